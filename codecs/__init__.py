@@ -1,22 +1,10 @@
 """Codecs: what happens inside one chunk. Each is imported when it is first named.
 
 `gangsaw.codecs.<Name>` is the class of a codec of the table, `<Name>V2` that for Zarr v2, which is
-derived from it.
+derived from it. Type checkers read `__init__.pyi`.
 """
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from gangsaw.codecs.ccsds123.codec import Ccsds123 as Ccsds123
-    from gangsaw.codecs.core.zarr.v2 import BlockCodecV2
-    from gangsaw.codecs.visibility.codec import Visibility as Visibility
-
-    class Ccsds123V2(BlockCodecV2): ...  # noqa: D101
-
-    class VisibilityV2(BlockCodecV2): ...  # noqa: D101
-
 
 V2 = "V2"
 

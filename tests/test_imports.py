@@ -42,6 +42,7 @@ FLOORS = (
     ("codecs.*",),
     ("codecs.core.zarr",),
     ("codecs.core.container",),
+    ("codecs.core.nucleotides",),
     ("codecs.core.numba", "codecs.core.cuda"),
     ("codecs.core.memory",),
     ("codecs.core",),

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
 
+from gangsaw.codecs.core.contents import CONTENT as CONTENT
 from gangsaw.codecs.core.options import Option as Option
 
 if TYPE_CHECKING:
     from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 
-CONTENT = "gangsaw_content"  # the attribute by which a format says what an array holds
 Extents = tuple[int, ...]
 
 

@@ -14,6 +14,7 @@ from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.cuda.upload import ALIGNED
 from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.nucleotides.packing import packed_size
 from gangsaw.codecs.dna.dense.shape import lanes_of
 from gangsaw.codecs.dna.gpu_bodies import Body, shorter_bodies
 from gangsaw.codecs.dna.gpu_decode import decode_blocks
@@ -26,7 +27,6 @@ from gangsaw.codecs.dna.gpu_parts import (
     joined,
     rooms,
 )
-from gangsaw.codecs.dna.letters.coding import packed_size
 from gangsaw.codecs.dna.letters.gpu_split import Texts, split
 from gangsaw.codecs.dna.memory import decoder_device_bytes, encoder_device_bytes
 from gangsaw.codecs.dna.params import Params

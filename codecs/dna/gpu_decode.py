@@ -13,6 +13,7 @@ from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.upload import Upload
 from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.nucleotides.packing import packed_size
 from gangsaw.codecs.dna import gpu_gencodex
 from gangsaw.codecs.dna.dense.coding import lane_ends
 from gangsaw.codecs.dna.dense.gpu_coding import LaneWords, new_codes
@@ -20,7 +21,6 @@ from gangsaw.codecs.dna.dense.gpu_coding import decode_blocks as dense_decode
 from gangsaw.codecs.dna.dense.shape import Shape, shape_of
 from gangsaw.codecs.dna.gpu_parts import DevicePart, DeviceParts, rooms
 from gangsaw.codecs.dna.letters.bases import count_bases
-from gangsaw.codecs.dna.letters.coding import packed_size
 from gangsaw.codecs.dna.letters.gpu_join import Encoded, join
 from gangsaw.codecs.dna.payload import (
     DENSE,

@@ -11,10 +11,11 @@ import numpy.typing as npt
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.aligned import address_of
+from gangsaw.codecs.core.nucleotides.packing import packed_size
 from gangsaw.codecs.dna import gencodex
 from gangsaw.codecs.dna.dense import coding as dense
 from gangsaw.codecs.dna.letters.bases import bases_of, count_bases, join_bases
-from gangsaw.codecs.dna.letters.coding import Letters, join, packed_size, split
+from gangsaw.codecs.dna.letters.coding import Letters, join, split
 from gangsaw.codecs.dna.letters.marks import Marks
 from gangsaw.codecs.dna.params import Params
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.nucleotides.codes import LETTER_OF_CODE
 from gangsaw.codecs.core.samples import Sample
 from gangsaw.codecs.dna.params import MODES, Params
 
@@ -17,7 +18,6 @@ KERNELS = {
     )
 }
 LANES_BLOCK = 1 << 15  # its index has 4 lanes; the block, with exceptions, has 2
-BASES = np.frombuffer(b"ACGT", np.uint8)
 
 
 def samples() -> list[Sample]:
@@ -51,7 +51,7 @@ def _texts() -> dict[str, tuple[Text, int]]:
 
 def genome(rng: np.random.Generator, n: int) -> Text:
     """Return random bases with a repeat."""
-    text = rng.choice(BASES, n)
+    text = rng.choice(LETTER_OF_CODE[:4], n)
     text[n // 2 : n // 2 + n // 4] = text[: n // 4]
     return text
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from gangsaw.codecs.core.contents import NUCLEOTIDES
+from gangsaw.codecs.core.nucleotides.letters import BASES, both_cases
 from gangsaw.codecs.core.suits import Answers, ArrayFacts, Extents, Grade, Option, Refusal
 from gangsaw.codecs.dna.params import MODES
 
-CONTENT = "nucleotides"  # what a format may say that an array holds
 CHUNK = 1 << 25
-LETTERS, SHARE = b"ACGTNacgtn", 0.95  # of a sample that is DNA
+LETTERS, SHARE = both_cases(BASES + b"N"), 0.95  # of a sample that is DNA
 LEAST = 1000  # bytes of a sample
 
 
@@ -26,7 +27,7 @@ class _Answers(Answers):
         return None
 
     def suits(self, array: ArrayFacts) -> Grade:
-        if array.content == CONTENT:
+        if array.content == NUCLEOTIDES:
             return Grade.MADE_FOR
         if array.sample is None or array.content is not None:
             return Grade.ON_REQUEST
@@ -34,8 +35,8 @@ class _Answers(Answers):
 
     def is_aside(self, array: ArrayFacts) -> bool:
         """Names and line lengths of a genome are no nucleotides."""
-        has_letters = any(other.content == CONTENT for other in array.others)
-        return has_letters and array.content != CONTENT
+        has_letters = any(other.content == NUCLEOTIDES for other in array.others)
+        return has_letters and array.content != NUCLEOTIDES
 
     def least_chunks(self, array: ArrayFacts) -> Mapping[int, int]:
         return {0: CHUNK}

@@ -14,7 +14,7 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.threads import run_blocks
 from gangsaw.codecs.reads.coding import KindCoding
 from gangsaw.codecs.reads.name.coding import NAME
-from gangsaw.codecs.reads.offset import OFFSET
+from gangsaw.codecs.reads.offset.coding import OFFSET
 from gangsaw.codecs.reads.params import Params
 from gangsaw.codecs.reads.quality.coding import QUALITY
 from gangsaw.codecs.reads.sequence.coding import SEQUENCE

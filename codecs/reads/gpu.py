@@ -25,13 +25,15 @@ from gangsaw.codecs.core.cuda.batches import in_batches
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.reads import cpu, gpu_offset_decode, gpu_offset_encode
-from gangsaw.codecs.reads.gpu_windows import EncodedBlock
+from gangsaw.codecs.reads import cpu
 from gangsaw.codecs.reads.memory import decoder_device_bytes, encoder_device_bytes
 from gangsaw.codecs.reads.name import gpu_decode as name
+from gangsaw.codecs.reads.offset import gpu_decode as gpu_offset_decode
+from gangsaw.codecs.reads.offset import gpu_encode as gpu_offset_encode
 from gangsaw.codecs.reads.params import Params
 from gangsaw.codecs.reads.quality import gpu_decode as quality
 from gangsaw.codecs.reads.sequence import gpu_decode as sequence
+from gangsaw.codecs.reads.windows.gpu_windows import EncodedBlock
 
 # Fills contiguous targets from payloads, returns the errors of those that are wrong.
 Decoder: TypeAlias = Callable[

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from gangsaw.codecs.core.samples import Sample
 
+KINDS = ("sequence", "quality", "name", "offset")
 KERNELS = {
-    **{f"offset_{name}.cu": [dict[str, int | str]()] for name in ("encode", "decode")},
+    "offset/encode.cu": [dict[str, int | str]()],
     "sequence/consensus.cu": [dict[str, int | str]()],
-    **{f"{kind}/decode.cu": [dict[str, int | str]()] for kind in ("sequence", "quality", "name")},
+    **{f"{kind}/decode.cu": [dict[str, int | str]()] for kind in KINDS},
 }
 
 
 def samples() -> list[Sample]:
     """Return all samples; the same on every machine."""
-    from gangsaw.codecs.reads import name_samples, offset_samples, quality_samples, sequence_samples
+    from gangsaw.codecs.reads.name import samples as name
+    from gangsaw.codecs.reads.offset import samples as offset
+    from gangsaw.codecs.reads.quality import samples as quality
+    from gangsaw.codecs.reads.sequence import samples as sequence
 
-    kinds = (sequence_samples, quality_samples, name_samples, offset_samples)
+    kinds = (sequence, quality, name, offset)
     return [sample for kind in kinds for sample in kind.samples()]

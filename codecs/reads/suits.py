@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from gangsaw.codecs.core.contents import (
+    LINE_OFFSETS,
+    READ_NAMES,
+    READ_QUALITIES,
+    READ_SEQUENCES,
+)
+from gangsaw.codecs.core.nucleotides.letters import BASES
 from gangsaw.codecs.core.suits import Answers, ArrayFacts, Extents, Grade, Picture, Refusal
 
 # what a format may say that an array holds, and the kind that it is
 CONTENTS = {
-    "read sequences": "sequence",
-    "read qualities": "quality",
-    "read names": "name",
-    "line offsets": "offset",
+    READ_SEQUENCES: "sequence",
+    READ_QUALITIES: "quality",
+    READ_NAMES: "name",
+    LINE_OFFSETS: "offset",
 }
 CHUNKS = {"sequence": 1 << 25, "quality": 1 << 25, "name": 1 << 25, "offset": 1 << 20}
-LETTERS, SHARE = frozenset(b"ACGTN"), 0.95  # of a sample that is reads
+LETTERS, SHARE = frozenset(BASES + b"N"), 0.95  # of a sample that is reads
 LINES = 20  # of a sample, at least
 
 

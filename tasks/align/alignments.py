@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.align.pairs import OTHER, Codes, Places
+from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
+from gangsaw.tasks.align.pairs import Codes, Places
 from gangsaw.tasks.align.scores import Scores
 
 Totals: TypeAlias = NDArray[np.int32]
@@ -90,4 +91,4 @@ def score_of_cigar(cigar: str, query: Codes, target: Codes, scores: Scores) -> i
 def _equal_bases(ours: Codes, theirs: Codes) -> int:
     shorter = min(ours.size, theirs.size)
     ours, theirs = ours[:shorter], theirs[:shorter]
-    return int(((ours == theirs) & (ours < OTHER)).sum())
+    return int(((ours == theirs) & (ours < NOT_A_BASE)).sum())

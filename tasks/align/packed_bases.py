@@ -7,11 +7,11 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.nucleotides.packing import PER_BYTE, packed_codes, unpacked_codes
 from gangsaw.codecs.core.numba.bits import load_be64
 from gangsaw.codecs.core.numba.jit import jit_inline
 from gangsaw.tasks.align.pairs import Codes, SequenceSet, Text, sequences_of
 
-PER_BYTE = 4
 PAIRS = 0x5555555555555555  # the lower bit of each base
 
 
@@ -41,19 +41,14 @@ def packed_of(given: GivenPacked, name: str = "sequence") -> PackedBases:
     """
     if isinstance(given, PackedBases):
         return _checked(given, name)
-    codes = sequences_of([given], name).codes & 3
-    whole = np.zeros(-(-codes.size // PER_BYTE) * PER_BYTE, np.uint8)
-    whole[: codes.size] = codes
-    four = whole.reshape(-1, PER_BYTE)
-    data = four[:, 0] << 6 | four[:, 1] << 4 | four[:, 2] << 2 | four[:, 3]
-    return PackedBases(data.astype(np.uint8), codes.size)
+    codes = sequences_of([given], name).codes
+    return PackedBases(packed_codes(codes), codes.size)
 
 
 def unpacked(packed: PackedBases) -> SequenceSet:
     """Return packed bases as codes."""
-    shifts = np.array([6, 4, 2, 0], np.uint8)
-    codes = (packed.data[:, None] >> shifts).ravel()[: packed.bases] & np.uint8(3)
-    return SequenceSet(codes.astype(np.uint8), np.array([0, codes.size], np.int64))
+    codes = unpacked_codes(packed.data, packed.bases)
+    return SequenceSet(codes, np.array([0, codes.size], np.int64))
 
 
 def _checked(given: PackedBases, name: str) -> PackedBases:

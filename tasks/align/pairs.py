@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.nucleotides.codes import CODES, LETTER_OF_CODE, turned_codes
+from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
 
 Codes: TypeAlias = NDArray[np.uint8]
 Places: TypeAlias = NDArray[np.int64]
-LETTERS = b"ACGT"
-OTHER = 4  # the code of every other letter: it matches nothing, not even itself
 
 
 class SequenceSet(NamedTuple):
@@ -22,7 +22,8 @@ class SequenceSet(NamedTuple):
 
     Attributes
     ----------
-    codes : (bases,) uint8, 0..3 for A, C, G, T and 4 for anything else
+    codes : (bases,) uint8, 0..3 for A, C, G, T and 4 for anything else, which matches nothing,
+        not even itself
     offsets : (n + 1,) int64, not falling, from 0 or more to at most `bases`
     """
 
@@ -32,16 +33,6 @@ class SequenceSet(NamedTuple):
 
 Text: TypeAlias = str | bytes | NDArray[np.uint8]
 Given: TypeAlias = SequenceSet | tuple[Codes, Places] | Text | Sequence[Text]
-
-
-def _code_table() -> Codes:
-    table = np.full(256, OTHER, np.uint8)
-    for code, letter in enumerate(LETTERS):
-        table[[letter, letter | 32]] = code
-    return table
-
-
-_CODES = _code_table()
 
 
 def sequences_of(given: Given, name: str = "sequences") -> SequenceSet:
@@ -64,7 +55,7 @@ def sequences_of(given: Given, name: str = "sequences") -> SequenceSet:
     offsets = np.zeros(len(parts) + 1, np.int64)
     np.cumsum([part.size for part in parts], out=offsets[1:])
     letters = np.concatenate(parts) if parts else np.zeros(0, np.uint8)
-    return SequenceSet(_CODES[letters], offsets)
+    return SequenceSet(CODES[letters], offsets)
 
 
 def _letters(text: Text, name: str) -> Codes:
@@ -81,8 +72,8 @@ def _checked(given: tuple[Codes, Places], name: str) -> SequenceSet:
     if len(given) != 2:
         raise BadParams(f"{name} must be codes and offsets, or a list of texts, got a tuple")
     codes, offsets = np.ascontiguousarray(given[0]), np.ascontiguousarray(given[1])
-    if codes.dtype != np.uint8 or codes.ndim != 1 or (codes.size and codes.max() > OTHER):
-        raise BadParams(f"{name}: codes must be a 1-D array of uint8 in 0..{OTHER}")
+    if codes.dtype != np.uint8 or codes.ndim != 1 or (codes.size and codes.max() > NOT_A_BASE):
+        raise BadParams(f"{name}: codes must be a 1-D array of uint8 in 0..{NOT_A_BASE}")
     if offsets.dtype != np.int64 or offsets.ndim != 1 or not offsets.size:
         raise BadParams(f"{name}: offsets must be a 1-D array of int64, one more than sequences")
     if offsets[0] < 0 or offsets[-1] > codes.size or (np.diff(offsets) < 0).any():
@@ -105,15 +96,14 @@ def windows(codes: Codes, starts: Places, ends: Places) -> SequenceSet:
 def reverse_complement(sequences: SequenceSet) -> SequenceSet:
     """Return each sequence as the other strand has it, in the same order; 4 stays 4."""
     codes, offsets = sequences
-    taken = codes[offsets[0] : offsets[-1]][::-1]
-    turned = np.where(taken < OTHER, OTHER - 1 - taken, OTHER).astype(np.uint8)
+    turned = turned_codes(codes[offsets[0] : offsets[-1]])
     starts, ends = offsets[-1] - offsets[1:], offsets[-1] - offsets[:-1]
     return windows(turned, starts, ends)
 
 
 def texts_of(sequences: SequenceSet) -> list[str]:
     """Return the letters of each sequence, N for 4."""
-    letters = np.frombuffer(LETTERS + b"N", np.uint8)[sequences.codes].tobytes().decode()
+    letters = LETTER_OF_CODE[sequences.codes].tobytes().decode()
     bounds = sequences.offsets.tolist()
     return [letters[a:b] for a, b in pairwise(bounds)]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.nucleotides.letters import BASES, both_cases
 from gangsaw.tasks.formats.atomic import whole_files
 from gangsaw.tasks.formats.format import Fit, Paths, Work
 from gangsaw.tasks.genomes.info import GenomeInfo
@@ -33,7 +34,7 @@ def fit_two_bit(source: Source) -> Fit:
     lost = [] if info.format == "2bit" else ["widths of lines"]
     if has_words(source):
         lost.append("descriptions")
-    if info.residues > info.count("ACGTNacgtn"):
+    if info.residues > info.count(both_cases(BASES + b"N").decode()):
         lost.append("letters other than A, C, G, T and N (U is T, the others N)")
     return Fit(lost=tuple(lost), is_own=info.format == "2bit")
 

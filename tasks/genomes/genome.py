@@ -16,13 +16,14 @@ import numpy.typing as npt
 from gangsaw.codecs.core.arrays import Array
 from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.genomes.letters import CODES, UPPER, reverse_complement
+from gangsaw.codecs.core.nucleotides.codes import CODES, turned_letters
 from gangsaw.tasks.genomes.parts import first_word
 from gangsaw.tasks.genomes.stored import StoredGenome
 from gangsaw.tasks.sequences.ragged import PER_WORD, Packed, Ragged
 from gangsaw.tasks.sequences.text import Places, Text
 from gangsaw.tasks.store.source import open_zarr
 
+UPPER = np.frombuffer(bytes(range(256)).upper(), np.uint8)
 BATCH = 1 << 16  # heads that are read at once
 MOST_NEAR = 3  # names that an error suggests
 MOST_NAMES = 100_000  # of which near ones are looked for
@@ -98,7 +99,7 @@ class GenomeRecord:
 
     def reverse_complement(self, begin: int = 0, end: int | None = None) -> bytes:
         """Return the other strand of residues begin..end - 1, IUPAC letters and case kept."""
-        return reverse_complement(self.letters(begin, end)).tobytes()
+        return turned_letters(self.letters(begin, end)).tobytes()
 
     def codes(self, begin: int = 0, end: int | None = None) -> Text:
         """Return residues as (n,) uint8: A 0, C 1, G 2, T 3 of either case, all else 4."""

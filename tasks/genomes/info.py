@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Self, cast
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.nucleotides.letters import BASES, both_cases
 
 ATTRIBUTE = "gangsaw_genome"
 VERSION = 1
 GC = "GCgcSs"
-BASES = "ACGTUacgtu"
+PLAIN = both_cases(BASES + b"U").decode()  # of one base, not of several
 
 
 @dataclass(frozen=True)

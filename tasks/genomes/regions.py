@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.nucleotides.codes import turned_letters
 from gangsaw.tasks.genomes.genome import Genome, GenomeRecord
-from gangsaw.tasks.genomes.letters import reverse_complement
 from gangsaw.tasks.sequences.text import Text
 
 PLACES = re.compile(r"(.+):([0-9][0-9,]*)?(?:-([0-9][0-9,]*)?)?", re.DOTALL)
@@ -65,7 +65,7 @@ def region_text(region: Region, width: int, *, other_strand: bool = False) -> It
         if other_strand:
             end = region.end - at
             letters = region.record.letters(max(region.begin, end - step), end)
-            yield _folded(reverse_complement(letters), width)
+            yield _folded(turned_letters(letters), width)
         else:
             begin = region.begin + at
             yield _folded(region.record.letters(begin, min(region.end, begin + step)), width)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.genomes.info import BASES, GenomeInfo
+from gangsaw.tasks.genomes.info import PLAIN, GenomeInfo
 from gangsaw.tasks.jobs.contents import Content
 from gangsaw.tasks.jobs.report import StoreInfo
 
@@ -19,7 +19,7 @@ def content(info: StoreInfo) -> Content:
     if genome is None:
         raise BadParams(f"{info.store} holds no genome")
     stored = {array.name: array.stored_bytes for array in info.arrays}
-    n, strong, bases = genome.residues, genome.count("GCSgcs"), genome.count(BASES)
+    n, strong, bases = genome.residues, genome.count("GCSgcs"), genome.count(PLAIN)
     figures = {
         **genome.to_dict(),
         "residues": n,
@@ -42,7 +42,7 @@ def _rows(genome: GenomeInfo, figures: dict[str, object]) -> Iterator[tuple[str,
 
 def _others(genome: GenomeInfo) -> str:
     """Return which residues are neither bases nor N, the most frequent first."""
-    found = {x: n for x, n in genome.letters.items() if x not in f"{BASES}Nn"}
+    found = {x: n for x, n in genome.letters.items() if x not in f"{PLAIN}Nn"}
     several = sorted(found.items(), key=lambda item: -item[1])
     listed = ", ".join(f"{count:,} {letter}" for letter, count in several[:MOST_LETTERS])
     return f"; not ACGTN: {listed}{', ...' if several[MOST_LETTERS:] else ''}" if listed else ""

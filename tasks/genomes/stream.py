@@ -10,6 +10,14 @@ from typing import ClassVar
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
+from gangsaw.codecs.core.contents import (
+    CONTENT,
+    LINE_ENDS,
+    LINE_OFFSETS,
+    NUCLEOTIDES,
+    READ_NAMES,
+    RECORD_PLACES,
+)
 from gangsaw.tasks.genomes.fasta import FastaGenome
 from gangsaw.tasks.genomes.genbank import GenBank
 from gangsaw.tasks.genomes.info import ATTRIBUTE, GenomeInfo
@@ -20,7 +28,6 @@ from gangsaw.tasks.sequences.measured import share_read
 from gangsaw.tasks.source import Coordinate, Described
 from gangsaw.tasks.store.stamps import file_stamps
 
-CONTENT = "gangsaw_content"
 READERS: Mapping[str, Callable[[str], GenomeFile]] = {
     "genome": FastaGenome,
     "2bit": TwoBitGenome,
@@ -72,15 +79,15 @@ class GenomeStream:
     def arrays(self) -> tuple[Described, ...]:
         """Residues and heads and where they start; then what only some records have."""
         always = (
-            _described("sequence", "u1", "residue", "nucleotides"),
-            _described("record_offset", "i8", "record_border", "places"),
-            _described("name", "u1", "name_byte", "read names"),
-            _described("name_offset", "u8", "name_border", "line offsets"),
+            _described("sequence", "u1", "residue", NUCLEOTIDES),
+            _described("record_offset", "i8", "record_border", RECORD_PLACES),
+            _described("name", "u1", "name_byte", READ_NAMES),
+            _described("name_offset", "u8", "name_border", LINE_OFFSETS),
         )
         odd = (
-            *(_described(name, "u8", "line", "line offsets") for name in LINES[:3]),
-            _described("line_end", "u1", "line", "line ends"),
-            _described("odd_head", "u8", "odd_head", "line offsets"),
+            *(_described(name, "u8", "line", LINE_OFFSETS) for name in LINES[:3]),
+            _described("line_end", "u1", "line", LINE_ENDS),
+            _described("odd_head", "u8", "odd_head", LINE_OFFSETS),
         )
         return (*always, *(replace(array, is_optional=True) for array in odd))
 

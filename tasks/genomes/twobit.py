@@ -13,6 +13,7 @@ from typing import IO, NamedTuple
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.nucleotides.packing import letters_of_bytes, packed_size
 from gangsaw.tasks.genomes.parts import GenomeFile, GenomePart, NameCheck
 from gangsaw.tasks.sequences.measured import MeasuredFile
 from gangsaw.tasks.sequences.text import Places, Text
@@ -24,7 +25,7 @@ SLAB = 1 << 20  # bytes of bases that are unpacked at once
 LOWER = 32  # the bit of lower case
 N = ord("N")
 # the bases of each byte
-UNPACKED = np.frombuffer(BASES, np.uint8)[np.arange(256)[:, None] >> np.array([6, 4, 2, 0]) & 3]
+UNPACKED = letters_of_bytes(BASES)
 
 
 class Entry(NamedTuple):
@@ -103,7 +104,7 @@ class TwoBitGenome(GenomeFile):
         unknown, masked = self._runs(file, size), self._runs(file, size)
         self._numbers(file, 1)  # reserved
         start = file.tell()
-        n_packed = -(-size // 4)
+        n_packed = packed_size(size)
         self._left -= n_packed
         if start + n_packed > self._n_bytes or self._left < 0:
             raise self._wrong(f"its {size:,} bases do not fit the file")
@@ -124,7 +125,7 @@ class TwoBitGenome(GenomeFile):
         file.seek(head.start)
         for begin in range(0, head.size, 4 * SLAB):
             end = min(begin + 4 * SLAB, head.size)
-            packed = np.frombuffer(self._taken(file, -(-(end - begin) // 4)), np.uint8)
+            packed = np.frombuffer(self._taken(file, packed_size(end - begin)), np.uint8)
             letters = UNPACKED[packed].ravel()[: end - begin]
             letters[covered(head.unknown, begin, end)] = N
             letters[covered(head.masked, begin, end)] |= LOWER

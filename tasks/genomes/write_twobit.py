@@ -11,21 +11,20 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.genomes.letters import BYTES, OTHER
+from gangsaw.codecs.core.nucleotides.codes import code_table
+from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
+from gangsaw.codecs.core.nucleotides.packing import packed_codes
 from gangsaw.tasks.genomes.parts import first_word
 from gangsaw.tasks.genomes.stored import StoredGenome
 from gangsaw.tasks.genomes.twobit import BASES, SIGNATURE
-from gangsaw.tasks.sequences.text import Places, Text
+from gangsaw.tasks.sequences.text import Places
 
 SLAB = 1 << 24  # residues at once, a multiple of 4
 IN_MEMORY = 1 << 26  # bytes of bases that wait for what lies before them
 MOST_NAME, MOST_SIZE = 255, (1 << 32) - 1
-# of letters of either case; U is T
-CODES = np.full(256, OTHER, np.uint8)
-for _code, _letter in enumerate(BASES.decode()):
-    CODES[[ord(_letter), ord(_letter.lower())]] = _code
+CODES = code_table(BASES, both_cases=True)
 CODES[[ord("U"), ord("u")]] = BASES.index(b"T")
-IS_LOWER = (ord("a") <= BYTES) & (ord("z") >= BYTES)
+IS_LOWER = np.array([ord("a") <= letter <= ord("z") for letter in range(256)])
 
 
 def write_two_bit(stored: StoredGenome, file: IO[bytes]) -> None:
@@ -72,22 +71,13 @@ def _record(stored: StoredGenome, begin: int, end: int, file: IO[bytes]) -> int:
         for at in range(begin, end, SLAB):
             letters = stored.letters(at, min(at + SLAB, end))
             codes = CODES[letters]
-            unknown.add(codes == OTHER)
+            unknown.add(codes == NOT_A_BASE)
             masked.add(IS_LOWER[letters])
-            bases.write(_packed(codes))
+            bases.write(packed_codes(codes).tobytes())
         file.write((end - begin).to_bytes(4, "little") + unknown.data() + masked.data() + bytes(4))
         bases.seek(0)
         shutil.copyfileobj(bases, file)
     return place
-
-
-def _packed(codes: Text) -> bytes:
-    """Return codes, four a byte; those of other letters are 0."""
-    fours = np.zeros(-(-codes.size // 4) * 4, np.uint8)
-    fours[: codes.size] = np.where(codes == OTHER, 0, codes)
-    shifts = np.array([6, 4, 2, 0], np.uint8)
-    packed: Text = np.bitwise_or.reduce(fours.reshape(-1, 4) << shifts, axis=1)
-    return packed.tobytes()
 
 
 class _LetterRuns:

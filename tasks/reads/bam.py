@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams, GangsawError
+from gangsaw.codecs.core.nucleotides.letters import other_strand
 from gangsaw.tasks.reads.files import FastqRecords, ReadFile
 from gangsaw.tasks.reads.kernels import LINES
 
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 PAIRED, UNMAPPED, REVERSE, FIRST, LAST, NOT_PRIMARY = 1, 4, 16, 64, 128, 256 | 2048
 MARKS = 512 | 1024  # failed checks, duplicate
 HARD_CLIP = 5  # of a CIGAR: letters that the file does not have
-# a complement of every letter that BAM has; pysam's own leaves those of IUPAC as they are
-COMPLEMENT = bytes.maketrans(b"ACGTMRWSYKVHDBN=", b"TGCAKYWSRMBDHVN=")
 PHRED, MOST_QUALITY = 33, 93
 BATCH, BATCH_LETTERS = 1 << 14, 1 << 23  # records and letters that are yielded at once
 
@@ -75,7 +74,8 @@ class BamFile(ReadFile):
         sequence, values = (segment.query_sequence or "").encode(), segment.query_qualities
         qualities = b"" if values is None else values.tobytes()
         if flag & REVERSE:
-            sequence, qualities = sequence.translate(COMPLEMENT)[::-1], qualities[::-1]
+            # pysam's own leaves letters of IUPAC as they are
+            sequence, qualities = other_strand(sequence), qualities[::-1]
         return (segment.query_name or "").encode(), sequence, qualities
 
     def _note_tags(self, segment: AlignedSegment, number: int) -> None:

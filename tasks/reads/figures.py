@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self, cast
 
-BASES = "ACGT"
+from gangsaw.codecs.core.nucleotides.letters import BASES
+
 LENGTH_BITS = 9  # leading bits that lengths are counted by: those below 512 one by one
 GOOD = 30  # Phred value: an error in a thousand
 
@@ -40,7 +41,7 @@ class ReadFigures:
     @property
     def others(self) -> dict[str, int]:
         """Letters but A, C, G and T, and how often each is there, the most frequent first."""
-        found = {chr(letter): n for letter, n in self.letters if chr(letter) not in BASES}
+        found = {chr(letter): n for letter, n in self.letters if letter not in BASES}
         return dict(sorted(found.items(), key=lambda item: -item[1]))
 
     @property

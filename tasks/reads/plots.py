@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.nucleotides.letters import BASES
 from gangsaw.tasks.console.output import size
 from gangsaw.tasks.jobs.colours import ACCENT, INK, SOFT
 from gangsaw.tasks.jobs.plots import draw_blocks
 from gangsaw.tasks.jobs.report import ArrayInfo, StoreInfo, describe
 from gangsaw.tasks.reads.counts import PHRED
-from gangsaw.tasks.reads.figures import BASES, ReadFigures
+from gangsaw.tasks.reads.figures import ReadFigures
 from gangsaw.tasks.reads.profile import Profile, profile_of
 from gangsaw.tasks.reads.report import Costs, costs_of
 from gangsaw.tasks.reads.settings import ReadsInfo
@@ -119,7 +120,7 @@ def _draw_letter_places(axes: Axes, profile: Profile) -> None:
     _label(axes, f"letters by place, of {profile.n_reads:,} reads", _place(profile), "share, %")
     totals = np.maximum(1, profile.letters.sum(axis=1))
     x = (profile.places[:-1] + profile.places[1:]) / 2
-    shares = {base: 100 * profile.letters[:, ord(base)] / totals for base in BASES}
+    shares = {base: 100 * profile.letters[:, ord(base)] / totals for base in BASES.decode()}
     shares["other"] = 100 - np.sum(list(shares.values()), axis=0)
     for name, share in shares.items():
         axes.step(x, share, where="mid", color=COLOURS[name], lw=1.2, label=name)

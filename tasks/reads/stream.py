@@ -12,6 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
+from gangsaw.codecs.core.contents import (
+    CONTENT,
+    LINE_OFFSETS,
+    READ_NAMES,
+    READ_QUALITIES,
+    READ_SEQUENCES,
+)
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.reads.bam import BamFile
 from gangsaw.tasks.reads.counts import PHRED, ReadCounts
@@ -34,9 +41,8 @@ if TYPE_CHECKING:
 
 CHUNK = 1 << 25  # bytes; no line lies over a border of these
 OFFSETS = 1 << 20  # starts of a chunk
-CONTENT = "gangsaw_content"
 FIELDS = {"sequence": SEQUENCE, "quality": QUALITY, "name": NAME}
-CONTENTS = {"sequence": "read sequences", "quality": "read qualities", "name": "read names"}
+CONTENTS = {"sequence": READ_SEQUENCES, "quality": READ_QUALITIES, "name": READ_NAMES}
 # of qualities, as sequencers bin them: the least of each bin, and what all of it become
 BINS = {2: 6, 10: 15, 20: 22, 25: 27, 30: 33, 35: 37, 40: 40}
 # formats of files, and what reads each of them
@@ -375,16 +381,16 @@ def _bin_map() -> Text:
 
 
 def _text(name: str, stream: ReadStream) -> Described:
-    content = {CONTENT: CONTENTS.get(name, "read names"), "pairs": stream.is_paired}
+    content = {CONTENT: CONTENTS.get(name, READ_NAMES), "pairs": stream.is_paired}
     return _described(name, "u1", f"{name}_byte", content)
 
 
 def _numbers(name: str) -> Described:
-    return _described(name, "u8", name, {CONTENT: "line offsets"})
+    return _described(name, "u8", name, {CONTENT: LINE_OFFSETS})
 
 
 def _starts(name: str) -> Described:
-    return _described(f"{name}_offset", "u8", f"{name}_line", {CONTENT: "line offsets"})
+    return _described(f"{name}_offset", "u8", f"{name}_line", {CONTENT: LINE_OFFSETS})
 
 
 def _described(name: str, dtype: str, dim: str, attrs: Mapping[str, object]) -> Described:

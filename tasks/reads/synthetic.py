@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-LETTERS = np.frombuffer(b"ACGTN", np.uint8)
-COMPLEMENT = np.array([3, 2, 1, 0, 4])
+from gangsaw.codecs.core.nucleotides.codes import COMPLEMENT_OF_CODE, LETTER_OF_CODE
+from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
+
 BEST, WORST = 40, 8  # Phred values
 
 
@@ -42,10 +43,10 @@ def make_reads(
     starts, strands = rng.integers(0, genome, n_pairs), rng.integers(0, 2, n_pairs)
     ahead = (starts[:, None] + np.arange(length)) % genome
     behind = (starts[:, None] + insert - 1 - np.arange(length)) % genome
-    mates = letters[ahead], COMPLEMENT[letters[behind]]
+    mates = letters[ahead], COMPLEMENT_OF_CODE[letters[behind]]
     pair = [np.where(strands[:, None] == i, *mates) for i in (0, 1)]
     texts = [_text(rng, codes, which) for which, codes in enumerate(pair, 1)]
-    return MadeReads(texts[0], texts[1], LETTERS[letters].tobytes())
+    return MadeReads(texts[0], texts[1], LETTER_OF_CODE[letters].tobytes())
 
 
 def _text(rng: np.random.Generator, codes: npt.NDArray[np.int64], mate: int) -> bytes:
@@ -56,7 +57,7 @@ def _text(rng: np.random.Generator, codes: npt.NDArray[np.int64], mate: int) -> 
     is_wrong = rng.random(codes.shape) < 10 ** (-qualities / 10)
     codes = np.where(is_wrong, (codes + rng.integers(1, 4, codes.shape)) % 4, codes)
     unread = rng.random(codes.shape) < 1e-4
-    sequences = LETTERS[np.where(unread, 4, codes)]
+    sequences = LETTER_OF_CODE[np.where(unread, NOT_A_BASE, codes)]
     letters = (33 + np.where(unread, 2, qualities)).astype(np.uint8)
     tiles = np.sort(rng.integers(1101, 1119, n))
     records = (

@@ -11,6 +11,7 @@ from typing import NamedTuple, cast
 import numpy as np
 import zarr
 
+from gangsaw.codecs.core.nucleotides.letters import other_strand
 from gangsaw.tasks.formats.format import Paths
 from gangsaw.tasks.formats.witness import Witness, library
 from gangsaw.tasks.sequences.fastx import fastx_records, pysam_reads, where_read, words
@@ -20,7 +21,6 @@ from gangsaw.tasks.store.zipped import zarr_at
 BATCH = 1 << 13  # records that are compared at once
 SKIPPED = 256 | 2048  # secondary and supplementary records of BAM are no reads
 REVERSED = 16
-COMPLEMENT = str.maketrans("ACGTMRWSYKVHDBN=", "TGCAKYWSRMBDHVN=")
 PHRED = 33
 
 
@@ -58,12 +58,12 @@ def aligned_reads(path: str) -> Records:
         for read in file.fetch(until_eof=True):
             if read.flag & SKIPPED:
                 continue
-            sequence = read.query_sequence or ""
+            sequence = (read.query_sequence or "").encode()
             quality = [] if read.query_qualities is None else list(read.query_qualities)
             if read.flag & REVERSED:
-                sequence, quality = sequence.translate(COMPLEMENT)[::-1], quality[::-1]
+                sequence, quality = other_strand(sequence), quality[::-1]
             name = words((read.query_name or "").encode())
-            yield ReadRecord(name, sequence.encode(), bytes(PHRED + value for value in quality))
+            yield ReadRecord(name, sequence, bytes(PHRED + value for value in quality))
 
 
 def differences(paths: Paths, opened: Callable[[str], Records], store: str) -> list[str] | None:

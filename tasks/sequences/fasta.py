@@ -7,11 +7,12 @@ from functools import lru_cache
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.nucleotides.letters import BASES, both_cases
 from gangsaw.tasks.sequences.text import Places, Text, text_of
 from gangsaw.tasks.store.stamps import version_of
 
 HEAD, NEWLINE = b">\n"
-NUCLEOTIDES = np.frombuffer(b"ACGTUNacgtun", np.uint8)
+NUCLEOTIDES = np.frombuffer(both_cases(BASES + b"UN"), np.uint8)
 SHARE = 0.5  # of these letters in a sample; protein has about a quarter
 # fewer records, or half of them longer than this, are a genome
 GENOME_RECORDS, GENOME_LETTERS = 1000, 50_000

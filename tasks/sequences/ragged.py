@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.nucleotides.codes import UPPER_CODES
+from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
 from gangsaw.tasks.sequences.kernels import pack_letters, unpack_letters
 from gangsaw.tasks.sequences.text import Places, Text
 
@@ -21,9 +23,6 @@ if TYPE_CHECKING:
     import pyarrow
 
 PER_WORD = 32  # letters
-NO_CODE = 4  # its lowest two bits are 0
-CODES = np.full(256, NO_CODE, np.uint8)
-CODES[np.frombuffer(b"ACGT", np.uint8)] = range(4)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,8 +89,8 @@ class Ragged(Sequence[bytes]):
         lengths = self.lengths
         offsets = np.concatenate(([0], np.cumsum(-(-lengths // PER_WORD))))
         words = np.empty(int(offsets[-1]), np.uint64)
-        places = np.flatnonzero(CODES[self.data] == NO_CODE)
-        pack_letters(self.data, self.offsets, offsets, CODES, words)
+        places = np.flatnonzero(UPPER_CODES[self.data] == NOT_A_BASE)
+        pack_letters(self.data, self.offsets, offsets, words)
         return Packed(words, offsets, lengths, places, self.data[places])
 
 
@@ -127,7 +126,7 @@ class Packed:
         """Return the sequences as letters."""
         offsets = np.concatenate(([0], np.cumsum(self.lengths)))
         data = np.empty(int(offsets[-1]), np.uint8)
-        unpack_letters(self.words, self.offsets, offsets, np.frombuffer(b"ACGT", np.uint8), data)
+        unpack_letters(self.words, self.offsets, offsets, data)
         data[self.other_places] = self.other_letters
         return Ragged(data, offsets)
 

@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias, Unpack, cast
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.nucleotides.codes import COMPLEMENT_OF_SET
 from gangsaw.tasks.tcr.model import EndLimits, Model
-from gangsaw.tasks.tcr.nucleotides import COMPLEMENT, NUCLEOTIDES, encoded, strict
+from gangsaw.tasks.tcr.nucleotides import NUCLEOTIDES, encoded, strict
 
 MAX_MOLECULES = 10_000_000  # some ten seconds
 VIRTUAL = b"\0"  # a symbol that fits nothing, where a palindrome has nothing to copy
@@ -244,7 +245,7 @@ def _other_strand(symbols: bytes) -> bytes:
     return symbols[::-1].translate(_COMPLEMENTS)
 
 
-_COMPLEMENTS = COMPLEMENT.tobytes().ljust(256, VIRTUAL)
+_COMPLEMENTS = COMPLEMENT_OF_SET.tobytes().ljust(256, VIRTUAL)
 
 
 # what is refused

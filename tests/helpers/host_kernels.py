@@ -17,6 +17,7 @@ PACKED = (
 )
 
 ENTROPY, READS = "gangsaw.codecs.reads.entropy", "gangsaw.codecs.reads"
+EIGHT = "gangsaw.codecs.core.nucleotides.kernels"
 PACK = "gangsaw.tasks.reads.order.packed"
 # by group of parity.py: reason, functions, seconds
 EXCEPTIONS = {
@@ -31,7 +32,11 @@ EXCEPTIONS = {
         SLOTS: (f"{ENTROPY}.tables.fill_slots", 0.1),
     },
     "order": {
-        PACKED: (f"{PACK}.eight_of {PACK}.pack_eight {PACK}.pack_lines {PACK}.pack_word", 0.6),
+        PACKED: (
+            f"{EIGHT}.codes_of_eight {EIGHT}.eight_of {EIGHT}.pack_codes {EIGHT}.pack_marks"
+            f" {PACK}.pack_lines {PACK}.pack_word",
+            0.6,
+        ),
     },
 }
 

@@ -28,6 +28,7 @@ EXCEPTIONS = {
     "codecs/core/cuda": {
         BITS: "BitReader BitWriter bits finish look peek position put shift skip",
     },
+    "codecs/core/nucleotides": {},
     "codecs/ccsds123": {
         BITS: "bits_from code_residual",
         WARP: "of_thread",

@@ -9,6 +9,8 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.nucleotides.codes import LETTER_OF_CODE
+from gangsaw.codecs.core.nucleotides.kernels import code_of
 from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.dna.letters.marks import Marks, put_marks
 from gangsaw.codecs.dna.letters.numbers import (
@@ -19,7 +21,6 @@ from gangsaw.codecs.dna.letters.numbers import (
     numbers_at,
 )
 
-LETTERS = np.frombuffer(b"ACGT", np.uint8)
 LETTER = 1  # byte of a run of exceptions
 NOT_SUCH = "its exceptions are not such"
 
@@ -35,8 +36,7 @@ def take_bases(text: Any, exceptions: Any, codes: Any) -> None:
             length, at = get_number(exceptions, at)
             length, at = length + 1, at + LETTER
         for i in range(gap):
-            letter = text[place + i]
-            codes[used + i] = letter >> 1 & 3 ^ letter >> 2 & 1
+            codes[used + i] = code_of(text[place + i])
         place += gap + length
         used += gap
 
@@ -95,5 +95,5 @@ def bases_of(text: NumpyArray, marks: Marks) -> npt.NDArray[np.uint8]:
 
 def join_bases(codes: NumpyArray, marks: Marks, text: NumpyArray) -> None:
     """Fill a text, (n,) uint8, from its bases; CorruptChunk for marks that no encoder writes."""
-    put_bases(codes, marks.exceptions, LETTERS, text)
+    put_bases(codes, marks.exceptions, LETTER_OF_CODE, text)
     put_marks(marks, text)

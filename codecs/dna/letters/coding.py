@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.nucleotides.packing import packed_size
 from gangsaw.codecs.core.numba.jit import jit_norefs
 from gangsaw.codecs.dna.letters import marks, pack
 from gangsaw.codecs.dna.letters.marks import NONE_FOUND, NOTHING, SLACK, Marks
@@ -26,11 +27,6 @@ class Letters(NamedTuple):
 
     packed: NumpyArray
     marks: Marks
-
-
-def packed_size(n: int) -> int:
-    """Bytes of n packed bases."""
-    return -(-n // 4)
 
 
 def split(text: NumpyArray, room: NumpyArray) -> Letters | None:

@@ -1,5 +1,6 @@
 // Four letters of a word and their codes (SPEC.md, Letters): as in pack.py, on words of 32 bits.
 
+#include "core/nucleotides/nucleotides.cuh"
 #include "scan.cuh"
 
 constexpr unsigned ONES = 0x01010101u, SIGNS = 0x80u * ONES, LOWS = 0x7Fu * ONES;
@@ -34,8 +35,4 @@ __device__ __forceinline__ unsigned unpacked_word(unsigned byte) {
     const unsigned high = codes >> 1 & ONES, is_t = high & codes;
     const unsigned letters = FILLERS | (codes | high) << 1;  // T as if it were 0x47
     return letters ^ (is_t | is_t << 1 | is_t << 4);
-}
-
-__device__ __forceinline__ bool is_base(int letter) {
-    return letter == 'A' || letter == 'C' || letter == 'G' || letter == 'T';
 }

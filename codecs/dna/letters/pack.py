@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from gangsaw.codecs.core.nucleotides.kernels import code_of, is_base
+from gangsaw.codecs.core.nucleotides.letters import BASES
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.simd import any_lane, load, spread, store
 from gangsaw.codecs.core.numba.simd_logic import logical_shift_right
@@ -24,7 +26,6 @@ from gangsaw.codecs.core.numba.simd_octets import (
 )
 
 PIECE = 1 << 12  # letters that are tested together
-BASES = A, C, G, T = b"ACGT"
 
 
 def _expected() -> bytes:
@@ -54,12 +55,6 @@ def expected(letters: Any) -> Any:
 
 
 @jit_norefs_inline
-def is_base(letter: int) -> bool:
-    """Whether an upper case letter is a base."""
-    return letter in (A, C, G, T)
-
-
-@jit_norefs_inline
 def pack_piece(text: Any, begin: int, end: int, packed: Any) -> bool:
     """Pack text[begin:end], begin a multiple of OCTETS; return whether all are upper case bases.
 
@@ -76,9 +71,8 @@ def pack_piece(text: Any, begin: int, end: int, packed: Any) -> bool:
     for first in range(at, end, 4):
         codes = 0
         for i in range(first, first + 4):
-            letter = int(text[i]) if i < end else A
-            two = letter >> 1 & 3
-            codes = codes << 2 | two ^ two >> 1
+            letter = int(text[i]) if i < end else BASES[0]
+            codes = codes << 2 | code_of(letter)
             are_bases &= is_base(letter)
         packed[first >> 2] = codes
     return are_bases

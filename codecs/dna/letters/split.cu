@@ -149,8 +149,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     Place lane = base / rows.steps, step = base % rows.steps;
     for (int i = 0; i < SHARE && at + i < text.n; ++i) {
         if (odd >> i & 1) continue;
-        const unsigned letter = text.letters[at + i];
-        rows.codes[lane * rows.stride + step] = Byte((letter >> 1 & 3) ^ (letter >> 2 & 1));
+        rows.codes[lane * rows.stride + step] = Byte(code_of(text.letters[at + i]));
         if (++step < rows.steps) continue;
         step = 0;
         ++lane;

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gangsaw.codecs.reads.gpu_text import LookedInto, TextDecoder
 from gangsaw.codecs.reads.name.model import read_model
 from gangsaw.codecs.reads.payload import BlockLanes
+from gangsaw.codecs.reads.windows.gpu_text import LookedInto, TextDecoder
 
 MEMORY_BYTES = 1808  # `Memory` of memory.cuh
 

@@ -1,6 +1,6 @@
 // What the streams of names look back at (contexts.py), and what blocks of names are.
 
-#include "windows.cuh"
+#include "windows/windows.cuh"
 
 // Of streams.py.
 constexpr int MOST_TOKENS = 63, COLUMNS = MOST_TOKENS + 1, MOST_DIGITS = 18;

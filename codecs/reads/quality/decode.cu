@@ -1,7 +1,7 @@
 // Decoder of qualities (SPEC.md, Qualities): all blocks of a batch in one launch, a window for
 // each thread.
 
-#include "windows.cuh"
+#include "windows/windows.cuh"
 
 constexpr int NUMBER = 0, SAME = 1, LENGTH = 2, MORE = 3;  // tables of syntax.py
 constexpr int PLACES = 8, LAST_LEVEL = 7, LONG = 1000, PLACE_BITS = 40;  // of contexts.py

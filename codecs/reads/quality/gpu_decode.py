@@ -7,13 +7,13 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.rans import TOTAL
 from gangsaw.codecs.reads.entropy.tables import SYMBOLS, decoder_tables
-from gangsaw.codecs.reads.gpu_text import LookedInto, TextDecoder
 from gangsaw.codecs.reads.lines import Text
 from gangsaw.codecs.reads.payload import BlockLanes
 from gangsaw.codecs.reads.quality.coding import head_of
 from gangsaw.codecs.reads.quality.contexts import strides_of
 from gangsaw.codecs.reads.quality.syntax import SYNTAX_TABLES
 from gangsaw.codecs.reads.quality.tree import table_map
+from gangsaw.codecs.reads.windows.gpu_text import LookedInto, TextDecoder
 
 LOW, COUNT = 8, 20  # bits where these begin of an entry, above its letter
 Frequencies = npt.NDArray[np.uint16]

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.threads import run_blocks
+from gangsaw.codecs.core.nucleotides.kernels import code_of, letter_of
 from gangsaw.codecs.core.numba.bits import swapped
 from gangsaw.codecs.core.numba.floats import load_le64, store_le64
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs, jit_norefs_inline
@@ -24,7 +25,7 @@ from gangsaw.codecs.reads.entropy.tables import ABSENT, RansTables
 from gangsaw.codecs.reads.lines import Places
 from gangsaw.codecs.reads.sequence.columns import ONE, ONES
 from gangsaw.codecs.reads.sequence.fours import get_fours, put_fours
-from gangsaw.codecs.reads.sequence.letters import FOURS, SPARE, code_of, letter_of, read_only
+from gangsaw.codecs.reads.sequence.letters import FOURS, SPARE, read_only
 from gangsaw.codecs.reads.sequence.syntax import CONSENSUS
 
 SLICE = 1 << 14  # letters

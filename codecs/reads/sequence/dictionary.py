@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.nucleotides.kernels import code_of
 from gangsaw.codecs.core.numba.bits import count_ones
 from gangsaw.codecs.core.numba.jit import jit, jit_inline
 from gangsaw.codecs.reads.entropy.bits import SPARE, get_bits, get_gamma, put_bits, put_gamma
@@ -22,7 +23,6 @@ from gangsaw.codecs.reads.lines import Places, Text
 from gangsaw.codecs.reads.sequence.anchors import MOST, Anchors, place_bits
 from gangsaw.codecs.reads.sequence.columns import CLASS, PLAIN, SECOND
 from gangsaw.codecs.reads.sequence.consensus import read_consensus
-from gangsaw.codecs.reads.sequence.letters import code_of
 from gangsaw.codecs.reads.sequence.syntax import HIGH_BITS, N_TABLES, legal_symbols
 
 SIZES = struct.Struct("<QQB")  # of the consensus, of its columns of class > 0, of anchors

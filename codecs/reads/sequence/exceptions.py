@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from gangsaw.codecs.core.nucleotides.kernels import letter_of
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 from gangsaw.codecs.reads.entropy.rans import get, get_number, get_small, put, put_number, put_small
 from gangsaw.codecs.reads.entropy.tables import ABSENT
 from gangsaw.codecs.reads.sequence import syntax
-from gangsaw.codecs.reads.sequence.letters import letter_of, next_exception
+from gangsaw.codecs.reads.sequence.letters import next_exception
 
 
 @jit_norefs_inline

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from gangsaw.codecs.core.nucleotides.kernels import is_base, letter_of
+from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
 from gangsaw.codecs.core.numba.floats import store_le64
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 from gangsaw.codecs.reads.entropy.rans import get, put
-from gangsaw.codecs.reads.sequence.letters import FOURS, NOT_A_BASE, is_base, letter_of
+from gangsaw.codecs.reads.sequence.letters import FOURS
 from gangsaw.codecs.reads.sequence.syntax import TAIL
 
 

@@ -6,13 +6,13 @@ import numpy as np
 
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.launch import load
-from gangsaw.codecs.reads.gpu_text import LookedInto, TextDecoder
-from gangsaw.codecs.reads.gpu_windows import THREADS, Blocks
 from gangsaw.codecs.reads.payload import HEAD, BlockLanes
 from gangsaw.codecs.reads.sequence.coding import check_flags
 from gangsaw.codecs.reads.sequence.consensus import slice_bounds
 from gangsaw.codecs.reads.sequence.dictionary import read_head
 from gangsaw.codecs.reads.sequence.syntax import SORTED
+from gangsaw.codecs.reads.windows.gpu_text import LookedInto, TextDecoder
+from gangsaw.codecs.reads.windows.gpu_windows import THREADS, Blocks
 
 
 def _looked_into(payload: BlockLanes, pairs: bool) -> LookedInto:

@@ -1,4 +1,4 @@
-"""Letters, their codes, and copies of runs of letters."""
+"""Codes of a text, where its exceptions are, and copies of runs of letters."""
 
 from __future__ import annotations
 
@@ -7,25 +7,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.nucleotides.kernels import encode_letters
+from gangsaw.codecs.core.nucleotides.letters import BASES, NOT_A_BASE
+from gangsaw.codecs.core.nucleotides.packing import letters_of_bytes
 from gangsaw.codecs.core.numba.bits import trailing_zeros
 from gangsaw.codecs.core.numba.floats import load_le64
-from gangsaw.codecs.core.numba.jit import jit_norefs_inline, jit_restrict
+from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 from gangsaw.codecs.core.numba.simd import load, static, store
 
-NOT_A_BASE = 4  # code of every byte but A, C, G and T
 SPARE = 64  # bytes behind codes and letters that kernels may read
 BYTES, VECTOR = 32, static(32)  # that are copied at once
-BASES = 0x54474341  # the letters of codes 0 to 3, the lowest byte first
 FOURTHS = np.uint64(0x0404040404040404)
 
 # the letters of the four codes of a byte, the high ones first
-FOURS = np.array(
-    [
-        sum((BASES >> 8 * (four >> 6 - 2 * i & 3) & 255) << 8 * i for i in range(4))
-        for four in range(256)
-    ],
-    np.uint64,
-)
+FOURS = letters_of_bytes(BASES).view("<u4").astype(np.uint64).ravel()
 
 
 def read_only(data: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
@@ -40,31 +35,6 @@ def codes_of(text: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
     codes = np.full(text.size + SPARE, NOT_A_BASE, np.uint8)
     encode_letters(read_only(text), codes)
     return codes
-
-
-@jit_restrict
-def encode_letters(text: Any, codes: Any) -> None:
-    """Fill the codes of letters, by vectors: a map of 256 codes took a tenth of all encoding."""
-    for i in range(text.size):
-        codes[i] = code_of(text[i]) if is_base(text[i]) else NOT_A_BASE
-
-
-@jit_norefs_inline
-def letter_of(code: Any) -> Any:
-    """Letter of a code 0 to 3."""
-    return BASES >> 8 * code & 255
-
-
-@jit_norefs_inline
-def code_of(letter: Any) -> Any:
-    """Code of a letter A, C, G or T."""
-    return (letter >> 1 ^ letter >> 2) & 3
-
-
-@jit_norefs_inline
-def is_base(letter: Any) -> Any:
-    """Whether a byte is A, C, G or T."""
-    return letter == 65 or letter == 67 or letter == 71 or letter == 84
 
 
 @jit_norefs_inline

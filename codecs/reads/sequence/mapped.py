@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
 from gangsaw.codecs.core.numba.bits import trailing_zeros
 from gangsaw.codecs.core.numba.floats import load_le64
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
@@ -20,7 +21,6 @@ from gangsaw.codecs.reads.sequence.columns import (
     variable,
     within,
 )
-from gangsaw.codecs.reads.sequence.letters import NOT_A_BASE
 
 
 class PieceAnchor(NamedTuple):

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gangsaw.codecs.core.nucleotides.kernels import code_of, is_base, letter_of
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 from gangsaw.codecs.reads.entropy.rans import get, get_number, get_raw, get_small
 from gangsaw.codecs.reads.entropy.tables import ABSENT
@@ -16,7 +17,7 @@ from gangsaw.codecs.reads.lines import Places, Text
 from gangsaw.codecs.reads.sequence import syntax
 from gangsaw.codecs.reads.sequence.dictionary import Dictionary, first_column
 from gangsaw.codecs.reads.sequence.fours import get_fours, get_fours_between
-from gangsaw.codecs.reads.sequence.letters import code_of, copy, is_base, letter_of
+from gangsaw.codecs.reads.sequence.letters import copy
 
 
 class Window(NamedTuple):

@@ -1,6 +1,7 @@
 // Tables of sequences by number (syntax.py), and what blocks and lines of them are.
 
-#include "windows.cuh"
+#include "core/nucleotides/nucleotides.cuh"
+#include "windows/windows.cuh"
 
 // The first table of each syntax element; its contexts follow.
 enum Element {
@@ -76,16 +77,3 @@ struct Reference {
     Place place;
     int strand;
 };
-
-__device__ __forceinline__ Byte letter_of(int code) {
-    return Byte(0x54474341u >> 8 * code);
-}
-
-// Code of a letter A, C, G or T.
-__device__ __forceinline__ int code_of(Byte letter) {
-    return (letter >> 1 ^ letter >> 2) & 3;
-}
-
-__device__ __forceinline__ bool is_base(Byte letter) {
-    return letter == 'A' || letter == 'C' || letter == 'G' || letter == 'T';
-}

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
 from gangsaw.codecs.core.numba.floats import load_le64
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.reads.entropy.rans import (
@@ -22,7 +23,6 @@ from gangsaw.codecs.reads.sequence import syntax
 from gangsaw.codecs.reads.sequence.block import SequenceBlock
 from gangsaw.codecs.reads.sequence.exceptions import put_runs
 from gangsaw.codecs.reads.sequence.fours import put_fours
-from gangsaw.codecs.reads.sequence.letters import NOT_A_BASE
 from gangsaw.codecs.reads.sequence.mapped import PieceAnchor, put_mapped
 
 AT_ONCE = 1 << 16  # bytes of windows whose tokens are made in one call

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
+from gangsaw.codecs.core.nucleotides.letters import other_strand
 from gangsaw.tasks.align.output.lines import LineFormat, LineSource, cigars, query_names
 from gangsaw.tasks.align.search.select import SECONDARY
 
 UNMAPPED, REVERSE, IS_SECONDARY, SUPPLEMENTARY = 4, 16, 256, 2048
-COMPLEMENT = bytes.maketrans(b"ACGTUacgtu", b"TGCAATGCAA")
 
 
 class Sam(LineFormat):
@@ -66,7 +66,7 @@ def _line(
         flag |= SUPPLEMENTARY
     clip = "S" if flag in (0, REVERSE) else "H"
     if strand:
-        letters, quality = letters.translate(COMPLEMENT)[::-1], quality[::-1]
+        letters, quality = other_strand(letters), quality[::-1]
     if flag & IS_SECONDARY:
         letters, quality = b"*", b"*"
     elif flag & SUPPLEMENTARY:

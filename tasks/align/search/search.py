@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.nucleotides.kernels import paired_code
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.tasks.align.search.anchors import anchors_of
 from gangsaw.tasks.align.search.chain import Chains, Reach, chains_of
@@ -93,8 +94,7 @@ def turned(query: Any) -> Any:
     """Return the reverse complement of codes."""
     out = np.empty(query.size, np.uint8)
     for i in range(query.size):
-        code = query[query.size - 1 - i]
-        out[i] = 3 - code if code < 4 else code
+        out[i] = paired_code(query[query.size - 1 - i])
     return out
 
 

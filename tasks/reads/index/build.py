@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.contents import CONTENT, LINE_OFFSETS
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.progress import OnProgress
 from gangsaw.tasks.jobs.spool import spool
@@ -60,7 +61,7 @@ class IndexStream:
                 dtype=np.dtype("u8"),
                 dims=(f"{self.kind.name}_entry",),
                 chunks=None,
-                attrs={"gangsaw_content": "line offsets"},
+                attrs={CONTENT: LINE_OFFSETS},
             )
             for name in (self.kind.keys, self.kind.numbers)
         )

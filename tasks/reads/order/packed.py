@@ -10,14 +10,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.numba.floats import load_le64
+from gangsaw.codecs.core.nucleotides.kernels import (
+    codes_of_eight,
+    eight_of,
+    pack_codes,
+    pack_marks,
+)
 from gangsaw.codecs.core.numba.jit import jit, jit_inline
 from gangsaw.tasks.reads.order.chain import Numbers
 from gangsaw.tasks.sequences.text import Text
 
 WORD = 32  # letters of a word
-ONES, LOWS = np.uint64(0x0101010101010101), np.uint64(0x7F7F7F7F7F7F7F7F)
-GATHER = np.uint64(0x0102040810204080)  # moves bit 0 of byte k to bit 56 + k
 U = np.uint64
 
 
@@ -66,38 +69,8 @@ def pack_word(text: Any, begin: int, n: int) -> Any:
     letters, others = U(0), U(0)
     for k in range(0, n, 8):
         count = min(8, n - k)
-        codes, marks = pack_eight(eight_of(text, begin + k, count))
-        codes &= ~U(0) << U(16 - 2 * count)
-        marks &= (U(1) << U(count)) - U(1)
-        letters |= codes << U(48 - 2 * k)
-        others |= marks << U(k)
+        codes, marks = codes_of_eight(eight_of(text, begin + k, count))
+        packed = pack_codes(codes) & ~U(0) << U(16 - 2 * count)
+        letters |= packed << U(48 - 2 * k)
+        others |= (pack_marks(marks) & (U(1) << U(count)) - U(1)) << U(k)
     return letters, np.uint32(others)
-
-
-@jit_inline
-def eight_of(text: Any, begin: int, n: int) -> Any:
-    """Return n <= 8 bytes as a word, the first one lowest; others mean nothing."""
-    if begin + 8 <= text.size:
-        return load_le64(text, begin)
-    word = U(0)
-    for k in range(n):
-        word |= U(text[begin + k]) << U(8 * k)
-    return word
-
-
-@jit_inline
-def pack_eight(word: Any) -> Any:
-    """Return the codes of eight letters, the first on top of 16 bits, and marks of the others.
-
-    Codes are bits 1 and 2, in Gray's order; letters made of the codes show what was none.
-    """
-    low = (word >> U(1) ^ word >> U(2)) & ONES
-    high = (word >> U(2) ^ word >> U(3)) & ONES
-    made = U(0x41) * ONES + U(2) * low + U(6) * high + U(11) * (low & high)
-    differ = made ^ word
-    marks = (((differ & LOWS) + LOWS) | differ) >> U(7) & ONES
-    codes = low | high << U(1)
-    codes = (codes << U(2) | codes >> U(8)) & U(0x000F000F000F000F)
-    codes = (codes << U(4) | codes >> U(16)) & U(0x000000FF000000FF)
-    codes = (codes << U(8) | codes >> U(32)) & U(0xFFFF)
-    return codes, marks * GATHER >> U(56)

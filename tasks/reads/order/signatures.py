@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.nucleotides.kernels import encode_letters
 from gangsaw.codecs.core.numba.jit import jit, jit_restrict
-from gangsaw.codecs.reads.sequence.letters import encode_letters, read_only
+from gangsaw.codecs.reads.sequence.letters import read_only
 from gangsaw.tasks.sequences.text import Text
 
 LENGTH = 12  # letters of a p-mer: with 14 sets of short reads took more, with 10 bacteria

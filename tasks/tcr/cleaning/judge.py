@@ -7,8 +7,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.nucleotides.codes import SET_OF_LETTER
+from gangsaw.codecs.core.nucleotides.letters import A, G, T
 from gangsaw.codecs.core.numba.jit import jit
-from gangsaw.tasks.tcr.nucleotides import CODE_OF_BYTE, A, G, T
 
 FINE: Final = 0
 EMPTY: Final = 1
@@ -43,7 +44,7 @@ def judge(
         places[row] = 0
         verdict = EMPTY if begin == end else FINE
         for at in range(begin, end):
-            if CODE_OF_BYTE[data[at]] == 0:
+            if SET_OF_LETTER[data[at]] == 0:
                 verdict = LETTER
                 places[row] = at - begin
                 break
@@ -63,7 +64,7 @@ def judge(
 
 @jit
 def _is_stop(data: npt.NDArray[np.uint8], at: int) -> bool:
-    first = CODE_OF_BYTE[data[at]]
-    second, third = CODE_OF_BYTE[data[at + 1]], CODE_OF_BYTE[data[at + 2]]
+    first = SET_OF_LETTER[data[at]]
+    second, third = SET_OF_LETTER[data[at + 1]], SET_OF_LETTER[data[at + 2]]
     purines = (second | third) & ~(A | G) == 0
     return bool(first == T and purines and (second == A or third == A))

@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from gangsaw.tasks.tcr.nucleotides import COMPLEMENT, IUPAC, encoded
+from gangsaw.codecs.core.nucleotides.codes import turned_sets
+from gangsaw.codecs.core.nucleotides.letters import BASES, LETTER_OF_SET
+from gangsaw.tasks.tcr.nucleotides import encoded
 
 CODON = 3
 CYS_104 = 3 * 103  # column of a gapped V gene, from 0, where IMGT's position 104 begins
@@ -22,11 +24,10 @@ _PHE_TRP = {"TTT", "TTC", "TGG"}
 _TYR = {"TAT", "TAC"}
 # before the Cys: Y-[YFHLI]-C in most genes, L-Y-C in some
 _BEFORE_CYS = {"TAT", "TAC", "TTT", "TTC", "CAT", "CAC", "TTA", "TTG", "ATT", "ATC", "ATA"} | {
-    "CT" + last for last in "ACGT"
+    "CT" + last for last in BASES.decode()
 }
 # TRGJ genes, and a few of TRAJ, have Ala for the first Gly
 _MOTIF = re.compile("(?=(?:TT[TC]|TGG)G([GC]).{4}GG)")
-_LETTERS = {int(code): letter for letter, code in IUPAC.items() if letter != "U"}
 
 
 class Anchor(NamedTuple):
@@ -38,7 +39,7 @@ class Anchor(NamedTuple):
 
 def other_strand(sequence: str) -> str:
     """Return the reverse complement of a sequence of IUPAC letters."""
-    return "".join(_LETTERS[int(code)] for code in COMPLEMENT[encoded(sequence)[::-1]])
+    return "".join(LETTER_OF_SET[bits] for bits in turned_sets(encoded(sequence)).tolist())
 
 
 def has_anchor(region: str, sequence: str, at: int) -> bool:

@@ -8,9 +8,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.nucleotides.codes import turned_sets
 from gangsaw.tasks.tcr.kernels.batch import Batch, Sequences
 from gangsaw.tasks.tcr.model import MAX_P, Model
-from gangsaw.tasks.tcr.nucleotides import Codes, ragged, reverse_complement
+from gangsaw.tasks.tcr.nucleotides import Codes, ragged
 
 END_CLASSES = MAX_P + 1  # a gene end has 0, or 1..4 symbols of its palindrome
 D_CLASSES = END_CLASSES**2  # those of the J-side end, times those of the V-side end
@@ -68,12 +69,12 @@ def make_tables(batch: Batch, model: Model) -> Tables:
 
 def with_right(part: Codes, p: int) -> Codes:
     """Return a part followed by p symbols of the palindrome of its right end."""
-    return np.concatenate([part, reverse_complement(part)[:p]])
+    return np.concatenate([part, turned_sets(part)[:p]])
 
 
 def with_left(part: Codes, p: int, end: Codes | None = None) -> Codes:
     """Return a part after p symbols of the palindrome of its left end (that of `end`, if given)."""
-    other = reverse_complement(part if end is None else end)
+    other = turned_sets(part if end is None else end)
     return np.concatenate([other[len(other) - p :], part])
 
 

@@ -10,11 +10,12 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.cuda.device import backend
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.nucleotides.codes import SET_OF_LETTER
 from gangsaw.tasks.tcr import kernels
 from gangsaw.tasks.tcr.kernels.batch import Batch, Counts, Sequences, check_lengths
 from gangsaw.tasks.tcr.kernels.tables import parts_of
 from gangsaw.tasks.tcr.model import MAX_D, Kind, Model, ModelLimits
-from gangsaw.tasks.tcr.nucleotides import CODE_OF_BYTE, Codes, decoded, ragged, strict
+from gangsaw.tasks.tcr.nucleotides import Codes, decoded, ragged, strict
 from gangsaw.tasks.tcr.paths.bounds import countable
 from gangsaw.tasks.tcr.paths.dataset import to_dataset
 from gangsaw.tasks.tcr.paths.distinct import distinct, expand, take
@@ -141,7 +142,7 @@ def encode_references(cdr3: Sequence[str]) -> Sequences:
     lengths = np.fromiter(map(len, cdr3), np.int64, len(cdr3))
     starts = np.zeros(len(cdr3) + 1, np.int64)
     np.cumsum(lengths, out=starts[1:])
-    codes = CODE_OF_BYTE[np.frombuffer(joined.encode("latin-1", "replace"), np.uint8)]
+    codes = SET_OF_LETTER[np.frombuffer(joined.encode("latin-1", "replace"), np.uint8)]
     check_lengths(starts)
     if not lengths.all() or not codes.all():
         at = _first_wrong(codes, lengths, starts)

@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gangsaw.codecs.core.nucleotides.codes import SET_OF_LETTER
+from gangsaw.codecs.core.nucleotides.letters import SETS
 from gangsaw.codecs.core.numba.jit import jit, jit_inline, jit_norefs, jit_norefs_inline
-from gangsaw.tasks.tcr.nucleotides import CODE_OF_BYTE, IUPAC
 
 Bytes = NDArray[np.uint8]
 Indices = NDArray[np.int32] | NDArray[np.int64]
@@ -26,7 +27,7 @@ CYS, PHE_TRP = 1, 2  # bits: the anchor codons that a junction has
 def _nucleotide_letters() -> Bytes:
     """(256,) letter of each byte: nucleotides in upper case, T for U, "?" for non-ASCII."""
     table = np.arange(256, dtype=np.uint8)
-    for letter in IUPAC:
+    for letter in SETS:
         table[ord(letter.lower())] = ord(letter)
     table[[ord("u"), ord("U")]] = ord("T")  # else RNA and DNA would be two nucleotypes
     table[128:] = ord("?")
@@ -257,7 +258,11 @@ def junction_inside(
 @jit
 def _may_be(data: Bytes, at: int, first: int, second: int, third: int) -> bool:
     """Whether a codon is compatible with three sets of nucleotides."""
-    one, two, three = CODE_OF_BYTE[data[at]], CODE_OF_BYTE[data[at + 1]], CODE_OF_BYTE[data[at + 2]]
+    one, two, three = (
+        SET_OF_LETTER[data[at]],
+        SET_OF_LETTER[data[at + 1]],
+        SET_OF_LETTER[data[at + 2]],
+    )
     return bool(one & first and two & second and three & third)
 
 

@@ -9,10 +9,11 @@ import numpy as np
 import pyarrow as pa
 
 from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.nucleotides.codes import SET_OF_LETTER
 from gangsaw.tasks.tcr.germline import Part
 from gangsaw.tasks.tcr.kernels import gpu
 from gangsaw.tasks.tcr.kernels.batch import Batch, Sequences
-from gangsaw.tasks.tcr.nucleotides import CODE_OF_BYTE, encoded, ragged
+from gangsaw.tasks.tcr.nucleotides import encoded, ragged
 from gangsaw.tasks.tcr.paths.count import count, count_distinct
 from gangsaw.tasks.tcr.paths.dataset import arrays
 from gangsaw.tasks.tcr.repertoire.strings import buffers
@@ -45,7 +46,7 @@ def batch_of(rows: pa.RecordBatch, setup: Setup) -> Batch:
     """Return what the kernels take; the rows were checked when they were read."""
     offsets, letters = buffers(rows["cdr3"])
     first = int(offsets[0])
-    codes = CODE_OF_BYTE[np.asarray(letters)[first : int(offsets[-1])]]
+    codes = SET_OF_LETTER[np.asarray(letters)[first : int(offsets[-1])]]
     germline = setup.germline
     return Batch(
         references=Sequences(codes, offsets.astype(np.int64) - first),

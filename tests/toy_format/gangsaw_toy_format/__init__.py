@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 from zlib import crc32
 
+from gangsaw.codecs.core.contents import CONTENT
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.options import Option
-from gangsaw.codecs.core.suits import CONTENT
 from gangsaw.tasks.formats.format import (
     ExportOptions,
     Fit,

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.reads import name_samples
+from gangsaw.codecs.reads.name import samples as name_samples
 from gangsaw.codecs.reads.name.coding import NAME
 from gangsaw.codecs.reads.name.model import read_modes, read_template
 from gangsaw.codecs.reads.name.streams import N_STREAMS

@@ -85,3 +85,12 @@ def test_the_table_of_blast(folder: Path) -> None:
         assert [int(row[8]), int(row[9])] == (ends if line.strand == "+" else ends[::-1])
         assert float(row[10]) < 1e-20
     assert rows[1][5] == "1"  # gap
+
+
+def test_sam_complements_letters_of_several_bases(folder: Path, tmp_path: Path) -> None:
+    """R pairs with Y: the line has the letters of the genome's strand."""
+    turned = reverse_complement(ONE[4000:4200])
+    queries = write_fasta(tmp_path / "query.fa", {"odd": f"{turned[:50]}R{turned[51:]}"})
+    align_job([str(queries)], str(folder / "genome.zarr"), str(tmp_path / "hits.sam"))
+    line = (tmp_path / "hits.sam").read_text().splitlines()[-1].split("\t")
+    assert (line[1], line[9]) == ("16", f"{ONE[4000:4149]}Y{ONE[4150:4200]}")

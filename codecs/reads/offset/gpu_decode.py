@@ -10,10 +10,10 @@ from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.launch import load
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.reads.gpu_windows import Blocks, EncodedBlock, WindowsOfBlock
-from gangsaw.codecs.reads.offset import WRONG_WINDOW, OffsetBlock, read_block, read_stored
+from gangsaw.codecs.reads.offset.coding import WRONG_WINDOW, OffsetBlock, read_block, read_stored
 from gangsaw.codecs.reads.params import Params
 from gangsaw.codecs.reads.payload import asked_windows
+from gangsaw.codecs.reads.windows.gpu_windows import Blocks, EncodedBlock, WindowsOfBlock
 
 
 def decode_blocks(
@@ -55,7 +55,7 @@ def _decode_coded(blocks: dict[int, WindowsOfBlock]) -> dict[int, CorruptChunk]:
     if not sum(counts):
         return {}
     is_right = cupy().empty(sum(counts), np.uint8)
-    kernel = load(__package__, "offset_decode.cu", {}).get_function("decode")
+    kernel = load(__package__, "decode.cu", {}).get_function("decode")
     on_device = Blocks(list(blocks.values()))
     on_device.launch(kernel, on_device.windows(), is_right)
     found = np.split(to_host(is_right), np.cumsum(counts)[:-1])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as numpies
 
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.reads.offset import OFFSET, usual_difference
+from gangsaw.codecs.reads.offset.coding import OFFSET, usual_difference
 from gangsaw.codecs.reads.params import Params
 
 PARAMS = Params(kind="offset", lane=64)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.nucleotides.codes import LETTER_OF_CODE
+from gangsaw.codecs.core.nucleotides.letters import other_strand
 from gangsaw.codecs.core.samples import Sample
 from gangsaw.codecs.reads.params import Params
 from gangsaw.codecs.reads.sample_lines import any_bytes, joined
 
-COMPLEMENT = bytes.maketrans(b"ACGT", b"TGCA")
 Lines = list[bytes]
 
 
@@ -36,11 +37,7 @@ def samples() -> list[Sample]:
 
 
 def _genome(rng: np.random.Generator, n: int) -> bytes:
-    return bytes(rng.choice(np.frombuffer(b"ACGT", np.uint8), n))
-
-
-def _turned(read: bytes) -> bytes:
-    return read.translate(COMPLEMENT)[::-1]
+    return bytes(rng.choice(LETTER_OF_CODE[:4], n))
 
 
 def _changed(rng: np.random.Generator, read: bytes, letters: bytes, n: int) -> bytes:
@@ -53,14 +50,14 @@ def _changed(rng: np.random.Generator, read: bytes, letters: bytes, n: int) -> b
 def _reads(rng: np.random.Generator, genome: bytes, n: int, length: int = 50) -> Lines:
     places = rng.integers(0, len(genome) - length, n)
     reads = [_changed(rng, genome[p : p + length], b"ACGTN", i % 4) for i, p in enumerate(places)]
-    return [_turned(read) if i % 3 == 0 else read for i, read in enumerate(reads)]
+    return [other_strand(read) if i % 3 == 0 else read for i, read in enumerate(reads)]
 
 
 def _mates(rng: np.random.Generator, genome: bytes, n: int, is_sorted: bool = False) -> Lines:
     places = rng.integers(0, len(genome) - 120, n)
     if is_sorted:
         places = np.sort(places)
-    mates = ((genome[p : p + 50], _turned(genome[p + 60 : p + 110])) for p in places)
+    mates = ((genome[p : p + 50], other_strand(genome[p + 60 : p + 110])) for p in places)
     return [_changed(rng, read, b"ACGT", i % 2) for pair in mates for i, read in enumerate(pair)]
 
 
@@ -73,13 +70,13 @@ def _variants(rng: np.random.Generator, genome: bytes, n: int) -> Lines:
     strains = [bytes(genome[:150]), bytes(other), bytes(third)]
     chosen = (strains[min(2, i % 7 // 2)] for i in range(n))
     reads = [s[p : p + 70] for s, p in zip(chosen, rng.integers(0, 80, n), strict=True)]
-    return [_turned(read) if i % 2 else read for i, read in enumerate(reads)]
+    return [other_strand(read) if i % 2 else read for i, read in enumerate(reads)]
 
 
 def _pieces(rng: np.random.Generator, genome: bytes, n: int) -> Lines:
     """Lines that are joined of two places, some with letters from nowhere between them."""
     places = rng.integers(0, len(genome) - 60, (n, 2))
-    parts = [(genome[a : a + 40], _turned(genome[b : b + 45])) for a, b in places]
+    parts = [(genome[a : a + 40], other_strand(genome[b : b + 45])) for a, b in places]
     joints = [_genome(rng, 3 * (i % 3)) for i in range(n)]
     return [a + joint + b for (a, b), joint in zip(parts, joints, strict=True)]
 
@@ -93,4 +90,4 @@ def _other_letters(rng: np.random.Generator, genome: bytes) -> Lines:
 
 
 def _long_lines(genome: bytes) -> Lines:
-    return [genome, b"", _turned(genome), genome[:3], genome[100:400] + b"N" + genome[50:150]]
+    return [genome, b"", other_strand(genome), genome[:3], genome[100:400] + b"N" + genome[50:150]]

@@ -15,9 +15,8 @@ from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.launch import launch, load, pull
 from gangsaw.codecs.reads.entropy.rans import STATE_BYTES, lay_out_symbols
 from gangsaw.codecs.reads.entropy.tables import SYMBOLS, normalised
-from gangsaw.codecs.reads.gpu_windows import THREADS
 from gangsaw.codecs.reads.lines import Places, Text
-from gangsaw.codecs.reads.offset import (
+from gangsaw.codecs.reads.offset.coding import (
     TOKENS,
     coded_head,
     joined_payload,
@@ -26,6 +25,7 @@ from gangsaw.codecs.reads.offset import (
     usual_difference,
 )
 from gangsaw.codecs.reads.params import Params
+from gangsaw.codecs.reads.windows.gpu_windows import THREADS
 
 WORD_BYTES = 2  # that a token takes at most
 ITEM_BYTES = 8
@@ -36,7 +36,7 @@ class WindowTable(NamedTuple):
 
     Attributes
     ----------
-    blocks : (n_blocks, 4) int64 `Block` of offset_encode.cu
+    blocks : (n_blocks, 4) int64 `Block` of encode.cu
     windows : (n, 4) int64 `Window` of windows.cuh; begin and end of its room in what is written
     counts : (n_blocks,) windows of each
     """
@@ -79,7 +79,7 @@ def _table_of(blocks: Sequence[DeviceArray], centres: Sequence[int], lane: int) 
 
 
 def _launch_windows(name: str, table: WindowTable, arguments: Sequence[object]) -> None:
-    kernel = load(__package__, "offset_encode.cu", {}).get_function(name)
+    kernel = load(__package__, "encode.cu", {}).get_function(name)
     launch(kernel, -(-len(table.windows) // THREADS), THREADS, arguments)
 
 
@@ -122,6 +122,6 @@ def _joined(ends: Places, sizes: Places, lanes: DeviceArray) -> Text:
     cp, to = cupy(), np.cumsum(sizes) - sizes
     moves = cp.asarray(np.stack([ends - sizes, to, sizes], axis=1))
     out = cp.empty(int(sizes.sum()), np.uint8)
-    kernel = load(__package__, "offset_encode.cu", {}).get_function("join_lanes")
+    kernel = load(__package__, "encode.cu", {}).get_function("join_lanes")
     launch(kernel, sizes.size, THREADS, (moves, lanes, out))
     return pull(out)

@@ -1,6 +1,6 @@
 // Offsets (SPEC.md, Offsets): all blocks of a batch in one launch, a window for each thread.
 
-#include "windows.cuh"
+#include "windows/windows.cuh"
 
 using Item = unsigned long long;
 

@@ -14,10 +14,10 @@ from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.launch import load
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.threads import run_blocks
-from gangsaw.codecs.reads.gpu_windows import Blocks, EncodedBlock, WindowsOfBlock
 from gangsaw.codecs.reads.lines import SPAN, Places
 from gangsaw.codecs.reads.params import Params
 from gangsaw.codecs.reads.payload import STORED, BlockLanes, check_spans, read_stored, unpacked
+from gangsaw.codecs.reads.windows.gpu_windows import Blocks, EncodedBlock, WindowsOfBlock
 
 
 class LookedInto(NamedTuple):

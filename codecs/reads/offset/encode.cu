@@ -1,6 +1,6 @@
 // Encoder of offsets (SPEC.md, Offsets): all blocks of a batch in a launch of each kernel.
 
-#include "windows.cuh"
+#include "windows/windows.cuh"
 
 using Item = unsigned long long;
 

@@ -1,0 +1,13 @@
+"""What a format says that an array holds: the attribute, and its words, which codecs look for.
+
+A codec of another distribution may know words of its own.
+"""
+
+from __future__ import annotations
+
+CONTENT = "gangsaw_content"  # the attribute
+NUCLEOTIDES = "nucleotides"
+READ_SEQUENCES, READ_QUALITIES, READ_NAMES = "read sequences", "read qualities", "read names"
+LINE_OFFSETS = "line offsets"
+# no codec looks for these: the array is none of the others, whatever its samples are
+RECORD_PLACES, LINE_ENDS = "places", "line ends"

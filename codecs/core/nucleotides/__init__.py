@@ -1,0 +1,1 @@
+"""Nucleotides: their letters, codes and complements, and codes packed in bytes and words."""

@@ -1,0 +1,53 @@
+"""Letters to codes and sets, by tables for whole arrays; kernels have functions of their own."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.nucleotides.letters import BASES, COMPLEMENT, NOT_A_BASE, SETS, paired
+
+Octets = npt.NDArray[np.uint8]
+
+LETTER_OF_CODE = np.frombuffer(BASES + b"N", np.uint8)  # of codes 0 to 3, and of NOT_A_BASE
+COMPLEMENT_OF_CODE = np.array([3, 2, 1, 0, NOT_A_BASE], np.uint8)
+COMPLEMENT_OF_LETTER = np.frombuffer(COMPLEMENT, np.uint8)
+COMPLEMENT_OF_SET = np.array([paired(bits) for bits in range(16)], np.uint8)
+
+
+def code_table(order: bytes = BASES, *, both_cases: bool) -> Octets:
+    """Return (256,) codes of letters: their places in `order`, NOT_A_BASE of all others."""
+    table = np.full(256, NOT_A_BASE, np.uint8)
+    for code, letter in enumerate(order.decode()):
+        table[ord(letter)] = code
+        if both_cases:
+            table[ord(letter.lower())] = code
+    return table
+
+
+def _set_table() -> Octets:
+    table = np.zeros(256, np.uint8)
+    for letter, bits in SETS.items():
+        table[[ord(letter), ord(letter.lower())]] = bits
+    return table
+
+
+CODES = code_table(both_cases=True)
+UPPER_CODES = code_table(both_cases=False)  # lower case is NOT_A_BASE
+SET_OF_LETTER = _set_table()  # 0 where it is none of a nucleotide
+
+
+def turned_letters(letters: Octets) -> Octets:
+    """Return the other strand of (n,) letters, case and IUPAC's as they are."""
+    return COMPLEMENT_OF_LETTER[letters[::-1]]
+
+
+def turned_codes(codes: Octets) -> Octets:
+    """Return the other strand of (n,) codes."""
+    turned: Octets = np.minimum(codes[::-1] ^ np.uint8(3), np.uint8(NOT_A_BASE))
+    return turned
+
+
+def turned_sets(sets: Octets) -> Octets:
+    """Return the other strand of (n,) sets."""
+    return COMPLEMENT_OF_SET[sets[::-1]]

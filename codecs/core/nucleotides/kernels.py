@@ -1,0 +1,90 @@
+"""Letters and codes inside of kernels, a letter or a word of eight at a time. See nucleotides.cuh.
+
+Bits 1 and 2 of a letter tell A, C, G and T of either case apart, in Gray's order.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gangsaw.codecs.core.nucleotides import letters
+from gangsaw.codecs.core.numba.floats import load_le64
+from gangsaw.codecs.core.numba.jit import jit_inline, jit_norefs_inline, jit_restrict
+
+NOT_A_BASE = letters.NOT_A_BASE
+BASES = int.from_bytes(letters.BASES, "little")  # the letters of codes 0 to 3
+ONES, LOWS = np.uint64(0x0101010101010101), np.uint64(0x7F7F7F7F7F7F7F7F)
+GATHER = np.uint64(0x0102040810204080)  # moves bit 0 of byte k to bit 56 + k
+U = np.uint64
+
+
+@jit_norefs_inline
+def letter_of(code: Any) -> Any:
+    """Letter of a code 0 to 3."""
+    return BASES >> 8 * code & 255
+
+
+@jit_norefs_inline
+def code_of(letter: Any) -> Any:
+    """Code of a letter A, C, G or T."""
+    return (letter >> 1 ^ letter >> 2) & 3
+
+
+@jit_norefs_inline
+def is_base(letter: Any) -> Any:
+    """Whether a byte is A, C, G or T."""
+    # in a tuple of names it takes a sixth longer over vectors
+    return letter == 65 or letter == 67 or letter == 71 or letter == 84
+
+
+@jit_norefs_inline
+def paired_code(code: Any) -> Any:
+    """Code of the complement; NOT_A_BASE stays."""
+    return 3 - code if code < NOT_A_BASE else code
+
+
+@jit_restrict
+def encode_letters(text: Any, codes: Any) -> None:
+    """Fill the codes of letters, by vectors: a map of 256 codes took a tenth of all encoding."""
+    for i in range(text.size):
+        codes[i] = code_of(text[i]) if is_base(text[i]) else NOT_A_BASE
+
+
+@jit_inline
+def eight_of(text: Any, begin: int, n: int) -> Any:
+    """Return n <= 8 bytes as a word, the first one lowest; others mean nothing."""
+    if begin + 8 <= text.size:
+        return load_le64(text, begin)
+    word = U(0)
+    for k in range(n):
+        word |= U(text[begin + k]) << U(8 * k)
+    return word
+
+
+@jit_inline
+def codes_of_eight(word: Any) -> Any:
+    """Return the codes of eight letters, and 1 for each that is no base: words of eight bytes.
+
+    Codes are bits 1 and 2; letters made of the codes show what was none.
+    """
+    low = (word >> U(1) ^ word >> U(2)) & ONES
+    high = (word >> U(2) ^ word >> U(3)) & ONES
+    made = U(0x41) * ONES + U(2) * low + U(6) * high + U(11) * (low & high)
+    differ = made ^ word
+    return low | high << U(1), (((differ & LOWS) + LOWS) | differ) >> U(7) & ONES
+
+
+@jit_inline
+def pack_codes(codes: Any) -> Any:
+    """Return eight codes as 16 bits, the lowest byte's on top."""
+    codes = (codes << U(2) | codes >> U(8)) & U(0x000F000F000F000F)
+    codes = (codes << U(4) | codes >> U(16)) & U(0x000000FF000000FF)
+    return (codes << U(8) | codes >> U(32)) & U(0xFFFF)
+
+
+@jit_inline
+def pack_marks(marks: Any) -> Any:
+    """Return eight bits of the bytes 0 or 1 of a word, the lowest first."""
+    return marks * GATHER >> U(56)

@@ -1,0 +1,44 @@
+"""Letters of nucleotides, the sets that IUPAC's stand for, and complements; without NumPy.
+
+A base has a code of 0 to 3, in the order of BASES; codes of complements add up to 3. A set of
+bases has a bit for each of them.
+"""
+
+from __future__ import annotations
+
+BASES = b"ACGT"
+NOT_A_BASE = 4  # the code of what is no base
+
+A, T, C, G = 1, 2, 4, 8
+R, Y, S, W, K, M = A | G, C | T, C | G, A | T, G | T, A | C
+B, D, H, V, N = C | G | T, A | G | T, A | C | T, A | C | G, A | C | G | T
+# IUPAC-IUB (1984); U is T
+SETS = dict(zip("ATCGURYSWKMBDHVN", (A, T, C, G, T, R, Y, S, W, K, M, B, D, H, V, N), strict=True))
+LETTER_OF_SET = {bits: letter for letter, bits in SETS.items() if letter != "U"}
+
+
+def both_cases(letters: bytes) -> bytes:
+    """Return letters in upper case, and in lower case."""
+    return letters.upper() + letters.lower()
+
+
+def paired(bits: int) -> int:
+    """Return what a set of bases pairs with: A with T, C with G."""
+    return (bits & 5) << 1 | (bits & 10) >> 1
+
+
+def _complement() -> bytes:
+    """(256,) complement of each letter, in its case; other bytes stay, such as "-"."""
+    table = bytearray(range(256))
+    for letter, bits in SETS.items():
+        partner = LETTER_OF_SET[paired(bits)]
+        table[ord(letter)], table[ord(letter.lower())] = ord(partner), ord(partner.lower())
+    return bytes(table)
+
+
+COMPLEMENT = _complement()  # for `bytes.translate`
+
+
+def other_strand(text: bytes) -> bytes:
+    """Return the reverse complement of a text."""
+    return text.translate(COMPLEMENT)[::-1]
