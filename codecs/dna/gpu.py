@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 import numpy as np
 
-from gangsaw.codecs.core.container.output import Output
-from gangsaw.codecs.core.container.runs import Runs, lane_table
-from gangsaw.codecs.core.cuda.batches import in_batches
+from gangsaw.codecs.core.coding.batch import Encoded
+from gangsaw.codecs.core.coding.device import DeviceBackend, DeviceDecoder, DeviceEncoder
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.cuda.upload import ALIGNED
-from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.dna.dense.shape import lanes_of
+from gangsaw.codecs.dna import cpu
 from gangsaw.codecs.dna.gpu_bodies import Body, shorter_bodies
 from gangsaw.codecs.dna.gpu_decode import decode_blocks
 from gangsaw.codecs.dna.gpu_parts import (
@@ -33,29 +30,12 @@ from gangsaw.codecs.dna.params import Params
 from gangsaw.codecs.dna.payload import HEAD, NO_LANES, PACKED, RAW, LaneBits
 
 
-def encode(sources: Sequence[DeviceArray], params: Params, output: Output) -> None:
-    """Encode every block to the same bytes as on the CPU.
-
-    Parameters
-    ----------
-    sources : CuPy blocks (n,) uint8, any strides
-    params : choices of the encoder
-    output : in host memory; takes what `cpu.encode` gives it
-
-    Raises
-    ------
-    DeviceError : one block alone is too large for the device's memory, or the device failed
-    """
-    needed = [encoder_bytes(source, params) for source in sources]
-    output.take_all(in_batches(partial(_encode_run, params=params), needed, sources))
-
-
 def encoder_bytes(source: DeviceArray, params: Params) -> int:
     """Return a bound on the device memory that encoding one block takes."""
     return encoder_device_bytes(source.shape[0], params.has_lanes)
 
 
-def _encode_run(sources: Sequence[DeviceArray], params: Params) -> Runs:
+def encode_blocks(sources: Sequence[DeviceArray], params: Params) -> list[Encoded]:
     """Encode what fits the device at once."""
     cp = cupy()
     letters = [one if _is_plain(one) else cp.array(one, order="C") for one in sources]
@@ -74,11 +54,8 @@ def _encode_run(sources: Sequence[DeviceArray], params: Params) -> Runs:
     else:
         data = joined(payloads)
     del held  # what the parts of payloads lay in
-    if not params.has_lanes:
-        return Runs(tuple(data))
-    n_lanes = lanes_of(int(texts.sizes.max()))  # as the index has them
-    bits = [np.pad(own, (0, n_lanes - own.size)) for _, own in chosen]
-    return Runs(tuple(data), lane_table(bits))
+    pairs = zip(data, chosen, strict=True)
+    return [Encoded((one,), bits if params.has_lanes else None) for one, (_, bits) in pairs]
 
 
 def _chosen(
@@ -96,36 +73,13 @@ def _is_plain(letters: DeviceArray) -> bool:
     return letters.strides == (1,) and letters.data.ptr % ALIGNED == 0
 
 
-def decode(runs: Runs, targets: Sequence[DeviceArray], params: Params) -> None:
-    """Decode every block into its target.
-
-    Parameters
-    ----------
-    runs : the encoded blocks, in host memory, verified
-    targets : (n,) CuPy views of uint8 to fill, any strides
-    params : what the blocks were encoded with
-
-    Raises
-    ------
-    CorruptChunk : a block is not of its target's extent; the others are decoded
-    DeviceError : one block alone is too large for the device's memory, or the device failed
-    """
-    pairs = zip(runs.payloads, targets, strict=True)
-    needed = [
-        decoder_device_bytes(payload.size, target.shape[0], params.has_lanes)
-        for payload, target in pairs
-    ]
-    in_batches(_decode_run, needed, runs, targets)
+def decoder_bytes(n_bytes: int, target: DeviceArray, params: Params) -> int:
+    """Return a bound on the device memory that decoding one block of so many bytes takes."""
+    return decoder_device_bytes(n_bytes, target.shape[0], params.has_lanes)
 
 
-def _decode_run(runs: Runs, targets: Sequence[DeviceArray]) -> None:
-    """Decode what fits the device at once; name the first block that is wrong."""
-    outs = [one if _is_plain(one) else cupy().empty(one.shape, np.uint8) for one in targets]
-    bits = [NO_LANES] * len(runs) if runs.lane_bits is None else list(runs.lane_bits)
-    wrong = decode_blocks([runs.take(i) for i in range(len(runs))], bits, outs)
-    for i, (target, out) in enumerate(zip(targets, outs, strict=True)):
-        if out is not target and i not in wrong:
-            target[...] = out
-    if wrong:
-        first = min(wrong)
-        raise CorruptChunk(wrong[first].reason, block=first) from wrong[first]
+BACKEND = DeviceBackend(
+    cpu.BACKEND,
+    {None: DeviceEncoder(encode_blocks, encoder_bytes)},
+    {None: DeviceDecoder(decode_blocks, decoder_bytes, is_plain=_is_plain)},
+)

@@ -12,5 +12,5 @@ from gangsaw.codecs.core.container.runs import Runs
 def encoded(backend: Any, sources: Sequence[Any], params: Any) -> Runs:
     """Return what the module of a backend puts into an output."""
     output = Output(len(sources))
-    backend.encode(sources, params, output)
+    backend.BACKEND.encode(sources, params, output)
     return output.runs()
