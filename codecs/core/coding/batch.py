@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -21,7 +19,7 @@ LEAST_RUNS = 4  # for each thread
 COPIED = 1 << 20  # bytes of blocks whose payloads are still in a cache when they are copied
 
 ParamsT = TypeVar("ParamsT")
-Numbers: TypeAlias = npt.NDArray[np.int64]  # which blocks, ascending
+Numbers: TypeAlias = Sequence[int]  # which blocks, ascending
 
 
 class Encoded(NamedTuple):
@@ -75,37 +73,56 @@ def encoded_block(runs: Runs, number: int) -> EncodedBlock:
     return EncodedBlock(runs.take(number), lanes, there)
 
 
-@dataclass(frozen=True)
 class Sources(Generic[ParamsT]):
-    """Blocks to encode, of any byte order and strides, and where their payloads go."""
+    """Blocks to encode.
 
-    blocks: Sequence[NumpyArray]
-    params: ParamsT
-    output: Output
+    Attributes
+    ----------
+    blocks : of any byte order and strides
+    params : choices of the encoder
+    output : where payloads go
+    """
 
-    @cached_property
+    def __init__(self, blocks: Sequence[NumpyArray], params: ParamsT, output: Output) -> None:
+        self.blocks, self.params, self.output = blocks, params, output
+        self._places: BlockAddresses | None = None
+
+    @property
     def places(self) -> BlockAddresses:
         """Where the blocks lie."""
-        return block_addresses(self.blocks)
+        if self._places is None:
+            self._places = block_addresses(self.blocks)
+        return self._places
 
 
-@dataclass(frozen=True)
 class Targets(Generic[ParamsT]):
-    """Blocks to fill, of any byte order and strides, from payloads that are not verified."""
+    """Blocks to decode.
 
-    runs: Runs
-    blocks: Sequence[NumpyArray]
-    params: ParamsT
+    Attributes
+    ----------
+    runs : their payloads, not verified
+    blocks : to fill, of any byte order and strides
+    params : what they were encoded with
+    """
 
-    @cached_property
+    def __init__(self, runs: Runs, blocks: Sequence[NumpyArray], params: ParamsT) -> None:
+        self.runs, self.blocks, self.params = runs, blocks, params
+        self._places: BlockAddresses | None = None
+        self._payloads: RunAddresses | None = None
+
+    @property
     def places(self) -> BlockAddresses:
         """Where the blocks lie."""
-        return block_addresses(self.blocks)
+        if self._places is None:
+            self._places = block_addresses(self.blocks)
+        return self._places
 
-    @cached_property
+    @property
     def payloads(self) -> RunAddresses:
         """Where the payloads lie."""
-        return self.runs.addresses()
+        if self._payloads is None:
+            self._payloads = self.runs.addresses()
+        return self._payloads
 
 
 def runs_of(forms: Sequence[Form], together: int) -> list[tuple[int, int]]:
@@ -131,12 +148,13 @@ def groups_of(forms: Sequence[Form], together: int) -> list[Numbers]:
     by_form: dict[int, list[int]] = {}
     for number, form in enumerate(forms):  # equal ones of a chunk are the same
         by_form.setdefault(id(form), []).append(number)
-    groups, left = [], len(forms)
+    groups: list[Numbers] = []
+    left = len(forms)
     for numbers in by_form.values():
         while numbers:
             most = _at_most(left, together)
-            groups.append(np.array(numbers[:most], np.int64))
-            numbers, left = numbers[most:], left - groups[-1].size
+            groups.append(numbers[:most])
+            numbers, left = numbers[most:], left - len(groups[-1])
     return groups
 
 

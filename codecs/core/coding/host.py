@@ -114,7 +114,7 @@ class BlockCoding(Generic[ParamsT]):
 
     def decode(self, batch: Targets[ParamsT], numbers: Numbers) -> int:
         """Fill the first of the blocks."""
-        number = int(numbers[0])
+        number = numbers[0]
         block = batch.blocks[number]
         out = block if self.dtype is None else _in_one_piece(block, self.dtype(batch.params))
         self.decode_block(encoded_block(batch.runs, number), out, batch.params)
@@ -203,30 +203,31 @@ class HostBackend(Generic[ParamsT]):
             self._decode_groups(batch, groups_of(batch.places.forms, coding.together))
         elif coding.shares_threads:
             for number in range(len(targets)):
-                self._decode_group(batch, np.array([number]))
+                self._decode_group(batch, [number])
         else:
-            run_blocks(lambda i: self._decode_group(batch, np.array([i])), len(targets))
+            run_blocks(lambda number: self._decode_group(batch, [number]), len(targets))
 
     def _decode_groups(self, batch: Targets[ParamsT], groups: Sequence[Numbers]) -> None:
         try:
             run_blocks(lambda i: self._decode_group(batch, groups[i]), len(groups))
         except CorruptChunk as error:  # a block of another group before it may be wrong, too
             for number in range(error.block or 0):
-                self._decode_group(batch, np.array([number]))
+                self._decode_group(batch, [number])
             raise
 
     def _decode_group(self, batch: Targets[ParamsT], numbers: Numbers) -> None:
         """Decode blocks of one form, run by run of those of one kind."""
-        while numbers.size:
-            first = int(numbers[0])
+        while numbers:
             try:
-                done = self._coding_of(batch, first).decode(batch, numbers)
+                done = self._coding_of(batch, numbers[0]).decode(batch, numbers)
             except CorruptChunk as error:
-                block = first if error.block is None else error.block
+                block = numbers[0] if error.block is None else error.block
                 raise CorruptChunk(error.reason, block=block) from error
             numbers = numbers[done:]
 
     def _coding_of(self, batch: Targets[ParamsT], number: int) -> Coding[ParamsT]:
+        if not self.by_octet:
+            return self.codings[self.asked(batch.params)]
         coding = self.codings.get(self.kind(batch.runs.payloads[number], batch.params))
         if coding is None:
             payload = batch.runs.take(number)  # a wrong checksum is reported first

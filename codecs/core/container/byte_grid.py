@@ -58,6 +58,11 @@ class ByteGrid:
         """Number of blocks; 0 when an extent of the chunk is 0."""
         return -(-math.prod(self.chunk_shape) // self.block_items)
 
+    @property
+    def is_tiled(self) -> bool:
+        """Blocks end anywhere along an axis."""
+        return False
+
     def held(self, chunk: Array) -> Array:
         """Return the bytes of a chunk: a view, or where it lies otherwise a copy."""
         own = cast(_Items, chunk)

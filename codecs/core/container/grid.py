@@ -39,6 +39,10 @@ class Division(Protocol):
     def n_blocks(self) -> int:
         """Number of blocks; 0 when an extent of the chunk is 0."""
 
+    @property
+    def is_tiled(self) -> bool:
+        """Whether a block has an extent along each axis of the chunk."""
+
     def held(self, chunk: Array) -> Array:
         """Return what blocks are parts of: the chunk, or a copy that is written back."""
 
@@ -109,6 +113,11 @@ class BlockGrid:
     def n_blocks(self) -> int:
         """Number of blocks; 0 when an extent of the chunk is 0."""
         return math.prod(self.counts)
+
+    @property
+    def is_tiled(self) -> bool:
+        """Blocks have an extent along each axis."""
+        return True
 
     def held(self, chunk: Array) -> Array:
         """Return the chunk: blocks are parts of it."""

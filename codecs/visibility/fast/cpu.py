@@ -88,12 +88,13 @@ class FastCoding:
         sums = batch.runs.checksums
         if sums is not None and not CAN_FOLD:  # kernels cannot verify them
             numbers, sums = numbers[:1], None
-            batch.runs.take(int(numbers[0]))
+            batch.runs.take(numbers[0])
         plan = plan_of(batch.places.forms[numbers[0]])
         blocks = Addresses(batch.places.base, batch.places.offsets)
-        filled, wrong = decode_some(plan, batch.payloads, sums, blocks, numbers)
+        which = np.array(numbers, np.int64)
+        filled, wrong = decode_some(plan, batch.payloads, sums, blocks, which)
         if wrong and (wrong != OTHER_KIND or not filled):
-            number, rows = int(numbers[filled]), plan.extents.n_rows
+            number, rows = numbers[filled], plan.extents.n_rows
             data = batch.runs.payloads[number]
             raise CorruptChunk(reason(wrong, data, rows, plan.word_bytes), block=number)
         return filled
@@ -163,7 +164,7 @@ def decode_some(
     payloads: RunAddresses,
     checksums: npt.NDArray[np.uint32] | None,
     blocks: Addresses,
-    numbers: Numbers,
+    numbers: npt.NDArray[np.int64],
 ) -> tuple[int, int]:
     """Fill blocks of one form, up to one that is none of this kind, shape and dtype.
 

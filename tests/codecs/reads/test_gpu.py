@@ -15,7 +15,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gangsaw.codecs import Reads
-from gangsaw.codecs.core.coding.host import OUT_OF_PLACE
 from gangsaw.codecs.core.container import frame
 from gangsaw.codecs.core.container.runs import Runs
 from gangsaw.codecs.core.errors import CorruptChunk
@@ -127,8 +126,7 @@ def test_lines_begin_in_their_window(kind: str, cupy: Any) -> None:
     """The lane of a wide window is none of a narrow one; a block of names has no flags."""
     wide, narrow = (Params(kind=kind, lane=lane) for lane in (2048, 64))
     block = np.frombuffer(LINES[kind] * 200, np.uint8)
-    (data,), bits = CODINGS[kind].encode_block(block, wide, OUT_OF_PLACE)
-    assert bits is not None
+    data, bits = encoded_block(CODINGS[kind], block, wide)
     assert data[0] == CODED
     more = np.append(bits, np.zeros(-(-block.size // 64) - 1, np.int64))
     flagged = np.append(data[:1] | 16, data[1:])  # the second flag, which no kind has
