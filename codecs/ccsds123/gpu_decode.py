@@ -24,7 +24,7 @@ from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.coding.batch import EncodedBlock
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
-from gangsaw.codecs.core.cuda.launch import aligned, launch, load, pinned
+from gangsaw.codecs.core.cuda.launch import aligned, corrupt_blocks, launch, load, pinned
 from gangsaw.codecs.core.errors import CorruptChunk
 
 WARP = 32
@@ -49,8 +49,8 @@ def decode_blocks(
     numbers = list(blocks)
     for members in _alike(list(blocks.values())):
         statuses = Launch([blocks[numbers[i]] for i in members]).run()
-        pairs = zip(members, statuses.tolist(), strict=True)
-        errors |= {numbers[i]: CorruptChunk(REASONS[status]) for i, status in pairs if status}
+        found = corrupt_blocks(statuses, REASONS)
+        errors |= {numbers[members[i]]: error for i, error in found.items()}
     return errors
 
 

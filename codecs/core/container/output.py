@@ -147,20 +147,6 @@ class Output:
             self._lanes[number] = lane_bits
         self.put_run(number, payload, [payload.size], None if checksum is None else [checksum])
 
-    def take_over(self, runs: Runs, first: int = 0) -> None:
-        """Take blocks that another backend has encoded, the first one as block `first`."""
-        for i, payload in enumerate(runs.payloads):
-            lanes = None if runs.lane_bits is None else runs.lane_bits[i]
-            checksum = None if runs.checksums is None else int(runs.checksums[i])
-            self.give(first + i, payload, checksum, lanes)
-
-    def take_all(self, several: Sequence[Runs]) -> None:
-        """Take all blocks, which another backend has encoded run by run; see `take_over`."""
-        first = 0
-        for runs in several:
-            self.take_over(runs, first)
-            first += len(runs)
-
     def runs(self) -> Runs:
         """Return the payloads, all of which are there."""
         rows = [self._lanes[i] for i in range(len(self))] if self._lanes else None

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import zarr
 from emulator.host_module import schedule
+from helpers.backends import encoded_block
 from helpers.counting_store import CountingStore
 from helpers.every_codec import coder, gpu_cases
 from helpers.read_layouts import Recipe, made, recipes

@@ -114,7 +114,10 @@ def planted(monkeypatch: pytest.MonkeyPatch, change: Any) -> None:
     def encode(backend: Any, sources: Any, params: Any, output: Output) -> None:
         own = Output(len(sources))
         right(backend, sources, params, own)
-        output.take_over(change(own.runs()))
+        changed = change(own.runs())
+        assert changed.lane_bits is not None
+        for i, payload in enumerate(changed.payloads):
+            output.give(i, payload, lane_bits=changed.lane_bits[i])
 
     monkeypatch.setattr(DeviceBackend, "encode", encode)
 
