@@ -162,7 +162,7 @@ class _Survey:
         self.answers = answers.get(self.coder.name, Answers()) if self.coder else Answers()
         # behind codecs that turn or pack an array its axes are no more those of the blocks
         tiled = self.coder is not None and self.coder.grid.is_tiled
-        drawn = tiled and math.prod(self.grid.shape) and dims and not array.filters
+        drawn = tiled and 0 not in self.grid.shape and dims and not array.filters
         self.picture = self.answers.picture(self.params, dims) if drawn else None
         self.tally = _BlockBits(self.coder, self.grid, dims, self.picture) if self.picture else None
 
