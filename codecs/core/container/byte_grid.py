@@ -136,8 +136,8 @@ class ByteGrid:
         return [(n, math.prod(shape[axis + 1 :])) for axis, n in enumerate(shape)]
 
 
-class _Layout(Protocol):
-    """How an array lies in memory."""
+class _Contiguity(Protocol):
+    """Whether an array lies in one piece."""
 
     c_contiguous: bool
 
@@ -146,7 +146,7 @@ class _Items(Array, Protocol):
     """What NumPy and CuPy arrays have besides."""
 
     @property
-    def flags(self) -> _Layout: ...
+    def flags(self) -> _Contiguity: ...
 
     def __setitem__(self, where: object, items: Array, /) -> None: ...
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Array
+from gangsaw.codecs.core.container.frame import FrameLayout
 from gangsaw.codecs.core.container.grid import Division
 from gangsaw.codecs.core.memory.threads import thread_limit
 
@@ -43,6 +44,11 @@ class ChunkPlan:
     view: View = as_it_is
     lanes_for: LanesFor | None = None
     sums_lanes: bool = False
+
+    def layout(self, codec_id: int, version: int) -> FrameLayout:
+        """Return what this implies for the frame of a chunk of such a codec."""
+        lanes = self.n_lanes, self.lane_width, self.sums_lanes
+        return FrameLayout(codec_id, version, self.grid.n_blocks, *lanes)
 
     @property
     def busy(self) -> int:

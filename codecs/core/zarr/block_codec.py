@@ -28,7 +28,6 @@ from zarr.core.metadata.v3 import ArrayV3Metadata
 from gangsaw.codecs.core.arrays import Array, Dtype
 from gangsaw.codecs.core.container.checksum import Bytes
 from gangsaw.codecs.core.container.chunk import ChunkCoder, Range
-from gangsaw.codecs.core.container.frame import FrameLayout
 from gangsaw.codecs.core.container.plan import ChunkPlan
 from gangsaw.codecs.core.container.runs import Origin, Runs
 from gangsaw.codecs.core.cuda.device import cupy, to_host
@@ -271,11 +270,10 @@ class BlockCodec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
         return _decoded([read])[0]
 
 
-@lru_cache(maxsize=64)  # chunks of an array have the same; a small one is coded as fast as planned
+@lru_cache(maxsize=64)  # computing it costs as much as decoding a small chunk
 def _coder_of(codec: BlockCodec, shape: tuple[int, ...], dtype: Dtype) -> ChunkCoder:
     plan, kind = codec.plan(shape, dtype), type(codec)
-    lanes = plan.n_lanes, plan.lane_width, plan.sums_lanes
-    layout = FrameLayout(kind.codec_id, kind.version, plan.grid.n_blocks, *lanes)
+    layout = plan.layout(kind.codec_id, kind.version)
     return ChunkCoder(kind.codec_name, _package(kind), codec.params, dtype, plan, layout)
 
 

@@ -21,7 +21,7 @@ def samples() -> list[Sample]:
         Sample("fortran", np.asfortranarray(steps((4, 3, 5), "f8")), Params(block=100)),
         Sample("strided", steps((8, 10), "c16")[::2, ::-3], Params(block=48)),
         Sample("wide-items", steps((5,), "c16"), Params(block=7)),
-        Sample("one-item", np.array(3.5, "f4"), Params()),
+        Sample("one-item", np.array(3.5, "f4"), Params(), grows=()),
         Sample("marks", steps((2, 2, 2, 2, 9), "i1") > 2, Params(block=30)),
         Sample("half", steps((40,), "f2"), Params(block=33), grows=(0,)),
         Sample("long-run", np.zeros((3, 500), "i2"), Params(block=1200), grows=(0,)),
