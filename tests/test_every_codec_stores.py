@@ -68,7 +68,7 @@ def test_a_part_equals_the_whole_and_reads_few_bytes(case: Case) -> None:
         some = plan.layout.index_size + int(lengths[touched].sum())
         count = sum(size for _, size in store.reads)
         expected = whole if len(touched) == plan.grid.n_blocks else some
-        if plan.lanes_for is None:
+        if plan.plan.lanes_for is None:
             assert count == expected
         else:  # lanes that a codec reads alone: of a block, those that it says it needs
             assert count <= expected

@@ -8,14 +8,11 @@ from functools import partial
 from gangsaw.codecs.ccsds123 import memory
 from gangsaw.codecs.ccsds123.params import Image, Params
 from gangsaw.codecs.core.arrays import ArrayT, Dtype
-from gangsaw.codecs.core.container.chunk import ChunkCoder
-from gangsaw.codecs.core.container.frame import FrameLayout, lane_bytes
+from gangsaw.codecs.core.container.frame import lane_bytes
 from gangsaw.codecs.core.container.grid import BlockGrid
+from gangsaw.codecs.core.container.plan import ChunkPlan
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.memory.threads import thread_limit
 from gangsaw.codecs.core.zarr.block_codec import BlockCodec, Direction
-
-CODEC_ID, CODEC_VERSION = 1, 1  # SPEC.md
 
 
 @dataclass(frozen=True, init=False)
@@ -27,28 +24,25 @@ class Ccsds123(BlockCodec):
 
     params: Params
     codec_name = "gangsaw.ccsds123"
+    codec_id, version = 1, 1  # SPEC.md
     params_type = Params
 
-    def _coder(self, shape: tuple[int, ...], dtype: Dtype) -> ChunkCoder:
-        axes = self._axes(shape)
-        grid = BlockGrid(shape, self._block_shape(shape, axes))
-        view = partial(image_view, axes)
+    def plan(self, shape: tuple[int, ...], dtype: Dtype) -> ChunkPlan:
+        """Return blocks and lanes of such a chunk; BadParams where it cannot be coded."""
+        axes, grid = self._axes(shape), self._grid(shape)
         n_lanes = width = 0
         if grid.n_blocks:
             self._image(grid, grid.n_blocks - 1, axes, dtype)  # the smallest: do tables fit it?
             n_lanes, width = self._lanes(self._image(grid, 0, axes, dtype))
-        layout = FrameLayout(CODEC_ID, CODEC_VERSION, grid.n_blocks, n_lanes, width)
-        return ChunkCoder(self.codec_name, __package__, self.params, dtype, grid, layout, view)
+        return ChunkPlan(grid, n_lanes, width, partial(image_view, axes))
 
     def peak_bytes(self, shape: tuple[int, ...], dtype: Dtype) -> int:
         """Return a bound on what encoding or decoding one such chunk holds besides the chunk."""
-        axes = self._axes(shape)
-        grid = BlockGrid(shape, self._block_shape(shape, axes))
+        plan = ChunkPlan(grid := self._grid(shape))
         if not grid.n_blocks:
             return 0
-        image = self._image(grid, 0, axes, dtype)
-        busy = min(thread_limit(), grid.n_blocks)
-        return memory.peak_bytes(image, self.params, grid.n_blocks, busy)
+        image = self._image(grid, 0, self._axes(shape), dtype)
+        return memory.peak_bytes(image, self.params, grid.n_blocks, plan.busy)
 
     def has_kernels(self, direction: Direction) -> bool:
         """Whether a device does this: where blocks have lanes, else they are serial."""
@@ -59,11 +53,11 @@ class Ccsds123(BlockCodec):
             raise BadParams(f"{self.codec_name} needs two axes or more, got shape {shape}")
         return self.params.axes if len(shape) > 2 else self.params.axes.replace("z", "")
 
-    def _block_shape(self, shape: tuple[int, ...], axes: str) -> tuple[int, ...]:
-        wanted = dict(zip("zyx", self.params.block, strict=True))
+    def _grid(self, shape: tuple[int, ...]) -> BlockGrid:
+        axes, wanted = self._axes(shape), dict(zip("zyx", self.params.block, strict=True))
         last = shape[len(shape) - len(axes) :]
         tile = (max(1, min(wanted[axis] or n, n)) for axis, n in zip(axes, last, strict=True))
-        return (1,) * (len(shape) - len(axes)) + tuple(tile)
+        return BlockGrid(shape, (1,) * (len(shape) - len(axes)) + tuple(tile))
 
     def _image(self, grid: BlockGrid, block: int, axes: str, dtype: Dtype) -> Image:
         extents = [part.stop - part.start for part in grid.slices(block)][-len(axes) :]

@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.ccsds123 import cpu
 from gangsaw.codecs.ccsds123.checks import check_block, own_lanes
 from gangsaw.codecs.ccsds123.gpu_encode import defines
 from gangsaw.codecs.ccsds123.params import Image, Params
@@ -22,10 +21,10 @@ from gangsaw.codecs.ccsds123.sample_decoder import (
 )
 from gangsaw.codecs.ccsds123.sample_encoder import make_coder, sums_type
 from gangsaw.codecs.core.arrays import Dtype
-from gangsaw.codecs.core.container.runs import Runs
+from gangsaw.codecs.core.coding.batch import EncodedBlock
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
-from gangsaw.codecs.core.cuda.launch import aligned, launch, load, pinned, refuse_corrupt
+from gangsaw.codecs.core.cuda.launch import aligned, corrupt_blocks, launch, load, pinned
 from gangsaw.codecs.core.errors import CorruptChunk
 
 WARP = 32
@@ -36,33 +35,32 @@ MOST_SAMPLES = 1 << 30  # of a band: kernels count steps in an int
 NO_FAILURE = 0xFFFFFFFF
 
 
-def decode(runs: Runs, targets: Sequence[DeviceArray], params: Params) -> None:
-    """Decode what fits the device at once; see `gpu.decode`, which makes runs of a batch."""
-    if not _has_kernel(runs, targets):
-        _decode_on_host(runs, targets, params)
-        return
-    blocks = [_checked(runs, i, target, params) for i, target in enumerate(targets)]
-    statuses = np.zeros(len(blocks), np.int64)
-    for members in _alike(blocks):
-        statuses[members] = Launch([blocks[i] for i in members]).run()
-    refuse_corrupt(statuses, REASONS)
+def decode_blocks(
+    encoded: Sequence[EncodedBlock], targets: Sequence[DeviceArray], params: Params
+) -> dict[int, CorruptChunk]:
+    """Fill blocks that have lanes; return the errors of those that are wrong."""
+    blocks: dict[int, CheckedBlock] = {}
+    errors: dict[int, CorruptChunk] = {}
+    for i, (own, target) in enumerate(zip(encoded, targets, strict=True)):
+        try:
+            blocks[i] = _checked(own, target, params)
+        except CorruptChunk as error:
+            errors[i] = error
+    numbers = list(blocks)
+    for members in _alike(list(blocks.values())):
+        statuses = Launch([blocks[numbers[i]] for i in members]).run()
+        found = corrupt_blocks(statuses, REASONS)
+        errors |= {numbers[members[i]]: error for i, error in found.items()}
+    return errors
 
 
-def _has_kernel(runs: Runs, targets: Sequence[DeviceArray]) -> bool:
-    """Tell whether all blocks have lanes: those of BI order or the block-adaptive coder are serial.
+def has_kernel(target: DeviceArray, params: Params) -> bool:
+    """Whether the device decodes a block, or the CPU.
 
-    And a device cannot store unaligned samples.
+    BI order and the block-adaptive coder are serial; a device cannot store unaligned samples.
     """
-    lanes = runs.lane_bits is not None
-    short = all(target.shape[1] * target.shape[2] <= MOST_SAMPLES for target in targets)
-    return lanes and short and all(aligned(target, target.dtype.itemsize) for target in targets)
-
-
-def _decode_on_host(runs: Runs, targets: Sequence[DeviceArray], params: Params) -> None:
-    host = [np.empty(target.shape, target.dtype) for target in targets]
-    cpu.decode(runs, host, params)
-    for target, samples in zip(targets, host, strict=True):
-        target[...] = cupy().asarray(samples)
+    short = target.shape[1] * target.shape[2] <= MOST_SAMPLES
+    return params.has_lanes and short and aligned(target, target.dtype.itemsize)
 
 
 class BlockRow(NamedTuple):
@@ -99,16 +97,11 @@ class CheckedBlock(NamedTuple):
     target: DeviceArray
 
 
-def _checked(runs: Runs, i: int, target: DeviceArray, params: Params) -> CheckedBlock:
-    assert runs.lane_bits is not None
-    data, image = runs.take(i), params.image(target.shape, target.dtype)
-    try:
-        resolved, start = check_block(data, image, params)
-        own = own_lanes(runs.lane_bits[i], image)
-        bounds = lane_bounds(data.size, 8 * start, own, image)
-        check_end(data, int(bounds[-1]))
-    except CorruptChunk as error:
-        raise CorruptChunk(error.reason, block=i) from error
+def _checked(encoded: EncodedBlock, target: DeviceArray, params: Params) -> CheckedBlock:
+    data, image = encoded.data, params.image(target.shape, target.dtype)
+    resolved, start = check_block(data, image, params)
+    bounds = lane_bounds(data.size, 8 * start, own_lanes(encoded.lanes, image), image)
+    check_end(data, int(bounds[-1]))
     return CheckedBlock(data, bounds, image, resolved, target)
 
 

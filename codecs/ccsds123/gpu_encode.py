@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.ccsds123 import cpu
 from gangsaw.codecs.ccsds123.checks import expected
 from gangsaw.codecs.ccsds123.params import Image, Params
 from gangsaw.codecs.ccsds123.plan import PredictorPlan, initial_weights, plan_prediction
@@ -17,8 +16,7 @@ from gangsaw.codecs.ccsds123.rows import check_range
 from gangsaw.codecs.ccsds123.sample_decoder import first_accumulators
 from gangsaw.codecs.ccsds123.sample_encoder import make_coder, sums_type
 from gangsaw.codecs.core.arrays import Dtype
-from gangsaw.codecs.core.container.output import Output
-from gangsaw.codecs.core.container.runs import Runs, lane_table
+from gangsaw.codecs.core.coding.batch import Encoded
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray, DeviceArrayOf
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.launch import aligned, launch, load, pull
@@ -59,10 +57,8 @@ class BlockColumns(NamedTuple):
     capacity: Table
 
 
-def encode(sources: Sequence[DeviceArray], params: Params) -> Runs:
-    """Encode what fits the device at once; see `gpu.encode`, which makes runs of a batch."""
-    if not sources or not all(_has_kernel(source, params) for source in sources):
-        return _encode_on_host(sources, params)
+def encode_blocks(sources: Sequence[DeviceArray], params: Params) -> list[Encoded]:
+    """Encode blocks that have a kernel."""
     streams: dict[int, Stream] = {}
     # a single column is predicted in another way: another kernel
     for single in (False, True):
@@ -70,17 +66,11 @@ def encode(sources: Sequence[DeviceArray], params: Params) -> Runs:
         if alike:
             coded = encode_alike([sources[i] for i in alike], params)
             streams.update(zip(alike, coded, strict=True))
-    parts, bits = zip(*(streams[i] for i in range(len(sources))), strict=True)
-    return Runs(parts, lane_table(bits))
+    found = (streams[i] for i in range(len(sources)))
+    return [Encoded((stream,), bits) for stream, bits in found]
 
 
-def _encode_on_host(sources: Sequence[DeviceArray], params: Params) -> Runs:
-    output = Output(len(sources))
-    cpu.encode([to_host(source) for source in sources], params, output)
-    return output.runs()
-
-
-def _has_kernel(source: DeviceArray, params: Params) -> bool:
+def has_kernel(source: DeviceArray, params: Params) -> bool:
     """Whether the device encodes a block, or the CPU.
 
     BI order and the block-adaptive coder are serial; a device cannot load unaligned samples, and

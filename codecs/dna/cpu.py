@@ -1,77 +1,34 @@
-"""CPU backend of the codec of nucleotides: blocks over threads, loops in Numba."""
+"""Nucleotides on the host: a block is a head, a body and marks."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.codecs.core.container.checksum import crc32c
-from gangsaw.codecs.core.container.output import Output
-from gangsaw.codecs.core.container.runs import Runs
-from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.memory.aligned import address_of
-from gangsaw.codecs.core.memory.threads import run_blocks
-from gangsaw.codecs.dna.dense.shape import lanes_of
+from gangsaw.codecs.core.arrays import Dtype, NumpyArray
+from gangsaw.codecs.core.coding.batch import Encoded, EncodedBlock
+from gangsaw.codecs.core.coding.host import BlockCoding, HostBackend
+from gangsaw.codecs.core.container.runs import Payload
 from gangsaw.codecs.dna.memory import likely_bytes
 from gangsaw.codecs.dna.params import Params
 from gangsaw.codecs.dna.payload import NO_LANES, read, write
 
-
-def encode(blocks: Sequence[NumpyArray], params: Params, output: Output) -> None:
-    """Encode every block.
-
-    Parameters
-    ----------
-    blocks : (n,) uint8 each, any strides
-    params : choices of the encoder
-    output : takes the payloads
-    """
-
-    n_lanes = lanes_of(max((block.size for block in blocks), default=0))  # as the index has them
-
-    def encode_block(i: int) -> None:
-        text = np.ascontiguousarray(blocks[i])
-        likely = likely_bytes(text.size)
-        room = output.room(i, likely)
-        place = np.empty(likely, np.uint8) if room is None else room
-        payload, lane_bits = write(text, params, place)
-        lanes = np.pad(lane_bits, (0, n_lanes - lane_bits.size)) if params.has_lanes else None
-        checksum = crc32c(payload)
-        if room is not None and address_of(payload) == address_of(room):
-            output.settle(i, [payload.size], [checksum], lanes)
-        else:
-            output.give(i, payload, checksum, lanes)
-
-    output.reserve(sum(likely_bytes(block.size) for block in blocks))
-    run_blocks(encode_block, len(blocks))
+OCTETS = np.dtype(np.uint8)
 
 
-def decode(runs: Runs, blocks: Sequence[NumpyArray], params: Params) -> None:
-    """Decode every block into its target.
+def encode_block(text: NumpyArray, params: Params, room: Payload) -> Encoded:
+    """Encode (n,) uint8, in the room where the payload fits there."""
+    payload, lane_bits = write(text, params, room[: likely_bytes(text.size)])
+    return Encoded((payload,), lane_bits if params.has_lanes else None)
 
-    Parameters
-    ----------
-    runs : the encoded blocks
-    blocks : (n,) uint8 views to fill, any strides
-    params : what the blocks were encoded with
 
-    Raises
-    ------
-    CorruptChunk : a block is not of its target's extent
-    """
+def decode_block(encoded: EncodedBlock, text: NumpyArray, params: Params) -> None:
+    """Fill (n,) uint8."""
+    read(encoded.data, NO_LANES if encoded.lane_bits is None else encoded.lane_bits, text)
 
-    lane_bits = runs.lane_bits
 
-    def decode_block(i: int) -> None:
-        block = blocks[i]
-        text = block if block.flags.c_contiguous else np.empty(block.shape, np.uint8)
-        try:
-            read(runs.take(i), NO_LANES if lane_bits is None else lane_bits[i], text)
-        except CorruptChunk as error:
-            raise CorruptChunk(error.reason, block=i) from error
-        if text is not block:
-            block[...] = text
+def octets(params: Params) -> Dtype:
+    """Return the dtype of texts."""
+    return OCTETS
 
-    run_blocks(decode_block, len(blocks))
+
+BACKEND = HostBackend.of(BlockCoding(encode_block, decode_block, octets, likely_bytes))

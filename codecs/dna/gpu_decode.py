@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.codecs.core.container.runs import Payload as Bytes
+from gangsaw.codecs.core.coding.batch import EncodedBlock
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.upload import Upload
@@ -21,7 +21,8 @@ from gangsaw.codecs.dna.dense.gpu_coding import decode_blocks as dense_decode
 from gangsaw.codecs.dna.dense.shape import Shape, shape_of
 from gangsaw.codecs.dna.gpu_parts import DevicePart, DeviceParts, rooms
 from gangsaw.codecs.dna.letters.bases import count_bases
-from gangsaw.codecs.dna.letters.gpu_join import Encoded, join
+from gangsaw.codecs.dna.letters.gpu_join import EncodedText, join
+from gangsaw.codecs.dna.params import Params
 from gangsaw.codecs.dna.payload import (
     DENSE,
     NO_LANES,
@@ -52,14 +53,15 @@ class Block(NamedTuple):
 
 
 def decode_blocks(
-    data: Sequence[Bytes], lane_bits: Sequence[LaneBits], outs: Sequence[DeviceArray]
+    encoded: Sequence[EncodedBlock], outs: Sequence[DeviceArray], params: Params
 ) -> dict[int, CorruptChunk]:
     """Fill aligned (n,) uint8 from payloads; return the errors of those that are wrong."""
     blocks: dict[int, Block] = {}
     errors: dict[int, CorruptChunk] = {}
-    for i, (own, bits, out) in enumerate(zip(data, lane_bits, outs, strict=True)):
+    for i, (own, out) in enumerate(zip(encoded, outs, strict=True)):
         try:
-            blocks[i] = _checked(parts_of(own), bits, out)
+            bits = NO_LANES if own.lane_bits is None else own.lane_bits
+            blocks[i] = _checked(parts_of(own.data), bits, out)
         except CorruptChunk as error:
             errors[i] = error
     if blocks:
@@ -127,12 +129,12 @@ class _DecodeWork:
         shapes = [one.shape for one in self._blocks if one.shape]
         return dense_decode([*self._codes], shapes, words, list(self._codes.values()), broken)
 
-    def _encoded(self, i: int) -> Encoded:
+    def _encoded(self, i: int) -> EncodedText:
         own, block = self._parts[i], self._blocks[i]
         if block.shape is None:
-            return Encoded(block.out, self._bodies[i].address, own.form, *own[2:])
+            return EncodedText(block.out, self._bodies[i].address, own.form, *own[2:])
         rows = block.shape.steps, block.shape.stride
-        return Encoded(block.out, self._codes[i].data.ptr, own.form, *own[2:], rows)
+        return EncodedText(block.out, self._codes[i].data.ptr, own.form, *own[2:], rows)
 
 
 def _arrays(payload: Payload) -> tuple[NumpyArray, NumpyArray, NumpyArray]:

@@ -1,13 +1,14 @@
-"""What each kind is for the backends: one way to encode a block, one to decode it."""
+"""The coding of a kind, from what encodes and what decodes a block or its lines."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.coding.batch import Encoded, EncodedBlock
+from gangsaw.codecs.core.coding.host import BlockCoding
 from gangsaw.codecs.reads.lines import Lines, Places, Text, lines_of
 from gangsaw.codecs.reads.params import Params
 from gangsaw.codecs.reads.payload import (
@@ -21,10 +22,13 @@ from gangsaw.codecs.reads.payload import (
 )
 
 
-class KindCoding(NamedTuple):
-    """A kind.
+def of_blocks(
+    encode: Callable[[NumpyArray, Params], tuple[Text, Places]],
+    decode: Callable[[Text, Places, NumpyArray, Params, Asked | None], None],
+) -> BlockCoding[Params]:
+    """Return the coding of a kind, of which lanes go over threads.
 
-    Attributes
+    Parameters
     ----------
     encode : from a block (n,), contiguous and of the machine's byte order, to its payload and the
         bits of its lanes
@@ -32,14 +36,20 @@ class KindCoding(NamedTuple):
         which are there), whose items then mean nothing; raises CorruptChunk
     """
 
-    encode: Callable[[NumpyArray, Params], tuple[Text, Places]]
-    decode: Callable[[Text, Places, NumpyArray, Params, Asked | None], None]
+    def encode_block(block: NumpyArray, params: Params, room: Text) -> Encoded:
+        payload, lane_bits = encode(block, params)
+        return Encoded((payload,), lane_bits)
+
+    def decode_block(encoded: EncodedBlock, block: NumpyArray, params: Params) -> None:
+        decode(encoded.data, encoded.lanes, block, params, encoded.there)
+
+    return BlockCoding(encode_block, decode_block, lambda params: params.dtype, shares_threads=True)
 
 
 def of_lines(
     encode_lines: Callable[[Lines, bool], Coded | None],
     decode_lanes: Callable[[BlockLanes, Text, bool], None],
-) -> KindCoding:
+) -> BlockCoding[Params]:
     """Return the coding of a kind of text.
 
     Parameters
@@ -63,4 +73,4 @@ def of_lines(
         else:
             decode_lanes(payload, text, params.pairs)
 
-    return KindCoding(encode, decode)
+    return of_blocks(encode, decode)

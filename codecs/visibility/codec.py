@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Self
 
 import numpy as np
 
-from gangsaw.codecs.core.arrays import Array, ArrayT, Axis, Dtype
-from gangsaw.codecs.core.container.chunk import ChunkCoder
-from gangsaw.codecs.core.container.frame import FrameLayout
+from gangsaw.codecs.core.arrays import ArrayT, Axis, Dtype
 from gangsaw.codecs.core.container.grid import BlockGrid
-from gangsaw.codecs.core.memory.threads import thread_limit
+from gangsaw.codecs.core.container.plan import ChunkPlan
 from gangsaw.codecs.core.zarr.block_codec import BlockCodec, Direction
 from gangsaw.codecs.visibility import memory
 from gangsaw.codecs.visibility.axes import visibility_axes
 from gangsaw.codecs.visibility.lanes.table import Lanes
 from gangsaw.codecs.visibility.params import Params
-
-CODEC_ID, CODEC_VERSION = 2, 1  # SPEC.md
 
 
 @dataclass(frozen=True, init=False)
@@ -33,6 +29,7 @@ class Visibility(BlockCodec):
 
     params: Params
     codec_name = "gangsaw.visibility"
+    codec_id, version = 2, 1  # SPEC.md
     params_type = Params
 
     @classmethod
@@ -50,31 +47,18 @@ class Visibility(BlockCodec):
         """Whether a device does this: the constructions of the paper are for the host."""
         return not self.params.is_construction
 
-    def _coder(self, shape: tuple[int, ...], dtype: Dtype) -> ChunkCoder:
-        return _coder_of(self.params, shape, dtype)
+    def plan(self, shape: tuple[int, ...], dtype: Dtype) -> ChunkPlan:
+        """Return the blocks of such a chunk; BadParams where it cannot be coded."""
+        grid = BlockGrid(shape, self.params.block_shape(shape, dtype))
+        return ChunkPlan(grid, view=partial(block_view, self.params.letters(len(shape))))
 
     def peak_bytes(self, shape: tuple[int, ...], dtype: Dtype) -> int:
         """Return a bound on the memory of encoding or decoding one chunk, without the chunk."""
-        grid = BlockGrid(shape, self.params.block_shape(shape, dtype))
-        numbers = math.prod(grid.block_shape)
-        busy = min(thread_limit(), grid.n_blocks)
+        plan = self.plan(shape, dtype)
+        grid, numbers = plan.grid, math.prod(plan.grid.block_shape)
         any_block = np.broadcast_to(np.empty((), dtype), [max(1, n) for n in grid.block_shape])
-        lanes = Lanes.of_block(block_view(self.params.letters(len(shape)), any_block))
-        return memory.peak_bytes(numbers * dtype.itemsize, numbers, lanes, grid.n_blocks, busy)
-
-
-@lru_cache(maxsize=64)  # cached: computing it costs as much as decoding a small chunk
-def _coder_of(params: Params, shape: tuple[int, ...], dtype: Dtype) -> ChunkCoder:
-    grid = BlockGrid(shape, params.block_shape(shape, dtype))
-    view = _view(params.letters(len(shape)))
-    layout = FrameLayout(CODEC_ID, CODEC_VERSION, grid.n_blocks)
-    return ChunkCoder(Visibility.codec_name, __package__, params, dtype, grid, layout, view)
-
-
-@lru_cache
-def _view(letters: str) -> Callable[[Array], Array]:
-    """Return `block_view` for such axes, the same object each time: it is the key of a cache."""
-    return partial(block_view, letters)
+        lanes = Lanes.of_block(np.asarray(plan.view(any_block)))
+        return memory.peak_bytes(numbers * dtype.itemsize, numbers, lanes, grid.n_blocks, plan.busy)
 
 
 def block_view(letters: str, block: ArrayT) -> ArrayT:

@@ -17,7 +17,6 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
-from importlib import import_module
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -29,9 +28,10 @@ TESTS = Path(__file__).resolve().parents[2] / "tests"
 if str(TESTS) not in sys.path:
     sys.path.append(str(TESTS))
 
-from helpers.every_codec import Case, folder, gpu_cases, home, package  # noqa: E402
+from helpers.every_codec import Case, folder, gpu_cases, home  # noqa: E402
 from variants import variants  # noqa: E402
 
+from gangsaw.codecs.core.coding.host import HostBackend  # noqa: E402
 from gangsaw.codecs.core.container import checksum, frame  # noqa: E402
 from gangsaw.codecs.core.cuda.device import backend, cupy  # noqa: E402
 from gangsaw.codecs.core.errors import GangsawError  # noqa: E402
@@ -93,12 +93,11 @@ class Coding:
 
     def problems(self, wanted: Checksums, library: Any) -> list[str]:
         """Name the blocks that are not encoded, or else not decoded, as they should be."""
-        codec = package(self.case.codec_type)
         try:
-            with _nothing_on_host(codec):
+            with _nothing_on_host():
                 data = self.case.encode(library)
         except OnHost:
-            with _nothing_on_host(codec):
+            with _nothing_on_host():
                 return self._wrongly_decoded(self._golden(), library)
         # some of its blocks may be raw, which the CPU copies
         found = _differing(self._of_frame(data), wanted)
@@ -117,9 +116,9 @@ class Coding:
     def _changed(self, data: bytes, library: Any) -> list[str]:
         """Name the blocks whose samples do not come back, bit for bit."""
         right, found = self.case.array, self.case.decode(data, library)
-        grid = self.case.codec.coder(right.shape, right.dtype).grid
-        places = ((i, grid.slices(i)) for i in range(grid.n_blocks))
-        return [f"block {i}" for i, at in places if _bytes_of(found[at]) != _bytes_of(right[at])]
+        coder = self.case.codec.coder(right.shape, right.dtype)
+        pairs = enumerate(zip(coder.views(found), coder.views(right), strict=True))
+        return [f"block {i}" for i, (one, other) in pairs if _bytes_of(one) != _bytes_of(other)]
 
 
 @dataclass(frozen=True)
@@ -208,19 +207,19 @@ def _differing(found: Checksums, wanted: Checksums) -> list[str]:
 
 
 @contextmanager
-def _nothing_on_host(codec: str) -> Iterator[None]:
+def _nothing_on_host() -> Iterator[None]:
     """Raise OnHost where a codec's GPU backend would have the CPU encode or decode."""
 
     def refuse(*_: object) -> None:
         raise OnHost
 
-    cpu: Any = import_module(f"{codec}.cpu")
-    kept = cpu.encode, cpu.decode
-    cpu.encode = cpu.decode = refuse
+    host: Any = HostBackend
+    kept = host.encode, host.decode
+    host.encode = host.decode = refuse
     try:
         yield
     finally:
-        cpu.encode, cpu.decode = kept
+        host.encode, host.decode = kept
 
 
 @contextmanager

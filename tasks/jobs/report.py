@@ -161,7 +161,8 @@ class _Survey:
         answers = codec_table.answers()
         self.answers = answers.get(self.coder.name, Answers()) if self.coder else Answers()
         # behind codecs that turn or pack an array its axes are no more those of the blocks
-        drawn = self.coder and math.prod(self.grid.shape) and dims and not array.filters
+        tiled = self.coder is not None and self.coder.grid.is_tiled
+        drawn = tiled and 0 not in self.grid.shape and dims and not array.filters
         self.picture = self.answers.picture(self.params, dims) if drawn else None
         self.tally = _BlockBits(self.coder, self.grid, dims, self.picture) if self.picture else None
 

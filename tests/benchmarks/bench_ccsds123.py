@@ -89,5 +89,5 @@ def _measured(case: Case, sources: list[Cube]) -> Iterator[Row]:
     seconds = cpu_seconds(lambda: encoded(cpu, sources, params))
     yield Row(f"encode {what}", n_samples / seconds / 1e6, "Msamples/s", case.encode, bits)
     targets = [np.empty_like(source) for source in sources]
-    seconds = cpu_seconds(lambda: cpu.decode(coded, targets, params))
+    seconds = cpu_seconds(lambda: cpu.BACKEND.decode(coded, targets, params))
     yield Row(f"decode {what}", n_samples / seconds / 1e6, "Msamples/s", case.decode)

@@ -51,7 +51,7 @@ def outcome(backend: Any, library: Any, example: Example) -> bytes | None:
     is_offset = getattr(example.params, "kind", "") == "offset"
     out = library.zeros(example.size, np.uint64 if is_offset else np.uint8)
     try:
-        backend.decode(example.runs, [out], example.params)
+        backend.BACKEND.decode(example.runs, [out], example.params)
     except CorruptChunk:
         return None
     return bytes(out.tobytes())

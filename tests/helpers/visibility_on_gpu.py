@@ -27,8 +27,8 @@ def check(cupy: ModuleType, blocks: Sequence[Block], params: Params) -> Runs:
         np.testing.assert_array_equal(part, right)
     there = [cupy.zeros(block.shape, block.dtype) for block in blocks]
     here = [np.zeros_like(block) for block in blocks]
-    gpu.decode(expected, there, params)
-    cpu.decode(coded, here, params)
+    gpu.BACKEND.decode(expected, there, params)
+    cpu.BACKEND.decode(coded, here, params)
     for block, one, other in zip(blocks, there, here, strict=True):
         assert one.get().tobytes() == block.tobytes() == other.tobytes()
     return coded
@@ -58,7 +58,7 @@ def check_views(cupy: ModuleType, host: Block, params: Params, coded_as: int) ->
     assert coded.payloads[0][0] == coded_as
     np.testing.assert_array_equal(coded.payloads[0], expected.payloads[0])
     out = cupy.zeros(host.shape, plain)
-    gpu.decode(expected, [Foreign(out.transpose(1, 0, 2, 3)[cut], kind)], params)
+    gpu.BACKEND.decode(expected, [Foreign(out.transpose(1, 0, 2, 3)[cut], kind)], params)
     right = np.zeros_like(host)
     right.transpose(1, 0, 2, 3)[cut] = view
     assert out.get().tobytes() == right.tobytes()
@@ -72,7 +72,7 @@ def check_memory(cupy: ModuleType, block: Block, params: Params) -> None:
     pool.set_limit(size=pool.used_bytes() + gpu.encoder_bytes(block, params))
     try:
         coded = encoded(gpu, [source], params)
-        gpu.decode(coded, [target], params)
+        gpu.BACKEND.decode(coded, [target], params)
     finally:
         pool.set_limit(size=0)
     np.testing.assert_array_equal(coded.payloads[0], encoded(cpu, [block], params).payloads[0])
@@ -90,8 +90,8 @@ def outcome(decode: Any, data: Any, target: Any) -> str:
 def check_wrong(cupy: ModuleType, data: Any, block: Block) -> str:
     """Decode on both sides, with the same outcome, be it wrong words."""
     here, there = np.zeros_like(block), cupy.zeros(block.shape, block.dtype)
-    what = outcome(cpu.decode, data, here)
-    assert outcome(gpu.decode, data, there) == what
+    what = outcome(cpu.BACKEND.decode, data, here)
+    assert outcome(gpu.BACKEND.decode, data, there) == what
     if what == "decoded":
         assert there.get().tobytes() == here.tobytes()
     return what

@@ -7,9 +7,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from gangsaw.codecs.core.container.chunk import ChunkCoder
-from gangsaw.codecs.core.container.frame import FrameLayout, lane_bytes
+from gangsaw.codecs.core.container.frame import lane_bytes
 from gangsaw.codecs.core.container.grid import BlockGrid
+from gangsaw.codecs.core.container.plan import ChunkPlan
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.zarr.block_codec import BlockCodec
 
@@ -34,19 +34,15 @@ class Plain(BlockCodec):
     """Zarr codec test.plain."""
 
     codec_name = "test.plain"
+    codec_id, version = 0xFFFF, 1
     params_type = Params
 
-    def _coder(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> ChunkCoder:
+    def plan(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> ChunkPlan:
         if dtype.kind not in "iufc":
             raise BadParams(f"test.plain holds numbers, got {dtype}")
-        grid = BlockGrid(shape, self.params.block)
         row = 8 * dtype.itemsize * int(np.prod(self.params.block[1:]))
-        layout = FrameLayout(0xFFFF, 1, grid.n_blocks, self.params.block[0], lane_bytes(row))
-        return ChunkCoder(self.codec_name, __package__, self.params, dtype, grid, layout, as_it_is)
+        grid = BlockGrid(shape, self.params.block)
+        return ChunkPlan(grid, self.params.block[0], lane_bytes(row))
 
     def peak_bytes(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:
         return 4 * int(np.prod(shape)) * dtype.itemsize
-
-
-def as_it_is(block: Any) -> Any:
-    return block

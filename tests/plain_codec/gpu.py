@@ -7,37 +7,44 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.container.output import Output
-from gangsaw.codecs.core.container.runs import Runs
+from gangsaw.codecs.core.coding.batch import Encoded, EncodedBlock
+from gangsaw.codecs.core.coding.device import DeviceBackend, DeviceDecoder, DeviceEncoder
 from gangsaw.codecs.core.cuda.device import cupy, to_host
-from gangsaw.codecs.core.cuda.launch import in_runs
+from gangsaw.codecs.core.errors import CorruptChunk
 from plain_codec import cpu
 from plain_codec.codec import Params
 
 CALLS: list[tuple[str, int]] = []
 
 
-def encode(sources: Sequence[Any], params: Params, output: Output) -> None:
-    def work(run: slice) -> None:
-        CALLS.append(("encode", run.stop - run.start))
-        copies = [cupy().ascontiguousarray(source) for source in sources[run]]
-        alone = Output(len(copies))
-        cpu.encode([to_host(copy) for copy in copies], params, alone)
-        output.take_over(alone.runs(), run.start)
-
-    in_runs(work, len(sources), lambda run: _bytes(sources[run]))
+def encode_blocks(sources: Sequence[Any], params: Params) -> list[Encoded]:
+    CALLS.append(("encode", len(sources)))
+    copies = [to_host(cupy().ascontiguousarray(source)) for source in sources]
+    return [cpu.encode_block(one, params, np.empty(0, np.uint8)) for one in copies]
 
 
-def decode(runs: Runs, targets: Sequence[Any], params: Params) -> None:
-    def work(run: slice) -> None:
-        CALLS.append(("decode", run.stop - run.start))
-        host = [np.empty(target.shape, target.dtype) for target in targets[run]]
-        cpu.decode(runs[run], host, params)
-        for target, samples in zip(targets[run], host, strict=True):
-            target[...] = cupy().asarray(samples)
+def decode_blocks(
+    encoded: Sequence[EncodedBlock], targets: Sequence[Any], params: Params
+) -> dict[int, CorruptChunk]:
+    CALLS.append(("decode", len(targets)))
+    errors: dict[int, CorruptChunk] = {}
+    for i, (one, target) in enumerate(zip(encoded, targets, strict=True)):
+        host = np.empty(target.shape, target.dtype)
+        try:
+            cpu.decode_block(one, host, params)
+        except CorruptChunk as error:
+            errors[i] = error
+        else:
+            target[...] = cupy().asarray(host)
+    return errors
 
-    in_runs(work, len(targets), lambda run: _bytes(targets[run]))
+
+def _bytes(block: Any) -> int:
+    return 512 * (1 + block.nbytes // 512)
 
 
-def _bytes(blocks: Sequence[Any]) -> int:
-    return sum(512 * (1 + block.nbytes // 512) for block in blocks)
+BACKEND = DeviceBackend(
+    cpu.BACKEND,
+    {None: DeviceEncoder(encode_blocks, lambda block, params: _bytes(block))},
+    {None: DeviceDecoder(decode_blocks, lambda n, block, params: _bytes(block))},
+)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -13,8 +13,9 @@ from gangsaw.codecs.core.arrays import Array, Dtype
 from gangsaw.codecs.core.container import frame
 from gangsaw.codecs.core.container.checksum import Bytes
 from gangsaw.codecs.core.container.frame import FrameLayout
-from gangsaw.codecs.core.container.grid import BlockGrid
+from gangsaw.codecs.core.container.grid import Division
 from gangsaw.codecs.core.container.output import Output
+from gangsaw.codecs.core.container.plan import ChunkPlan
 from gangsaw.codecs.core.container.runs import NOWHERE, Origin, Runs
 from gangsaw.codecs.core.container.views import BlockViews
 from gangsaw.codecs.core.cuda.device import backend, backend_name
@@ -22,9 +23,6 @@ from gangsaw.codecs.core.errors import BadParams, ChunkError, CorruptChunk
 from gangsaw.codecs.core.record import Stopwatch
 
 Range: TypeAlias = tuple[int, int]  # first byte, byte after the last
-
-
-LanesFor: TypeAlias = Callable[[npt.NDArray[np.int64], int, int], npt.NDArray[np.int64]]
 Reader: TypeAlias = Generator[list[Range | None], list[Bytes | None], Runs | None]
 
 
@@ -38,20 +36,24 @@ class ChunkCoder:
     package : where its backends `cpu` and `gpu` are
     params : the codec's frozen parameters
     dtype : of chunks
-    grid, layout : blocks and frame that chunk shape, dtype and parameters imply
-    view : from a block as the chunk holds it to the view of it that backends take
-    lanes_for : from the bits of a block's lanes, first item and end of a part of a block on one
-        axis to the lanes that it needs, ascending; None for a codec whose lanes are not read alone
+    plan, layout : blocks and frame that chunk shape, dtype and parameters imply
     """
 
     name: str
     package: str
     params: object
     dtype: Dtype
-    grid: BlockGrid
+    plan: ChunkPlan
     layout: FrameLayout
-    view: Callable[[Array], Array]
-    lanes_for: LanesFor | None = None
+
+    @property
+    def grid(self) -> Division:
+        """How chunks are divided into blocks."""
+        return self.plan.grid
+
+    def views(self, chunk: Array, numbers: npt.NDArray[np.int64] | None = None) -> BlockViews:
+        """Return the blocks of a chunk, or some of them, as backends take them."""
+        return BlockViews(chunk, self.plan.grid, self.plan.view, numbers)
 
     def encode(self, chunk: Array) -> memoryview:
         """Return the frame of a chunk of the grid's shape, in any memory and byte order.
@@ -68,10 +70,10 @@ class ChunkCoder:
         if not chunks:
             return []
         watch = Stopwatch(self.name, "encode", backend_name(chunks[0]))
-        sources = _joined_views([BlockViews(chunk, self.grid, self.view) for chunk in chunks])
-        output = Output(len(sources), self.layout.index_size)
+        sources = _joined_views([self.views(chunk) for chunk in chunks])
+        output = Output(len(sources), self.layout.index_size, self.layout.n_lanes)
         if len(sources):
-            backend(chunks[0], self.package).encode(sources, self.params, output)
+            backend(chunks[0], self.package).BACKEND.encode(sources, self.params, output)
         frames = frame.frames_of(output, self.layout) if len(sources) else self._empty(len(chunks))
         watch.report([(c.nbytes, len(f)) for c, f in zip(chunks, frames, strict=True)])
         return frames
@@ -121,10 +123,10 @@ class ChunkCoder:
             return None
         try:
             index = frame.parse_index(prefix, self.layout)
-            if part is not None and self.lanes_for is not None:
+            if part is not None and self.plan.lanes_for is not None:
                 assert index.lane_bits is not None
                 block = int(touched[0])
-                lanes = self.lanes_for(index.lane_bits[block], part.start, part.stop)
+                lanes = self.plan.lanes_for(index.lane_bits[block], part.start, part.stop)
                 wanted = frame.lane_ranges(index, block, lanes)
                 parts = (yield list(wanted)) if wanted else []
                 runs = frame.take_lanes(index, block, lanes, _joined(parts))
@@ -137,7 +139,7 @@ class ChunkCoder:
 
     def _part(self, touched: npt.NDArray[np.int64], selection: object) -> range | None:
         """Return the items of the one block that is touched, where they are few of it."""
-        if self.lanes_for is None or not self.layout.sums_lanes or len(touched) != 1:
+        if self.plan.lanes_for is None or not self.layout.sums_lanes or len(touched) != 1:
             return None
         (place,) = self.grid.slices(int(touched[0]))
         part = self.grid.bounds(selection)
@@ -162,7 +164,7 @@ class ChunkCoder:
             if isinstance(out, np.ndarray) and not out.flags.writeable:
                 raise BadParams("the array to decode into is read-only")
         pairs = zip(fetched, outs, strict=True)
-        views = [BlockViews(out, self.grid, self.view, runs.numbers) for runs, out in pairs]
+        views = [self.views(out, runs.numbers) for runs, out in pairs]
         targets = _joined_views(views)
         if not len(targets):
             return
@@ -172,9 +174,11 @@ class ChunkCoder:
         try:
             if kind == "gpu":  # on the CPU each thread verifies what it decodes
                 joined = joined.verified()
-            backend(outs[0], self.package).decode(joined, targets, self.params)
+            backend(outs[0], self.package).BACKEND.decode(joined, targets, self.params)
         except CorruptChunk as error:  # it counts the blocks that it was given
             raise _located(error, fetched) from error
+        for own in views:
+            own.write_back()
         encoded = [runs.n_bytes for runs in fetched]
         watch.report([(own.nbytes, n) for own, n in zip(views, encoded, strict=True)])
 

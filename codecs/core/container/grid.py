@@ -1,4 +1,4 @@
-"""How a chunk is divided into blocks, and which blocks a selection touches."""
+"""How a chunk is divided into blocks, and which blocks a selection touches: by tiles."""
 
 from __future__ import annotations
 
@@ -8,16 +8,71 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from types import EllipsisType
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Array
 from gangsaw.codecs.core.errors import BadParams
 
 Piece: TypeAlias = "slice[int, int, int]"  # where a block lies on one axis
 Slice: TypeAlias = "slice[int | None, int | None, int | None]"
 Part: TypeAlias = "Slice | npt.NDArray[np.int64]"  # what is selected along one axis
+
+
+class Division(Protocol):
+    """How a chunk is divided into blocks; equal where it divides alike."""
+
+    def __hash__(self) -> int:
+        """Return a hash: divisions are keys of caches."""
+
+    @property
+    def chunk_shape(self) -> tuple[int, ...]:
+        """Extents of the chunk."""
+
+    @property
+    def block_shape(self) -> tuple[int, ...]:
+        """Extents of a block; the last ones may be smaller."""
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks; 0 when an extent of the chunk is 0."""
+
+    @property
+    def is_tiled(self) -> bool:
+        """Whether a block has an extent along each axis of the chunk."""
+
+    def held(self, chunk: Array) -> Array:
+        """Return what blocks are parts of: the chunk, or a copy that is written back."""
+
+    def write_back(self, held: Array, chunk: Array) -> None:
+        """Copy what `held` gave back to the chunk, where it is a copy."""
+
+    def block(self, held: Array, index: int) -> Array:
+        """Return a block, a view of what is held."""
+
+    def blocks(self, held: Array) -> Iterator[Array]:
+        """Return the blocks in their order."""
+
+    def slices(self, index: int) -> tuple[Piece, ...]:
+        """Return where a block lies, along each axis of `block_shape`."""
+
+    def bounds(self, selection: object) -> range:
+        """Return the least range along the first of these axes that `chunk[selection]` reads."""
+
+    def touched(self, selection: object) -> npt.NDArray[np.int64]:
+        """Return the blocks that `chunk[selection]` reads, exactly: (k,) int64, ascending.
+
+        Parameters
+        ----------
+        selection : anything NumPy indexes with: slices with steps, integers, integer or
+            boolean arrays, open meshes (np.ix_)
+
+        Raises
+        ------
+        IndexError : for an index outside the chunk
+        """
 
 
 @dataclass(frozen=True)
@@ -59,6 +114,26 @@ class BlockGrid:
         """Number of blocks; 0 when an extent of the chunk is 0."""
         return math.prod(self.counts)
 
+    @property
+    def is_tiled(self) -> bool:
+        """Blocks have an extent along each axis."""
+        return True
+
+    def held(self, chunk: Array) -> Array:
+        """Return the chunk: blocks are parts of it."""
+        return chunk
+
+    def write_back(self, held: Array, chunk: Array) -> None:
+        """Do nothing: blocks are parts of the chunk."""
+
+    def block(self, held: Array, index: int) -> Array:
+        """Return a block, a view of the chunk."""
+        return held[*self.slices(index), ...]  # of no axes: no copy
+
+    def blocks(self, held: Array) -> Iterator[Array]:
+        """Return the blocks in their order."""
+        return (held[*place, ...] for place in self.all_slices())
+
     def slices(self, index: int) -> tuple[Piece, ...]:
         """Return where block `index` lies in the chunk."""
         axes = []  # not of `_pieces`: metadata may claim more of them than memory holds
@@ -74,7 +149,7 @@ class BlockGrid:
 
     def bounds(self, selection: object) -> range:
         """Return the least range that holds what `chunk[selection]` reads of the first axis."""
-        part = _expand(selection, self.chunk_shape)[0]
+        part = expand(selection, self.chunk_shape)[0]
         if isinstance(part, slice):
             items = range(*part.indices(self.chunk_shape[0]))
             ends = sorted((items[0], items[-1])) if items else (0, -1)
@@ -83,18 +158,8 @@ class BlockGrid:
         return range(int(found.min()), int(found.max()) + 1) if found.size else range(0)
 
     def touched(self, selection: object) -> npt.NDArray[np.int64]:
-        """Return the blocks that `chunk[selection]` reads, exactly: (k,) int64, ascending.
-
-        Parameters
-        ----------
-        selection : anything NumPy indexes with: slices with steps, integers, integer or
-            boolean arrays, open meshes (np.ix_)
-
-        Raises
-        ------
-        IndexError : for an index outside the chunk
-        """
-        per_axis = _expand(selection, self.chunk_shape)
+        """Return the blocks that `chunk[selection]` reads, see `Division`."""
+        per_axis = expand(selection, self.chunk_shape)
         arrays = [axis for axis, part in enumerate(per_axis) if not isinstance(part, slice)]
         picked = [
             _block_numbers(per_axis[axis], self.chunk_shape[axis], self.block_shape[axis])
@@ -109,7 +174,7 @@ class BlockGrid:
         return np.flatnonzero(mask).astype(np.int64)
 
 
-def _expand(selection: object, shape: tuple[int, ...]) -> list[Part]:
+def expand(selection: object, shape: tuple[int, ...]) -> list[Part]:
     """One slice or integer array per axis: masks become indices, missing axes full slices."""
     parts: list[Part | EllipsisType] = []
     for part in selection if isinstance(selection, tuple) else (selection,):
@@ -129,11 +194,16 @@ def _expand(selection: object, shape: tuple[int, ...]) -> list[Part]:
 def _block_numbers(part: Part, extent: int, block: int) -> npt.NDArray[np.int64]:
     if isinstance(part, slice):
         return _blocks_of_range(range(*part.indices(extent)), block)
-    samples = np.where(part < 0, part + extent, part).astype(np.int64)
-    if samples.size and (samples.min() < 0 or samples.max() >= extent):
-        raise IndexError(f"index outside a chunk axis of extent {extent}")
-    numbers: npt.NDArray[np.int64] = samples // block
+    numbers: npt.NDArray[np.int64] = items_of(part, extent) // block
     return numbers
+
+
+def items_of(part: npt.NDArray[np.int64], extent: int) -> npt.NDArray[np.int64]:
+    """Return indices counted from the begin; IndexError where one is outside the extent."""
+    items = np.where(part < 0, part + extent, part).astype(np.int64)
+    if items.size and (items.min() < 0 or items.max() >= extent):
+        raise IndexError(f"index outside a chunk axis of extent {extent}")
+    return items
 
 
 def _blocks_of_range(samples: range, block: int) -> npt.NDArray[np.int64]:

@@ -30,6 +30,7 @@ class Output:
 
     Attributes
     ----------
+    n_lanes : of a block in the index: those that a block lacks have no bits
     data : (lead + n_bytes,) uint8 once `reserve` was called, else None; what lies in front and
         behind the payloads means nothing
     lead : bytes that are free in front of the first payload
@@ -38,7 +39,8 @@ class Output:
     summed : (n_blocks,) bool, whether its checksum is there
     """
 
-    def __init__(self, n_blocks: int, lead: int = 0) -> None:
+    def __init__(self, n_blocks: int, lead: int = 0, n_lanes: int = 0) -> None:
+        self.n_lanes = n_lanes
         self.data: Payload | None = None
         self.checksums = np.empty(n_blocks, "<u4")
         self.summed = np.zeros(n_blocks, bool)
@@ -145,25 +147,11 @@ class Output:
             self._lanes[number] = lane_bits
         self.put_run(number, payload, [payload.size], None if checksum is None else [checksum])
 
-    def take_over(self, runs: Runs, first: int = 0) -> None:
-        """Take blocks that another backend has encoded, the first one as block `first`."""
-        for i, payload in enumerate(runs.payloads):
-            lanes = None if runs.lane_bits is None else runs.lane_bits[i]
-            checksum = None if runs.checksums is None else int(runs.checksums[i])
-            self.give(first + i, payload, checksum, lanes)
-
-    def take_all(self, several: Sequence[Runs]) -> None:
-        """Take all blocks, which another backend has encoded run by run; see `take_over`."""
-        first = 0
-        for runs in several:
-            self.take_over(runs, first)
-            first += len(runs)
-
     def runs(self) -> Runs:
         """Return the payloads, all of which are there."""
-        lanes = [self._lanes[i] for i in range(len(self))] if self._lanes else None
-        checksums = self.checksums if self.summed.all() else None
-        return Runs(self._payloads(), None if lanes is None else lane_table(lanes), checksums)
+        rows = [self._lanes[i] for i in range(len(self))] if self._lanes else None
+        lanes = None if rows is None else lane_table(rows, self.n_lanes)
+        return Runs(self._payloads(), lanes, self.checksums if self.summed.all() else None)
 
     def _payloads(self) -> Sequence[Payload]:
         placed: Sequence[Payload] = ()

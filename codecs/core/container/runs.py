@@ -238,9 +238,9 @@ def _joined_lanes(chunks: Sequence[Runs]) -> npt.NDArray[np.bool_] | None:
     return joined
 
 
-def lane_table(rows: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
+def lane_table(rows: Sequence[npt.NDArray[np.int64]], n_lanes: int = 0) -> npt.NDArray[np.int64]:
     """(n_blocks, n_lanes) int64, 0 for lanes that a block lacks and others have."""
-    table = np.zeros((len(rows), max(bits.size for bits in rows)), np.int64)
+    table = np.zeros((len(rows), max(n_lanes, *(bits.size for bits in rows))), np.int64)
     for row, bits in zip(table, rows, strict=True):
         row[: bits.size] = bits
     return table

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Array, Dtype, NumpyArray
-from gangsaw.codecs.core.container.grid import BlockGrid
+from gangsaw.codecs.core.container.grid import Division
 from gangsaw.codecs.core.memory.aligned import address_of
 
 Slice: TypeAlias = "slice[int | None, int | None, int | None]"
@@ -24,18 +24,23 @@ class BlockViews(Sequence[Array]):
     ----------
     chunk : array of the grid's shape
     grid : how it is divided into blocks
-    view : from a block as the chunk holds it to the view that backends take
+    view : from a block as the grid gives it to the view that backends take
     numbers : which blocks, or None for all
     """
 
     def __init__(
         self,
         chunk: Array,
-        grid: BlockGrid,
+        grid: Division,
         view: Callable[[Array], Array],
         numbers: npt.NDArray[np.int64] | None = None,
     ) -> None:
         self.chunk, self.grid, self.view, self.numbers = chunk, grid, view, numbers
+        self.held = grid.held(chunk)
+
+    def write_back(self) -> None:
+        """Copy blocks that were filled to the chunk, where they are no parts of it."""
+        self.grid.write_back(self.held, self.chunk)
 
     def __len__(self) -> int:
         """Return how many blocks these are."""
@@ -54,7 +59,7 @@ class BlockViews(Sequence[Array]):
         number = range(len(self))[which]
         if self.numbers is not None:
             number = int(self.numbers[number])
-        return self.view(self.chunk[*self.grid.slices(number), ...])  # of no axes: no copy
+        return self.view(self.grid.block(self.held, number))
 
     @property
     def nbytes(self) -> int:
@@ -65,11 +70,12 @@ class BlockViews(Sequence[Array]):
 
     def addresses(self) -> BlockAddresses:
         """Return where the blocks lie in the host's memory."""
-        offsets, forms = _geometry(self.grid, self.view, self.chunk.strides, self.chunk.dtype)
+        held = self.held
+        offsets, forms = _geometry(self.grid, self.view, held.shape, held.strides, held.dtype)
         if self.numbers is not None:
             forms = tuple(forms[i] for i in self.numbers.tolist())
             offsets = offsets[self.numbers]
-        return BlockAddresses(address_of(np.asarray(self.chunk)), offsets, forms, self.nbytes)
+        return BlockAddresses(address_of(np.asarray(held)), offsets, forms, self.nbytes)
 
 
 class BlockAddresses(NamedTuple):
@@ -99,15 +105,16 @@ def block_addresses(blocks: Sequence[NumpyArray]) -> BlockAddresses:
 
 @lru_cache(maxsize=32)  # chunks of an array have the same: no view is made for each block
 def _geometry(
-    grid: BlockGrid,
+    grid: Division,
     view: Callable[[Array], Array],
+    shape: tuple[int, ...],
     strides: tuple[int, ...],
     dtype: Dtype,
 ) -> tuple[npt.NDArray[np.int64], tuple[Form, ...]]:
     """Return byte offsets of the views of all blocks, and their forms, equal ones the same."""
     byte = np.empty(0, np.uint8)
-    chunk: Array = np.lib.stride_tricks.as_strided(byte.view(dtype), grid.chunk_shape, strides)
-    views = [np.asarray(view(chunk[*place, ...])) for place in grid.all_slices()]
+    held: Array = np.lib.stride_tricks.as_strided(byte.view(dtype), shape, strides)
+    views = [np.asarray(view(block)) for block in grid.blocks(held)]
     offsets = np.array([address_of(block) for block in views]) - address_of(byte)
     return offsets, _forms(views)
 

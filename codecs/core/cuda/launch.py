@@ -149,18 +149,18 @@ def device_errors(doing: str) -> Iterator[None]:
         raise DeviceError(f"{doing} failed: {first_line(error)}") from error
 
 
-def refuse_corrupt(statuses: npt.NDArray[np.int64], reasons: Mapping[int, str]) -> None:
-    """Raise CorruptChunk for the first block whose status is not 0.
+def corrupt_blocks(
+    statuses: npt.NDArray[np.int64], reasons: Mapping[int, str]
+) -> dict[int, CorruptChunk]:
+    """Return the error of each block whose status is not 0.
 
     Parameters
     ----------
     statuses : (n_blocks,) integers on the host
     reasons : what each status means
     """
-    wrong = np.flatnonzero(statuses)
-    if wrong.size:
-        block = int(wrong[0])
-        raise CorruptChunk(reasons[int(statuses[block])], block=block)
+    wrong = np.flatnonzero(statuses).tolist()
+    return {block: CorruptChunk(reasons[int(statuses[block])]) for block in wrong}
 
 
 def in_runs(

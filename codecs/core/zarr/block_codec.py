@@ -9,7 +9,7 @@ import sys
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, Self, TypeAlias, cast
 
@@ -28,6 +28,7 @@ from zarr.core.metadata.v3 import ArrayV3Metadata
 from gangsaw.codecs.core.arrays import Array, Dtype
 from gangsaw.codecs.core.container.checksum import Bytes
 from gangsaw.codecs.core.container.chunk import ChunkCoder, Range
+from gangsaw.codecs.core.container.plan import ChunkPlan
 from gangsaw.codecs.core.container.runs import Origin, Runs
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.errors import BadParams
@@ -69,9 +70,9 @@ LAUNCH_BYTES = 512 << 20
 class BlockCodec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
     """A codec whose chunk is a frame of blocks.
 
-    A subclass sets `codec_name` and `params_type` and says in `_coder` what shape, dtype and
-    parameters imply; `encode_chunk` and `decode_chunk` are the hooks for what does not fit that.
-    Its keywords are the fields of `params_type`.
+    A subclass sets the class attributes and says in `plan` what shape, dtype and parameters imply;
+    `encode_chunk` and `decode_chunk` are the hooks for what does not fit that. Its keywords are the
+    fields of `params_type`.
 
     It judges the dtype and shape of what the codecs before it hand on, not the array's.
     CorruptChunk and NewerFormat name store and chunk wherever Zarr gives them: in every read of an
@@ -82,12 +83,15 @@ class BlockCodec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
     ----------
     params : the codec's frozen parameters
     codec_name : its Zarr name
-    params_type : the class of `params`, with `to_dict` and `from_dict`
+    codec_id, version : of its frames, from its SPEC.md
+    params_type : the class of `params`, hashable, with `to_dict` and `from_dict`
     """
 
     params: Parameters
     is_fixed_size = False
     codec_name: ClassVar[str]
+    codec_id: ClassVar[int]
+    version: ClassVar[int]
     params_type: ClassVar[type[Parameters]]
     __signature__: ClassVar[inspect.Signature]
 
@@ -102,11 +106,11 @@ class BlockCodec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
     def coder(self, shape: Iterable[int], dtype: npt.DTypeLike) -> ChunkCoder:
         """Return the coder for chunks of this shape and dtype; BadParams where there is none."""
         # NumPy's integers equal Python's, but unsigned ones do not count like them
-        return self._coder(tuple(map(int, shape)), np.dtype(dtype))
+        return _coder_of(self, tuple(map(int, shape)), np.dtype(dtype))
 
     @abstractmethod
-    def _coder(self, shape: tuple[int, ...], dtype: Dtype) -> ChunkCoder:
-        """Return the coder, as `coder` does."""
+    def plan(self, shape: tuple[int, ...], dtype: Dtype) -> ChunkPlan:
+        """Return blocks and lanes of chunks of this shape and dtype; BadParams as `coder`."""
 
     @abstractmethod
     def peak_bytes(self, shape: tuple[int, ...], dtype: Dtype) -> int:
@@ -114,8 +118,7 @@ class BlockCodec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
 
     def has_kernels(self, direction: Direction) -> bool:
         """Whether a device does this with these parameters; else its backend asks the host to."""
-        package = type(self).__module__.rpartition(".")[0]
-        return find_spec(f"{package}.gpu") is not None
+        return find_spec(f"{_package(type(self))}.gpu") is not None
 
     def launch_chunks(self, shape: tuple[int, ...], dtype: Dtype) -> int:
         """Return how many such chunks fill a device with one launch; more only take memory."""
@@ -265,6 +268,18 @@ class BlockCodec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
             get = partial(byte_getter.get_sync, prototype=read.prototype)
             read.advance([get(byte_range=_request(wish)) for wish in read.wanted])
         return _decoded([read])[0]
+
+
+@lru_cache(maxsize=64)  # computing it costs as much as decoding a small chunk
+def _coder_of(codec: BlockCodec, shape: tuple[int, ...], dtype: Dtype) -> ChunkCoder:
+    plan, kind = codec.plan(shape, dtype), type(codec)
+    layout = plan.layout(kind.codec_id, kind.version)
+    return ChunkCoder(kind.codec_name, _package(kind), codec.params, dtype, plan, layout)
+
+
+def _package(kind: type[BlockCodec]) -> str:
+    """Return the package of a codec, where its backends are."""
+    return kind.__module__.rpartition(".")[0]
 
 
 class _PartialRead:

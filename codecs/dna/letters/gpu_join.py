@@ -18,7 +18,7 @@ RUN_BYTES = 16  # `Run` of join.cu
 NONE = -1  # a block has no such stream
 
 
-class Encoded(NamedTuple):
+class EncodedText(NamedTuple):
     """A block on the device that is joined.
 
     Attributes
@@ -38,7 +38,7 @@ class Encoded(NamedTuple):
     rows: tuple[int, int] = (1, 1)
 
 
-def join(blocks: Sequence[Encoded], broken: DeviceArray) -> tuple[DeviceArray, object]:
+def join(blocks: Sequence[EncodedText], broken: DeviceArray) -> tuple[DeviceArray, object]:
     """Fill texts; return (n,) uint32, not 0 where marks are none of an encoder.
 
     The second is held until the device is done.

@@ -14,7 +14,7 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.threads import run_blocks
 from gangsaw.codecs.core.numba.jit import jit, jit_inline
-from gangsaw.codecs.reads.coding import KindCoding
+from gangsaw.codecs.reads.coding import of_blocks
 from gangsaw.codecs.reads.entropy import rans
 from gangsaw.codecs.reads.entropy.tables import (
     SYMBOLS,
@@ -129,7 +129,7 @@ def decode(
     run_blocks(decode_some, -(-n // GROUP))
 
 
-OFFSET = KindCoding(encode, decode)
+OFFSET = of_blocks(encode, decode)
 
 
 def usual_difference(block: Items) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from gangsaw.codecs.core.coding.batch import EncodedBlock
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.launch import load
@@ -13,7 +14,7 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.reads.offset.coding import WRONG_WINDOW, OffsetBlock, read_block, read_stored
 from gangsaw.codecs.reads.params import Params
 from gangsaw.codecs.reads.payload import asked_windows
-from gangsaw.codecs.reads.windows.gpu_windows import Blocks, EncodedBlock, WindowsOfBlock
+from gangsaw.codecs.reads.windows.gpu_windows import Blocks, WindowsOfBlock
 
 
 def decode_blocks(
@@ -25,7 +26,7 @@ def decode_blocks(
     for i, (one, out) in enumerate(zip(encoded, outs, strict=True)):
         n, lane = out.shape[0], params.sizes.lane
         try:
-            block = read_block(one.data, one.lane_bits, n, lane)
+            block = read_block(one.data, one.lanes, n, lane)
             if block.tables is None:
                 host = np.zeros(n, np.uint64)
                 read_stored(

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gangsaw.codecs.core.container.output import Output
-from gangsaw.codecs.core.container.runs import Runs
+from gangsaw.codecs.core.coding.batch import Encoded
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.launch import launch, load, pull
@@ -46,7 +45,7 @@ class WindowTable(NamedTuple):
     counts: Places
 
 
-def encode_blocks(sources: Sequence[DeviceArray], params: Params) -> Runs:
+def encode_blocks(sources: Sequence[DeviceArray], params: Params) -> list[Encoded]:
     """Encode CuPy blocks (n,) uint64, to the CPU's bytes."""
     cp = cupy()
     blocks = [cp.ascontiguousarray(source) for source in sources]
@@ -103,16 +102,16 @@ def _runs_of(
     lanes: Sequence[list[Text]],
     blocks: Sequence[DeviceArray],
     params: Params,
-) -> Runs:
+) -> list[Encoded]:
     """Return the payloads of blocks."""
-    output = Output(len(blocks))
+    found = []
     for i, (head, own) in enumerate(zip(heads, lanes, strict=True)):
         if own:
             payload, lane_bits = joined_payload(head, own)
         else:
             payload, lane_bits = stored_payload(to_host(blocks[i]), params.sizes.lane)
-        output.give(i, payload, lane_bits=lane_bits)
-    return output.runs()
+        found.append(Encoded((payload,), lane_bits))
+    return found
 
 
 def _joined(ends: Places, sizes: Places, lanes: DeviceArray) -> Text:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.coding.batch import EncodedBlock
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.launch import load
@@ -17,7 +18,7 @@ from gangsaw.codecs.core.memory.threads import run_blocks
 from gangsaw.codecs.reads.lines import SPAN, Places
 from gangsaw.codecs.reads.params import Params
 from gangsaw.codecs.reads.payload import STORED, BlockLanes, check_spans, read_stored, unpacked
-from gangsaw.codecs.reads.windows.gpu_windows import Blocks, EncodedBlock, WindowsOfBlock
+from gangsaw.codecs.reads.windows.gpu_windows import Blocks, WindowsOfBlock
 
 
 class LookedInto(NamedTuple):
@@ -107,8 +108,8 @@ class TextDecoder:
 
 
 def _unpacked(encoded: EncodedBlock, out: DeviceArray, params: Params) -> BlockLanes:
-    data, lane_bits, there = encoded
-    return unpacked(data, lane_bits, out.shape[0], params.sizes.lane, there)
+    lane = params.sizes.lane
+    return unpacked(encoded.data, encoded.lanes, out.shape[0], lane, encoded.there)
 
 
 def _fill_stored(i: int, payload: BlockLanes, out: DeviceArray) -> dict[int, CorruptChunk]:

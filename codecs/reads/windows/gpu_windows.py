@@ -14,24 +14,8 @@ from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.cuda.launch import launch
 from gangsaw.codecs.core.cuda.upload import ALIGNED, Upload
 from gangsaw.codecs.reads.lines import Places, Text
-from gangsaw.codecs.reads.payload import Asked
 
 THREADS = 32  # of a thread block, as in windows.cuh
-
-
-class EncodedBlock(NamedTuple):
-    """A block that is read.
-
-    Attributes
-    ----------
-    data : (n,) uint8 payload, verified
-    lane_bits : (n_lanes,) int64
-    there : (n_lanes,) bool, the lanes that were asked for: the others have no bits; None for all
-    """
-
-    data: Text
-    lane_bits: Places
-    there: Asked | None
 
 
 class WindowsOfBlock(NamedTuple):

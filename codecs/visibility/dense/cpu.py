@@ -6,12 +6,13 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.coding.batch import Encoded, EncodedBlock
+from gangsaw.codecs.core.coding.host import BlockCoding
 from gangsaw.codecs.core.container.runs import Payload
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.per_thread import ThreadScratch
 from gangsaw.codecs.core.numba import rans
 from gangsaw.codecs.visibility.arrays import Words
-from gangsaw.codecs.visibility.batch import one_at_a_time
 from gangsaw.codecs.visibility.dense.choice.choose import (
     choose_commonest,
     choose_predictors,
@@ -61,9 +62,11 @@ from gangsaw.codecs.visibility.dense.model.predict import (
 from gangsaw.codecs.visibility.dense.model.scale import NEAR
 from gangsaw.codecs.visibility.dense.model.values import MANTISSA
 from gangsaw.codecs.visibility.lanes.table import LANES, Lanes, gather, scatter
+from gangsaw.codecs.visibility.params import Params
+from gangsaw.codecs.visibility.words import raw
 
 __all__ = [
-    "KIND", "decode", "decode_blocks", "decode_table", "encode", "encode_table", "reused_table",
+    "CODING", "KIND", "decode", "decode_table", "encode", "encode_table", "reused_table",
 ]  # fmt: skip
 
 
@@ -94,7 +97,17 @@ def decode(data: Payload, block: NumpyArray) -> None:
     scatter(table, lanes, block)
 
 
-decode_blocks = one_at_a_time(decode)
+def encode_block(block: NumpyArray, params: Params, room: Payload) -> Encoded:
+    """Encode a block, see `encode`."""
+    return Encoded((encode(block),))
+
+
+def decode_block(coded: EncodedBlock, block: NumpyArray, params: Params) -> None:
+    """Fill a block, see `decode`."""
+    decode(coded.data, block)
+
+
+CODING = BlockCoding(encode_block, decode_block, likely=raw.most_bytes)
 
 
 def reused_table(block: NumpyArray) -> tuple[Words, Lanes]:

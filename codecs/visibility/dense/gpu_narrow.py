@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.container.runs import Payload
+from gangsaw.codecs.core.coding.batch import Encoded, EncodedBlock
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.cuda.launch import launch, load, pull
@@ -22,7 +22,7 @@ from gangsaw.codecs.visibility.params import Params, component_count
 FILE = "narrow.cu"
 
 
-def encode_blocks(sources: Sequence[DeviceArray]) -> list[Payload | None]:
+def encode_blocks(sources: Sequence[DeviceArray], params: Params) -> list[Encoded | None]:
     """Return the payload of each CuPy block in host memory, None where raw is not longer.
 
     sources : (time, frequency, ...) of one dtype that `has_kernel`
@@ -33,21 +33,22 @@ def encode_blocks(sources: Sequence[DeviceArray]) -> list[Payload | None]:
     narrow = dense.encode_blocks(_narrowed([sources[i] for i in fit]), KIND, raw)
     others = dense.encode_blocks([sources[i] for i in rest])
     parts = dict(zip([*fit, *rest], [*narrow, *others], strict=True))
-    return [parts[i] for i in range(len(sources))]
+    found = (parts[i] for i in range(len(sources)))
+    return [None if part is None else Encoded((part,)) for part in found]
 
 
 def decode_blocks(
-    parts: Sequence[Payload], targets: Sequence[DeviceArray], params: Params
+    encoded: Sequence[EncodedBlock], targets: Sequence[DeviceArray], params: Params
 ) -> dict[int, CorruptChunk]:
     """Decode payloads that begin with this kind; return the errors of those that are wrong.
 
     targets : CuPy views (time, frequency, ...) of one dtype that `has_kernel`
     """
     if word_bytes(targets[0]) != WIDE:
-        return {i: CorruptChunk(NOT_WIDE) for i in range(len(parts))}
+        return {i: CorruptChunk(NOT_WIDE) for i in range(len(encoded))}
     firsts, words, narrow = _room_for(targets)
-    errors = dense.decode_blocks(parts, narrow, params)
-    right = [i for i in range(len(parts)) if i not in errors]
+    errors = dense.decode_blocks(encoded, narrow, params)
+    right = [i for i in range(len(encoded)) if i not in errors]
     if right:
         _run("widen_words", [targets[i] for i in right], firsts[right], words)
     return errors

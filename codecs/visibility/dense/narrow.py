@@ -11,15 +11,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.coding.batch import Encoded, EncodedBlock
+from gangsaw.codecs.core.coding.host import BlockCoding
 from gangsaw.codecs.core.container.runs import Payload
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.per_thread import ThreadScratch
 from gangsaw.codecs.core.numba.bits import pointer
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.visibility.arrays import Words
-from gangsaw.codecs.visibility.batch import Sources, one_at_a_time
 from gangsaw.codecs.visibility.dense import cpu as dense
 from gangsaw.codecs.visibility.lanes.table import gather, scatter
+from gangsaw.codecs.visibility.params import Params
 from gangsaw.codecs.visibility.words import raw
 
 KIND = 4
@@ -29,16 +32,6 @@ MOVED = 896  # what exponent fields of doubles exceed those of float32 by
 PIECE = 1024  # words between checks whether all of them fit
 
 _per_thread = ThreadScratch()
-
-
-def encode_blocks(batch: Sources, first: int, end: int) -> None:
-    """Encode blocks, those raw that do not get shorter."""
-    for number in range(first, end):
-        block = batch.blocks[number]
-        parts = encode_parts(block)
-        if sum(part.size for part in parts) > block.nbytes:
-            parts = raw.encode_parts(block)
-        batch.output.put(number, *parts)
 
 
 def encode_parts(block: npt.NDArray[Any]) -> tuple[Payload, ...]:
@@ -73,7 +66,17 @@ def decode(data: Payload, block: npt.NDArray[Any]) -> None:
     scatter(table, lanes, block)
 
 
-decode_blocks = one_at_a_time(decode)
+def encode_block(block: NumpyArray, params: Params, room: Payload) -> Encoded:
+    """Encode a block, see `encode_parts`."""
+    return Encoded(encode_parts(block))
+
+
+def decode_block(coded: EncodedBlock, block: NumpyArray, params: Params) -> None:
+    """Fill a block, see `decode`."""
+    decode(coded.data, block)
+
+
+CODING = BlockCoding(encode_block, decode_block, likely=raw.most_bytes, lends=True)
 
 
 def _narrow_like(table: Words) -> Words:

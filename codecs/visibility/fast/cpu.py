@@ -8,12 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.coding.batch import Numbers, Sources, Targets
+from gangsaw.codecs.core.coding.host import Plain
 from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.codecs.core.container.folding import CAN_FOLD
 from gangsaw.codecs.core.container.runs import WRONG_CHECKSUM, Payload, RunAddresses, run_addresses
-from gangsaw.codecs.core.container.views import Form, block_addresses
+from gangsaw.codecs.core.container.views import block_addresses
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.visibility.batch import Numbers, Sources, Targets
 from gangsaw.codecs.visibility.fast import blocks as kernels
 from gangsaw.codecs.visibility.fast.blocks import (
     KIND as KIND,
@@ -45,57 +46,61 @@ from gangsaw.codecs.visibility.fast.tiles import (
     allowed,
 )
 from gangsaw.codecs.visibility.lanes.table import LANES, ROWS, Lanes
-from gangsaw.codecs.visibility.words import raw
+from gangsaw.codecs.visibility.params import Params
 
 TOGETHER = 7  # blocks in one call: the reused memory of a thread holds no more of usual size
 NO_SUMS = np.empty(0, np.uint32)
 FIRST = np.zeros(1, np.int64)
 
 
-def spare(form: Form) -> int:
-    """Return the bytes that may be written after the payloads of blocks of a form."""
-    return plan_of(form).spare
+class FastCoding:
+    """Several blocks of a form in one call: threads do not wait for the interpreter's lock."""
+
+    together, shares_threads = TOGETHER, False
+
+    def room(self, batch: Sources[Params]) -> int:
+        """Return the bytes of all payloads at most, as raw, and those that may follow them."""
+        places = batch.places
+        forms = {id(form): form for form in places.forms}.values()
+        spare = max((plan_of(form).spare for form in forms), default=0)
+        return places.n_bytes + len(places.forms) + spare
+
+    def encode(self, batch: Sources[Params], first: int, end: int, plain: Plain | None) -> None:
+        """Encode blocks that are alike, those raw that do not get shorter."""
+        assert plain is not None
+        plan, places, output = plan_of(batch.places.forms[first]), batch.places, batch.output
+        while first < end:
+            n, room = end - first, output.room(first)
+            out = room_for(plan, n) if room is None else room
+            blocks = Addresses(places.base, places.offsets[first:end])
+            ends, sums = encode_some(plan, blocks, plan.n_bytes, out)
+            if room is not None:
+                output.settle(first, ends, sums)
+            elif ends and not output.put_run(first, out[: ends[-1]], ends, sums):
+                leave_room()
+            first += len(ends)
+            if len(ends) < n:
+                output.put(first, *plain(batch.blocks[first]).parts)
+                first += 1
+
+    def decode(self, batch: Targets[Params], numbers: Numbers) -> int:
+        """Fill blocks of one form while they are of this kind; return how many."""
+        sums = batch.runs.checksums
+        if sums is not None and not CAN_FOLD:  # kernels cannot verify them
+            numbers, sums = numbers[:1], None
+            batch.runs.take(numbers[0])
+        plan = plan_of(batch.places.forms[numbers[0]])
+        blocks = Addresses(batch.places.base, batch.places.offsets)
+        which = np.array(numbers, np.int64)
+        filled, wrong = decode_some(plan, batch.payloads, sums, blocks, which)
+        if wrong and (wrong != OTHER_KIND or not filled):
+            number, rows = numbers[filled], plan.extents.n_rows
+            data = batch.runs.payloads[number]
+            raise CorruptChunk(reason(wrong, data, rows, plan.word_bytes), block=number)
+        return filled
 
 
-def encode_blocks(batch: Sources, first: int, end: int) -> None:
-    """Encode blocks that are alike, those raw that do not get shorter."""
-    plan, places, output = plan_of(batch.places.forms[first]), batch.places, batch.output
-    while first < end:
-        n, room = end - first, output.room(first)
-        out = room_for(plan, n) if room is None else room
-        blocks = Addresses(places.base, places.offsets[first:end])
-        ends, sums = encode_some(plan, blocks, plan.n_bytes, out)
-        if room is not None:
-            output.settle(first, ends, sums)
-        elif ends and not output.put_run(first, out[: ends[-1]], ends, sums):
-            leave_room()
-        first += len(ends)
-        if len(ends) < n:
-            output.put(first, *raw.encode_parts(batch.blocks[first]))
-            first += 1
-
-
-def decode_blocks(batch: Targets, numbers: Numbers) -> int:
-    """Fill blocks of one form while they are of this kind; return how many.
-
-    Raises
-    ------
-    CorruptChunk : one is no block of this kind, shape and dtype
-    """
-    sums = batch.runs.checksums
-    if sums is not None and not CAN_FOLD:  # kernels cannot verify them
-        numbers, sums = numbers[:1], None
-        batch.runs.take(int(numbers[0]))
-    plan = plan_of(batch.places.forms[numbers[0]])
-    blocks = Addresses(batch.places.base, batch.places.offsets)
-    filled, wrong = decode_some(plan, batch.payloads, sums, blocks, numbers)
-    if wrong and (wrong != OTHER_KIND or not filled):
-        number = int(numbers[filled])
-        rows = plan.extents.n_rows
-        raise CorruptChunk(
-            reason(wrong, batch.runs.payloads[number], rows, plan.word_bytes), block=number
-        )
-    return filled
+CODING = FastCoding()
 
 
 def encode(block: NumpyArray) -> Payload:
@@ -159,7 +164,7 @@ def decode_some(
     payloads: RunAddresses,
     checksums: npt.NDArray[np.uint32] | None,
     blocks: Addresses,
-    numbers: Numbers,
+    numbers: npt.NDArray[np.int64],
 ) -> tuple[int, int]:
     """Fill blocks of one form, up to one that is none of this kind, shape and dtype.
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.coding.batch import EncodedBlock
 from gangsaw.codecs.core.container.runs import Payload
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy
@@ -21,12 +22,13 @@ from gangsaw.codecs.visibility.params import Params
 
 
 def decode_blocks(
-    parts: Sequence[Payload], targets: Sequence[DeviceArray], params: Params
+    encoded: Sequence[EncodedBlock], targets: Sequence[DeviceArray], params: Params
 ) -> dict[int, CorruptChunk]:
     """Decode payloads that begin with the kind `fast`; return the errors of those that are wrong.
 
     targets : CuPy views (time, frequency, ...) of one dtype that `has_kernel`
     """
+    parts = [one.data for one in encoded]
     ends: dict[int, npt.NDArray[np.int64]] = {}
     errors: dict[int, CorruptChunk] = {}
     for i, (part, target) in enumerate(zip(parts, targets, strict=True)):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.container.runs import Payload
+from gangsaw.codecs.core.coding.batch import Encoded
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.cuda.launch import launch, load, pull
@@ -22,11 +22,12 @@ from gangsaw.codecs.visibility.lanes.gpu_table import (
     word_bytes,
 )
 from gangsaw.codecs.visibility.lanes.table import LANES
+from gangsaw.codecs.visibility.params import Params
 
 PLANE_BYTES = 4
 
 
-def encode_blocks(sources: Sequence[DeviceArray]) -> list[Payload | None]:
+def encode_blocks(sources: Sequence[DeviceArray], params: Params) -> list[Encoded | None]:
     """Return the payload of each CuPy block in host memory, None where raw is not longer.
 
     sources : (time, frequency, ...) of one dtype that `has_kernel`
@@ -56,7 +57,7 @@ def encode_blocks(sources: Sequence[DeviceArray]) -> list[Payload | None]:
     run("write_tiles", owners.size, *tables, cp.asarray(places), out)
     host = pull(out)
     return [
-        None if place < 0 else host[place : place + size]
+        None if place < 0 else Encoded((host[place : place + size],))
         for place, size in zip(places.tolist(), sizes.tolist(), strict=True)
     ]
 

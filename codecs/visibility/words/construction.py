@@ -6,8 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.coding.batch import Encoded, EncodedBlock
+from gangsaw.codecs.core.coding.host import BlockCoding
+from gangsaw.codecs.core.container.runs import Payload
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.visibility.batch import Sources, one_at_a_time
 from gangsaw.codecs.visibility.params import PACKINGS, PREDICTORS, RESIDUALS, Params
 from gangsaw.codecs.visibility.words import raw
 from gangsaw.codecs.visibility.words.arrange import from_words, reused_words, to_words
@@ -19,24 +21,21 @@ HEAD_BYTES = 5  # kind, predictor, window, residual, packing
 WINDOWED = ("mean", "median")
 
 
-def encode_blocks(batch: Sources, first: int, end: int) -> None:
-    """Encode blocks, those raw that do not get shorter."""
-    for number in range(first, end):
-        words = reused_words(batch.blocks[number])
-        to_words(batch.blocks[number], words)
-        coded = encode(words, batch.params)
-        is_raw = coded.size > words.nbytes
-        batch.output.put(number, *(raw.parts_of(words) if is_raw else (coded,)))
-
-
-def decode_block(data: npt.NDArray[np.uint8], block: NumpyArray) -> None:
-    """Fill a block (time, frequency, ...) from a payload; CorruptChunk as `decode`."""
+def encode_block(block: NumpyArray, params: Params, room: Payload) -> Encoded:
+    """Encode a block (time, frequency, ...)."""
     words = reused_words(block)
-    decode(data, words)
+    to_words(block, words)
+    return Encoded((encode(words, params),))
+
+
+def decode_block(encoded: EncodedBlock, block: NumpyArray, params: Params) -> None:
+    """Fill a block (time, frequency, ...); CorruptChunk as `decode`."""
+    words = reused_words(block)
+    decode(encoded.data, words)
     from_words(words, block)
 
 
-decode_blocks = one_at_a_time(decode_block)
+CODING = BlockCoding(encode_block, decode_block, likely=raw.most_bytes, lends=True)
 
 
 def encode(words: NumpyArray, params: Params) -> npt.NDArray[np.uint8]:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.codecs.core.container.runs import Payload
+from gangsaw.codecs.core.coding.batch import Encoded, EncodedBlock
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.cuda.launch import pull
@@ -17,24 +15,24 @@ from gangsaw.codecs.visibility.params import Params, component_count
 from gangsaw.codecs.visibility.words.raw import parts_of, words_of
 
 
-def encode(block: DeviceArray) -> Payload:
-    """Return the payload of a CuPy block (time, frequency, ...), in host memory."""
+def encoded(block: DeviceArray) -> Encoded:
+    """Encode a CuPy block (time, frequency, ...) as its words, in host memory."""
     words = pull(cupy().ascontiguousarray(_words_in(block)))
-    return np.concatenate(parts_of(_swapped(words, block)))
+    return Encoded(parts_of(_swapped(words, block)))
 
 
 def decode_blocks(
-    parts: Sequence[Payload], targets: Sequence[DeviceArray], params: Params
+    coded: Sequence[EncodedBlock], targets: Sequence[DeviceArray], params: Params
 ) -> dict[int, CorruptChunk]:
     """Decode payloads that begin with this kind; return the errors of those that are wrong.
 
     targets : CuPy views (time, frequency, ...) of one dtype
     """
     errors: dict[int, CorruptChunk] = {}
-    for i, (part, target) in enumerate(zip(parts, targets, strict=True)):
+    for i, (own, target) in enumerate(zip(coded, targets, strict=True)):
         place = _words_in(target)
         try:
-            words = words_of(part, place.shape, place.dtype).astype(place.dtype, copy=False)
+            words = words_of(own.data, place.shape, place.dtype).astype(place.dtype, copy=False)
         except CorruptChunk as error:
             errors[i] = error
         else:

@@ -8,8 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
+from gangsaw.codecs.core.coding.batch import Encoded, EncodedBlock
+from gangsaw.codecs.core.coding.host import BlockCoding
+from gangsaw.codecs.core.container.runs import Payload
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.visibility.batch import one_at_a_time
+from gangsaw.codecs.visibility.params import Params
 from gangsaw.codecs.visibility.words.arrange import (
     from_words,
     reused_words,
@@ -44,7 +47,27 @@ def decode(data: npt.NDArray[np.uint8], block: NumpyArray) -> None:
     from_words(words_of(data, shape, np.dtype(dtype)).astype(dtype, copy=False), block)
 
 
-decode_blocks = one_at_a_time(decode)
+def encoded(block: NumpyArray) -> Encoded:
+    """Encode a block as its words, in memory of this thread."""
+    return Encoded(encode_parts(block))
+
+
+def encode_block(block: NumpyArray, params: Params, room: Payload) -> Encoded:
+    """Encode a block, see `encoded`."""
+    return encoded(block)
+
+
+def decode_block(coded: EncodedBlock, block: NumpyArray, params: Params) -> None:
+    """Fill a block (time, frequency, ...); CorruptChunk as `words_of`."""
+    decode(coded.data, block)
+
+
+def most_bytes(n_bytes: int) -> int:
+    """Return the bytes of a payload of any kind, at most: none is longer than raw."""
+    return 1 + n_bytes
+
+
+CODING = BlockCoding(encode_block, decode_block, likely=most_bytes, lends=True)
 
 
 def words_of(data: npt.NDArray[np.uint8], shape: tuple[int, ...], dtype: Dtype) -> NumpyArray:

@@ -39,8 +39,8 @@ def test_nothing_outside_is_touched(
     )
     blank = np.zeros([shape[axis] for axis in axes], "u2")
     target = fenced(blank, at_end).transpose(back)
-    cpu.decode(coded, [target], params)
+    cpu.BACKEND.decode(coded, [target], params)
     np.testing.assert_array_equal(target, image)
     coded.joined_payload()[19:] ^= 0x5A
     with pytest.raises(CorruptChunk):
-        cpu.decode(coded, [target], params)
+        cpu.BACKEND.decode(coded, [target], params)

@@ -51,7 +51,7 @@ def blocks_of(array: Cube, params: Params) -> Runs:
 def decoded(blocks: Runs, array: Cube, params: Params) -> Cube:
     """Decode one block to a new array like `array`."""
     out = np.empty_like(array)
-    cpu.decode(blocks, [out], params)
+    cpu.BACKEND.decode(blocks, [out], params)
     return out
 
 
@@ -150,7 +150,7 @@ def test_targets(kind: str) -> None:
     array = scene((5, 6, 7), kind)
     chunk = np.full((14, 12, 15), 77, kind)
     target = chunk.transpose(1, 2, 0)[1:11:2, 13:1:-2, 2:9]
-    cpu.decode(blocks_of(array, Params()), [target], Params())
+    cpu.BACKEND.decode(blocks_of(array, Params()), [target], Params())
     np.testing.assert_array_equal(target, array)
     target[...] = 77
     assert (chunk == 77).all()
@@ -168,7 +168,7 @@ def test_the_block_is_named() -> None:
         np.repeat(one.lane_bits, 2, axis=0),
     )
     with pytest.raises(CorruptChunk) as caught:
-        cpu.decode(both, [np.empty_like(array), np.empty_like(array)], params)
+        cpu.BACKEND.decode(both, [np.empty_like(array), np.empty_like(array)], params)
     assert caught.value.block == 1
 
 

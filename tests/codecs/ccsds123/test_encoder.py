@@ -177,7 +177,7 @@ def test_blocks_come_back() -> None:
     x = ground((40, 50, 60))
     sources = [x[:33, :40, :50], x[33:, :40, :50], x[:33, 40:, 50:]]
     targets = [np.zeros_like(source) for source in sources]
-    cpu.decode(encoded(cpu, sources, Params()), targets, Params())
+    cpu.BACKEND.decode(encoded(cpu, sources, Params()), targets, Params())
     for source, target in zip(sources, targets, strict=True):
         np.testing.assert_array_equal(target, source)
 

@@ -17,11 +17,11 @@ from helpers.ccsds123_setups import as_image
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gangsaw.codecs.ccsds123 import Params, cpu, gpu_decode
+from gangsaw.codecs.ccsds123 import Params, cpu, gpu, gpu_decode
 from gangsaw.codecs.ccsds123.params import LOCAL_SUMS
 from gangsaw.codecs.ccsds123.samples import noise, samples, scene
 from gangsaw.codecs.core.container.runs import Runs
-from gangsaw.codecs.core.cuda import launch as gpu
+from gangsaw.codecs.core.cuda import launch as core_gpu
 from gangsaw.codecs.core.cuda import sources as kernels
 from gangsaw.codecs.core.errors import CorruptChunk
 
@@ -39,7 +39,7 @@ def native(dtype: npt.DTypeLike) -> np.dtype[Any]:
 def decoded(cupy: ModuleType, coded: Runs, images: Sequence[Cube], params: Params) -> list[Cube]:
     """Decode blocks on the device to arrays like `images`."""
     targets = [cupy.zeros(image.shape, native(image.dtype)) for image in images]
-    gpu_decode.decode(coded, targets, params)
+    gpu.BACKEND.decode(coded, targets, params)
     return [target.get() for target in targets]
 
 
@@ -150,7 +150,7 @@ def test_targets(cupy: ModuleType, kind: str) -> None:
     image, params = scene((5, 6, 7), kind), Params()
     chunk = cupy.zeros((14, 12, 15), native(kind))
     target = chunk.transpose(1, 2, 0)[1:11:2, 13:1:-2, 2:9]
-    gpu_decode.decode(encoded(cpu, [image], params), [Foreign(target, image.dtype)], params)
+    gpu.BACKEND.decode(encoded(cpu, [image], params), [Foreign(target, image.dtype)], params)
     expected = np.zeros(chunk.shape, kind)
     expected.transpose(1, 2, 0)[1:11:2, 13:1:-2, 2:9] = image
     np.testing.assert_array_equal(chunk.get().view(kind), expected)
@@ -193,7 +193,7 @@ def test_planted_faults_are_found(
     source = kernels.source("gangsaw.codecs.ccsds123", "gpu_decode.cu")
     assert right in source
     monkeypatch.setattr(kernels, "source", lambda *_: source.replace(right, wrong))
-    monkeypatch.setattr(gpu, "_modules", {})
+    monkeypatch.setattr(core_gpu, "_modules", {})
     with pytest.raises((KernelFault, AssertionError)), schedule(seed=3):
         check(cupy, [image], params)
 
@@ -210,8 +210,8 @@ def outcome(decode: Any, coded: Runs, target: Any, params: Params) -> str:
 def check_wrong(cupy: ModuleType, coded: Runs, image: Cube, params: Params) -> str:
     """Decode on both sides, with the same outcome, be it wrong samples."""
     here, there = np.zeros_like(image), cupy.zeros(image.shape, image.dtype)
-    what = outcome(cpu.decode, coded, here, params)
-    assert outcome(gpu_decode.decode, coded, there, params) == what
+    what = outcome(cpu.BACKEND.decode, coded, here, params)
+    assert outcome(gpu.BACKEND.decode, coded, there, params) == what
     if what == "decoded":
         np.testing.assert_array_equal(there.get(), here)
     return what
@@ -270,7 +270,7 @@ def test_the_block_is_named_and_the_others_are_decoded(cupy: ModuleType) -> None
     parts[1][100:200] = 0
     targets = [cupy.zeros(image.shape, image.dtype) for _ in parts]
     with pytest.raises(CorruptChunk, match="do not end where the lane does") as caught:
-        gpu_decode.decode(Runs(tuple(parts), coded.lane_bits), targets, params)
+        gpu.BACKEND.decode(Runs(tuple(parts), coded.lane_bits), targets, params)
     assert caught.value.block == 1
     for target in (targets[0], targets[2]):
         np.testing.assert_array_equal(target.get(), image)

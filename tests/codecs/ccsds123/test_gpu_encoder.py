@@ -17,11 +17,11 @@ from helpers.gpu_arrays import unaligned
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gangsaw.codecs.ccsds123 import Image, Params, cpu, gpu_encode
+from gangsaw.codecs.ccsds123 import Image, Params, cpu, gpu, gpu_encode
 from gangsaw.codecs.ccsds123.params import LOCAL_SUMS
 from gangsaw.codecs.ccsds123.samples import FULL, samples, scene
 from gangsaw.codecs.core.container.runs import Runs
-from gangsaw.codecs.core.cuda import launch as gpu
+from gangsaw.codecs.core.cuda import launch as core_gpu
 from gangsaw.codecs.core.cuda import sources as kernels
 from gangsaw.codecs.core.errors import BadParams
 
@@ -51,7 +51,7 @@ def on_device(cupy: ModuleType, x: Cube) -> Any:
 
 def assert_same(cupy: ModuleType, sources: Sequence[Any], params: Params) -> Runs:
     expected = encoded(cpu, [source.get() for source in sources], params)
-    coded = gpu_encode.encode(sources, params)
+    coded = encoded(gpu, sources, params)
     for part, right in zip(coded.payloads, expected.payloads, strict=True):
         np.testing.assert_array_equal(part, right)
     np.testing.assert_array_equal(coded.lane_bits, expected.lane_bits)
@@ -215,7 +215,7 @@ def test_samples_that_do_not_fit_are_named(
     params = Params(bit_depth=depth)
     blocks = [cupy.asarray(block) for block in (x[:4], x, x[:3])]
     with pytest.raises(BadParams) as found:
-        gpu_encode.encode(blocks, params)
+        encoded(gpu, blocks, params)
     with pytest.raises(BadParams) as right:
         encoded(cpu, [x], params)
     assert str(found.value) == str(right.value)
@@ -238,7 +238,7 @@ def test_samples_of_a_far_too_wide_type(
         for params in (Params(bit_depth=2, **FULL, **finest), Params(bit_depth=14)):
             for placed in (x, by_pixel):
                 with pytest.raises(BadParams, match=f"sample {value} does not fit"):
-                    gpu_encode.encode([on_device(cupy, placed)], params)
+                    encoded(gpu, [on_device(cupy, placed)], params)
 
 
 @pytest.mark.parametrize("params", [Params(order="bi"), Params(coder="block")])
@@ -247,7 +247,7 @@ def test_serial_coders_run_on_the_host(cupy: ModuleType, params: Params) -> None
 
 
 def test_no_blocks(cupy: ModuleType) -> None:
-    assert gpu_encode.encode([], Params()).payloads == ()
+    assert encoded(gpu, [], Params()).payloads == ()
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -273,12 +273,10 @@ def test_planted_races_are_found(
     right = f"{before}        __syncwarp();\n"
     assert source.count(right) == 1
     monkeypatch.setattr(kernels, "source", lambda *_: source.replace(right, before))
-    monkeypatch.setattr(gpu, "_modules", {})
+    monkeypatch.setattr(core_gpu, "_modules", {})
     x = scene((40, 5, 21), "u2")
     with pytest.raises(KernelFault, match=r"race|uninitialised"):
-        gpu_encode.encode(
-            [on_device(cupy, np.asfortranarray(x) if by_pixel else x)], Params(**FULL)
-        )
+        encoded(gpu, [on_device(cupy, np.asfortranarray(x) if by_pixel else x)], Params(**FULL))
 
 
 @pytest.mark.slow

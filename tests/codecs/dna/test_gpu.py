@@ -44,7 +44,7 @@ def test_any_runs_are_as_on_the_cpu(params: Params, cupy: Any) -> None:
         with schedule(seed=seed):
             assert payloads(gpu, [cupy.asarray(block) for block in blocks], params) == expected
             outs = [cupy.empty(block.size, np.uint8) for block in blocks]
-            gpu.decode(as_runs(expected), outs, params)
+            gpu.BACKEND.decode(as_runs(expected), outs, params)
         for out, block in zip(outs, blocks, strict=True):
             np.testing.assert_array_equal(out.get(), block)
 
@@ -77,7 +77,7 @@ def test_letters_may_lie_anywhere(cupy: Any) -> None:
     (expected,) = payloads(cpu, [text], PACK)
     assert payloads(gpu, [unaligned(cupy, text)], PACK) == [expected]
     out = cupy.zeros(text.size + 1, np.uint8)[1:]
-    gpu.decode(as_runs([expected]), [out], PACK)
+    gpu.BACKEND.decode(as_runs([expected]), [out], PACK)
     np.testing.assert_array_equal(out.get(), text)
 
 
@@ -135,7 +135,7 @@ def assert_alike(data: list[bytes], n: int, cupy: Any) -> bool:
     for backend, library in ((cpu, np), (gpu, cupy)):
         outs = [library.zeros(n, np.uint8) for _ in data]
         try:
-            backend.decode(as_runs(data), outs, PACK)
+            backend.BACKEND.decode(as_runs(data), outs, PACK)
             found.append([cupy.asnumpy(out).tobytes() for out in outs])
         except CorruptChunk as error:
             found.append(error.block)
@@ -165,7 +165,7 @@ def test_all_blocks_but_the_wrong_one_are_decoded(cupy: Any) -> None:
     wrong = right[:-1] + b"\x40"
     outs = [cupy.zeros(text.size, np.uint8) for _ in range(3)]
     with pytest.raises(CorruptChunk, match="marks") as caught:
-        gpu.decode(as_runs([right, wrong, right]), outs, PACK)
+        gpu.BACKEND.decode(as_runs([right, wrong, right]), outs, PACK)
     assert caught.value.block == 1
     for i in (0, 2):
         np.testing.assert_array_equal(outs[i].get(), text)

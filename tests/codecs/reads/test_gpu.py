@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import zarr
 from emulator.host_module import schedule
+from helpers.backends import encoded_block
 from helpers.counting_store import CountingStore
 from helpers.every_codec import coder, gpu_cases
 from helpers.read_layouts import Recipe, made, recipes
@@ -59,7 +60,7 @@ def test_every_layout_is_decoded(cupy: Any) -> None:
         data, bits = case.payload()
         out = cupy.empty(case.block.size, np.uint8)
         with schedule(seed=seed, checks=recipe.size < 1 << 16):
-            gpu.decode(Runs((data,), bits[None]), [out], case.params)
+            gpu.BACKEND.decode(Runs((data,), bits[None]), [out], case.params)
         np.testing.assert_array_equal(out.get(), case.block)
 
     check()
@@ -108,13 +109,13 @@ def test_damaged_columns_are_corrupt_as_on_the_cpu(cupy: Any) -> None:
         wrong, out = data.copy(), cupy.zeros(case.block.size, np.uint8)
         wrong[bit // 8] ^= 1 << bit % 8
         try:
-            cpu.decode(Runs((wrong,), bits[None]), [out.get()], case.params)
+            cpu.BACKEND.decode(Runs((wrong,), bits[None]), [out.get()], case.params)
         except CorruptChunk as error:
             reasons.append(error.reason)
             with pytest.raises(CorruptChunk):
-                gpu.decode(Runs((wrong,), bits[None]), [out], case.params)
+                gpu.BACKEND.decode(Runs((wrong,), bits[None]), [out], case.params)
         else:
-            gpu.decode(Runs((wrong,), bits[None]), [out], case.params)
+            gpu.BACKEND.decode(Runs((wrong,), bits[None]), [out], case.params)
     assert "the second letter of a column is its first" in reasons
 
 
@@ -126,16 +127,16 @@ def test_lines_begin_in_their_window(kind: str, cupy: Any) -> None:
     """The lane of a wide window is none of a narrow one; a block of names has no flags."""
     wide, narrow = (Params(kind=kind, lane=lane) for lane in (2048, 64))
     block = np.frombuffer(LINES[kind] * 200, np.uint8)
-    data, bits = CODINGS[kind].encode(block, wide)
+    data, bits = encoded_block(CODINGS[kind], block, wide)
     assert data[0] == CODED
     more = np.append(bits, np.zeros(-(-block.size // 64) - 1, np.int64))
     flagged = np.append(data[:1] | 16, data[1:])  # the second flag, which no kind has
     for payload, lanes, params in ((data, more, narrow), (flagged, bits, wide)):
         for backend, library in ((cpu, np), (gpu, cupy)):
             out = library.zeros(block.size, np.uint8)
-            backend.decode(Runs((data,), bits[None]), [out], wide)
+            backend.BACKEND.decode(Runs((data,), bits[None]), [out], wide)
             with pytest.raises(CorruptChunk):
-                backend.decode(Runs((payload,), lanes[None]), [out], params)
+                backend.BACKEND.decode(Runs((payload,), lanes[None]), [out], params)
 
 
 def refuses(case: Any, data: bytes, library: Any) -> bool:

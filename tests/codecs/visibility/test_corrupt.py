@@ -94,7 +94,7 @@ def test_any_bytes_are_refused_or_decoded(words: Any, data: bytes, kind: int | N
     octets = np.frombuffer(data, np.uint8).copy()
     octets[0] = octets[0] if kind is None else kind
     with suppress(CorruptChunk):
-        cpu.decode(Runs((octets,)), [block_of(words)], Params())
+        cpu.BACKEND.decode(Runs((octets,)), [block_of(words)], Params())
 
 
 PARAMS = Params(predictor="time", residual="xor", packing="bits")
@@ -116,7 +116,7 @@ def test_unknown_codes_are_refused(place: int, value: int, reason: str) -> None:
     data = payload(words, PARAMS)
     data[place] = value
     with pytest.raises(CorruptChunk, match=reason):
-        cpu.decode(Runs((data,)), [block_of(words)], PARAMS)
+        cpu.BACKEND.decode(Runs((data,)), [block_of(words)], PARAMS)
 
 
 def one_word(*octets: int) -> Any:

@@ -17,6 +17,7 @@ from emulator.host_module import schedule
 from helpers import host_kernels
 from helpers.every_codec import folder
 
+from gangsaw.codecs.core.coding.device import DeviceBackend
 from gangsaw.codecs.core.container.chunk import ChunkCoder
 from gangsaw.codecs.core.container.output import Output
 from gangsaw.codecs.core.container.runs import Runs
@@ -107,17 +108,18 @@ BLOCKS = "ccsds123 blocks"
 
 
 def planted(monkeypatch: pytest.MonkeyPatch, change: Any) -> None:
-    """Have the GPU backend of CCSDS-123 give other blocks than it does."""
-    from gangsaw.codecs.ccsds123 import gpu
+    """Have GPU backends give other blocks than they do."""
+    right = DeviceBackend.encode
 
-    right = gpu.encode
-
-    def encode(sources: Any, params: Any, output: Output) -> None:
+    def encode(backend: Any, sources: Any, params: Any, output: Output) -> None:
         own = Output(len(sources))
-        right(sources, params, own)
-        output.take_over(change(own.runs()))
+        right(backend, sources, params, own)
+        changed = change(own.runs())
+        assert changed.lane_bits is not None
+        for i, payload in enumerate(changed.payloads):
+            output.give(i, payload, lane_bits=changed.lane_bits[i])
 
-    monkeypatch.setattr(gpu, "encode", encode)
+    monkeypatch.setattr(DeviceBackend, "encode", encode)
 
 
 def test_a_wrong_block_is_named(quick: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:

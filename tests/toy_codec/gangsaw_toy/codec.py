@@ -7,15 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.container.chunk import ChunkCoder
-from gangsaw.codecs.core.container.frame import FrameLayout
 from gangsaw.codecs.core.container.grid import BlockGrid
+from gangsaw.codecs.core.container.plan import ChunkPlan
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.zarr.block_codec import BlockCodec
 from gangsaw_toy.memory import peak_bytes
 from gangsaw_toy.params import Params
-
-CODEC_ID, CODEC_VERSION = 65000, 1  # SPEC.md
 
 
 @dataclass(frozen=True, init=False)
@@ -24,19 +21,15 @@ class Toy(BlockCodec):
 
     params: Params
     codec_name = "gangsaw.toy"
+    codec_id, version = 65000, 1  # SPEC.md
     params_type = Params
 
-    def _coder(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> ChunkCoder:
+    def plan(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> ChunkPlan:
+        """Return the blocks of such a chunk; BadParams where it cannot be coded."""
         if len(shape) != 1 or dtype != np.uint8:
             raise BadParams(f"{self.codec_name} codes uint8 on one axis, got {dtype} of {shape}")
-        grid = BlockGrid(shape, (max(1, min(self.params.block[0], shape[0])),))
-        layout = FrameLayout(CODEC_ID, CODEC_VERSION, grid.n_blocks)
-        return ChunkCoder(self.codec_name, __package__, self.params, dtype, grid, layout, _as_is)
+        return ChunkPlan(BlockGrid(shape, (max(1, min(self.params.block[0], shape[0])),)))
 
     def peak_bytes(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:
         """Return a bound on the memory of encoding or decoding one chunk, without the chunk."""
         return peak_bytes(shape[0])
-
-
-def _as_is(block: Any) -> Any:
-    return block

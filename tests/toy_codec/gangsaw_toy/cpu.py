@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-from gangsaw.codecs.core.container.output import Output
-from gangsaw.codecs.core.container.runs import Runs
+from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.coding.batch import Encoded, EncodedBlock
+from gangsaw.codecs.core.coding.host import BlockCoding, HostBackend
+from gangsaw.codecs.core.container.runs import Payload
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.memory.threads import run_blocks
 from gangsaw_toy.params import Params
 
 MOST_SAME, MOST_REST = 255, 65535  # of a line: what their fields hold
 
 
-def encode(blocks: Sequence[NDArray[Any]], params: Params, output: Output) -> None:
-    """Put the lines of each block, after what they share with the line before, into the output."""
-
-    def one(i: int) -> None:
-        output.give(i, np.frombuffer(_encoded(blocks[i].tobytes()), np.uint8))
-
-    run_blocks(one, len(blocks))
+def encode_block(block: NumpyArray, params: Params, room: Payload) -> Encoded:
+    """Return the lines of a block, each after what it shares with the line before."""
+    return Encoded((np.frombuffer(_encoded(block.tobytes()), np.uint8),))
 
 
-def decode(runs: Runs, blocks: Sequence[NDArray[Any]], params: Params) -> None:
-    """Fill the blocks; CorruptChunk for lines that do not fill theirs."""
+def decode_block(encoded: EncodedBlock, block: NumpyArray, params: Params) -> None:
+    """Fill a block; CorruptChunk for lines that do not fill it."""
+    block[...] = np.frombuffer(_decoded(bytes(encoded.data), len(block)), np.uint8)
 
-    def one(i: int) -> None:
-        blocks[i][...] = np.frombuffer(_decoded(bytes(runs.take(i)), i, len(blocks[i])), "u1")
 
-    run_blocks(one, len(blocks))
+BACKEND = HostBackend.of(BlockCoding(encode_block, decode_block))
 
 
 def _encoded(block: bytes) -> bytes:
@@ -57,16 +49,16 @@ def _lines(block: bytes) -> list[bytes]:
     return [line + b"\n" for line in lines] + ([rest] if rest else [])
 
 
-def _decoded(data: bytes, block: int, size: int) -> bytes:
+def _decoded(data: bytes, size: int) -> bytes:
     out, before, at = bytearray(), b"", 0
     while at < len(data):
         head = data[at : at + 3]
         same, n = head[0], int.from_bytes(head[1:], "little")
         at += 3 + n
         if len(head) < 3 or at > len(data) or same > len(before) or len(out) + same + n > size:
-            raise CorruptChunk("a line does not fit its block", block=block)
+            raise CorruptChunk("a line does not fit its block")
         before = before[:same] + data[at - n : at]
         out += before
     if len(out) != size:
-        raise CorruptChunk("the lines end before the block does", block=block)
+        raise CorruptChunk("the lines end before the block does")
     return bytes(out)

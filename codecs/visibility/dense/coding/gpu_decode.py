@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.coding.batch import EncodedBlock
 from gangsaw.codecs.core.container.runs import Payload
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy
@@ -44,12 +45,13 @@ class SectionsRow(NamedTuple):
 
 
 def decode_blocks(
-    parts: Sequence[Payload], targets: Sequence[DeviceArray], params: Params
+    encoded: Sequence[EncodedBlock], targets: Sequence[DeviceArray], params: Params
 ) -> dict[int, CorruptChunk]:
     """Decode payloads that begin with the kind `dense`; return the errors of those that are wrong.
 
     targets : CuPy views (time, frequency, ...) of one dtype that `has_kernel`
     """
+    parts = [one.data for one in encoded]
     read: dict[int, Sections] = {}
     errors: dict[int, CorruptChunk] = {}
 

@@ -120,10 +120,13 @@ def test_a_source_that_does_not_compile_says_so_in_one_line(cupy: Any, package: 
     assert "\n" not in str(caught.value)
 
 
-def test_the_first_wrong_block_is_named() -> None:
-    gpu.refuse_corrupt(np.zeros(3, np.int32), {})
-    with pytest.raises(CorruptChunk, match="block 1: second reason"):
-        gpu.refuse_corrupt(np.array([0, 2, 1]), {1: "first reason", 2: "second reason"})
+def test_wrong_blocks_are_named() -> None:
+    assert gpu.corrupt_blocks(np.zeros(3, np.int32), {}) == {}
+    found = gpu.corrupt_blocks(np.array([0, 2, 1]), {1: "first reason", 2: "second reason"})
+    assert {block: error.reason for block, error in found.items()} == {
+        1: "second reason",
+        2: "first reason",
+    }
 
 
 def test_runs_are_halved_until_they_fit(cupy: Any) -> None:

@@ -49,7 +49,7 @@ def test_a_long_chunk_is_written_whole_wherever_it_lies(
     first = -room.__array_interface__["data"][0] % LINE + LINE + offset
     out = room[first : first + n_bytes].view(np.complex64).reshape(shape)
     coder = Visibility(effort="fast").coder(shape, out.dtype)
-    blocks = [out[place] for place in coder.grid.all_slices()]
+    blocks = list(coder.grid.blocks(out))
     ways = {memory_of(Lanes.of_block(b), b.shape, b.strides, 8)[1] for b in blocks}
     assert True in ways
     coder.decode(coder.encode(octets.view(np.complex64).reshape(shape)), out)

@@ -369,7 +369,7 @@ def bytes_of_a_block(case: Case, block: Any) -> int:
 def test_the_memory_promise_is_kept_and_splits(case: Case, cupy: Any, room: Any) -> None:
     """What one block needs at most is room enough for all, one by one; and for all at once."""
     plan = coder(case)
-    one = bytes_of_a_block(case, plan.view(case.array[plan.grid.slices(0)]))
+    one = bytes_of_a_block(case, plan.views(case.array)[0])
     data, samples = case.encode(), cupy.asarray(case.array)
     out = cupy.empty(case.array.shape, native(case))
     for blocks in (1, plan.grid.n_blocks):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.backends import encoded_block, fill_block
 from helpers.fenced_memory import fenced, needs_fences
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -23,12 +24,12 @@ PARAMS = Params(kind="name", lane=256)
 TEXT = np.concatenate(
     [sample.array for sample in name_samples.samples() if sample.params == PARAMS][:4]
 )
-DATA, LANES = NAME.encode(TEXT, PARAMS)
+DATA, LANES = encoded_block(NAME, TEXT, PARAMS)
 
 
 def decode(data: Any, lanes: Any, at_end: bool = True) -> Any:
     out = fenced(np.zeros_like(TEXT), at_end)
-    NAME.decode(fenced(data, at_end), lanes, out, PARAMS, None)
+    fill_block(NAME, fenced(data, at_end), lanes, out, PARAMS)
     return out
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.backends import encoded_block, fill_block
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -25,9 +26,9 @@ PARAMS = Params(kind="name", lane=64)
 def coded(text: bytes, params: Params = PARAMS) -> bytes:
     """Encode, decode and compare; return the payload."""
     block = np.frombuffer(text, np.uint8)
-    data, lane_bits = NAME.encode(block, params)
+    data, lane_bits = encoded_block(NAME, block, params)
     out = np.full(block.size, 99, np.uint8)
-    NAME.decode(data, lane_bits, out, params, None)
+    fill_block(NAME, data, lane_bits, out, params)
     assert out.tobytes() == text
     return data.tobytes()
 

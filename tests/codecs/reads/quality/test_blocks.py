@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 import pytest
+from helpers.backends import encoded_block, fill_block
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -24,12 +25,12 @@ SMALL = Params("quality", lane=64)
 
 
 def encode(data: bytes, params: Params = SMALL) -> tuple[Text, npt.NDArray[np.int64]]:
-    return quality.QUALITY.encode(np.frombuffer(data, np.uint8), params)
+    return encoded_block(quality.QUALITY, np.frombuffer(data, np.uint8), params)
 
 
 def decode(payload: Text, bits: npt.NDArray[np.int64], n: int, params: Params = SMALL) -> bytes:
     out = np.full(n, 7, np.uint8)
-    quality.QUALITY.decode(payload, bits, out, params, None)
+    fill_block(quality.QUALITY, payload, bits, out, params)
     return out.tobytes()
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.backends import encoded_block
 from helpers.lane_checks import Example, block_of, check_both_refuse, check_mutant, outcome
 from reference.reads_parts import TOTAL
 from reference.reads_quality import Model, read_model, write_model, write_window
@@ -40,7 +41,7 @@ BLOCK = np.frombuffer(b"".join(line + b"\n" for line in LINES), np.uint8)
 
 def _model() -> Model:
     """Return what the encoder says of the block, with all symbols in the tables of syntax."""
-    data, _ = CODINGS["quality"].encode(BLOCK, PARAMS)
+    data, _ = encoded_block(CODINGS["quality"], BLOCK, PARAMS)
     assert data[0] == CODED
     model, _ = read_model(data[HEAD.size :].tobytes())
     wide = dict.fromkeys(range(32), TOTAL // 32)
@@ -53,7 +54,7 @@ def _model() -> Model:
 def forged(windows: Windows, *, more: int = 0, is_open: bool = False) -> Runs:
     """Return a block of these windows, perhaps with bytes behind its last lane, or open."""
     model = _model()
-    data, _ = CODINGS["quality"].encode(BLOCK, PARAMS)
+    data, _ = encoded_block(CODINGS["quality"], BLOCK, PARAMS)
     mode = bytes([data[0] | OPEN * is_open])
     front = mode + data[1 : HEAD.size].tobytes() + write_model(model)
     lanes = [front, b""]

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from helpers.backends import encoded_block, fill_block
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -75,10 +76,10 @@ CASES = {
 def round_trip(text: bytes, params: Params, zeros: int = 0) -> Text:
     """The payload of a block that comes back."""
     block = np.frombuffer(text + bytes(zeros), np.uint8)
-    data, bits = SEQUENCE.encode(block, params)
+    data, bits = encoded_block(SEQUENCE, block, params)
     assert data.size == bits.sum() // 8 <= block.size + 64
     out = np.full_like(block, 7)
-    SEQUENCE.decode(data, bits, out, params, None)
+    fill_block(SEQUENCE, data, bits, out, params)
     np.testing.assert_array_equal(out, block)
     return data
 
@@ -146,7 +147,7 @@ def test_threads_change_nothing() -> None:
 def test_some_windows_are_decoded_without_the_others(name: str) -> None:
     lane, text = 1 << 12, CASES[name]
     block, params = np.frombuffer(text, np.uint8), Params(kind="sequence", lane=1 << 12)
-    data, bits = SEQUENCE.encode(block, params)
+    data, bits = encoded_block(SEQUENCE, block, params)
     payload = unpacked(data, bits, block.size, lane)
     dictionary = read_dictionary(payload.rest, payload.shared, payload.head.used)
     for first, last in [(0, 1), (3, 5), (payload.n_windows - 1, payload.n_windows)]:

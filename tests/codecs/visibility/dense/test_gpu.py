@@ -336,7 +336,7 @@ def test_a_batch_in_several_runs(cupy: ModuleType, monkeypatch: pytest.MonkeyPat
     coded = check(cupy, blocks, DENSE)
     wrong = Runs((*coded.payloads[:3], coded.payloads[3][:-2]))
     with pytest.raises(CorruptChunk) as caught:
-        gpu.decode(wrong, [cupy.zeros(block.shape, "c8") for block in blocks], DENSE)
+        gpu.BACKEND.decode(wrong, [cupy.zeros(block.shape, "c8") for block in blocks], DENSE)
     assert caught.value.block == 3
 
 

@@ -113,7 +113,7 @@ def test_the_order_of_bytes_and_strides_do_not_matter() -> None:
     foreign[...] = block
     np.testing.assert_array_equal(encoded(cpu, [foreign], DENSE).payloads[0], data)
     foreign[...] = 0
-    cpu.decode(Runs((data,)), [foreign], DENSE)
+    cpu.BACKEND.decode(Runs((data,)), [foreign], DENSE)
     assert foreign.astype("c16").tobytes() == block.tobytes()
 
 

@@ -111,7 +111,7 @@ def test_unaligned_blocks_go_over_the_cpu(cupy: ModuleType, params: Params) -> N
     assert not gpu_table.has_kernel(source)
     coded = encoded(gpu, [source], params)
     np.testing.assert_array_equal(coded.payloads[0], encoded(cpu, [block], params).payloads[0])
-    gpu.decode(coded, [target], params)
+    gpu.BACKEND.decode(coded, [target], params)
     assert target.get().tobytes() == block.tobytes()
 
 
@@ -124,14 +124,14 @@ def test_kinds_mix_in_a_batch(cupy: ModuleType) -> None:
     assert sorted(int(part[0]) for part in parts) == [0, 1, 2, 3]
     order = [3, 0, 1, 2, 0]
     targets = [cupy.zeros(blocks[i].shape, "c8") for i in order]
-    gpu.decode(Runs(tuple(parts[i] for i in order)), targets, FAST)
+    gpu.BACKEND.decode(Runs(tuple(parts[i] for i in order)), targets, FAST)
     for i, target in zip(order, targets, strict=True):
         assert target.get().tobytes() == blocks[i].tobytes()
     for wrong in (1, 3):
         cut = [parts[i][: -4 if n >= wrong else None] for n, i in enumerate(order)]
         targets = [cupy.zeros(blocks[i].shape, "c8") for i in order]
         with pytest.raises(CorruptChunk) as caught:
-            gpu.decode(Runs(tuple(cut)), targets, FAST)
+            gpu.BACKEND.decode(Runs(tuple(cut)), targets, FAST)
         assert caught.value.block == wrong
         assert targets[0].get().tobytes() == blocks[3].tobytes()
 
@@ -203,5 +203,5 @@ def test_a_batch_in_several_runs(cupy: ModuleType, monkeypatch: pytest.MonkeyPat
     coded = check(cupy, blocks, FAST)
     wrong = Runs((*coded.payloads[:3], coded.payloads[3][:-4]))
     with pytest.raises(CorruptChunk) as caught:
-        gpu.decode(wrong, [cupy.zeros(block.shape, "c8") for block in blocks], FAST)
+        gpu.BACKEND.decode(wrong, [cupy.zeros(block.shape, "c8") for block in blocks], FAST)
     assert caught.value.block == 3

@@ -1,0 +1,172 @@
+"""Blocks that are coded together, and how they are shared out among threads."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Generic, NamedTuple, TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.container.output import Output
+from gangsaw.codecs.core.container.runs import Payload, RunAddresses, Runs
+from gangsaw.codecs.core.container.views import BlockAddresses, Form, block_addresses
+from gangsaw.codecs.core.memory.threads import thread_limit
+
+LEAST_RUNS = 4  # for each thread
+COPIED = 1 << 20  # bytes of blocks whose payloads are still in a cache when they are copied
+
+ParamsT = TypeVar("ParamsT")
+Numbers: TypeAlias = Sequence[int]  # which blocks, ascending
+
+
+class Encoded(NamedTuple):
+    """What a block is encoded to.
+
+    Attributes
+    ----------
+    parts : of its payload, one behind the other
+    lane_bits : (n_lanes,) int64, bits of each lane; None for a codec without lanes
+    """
+
+    parts: tuple[Payload, ...]
+    lane_bits: npt.NDArray[np.int64] | None = None
+
+    @property
+    def size(self) -> int:
+        """Bytes of the payload."""
+        return sum(part.size for part in self.parts)
+
+    @property
+    def payload(self) -> Payload:
+        """(n,) uint8: the parts in one; a copy where there are several."""
+        return self.parts[0] if len(self.parts) == 1 else np.concatenate(self.parts)
+
+
+class EncodedBlock(NamedTuple):
+    """A block to decode.
+
+    Attributes
+    ----------
+    data : (n,) uint8 payload, verified
+    lane_bits : (n_lanes,) int64, or None for a codec without lanes
+    there : (n_lanes,) bool, the lanes that were fetched; None for all
+    """
+
+    data: Payload
+    lane_bits: npt.NDArray[np.int64] | None = None
+    there: npt.NDArray[np.bool_] | None = None
+
+    @property
+    def lanes(self) -> npt.NDArray[np.int64]:
+        """(n_lanes,) int64: bits of each lane, for a codec with lanes."""
+        assert self.lane_bits is not None, "frames of this codec have no lanes"
+        return self.lane_bits
+
+
+def encoded_block(runs: Runs, number: int) -> EncodedBlock:
+    """Return one of some blocks; CorruptChunk where its checksum is wrong."""
+    lanes = None if runs.lane_bits is None else runs.lane_bits[number]
+    there = None if runs.lanes_there is None else runs.lanes_there[number]
+    return EncodedBlock(runs.take(number), lanes, there)
+
+
+class Sources(Generic[ParamsT]):
+    """Blocks to encode.
+
+    Attributes
+    ----------
+    blocks : of any byte order and strides
+    params : choices of the encoder
+    output : where payloads go
+    """
+
+    def __init__(self, blocks: Sequence[NumpyArray], params: ParamsT, output: Output) -> None:
+        self.blocks, self.params, self.output = blocks, params, output
+        self._places: BlockAddresses | None = None
+
+    @property
+    def places(self) -> BlockAddresses:
+        """Where the blocks lie."""
+        if self._places is None:
+            self._places = block_addresses(self.blocks)
+        return self._places
+
+
+class Targets(Generic[ParamsT]):
+    """Blocks to decode.
+
+    Attributes
+    ----------
+    runs : their payloads, not verified
+    blocks : to fill, of any byte order and strides
+    params : what they were encoded with
+    """
+
+    def __init__(self, runs: Runs, blocks: Sequence[NumpyArray], params: ParamsT) -> None:
+        self.runs, self.blocks, self.params = runs, blocks, params
+        self._places: BlockAddresses | None = None
+        self._payloads: RunAddresses | None = None
+
+    @property
+    def places(self) -> BlockAddresses:
+        """Where the blocks lie."""
+        if self._places is None:
+            self._places = block_addresses(self.blocks)
+        return self._places
+
+    @property
+    def payloads(self) -> RunAddresses:
+        """Where the payloads lie."""
+        if self._payloads is None:
+            self._payloads = self.runs.addresses()
+        return self._payloads
+
+
+def runs_of(forms: Sequence[Form], together: int) -> list[tuple[int, int]]:
+    """Return runs of blocks of one form that follow each other: first, end.
+
+    One thread copies the results of others to their place when its turn comes. Short runs are still
+    in a cache then; long ones would go through memory.
+    """
+    runs, first, n, alone = [], 0, len(forms), thread_limit() == 1
+    while first < n:
+        end, form = first + 1, forms[first]
+        most = together if alone or together == 1 else max(1, COPIED // _bytes(form))
+        stop = first + min(most, _at_most(n - first, together))
+        while end < stop and forms[end] == form:
+            end += 1
+        runs.append((first, end))
+        first = end
+    return runs
+
+
+def groups_of(forms: Sequence[Form], together: int) -> list[Numbers]:
+    """Return numbers of blocks of one form each, ascending, wherever they are."""
+    by_form: dict[int, list[int]] = {}
+    for number, form in enumerate(forms):  # equal ones of a chunk are the same
+        by_form.setdefault(id(form), []).append(number)
+    groups: list[Numbers] = []
+    left = len(forms)
+    for numbers in by_form.values():
+        while numbers:
+            most = _at_most(left, together)
+            groups.append(numbers[:most])
+            numbers, left = numbers[most:], left - len(groups[-1])
+    return groups
+
+
+def _bytes(form: Form) -> int:
+    shape, _, dtype = form
+    return math.prod(shape) * dtype.itemsize
+
+
+def _at_most(left: int, together: int) -> int:
+    """Return how many blocks of those left one call takes at most: fewer near the end.
+
+    Some are left for each thread when a call begins, so that threads end together.
+    """
+    threads = thread_limit()
+    return max(1, min(together, left // (LEAST_RUNS * threads if threads > 1 else 1)))

@@ -1,0 +1,160 @@
+"""How a chunk is divided into blocks, for codecs of any dtype and rank: by runs of its bytes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol, Self, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.arrays import Array, Dtype
+from gangsaw.codecs.core.container.grid import Piece, expand, items_of
+from gangsaw.codecs.core.cuda.device import empty_in_memory_of
+from gangsaw.codecs.core.errors import BadParams
+
+KINDS = "biufcmMSUV"  # of dtypes whose items are their bytes
+
+
+@dataclass(frozen=True)
+class ByteGrid:
+    """Runs of bytes of a chunk in C order, items little-endian; the last one may be shorter.
+
+    A block is (n,) uint8 of whole items. A chunk that lies otherwise is coded by a copy.
+
+    Attributes
+    ----------
+    chunk_shape : extents of the chunk, in items
+    item_bytes : bytes of an item
+    block_items : items of a block
+    """
+
+    chunk_shape: tuple[int, ...]
+    item_bytes: int
+    block_items: int
+
+    @classmethod
+    def of(cls, chunk_shape: tuple[int, ...], dtype: Dtype, block_bytes: int) -> Self:
+        """Return the grid of blocks of so many bytes, or of a single item where that is larger.
+
+        Raises
+        ------
+        BadParams : items of this dtype are no runs of bytes
+        """
+        if dtype.kind not in KINDS or dtype.names or not dtype.itemsize:
+            raise BadParams(f"items of {dtype} are no plain bytes")
+        return cls(chunk_shape, dtype.itemsize, max(1, block_bytes // dtype.itemsize))
+
+    @property
+    def block_shape(self) -> tuple[int]:
+        """Extent of a block, in bytes."""
+        return (self.block_items * self.item_bytes,)
+
+    @cached_property
+    def n_blocks(self) -> int:
+        """Number of blocks; 0 when an extent of the chunk is 0."""
+        return -(-math.prod(self.chunk_shape) // self.block_items)
+
+    @property
+    def is_tiled(self) -> bool:
+        """Blocks end anywhere along an axis."""
+        return False
+
+    def held(self, chunk: Array) -> Array:
+        """Return the bytes of a chunk: a view, or where it lies otherwise a copy."""
+        own = cast(_Items, chunk)
+        if not _is_plain(own):
+            dtype = chunk.dtype.newbyteorder("<")
+            own = cast(_Items, empty_in_memory_of(chunk, chunk.shape, dtype, "C"))
+            own[...] = chunk
+        return own.reshape(-1).view(np.uint8)
+
+    def write_back(self, held: Array, chunk: Array) -> None:
+        """Copy the bytes to a chunk that lies otherwise: other blocks have not changed there."""
+        target = cast(_Items, chunk)
+        if not _is_plain(target):
+            items = cast(_Items, held).view(chunk.dtype.newbyteorder("<"))
+            target[...] = items.reshape(chunk.shape)
+
+    def block(self, held: Array, index: int) -> Array:
+        """Return a block, a view of the bytes."""
+        return held[self.slices(index)]
+
+    def blocks(self, held: Array) -> Iterator[Array]:
+        """Return the blocks in their order."""
+        return (self.block(held, index) for index in range(self.n_blocks))
+
+    def slices(self, index: int) -> tuple[Piece]:
+        """Return where block `index` lies among the bytes."""
+        (extent,), n_bytes = self.block_shape, math.prod(self.chunk_shape) * self.item_bytes
+        return (slice(index * extent, min((index + 1) * extent, n_bytes)),)
+
+    def bounds(self, selection: object) -> range:
+        """Return the least range that holds the bytes that `chunk[selection]` reads."""
+        starts, length = self._runs(selection)
+        if not starts.size:
+            return range(0)
+        end = int(starts.max()) + length
+        return range(int(starts.min()) * self.item_bytes, end * self.item_bytes)
+
+    def touched(self, selection: object) -> npt.NDArray[np.int64]:
+        """Return the blocks that `chunk[selection]` reads, see `Division`."""
+        starts, length = self._runs(selection)
+        change = np.zeros(self.n_blocks + 1, np.int64)
+        np.add.at(change, starts // self.block_items, 1)
+        np.add.at(change, (starts + length - 1) // self.block_items + 1, -1)
+        return np.flatnonzero(np.cumsum(change[:-1])).astype(np.int64)
+
+    def _runs(self, selection: object) -> tuple[npt.NDArray[np.int64], int]:
+        """Return where runs of items begin that are read, (n,), and their length."""
+        axes = list(zip(expand(selection, self.chunk_shape), self._axes, strict=True))
+        start, length, is_whole = 0, 1, True
+        while axes and is_whole and isinstance(part := axes[-1][0], slice):
+            _, (extent, stride) = axes[-1]
+            items = range(*part.indices(extent))
+            if not items:
+                return np.empty(0, np.int64), 0
+            if abs(items.step) > 1 and len(items) > 1:
+                break
+            start, length = start + min(items[0], items[-1]) * stride, len(items) * stride
+            is_whole = len(items) == extent
+            axes.pop()
+        chosen = [items_of(p, n) * stride for p, (n, stride) in axes if not isinstance(p, slice)]
+        starts: npt.NDArray[np.int64] = np.asarray(sum(chosen, np.int64(start)))
+        for part, (extent, stride) in axes:
+            if isinstance(part, slice):
+                starts = np.add.outer(starts, np.arange(extent)[part] * stride)
+        return starts.ravel(), length
+
+    @property
+    def _axes(self) -> list[tuple[int, int]]:
+        """Of each axis, its extent, and how many items further the next one along it lies."""
+        shape = self.chunk_shape
+        return [(n, math.prod(shape[axis + 1 :])) for axis, n in enumerate(shape)]
+
+
+class _Contiguity(Protocol):
+    """Whether an array lies in one piece."""
+
+    c_contiguous: bool
+
+
+class _Items(Array, Protocol):
+    """What NumPy and CuPy arrays have besides."""
+
+    @property
+    def flags(self) -> _Contiguity: ...
+
+    def __setitem__(self, where: object, items: Array, /) -> None: ...
+
+    def reshape(self, shape: int | tuple[int, ...], /) -> _Items: ...
+
+    def view(self, dtype: object, /) -> _Items: ...
+
+
+def _is_plain(chunk: _Items) -> bool:
+    """Whether the bytes of blocks lie in the chunk as they are."""
+    return chunk.flags.c_contiguous and chunk.dtype == chunk.dtype.newbyteorder("<")

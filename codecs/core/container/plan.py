@@ -1,0 +1,56 @@
+"""What shape, dtype and parameters imply for a chunk: a codec's answer to `plan`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.arrays import Array
+from gangsaw.codecs.core.container.frame import FrameLayout
+from gangsaw.codecs.core.container.grid import Division
+from gangsaw.codecs.core.memory.threads import thread_limit
+
+LanesFor: TypeAlias = Callable[[npt.NDArray[np.int64], int, int], npt.NDArray[np.int64]]
+View: TypeAlias = Callable[[Array], Array]
+
+
+def as_it_is(block: Array) -> Array:
+    """Return the block: backends take it as the grid gives it."""
+    return block
+
+
+@dataclass(frozen=True)
+class ChunkPlan:
+    """Blocks of a chunk, and their lanes.
+
+    Attributes
+    ----------
+    grid : how the chunk is divided into blocks
+    n_lanes : lanes per block, 0 for a codec without lanes
+    lane_width : bytes per lane length in the index, 0 without lanes
+    view : from a block as the grid gives it to the view of it that backends take
+    lanes_for : from the bits of a block's lanes, first item and end of a part of a block on one
+        axis to the lanes that it needs, ascending; None for a codec whose lanes are not read alone
+    sums_lanes : whether the index has a checksum for each lane, see `FrameLayout`
+    """
+
+    grid: Division
+    n_lanes: int = 0
+    lane_width: int = 0
+    view: View = as_it_is
+    lanes_for: LanesFor | None = None
+    sums_lanes: bool = False
+
+    def layout(self, codec_id: int, version: int) -> FrameLayout:
+        """Return what this implies for the frame of a chunk of such a codec."""
+        lanes = self.n_lanes, self.lane_width, self.sums_lanes
+        return FrameLayout(codec_id, version, self.grid.n_blocks, *lanes)
+
+    @property
+    def busy(self) -> int:
+        """Blocks that are coded at once, at most."""
+        return min(thread_limit(), self.grid.n_blocks)

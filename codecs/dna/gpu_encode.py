@@ -1,0 +1,64 @@
+"""Encoder of blocks on a GPU: letters, runs and marks on the device."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from gangsaw.codecs.core.coding.batch import Encoded
+from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
+from gangsaw.codecs.core.cuda.device import cupy
+from gangsaw.codecs.core.cuda.upload import ALIGNED
+from gangsaw.codecs.core.nucleotides.packing import packed_size
+from gangsaw.codecs.dna.gpu_bodies import Body, shorter_bodies
+from gangsaw.codecs.dna.gpu_parts import (
+    NOTHING,
+    PAD,
+    DevicePart,
+    DeviceParts,
+    headed,
+    joined,
+    rooms,
+)
+from gangsaw.codecs.dna.letters.gpu_split import Texts, split
+from gangsaw.codecs.dna.params import Params
+from gangsaw.codecs.dna.payload import HEAD, NO_LANES, PACKED, RAW, LaneBits
+
+
+def encode_blocks(sources: Sequence[DeviceArray], params: Params) -> list[Encoded]:
+    """Encode what fits the device at once."""
+    cp = cupy()
+    letters = [one if is_plain(one) else cp.array(one, order="C") for one in sources]
+    sizes = [packed_size(text.shape[0]) for text in letters]
+    places = rooms([PAD + HEAD.size + size for size in sizes])
+    memory = cp.empty(places[-1], np.uint8)
+    packed = [memory.data.ptr + place + PAD + HEAD.size for place in places[:-1]]
+    texts = Texts(letters, packed)
+    marks = split(texts, sizes if params.mode == "pack" else [0] * len(sizes))
+    plain = [Body(PACKED, DevicePart(*both)) for both in zip(packed, sizes, strict=True)]
+    bodies, held = shorter_bodies(params.mode, plain, texts, marks)
+    chosen = [_chosen(*one) for one in zip(letters, bodies, marks.parts, strict=True)]
+    payloads = [payload for payload, _ in chosen]
+    if payloads == [DeviceParts(*body[:2], NOTHING, NOTHING) for body in plain]:
+        data = headed(memory, places, payloads)
+    else:
+        data = joined(payloads)
+    del held  # what the parts of payloads lay in
+    pairs = zip(data, chosen, strict=True)
+    return [Encoded((one,), bits if params.has_lanes else None) for one, (_, bits) in pairs]
+
+
+def _chosen(
+    text: DeviceArray, body: Body, marks: tuple[DevicePart, DevicePart] | None
+) -> tuple[DeviceParts, LaneBits]:
+    """Return what is stored of a text: body and marks, or itself where it is not longer; lanes."""
+    n = text.shape[0]
+    if marks is None or body.part.size + sum(part.size for part in marks) >= n:
+        return DeviceParts(RAW, DevicePart(text.data.ptr, n), NOTHING, NOTHING), NO_LANES
+    return DeviceParts(body.form, body.part, *marks), body.bits
+
+
+def is_plain(letters: DeviceArray) -> bool:
+    """Whether kernels can take letters 16 at a time."""
+    return letters.strides == (1,) and letters.data.ptr % ALIGNED == 0
