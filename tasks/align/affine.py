@@ -9,13 +9,13 @@ from __future__ import annotations
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.align.alignments import Alignments
 from gangsaw.tasks.align.batches import BestEnds
 from gangsaw.tasks.align.ends import by_strips, local_ends
-from gangsaw.tasks.align.pairs import Given, pairs_of
 from gangsaw.tasks.align.paths import cigars
 from gangsaw.tasks.align.rectangles import Rectangles, whole
-from gangsaw.tasks.align.scores import Scores
+from gangsaw.tasks.align.sets.alignments import Alignments
+from gangsaw.tasks.align.sets.pairs import Given, pairs_of
+from gangsaw.tasks.align.sets.scores import Scores
 
 LARGEST = 1 << 30  # a score, so that 32 bits hold it with its gaps
 _DEFAULT = Scores()
@@ -33,7 +33,7 @@ def smith_waterman(
 
     Parameters
     ----------
-    queries, targets : n of each, as `gangsaw.tasks.align.pairs.sequences_of` takes them
+    queries, targets : n of each, as `gangsaw.tasks.align.sets.pairs.sequences_of` takes them
     scores : of bases and gaps
     cigar : whether CIGARs are made, too
 
@@ -70,7 +70,7 @@ def needleman_wunsch(
 
     Parameters
     ----------
-    queries, targets : n of each, as `gangsaw.tasks.align.pairs.sequences_of` takes them
+    queries, targets : n of each, as `gangsaw.tasks.align.sets.pairs.sequences_of` takes them
     scores : of bases and gaps
     cigar : whether CIGARs are made, too
 

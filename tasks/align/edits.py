@@ -7,7 +7,7 @@ import numpy as np
 from gangsaw.codecs.core.parameters import require_choice
 from gangsaw.tasks.align import edit_batch, edit_long
 from gangsaw.tasks.align.edit_tiles import WORD
-from gangsaw.tasks.align.pairs import Given, Places, pairs_of
+from gangsaw.tasks.align.sets.pairs import Given, Places, pairs_of
 
 # whether bases of the target before and behind the query cost nothing
 FREE = {"global": (False, False), "infix": (True, True), "prefix": (False, True)}

@@ -8,9 +8,9 @@ import numpy as np
 
 from gangsaw.codecs.core.memory.threads import run_blocks
 from gangsaw.tasks.align.batches import VECTOR, BestEnds, in_lanes, in_strips, limit_of
-from gangsaw.tasks.align.pairs import Places
 from gangsaw.tasks.align.rectangles import Rectangles
-from gangsaw.tasks.align.scores import Scores
+from gangsaw.tasks.align.sets.pairs import Places
+from gangsaw.tasks.align.sets.scores import Scores
 
 LONGEST = 1 << 14  # bases of a pair in lanes: scratch of 16 bits then takes 4 MB a vector
 LEAST_FILLED = 0.25  # of a batch's lanes: with fewer, pairs go by strips

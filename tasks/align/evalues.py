@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.tasks.align.pairs import Places
-from gangsaw.tasks.align.scores import Scores
+from gangsaw.tasks.align.sets.pairs import Places
+from gangsaw.tasks.align.sets.scores import Scores
 from gangsaw.tasks.align.statistics import gapped_significance
 
 Floats = npt.NDArray[np.float64]

@@ -12,10 +12,10 @@ import numpy as np
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.parameters import require_choice, require_int
 from gangsaw.tasks.align import packed_gapped, packed_ungapped
-from gangsaw.tasks.align.alignments import Alignments
 from gangsaw.tasks.align.packed_bases import GivenPacked, packed_of
 from gangsaw.tasks.align.packed_ungapped import LEAST_BRINK, Bases
-from gangsaw.tasks.align.pairs import Places
+from gangsaw.tasks.align.sets.alignments import Alignments
+from gangsaw.tasks.align.sets.pairs import Places
 
 READINGS = ("A", "B")
 LARGEST = 1 << 30  # bases of a sequence that is aligned: scores and places fit 32 bits

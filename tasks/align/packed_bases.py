@@ -9,7 +9,7 @@ import numpy as np
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.numba.bits import load_be64
 from gangsaw.codecs.core.numba.jit import jit_inline
-from gangsaw.tasks.align.pairs import Codes, SequenceSet, Text, sequences_of
+from gangsaw.tasks.align.sets.pairs import Codes, SequenceSet, Text, sequences_of
 
 PER_BYTE = 4
 PAIRS = 0x5555555555555555  # the lower bit of each base

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from gangsaw.codecs.core.memory.threads import run_blocks
 from gangsaw.codecs.core.numba.simd import static
 from gangsaw.tasks.align.batches import ROWS, empty_tile, lay_out, mark_bytes, run_of
-from gangsaw.tasks.align.pairs import Codes, Places
 from gangsaw.tasks.align.rectangles import Rectangles
-from gangsaw.tasks.align.scores import Scores
+from gangsaw.tasks.align.sets.pairs import Codes, Places
+from gangsaw.tasks.align.sets.scores import Scores
 from gangsaw.tasks.align.strips import StripRun, StripTile, forward
 from gangsaw.tasks.align.traces import trace, trace_each, trace_to_corner
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
-from gangsaw.tasks.align.pairs import Codes, Places, SequencePairs
+from gangsaw.tasks.align.sets.pairs import Codes, Places, SequencePairs
 
 NO_BASE, NO_OTHER = 5, 6  # of queries, of targets: what matches nothing
 

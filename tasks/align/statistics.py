@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.parameters import require_int
-from gangsaw.tasks.align.scores import Scores
+from gangsaw.tasks.align.sets.scores import Scores
 
 MATCHES = 0.25  # of random pairs of bases
 STEPS = 60  # of halving an interval of lambda: all bits of a double

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.numba.jit import jit_norefs
 from gangsaw.tasks.align.batches import lay
-from gangsaw.tasks.align.pairs import Codes, Places
 from gangsaw.tasks.align.rectangles import Rectangles
+from gangsaw.tasks.align.sets.pairs import Codes, Places
 from gangsaw.tasks.align.strips import (
     DELETED,
     DELETION_GOES_ON,

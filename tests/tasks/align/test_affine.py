@@ -12,8 +12,8 @@ from reference import affine
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.memory.threads import set_thread_limit
 from gangsaw.tasks.align import Scores, ends, needleman_wunsch, paths, smith_waterman
-from gangsaw.tasks.align.alignments import Alignments, score_of_cigar
-from gangsaw.tasks.align.pairs import sequences_of
+from gangsaw.tasks.align.sets.alignments import Alignments, score_of_cigar
+from gangsaw.tasks.align.sets.pairs import sequences_of
 
 SCORES = (
     Scores(),

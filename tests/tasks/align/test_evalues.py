@@ -7,7 +7,7 @@ import pytest
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.align.evalues import expected
-from gangsaw.tasks.align.scores import Scores
+from gangsaw.tasks.align.sets.scores import Scores
 from gangsaw.tasks.align.statistics import gapped_significance
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.align.scores import Scores
+from gangsaw.tasks.align.sets.scores import Scores
 from gangsaw.tasks.align.statistics import gapped_significance, ungapped_significance
 
 # lambda, K and H that blastn of NCBI prints at the end of its reports, rounded as there

@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference.search import from_start, touching
 
-from gangsaw.tasks.align.pairs import sequences_of
 from gangsaw.tasks.align.search.band import global_path, local_path
 from gangsaw.tasks.align.search.extend import extended
 from gangsaw.tasks.align.search.paths import PathCosts, score_of
 from gangsaw.tasks.align.search.place import lengths, section, whole
+from gangsaw.tasks.align.sets.pairs import sequences_of
 
 SCORES = st.sampled_from([(2, -3, 5, 2), (1, -1, 0, 1), (5, -4, 10, 1)])
 LETTERS = "ACN"

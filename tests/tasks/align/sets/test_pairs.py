@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks import align
 from gangsaw.tasks.align import Scores
-from gangsaw.tasks.align.alignments import merged, score_of_cigar, steps_of
-from gangsaw.tasks.align.pairs import (
+from gangsaw.tasks.align.sets.alignments import merged, score_of_cigar, steps_of
+from gangsaw.tasks.align.sets.pairs import (
     reverse_complement,
     sequences_of,
     texts_of,

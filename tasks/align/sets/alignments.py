@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.align.pairs import OTHER, Codes, Places
-from gangsaw.tasks.align.scores import Scores
+from gangsaw.tasks.align.sets.pairs import OTHER, Codes, Places
+from gangsaw.tasks.align.sets.scores import Scores
 
 Totals: TypeAlias = NDArray[np.int32]
 _STEP = re.compile(r"([1-9][0-9]*)([=XMID])")
