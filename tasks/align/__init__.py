@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.align.affine import needleman_wunsch, smith_waterman
+    from gangsaw.tasks.align.affine.affine import needleman_wunsch, smith_waterman
     from gangsaw.tasks.align.edits import edit_distance
     from gangsaw.tasks.align.packed import gapped, ungapped
     from gangsaw.tasks.align.sets.alignments import Alignments
@@ -23,8 +23,8 @@ _HOMES = {
     "SequenceSet": "gangsaw.tasks.align.sets.pairs",
     "edit_distance": "gangsaw.tasks.align.edits",
     "gapped": "gangsaw.tasks.align.packed",
-    "needleman_wunsch": "gangsaw.tasks.align.affine",
-    "smith_waterman": "gangsaw.tasks.align.affine",
+    "needleman_wunsch": "gangsaw.tasks.align.affine.affine",
+    "smith_waterman": "gangsaw.tasks.align.affine.affine",
     "ungapped": "gangsaw.tasks.align.packed",
 }
 __all__ = [

@@ -107,6 +107,6 @@ def test_a_cigar_that_lies_is_refused(cigar: str, message: str) -> None:
 
 
 def test_names_are_found_at_their_first_use() -> None:
-    assert align.smith_waterman.__module__ == "gangsaw.tasks.align.affine"
+    assert align.smith_waterman.__module__ == "gangsaw.tasks.align.affine.affine"
     with pytest.raises(AttributeError, match="no attribute 'other'"):
         align.other  # noqa: B018

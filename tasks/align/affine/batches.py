@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.numba.jit import HAS_AVX512, jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.simd import static
-from gangsaw.tasks.align.lanes import PairLanes, local_lanes, scratch
-from gangsaw.tasks.align.rectangles import (
+from gangsaw.tasks.align.affine.lanes import PairLanes, local_lanes, scratch
+from gangsaw.tasks.align.affine.rectangles import (
     NO_BASE,
     NO_OTHER,
     Rectangles,
@@ -19,9 +19,9 @@ from gangsaw.tasks.align.rectangles import (
     target_code,
     target_way,
 )
+from gangsaw.tasks.align.affine.strips import BLOCK, LARGEST_16, StripRun, StripTile, forward
 from gangsaw.tasks.align.sets.pairs import Places
 from gangsaw.tasks.align.sets.scores import Scores
-from gangsaw.tasks.align.strips import BLOCK, LARGEST_16, StripRun, StripTile, forward
 
 VECTOR = 64 if HAS_AVX512 else 32  # bytes
 ROWS = VECTOR  # of a strip: two vectors of 16 bits hide that each step waits for the one before

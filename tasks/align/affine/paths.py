@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.memory.threads import run_blocks
 from gangsaw.codecs.core.numba.simd import static
-from gangsaw.tasks.align.batches import ROWS, empty_tile, lay_out, mark_bytes, run_of
-from gangsaw.tasks.align.rectangles import Rectangles
+from gangsaw.tasks.align.affine.batches import ROWS, empty_tile, lay_out, mark_bytes, run_of
+from gangsaw.tasks.align.affine.rectangles import Rectangles
+from gangsaw.tasks.align.affine.strips import StripRun, StripTile, forward
+from gangsaw.tasks.align.affine.traces import trace, trace_each, trace_to_corner
 from gangsaw.tasks.align.sets.pairs import Codes, Places
 from gangsaw.tasks.align.sets.scores import Scores
-from gangsaw.tasks.align.strips import StripRun, StripTile, forward
-from gangsaw.tasks.align.traces import trace, trace_each, trace_to_corner
 
 MARKS = 1 << 23  # bytes of marks of a pair that are made at once; more than a tile takes
 SIDE = 1 << 11  # of the smallest tiles

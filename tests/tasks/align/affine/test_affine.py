@@ -11,7 +11,8 @@ from reference import affine
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.memory.threads import set_thread_limit
-from gangsaw.tasks.align import Scores, ends, needleman_wunsch, paths, smith_waterman
+from gangsaw.tasks.align import Scores, needleman_wunsch, smith_waterman
+from gangsaw.tasks.align.affine import ends, paths
 from gangsaw.tasks.align.sets.alignments import Alignments, score_of_cigar
 from gangsaw.tasks.align.sets.pairs import sequences_of
 

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.numba.jit import jit_norefs
-from gangsaw.tasks.align.batches import lay
-from gangsaw.tasks.align.rectangles import Rectangles
-from gangsaw.tasks.align.sets.pairs import Codes, Places
-from gangsaw.tasks.align.strips import (
+from gangsaw.tasks.align.affine.batches import lay
+from gangsaw.tasks.align.affine.rectangles import Rectangles
+from gangsaw.tasks.align.affine.strips import (
     DELETED,
     DELETION_GOES_ON,
     INSERTED,
@@ -20,6 +19,7 @@ from gangsaw.tasks.align.strips import (
     StripTile,
     forward,
 )
+from gangsaw.tasks.align.sets.pairs import Codes, Places
 
 EQUAL, OTHER, INSERT, DELETE = b"=XID"
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from gangsaw.codecs.core.memory.threads import run_blocks
-from gangsaw.tasks.align.batches import VECTOR, BestEnds, in_lanes, in_strips, limit_of
-from gangsaw.tasks.align.rectangles import Rectangles
+from gangsaw.tasks.align.affine.batches import VECTOR, BestEnds, in_lanes, in_strips, limit_of
+from gangsaw.tasks.align.affine.rectangles import Rectangles
 from gangsaw.tasks.align.sets.pairs import Places
 from gangsaw.tasks.align.sets.scores import Scores
 

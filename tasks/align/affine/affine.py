@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.align.batches import BestEnds
-from gangsaw.tasks.align.ends import by_strips, local_ends
-from gangsaw.tasks.align.paths import cigars
-from gangsaw.tasks.align.rectangles import Rectangles, whole
+from gangsaw.tasks.align.affine.batches import BestEnds
+from gangsaw.tasks.align.affine.ends import by_strips, local_ends
+from gangsaw.tasks.align.affine.paths import cigars
+from gangsaw.tasks.align.affine.rectangles import Rectangles, whole
 from gangsaw.tasks.align.sets.alignments import Alignments
 from gangsaw.tasks.align.sets.pairs import Given, pairs_of
 from gangsaw.tasks.align.sets.scores import Scores
