@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from reference import edits
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.align import edit_distance, edit_long
-from gangsaw.tasks.align.edits import FREE, LONG
+from gangsaw.tasks.align import edit_distance
+from gangsaw.tasks.align.edits import long
+from gangsaw.tasks.align.edits.edits import FREE, LONG
 
 MODES = tuple(FREE)
 EDLIB = {"global": "NW", "infix": "HW", "prefix": "SHW"}
@@ -56,10 +57,10 @@ def test_pairs_of_all_sizes(mode: str) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("band", [3, edit_long.FIRST_BAND])
+@pytest.mark.parametrize("band", [3, long.FIRST_BAND])
 def test_long_pairs(mode: str, band: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Narrow first bands are doubled until the distance fits."""
-    monkeypatch.setattr(edit_long, "FIRST_BAND", band)
+    monkeypatch.setattr(long, "FIRST_BAND", band)
     rng = np.random.default_rng(2)
     queries = [random_text(rng, n) for n in rng.integers(LONG + 1, 2 * LONG, 12)]
     targets = [

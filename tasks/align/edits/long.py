@@ -13,7 +13,7 @@ import numpy as np
 
 from gangsaw.codecs.core.numba.jit import jit, jit_inline
 from gangsaw.codecs.core.numba.simd import load, select, static, store
-from gangsaw.tasks.align.edit_tiles import ALL, PLANES, WORD, least, rise_along, tile, word_planes
+from gangsaw.tasks.align.edits.tiles import ALL, PLANES, WORD, least, rise_along, tile, word_planes
 from gangsaw.tasks.align.sets.pairs import Codes
 
 LANES = 8

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from gangsaw.codecs.core.parameters import require_choice
-from gangsaw.tasks.align import edit_batch, edit_long
-from gangsaw.tasks.align.edit_tiles import WORD
+from gangsaw.tasks.align.edits import batch, long
+from gangsaw.tasks.align.edits.tiles import WORD
 from gangsaw.tasks.align.sets.pairs import Given, Places, pairs_of
 
 # whether bases of the target before and behind the query cost nothing
@@ -47,8 +47,8 @@ def edit_distance(queries: Given, targets: Given, mode: str = "global") -> Place
     short = np.flatnonzero(~empty & (rows <= LONG))
     words = -(-rows[short] // WORD)
     order = short[np.lexsort((columns[short], words))]
-    edit_batch.distances(pairs, order, FREE[mode], out)
+    batch.distances(pairs, order, FREE[mode], out)
     for i in np.flatnonzero(~empty & (rows > LONG)):
         query, target = (of.codes[of.offsets[i] : of.offsets[i + 1]] for of in pairs)
-        out[i] = edit_long.distance(query, target, FREE[mode])
+        out[i] = long.distance(query, target, FREE[mode])
     return out
