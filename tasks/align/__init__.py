@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from gangsaw.tasks.align.affine.affine import needleman_wunsch, smith_waterman
     from gangsaw.tasks.align.edits.edits import edit_distance
-    from gangsaw.tasks.align.packed import gapped, ungapped
+    from gangsaw.tasks.align.packed.packed import gapped, ungapped
     from gangsaw.tasks.align.sets.alignments import Alignments
     from gangsaw.tasks.align.sets.pairs import SequenceSet
     from gangsaw.tasks.align.sets.scores import Scores
@@ -22,10 +22,10 @@ _HOMES = {
     "Scores": "gangsaw.tasks.align.sets.scores",
     "SequenceSet": "gangsaw.tasks.align.sets.pairs",
     "edit_distance": "gangsaw.tasks.align.edits.edits",
-    "gapped": "gangsaw.tasks.align.packed",
+    "gapped": "gangsaw.tasks.align.packed.packed",
     "needleman_wunsch": "gangsaw.tasks.align.affine.affine",
     "smith_waterman": "gangsaw.tasks.align.affine.affine",
-    "ungapped": "gangsaw.tasks.align.packed",
+    "ungapped": "gangsaw.tasks.align.packed.packed",
 }
 __all__ = [
     "Alignments",

@@ -11,9 +11,9 @@ import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.parameters import require_choice, require_int
-from gangsaw.tasks.align import packed_gapped, packed_ungapped
-from gangsaw.tasks.align.packed_bases import GivenPacked, packed_of
-from gangsaw.tasks.align.packed_ungapped import LEAST_BRINK, Bases
+from gangsaw.tasks.align.packed import with_gaps, without_gaps
+from gangsaw.tasks.align.packed.bases import GivenPacked, packed_of
+from gangsaw.tasks.align.packed.without_gaps import LEAST_BRINK, Bases
 from gangsaw.tasks.align.sets.alignments import Alignments
 from gangsaw.tasks.align.sets.pairs import Places
 
@@ -58,7 +58,7 @@ def ungapped(
         int(reading == "B"),
     )
     found = np.empty((len(places), 3), np.int64)
-    packed_ungapped.extend(bases, places, found)
+    without_gaps.extend(bases, places, found)
     score, ahead, back = found.T
     at, target_at = places.T
     return Alignments(
@@ -96,8 +96,8 @@ def gapped(
     ours, theirs = packed_of(query, "query"), packed_of(target, "target")
     for name, one in (("query", ours), ("target", theirs)):
         require_int(f"bases of the {name}", one.bases, 0, LARGEST)
-    costs = packed_gapped.GapCosts(gap_open, gap_extend, READINGS.index(reading) + 1, int(local))
-    return packed_gapped.best_score(ours, theirs, costs)
+    costs = with_gaps.GapCosts(gap_open, gap_extend, READINGS.index(reading) + 1, int(local))
+    return with_gaps.best_score(ours, theirs, costs)
 
 
 def _places(seeds: Seeds, bases: tuple[int, int]) -> Places:

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from reference import packed_alignment
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.align import gapped, packed_gapped, ungapped
-from gangsaw.tasks.align.packed_bases import PackedBases, packed_of, unpacked
+from gangsaw.tasks.align import gapped, ungapped
+from gangsaw.tasks.align.packed import with_gaps
+from gangsaw.tasks.align.packed.bases import PackedBases, packed_of, unpacked
 
 BASES = st.text("ACGT", max_size=150)
 READINGS = ("A", "B")
@@ -81,7 +82,7 @@ def test_scores_that_16_bits_do_not_hold(monkeypatch: pytest.MonkeyPatch) -> Non
     query = "".join(rng.choice(list("ACGT"), 9_000))
     short, long = gapped(query, query), gapped(3 * query, 3 * query)
     assert (short, long) == (9_000, 27_000)
-    monkeypatch.setattr(packed_gapped, "MOST_16", 8_999)
+    monkeypatch.setattr(with_gaps, "MOST_16", 8_999)
     assert gapped(query, query) == short
 
 

@@ -27,7 +27,7 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.numba.jit import jit, jit_inline
 from gangsaw.codecs.core.numba.simd import load, maximum, resize_to, select, static, store
 from gangsaw.codecs.core.numba.simd_logic import logical_shift_right
-from gangsaw.tasks.align.packed_bases import PackedBases, four_bases
+from gangsaw.tasks.align.packed.bases import PackedBases, four_bases
 
 MOST_16 = 20_000  # scores that 16 bits hold, with what is added before anybody looks
 LOOKS = 4096  # antidiagonals; an alignment gains at most 4 on 5 of them

@@ -22,7 +22,7 @@ import numpy as np
 
 from gangsaw.codecs.core.numba.bits import count_ones, leading_zeros, trailing_zeros
 from gangsaw.codecs.core.numba.jit import jit, jit_inline
-from gangsaw.tasks.align.packed_bases import four_bases, unequal_bases, word_of_bases
+from gangsaw.tasks.align.packed.bases import four_bases, unequal_bases, word_of_bases
 from gangsaw.tasks.align.sets.pairs import Codes
 
 LEAST_BRINK = 8
