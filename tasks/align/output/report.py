@@ -55,7 +55,7 @@ def reported(
     records : (r,) lengths of the genome's sequences
     params : what is reported
     """
-    from gangsaw.tasks.align.evalues import expected
+    from gangsaw.tasks.align.statistics.evalues import expected
 
     found = expected(params.scores, hits.rows["score"], lengths[hits.rows["query"]], records)
     is_kept = found.evalues <= params.evalue

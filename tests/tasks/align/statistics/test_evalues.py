@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.align.evalues import expected
 from gangsaw.tasks.align.sets.scores import Scores
 from gangsaw.tasks.align.statistics import gapped_significance
+from gangsaw.tasks.align.statistics.evalues import expected
 
 
 def test_they_are_those_of_each_hit() -> None:

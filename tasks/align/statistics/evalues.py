@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from gangsaw.tasks.align.sets.pairs import Places
 from gangsaw.tasks.align.sets.scores import Scores
-from gangsaw.tasks.align.statistics import gapped_significance
+from gangsaw.tasks.align.statistics.significance import gapped_significance
 
 Floats = npt.NDArray[np.float64]
 
