@@ -10,7 +10,7 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.align.search.anchors import QUERY_MASK
+from gangsaw.tasks.align.search.seeds.anchors import QUERY_MASK
 from gangsaw.tasks.reads.fastq import NAME, QUALITY, SEQUENCE, FastqRecords
 from gangsaw.tasks.reads.kernels import gather_lines
 from gangsaw.tasks.reads.order.intake import cut_in_parts

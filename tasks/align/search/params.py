@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.parameters import require_int
-from gangsaw.tasks.align.search.chain import Reach
-from gangsaw.tasks.align.search.minimizers import MOST_K, Seeds
 from gangsaw.tasks.align.search.paths import PathCosts
 from gangsaw.tasks.align.search.search import Rules
+from gangsaw.tasks.align.search.seeds.chain import Reach
+from gangsaw.tasks.align.search.seeds.minimizers import MOST_K, Seeds
 from gangsaw.tasks.align.search.select import ReportRules
 from gangsaw.tasks.align.sets.scores import Scores
 

@@ -13,10 +13,8 @@ from typing import Any
 import numpy as np
 
 from gangsaw.codecs.core.numba.jit import jit, jit_part
-from gangsaw.tasks.align.search.anchors import QUERY_BITS, QUERY_MASK
 from gangsaw.tasks.align.search.band import global_path, local_path
 from gangsaw.tasks.align.search.extend import FURTHEST, backwards, extended
-from gangsaw.tasks.align.search.index import PLACE_MASK
 from gangsaw.tasks.align.search.paths import (
     DELETION,
     INSERTION,
@@ -28,6 +26,8 @@ from gangsaw.tasks.align.search.paths import (
     push_pairs,
     score_of,
 )
+from gangsaw.tasks.align.search.seeds.anchors import QUERY_BITS, QUERY_MASK
+from gangsaw.tasks.align.search.seeds.index import PLACE_MASK
 
 SHORT = 512  # letters of a query that is aligned as a whole
 STEP = 48  # letters at least between two anchors where a long query is cut

@@ -8,14 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.jit import jit, jit_part
-from gangsaw.tasks.align.search.anchors import anchors_of
-from gangsaw.tasks.align.search.chain import Chains, Reach, chains_of
 from gangsaw.tasks.align.search.extend import ungapped
 from gangsaw.tasks.align.search.hits import Hits
-from gangsaw.tasks.align.search.index import PlaceIndex
-from gangsaw.tasks.align.search.minimizers import Seeds, minimizers
 from gangsaw.tasks.align.search.paths import NONE, PathCosts
 from gangsaw.tasks.align.search.place import SHORT, at_anchor, stretch, whole
+from gangsaw.tasks.align.search.seeds.anchors import anchors_of
+from gangsaw.tasks.align.search.seeds.chain import Chains, Reach, chains_of
+from gangsaw.tasks.align.search.seeds.index import PlaceIndex
+from gangsaw.tasks.align.search.seeds.minimizers import Seeds, minimizers
 
 SURE = 3  # anchors of a chain that needs no filter
 

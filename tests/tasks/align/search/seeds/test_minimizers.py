@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from reference.search import minimizers as defined
 from reference.search import reverse_complement
 
-from gangsaw.tasks.align.search.index import PLACE_MASK, index_of, look_up
-from gangsaw.tasks.align.search.minimizers import TILE, Minimizers, Seeds, minimizers
+from gangsaw.tasks.align.search.seeds.index import PLACE_MASK, index_of, look_up
+from gangsaw.tasks.align.search.seeds.minimizers import TILE, Minimizers, Seeds, minimizers
 from gangsaw.tasks.align.sets.pairs import sequences_of
 
 TEXTS = st.text("ACGTN", max_size=90) | st.text("AC", max_size=60)

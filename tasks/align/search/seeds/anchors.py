@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from gangsaw.codecs.core.numba.jit import jit_part
-from gangsaw.tasks.align.search.index import PLACE_MASK, PlaceIndex, look_up
-from gangsaw.tasks.align.search.minimizers import Minimizers
+from gangsaw.tasks.align.search.seeds.index import PLACE_MASK, PlaceIndex, look_up
+from gangsaw.tasks.align.search.seeds.minimizers import Minimizers
 
 QUERY_BITS = 30
 QUERY_MASK = (1 << QUERY_BITS) - 1

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.jit import jit_part
-from gangsaw.tasks.align.search.anchors import QUERY_BITS, QUERY_MASK, STRAND_BIT, sort_words
+from gangsaw.tasks.align.search.seeds.anchors import QUERY_BITS, QUERY_MASK, STRAND_BIT, sort_words
 
 LOOK = 500  # a query of a megabase meets all copies of a repeat at each of them
 SINCE_BEST = 12  # anchors that could come before and are no better, until no more are tried

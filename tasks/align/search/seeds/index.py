@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.jit import jit, jit_part
-from gangsaw.tasks.align.search.minimizers import Seeds, minimizers
+from gangsaw.tasks.align.search.seeds.minimizers import Seeds, minimizers
 
 PLACE_BITS = 32  # of an entry: twice a place, and a bit for the strand
 PLACE_MASK = (1 << PLACE_BITS) - 1
