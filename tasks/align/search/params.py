@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.parameters import require_int
-from gangsaw.tasks.align.search.paths import PathCosts
+from gangsaw.tasks.align.search.extension.paths import PathCosts
 from gangsaw.tasks.align.search.search import Rules
 from gangsaw.tasks.align.search.seeds.chain import Reach
 from gangsaw.tasks.align.search.seeds.minimizers import MOST_K, Seeds

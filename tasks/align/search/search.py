@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.jit import jit, jit_part
-from gangsaw.tasks.align.search.extend import ungapped
+from gangsaw.tasks.align.search.extension.extend import ungapped
+from gangsaw.tasks.align.search.extension.paths import NONE, PathCosts
+from gangsaw.tasks.align.search.extension.place import SHORT, at_anchor, stretch, whole
 from gangsaw.tasks.align.search.hits import Hits
-from gangsaw.tasks.align.search.paths import NONE, PathCosts
-from gangsaw.tasks.align.search.place import SHORT, at_anchor, stretch, whole
 from gangsaw.tasks.align.search.seeds.anchors import anchors_of
 from gangsaw.tasks.align.search.seeds.chain import Chains, Reach, chains_of
 from gangsaw.tasks.align.search.seeds.index import PlaceIndex

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from gangsaw.codecs.core.numba.jit import jit, jit_part
-from gangsaw.tasks.align.search.band import global_path, local_path
-from gangsaw.tasks.align.search.extend import FURTHEST, backwards, extended
-from gangsaw.tasks.align.search.paths import (
+from gangsaw.tasks.align.search.extension.band import global_path, local_path
+from gangsaw.tasks.align.search.extension.extend import FURTHEST, backwards, extended
+from gangsaw.tasks.align.search.extension.paths import (
     DELETION,
     INSERTION,
     NONE,

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from gangsaw.codecs.core.numba.jit import jit, jit_part
-from gangsaw.tasks.align.search.paths import (
+from gangsaw.tasks.align.search.extension.paths import (
     DELETION,
     DIFFERENT,
     EQUAL,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gangsaw.codecs.core.numba.jit import jit, jit_part
-from gangsaw.tasks.align.search.band import (
+from gangsaw.tasks.align.search.extension.band import (
     ACROSS,
     ALONG,
     LONGER_ACROSS,
@@ -18,7 +18,7 @@ from gangsaw.tasks.align.search.band import (
     PAIR,
     SOURCE,
 )
-from gangsaw.tasks.align.search.paths import (
+from gangsaw.tasks.align.search.extension.paths import (
     DELETION,
     DIFFERENT,
     EQUAL,

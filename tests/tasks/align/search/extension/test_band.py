@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference.search import from_start, touching
 
-from gangsaw.tasks.align.search.band import global_path, local_path
-from gangsaw.tasks.align.search.extend import extended
-from gangsaw.tasks.align.search.paths import PathCosts, score_of
-from gangsaw.tasks.align.search.place import lengths, section, whole
+from gangsaw.tasks.align.search.extension.band import global_path, local_path
+from gangsaw.tasks.align.search.extension.extend import extended
+from gangsaw.tasks.align.search.extension.paths import PathCosts, score_of
+from gangsaw.tasks.align.search.extension.place import lengths, section, whole
 from gangsaw.tasks.align.sets.pairs import sequences_of
 
 SCORES = st.sampled_from([(2, -3, 5, 2), (1, -1, 0, 1), (5, -4, 10, 1)])
