@@ -1,0 +1,1 @@
+"""The queries: records of files and of stores, in batches."""
