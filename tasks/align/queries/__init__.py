@@ -1,1 +1,1 @@
-"""The queries: records of files and of stores, in batches."""
+"""What is aligned with a genome: queries, and how files and stores give them, in batches."""
