@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.jit import jit
-from gangsaw.tasks.tcr.nucleotides import CODE_OF_BYTE, A, G, T
+from gangsaw.tasks.tcr.model.nucleotides import CODE_OF_BYTE, A, G, T
 
 FINE: Final = 0
 EMPTY: Final = 1

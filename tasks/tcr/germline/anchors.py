@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from gangsaw.tasks.tcr.nucleotides import COMPLEMENT, IUPAC, encoded
+from gangsaw.tasks.tcr.model.nucleotides import COMPLEMENT, IUPAC, encoded
 
 CODON = 3
 CYS_104 = 3 * 103  # column of a gapped V gene, from 0, where IMGT's position 104 begins

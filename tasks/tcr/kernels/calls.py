@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
-from gangsaw.tasks.tcr.nucleotides import Codes
+from gangsaw.tasks.tcr.model.nucleotides import Codes
 
 if TYPE_CHECKING:
     from gangsaw.tasks.tcr.kernels.scratch import Outputs, Reference

@@ -20,7 +20,7 @@ from gangsaw.tasks.tcr.kernels.scratch import (
     match_ends,
 )
 from gangsaw.tasks.tcr.kernels.tables import Tables
-from gangsaw.tasks.tcr.nucleotides import Codes
+from gangsaw.tasks.tcr.model.nucleotides import Codes
 
 
 @jit_norefs

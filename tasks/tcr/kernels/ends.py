@@ -15,7 +15,7 @@ from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 from gangsaw.codecs.core.numba.simd import load, spread, static, store, to_next_lane
 from gangsaw.tasks.tcr.kernels.match import NU_LANES, SHORT
 from gangsaw.tasks.tcr.model import MAX_LENGTH
-from gangsaw.tasks.tcr.nucleotides import Codes
+from gangsaw.tasks.tcr.model.nucleotides import Codes
 
 if TYPE_CHECKING:
     from gangsaw.tasks.tcr.kernels.scratch import Reference

@@ -24,7 +24,7 @@ from gangsaw.tasks.tcr.kernels.match import (
 )
 from gangsaw.tasks.tcr.kernels.tables import D_CLASSES, END_CLASSES, PI_LANES, Tables
 from gangsaw.tasks.tcr.model import MAX_D, MAX_LENGTH, MAX_P, Model
-from gangsaw.tasks.tcr.nucleotides import Codes
+from gangsaw.tasks.tcr.model.nucleotides import Codes
 
 
 class KernelModel(NamedTuple):

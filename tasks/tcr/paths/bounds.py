@@ -33,7 +33,7 @@ from gangsaw.tasks.tcr.kernels.scratch import (
 )
 from gangsaw.tasks.tcr.kernels.tables import D_CLASSES, PI_LANES, Tables, make_tables
 from gangsaw.tasks.tcr.model import MAX_LENGTH, Model
-from gangsaw.tasks.tcr.nucleotides import Codes
+from gangsaw.tasks.tcr.model.nucleotides import Codes
 
 Floats = npt.NDArray[np.float64]
 

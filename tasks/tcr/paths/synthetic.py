@@ -10,7 +10,7 @@ import numpy.typing as npt
 from gangsaw.tasks.tcr.kernels.batch import Batch, Sequences
 from gangsaw.tasks.tcr.kernels.tables import with_left, with_right
 from gangsaw.tasks.tcr.model import MAX_P
-from gangsaw.tasks.tcr.nucleotides import Codes, ragged, strict
+from gangsaw.tasks.tcr.model.nucleotides import Codes, ragged, strict
 
 Ints = npt.NDArray[np.int64]
 # 0..8 symbols lost at a gene end, or in one case of six a palindrome of 1..4 kept

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.numba.jit import jit, jit_inline, jit_norefs, jit_norefs_inline
-from gangsaw.tasks.tcr.nucleotides import CODE_OF_BYTE, IUPAC
+from gangsaw.tasks.tcr.model.nucleotides import CODE_OF_BYTE, IUPAC
 
 Bytes = NDArray[np.uint8]
 Indices = NDArray[np.int32] | NDArray[np.int64]

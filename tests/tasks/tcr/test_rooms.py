@@ -9,6 +9,7 @@ import pytest
 
 FOLDER, PACKAGE = Path(__file__).parents[3] / "tasks" / "tcr", "gangsaw.tasks.tcr"
 ROOMS = (
+    "model",
     "germline",
     "repertoire",
     "kernels",
