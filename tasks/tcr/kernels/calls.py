@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
+from gangsaw.tasks.tcr.kernels.reference import Reference
+from gangsaw.tasks.tcr.kernels.scratch import Outputs
 from gangsaw.tasks.tcr.model.nucleotides import Codes
-
-if TYPE_CHECKING:
-    from gangsaw.tasks.tcr.kernels.scratch import Outputs, Reference
 
 Words: TypeAlias = npt.NDArray[np.uint64]
 Shorts: TypeAlias = npt.NDArray[np.int16]

@@ -6,19 +6,15 @@ references without wildcards are 16 bits wide, others 64.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 from gangsaw.codecs.core.numba.simd import load, spread, static, store, to_next_lane
 from gangsaw.tasks.tcr.kernels.match import NU_LANES, SHORT
+from gangsaw.tasks.tcr.kernels.reference import Reference
 from gangsaw.tasks.tcr.model import MAX_LENGTH
 from gangsaw.tasks.tcr.model.nucleotides import Codes
-
-if TYPE_CHECKING:
-    from gangsaw.tasks.tcr.kernels.scratch import Reference
 
 LANES = static(NU_LANES)
 # Rows of one class. Before the first boundary, and after the last that a junction reaches, there

@@ -14,15 +14,16 @@ from gangsaw.tasks.tcr.kernels.calls import (
     put_gene_calls,
 )
 from gangsaw.tasks.tcr.kernels.dp2 import append_empty, sum_with_d, sum_without_d, weigh
-from gangsaw.tasks.tcr.kernels.match import EVERYWHERE, SHORT, find_d, find_turned_d, find_turns
-from gangsaw.tasks.tcr.kernels.scratch import (
-    KernelModel,
-    Outputs,
-    Reference,
-    References,
-    Scratch,
+from gangsaw.tasks.tcr.kernels.match import (
+    EVERYWHERE,
+    SHORT,
+    find_d,
+    find_turned_d,
+    find_turns,
     match_ends,
 )
+from gangsaw.tasks.tcr.kernels.reference import Reference, References
+from gangsaw.tasks.tcr.kernels.scratch import KernelModel, Outputs, Scratch
 from gangsaw.tasks.tcr.kernels.tables import D_CLASSES, Tables
 
 

@@ -9,7 +9,9 @@ import numpy as np
 from gangsaw.codecs.core.numba.bits import count_ones, trailing_zeros
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline, jit_norefs_part
 from gangsaw.codecs.core.numba.simd import bits_of, load, minimum, select, spread, static, store
-from gangsaw.tasks.tcr.kernels.tables import END_CLASSES
+from gangsaw.tasks.tcr.kernels.reference import Reference, References
+from gangsaw.tasks.tcr.kernels.tables import END_CLASSES, Tables
+from gangsaw.tasks.tcr.model.nucleotides import Codes
 
 NU_LANES = 16  # nu = 0..10, and what makes a vector of them
 ONE = np.uint64(1)
@@ -33,6 +35,39 @@ def match_end(
             return k
         at += step
     return most
+
+
+@jit_norefs_inline
+def copy_symbols(codes: Codes, start: int, stop: int, symbols: Codes) -> int:
+    """Copy one reference to the beginning of `symbols`; return its length."""
+    for k in range(stop - start):
+        symbols[k] = codes[start + k]
+    return stop - start
+
+
+@jit_norefs_inline
+def match_ends(
+    row: int, references: References, tables: Tables, max_n: int, symbols: Codes
+) -> Reference:
+    """Copy a reference to `symbols`; return how far its V and J match, and what that implies."""
+    bounds, v, j = references.starts, references.v_of[row], references.j_of[row]
+    length = copy_symbols(references.codes, bounds[row], bounds[row + 1], symbols)
+    starts, ends = tables.v_starts, tables.j_starts
+    v_match = match_end(symbols, 0, 1, length, tables.v, starts[v], starts[v + 1])
+    j_match = match_end(symbols, length - 1, -1, length, tables.j, ends[j], ends[j + 1])
+    v_length, j_length = tables.v_germline[v], tables.j_germline[j]
+    return Reference(
+        row,
+        length,
+        v_length,
+        j_length,
+        v_match,
+        j_match,
+        min(length, v_match + max_n),
+        max(0, length - j_match - max_n),
+        max(0, v_match - v_length) + 1,
+        max(0, j_match - j_length) + 1,
+    )
 
 
 @jit_norefs_inline

@@ -1,4 +1,4 @@
-"""Arguments of kernels: the model's limits, references, working memory, where counts go."""
+"""Arguments of kernels: the model's limits, working memory, where counts go."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
-from gangsaw.tasks.tcr.kernels.batch import Batch
 from gangsaw.tasks.tcr.kernels.ends import CLASS_ROWS, FIRST_LANE
 from gangsaw.tasks.tcr.kernels.match import (
     CHUNK,
@@ -20,8 +19,8 @@ from gangsaw.tasks.tcr.kernels.match import (
     SHORT,
     find_d,
     find_turned_d,
-    match_end,
 )
+from gangsaw.tasks.tcr.kernels.reference import Reference
 from gangsaw.tasks.tcr.kernels.tables import D_CLASSES, END_CLASSES, PI_LANES, Tables
 from gangsaw.tasks.tcr.model import MAX_D, MAX_LENGTH, MAX_P, Model
 from gangsaw.tasks.tcr.model.nucleotides import Codes
@@ -42,46 +41,6 @@ class KernelModel(NamedTuple):
         """Return those of a model and a number of D genes."""
         one_d = model.dp2 and model.d_segments == 1
         return cls(model.max_p, model.max_n, model.min_d_end, model.dp2, one_d, n_d)
-
-
-class References(NamedTuple):
-    """The references of a batch, and the parts that each has: arrays of Batch."""
-
-    codes: npt.NDArray[np.uint8]
-    starts: npt.NDArray[np.int64]
-    v_of: npt.NDArray[np.int32]
-    j_of: npt.NDArray[np.int32]
-
-    @classmethod
-    def of(cls, batch: Batch) -> References:
-        """Return those of a batch in host memory."""
-        return cls(batch.references.codes, batch.references.starts, batch.v_of, batch.j_of)
-
-
-class Reference(NamedTuple):
-    """One reference and how its V and J match it.
-
-    Attributes
-    ----------
-    row : number of the reference
-    length : of the reference
-    v_length, j_length : of the germline parts
-    v_match, j_match : symbols that match, palindromes included
-    last_a, first_b : boundaries beyond which no junction reaches from V, from J
-    v_classes, j_classes : how many classes of the ends of V and J there are: 1, and one for each
-        symbol of the palindrome that matches
-    """
-
-    row: int
-    length: int
-    v_length: int
-    j_length: int
-    v_match: int
-    j_match: int
-    last_a: int
-    first_b: int
-    v_classes: int
-    j_classes: int
 
 
 class Outputs(NamedTuple):
@@ -165,39 +124,6 @@ def make_scratch(narrow: npt.DTypeLike, wide: npt.DTypeLike) -> Scratch:
         classes=np.zeros(D_CLASSES, np.uint32),
         term_weight=np.zeros(terms, np.uint32),
         pair_weight=np.zeros(pairs, np.uint32),
-    )
-
-
-@jit_norefs_inline
-def copy_symbols(codes: Codes, start: int, stop: int, symbols: Codes) -> int:
-    """Copy one reference to the beginning of `symbols`; return its length."""
-    for k in range(stop - start):
-        symbols[k] = codes[start + k]
-    return stop - start
-
-
-@jit_norefs_inline
-def match_ends(
-    row: int, references: References, tables: Tables, max_n: int, symbols: Codes
-) -> Reference:
-    """Copy a reference to `symbols`; return how far its V and J match, and what that implies."""
-    bounds, v, j = references.starts, references.v_of[row], references.j_of[row]
-    length = copy_symbols(references.codes, bounds[row], bounds[row + 1], symbols)
-    starts, ends = tables.v_starts, tables.j_starts
-    v_match = match_end(symbols, 0, 1, length, tables.v, starts[v], starts[v + 1])
-    j_match = match_end(symbols, length - 1, -1, length, tables.j, ends[j], ends[j + 1])
-    v_length, j_length = tables.v_germline[v], tables.j_germline[j]
-    return Reference(
-        row,
-        length,
-        v_length,
-        j_length,
-        v_match,
-        j_match,
-        min(length, v_match + max_n),
-        max(0, length - j_match - max_n),
-        max(0, v_match - v_length) + 1,
-        max(0, j_match - j_length) + 1,
     )
 
 

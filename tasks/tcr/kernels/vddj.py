@@ -20,17 +20,11 @@ from gangsaw.tasks.tcr.kernels.ends import CLASS_ROWS, LANES, WAYS, row_of
 from gangsaw.tasks.tcr.kernels.match import (
     NU_LANES,
     find_turns,
+    match_ends,
     unpacked,
 )
-from gangsaw.tasks.tcr.kernels.scratch import (
-    KernelModel,
-    Outputs,
-    Reference,
-    References,
-    Scratch,
-    find_everywhere,
-    match_ends,
-)
+from gangsaw.tasks.tcr.kernels.reference import Reference, References
+from gangsaw.tasks.tcr.kernels.scratch import KernelModel, Outputs, Scratch, find_everywhere
 from gangsaw.tasks.tcr.kernels.tables import D_CLASSES, END_CLASSES, PI_LANES, Tables
 
 # row m: all bits of the lanes of nu >= m, for a junction of m nucleotides is of those alone
