@@ -19,7 +19,17 @@ from gangsaw.tasks.align.affine.rectangles import (
     target_code,
     target_way,
 )
-from gangsaw.tasks.align.affine.strips import BLOCK, LARGEST_16, StripRun, StripTile, forward
+from gangsaw.tasks.align.affine.strips import (
+    BLOCK,
+    COLUMN,
+    FOUND,
+    LARGEST_16,
+    ROW,
+    SCORE,
+    StripRun,
+    StripTile,
+    forward,
+)
 from gangsaw.tasks.align.sets.pairs import Places
 from gangsaw.tasks.align.sets.scores import Scores
 
@@ -116,7 +126,7 @@ def empty_tile(rows: int, columns: int, run: StripRun, marks: int = 0) -> StripT
         near=np.zeros(BLOCK, item),
         near_gap=np.zeros(BLOCK, item),
         lane=np.zeros(8 * ROWS, item),
-        found=np.zeros(3, np.int64),
+        found=np.zeros(FOUND, np.int64),
         marks=np.zeros(marks, np.uint8),
     )
 
@@ -175,22 +185,24 @@ def _one_by_one(
     work: StripTile,
     found: NDArray[np.int64],
 ) -> None:
-    """Find of each pair score, row and column, (3, pairs): local maxima, or the last cell."""
+    """Find score, row and column of each pair, (FOUND, pairs): local maxima, or the last cell."""
     for k in range(chosen.size):
         tile = lay(parts, chosen[k], len(lanes), run, work)
         forward(tile, lanes, run)
         m = parts.query_end[chosen[k]] - parts.query_start[chosen[k]]
         if len(run.is_local):
-            found[0, k], found[1, k], found[2, k] = tile.found[0], tile.found[2], tile.found[1]
+            for i in range(FOUND):
+                found[i, k] = tile.found[i]
         else:
-            found[0, k], found[1, k], found[2, k] = tile.left[m - 1], m - 1, tile.top_gap.size - 1
+            found[SCORE, k] = tile.left[m - 1]
+            found[ROW, k], found[COLUMN, k] = m - 1, tile.top_gap.size - 1
 
 
 def in_strips(parts: Rectangles, chosen: Places, scores: Scores, *, is_local: bool) -> BestEnds:
     """Align pairs one by one, locally or from end to end; none of them is empty."""
     run = run_of(scores, is_local=is_local)
     work = empty_tile(int(parts.rows[chosen].max()), int(parts.columns[chosen].max()), run)
-    found = np.zeros((3, chosen.size), np.int64)
+    found = np.zeros((FOUND, chosen.size), np.int64)
     _one_by_one(parts, chosen, static(ROWS), run, work, found)
-    has_end = (found[0] > 0) | (not is_local)
-    return BestEnds(found[0], *(np.where(has_end, end + 1, 0) for end in found[1:]))
+    has_end = (found[SCORE] > 0) | (not is_local)
+    return BestEnds(found[SCORE], *(np.where(has_end, end + 1, 0) for end in found[ROW:]))

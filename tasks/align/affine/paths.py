@@ -18,7 +18,16 @@ from gangsaw.codecs.core.numba.simd import static
 from gangsaw.tasks.align.affine.batches import ROWS, empty_tile, lay_out, mark_bytes, run_of
 from gangsaw.tasks.align.affine.rectangles import Rectangles
 from gangsaw.tasks.align.affine.strips import StripRun, StripTile, forward
-from gangsaw.tasks.align.affine.traces import trace, trace_each, trace_to_corner
+from gangsaw.tasks.align.affine.traces import (
+    COLUMN,
+    LETTER,
+    PLACE,
+    ROW,
+    WRITTEN,
+    trace,
+    trace_each,
+    trace_to_corner,
+)
 from gangsaw.tasks.align.sets.pairs import Codes, Places
 from gangsaw.tasks.align.sets.scores import Scores
 
@@ -60,9 +69,9 @@ def _short(parts: Rectangles, chosen: Places, scores: Scores) -> list[str]:
     marks = int(mark_bytes(rows, columns).max())
     work = empty_tile(int(rows.max()), int(columns.max()), run, marks)
     out = np.empty(int((rows + columns).sum()), np.uint8)
-    ends = np.zeros(chosen.size + 4, np.int64)
+    ends = np.zeros(chosen.size + PLACE, np.int64)
     trace_each(parts, chosen, static(ROWS), run, work, out, ends)
-    return _texts(out, ends[:-4])
+    return _texts(out, ends[:-PLACE])
 
 
 def _texts(steps: Codes, ends: Places) -> list[str]:
@@ -90,7 +99,7 @@ def _long(parts: Rectangles, pair: int, scores: Scores) -> str:
     way = Way(np.array([rows - 1, columns - 1, 0, 0]), np.empty(rows + columns, np.uint8))
     _go(_whole_tile(parts, pair, scores), scores, way)
     trace_to_corner(way.place, way.out)
-    return _texts(way.out, way.place[3:4])[0]
+    return _texts(way.out, way.place[WRITTEN:])[0]
 
 
 def _whole_tile(parts: Rectangles, pair: int, scores: Scores) -> StripTile:
@@ -103,7 +112,7 @@ def _whole_tile(parts: Rectangles, pair: int, scores: Scores) -> StripTile:
 
 def _go(tile: StripTile, scores: Scores, way: Way) -> None:
     """Go back from a cell of a tile to the first one outside of it."""
-    i, j = int(way.place[0]), int(way.place[1])
+    i, j = int(way.place[ROW]), int(way.place[COLUMN])
     tile = _part(tile, (0, i + 1), (0, j + 1))
     size = tile.query.size * (tile.top_gap.size + ROWS - 1)
     if size <= MARKS:
@@ -114,11 +123,11 @@ def _go(tile: StripTile, scores: Scores, way: Way) -> None:
         return
     side = _side(tile.query.size, tile.top_gap.size)
     tiles = _borders(tile, side, run_of(scores, is_local=False))
-    while way.place[0] >= 0 and way.place[1] >= 0:
-        row, column = (int(p) // side for p in way.place[:2])
-        way.place[:2] -= row * side, column * side
+    while way.place[ROW] >= 0 and way.place[COLUMN] >= 0:
+        row, column = (int(p) // side for p in way.place[:LETTER])
+        way.place[:LETTER] -= row * side, column * side
         _go(tiles.pop((row, column)), scores, way)
-        way.place[:2] += row * side, column * side
+        way.place[:LETTER] += row * side, column * side
 
 
 def _side(rows: int, columns: int) -> int:

@@ -27,6 +27,8 @@ from gangsaw.codecs.core.numba.simd_shift import push_lane, signed_last_lane
 
 BLOCK = 512  # steps between two changes of the number that lanes are relative to
 LARGEST_16 = 30000  # relative scores that 16 bits hold, with what is added before a maximum
+SCORE, ROW, COLUMN = range(3)  # of what is found
+FOUND = 3
 PAIRED, DELETED, INSERTED, DELETION_GOES_ON, INSERTION_GOES_ON = 0, 1, 2, 4, 8  # bits of marks
 
 
@@ -41,7 +43,7 @@ class StripTile(NamedTuple):
     left, left_gap : (rows,) int32, H of the column before, and E
     near, near_gap : (BLOCK,) scratch of the type of query: top and top_gap as relative scores
     lane : (8 * lanes,) the same: numbers of lanes, then what enters, leaves, and is the best
-    found : (3,) int64, the best score of local alignment yet, its column and its row
+    found : (FOUND,) int64, the best score of local alignment yet, its row and its column
     marks : (strips * (columns + lanes - 1) * lanes,) uint8, where each cell came from, or empty
     """
 
@@ -138,10 +140,10 @@ def _find(tile: StripTile, row: int, n: int, place: Any) -> None:
     for k in range(n):
         score = tile.lane[5 * n + k] + base
         at = column + first + tile.lane[6 * n + k] - k
-        best = tile.found[0]
-        is_before = at < tile.found[1] or (at == tile.found[1] and row + k < tile.found[2])
+        best, best_at = tile.found[SCORE], tile.found[COLUMN]
+        is_before = at < best_at or (at == best_at and row + k < tile.found[ROW])
         if score > best or (score == best and is_before):
-            tile.found[0], tile.found[1], tile.found[2] = score, at, row + k
+            tile.found[SCORE], tile.found[ROW], tile.found[COLUMN] = score, row + k, at
 
 
 @jit_norefs_inline
@@ -214,7 +216,7 @@ def _strip(tile: StripTile, lanes: Any, run: StripRun, row: int) -> None:
         block = first, end, base, row
         made, most, _ = _steps(tile, lanes, run, block, state, costs)
         _leave_rows(tile, row, n, (first - columns + 1, end - columns + 1, base))
-        limit = min(max(tile.found[0] - 1 - base, -run.most), run.most)
+        limit = min(max(tile.found[SCORE] - 1 - base, -run.most), run.most)
         if len(run.is_local) and any_lane(most > limit):
             # steps once more: to keep the places of all maxima takes a tenth of the time
             again = _with_places(run)

@@ -22,6 +22,9 @@ from gangsaw.tasks.align.affine.strips import (
 from gangsaw.tasks.align.sets.pairs import Codes, Places
 
 EQUAL, OTHER, INSERT, DELETE = b"=XID"
+# of a place: in the tile, the letter of the step that led there, letters that are written
+ROW, COLUMN, LETTER, WRITTEN = range(4)
+PLACE = 4
 
 
 @jit_norefs
@@ -31,12 +34,11 @@ def trace(tile: StripTile, n: int, place: NDArray[np.int64], out: Codes) -> None
     Parameters
     ----------
     n : lanes of the strips
-    place : (4,) int64, row and column in the tile, the letter of the step that led to the cell
-        (another one for none), letters written yet; replaced by where this ends
+    place : (PLACE,) int64, LETTER another one for no step; replaced by where this ends
     out : letters, the last step first
     """
     columns = tile.top_gap.size
-    i, j, letter, at = place[0], place[1], place[2], place[3]
+    i, j, letter, at = place[ROW], place[COLUMN], place[LETTER], place[WRITTEN]
     while i >= 0 and j >= 0:
         row = i % n
         mark = tile.marks[(i // n * (columns + n - 1) + j + row) * n + row]
@@ -58,20 +60,20 @@ def trace(tile: StripTile, n: int, place: NDArray[np.int64], out: Codes) -> None
             j -= 1
         out[at] = letter
         at += 1
-    place[0], place[1], place[2], place[3] = i, j, letter, at
+    place[ROW], place[COLUMN], place[LETTER], place[WRITTEN] = i, j, letter, at
 
 
 @jit_norefs
 def trace_to_corner(place: NDArray[np.int64], out: Codes) -> None:
     """Write the steps from outside of the matrix to its corner."""
-    i, j, at = place[0], place[1], place[3]
+    i, j, at = place[ROW], place[COLUMN], place[WRITTEN]
     for _ in range(i + 1):
         out[at] = INSERT
         at += 1
     for _ in range(j + 1):
         out[at] = DELETE
         at += 1
-    place[3] = at
+    place[WRITTEN] = at
 
 
 @jit_norefs
@@ -86,7 +88,7 @@ def trace_each(
 ) -> None:
     """Write the steps of whole pairs to `out`, one pair behind the other, each from its end.
 
-    ends : (pairs + 4,) int64, replaced by where the steps of each pair end; the last 4 are scratch
+    ends : (pairs + PLACE,) int64, gets where the steps of each pair end; a place follows
     """
     at = 0
     place = ends[chosen.size :]
@@ -94,10 +96,10 @@ def trace_each(
         pair = chosen[k]
         tile = lay(parts, pair, len(lanes), run, work)
         forward(tile, lanes, run)
-        place[0] = parts.query_end[pair] - parts.query_start[pair] - 1
-        place[1] = parts.target_end[pair] - parts.target_start[pair] - 1
-        place[2], place[3] = 0, at
+        place[ROW] = parts.query_end[pair] - parts.query_start[pair] - 1
+        place[COLUMN] = parts.target_end[pair] - parts.target_start[pair] - 1
+        place[LETTER], place[WRITTEN] = 0, at
         trace(tile, len(lanes), place, out)
         trace_to_corner(place, out)
-        at = place[3]
+        at = place[WRITTEN]
         ends[k] = at

@@ -8,7 +8,21 @@ import numpy as np
 
 from gangsaw.codecs.core.numba.jit import jit, jit_inline
 from gangsaw.codecs.core.numba.simd import load, static, store
-from gangsaw.tasks.align.edits.tiles import ALL, PLANES, WORD, least, rise_along, tile, word_planes
+from gangsaw.tasks.align.edits.tiles import (
+    ALL,
+    DIFFERENCES,
+    HIGH,
+    LOW,
+    MINUS,
+    NONE,
+    PLANES,
+    PLUS,
+    WORD,
+    least,
+    rise_along,
+    tile,
+    word_planes,
+)
 from gangsaw.tasks.align.sets.pairs import Codes, Places, SequencePairs
 
 LANES = 16
@@ -62,9 +76,9 @@ def fill_distances(batch: Any, n_words: int, out: Any) -> None:
     out : (n,) int64
     """
     rows = np.empty((n_words, PLANES, LANES), np.uint64)
-    sides = np.empty((n_words, 2, LANES), np.uint64)
+    sides = np.empty((n_words, DIFFERENCES, LANES), np.uint64)
     columns = np.empty((PLANES, LANES), np.uint64)
-    borders = np.empty((2, LANES), np.uint64)
+    borders = np.empty((DIFFERENCES, LANES), np.uint64)
     score, best = np.empty(LANES, np.int64), np.empty(LANES, np.int64)
     for first in range(0, batch.order.size, LANES):
         lanes = batch.order[first : first + LANES]
@@ -103,12 +117,12 @@ def _set_rows(batch: Any, lanes: Any, rows: Any, sides: Any, score: Any) -> None
             first, n_above = start + w * WORD - above, 0
             if w == 0:
                 first, n_above = start, above
-            rows[w, 0, lane], rows[w, 1, lane], rows[w, 2, lane] = word_planes(
+            rows[w, LOW, lane], rows[w, HIGH, lane], rows[w, NONE, lane] = word_planes(
                 batch.queries, first, n_above
             )
-            sides[w, 0, lane], sides[w, 1, lane] = np.uint64(ALL), np.uint64(0)
+            sides[w, PLUS, lane], sides[w, MINUS, lane] = np.uint64(ALL), np.uint64(0)
         if not batch.free_start:
-            sides[0, 0, lane] = np.uint64(ALL) << np.uint64(above)
+            sides[0, PLUS, lane] = np.uint64(ALL) << np.uint64(above)
         score[lane] = n_words * WORD - (0 if batch.free_start else above)
 
 
@@ -118,38 +132,40 @@ def _set_columns(batch: Any, lanes: Any, start: int, columns: Any) -> None:
     for lane in range(LANES):
         p = lanes[min(lane, lanes.size - 1)]
         first = min(batch.target_offsets[p] + start, batch.targets.size)
-        columns[0, lane], columns[1, lane], columns[2, lane] = word_planes(batch.targets, first, 0)
+        columns[LOW, lane], columns[HIGH, lane], columns[NONE, lane] = word_planes(
+            batch.targets, first, 0
+        )
 
 
 @jit
 def _go_down(rows: Any, sides: Any, columns: Any, borders: Any, free_start: int) -> None:
     """Do the tiles of 64 columns from the top; `borders` gets the last row's differences."""
     of_columns = (
-        load(columns[0], 0, _OF_LANES),
-        load(columns[1], 0, _OF_LANES),
-        load(columns[2], 0, _OF_LANES),
+        load(columns[LOW], 0, _OF_LANES),
+        load(columns[HIGH], 0, _OF_LANES),
+        load(columns[NONE], 0, _OF_LANES),
     )
-    none = of_columns[0] ^ of_columns[0]
+    none = of_columns[LOW] ^ of_columns[LOW]
     down = (none + (free_start - 1), none)
     for w in range(len(rows)):
         of_rows = (
-            load(rows[w, 0], 0, _OF_LANES),
-            load(rows[w, 1], 0, _OF_LANES),
-            load(rows[w, 2], 0, _OF_LANES),
+            load(rows[w, LOW], 0, _OF_LANES),
+            load(rows[w, HIGH], 0, _OF_LANES),
+            load(rows[w, NONE], 0, _OF_LANES),
         )
-        side = load(sides[w, 0], 0, _OF_LANES), load(sides[w, 1], 0, _OF_LANES)
+        side = load(sides[w, PLUS], 0, _OF_LANES), load(sides[w, MINUS], 0, _OF_LANES)
         side, down = tile(of_rows, of_columns, side, down)
-        store(sides[w, 0], 0, side[0])
-        store(sides[w, 1], 0, side[1])
-    store(borders[0], 0, down[0])
-    store(borders[1], 0, down[1])
+        store(sides[w, PLUS], 0, side[PLUS])
+        store(sides[w, MINUS], 0, side[MINUS])
+    store(borders[PLUS], 0, down[PLUS])
+    store(borders[MINUS], 0, down[MINUS])
 
 
 @jit_inline
 def _take_border(
     borders: Any, lane: int, columns: int, score: Any, best: Any, free_end: int
 ) -> None:
-    plus, minus = borders[0, lane], borders[1, lane]
+    plus, minus = borders[PLUS, lane], borders[MINUS, lane]
     if free_end:
         best[lane] = least(score[lane], best[lane], plus, minus, columns)
     score[lane] += rise_along(plus, minus, columns)

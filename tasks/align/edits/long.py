@@ -13,7 +13,21 @@ import numpy as np
 
 from gangsaw.codecs.core.numba.jit import jit, jit_inline
 from gangsaw.codecs.core.numba.simd import load, select, static, store
-from gangsaw.tasks.align.edits.tiles import ALL, PLANES, WORD, least, rise_along, tile, word_planes
+from gangsaw.tasks.align.edits.tiles import (
+    ALL,
+    DIFFERENCES,
+    HIGH,
+    LOW,
+    MINUS,
+    NONE,
+    PLANES,
+    PLUS,
+    WORD,
+    least,
+    rise_along,
+    tile,
+    word_planes,
+)
 from gangsaw.tasks.align.sets.pairs import Codes
 
 LANES = 8
@@ -105,7 +119,7 @@ def fill_tiles(query: Any, target: Any, band: Any) -> int:
             columns = min(WORD, target.size - column * WORD)
             at = n_columns - 1 - column
             if band.free_end:
-                best = least(score, best, tiles.downs[0, at], tiles.downs[1, at], columns)
+                best = least(score, best, tiles.downs[PLUS, at], tiles.downs[MINUS, at], columns)
             score += _rise(tiles, n_columns, column, columns)
     return (best if band.free_end else score) - (above if band.free_start else 0)
 
@@ -113,26 +127,26 @@ def fill_tiles(query: Any, target: Any, band: Any) -> int:
 @jit_inline
 def _rise(tiles: Any, n_columns: int, column: int, columns: int) -> int:
     at = n_columns - 1 - column
-    return rise_along(tiles.downs[0, at], tiles.downs[1, at], columns)
+    return rise_along(tiles.downs[PLUS, at], tiles.downs[MINUS, at], columns)
 
 
 @jit
 def _tiles_of(query: Any, target: Any, words: int, n_columns: int, band: Any) -> Any:
     above = -query.size % WORD
     rows = np.zeros((PLANES, words + LANES), np.uint64)
-    sides = np.zeros((2, words + LANES), np.uint64)
+    sides = np.zeros((DIFFERENCES, words + LANES), np.uint64)
     columns = np.zeros((PLANES, n_columns + LANES), np.uint64)
-    downs = np.zeros((2, n_columns + LANES), np.uint64)
+    downs = np.zeros((DIFFERENCES, n_columns + LANES), np.uint64)
     for w in range(words):
         first, n_above = (w * WORD - above, 0) if w else (0, above)
-        rows[0, w], rows[1, w], rows[2, w] = word_planes(query, first, n_above)
-        sides[0, w] = np.uint64(ALL)
+        rows[LOW, w], rows[HIGH, w], rows[NONE, w] = word_planes(query, first, n_above)
+        sides[PLUS, w] = np.uint64(ALL)
     for t in range(n_columns):
         at = n_columns - 1 - t
-        columns[0, at], columns[1, at], columns[2, at] = word_planes(target, t * WORD, 0)
-        downs[0, at] = np.uint64(ALL) * np.uint64(1 - band.free_start)
+        columns[LOW, at], columns[HIGH, at], columns[NONE, at] = word_planes(target, t * WORD, 0)
+        downs[PLUS, at] = np.uint64(ALL) * np.uint64(1 - band.free_start)
     if not band.free_start:
-        sides[0, 0] = np.uint64(ALL) << np.uint64(above)
+        sides[PLUS, 0] = np.uint64(ALL) << np.uint64(above)
     return Tiles(rows, sides, columns, downs, np.arange(LANES))
 
 
@@ -150,17 +164,21 @@ def _do_antidiagonal(tiles: Any, step: int, words: int, n_columns: int, band: An
 def _do_lanes(tiles: Any, w: int, t: int, n_lanes: int) -> None:
     """Do tiles of rows w, w + 1, ... and of columns at t, t + 1, ...; lanes beyond stay."""
     rows, columns = tiles.rows, tiles.columns
-    of_rows = load(rows[0], w, _OF_LANES), load(rows[1], w, _OF_LANES), load(rows[2], w, _OF_LANES)
-    of_columns = (
-        load(columns[0], t, _OF_LANES),
-        load(columns[1], t, _OF_LANES),
-        load(columns[2], t, _OF_LANES),
+    of_rows = (
+        load(rows[LOW], w, _OF_LANES),
+        load(rows[HIGH], w, _OF_LANES),
+        load(rows[NONE], w, _OF_LANES),
     )
-    left = load(tiles.sides[0], w, _OF_LANES), load(tiles.sides[1], w, _OF_LANES)
-    top = load(tiles.downs[0], t, _OF_LANES), load(tiles.downs[1], t, _OF_LANES)
+    of_columns = (
+        load(columns[LOW], t, _OF_LANES),
+        load(columns[HIGH], t, _OF_LANES),
+        load(columns[NONE], t, _OF_LANES),
+    )
+    left = load(tiles.sides[PLUS], w, _OF_LANES), load(tiles.sides[MINUS], w, _OF_LANES)
+    top = load(tiles.downs[PLUS], t, _OF_LANES), load(tiles.downs[MINUS], t, _OF_LANES)
     right, down = tile(of_rows, of_columns, left, top)
     done = load(tiles.lanes, 0, _OF_LANES) < n_lanes
-    store(tiles.sides[0], w, select(done, right[0], left[0]))
-    store(tiles.sides[1], w, select(done, right[1], left[1]))
-    store(tiles.downs[0], t, select(done, down[0], top[0]))
-    store(tiles.downs[1], t, select(done, down[1], top[1]))
+    store(tiles.sides[PLUS], w, select(done, right[PLUS], left[PLUS]))
+    store(tiles.sides[MINUS], w, select(done, right[MINUS], left[MINUS]))
+    store(tiles.downs[PLUS], t, select(done, down[PLUS], top[PLUS]))
+    store(tiles.downs[MINUS], t, select(done, down[MINUS], top[MINUS]))

@@ -23,7 +23,10 @@ from gangsaw.codecs.core.numba.simd_logic import logical_shift_right, mirrored, 
 
 WORD = 64
 ALL = 0xFFFFFFFFFFFFFFFF
-PLANES = 3  # of a sequence: bits 0 and 1 of the codes, and which match nothing
+LOW, HIGH, NONE = range(3)  # planes of a sequence: bits 0 and 1 of the codes, what matches nothing
+PLANES = 3
+PLUS, MINUS = range(2)  # of neighbouring cells, whether they differ by +1, by -1
+DIFFERENCES = 2
 _LETTERS = static(64)
 
 
@@ -57,8 +60,8 @@ def tile(rows: Any, columns: Any, left: Any, top: Any) -> Any:
     top : (plus, minus), the first column in the highest bit; so is the lower border
     """
     low, high, no_row = rows
-    column_low, column_high = mirrored(columns[0]), mirrored(columns[1])
-    no_column = mirrored(columns[2])
+    column_low, column_high = mirrored(columns[LOW]), mirrored(columns[HIGH])
+    no_column = mirrored(columns[NONE])
     plus, minus = left
     top_plus, top_minus = top
     down_plus = down_minus = top_plus

@@ -13,7 +13,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.parameters import require_choice, require_int
 from gangsaw.tasks.align.packed import with_gaps, without_gaps
 from gangsaw.tasks.align.packed.bases import GivenPacked, packed_of
-from gangsaw.tasks.align.packed.without_gaps import LEAST_BRINK, Bases
+from gangsaw.tasks.align.packed.without_gaps import FOUND, LEAST_BRINK, Bases
 from gangsaw.tasks.align.sets.alignments import Alignments
 from gangsaw.tasks.align.sets.pairs import Places
 
@@ -57,7 +57,7 @@ def ungapped(
         max(brink, LEAST_BRINK),
         int(reading == "B"),
     )
-    found = np.empty((len(places), 3), np.int64)
+    found = np.empty((len(places), FOUND), np.int64)
     without_gaps.extend(bases, places, found)
     score, ahead, back = found.T
     at, target_at = places.T

@@ -25,6 +25,9 @@ from gangsaw.codecs.core.numba.jit import jit, jit_inline
 from gangsaw.tasks.align.packed.bases import four_bases, unequal_bases, word_of_bases
 from gangsaw.tasks.align.sets.pairs import Codes
 
+# of what is found from a seed: the sum of both highs, bases to each, forwards and backwards
+SCORE, AHEAD, BACK = range(3)
+FOUND = 3
 LEAST_BRINK = 8
 WORD = 32  # bases
 FOURS = 8  # of a word
@@ -195,7 +198,7 @@ def extend(bases: Any, seeds: Any, found: Any) -> None:
     """Extend both ways from each seed.
 
     seeds : (n, 2) int64, bases of query and target
-    found : (n, 3) int64, gets the sum of both highs and the bases to each, forwards and backwards
+    found : (n, FOUND) int64, gets the sum of both highs and the bases to each
     """
     for i in range(len(seeds)):
         at, target_at = seeds[i]
@@ -203,8 +206,8 @@ def extend(bases: Any, seeds: Any, found: Any) -> None:
         ahead = _one_way(Strand(bases.query, bases.target, at, target_at, left, 1), bases)
         before = min(at, target_at) // 4
         back = _one_way(Strand(bases.query, bases.target, at, target_at, before, -1), bases)
-        found[i, 0] = ahead.high + back.high
-        found[i, 1], found[i, 2] = ahead.length, back.length
+        found[i, SCORE] = ahead.high + back.high
+        found[i, AHEAD], found[i, BACK] = ahead.length, back.length
 
 
 @jit_inline

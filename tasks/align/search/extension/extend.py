@@ -30,6 +30,8 @@ from gangsaw.tasks.align.search.extension.paths import (
     push,
 )
 
+CELLS, COLUMN = range(2)  # of each row: where its cells are, its first column
+
 FURTHEST = 1 << 14  # letters that an end is extended by at most: a cell takes a byte
 
 
@@ -76,7 +78,7 @@ def extended(query: Any, text: Any, costs: PathCosts, drop: int) -> Any:
     scores, across = np.empty(m + 2, np.int32), np.empty(m + 2, np.int32)
     for j in range(m + 2):
         scores[j], across[j] = LEAST, LEAST
-    rows = np.empty((n + 1, 2), np.int64)  # of each row: where its cells are, its first column
+    rows = np.empty((n + 1, 2), np.int64)
     cells = np.empty(256 + 8 * n, np.uint8)
     opening, extend = costs.open + costs.extend, costs.extend
     scores[0], low, high, at = 0, NONE, SINGLE, NONE
@@ -84,7 +86,7 @@ def extended(query: Any, text: Any, costs: PathCosts, drop: int) -> Any:
         scores[high] = -costs.open - high * extend
         high += 1
     cells = longer(cells, at, m + 2) if cells.size < m + 2 else cells
-    rows[0, 0], rows[0, 1] = 0, 0
+    rows[0, CELLS], rows[0, COLUMN] = 0, 0
     for j in range(high):
         cells[j] = ALONG | (LONGER_ALONG if j > 1 else 0)
     at = high
@@ -92,7 +94,7 @@ def extended(query: Any, text: Any, costs: PathCosts, drop: int) -> Any:
     for i in range(1, n + 1):
         if cells.size < at + m - low + 2:
             cells = longer(cells, at, m - low + 2)
-        rows[i, 0], rows[i, 1], letter = at, low, query[i - 1]
+        rows[i, CELLS], rows[i, COLUMN], letter = at, low, query[i - 1]
         along, before, corner = LEAST, LEAST, LEAST
         first, end, j = m + 1, low, low
         while j <= m and (j < high or along > LEAST):
@@ -143,7 +145,7 @@ def back_to_start(query: Any, text: Any, end: Any, rows: Any, cells: Any) -> Any
     (i, j), n, source = end, NONE, -1
     runs = np.empty(i + j + 1, np.int64)
     while i > 0 or j > 0:
-        cell = cells[rows[i, 0] + j - rows[i, 1]]
+        cell = cells[rows[i, CELLS] + j - rows[i, COLUMN]]
         if source < 0:
             source = cell & SOURCE
         if source == PAIR:

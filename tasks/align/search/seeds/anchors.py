@@ -19,6 +19,7 @@ QUERY_BITS = 30
 QUERY_MASK = (1 << QUERY_BITS) - 1
 STRAND_BIT = 62
 MOST_ANCHORS = 1 << 22  # of a query: 32 MiB, and as much again for their chains
+FIRST, END = range(2)  # of a run of entries of the index
 FEW = 32  # so many are sorted by insertion
 
 
@@ -32,7 +33,7 @@ def anchors_of(index: PlaceIndex, found: Minimizers, length: int, k: int, most_p
     n = found.hashes.size
     runs = np.empty((n, 2), np.int64)
     for i in range(n):
-        runs[i, 0], runs[i, 1] = look_up(index, found.hashes[i])
+        runs[i, FIRST], runs[i, END] = look_up(index, found.hashes[i])
     total = n_within(runs, most_places)
     while total > MOST_ANCHORS and most_places > 1:
         most_places //= 2
@@ -40,8 +41,8 @@ def anchors_of(index: PlaceIndex, found: Minimizers, length: int, k: int, most_p
     anchors = np.empty(total, np.int64)
     at = 0
     for i in range(n):
-        if runs[i, 1] - runs[i, 0] <= most_places:
-            for j in range(runs[i, 0], runs[i, 1]):
+        if runs[i, END] - runs[i, FIRST] <= most_places:
+            for j in range(runs[i, FIRST], runs[i, END]):
                 place = np.int64(index.entries[j] & np.uint64(PLACE_MASK))
                 anchors[at] = anchor(found.places[i], place, length, k)
                 at += 1
@@ -54,7 +55,7 @@ def n_within(runs: Any, most_places: int) -> int:
     """Return how many places there are of minimizers that have not too many."""
     total = 0
     for i in range(runs.shape[0]):
-        own = runs[i, 1] - runs[i, 0]
+        own = runs[i, END] - runs[i, FIRST]
         total += own if own <= most_places else 0
     return total
 
