@@ -31,7 +31,6 @@ from gangsaw.tasks.align.search.extension.paths import (
 )
 
 CELLS, COLUMN = range(2)  # of each row: where its cells are, its first column
-
 FURTHEST = 1 << 14  # letters that an end is extended by at most: a cell takes a byte
 
 
