@@ -20,6 +20,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.virtual import check_virtual
 from gangsaw.tasks.open_files import kept_open
 from gangsaw.tasks.radio.hdf5_template import make_template, too_large
+from gangsaw.tasks.radio.hdf5_unlike import unlike_hdf5
 from gangsaw.tasks.radio.radio import (
     ALL,
     FREQUENCY,
@@ -34,7 +35,6 @@ from gangsaw.tasks.radio.radio import (
     without,
 )
 from gangsaw.tasks.radio.rows import BASELINE, TIME, Rows, Run, find_rows
-from gangsaw.tasks.radio.unlike import unlike_hdf5
 from gangsaw.tasks.source import Coordinate, Region
 from gangsaw.tasks.store.stamps import version_of
 from gangsaw.tasks.store.variables import SMALL

@@ -33,6 +33,7 @@ from gangsaw.tasks.radio.ms_managers import (
     refused_columns,
 )
 from gangsaw.tasks.radio.ms_template import DESCRIPTION, PART, make_template, subtables
+from gangsaw.tasks.radio.ms_unlike import unlike_ms
 from gangsaw.tasks.radio.radio import (
     ALL,
     FREQUENCY,
@@ -49,7 +50,6 @@ from gangsaw.tasks.radio.radio import (
     without,
 )
 from gangsaw.tasks.radio.rows import BASELINE, TIME, Rows, Run, find_rows
-from gangsaw.tasks.radio.unlike import unlike_ms
 from gangsaw.tasks.source import Coordinate, Region
 from gangsaw.tasks.store.stamps import version_of
 

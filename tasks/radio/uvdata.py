@@ -40,9 +40,15 @@ from gangsaw.tasks.radio.radio import (
     without,
 )
 from gangsaw.tasks.radio.rows import TIME, Run
-from gangsaw.tasks.radio.unlike import unlike_uvfits
 from gangsaw.tasks.radio.uvdata_losses import lost_of_miriad, lost_of_uvfits
-from gangsaw.tasks.radio.uvfits import WEIGHT, RandomGroups, conjugated, find_groups, make_template
+from gangsaw.tasks.radio.uvfits import (
+    WEIGHT,
+    RandomGroups,
+    conjugated,
+    find_groups,
+    make_template,
+    unlike_uvfits,
+)
 from gangsaw.tasks.radio.uvfits import columns as group_columns
 from gangsaw.tasks.source import Region
 from gangsaw.tasks.store.stamps import version_of
