@@ -17,7 +17,7 @@ import numpy as np
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.open_files import kept_open
-from gangsaw.tasks.radio.casacore_lock import CASACORE, UNLOCKED
+from gangsaw.tasks.radio.libraries.casacore_lock import CASACORE, UNLOCKED
 from gangsaw.tasks.radio.ms_columns import (
     TYPES,
     CellColumn,

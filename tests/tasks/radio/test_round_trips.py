@@ -25,7 +25,7 @@ from helpers.radio_files import (
     write_as,
 )
 
-from gangsaw.tasks.radio.quiet import AS_IT_IS, quiet_and_offline
+from gangsaw.tasks.radio.libraries.quiet import AS_IT_IS, quiet_and_offline
 
 HERE = ("--workers", 0)
 SMALL = ("--chunks", "time=2,baseline_id=3,frequency=7,polarization=4")
