@@ -47,7 +47,7 @@ def lost(source: Source, template: Template, kind: str) -> Iterator[str]:
 
 
 def _of_ms(source: Source, template: Template) -> Iterator[str]:
-    from gangsaw.tasks.radio.ms_template import KEPT, unpack
+    from gangsaw.tasks.radio.measurement_sets.template import KEPT, unpack
 
     coords = {str(c.attrs.get("item")): c for c in source.coords}
     variables: list[SourceArray | Coordinate] = [*source.arrays, *source.coords]

@@ -34,7 +34,7 @@ VARIABLES = frozenset({"variables"})
 def _sure_ms(look: Look) -> Sure:
     if not look.is_folder:
         return Sure.NO
-    from gangsaw.tasks.radio.measurement_set import is_measurement_set
+    from gangsaw.tasks.radio.measurement_sets.measurement_set import is_measurement_set
 
     return Sure.CONTENT if is_measurement_set(Path(look.path)) else Sure.NO
 
@@ -63,7 +63,7 @@ def _sure_hdf5(kind: str) -> Callable[[Look], Sure]:
 
 
 def _open_ms(paths: Paths, options: SourceOptions) -> Source:
-    from gangsaw.tasks.radio.measurement_set import open_measurement_set
+    from gangsaw.tasks.radio.measurement_sets.measurement_set import open_measurement_set
     from gangsaw.tasks.radio.radio import Taken
 
     taken = Taken(options.variables, options.accept_loss)

@@ -21,8 +21,8 @@ from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
 from gangsaw.tasks.engine.failure import ChunkFailed, naming
 from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.formats.atomic import whole_files, whole_folder
-from gangsaw.tasks.radio.ms_files import put_files
-from gangsaw.tasks.radio.ms_managers import MANAGER, put_manager
+from gangsaw.tasks.radio.measurement_sets.files import put_files
+from gangsaw.tasks.radio.measurement_sets.managers import MANAGER, put_manager
 from gangsaw.tasks.radio.radio import (
     Template,
     TemplatePart,
@@ -241,7 +241,7 @@ def _fill_ms(template: Template, path: Path) -> Iterator[PutColumn]:
     with radio_needed(str(path)):
         from casacore.tables import table as open_table
 
-    from gangsaw.tasks.radio.ms_template import DESCRIPTION, PART, fill_kept, unpack
+    from gangsaw.tasks.radio.measurement_sets.template import DESCRIPTION, PART, fill_kept, unpack
 
     path.mkdir(exist_ok=True)
     unpack(template.data, path)

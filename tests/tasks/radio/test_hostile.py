@@ -75,7 +75,7 @@ def test_opening_looks_at_sizes_first(
 
 def test_rows_that_no_file_holds(tmp_path: Path) -> None:
     tables = pytest.importorskip("casacore.tables")
-    from gangsaw.tasks.radio.measurement_set import open_measurement_set
+    from gangsaw.tasks.radio.measurement_sets.measurement_set import open_measurement_set
 
     scalar = tables.makescacoldesc
     columns = [scalar("TIME", 0.0, "IncrementalStMan")] + [

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.tasks.radio.ms_managers import replaced
+from gangsaw.tasks.radio.measurement_sets.managers import replaced
 from gangsaw.tasks.store.stamps import LOCK
 
 if TYPE_CHECKING:

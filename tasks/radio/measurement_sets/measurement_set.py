@@ -18,22 +18,27 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.open_files import kept_open
 from gangsaw.tasks.radio.libraries.casacore_lock import CASACORE, UNLOCKED
-from gangsaw.tasks.radio.ms_columns import (
+from gangsaw.tasks.radio.measurement_sets.columns import (
     TYPES,
     CellColumn,
     kept_columns,
     regular_columns,
     too_large,
 )
-from gangsaw.tasks.radio.ms_files import FILE, large_files
-from gangsaw.tasks.radio.ms_managers import (
+from gangsaw.tasks.radio.measurement_sets.files import FILE, large_files
+from gangsaw.tasks.radio.measurement_sets.managers import (
     columns_of,
     computed_columns,
     manager_files,
     refused_columns,
 )
-from gangsaw.tasks.radio.ms_template import DESCRIPTION, PART, make_template, subtables
-from gangsaw.tasks.radio.ms_unlike import unlike_ms
+from gangsaw.tasks.radio.measurement_sets.template import (
+    DESCRIPTION,
+    PART,
+    make_template,
+    subtables,
+)
+from gangsaw.tasks.radio.measurement_sets.unlike import unlike_ms
 from gangsaw.tasks.radio.radio import (
     ALL,
     FREQUENCY,

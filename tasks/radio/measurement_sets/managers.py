@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, cast
 
-from gangsaw.tasks.radio.ms_files import FileBytes, file_bytes
+from gangsaw.tasks.radio.measurement_sets.files import FileBytes, file_bytes
 from gangsaw.tasks.source import SourceArray
 from gangsaw.tasks.store.losses import Refused
 

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.tasks.radio.ms_template import KEPT, unpack
+from gangsaw.tasks.radio.measurement_sets.template import KEPT, unpack
 from gangsaw.tasks.radio.unlike import differences, plain
 from gangsaw.tasks.store.stamps import LOCK
 

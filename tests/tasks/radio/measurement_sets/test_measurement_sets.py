@@ -74,7 +74,7 @@ def test_columns_that_are_no_arrays_are_kept(gangsaw: CommandLine, odd: Path) ->
 def test_such_columns_are_left_out_by_name(
     gangsaw: CommandLine, odd: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gangsaw.tasks.radio.ms_columns.MOST_WHOLE", 1000)
+    monkeypatch.setattr("gangsaw.tasks.radio.measurement_sets.columns.MOST_WHOLE", 1000)
     store = odd.with_suffix(".zarr")
     line = gangsaw("compress", odd, store, *HERE).failed(2)
     assert "SOME_SPECTRUM has 0 MiB in some rows only" in line
@@ -268,7 +268,7 @@ def test_a_column_of_dysco_can_be_taken_as_numbers(gangsaw: CommandLine, quantis
 def test_such_columns_are_left_out_where_the_user_accepts_it(
     gangsaw: CommandLine, odd: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gangsaw.tasks.radio.ms_columns.MOST_WHOLE", 3000)
+    monkeypatch.setattr("gangsaw.tasks.radio.measurement_sets.columns.MOST_WHOLE", 3000)
     store, copy = odd.with_suffix(".zarr"), odd.with_name("b.ms")
     ran = gangsaw.ok("compress", odd, store, "--accept-loss", *HERE)
     assert "left out: SOME_SPECTRUM has" in ran.out + ran.err
@@ -283,7 +283,7 @@ def test_such_columns_are_left_out_where_the_user_accepts_it(
 def test_large_files_of_subtables_are_arrays(
     gangsaw: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gangsaw.tasks.radio.ms_files.SMALL", 30_000)
+    monkeypatch.setattr("gangsaw.tasks.radio.measurement_sets.files.SMALL", 30_000)
     source = write(tmp_path / "a.ms")
     with opened(source / "POINTING") as table:
         table.addrows(2000)
