@@ -55,7 +55,7 @@ def _sure_hdf5(kind: str) -> Callable[[Look], Sure]:
     def sure(look: Look) -> Sure:
         if not look.is_hdf5:
             return Sure.NO
-        from gangsaw.tasks.radio.hdf5_radio import kind_of
+        from gangsaw.tasks.radio.hdf5.hdf5 import kind_of
 
         return Sure.EXACTLY if kind_of(look.path) == kind else Sure.NO
 
@@ -71,7 +71,7 @@ def _open_ms(paths: Paths, options: SourceOptions) -> Source:
 
 
 def _open_hdf5(paths: Paths, options: SourceOptions) -> Source:
-    from gangsaw.tasks.radio.hdf5_radio import open_radio_hdf5
+    from gangsaw.tasks.radio.hdf5.hdf5 import open_radio_hdf5
     from gangsaw.tasks.radio.radio import Taken
 
     return open_radio_hdf5(paths[0], Taken(options.variables, options.accept_loss))

@@ -211,7 +211,7 @@ def _read(array: SourceArray, grid: ChunkGrid, number: int) -> NumpyArray:
 def _fill_hdf5(template: Template, path: Path) -> Iterator[PutColumn]:
     import h5py
 
-    from gangsaw.tasks.radio.hdf5_radio import to_file
+    from gangsaw.tasks.radio.hdf5.hdf5 import to_file
 
     path.write_bytes(template.data.tobytes())
     with h5py.File(path, "r+", rdcc_nbytes=CACHE) as file:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.radio.fits_sizes import CARD, check_fits
-from gangsaw.tasks.radio.hdf5_radio import UVH5_ROWS, open_radio_hdf5
+from gangsaw.tasks.radio.hdf5.hdf5 import UVH5_ROWS, open_radio_hdf5
 from gangsaw.tasks.radio.libraries.quiet import AS_IT_IS, quiet_and_offline
 from gangsaw.tasks.radio.radio import (
     ALL,

@@ -19,8 +19,8 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.virtual import check_virtual
 from gangsaw.tasks.open_files import kept_open
-from gangsaw.tasks.radio.hdf5_template import make_template, too_large
-from gangsaw.tasks.radio.hdf5_unlike import unlike_hdf5
+from gangsaw.tasks.radio.hdf5.template import make_template, too_large
+from gangsaw.tasks.radio.hdf5.unlike import unlike_hdf5
 from gangsaw.tasks.radio.radio import (
     ALL,
     FREQUENCY,
