@@ -42,7 +42,7 @@ def _sure_ms(look: Look) -> Sure:
 def _sure_miriad(look: Look) -> Sure:
     if not look.is_folder:
         return Sure.NO
-    from gangsaw.tasks.radio.uvdata import is_miriad
+    from gangsaw.tasks.radio.uvdata.uvdata import is_miriad
 
     return Sure.CONTENT if is_miriad(Path(look.path)) else Sure.NO
 
@@ -79,14 +79,14 @@ def _open_hdf5(paths: Paths, options: SourceOptions) -> Source:
 
 def _open_uvfits(paths: Paths, options: SourceOptions) -> Source:
     from gangsaw.tasks.radio.radio import Taken
-    from gangsaw.tasks.radio.uvdata import open_uvfits
+    from gangsaw.tasks.radio.uvdata.uvdata import open_uvfits
 
     return open_uvfits(paths[0], Taken(options.variables, options.accept_loss))
 
 
 def _open_miriad(paths: Paths, options: SourceOptions) -> Source:
     from gangsaw.tasks.radio.radio import Taken
-    from gangsaw.tasks.radio.uvdata import open_miriad
+    from gangsaw.tasks.radio.uvdata.uvdata import open_miriad
 
     return open_miriad(paths[0], Taken(options.variables, options.accept_loss))
 

@@ -63,7 +63,7 @@ def export_radio(
             _write_native(source, template, part, on_progress)
         return
     with _target(path, kind, overwrite=overwrite) as part, TemporaryDirectory() as folder:
-        from gangsaw.tasks.radio.uvdata_export import convert
+        from gangsaw.tasks.radio.uvdata.export import convert
 
         native = Path(folder) / f"native{SUFFIXES[template.format]}"
         _write_native(source, template, native, on_progress)
@@ -230,7 +230,7 @@ def _fill_hdf5(template: Template, path: Path) -> Iterator[PutColumn]:
 @contextmanager
 def _fill_uvfits(template: Template, path: Path) -> Iterator[PutColumn]:
     with radio_needed(str(path)):
-        from gangsaw.tasks.radio.uvfits import fill
+        from gangsaw.tasks.radio.uvdata.uvfits import fill
 
         put = fill(template.data, path)
     yield lambda _, item: put(item)

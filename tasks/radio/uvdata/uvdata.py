@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.radio.fits_sizes import CARD, check_fits
 from gangsaw.tasks.radio.hdf5.hdf5 import UVH5_ROWS, open_radio_hdf5
 from gangsaw.tasks.radio.libraries.quiet import AS_IT_IS, quiet_and_offline
 from gangsaw.tasks.radio.radio import (
@@ -40,8 +39,9 @@ from gangsaw.tasks.radio.radio import (
     without,
 )
 from gangsaw.tasks.radio.rows import TIME, Run
-from gangsaw.tasks.radio.uvdata_losses import lost_of_miriad, lost_of_uvfits
-from gangsaw.tasks.radio.uvfits import (
+from gangsaw.tasks.radio.uvdata.fits_sizes import CARD, check_fits
+from gangsaw.tasks.radio.uvdata.losses import lost_of_miriad, lost_of_uvfits
+from gangsaw.tasks.radio.uvdata.uvfits import (
     WEIGHT,
     RandomGroups,
     conjugated,
@@ -49,7 +49,7 @@ from gangsaw.tasks.radio.uvfits import (
     make_template,
     unlike_uvfits,
 )
-from gangsaw.tasks.radio.uvfits import columns as group_columns
+from gangsaw.tasks.radio.uvdata.uvfits import columns as group_columns
 from gangsaw.tasks.source import Region
 from gangsaw.tasks.store.stamps import version_of
 

@@ -10,7 +10,7 @@ import numpy as np
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.radio.libraries.quiet import AS_IT_IS, quiet_and_offline
 from gangsaw.tasks.radio.radio import first_line, radio_needed
-from gangsaw.tasks.radio.uvfits import visibilities
+from gangsaw.tasks.radio.uvdata.uvfits import visibilities
 
 if TYPE_CHECKING:
     from pyuvdata import UVData
