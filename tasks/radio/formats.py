@@ -123,15 +123,15 @@ def _miriad_witness(paths: Paths, options: SourceOptions) -> Witness | None:
 
 def _fit(kind: str) -> Callable[[Source], Fit]:
     def fit(source: Source) -> Fit:
+        from gangsaw.tasks.radio.export.export import check_fits
         from gangsaw.tasks.radio.radio import find_template
-        from gangsaw.tasks.radio.radio_export import check_fits
 
         template = find_template(source)
         is_own = template is not None and kind in (template.format, "hdf5")
         refusal = refused(lambda: check_fits(source, kind))
         if refusal or is_own or template is None:
             return Fit(refusal, is_own=is_own)
-        from gangsaw.tasks.radio.conversion_losses import lost
+        from gangsaw.tasks.radio.export.losses import lost
 
         return Fit(lost=tuple(lost(source, template, kind)))
 
@@ -140,7 +140,7 @@ def _fit(kind: str) -> Callable[[Source], Fit]:
 
 def _export(kind: str) -> Callable[[Source, Paths, ExportOptions, Work], None]:
     def export(source: Source, paths: Paths, _: ExportOptions, work: Work) -> None:
-        from gangsaw.tasks.radio.radio_export import export_radio
+        from gangsaw.tasks.radio.export.export import export_radio
 
         path = Path(paths[0])
         export_radio(source, path, kind, overwrite=work.overwrite, on_progress=work.on_progress)
