@@ -8,11 +8,11 @@ import numpy.typing as npt
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.simd import load, resize_to, spread, store, to_next_lane
-from gangsaw.tasks.tcr.kernels.dp2 import short_pieces
-from gangsaw.tasks.tcr.kernels.ends import LANES, WAYS, exact_rows, row_of
-from gangsaw.tasks.tcr.kernels.match import EVERYWHERE, SHORT, find_d, match_ends, unpacked
 from gangsaw.tasks.tcr.kernels.reference import Reference, References
-from gangsaw.tasks.tcr.kernels.scratch import KernelModel, Outputs, Scratch
+from gangsaw.tasks.tcr.kernels.stages.dp2 import short_pieces
+from gangsaw.tasks.tcr.kernels.stages.ends import LANES, WAYS, exact_rows, row_of
+from gangsaw.tasks.tcr.kernels.stages.match import EVERYWHERE, SHORT, find_d, match_ends, unpacked
+from gangsaw.tasks.tcr.kernels.stages.scratch import KernelModel, Outputs, Scratch
 from gangsaw.tasks.tcr.kernels.tables import Tables
 from gangsaw.tasks.tcr.model.nucleotides import Codes
 

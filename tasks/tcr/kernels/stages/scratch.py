@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
-from gangsaw.tasks.tcr.kernels.ends import CLASS_ROWS, FIRST_LANE
-from gangsaw.tasks.tcr.kernels.match import (
+from gangsaw.tasks.tcr.kernels.reference import Reference
+from gangsaw.tasks.tcr.kernels.stages.ends import CLASS_ROWS, FIRST_LANE
+from gangsaw.tasks.tcr.kernels.stages.match import (
     CHUNK,
     EVERYWHERE,
     NU_LANES,
@@ -20,7 +21,6 @@ from gangsaw.tasks.tcr.kernels.match import (
     find_d,
     find_turned_d,
 )
-from gangsaw.tasks.tcr.kernels.reference import Reference
 from gangsaw.tasks.tcr.kernels.tables import D_CLASSES, END_CLASSES, PI_LANES, Tables
 from gangsaw.tasks.tcr.model import MAX_D, MAX_LENGTH, MAX_P, Model
 from gangsaw.tasks.tcr.model.nucleotides import Codes

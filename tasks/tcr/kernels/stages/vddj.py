@@ -15,16 +15,16 @@ import numpy.typing as npt
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.simd import load, spread, store
-from gangsaw.tasks.tcr.kernels.dp2 import short_pieces, sum_without_d
-from gangsaw.tasks.tcr.kernels.ends import CLASS_ROWS, LANES, WAYS, row_of
-from gangsaw.tasks.tcr.kernels.match import (
+from gangsaw.tasks.tcr.kernels.reference import Reference, References
+from gangsaw.tasks.tcr.kernels.stages.dp2 import short_pieces, sum_without_d
+from gangsaw.tasks.tcr.kernels.stages.ends import CLASS_ROWS, LANES, WAYS, row_of
+from gangsaw.tasks.tcr.kernels.stages.match import (
     NU_LANES,
     find_turns,
     match_ends,
     unpacked,
 )
-from gangsaw.tasks.tcr.kernels.reference import Reference, References
-from gangsaw.tasks.tcr.kernels.scratch import KernelModel, Outputs, Scratch, find_everywhere
+from gangsaw.tasks.tcr.kernels.stages.scratch import KernelModel, Outputs, Scratch, find_everywhere
 from gangsaw.tasks.tcr.kernels.tables import D_CLASSES, END_CLASSES, PI_LANES, Tables
 
 # row m: all bits of the lanes of nu >= m, for a junction of m nucleotides is of those alone

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 from gangsaw.tasks.tcr.kernels.reference import Reference
-from gangsaw.tasks.tcr.kernels.scratch import Outputs
+from gangsaw.tasks.tcr.kernels.stages.scratch import Outputs
 from gangsaw.tasks.tcr.model.nucleotides import Codes
 
 Words: TypeAlias = npt.NDArray[np.uint64]

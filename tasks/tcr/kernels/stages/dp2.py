@@ -20,8 +20,8 @@ from gangsaw.codecs.core.numba.simd import (
     store,
 )
 from gangsaw.codecs.core.numba.simd_tuples import add_outer_product, store_tuple, zeros_tuple
-from gangsaw.tasks.tcr.kernels.ends import LANES, class_range, j_rows, row_of, v_rows
-from gangsaw.tasks.tcr.kernels.match import NU_LANES, SHORT, unpacked
+from gangsaw.tasks.tcr.kernels.stages.ends import LANES, class_range, j_rows, row_of, v_rows
+from gangsaw.tasks.tcr.kernels.stages.match import NU_LANES, SHORT, unpacked
 from gangsaw.tasks.tcr.kernels.tables import D_CLASSES, END_CLASSES, PI_LANES
 from gangsaw.tasks.tcr.model import MAX_N
 

@@ -6,15 +6,16 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
-from gangsaw.tasks.tcr.kernels.calls import (
+from gangsaw.tasks.tcr.kernels.reference import Reference, References
+from gangsaw.tasks.tcr.kernels.stages.calls import (
     Found,
     add_up,
     put_composition,
     put_d_calls,
     put_gene_calls,
 )
-from gangsaw.tasks.tcr.kernels.dp2 import append_empty, sum_with_d, sum_without_d, weigh
-from gangsaw.tasks.tcr.kernels.match import (
+from gangsaw.tasks.tcr.kernels.stages.dp2 import append_empty, sum_with_d, sum_without_d, weigh
+from gangsaw.tasks.tcr.kernels.stages.match import (
     EVERYWHERE,
     SHORT,
     find_d,
@@ -22,8 +23,7 @@ from gangsaw.tasks.tcr.kernels.match import (
     find_turns,
     match_ends,
 )
-from gangsaw.tasks.tcr.kernels.reference import Reference, References
-from gangsaw.tasks.tcr.kernels.scratch import KernelModel, Outputs, Scratch
+from gangsaw.tasks.tcr.kernels.stages.scratch import KernelModel, Outputs, Scratch
 from gangsaw.tasks.tcr.kernels.tables import D_CLASSES, Tables
 
 
