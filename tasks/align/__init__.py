@@ -9,23 +9,23 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.align.affine import needleman_wunsch, smith_waterman
-    from gangsaw.tasks.align.alignments import Alignments
-    from gangsaw.tasks.align.edits import edit_distance
-    from gangsaw.tasks.align.packed import gapped, ungapped
-    from gangsaw.tasks.align.pairs import SequenceSet
-    from gangsaw.tasks.align.scores import Scores
+    from gangsaw.tasks.align.affine.affine import needleman_wunsch, smith_waterman
+    from gangsaw.tasks.align.edits.edits import edit_distance
+    from gangsaw.tasks.align.packed.packed import gapped, ungapped
+    from gangsaw.tasks.align.sets.alignments import Alignments
+    from gangsaw.tasks.align.sets.pairs import SequenceSet
+    from gangsaw.tasks.align.sets.scores import Scores
 
 # No module has the name of a function: it would take its place here once it is imported.
 _HOMES = {
-    "Alignments": "gangsaw.tasks.align.alignments",
-    "Scores": "gangsaw.tasks.align.scores",
-    "SequenceSet": "gangsaw.tasks.align.pairs",
-    "edit_distance": "gangsaw.tasks.align.edits",
-    "gapped": "gangsaw.tasks.align.packed",
-    "needleman_wunsch": "gangsaw.tasks.align.affine",
-    "smith_waterman": "gangsaw.tasks.align.affine",
-    "ungapped": "gangsaw.tasks.align.packed",
+    "Alignments": "gangsaw.tasks.align.sets.alignments",
+    "Scores": "gangsaw.tasks.align.sets.scores",
+    "SequenceSet": "gangsaw.tasks.align.sets.pairs",
+    "edit_distance": "gangsaw.tasks.align.edits.edits",
+    "gapped": "gangsaw.tasks.align.packed.packed",
+    "needleman_wunsch": "gangsaw.tasks.align.affine.affine",
+    "smith_waterman": "gangsaw.tasks.align.affine.affine",
+    "ungapped": "gangsaw.tasks.align.packed.packed",
 }
 __all__ = [
     "Alignments",

@@ -9,7 +9,7 @@ import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.genomes import fasta_kernels as kernels
-from gangsaw.tasks.genomes.parts import UNFOLDED, GenomeFile, GenomePart, NameCheck
+from gangsaw.tasks.genomes.parts import LINE_COLUMNS, UNFOLDED, GenomeFile, GenomePart, NameCheck
 from gangsaw.tasks.sequences.fasta import HEAD, refuse_protein
 from gangsaw.tasks.sequences.signs import START, hint
 from gangsaw.tasks.sequences.text import Places, Text, text_of
@@ -91,9 +91,10 @@ class FastaGenome(GenomeFile):
         n_letters, n_names, n_heads, n_runs, n_odd = totals[: kernels.READ].tolist()
         room = self._room
         heads, names = room.heads[:n_heads].copy(), room.names[:n_names].copy()
-        self._names.add(names, [f"line {line + 1}" for line in heads[:, 2].tolist()])
+        self._names.add(names, [f"line {line + 1}" for line in heads[:, kernels.IN_LINES].tolist()])
         letters, lines = room.letters[:n_letters].copy(), room.runs[:n_runs].copy()
-        return GenomePart(letters, names, heads[:, 0], heads[:, 1], lines, room.odd[:n_odd].copy())
+        starts, name_starts = heads[:, kernels.IN_LETTERS], heads[:, kernels.IN_NAMES]
+        return GenomePart(letters, names, starts, name_starts, lines, room.odd[:n_odd].copy())
 
     def _wrong(self, line: int, why: str) -> BadParams:
         return BadParams(f"{self.path}: line {line + 1}: {why}")
@@ -104,8 +105,9 @@ class _ScanRoom:
 
     def __init__(self, n: int) -> None:
         self.letters, self.names = np.empty(n + 4, np.uint8), np.empty(n + 4, np.uint8)
-        self.heads = np.empty((n, 3), np.int64)
-        self.runs, self.odd = np.empty((n + 4, 4), np.int64), np.empty(n + 1, np.int64)
+        self.heads = np.empty((n, kernels.HEAD_PLACES), np.int64)
+        self.runs = np.empty((n + 4, LINE_COLUMNS), np.int64)
+        self.odd = np.empty(n + 1, np.int64)
         self.all = self.letters, self.names, self.heads, self.runs, self.odd
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
+from gangsaw.tasks.genomes.parts import LINE_COUNT, LINE_END, LINE_LENGTH, LINE_RECORD
 
 NEWLINE, RETURN, BLANK, HEAD, COMMENT = 10, 13, 32, 62, 59
 MOST_EMPTY = 1 << 16  # empty pieces of a run: a damaged store cannot fill a disk with a few rows
@@ -34,6 +35,9 @@ STATES = 14
 # of the totals of a block
 LETTERS, NAMES, HEADS, RUNS, ODD_HEADS, READ = range(6)
 TOTALS = 6
+# of a head: where its record begins in the letters, its name in the names, and its line
+IN_LETTERS, IN_NAMES, IN_LINES = range(3)
+HEAD_PLACES = 3
 # of a record so far: nothing, full lines, a shorter one at the end, anything else
 BEGUN, FULL, ENDED, ODD = range(4)
 
@@ -42,8 +46,8 @@ BEGUN, FULL, ENDED, ODD = range(4)
 def add_run(state: Any, totals: Any, runs: Any, length: int, count: int, end: int) -> None:
     """List a run of pieces."""
     row = totals[RUNS]
-    runs[row, 0], runs[row, 1] = state[RECORD], length
-    runs[row, 2], runs[row, 3] = count, end
+    runs[row, LINE_RECORD], runs[row, LINE_LENGTH] = state[RECORD], length
+    runs[row, LINE_COUNT], runs[row, LINE_END] = count, end
     totals[RUNS] += 1
 
 
@@ -96,7 +100,8 @@ def begin_record(state: Any, totals: Any, runs: Any, heads: Any) -> None:
     state[RECORD] += 1
     state[IS_HEAD], state[IS_START] = 1, 0
     row = totals[HEADS]
-    heads[row, 0], heads[row, 1], heads[row, 2] = totals[LETTERS], totals[NAMES], state[LINE]
+    heads[row, IN_LETTERS], heads[row, IN_NAMES] = totals[LETTERS], totals[NAMES]
+    heads[row, IN_LINES] = state[LINE]
     totals[HEADS] += 1
 
 

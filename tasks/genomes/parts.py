@@ -13,7 +13,10 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.sequences.text import Places, Text
 
 UNFOLDED = 1 << 62  # residues of a line where each record has one line
-NO_LINES = np.empty((0, 4), np.int64)
+# columns of `GenomePart.lines`, of a piece: its record, residues, how many such, what ends each
+LINE_RECORD, LINE_LENGTH, LINE_COUNT, LINE_END = range(4)
+LINE_COLUMNS = 4
+NO_LINES = np.empty((0, LINE_COLUMNS), np.int64)
 NO_RECORDS = np.empty(0, np.int64)
 
 
@@ -25,8 +28,8 @@ class GenomePart(NamedTuple):
     letters : (m,) uint8, residues
     names : (k,) uint8, heads of records, a newline behind each
     letter_starts, name_starts : (n,) int64, where records that begin here do so in these two
-    lines : (l, 4) int64, of records on other lines than most: record, residues of a piece, how many
-        such pieces, and what byte ends each, 0 for the usual end of a line
+    lines : (l, LINE_COLUMNS) int64, of records on other lines than most; the end is a byte, 0 for
+        the usual end of a line
     odd_heads : (o,) int64, records whose head ends unlike most lines
     """
 

@@ -77,11 +77,12 @@ class StoredGenome:
     def lines(self, begin: int, end: int) -> Places:
         """Return rows begin..end - 1 of the lines that are kept, as `GenomePart.lines`."""
         rows = np.stack([self._numbers(name, begin, end) for name in LINES], axis=1)
-        if (rows[:, 0] < 0).any() or (np.diff(rows[:, 0]) < 0).any():
+        records, lengths, counts, ends = rows.T
+        if (records < 0).any() or (np.diff(records) < 0).any():
             raise CorruptChunk("line_record does not grow")
-        if (rows[:, 1] < 0).any() or (rows[:, 2] < 1).any() or (rows[:, 3] > BLANK).any():
+        if (lengths < 0).any() or (counts < 1).any() or (ends > BLANK).any():
             raise CorruptChunk("line_length, line_count or line_end is of no line")
-        if (rows[rows[:, 1] == 0, 2] > MOST_EMPTY).any():
+        if (counts[lengths == 0] > MOST_EMPTY).any():
             raise CorruptChunk("line_count has too many empty lines")
         return rows
 

@@ -8,13 +8,13 @@ import numpy as np
 
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.genomes import text_kernels as kernels
+from gangsaw.tasks.genomes.parts import LINE_COUNT, LINE_LENGTH, LINE_RECORD
 from gangsaw.tasks.genomes.stored import StoredGenome
 from gangsaw.tasks.sequences.text import Places, Text
 
 RECORDS = 1 << 14  # of a batch of rows
 ROWS = 1 << 18  # of lines that are kept, at once
 SLAB = 1 << 25  # residues that are decoded at once: a chunk, its blocks side by side
-NO_ROWS = np.empty((0, 3), np.int64)
 
 
 def fasta_blocks(stored: StoredGenome) -> Iterator[Text]:
@@ -72,7 +72,7 @@ def _rows(stored: StoredGenome, first: int, last: int, lines: Places) -> tuple[P
     """Return the rows of records: of each its head, then its lines as they are kept, or usual."""
     numbers, lengths = np.arange(last - first), np.diff(stored.starts(first, last))
     names, sizes = stored.heads(first, last)
-    owners = lines[:, 0] - first
+    owners = lines[:, LINE_RECORD] - first
     _check(owners, lines, lengths)
     usual = np.setdiff1d(numbers, owners)
     width, letters = stored.info.width, lengths[usual]
@@ -83,7 +83,7 @@ def _rows(stored: StoredGenome, first: int, last: int, lines: Places) -> tuple[P
         (numbers, heads),
         (usual, np.column_stack((np.full_like(usual, width), letters // width, zeros))),
         (usual, np.column_stack((letters % width, letters % width > 0, zeros))),
-        (owners, lines[:, 1:]),
+        (owners, lines[:, LINE_LENGTH:]),
     )
     order = np.argsort(np.concatenate([number for number, _ in parts]), kind="stable")
     return np.concatenate([rows for _, rows in parts])[order], names
@@ -102,21 +102,21 @@ def _many_rows(
         length -= _residues(lines, length)
         if length < 0 or (at + ROWS >= end and length):
             raise _differs()
-        yield lines[:, 1:].copy(), names
+        yield lines[:, LINE_LENGTH:].copy(), names
 
 
 def _check(owners: Places, lines: Places, lengths: Places) -> None:
     """Raise CorruptChunk where lines that are kept do not add up to their records' residues."""
     found = np.zeros_like(lengths)
     _residues(lines, int(lengths.sum()))
-    np.add.at(found, owners, lines[:, 1] * lines[:, 2])
+    np.add.at(found, owners, lines[:, LINE_LENGTH] * lines[:, LINE_COUNT])
     if (found != lengths)[owners].any():
         raise _differs()
 
 
 def _residues(lines: Places, most: int) -> int:
     """Return the residues of lines; CorruptChunk where any has more than `most`."""
-    lengths, counts = lines[:, 1], lines[:, 2]
+    lengths, counts = lines[:, LINE_LENGTH], lines[:, LINE_COUNT]
     if (counts[lengths > 0] > most // lengths[lengths > 0]).any():
         raise _differs()
     return int((lengths * counts).sum())

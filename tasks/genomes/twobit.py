@@ -147,9 +147,11 @@ class TwoBitGenome(GenomeFile):
 
 def covered(runs: Places, begin: int, end: int) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
     """Return which of begin..end - 1 lie in runs (n, 2), as (end - begin,) bool."""
-    first, last = np.searchsorted(runs[:, 1], begin, "right"), np.searchsorted(runs[:, 0], end)
+    firsts, ends = runs.T
+    first, last = np.searchsorted(ends, begin, "right"), np.searchsorted(firsts, end)
     own = np.clip(runs[first:last] - begin, 0, end - begin)
     steps = np.zeros(end - begin + 1, np.int8)
-    np.add.at(steps, own[:, 0], 1)
-    np.add.at(steps, own[:, 1], -1)
+    own_firsts, own_ends = own.T
+    np.add.at(steps, own_firsts, 1)
+    np.add.at(steps, own_ends, -1)
     return np.cumsum(steps[:-1], dtype=np.int8).astype(bool)

@@ -34,7 +34,7 @@ VARIABLES = frozenset({"variables"})
 def _sure_ms(look: Look) -> Sure:
     if not look.is_folder:
         return Sure.NO
-    from gangsaw.tasks.radio.measurement_set import is_measurement_set
+    from gangsaw.tasks.radio.measurement_sets.measurement_set import is_measurement_set
 
     return Sure.CONTENT if is_measurement_set(Path(look.path)) else Sure.NO
 
@@ -42,7 +42,7 @@ def _sure_ms(look: Look) -> Sure:
 def _sure_miriad(look: Look) -> Sure:
     if not look.is_folder:
         return Sure.NO
-    from gangsaw.tasks.radio.uvdata import is_miriad
+    from gangsaw.tasks.radio.uvdata.uvdata import is_miriad
 
     return Sure.CONTENT if is_miriad(Path(look.path)) else Sure.NO
 
@@ -55,7 +55,7 @@ def _sure_hdf5(kind: str) -> Callable[[Look], Sure]:
     def sure(look: Look) -> Sure:
         if not look.is_hdf5:
             return Sure.NO
-        from gangsaw.tasks.radio.hdf5_radio import kind_of
+        from gangsaw.tasks.radio.hdf5.hdf5 import kind_of
 
         return Sure.EXACTLY if kind_of(look.path) == kind else Sure.NO
 
@@ -63,7 +63,7 @@ def _sure_hdf5(kind: str) -> Callable[[Look], Sure]:
 
 
 def _open_ms(paths: Paths, options: SourceOptions) -> Source:
-    from gangsaw.tasks.radio.measurement_set import open_measurement_set
+    from gangsaw.tasks.radio.measurement_sets.measurement_set import open_measurement_set
     from gangsaw.tasks.radio.radio import Taken
 
     taken = Taken(options.variables, options.accept_loss)
@@ -71,7 +71,7 @@ def _open_ms(paths: Paths, options: SourceOptions) -> Source:
 
 
 def _open_hdf5(paths: Paths, options: SourceOptions) -> Source:
-    from gangsaw.tasks.radio.hdf5_radio import open_radio_hdf5
+    from gangsaw.tasks.radio.hdf5.hdf5 import open_radio_hdf5
     from gangsaw.tasks.radio.radio import Taken
 
     return open_radio_hdf5(paths[0], Taken(options.variables, options.accept_loss))
@@ -79,14 +79,14 @@ def _open_hdf5(paths: Paths, options: SourceOptions) -> Source:
 
 def _open_uvfits(paths: Paths, options: SourceOptions) -> Source:
     from gangsaw.tasks.radio.radio import Taken
-    from gangsaw.tasks.radio.uvdata import open_uvfits
+    from gangsaw.tasks.radio.uvdata.uvdata import open_uvfits
 
     return open_uvfits(paths[0], Taken(options.variables, options.accept_loss))
 
 
 def _open_miriad(paths: Paths, options: SourceOptions) -> Source:
     from gangsaw.tasks.radio.radio import Taken
-    from gangsaw.tasks.radio.uvdata import open_miriad
+    from gangsaw.tasks.radio.uvdata.uvdata import open_miriad
 
     return open_miriad(paths[0], Taken(options.variables, options.accept_loss))
 
@@ -123,15 +123,15 @@ def _miriad_witness(paths: Paths, options: SourceOptions) -> Witness | None:
 
 def _fit(kind: str) -> Callable[[Source], Fit]:
     def fit(source: Source) -> Fit:
+        from gangsaw.tasks.radio.export.export import check_fits
         from gangsaw.tasks.radio.radio import find_template
-        from gangsaw.tasks.radio.radio_export import check_fits
 
         template = find_template(source)
         is_own = template is not None and kind in (template.format, "hdf5")
         refusal = refused(lambda: check_fits(source, kind))
         if refusal or is_own or template is None:
             return Fit(refusal, is_own=is_own)
-        from gangsaw.tasks.radio.conversion_losses import lost
+        from gangsaw.tasks.radio.export.losses import lost
 
         return Fit(lost=tuple(lost(source, template, kind)))
 
@@ -140,7 +140,7 @@ def _fit(kind: str) -> Callable[[Source], Fit]:
 
 def _export(kind: str) -> Callable[[Source, Paths, ExportOptions, Work], None]:
     def export(source: Source, paths: Paths, _: ExportOptions, work: Work) -> None:
-        from gangsaw.tasks.radio.radio_export import export_radio
+        from gangsaw.tasks.radio.export.export import export_radio
 
         path = Path(paths[0])
         export_radio(source, path, kind, overwrite=work.overwrite, on_progress=work.on_progress)

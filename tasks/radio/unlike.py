@@ -1,117 +1,21 @@
-"""In what two templates differ: their bytes may differ where all that they hold is equal."""
+"""In what the contents of two templates differ: their bytes may differ where these are equal."""
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
-import h5py
 import numpy as np
 
-from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.tasks.radio.ms_template import KEPT, unpack
-from gangsaw.tasks.store.stamps import LOCK
 
-
-def unlike_ms(stored: NumpyArray, wanted: NumpyArray) -> list[str]:
-    """Return a line for each difference of two templates of MeasurementSets, (bytes,) uint8."""
-    return [] if np.array_equal(stored, wanted) else list(_tables(stored, wanted))
-
-
-def unlike_hdf5(stored: NumpyArray, wanted: NumpyArray) -> list[str]:
-    """Return a line for each difference of two templates of HDF5, (bytes,) uint8."""
-    return [] if np.array_equal(stored, wanted) else list(_items(stored, wanted))
-
-
-def unlike_uvfits(stored: NumpyArray, wanted: NumpyArray) -> list[str]:
-    """Return a line where two templates of uvfits differ, (bytes,) uint8."""
-    differs = "the header, or a table behind the groups, differs from the source's"
-    return [] if np.array_equal(stored, wanted) else [differs]
-
-
-def _items(stored: NumpyArray, wanted: NumpyArray) -> Iterator[str]:
-    """Compare HDF5 files item by item."""
-    with (
-        h5py.File(io.BytesIO(stored.tobytes()), "r") as a,
-        h5py.File(io.BytesIO(wanted.tobytes()), "r") as b,
-    ):
-        found, source = _contents(a), _contents(b)
-    yield from _named(found, source)
-
-
-def _contents(file: h5py.File) -> dict[str, object]:
-    found: dict[str, object] = {}
-
-    def visit(name: str, item: h5py.HLObject) -> None:
-        for key, value in item.attrs.items():
-            found[f"attribute {key} of {name or '/'}"] = _plain(value)
-        if isinstance(item, h5py.Dataset):
-            value = item[()] if item.shape is not None and item.id.get_storage_size() else None
-            found[name] = (item.shape, str(item.dtype), item.chunks, _plain(value))
-
-    visit("", file)
-    file.visititems(visit)
-    return found
-
-
-def _tables(stored: NumpyArray, wanted: NumpyArray) -> Iterator[str]:
-    """Compare MeasurementSets table by table; equal files need no look at their cells."""
-    with TemporaryDirectory() as folder:
-        a, b = Path(folder) / "a", Path(folder) / "b"
-        for place, data in ((a, stored), (b, wanted)):
-            place.mkdir()
-            unpack(np.asarray(data, np.uint8), place)
-        names = sorted({t.parent.relative_to(p) for p in (a, b) for t in p.rglob("table.dat")})
-        for name in names:
-            if _files(a / name) != _files(b / name):
-                lines = _named(_cells(a / name), _cells(b / name))
-                yield from (f"{_title(name)}: {line}" for line in lines)
-
-
-def _title(name: Path) -> str:
-    return {".": "main table", KEPT: "main table"}.get(str(name), str(name))
-
-
-def _files(folder: Path) -> dict[str, bytes]:
-    files = (f for f in folder.glob("*") if f.is_file() and f.name != LOCK)
-    return {file.name: file.read_bytes() for file in files}
-
-
-def _cells(folder: Path) -> dict[str, object]:
-    """Return keywords and every cell of a table; nothing where there is none."""
-    if not (folder / "table.dat").is_file():
-        return {}
-    try:
-        return _cells_of(folder)
-    except RuntimeError:  # a file of it is no part of the template
-        return {f"file {name}": data for name, data in _files(folder).items()}
-
-
-def _cells_of(folder: Path) -> dict[str, object]:
-    from casacore.tables import table as open_table
-
-    with open_table(str(folder), ack=False, lockoptions="usernoread") as table:
-        keywords = {k: v for k, v in table.getkeywords().items() if "Table: " not in str(v)}
-        found: dict[str, object] = {f"keyword {k}": _plain(v) for k, v in keywords.items()}
-        for name in table.colnames():
-            rows = range(table.nrows())
-            is_scalar = table.isscalarcol(name)
-            cells = (r if is_scalar or table.iscelldefined(name, r) else None for r in rows)
-            values = [None if r is None else _plain(table.getcell(name, r)) for r in cells]
-            found[f"column {name}"] = (_plain(table.getcolkeywords(name)), values)
-    return found
-
-
-def _plain(value: object) -> object:
+def plain(value: object) -> object:
     """Return a value as what can be compared to the bit."""
     if isinstance(value, np.ndarray) and value.dtype.kind != "O":
         return (value.shape, value.dtype.str, value.tobytes())
     return repr(value)
 
 
-def _named(stored: dict[str, object], wanted: dict[str, object]) -> Iterator[str]:
+def differences(stored: dict[str, object], wanted: dict[str, object]) -> Iterator[str]:
+    """Yield a line for each item that differs, by name."""
     for name in sorted(stored.keys() | wanted.keys()):
         if name not in stored:
             yield f"{name} is in the source, not in the store"

@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple, TypeAlias, Unpack, cast
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.nucleotides.codes import COMPLEMENT_OF_SET
 from gangsaw.tasks.tcr.model import EndLimits, Model
-from gangsaw.tasks.tcr.nucleotides import NUCLEOTIDES, encoded, strict
+from gangsaw.tasks.tcr.model.nucleotides import NUCLEOTIDES, encoded, strict
 
 MAX_MOLECULES = 10_000_000  # some ten seconds
 VIRTUAL = b"\0"  # a symbol that fits nothing, where a palindrome has nothing to copy

@@ -11,9 +11,9 @@ import numpy as np
 from gangsaw.codecs.core.memory.threads import set_thread_limit
 from gangsaw.codecs.core.numba.jit import HAS_AVX512
 from gangsaw.tasks.align import Scores, needleman_wunsch, smith_waterman
-from gangsaw.tasks.align.ends import local_ends
-from gangsaw.tasks.align.pairs import Codes, pairs_of, sequences_of, texts_of
-from gangsaw.tasks.align.rectangles import whole
+from gangsaw.tasks.align.affine.ends import local_ends
+from gangsaw.tasks.align.affine.rectangles import whole
+from gangsaw.tasks.align.sets.pairs import Codes, pairs_of, sequences_of, texts_of
 from gangsaw.tasks.bench.table import Row, cpu_seconds
 
 ROUNDS = 5

@@ -8,7 +8,7 @@ import numpy as np
 from bench_dna_paper import mutant, random_text
 
 from gangsaw.tasks.align import edit_distance
-from gangsaw.tasks.align.pairs import sequences_of
+from gangsaw.tasks.align.sets.pairs import sequences_of
 from gangsaw.tasks.bench.table import Row, cpu_seconds
 
 MODES = {"global": "NW", "infix": "HW", "prefix": "SHW"}

@@ -18,11 +18,11 @@ from pathlib import Path
 
 import numpy as np
 
-from gangsaw.tasks.align.pairs import sequences_of
 from gangsaw.tasks.align.search.hits import HIT
-from gangsaw.tasks.align.search.index import index_of
 from gangsaw.tasks.align.search.params import SearchParams
 from gangsaw.tasks.align.search.search import SearchText, search
+from gangsaw.tasks.align.search.seeds.index import index_of
+from gangsaw.tasks.align.sets.pairs import sequences_of
 from gangsaw.tasks.bench.table import Row, cpu_seconds
 
 SHARED = Path(os.environ.get("GANGSAW_SHARED", "../shared"))

@@ -12,7 +12,7 @@ import numpy as np
 from gangsaw.codecs.dna.codec import Dna
 from gangsaw.codecs.dna.gencodex import put_runs
 from gangsaw.tasks.align import Scores, gapped, smith_waterman, ungapped
-from gangsaw.tasks.align.packed_bases import packed_of, unpacked
+from gangsaw.tasks.align.packed.bases import packed_of, unpacked
 from gangsaw.tasks.bench.table import Row, cpu_seconds, say
 
 FOLDER = Path(os.environ.get("GANGSAW_SHARED", "../shared")) / "data/genomes/assemblies"

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from gangsaw.tasks.align import Alignments, Scores, smith_waterman
-from gangsaw.tasks.align.pairs import SequenceSet
+from gangsaw.tasks.align.sets.pairs import SequenceSet
 from gangsaw.tasks.align.statistics import (
     FITTED,
     Significance,

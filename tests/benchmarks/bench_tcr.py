@@ -24,7 +24,7 @@ from gangsaw.tasks.tcr.germline import Germline, open_germline
 from gangsaw.tasks.tcr.kernels.batch import Batch, Sequences
 from gangsaw.tasks.tcr.kernels.cpu import count
 from gangsaw.tasks.tcr.kernels.tables import parts_of
-from gangsaw.tasks.tcr.nucleotides import NUCLEOTIDES, decoded
+from gangsaw.tasks.tcr.model.nucleotides import NUCLEOTIDES, decoded
 from gangsaw.tasks.tcr.paths.count import make_batch
 from gangsaw.tasks.tcr.paths.synthetic import random_batch
 from gangsaw.tasks.tcr.store.setup import CHUNK_ROWS

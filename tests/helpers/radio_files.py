@@ -10,7 +10,7 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from gangsaw.tasks.radio.quiet import quiet_and_offline
+from gangsaw.tasks.radio.libraries.quiet import quiet_and_offline
 
 SPECIAL = np.array([0x7FC00001, 0xFFC12345, 0x80000000, 0x00000001, 0x7F800000, 0xFF800000], "u4")
 

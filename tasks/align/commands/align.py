@@ -109,8 +109,8 @@ def align(
 
 
 def _params(reported: Reported, seeds: SeedOptions, scores: ScoreOptions) -> SearchParams:
-    from gangsaw.tasks.align.scores import Scores
     from gangsaw.tasks.align.search.params import SearchParams
+    from gangsaw.tasks.align.sets.scores import Scores
 
     own = Scores(scores.match, scores.mismatch, scores.gap_open, scores.gap_extend)
     return SearchParams(own, **vars(seeds), **vars(reported))

@@ -12,10 +12,10 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.align.job.bundle import mapped
-from gangsaw.tasks.align.pairs import Codes, Places, sequences_of
-from gangsaw.tasks.align.search.index import PlaceIndex, index_of
-from gangsaw.tasks.align.search.minimizers import Seeds
 from gangsaw.tasks.align.search.search import SearchText
+from gangsaw.tasks.align.search.seeds.index import PlaceIndex, index_of
+from gangsaw.tasks.align.search.seeds.minimizers import Seeds
+from gangsaw.tasks.align.sets.pairs import Codes, Places, sequences_of
 from gangsaw.tasks.genomes.export import opened
 from gangsaw.tasks.genomes.parts import first_word
 from gangsaw.tasks.genomes.stored import StoredGenome

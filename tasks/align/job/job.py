@@ -27,8 +27,8 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.align.job.bundle import mapped, packed
 from gangsaw.tasks.align.job.genome import GenomeParts, GenomeText, open_genome
 from gangsaw.tasks.align.job.makers import COUNTS, MakeHits, MakeIndex, MakeText
-from gangsaw.tasks.align.job.queries import BATCH_BYTES, batches_of, is_store
 from gangsaw.tasks.align.output.formats import FORMATS, format_of
+from gangsaw.tasks.align.queries.reading import BATCH_BYTES, batches_of, is_store
 from gangsaw.tasks.align.search.params import SearchParams
 from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.formats.atomic import check_target, whole_files

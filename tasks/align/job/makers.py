@@ -9,15 +9,15 @@ import numpy as np
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.align.job.bundle import mapped, packed
 from gangsaw.tasks.align.job.genome import GenomeParts, GenomeText, indexed, load_part
-from gangsaw.tasks.align.job.queries import Queries
 from gangsaw.tasks.align.output.formats import FORMATS
 from gangsaw.tasks.align.output.lines import LineSource
 from gangsaw.tasks.align.output.report import reported
-from gangsaw.tasks.align.pairs import sequences_of
+from gangsaw.tasks.align.queries.queries import Queries
 from gangsaw.tasks.align.search.hits import HIT, Hits
 from gangsaw.tasks.align.search.join import joined
 from gangsaw.tasks.align.search.params import SearchParams
 from gangsaw.tasks.align.search.search import search
+from gangsaw.tasks.align.sets.pairs import sequences_of
 from gangsaw.tasks.jobs.parts import Made, Parts
 
 COUNTS = ("queries", "aligned", "hits", "letters")  # of a batch

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.jit import jit
-from gangsaw.tasks.align.job.queries import Queries
 from gangsaw.tasks.align.output.report import ReportedHits
-from gangsaw.tasks.align.search.paths import LETTERS, OP_BITS, OP_MASK
+from gangsaw.tasks.align.queries.queries import Queries
+from gangsaw.tasks.align.search.extension.paths import LETTERS, OP_BITS, OP_MASK
 
 MOST_DIGITS = 12  # of a run, with its letter
 

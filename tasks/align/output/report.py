@@ -8,9 +8,15 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.jit import jit
+from gangsaw.tasks.align.search.extension.paths import (
+    DELETION,
+    DIFFERENT,
+    EQUAL,
+    INSERTION,
+    OP_MASK,
+)
 from gangsaw.tasks.align.search.hits import HIT, Hits
 from gangsaw.tasks.align.search.params import SearchParams
-from gangsaw.tasks.align.search.paths import DELETION, DIFFERENT, EQUAL, INSERTION, OP_MASK
 from gangsaw.tasks.align.search.select import select
 
 EXTRA = [
@@ -55,7 +61,7 @@ def reported(
     records : (r,) lengths of the genome's sequences
     params : what is reported
     """
-    from gangsaw.tasks.align.evalues import expected
+    from gangsaw.tasks.align.statistics.evalues import expected
 
     found = expected(params.scores, hits.rows["score"], lengths[hits.rows["query"]], records)
     is_kept = found.evalues <= params.evalue

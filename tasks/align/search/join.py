@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from gangsaw.codecs.core.numba.jit import jit, jit_part
-from gangsaw.tasks.align.search.hits import Hits
-from gangsaw.tasks.align.search.paths import (
+from gangsaw.tasks.align.search.extension.paths import (
     DELETION,
     EQUAL,
     INSERTION,
@@ -22,6 +21,7 @@ from gangsaw.tasks.align.search.paths import (
     push,
     score_of,
 )
+from gangsaw.tasks.align.search.hits import Hits
 
 
 @jit

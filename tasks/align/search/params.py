@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.parameters import require_int
-from gangsaw.tasks.align.scores import Scores
-from gangsaw.tasks.align.search.chain import Reach
-from gangsaw.tasks.align.search.minimizers import MOST_K, Seeds
-from gangsaw.tasks.align.search.paths import PathCosts
+from gangsaw.tasks.align.search.extension.paths import PathCosts
 from gangsaw.tasks.align.search.search import Rules
+from gangsaw.tasks.align.search.seeds.chain import Reach
+from gangsaw.tasks.align.search.seeds.minimizers import MOST_K, Seeds
 from gangsaw.tasks.align.search.select import ReportRules
+from gangsaw.tasks.align.sets.scores import Scores
 
 GAP, SHIFT = 5000, 500  # letters and diagonals that a chain may bridge, as minimap2 has them
 DROP = 100  # of the score: 50 matches, 33 mismatches

@@ -9,15 +9,16 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.nucleotides.kernels import paired_code
 from gangsaw.codecs.core.numba.jit import jit, jit_part
-from gangsaw.tasks.align.search.anchors import anchors_of
-from gangsaw.tasks.align.search.chain import Chains, Reach, chains_of
-from gangsaw.tasks.align.search.extend import ungapped
+from gangsaw.tasks.align.search.extension.extend import ungapped
+from gangsaw.tasks.align.search.extension.paths import NONE, PathCosts
+from gangsaw.tasks.align.search.extension.place import SHORT, at_anchor, stretch, whole
 from gangsaw.tasks.align.search.hits import Hits
-from gangsaw.tasks.align.search.index import PlaceIndex
-from gangsaw.tasks.align.search.minimizers import Seeds, minimizers
-from gangsaw.tasks.align.search.paths import NONE, PathCosts
-from gangsaw.tasks.align.search.place import SHORT, at_anchor, stretch, whole
+from gangsaw.tasks.align.search.seeds.anchors import anchors_of
+from gangsaw.tasks.align.search.seeds.chain import Chains, Reach, chains_of
+from gangsaw.tasks.align.search.seeds.index import PlaceIndex
+from gangsaw.tasks.align.search.seeds.minimizers import Seeds, minimizers
 
+BEGIN, END, SCORE = range(3)  # of the best chain of a part of the query
 SURE = 3  # anchors of a chain that needs no filter
 
 
@@ -103,18 +104,19 @@ def choose_chains(chains: Chains, anchors: Any, length: int, rules: Rules) -> An
     """Return which chains are followed: the best of each part of the query, and those near it."""
     n = chains.scores.size
     chosen = np.zeros(n, np.bool_)
-    best, others = np.empty((n, 3), np.int64), np.zeros(n, np.int64)
+    best, others = np.empty((n, SCORE + 1), np.int64), np.zeros(n, np.int64)
     found = 0
     for i in range(n):
         begin, end = covered(chains, i, anchors, length, rules.reach.k)
         at = 0
-        while at < found and not overlaps(best[at, 0], best[at, 1], begin, end):
+        while at < found and not overlaps(best[at, BEGIN], best[at, END], begin, end):
             at += 1
         if at == found:
-            best[found, 0], best[found, 1], best[found, 2] = begin, end, chains.scores[i]
+            best[found, BEGIN], best[found, END] = begin, end
+            best[found, SCORE] = chains.scores[i]
             found += 1
             chosen[i] = True
-        elif others[at] < rules.tries and 100 * chains.scores[i] >= rules.share * best[at, 2]:
+        elif others[at] < rules.tries and 100 * chains.scores[i] >= rules.share * best[at, SCORE]:
             others[at] += 1
             chosen[i] = True
     return chosen

@@ -14,6 +14,7 @@ import numpy as np
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 
 DROPPED, PRIMARY, SECONDARY = 0, 1, 2
+KEPT, SECOND = range(2)  # of a best hit: others that are reported, the best score of others
 MOST_QUALITY = 60
 SURE_ANCHORS = 10.0
 
@@ -98,15 +99,15 @@ def judge(rows: Any, ranks: Any, length: int, choice: ReportRules, out: Any) -> 
             best[found], kinds[i] = i, PRIMARY
             found += 1
             continue
-        others[parent, 1] = max(others[parent, 1], rows[i].score)
+        others[parent, SECOND] = max(others[parent, SECOND], rows[i].score)
         is_near = 100 * rows[i].score >= choice.share * rows[best[parent]].score
-        if is_near and others[parent, 0] < choice.secondary:
-            others[parent, 0] += 1
+        if is_near and others[parent, KEPT] < choice.secondary:
+            others[parent, KEPT] += 1
             kinds[i] = SECONDARY
     for parent in range(found):
         hit = rows[best[parent]]
         sure = min(1.0, hit.anchors / SURE_ANCHORS) * np.log(float(max(1, hit.score)))
-        quality = 40.0 * (1.0 - others[parent, 1] / max(1, hit.score)) * sure
+        quality = 40.0 * (1.0 - others[parent, SECOND] / max(1, hit.score)) * sure
         qualities[best[parent]] = min(MOST_QUALITY, int(quality + 0.5))
 
 

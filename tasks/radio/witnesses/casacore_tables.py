@@ -12,7 +12,7 @@ import numpy as np
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.formats.witness import Witness, library
 from gangsaw.tasks.open_files import kept_open
-from gangsaw.tasks.radio.casacore_lock import CASACORE, UNLOCKED
+from gangsaw.tasks.radio.libraries.casacore_lock import CASACORE, UNLOCKED
 from gangsaw.tasks.radio.witnesses.chosen import chosen
 from gangsaw.tasks.radio.witnesses.places import Places, find_places
 from gangsaw.tasks.source import Described, Region, SourceArray

@@ -12,7 +12,7 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.formats.witness import Witness, library
-from gangsaw.tasks.radio.quiet import AS_IT_IS, quiet_and_offline
+from gangsaw.tasks.radio.libraries.quiet import AS_IT_IS, quiet_and_offline
 from gangsaw.tasks.radio.witnesses.chosen import chosen
 from gangsaw.tasks.radio.witnesses.places import Places, find_places
 from gangsaw.tasks.source import Described, Region

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from gangsaw.codecs.core.nucleotides.codes import turned_sets
 from gangsaw.codecs.core.nucleotides.letters import BASES, LETTER_OF_SET
-from gangsaw.tasks.tcr.nucleotides import encoded
+from gangsaw.tasks.tcr.model.nucleotides import encoded
 
 CODON = 3
 CYS_104 = 3 * 103  # column of a gapped V gene, from 0, where IMGT's position 104 begins

@@ -13,7 +13,7 @@ from gangsaw.tasks.tcr.germline.anchors import (
     other_strand,
 )
 from gangsaw.tasks.tcr.germline.names import GeneName
-from gangsaw.tasks.tcr.nucleotides import strict
+from gangsaw.tasks.tcr.model.nucleotides import strict
 
 LEFT_OUT = "left out"  # in each note on a gene that no part was made of
 LONGEST = 100  # nucleotides; the longest known have 40: a longer part does not begin at its anchor

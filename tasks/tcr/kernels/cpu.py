@@ -7,12 +7,13 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.memory.threads import run_blocks
 from gangsaw.tasks.tcr.kernels.batch import CALLS, Batch, Counts, check_lengths, shapes_of
-from gangsaw.tasks.tcr.kernels.dp1 import count_exact_rows
-from gangsaw.tasks.tcr.kernels.ends import WAYS
-from gangsaw.tasks.tcr.kernels.kernel import count_rows
-from gangsaw.tasks.tcr.kernels.scratch import KernelModel, References, make_outputs, make_scratch
+from gangsaw.tasks.tcr.kernels.reference import References
+from gangsaw.tasks.tcr.kernels.stages.dp1 import count_exact_rows
+from gangsaw.tasks.tcr.kernels.stages.ends import WAYS
+from gangsaw.tasks.tcr.kernels.stages.kernel import count_rows
+from gangsaw.tasks.tcr.kernels.stages.scratch import KernelModel, make_outputs, make_scratch
+from gangsaw.tasks.tcr.kernels.stages.vddj import count_pair_rows, make_chain
 from gangsaw.tasks.tcr.kernels.tables import make_tables
-from gangsaw.tasks.tcr.kernels.vddj import count_pair_rows, make_chain
 from gangsaw.tasks.tcr.model import Model
 
 SLICE = 2048  # references that a thread takes at once: milliseconds, and megabytes of counts

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.nucleotides.codes import turned_sets
 from gangsaw.tasks.tcr.kernels.batch import Batch, Sequences
 from gangsaw.tasks.tcr.model import MAX_P, Model
-from gangsaw.tasks.tcr.nucleotides import Codes, ragged
+from gangsaw.tasks.tcr.model.nucleotides import Codes, ragged
 
 END_CLASSES = MAX_P + 1  # a gene end has 0, or 1..4 symbols of its palindrome
 D_CLASSES = END_CLASSES**2  # those of the J-side end, times those of the V-side end

@@ -20,20 +20,18 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.tasks.tcr.kernels.batch import Batch, check_lengths
-from gangsaw.tasks.tcr.kernels.ends import WAYS, class_range
-from gangsaw.tasks.tcr.kernels.match import SHORT, find_turns, unpacked
-from gangsaw.tasks.tcr.kernels.scratch import (
+from gangsaw.tasks.tcr.kernels.reference import Reference, References
+from gangsaw.tasks.tcr.kernels.stages.ends import WAYS, class_range
+from gangsaw.tasks.tcr.kernels.stages.match import SHORT, find_turns, match_ends, unpacked
+from gangsaw.tasks.tcr.kernels.stages.scratch import (
     KernelModel,
-    Reference,
-    References,
     Scratch,
     find_everywhere,
     make_scratch,
-    match_ends,
 )
 from gangsaw.tasks.tcr.kernels.tables import D_CLASSES, PI_LANES, Tables, make_tables
 from gangsaw.tasks.tcr.model import MAX_LENGTH, Model
-from gangsaw.tasks.tcr.nucleotides import Codes
+from gangsaw.tasks.tcr.model.nucleotides import Codes
 
 Floats = npt.NDArray[np.float64]
 

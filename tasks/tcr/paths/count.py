@@ -15,7 +15,7 @@ from gangsaw.tasks.tcr import kernels
 from gangsaw.tasks.tcr.kernels.batch import Batch, Counts, Sequences, check_lengths
 from gangsaw.tasks.tcr.kernels.tables import parts_of
 from gangsaw.tasks.tcr.model import MAX_D, Kind, Model, ModelLimits
-from gangsaw.tasks.tcr.nucleotides import Codes, decoded, ragged, strict
+from gangsaw.tasks.tcr.model.nucleotides import Codes, decoded, ragged, strict
 from gangsaw.tasks.tcr.paths.bounds import countable
 from gangsaw.tasks.tcr.paths.dataset import to_dataset
 from gangsaw.tasks.tcr.paths.distinct import distinct, expand, take

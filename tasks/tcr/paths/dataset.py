@@ -14,7 +14,7 @@ from gangsaw.codecs.core.arrays import Array, NumpyArray
 from gangsaw.codecs.core.cuda.device import to_host
 from gangsaw.tasks.tcr.kernels.batch import D_CALLS, GENE_CALLS, Counts
 from gangsaw.tasks.tcr.model import Model, empty_d_cuts
-from gangsaw.tasks.tcr.nucleotides import NUCLEOTIDES
+from gangsaw.tasks.tcr.model.nucleotides import NUCLEOTIDES
 
 if TYPE_CHECKING:
     import xarray

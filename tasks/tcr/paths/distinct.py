@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.jit import jit_norefs
 from gangsaw.tasks.tcr.kernels.batch import Batch, Counts, Sequences
-from gangsaw.tasks.tcr.kernels.scratch import References
+from gangsaw.tasks.tcr.kernels.reference import References
 
 Rows = npt.NDArray[np.int64]
 FNV_BASIS, FNV_PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)  # FNV-1a, 64 bits

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from gangsaw.tasks.tcr.kernels.batch import Batch, Sequences
 from gangsaw.tasks.tcr.kernels.tables import with_left, with_right
 from gangsaw.tasks.tcr.model import MAX_P
-from gangsaw.tasks.tcr.nucleotides import Codes, ragged, strict
+from gangsaw.tasks.tcr.model.nucleotides import Codes, ragged, strict
 
 Ints = npt.NDArray[np.int64]
 # 0..8 symbols lost at a gene end, or in one case of six a palindrome of 1..4 kept
@@ -82,13 +82,12 @@ def _n_string(starts: Ints, n: int, rng: np.random.Generator) -> Ints:
 
 def _joined(pool: Codes, pieces: Ints) -> Sequences:
     """Lay the pieces of each reference one after the other; the first code where all are empty."""
-    lengths = pieces[:, :, 1] - pieces[:, :, 0]
+    firsts, stops = np.moveaxis(pieces, -1, 0)
+    lengths = stops - firsts
     lengths[lengths.sum(axis=1) == 0, 0] = 1
     flat = lengths.ravel()
     ends = np.cumsum(flat)
     # position in the pool: of the piece's first symbol, and on by one from there
-    at = np.arange(ends[-1] if len(ends) else 0) + np.repeat(
-        pieces[:, :, 0].ravel() - ends + flat, flat
-    )
+    at = np.arange(ends[-1] if len(ends) else 0) + np.repeat(firsts.ravel() - ends + flat, flat)
     starts = np.concatenate([[0], np.cumsum(lengths.sum(axis=1))])
     return Sequences(pool[at], starts)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from gangsaw.tasks.tcr.nucleotides import NUCLEOTIDES
+from gangsaw.tasks.tcr.model.nucleotides import NUCLEOTIDES
 from gangsaw.tasks.tcr.statistics.path_columns import pairing
 from gangsaw.tasks.tcr.store.counts_store import CountsStore
 

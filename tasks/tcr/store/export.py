@@ -19,7 +19,7 @@ from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.formats.atomic import published_if, whole_files
 from gangsaw.tasks.store.stamps import Watch
 from gangsaw.tasks.tcr.extra import extra_needed
-from gangsaw.tasks.tcr.nucleotides import NUCLEOTIDES
+from gangsaw.tasks.tcr.model.nucleotides import NUCLEOTIDES
 from gangsaw.tasks.tcr.store.counts_store import ROW_DIM, CountsStore, open_counts
 
 with extra_needed():

@@ -13,7 +13,7 @@ from gangsaw.codecs.core.nucleotides.codes import SET_OF_LETTER
 from gangsaw.tasks.tcr.germline import Part
 from gangsaw.tasks.tcr.kernels import gpu
 from gangsaw.tasks.tcr.kernels.batch import Batch, Sequences
-from gangsaw.tasks.tcr.nucleotides import encoded, ragged
+from gangsaw.tasks.tcr.model.nucleotides import encoded, ragged
 from gangsaw.tasks.tcr.paths.count import count, count_distinct
 from gangsaw.tasks.tcr.paths.dataset import arrays
 from gangsaw.tasks.tcr.repertoire.strings import buffers

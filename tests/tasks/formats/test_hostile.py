@@ -41,7 +41,7 @@ import json, resource, sys
 import h5netcdf, h5py, zarr
 from gangsaw.codecs.core.errors import GangsawError
 from gangsaw.tasks.formats.known.envi import source as envi
-from gangsaw.tasks.radio import hdf5_radio
+from gangsaw.tasks.radio.hdf5 import hdf5
 from gangsaw.tasks.formats import opening
 from gangsaw.tasks.formats import xarrays
 kind = sys.argv[2]

@@ -8,7 +8,7 @@ import pytest
 from helpers.radio_files import write
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.radio.fits_sizes import BLOCK, CARD, check_fits
+from gangsaw.tasks.radio.uvdata.fits_sizes import BLOCK, CARD, check_fits
 
 pytest.importorskip("pyuvdata")
 
@@ -66,7 +66,7 @@ def test_a_header_without_end(tmp_path: Path, whole: bytes) -> None:
 def test_opening_looks_at_sizes_first(
     tmp_path: Path, whole: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from gangsaw.tasks.radio import uvdata
+    from gangsaw.tasks.radio.uvdata import uvdata
 
     monkeypatch.setattr(uvdata, "_open", lambda *_: pytest.fail("pyuvdata was asked"))
     with pytest.raises(BadParams, match="is truncated"):
@@ -75,7 +75,7 @@ def test_opening_looks_at_sizes_first(
 
 def test_rows_that_no_file_holds(tmp_path: Path) -> None:
     tables = pytest.importorskip("casacore.tables")
-    from gangsaw.tasks.radio.measurement_set import open_measurement_set
+    from gangsaw.tasks.radio.measurement_sets.measurement_set import open_measurement_set
 
     scalar = tables.makescacoldesc
     columns = [scalar("TIME", 0.0, "IncrementalStMan")] + [

@@ -25,7 +25,7 @@ from helpers.radio_files import (
     write_as,
 )
 
-from gangsaw.tasks.radio.quiet import AS_IT_IS, quiet_and_offline
+from gangsaw.tasks.radio.libraries.quiet import AS_IT_IS, quiet_and_offline
 
 HERE = ("--workers", 0)
 SMALL = ("--chunks", "time=2,baseline_id=3,frequency=7,polarization=4")
@@ -245,7 +245,7 @@ def test_what_is_too_large_beside_visibilities_is_named(
     source, store = make(tmp_path / f"a.{suffix}"), tmp_path / "a.zarr"
     with h5py.File(source, "r+") as file:
         file["Extra/large"] = np.random.default_rng(1).random(100_000)
-    monkeypatch.setattr("gangsaw.tasks.radio.hdf5_template.MOST_WHOLE", 400_000)
+    monkeypatch.setattr("gangsaw.tasks.radio.hdf5.template.MOST_WHOLE", 400_000)
     line = gangsaw("compress", source, store, *HERE).failed(2)
     assert f"a.{suffix}: Extra/large has 0 MiB beside the visibilities" in line
     gangsaw.ok("compress", source, store, "--accept-loss", *HERE)

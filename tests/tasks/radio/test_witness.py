@@ -133,9 +133,9 @@ def test_rows_that_keys_do_not_tell_apart_have_no_places() -> None:
 
 
 def test_no_witness_imports_what_opens_the_format() -> None:
-    openers = {"measurement_set", "hdf5_radio", "uvdata", "uvfits", "rows", "ms_columns", "radio"}
-    openers |= {"ms_managers", "ms_template", "hdf5_template"}
+    openers = {"export", "hdf5", "measurement_sets", "radio", "rows", "uvdata"}
     for file in Path(witnesses.__file__).parent.glob("*.py"):
         nodes = ast.walk(ast.parse(file.read_text()))
-        modules = {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
-        assert not {f"gangsaw.tasks.radio.{name}" for name in openers} & modules, file.name
+        modules = {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+        ours = {name.removeprefix("gangsaw.tasks.radio.").partition(".")[0] for name in modules}
+        assert not openers & ours, file.name

@@ -9,6 +9,7 @@ import pytest
 
 FOLDER, PACKAGE = Path(__file__).parents[3] / "tasks" / "tcr", "gangsaw.tasks.tcr"
 ROOMS = (
+    "model",
     "germline",
     "repertoire",
     "kernels",
@@ -23,7 +24,7 @@ ROOMS = (
 
 def used(room: str) -> set[str]:
     """Names of the rooms that a room's modules import from, its own not among them."""
-    trees = [ast.parse(path.read_text()) for path in (FOLDER / room).glob("*.py")]
+    trees = [ast.parse(path.read_text()) for path in (FOLDER / room).rglob("*.py")]
     nodes = [node for tree in trees for node in ast.walk(tree)]
     froms = [node for node in nodes if isinstance(node, ast.ImportFrom) and node.module]
     names = {f"{node.module}.{name.name}" for node in froms for name in node.names}

@@ -14,7 +14,7 @@ from gangsaw.codecs.core.memory.threads import set_thread_limit
 from gangsaw.tasks.tcr import Model, count_paths
 from gangsaw.tasks.tcr.kernels import cpu
 from gangsaw.tasks.tcr.kernels.batch import Batch, Counts, Sequences
-from gangsaw.tasks.tcr.nucleotides import NUCLEOTIDES
+from gangsaw.tasks.tcr.model.nucleotides import NUCLEOTIDES
 from gangsaw.tasks.tcr.paths import bounds
 from gangsaw.tasks.tcr.paths.count import count_distinct
 from gangsaw.tasks.tcr.paths.dataset import variables

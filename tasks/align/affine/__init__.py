@@ -1,0 +1,1 @@
+"""Exact alignment of pairs with affine gaps: many in lanes, long ones in strips."""

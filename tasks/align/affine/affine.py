@@ -1,0 +1,99 @@
+"""Exact alignment with affine gaps, pair by pair: local and from end to end.
+
+Smith and Waterman (1981), Needleman and Wunsch (1970), with the recurrence of Gotoh (1982). Results
+depend on the pair alone: not on other pairs, threads, nor on the width of numbers it is done in.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.align.affine.batches import BestEnds
+from gangsaw.tasks.align.affine.ends import by_strips, local_ends
+from gangsaw.tasks.align.affine.paths import cigars
+from gangsaw.tasks.align.affine.rectangles import Rectangles, whole
+from gangsaw.tasks.align.sets.alignments import Alignments
+from gangsaw.tasks.align.sets.pairs import Given, pairs_of
+from gangsaw.tasks.align.sets.scores import Scores
+
+LARGEST = 1 << 30  # a score, so that 32 bits hold it with its gaps
+_DEFAULT = Scores()
+
+
+def smith_waterman(
+    queries: Given, targets: Given, scores: Scores = _DEFAULT, *, cigar: bool = False
+) -> Alignments:
+    """Return the best local alignment of each query with its target.
+
+    Of alignments with the best score the one counts that ends first in the target, of these the one
+    that ends first in the query, then the one that begins last in the target, then last in the
+    query. Between start and end its CIGAR is that of `needleman_wunsch`. Where no base matches, all
+    is 0 and the CIGAR "".
+
+    Parameters
+    ----------
+    queries, targets : n of each, as `gangsaw.tasks.align.sets.pairs.sequences_of` takes them
+    scores : of bases and gaps
+    cigar : whether CIGARs are made, too
+
+    Raises
+    ------
+    BadParams : these are no sequences, or not as many of both, or too long for the scores
+    """
+    parts = _parts(queries, targets, scores)
+    ends = local_ends(parts, scores)
+    stop = parts.query_start + ends.query_end, parts.target_start + ends.target_end
+    before = parts._replace(query_end=stop[0], target_end=stop[1])
+    # In what lies before the end all alignments with the best score end there: it is the first.
+    starts = local_ends(before._replace(is_reversed=True), scores)
+    start = stop[0] - starts.query_end, stop[1] - starts.target_end
+    inner = before._replace(query_start=start[0], target_start=start[1])
+    return Alignments(
+        ends.score.astype(np.int32),
+        start[0] - parts.query_start,
+        ends.query_end,
+        start[1] - parts.target_start,
+        ends.target_end,
+        cigars(inner, scores) if cigar else None,
+    )
+
+
+def needleman_wunsch(
+    queries: Given, targets: Given, scores: Scores = _DEFAULT, *, cigar: bool = False
+) -> Alignments:
+    """Return the best alignment of each whole query with its whole target.
+
+    On the way back from the end, of steps that score the same a pair of bases comes before a
+    deletion (bases of the target alone), this before an insertion, and a gap ends as soon as
+    nothing is lost by it. An insertion next to a deletion is two gaps.
+
+    Parameters
+    ----------
+    queries, targets : n of each, as `gangsaw.tasks.align.sets.pairs.sequences_of` takes them
+    scores : of bases and gaps
+    cigar : whether CIGARs are made, too
+
+    Raises
+    ------
+    BadParams : these are no sequences, or not as many of both, or too long for the scores
+    """
+    parts = _parts(queries, targets, scores)
+    rows, columns = parts.rows, parts.columns
+    gaps = -scores.gap_open - scores.gap_extend * (rows + columns)
+    found = BestEnds(np.where(rows + columns > 0, gaps, 0), rows, columns)
+    chosen = np.flatnonzero((rows > 0) & (columns > 0))
+    by_strips(parts, chosen, scores, found, is_local=False)
+    none = np.zeros_like(rows)
+    made = cigars(parts, scores) if cigar else None
+    return Alignments(found.score.astype(np.int32), none, rows, none.copy(), columns, made)
+
+
+def _parts(queries: Given, targets: Given, scores: Scores) -> Rectangles:
+    """Return pairs that kernels may take."""
+    parts = whole(pairs_of(queries, targets))
+    gaps = 2 * scores.gap_open + scores.gap_extend * (parts.rows + parts.columns)
+    largest = np.maximum(gaps, scores.match * np.minimum(parts.rows, parts.columns))
+    if (too_large := np.flatnonzero(largest > LARGEST)).size:
+        raise BadParams(f"pair {too_large[0]} is too long for these scores: give smaller ones")
+    return parts

@@ -1,0 +1,167 @@
+"""CIGARs of pairs from end to end, in memory that stays small for long pairs.
+
+Where marks of all cells would take too much, the borders of tiles are kept, and of the tiles that
+the way back crosses the marks are made anew, smaller tiles within large ones. So the way is that of
+all marks, and takes little more time than the score.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangsaw.codecs.core.memory.threads import run_blocks
+from gangsaw.codecs.core.numba.simd import static
+from gangsaw.tasks.align.affine.batches import ROWS, empty_tile, lay_out, mark_bytes, run_of
+from gangsaw.tasks.align.affine.rectangles import Rectangles
+from gangsaw.tasks.align.affine.strips import StripRun, StripTile, forward
+from gangsaw.tasks.align.affine.traces import (
+    COLUMN,
+    LETTER,
+    PLACE,
+    ROW,
+    WRITTEN,
+    trace,
+    trace_each,
+    trace_to_corner,
+)
+from gangsaw.tasks.align.sets.pairs import Codes, Places
+from gangsaw.tasks.align.sets.scores import Scores
+
+MARKS = 1 << 23  # bytes of marks of a pair that are made at once; more than a tile takes
+SIDE = 1 << 11  # of the smallest tiles
+BORDERS = 1 << 27  # bytes of borders that are kept at once; tiles are as large as that needs
+BORDER_BYTES = 16  # of each row and column of a tile: H and a gap on two sides
+GROUP = 1 << 22  # cells of pairs that one thread takes at once
+
+
+def cigars(parts: Rectangles, scores: Scores) -> list[str]:
+    """Return the CIGAR of the best alignment of each pair from end to end.
+
+    On the way back from the end, of steps that score the same a pair of bases comes before a
+    deletion, this before an insertion, and a gap ends as soon as nothing is lost by it.
+    """
+    made = [""] * parts.rows.size
+    cells = parts.rows * parts.columns
+    is_long = mark_bytes(parts.rows, parts.columns) > MARKS
+    short, long = np.flatnonzero(~is_long), np.flatnonzero(is_long)
+    borders = np.flatnonzero(np.diff(np.cumsum(cells[short]) // GROUP)) + 1
+    groups = np.split(short, borders) if short.size else []
+
+    def group(i: int) -> None:
+        for pair, text in zip(groups[i].tolist(), _short(parts, groups[i], scores), strict=True):
+            made[pair] = text
+
+    def single(i: int) -> None:
+        made[int(long[i])] = _long(parts, int(long[i]), scores)
+
+    run_blocks(group, len(groups))
+    run_blocks(single, long.size)
+    return made
+
+
+def _short(parts: Rectangles, chosen: Places, scores: Scores) -> list[str]:
+    rows, columns = parts.rows[chosen], parts.columns[chosen]
+    run = run_of(scores, is_local=False, has_marks=True)
+    marks = int(mark_bytes(rows, columns).max())
+    work = empty_tile(int(rows.max()), int(columns.max()), run, marks)
+    out = np.empty(int((rows + columns).sum()), np.uint8)
+    ends = np.zeros(chosen.size + PLACE, np.int64)
+    trace_each(parts, chosen, static(ROWS), run, work, out, ends)
+    return _texts(out, ends[:-PLACE])
+
+
+def _texts(steps: Codes, ends: Places) -> list[str]:
+    """Return CIGARs of steps that lie one pair behind the other, each from its end."""
+    if not steps.size:
+        return [""] * ends.size
+    changes = np.flatnonzero(np.diff(steps)) + 1
+    borders = np.unique(np.concatenate([[0], changes, ends]))
+    borders = borders[borders <= ends[-1]]
+    lengths, letters = np.diff(borders).tolist(), steps[borders[:-1]].tobytes().decode()
+    parts = [f"{length}{letter}" for length, letter in zip(lengths, letters, strict=True)]
+    places = [0, *np.searchsorted(borders, ends).tolist()]
+    return ["".join(reversed(parts[first:end])) for first, end in pairwise(places)]
+
+
+class Way(NamedTuple):
+    """A way back that is being gone: see `trace`."""
+
+    place: NDArray[np.int64]
+    out: Codes
+
+
+def _long(parts: Rectangles, pair: int, scores: Scores) -> str:
+    rows, columns = int(parts.rows[pair]), int(parts.columns[pair])
+    way = Way(np.array([rows - 1, columns - 1, 0, 0]), np.empty(rows + columns, np.uint8))
+    _go(_whole_tile(parts, pair, scores), scores, way)
+    trace_to_corner(way.place, way.out)
+    return _texts(way.out, way.place[WRITTEN:])[0]
+
+
+def _whole_tile(parts: Rectangles, pair: int, scores: Scores) -> StripTile:
+    """Return the matrix of a pair as a tile."""
+    run = run_of(scores, is_local=False)
+    work = empty_tile(int(parts.rows[pair]), int(parts.columns[pair]), run)
+    lay_out(parts, pair, ROWS, run, work)
+    return work
+
+
+def _go(tile: StripTile, scores: Scores, way: Way) -> None:
+    """Go back from a cell of a tile to the first one outside of it."""
+    i, j = int(way.place[ROW]), int(way.place[COLUMN])
+    tile = _part(tile, (0, i + 1), (0, j + 1))
+    size = tile.query.size * (tile.top_gap.size + ROWS - 1)
+    if size <= MARKS:
+        run = run_of(scores, is_local=False, has_marks=True)
+        marked = tile._replace(marks=np.empty(size, np.uint8))
+        forward(marked, static(ROWS), run)
+        trace(marked, ROWS, way.place, way.out)
+        return
+    side = _side(tile.query.size, tile.top_gap.size)
+    tiles = _borders(tile, side, run_of(scores, is_local=False))
+    while way.place[ROW] >= 0 and way.place[COLUMN] >= 0:
+        row, column = (int(p) // side for p in way.place[:LETTER])
+        way.place[:LETTER] -= row * side, column * side
+        _go(tiles.pop((row, column)), scores, way)
+        way.place[:LETTER] += row * side, column * side
+
+
+def _side(rows: int, columns: int) -> int:
+    """Return rows and columns of a tile's tiles."""
+    least = -(-rows * columns * BORDER_BYTES // BORDERS)
+    return max(SIDE, -(-least // ROWS) * ROWS)
+
+
+def _part(tile: StripTile, rows: tuple[int, int], columns: tuple[int, int]) -> StripTile:
+    """Return a part of a tile with its own borders; rows are filled up to whole strips."""
+    (i, end), (j, last) = rows, columns
+    end = min(-(-end // ROWS) * ROWS, tile.query.size)
+    width = tile.top_gap.size
+    return tile._replace(
+        query=tile.query[i:end],
+        letters=tile.letters[width - last : width - j + 2 * ROWS],
+        top=tile.top[j : last + 1].copy(),
+        top_gap=tile.top_gap[j:last].copy(),
+        left=tile.left[i:end].copy(),
+        left_gap=tile.left_gap[i:end].copy(),
+    )
+
+
+def _borders(tile: StripTile, side: int, run: StripRun) -> dict[tuple[int, int], StripTile]:
+    """Compute a tile; return its tiles by row and column, as they were entered."""
+    rows, width = tile.query.size, tile.top_gap.size
+    entered: dict[tuple[int, int], StripTile] = {}
+    for j in range(0, width, side):
+        last = min(j + side, width)
+        top, top_gap = tile.top[j : last + 1].copy(), tile.top_gap[j:last].copy()
+        for i in range(0, rows, side):
+            end = min(i + side, rows)
+            part = _part(tile, (i, end), (j, last))._replace(top=top, top_gap=top_gap)
+            entered[i // side, j // side] = part._replace(top=top.copy(), top_gap=top_gap.copy())
+            part = part._replace(left=tile.left[i:end], left_gap=tile.left_gap[i:end])
+            forward(part, static(ROWS), run)
+    return entered

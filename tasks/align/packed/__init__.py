@@ -1,0 +1,1 @@
+"""Alignment straight on packed bases, of two bits each."""

@@ -1,0 +1,119 @@
+"""The alignments of Satyanvesh, Kaliuday and Baruah (2015), straight on packed bases.
+
+"High Performance Implementation for Aligning Compressed DNA Sequences" leaves open what a pair of
+4-mers is worth: Match(AGCT, AGCG) is 3 in one place, and in another a mismatch costs 1. Reading "A"
+is the number of equal bases, "B" that minus the others.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.parameters import require_choice, require_int
+from gangsaw.tasks.align.packed import with_gaps, without_gaps
+from gangsaw.tasks.align.packed.bases import GivenPacked, packed_of
+from gangsaw.tasks.align.packed.without_gaps import FOUND, LEAST_BRINK, Bases
+from gangsaw.tasks.align.sets.alignments import Alignments
+from gangsaw.tasks.align.sets.pairs import Places
+
+READINGS = ("A", "B")
+LARGEST = 1 << 30  # bases of a sequence that is aligned: scores and places fit 32 bits
+MOST_GAP = 100  # cost of a gap's opening, or of a base of it
+Seeds = tuple[Places, Places]
+
+
+def ungapped(
+    query: GivenPacked, target: GivenPacked, seeds: Seeds, brink: int = 20, reading: str = "B"
+) -> Alignments:
+    """Extend without gaps, both ways from each seed, until the score falls by `brink`.
+
+    Parameters
+    ----------
+    query, target : packed bases, or texts, of at most 2^30 bases
+    seeds : bases of the query and bases of the target, (n,) integers each: 4-mers are taken from
+        there on forwards, and from there backwards. Any phase: neither has to begin a byte. Bases
+        beyond the last whole four stay outside
+    brink : 8 or more; less is as 8
+    reading : "B", a pair of 4-mers has the value 2 * equal bases - 4; "A", the number of these
+
+    Returns
+    -------
+    Alignments of n hits without CIGAR: the sum of the high in either direction, and where those are
+
+    Raises
+    ------
+    BadParams : a seed outside a sequence, or a parameter outside its range
+    """
+    require_choice("reading", reading, READINGS)
+    require_int("brink", brink, 0, LARGEST)
+    ours, theirs = packed_of(query, "query"), packed_of(target, "target")
+    places = _places(seeds, (ours.bases, theirs.bases))
+    bases = Bases(
+        ours.data,
+        theirs.data,
+        ours.bases,
+        theirs.bases,
+        max(brink, LEAST_BRINK),
+        int(reading == "B"),
+    )
+    found = np.empty((len(places), FOUND), np.int64)
+    without_gaps.extend(bases, places, found)
+    score, ahead, back = found.T
+    at, target_at = places.T
+    return Alignments(
+        score.astype(np.int32), at - back, at + ahead, target_at - back, target_at + ahead
+    )
+
+
+def gapped(
+    query: GivenPacked,
+    target: GivenPacked,
+    reading: str = "B",
+    local: bool = True,
+    gap_open: int = 2,
+    gap_extend: int = 1,
+) -> int:
+    """Return the best score of the paper's alignment with gaps.
+
+    Gaps in the target have lengths of 4, 8, ... bases, those in the query any; the target's bases
+    beyond the last whole four stay outside.
+
+    Parameters
+    ----------
+    query, target : packed bases, or texts, of at most 2^30 bases
+    reading : as of `ungapped`
+    local : whether an alignment may begin anywhere; else at the beginning of query or target
+    gap_open, gap_extend : a gap of k bases costs gap_open + k * gap_extend, 0..100 each
+
+    Raises
+    ------
+    BadParams : a parameter outside its range
+    """
+    require_choice("reading", reading, READINGS)
+    require_int("gap_open", gap_open, 0, MOST_GAP)
+    require_int("gap_extend", gap_extend, 0, MOST_GAP)
+    ours, theirs = packed_of(query, "query"), packed_of(target, "target")
+    for name, one in (("query", ours), ("target", theirs)):
+        require_int(f"bases of the {name}", one.bases, 0, LARGEST)
+    costs = with_gaps.GapCosts(gap_open, gap_extend, READINGS.index(reading) + 1, int(local))
+    return with_gaps.best_score(ours, theirs, costs)
+
+
+def _places(seeds: Seeds, bases: tuple[int, int]) -> Places:
+    """Return seeds as (n, 2) int64, checked."""
+    if len(seeds) != 2 or np.shape(seeds[0]) != np.shape(seeds[1]) or np.ndim(seeds[0]) != 1:
+        raise BadParams("seeds must be two arrays of as many places: of the query, of the target")
+    kinds = [np.asarray(places).dtype.kind for places in seeds]
+    if not np.size(seeds[0]):
+        return np.empty((0, 2), np.int64)
+    if not set(kinds) <= set("iu"):
+        raise BadParams("seeds must be integers, bases counted from 0")
+    places = np.ascontiguousarray(np.stack(seeds, axis=1), np.int64)
+    for side, name in enumerate(("query", "target")):
+        require_int(f"bases of the {name}", bases[side], 0, LARGEST)
+        wrong = np.flatnonzero((places[:, side] < 0) | (places[:, side] > bases[side]))
+        if wrong.size:
+            i, last = int(wrong[0]), bases[side]
+            raise BadParams(f"seed {i}: base {places[i, side]} of the {name} is not in 0..{last}")
+    return places

@@ -1,0 +1,1 @@
+"""From chains to alignments: extension, bands, and paths as runs of operations."""

@@ -1,0 +1,1 @@
+"""Where queries and genome share k-mers: minimizers, their index, anchors, chains of them."""

@@ -1,0 +1,94 @@
+"""What an alignment of pairs gives: scores, where they begin and end, and CIGARs."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
+from gangsaw.tasks.align.sets.pairs import Codes, Places
+from gangsaw.tasks.align.sets.scores import Scores
+
+Totals: TypeAlias = NDArray[np.int32]
+_STEP = re.compile(r"([1-9][0-9]*)([=XMID])")
+
+
+class Alignments(NamedTuple):
+    """One alignment for each pair; ranges are half-open, in bases of query and of target.
+
+    Attributes
+    ----------
+    score : (n,) int32
+    query_start, query_end, target_start, target_end : (n,) int64
+    cigar : n texts of steps "=" (equal bases), "X" (others), "I" (bases of the query alone) and
+        "D" (bases of the target alone), "" for an alignment of nothing; None where not asked for
+    """
+
+    score: Totals
+    query_start: Places
+    query_end: Places
+    target_start: Places
+    target_end: Places
+    cigar: list[str] | None = None
+
+
+def steps_of(cigar: str) -> list[tuple[int, str]]:
+    """Return lengths and letters of a CIGAR's steps.
+
+    Raises
+    ------
+    BadParams : it has a length of 0, or a step that is none of =, X, M, I, D
+    """
+    found = _STEP.findall(cigar)
+    if "".join(length + letter for length, letter in found) != cigar:
+        raise BadParams(f"not a CIGAR of the steps =, X, M, I, D: {cigar!r}")
+    return [(int(length), letter) for length, letter in found]
+
+
+def merged(cigar: str) -> str:
+    """Return a CIGAR with M in place of = and X."""
+    done: list[tuple[int, str]] = []
+    for length, letter in steps_of(cigar):
+        letter = "M" if letter in "=X" else letter
+        if done and done[-1][1] == letter:
+            length += done.pop()[0]
+        done.append((length, letter))
+    return "".join(f"{length}{letter}" for length, letter in done)
+
+
+def score_of_cigar(cigar: str, query: Codes, target: Codes, scores: Scores) -> int:
+    """Return the score of an alignment of the whole of two sequences of codes.
+
+    Steps of one letter that follow each other are one gap; I and D next to each other are two.
+
+    Raises
+    ------
+    BadParams : the CIGAR does not span both, or says "=" of other and "X" of equal bases
+    """
+    i = j = total = 0
+    before = ""
+    for length, letter in steps_of(cigar):
+        if letter in "ID":
+            total -= scores.gap_open * (letter != before) + scores.gap_extend * length
+        else:
+            ours, theirs = query[i : i + length], target[j : j + length]
+            equal = _equal_bases(ours, theirs)
+            if {"=": equal < length, "X": equal > 0}.get(letter, False):
+                raise BadParams(f"CIGAR {cigar!r} has a wrong step at base {i} of the query")
+            total += scores.match * equal + scores.mismatch * (length - equal)
+        i += length * (letter != "D")
+        j += length * (letter != "I")
+        before = letter
+    if (i, j) != (query.size, target.size):
+        raise BadParams(f"CIGAR spans {i} and {j} bases, not {query.size} and {target.size}")
+    return total
+
+
+def _equal_bases(ours: Codes, theirs: Codes) -> int:
+    shorter = min(ours.size, theirs.size)
+    ours, theirs = ours[:shorter], theirs[:shorter]
+    return int(((ours == theirs) & (ours < NOT_A_BASE)).sum())

@@ -1,0 +1,149 @@
+"""How unlikely a score is by chance: Karlin and Altschul (1990), for bases that are equally many.
+
+Without gaps lambda, K and H follow from the scores. With gaps there is no such theory: lambda and K
+are fitted to scores of random sequences, for the default scores alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp, expm1, gcd, log
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.parameters import require_int
+from gangsaw.tasks.align.sets.scores import Scores
+
+MATCHES = 0.25  # of random pairs of bases
+STEPS = 60  # of halving an interval of lambda: all bits of a double
+ROUNDS = 20  # of a fixed point that each round brings nearer some ten times
+SMALL = 1e-12  # terms of a sum that are left out from there on
+TERMS = 3000  # of the same: more are needed where random pairs score nearly 0 on average
+LARGEST = 1 << 62
+
+
+@dataclass(frozen=True)
+class Significance:
+    """Parameters of the distribution of scores.
+
+    Attributes
+    ----------
+    scale : lambda, nats a unit of score
+    k : K, of the size of the search space
+    entropy : H, nats an aligned pair of bases
+    """
+
+    scale: float
+    k: float
+    entropy: float
+
+    def bit_score(self, score: int) -> float:
+        """Return a score in bits: (lambda S - ln K) / ln 2."""
+        return (self.scale * score - log(self.k)) / log(2)
+
+    def e_value(self, score: int, query: int, target: int, records: int = 1) -> float:
+        """Return how many alignments by chance have this score or more: K m' n' exp(-lambda S).
+
+        Parameters
+        ----------
+        query, target : bases of the query, and of all records of the target together
+        records : of the target; where a record ends, no alignment goes on
+
+        Raises
+        ------
+        BadParams : a length or a number that is not positive
+        """
+        m, n = self.effective(query, target, records)
+        return float(self.k * m * n * exp(-self.scale * score))
+
+    def effective(self, query: int, target: int, records: int = 1) -> tuple[int, int]:
+        """Return the bases m' and n' at which an alignment can begin (Altschul and Gish, 1996).
+
+        One of so high a score that it is expected once has l = ln(K m' n') / H bases, and m' = m -
+        l, n' = n - records * l; neither is less than 1.
+        """
+        for name, value in (("query", query), ("target", target), ("records", records)):
+            require_int(name, value, 1, LARGEST)
+        m, n = query, target
+        for _ in range(ROUNDS):
+            length = max(0, int(log(max(1.0, self.k * m * n)) / self.entropy))
+            m, n = max(1, query - length), max(1, target - records * length)
+        return m, n
+
+
+# Of tests/benchmarks/RESULTS-DNA-PAPER.md, which says how it was fitted, and the errors
+FITTED = {Scores(): Significance(0.620, 0.351, 0.768)}
+
+
+def gapped_significance(scores: Scores) -> Significance:
+    """Return the fitted parameters of affine scores.
+
+    Raises
+    ------
+    BadParams : there are none for these scores
+    """
+    if scores not in FITTED:
+        known = ", ".join(_named(one) for one in FITTED)
+        raise BadParams(
+            f"no statistics of gapped scores {_named(scores)}: they are fitted for {known} alone; "
+            "use these, or alignments without gaps"
+        )
+    return FITTED[scores]
+
+
+def _named(scores: Scores) -> str:
+    return f"{scores.match}/{scores.mismatch}/{scores.gap_open}/{scores.gap_extend}"
+
+
+def ungapped_significance(scores: Scores) -> Significance:
+    """Return lambda, K and H of alignments without gaps; costs of gaps do not count.
+
+    Raises
+    ------
+    BadParams : random pairs score 0 or more on average, or nearly so: then all long ones do
+    """
+    probabilities = {scores.match: MATCHES, scores.mismatch: 1 - MATCHES}
+    mean = sum(score * p for score, p in probabilities.items())
+    if mean >= 0:
+        raise BadParams(
+            f"scores {scores.match}/{scores.mismatch} have no statistics: random pairs score "
+            f"{mean:g} on average, which must be below 0"
+        )
+    scale = _scale(probabilities)
+    gain = sum(score * p * exp(scale * score) for score, p in probabilities.items())
+    span = gcd(scores.match, -scores.mismatch)
+    k = span * exp(-2 * _sigma(scores, scale)) / (gain * -expm1(-scale * span))
+    return Significance(scale, k, scale * gain)
+
+
+def _scale(probabilities: dict[int, float]) -> float:
+    """Return the positive root of sum p exp(lambda s) = 1."""
+    best = max(probabilities)
+    low, high = 0.0, log(1 / probabilities[best]) / best  # where that term alone is 1
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        total = sum(p * exp(middle * score) for score, p in probabilities.items())
+        low, high = (middle, high) if total < 1 else (low, middle)
+    return (low + high) / 2
+
+
+def _sigma(scores: Scores, scale: float) -> float:
+    """Return sum over j of (E(exp(lambda S_j); S_j < 0) + P(S_j >= 0)) / j, S_j a sum of j scores.
+
+    Both go down by a factor each step, so what is left behind a small term is small as well.
+    """
+    total = 0.0
+    matches: NDArray[np.float64] = np.ones(1)  # probabilities of 0..j of them
+    for j in range(1, TERMS):
+        matches = np.convolve(matches, [1 - MATCHES, MATCHES]).astype(np.float64)
+        sums = scores.match * np.arange(j + 1) + scores.mismatch * np.arange(j, -1, -1)
+        term = float(matches @ np.exp(scale * np.minimum(sums, 0)))
+        total += term / j
+        if term < SMALL:
+            return total
+    raise BadParams(
+        f"no statistics of scores {scores.match}/{scores.mismatch}: random pairs score so near to "
+        "0 on average that chance alone makes long alignments; take a lower mismatch"
+    )

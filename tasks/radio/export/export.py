@@ -1,0 +1,264 @@
+"""Stores of visibilities back to their own format, and through pyuvdata to the others.
+
+The same format comes back identical: the template is filled with its columns chunk by chunk, by one
+writer, since HDF5 and casacore allow only one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TypeAlias
+
+import numpy as np
+
+from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
+from gangsaw.tasks.engine.failure import ChunkFailed, naming
+from gangsaw.tasks.engine.progress import Meter, OnProgress
+from gangsaw.tasks.formats.atomic import whole_files, whole_folder
+from gangsaw.tasks.radio.measurement_sets.files import put_files
+from gangsaw.tasks.radio.measurement_sets.managers import MANAGER, put_manager
+from gangsaw.tasks.radio.radio import (
+    Template,
+    TemplatePart,
+    find_template,
+    first_line,
+    radio_needed,
+)
+from gangsaw.tasks.radio.rows import Put, Rows, Run
+from gangsaw.tasks.source import Coordinate, Source, SourceArray
+from gangsaw.tasks.store.chunks import ChunkGrid
+from gangsaw.tasks.store.layout import default_chunks
+
+SUFFIXES = {"uvh5": ".uvh5", "hdf5": ".h5", "ms": ".ms", "uvfits": ".uvfits"}
+OF_HDF5 = ("uvh5", "hdf5")
+PutColumn: TypeAlias = "Callable[[TemplatePart, str], Put]"
+CACHE = 128 << 20  # bytes: HDF5 writes one of its chunks in several pieces
+
+
+def export_radio(
+    source: Source,
+    path: Path,
+    kind: str,
+    *,
+    overwrite: bool = False,
+    on_progress: OnProgress | None = None,
+) -> None:
+    """Write a store as "uvh5", "ms", "uvfits" or "hdf5" (what KAT's correlators write).
+
+    Raises BadParams where the store was made from no such file, the target exists, or the format
+    cannot hold the same bits.
+    """
+    check_fits(source, kind)
+    template = find_template(source)
+    assert template is not None
+    if kind in (template.format, "hdf5"):
+        kind = template.format
+        with _target(path, kind, overwrite=overwrite) as part:
+            _write_native(source, template, part, on_progress)
+        return
+    with _target(path, kind, overwrite=overwrite) as part, TemporaryDirectory() as folder:
+        from gangsaw.tasks.radio.uvdata.export import convert
+
+        native = Path(folder) / f"native{SUFFIXES[template.format]}"
+        _write_native(source, template, native, on_progress)
+        convert(native, part, template.format, kind)
+
+
+def check_fits(source: Source, kind: str) -> None:
+    """Raise BadParams for a data set without a template, or with one that `kind` cannot use.
+
+    HDF5 is written as the template says, be it uvh5.
+    """
+    template = find_template(source)
+    if template is None:
+        raise BadParams(
+            f"{source.name} holds no template of a MeasurementSet, uvh5, uvfits, miriad or KAT "
+            "file: leave --variable out, or decompress to Zarr"
+        )
+    written = template.format if kind == "hdf5" and template.format in OF_HDF5 else kind
+    if written != template.format and "hdf5" in (written, template.format):
+        raise BadParams(f"{source.name} holds {template.format}, which cannot be written as {kind}")
+
+
+@contextmanager
+def _target(path: Path, kind: str, *, overwrite: bool) -> Iterator[Path]:
+    if kind == "ms":
+        with whole_folder(path, "table.dat", overwrite=overwrite) as part:
+            yield part
+    else:
+        with whole_files([path], overwrite=overwrite) as (part,):
+            yield part
+
+
+def _write_native(
+    source: Source, template: Template, path: Path, on_progress: OnProgress | None
+) -> None:
+    fill = {"ms": _fill_ms, "uvfits": _fill_uvfits}.get(template.format, _fill_hdf5)
+    held = {part.path: _OpenColumns.of(source, part) for part in template.parts}
+    for part in held.values():
+        part.check(source.name)
+    meter = Meter(sum(part.n_chunks() for part in held.values()), on_progress)
+    with _template_errors(source.name), fill(template, path) as put:
+        for part in held.values():
+            part.write(partial(put, part.part), meter)
+    put_files(source.name, template.files, source.arrays, path, _write_file)
+    for array in source.arrays:
+        if MANAGER in array.attrs:
+            put_manager(path, array, partial(_write_file, array))
+
+
+def _write_file(array: SourceArray, path: Path) -> None:
+    """Write the bytes of an array as a file."""
+    grid = ChunkGrid(array.shape, array.chunks or default_chunks(array))
+    with path.open("wb") as file:
+        for number in range(grid.n_chunks):
+            file.write(_read(array, grid, number).tobytes())
+
+
+@dataclass(frozen=True)
+class _OpenColumns:
+    """A part of a template, with what the store holds of its columns."""
+
+    part: TemplatePart
+    arrays: tuple[SourceArray, ...]
+    coords: tuple[Coordinate, ...]
+
+    @classmethod
+    def of(cls, source: Source, part: TemplatePart) -> _OpenColumns:
+        """Find the columns of a part."""
+
+        def is_of(name: str, attrs: Mapping[str, object]) -> bool:
+            return name.rpartition("/")[0] == part.path and attrs.get("item") in part.items
+
+        arrays = tuple(a for a in source.arrays if is_of(a.name, a.attrs))
+        return cls(part, arrays, tuple(c for c in source.coords if is_of(c.name, c.attrs)))
+
+    def check(self, store: str) -> None:
+        """Raise BadParams where a column is missing, CorruptChunk where one has other rows."""
+        there = {array.attrs["item"] for array in self.arrays}
+        there |= {coord.attrs["item"] for coord in self.coords}
+        if missing := [item for item in self.part.items if item not in there]:
+            raise BadParams(
+                f"{store}: {', '.join(missing)} of the source must be there to write it again: "
+                "leave --variable out"
+            )
+        rows = self.part.rows.shape
+        for array in self.arrays:
+            if array.shape[: len(rows)] != rows:
+                raise CorruptChunk(
+                    f"the template has rows of {rows}, {array.name} of {array.shape[: len(rows)]}",
+                    store=store,
+                )
+
+    def n_chunks(self) -> int:
+        """Return in how many pieces it is written."""
+        return sum(_grid(array, self.part.rows).n_chunks for array in self.arrays)
+
+    def write(self, put: Callable[[str], Put], meter: Meter) -> None:
+        """Write all columns."""
+        rows = self.part.rows
+        for coord in self.coords:
+            values = rows.spread(np.asarray(coord.values), coord.dims)
+            put(str(coord.attrs["item"]))(slice(0, rows.n_rows), values)
+        for array in self.arrays:
+            _write(array, rows, put(str(array.attrs["item"])), meter)
+
+
+@contextmanager
+def _template_errors(store: str) -> Iterator[None]:
+    """Raise CorruptChunk for a template that is no file, or has other columns."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None:  # of the disk; HDF5's own have none
+            raise
+        raise CorruptChunk(f"the template is damaged: {first_line(error)}", store=store) from error
+    except (RuntimeError, KeyError, TypeError) as error:
+        raise CorruptChunk(f"the template is damaged: {first_line(error)}", store=store) from error
+
+
+def _grid(array: SourceArray, rows: Rows) -> ChunkGrid:
+    """Chunks of an array along its rows, whole on other axes: casacore writes a cell at once."""
+    n = len(rows.shape)
+    chunks = array.chunks or default_chunks(array)
+    return ChunkGrid(array.shape, (*chunks[:n], *(max(1, e) for e in array.shape[n:])))
+
+
+def _write(array: SourceArray, rows: Rows, put: Put, meter: Meter) -> None:
+    grid = _grid(array, rows)
+    for number in range(grid.n_chunks):
+        samples = _read(array, grid, number)
+        rows.write(put, grid.region(number)[: len(rows.shape)], samples)
+        meter.add(1, samples.nbytes, samples.nbytes)
+
+
+def _read(array: SourceArray, grid: ChunkGrid, number: int) -> NumpyArray:
+    """Return a chunk; JobFailed names it where it cannot be read."""
+    try:
+        with naming(f"{number} of {array.name}"):
+            return array.read(grid.region(number))
+    except ChunkFailed as error:
+        raise JobFailed(str(error)) from error
+
+
+@contextmanager
+def _fill_hdf5(template: Template, path: Path) -> Iterator[PutColumn]:
+    import h5py
+
+    from gangsaw.tasks.radio.hdf5.hdf5 import to_file
+
+    path.write_bytes(template.data.tobytes())
+    with h5py.File(path, "r+", rdcc_nbytes=CACHE) as file:
+
+        def put(_: TemplatePart, item: str) -> Put:
+            dataset = file[item]
+
+            def rows(run: Run, values: NumpyArray) -> None:
+                dataset[run] = to_file(dataset, values)
+
+            return rows
+
+        yield put
+
+
+@contextmanager
+def _fill_uvfits(template: Template, path: Path) -> Iterator[PutColumn]:
+    with radio_needed(str(path)):
+        from gangsaw.tasks.radio.uvdata.uvfits import fill
+
+        put = fill(template.data, path)
+    yield lambda _, item: put(item)
+
+
+@contextmanager
+def _fill_ms(template: Template, path: Path) -> Iterator[PutColumn]:
+    with radio_needed(str(path)):
+        from casacore.tables import table as open_table
+
+    from gangsaw.tasks.radio.measurement_sets.template import DESCRIPTION, PART, fill_kept, unpack
+
+    path.mkdir(exist_ok=True)
+    unpack(template.data, path)
+    table = open_table(str(path), ack=False, readonly=False)
+    try:
+        table.addrows(template.parts[0].rows.n_rows)
+        fill_kept(table, path)
+
+        def put(part: TemplatePart, item: str) -> Put:
+            number = part.path.removeprefix(PART)
+            own = table.query(f"{DESCRIPTION} == {int(number)}") if number else table
+
+            def rows(run: Run, values: NumpyArray) -> None:
+                own.putcol(item, np.ascontiguousarray(values), run.start, run.stop - run.start)
+
+            return rows
+
+        yield put
+    finally:
+        table.close()

@@ -1,0 +1,308 @@
+"""HDF5 files of visibilities: uvh5, and the layout of KAT-7 and MeerKAT (versions 2 and 3).
+
+Both are read by h5py alone, run by run of rows, so a file may be larger than memory. Sources:
+pyuvdata's memo on uvh5, and katdal's page on its file formats.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.formats.virtual import check_virtual
+from gangsaw.tasks.open_files import kept_open
+from gangsaw.tasks.radio.hdf5.template import make_template, too_large
+from gangsaw.tasks.radio.hdf5.unlike import unlike_hdf5
+from gangsaw.tasks.radio.radio import (
+    ALL,
+    FREQUENCY,
+    POLARIZATION,
+    ColumnArray,
+    RadioSource,
+    RowsPart,
+    Taken,
+    key_coordinates,
+    make_source,
+    pick,
+    without,
+)
+from gangsaw.tasks.radio.rows import BASELINE, TIME, Rows, Run, find_rows
+from gangsaw.tasks.source import Coordinate, Region
+from gangsaw.tasks.store.stamps import version_of
+from gangsaw.tasks.store.variables import SMALL
+
+MOST_PACKED = 1100  # bytes that one stored byte may stand for; Deflate gives at most 1032
+COMPLEX = "complex"  # the axis of real and imaginary part where they are integers
+UVH5_NAMES = {"Data/visdata": "VISIBILITY", "Data/flags": "FLAG", "Data/nsamples": "WEIGHT"}
+UVH5_ROWS = {  # items of the header with a value per row, and their names in the store
+    "Header/uvw_array": "UVW",
+    "Header/integration_time": "integration_time",
+    "Header/lst_array": "lst_array",
+    "Header/phase_center_id_array": "phase_center_id_array",
+    "Header/phase_center_app_ra": "phase_center_app_ra",
+    "Header/phase_center_app_dec": "phase_center_app_dec",
+    "Header/phase_center_frame_pa": "phase_center_frame_pa",
+}
+UVH5_KEYS = {  # items that vary along one axis of a grid only
+    "Header/time_array": (TIME, TIME),
+    "Header/ant_1_array": ("ANTENNA1", BASELINE),
+    "Header/ant_2_array": ("ANTENNA2", BASELINE),
+}
+UNITS = {TIME: {"units": "d", "format": "jd", "scale": "utc"}, "UVW": {"units": "m"}}
+KAT_NAMES = {
+    "Data/correlator_data": "VISIBILITY",
+    "Data/flags": "FLAG",
+    "Markup/flags": "FLAG",
+    "Data/weights": "WEIGHT",
+    "Markup/weights": "WEIGHT",
+    "Data/weights_channel": "WEIGHT_CHANNEL",
+}
+KAT_DIMS = (TIME, FREQUENCY, BASELINE)
+POLARIZATIONS = dict(zip(range(1, 5), "IQUV", strict=True)) | dict(
+    zip(range(-1, -9, -1), ("RR", "LL", "RL", "LR", "XX", "YY", "XY", "YX"), strict=True)
+)
+
+
+@dataclass(frozen=True)
+class Hdf5Column(ColumnArray):
+    """A dataset whose first axis is rows."""
+
+    def fetch(self, run: Run, rest: Region) -> NumpyArray:
+        """Return a run of rows."""
+        dataset = opened(self.path, self.version)[self.item]
+        return _from_file(dataset, dataset[(run, *rest[: dataset.ndim - 1])], rest)
+
+
+def read_whole(path: str, dataset: h5py.Dataset) -> NumpyArray:
+    """Return all of a small dataset; BadParams where it claims far more than the file holds of it.
+
+    HDF5 gives fill values for what was never written, as many as the header claims.
+    """
+    piece = math.prod(dataset.chunks or ()) * dataset.dtype.itemsize
+    stored = dataset.id.get_storage_size()
+    if max(dataset.nbytes, piece) > max(SMALL, MOST_PACKED * stored):
+        raise BadParams(
+            f"{path}: {dataset.name.lstrip('/')} claims {dataset.size:,} values, of which the file "
+            f"holds {stored:,} bytes: it is damaged, or was never written; copy it again"
+        )
+    return np.asarray(dataset[()])
+
+
+def kind_of(path: str) -> str | None:
+    """Return "uvh5", "hdf5" for KAT's layout, or None for other HDF5 and for what is damaged."""
+    absolute = str(Path(path).absolute())
+    try:
+        file = opened(absolute, version_of(absolute))
+        if _is_uvh5(file):
+            return "uvh5"
+        return "hdf5" if "Data/correlator_data" in file else None
+    except (OSError, KeyError, RuntimeError):
+        return None
+
+
+def _is_uvh5(file: h5py.File) -> bool:
+    return "Data/visdata" in file and "Header/time_array" in file
+
+
+def open_radio_hdf5(path: str, taken: Taken = ALL) -> RadioSource:
+    """Describe a uvh5 or KAT file; BadParams for other HDF5, and for a damaged one.
+
+    Raises it also for more than is copied whole beside the columns, unless that may be left out.
+    """
+    absolute = str(Path(path).absolute())
+    version = version_of(absolute)
+    try:
+        file = opened(absolute, version)
+        if (kind := kind_of(path)) is None:
+            raise BadParams(f"{path} holds no visibilities as uvh5, KAT-7 and MeerKAT lay them out")
+        check_virtual(path, file)
+        opening = _Opening(path, absolute, version, file, taken)
+        return pick((_uvh5 if kind == "uvh5" else _kat)(opening), taken.variables)
+    except (OSError, KeyError, RuntimeError) as error:
+        raise BadParams(f"{path} cannot be read: {_line(error)}") from error
+
+
+def _line(error: Exception) -> str:
+    text = str(error).splitlines()[0]
+    return f"{text}: install hdf5plugin" if "filter" in text else text
+
+
+@kept_open(8)
+def opened(path: str, version: str) -> h5py.File:
+    """Return the file, open for reading; `version` only distinguishes files."""
+    with suppress(ImportError):
+        import hdf5plugin  # noqa: F401 -- registers bitshuffle, which HERA's files use
+    return h5py.File(path, "r")
+
+
+@dataclass(frozen=True)
+class _Opening:
+    """A file that is opened.
+
+    Attributes
+    ----------
+    name, path : as the user named it, and absolute
+    version : so that a changed file is opened again
+    taken : what the user takes of it
+    """
+
+    name: str
+    path: str
+    version: str
+    file: h5py.File
+    taken: Taken
+
+    def source(
+        self, kind: str, columns: list[Hdf5Column], coords: list[Coordinate], emptied: set[str]
+    ) -> RadioSource:
+        """Return the source; what is too large for its template is refused or left out."""
+        lost = self.taken.without(self.name, too_large(self.file, emptied))
+        template = (kind, make_template(self.file, emptied, {one.name for one in lost}))
+        parts = [RowsPart("", columns, coords)]
+        return without(make_source(self.name, self.path, parts, template, unlike_hdf5), lost)
+
+    def column(self, item: str, name: str, rows: Rows, dims: tuple[str, ...]) -> Hdf5Column:
+        """Return a dataset as a column."""
+        return _column(self.file[item], name, rows, self.path, self.version, dims)
+
+
+def _uvh5(of: _Opening) -> RadioSource:
+    keys = {item: read_whole(of.name, of.file[item]) for item in UVH5_KEYS}
+    rows = find_rows(*keys.values())
+    in_header = {i: n for i, n in UVH5_ROWS.items() if _has_rows(of.file.get(i), rows)}
+    named = {**_data_names(of.file, rows), **in_header}
+    channels = [*_channels(of.name, of.file)]
+    extents = {c.name: c.values.size for c in channels}
+    columns = [
+        of.column(item, name, rows, rows.dims + _uvh5_dims(of.file[item], name, extents))
+        for item, name in named.items()
+    ]
+    coords = [*key_coordinates(UVH5_KEYS, keys, rows, UNITS), *channels]
+    return of.source("uvh5", columns, coords, {*named, *UVH5_KEYS})
+
+
+def _data_names(file: h5py.File, rows: Rows) -> dict[str, str]:
+    """Name the datasets with numbers for each row; unknown ones keep their names.
+
+    All others are copied whole.
+    """
+    items = (f"Data/{name}" for name, found in file["Data"].items() if _has_rows(found, rows))
+    return {item: UVH5_NAMES.get(item, item.partition("/")[2]) for item in items}
+
+
+def _has_rows(dataset: h5py.HLObject | None, rows: Rows) -> bool:
+    if not isinstance(dataset, h5py.Dataset) or not dataset.shape:
+        return False
+    dtype = dataset.dtype["r"] if dataset.dtype.names == ("r", "i") else dataset.dtype
+    return dataset.shape[0] == rows.n_rows and dtype.kind in "biufc"
+
+
+def _uvh5_dims(dataset: h5py.Dataset, name: str, extents: Mapping[str, int]) -> tuple[str, ...]:
+    """Name the axes of a cell: those of channels and polarizations where the extents are theirs."""
+    cell, own = dataset.shape[1:], (extents[FREQUENCY], extents[POLARIZATION])
+    if name == "UVW" and cell == (3,):
+        return ("uvw_label",)
+    if cell == own:
+        return (FREQUENCY, POLARIZATION)
+    if cell == (1, *own):
+        return ("spectral_window", FREQUENCY, POLARIZATION)  # of files before 2022
+    return tuple(f"{name}_{i}" for i in range(len(cell)))
+
+
+def _channels(path: str, file: h5py.File) -> Iterator[Coordinate]:
+    """Frequencies and polarizations, for readers; the template holds them, too."""
+    frequencies = read_whole(path, file["Header/freq_array"])
+    yield Coordinate(FREQUENCY, (FREQUENCY,), np.ravel(frequencies), {"units": "Hz"})
+    codes = read_whole(path, file["Header/polarization_array"]).tolist()
+    names = [POLARIZATIONS.get(code, str(code)) for code in codes]
+    yield Coordinate(POLARIZATION, (POLARIZATION,), np.array(names, np.dtypes.StringDType()))
+
+
+def _kat(of: _Opening) -> RadioSource:
+    file, visibilities = of.file, of.file["Data/correlator_data"]
+    n_times = visibilities.shape[0]
+    rows = Rows((TIME,), (n_times,), (TIME,))
+    named = {item: n for item, n in KAT_NAMES.items() if _has_rows(file.get(item), rows)}
+    if len(set(named.values())) < len(named):  # both of Data and Markup
+        named = {
+            item: item.replace("/", "_") if "Markup" in item else named[item] for item in named
+        }
+    columns = [
+        of.column(item, name, rows, _kat_dims(file[item], name, visibilities.shape))
+        for item, name in named.items()
+    ]
+    has_times = _has_rows(file.get("Data/timestamps"), rows)
+    stamps = [read_whole(of.name, file["Data/timestamps"])] if has_times else []
+    coords = [
+        Coordinate(TIME, (TIME,), values, {"units": "s", "format": "unix"}) for values in stamps
+    ]
+    return of.source("hdf5", columns, coords, set(named))
+
+
+def _kat_dims(dataset: h5py.Dataset, name: str, extents: tuple[int, ...]) -> tuple[str, ...]:
+    """Name the axes: those of the visibilities as far as the extents are theirs."""
+    shape = dataset.shape[: dataset.ndim - _has_pairs(dataset)]
+    own = zip(shape, extents, KAT_DIMS, strict=False)
+    known = [dim for n, extent, dim in own if n == extent]
+    n = len(known) if known == list(KAT_DIMS[: len(known)]) else 1
+    return KAT_DIMS[:n] + tuple(f"{name}_{i}" for i in range(len(shape) - n))
+
+
+def _has_pairs(dataset: h5py.Dataset) -> bool:
+    """Whether the last axis is real and imaginary part, as floats that complex numbers have."""
+    is_data = dataset.name == "/Data/correlator_data" and dataset.shape[-1] == 2
+    return bool(is_data and dataset.dtype.kind == "f" and dataset.dtype.itemsize in (4, 8))
+
+
+def _column(
+    dataset: h5py.Dataset,
+    name: str,
+    rows: Rows,
+    path: str,
+    version: str,
+    dims: tuple[str, ...],
+) -> Hdf5Column:
+    item, shape, dtype = dataset.name.lstrip("/"), dataset.shape, dataset.dtype
+    if _has_pairs(dataset):
+        shape, dtype = shape[:-1], np.result_type(dtype, np.complex64)
+    if dtype.names == ("r", "i"):
+        shape, dtype, dims = (*shape, 2), dtype["r"], (*dims, COMPLEX)
+    return Hdf5Column(
+        name=name,
+        shape=rows.shape + shape[1:],
+        dtype=dtype,
+        dims=dims,
+        chunks=None,
+        attrs={**UNITS.get(name, {}), "item": item},
+        path=path,
+        item=item,
+        rows=rows,
+        version=version,
+    )
+
+
+def _from_file(dataset: h5py.Dataset, values: NumpyArray, rest: Region) -> NumpyArray:
+    if _has_pairs(dataset):
+        values = values.astype(values.dtype.newbyteorder("="), copy=False)
+        values = values.view(np.result_type(values, np.complex64))[..., 0]
+    elif dataset.dtype.names:
+        values = values.view(dataset.dtype["r"]).reshape(*values.shape, 2)[..., rest[-1]]
+    return values
+
+
+def to_file(dataset: h5py.Dataset, values: NumpyArray) -> NumpyArray:
+    """Return rows of an array as in its dataset: the inverse of reading a column."""
+    values = np.ascontiguousarray(values)
+    if _has_pairs(dataset):
+        values = values.view(dataset.dtype.newbyteorder("=")).reshape(*values.shape, 2)
+    elif dataset.dtype.names == ("r", "i"):
+        values = values.astype(dataset.dtype["r"]).view(dataset.dtype)[..., 0]
+    return values

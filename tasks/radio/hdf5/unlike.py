@@ -1,0 +1,42 @@
+"""In what two templates of HDF5 differ."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+
+import h5py
+import numpy as np
+
+from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.tasks.radio.unlike import differences, plain
+
+
+def unlike_hdf5(stored: NumpyArray, wanted: NumpyArray) -> list[str]:
+    """Return a line for each difference of two templates of HDF5, (bytes,) uint8."""
+    return [] if np.array_equal(stored, wanted) else list(_items(stored, wanted))
+
+
+def _items(stored: NumpyArray, wanted: NumpyArray) -> Iterator[str]:
+    """Compare HDF5 files item by item."""
+    with (
+        h5py.File(io.BytesIO(stored.tobytes()), "r") as a,
+        h5py.File(io.BytesIO(wanted.tobytes()), "r") as b,
+    ):
+        found, source = _contents(a), _contents(b)
+    yield from differences(found, source)
+
+
+def _contents(file: h5py.File) -> dict[str, object]:
+    found: dict[str, object] = {}
+
+    def visit(name: str, item: h5py.HLObject) -> None:
+        for key, value in item.attrs.items():
+            found[f"attribute {key} of {name or '/'}"] = plain(value)
+        if isinstance(item, h5py.Dataset):
+            value = item[()] if item.shape is not None and item.id.get_storage_size() else None
+            found[name] = (item.shape, str(item.dtype), item.chunks, plain(value))
+
+    visit("", file)
+    file.visititems(visit)
+    return found

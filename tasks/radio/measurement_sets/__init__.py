@@ -1,0 +1,1 @@
+"""MeasurementSets, by casacore: columns, files that are stored as they are, the template."""

@@ -1,0 +1,131 @@
+"""Columns whose storage manager does not give back what it was given.
+
+One that rounds as it writes (LOFAR's DyscoStMan) would round its numbers once more when they are
+written again: a store holds the bytes of its file. One without a file computes its columns from
+others (CompressComplex, VirtualTaQLColumn): a store has the numbers for readers, and none are
+written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict, cast
+
+from gangsaw.tasks.radio.measurement_sets.files import FileBytes, file_bytes
+from gangsaw.tasks.source import SourceArray
+from gangsaw.tasks.store.losses import Refused
+
+if TYPE_CHECKING:
+    from casacore import tables
+
+EXACT = {  # those of casacore that give back what they were given
+    *("StandardStMan", "IncrementalStMan", "StManAipsIO", "MemoryStMan"),
+    *("TiledColumnStMan", "TiledCellStMan", "TiledShapeStMan", "TiledDataStMan"),
+}
+FORWARD = {"ForwardColumnEngine", "ForwardColumnIndexedRowEngine"}  # to columns of another table
+MANAGER = "storage_manager"  # the attribute of its array
+
+
+class Manager(TypedDict):
+    """The attribute of an array: what makes the manager again."""
+
+    TYPE: str
+    NAME: str
+    SPEC: Mapping[str, object]
+    COLUMNS: list[str]
+
+
+class StoredManager(Manager):
+    """What casacore says of a manager; its file has the number."""
+
+    SEQNR: int
+
+
+def manager_files(path: str, version: str, table: tables.table) -> Iterator[FileBytes]:
+    """Yield the files of the managers of a main table whose values do not tell their bytes."""
+    for manager in _inexact(table):
+        file = _file(path, manager)
+        if file.is_file():
+            name = f"{'_'.join(manager['COLUMNS'])}.{manager['TYPE']}"
+            about = {key: value for key, value in manager.items() if key != "SEQNR"}
+            yield file_bytes(name, file, version, {MANAGER: about})
+
+
+def computed_columns(path: str, table: tables.table) -> set[str]:
+    """Return the columns that a manager without files computes from others.
+
+    Written again, their values would be rounded into those others once more.
+    """
+    found = (m for m in _inexact(table) if not _files(path, m))
+    return {column for manager in found for column in manager["COLUMNS"]}
+
+
+def refused_columns(path: str, table: tables.table) -> Iterator[Refused]:
+    """Yield the columns of managers with several files or a folder, which cannot be carried."""
+    for manager in _inexact(table):
+        if _files(path, manager) and not _file(path, manager).is_file():
+            reason = f"is stored by {manager['TYPE']}, whose files cannot be carried, as numbers"
+            yield from (Refused(column, reason) for column in manager["COLUMNS"])
+
+
+def replaced(
+    path: str, managers: Mapping[str, StoredManager]
+) -> dict[str, StoredManager | dict[str, object]]:
+    """Return how columns are stored: in tiles where a manager rounds and has files.
+
+    So are the columns of another table, which may not be there when the set is written again.
+    """
+    tiled = {"TYPE": "TiledShapeStMan", "SPEC": {}}
+
+    def is_replaced(manager: StoredManager) -> bool:
+        return manager["TYPE"] in FORWARD or (_rounds(manager) and bool(_files(path, manager)))
+
+    return {key: {**m, **tiled} if is_replaced(m) else m for key, m in managers.items()}
+
+
+def columns_of(files: tuple[FileBytes, ...]) -> set[str]:
+    """Return the columns that these files hold."""
+    return {column for file in files for column in _manager(file)["COLUMNS"]}
+
+
+def put_manager(path: Path, array: SourceArray, write: Callable[[Path], None]) -> None:
+    """Give the columns of a whole set their manager again; `write` writes its file.
+
+    The columns are there, empty, in a manager of the template's.
+    """
+    from casacore import tables
+
+    manager = _manager(array)
+    columns = manager["COLUMNS"]
+    with tables.table(str(path), ack=False, readonly=False) as main:
+        described = [tables.makecoldesc(name, main.getcoldesc(name)) for name in columns]
+        main.removecols(columns)
+        info = {"TYPE": manager["TYPE"], "NAME": manager["NAME"], "SPEC": manager["SPEC"]}
+        main.addcols(tables.maketabdesc(described), info)
+        (made,) = (m for m in _inexact(main) if set(m["COLUMNS"]) == set(columns))
+        file = _file(str(path), made)
+    write(file)
+
+
+def _manager(array: SourceArray) -> Manager:
+    return cast("Manager", array.attrs[MANAGER])
+
+
+def _rounds(manager: StoredManager) -> bool:
+    return manager["TYPE"] not in EXACT | FORWARD
+
+
+def _inexact(table: tables.table) -> list[StoredManager]:
+    return [m for m in table.getdminfo().values() if _rounds(m)]
+
+
+def _file(path: str, manager: StoredManager) -> Path:
+    return Path(path) / f"table.f{manager['SEQNR']}"
+
+
+def _files(path: str, manager: StoredManager) -> list[Path]:
+    """Return all files and folders of a manager."""
+    own = re.compile(rf"table\.f{manager['SEQNR']}(\D|$)")
+    return [file for file in Path(path).glob("table.f*") if own.match(file.name)]

@@ -1,0 +1,272 @@
+"""MeasurementSets, read by casacore itself: every column of the main table, run by run of rows.
+
+pyuvdata reads them, too, but not to the bit: it conjugates, turns times into another scale, makes
+autocorrelations real, knows one data column, and looks sites up on the Internet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.open_files import kept_open
+from gangsaw.tasks.radio.libraries.casacore_lock import CASACORE, UNLOCKED
+from gangsaw.tasks.radio.measurement_sets.columns import (
+    TYPES,
+    CellColumn,
+    kept_columns,
+    regular_columns,
+    too_large,
+)
+from gangsaw.tasks.radio.measurement_sets.files import FILE, large_files
+from gangsaw.tasks.radio.measurement_sets.managers import (
+    columns_of,
+    computed_columns,
+    manager_files,
+    refused_columns,
+)
+from gangsaw.tasks.radio.measurement_sets.template import (
+    DESCRIPTION,
+    PART,
+    make_template,
+    subtables,
+)
+from gangsaw.tasks.radio.measurement_sets.unlike import unlike_ms
+from gangsaw.tasks.radio.radio import (
+    ALL,
+    FREQUENCY,
+    POLARIZATION,
+    ColumnArray,
+    RadioSource,
+    RowsPart,
+    Taken,
+    first_line,
+    key_coordinates,
+    make_source,
+    pick,
+    radio_needed,
+    without,
+)
+from gangsaw.tasks.radio.rows import BASELINE, TIME, Rows, Run, find_rows
+from gangsaw.tasks.source import Coordinate, Region
+from gangsaw.tasks.store.stamps import version_of
+
+if TYPE_CHECKING:
+    from casacore import tables
+
+NAMES = {  # xradio's; other columns keep theirs
+    "DATA": "VISIBILITY",
+    "CORRECTED_DATA": "VISIBILITY_CORRECTED",
+    "MODEL_DATA": "VISIBILITY_MODEL",
+}
+KEYS = {
+    "TIME": (TIME, TIME),
+    "ANTENNA1": ("ANTENNA1", BASELINE),
+    "ANTENNA2": ("ANTENNA2", BASELINE),
+}
+# numbers of the Stokes enumeration of CASA
+POLARIZATIONS = dict(
+    enumerate(["I", "Q", "U", "V", "RR", "RL", "LR", "LL", "XX", "XY", "YX", "YY"], start=1)
+)
+UNITS = {TIME: {"units": "s", "format": "mjd"}}
+ALL_ROWS = "table_row"  # the rows of a part are an axis of another extent
+
+
+@dataclass(frozen=True)
+class MsColumn(ColumnArray):
+    """A column of the main table.
+
+    Attributes
+    ----------
+    description : DATA_DESC_ID of its rows; -1 takes all
+    """
+
+    description: int
+
+    def fetch(self, run: Run, rest: Region) -> NumpyArray:
+        """Return a run of rows."""
+        with CASACORE:
+            table = opened(self.path, self.description, self.version)
+            n = run.stop - run.start
+            if not rest:
+                found = table.getcol(self.item, run.start, n)
+            else:  # both ends count
+                first, last = [s.start for s in rest], [s.stop - 1 for s in rest]
+                found = table.getcolslice(self.item, first, last, [], run.start, n)
+        return np.asarray(found, self.dtype)
+
+
+def is_measurement_set(path: Path) -> bool:
+    """Whether a folder is a table of casacore's."""
+    return (path / "table.dat").is_file()
+
+
+def open_measurement_set(path: str, description: str = "", taken: Taken = ALL) -> RadioSource:
+    """Describe a MeasurementSet; BadParams where there is none, or casacore is missing.
+
+    `description` is the DATA_DESC_ID whose rows are taken. Without it all are; where there are
+    several, each is a group, as their numbers of channels differ. `taken` are the arrays to take;
+    without such every column that is no array is, too.
+    """
+    absolute = str(Path(path).absolute())
+    with radio_needed(path):
+        from casacore.tables import table  # noqa: F401
+    try:
+        with CASACORE:
+            return pick(_open(path, absolute, description, taken), taken.variables)
+    except (RuntimeError, OSError, MemoryError) as error:  # a damaged table claims any size
+        raise BadParams(f"{path} cannot be read: {first_line(error)}") from error
+
+
+@kept_open(8)
+def opened(path: str, description: int, version: str) -> tables.table:
+    """Return the main table or one description of it; `version` distinguishes copies."""
+    from casacore.tables import table
+
+    main = table(path, ack=False, lockoptions=UNLOCKED)
+    return main if description < 0 else main.query(f"DATA_DESC_ID == {description}")
+
+
+def _open(path: str, absolute: str, wanted: str, choice: Taken) -> RadioSource:
+    version = version_of(absolute)
+    table = opened(absolute, -1, version)
+    if missing := {*KEYS, DESCRIPTION} - set(table.colnames()):
+        raise BadParams(
+            f"{path} is no MeasurementSet: its table has no {', '.join(sorted(missing))}"
+        )
+    if not table.nrows():
+        raise BadParams(f"{path} holds no rows")
+    _check_rows(path, absolute, table.nrows())
+    taken = _descriptions(path, table, wanted)
+    table = opened(absolute, taken[0] if wanted else -1, version)
+    tables = {d: opened(absolute, d, version) for d in taken}
+    odd, some = kept_columns(tables.values()), bool(choice.variables)
+    lost = (
+        () if some else choice.without(path, [*too_large(odd), *refused_columns(absolute, table)])
+    )
+    is_whole = not some and (len(tables) > 1 or -1 in tables)  # files hold all rows
+    files = tuple(manager_files(absolute, version, table)) if is_whole else ()
+    large = tuple(large_files(subtables(table), version))
+    place = partial(_part, absolute, version, {*odd, *columns_of(files)})
+    if len(tables) == 1:
+        ((number, rows),) = tables.items()
+        parts = [place("", number, rows)]
+    else:
+        below = [place(f"{PART}{number}", number, rows) for number, rows in tables.items()]
+        parts = [_root(absolute, version, table), *below]
+    lacking = tuple(odd) if some else ()
+    parts[0] = replace(parts[0], lacking=lacking, files=(*files, *large))
+    left = [one.name for one in lost if one.name in odd]
+    kept = () if some else tuple(name for name in odd if name not in left)
+    apart = tuple(str(file.attrs[FILE]) for file in large)
+    template = make_template(absolute, table, kept, left, apart)
+    return without(make_source(path, absolute, parts, ("ms", template), unlike_ms, apart), lost)
+
+
+def _root(path: str, version: str, table: tables.table) -> RowsPart:
+    """Return what says which rows are in which part."""
+    rows = Rows((ALL_ROWS,), (table.nrows(),), (ALL_ROWS,))
+    column = CellColumn(DESCRIPTION, (), np.dtype(TYPES[table.coldatatype(DESCRIPTION)]))
+    return RowsPart("", [_array(column, (), rows, path, -1, version)], [])
+
+
+def _part(
+    path: str, version: str, kept: Collection[str], name: str, number: int, table: tables.table
+) -> RowsPart:
+    """Return the rows of a data description as the group `name`."""
+    keys = {item: table.getcol(item) for item in KEYS}
+    computed = computed_columns(path, table)
+    rows = find_rows(*keys.values())
+    channels = _channels(table)
+    without = {*KEYS, *kept, *([DESCRIPTION] if name else [])}
+    columns = [
+        _array(c, _cell_dims(c, channels), rows, path, number, version, c.name in computed)
+        for c in regular_columns(table)
+        if c.name not in without
+    ]
+    return RowsPart(name, columns, [*key_coordinates(KEYS, keys, rows, UNITS), *channels])
+
+
+def _check_rows(path: str, absolute: str, rows: int) -> None:
+    """Raise BadParams for more rows than there can be: times and antennas are read at once."""
+    stored = sum(file.stat().st_size for file in Path(absolute).rglob("*") if file.is_file())
+    if rows > stored:  # a row has visibilities, of more than a byte
+        raise BadParams(
+            f"{path}: its table claims {rows:,} rows, and all files of the folder have "
+            f"{stored:,} bytes: it is damaged; copy it again"
+        )
+
+
+def _descriptions(path: str, table: tables.table, wanted: str) -> list[int]:
+    """Return the DATA_DESC_IDs to take; [-1] where all rows have the same."""
+    found = np.unique(table.getcol(DESCRIPTION)).tolist()
+    if wanted and wanted not in map(str, found):
+        raise BadParams(f"{path} has no data description {wanted}; there are: {found}")
+    if len(found) == 1:
+        return [-1]
+    return [int(wanted)] if wanted else found
+
+
+def _array(
+    column: CellColumn,
+    inner: tuple[str, ...],
+    rows: Rows,
+    path: str,
+    description: int,
+    version: str,
+    is_computed: bool = False,
+) -> MsColumn:
+    return MsColumn(
+        name=NAMES.get(column.name, column.name),
+        shape=rows.shape + column.shape,
+        dtype=column.dtype,
+        dims=rows.dims + inner,
+        chunks=None,
+        attrs={} if is_computed else {"item": column.name},
+        path=path,
+        item=column.name,
+        rows=rows,
+        version=version,
+        description=description,
+    )
+
+
+def _cell_dims(column: CellColumn, channels: Sequence[Coordinate]) -> tuple[str, ...]:
+    """Name the axes of a cell: those of channels and polarizations where the extents are theirs."""
+    if column.name == "UVW":
+        return ("uvw_label",)
+    known = {c.name: len(c.values) for c in channels}
+    for names in ((POLARIZATION,), (FREQUENCY,), (FREQUENCY, POLARIZATION)):
+        if column.shape == tuple(known[name] for name in names):
+            return names
+    return tuple(f"{column.name}_{i}" for i in range(len(column.shape)))
+
+
+def _channels(table: tables.table) -> list[Coordinate]:
+    """Frequencies and polarizations, for readers; the template holds them, too."""
+    row = int(table.getcell("DATA_DESC_ID", 0))
+    described = _subtable(table, "DATA_DESCRIPTION")
+    window = int(described.getcell("SPECTRAL_WINDOW_ID", row))
+    frequencies = _subtable(table, "SPECTRAL_WINDOW").getcell("CHAN_FREQ", window)
+    kind = int(described.getcell("POLARIZATION_ID", row))
+    codes = np.asarray(_subtable(table, "POLARIZATION").getcell("CORR_TYPE", kind)).tolist()
+    names = [POLARIZATIONS.get(code, str(code)) for code in codes]
+    return [
+        Coordinate(FREQUENCY, (FREQUENCY,), np.asarray(frequencies), {"units": "Hz"}),
+        Coordinate(POLARIZATION, (POLARIZATION,), np.array(names, np.dtypes.StringDType())),
+    ]
+
+
+def _subtable(table: tables.table, name: str) -> tables.table:
+    from casacore.tables import table as open_table
+
+    return open_table(
+        table.getkeyword(name).removeprefix("Table: "), ack=False, lockoptions=UNLOCKED
+    )

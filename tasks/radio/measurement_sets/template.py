@@ -1,0 +1,115 @@
+"""A MeasurementSet without the rows of its main table, as bytes: a tar file.
+
+It holds the files of the subtables unchanged. The main table has its columns, their storage
+managers and keywords, and no row. Columns that are no arrays are a table of their own, with all
+rows.
+"""
+
+from __future__ import annotations
+
+import io
+import shutil
+import tarfile
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.tasks.radio.measurement_sets.managers import replaced
+from gangsaw.tasks.store.stamps import LOCK
+
+if TYPE_CHECKING:
+    from casacore import tables
+
+DESCRIPTION = "DATA_DESC_ID"
+PART = "data_description_"  # and its number: the group of its rows, where there are several
+KEPT = "gangsaw_kept_columns"
+
+
+def make_template(
+    path: str,
+    table: tables.table,
+    kept: Sequence[str],
+    without: Sequence[str] = (),
+    apart: Collection[str] = (),
+) -> NDArray[np.uint8]:
+    """Return the bytes of a tar file with all of a MeasurementSet but the rows of its main one.
+
+    The columns `kept` have their cells there, too; the columns `without` are not there at all, nor
+    are the files of subtables that are kept `apart`.
+    """
+    buffer = io.BytesIO()
+    with TemporaryDirectory() as folder, tarfile.open(fileobj=buffer, mode="w") as archive:
+        empty = Path(folder) / "main"
+        managers = replaced(path, table.getdminfo())
+        table.copy(str(empty), deep=True, valuecopy=True, dminfo=managers, copynorows=True).close()
+        if without:
+            _remove(empty, without)
+        for file in sorted(empty.glob("table.*")):
+            if file.name != LOCK:  # it has the number of rows, which table.dat may not have yet
+                _add(archive, file, file.name)
+        for name, where in subtables(table).items():
+            _add_folder(archive, where, name, apart)
+        if kept:
+            cells = Path(folder) / "kept"
+            columns = table.query(columns=",".join(kept))
+            columns.copy(str(cells), deep=True, valuecopy=True).close()
+            _add_folder(archive, cells, KEPT)
+    return np.frombuffer(buffer.getvalue(), np.uint8)
+
+
+def _remove(folder: Path, columns: Sequence[str]) -> None:
+    from casacore.tables import table as open_table
+
+    with open_table(str(folder), ack=False, readonly=False) as main:
+        main.removecols(list(columns))
+
+
+def subtables(table: tables.table) -> dict[str, Path]:
+    """Return the folders of the subtables, by their names."""
+    found = {key: str(value) for key, value in table.getkeywords().items()}
+    prefix = "Table: "
+    return {k: Path(v.removeprefix(prefix)) for k, v in found.items() if v.startswith(prefix)}
+
+
+def _add_folder(
+    archive: tarfile.TarFile, folder: Path, name: str, apart: Collection[str] = ()
+) -> None:
+    for file in sorted(folder.rglob("*")):  # locks too: they may have the number of rows
+        place = f"{name}/{file.relative_to(folder).as_posix()}"
+        if place not in apart:
+            _add(archive, file, place)
+
+
+def _add(archive: tarfile.TarFile, file: Path, name: str) -> None:
+    """Add a file, without its owner and time: the same tables give the same bytes."""
+    if not file.is_file():
+        return
+    entry = tarfile.TarInfo(name)
+    entry.size = file.stat().st_size
+    with file.open("rb") as data:
+        archive.addfile(entry, data)
+
+
+def unpack(template: NDArray[np.uint8], folder: Path) -> None:
+    """Write the tables of a template into a folder; CorruptChunk for damaged bytes."""
+    try:
+        with tarfile.open(fileobj=io.BytesIO(template.tobytes())) as archive:
+            archive.extractall(folder, filter="data")  # nothing outside of the folder
+    except (tarfile.TarError, OSError) as error:
+        raise CorruptChunk(f"the template is damaged: {error}", store=str(folder)) from error
+
+
+def fill_kept(main: tables.table, folder: Path) -> None:
+    """Give the main table in a folder the cells that the template keeps, and remove their table."""
+    from casacore.tables import table as open_table
+
+    if not (folder / KEPT).is_dir():
+        return
+    with open_table(str(folder / KEPT), ack=False, lockoptions="usernoread") as cells:
+        cells.copyrows(main, 0, 0, cells.nrows())
+    shutil.rmtree(folder / KEPT)

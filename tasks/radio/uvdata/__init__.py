@@ -1,0 +1,1 @@
+"""Uvfits and miriad, through pyuvdata: groups as they are, sizes, losses, conversion."""

@@ -1,0 +1,106 @@
+"""Counting the references of a slice, one after the other."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.tasks.tcr.kernels.reference import Reference, References
+from gangsaw.tasks.tcr.kernels.stages.calls import (
+    Found,
+    add_up,
+    put_composition,
+    put_d_calls,
+    put_gene_calls,
+)
+from gangsaw.tasks.tcr.kernels.stages.dp2 import append_empty, sum_with_d, sum_without_d, weigh
+from gangsaw.tasks.tcr.kernels.stages.match import (
+    EVERYWHERE,
+    SHORT,
+    find_d,
+    find_turned_d,
+    find_turns,
+    match_ends,
+)
+from gangsaw.tasks.tcr.kernels.stages.scratch import KernelModel, Outputs, Scratch
+from gangsaw.tasks.tcr.kernels.tables import D_CLASSES, Tables
+
+
+@jit_norefs
+def count_rows(
+    rows: npt.NDArray[np.int64],
+    references: References,
+    tables: Tables,
+    limits: KernelModel,
+    scratch: Scratch,
+    outputs: Outputs,
+) -> None:
+    """Write the calls of the references `rows` of a batch, and the counts of DP-2 with one D."""
+    symbols = scratch.symbols
+    for x in range(len(rows)):
+        row = rows[x]
+        reference = match_ends(row, references, tables, limits.max_n, symbols)
+        add_up(symbols, reference.length, scratch.sums)
+        put_gene_calls(reference, outputs.genes)
+        end = reference.length - reference.j_match
+        put_composition(scratch.sums, reference.v_match, end, outputs.ndn, 4 * row)
+        if limits.dp2:
+            _count_without_d(reference, tables, limits, scratch, outputs)
+        if limits.n_d:
+            _count_with_d(reference, tables, limits, scratch, outputs)
+
+
+@jit_norefs_inline
+def _count_without_d(
+    reference: Reference, tables: Tables, limits: KernelModel, scratch: Scratch, outputs: Outputs
+) -> None:
+    pairs = sum_without_d(scratch.symbols, reference, D_CLASSES + 1 + limits.n_d, scratch)
+    sweep = (limits.max_n + 1, limits.max_p + 1)
+    at = reference.row * sweep[0] * sweep[1]
+    weights = (tables.weights, scratch.pair_weight, D_CLASSES)
+    weigh(scratch.direct, pairs, weights, sweep, scratch, outputs.no_d, at)
+    weigh(scratch.parted, pairs, weights, sweep, scratch, outputs.no_d_two, at)
+
+
+@jit_norefs_inline
+def _count_with_d(
+    reference: Reference, tables: Tables, limits: KernelModel, scratch: Scratch, outputs: Outputs
+) -> None:
+    symbols, length = scratch.symbols, reference.length
+    find_turns(symbols, length, limits.max_p, scratch)
+    # with DP-1 or two D genes only the calls are wanted here: counts have windows of their own
+    window = (reference.last_a if limits.one_d else -SHORT, reference.first_b)
+    for gene in range(limits.n_d):
+        germline = tables.d_germline[gene]
+        inside = EVERYWHERE >> np.uint64(64 - germline)
+        d = (tables.d, gene, inside, germline, True)
+        found = find_d(symbols, length, d, window, scratch)
+        ends = (limits.min_d_end, germline + limits.max_p)
+        found = find_turned_d(symbols, length, d, ends, window, found, scratch)
+        put_d_calls(gene, limits.n_d, found, reference, outputs, scratch.sums)
+        if limits.one_d:
+            _count_dp2(gene, found, reference, tables, limits, scratch, outputs)
+
+
+@jit_norefs_inline
+def _count_dp2(
+    gene: int,
+    found: Found,
+    reference: Reference,
+    tables: Tables,
+    limits: KernelModel,
+    scratch: Scratch,
+    outputs: Outputs,
+) -> None:
+    """Write the DP-2 counts of a D gene from its places, `found`."""
+    terms = sum_with_d(reference, found[0], found[1], D_CLASSES + 1 + limits.n_d, scratch)
+    empty = D_CLASSES + 1 + gene
+    pairs = reference.v_classes * reference.j_classes
+    sweep = (limits.max_n + 1, limits.max_p + 1)
+    at = (reference.row * limits.n_d + gene) * sweep[0] * sweep[1]
+    weights = (tables.weights, scratch.pair_weight, empty)
+    weigh(scratch.parted, pairs, weights, sweep, scratch, outputs.zero, at)
+    terms = append_empty(terms, pairs, empty, scratch)
+    all_weights = (tables.weights, scratch.term_weight, 0)
+    weigh(scratch.terms, terms, all_weights, sweep, scratch, outputs.full, at)

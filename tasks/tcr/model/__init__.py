@@ -1,0 +1,25 @@
+"""What is counted, and of which symbols: the models of recombination; nucleotides as sets."""
+
+from gangsaw.tasks.tcr.model.model import (
+    MAX_D,
+    MAX_LENGTH,
+    MAX_N,
+    MAX_P,
+    EndLimits,
+    Kind,
+    Model,
+    ModelLimits,
+    empty_d_cuts,
+)
+
+__all__ = [
+    "MAX_D",
+    "MAX_LENGTH",
+    "MAX_N",
+    "MAX_P",
+    "EndLimits",
+    "Kind",
+    "Model",
+    "ModelLimits",
+    "empty_d_cuts",
+]
