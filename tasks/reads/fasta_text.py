@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.tasks.reads.fasta import NUMBERING
-from gangsaw.tasks.reads.fasta_kernels import fold_records
-from gangsaw.tasks.reads.files import Places
+from gangsaw.tasks.reads.files.fasta import NUMBERING
+from gangsaw.tasks.reads.files.fasta_kernels import fold_records
+from gangsaw.tasks.reads.files.records import Places
 from gangsaw.tasks.reads.record_text import RecordText
 from gangsaw.tasks.reads.stored import Field, Stored
 from gangsaw.tasks.sequences.text import Text

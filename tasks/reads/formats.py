@@ -85,7 +85,7 @@ def _open_fasta(paths: Paths, options: SourceOptions) -> ReadStream:
 
 
 def _open_bam(paths: Paths, options: SourceOptions) -> ReadStream:
-    from gangsaw.tasks.reads.bam import is_paired
+    from gangsaw.tasks.reads.files.bam import is_paired
 
     own = {**options.own, "interleaved": YES if is_paired(paths[0]) else NO}
     return _open(paths, replace(options, own=own), "bam")

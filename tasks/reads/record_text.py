@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
-from gangsaw.tasks.reads.files import Places
-from gangsaw.tasks.reads.kernels import AT, LINES, PLUS, join_records
+from gangsaw.tasks.reads.files.kernels import AT, LINES, PLUS, join_records
+from gangsaw.tasks.reads.files.records import Places
 from gangsaw.tasks.reads.stored import Field, Stored
 from gangsaw.tasks.sequences.text import Text
 

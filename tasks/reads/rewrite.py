@@ -13,8 +13,8 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.progress import OnProgress
 from gangsaw.tasks.formats.format import Paths, Work
 from gangsaw.tasks.jobs.stages import staged
-from gangsaw.tasks.reads.fastq import FastqRecords
-from gangsaw.tasks.reads.kernels import LINES
+from gangsaw.tasks.reads.files.fastq import FastqRecords
+from gangsaw.tasks.reads.files.kernels import LINES
 from gangsaw.tasks.reads.record_text import joined
 from gangsaw.tasks.reads.settings import Settings
 from gangsaw.tasks.reads.stored import Field

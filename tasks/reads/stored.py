@@ -10,8 +10,8 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
-from gangsaw.tasks.reads.fastq import Places
-from gangsaw.tasks.reads.kernels import line_ends
+from gangsaw.tasks.reads.files.fastq import Places
+from gangsaw.tasks.reads.files.kernels import line_ends
 from gangsaw.tasks.reads.settings import ReadsInfo
 from gangsaw.tasks.sequences.held import HeldChunks
 from gangsaw.tasks.sequences.text import Text

@@ -13,13 +13,19 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.reads.bam import BamFile
 from gangsaw.tasks.reads.counts import PHRED, ReadCounts
-from gangsaw.tasks.reads.digest import sum_records
-from gangsaw.tasks.reads.fasta import FastaFile, first_letters
-from gangsaw.tasks.reads.fastq import NAME, QUALITY, SEQUENCE, SIGN, FastqFile, FastqRecords
-from gangsaw.tasks.reads.files import ReadFile
-from gangsaw.tasks.reads.kernels import LINES, copy_lines, map_letters, place_lines, same_lines
+from gangsaw.tasks.reads.files.bam import BamFile
+from gangsaw.tasks.reads.files.digest import sum_records
+from gangsaw.tasks.reads.files.fasta import FastaFile, first_letters
+from gangsaw.tasks.reads.files.fastq import NAME, QUALITY, SEQUENCE, SIGN, FastqFile, FastqRecords
+from gangsaw.tasks.reads.files.kernels import (
+    LINES,
+    copy_lines,
+    map_letters,
+    place_lines,
+    same_lines,
+)
+from gangsaw.tasks.reads.files.records import ReadFile
 from gangsaw.tasks.reads.settings import ATTRIBUTE, ReadsInfo, Settings
 from gangsaw.tasks.reads.stored import Field
 from gangsaw.tasks.sequences.fasta import refuse_protein

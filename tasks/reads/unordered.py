@@ -10,7 +10,7 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
-from gangsaw.tasks.reads.digest import sum_records
+from gangsaw.tasks.reads.files.digest import sum_records
 from gangsaw.tasks.reads.record_text import signs_of
 from gangsaw.tasks.reads.settings import ATTRIBUTE, Settings
 from gangsaw.tasks.reads.stored import Field, Stored

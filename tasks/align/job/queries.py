@@ -11,8 +11,8 @@ import numpy as np
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.align.search.anchors import QUERY_MASK
-from gangsaw.tasks.reads.fastq import NAME, QUALITY, SEQUENCE, FastqRecords
-from gangsaw.tasks.reads.kernels import gather_lines
+from gangsaw.tasks.reads.files.fastq import NAME, QUALITY, SEQUENCE, FastqRecords
+from gangsaw.tasks.reads.files.kernels import gather_lines
 from gangsaw.tasks.reads.order.intake import cut_in_parts
 from gangsaw.tasks.reads.readset import Reads, ReadSet
 from gangsaw.tasks.reads.stream import READERS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
-from gangsaw.tasks.reads.fastq import Places
+from gangsaw.tasks.reads.files.fastq import Places
 from gangsaw.tasks.reads.index.kinds import (
     BINS,
     NAMES,

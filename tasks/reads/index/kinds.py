@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.reads.digest import hash_lines
-from gangsaw.tasks.reads.kernels import cut_names
+from gangsaw.tasks.reads.files.digest import hash_lines
+from gangsaw.tasks.reads.files.kernels import cut_names
 from gangsaw.tasks.reads.order.signatures import BIN_BITS, LEFT, NO_BIN, RIGHT, sign_lines
 from gangsaw.tasks.reads.stored import Field, Stored
 

@@ -10,9 +10,9 @@ import numpy.typing as npt
 from gangsaw.codecs.reads.lines import lines_of
 from gangsaw.codecs.reads.sequence.layout.steady import steady_layout
 from gangsaw.codecs.reads.sequence.letters import codes_of
-from gangsaw.tasks.reads.digest import hash_lines
-from gangsaw.tasks.reads.fastq import SEQUENCE, FastqRecords
-from gangsaw.tasks.reads.kernels import copy_lines
+from gangsaw.tasks.reads.files.digest import hash_lines
+from gangsaw.tasks.reads.files.fastq import SEQUENCE, FastqRecords
+from gangsaw.tasks.reads.files.kernels import copy_lines
 from gangsaw.tasks.reads.order.chain import Numbers
 from gangsaw.tasks.sequences.text import Text
 

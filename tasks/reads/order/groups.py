@@ -14,9 +14,9 @@ from numcodecs.zstd import Zstd
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.tasks.reads.digest import sum_records
-from gangsaw.tasks.reads.fastq import SEQUENCE, FastqRecords
-from gangsaw.tasks.reads.kernels import LINES, copy_lines
+from gangsaw.tasks.reads.files.digest import sum_records
+from gangsaw.tasks.reads.files.fastq import SEQUENCE, FastqRecords
+from gangsaw.tasks.reads.files.kernels import LINES, copy_lines
 from gangsaw.tasks.reads.stored import Field
 from gangsaw.tasks.sequences.text import Text
 

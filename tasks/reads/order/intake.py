@@ -21,9 +21,9 @@ from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.tasks.engine.failure import ChunkFailed, naming
 from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.jobs.parts import Parts
-from gangsaw.tasks.reads.fastq import QUALITY
-from gangsaw.tasks.reads.files import ReadFile
-from gangsaw.tasks.reads.kernels import LINES
+from gangsaw.tasks.reads.files.fastq import QUALITY
+from gangsaw.tasks.reads.files.kernels import LINES
+from gangsaw.tasks.reads.files.records import ReadFile
 from gangsaw.tasks.reads.order.groups import (
     PER_RECORD,
     Mates,

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from gangsaw.tasks.jobs.parts import Made, Parts
-from gangsaw.tasks.reads.fastq import NAME, SEQUENCE, FastqRecords
+from gangsaw.tasks.reads.files.fastq import NAME, SEQUENCE, FastqRecords
 from gangsaw.tasks.reads.order.arrange import by_place
 from gangsaw.tasks.reads.order.chain import buckets, edges_of, heaviest
 from gangsaw.tasks.reads.order.groups import (

@@ -16,7 +16,7 @@ from helpers.clusters import in_process
 import gangsaw
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
 from gangsaw.tasks.engine.progress import Progress
-from gangsaw.tasks.reads.fastq import FastqFile
+from gangsaw.tasks.reads.files.fastq import FastqFile
 from gangsaw.tasks.reads.order import job
 from gangsaw.tasks.reads.order.plan import OrderLimits
 from gangsaw.tasks.reads.settings import Settings

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams, GangsawError
-from gangsaw.tasks.reads.files import FastqRecords, ReadFile
-from gangsaw.tasks.reads.kernels import LINES
+from gangsaw.tasks.reads.files.kernels import LINES
+from gangsaw.tasks.reads.files.records import FastqRecords, ReadFile
 
 if TYPE_CHECKING:
     from pysam import AlignedSegment, AlignmentFile

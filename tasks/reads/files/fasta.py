@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.reads.fasta_kernels import HEAD, first_width, join_lines, odd_folds
-from gangsaw.tasks.reads.files import FastqRecords, Places, ReadFile
-from gangsaw.tasks.reads.kernels import LINES, NEWLINE, strip_returns
+from gangsaw.tasks.reads.files.fasta_kernels import HEAD, first_width, join_lines, odd_folds
+from gangsaw.tasks.reads.files.kernels import LINES, NEWLINE, strip_returns
+from gangsaw.tasks.reads.files.records import FastqRecords, Places, ReadFile
 from gangsaw.tasks.sequences.signs import START, hint
 from gangsaw.tasks.sequences.text import Text
 

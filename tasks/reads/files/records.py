@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.reads.kernels import LINES, RETURN
+from gangsaw.tasks.reads.files.kernels import LINES, RETURN
 from gangsaw.tasks.sequences.text import Text, text_of
 
 Places = npt.NDArray[np.int64]

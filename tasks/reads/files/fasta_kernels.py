@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gangsaw.codecs.core.numba.jit import jit
-from gangsaw.tasks.reads.kernels import NAME_LINE, NEWLINE, RETURN, SEQUENCE_LINE
+from gangsaw.tasks.reads.files.kernels import NAME_LINE, NEWLINE, RETURN, SEQUENCE_LINE
 
 HEAD = 62  # ">"
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.reads.files import FastqRecords, Places, ReadFile
-from gangsaw.tasks.reads.kernels import (
+from gangsaw.tasks.reads.files.kernels import (
     AT,
     FINE,
     LENGTHS,
@@ -21,6 +20,7 @@ from gangsaw.tasks.reads.kernels import (
     check_records,
     strip_returns,
 )
+from gangsaw.tasks.reads.files.records import FastqRecords, Places, ReadFile
 from gangsaw.tasks.sequences.signs import START, hint
 from gangsaw.tasks.sequences.text import Text
 
