@@ -16,9 +16,9 @@ from gangsaw.tasks.formats.format import Fit, Work
 from gangsaw.tasks.reads.export import batches, lost_signs, shard_of
 from gangsaw.tasks.reads.files.bam import FIRST, LAST, MOST_QUALITY, PAIRED, PHRED, UNMAPPED
 from gangsaw.tasks.reads.files.kernels import gather_lines
-from gangsaw.tasks.reads.record_text import names_of
-from gangsaw.tasks.reads.settings import ReadsInfo
-from gangsaw.tasks.reads.stored import Stored
+from gangsaw.tasks.reads.stored.info import ReadsInfo
+from gangsaw.tasks.reads.stored.record_text import names_of
+from gangsaw.tasks.reads.stored.stored import Stored
 from gangsaw.tasks.sequences.blanks import has_words
 from gangsaw.tasks.sequences.text import Text
 from gangsaw.tasks.source import Source

@@ -8,10 +8,10 @@ import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.format import Fit, Format, Paths, Work
-from gangsaw.tasks.reads.fasta_text import FastaText
-from gangsaw.tasks.reads.record_text import FastqText, RecordText
-from gangsaw.tasks.reads.settings import ReadsInfo
-from gangsaw.tasks.reads.stored import Stored
+from gangsaw.tasks.reads.stored.fasta_text import FastaText
+from gangsaw.tasks.reads.stored.info import ReadsInfo
+from gangsaw.tasks.reads.stored.record_text import FastqText, RecordText
+from gangsaw.tasks.reads.stored.stored import Stored
 from gangsaw.tasks.sequences.targets import open_targets
 from gangsaw.tasks.sequences.text import Text
 from gangsaw.tasks.source import Source

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.jobs.contents import Content
 from gangsaw.tasks.jobs.report import StoreInfo
-from gangsaw.tasks.reads.figures import GOOD, ReadFigures
 from gangsaw.tasks.reads.index.build import INDEXES
-from gangsaw.tasks.reads.settings import ReadsInfo
+from gangsaw.tasks.reads.stored.figures import GOOD, ReadFigures
+from gangsaw.tasks.reads.stored.info import ReadsInfo
 
 # what an array's bytes are counted by: bits of each base, quality, name, record
 PER = {"sequence": "base", "quality": "quality", "name": "name"}

@@ -15,9 +15,9 @@ from gangsaw.tasks.formats.format import Paths, Work
 from gangsaw.tasks.jobs.stages import staged
 from gangsaw.tasks.reads.files.fastq import FastqRecords
 from gangsaw.tasks.reads.files.kernels import LINES
-from gangsaw.tasks.reads.record_text import joined
-from gangsaw.tasks.reads.settings import Settings
-from gangsaw.tasks.reads.stored import Field
+from gangsaw.tasks.reads.stored.info import Settings
+from gangsaw.tasks.reads.stored.record_text import joined
+from gangsaw.tasks.reads.stored.stored import Field
 from gangsaw.tasks.reads.stream import ReadStream
 from gangsaw.tasks.sequences.targets import open_targets
 from gangsaw.tasks.sequences.text import STDIN as STDOUT

@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.reads.counts import PHRED, ReadCounts
 from gangsaw.tasks.reads.files.bam import BamFile
 from gangsaw.tasks.reads.files.digest import sum_records
 from gangsaw.tasks.reads.files.fasta import FastaFile, first_letters
@@ -26,8 +25,9 @@ from gangsaw.tasks.reads.files.kernels import (
     same_lines,
 )
 from gangsaw.tasks.reads.files.records import ReadFile
-from gangsaw.tasks.reads.settings import ATTRIBUTE, ReadsInfo, Settings
-from gangsaw.tasks.reads.stored import Field
+from gangsaw.tasks.reads.stored.counts import PHRED, ReadCounts
+from gangsaw.tasks.reads.stored.info import ATTRIBUTE, ReadsInfo, Settings
+from gangsaw.tasks.reads.stored.stored import Field
 from gangsaw.tasks.sequences.fasta import refuse_protein
 from gangsaw.tasks.sequences.measured import share_read
 from gangsaw.tasks.sequences.text import Text

@@ -16,7 +16,7 @@ from gangsaw.tasks.reads.index.kinds import (
     signatures_of,
 )
 from gangsaw.tasks.reads.order.signatures import LENGTH
-from gangsaw.tasks.reads.stored import Field, Stored
+from gangsaw.tasks.reads.stored.stored import Field, Stored
 
 WINDOW = 1 << 12  # entries that are read at once: those of a lane
 MOST_FOUND = 1 << 20  # entries of a key

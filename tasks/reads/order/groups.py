@@ -17,7 +17,7 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.reads.files.digest import sum_records
 from gangsaw.tasks.reads.files.fastq import SEQUENCE, FastqRecords
 from gangsaw.tasks.reads.files.kernels import LINES, copy_lines
-from gangsaw.tasks.reads.stored import Field
+from gangsaw.tasks.reads.stored.stored import Field
 from gangsaw.tasks.sequences.text import Text
 
 Numbers: TypeAlias = npt.NDArray[np.int64]

@@ -19,7 +19,7 @@ from gangsaw.tasks.engine.progress import Progress
 from gangsaw.tasks.reads.files.fastq import FastqFile
 from gangsaw.tasks.reads.order import job
 from gangsaw.tasks.reads.order.plan import OrderLimits
-from gangsaw.tasks.reads.settings import Settings
+from gangsaw.tasks.reads.stored.info import Settings
 from gangsaw.tasks.reads.stream import ReadStream
 from gangsaw.tasks.reads.synthetic import make_reads
 from gangsaw.tasks.source import Room

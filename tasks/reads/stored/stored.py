@@ -12,7 +12,7 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.reads.files.fastq import Places
 from gangsaw.tasks.reads.files.kernels import line_ends
-from gangsaw.tasks.reads.settings import ReadsInfo
+from gangsaw.tasks.reads.stored.info import ReadsInfo
 from gangsaw.tasks.sequences.held import HeldChunks
 from gangsaw.tasks.sequences.text import Text
 from gangsaw.tasks.source import SourceArray

@@ -8,7 +8,7 @@ from typing import Self
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.parameters import require_choice
-from gangsaw.tasks.reads.figures import ReadFigures
+from gangsaw.tasks.reads.stored.figures import ReadFigures
 
 ATTRIBUTE = "gangsaw_reads"
 VERSION = 1
