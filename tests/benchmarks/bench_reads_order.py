@@ -27,7 +27,7 @@ from gangsaw.tasks.bench.table import Row, cpu_seconds, say, seconds_in_turn
 from gangsaw.tasks.reads.files.fastq import FastqRecords
 from gangsaw.tasks.reads.files.kernels import LINES, copy_lines
 from gangsaw.tasks.reads.order.arrange import by_place
-from gangsaw.tasks.reads.order.signatures import sign_lines
+from gangsaw.tasks.reads.order.bins.signatures import sign_lines
 from gangsaw.tasks.sequences.text import Text
 
 ROUNDS = 3

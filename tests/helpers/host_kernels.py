@@ -17,7 +17,7 @@ PACKED = (
 )
 
 ENTROPY, READS = "gangsaw.codecs.reads.entropy", "gangsaw.codecs.reads"
-PACK = "gangsaw.tasks.reads.order.packed"
+PACK = "gangsaw.tasks.reads.order.bins.packed"
 # by group of parity.py: reason, functions, seconds
 EXCEPTIONS = {
     "reads": {

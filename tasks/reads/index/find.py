@@ -15,7 +15,7 @@ from gangsaw.tasks.reads.index.kinds import (
     identifiers,
     signatures_of,
 )
-from gangsaw.tasks.reads.order.signatures import LENGTH
+from gangsaw.tasks.reads.order.bins.signatures import LENGTH
 from gangsaw.tasks.reads.stored.stored import Field, Stored
 
 WINDOW = 1 << 12  # entries that are read at once: those of a lane

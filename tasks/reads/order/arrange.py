@@ -13,7 +13,7 @@ from gangsaw.codecs.reads.sequence.letters import codes_of
 from gangsaw.tasks.reads.files.digest import hash_lines
 from gangsaw.tasks.reads.files.fastq import SEQUENCE, FastqRecords
 from gangsaw.tasks.reads.files.kernels import copy_lines
-from gangsaw.tasks.reads.order.chain import Numbers
+from gangsaw.tasks.reads.order.bins.chain import Numbers
 from gangsaw.tasks.sequences.text import Text
 
 LANE = 1 << 16  # any: the layout does not depend on windows

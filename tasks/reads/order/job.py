@@ -29,7 +29,7 @@ from gangsaw.tasks.engine.progress import Meter
 from gangsaw.tasks.jobs.parts import Made, Parts, PartsTask, complete
 from gangsaw.tasks.jobs.resume import can_be_resumed
 from gangsaw.tasks.reads.order.arranged import Arranged
-from gangsaw.tasks.reads.order.chain import NEIGHBOURS, ranks_of
+from gangsaw.tasks.reads.order.bins.chain import NEIGHBOURS, ranks_of
 from gangsaw.tasks.reads.order.groups import Segments, sealed
 from gangsaw.tasks.reads.order.intake import Facts, facts_of, measured, needed, stamp_of, take_in
 from gangsaw.tasks.reads.order.makers import (

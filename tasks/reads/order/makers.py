@@ -12,7 +12,8 @@ import numpy as np
 from gangsaw.tasks.jobs.parts import Made, Parts
 from gangsaw.tasks.reads.files.fastq import NAME, SEQUENCE, FastqRecords
 from gangsaw.tasks.reads.order.arrange import by_place
-from gangsaw.tasks.reads.order.chain import buckets, edges_of, heaviest
+from gangsaw.tasks.reads.order.bins.chain import buckets, edges_of, heaviest
+from gangsaw.tasks.reads.order.bins.signatures import sign_lines
 from gangsaw.tasks.reads.order.groups import (
     Numbers,
     ReadGroups,
@@ -22,7 +23,6 @@ from gangsaw.tasks.reads.order.groups import (
     unpacked,
 )
 from gangsaw.tasks.reads.order.plan import keys_of, ranks_of_keys, read_plan, weights_of
-from gangsaw.tasks.reads.order.signatures import sign_lines
 
 NONE = np.empty(0, np.uint8)
 

@@ -12,10 +12,11 @@ import zarr
 
 import gangsaw
 from gangsaw import reads
-from gangsaw.tasks.reads.order import chain, job
-from gangsaw.tasks.reads.order.chain import edges_of, heaviest, ranks_of
+from gangsaw.tasks.reads.order import job
+from gangsaw.tasks.reads.order.bins import chain
+from gangsaw.tasks.reads.order.bins.chain import edges_of, heaviest, ranks_of
+from gangsaw.tasks.reads.order.bins.signatures import BIN_BITS, NO_BIN
 from gangsaw.tasks.reads.order.plan import OrderLimits, plan_for
-from gangsaw.tasks.reads.order.signatures import BIN_BITS, NO_BIN
 from gangsaw.tasks.reads.synthetic import make_reads
 
 MADE = make_reads(1500, 80, genome=6000)

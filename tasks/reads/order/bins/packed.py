@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.floats import load_le64
 from gangsaw.codecs.core.numba.jit import jit, jit_inline
-from gangsaw.tasks.reads.order.chain import Numbers
+from gangsaw.tasks.reads.order.bins.chain import Numbers
 from gangsaw.tasks.sequences.text import Text
 
 WORD = 32  # letters of a word

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gangsaw.tasks.reads.order.signatures import AT_ONCE, HALVED, LENGTH, NO_BIN, sign_lines
+from gangsaw.tasks.reads.order.bins.signatures import AT_ONCE, HALVED, LENGTH, NO_BIN, sign_lines
 
 
 def reverse_complement(text: bytes) -> bytes:

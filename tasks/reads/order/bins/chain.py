@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.jit import jit
-from gangsaw.tasks.reads.order.signatures import BIN_BITS, LEFT, NO_BIN, RIGHT
+from gangsaw.tasks.reads.order.bins.signatures import BIN_BITS, LEFT, NO_BIN, RIGHT
 
 Numbers = npt.NDArray[np.int64]
 NEIGHBOURS = 32  # of a bin that the walk may go to: of 2^20 bins it takes 660 MB

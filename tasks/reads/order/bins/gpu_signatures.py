@@ -7,9 +7,9 @@ import numpy as np
 from gangsaw.codecs.core.arrays import Run
 from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.cuda.launch import in_runs, launch, load, pull
-from gangsaw.tasks.reads.order.chain import Numbers
-from gangsaw.tasks.reads.order.packed import WORD, PackedReads, packed_reads
-from gangsaw.tasks.reads.order.signatures import BIN_BITS, HALVED, HASH, LENGTH
+from gangsaw.tasks.reads.order.bins.chain import Numbers
+from gangsaw.tasks.reads.order.bins.packed import WORD, PackedReads, packed_reads
+from gangsaw.tasks.reads.order.bins.signatures import BIN_BITS, HALVED, HASH, LENGTH
 from gangsaw.tasks.sequences.text import Text
 
 THREADS, SHARE = 128, 8  # of a thread block, of a read: as in signatures.cu

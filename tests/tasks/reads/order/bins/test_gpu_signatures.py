@@ -9,10 +9,10 @@ import pytest
 
 from gangsaw.codecs.core.cuda import launch
 from gangsaw.codecs.reads.sequence.letters import codes_of
-from gangsaw.tasks.reads.order import gpu_signatures
-from gangsaw.tasks.reads.order.gpu_signatures import bins_of_lines
-from gangsaw.tasks.reads.order.packed import packed_reads
-from gangsaw.tasks.reads.order.signatures import HALVED, LENGTH, NO_BIN, sign_lines
+from gangsaw.tasks.reads.order.bins import gpu_signatures
+from gangsaw.tasks.reads.order.bins.gpu_signatures import bins_of_lines
+from gangsaw.tasks.reads.order.bins.packed import packed_reads
+from gangsaw.tasks.reads.order.bins.signatures import HALVED, LENGTH, NO_BIN, sign_lines
 
 # around a p-mer, a word, a thread's share, a half; one that every thread of a read goes over twice
 LENGTHS = [0, 1, LENGTH - 1, LENGTH, 15, 29, 30, 31, 32, 33, HALVED - 1, HALVED, 75, 151, 1003]
