@@ -22,7 +22,7 @@ from gangsaw.tasks.sequences.names import FASTA_NAMES, PACKED, is_called
 
 if TYPE_CHECKING:
     from gangsaw.tasks.formats.witness import Witness
-    from gangsaw.tasks.reads.stream import ReadStream
+    from gangsaw.tasks.reads.stream.stream import ReadStream
     from gangsaw.tasks.source import Source
 
 FASTQ_NAMES = (".fastq", ".fq")
@@ -66,7 +66,7 @@ def _sure_of_bam(look: Look) -> Sure:
 
 def _open(paths: Paths, options: SourceOptions, kind: str) -> ReadStream:
     from gangsaw.tasks.reads.stored.info import Settings
-    from gangsaw.tasks.reads.stream import ReadStream
+    from gangsaw.tasks.reads.stream.stream import ReadStream
 
     own = {name: str(value) for name, value in options.own.items()}
     is_interleaved = own.pop("interleaved", NO) == YES

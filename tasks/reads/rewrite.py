@@ -18,7 +18,7 @@ from gangsaw.tasks.reads.files.kernels import LINES
 from gangsaw.tasks.reads.stored.info import Settings
 from gangsaw.tasks.reads.stored.record_text import joined
 from gangsaw.tasks.reads.stored.stored import Field
-from gangsaw.tasks.reads.stream import ReadStream
+from gangsaw.tasks.reads.stream.stream import ReadStream
 from gangsaw.tasks.sequences.targets import open_targets
 from gangsaw.tasks.sequences.text import STDIN as STDOUT
 from gangsaw.tasks.sequences.text import Text

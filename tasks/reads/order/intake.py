@@ -36,7 +36,7 @@ from gangsaw.tasks.sequences.measured import share_read
 from gangsaw.tasks.store.records import Records
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.reads.stream import ReadStream
+    from gangsaw.tasks.reads.stream.stream import ReadStream
 
 FACTS = "facts.json"
 AT_ONCE = 2  # parts that are compressed and written while others are read

@@ -49,7 +49,7 @@ from gangsaw.tasks.store.place import open_place
 from gangsaw.tasks.store.records import Records
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.reads.stream import ReadStream
+    from gangsaw.tasks.reads.stream.stream import ReadStream
 
 VERSION = 1  # of what is in the folder
 JOB = "job.json"

@@ -16,7 +16,7 @@ from gangsaw.tasks.reads.order.intake import needed
 from gangsaw.tasks.sequences.text import opened
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.reads.stream import ReadStream
+    from gangsaw.tasks.reads.stream.stream import ReadStream
 
 log = logging.getLogger(__name__)
 

@@ -23,7 +23,7 @@ import gangsaw
 import gangsaw.tasks.api
 from gangsaw.tasks.formats.opening import open_source
 from gangsaw.tasks.genomes import stream as genome_stream
-from gangsaw.tasks.reads import stream as read_stream
+from gangsaw.tasks.reads.stream import stream as read_stream
 
 
 def raw(path: Path) -> dict[str, object]:

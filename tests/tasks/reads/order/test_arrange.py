@@ -11,9 +11,9 @@ from gangsaw.codecs.reads.lines import lines_of
 from gangsaw.codecs.reads.sequence.layout.steady import steady_layout
 from gangsaw.codecs.reads.sequence.letters import codes_of
 from gangsaw.codecs.reads.sequence.order import first_mapped
-from gangsaw.tasks.reads import stream
 from gangsaw.tasks.reads.files.fastq import SEQUENCE, FastqFile
 from gangsaw.tasks.reads.order import arrange
+from gangsaw.tasks.reads.stream import stream
 from gangsaw.tasks.reads.synthetic import make_reads
 
 ROOM = 1 << 14

@@ -20,7 +20,7 @@ from gangsaw.tasks.reads.files.fastq import FastqFile
 from gangsaw.tasks.reads.order import job
 from gangsaw.tasks.reads.order.plan import OrderLimits
 from gangsaw.tasks.reads.stored.info import Settings
-from gangsaw.tasks.reads.stream import ReadStream
+from gangsaw.tasks.reads.stream.stream import ReadStream
 from gangsaw.tasks.reads.synthetic import make_reads
 from gangsaw.tasks.source import Room
 from gangsaw.tasks.store.place import Place

@@ -36,7 +36,7 @@ from gangsaw.tasks.store.stamps import file_stamps
 
 if TYPE_CHECKING:
     from gangsaw.tasks.reads.order.arranged import Arranged
-    from gangsaw.tasks.reads.unordered import UnorderedReads
+    from gangsaw.tasks.reads.stream.unordered import UnorderedReads
 
 CHUNK = 1 << 25  # bytes; no line lies over a border of these
 OFFSETS = 1 << 20  # starts of a chunk
@@ -129,7 +129,7 @@ class ReadStream:
 
         Raises BadParams where the store was made with other options than those given.
         """
-        from gangsaw.tasks.reads.unordered import as_stored
+        from gangsaw.tasks.reads.stream.unordered import as_stored
 
         return as_stored(self, store)
 

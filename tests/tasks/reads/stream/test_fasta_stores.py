@@ -16,7 +16,7 @@ import gangsaw
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.formats.opening import find_format
 from gangsaw.tasks.reads.stored.info import Settings
-from gangsaw.tasks.reads.stream import ReadStream
+from gangsaw.tasks.reads.stream.stream import ReadStream
 from gangsaw.tasks.sequences import text
 
 FEW = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))

@@ -15,7 +15,7 @@ import gangsaw
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.progress import Progress
 from gangsaw.tasks.formats.format import ExportOptions
-from gangsaw.tasks.reads.stream import ReadStream
+from gangsaw.tasks.reads.stream.stream import ReadStream
 
 LETTERS = st.text("ACGTNacgtnRYK.*-", max_size=60)
 NAMES = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=30)

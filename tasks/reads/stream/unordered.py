@@ -17,7 +17,7 @@ from gangsaw.tasks.reads.stored.stored import Field, Stored
 from gangsaw.tasks.source import Coordinate, Described, Source
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.reads.stream import ReadStream
+    from gangsaw.tasks.reads.stream.stream import ReadStream
 
 BATCH = 1 << 16  # records that are summed up at once
 COMPARED = ("records", "digest", "figures")  # of the attribute
