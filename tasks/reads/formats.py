@@ -101,25 +101,25 @@ def _witness(kind: str) -> Callable[[Paths, SourceOptions], Witness | None]:
 
 
 def _fit_fastq(source: Source) -> Fit:
-    from gangsaw.tasks.reads.export import fit
+    from gangsaw.tasks.reads.export.export import fit
 
     return fit(source, "fastq")
 
 
 def _fit_fasta(source: Source) -> Fit:
-    from gangsaw.tasks.reads.export import fit
+    from gangsaw.tasks.reads.export.export import fit
 
     return fit(source, "fasta")
 
 
 def _fit_bam(source: Source) -> Fit:
-    from gangsaw.tasks.reads.bam_export import fit_bam
+    from gangsaw.tasks.reads.export.bam import fit_bam
 
     return fit_bam(source)
 
 
 def _check(source: Source, paths: Paths, options: ExportOptions, kind: Format) -> None:
-    from gangsaw.tasks.reads.export import check_meant, opened, shard_of
+    from gangsaw.tasks.reads.export.export import check_meant, opened, shard_of
 
     if options.format is None:
         check_meant(source, paths, kind)
@@ -144,7 +144,7 @@ def _shard(options: ExportOptions) -> str:
 
 
 def _export(source: Source, paths: Paths, options: ExportOptions, work: Work, kind: Format) -> None:
-    from gangsaw.tasks.reads.export import export
+    from gangsaw.tasks.reads.export.export import export
 
     export(source, paths, _shard(options), work, kind.name)
 
@@ -158,7 +158,7 @@ def _export_fasta(source: Source, paths: Paths, options: ExportOptions, work: Wo
 
 
 def _export_bam(source: Source, paths: Paths, options: ExportOptions, work: Work) -> None:
-    from gangsaw.tasks.reads.bam_export import export_bam
+    from gangsaw.tasks.reads.export.bam import export_bam
 
     export_bam(source, paths[0], _shard(options), work)
 

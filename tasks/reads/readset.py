@@ -14,7 +14,7 @@ import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.bags import bag_of
-from gangsaw.tasks.reads.export import records_text
+from gangsaw.tasks.reads.export.export import records_text
 from gangsaw.tasks.reads.files.kernels import gather_lines
 from gangsaw.tasks.reads.stored.record_text import names_of
 from gangsaw.tasks.reads.stored.stored import Field, Stored

@@ -89,6 +89,6 @@ def _to_fastq(
     overwrite: bool,
     on_progress: OnProgress | None,
 ) -> int:
-    from gangsaw.tasks.reads.rewrite import rewrite
+    from gangsaw.tasks.reads.export.rewrite import rewrite
 
     return rewrite(tuple(sources), targets, settings, overwrite=overwrite, on_progress=on_progress)

@@ -13,7 +13,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.memory.threads import thread_limit
 from gangsaw.tasks.formats.atomic import whole_files
 from gangsaw.tasks.formats.format import Fit, Work
-from gangsaw.tasks.reads.export import batches, lost_signs, shard_of
+from gangsaw.tasks.reads.export.export import batches, lost_signs, shard_of
 from gangsaw.tasks.reads.files.bam import FIRST, LAST, MOST_QUALITY, PAIRED, PHRED, UNMAPPED
 from gangsaw.tasks.reads.files.kernels import gather_lines
 from gangsaw.tasks.reads.stored.info import ReadsInfo
