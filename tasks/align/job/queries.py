@@ -14,8 +14,8 @@ from gangsaw.tasks.align.search.anchors import QUERY_MASK
 from gangsaw.tasks.reads.files.fastq import NAME, QUALITY, SEQUENCE, FastqRecords
 from gangsaw.tasks.reads.files.kernels import gather_lines
 from gangsaw.tasks.reads.order.intake import cut_in_parts
-from gangsaw.tasks.reads.readset import Reads, ReadSet
 from gangsaw.tasks.reads.stream.stream import READERS
+from gangsaw.tasks.reads.views.readset import Reads, ReadSet
 from gangsaw.tasks.sequences.ragged import Ragged
 from gangsaw.tasks.sequences.text import Places, Text, text_of
 

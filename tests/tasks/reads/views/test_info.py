@@ -10,11 +10,11 @@ import pytest
 from helpers.command_line import CommandLine
 
 import gangsaw
-from gangsaw.tasks.reads.plots import percentile
-from gangsaw.tasks.reads.profile import PARTS, parts_of, profile_of
 from gangsaw.tasks.reads.stored.counts import rounded
 from gangsaw.tasks.reads.stored.figures import ReadFigures
 from gangsaw.tasks.reads.stored.stored import Stored
+from gangsaw.tasks.reads.views.plots import percentile
+from gangsaw.tasks.reads.views.profile import PARTS, parts_of, profile_of
 from gangsaw.tasks.store.source import open_zarr
 
 RNG = np.random.default_rng(3)

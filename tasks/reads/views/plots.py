@@ -11,12 +11,12 @@ from gangsaw.tasks.console.output import size
 from gangsaw.tasks.jobs.colours import ACCENT, INK, SOFT
 from gangsaw.tasks.jobs.plots import draw_blocks
 from gangsaw.tasks.jobs.report import ArrayInfo, StoreInfo, describe
-from gangsaw.tasks.reads.profile import Profile, profile_of
-from gangsaw.tasks.reads.report import Costs, costs_of
 from gangsaw.tasks.reads.stored.counts import PHRED
 from gangsaw.tasks.reads.stored.figures import BASES, ReadFigures
 from gangsaw.tasks.reads.stored.info import ReadsInfo
 from gangsaw.tasks.reads.stored.stored import Stored
+from gangsaw.tasks.reads.views.profile import Profile, profile_of
+from gangsaw.tasks.reads.views.report import Costs, costs_of
 from gangsaw.tasks.store.source import ZarrArray, ZarrSource
 
 if TYPE_CHECKING:
