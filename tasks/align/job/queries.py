@@ -11,8 +11,8 @@ import numpy as np
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.align.search.anchors import QUERY_MASK
-from gangsaw.tasks.reads.files.fastq import NAME, QUALITY, SEQUENCE, FastqRecords
-from gangsaw.tasks.reads.files.kernels import gather_lines
+from gangsaw.tasks.reads.files.kernels import NAME, QUALITY, SEQUENCE, gather_lines
+from gangsaw.tasks.reads.files.records import FastqRecords
 from gangsaw.tasks.reads.order.intake import cut_in_parts
 from gangsaw.tasks.reads.stream.stream import READERS
 from gangsaw.tasks.reads.views.readset import Reads, ReadSet

@@ -13,11 +13,10 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.progress import OnProgress
 from gangsaw.tasks.formats.format import Paths, Work
 from gangsaw.tasks.jobs.stages import staged
-from gangsaw.tasks.reads.files.fastq import FastqRecords
 from gangsaw.tasks.reads.files.kernels import LINES
+from gangsaw.tasks.reads.files.records import FastqRecords
 from gangsaw.tasks.reads.stored.info import Settings
 from gangsaw.tasks.reads.stored.record_text import joined
-from gangsaw.tasks.reads.stored.stored import Field
 from gangsaw.tasks.reads.stream.stream import ReadStream
 from gangsaw.tasks.sequences.targets import open_targets
 from gangsaw.tasks.sequences.text import STDIN as STDOUT
@@ -88,12 +87,5 @@ def alternating(mates: tuple[FastqRecords, ...]) -> FastqRecords:
 
 def text_of(records: FastqRecords) -> Text:
     """Return records as FASTQ text, (n,) uint8."""
-    fields = [
-        Field(
-            records.text,
-            np.ascontiguousarray(records.begins[:, i]),
-            np.ascontiguousarray(records.ends[:, i]),
-        )
-        for i in range(LINES)
-    ]
+    fields = [records.field(line) for line in range(LINES)]
     return joined(fields, np.zeros((len(records), LINES), bool))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams, GangsawError
-from gangsaw.tasks.reads.files.kernels import LINES
+from gangsaw.tasks.reads.files.kernels import LINES, NAME, QUALITY, SEQUENCE
 from gangsaw.tasks.reads.files.records import FastqRecords, ReadFile
 
 if TYPE_CHECKING:
@@ -86,20 +86,20 @@ class BamFile(ReadFile):
     def _records(self, lines: Sequence[Line]) -> FastqRecords:
         fields = list(zip(*lines, strict=True))
         sizes = np.array([[len(text) for text in field] for field in fields], np.int64)
-        ends = np.cumsum(sizes.ravel()).reshape(sizes.shape)
+        name_ends, sequence_ends, ends = np.cumsum(sizes.ravel()).reshape(sizes.shape)
         text = np.frombuffer(bytearray(b"".join(map(b"".join, fields))), np.uint8)
-        qualities = text[ends[1, -1] :]
+        qualities = text[sequence_ends[-1] :]
         if qualities.size and qualities.max() > MOST_QUALITY:
-            which = int(np.searchsorted(ends[2], ends[1, -1] + np.argmax(qualities), "right"))
+            which = int(np.searchsorted(ends, sequence_ends[-1] + np.argmax(qualities), "right"))
             raise BadParams(
                 f"{self.path}: record {self.n_records + which + 1} has a quality of "
                 f"{qualities.max()}; {MOST_QUALITY} is the most that text holds"
             )
         qualities += PHRED
         self.n_records += len(lines)
-        places = np.stack([ends[0], ends[1], ends[1], ends[2]], axis=1)
+        places = np.stack([name_ends, sequence_ends, sequence_ends, ends], axis=1)
         begins = places.copy()
-        begins[:, [0, 1, 3]] -= sizes.T
+        begins[:, [NAME, SEQUENCE, QUALITY]] -= sizes.T
         assert begins.shape[1] == LINES
         return FastqRecords(text, begins, places)
 

@@ -8,13 +8,12 @@ import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.reads.files.fasta_kernels import HEAD, first_width, join_lines, odd_folds
-from gangsaw.tasks.reads.files.kernels import LINES, NEWLINE, strip_returns
+from gangsaw.tasks.reads.files.kernels import LINES, NEWLINE, SEQUENCE, strip_returns
 from gangsaw.tasks.reads.files.records import FastqRecords, Places, ReadFile
 from gangsaw.tasks.sequences.signs import START, hint
 from gangsaw.tasks.sequences.text import Text
 
 COMMENT = 59  # ";"
-SEQUENCE = 1  # of the lines of a record
 SAMPLE = 1 << 16  # letters
 NUMBERING = 1 << 32  # more lines than a record has
 

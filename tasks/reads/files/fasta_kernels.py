@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gangsaw.codecs.core.numba.jit import jit
-from gangsaw.tasks.reads.files.kernels import NAME_LINE, NEWLINE, RETURN, SEQUENCE_LINE
+from gangsaw.tasks.reads.files.kernels import NAME, NEWLINE, RETURN, SEQUENCE, SIGN
 
 HEAD = 62  # ">"
 
@@ -24,20 +24,20 @@ def join_lines(
     record_begins, record_ends : (n, 4) int64, filled: name, sequence, and twice nothing
     """
     for i in range(len(heads) - 1):
-        record_begins[i, NAME_LINE], record_ends[i, NAME_LINE] = (
+        record_begins[i, NAME], record_ends[i, NAME] = (
             begins[heads[i]] + 1,
             ends[heads[i]],
         )
         at = begins[heads[i] + 1] if heads[i] + 1 < heads[i + 1] else ends[heads[i]]
-        record_begins[i, SEQUENCE_LINE] = at
+        record_begins[i, SEQUENCE] = at
         for line in range(heads[i] + 1, heads[i + 1]):
             n = ends[line] - begins[line]
             if at != begins[line]:
                 for k in range(n):
                     text[at + k] = text[begins[line] + k]
             at += n
-        record_ends[i, 1:] = at
-        record_begins[i, 2:] = at
+        record_ends[i, SEQUENCE:] = at
+        record_begins[i, SIGN:] = at
 
 
 @jit

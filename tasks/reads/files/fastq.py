@@ -1,4 +1,4 @@
-"""FastqRecords of FASTQ text, many at a time, as places in it."""
+"""Records of FASTQ text, many at a time, as places in it."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from gangsaw.tasks.reads.files.kernels import (
     LINES,
     NEWLINE,
     NO_AT,
+    QUALITY,
     REASONS,
     RETURN,
     check_records,
@@ -24,9 +25,6 @@ from gangsaw.tasks.reads.files.records import FastqRecords, Places, ReadFile
 from gangsaw.tasks.sequences.signs import START, hint
 from gangsaw.tasks.sequences.text import Text
 
-__all__ = ["NAME", "QUALITY", "SEQUENCE", "SIGN", "FastqFile", "FastqRecords", "Places"]
-
-NAME, SEQUENCE, SIGN, QUALITY = range(LINES)
 SIGN_BYTES = np.array([1, 0, 1, 0])  # that lines begin with: "@" and "+"
 MOST_TAIL = 1 << 10  # bytes of blank lines behind the last record
 

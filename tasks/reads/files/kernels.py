@@ -14,8 +14,8 @@ REASONS = {
     NO_PLUS: "does not begin with + (sequences over several lines are not read)",
     LENGTHS: "differs in length from the sequence",
 }
-NAME_LINE, SEQUENCE_LINE, PLUS_LINE, QUALITY_LINE = range(4)  # of a record
-LINE_OF = {NO_AT: NAME_LINE, NO_PLUS: PLUS_LINE, LENGTHS: QUALITY_LINE}
+NAME, SEQUENCE, SIGN, QUALITY = range(4)  # lines of a record, columns of their places
+LINE_OF = {NO_AT: NAME, NO_PLUS: SIGN, LENGTHS: QUALITY}
 LINES = 4
 SPACE, TAB, SLASH, ONE, TWO = 32, 9, 47, 49, 50
 
@@ -30,12 +30,12 @@ def check_records(text: Any, begins: Any, ends: Any) -> tuple[int, int]:
     begins, ends : (n, 4) int64, the lines of each record without their ends
     """
     for i in range(len(begins)):
-        if ends[i, NAME_LINE] == begins[i, NAME_LINE] or text[begins[i, NAME_LINE]] != AT:
+        if ends[i, NAME] == begins[i, NAME] or text[begins[i, NAME]] != AT:
             return i, NO_AT
-        if ends[i, PLUS_LINE] == begins[i, PLUS_LINE] or text[begins[i, PLUS_LINE]] != PLUS:
+        if ends[i, SIGN] == begins[i, SIGN] or text[begins[i, SIGN]] != PLUS:
             return i, NO_PLUS
-        letters = ends[i, SEQUENCE_LINE] - begins[i, SEQUENCE_LINE]
-        if letters != ends[i, QUALITY_LINE] - begins[i, QUALITY_LINE]:
+        letters = ends[i, SEQUENCE] - begins[i, SEQUENCE]
+        if letters != ends[i, QUALITY] - begins[i, QUALITY]:
             return i, LENGTHS
     return len(begins), FINE
 

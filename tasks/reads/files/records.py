@@ -14,6 +14,34 @@ from gangsaw.tasks.reads.files.kernels import LINES, RETURN
 from gangsaw.tasks.sequences.text import Text, text_of
 
 Places = npt.NDArray[np.int64]
+OWNER = 0  # column of rows: the line or the record that they tell of
+
+
+class Field(NamedTuple):
+    """A line of each of some records.
+
+    Attributes
+    ----------
+    text : (m,) uint8
+    begins, ends : (n,) int64, contiguous
+    """
+
+    text: Text
+    begins: Places
+    ends: Places
+
+    def letters(self, i: int) -> bytes:
+        """Return the line of a record."""
+        return self.text[self.begins[i] : self.ends[i]].tobytes()
+
+    def some(self, first: int, step: int) -> Field:
+        """Return the lines of every so many records."""
+        own = slice(first, None, step)
+        return Field(
+            self.text,
+            np.ascontiguousarray(self.begins[own]),
+            np.ascontiguousarray(self.ends[own]),
+        )
 
 
 class FastqRecords(NamedTuple):
@@ -38,6 +66,11 @@ class FastqRecords(NamedTuple):
         """Return some of the records."""
         return FastqRecords(self.text, self.begins[which], self.ends[which])
 
+    def field(self, line: int) -> Field:
+        """Return one line of each record: NAME, SEQUENCE, SIGN or QUALITY."""
+        begins, ends = (np.ascontiguousarray(p[:, line]) for p in (self.begins, self.ends))
+        return Field(self.text, begins, ends)
+
 
 class Queue:
     """Rows of numbers that wait until the records that they tell of are written.
@@ -53,13 +86,13 @@ class Queue:
         self.seen, self._rows = 0, np.empty((0, columns), np.int64)
 
     def add(self, rows: Places) -> None:
-        """Take rows (n, columns) int64, in the order of their first column, behind all others."""
+        """Take rows (n, columns) int64, in the order of their owners, behind all others."""
         self.seen += len(rows)
         self._rows = np.concatenate((self._rows, rows)) if len(rows) else self._rows
 
     def take(self, limit: int) -> Places:
-        """Return, and forget, the rows whose first number is below a limit."""
-        n = int(np.searchsorted(self._rows[:, 0], limit))
+        """Return, and forget, the rows whose owner is below a limit."""
+        n = int(np.searchsorted(self._rows[:, OWNER], limit))
         taken, self._rows = self._rows[:n], self._rows[n:]
         return taken
 

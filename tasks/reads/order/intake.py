@@ -21,9 +21,8 @@ from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.tasks.engine.failure import ChunkFailed, naming
 from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.jobs.parts import Parts
-from gangsaw.tasks.reads.files.fastq import QUALITY
-from gangsaw.tasks.reads.files.kernels import LINES
-from gangsaw.tasks.reads.files.records import ReadFile
+from gangsaw.tasks.reads.files.kernels import LINES, QUALITY
+from gangsaw.tasks.reads.files.records import OWNER, ReadFile
 from gangsaw.tasks.reads.order.groups import (
     PER_RECORD,
     Mates,
@@ -209,7 +208,7 @@ def _packed(pieces: list[Mates], first: int, files: Sequence[ReadFile]) -> npt.N
     per_file = k // len(files)
     for i, file in enumerate(files):
         last = per_file * (first + n)
-        own, _ = file.odd_ends.take(file.numbering * last)[:, 0], file.folds.take(last)
+        own, _ = file.odd_ends.take(file.numbering * last)[:, OWNER], file.folds.take(last)
         if file.numbering != LINES:  # `ReadFile.lost_by_order` tells of them
             continue
         record, line = np.divmod(own - LINES * per_file * first, LINES)

@@ -7,8 +7,8 @@ from collections import Counter
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.tasks.reads.files.records import Field
 from gangsaw.tasks.reads.stored.figures import LENGTH_BITS, Histogram, ReadFigures
-from gangsaw.tasks.reads.stored.stored import Field
 from gangsaw.tasks.sequences.kernels import LETTERS, TABLES, count_letters
 
 PHRED = 33  # letter of quality 0

@@ -7,9 +7,9 @@ import numpy as np
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.reads.files.fasta import NUMBERING
 from gangsaw.tasks.reads.files.fasta_kernels import fold_records
-from gangsaw.tasks.reads.files.records import Places
+from gangsaw.tasks.reads.files.records import Field, Places
 from gangsaw.tasks.reads.stored.record_text import RecordText
-from gangsaw.tasks.reads.stored.stored import Field, Stored
+from gangsaw.tasks.reads.stored.stored import Stored
 from gangsaw.tasks.sequences.text import Text
 
 UNFOLDED = 1 << 62  # letters of a line

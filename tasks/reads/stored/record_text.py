@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.reads.files.kernels import AT, LINES, PLUS, join_records
-from gangsaw.tasks.reads.files.records import Places
-from gangsaw.tasks.reads.stored.stored import Field, Stored
+from gangsaw.tasks.reads.files.records import Field, Places
+from gangsaw.tasks.reads.stored.stored import Stored
 from gangsaw.tasks.sequences.text import Text
 
 SIGNS = np.array([AT, 0, PLUS, 0], np.uint8)

@@ -4,45 +4,16 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
-from gangsaw.tasks.reads.files.fastq import Places
 from gangsaw.tasks.reads.files.kernels import line_ends
+from gangsaw.tasks.reads.files.records import Field, Places
 from gangsaw.tasks.reads.stored.info import ReadsInfo
 from gangsaw.tasks.sequences.held import HeldChunks
-from gangsaw.tasks.sequences.text import Text
 from gangsaw.tasks.source import SourceArray
-
-
-class Field(NamedTuple):
-    """A line of each of some records.
-
-    Attributes
-    ----------
-    text : (m,) uint8
-    begins, ends : (n,) int64, contiguous
-    """
-
-    text: Text
-    begins: Places
-    ends: Places
-
-    def letters(self, i: int) -> bytes:
-        """Return the line of a record."""
-        return self.text[self.begins[i] : self.ends[i]].tobytes()
-
-    def some(self, first: int, step: int) -> Field:
-        """Return the lines of every so many records."""
-        own = slice(first, None, step)
-        return Field(
-            self.text,
-            np.ascontiguousarray(self.begins[own]),
-            np.ascontiguousarray(self.ends[own]),
-        )
 
 
 class Stored:

@@ -16,18 +16,21 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.reads.files.bam import BamFile
 from gangsaw.tasks.reads.files.digest import sum_records
 from gangsaw.tasks.reads.files.fasta import FastaFile, first_letters
-from gangsaw.tasks.reads.files.fastq import NAME, QUALITY, SEQUENCE, SIGN, FastqFile, FastqRecords
+from gangsaw.tasks.reads.files.fastq import FastqFile
 from gangsaw.tasks.reads.files.kernels import (
     LINES,
+    NAME,
+    QUALITY,
+    SEQUENCE,
+    SIGN,
     copy_lines,
     map_letters,
     place_lines,
     same_lines,
 )
-from gangsaw.tasks.reads.files.records import ReadFile
+from gangsaw.tasks.reads.files.records import OWNER, FastqRecords, Field, ReadFile
 from gangsaw.tasks.reads.stored.counts import PHRED, ReadCounts
 from gangsaw.tasks.reads.stored.info import ATTRIBUTE, ReadsInfo, Settings
-from gangsaw.tasks.reads.stored.stored import Field
 from gangsaw.tasks.sequences.fasta import refuse_protein
 from gangsaw.tasks.sequences.measured import share_read
 from gangsaw.tasks.sequences.text import Text
@@ -238,7 +241,7 @@ class _Writer:
         mates = tuple(self._binned(records) for records in mates)
         out: dict[str, NumpyArray] = {}
         for name in self.stream.kept:
-            out |= self._lines(name, [_field(records, FIELDS[name]) for records in mates])
+            out |= self._lines(name, [records.field(FIELDS[name]) for records in mates])
         out |= self._odd_signs(mates)
         self._sum(mates)
         self._count(mates)
@@ -277,11 +280,12 @@ class _Writer:
         ends, folds = [], []
         for which, file in enumerate(self.files):
             n = self.n_records // n_files
-            lines, rows = file.odd_ends.take(n * numbering)[:, 0], file.folds.take(n)
+            lines = file.odd_ends.take(n * numbering)[:, OWNER]
+            owners, lengths = file.folds.take(n).T
             record = lines // numbering * n_files + which
             ends.append(record * numbering + lines % numbering)
-            folds.append(rows * (n_files, 1) + (which, 0))
-        record, length = np.concatenate(folds).T.astype("u8")
+            folds.append((owners * n_files + which, lengths))
+        record, length = np.concatenate(folds, axis=1).astype("u8")
         order = np.argsort(record, kind="stable")
         found = {"odd_end": np.sort(np.concatenate(ends)).astype("u8")}
         found |= {"fold_record": record[order], "fold_length": length[order]}
@@ -313,12 +317,12 @@ class _Writer:
         if "name" not in self.stream.kept:
             return {}
         if self.sign is None:
-            self.sign = "name" if _field(mates[0], SIGN).letters(0) else ""
+            self.sign = "name" if mates[0].field(SIGN).letters(0) else ""
         odd = np.stack([_is_odd(records, self.sign) for records in mates], axis=1).ravel()
         numbers, k = np.flatnonzero(odd), len(mates)
         if not numbers.size:
             return {}
-        lines = [_field(mates[i % k], SIGN).letters(i // k) + b"\n" for i in numbers.tolist()]
+        lines = [mates[i % k].field(SIGN).letters(i // k) + b"\n" for i in numbers.tolist()]
         starts = self.ends["plus"] + np.cumsum([0, *map(len, lines)])
         self.ends["plus"] = int(starts[-1])
         return {
@@ -337,8 +341,8 @@ class _Writer:
 
     def _count(self, mates: tuple[FastqRecords, ...]) -> None:
         for records in mates:
-            quality = _field(records, QUALITY) if "quality" in self.stream.kept else None
-            self.counts.add(_field(records, SEQUENCE), quality)
+            quality = records.field(QUALITY) if "quality" in self.stream.kept else None
+            self.counts.add(records.field(SEQUENCE), quality)
 
     def _sum(self, mates: tuple[FastqRecords, ...]) -> None:
         fields = [field for records in mates for field in _hashed(records, self)]
@@ -347,25 +351,20 @@ class _Writer:
         self.digest = (self.digest + int(sum_records(tuple(fields), scratch))) % (1 << 64)
 
 
-def _field(records: FastqRecords, which: int) -> Field:
-    begins, ends = (np.ascontiguousarray(p[:, which]) for p in (records.begins, records.ends))
-    return Field(records.text, begins, ends)
-
-
 def _hashed(records: FastqRecords, writer: _Writer) -> list[Field]:
     """Return the four lines of records as they are stored; what is not is empty."""
     kept = {FIELDS[name] for name in writer.stream.kept}
     kept |= {SIGN} if NAME in kept else set()
-    fields = [_field(records, which) for which in range(LINES)]
+    fields = [records.field(which) for which in range(LINES)]
     return [f if i in kept else f._replace(ends=f.begins) for i, f in enumerate(fields)]
 
 
 def _is_odd(records: FastqRecords, usual: str) -> npt.NDArray[np.bool_]:
     """Say of each record whether the line behind "+" is not as `usual` says."""
-    sign = _field(records, SIGN)
+    sign = records.field(SIGN)
     if usual == "":
         return sign.ends > sign.begins
-    name = _field(records, NAME)
+    name = records.field(NAME)
     is_same = np.empty(len(records.begins), bool)
     same_lines(*name, *sign, is_same)
     return ~is_same

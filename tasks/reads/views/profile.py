@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.tasks.reads.stored.stored import Field, Stored
+from gangsaw.tasks.reads.files.records import Field
+from gangsaw.tasks.reads.stored.stored import Stored
 from gangsaw.tasks.sequences.kernels import LETTERS
 
 PARTS = 16  # of the store, from each of which as many reads are taken

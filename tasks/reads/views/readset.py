@@ -16,8 +16,9 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.bags import bag_of
 from gangsaw.tasks.reads.export.export import records_text
 from gangsaw.tasks.reads.files.kernels import gather_lines
+from gangsaw.tasks.reads.files.records import Field
 from gangsaw.tasks.reads.stored.record_text import names_of
-from gangsaw.tasks.reads.stored.stored import Field, Stored
+from gangsaw.tasks.reads.stored.stored import Stored
 from gangsaw.tasks.sequences.ragged import Ragged
 from gangsaw.tasks.store.source import open_zarr
 

@@ -11,7 +11,8 @@ from gangsaw.codecs.reads.lines import lines_of
 from gangsaw.codecs.reads.sequence.layout.steady import steady_layout
 from gangsaw.codecs.reads.sequence.letters import codes_of
 from gangsaw.codecs.reads.sequence.order import first_mapped
-from gangsaw.tasks.reads.files.fastq import SEQUENCE, FastqFile
+from gangsaw.tasks.reads.files.fastq import FastqFile
+from gangsaw.tasks.reads.files.kernels import SEQUENCE
 from gangsaw.tasks.reads.order import arrange
 from gangsaw.tasks.reads.stream import stream
 from gangsaw.tasks.reads.synthetic import make_reads
