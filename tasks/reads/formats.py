@@ -17,7 +17,7 @@ from gangsaw.tasks.formats.format import (
     Sure,
     Work,
 )
-from gangsaw.tasks.reads.stored.info import NAMES, ORDERS, QUALITIES
+from gangsaw.tasks.reads.files.settings import NAMES, ORDERS, QUALITIES
 from gangsaw.tasks.sequences.names import FASTA_NAMES, PACKED, is_called
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _sure_of_bam(look: Look) -> Sure:
 
 
 def _open(paths: Paths, options: SourceOptions, kind: str) -> ReadStream:
-    from gangsaw.tasks.reads.stored.info import Settings
+    from gangsaw.tasks.reads.files.settings import Settings
     from gangsaw.tasks.reads.stream.stream import ReadStream
 
     own = {name: str(value) for name, value in options.own.items()}

@@ -12,8 +12,8 @@ from gangsaw.codecs.core.options import listed
 from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.output import progress_bar, write_table
 from gangsaw.tasks.engine.progress import OnProgress
+from gangsaw.tasks.reads.files.settings import ORDERS, Settings
 from gangsaw.tasks.reads.formats import FASTQ_NAMES, YES
-from gangsaw.tasks.reads.stored.info import ORDERS, Settings
 from gangsaw.tasks.sequences.names import PACKED
 
 MOST_SOURCES = 2

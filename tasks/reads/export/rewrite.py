@@ -15,7 +15,7 @@ from gangsaw.tasks.formats.format import Paths, Work
 from gangsaw.tasks.jobs.stages import staged
 from gangsaw.tasks.reads.files.kernels import LINES
 from gangsaw.tasks.reads.files.records import FastqRecords
-from gangsaw.tasks.reads.stored.info import Settings
+from gangsaw.tasks.reads.files.settings import Settings
 from gangsaw.tasks.reads.stored.record_text import joined
 from gangsaw.tasks.reads.stream.stream import ReadStream
 from gangsaw.tasks.sequences.targets import open_targets

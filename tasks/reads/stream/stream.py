@@ -29,8 +29,9 @@ from gangsaw.tasks.reads.files.kernels import (
     same_lines,
 )
 from gangsaw.tasks.reads.files.records import OWNER, FastqRecords, Field, ReadFile
+from gangsaw.tasks.reads.files.settings import Settings
 from gangsaw.tasks.reads.stored.counts import PHRED, ReadCounts
-from gangsaw.tasks.reads.stored.info import ATTRIBUTE, ReadsInfo, Settings
+from gangsaw.tasks.reads.stored.info import ATTRIBUTE, ReadsInfo
 from gangsaw.tasks.sequences.fasta import refuse_protein
 from gangsaw.tasks.sequences.measured import share_read
 from gangsaw.tasks.sequences.text import Text

@@ -12,7 +12,8 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.reads.files.digest import sum_records
 from gangsaw.tasks.reads.files.records import Field
-from gangsaw.tasks.reads.stored.info import ATTRIBUTE, Settings
+from gangsaw.tasks.reads.files.settings import Settings
+from gangsaw.tasks.reads.stored.info import ATTRIBUTE
 from gangsaw.tasks.reads.stored.record_text import signs_of
 from gangsaw.tasks.reads.stored.stored import Stored
 from gangsaw.tasks.source import Coordinate, Described, Source

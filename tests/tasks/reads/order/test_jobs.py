@@ -17,9 +17,9 @@ import gangsaw
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
 from gangsaw.tasks.engine.progress import Progress
 from gangsaw.tasks.reads.files.fastq import FastqFile
+from gangsaw.tasks.reads.files.settings import Settings
 from gangsaw.tasks.reads.order import job
 from gangsaw.tasks.reads.order.plan import OrderLimits
-from gangsaw.tasks.reads.stored.info import Settings
 from gangsaw.tasks.reads.stream.stream import ReadStream
 from gangsaw.tasks.reads.synthetic import make_reads
 from gangsaw.tasks.source import Room

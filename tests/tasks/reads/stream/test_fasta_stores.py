@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import gangsaw
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.formats.opening import find_format
-from gangsaw.tasks.reads.stored.info import Settings
+from gangsaw.tasks.reads.files.settings import Settings
 from gangsaw.tasks.reads.stream.stream import ReadStream
 from gangsaw.tasks.sequences import text
 
