@@ -14,7 +14,7 @@ from gangsaw.tasks.engine.progress import OnProgress
 from gangsaw.tasks.formats.format import Paths, Work
 from gangsaw.tasks.jobs.stages import staged
 from gangsaw.tasks.reads.files.kernels import LINES
-from gangsaw.tasks.reads.files.records import FastqRecords
+from gangsaw.tasks.reads.files.records import FastqRecords, Mates
 from gangsaw.tasks.reads.files.settings import Settings
 from gangsaw.tasks.reads.stored.record_text import joined
 from gangsaw.tasks.reads.stream.stream import ReadStream
@@ -73,7 +73,7 @@ def _ordered(
         yield ready
 
 
-def alternating(mates: tuple[FastqRecords, ...]) -> FastqRecords:
+def alternating(mates: Mates) -> FastqRecords:
     """Return the records of mates side by side."""
     if len(mates) == 1:
         return mates[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -70,6 +70,10 @@ class FastqRecords(NamedTuple):
         """Return one line of each record: NAME, SEQUENCE, SIGN or QUALITY."""
         begins, ends = (np.ascontiguousarray(p[:, line]) for p in (self.begins, self.ends))
         return Field(self.text, begins, ends)
+
+
+# records that belong together lie at equal places: one of each file, or even and odd ones
+Mates: TypeAlias = tuple[FastqRecords, ...]
 
 
 class Queue:

@@ -16,11 +16,10 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.reads.files.digest import sum_records
 from gangsaw.tasks.reads.files.kernels import LINES, SEQUENCE, copy_lines
-from gangsaw.tasks.reads.files.records import FastqRecords
+from gangsaw.tasks.reads.files.records import FastqRecords, Mates
 from gangsaw.tasks.sequences.text import Text
 
 Numbers: TypeAlias = npt.NDArray[np.int64]
-Mates: TypeAlias = tuple[FastqRecords, ...]
 
 ZSTD = Zstd(level=1, checksum=True)  # level 3 saved 4 % of scratch and took twice as long
 WORD = np.dtype("<i8")

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.codecs.core.errors import BadParams, CorruptChunk
+from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.reads.files.digest import sum_records
 from gangsaw.tasks.reads.files.records import Field
-from gangsaw.tasks.reads.files.settings import Settings
 from gangsaw.tasks.reads.stored.info import ATTRIBUTE
 from gangsaw.tasks.reads.stored.record_text import signs_of
 from gangsaw.tasks.reads.stored.stored import Stored
-from gangsaw.tasks.source import Coordinate, Described, Source
-
-if TYPE_CHECKING:
-    from gangsaw.tasks.reads.stream.stream import ReadStream
+from gangsaw.tasks.source import Coordinate, Described, Stream
 
 BATCH = 1 << 16  # records that are summed up at once
 COMPARED = ("records", "digest", "figures")  # of the attribute
+
+
+class SummedStream(Stream, Protocol):
+    """A stream that says, when all was read, what a store of it would say of itself."""
+
+    @property
+    def outcome(self) -> Mapping[str, object]:
+        """The attribute, known at the end."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,7 @@ class UnorderedReads:
     stored : the store that it is compared with
     """
 
-    stream: ReadStream
+    stream: SummedStream
     stored: Stored
     arrays: tuple[Described, ...] = ()
     coords: tuple[Coordinate, ...] = ()
@@ -62,27 +66,6 @@ class UnorderedReads:
         own = {name: found[name] for name in COMPARED if name in found}
         self.outcome[ATTRIBUTE] = contents.to_dict() | own
         yield from ()
-
-
-def as_stored(stream: ReadStream, source: Source) -> ReadStream | UnorderedReads:
-    """Return the stream as a store was made of it; BadParams where it was made with other options.
-
-    Options that the user left alone are those of the store.
-    """
-    if ATTRIBUTE not in source.attrs:
-        return stream
-    stored = Stored(source.arrays, source.attrs)
-    wanted, usual = stored.contents.settings, Settings()
-    for name, value in vars(stream.settings).items():
-        if value not in (getattr(usual, name), getattr(wanted, name)):
-            raise BadParams(
-                f"{source.name} was made with --{name} {getattr(wanted, name)}, not {value}"
-            )
-    is_one = stored.contents.is_paired and len(stream.paths) == 1
-    own = replace(wanted, order="kept", interleaved=is_one)
-    if wanted.order == "kept":
-        return replace(stream, settings=own)
-    return UnorderedReads(replace(stream, settings=own), stored)
 
 
 def digest_of(stored: Stored) -> int:
