@@ -35,8 +35,8 @@ from gangsaw.codecs.core.coding.host import HostBackend  # noqa: E402
 from gangsaw.codecs.core.container import checksum, frame  # noqa: E402
 from gangsaw.codecs.core.cuda.device import backend, cupy  # noqa: E402
 from gangsaw.codecs.core.errors import GangsawError  # noqa: E402
-from gangsaw.tasks.reads.order.gpu_signatures import bins_of_lines  # noqa: E402
-from gangsaw.tasks.reads.order.signatures import sign_lines  # noqa: E402
+from gangsaw.tasks.reads.order.bins.gpu_signatures import bins_of_lines  # noqa: E402
+from gangsaw.tasks.reads.order.bins.signatures import sign_lines  # noqa: E402
 from gangsaw.tasks.tcr.kernels.batch import Batch, Counts  # noqa: E402
 from gangsaw.tasks.tcr.model import MAX_D, Model  # noqa: E402
 from gangsaw.tasks.tcr.paths.synthetic import random_batch  # noqa: E402

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gangsaw.tasks.reads.index.build import add_index
-from gangsaw.tasks.reads.readset import Reads, ReadSet, SingleRead, open
+from gangsaw.tasks.reads.views.readset import Reads, ReadSet, SingleRead, open
 from gangsaw.tasks.sequences.ragged import Packed, Ragged
 
 __all__ = ["Packed", "Ragged", "ReadSet", "Reads", "SingleRead", "add_index", "open"]

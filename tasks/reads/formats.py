@@ -17,12 +17,12 @@ from gangsaw.tasks.formats.format import (
     Sure,
     Work,
 )
-from gangsaw.tasks.reads.settings import NAMES, ORDERS, QUALITIES
+from gangsaw.tasks.reads.files.settings import NAMES, ORDERS, QUALITIES
 from gangsaw.tasks.sequences.names import FASTA_NAMES, PACKED, is_called
 
 if TYPE_CHECKING:
     from gangsaw.tasks.formats.witness import Witness
-    from gangsaw.tasks.reads.stream import ReadStream
+    from gangsaw.tasks.reads.stream.stream import ReadStream
     from gangsaw.tasks.source import Source
 
 FASTQ_NAMES = (".fastq", ".fq")
@@ -65,8 +65,8 @@ def _sure_of_bam(look: Look) -> Sure:
 
 
 def _open(paths: Paths, options: SourceOptions, kind: str) -> ReadStream:
-    from gangsaw.tasks.reads.settings import Settings
-    from gangsaw.tasks.reads.stream import ReadStream
+    from gangsaw.tasks.reads.files.settings import Settings
+    from gangsaw.tasks.reads.stream.stream import ReadStream
 
     own = {name: str(value) for name, value in options.own.items()}
     is_interleaved = own.pop("interleaved", NO) == YES
@@ -85,7 +85,7 @@ def _open_fasta(paths: Paths, options: SourceOptions) -> ReadStream:
 
 
 def _open_bam(paths: Paths, options: SourceOptions) -> ReadStream:
-    from gangsaw.tasks.reads.bam import is_paired
+    from gangsaw.tasks.reads.files.bam import is_paired
 
     own = {**options.own, "interleaved": YES if is_paired(paths[0]) else NO}
     return _open(paths, replace(options, own=own), "bam")
@@ -101,25 +101,25 @@ def _witness(kind: str) -> Callable[[Paths, SourceOptions], Witness | None]:
 
 
 def _fit_fastq(source: Source) -> Fit:
-    from gangsaw.tasks.reads.export import fit
+    from gangsaw.tasks.reads.export.export import fit
 
     return fit(source, "fastq")
 
 
 def _fit_fasta(source: Source) -> Fit:
-    from gangsaw.tasks.reads.export import fit
+    from gangsaw.tasks.reads.export.export import fit
 
     return fit(source, "fasta")
 
 
 def _fit_bam(source: Source) -> Fit:
-    from gangsaw.tasks.reads.bam_export import fit_bam
+    from gangsaw.tasks.reads.export.bam import fit_bam
 
     return fit_bam(source)
 
 
 def _check(source: Source, paths: Paths, options: ExportOptions, kind: Format) -> None:
-    from gangsaw.tasks.reads.export import check_meant, opened, shard_of
+    from gangsaw.tasks.reads.export.export import check_meant, opened, shard_of
 
     if options.format is None:
         check_meant(source, paths, kind)
@@ -144,7 +144,7 @@ def _shard(options: ExportOptions) -> str:
 
 
 def _export(source: Source, paths: Paths, options: ExportOptions, work: Work, kind: Format) -> None:
-    from gangsaw.tasks.reads.export import export
+    from gangsaw.tasks.reads.export.export import export
 
     export(source, paths, _shard(options), work, kind.name)
 
@@ -158,7 +158,7 @@ def _export_fasta(source: Source, paths: Paths, options: ExportOptions, work: Wo
 
 
 def _export_bam(source: Source, paths: Paths, options: ExportOptions, work: Work) -> None:
-    from gangsaw.tasks.reads.bam_export import export_bam
+    from gangsaw.tasks.reads.export.bam import export_bam
 
     export_bam(source, paths[0], _shard(options), work)
 

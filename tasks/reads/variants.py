@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from gangsaw.tasks.reads.order.gpu_signatures import DEFINES
+from gangsaw.tasks.reads.order.bins.gpu_signatures import DEFINES
 
-KERNELS = {"order/signatures.cu": [DEFINES]}
+KERNELS = {"order/bins/signatures.cu": [DEFINES]}

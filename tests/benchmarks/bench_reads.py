@@ -15,7 +15,7 @@ import numpy as np
 from gangsaw.codecs import Reads
 from gangsaw.codecs.core.memory.threads import set_thread_limit
 from gangsaw.tasks.bench.table import Row, cpu_seconds, say
-from gangsaw.tasks.reads.stream import ReadStream
+from gangsaw.tasks.reads.stream.stream import ReadStream
 from gangsaw.tasks.sequences.text import Text
 
 ROUNDS = 3

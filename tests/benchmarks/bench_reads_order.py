@@ -24,10 +24,10 @@ from gangsaw.codecs import Reads
 from gangsaw.codecs.core.memory.threads import set_thread_limit
 from gangsaw.codecs.reads.lines import Lines, lines_of
 from gangsaw.tasks.bench.table import Row, cpu_seconds, say, seconds_in_turn
-from gangsaw.tasks.reads.fastq import FastqRecords
-from gangsaw.tasks.reads.kernels import LINES, copy_lines
+from gangsaw.tasks.reads.files.kernels import LINES, copy_lines
+from gangsaw.tasks.reads.files.records import FastqRecords
 from gangsaw.tasks.reads.order.arrange import by_place
-from gangsaw.tasks.reads.order.signatures import sign_lines
+from gangsaw.tasks.reads.order.bins.signatures import sign_lines
 from gangsaw.tasks.sequences.text import Text
 
 ROUNDS = 3

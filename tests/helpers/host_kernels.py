@@ -18,7 +18,7 @@ PACKED = (
 
 ENTROPY, READS = "gangsaw.codecs.reads.entropy", "gangsaw.codecs.reads"
 EIGHT = "gangsaw.codecs.core.nucleotides.kernels"
-PACK = "gangsaw.tasks.reads.order.packed"
+PACK = "gangsaw.tasks.reads.order.bins.packed"
 # by group of parity.py: reason, functions, seconds
 EXCEPTIONS = {
     "reads": {

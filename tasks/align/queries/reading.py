@@ -10,11 +10,11 @@ import numpy as np
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.align.queries.queries import Queries
 from gangsaw.tasks.align.search.seeds.anchors import QUERY_MASK
-from gangsaw.tasks.reads.fastq import NAME, QUALITY, SEQUENCE, FastqRecords
-from gangsaw.tasks.reads.kernels import gather_lines
+from gangsaw.tasks.reads.files.input import READERS
+from gangsaw.tasks.reads.files.kernels import NAME, QUALITY, SEQUENCE, gather_lines
+from gangsaw.tasks.reads.files.records import FastqRecords
 from gangsaw.tasks.reads.order.intake import cut_in_parts
-from gangsaw.tasks.reads.readset import Reads, ReadSet
-from gangsaw.tasks.reads.stream import READERS
+from gangsaw.tasks.reads.views.readset import Reads, ReadSet
 from gangsaw.tasks.sequences.ragged import Ragged
 from gangsaw.tasks.sequences.text import text_of
 

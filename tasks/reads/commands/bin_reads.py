@@ -12,8 +12,8 @@ from gangsaw.codecs.core.options import listed
 from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.output import progress_bar, write_table
 from gangsaw.tasks.engine.progress import OnProgress
+from gangsaw.tasks.reads.files.settings import ORDERS, Settings
 from gangsaw.tasks.reads.formats import FASTQ_NAMES, YES
-from gangsaw.tasks.reads.settings import ORDERS, Settings
 from gangsaw.tasks.sequences.names import PACKED
 
 MOST_SOURCES = 2
@@ -89,6 +89,6 @@ def _to_fastq(
     overwrite: bool,
     on_progress: OnProgress | None,
 ) -> int:
-    from gangsaw.tasks.reads.rewrite import rewrite
+    from gangsaw.tasks.reads.export.rewrite import rewrite
 
     return rewrite(tuple(sources), targets, settings, overwrite=overwrite, on_progress=on_progress)

@@ -13,7 +13,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.console.extractors import Extractor
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.reads.readset import ReadSet
+    from gangsaw.tasks.reads.views.readset import ReadSet
 
 
 BATCH = 1 << 16  # reads that are written at once
@@ -37,7 +37,7 @@ class ReadsWanted:
 
 def extract(store: str, numbers: tuple[str, ...], wanted: ReadsWanted) -> None:
     """Write reads by their numbers from 0, names or bins, as FASTQ or FASTA, to standard output."""
-    from gangsaw.tasks.reads.readset import open
+    from gangsaw.tasks.reads.views.readset import open
 
     if len(numbers) + bool(wanted.name) + bool(wanted.bin_) != 1:
         raise BadParams("say which reads: by their numbers, such as 1000:2000, or --name, or --bin")

@@ -18,7 +18,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.progress import OnProgress
 from gangsaw.tasks.jobs.spool import spool
 from gangsaw.tasks.reads.index.kinds import KINDS, IndexKind
-from gangsaw.tasks.reads.stored import Stored
+from gangsaw.tasks.reads.stored.stored import Stored
 from gangsaw.tasks.source import Coordinate, Described
 from gangsaw.tasks.store.chunks import METADATA
 from gangsaw.tasks.store.place import Place, open_place

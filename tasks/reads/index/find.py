@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
-from gangsaw.tasks.reads.fastq import Places
+from gangsaw.tasks.reads.files.records import Field, Places
 from gangsaw.tasks.reads.index.kinds import (
     BINS,
     NAMES,
@@ -15,8 +15,8 @@ from gangsaw.tasks.reads.index.kinds import (
     identifiers,
     signatures_of,
 )
-from gangsaw.tasks.reads.order.signatures import LENGTH
-from gangsaw.tasks.reads.stored import Field, Stored
+from gangsaw.tasks.reads.order.bins.signatures import LENGTH
+from gangsaw.tasks.reads.stored.stored import Stored
 
 WINDOW = 1 << 12  # entries that are read at once: those of a lane
 MOST_FOUND = 1 << 20  # entries of a key

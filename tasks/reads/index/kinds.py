@@ -12,10 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.reads.digest import hash_lines
-from gangsaw.tasks.reads.kernels import cut_names
-from gangsaw.tasks.reads.order.signatures import BIN_BITS, LEFT, NO_BIN, RIGHT, sign_lines
-from gangsaw.tasks.reads.stored import Field, Stored
+from gangsaw.tasks.reads.files.digest import hash_lines
+from gangsaw.tasks.reads.files.kernels import cut_names
+from gangsaw.tasks.reads.files.records import Field
+from gangsaw.tasks.reads.order.bins.signatures import BIN_BITS, LEFT, NO_BIN, RIGHT, sign_lines
+from gangsaw.tasks.reads.stored.stored import Stored
 
 Keys = npt.NDArray[np.uint64]
 Numbers = npt.NDArray[np.int64]

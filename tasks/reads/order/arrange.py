@@ -10,15 +10,14 @@ import numpy.typing as npt
 from gangsaw.codecs.reads.lines import lines_of
 from gangsaw.codecs.reads.sequence.layout.steady import steady_layout
 from gangsaw.codecs.reads.sequence.letters import codes_of
-from gangsaw.tasks.reads.digest import hash_lines
-from gangsaw.tasks.reads.fastq import SEQUENCE, FastqRecords
-from gangsaw.tasks.reads.kernels import copy_lines
-from gangsaw.tasks.reads.order.chain import Numbers
+from gangsaw.tasks.reads.files.digest import hash_lines
+from gangsaw.tasks.reads.files.kernels import SEQUENCE, copy_lines
+from gangsaw.tasks.reads.files.records import FastqRecords, Mates
+from gangsaw.tasks.reads.order.bins.chain import Numbers
 from gangsaw.tasks.sequences.text import Text
 
 LANE = 1 << 16  # any: the layout does not depend on windows
 ROOM = 1 << 25  # bytes of a chunk of sequences
-Mates = tuple[FastqRecords, ...]
 
 
 def by_place(mates: Mates) -> Mates:
@@ -60,10 +59,10 @@ def _order(mates: Mates) -> Numbers:
 
 def hashes_of(records: FastqRecords) -> npt.NDArray[np.uint64]:
     """Return (n,) uint64, a hash of each sequence."""
-    begins, ends = (np.ascontiguousarray(p[:, SEQUENCE]) for p in (records.begins, records.ends))
-    scratch = np.zeros(int((ends - begins).max(initial=0)) + 9, np.uint8)
+    own = records.field(SEQUENCE)
+    scratch = np.zeros(int((own.ends - own.begins).max(initial=0)) + 9, np.uint8)
     hashes = np.empty(len(records), np.uint64)
-    hash_lines(records.text, begins, ends, scratch, hashes)
+    hash_lines(*own, scratch, hashes)
     return hashes
 
 
@@ -76,9 +75,7 @@ def _sequences(mates: Mates) -> Text:
     starts = np.cumsum(lengths) - lengths
     text = np.empty(int(lengths.sum()), np.uint8)
     for i, records in enumerate(mates):
-        begins = np.ascontiguousarray(records.begins[:, SEQUENCE])
-        ends = np.ascontiguousarray(records.ends[:, SEQUENCE])
-        copy_lines(records.text, begins, ends, starts[i::k], text)
+        copy_lines(*records.field(SEQUENCE), starts[i::k], text)
     return text
 
 

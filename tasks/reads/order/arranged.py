@@ -9,9 +9,9 @@ import numpy as np
 
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.jobs.parts import Parts
-from gangsaw.tasks.reads.files import ReadFile
-from gangsaw.tasks.reads.kernels import LINES
-from gangsaw.tasks.reads.order.groups import Mates, ReadGroups, Segments, unpacked
+from gangsaw.tasks.reads.files.kernels import LINES
+from gangsaw.tasks.reads.files.records import Mates, ReadFile
+from gangsaw.tasks.reads.order.groups import ReadGroups, Segments, unpacked
 from gangsaw.tasks.reads.order.intake import Facts
 
 

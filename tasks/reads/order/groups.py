@@ -14,14 +14,12 @@ from numcodecs.zstd import Zstd
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.tasks.reads.digest import sum_records
-from gangsaw.tasks.reads.fastq import SEQUENCE, FastqRecords
-from gangsaw.tasks.reads.kernels import LINES, copy_lines
-from gangsaw.tasks.reads.stored import Field
+from gangsaw.tasks.reads.files.digest import sum_records
+from gangsaw.tasks.reads.files.kernels import LINES, SEQUENCE, copy_lines
+from gangsaw.tasks.reads.files.records import FastqRecords, Mates
 from gangsaw.tasks.sequences.text import Text
 
 Numbers: TypeAlias = npt.NDArray[np.int64]
-Mates: TypeAlias = tuple[FastqRecords, ...]
 
 ZSTD = Zstd(level=1, checksum=True)  # level 3 saved 4 % of scratch and took twice as long
 WORD = np.dtype("<i8")
@@ -59,7 +57,7 @@ class ReadGroups:
 
     def digest(self) -> int:
         """Return the sum modulo 2^64 of the hashes of the groups."""
-        fields = [_field(records, line) for records in self.mates for line in range(LINES)]
+        fields = [records.field(line) for records in self.mates for line in range(LINES)]
         size = sum(int((one.ends - one.begins).max(initial=0)) + 1 for one in fields)
         return int(sum_records(tuple(fields), np.zeros(size + 8, np.uint8)))
 
@@ -107,7 +105,7 @@ def _copy(pieces: Iterable[Mates], starts: npt.NDArray[np.int64], out: Text) -> 
         own = slice(at, at + len(mates[0]))
         for i, records in enumerate(mates):
             for line in range(LINES):
-                copy_lines(*_field(records, line), starts[i, line, own], out)
+                copy_lines(*records.field(line), starts[i, line, own], out)
         at = own.stop
 
 
@@ -145,11 +143,6 @@ def _part(text: Text, at: int) -> ReadGroups:
         FastqRecords(text, begins[i].T.copy(), (begins[i] + lengths[i]).T.copy()) for i in range(k)
     )
     return ReadGroups(mates, odd, words[:n].astype(np.int64), words[n : 2 * n].astype(np.int64))
-
-
-def _field(records: FastqRecords, line: int) -> Field:
-    begins, ends = (np.ascontiguousarray(p[:, line]) for p in (records.begins, records.ends))
-    return Field(records.text, begins, ends)
 
 
 def sealed(segments: Iterable[NumpyArray]) -> tuple[bytes, int]:

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -21,12 +20,11 @@ from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.tasks.engine.failure import ChunkFailed, naming
 from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.jobs.parts import Parts
-from gangsaw.tasks.reads.fastq import QUALITY
-from gangsaw.tasks.reads.files import ReadFile
-from gangsaw.tasks.reads.kernels import LINES
+from gangsaw.tasks.reads.files.input import ReadInput
+from gangsaw.tasks.reads.files.kernels import LINES, QUALITY
+from gangsaw.tasks.reads.files.records import OWNER, Mates, ReadFile
 from gangsaw.tasks.reads.order.groups import (
     PER_RECORD,
-    Mates,
     packed,
     sealed,
     sizes_of,
@@ -34,9 +32,6 @@ from gangsaw.tasks.reads.order.groups import (
 )
 from gangsaw.tasks.sequences.measured import share_read
 from gangsaw.tasks.store.records import Records
-
-if TYPE_CHECKING:
-    from gangsaw.tasks.reads.stream import ReadStream
 
 FACTS = "facts.json"
 AT_ONCE = 2  # parts that are compressed and written while others are read
@@ -110,24 +105,24 @@ def facts_of(parts: Parts) -> Facts | None:
     return None if found is None else Facts.from_json(found.to_bytes())
 
 
-def needed(stream: ReadStream, files: list[ReadFile]) -> Iterator[Mates]:
+def needed(source: ReadInput, files: list[ReadFile]) -> Iterator[Mates]:
     """Yield the groups of files, which are read once, without what will not be stored."""
-    for mates in stream.groups(files):
-        if stream.settings.qualities == "none":
+    for mates in source.groups(files):
+        if source.settings.qualities == "none":
             for records in mates:
                 records.ends[:, QUALITY] = records.begins[:, QUALITY]
         yield mates
 
 
 def measured(
-    groups: Iterable[Mates], stream: ReadStream, on_progress: OnProgress | None
+    groups: Iterable[Mates], source: ReadInput, on_progress: OnProgress | None
 ) -> Iterator[Mates]:
     """Yield groups, and tell how much of the files was read for each, as the step "intake"."""
     meter = Meter(0, on_progress, step="intake")
     for mates in groups:
         yield mates
         n_bytes = sum(records.text.size for records in mates)
-        share = share_read(stream.paths) if stream.is_repeatable else None
+        share = share_read(source.paths) if source.is_repeatable else None
         meter.add(1, n_bytes, 0, share=share)
 
 
@@ -209,7 +204,7 @@ def _packed(pieces: list[Mates], first: int, files: Sequence[ReadFile]) -> npt.N
     per_file = k // len(files)
     for i, file in enumerate(files):
         last = per_file * (first + n)
-        own, _ = file.odd_ends.take(file.numbering * last)[:, 0], file.folds.take(last)
+        own, _ = file.odd_ends.take(file.numbering * last)[:, OWNER], file.folds.take(last)
         if file.numbering != LINES:  # `ReadFile.lost_by_order` tells of them
             continue
         record, line = np.divmod(own - LINES * per_file * first, LINES)

@@ -19,8 +19,7 @@ import hashlib
 import json
 import math
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -28,8 +27,9 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.progress import Meter
 from gangsaw.tasks.jobs.parts import Made, Parts, PartsTask, complete
 from gangsaw.tasks.jobs.resume import can_be_resumed
+from gangsaw.tasks.reads.files.input import ReadInput
 from gangsaw.tasks.reads.order.arranged import Arranged
-from gangsaw.tasks.reads.order.chain import NEIGHBOURS, ranks_of
+from gangsaw.tasks.reads.order.bins.chain import NEIGHBOURS, ranks_of
 from gangsaw.tasks.reads.order.groups import Segments, sealed
 from gangsaw.tasks.reads.order.intake import Facts, facts_of, measured, needed, stamp_of, take_in
 from gangsaw.tasks.reads.order.makers import (
@@ -48,9 +48,6 @@ from gangsaw.tasks.source import Room
 from gangsaw.tasks.store.place import open_place
 from gangsaw.tasks.store.records import Records
 
-if TYPE_CHECKING:
-    from gangsaw.tasks.reads.stream import ReadStream
-
 VERSION = 1  # of what is in the folder
 JOB = "job.json"
 LIMITS = OrderLimits()
@@ -60,24 +57,24 @@ PART_COPIES, RANGE_COPIES, LAYOUT_COPIES = 8, 24, 40
 PLAN_BYTES = 1 << 30  # of the walk over 2^20 bins; 660 MB were measured
 
 
-def ordered(stream: ReadStream, room: Room) -> ReadStream:
-    """Return the stream with its records in the order that its settings name.
+def ordered(source: ReadInput, room: Room) -> Arranged:
+    """Return the records of files in the order that their settings name.
 
     Raises
     ------
     BadParams : the source is no FASTQ, or has changed since an earlier run; there is no room
     JobFailed : a step stopped; what it finished is safe
     """
-    work = _OrderJob(stream, room, LIMITS)
-    with can_be_resumed() if stream.is_repeatable else nullcontext():
-        return replace(stream, arranged=work.run())
+    work = _OrderJob(source, room, LIMITS)
+    with can_be_resumed() if source.is_repeatable else nullcontext():
+        return work.run()
 
 
 @dataclass(frozen=True)
 class _OrderJob:
     """The steps of one order."""
 
-    stream: ReadStream
+    source: ReadInput
     room: Room
     limits: OrderLimits
 
@@ -94,7 +91,7 @@ class _OrderJob:
         n_ranges = read_plan(plan).n_ranges
         scattered, slabs = self._scattered(intake, signed, plan, n_ranges)
         done = self._parts("arrange", job)
-        is_sorted = self.stream.settings.order == "sorted"
+        is_sorted = self.source.settings.order == "sorted"
         make = Arrange(scattered, facts.n_parts, slabs, is_sorted)
         self._complete(PartsTask("arrange", done, make, self._range_bytes(is_sorted)), n_ranges)
         _drop(scattered)
@@ -114,12 +111,12 @@ class _OrderJob:
 
     def _own(self) -> str:
         """Return what makes it this job, but for the content of the source."""
-        settings = self.stream.settings
+        settings = self.source.settings
         own = {
             "version": VERSION,
-            "source": self.stream.name,
+            "source": self.source.name,
             "order": settings.order,
-            "format": self.stream.format,
+            "format": self.source.format,
             "interleaved": settings.interleaved,
             "has_qualities": settings.qualities != "none",
             "limits": asdict(self.limits),
@@ -129,13 +126,13 @@ class _OrderJob:
 
     def _taken_in(self, intake: Parts) -> Facts:
         if (facts := facts_of(intake)) is not None:
-            for path, own in zip(self.stream.paths, facts.files, strict=True):
+            for path, own in zip(self.source.paths, facts.files, strict=True):
                 if own.stamp != stamp_of(path):
                     raise BadParams(f"{path} has changed since: start again with --overwrite")
             return facts
-        check_room(self.stream, self.room.folder)
-        files = self.stream.files()
-        groups = measured(needed(self.stream, files), self.stream, self.room.on_progress)
+        check_room(self.source, self.room.folder)
+        files = self.source.files()
+        groups = measured(needed(self.source, files), self.source, self.room.on_progress)
         return take_in(groups, files, intake, self.limits.part_bytes)
 
     def _signed(self, intake: Parts, facts: Facts, job: str) -> Signed:

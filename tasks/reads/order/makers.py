@@ -10,9 +10,11 @@ from itertools import pairwise
 import numpy as np
 
 from gangsaw.tasks.jobs.parts import Made, Parts
-from gangsaw.tasks.reads.fastq import NAME, SEQUENCE, FastqRecords
+from gangsaw.tasks.reads.files.kernels import NAME, SEQUENCE
+from gangsaw.tasks.reads.files.records import FastqRecords
 from gangsaw.tasks.reads.order.arrange import by_place
-from gangsaw.tasks.reads.order.chain import buckets, edges_of, heaviest
+from gangsaw.tasks.reads.order.bins.chain import buckets, edges_of, heaviest
+from gangsaw.tasks.reads.order.bins.signatures import sign_lines
 from gangsaw.tasks.reads.order.groups import (
     Numbers,
     ReadGroups,
@@ -22,9 +24,9 @@ from gangsaw.tasks.reads.order.groups import (
     unpacked,
 )
 from gangsaw.tasks.reads.order.plan import keys_of, ranks_of_keys, read_plan, weights_of
-from gangsaw.tasks.reads.order.signatures import sign_lines
 
 NONE = np.empty(0, np.uint8)
+RUN, FIRST, END = range(3)  # columns of slabs: a run of ranges, and its parts
 
 
 @dataclass(frozen=True)
@@ -119,7 +121,7 @@ class Slabs:
 
     Attributes
     ----------
-    parts : one object with rows of three int64: run, first part, end of parts
+    parts : one object with rows of three int64: RUN, FIRST and END
     per_run : ranges of a run
     """
 
@@ -127,7 +129,7 @@ class Slabs:
     per_run: int
 
     def rows(self) -> Numbers:
-        """Return (s, 3) int64."""
+        """Return (s, 3) int64: RUN, FIRST, END."""
         return _slab_rows(self.parts)
 
 
@@ -185,7 +187,7 @@ class Arrange:
         if self.slabs is None:
             return [(part, number) for part in range(self.n_parts)]
         run, place = divmod(number, self.slabs.per_run)
-        own = np.flatnonzero(self.slabs.rows()[:, 0] == run)
+        own = np.flatnonzero(self.slabs.rows()[:, RUN] == run)
         return [(slab, place) for slab in own.tolist()]
 
 

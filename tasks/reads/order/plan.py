@@ -15,8 +15,9 @@ from functools import lru_cache
 import numpy as np
 
 from gangsaw.tasks.jobs.parts import Parts
-from gangsaw.tasks.reads.order.groups import PER_RECORD, Mates, Numbers, Segments, sealed, sizes_of
-from gangsaw.tasks.reads.order.signatures import BIN_BITS, LEFT, NO_BIN, RIGHT
+from gangsaw.tasks.reads.files.records import Mates
+from gangsaw.tasks.reads.order.bins.signatures import BIN_BITS, LEFT, NO_BIN, RIGHT
+from gangsaw.tasks.reads.order.groups import PER_RECORD, Numbers, Segments, sealed, sizes_of
 
 KEY_BITS = BIN_BITS + 1  # of a rank: there is one more than bins
 BYTES_PER_LETTER = 8  # a range may hold so many for each letter: long names, empty reads

@@ -6,17 +6,15 @@ import io
 import logging
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.reads.order.groups import Mates, packed, sealed, sizes_of
+from gangsaw.tasks.reads.files.input import ReadInput
+from gangsaw.tasks.reads.files.records import Mates
+from gangsaw.tasks.reads.order.groups import packed, sealed, sizes_of
 from gangsaw.tasks.reads.order.intake import needed
 from gangsaw.tasks.sequences.text import opened
-
-if TYPE_CHECKING:
-    from gangsaw.tasks.reads.stream import ReadStream
 
 log = logging.getLogger(__name__)
 
@@ -27,17 +25,17 @@ BUFFER = 1 << 16
 TOLD = 1 << 30  # bytes of scratch of which a user is told
 
 
-def check_room(stream: ReadStream, folder: Path) -> None:
-    """Tell what the order of a stream needs of a folder; BadParams where there is less.
+def check_room(source: ReadInput, folder: Path) -> None:
+    """Tell what the order of files needs of a folder; BadParams where there is less.
 
     Of pipes nothing is known.
     """
     there = next(parent for parent in folder.absolute().parents if parent.is_dir())
-    if not stream.is_repeatable:
-        log.info("%s: order needs twice the compressed records in %s", stream.name, there)
+    if not source.is_repeatable:
+        log.info("%s: order needs twice the compressed records in %s", source.name, there)
         return
-    need, free = scratch_bytes(stream), shutil.disk_usage(there).free + _bytes_of(folder)
-    text = f"{stream.name}: --order {stream.settings.order} needs about {_size(need)} of scratch"
+    need, free = scratch_bytes(source), shutil.disk_usage(there).free + _bytes_of(folder)
+    text = f"{source.name}: --order {source.settings.order} needs about {_size(need)} of scratch"
     if need > free:
         raise BadParams(
             f"{text}: {there} has {_size(free)}: make room there, or name another folder by "
@@ -52,11 +50,11 @@ def check_room(stream: ReadStream, folder: Path) -> None:
     )
 
 
-def scratch_bytes(stream: ReadStream) -> int:
+def scratch_bytes(source: ReadInput) -> int:
     """Return how many bytes the order of files will need, about."""
     sample: list[Mates] = []
     text = 0
-    for mates in needed(stream, stream.files()):
+    for mates in needed(source, source.files()):
         sample.append(mates)
         text += int(sizes_of(mates)[1].sum())
         if text >= SAMPLE:
@@ -66,7 +64,7 @@ def scratch_bytes(stream: ReadStream) -> int:
     n = sum(len(mates[0]) for mates in sample)
     none = np.zeros(n, np.int64)
     stored, _ = sealed([packed(sample, np.zeros((n, len(sample[0])), np.uint8), none, none)])
-    whole = sum(map(text_bytes, stream.paths))
+    whole = sum(map(text_bytes, source.paths))
     return int(COPIES * MARGIN * whole * len(stored) / text)
 
 

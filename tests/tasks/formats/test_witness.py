@@ -23,7 +23,7 @@ import gangsaw
 import gangsaw.tasks.api
 from gangsaw.tasks.formats.opening import open_source
 from gangsaw.tasks.genomes import stream as genome_stream
-from gangsaw.tasks.reads import stream as read_stream
+from gangsaw.tasks.reads.files import input as read_input
 
 
 def raw(path: Path) -> dict[str, object]:
@@ -218,7 +218,7 @@ def test_a_reader_of_records_that_is_wrong_is_found(
     good = gangsaw.verify(store, against=path)
     assert (good.problems, [r.split()[0] for r in good.readers]) == ((), ["pysam"])
 
-    for module in (read_stream, genome_stream):
+    for module in (read_input, genome_stream):
         readers = {
             kind: lambda _, read=read: read(str(other)) for kind, read in module.READERS.items()
         }

@@ -23,7 +23,7 @@ from gangsaw.tasks.formats.format import SourceOptions
 from gangsaw.tasks.formats.opening import open_watched
 from gangsaw.tasks.jobs.recipe import Recipe
 from gangsaw.tasks.reads.index.build import add_index
-from gangsaw.tasks.reads.stored import Stored
+from gangsaw.tasks.reads.stored.stored import Stored
 from gangsaw.tasks.tcr.sharing.share import share
 from gangsaw.tasks.tcr.store.counts_store import open_counts
 from gangsaw.tasks.tcr.store.export import export as export_counts

@@ -11,22 +11,25 @@ from gangsaw.codecs.reads.lines import lines_of
 from gangsaw.codecs.reads.sequence.layout.steady import steady_layout
 from gangsaw.codecs.reads.sequence.letters import codes_of
 from gangsaw.codecs.reads.sequence.order import first_mapped
-from gangsaw.tasks.reads import stream
-from gangsaw.tasks.reads.fastq import SEQUENCE, FastqFile
+from gangsaw.tasks.reads.files.fastq import FastqFile
+from gangsaw.tasks.reads.files.input import ReadInput
+from gangsaw.tasks.reads.files.kernels import NAME, SEQUENCE
+from gangsaw.tasks.reads.files.settings import Settings
 from gangsaw.tasks.reads.order import arrange
+from gangsaw.tasks.reads.stream import writer as layout
 from gangsaw.tasks.reads.synthetic import make_reads
 
 ROOM = 1 << 14
 
 
 def test_records_are_sorted_chunk_by_chunk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert arrange.ROOM == stream.CHUNK
+    assert arrange.ROOM == layout.CHUNK
     monkeypatch.setattr(arrange, "ROOM", ROOM)
     path = tmp_path / "reads.fastq"
     path.write_bytes(make_reads(1500, 80, genome=6000).first)
     (records,) = FastqFile(str(path)).records()
     (found,) = arrange.by_place((records,))
-    assert sorted(found.begins[:, 0]) == sorted(records.begins[:, 0])
+    assert sorted(found.begins[:, NAME]) == sorted(records.begins[:, NAME])
     own = zip(found.begins[:, SEQUENCE], found.ends[:, SEQUENCE] + 1, strict=True)
     text = np.concatenate([found.text[a:b] for a, b in own])
     per_chunk, mapped = ROOM // 81, 0  # reads
@@ -43,13 +46,13 @@ def test_records_are_sorted_chunk_by_chunk(tmp_path: Path, monkeypatch: pytest.M
 def test_what_is_sorted_begins_a_chunk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, order: str, begin: int
 ) -> None:
-    monkeypatch.setattr(stream, "CHUNK", ROOM)
+    monkeypatch.setattr(layout, "CHUNK", ROOM)
     path = tmp_path / "reads.fastq"
     path.write_bytes(make_reads(100, 80, genome=6000).first)
     file = FastqFile(str(path))
     (records,) = file.records()
-    made_of = stream.ReadStream((str(path),), stream.Settings(order=order))
-    writer = stream._Writer(made_of, [file])
+    source = ReadInput((str(path),), Settings(order=order))
+    writer = layout.ReadWriter(source, [file])
     writer.piece((records.some(slice(0, 40)),))
     second = writer.piece((records.some(slice(40, None)),))
     assert second["sequence_offset"][0] == begin

@@ -16,11 +16,11 @@ from helpers.clusters import in_process
 import gangsaw
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
 from gangsaw.tasks.engine.progress import Progress
-from gangsaw.tasks.reads.fastq import FastqFile
+from gangsaw.tasks.reads.files.fastq import FastqFile
+from gangsaw.tasks.reads.files.input import ReadInput
+from gangsaw.tasks.reads.files.settings import Settings
 from gangsaw.tasks.reads.order import job
 from gangsaw.tasks.reads.order.plan import OrderLimits
-from gangsaw.tasks.reads.settings import Settings
-from gangsaw.tasks.reads.stream import ReadStream
 from gangsaw.tasks.reads.synthetic import make_reads
 from gangsaw.tasks.source import Room
 from gangsaw.tasks.store.place import Place
@@ -156,9 +156,8 @@ def test_a_source_that_changed_is_refused(
 
 
 def test_records_that_get_lost_are_noticed(source: Path, tmp_path: Path) -> None:
-    made = ReadStream((str(source),), Settings(order="bins", interleaved=True))
-    arranged = job.ordered(made, Room(tmp_path / "room")).arranged
-    assert arranged is not None
+    made = ReadInput((str(source),), Settings(order="bins", interleaved=True))
+    arranged = job.ordered(made, Room(tmp_path / "room"))
     other = replace(arranged, facts=replace(arranged.facts, digest=1))
     with pytest.raises(CorruptChunk, match="not those that were read"):
         list(other.groups([FastqFile(str(source))]))

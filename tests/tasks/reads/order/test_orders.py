@@ -12,10 +12,11 @@ import zarr
 
 import gangsaw
 from gangsaw import reads
-from gangsaw.tasks.reads.order import chain, job
-from gangsaw.tasks.reads.order.chain import edges_of, heaviest, ranks_of
+from gangsaw.tasks.reads.order import job
+from gangsaw.tasks.reads.order.bins import chain
+from gangsaw.tasks.reads.order.bins.chain import edges_of, heaviest, ranks_of
+from gangsaw.tasks.reads.order.bins.signatures import BIN_BITS, LEFT, NO_BIN
 from gangsaw.tasks.reads.order.plan import OrderLimits, plan_for
-from gangsaw.tasks.reads.order.signatures import BIN_BITS, NO_BIN
 from gangsaw.tasks.reads.synthetic import make_reads
 
 MADE = make_reads(1500, 80, genome=6000)
@@ -117,11 +118,11 @@ def test_a_bin_that_is_too_large_is_cut() -> None:
         parts = list(zip(np.split(bins, n_parts), np.split(weights, n_parts), strict=True))
         plan = plan_for(ranks, lambda parts=parts: iter(parts), limits)  # type: ignore[misc]
         ranges = np.concatenate(
-            [plan.ranges_of(i, ranks[b[:, 0]], w) for i, (b, w) in enumerate(parts)]
+            [plan.ranges_of(i, ranks[b[:, LEFT]], w) for i, (b, w) in enumerate(parts)]
         )
         sizes = np.bincount(ranges, weights)
         assert sizes.size == plan.n_ranges > 10
         assert np.ptp(sizes) < 200
         assert whole is None or np.array_equal(ranges, whole)
         whole = ranges
-    assert (np.diff(ranges[np.argsort(ranks[bins[:, 0]], kind="stable")]) >= 0).all()
+    assert (np.diff(ranges[np.argsort(ranks[bins[:, LEFT]], kind="stable")]) >= 0).all()

@@ -1,0 +1,134 @@
+"""Reads of a store as unaligned BAM, CRAM or SAM, through pysam."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.memory.threads import thread_limit
+from gangsaw.tasks.formats.atomic import whole_files
+from gangsaw.tasks.formats.format import Fit, Work
+from gangsaw.tasks.reads.export.export import batches, lost_signs, shard_of
+from gangsaw.tasks.reads.files.bam import FIRST, LAST, MOST_QUALITY, PAIRED, PHRED, UNMAPPED
+from gangsaw.tasks.reads.files.kernels import gather_lines
+from gangsaw.tasks.reads.stored.info import ReadsInfo
+from gangsaw.tasks.reads.stored.record_text import names_of
+from gangsaw.tasks.reads.stored.stored import Stored
+from gangsaw.tasks.sequences.blanks import has_words
+from gangsaw.tasks.sequences.text import Text
+from gangsaw.tasks.source import Source
+
+if TYPE_CHECKING:
+    from pysam import AlignedSegment, AlignmentHeader
+
+MATE_UNMAPPED = 8
+MODES = {".bam": "wb", ".cram": "wc", ".sam": "w"}
+LETTERS = np.frombuffer(b"=ACMGRSVTWYHKDBN", np.uint8)
+QUALITIES = np.arange(PHRED, PHRED + MOST_QUALITY + 1, dtype=np.uint8)
+MATES = tuple(PAIRED | UNMAPPED | MATE_UNMAPPED | which for which in (FIRST, LAST))
+MOST_NAME = 254  # bytes
+
+
+def export_bam(source: Source, path: str, shard: str, work: Work) -> None:
+    """Write all records, or one shard of them; mates follow each other.
+
+    Raises BadParams for letters, qualities and names that BAM cannot hold, for mates of different
+    names, and for a target that exists.
+    """
+    import pysam
+
+    stored = Stored(source.arrays, source.attrs)
+    first, last = shard_of(shard or "1/1", stored)
+    grouped = {"GO": "query"} if stored.contents.is_paired else {"SO": "unknown"}
+    header = pysam.AlignmentHeader.from_dict({"HD": {"VN": "1.6", **grouped}})
+    mode = MODES.get(Path(path).suffix.lower(), "wb")
+    with (
+        whole_files([Path(path)], overwrite=work.overwrite) as (part,),
+        pysam.AlignmentFile(str(part), mode, header=header, threads=thread_limit()) as out,
+    ):
+        for begin, end in batches(stored, first, last):
+            for segment in _segments(stored, begin, end, header):
+                out.write(segment)
+
+
+def fit_bam(source: Source) -> Fit:
+    """Say whether a store holds what BAM needs, and what it does not take of other formats."""
+    contents = ReadsInfo.from_attrs(source.attrs)
+    if contents is None:
+        return Fit(f"{source.name} holds no reads, which BAM is for")
+    is_own = contents.format == "bam"
+    words = ("what stands behind a blank in names",) if has_words(source) else ()
+    return Fit(lost=(*words, *lost_signs(source, contents)), is_own=is_own)
+
+
+def _segments(
+    stored: Stored, first: int, last: int, header: AlignmentHeader
+) -> Iterator[AlignedSegment]:
+    """Yield records first..last - 1."""
+    from pysam import AlignedSegment
+
+    names = _names(stored, first, last)
+    sequences, ends = _gathered(stored, "sequence", first, last, LETTERS)
+    qualities, quality_ends = _gathered(stored, "quality", first, last, QUALITIES)
+    qualities -= PHRED
+    for i, name in enumerate(names):
+        segment = AlignedSegment(header)
+        segment.query_name = name.decode() or None
+        segment.flag = MATES[i % 2] if stored.contents.is_paired else UNMAPPED
+        segment.query_sequence = sequences[ends[i] : ends[i + 1]].tobytes().decode()
+        own = qualities[quality_ends[i] : quality_ends[i + 1]]
+        segment.query_qualities = array("B", own.tobytes()) if own.size else None
+        yield segment
+
+
+def _gathered(
+    stored: Stored, name: str, first: int, last: int, allowed: Text
+) -> tuple[Text, list[int]]:
+    """Return lines back to back, and where each begins and the last one ends.
+
+    Raises BadParams where a letter is not allowed. Lines that are not stored are empty.
+    """
+    if not stored.has(name):
+        return np.empty(0, np.uint8), [0] * (last - first + 1)
+    field = stored.lines(name, first, last)
+    offsets = np.concatenate(([0], np.cumsum(field.ends - field.begins)))
+    data = np.empty(int(offsets[-1]), np.uint8)
+    gather_lines(field.text, field.begins, field.ends, offsets, data)
+    is_wrong = np.ones(256, bool)
+    is_wrong[allowed] = False
+    wrong = is_wrong[data]
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        record = first + int(np.searchsorted(offsets, at, "right"))
+        letter = chr(data[at])
+        raise BadParams(f"record {record}: BAM has no place for {letter!r} in a {name}")
+    return data, offsets.tolist()
+
+
+def _names(stored: Stored, first: int, last: int) -> list[bytes]:
+    """Return names up to the first blank, those of mates without /1 and /2."""
+    field = names_of(stored, first, last)
+    names = [_word(field.letters(i)) for i in range(last - first)]
+    if stored.contents.is_paired:
+        for i in range(0, len(names), 2):
+            one, other = names[i : i + 2]
+            if one.endswith(b"/1") and other.endswith(b"/2"):
+                names[i : i + 2] = one, other = one[:-2], other[:-2]
+            if one != other:
+                number = first + i + 1
+                raise BadParams(f"records {number} and {number + 1} are mates of different names")
+    for i, name in enumerate(names):
+        if len(name) > MOST_NAME or not name.isascii() or b"\0" in name:
+            raise BadParams(
+                f"record {first + i + 1}: its name is longer than {MOST_NAME} letters, or no ASCII"
+            )
+    return names
+
+
+def _word(name: bytes) -> bytes:
+    return (name.split(None, 1) or [b""])[0] if not name[:1].isspace() else b""

@@ -1,0 +1,88 @@
+"""Records of FASTQ text, many at a time, as places in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.reads.files.kernels import (
+    AT,
+    FINE,
+    LENGTHS,
+    LINE_OF,
+    LINES,
+    NEWLINE,
+    NO_AT,
+    QUALITY,
+    REASONS,
+    RETURN,
+    check_records,
+    strip_returns,
+)
+from gangsaw.tasks.reads.files.records import FastqRecords, Places, ReadFile
+from gangsaw.tasks.sequences.signs import START, hint
+from gangsaw.tasks.sequences.text import Text
+
+SIGN_BYTES = np.array([1, 0, 1, 0])  # that lines begin with: "@" and "+"
+MOST_TAIL = 1 << 10  # bytes of blank lines behind the last record
+
+
+class FastqFile(ReadFile):
+    """A FASTQ text, read once."""
+
+    def records(self) -> Iterator[FastqRecords]:
+        """Yield records; BadParams, with the number of record and line, for what is none."""
+        rest: Text = np.empty(0, np.uint8)
+        for block in self._blocks():
+            if self.n_records == 0 and not rest.size and block[0] != AT:
+                raise self._wrong(0, NO_AT, block[:START].tobytes())
+            text = np.concatenate((rest, block)) if rest.size else block
+            newlines = np.flatnonzero(text == NEWLINE)
+            n = newlines.size // LINES * LINES
+            if n:
+                yield self._checked(text, newlines[:n])
+            rest = text[newlines[n - 1] + 1 :] if n else text
+        yield from self._last(rest)
+
+    def _last(self, rest: Text) -> Iterator[FastqRecords]:
+        """Yield the record that ends without a newline, if there is one; take note of the tail."""
+        newlines = np.flatnonzero(rest == NEWLINE)
+        if not np.isin(rest, (NEWLINE, RETURN)).all():
+            self.ends_open = bool(rest.size and rest[-1] != NEWLINE)
+            ends = np.append(newlines, rest.size) if self.ends_open else newlines
+            if ends.size < LINES:
+                raise self._cut_off(int(ends.size))
+            yield self._checked(rest, ends)
+            return
+        if rest.size > MOST_TAIL:
+            raise BadParams(f"{self.path}: {rest.size} bytes of blank lines behind the last record")
+        self.tail = rest.tobytes()
+
+    def _checked(self, text: Text, line_ends: Places) -> FastqRecords:
+        begins, ends = np.concatenate(([0], line_ends[:-1] + 1)), line_ends.copy()
+        self._note_first(text, int(ends[0]))
+        odd = np.empty(ends.size, np.int64)
+        n_odd = int(strip_returns(text, begins, ends, self.has_returns, odd))
+        self.odd_ends.add(odd[:n_odd, None] + LINES * self.n_records)
+        begins, ends = begins.reshape(-1, LINES), ends.reshape(-1, LINES)
+        first, reason = check_records(text, begins, ends)
+        if reason != FINE:
+            raise self._wrong(int(first), int(reason), text[:START].tobytes())
+        self.n_records += len(begins)
+        return FastqRecords(text, begins + SIGN_BYTES, ends)
+
+    def _wrong(self, place: int, reason: int, start: bytes) -> BadParams:
+        record = self.n_records + place
+        other = "" if record or reason == LENGTHS else hint(start)
+        line = LINES * record + LINE_OF[reason] + 1
+        what = "its quality " if LINE_OF[reason] == QUALITY else "it "
+        why = f"{what}{REASONS[reason]}{other}"
+        return BadParams(f"{self.path}: line {line}, record {record + 1}: {why}")
+
+    def _cut_off(self, n_lines: int) -> BadParams:
+        line = LINES * self.n_records + n_lines
+        return BadParams(
+            f"{self.path}: line {line}: record {self.n_records + 1} ends after {n_lines} of 4 lines"
+        )

@@ -1,0 +1,180 @@
+"""Lines of records: found, checked, copied. Compiled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gangsaw.codecs.core.numba.jit import jit
+
+NEWLINE, RETURN, AT, PLUS = 10, 13, 64, 43
+# what may be wrong with a record
+FINE, NO_AT, NO_PLUS, LENGTHS = range(4)
+REASONS = {
+    NO_AT: "does not begin with @",
+    NO_PLUS: "does not begin with + (sequences over several lines are not read)",
+    LENGTHS: "differs in length from the sequence",
+}
+NAME, SEQUENCE, SIGN, QUALITY = range(4)  # lines of a record, columns of their places
+LINE_OF = {NO_AT: NAME, NO_PLUS: SIGN, LENGTHS: QUALITY}
+LINES = 4
+SPACE, TAB, SLASH, ONE, TWO = 32, 9, 47, 49, 50
+
+
+@jit
+def check_records(text: Any, begins: Any, ends: Any) -> tuple[int, int]:
+    """Return the first record that is wrong, and how; (n, FINE) where none is.
+
+    Parameters
+    ----------
+    text : (m,) uint8
+    begins, ends : (n, 4) int64, the lines of each record without their ends
+    """
+    for i in range(len(begins)):
+        if ends[i, NAME] == begins[i, NAME] or text[begins[i, NAME]] != AT:
+            return i, NO_AT
+        if ends[i, SIGN] == begins[i, SIGN] or text[begins[i, SIGN]] != PLUS:
+            return i, NO_PLUS
+        letters = ends[i, SEQUENCE] - begins[i, SEQUENCE]
+        if letters != ends[i, QUALITY] - begins[i, QUALITY]:
+            return i, LENGTHS
+    return len(begins), FINE
+
+
+@jit
+def strip_returns(text: Any, begins: Any, ends: Any, usual: bool, odd: Any) -> int:
+    """Move ends of lines before their carriage return; list the lines that end unlike the others.
+
+    Parameters
+    ----------
+    text : (m,) uint8
+    begins, ends : (n,) int64
+    usual : whether most lines end with CR LF
+    odd : (n,) int64, filled with numbers of lines, of which the count is returned
+    """
+    n = 0
+    for i in range(len(begins)):
+        has_return = ends[i] > begins[i] and text[ends[i] - 1] == RETURN
+        ends[i] -= has_return
+        if has_return != usual:
+            odd[n] = i
+            n += 1
+    return n
+
+
+@jit
+def place_lines(lengths: Any, together: int, at: int, chunk: int, starts: Any) -> int:
+    """Give each line a place behind `at`; return the place behind the last one.
+
+    No group of lines lies over the border of a chunk unless it is longer than one.
+
+    Parameters
+    ----------
+    lengths : (n,) int64, with their newlines
+    together : lines of a group, of which there are whole ones
+    at : where there is room
+    chunk : bytes of a chunk
+    starts : (n,) int64, filled
+    """
+    for first in range(0, lengths.size, together):
+        size = 0
+        for i in range(first, first + together):
+            size += lengths[i]
+        if at % chunk + size > chunk and at % chunk:
+            at += chunk - at % chunk
+        for i in range(first, first + together):
+            starts[i] = at
+            at += lengths[i]
+    return at
+
+
+@jit
+def copy_lines(text: Any, begins: Any, ends: Any, starts: Any, out: Any) -> None:
+    """Copy lines to their starts in out (m,) uint8, each with a newline behind it."""
+    for i in range(len(begins)):
+        n = ends[i] - begins[i]
+        out[starts[i] : starts[i] + n] = text[begins[i] : ends[i]]
+        out[starts[i] + n] = NEWLINE
+
+
+@jit
+def line_ends(text: Any, starts: Any, ends: Any) -> bool:
+    """Fill the places of the first newline behind each start; return whether all have one."""
+    for i in range(len(starts)):
+        at = starts[i]
+        while at < text.size and text[at] != NEWLINE:
+            at += 1
+        ends[i] = at
+        if at == text.size:
+            return False
+    return True
+
+
+@jit
+def same_lines(
+    a: Any, begins: Any, ends: Any, b: Any, begins_b: Any, ends_b: Any, out: Any
+) -> None:
+    """Say of each pair of lines in out (n,) bool whether they are equal."""
+    for i in range(len(begins)):
+        n = ends[i] - begins[i]
+        same = n == ends_b[i] - begins_b[i]
+        for k in range(n if same else 0):
+            same = same and a[begins[i] + k] == b[begins_b[i] + k]
+        out[i] = same
+
+
+@jit
+def map_letters(text: Any, begins: Any, ends: Any, letters: Any) -> None:
+    """Replace the letters of lines by those of a (256,) map."""
+    for i in range(len(begins)):
+        for at in range(begins[i], ends[i]):
+            text[at] = letters[text[at]]
+
+
+@jit
+def join_records(fields: Any, signs: Any, returns: Any, out: Any) -> int:
+    """Write records as text; return its bytes.
+
+    Parameters
+    ----------
+    fields : tuples (text, begins, ends) of the four lines of each record
+    signs : letters before each of the four lines, 0 where there is none
+    returns : (n, 4) bool, whether a line ends with CR LF
+    out : (m,) uint8
+    """
+    at = 0
+    for i in range(len(returns)):
+        k = 0  # `enumerate` of tuples is not compiled
+        for text, begins, ends in fields:
+            if signs[k]:
+                out[at] = signs[k]
+                at += 1
+            n = ends[i] - begins[i]
+            out[at : at + n] = text[begins[i] : ends[i]]
+            at += n
+            if returns[i, k]:
+                out[at] = RETURN
+                at += 1
+            out[at] = NEWLINE
+            at += 1
+            k += 1  # noqa: SIM113
+    return at
+
+
+@jit
+def gather_lines(text: Any, begins: Any, ends: Any, offsets: Any, out: Any) -> None:
+    """Copy lines back to back to out (m,) uint8, line i to out[offsets[i]:offsets[i + 1]]."""
+    for i in range(len(begins)):
+        out[offsets[i] : offsets[i + 1]] = text[begins[i] : ends[i]]
+
+
+@jit
+def cut_names(text: Any, begins: Any, ends: Any, out: Any) -> None:
+    """Fill where the identifiers of names end, (n,) int64: before a blank, /1 and /2 left out."""
+    for i in range(len(begins)):
+        at = begins[i]
+        while at < ends[i] and text[at] != SPACE and text[at] != TAB:
+            at += 1
+        mate = text[at - 1] if at - begins[i] > 2 else 0
+        if mate in (ONE, TWO) and text[at - 2] == SLASH:
+            at -= 2
+        out[i] = at

@@ -1,0 +1,36 @@
+"""What a user chooses of reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gangsaw.codecs.core.parameters import require_choice
+
+QUALITIES = ("lossless", "binned", "none")
+NAMES = ("keep", "number", "none")
+ORDERS = ("kept", "bins", "sorted")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What of the reads is kept.
+
+    Attributes
+    ----------
+    order : "kept"; "bins" puts reads of one place of the genome near to each other, "sorted" also
+        sorts them by their places in each chunk's consensus
+    qualities : "lossless", "binned" to eight values, or "none"
+    names : "keep", "number" gives each record its number, "none" gives it an empty name
+    interleaved : whether mates follow each other in one file
+    """
+
+    order: str = "kept"
+    qualities: str = "lossless"
+    names: str = "keep"
+    interleaved: bool = False
+
+    def __post_init__(self) -> None:
+        """Check each choice; BadParams lists what it may be."""
+        require_choice("order", self.order, ORDERS)
+        require_choice("qualities", self.qualities, QUALITIES)
+        require_choice("names", self.names, NAMES)

@@ -1,0 +1,139 @@
+"""Records of a store as text: what all formats share, and FASTQ."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk
+from gangsaw.tasks.reads.files.kernels import AT, LINES, PLUS, join_records
+from gangsaw.tasks.reads.files.records import Field, Places
+from gangsaw.tasks.reads.stored.stored import Stored
+from gangsaw.tasks.sequences.text import Text
+
+SIGNS = np.array([AT, 0, PLUS, 0], np.uint8)
+NONE = np.empty(0, np.uint8)
+
+
+class RecordText(ABC):
+    """The records of a store as text, as they stood in their files.
+
+    Attributes
+    ----------
+    is_own : whether the files were text of this format
+    """
+
+    def __init__(self, stored: Stored, kind: str) -> None:
+        self.stored, self.contents = stored, stored.contents
+        self.is_own = stored.contents.format == kind
+
+    def text(self, first: int, last: int) -> Text:
+        """Return records as text (n,) uint8, in the order of the store."""
+        return self.texts(first, last, 1)[0]
+
+    @abstractmethod
+    def texts(self, first: int, last: int, n_targets: int) -> list[Text]:
+        """Return the text of records for each of some targets, to which they go in turns."""
+
+    def names(self, first: int, last: int) -> Field:
+        """Return the names of records: those that are stored, or numbers, or nothing."""
+        return names_of(self.stored, first, last)
+
+    def numbers(self, name: str, first: int, last: int, numbering: int) -> Places:
+        """Return the numbers of lines of these records, less that of the first one."""
+        none = np.empty(0, np.int64)
+        return numbers_of(self.stored, name, first, last, numbering)[1] if self.is_own else none
+
+    def has_returns(self, first: int, last: int) -> npt.NDArray[np.bool_]:
+        """Say of each record (n,) whether lines of its file end with CR LF."""
+        files = np.array(self.contents.returns, bool) & self.is_own
+        returns: npt.NDArray[np.bool_] = files[np.arange(first, last) % self.contents.n_files]
+        return returns
+
+
+class FastqText(RecordText):
+    """The records of a store as FASTQ."""
+
+    def __init__(self, stored: Stored) -> None:
+        super().__init__(stored, "fastq")
+        if not stored.has("quality"):
+            raise BadParams("the store holds no qualities, which FASTQ needs")
+
+    def texts(self, first: int, last: int, n_targets: int) -> list[Text]:
+        """Return the text of records for each of some targets, to which they go in turns."""
+        fields, returns = self.fields(first, last), self.returns(first, last)
+        return [
+            joined([field.some(i, n_targets) for field in fields], returns[i::n_targets])
+            for i in range(n_targets)
+        ]
+
+    def fields(self, first: int, last: int) -> list[Field]:
+        """Return name, sequence, line behind "+" and quality of records first..last - 1."""
+        name = self.names(first, last)
+        sequence = self.stored.lines("sequence", first, last)
+        quality = self.stored.lines("quality", first, last)
+        letters, values = (field.ends - field.begins for field in (sequence, quality))
+        if ((letters != values) & (values > 0)).any():
+            raise CorruptChunk("qualities and sequences differ in length")
+        if (letters != values).any():
+            number = first + int(np.argmax(letters != values)) + 1
+            raise BadParams(f"record {number} has no qualities, which FASTQ needs")
+        return [name, sequence, signs_of(self.stored, name, first, last), quality]
+
+    def returns(self, first: int, last: int) -> npt.NDArray[np.bool_]:
+        """Say of each line (n, 4) whether it ends with CR LF."""
+        returns = np.repeat(self.has_returns(first, last)[:, None], LINES, axis=1)
+        returns.reshape(-1)[self.numbers("odd_end", first, last, LINES)] ^= True
+        return returns
+
+
+def numbers_of(
+    stored: Stored, name: str, first: int, last: int, numbering: int
+) -> tuple[int, Places]:
+    """Return which is the first number of records first..last - 1 in an array of growing numbers,
+    and these numbers less that of the first record, of which each has so many; none where there is
+    no such array. Raises CorruptChunk where they do not grow.
+    """
+    begin, end = stored.between(name, numbering * first, numbering * last)
+    found = stored.some_numbers(name, begin, end) - numbering * first
+    ends = ([-1], found, [numbering * (last - first)])
+    if (np.diff(np.concatenate(ends)) < 1).any():
+        raise CorruptChunk(f"{name} does not grow")
+    return begin, found
+
+
+def signs_of(stored: Stored, name: Field, first: int, last: int) -> Field:
+    """Return what stands behind "+": nothing or the name, and what is said of odd records."""
+    begin, which = numbers_of(stored, "plus_record", first, last, 1)
+    none = np.zeros(last - first, np.int64)
+    usual = name if stored.contents.sign == "name" else Field(name.text, none, none)
+    if not which.size:
+        return usual
+    odd = stored.lines("plus", begin, begin + which.size)
+    begins, ends = usual.begins.copy(), usual.ends.copy()
+    begins[which], ends[which] = odd.begins + name.text.size, odd.ends + name.text.size
+    return Field(np.concatenate((name.text, odd.text)), begins, ends)
+
+
+def names_of(stored: Stored, first: int, last: int) -> Field:
+    """Return the names of records: those that are stored, or numbers, or nothing."""
+    if stored.has("name"):
+        return stored.lines("name", first, last)
+    none = np.zeros(last - first, np.int64)
+    if stored.contents.settings.names == "none":
+        return Field(NONE, none, none)
+    mates = 2 if stored.contents.is_paired else 1
+    names = [b"%d" % (i // mates + 1) for i in range(first, last)]
+    ends = np.cumsum([len(name) for name in names])
+    begins = np.concatenate(([0], ends[:-1]))
+    return Field(np.frombuffer(bytearray().join(names), np.uint8), begins, ends)
+
+
+def joined(fields: list[Field], returns: npt.NDArray[np.bool_]) -> Text:
+    """Return records as text, (n,) uint8."""
+    size = sum(int((field.ends - field.begins).sum()) for field in fields)
+    out = np.empty(size + 10 * len(returns), np.uint8)  # two signs, four line ends
+    n = join_records(tuple(fields), SIGNS, np.ascontiguousarray(returns), out)
+    return out[: int(n)]

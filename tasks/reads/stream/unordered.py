@@ -1,0 +1,91 @@
+"""A store whose records have another order than their source: both must add up to the same sum."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.tasks.reads.files.digest import sum_records
+from gangsaw.tasks.reads.files.records import Field
+from gangsaw.tasks.reads.stored.info import ATTRIBUTE
+from gangsaw.tasks.reads.stored.record_text import signs_of
+from gangsaw.tasks.reads.stored.stored import Stored
+from gangsaw.tasks.source import Coordinate, Described, Stream
+
+BATCH = 1 << 16  # records that are summed up at once
+COMPARED = ("records", "digest", "figures")  # of the attribute
+
+
+class SummedStream(Stream, Protocol):
+    """A stream that says, when all was read, what a store of it would say of itself."""
+
+    @property
+    def outcome(self) -> Mapping[str, object]:
+        """The attribute, known at the end."""
+
+
+@dataclass(frozen=True)
+class UnorderedReads:
+    """The records of a source in any order; it follows `gangsaw.tasks.source.Stream`.
+
+    It has no arrays, since those would depend on the order: at the end its `outcome` is the
+    attribute that the store would have.
+
+    Attributes
+    ----------
+    stream : the source, in its own order
+    stored : the store that it is compared with
+    """
+
+    stream: SummedStream
+    stored: Stored
+    arrays: tuple[Described, ...] = ()
+    coords: tuple[Coordinate, ...] = ()
+    attrs: Mapping[str, object] = field(default_factory=dict)
+    outcome: dict[str, object] = field(default_factory=dict, compare=False)
+
+    @property
+    def name(self) -> str:
+        """That of the source."""
+        return self.stream.name
+
+    def pieces(self) -> Iterator[Mapping[str, NumpyArray]]:
+        """Read the source to its end; CorruptChunk where the store is not what it says itself."""
+        contents = self.stored.contents
+        if digest_of(self.stored) != int(contents.digest, 16):
+            raise CorruptChunk("the records of the store do not add up to its digest")
+        for _ in self.stream.pieces():
+            pass
+        found = self.stream.outcome[ATTRIBUTE]
+        assert isinstance(found, dict)
+        own = {name: found[name] for name in COMPARED if name in found}
+        self.outcome[ATTRIBUTE] = contents.to_dict() | own
+        yield from ()
+
+
+def digest_of(stored: Stored) -> int:
+    """Return the sum modulo 2^64 of the hashes of all records of a store, of pairs as one."""
+    mates = 2 if stored.contents.is_paired else 1
+    total = 0
+    for first in range(0, stored.n_records, BATCH):
+        fields = _fields(stored, first, min(first + BATCH, stored.n_records))
+        several = [one.some(i, mates) for i in range(mates) for one in fields]
+        size = sum(int((one.ends - one.begins).max(initial=0)) + 1 for one in several)
+        total += int(sum_records(tuple(several), np.zeros(size + 8, np.uint8)))
+    return total % (1 << 64)
+
+
+def _fields(stored: Stored, first: int, last: int) -> list[Field]:
+    """Return the four lines of records as they are stored; what is not is empty."""
+    nothing = np.zeros(last - first, np.int64)
+    none = Field(np.empty(0, np.uint8), nothing, nothing)
+    name, sequence, quality = (
+        stored.lines(name, first, last) if stored.has(name) else none
+        for name in ("name", "sequence", "quality")
+    )
+    return [name, sequence, signs_of(stored, name, first, last), quality]

@@ -1,0 +1,206 @@
+"""Records laid out as arrays: lines of text, where they start, and what only some records have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.tasks.reads.files.digest import sum_records
+from gangsaw.tasks.reads.files.input import ReadInput
+from gangsaw.tasks.reads.files.kernels import (
+    LINES,
+    NAME,
+    QUALITY,
+    SEQUENCE,
+    SIGN,
+    copy_lines,
+    map_letters,
+    place_lines,
+    same_lines,
+)
+from gangsaw.tasks.reads.files.records import OWNER, FastqRecords, Field, Mates, ReadFile
+from gangsaw.tasks.reads.files.settings import Settings
+from gangsaw.tasks.reads.stored.counts import PHRED, ReadCounts
+from gangsaw.tasks.reads.stored.info import ReadsInfo
+from gangsaw.tasks.sequences.text import Text
+
+CHUNK = 1 << 25  # bytes; no line lies over a border of these
+FIELDS = {"sequence": SEQUENCE, "quality": QUALITY, "name": NAME}
+# of qualities, as sequencers bin them: the least of each bin, and what all of it become
+BINS = {2: 6, 10: 15, 20: 22, 25: 27, 30: 33, 35: 37, 40: 40}
+
+Piece = Mapping[str, NumpyArray]
+
+
+def kept_by(settings: Settings) -> tuple[str, ...]:
+    """Return the arrays of text that are stored."""
+    own = {"quality": settings.qualities != "none", "name": settings.names == "keep"}
+    return tuple(name for name in FIELDS if own.get(name, True))
+
+
+class ReadWriter:
+    """Lays out records as arrays, piece by piece.
+
+    Attributes
+    ----------
+    source : what the records are of
+    kept : arrays of text that are stored
+    files : what the records come from; others may take their places
+    ends : where the text of each array ends so far
+    n_records : so far
+    digest : sum of the records' hashes so far
+    counts : figures of the reads so far
+    """
+
+    def __init__(self, source: ReadInput, files: list[ReadFile]) -> None:
+        self.source, self.kept, self.files = source, kept_by(source.settings), files
+        self.n_records, self.digest = 0, 0
+        self.ends = dict.fromkeys((*self.kept, "plus"), 0)
+        self.sign: str | None = None
+        self.counts = ReadCounts()
+
+    def piece(self, mates: Mates) -> Piece:
+        """Return the arrays of records, mate after mate."""
+        mates = tuple(self._binned(records) for records in mates)
+        out: dict[str, NumpyArray] = {}
+        for name in self.kept:
+            out |= self._lines(name, [records.field(FIELDS[name]) for records in mates])
+        out |= self._odd_signs(mates)
+        self._sum(mates)
+        self._count(mates)
+        self.n_records += sum(len(records) for records in mates)
+        return out | self._odd_lines()
+
+    def last(self) -> Piece:
+        """Return the ends of the arrays."""
+        return {f"{name}_offset": np.array([end], "u8") for name, end in self.ends.items() if end}
+
+    def contents(self) -> ReadsInfo:
+        """Return what the store says of itself."""
+        files = self.files
+        return ReadsInfo(
+            format=self.source.format,
+            settings=self.source.settings,
+            n_files=len(files),
+            records=self.n_records,
+            digest=f"{self.digest:016x}",
+            sign=self.sign or "",
+            returns=tuple(file.has_returns for file in files),
+            open=tuple(file.ends_open for file in files),
+            tails=tuple(file.tail.decode("ascii") for file in files),
+            figures=self.counts.figures(),
+            widths=tuple(file.width for file in files),
+            lost=self._lost(),
+        )
+
+    def _lost(self) -> tuple[str, ...]:
+        """Return what of the files is not in the store, in words."""
+        return tuple(dict.fromkeys(part for file in self.files for part in file.lost))
+
+    def _odd_lines(self) -> dict[str, NumpyArray]:
+        """Return lines, of the records so far, that end or are folded unlike the others."""
+        n_files, numbering = len(self.files), self.files[0].numbering
+        ends, folds = [], []
+        for which, file in enumerate(self.files):
+            n = self.n_records // n_files
+            lines = file.odd_ends.take(n * numbering)[:, OWNER]
+            owners, lengths = file.folds.take(n).T
+            record = lines // numbering * n_files + which
+            ends.append(record * numbering + lines % numbering)
+            folds.append((owners * n_files + which, lengths))
+        record, length = np.concatenate(folds, axis=1).astype("u8")
+        order = np.argsort(record, kind="stable")
+        found = {"odd_end": np.sort(np.concatenate(ends)).astype("u8")}
+        found |= {"fold_record": record[order], "fold_length": length[order]}
+        return {name: array for name, array in found.items() if array.size}
+
+    def _lines(self, name: str, fields: list[Field]) -> dict[str, NumpyArray]:
+        """Return text and starts of lines, those of mates side by side."""
+        n, k, at = len(fields[0].begins), len(fields), self.ends[name]
+        lengths = np.empty(n * k, np.int64)
+        for i, one in enumerate(fields):
+            lengths[i::k] = one.ends - one.begins + 1
+        starts = np.empty(n * k, np.int64)
+        pair = 2 if self.source.is_paired else 1
+        # what is sorted together begins a chunk
+        is_sorted = name == "sequence" and self.source.settings.order == "sorted"
+        begin = -(-at // CHUNK) * CHUNK if is_sorted else at
+        end = int(place_lines(lengths, pair, begin, CHUNK, starts))
+        text = np.zeros(end - at, np.uint8)
+        for i, one in enumerate(fields):
+            copy_lines(one.text, one.begins, one.ends, starts[i::k] - at, text)
+        self.ends[name] = end
+        return {name: text, f"{name}_offset": starts.astype("u8")}
+
+    def _odd_signs(self, mates: Mates) -> dict[str, NumpyArray]:
+        """Return lines behind "+" that are not as those of most records.
+
+        Without the names they are not kept either: most repeat the name.
+        """
+        if "name" not in self.kept:
+            return {}
+        if self.sign is None:
+            self.sign = "name" if mates[0].field(SIGN).letters(0) else ""
+        odd = np.stack([_is_odd(records, self.sign) for records in mates], axis=1).ravel()
+        numbers, k = np.flatnonzero(odd), len(mates)
+        if not numbers.size:
+            return {}
+        lines = [mates[i % k].field(SIGN).letters(i // k) + b"\n" for i in numbers.tolist()]
+        starts = self.ends["plus"] + np.cumsum([0, *map(len, lines)])
+        self.ends["plus"] = int(starts[-1])
+        return {
+            "plus": np.frombuffer(b"".join(lines), np.uint8),
+            "plus_offset": starts[:-1].astype("u8"),
+            "plus_record": (numbers + self.n_records).astype("u8"),
+        }
+
+    def _binned(self, records: FastqRecords) -> FastqRecords:
+        """Return records whose qualities are as they will be stored."""
+        if self.source.settings.qualities != "binned":
+            return records
+        text = records.text.copy()
+        map_letters(text, records.begins[:, QUALITY], records.ends[:, QUALITY], _bin_map())
+        return FastqRecords(text, records.begins, records.ends)
+
+    def _count(self, mates: Mates) -> None:
+        for records in mates:
+            quality = records.field(QUALITY) if "quality" in self.kept else None
+            self.counts.add(records.field(SEQUENCE), quality)
+
+    def _sum(self, mates: Mates) -> None:
+        fields = [field for records in mates for field in _hashed(records, self.kept)]
+        size = sum(int((one.ends - one.begins).max(initial=0)) + 1 for one in fields)
+        scratch = np.zeros(size + 8, np.uint8)
+        self.digest = (self.digest + int(sum_records(tuple(fields), scratch))) % (1 << 64)
+
+
+def _hashed(records: FastqRecords, stored: tuple[str, ...]) -> list[Field]:
+    """Return the four lines of records as they are stored; what is not is empty."""
+    kept = {FIELDS[name] for name in stored}
+    kept |= {SIGN} if NAME in kept else set()
+    fields = [records.field(which) for which in range(LINES)]
+    return [f if i in kept else f._replace(ends=f.begins) for i, f in enumerate(fields)]
+
+
+def _is_odd(records: FastqRecords, usual: str) -> npt.NDArray[np.bool_]:
+    """Say of each record whether the line behind "+" is not as `usual` says."""
+    sign = records.field(SIGN)
+    if usual == "":
+        return sign.ends > sign.begins
+    name = records.field(NAME)
+    is_same = np.empty(len(records.begins), bool)
+    same_lines(*name, *sign, is_same)
+    return ~is_same
+
+
+def _bin_map() -> Text:
+    """Return what each letter of qualities becomes, (256,) uint8."""
+    values = np.arange(256, dtype=np.uint8)
+    bounds = [*(PHRED + least for least in BINS), 127]
+    for (least, following), value in zip(pairwise(bounds), BINS.values(), strict=True):
+        values[least:following] = PHRED + value
+    return values
