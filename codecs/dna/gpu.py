@@ -26,11 +26,12 @@ from gangsaw.codecs.dna.gpu_parts import (
     joined,
     rooms,
 )
+from gangsaw.codecs.dna.head import HEAD
 from gangsaw.codecs.dna.letters.coding import packed_size
 from gangsaw.codecs.dna.letters.gpu_split import Texts, split
 from gangsaw.codecs.dna.memory import decoder_device_bytes, encoder_device_bytes
 from gangsaw.codecs.dna.params import Params
-from gangsaw.codecs.dna.payload import HEAD, NO_LANES, PACKED, RAW, LaneBits
+from gangsaw.codecs.dna.payload import NO_LANES, PACKED, RAW, LaneBits
 
 
 def encode(sources: Sequence[DeviceArray], params: Params, output: Output) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -13,6 +12,7 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.aligned import address_of
 from gangsaw.codecs.dna import gencodex
 from gangsaw.codecs.dna.dense import coding as dense
+from gangsaw.codecs.dna.head import HEAD
 from gangsaw.codecs.dna.letters.bases import bases_of, count_bases, join_bases
 from gangsaw.codecs.dna.letters.coding import Letters, join, packed_size, split
 from gangsaw.codecs.dna.letters.marks import Marks
@@ -20,7 +20,6 @@ from gangsaw.codecs.dna.params import Params
 
 Octets: TypeAlias = npt.NDArray[np.uint8]
 
-HEAD = struct.Struct("<III")
 RAW, PACKED, RUNS, DENSE = range(4)  # forms
 LaneBits = npt.NDArray[np.int64]
 NO_LANES: LaneBits = np.zeros(1, np.int64)
