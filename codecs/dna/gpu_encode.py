@@ -21,9 +21,10 @@ from gangsaw.codecs.dna.gpu_parts import (
     joined,
     rooms,
 )
+from gangsaw.codecs.dna.head import HEAD
 from gangsaw.codecs.dna.letters.gpu_split import Texts, split
 from gangsaw.codecs.dna.params import Params
-from gangsaw.codecs.dna.payload import HEAD, NO_LANES, PACKED, RAW, LaneBits
+from gangsaw.codecs.dna.payload import NO_LANES, PACKED, RAW, LaneBits
 
 
 def encode_blocks(sources: Sequence[DeviceArray], params: Params) -> list[Encoded]:

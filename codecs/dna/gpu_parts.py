@@ -12,7 +12,7 @@ from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.cuda.launch import launch, load, pull
 from gangsaw.codecs.core.cuda.upload import ALIGNED
-from gangsaw.codecs.dna.payload import HEAD
+from gangsaw.codecs.dna.head import HEAD
 
 THREADS, SLICE = 256, 1 << 16  # as in parts.cu
 PAD = -HEAD.size % ALIGNED  # in front of a head, so that what follows is aligned

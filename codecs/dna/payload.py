@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -14,6 +13,7 @@ from gangsaw.codecs.core.memory.aligned import address_of
 from gangsaw.codecs.core.nucleotides.packing import packed_size
 from gangsaw.codecs.dna import gencodex
 from gangsaw.codecs.dna.dense import coding as dense
+from gangsaw.codecs.dna.head import HEAD
 from gangsaw.codecs.dna.letters.bases import bases_of, count_bases, join_bases
 from gangsaw.codecs.dna.letters.coding import Letters, join, split
 from gangsaw.codecs.dna.letters.marks import Marks
@@ -21,7 +21,6 @@ from gangsaw.codecs.dna.params import Params
 
 Octets: TypeAlias = npt.NDArray[np.uint8]
 
-HEAD = struct.Struct("<III")
 RAW, PACKED, RUNS, DENSE = range(4)  # forms
 LaneBits = npt.NDArray[np.int64]
 NO_LANES: LaneBits = np.zeros(1, np.int64)

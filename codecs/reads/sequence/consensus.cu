@@ -1,6 +1,7 @@
 // The consensus of all blocks of a batch, on both strands (SPEC.md, Consensus).
 
-#include "pieces.cuh"
+#include "columns.cuh"
+#include "fours.cuh"
 
 constexpr Place SLICE = 1 << 14;  // letters
 

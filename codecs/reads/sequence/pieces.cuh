@@ -1,5 +1,6 @@
 // Pieces of lines: literals, and copies of the consensus (SPEC.md, Pieces).
 
+#include "columns.cuh"
 #include "fours.cuh"
 
 // A mapped piece: n letters of `source` from `begin` on, columns from `position` on.
@@ -13,13 +14,6 @@ struct Piece {
 struct Variable {
     Place k, letter;
 };
-
-// Number of the first one from a place on, 0 <= place <= size.
-__device__ __forceinline__ Place first_column(const Block& block, Place place) {
-    const Place word = place / WORD;
-    const unsigned long long before = block.marks[word] & ((1ull << place % WORD) - 1);
-    return block.ranks[word] + __popcll(before);
-}
 
 // Which letter of a piece is column k, n where it is none.
 __device__ __forceinline__ Variable variable(const Block& block, const Piece& piece, Place k) {

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from gangsaw.codecs.core.container.runs import Runs
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.dna import cpu, gpu
+from gangsaw.codecs.dna.head import HEAD
 from gangsaw.codecs.dna.params import Params
-from gangsaw.codecs.dna.payload import HEAD, PACKED, RAW, RUNS
+from gangsaw.codecs.dna.payload import PACKED, RAW, RUNS
 
 Text = npt.NDArray[np.uint8]
 PACK, GENCODEX = Params("pack"), Params("gencodex")

@@ -15,8 +15,9 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.dna import cpu, gpu
 from gangsaw.codecs.dna.dense import coding, gpu_coding
 from gangsaw.codecs.dna.dense.shape import WORD, Shape, shape_of
+from gangsaw.codecs.dna.head import HEAD
 from gangsaw.codecs.dna.params import MODES, Params
-from gangsaw.codecs.dna.payload import DENSE, HEAD
+from gangsaw.codecs.dna.payload import DENSE
 
 Bases = npt.NDArray[np.uint8]
 

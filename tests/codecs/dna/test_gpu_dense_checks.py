@@ -12,8 +12,9 @@ from helpers.lane_checks import Example, check_both_refuse, check_mutant
 
 from gangsaw.codecs.core.container.runs import Runs
 from gangsaw.codecs.dna import cpu
+from gangsaw.codecs.dna.head import HEAD
 from gangsaw.codecs.dna.params import Params
-from gangsaw.codecs.dna.payload import DENSE, HEAD
+from gangsaw.codecs.dna.payload import DENSE
 
 PARAMS, N_BASES = Params("dense"), 16_500  # two lanes
 

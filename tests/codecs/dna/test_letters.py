@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.simd_octets import OCTETS
+from gangsaw.codecs.dna.head import HEAD
 from gangsaw.codecs.dna.letters.coding import FEW, Letters, join, packed_size
 from gangsaw.codecs.dna.letters.marks import Marks
 from gangsaw.codecs.dna.letters.pack import PIECE
 from gangsaw.codecs.dna.memory import likely_bytes
 from gangsaw.codecs.dna.params import Params
-from gangsaw.codecs.dna.payload import HEAD, NO_LANES, read, write
+from gangsaw.codecs.dna.payload import NO_LANES, read, write
 from tests.reference import dna as reference
 
 PACK = Params(mode="pack")

@@ -1,0 +1,274 @@
+"""Floors: each import goes down by the ORDER files, and one that does not is found."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections import defaultdict
+from collections.abc import Mapping
+from functools import cache
+from typing import NamedTuple
+
+import pytest
+from helpers.floor_map import floor_map, proposed
+from helpers.floors import order_of, problems
+from helpers.imports import REPOSITORY, Tree, package
+
+# What is wrong until folders are cut: each line goes with what it names.
+KNOWN = frozenset(
+    {
+        (
+            "circle of tasks/reads/order/arranged.py, tasks/reads/order/intake.py, "
+            "tasks/reads/order/job.py, tasks/reads/order/room.py, tasks/reads/stream.py, "
+            "tasks/reads/unordered.py"
+        ),
+        "circle of tasks/tcr/kernels/ends.py, tasks/tcr/kernels/scratch.py",
+        "codecs/ccsds123 has 35 files and no folders",
+        "codecs/core/numba has 16 files and no folders",
+        "codecs/dna/dense has 20 files and no folders",
+        "codecs/reads/name has 16 files and no folders",
+        "codecs/reads/quality has 16 files and no folders",
+        "codecs/visibility/dense/coding has 14 files and no folders",
+        "codecs/visibility/fast has 13 files and no folders",
+        (
+            "tasks/align/output/lines.py imports tasks/align/job/queries.py: job is above output "
+            "in tasks/align"
+        ),
+        "tasks/align/search has 14 files and no folders",
+        "tasks/jobs has 25 files and no folders",
+        "tasks/reads/order has 14 files and no folders",
+        (
+            "tasks/reads/order/intake.py imports tasks/reads/stream.py: stream is above order in "
+            "tasks/reads"
+        ),
+        (
+            "tasks/reads/order/job.py imports tasks/reads/stream.py: stream is above order in "
+            "tasks/reads"
+        ),
+        (
+            "tasks/reads/order/room.py imports tasks/reads/stream.py: stream is above order in "
+            "tasks/reads"
+        ),
+        (
+            "tasks/reads/unordered.py imports tasks/reads/stream.py: stream is above unordered "
+            "in tasks/reads"
+        ),
+        "tasks/sequences has 14 files and no folders",
+        "tasks/store has 24 files and no folders",
+        "tasks/tcr/kernels has 20 files and no folders",
+        "tasks/tcr/repertoire has 20 files and no folders",
+        "tasks/tcr/statistics has 13 files and no folders",
+    }
+)
+
+
+class Mutant(NamedTuple):
+    """A file that is added, or what is put at the end of one, and what has to be said of it."""
+
+    path: str
+    text: str
+    problem: str
+
+
+TYPES = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    "
+INNER = "def f() -> None:\n    "
+MUTANTS = {
+    "a new folder without a floor": Mutant(
+        "codecs/reads/fresh/a.py",
+        "from gangsaw.codecs.reads import cpu",
+        "codecs/reads/ORDER does not name fresh",
+    ),
+    "a first folder without an ORDER": Mutant(
+        "tasks/align/search/fresh/a.py", "", "tasks/align/search has no ORDER"
+    ),
+    "the import of a new folder": Mutant(
+        "tasks/align/search/fresh/b.py",
+        "from gangsaw.tasks.align.job import job",
+        "tasks/align/search/fresh/b.py imports tasks/align/job/job.py: "
+        "job is above search in tasks/align",
+    ),
+    "a new file without a floor": Mutant(
+        "tasks/formats/fresh.py", "", "tasks/formats/ORDER does not name fresh"
+    ),
+    "upward": Mutant(
+        "codecs/reads/entropy/logs.py",
+        "from gangsaw.codecs.reads.quality import coding as _c",
+        "codecs/reads/entropy/logs.py imports codecs/reads/quality/coding.py: "
+        "quality is above entropy in codecs/reads",
+    ),
+    "upward in a function": Mutant(
+        "codecs/dna/letters/numbers.py",
+        f"{INNER}from gangsaw.codecs.dna import payload",
+        "codecs/dna/letters/numbers.py imports codecs/dna/payload.py: "
+        "payload is above letters in codecs/dna",
+    ),
+    "upward for type checkers": Mutant(
+        "tasks/store/place.py",
+        f"{TYPES}from gangsaw.tasks.jobs import compress",
+        "tasks/store/place.py imports tasks/jobs/compress.py: jobs is above store in tasks",
+    ),
+    "one floor": Mutant(
+        "codecs/visibility/fast/modes.py",
+        "from gangsaw.codecs.visibility.dense import narrow as _n",
+        "codecs/visibility/fast/modes.py imports codecs/visibility/dense/narrow.py: "
+        "fast and dense are on one floor of codecs/visibility",
+    ),
+    "upward by import_module": Mutant(
+        "tasks/engine/pace.py",
+        'import importlib\nM = importlib.import_module("gangsaw.tasks.jobs.compress")',
+        "tasks/engine/pace.py imports tasks/jobs/compress.py: jobs is above engine in tasks",
+    ),
+    "upward by import_module from here": Mutant(
+        "tasks/engine/window.py",
+        'from importlib import import_module\nM = import_module("..jobs.verify", __package__)',
+        "tasks/engine/window.py imports tasks/jobs/verify.py: jobs is above engine in tasks",
+    ),
+    "a loose file upward": Mutant(
+        "codecs/visibility/params.py",
+        f"{INNER}from gangsaw.codecs.visibility.fast import plan",
+        "codecs/visibility/params.py imports codecs/visibility/fast/plan.py: "
+        "fast is above params in codecs/visibility",
+    ),
+    "upward, relative": Mutant(
+        "codecs/reads/entropy/bits.py",
+        "from ..quality import tokens",
+        "codecs/reads/entropy/bits.py imports codecs/reads/quality/tokens.py: "
+        "quality is above entropy in codecs/reads",
+    ),
+    "a header of one floor": Mutant(
+        "codecs/dna/letters/pack.cuh",
+        '#include "../dense/models.cuh"',
+        "codecs/dna/letters/pack.cuh imports codecs/dna/dense/models.cuh: "
+        "letters and dense are on one floor of codecs/dna",
+    ),
+    "a 13th file": Mutant(
+        "tasks/tcr/germline/more.py", "X = 1", "tasks/tcr/germline has 13 files and no folders"
+    ),
+    "through the public names above": Mutant(
+        "tasks/tcr/kernels/tables.py",
+        f"{INNER}from gangsaw.tasks.tcr import count_paths",
+        "tasks/tcr/kernels/tables.py imports tasks/tcr/__init__.py: "
+        "__init__ is above kernels in tasks/tcr",
+    ),
+    "a search that reports": Mutant(
+        "tasks/align/search/hits.py",
+        "from gangsaw.tasks.align.output import report",
+        "tasks/align/search/hits.py imports tasks/align/output/report.py: "
+        "output is above search in tasks/align",
+    ),
+    "in the core": Mutant(
+        "codecs/core/numba/floats.py",
+        "from gangsaw.codecs.core.container import grid",
+        "codecs/core/numba/floats.py imports codecs/core/container/grid.py: "
+        "container is above numba in codecs/core",
+    ),
+    "a domain of a domain": Mutant(
+        "tasks/radio/rows.py",
+        "from gangsaw.tasks.genomes import text",
+        "tasks/radio/rows.py imports tasks/genomes/text.py: "
+        "radio and genomes are on one floor of tasks",
+    ),
+    "a codec of a codec": Mutant(
+        "codecs/dna/params.py",
+        "from gangsaw.codecs.reads import params as _p",
+        "codecs/dna/params.py imports codecs/reads/params.py: "
+        "dna and reads are on one floor of codecs",
+    ),
+    "behind the public names": Mutant(
+        "tasks/align/job/job.py",
+        "from gangsaw.tasks.reads.order import makers",
+        "tasks/align/job/job.py imports tasks/reads/order/makers.py: "
+        "order/makers is not public in tasks/reads",
+    ),
+    "a name twice": Mutant("codecs/dna/ORDER", "letters", "codecs/dna/ORDER names letters twice"),
+    "a stale name": Mutant(
+        "codecs/visibility/ORDER", "gone", "codecs/visibility/ORDER names gone, which is not there"
+    ),
+    "a stale public name": Mutant(
+        "tasks/tcr/ORDER",
+        "public: gone",
+        "tasks/tcr/ORDER makes gone public, which is not there",
+    ),
+    "one half of a circle": Mutant(
+        "tasks/console/left.py",
+        "from gangsaw.tasks.console import right",
+        "circle of tasks/console/left.py, tasks/console/right.py",
+    ),
+    "the other half, for type checkers": Mutant(
+        "tasks/console/right.py",
+        f"{TYPES}from .left import X",
+        "circle of tasks/console/left.py, tasks/console/right.py",
+    ),
+}
+
+
+def changed(tree: Tree, *mutants: Mutant) -> Tree:
+    found = dict(tree)
+    for mutant in mutants:
+        found[mutant.path] = f"{found.get(mutant.path, '')}\n{mutant.text}\n"
+    return found
+
+
+@cache
+def of_mutants() -> Mapping[str, int]:
+    """How often each problem is told of a tree with all mutants, but what the package has."""
+    found: dict[str, int] = defaultdict(int)
+    for problem in problems(changed(package(), *MUTANTS.values())):
+        found[problem] += problem not in problems_of_package()
+    return found
+
+
+@cache
+def problems_of_package() -> frozenset[str]:
+    return frozenset(problems(package()))
+
+
+def test_each_import_goes_down() -> None:
+    """`python tests/print_floors.py FOLDER` prints the ORDER that imports allow."""
+    assert not problems_of_package() - KNOWN
+
+
+def test_what_is_mended_is_not_known_any_more() -> None:
+    assert not KNOWN - problems_of_package()
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_mutant_is_found_for_its_reason(name: str) -> None:
+    assert of_mutants()[MUTANTS[name].problem] == 1
+
+
+def test_nothing_else_is_said_of_mutants() -> None:
+    """They are in one tree, and close circles together."""
+    expected = {mutant.problem for mutant in MUTANTS.values()}
+    others = {problem for problem, times in of_mutants().items() if times} - expected
+    assert not {problem for problem in others if not problem.startswith("circle of")}
+
+
+def test_a_domain_says_what_is_public() -> None:
+    """A domain is what brings entries of our tables and is no part of all jobs."""
+    tables = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["entry-points"]
+    found = re.findall(r"gangsaw\.tasks\.(\w+)", str(tables))
+    domains = set(found) - {"console", "formats"}
+    assert len(domains) > 5
+    assert all(order_of(package(), f"tasks/{name}").public is not None for name in domains)
+
+
+def test_the_map_is_that_of_the_orders() -> None:
+    """`python tests/print_floors.py` prints it."""
+    assert f"\n\n{floor_map(package())}\n" in (REPOSITORY / "CONTRIBUTING.md").read_text()
+
+
+def test_a_proposed_order_is_right() -> None:
+    tree = {
+        "a/__init__.py": "from gangsaw.a.b import c",
+        "a/top.py": "from gangsaw.a.b import c",
+        "a/b/c.py": "from gangsaw.a import low",
+        "a/low.py": "",
+    }
+    assert proposed(tree, "a") == "top\nb\nlow\n"
+    assert not problems({**tree, "a/ORDER": proposed(tree, "a"), "ORDER": "a"})
+
+
+def test_names_of_a_circle_are_proposed_together() -> None:
+    tree = {"a/b/c.py": "from gangsaw.a import d", "a/d.py": "from gangsaw.a.b import c"}
+    assert proposed(tree, "a") == "b d\n"
