@@ -24,15 +24,15 @@ from gangsaw.tasks.formats.opening import open_source, open_watched, open_witnes
 from gangsaw.tasks.formats.table import readable
 from gangsaw.tasks.formats.witness import Witness
 from gangsaw.tasks.jobs import compress as jobs
-from gangsaw.tasks.jobs.compared import compared
+from gangsaw.tasks.jobs.choice.recipe import Recipe
 from gangsaw.tasks.jobs.compress import Summary
 from gangsaw.tasks.jobs.device import check_here
-from gangsaw.tasks.jobs.recipe import Recipe
-from gangsaw.tasks.jobs.report import StoreInfo, describe
-from gangsaw.tasks.jobs.spool import spool
+from gangsaw.tasks.jobs.figures.report import StoreInfo, describe
 from gangsaw.tasks.jobs.stages import scratch_of, staged, staged_at_target
-from gangsaw.tasks.jobs.verify import Report
-from gangsaw.tasks.jobs.verify import verify as check
+from gangsaw.tasks.jobs.streams.spool import spool
+from gangsaw.tasks.jobs.verification.compared import compared
+from gangsaw.tasks.jobs.verification.verify import Report
+from gangsaw.tasks.jobs.verification.verify import verify as check
 from gangsaw.tasks.open_files import closes_files
 from gangsaw.tasks.source import Source, Stream
 from gangsaw.tasks.store.layout import ChunkChoice
@@ -358,7 +358,7 @@ def plot(store: str | Path) -> Figure:
 
     Raises BadParams for a store without blocks, CorruptChunk for damaged chunks.
     """
-    from gangsaw.tasks.jobs.plots import figure_of
+    from gangsaw.tasks.jobs.figures.plots import figure_of
 
     return figure_of(info(store))
 

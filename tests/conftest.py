@@ -111,7 +111,7 @@ def stores_open_in_xarray(monkeypatch: pytest.MonkeyPatch) -> None:
     """
     from gangsaw.tasks.jobs import compress
     from gangsaw.tasks.store.skeleton import Skeleton, build_skeleton
-    from gangsaw.tasks.store.target import Target
+    from gangsaw.tasks.store.state.target import Target
 
     publish, copied = Target.publish, [False]
 

@@ -108,9 +108,9 @@ MUTANTS = {
         "tasks/store/place.py imports tasks/jobs/compress.py: jobs is above store in tasks",
     ),
     "one floor": Mutant(
-        "codecs/visibility/fast/modes.py",
+        "codecs/visibility/fast/tiling/modes.py",
         "from gangsaw.codecs.visibility.dense import narrow as _n",
-        "codecs/visibility/fast/modes.py imports codecs/visibility/dense/narrow.py: "
+        "codecs/visibility/fast/tiling/modes.py imports codecs/visibility/dense/narrow.py: "
         "fast and dense are on one floor of codecs/visibility",
     ),
     "upward by import_module": Mutant(
@@ -121,7 +121,7 @@ MUTANTS = {
     "upward by import_module from here": Mutant(
         "tasks/engine/window.py",
         'from importlib import import_module\nM = import_module("..jobs.verify", __package__)',
-        "tasks/engine/window.py imports tasks/jobs/verify.py: jobs is above engine in tasks",
+        "tasks/engine/window.py imports tasks/jobs/verification/verify.py: jobs is above engine in tasks",
     ),
     "a loose file upward": Mutant(
         "codecs/visibility/params.py",
@@ -138,7 +138,7 @@ MUTANTS = {
     "a header of one floor": Mutant(
         "codecs/dna/letters/pack.cuh",
         '#include "../dense/models.cuh"',
-        "codecs/dna/letters/pack.cuh imports codecs/dna/dense/models.cuh: "
+        "codecs/dna/letters/pack.cuh imports codecs/dna/dense/model/models.cuh: "
         "letters and dense are on one floor of codecs/dna",
     ),
     "a 13th file": Mutant(

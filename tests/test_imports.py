@@ -151,9 +151,9 @@ FORBIDDEN = [
     ("codecs.text.codec", "gangsaw.codecs.bwt.cpu"),
     ("tasks.jobs.compress", "dask.array"),
     ("tasks.jobs.compress", "cupy"),
-    ("tasks.jobs.recipe", "gangsaw.codecs.ccsds123"),
-    ("tasks.jobs.report", "gangsaw.tasks.formats.flat_export"),
-    ("tasks.jobs.report", "gangsaw.tasks.formats.known.envi"),
+    ("tasks.jobs.choice.recipe", "gangsaw.codecs.ccsds123"),
+    ("tasks.jobs.figures.report", "gangsaw.tasks.formats.flat_export"),
+    ("tasks.jobs.figures.report", "gangsaw.tasks.formats.known.envi"),
     ("tasks.formats.opening", "gangsaw.tasks.formats.known.envi"),
     ("tasks.engine.window", "gangsaw.cluster.local"),
     ("tasks.hyperspectral.plots", "gangsaw.codecs.visibility.axes"),
@@ -176,7 +176,7 @@ FORBIDDEN = [
     ("cluster.local", "gangsaw.codecs.core.errors"),
 ]
 ALLOWED = [
-    ("cli.info", "gangsaw.tasks.jobs.report"),
+    ("cli.info", "gangsaw.tasks.jobs.figures.report"),
     ("tasks.tcr.gpu", "cupy"),
     ("tasks.radio.append.steps", "gangsaw.codecs.visibility"),
     ("tasks.jobs.compress", "gangsaw.tasks.formats.axes"),
@@ -184,7 +184,7 @@ ALLOWED = [
     ("tasks.formats.known.raw", "gangsaw.tasks.formats.known.envi.source"),
     ("tasks.hyperspectral.commands.demo", "gangsaw.tasks.formats.known.envi.export"),
     ("codecs.text.cpu", "gangsaw.codecs.core.numba.bits"),
-    ("codecs.visibility.dense.coding.block", "gangsaw.codecs.visibility.words.raw"),
+    ("codecs.visibility.dense.block", "gangsaw.codecs.visibility.words.raw"),
 ]
 
 

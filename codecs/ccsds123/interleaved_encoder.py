@@ -20,7 +20,7 @@ from gangsaw.codecs.ccsds123.sample_encoder import (
 )
 from gangsaw.codecs.core.numba.bits import store_be64
 from gangsaw.codecs.core.numba.jit import jit, jit_part
-from gangsaw.codecs.core.numba.simd import load, static, store, value_of
+from gangsaw.codecs.core.numba.vectors.integers import load, static, store, value_of
 
 BATCH_SAMPLES = 1 << 17  # coded between two looks at the room that is left
 

@@ -26,7 +26,7 @@ from gangsaw.codecs.ccsds123.plan import (
 )
 from gangsaw.codecs.ccsds123.rows import HALO, BandRows
 from gangsaw.codecs.core.numba.jit import intrinsic, jit, jit_part
-from gangsaw.codecs.core.numba.simd import (
+from gangsaw.codecs.core.numba.vectors.integers import (
     emit_call,
     load,
     maximum,
@@ -38,7 +38,7 @@ from gangsaw.codecs.core.numba.simd import (
     value_of,
     wrap,
 )
-from gangsaw.codecs.core.numba.simd_tuples import inner_product, load_tuple, store_tuple
+from gangsaw.codecs.core.numba.vectors.tuples import inner_product, load_tuple, store_tuple
 
 
 @jit_part

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from gangsaw.codecs.ccsds123.params import Image
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.numba.jit import jit
-from gangsaw.codecs.core.numba.simd import load, static, store, value_of
 from gangsaw.codecs.core.numba.tiles import Tile, copy_items
+from gangsaw.codecs.core.numba.vectors.integers import load, static, store, value_of
 
 HALO = 16  # lanes before the first band: P <= 15, and one more for narrow sums
 BATCH_BYTES = 1 << 20  # samples of a batch of rows: they stay in a usual second-level cache

@@ -19,7 +19,7 @@ from gangsaw.codecs.ccsds123.rows import HALO
 from gangsaw.codecs.ccsds123.sample_decoder import first_accumulators
 from gangsaw.codecs.core.numba.bits import load_be64, store_be64
 from gangsaw.codecs.core.numba.jit import jit, jit_part
-from gangsaw.codecs.core.numba.simd import (
+from gangsaw.codecs.core.numba.vectors.integers import (
     any_lane,
     lane_leading_zeros,
     load,

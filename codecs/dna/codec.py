@@ -11,7 +11,7 @@ from gangsaw.codecs.core.container.plan import ChunkPlan
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.zarr.block_codec import BlockCodec
 from gangsaw.codecs.dna import memory
-from gangsaw.codecs.dna.dense.shape import lanes_of
+from gangsaw.codecs.dna.dense.model.shape import lanes_of
 from gangsaw.codecs.dna.params import Params
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from gangsaw.codecs.dna import gpu_gencodex
 from gangsaw.codecs.dna.dense import gpu_coding as dense
-from gangsaw.codecs.dna.dense.shape import shape_of
+from gangsaw.codecs.dna.dense.model.shape import shape_of
 from gangsaw.codecs.dna.gpu_parts import NOTHING, DevicePart
 from gangsaw.codecs.dna.letters.gpu_split import DeviceMarks, Texts, bases_in, take_bases
 from gangsaw.codecs.dna.payload import DENSE, NO_LANES, RUNS, LaneBits

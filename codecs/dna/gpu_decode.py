@@ -18,7 +18,7 @@ from gangsaw.codecs.dna import gpu_gencodex
 from gangsaw.codecs.dna.dense.coding import lane_ends
 from gangsaw.codecs.dna.dense.gpu_coding import LaneWords, new_codes
 from gangsaw.codecs.dna.dense.gpu_coding import decode_blocks as dense_decode
-from gangsaw.codecs.dna.dense.shape import Shape, shape_of
+from gangsaw.codecs.dna.dense.model.shape import Shape, shape_of
 from gangsaw.codecs.dna.gpu_parts import DevicePart, DeviceParts, rooms
 from gangsaw.codecs.dna.letters.bases import count_bases
 from gangsaw.codecs.dna.letters.gpu_join import EncodedText, join

@@ -5,7 +5,7 @@ The suite over every codec measures it.
 
 from __future__ import annotations
 
-from gangsaw.codecs.dna.dense.shape import Shape, most_words, shape_of
+from gangsaw.codecs.dna.dense.model.shape import Shape, most_words, shape_of
 
 PER_BLOCK = 1 << 10  # Python objects, the head
 PER_BUSY = 5 << 14  # small tables, the state of lanes, what NumPy makes of marks

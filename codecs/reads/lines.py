@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.bits import count_ones, trailing_zeros
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs
-from gangsaw.codecs.core.numba.simd import bits_of, load, static
+from gangsaw.codecs.core.numba.vectors.integers import bits_of, load, static
 
 NEWLINE = 10
 LANES = static(64)  # bytes that are looked at together

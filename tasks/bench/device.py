@@ -27,7 +27,7 @@ from gangsaw.codecs.core.zarr.block_codec import LAUNCH_BYTES, BlockCodec
 from gangsaw.tasks.bench.host import benchmarks_of
 from gangsaw.tasks.engine.pools import SLOTS
 from gangsaw.tasks.formats.memory import MemoryArray
-from gangsaw.tasks.jobs.choose import choose_layout
+from gangsaw.tasks.jobs.choice.choose import choose_layout
 
 BATCH_BYTES = 8 << 30  # of samples: 160 times the 50 MB of an H200's second-level cache
 SHARE = 8  # of free device memory that the samples of a batch may take: codewords, frames, copies

@@ -24,7 +24,7 @@ from gangsaw.codecs.core.suits import Grade
 from gangsaw.tasks.bench.peers import Coded, Cube, Peer, general_peers, whole
 from gangsaw.tasks.bench.table import call_seconds
 from gangsaw.tasks.formats.memory import MemoryArray
-from gangsaw.tasks.jobs.choose import Choice, configured, facts_of, grade
+from gangsaw.tasks.jobs.choice.choose import Choice, configured, facts_of, grade
 
 if TYPE_CHECKING:
     from gangsaw.codecs.core.zarr.block_codec import BlockCodec

@@ -11,7 +11,7 @@ from gangsaw.tasks.console.table_options import CODEC
 
 if TYPE_CHECKING:
     from gangsaw.tasks.formats.format import ExportOptions, SourceOptions
-    from gangsaw.tasks.jobs.recipe import Recipe
+    from gangsaw.tasks.jobs.choice.recipe import Recipe
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class Encoding:
 
     def recipe(self, options: Mapping[str, str]) -> Recipe:
         """Return it with the options of codecs; BadParams for texts that say nothing."""
-        from gangsaw.tasks.jobs.recipe import Recipe
+        from gangsaw.tasks.jobs.choice.recipe import Recipe
 
         return Recipe(
             codec=self.codec,

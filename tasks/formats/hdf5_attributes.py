@@ -14,9 +14,9 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.store.attribute_types import ATTRIBUTE_TYPES, USUAL, noted, numbers
-from gangsaw.tasks.store.kinds import described, is_ragged, pack, unpack
-from gangsaw.tasks.store.variables import plain
+from gangsaw.tasks.store.dataset.attribute_types import ATTRIBUTE_TYPES, USUAL, noted, numbers
+from gangsaw.tasks.store.dataset.kinds import described, is_ragged, pack, unpack
+from gangsaw.tasks.store.dataset.variables import plain
 
 if TYPE_CHECKING:
     import h5py

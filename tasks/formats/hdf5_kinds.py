@@ -19,11 +19,11 @@ from gangsaw.tasks.formats.hdf5_attributes import attributes_of
 from gangsaw.tasks.formats.netcdf_groups import NAMELESS
 from gangsaw.tasks.formats.netcdf_layout import max_shape
 from gangsaw.tasks.source import Described, Region
-from gangsaw.tasks.store.attribute_types import HDF5
-from gangsaw.tasks.store.carried import DTYPE
-from gangsaw.tasks.store.kinds import described, enum_of, is_ragged
-from gangsaw.tasks.store.losses import Refused
-from gangsaw.tasks.store.variables import SMALL, TEXT_BYTES, json_attrs
+from gangsaw.tasks.store.dataset.attribute_types import HDF5
+from gangsaw.tasks.store.dataset.carried import DTYPE
+from gangsaw.tasks.store.dataset.kinds import described, enum_of, is_ragged
+from gangsaw.tasks.store.dataset.losses import Refused
+from gangsaw.tasks.store.dataset.variables import SMALL, TEXT_BYTES, json_attrs
 
 if TYPE_CHECKING:
     import h5netcdf

@@ -15,8 +15,8 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.cf_times import as_numbers, coordinate_as_numbers
 from gangsaw.tasks.formats.flat_export import export_grid
 from gangsaw.tasks.source import Coordinate, Described, GroupAttrs, Region, Source, SourceArray
-from gangsaw.tasks.store.attribute_types import HDF5, LAYOUT, in_order
-from gangsaw.tasks.store.carried import (
+from gangsaw.tasks.store.dataset.attribute_types import HDF5, LAYOUT, in_order
+from gangsaw.tasks.store.dataset.carried import (
     DTYPE,
     as_bytes,
     fill_item,
@@ -26,7 +26,7 @@ from gangsaw.tasks.store.carried import (
     unpacked,
     variables_of,
 )
-from gangsaw.tasks.store.kinds import dtype_of, enum_of, is_ragged
+from gangsaw.tasks.store.dataset.kinds import dtype_of, enum_of, is_ragged
 
 if TYPE_CHECKING:
     import h5py

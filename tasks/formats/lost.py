@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 import numpy as np
 
 from gangsaw.tasks.source import Coordinate, Source
-from gangsaw.tasks.store.as_read import OURS
+from gangsaw.tasks.store.dataset.as_read import OURS
 
 # attributes that only tie variables together, or say how a store is laid out
 TIES = frozenset({"coordinates", "grid_mapping", "_ARRAY_DIMENSIONS", *OURS})

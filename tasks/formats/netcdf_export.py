@@ -31,7 +31,7 @@ from gangsaw.tasks.formats.hdf5_restore import (
 from gangsaw.tasks.formats.netcdf_groups import Axes, dimensions
 from gangsaw.tasks.formats.signatures import block_bytes
 from gangsaw.tasks.source import Coordinate, Source, SourceArray
-from gangsaw.tasks.store.attribute_types import (
+from gangsaw.tasks.store.dataset.attribute_types import (
     ATTRIBUTE_TYPES,
     LAYOUT,
     UNUSED,
@@ -39,8 +39,8 @@ from gangsaw.tasks.store.attribute_types import (
     in_order,
     noted,
 )
-from gangsaw.tasks.store.paths import attrs_of
-from gangsaw.tasks.store.variables import fill_of
+from gangsaw.tasks.store.dataset.paths import attrs_of
+from gangsaw.tasks.store.dataset.variables import fill_of
 
 if TYPE_CHECKING:
     import h5netcdf

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.store.paths import above
+from gangsaw.tasks.store.dataset.paths import above
 
 NAMELESS = "phony_dim_"  # what h5netcdf calls axes of HDF5 that have no name, before a number
 _NAMELESS = re.compile(rf"{NAMELESS}\d+")

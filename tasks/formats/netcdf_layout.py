@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from gangsaw.tasks.formats.netcdf_groups import NAMELESS
 from gangsaw.tasks.source import Coordinate, Source, SourceArray
-from gangsaw.tasks.store.attribute_types import CLASSIC, HDF5, MAX_SHAPE, UNLIMITED, UNUSED
+from gangsaw.tasks.store.dataset.attribute_types import CLASSIC, HDF5, MAX_SHAPE, UNLIMITED, UNUSED
 
 if TYPE_CHECKING:
     import h5netcdf

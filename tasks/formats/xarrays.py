@@ -32,12 +32,12 @@ from gangsaw.tasks.formats.signatures import NETCDF3, hdf5_start, user_block
 from gangsaw.tasks.formats.virtual import other_files
 from gangsaw.tasks.open_files import kept_open
 from gangsaw.tasks.source import Coordinate, Described, GroupAttrs, Region, SourceArray
-from gangsaw.tasks.store.attribute_types import HDF5, UNUSED, USER_BLOCK, order_of, types_of
-from gangsaw.tasks.store.carried import DTYPE
-from gangsaw.tasks.store.losses import Refused, kept, left_out_attrs, notes_of
-from gangsaw.tasks.store.paths import groups_kept
+from gangsaw.tasks.store.dataset.attribute_types import HDF5, UNUSED, USER_BLOCK, order_of, types_of
+from gangsaw.tasks.store.dataset.carried import DTYPE
+from gangsaw.tasks.store.dataset.losses import Refused, kept, left_out_attrs, notes_of
+from gangsaw.tasks.store.dataset.paths import groups_kept
+from gangsaw.tasks.store.dataset.variables import fill_of, json_attrs, split
 from gangsaw.tasks.store.stamps import file_stamps, version_of
-from gangsaw.tasks.store.variables import fill_of, json_attrs, split
 
 if TYPE_CHECKING:
     import h5netcdf

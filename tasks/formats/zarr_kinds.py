@@ -11,9 +11,9 @@ from zarr.dtype import parse_dtype
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.tasks.source import Coordinate, Described, GroupAttrs, Region, Source, SourceArray
-from gangsaw.tasks.store.attribute_types import BYTE_ORDER
-from gangsaw.tasks.store.carried import DTYPE, restored, variables_of
-from gangsaw.tasks.store.kinds import enum_of
+from gangsaw.tasks.store.dataset.attribute_types import BYTE_ORDER
+from gangsaw.tasks.store.dataset.carried import DTYPE, restored, variables_of
+from gangsaw.tasks.store.dataset.kinds import enum_of
 from gangsaw.tasks.store.source import ROOT
 
 

@@ -13,8 +13,8 @@ from gangsaw.tasks.genomes.stored import StoredGenome
 from gangsaw.tasks.genomes.text import fasta_blocks
 from gangsaw.tasks.genomes.write_twobit import write_two_bit
 from gangsaw.tasks.sequences.blanks import has_words
-from gangsaw.tasks.sequences.targets import open_targets
-from gangsaw.tasks.sequences.text import STDIN as STDOUT
+from gangsaw.tasks.sequences.files.targets import open_targets
+from gangsaw.tasks.sequences.files.text import STDIN as STDOUT
 from gangsaw.tasks.source import Source
 
 

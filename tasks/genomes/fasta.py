@@ -11,8 +11,8 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.genomes import fasta_kernels as kernels
 from gangsaw.tasks.genomes.parts import LINE_COLUMNS, UNFOLDED, GenomeFile, GenomePart, NameCheck
 from gangsaw.tasks.sequences.fasta import HEAD, refuse_protein
-from gangsaw.tasks.sequences.signs import START, hint
-from gangsaw.tasks.sequences.text import Places, Text, text_of
+from gangsaw.tasks.sequences.files.signs import START, hint
+from gangsaw.tasks.sequences.files.text import Places, Text, text_of
 
 LOOK = 1 << 20  # bytes of text that tell the width of lines, and whether it is protein
 STEP = 1 << 20  # bytes of text that are taken apart at once

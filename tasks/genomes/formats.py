@@ -14,7 +14,7 @@ from gangsaw.tasks.formats.format import (
     Sure,
     Work,
 )
-from gangsaw.tasks.sequences.names import FASTA_NAMES, PACKED, is_called
+from gangsaw.tasks.sequences.files.names import FASTA_NAMES, PACKED, is_called
 
 GENBANK_NAMES = (".gb", ".gbk", ".gbff", ".genbank")
 TWO_BIT_SIGNS = (b"\x43\x27\x41\x1a", b"\x1a\x41\x27\x43")  # of either byte order

@@ -11,8 +11,8 @@ import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.genomes.parts import GenomeFile, GenomePart, NameCheck
-from gangsaw.tasks.sequences.signs import START, hint
-from gangsaw.tasks.sequences.text import Text, text_of
+from gangsaw.tasks.sequences.files.signs import START, hint
+from gangsaw.tasks.sequences.files.text import Text, text_of
 
 WIDTH = 60  # of lines of FASTA, as in ORIGIN
 END = b"\n//"

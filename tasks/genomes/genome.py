@@ -19,8 +19,8 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.nucleotides.codes import CODES, turned_letters
 from gangsaw.tasks.genomes.parts import first_word
 from gangsaw.tasks.genomes.stored import StoredGenome
+from gangsaw.tasks.sequences.files.text import Places, Text
 from gangsaw.tasks.sequences.ragged import PER_WORD, Packed, Ragged
-from gangsaw.tasks.sequences.text import Places, Text
 from gangsaw.tasks.store.source import open_zarr
 
 UPPER = np.frombuffer(bytes(range(256)).upper(), np.uint8)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.sequences.text import Places, Text
+from gangsaw.tasks.sequences.files.text import Places, Text
 
 UNFOLDED = 1 << 62  # residues of a line where each record has one line
 # columns of `GenomePart.lines`, of a piece: its record, residues, how many such, what ends each

@@ -11,7 +11,7 @@ import numpy as np
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.nucleotides.codes import turned_letters
 from gangsaw.tasks.genomes.genome import Genome, GenomeRecord
-from gangsaw.tasks.sequences.text import Text
+from gangsaw.tasks.sequences.files.text import Text
 
 PLACES = re.compile(r"(.+):([0-9][0-9,]*)?(?:-([0-9][0-9,]*)?)?", re.DOTALL)
 SLAB = 1 << 23  # residues that are written at once

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.genomes.info import PLAIN, GenomeInfo
-from gangsaw.tasks.jobs.contents import Content
-from gangsaw.tasks.jobs.report import StoreInfo
+from gangsaw.tasks.jobs.figures.contents import Content
+from gangsaw.tasks.jobs.figures.report import StoreInfo
 
 FILES = {"genome": "FASTA"}  # what formats are called, where not by their names
 MOST_LETTERS = 6  # that are listed

@@ -13,8 +13,8 @@ from gangsaw.tasks.genomes.fasta_kernels import BLANK, MOST_EMPTY
 from gangsaw.tasks.genomes.info import GenomeInfo
 from gangsaw.tasks.genomes.parts import NO_RECORDS
 from gangsaw.tasks.genomes.stream import LINES
+from gangsaw.tasks.sequences.files.text import Places, Text
 from gangsaw.tasks.sequences.held import HeldChunks
-from gangsaw.tasks.sequences.text import Places, Text
 from gangsaw.tasks.source import SourceArray
 
 NEEDED = ("sequence", "record_offset", "name", "name_offset")

@@ -23,8 +23,8 @@ from gangsaw.tasks.genomes.genbank import GenBank
 from gangsaw.tasks.genomes.info import ATTRIBUTE, GenomeInfo
 from gangsaw.tasks.genomes.parts import GenomeFile, GenomePart
 from gangsaw.tasks.genomes.twobit import TwoBitGenome
+from gangsaw.tasks.sequences.files.measured import share_read
 from gangsaw.tasks.sequences.kernels import LETTERS, TABLES, count_letters
-from gangsaw.tasks.sequences.measured import share_read
 from gangsaw.tasks.source import Coordinate, Described
 from gangsaw.tasks.store.stamps import file_stamps
 

@@ -10,7 +10,7 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.genomes import text_kernels as kernels
 from gangsaw.tasks.genomes.parts import LINE_COUNT, LINE_LENGTH, LINE_RECORD
 from gangsaw.tasks.genomes.stored import StoredGenome
-from gangsaw.tasks.sequences.text import Places, Text
+from gangsaw.tasks.sequences.files.text import Places, Text
 
 RECORDS = 1 << 14  # of a batch of rows
 ROWS = 1 << 18  # of lines that are kept, at once

@@ -15,8 +15,8 @@ import numpy as np
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.nucleotides.packing import letters_of_bytes, packed_size
 from gangsaw.tasks.genomes.parts import GenomeFile, GenomePart, NameCheck
-from gangsaw.tasks.sequences.measured import MeasuredFile
-from gangsaw.tasks.sequences.text import Places, Text
+from gangsaw.tasks.sequences.files.measured import MeasuredFile
+from gangsaw.tasks.sequences.files.text import Places, Text
 
 SIGNATURE = 0x1A412743
 BASES = b"TCAG"

@@ -17,7 +17,7 @@ from gangsaw.codecs.core.nucleotides.packing import packed_codes
 from gangsaw.tasks.genomes.parts import first_word
 from gangsaw.tasks.genomes.stored import StoredGenome
 from gangsaw.tasks.genomes.twobit import BASES, SIGNATURE
-from gangsaw.tasks.sequences.text import Places
+from gangsaw.tasks.sequences.files.text import Places
 
 SLAB = 1 << 24  # residues at once, a multiple of 4
 IN_MEMORY = 1 << 26  # bytes of bases that wait for what lies before them

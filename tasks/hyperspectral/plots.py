@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from gangsaw.tasks.jobs.colours import ACCENT, INK, SOFT
-from gangsaw.tasks.jobs.plots import draw_map, label_axes, title
-from gangsaw.tasks.jobs.report import ArrayInfo
-from gangsaw.tasks.store.paths import last
+from gangsaw.tasks.jobs.figures.colours import ACCENT, INK, SOFT
+from gangsaw.tasks.jobs.figures.plots import draw_map, label_axes, title
+from gangsaw.tasks.jobs.figures.report import ArrayInfo
+from gangsaw.tasks.store.dataset.paths import last
 from gangsaw.tasks.store.source import ZarrArray, ZarrSource
 
 if TYPE_CHECKING:

@@ -18,10 +18,10 @@ from gangsaw.codecs.core.errors import CorruptChunk, GangsawError
 from gangsaw.tasks.engine.failure import naming
 from gangsaw.tasks.jobs.device import DeviceCoder, at_once_or_apart, runs_on_gpu
 from gangsaw.tasks.source import SourceArray
-from gangsaw.tasks.store.carried import without_padding
 from gangsaw.tasks.store.chunks import ArrayCoder, array_coder
+from gangsaw.tasks.store.dataset.carried import without_padding
 from gangsaw.tasks.store.place import Place
-from gangsaw.tasks.store.records import Records
+from gangsaw.tasks.store.state.records import Records
 
 Found: TypeAlias = "NumpyArray | CorruptChunk"  # samples of a chunk, or what is wrong with it
 

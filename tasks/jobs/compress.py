@@ -17,13 +17,13 @@ from gangsaw.codecs.core.zarr.block_codec import BlockCodec
 from gangsaw.tasks.engine.progress import Amounts, Meter, OnProgress, Progress
 from gangsaw.tasks.engine.window import Options
 from gangsaw.tasks.jobs.arrays import ArrayWork, run_arrays
-from gangsaw.tasks.jobs.choose import choose_layout
+from gangsaw.tasks.jobs.choice.choose import choose_layout
 from gangsaw.tasks.jobs.device import host_notes, launch_batches
 from gangsaw.tasks.jobs.resume import ArrayRun, can_be_resumed
 from gangsaw.tasks.jobs.transcode import Transcode
 from gangsaw.tasks.source import Source, SourceArray
 from gangsaw.tasks.store.chunks import ArrayCoder
-from gangsaw.tasks.store.journal import Journal
+from gangsaw.tasks.store.dataset.paths import check_paths
 from gangsaw.tasks.store.layout import (
     ArrayLayout,
     ChunkChoice,
@@ -31,12 +31,12 @@ from gangsaw.tasks.store.layout import (
     check_axes,
     check_sizes,
 )
-from gangsaw.tasks.store.paths import check_paths
 from gangsaw.tasks.store.place import Place, open_place
-from gangsaw.tasks.store.records import Records
 from gangsaw.tasks.store.skeleton import Skeleton, build_skeleton
 from gangsaw.tasks.store.stamps import Watched
-from gangsaw.tasks.store.target import Target, choose_target, write_skeleton
+from gangsaw.tasks.store.state.journal import Journal
+from gangsaw.tasks.store.state.records import Records
+from gangsaw.tasks.store.state.target import Target, choose_target, write_skeleton
 
 if TYPE_CHECKING:
     from distributed import Client

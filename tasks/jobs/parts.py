@@ -1,6 +1,6 @@
 """Steps of numbered objects in a folder: made in any order, on workers, each once journalled.
 
-The journal is that of arrays (`gangsaw.tasks.store.journal`): an entry is written when its object
+The journal is that of arrays (`gangsaw.tasks.store.state.journal`): an entry is written when its object
 is on the disk, and all are folded into a manifest when the step is complete.
 """
 
@@ -17,10 +17,10 @@ from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.tasks.engine.failure import naming
 from gangsaw.tasks.engine.progress import Meter
 from gangsaw.tasks.engine.window import run
-from gangsaw.tasks.store.journal import Journal
-from gangsaw.tasks.store.manifest import fold, read_manifest, write_manifest
 from gangsaw.tasks.store.place import Place, open_place
-from gangsaw.tasks.store.records import ROW, Records
+from gangsaw.tasks.store.state.journal import Journal
+from gangsaw.tasks.store.state.manifest import fold, read_manifest, write_manifest
+from gangsaw.tasks.store.state.records import ROW, Records
 
 if TYPE_CHECKING:
     from distributed import Client

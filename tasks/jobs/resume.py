@@ -9,10 +9,10 @@ from functools import cached_property
 from gangsaw.codecs.core.errors import CorruptChunk, JobFailed
 from gangsaw.tasks.jobs.transcode import Transcode
 from gangsaw.tasks.store.chunks import ArrayCoder
-from gangsaw.tasks.store.journal import Job
-from gangsaw.tasks.store.manifest import fold, read_manifest, split, write_manifest
 from gangsaw.tasks.store.place import Place
-from gangsaw.tasks.store.records import Records
+from gangsaw.tasks.store.state.journal import Job
+from gangsaw.tasks.store.state.manifest import fold, read_manifest, split, write_manifest
+from gangsaw.tasks.store.state.records import Records
 
 
 class ArrayRun:

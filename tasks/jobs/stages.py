@@ -19,7 +19,7 @@ from zarr.codecs import ZstdCodec
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.progress import OnProgress
 from gangsaw.tasks.jobs.compress import compress
-from gangsaw.tasks.jobs.spool import spool
+from gangsaw.tasks.jobs.streams.spool import spool
 from gangsaw.tasks.source import JobStage, Room, Source, Stage, Stream
 from gangsaw.tasks.store.place import Place, open_place
 from gangsaw.tasks.store.source import open_zarr

@@ -16,9 +16,9 @@ from gangsaw.tasks.engine.failure import naming
 from gangsaw.tasks.jobs.device import DeviceCoder, at_once_or_apart, runs_on_gpu
 from gangsaw.tasks.source import SourceArray
 from gangsaw.tasks.store.chunks import ArrayCoder, ChunkGrid, array_coder, chunk_key
-from gangsaw.tasks.store.journal import Journal
 from gangsaw.tasks.store.place import Place
-from gangsaw.tasks.store.records import ROW, Records
+from gangsaw.tasks.store.state.journal import Journal
+from gangsaw.tasks.store.state.records import ROW, Records
 
 Encoded = tuple[Buffer, int]  # a chunk's stored form and its raw bytes
 

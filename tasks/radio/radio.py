@@ -23,10 +23,10 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.flat import file_identity
 from gangsaw.tasks.radio.rows import ROW, Rows, RowsRecord, Run
 from gangsaw.tasks.source import Coordinate, Described, Region, Source, Unlike
-from gangsaw.tasks.store.losses import Refused, kept, left_out_attrs, notes_of
-from gangsaw.tasks.store.paths import resolved
+from gangsaw.tasks.store.dataset.losses import Refused, kept, left_out_attrs, notes_of
+from gangsaw.tasks.store.dataset.paths import resolved
+from gangsaw.tasks.store.dataset.variables import SMALL
 from gangsaw.tasks.store.stamps import LOCK, file_stamps
-from gangsaw.tasks.store.variables import SMALL
 
 TEMPLATE = "template"
 FREQUENCY, POLARIZATION = "frequency", "polarization"

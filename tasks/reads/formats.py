@@ -18,7 +18,7 @@ from gangsaw.tasks.formats.format import (
     Work,
 )
 from gangsaw.tasks.reads.files.settings import NAMES, ORDERS, QUALITIES
-from gangsaw.tasks.sequences.names import FASTA_NAMES, PACKED, is_called
+from gangsaw.tasks.sequences.files.names import FASTA_NAMES, PACKED, is_called
 
 if TYPE_CHECKING:
     from gangsaw.tasks.formats.witness import Witness

@@ -8,7 +8,7 @@ import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.nucleotides.letters import BASES, both_cases
-from gangsaw.tasks.sequences.text import Places, Text, text_of
+from gangsaw.tasks.sequences.files.text import Places, Text, text_of
 from gangsaw.tasks.store.stamps import version_of
 
 HEAD, NEWLINE = b">\n"

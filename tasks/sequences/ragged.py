@@ -13,8 +13,8 @@ import numpy.typing as npt
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.nucleotides.codes import UPPER_CODES
 from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
+from gangsaw.tasks.sequences.files.text import Places, Text
 from gangsaw.tasks.sequences.kernels import pack_letters, unpack_letters
-from gangsaw.tasks.sequences.text import Places, Text
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -9,7 +9,7 @@ import zarr
 from zarr.errors import ContainsArrayError
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
-from gangsaw.tasks.store.losses import Refused
+from gangsaw.tasks.store.dataset.losses import Refused
 from gangsaw.tasks.store.place import Place
 from gangsaw.tasks.store.zipped import zarr_at
 

@@ -19,15 +19,15 @@ from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.codecs.core.errors import BadParams, GangsawError
 from gangsaw.tasks.source import Coordinate, Description, GroupAttrs, Source, SourceArray
-from gangsaw.tasks.store.as_read import given_back, renamed
 from gangsaw.tasks.store.chunks import METADATA, ChunkGrid
-from gangsaw.tasks.store.dims import agreeing_dims
-from gangsaw.tasks.store.journal import Job, batch_chunks
+from gangsaw.tasks.store.dataset.as_read import given_back, renamed
+from gangsaw.tasks.store.dataset.dims import agreeing_dims
+from gangsaw.tasks.store.dataset.openable import openable_attrs
+from gangsaw.tasks.store.dataset.paths import attrs_of, key_of
 from gangsaw.tasks.store.layout import ArrayLayout
-from gangsaw.tasks.store.manifest import MANIFEST
-from gangsaw.tasks.store.openable import openable_attrs
-from gangsaw.tasks.store.paths import attrs_of, key_of
-from gangsaw.tasks.store.records import ROW, Records
+from gangsaw.tasks.store.state.journal import Job, batch_chunks
+from gangsaw.tasks.store.state.manifest import MANIFEST
+from gangsaw.tasks.store.state.records import ROW, Records
 
 # attributes of a variable, and the names of its axes, of which some or all may have none
 Axes: TypeAlias = "tuple[Mapping[str, object], tuple[str | None, ...] | None]"

@@ -18,17 +18,17 @@ from zarr.errors import UnknownCodecError
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, GangsawError, first_line
 from gangsaw.tasks.source import Coordinate, Described, GroupAttrs, Region, SourceArray
-from gangsaw.tasks.store.as_read import nameless
-from gangsaw.tasks.store.attribute_types import order_of
-from gangsaw.tasks.store.identity import identity_of_store
-from gangsaw.tasks.store.losses import Refused, kept, left_out_attrs, notes_of
+from gangsaw.tasks.store.dataset.as_read import nameless
+from gangsaw.tasks.store.dataset.attribute_types import order_of
+from gangsaw.tasks.store.dataset.losses import Refused, kept, left_out_attrs, notes_of
+from gangsaw.tasks.store.dataset.paths import groups_kept
+from gangsaw.tasks.store.dataset.variables import json_attrs, split
 from gangsaw.tasks.store.members import members, open_node
-from gangsaw.tasks.store.missing import must_be_whole, refuse_missing
-from gangsaw.tasks.store.paths import groups_kept
 from gangsaw.tasks.store.place import Place, open_place
 from gangsaw.tasks.store.stamps import GONE, places_stamps
-from gangsaw.tasks.store.target import JOB
-from gangsaw.tasks.store.variables import json_attrs, split
+from gangsaw.tasks.store.state.identity import identity_of_store
+from gangsaw.tasks.store.state.missing import must_be_whole, refuse_missing
+from gangsaw.tasks.store.state.target import JOB
 from gangsaw.tasks.store.zipped import zarr_at
 
 if TYPE_CHECKING:

@@ -20,11 +20,11 @@ from gangsaw.cluster.local import start
 from gangsaw.codecs import Reads
 from gangsaw.codecs.core.memory.threads import set_thread_limit
 from gangsaw.tasks.bench.table import Row, say, seconds_in_turn
-from gangsaw.tasks.jobs.regroup import regrouped, row_bytes, sampled
+from gangsaw.tasks.jobs.streams.regroup import regrouped, row_bytes, sampled
 from gangsaw.tasks.reads.files.fastq import FastqFile
 from gangsaw.tasks.reads.stream.stream import ReadStream
 from gangsaw.tasks.reads.stream.writer import CHUNK
-from gangsaw.tasks.sequences.text import text_of
+from gangsaw.tasks.sequences.files.text import text_of
 from gangsaw.tasks.source import optional_names
 from gangsaw.tasks.store.place import open_place
 

@@ -28,7 +28,7 @@ from gangsaw.tasks.reads.files.kernels import LINES, copy_lines
 from gangsaw.tasks.reads.files.records import FastqRecords
 from gangsaw.tasks.reads.order.arrange import by_place
 from gangsaw.tasks.reads.order.bins.signatures import sign_lines
-from gangsaw.tasks.sequences.text import Text
+from gangsaw.tasks.sequences.files.text import Text
 
 ROUNDS = 3
 LANE = 1 << 16

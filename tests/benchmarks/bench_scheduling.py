@@ -19,10 +19,10 @@ from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.local import start
 from gangsaw.tasks.bench.table import Row
 from gangsaw.tasks.engine.window import run
-from gangsaw.tasks.store.journal import Job, Journal, batch_chunks
-from gangsaw.tasks.store.manifest import fold, read_manifest, write_manifest
 from gangsaw.tasks.store.place import open_place
-from gangsaw.tasks.store.records import ROW, Records
+from gangsaw.tasks.store.state.journal import Job, Journal, batch_chunks
+from gangsaw.tasks.store.state.manifest import fold, read_manifest, write_manifest
+from gangsaw.tasks.store.state.records import ROW, Records
 
 MILLION = 10**6
 CHUNK_BYTES = 1 << 20  # of a chunk of moderate size; batches then hold 64

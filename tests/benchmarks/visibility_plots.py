@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from gangsaw.tasks.bench.table import Row
-from gangsaw.tasks.jobs.colours import ACCENT, INK, SOFT
+from gangsaw.tasks.jobs.figures.colours import ACCENT, INK, SOFT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

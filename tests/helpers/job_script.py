@@ -22,7 +22,7 @@ from gangsaw.cluster.local import start
 from gangsaw.codecs.ccsds123.codec import Ccsds123
 from gangsaw.tasks.formats.raw import open_raw
 from gangsaw.tasks.jobs.compress import compress
-from gangsaw.tasks.jobs.spool import spool
+from gangsaw.tasks.jobs.streams.spool import spool
 from gangsaw.tasks.source import Described
 from helpers.job_data import logged
 

@@ -15,8 +15,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.bits import prefetch
 from gangsaw.codecs.core.numba.jit import folding_words, jit_norefs
-from gangsaw.codecs.core.numba.simd import static
-from gangsaw.codecs.core.numba.simd_folding import (
+from gangsaw.codecs.core.numba.vectors.folding import (
     VECTORS,
     first_lane,
     load_words,
@@ -24,6 +23,7 @@ from gangsaw.codecs.core.numba.simd_folding import (
     read_by,
     read_octet,
 )
+from gangsaw.codecs.core.numba.vectors.integers import static
 
 Octets: TypeAlias = npt.NDArray[np.uint8]
 

@@ -8,7 +8,7 @@ from llvmlite import ir
 from numba import types
 
 from gangsaw.codecs.core.numba.jit import intrinsic
-from gangsaw.codecs.core.numba.simd import element_pointer
+from gangsaw.codecs.core.numba.vectors.integers import element_pointer
 
 
 @intrinsic

@@ -17,7 +17,7 @@ from numba import types
 from gangsaw.codecs.core.memory.aligned import LINE, address_of
 from gangsaw.codecs.core.numba.bits import ahead, pointer, size_of
 from gangsaw.codecs.core.numba.jit import intrinsic, jit_norefs, jit_norefs_inline
-from gangsaw.codecs.core.numba.simd import static
+from gangsaw.codecs.core.numba.vectors.integers import static
 
 UNIT = 16  # bytes that are written at once, and aligned: NumPy's own memory is no more than that
 _ORDINARY, _NONTEMPORAL = static(0), static(1)

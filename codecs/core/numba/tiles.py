@@ -11,7 +11,13 @@ from numba.core import cgutils
 from gangsaw.codecs.core.memory.aligned import LINE
 from gangsaw.codecs.core.numba.bits import ahead
 from gangsaw.codecs.core.numba.jit import intrinsic, jit_norefs_inline
-from gangsaw.codecs.core.numba.simd import element_pointer, emit_call, load, static, store
+from gangsaw.codecs.core.numba.vectors.integers import (
+    element_pointer,
+    emit_call,
+    load,
+    static,
+    store,
+)
 
 NO, YES = static(0), static(1)
 OF_2, OF_4, OF_8, OF_16, OF_32, OF_64 = (static(n) for n in (2, 4, 8, 16, 32, 64))

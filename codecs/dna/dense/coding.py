@@ -11,9 +11,9 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.dna.dense.decode import decode_block
 from gangsaw.codecs.dna.dense.encode import model_block
+from gangsaw.codecs.dna.dense.model.shape import STATE_WORDS, WORD, Shape, most_words, shape_of
+from gangsaw.codecs.dna.dense.model.state import new_lanes, new_matches, new_tables
 from gangsaw.codecs.dna.dense.rans import encode_lanes
-from gangsaw.codecs.dna.dense.shape import STATE_WORDS, WORD, Shape, most_words, shape_of
-from gangsaw.codecs.dna.dense.state import new_lanes, new_matches, new_tables
 
 Bases = npt.NDArray[np.uint8]
 LaneBits = npt.NDArray[np.int64]

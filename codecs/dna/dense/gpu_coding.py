@@ -10,9 +10,9 @@ import numpy as np
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.launch import launch, load
-from gangsaw.codecs.dna.dense import counts, logs
 from gangsaw.codecs.dna.dense.coding import LaneBits
-from gangsaw.codecs.dna.dense.shape import WORD, Shape, most_words
+from gangsaw.codecs.dna.dense.model import counts, logs
+from gangsaw.codecs.dna.dense.model.shape import WORD, Shape, most_words
 from gangsaw.codecs.dna.gpu_parts import DevicePart, gathered
 
 WARP = 32

@@ -12,7 +12,7 @@ import numpy as np
 
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_part, jit_restrict
 from gangsaw.codecs.core.numba.rans import LOWEST
-from gangsaw.codecs.dna.dense.shape import STATE_WORDS, WORD
+from gangsaw.codecs.dna.dense.model.shape import STATE_WORDS, WORD
 from gangsaw.codecs.dna.dense.step import lanes_at
 
 HALF = (1 << WORD) - 1

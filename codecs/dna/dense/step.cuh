@@ -170,8 +170,8 @@ __device__ __forceinline__ unsigned other_base(unsigned last, int back) {
     return 3 - (last >> 2 * back & 3);
 }
 
-#include "models.cuh"
-#include "mixing.cuh"
+#include "model/models.cuh"
+#include "model/mixing.cuh"
 
 // Fill the frequencies of the next base.
 __device__ __forceinline__ void predict(const Block& block, const Tables& tables, const Logs& logs,

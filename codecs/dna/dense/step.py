@@ -8,17 +8,17 @@ from __future__ import annotations
 from typing import Any
 
 from gangsaw.codecs.core.numba.jit import jit_norefs_part
-from gangsaw.codecs.dna.dense.contexts import BACK, fetch_places, find_places, turn_to
-from gangsaw.codecs.dna.dense.counts import learn_counts, learn_turned_counts, predict_counts
-from gangsaw.codecs.dna.dense.match import (
+from gangsaw.codecs.dna.dense.model.contexts import BACK, fetch_places, find_places, turn_to
+from gangsaw.codecs.dna.dense.model.counts import learn_counts, learn_turned_counts, predict_counts
+from gangsaw.codecs.dna.dense.model.match import (
     enter_places,
     find_matches,
     learn_matches,
     predict_matches,
 )
-from gangsaw.codecs.dna.dense.mixing import learn_weights, mix_models
-from gangsaw.codecs.dna.dense.rows import learn_rows, learn_turned_rows, predict_rows
-from gangsaw.codecs.dna.dense.state import CLASSES, ROWS6
+from gangsaw.codecs.dna.dense.model.mixing import learn_weights, mix_models
+from gangsaw.codecs.dna.dense.model.rows import learn_rows, learn_turned_rows, predict_rows
+from gangsaw.codecs.dna.dense.model.state import CLASSES, ROWS6
 
 
 @jit_norefs_part

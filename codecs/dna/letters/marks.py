@@ -15,9 +15,9 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.nucleotides.kernels import is_base
 from gangsaw.codecs.core.numba.bits import trailing_zeros
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
-from gangsaw.codecs.core.numba.simd import bits_of, load, select, store
-from gangsaw.codecs.core.numba.simd_logic import both
-from gangsaw.codecs.core.numba.simd_octets import OCTETS, OF_OCTETS, first_lanes
+from gangsaw.codecs.core.numba.vectors.integers import bits_of, load, select, store
+from gangsaw.codecs.core.numba.vectors.logic import both
+from gangsaw.codecs.core.numba.vectors.octets import OCTETS, OF_OCTETS, first_lanes
 from gangsaw.codecs.dna.letters.numbers import WRONG, get_number, put_number
 from gangsaw.codecs.dna.letters.pack import expected
 

@@ -12,9 +12,9 @@ from typing import Any
 from gangsaw.codecs.core.nucleotides.kernels import code_of, is_base
 from gangsaw.codecs.core.nucleotides.letters import BASES
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
-from gangsaw.codecs.core.numba.simd import any_lane, load, spread, store
-from gangsaw.codecs.core.numba.simd_logic import logical_shift_right
-from gangsaw.codecs.core.numba.simd_octets import (
+from gangsaw.codecs.core.numba.vectors.integers import any_lane, load, spread, store
+from gangsaw.codecs.core.numba.vectors.logic import logical_shift_right
+from gangsaw.codecs.core.numba.vectors.octets import (
     OCTETS,
     OF_FOURTH,
     OF_OCTETS,

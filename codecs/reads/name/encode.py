@@ -12,11 +12,11 @@ from gangsaw.codecs.core.memory.threads import run_blocks
 from gangsaw.codecs.reads.entropy import rans
 from gangsaw.codecs.reads.entropy.tables import SYMBOLS, normalised, stored_tables
 from gangsaw.codecs.reads.lines import Lines, Places, Text
+from gangsaw.codecs.reads.name.choice.modes import Pilot, WindowTokens, chosen_modes
+from gangsaw.codecs.reads.name.choice.policy import chosen_differences
 from gangsaw.codecs.reads.name.columns import DIFFERENCES, NameLines, most_tokens, write_windows
 from gangsaw.codecs.reads.name.contexts import assign_tables, no_memory
 from gangsaw.codecs.reads.name.model import first_tables, stored_modes, stored_template
-from gangsaw.codecs.reads.name.modes import Pilot, WindowTokens, chosen_modes
-from gangsaw.codecs.reads.name.policy import chosen_differences
 from gangsaw.codecs.reads.name.split import split_line
 from gangsaw.codecs.reads.name.streams import COLUMNS, N_STREAMS, no_cuts
 from gangsaw.codecs.reads.payload import Coded

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.threads import run_blocks
 from gangsaw.codecs.core.numba.jit import HAS_AVX512
-from gangsaw.codecs.core.numba.simd import static
+from gangsaw.codecs.core.numba.vectors.integers import static
 from gangsaw.codecs.reads.coding import of_lines
 from gangsaw.codecs.reads.entropy.tables import (
     decoder_tables,
@@ -22,9 +22,9 @@ from gangsaw.codecs.reads.entropy.tables import (
 from gangsaw.codecs.reads.lines import SPAN, Lines, Places, Text
 from gangsaw.codecs.reads.payload import BlockLanes, Coded, check_spans
 from gangsaw.codecs.reads.quality import decode, decode_wide
-from gangsaw.codecs.reads.quality.choose import chosen_tree, counts_of_tables
+from gangsaw.codecs.reads.quality.choice.choose import chosen_tree, counts_of_tables
+from gangsaw.codecs.reads.quality.choice.count import count_contexts
 from gangsaw.codecs.reads.quality.contexts import Components, components_of, strides_of
-from gangsaw.codecs.reads.quality.count import count_contexts
 from gangsaw.codecs.reads.quality.decode import DecoderModel, LaneSource
 from gangsaw.codecs.reads.quality.encode import Entries, encoded_windows, entries_of
 from gangsaw.codecs.reads.quality.syntax import SYNTAX_TABLES

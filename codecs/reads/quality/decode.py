@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
 from gangsaw.codecs.core.numba.rans import LOWEST, PRECISION, TOTAL
-from gangsaw.codecs.core.numba.simd import load, static
-from gangsaw.codecs.core.numba.simd_gather import count_lanes
+from gangsaw.codecs.core.numba.vectors.gather import count_lanes
+from gangsaw.codecs.core.numba.vectors.integers import load, static
 from gangsaw.codecs.reads.entropy.rans import begin_lane, get, get_number, get_small, is_whole
 from gangsaw.codecs.reads.entropy.tables import ABSENT, SYMBOLS, RansTables
 from gangsaw.codecs.reads.lines import NEWLINE, SPAN_BEGIN, SPAN_END, SPAN_LINES, Places, Text

@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs, jit_norefs_inline, jit_norefs_part
 from gangsaw.codecs.core.numba.rans import PRECISION, TOTAL
-from gangsaw.codecs.core.numba.simd import (
+from gangsaw.codecs.core.numba.vectors.gather import gather
+from gangsaw.codecs.core.numba.vectors.integers import (
     lane_leading_zeros,
     load,
     maximum,
@@ -21,7 +22,6 @@ from gangsaw.codecs.core.numba.simd import (
     static,
     store,
 )
-from gangsaw.codecs.core.numba.simd_gather import gather
 from gangsaw.codecs.reads.entropy.tables import RansTables
 from gangsaw.codecs.reads.lines import SPAN_END, Places, Text
 from gangsaw.codecs.reads.quality import decode

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline, jit_norefs_part
-from gangsaw.codecs.core.numba.simd import (
+from gangsaw.codecs.core.numba.vectors.gather import last_lane, running_sums
+from gangsaw.codecs.core.numba.vectors.integers import (
     lane_leading_zeros,
     load,
     maximum,
@@ -21,7 +22,6 @@ from gangsaw.codecs.core.numba.simd import (
     static,
     store,
 )
-from gangsaw.codecs.core.numba.simd_gather import last_lane, running_sums
 from gangsaw.codecs.reads.lines import Places, Text
 from gangsaw.codecs.reads.quality.contexts import CHANGES, LONG, PLACES
 from gangsaw.codecs.reads.quality.values import fill_values

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline
-from gangsaw.codecs.core.numba.simd import load, select, static, store
+from gangsaw.codecs.core.numba.vectors.integers import load, select, static, store
 from gangsaw.codecs.reads.lines import NEWLINE, Text
 
 LETTERS = 256

@@ -13,7 +13,7 @@ from gangsaw.codecs.core.nucleotides.packing import letters_of_bytes
 from gangsaw.codecs.core.numba.bits import trailing_zeros
 from gangsaw.codecs.core.numba.floats import load_le64
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
-from gangsaw.codecs.core.numba.simd import load, static, store
+from gangsaw.codecs.core.numba.vectors.integers import load, static, store
 
 SPARE = 64  # bytes behind codes and letters that kernels may read
 BYTES, VECTOR = 32, static(32)  # that are copied at once

@@ -13,14 +13,7 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.per_thread import ThreadScratch
 from gangsaw.codecs.core.numba import rans
 from gangsaw.codecs.visibility.arrays import Words
-from gangsaw.codecs.visibility.dense.choice.choose import (
-    choose_commonest,
-    choose_predictors,
-    choose_starts,
-    start_steps,
-)
-from gangsaw.codecs.visibility.dense.choice.means import best_means, sampled_pieces
-from gangsaw.codecs.visibility.dense.coding.block import (
+from gangsaw.codecs.visibility.dense.block import (
     MOST_BITS,
     NO_LIMIT,
     ROOM,
@@ -28,6 +21,13 @@ from gangsaw.codecs.visibility.dense.coding.block import (
     SeriesRow,
     make_scratch,
 )
+from gangsaw.codecs.visibility.dense.choice.choose import (
+    choose_commonest,
+    choose_predictors,
+    choose_starts,
+    start_steps,
+)
+from gangsaw.codecs.visibility.dense.choice.means import best_means, sampled_pieces
 from gangsaw.codecs.visibility.dense.coding.decode import Bits, from_symbols
 from gangsaw.codecs.visibility.dense.coding.encode import Strips, to_symbols
 from gangsaw.codecs.visibility.dense.coding.stream import (

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.container.folding import kernel_crc32c
 from gangsaw.codecs.core.numba.bits import octets_at
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
-from gangsaw.codecs.visibility.fast.tiles import decode_tiles, encode_tiles
+from gangsaw.codecs.visibility.fast.tiling.tiles import decode_tiles, encode_tiles
 from gangsaw.codecs.visibility.lanes.table import LANES, ROWS, gather_words, scatter_words
 
 KIND = 2

@@ -26,7 +26,6 @@ from gangsaw.codecs.visibility.fast.blocks import (
     Payloads,
     Written,
 )
-from gangsaw.codecs.visibility.fast.modes import MODES
 from gangsaw.codecs.visibility.fast.plan import (
     FormPlan,
     head_bytes,
@@ -36,7 +35,8 @@ from gangsaw.codecs.visibility.fast.plan import (
     tile_count,
     work_for,
 )
-from gangsaw.codecs.visibility.fast.tiles import (
+from gangsaw.codecs.visibility.fast.tiling.modes import MODES
+from gangsaw.codecs.visibility.fast.tiling.tiles import (
     HEAD_BYTES,
     WRONG_END,
     WRONG_KIND,

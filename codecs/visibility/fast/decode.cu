@@ -6,7 +6,7 @@
 // Where groups are exponents alone that is some 56 instructions a word on sm_90, counted in the
 // machine code. Nothing has been measured.
 
-#include "groups.cuh"
+#include "tiling/groups.cuh"
 
 // A row of the table of runs of rows, all in one strip.
 struct Run {

@@ -4,7 +4,7 @@
 // Where groups are exponents alone that is some 115 instructions a word on sm_90, counted in the
 // machine code: 66 to write, 42 to choose, 7 for the sampled tiles. Nothing has been measured.
 
-#include "groups.cuh"
+#include "tiling/groups.cuh"
 
 // A row of the table of sampled tiles.
 struct Sampled {

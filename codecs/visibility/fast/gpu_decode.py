@@ -15,7 +15,7 @@ from gangsaw.codecs.core.cuda.launch import launch, load, pinned
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.visibility.fast.cpu import plane_ends
 from gangsaw.codecs.visibility.fast.gpu_encode import PLANE_BYTES, lay_out, specialised
-from gangsaw.codecs.visibility.fast.modes import WITH_GRIDS
+from gangsaw.codecs.visibility.fast.tiling.modes import WITH_GRIDS
 from gangsaw.codecs.visibility.lanes.gpu_table import THREADS, block_table, word_bytes
 from gangsaw.codecs.visibility.lanes.table import ROWS, Lanes
 from gangsaw.codecs.visibility.params import Params

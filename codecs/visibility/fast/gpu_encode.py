@@ -11,9 +11,9 @@ from gangsaw.codecs.core.coding.batch import Encoded
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.cuda.launch import launch, load, pull
-from gangsaw.codecs.visibility.fast.modes import FEW, FIRST_SAMPLED, GAIN, MODES, SAMPLED
 from gangsaw.codecs.visibility.fast.plan import head_bytes
-from gangsaw.codecs.visibility.fast.tiles import HEAD_BYTES
+from gangsaw.codecs.visibility.fast.tiling.modes import FEW, FIRST_SAMPLED, GAIN, MODES, SAMPLED
+from gangsaw.codecs.visibility.fast.tiling.tiles import HEAD_BYTES
 from gangsaw.codecs.visibility.lanes.gpu_table import (
     THREADS,
     BlockTable,

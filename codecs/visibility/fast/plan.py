@@ -13,10 +13,10 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.container.views import Form
 from gangsaw.codecs.core.memory.aligned import aligned
 from gangsaw.codecs.core.memory.per_thread import ThreadScratch
-from gangsaw.codecs.core.numba.simd import static
-from gangsaw.codecs.visibility.fast.modes import MODES
-from gangsaw.codecs.visibility.fast.planes import SLACK, VECTOR_BYTES
-from gangsaw.codecs.visibility.fast.tiles import HEAD_BYTES
+from gangsaw.codecs.core.numba.vectors.integers import static
+from gangsaw.codecs.visibility.fast.tiling.modes import MODES
+from gangsaw.codecs.visibility.fast.tiling.planes import SLACK, VECTOR_BYTES
+from gangsaw.codecs.visibility.fast.tiling.tiles import HEAD_BYTES
 from gangsaw.codecs.visibility.lanes.table import LANES, ROWS, Lanes, Memory, memory_of
 from gangsaw.codecs.visibility.params import component_count
 

@@ -18,8 +18,8 @@ from gangsaw.codecs.core.memory.aligned import LINE, LONG, address_of
 from gangsaw.codecs.core.numba.bits import ahead, pointer, swapped
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.nontemporal import UNIT, drain, write_lines, write_piece
-from gangsaw.codecs.core.numba.simd import value_of
 from gangsaw.codecs.core.numba.tiles import NO, YES, copy_column, fetch_line
+from gangsaw.codecs.core.numba.vectors.integers import value_of
 from gangsaw.codecs.visibility.params import LANES as LANES
 from gangsaw.codecs.visibility.params import component_count
 

@@ -16,8 +16,8 @@ from gangsaw.codecs.core.memory.aligned import address_of
 from gangsaw.codecs.core.memory.per_thread import ThreadScratch
 from gangsaw.codecs.core.numba.bits import ahead, pointer, pointer_at, size_of
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
-from gangsaw.codecs.core.numba.simd import static, value_of
 from gangsaw.codecs.core.numba.tiles import move_tile
+from gangsaw.codecs.core.numba.vectors.integers import static, value_of
 from gangsaw.codecs.visibility.lanes.table import side_by_side
 from gangsaw.codecs.visibility.params import component_count
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from gangsaw.codecs.core.numba.bits import ahead, fit, pointer, shift_left, shift_right
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
-from gangsaw.codecs.core.numba.simd import static, value_of
+from gangsaw.codecs.core.numba.vectors.integers import static, value_of
 from gangsaw.codecs.visibility.arrays import Words
 
 # How many steps back the extrapolation of each predictor looks: Lagrange's of order n takes n + 1.

@@ -12,7 +12,7 @@ from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.output import size, write_json, write_table
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.jobs.report import ArrayInfo
+    from gangsaw.tasks.jobs.figures.report import ArrayInfo
 
 
 def info(
@@ -29,11 +29,11 @@ def info(
     Example: gangsaw info scene.zarr --plot scene.png
     """
     from gangsaw.tasks import api
-    from gangsaw.tasks.jobs.contents import contents_of
+    from gangsaw.tasks.jobs.figures.contents import contents_of
 
     if plot is not None:
         from gangsaw.tasks.formats.atomic import check_target
-        from gangsaw.tasks.jobs.plots import check_picture
+        from gangsaw.tasks.jobs.figures.plots import check_picture
 
         check_target(plot, overwrite=overwrite)
         check_picture(plot)
@@ -47,7 +47,7 @@ def info(
         for array in found.arrays:
             write_table(f"{store}  {array.name}", _rows(array))
     if plot is not None:
-        from gangsaw.tasks.jobs.plots import plot_store
+        from gangsaw.tasks.jobs.figures.plots import plot_store
 
         plot_store(found, plot)
 

@@ -16,7 +16,7 @@ from gangsaw.tasks.console.parts import AnySource
 from gangsaw.tasks.console.table_options import with_source_options
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.jobs.verify import Report
+    from gangsaw.tasks.jobs.verification.verify import Report
 
 SHOWN = 20  # problems that are listed; --json has all
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.numba.jit import HAS_AVX512, jit_norefs, jit_norefs_inline
-from gangsaw.codecs.core.numba.simd import static
+from gangsaw.codecs.core.numba.vectors.integers import static
 from gangsaw.tasks.align.affine.lanes import PairLanes, local_lanes, scratch
 from gangsaw.tasks.align.affine.rectangles import (
     NO_BASE,

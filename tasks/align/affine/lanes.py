@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
-from gangsaw.codecs.core.numba.simd import (
+from gangsaw.codecs.core.numba.vectors.integers import (
     load,
     select,
     spread,

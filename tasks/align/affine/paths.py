@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.memory.threads import run_blocks
-from gangsaw.codecs.core.numba.simd import static
+from gangsaw.codecs.core.numba.vectors.integers import static
 from gangsaw.tasks.align.affine.batches import ROWS, empty_tile, lay_out, mark_bytes, run_of
 from gangsaw.tasks.align.affine.rectangles import Rectangles
 from gangsaw.tasks.align.affine.strips import StripRun, StripTile, forward

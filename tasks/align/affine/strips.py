@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
-from gangsaw.codecs.core.numba.simd import (
+from gangsaw.codecs.core.numba.vectors.integers import (
     any_lane,
     load,
     maximum,
@@ -22,8 +22,8 @@ from gangsaw.codecs.core.numba.simd import (
     spread,
     store,
 )
-from gangsaw.codecs.core.numba.simd_logic import both
-from gangsaw.codecs.core.numba.simd_shift import push_lane, signed_last_lane
+from gangsaw.codecs.core.numba.vectors.logic import both
+from gangsaw.codecs.core.numba.vectors.shift import push_lane, signed_last_lane
 
 BLOCK = 512  # steps between two changes of the number that lanes are relative to
 LARGEST_16 = 30000  # relative scores that 16 bits hold, with what is added before a maximum

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gangsaw.codecs.core.numba.jit import jit, jit_inline
-from gangsaw.codecs.core.numba.simd import load, select, static, store
+from gangsaw.codecs.core.numba.vectors.integers import load, select, static, store
 from gangsaw.tasks.align.edits.tiles import (
     ALL,
     DIFFERENCES,

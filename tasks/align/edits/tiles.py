@@ -18,8 +18,8 @@ import numpy as np
 
 from gangsaw.codecs.core.numba.bits import count_ones
 from gangsaw.codecs.core.numba.jit import jit, jit_inline, jit_norefs_inline
-from gangsaw.codecs.core.numba.simd import bits_of, load, sign_mask, static
-from gangsaw.codecs.core.numba.simd_logic import logical_shift_right, mirrored, shift_in
+from gangsaw.codecs.core.numba.vectors.integers import bits_of, load, sign_mask, static
+from gangsaw.codecs.core.numba.vectors.logic import logical_shift_right, mirrored, shift_in
 
 WORD = 64
 ALL = 0xFFFFFFFFFFFFFFFF

@@ -25,8 +25,15 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.numba.jit import jit, jit_inline
-from gangsaw.codecs.core.numba.simd import load, maximum, resize_to, select, static, store
-from gangsaw.codecs.core.numba.simd_logic import logical_shift_right
+from gangsaw.codecs.core.numba.vectors.integers import (
+    load,
+    maximum,
+    resize_to,
+    select,
+    static,
+    store,
+)
+from gangsaw.codecs.core.numba.vectors.logic import logical_shift_right
 from gangsaw.tasks.align.packed.bases import PackedBases, four_bases
 
 MOST_16 = 20_000  # scores that 16 bits hold, with what is added before anybody looks

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple, cast
 
 from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.tasks.sequences.files.text import Places, Text
 from gangsaw.tasks.sequences.ragged import Ragged
-from gangsaw.tasks.sequences.text import Places, Text
 
 
 class Queries(NamedTuple):

@@ -15,8 +15,8 @@ from gangsaw.tasks.reads.files.kernels import NAME, QUALITY, SEQUENCE, gather_li
 from gangsaw.tasks.reads.files.records import FastqRecords
 from gangsaw.tasks.reads.order.intake import cut_in_parts
 from gangsaw.tasks.reads.views.readset import Reads, ReadSet
+from gangsaw.tasks.sequences.files.text import text_of
 from gangsaw.tasks.sequences.ragged import Ragged
-from gangsaw.tasks.sequences.text import text_of
 
 BATCH_BYTES = 1 << 22  # of names, letters and qualities
 KINDS = {b">": "fasta", b"@": "fastq"}

@@ -45,7 +45,7 @@ def _witness(paths: Paths, options: SourceOptions) -> Witness | None:
 def _fit(source: Source) -> Fit:
     from gangsaw.tasks.formats.netcdf_export import check_fits, lost_structure
     from gangsaw.tasks.formats.netcdf_layout import told
-    from gangsaw.tasks.store.as_read import as_read
+    from gangsaw.tasks.store.dataset.as_read import as_read
 
     given = as_read(source)
     if refusal := refused(lambda: check_fits(given)):
@@ -55,14 +55,14 @@ def _fit(source: Source) -> Fit:
 
 def _check(source: Source, paths: Paths, _: ExportOptions) -> None:
     from gangsaw.tasks.formats.netcdf_export import check_suffix
-    from gangsaw.tasks.store.as_read import as_read
+    from gangsaw.tasks.store.dataset.as_read import as_read
 
     check_suffix(as_read(source), Path(paths[0]))
 
 
 def _export(source: Source, paths: Paths, _: ExportOptions, work: Work) -> None:
     from gangsaw.tasks.formats.netcdf_export import export_netcdf
-    from gangsaw.tasks.store.as_read import as_read
+    from gangsaw.tasks.store.dataset.as_read import as_read
 
     export_netcdf(
         as_read(source),

@@ -44,7 +44,7 @@ def extract(store: str, regions: tuple[str, ...], wanted: GenomeWanted) -> None:
     from gangsaw.tasks.formats.format import Work
     from gangsaw.tasks.genomes.genome import open
     from gangsaw.tasks.genomes.regions import region_text
-    from gangsaw.tasks.sequences.targets import open_targets
+    from gangsaw.tasks.sequences.files.targets import open_targets
 
     found = list(_found(open(store), regions, wanted))
     with open_targets((wanted.output,), Work(wanted.overwrite)) as (file,):

@@ -136,7 +136,7 @@ def warm_up(image: SourceArray) -> Callable[[], None]:
     import numpy as np
 
     from gangsaw.codecs.core.zarr.block_codec import BlockCodec
-    from gangsaw.tasks.jobs.choose import choose_layout
+    from gangsaw.tasks.jobs.choice.choose import choose_layout
 
     codec = choose_layout(image, "auto", None).codec
     shape, dtype = [min(n, CORNER) for n in image.shape], image.dtype
@@ -156,7 +156,7 @@ def tiles(extents: tuple[int, ...]) -> dict[str, int]:
     import numpy as np
 
     from gangsaw.codecs.core.zarr.block_codec import BlockCodec
-    from gangsaw.tasks.jobs.choose import choose_layout
+    from gangsaw.tasks.jobs.choice.choose import choose_layout
     from gangsaw.tasks.source import Described
 
     dtype, dims = np.dtype(np.uint16), ("band", "y", "x")
@@ -250,7 +250,7 @@ class _DemoRun:
     def draw(self, store: str) -> str | None:
         """Draw the picture; return its path, or None where there are no blocks."""
         from gangsaw.tasks import api
-        from gangsaw.tasks.jobs.plots import plot_store
+        from gangsaw.tasks.jobs.figures.plots import plot_store
 
         info = api.info(store)
         if all(array.block_bits is None for array in info.arrays):

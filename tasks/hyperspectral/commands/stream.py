@@ -80,7 +80,7 @@ def encode(
     from gangsaw.tasks.formats.atomic import whole_files
     from gangsaw.tasks.formats.axes import image_dims
     from gangsaw.tasks.formats.opening import open_source
-    from gangsaw.tasks.jobs.choose import facts_of, refuse
+    from gangsaw.tasks.jobs.choice.choose import facts_of, refuse
 
     arrays = open_source(source).arrays
     if len(arrays) != 1:

@@ -16,8 +16,8 @@ from gangsaw.tasks.formats.known.envi.place import MAPPING, map_coordinates
 from gangsaw.tasks.formats.xarrays import XarrayArray, XarraySource, variables_of
 from gangsaw.tasks.hyperspectral.products.product import Cube, plain_arrays, repeated
 from gangsaw.tasks.source import Coordinate
-from gangsaw.tasks.store.as_read import added
-from gangsaw.tasks.store.paths import last
+from gangsaw.tasks.store.dataset.as_read import added
+from gangsaw.tasks.store.dataset.paths import last
 
 if TYPE_CHECKING:
     import h5py

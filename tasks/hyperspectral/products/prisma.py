@@ -15,8 +15,8 @@ import numpy as np
 from gangsaw.tasks.formats.xarrays import XarrayArray, XarraySource, variables_of
 from gangsaw.tasks.hyperspectral.products.product import Cube, plain_arrays, repeated
 from gangsaw.tasks.source import Coordinate
-from gangsaw.tasks.store.as_read import added
-from gangsaw.tasks.store.paths import last
+from gangsaw.tasks.store.dataset.as_read import added
+from gangsaw.tasks.store.dataset.paths import last
 
 if TYPE_CHECKING:
     import h5py

@@ -13,8 +13,8 @@ import numpy as np
 from gangsaw.tasks.formats.format import SourceOptions
 from gangsaw.tasks.formats.xarrays import XarrayArray, XarraySource, open_netcdf, variables_of
 from gangsaw.tasks.source import Coordinate, SourceArray
-from gangsaw.tasks.store.as_read import added, changed
-from gangsaw.tasks.store.paths import last
+from gangsaw.tasks.store.dataset.as_read import added, changed
+from gangsaw.tasks.store.dataset.paths import last
 
 if TYPE_CHECKING:
     import h5py

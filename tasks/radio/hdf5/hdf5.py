@@ -36,8 +36,8 @@ from gangsaw.tasks.radio.radio import (
 )
 from gangsaw.tasks.radio.rows import BASELINE, TIME, Rows, Run, find_rows
 from gangsaw.tasks.source import Coordinate, Region
+from gangsaw.tasks.store.dataset.variables import SMALL
 from gangsaw.tasks.store.stamps import version_of
-from gangsaw.tasks.store.variables import SMALL
 
 MOST_PACKED = 1100  # bytes that one stored byte may stand for; Deflate gives at most 1032
 COMPLEX = "complex"  # the axis of real and imaginary part where they are integers

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.tasks.radio.radio import beyond
-from gangsaw.tasks.store.losses import Refused
-from gangsaw.tasks.store.variables import MOST_WHOLE
+from gangsaw.tasks.store.dataset.losses import Refused
+from gangsaw.tasks.store.dataset.variables import MOST_WHOLE
 
 
 def too_large(file: h5py.File, emptied: Collection[str]) -> list[Refused]:

@@ -11,8 +11,8 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.tasks.radio.radio import beyond
-from gangsaw.tasks.store.losses import Refused
-from gangsaw.tasks.store.variables import MOST_WHOLE
+from gangsaw.tasks.store.dataset.losses import Refused
+from gangsaw.tasks.store.dataset.variables import MOST_WHOLE
 
 if TYPE_CHECKING:
     from casacore import tables

@@ -17,7 +17,7 @@ from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.radio.radio import ColumnArray
 from gangsaw.tasks.radio.rows import Rows, Run
 from gangsaw.tasks.source import Region, SourceArray
-from gangsaw.tasks.store.variables import SMALL
+from gangsaw.tasks.store.dataset.variables import SMALL
 
 FILE = "file"  # the attribute of its array: where it lies in the set
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypedDict, cast
 
 from gangsaw.tasks.radio.measurement_sets.files import FileBytes, file_bytes
 from gangsaw.tasks.source import SourceArray
-from gangsaw.tasks.store.losses import Refused
+from gangsaw.tasks.store.dataset.losses import Refused
 
 if TYPE_CHECKING:
     from casacore import tables

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from gangsaw.tasks.store.losses import Refused
+from gangsaw.tasks.store.dataset.losses import Refused
 
 HELD_ITEMS = {"visdata", "vartable", "header", "flags", "history"}  # files that pyuvdata reads
 HELD_TABLES = {"AIPS AN", "AIPS FQ", "AIPS SU"}  # of uvfits

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from gangsaw.tasks.source import SourceArray
-from gangsaw.tasks.store.paths import resolved
+from gangsaw.tasks.store.dataset.paths import resolved
 
 Some = TypeVar("Some", bound=SourceArray)
 

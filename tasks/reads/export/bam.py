@@ -20,7 +20,7 @@ from gangsaw.tasks.reads.stored.info import ReadsInfo
 from gangsaw.tasks.reads.stored.record_text import names_of
 from gangsaw.tasks.reads.stored.stored import Stored
 from gangsaw.tasks.sequences.blanks import has_words
-from gangsaw.tasks.sequences.text import Text
+from gangsaw.tasks.sequences.files.text import Text
 from gangsaw.tasks.source import Source
 
 if TYPE_CHECKING:

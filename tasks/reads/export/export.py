@@ -12,8 +12,8 @@ from gangsaw.tasks.reads.stored.fasta_text import FastaText
 from gangsaw.tasks.reads.stored.info import ReadsInfo
 from gangsaw.tasks.reads.stored.record_text import FastqText, RecordText
 from gangsaw.tasks.reads.stored.stored import Stored
-from gangsaw.tasks.sequences.targets import open_targets
-from gangsaw.tasks.sequences.text import Text
+from gangsaw.tasks.sequences.files.targets import open_targets
+from gangsaw.tasks.sequences.files.text import Text
 from gangsaw.tasks.source import Source
 
 BATCH = 1 << 16  # records of one file that are written at once, fewer where they are long

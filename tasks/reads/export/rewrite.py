@@ -18,9 +18,9 @@ from gangsaw.tasks.reads.files.records import FastqRecords, Mates
 from gangsaw.tasks.reads.files.settings import Settings
 from gangsaw.tasks.reads.stored.record_text import joined
 from gangsaw.tasks.reads.stream.stream import ReadStream
-from gangsaw.tasks.sequences.targets import open_targets
-from gangsaw.tasks.sequences.text import STDIN as STDOUT
-from gangsaw.tasks.sequences.text import Text
+from gangsaw.tasks.sequences.files.targets import open_targets
+from gangsaw.tasks.sequences.files.text import STDIN as STDOUT
+from gangsaw.tasks.sequences.files.text import Text
 
 
 def rewrite(

@@ -10,8 +10,8 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.reads.files.fasta_kernels import HEAD, first_width, join_lines, odd_folds
 from gangsaw.tasks.reads.files.kernels import LINES, NEWLINE, SEQUENCE, strip_returns
 from gangsaw.tasks.reads.files.records import FastqRecords, Places, ReadFile
-from gangsaw.tasks.sequences.signs import START, hint
-from gangsaw.tasks.sequences.text import Text
+from gangsaw.tasks.sequences.files.signs import START, hint
+from gangsaw.tasks.sequences.files.text import Text
 
 COMMENT = 59  # ";"
 SAMPLE = 1 << 16  # letters

@@ -22,8 +22,8 @@ from gangsaw.tasks.reads.files.kernels import (
     strip_returns,
 )
 from gangsaw.tasks.reads.files.records import FastqRecords, Places, ReadFile
-from gangsaw.tasks.sequences.signs import START, hint
-from gangsaw.tasks.sequences.text import Text
+from gangsaw.tasks.sequences.files.signs import START, hint
+from gangsaw.tasks.sequences.files.text import Text
 
 SIGN_BYTES = np.array([1, 0, 1, 0])  # that lines begin with: "@" and "+"
 MOST_TAIL = 1 << 10  # bytes of blank lines behind the last record

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.reads.files.kernels import LINES, RETURN
-from gangsaw.tasks.sequences.text import Text, text_of
+from gangsaw.tasks.sequences.files.text import Text, text_of
 
 Places = npt.NDArray[np.int64]
 OWNER = 0  # column of rows: the line or the record that they tell of

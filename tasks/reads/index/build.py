@@ -16,7 +16,7 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.contents import CONTENT, LINE_OFFSETS
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.progress import OnProgress
-from gangsaw.tasks.jobs.spool import spool
+from gangsaw.tasks.jobs.streams.spool import spool
 from gangsaw.tasks.reads.index.kinds import KINDS, IndexKind
 from gangsaw.tasks.reads.stored.stored import Stored
 from gangsaw.tasks.source import Coordinate, Described

@@ -14,7 +14,7 @@ from gangsaw.tasks.reads.files.digest import hash_lines
 from gangsaw.tasks.reads.files.kernels import SEQUENCE, copy_lines
 from gangsaw.tasks.reads.files.records import FastqRecords, Mates
 from gangsaw.tasks.reads.order.bins.chain import Numbers
-from gangsaw.tasks.sequences.text import Text
+from gangsaw.tasks.sequences.files.text import Text
 
 LANE = 1 << 16  # any: the layout does not depend on windows
 ROOM = 1 << 25  # bytes of a chunk of sequences

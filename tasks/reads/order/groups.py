@@ -17,7 +17,7 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.reads.files.digest import sum_records
 from gangsaw.tasks.reads.files.kernels import LINES, SEQUENCE, copy_lines
 from gangsaw.tasks.reads.files.records import FastqRecords, Mates
-from gangsaw.tasks.sequences.text import Text
+from gangsaw.tasks.sequences.files.text import Text
 
 Numbers: TypeAlias = npt.NDArray[np.int64]
 

@@ -30,8 +30,8 @@ from gangsaw.tasks.reads.order.groups import (
     sizes_of,
     unpacked,
 )
-from gangsaw.tasks.sequences.measured import share_read
-from gangsaw.tasks.store.records import Records
+from gangsaw.tasks.sequences.files.measured import share_read
+from gangsaw.tasks.store.state.records import Records
 
 FACTS = "facts.json"
 AT_ONCE = 2  # parts that are compressed and written while others are read

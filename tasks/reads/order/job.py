@@ -46,7 +46,7 @@ from gangsaw.tasks.reads.order.plan import OrderLimits, plan_for, read_plan
 from gangsaw.tasks.reads.order.room import check_room
 from gangsaw.tasks.source import Room
 from gangsaw.tasks.store.place import open_place
-from gangsaw.tasks.store.records import Records
+from gangsaw.tasks.store.state.records import Records
 
 VERSION = 1  # of what is in the folder
 JOB = "job.json"

@@ -14,7 +14,7 @@ from gangsaw.tasks.reads.files.input import ReadInput
 from gangsaw.tasks.reads.files.records import Mates
 from gangsaw.tasks.reads.order.groups import packed, sealed, sizes_of
 from gangsaw.tasks.reads.order.intake import needed
-from gangsaw.tasks.sequences.text import opened
+from gangsaw.tasks.sequences.files.text import opened
 
 log = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from gangsaw.tasks.reads.files.fasta_kernels import fold_records
 from gangsaw.tasks.reads.files.records import Field, Places
 from gangsaw.tasks.reads.stored.record_text import RecordText
 from gangsaw.tasks.reads.stored.stored import Stored
-from gangsaw.tasks.sequences.text import Text
+from gangsaw.tasks.sequences.files.text import Text
 
 UNFOLDED = 1 << 62  # letters of a line
 

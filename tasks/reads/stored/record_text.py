@@ -11,7 +11,7 @@ from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.reads.files.kernels import AT, LINES, PLUS, join_records
 from gangsaw.tasks.reads.files.records import Field, Places
 from gangsaw.tasks.reads.stored.stored import Stored
-from gangsaw.tasks.sequences.text import Text
+from gangsaw.tasks.sequences.files.text import Text
 
 SIGNS = np.array([AT, 0, PLUS, 0], np.uint8)
 NONE = np.empty(0, np.uint8)

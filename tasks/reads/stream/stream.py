@@ -28,7 +28,7 @@ from gangsaw.tasks.reads.stored.stored import Stored
 from gangsaw.tasks.reads.stream.unordered import UnorderedReads
 from gangsaw.tasks.reads.stream.writer import Piece, ReadWriter, kept_by
 from gangsaw.tasks.sequences.fasta import refuse_protein
-from gangsaw.tasks.sequences.measured import share_read
+from gangsaw.tasks.sequences.files.measured import share_read
 from gangsaw.tasks.source import Coordinate, Described, JobStage, Source
 from gangsaw.tasks.store.stamps import file_stamps
 

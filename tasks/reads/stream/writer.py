@@ -26,7 +26,7 @@ from gangsaw.tasks.reads.files.records import OWNER, FastqRecords, Field, Mates,
 from gangsaw.tasks.reads.files.settings import Settings
 from gangsaw.tasks.reads.stored.counts import PHRED, ReadCounts
 from gangsaw.tasks.reads.stored.info import ReadsInfo
-from gangsaw.tasks.sequences.text import Text
+from gangsaw.tasks.sequences.files.text import Text
 
 CHUNK = 1 << 25  # bytes; no line lies over a border of these
 FIELDS = {"sequence": SEQUENCE, "quality": QUALITY, "name": NAME}

@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.nucleotides.letters import BASES
 from gangsaw.tasks.console.output import size
-from gangsaw.tasks.jobs.colours import ACCENT, INK, SOFT
-from gangsaw.tasks.jobs.plots import draw_blocks
-from gangsaw.tasks.jobs.report import ArrayInfo, StoreInfo, describe
+from gangsaw.tasks.jobs.figures.colours import ACCENT, INK, SOFT
+from gangsaw.tasks.jobs.figures.plots import draw_blocks
+from gangsaw.tasks.jobs.figures.report import ArrayInfo, StoreInfo, describe
 from gangsaw.tasks.reads.stored.counts import PHRED
 from gangsaw.tasks.reads.stored.figures import ReadFigures
 from gangsaw.tasks.reads.stored.info import ReadsInfo

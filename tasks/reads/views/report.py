@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.jobs.contents import Content
-from gangsaw.tasks.jobs.report import StoreInfo
+from gangsaw.tasks.jobs.figures.contents import Content
+from gangsaw.tasks.jobs.figures.report import StoreInfo
 from gangsaw.tasks.reads.index.build import INDEXES
 from gangsaw.tasks.reads.stored.figures import GOOD, ReadFigures
 from gangsaw.tasks.reads.stored.info import ReadsInfo

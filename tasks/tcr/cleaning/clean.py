@@ -19,8 +19,8 @@ with extra_needed():
 
 from gangsaw.tasks.tcr.germline import AMBIGUOUS, MISSING, OTHER_LOCUS, UNKNOWN, Resolver
 from gangsaw.tasks.tcr.model import MAX_LENGTH
-from gangsaw.tasks.tcr.repertoire.kernels import CYS, PHE_TRP, SAME
-from gangsaw.tasks.tcr.repertoire.strings import buffers, by_distinct, slices
+from gangsaw.tasks.tcr.repertoire.tables.kernels import CYS, PHE_TRP, SAME
+from gangsaw.tasks.tcr.repertoire.tables.strings import buffers, by_distinct, slices
 
 Anchors = Literal["cys", "both", "any"]
 ANCHORS: Final = {"any": 0, "cys": CYS, "both": CYS | PHE_TRP}

@@ -18,7 +18,7 @@ from gangsaw.tasks.tcr.commands import options as tcr
 if TYPE_CHECKING:
     from gangsaw.tasks.engine.progress import OnProgress, Progress
     from gangsaw.tasks.tcr.statistics.associate import Association
-    from gangsaw.tasks.tcr.statistics.regression import Regression
+    from gangsaw.tasks.tcr.statistics.fits.regression import Regression
 
 SHOWN = 12  # numbers of individuals that are listed; --json has all
 

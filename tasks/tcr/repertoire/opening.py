@@ -8,20 +8,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.tcr.repertoire.airr import AIRR
-from gangsaw.tasks.tcr.repertoire.format import NEEDED, ROLES, RepertoireFormat, listed
-from gangsaw.tasks.tcr.repertoire.generic import generic
-from gangsaw.tasks.tcr.repertoire.header import MAX_LINE, Header, Names, find_header
-from gangsaw.tasks.tcr.repertoire.immunoseq import IMMUNOSEQ
-from gangsaw.tasks.tcr.repertoire.mixcr import MIXCR
-from gangsaw.tasks.tcr.repertoire.numbers import n_missing
-from gangsaw.tasks.tcr.repertoire.opened import PARQUET, Damaged, magic, opened
-from gangsaw.tasks.tcr.repertoire.parquet import ParquetTable, parquet_names
+from gangsaw.tasks.tcr.repertoire.formats.airr import AIRR
+from gangsaw.tasks.tcr.repertoire.formats.format import NEEDED, ROLES, RepertoireFormat, listed
+from gangsaw.tasks.tcr.repertoire.formats.generic import generic
+from gangsaw.tasks.tcr.repertoire.formats.immunoseq import IMMUNOSEQ
+from gangsaw.tasks.tcr.repertoire.formats.mixcr import MIXCR
+from gangsaw.tasks.tcr.repertoire.formats.tcrdist import tcrdist
+from gangsaw.tasks.tcr.repertoire.formats.tenx import TENX
+from gangsaw.tasks.tcr.repertoire.formats.vdjtools import VDJTOOLS
 from gangsaw.tasks.tcr.repertoire.rows import BATCH_ROWS, Asked, rebatched, rows_of
-from gangsaw.tasks.tcr.repertoire.tcrdist import tcrdist
-from gangsaw.tasks.tcr.repertoire.tenx import TENX
-from gangsaw.tasks.tcr.repertoire.text import TextTable
-from gangsaw.tasks.tcr.repertoire.vdjtools import VDJTOOLS
+from gangsaw.tasks.tcr.repertoire.tables.header import MAX_LINE, Header, Names, find_header
+from gangsaw.tasks.tcr.repertoire.tables.numbers import n_missing
+from gangsaw.tasks.tcr.repertoire.tables.opened import PARQUET, Damaged, magic, opened
+from gangsaw.tasks.tcr.repertoire.tables.parquet import ParquetTable, parquet_names
+from gangsaw.tasks.tcr.repertoire.tables.text import TextTable
 
 if TYPE_CHECKING:
     import pyarrow as pa

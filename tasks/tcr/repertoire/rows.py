@@ -15,23 +15,23 @@ with extra_needed():
     import pyarrow as pa
     import pyarrow.compute as pc
 
-from gangsaw.tasks.tcr.repertoire.format import Columns
-from gangsaw.tasks.tcr.repertoire.kernels import (
+from gangsaw.tasks.tcr.repertoire.formats.format import Columns
+from gangsaw.tasks.tcr.repertoire.tables.kernels import (
     CYS,
     LETTERS,
     PHE_TRP,
     Bytes,
     junction_inside,
 )
-from gangsaw.tasks.tcr.repertoire.numbers import copies_of
-from gangsaw.tasks.tcr.repertoire.strings import (
+from gangsaw.tasks.tcr.repertoire.tables.numbers import copies_of
+from gangsaw.tasks.tcr.repertoire.tables.strings import (
     MISSING,
     buffers,
     by_distinct,
     is_missing,
     slices,
 )
-from gangsaw.tasks.tcr.repertoire.text import Fields
+from gangsaw.tasks.tcr.repertoire.tables.text import Fields
 
 BATCH_ROWS = 65_536
 BATCH_BYTES = 1 << 26  # fewer rows where they are long: a batch stays small whatever is in a file

@@ -30,7 +30,8 @@ from gangsaw.tasks.engine.work import Task
 from gangsaw.tasks.store.stamps import Watch, all_stamps, file_stamps
 from gangsaw.tasks.tcr.sharing.partitions import temporary_folder
 from gangsaw.tasks.tcr.statistics.by_sharing import Group, Groups, TallyGroups, groups
-from gangsaw.tasks.tcr.statistics.design import (
+from gangsaw.tasks.tcr.statistics.extract import OUTCOMES, RUN_ROWS, Extract, check_table, file_of
+from gangsaw.tasks.tcr.statistics.fits.design import (
     Design,
     Floats,
     Moments,
@@ -39,11 +40,10 @@ from gangsaw.tasks.tcr.statistics.design import (
     in_words,
     separating,
 )
-from gangsaw.tasks.tcr.statistics.extract import OUTCOMES, RUN_ROWS, Extract, check_table, file_of
-from gangsaw.tasks.tcr.statistics.logistic import Curvature, NewtonPass, fit
+from gangsaw.tasks.tcr.statistics.fits.logistic import Curvature, NewtonPass, fit
+from gangsaw.tasks.tcr.statistics.fits.regression import Regression, regression
 from gangsaw.tasks.tcr.statistics.path_columns import ALL, DP1, NO_D, ZERO, PathColumn, path_columns
 from gangsaw.tasks.tcr.statistics.predictors import predictor_names
-from gangsaw.tasks.tcr.statistics.regression import Regression, regression
 from gangsaw.tasks.tcr.statistics.spearman import (
     Correlation,
     RankProducts,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.atomic import check_target, whole_files
-from gangsaw.tasks.jobs.colours import ACCENT, INK, SOFT
+from gangsaw.tasks.jobs.figures.colours import ACCENT, INK, SOFT
 from gangsaw.tasks.tcr.statistics.by_sharing import QUANTILES, Group
 
 if TYPE_CHECKING:

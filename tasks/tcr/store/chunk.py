@@ -11,9 +11,9 @@ import pyarrow as pa
 from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.tasks.engine.failure import naming
 from gangsaw.tasks.store.chunks import array_coder, chunk_key
-from gangsaw.tasks.store.journal import Journal
 from gangsaw.tasks.store.place import Place
-from gangsaw.tasks.store.records import ROW, Records
+from gangsaw.tasks.store.state.journal import Journal
+from gangsaw.tasks.store.state.records import ROW, Records
 from gangsaw.tasks.tcr.store.staging import PieceRows, Staging
 from gangsaw.tasks.tcr.store.values import Columns, CountTables
 

@@ -17,10 +17,10 @@ from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.reading import reading
 from gangsaw.tasks.store.chunks import METADATA, ZarrArray
-from gangsaw.tasks.store.missing import must_be_whole, refuse_missing
 from gangsaw.tasks.store.place import open_place
 from gangsaw.tasks.store.source import metadata_errors
 from gangsaw.tasks.store.stamps import places_stamps
+from gangsaw.tasks.store.state.missing import must_be_whole, refuse_missing
 
 ROW_DIM = "reference"
 NUCLEOTYPE = ("cdr3", "v_index", "j_index", "sample_index", "copies")

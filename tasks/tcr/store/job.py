@@ -20,13 +20,13 @@ from gangsaw.tasks.formats.atomic import check_target, whole_files
 from gangsaw.tasks.jobs.device import share_of_device
 from gangsaw.tasks.jobs.resume import can_be_resumed
 from gangsaw.tasks.store.chunks import METADATA
-from gangsaw.tasks.store.journal import Job, Journal
-from gangsaw.tasks.store.manifest import fold, write_manifest
 from gangsaw.tasks.store.place import Place, open_place
-from gangsaw.tasks.store.records import Records
 from gangsaw.tasks.store.skeleton import digest
 from gangsaw.tasks.store.stamps import Watch
-from gangsaw.tasks.store.target import Target, choose_target, write_skeleton
+from gangsaw.tasks.store.state.journal import Job, Journal
+from gangsaw.tasks.store.state.manifest import fold, write_manifest
+from gangsaw.tasks.store.state.records import Records
+from gangsaw.tasks.store.state.target import Target, choose_target, write_skeleton
 from gangsaw.tasks.tcr.cleaning.dropped import write_dropped
 from gangsaw.tasks.tcr.repertoire.inputs import Input
 from gangsaw.tasks.tcr.store.chunk import Chunk, CountChunk

@@ -18,9 +18,9 @@ from typing import TypedDict
 import pyarrow as pa
 
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.tasks.store.journal import FOLDER
 from gangsaw.tasks.store.place import Place
-from gangsaw.tasks.store.records import sealed, unsealed
+from gangsaw.tasks.store.state.journal import FOLDER
+from gangsaw.tasks.store.state.records import sealed, unsealed
 from gangsaw.tasks.tcr.cleaning.row_counts import RowCounts
 
 ROWS = pa.schema(

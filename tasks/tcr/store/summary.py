@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gangsaw.tasks.store.chunks import METADATA
-from gangsaw.tasks.store.manifest import read_manifest
 from gangsaw.tasks.store.place import Place
+from gangsaw.tasks.store.state.manifest import read_manifest
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from gangsaw.tasks.tcr.kernels.batch import Batch, Sequences
 from gangsaw.tasks.tcr.model.nucleotides import encoded, ragged
 from gangsaw.tasks.tcr.paths.count import count, count_distinct
 from gangsaw.tasks.tcr.paths.dataset import arrays
-from gangsaw.tasks.tcr.repertoire.strings import buffers
+from gangsaw.tasks.tcr.repertoire.tables.strings import buffers
 from gangsaw.tasks.tcr.store.setup import Setup
 
 COUNT_FUNCTIONS = {"cpu": count, "gpu": gpu.count_hosted}

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from reference import dna_dense
 
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.dna.dense import coding, logs
-from gangsaw.codecs.dna.dense.shape import shape_of
+from gangsaw.codecs.dna.dense import coding
+from gangsaw.codecs.dna.dense.model import logs
+from gangsaw.codecs.dna.dense.model.shape import shape_of
 
 GENOMES = Path(os.environ.get("GANGSAW_SHARED", "../shared"), "data/genomes/assemblies")
 

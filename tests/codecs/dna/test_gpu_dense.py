@@ -14,7 +14,7 @@ from gangsaw.codecs.core.container.runs import Runs
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.dna import cpu, gpu
 from gangsaw.codecs.dna.dense import coding, gpu_coding
-from gangsaw.codecs.dna.dense.shape import WORD, Shape, shape_of
+from gangsaw.codecs.dna.dense.model.shape import WORD, Shape, shape_of
 from gangsaw.codecs.dna.head import HEAD
 from gangsaw.codecs.dna.params import MODES, Params
 from gangsaw.codecs.dna.payload import DENSE

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.numba.simd_octets import OCTETS
+from gangsaw.codecs.core.numba.vectors.octets import OCTETS
 from gangsaw.codecs.dna.head import HEAD
 from gangsaw.codecs.dna.letters.coding import FEW, Letters, join, packed_size
 from gangsaw.codecs.dna.letters.marks import Marks

@@ -21,7 +21,7 @@ from gangsaw.tasks.engine.memory import BASE_BYTES
 from gangsaw.tasks.engine.window import run
 from gangsaw.tasks.formats.raw import open_raw
 from gangsaw.tasks.jobs.compress import compress
-from gangsaw.tasks.jobs.verify import verify
+from gangsaw.tasks.jobs.verification.verify import verify
 
 SHAPE = (64, 512, 512)  # 32 MiB in one chunk
 
@@ -30,7 +30,7 @@ import sys
 from pathlib import Path
 from gangsaw.codecs.ccsds123.codec import Ccsds123
 from gangsaw.tasks.jobs.compress import compress
-from gangsaw.tasks.jobs.choose import choose_layout
+from gangsaw.tasks.jobs.choice.choose import choose_layout
 from gangsaw.tasks.formats.raw import open_raw
 from zarr.codecs import ZstdCodec
 

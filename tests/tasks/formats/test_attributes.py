@@ -17,7 +17,7 @@ import gangsaw
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.hdf5_attributes import attributes_of, write_attributes
 from gangsaw.tasks.formats.opening import open_source
-from gangsaw.tasks.store.losses import LEFT_OUT
+from gangsaw.tasks.store.dataset.losses import LEFT_OUT
 from gangsaw.tasks.store.stamps import stamps_of
 
 IMAGE = np.arange(4 * 20 * 30, dtype="u2").reshape(4, 20, 30)

@@ -16,7 +16,7 @@ import zarr
 import gangsaw
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.opening import SourceOptions, open_source
-from gangsaw.tasks.store.losses import LEFT_OUT
+from gangsaw.tasks.store.dataset.losses import LEFT_OUT
 
 RECORD = np.dtype([("id", "<i4"), ("x", ">f8"), ("name", "S4"), ("pair", "<f4", (2,))])
 NESTED = np.dtype(

@@ -30,9 +30,9 @@ from gangsaw.tasks.formats.known.envi.source import open_envi
 from gangsaw.tasks.formats.memory import MemoryArray
 from gangsaw.tasks.formats.opening import SourceOptions, open_source
 from gangsaw.tasks.store.chunks import MOST_CHUNKS, ChunkGrid
+from gangsaw.tasks.store.dataset.variables import MOST_WHOLE
 from gangsaw.tasks.store.layout import check_touched
 from gangsaw.tasks.store.source import ZarrArray
-from gangsaw.tasks.store.variables import MOST_WHOLE
 
 HUGE = 10**11  # values, of 8 bytes 745 GiB
 UTM = "map info = {UTM, 1, 1, 5e5, 4e6, 15, 15, 33, North, WGS-84}\n"

@@ -19,7 +19,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats import table
 from gangsaw.tasks.formats.format import Format, Look, Sure
 from gangsaw.tasks.formats.opening import find_format, open_paths
-from gangsaw.tasks.jobs import report
+from gangsaw.tasks.jobs.figures import report
 
 ROOT = Path(__file__).parents[3]
 

@@ -10,7 +10,7 @@ from helpers.command_line import CommandLine
 from helpers.genomes import genome_in_memory, text_of_genome
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.sequences import text
+from gangsaw.tasks.sequences.files import text
 
 
 def record(name: str, letters: str, more: str = "") -> str:

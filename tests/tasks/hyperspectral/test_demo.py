@@ -9,7 +9,7 @@ import numpy as np
 from helpers.compiled import kernels
 
 from gangsaw.tasks.hyperspectral.commands.demo import warm_up
-from gangsaw.tasks.jobs.choose import choose_layout
+from gangsaw.tasks.jobs.choice.choose import choose_layout
 from gangsaw.tasks.formats.memory import MemoryArray
 
 for shape in ((24, 140, 300), (24, 40, 50)):  # several blocks, one

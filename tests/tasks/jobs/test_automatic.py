@@ -15,8 +15,8 @@ import pytest
 
 from gangsaw.codecs import Ccsds123
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.jobs.choose import choose_layout
-from gangsaw.tasks.jobs.recipe import Recipe
+from gangsaw.tasks.jobs.choice.choose import choose_layout
+from gangsaw.tasks.jobs.choice.recipe import Recipe
 from gangsaw.tasks.source import Described
 from gangsaw.tasks.store.layout import ArrayLayout
 from gangsaw.tasks.store.skeleton import build_objects

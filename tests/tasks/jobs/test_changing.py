@@ -21,7 +21,7 @@ from gangsaw.tasks.align.job.job import align_job
 from gangsaw.tasks.api import encode
 from gangsaw.tasks.formats.format import SourceOptions
 from gangsaw.tasks.formats.opening import open_watched
-from gangsaw.tasks.jobs.recipe import Recipe
+from gangsaw.tasks.jobs.choice.recipe import Recipe
 from gangsaw.tasks.reads.index.build import add_index
 from gangsaw.tasks.reads.stored.stored import Stored
 from gangsaw.tasks.tcr.sharing.share import share

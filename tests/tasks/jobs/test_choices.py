@@ -15,9 +15,9 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.flat import FlatArray
 from gangsaw.tasks.formats.memory import MemoryArray
 from gangsaw.tasks.hyperspectral.synthetic import make_scene
-from gangsaw.tasks.jobs.choose import facts_of
-from gangsaw.tasks.jobs.extremes import find_extremes
-from gangsaw.tasks.jobs.recipe import Recipe
+from gangsaw.tasks.jobs.choice.choose import facts_of
+from gangsaw.tasks.jobs.choice.extremes import find_extremes
+from gangsaw.tasks.jobs.choice.recipe import Recipe
 from gangsaw.tasks.store.layout import CHUNK_BYTES, default_chunks
 
 

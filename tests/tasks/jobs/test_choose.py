@@ -12,7 +12,7 @@ from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.suits import Answers, ArrayFacts, Grade
 from gangsaw.tasks.formats.memory import MemoryArray
-from gangsaw.tasks.jobs.choose import GENERAL_CODEC, SAMPLE_CHUNKS, by_content, facts_of
+from gangsaw.tasks.jobs.choice.choose import GENERAL_CODEC, SAMPLE_CHUNKS, by_content, facts_of
 from gangsaw.tasks.store.chunks import ChunkGrid
 
 ARRAY = MemoryArray(np.arange(5000, dtype="u2"), ("x",))

@@ -23,7 +23,7 @@ from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.tasks.engine.progress import Progress
 from gangsaw.tasks.formats.axes import image_axes
 from gangsaw.tasks.formats.raw import RawSource
-from gangsaw.tasks.jobs.choose import choose_layout
+from gangsaw.tasks.jobs.choice.choose import choose_layout
 from gangsaw.tasks.jobs.compress import decompress
 from gangsaw.tasks.store.layout import default_chunks
 from gangsaw.tasks.store.source import open_zarr

@@ -39,7 +39,7 @@ from gangsaw.tasks.engine.progress import Progress
 from gangsaw.tasks.engine.window import Options
 from gangsaw.tasks.formats.raw import RawSource
 from gangsaw.tasks.jobs.compress import compress
-from gangsaw.tasks.jobs.spool import spool
+from gangsaw.tasks.jobs.streams.spool import spool
 from gangsaw.tasks.source import Region
 
 SHAPE = (3, 40, 20)

@@ -21,7 +21,7 @@ from gangsaw.tasks.formats.memory import MemoryArray
 from gangsaw.tasks.jobs.arrays import ArrayWork, run_arrays
 from gangsaw.tasks.jobs.compress import compress
 from gangsaw.tasks.jobs.device import DeviceCoder
-from gangsaw.tasks.jobs.spool import StreamHead
+from gangsaw.tasks.jobs.streams.spool import StreamHead
 
 SHAPE = (3, 40, 20)
 GPU = Options(device="gpu")

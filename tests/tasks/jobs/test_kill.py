@@ -25,11 +25,11 @@ from helpers.job_script import CHUNKS, CODECS, SHAPE, STREAM, spool_rows
 
 from gangsaw.tasks.formats.raw import open_raw
 from gangsaw.tasks.jobs.compress import compress
-from gangsaw.tasks.jobs.verify import verify
+from gangsaw.tasks.jobs.verification.verify import verify
 from gangsaw.tasks.source import Source
-from gangsaw.tasks.store.journal import Job, Journal
 from gangsaw.tasks.store.place import open_place
-from gangsaw.tasks.store.records import unpack
+from gangsaw.tasks.store.state.journal import Job, Journal
+from gangsaw.tasks.store.state.records import unpack
 
 TESTS = Path(__file__).parents[2]
 SCRIPT = TESTS / "helpers" / "job_script.py"

@@ -16,8 +16,8 @@ from zarr.codecs import GzipCodec
 
 from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.tasks.formats.raw import RawSource
-from gangsaw.tasks.jobs.verify import verify
-from gangsaw.tasks.store import target as target_module
+from gangsaw.tasks.jobs.verification.verify import verify
+from gangsaw.tasks.store.state import target as target_module
 
 
 @pytest.fixture

@@ -21,9 +21,9 @@ from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.tasks.engine import memory
 from gangsaw.tasks.engine.progress import Progress
 from gangsaw.tasks.engine.window import Options
-from gangsaw.tasks.jobs.compared import compared
-from gangsaw.tasks.jobs.spool import spool
-from gangsaw.tasks.jobs.verify import verify
+from gangsaw.tasks.jobs.streams.spool import spool
+from gangsaw.tasks.jobs.verification.compared import compared
+from gangsaw.tasks.jobs.verification.verify import verify
 from gangsaw.tasks.source import Coordinate
 from gangsaw.tasks.store.chunks import ArrayCoder
 from gangsaw.tasks.store.place import Place

@@ -26,10 +26,10 @@ from gangsaw.tasks.engine.progress import Progress
 from gangsaw.tasks.formats.raw import RawSource
 from gangsaw.tasks.jobs.check import same_bits
 from gangsaw.tasks.jobs.compress import compress
-from gangsaw.tasks.jobs.verify import verify
-from gangsaw.tasks.store.manifest import read_manifest, write_manifest
+from gangsaw.tasks.jobs.verification.verify import verify
 from gangsaw.tasks.store.place import open_place
-from gangsaw.tasks.store.records import Records
+from gangsaw.tasks.store.state.manifest import read_manifest, write_manifest
+from gangsaw.tasks.store.state.records import Records
 
 CHUNKS = (6, 16, 16)  # 3 x 4 chunks
 

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.sequences import bgzf
-from gangsaw.tasks.sequences.text import text_of
+from gangsaw.tasks.sequences.files import bgzf
+from gangsaw.tasks.sequences.files.text import text_of
 
 TEXT = b"".join(b"@%d\n%s\n" % (i, bytes([65 + i * i % 7]) * (i % 90)) for i in range(3000))
 

@@ -13,7 +13,7 @@ from helpers.job_data import raw_source
 from helpers.job_runs import job
 
 from gangsaw.tasks.source import Coordinate, Described
-from gangsaw.tasks.store.dims import agreeing_dims
+from gangsaw.tasks.store.dataset.dims import agreeing_dims
 
 HERE = ("--workers", 0)
 

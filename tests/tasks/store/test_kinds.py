@@ -16,9 +16,9 @@ import zarr
 import gangsaw
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.store.carried import DTYPE
-from gangsaw.tasks.store.kinds import described, dtype_of, pack, unpack
-from gangsaw.tasks.store.losses import LEFT_OUT
+from gangsaw.tasks.store.dataset.carried import DTYPE
+from gangsaw.tasks.store.dataset.kinds import described, dtype_of, pack, unpack
+from gangsaw.tasks.store.dataset.losses import LEFT_OUT
 from tests.helpers.command_line import CommandLine
 
 RECORD = np.dtype([("id", "i4"), ("x", "f8"), ("name", "S4")])

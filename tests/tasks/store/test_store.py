@@ -17,10 +17,10 @@ from zarr.storage import LocalStore, MemoryStore
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.engine.memory import check_memory, transcode_bytes
 from gangsaw.tasks.store.chunks import ArrayCoder, ChunkGrid, array_coder, chunk_key
-from gangsaw.tasks.store.journal import BATCH_CHUNKS, Job, Journal, batch_chunks
-from gangsaw.tasks.store.manifest import MANIFEST, fold, read_manifest, write_manifest
 from gangsaw.tasks.store.place import Place, open_place
-from gangsaw.tasks.store.records import ROW, Records, unpack
+from gangsaw.tasks.store.state.journal import BATCH_CHUNKS, Job, Journal, batch_chunks
+from gangsaw.tasks.store.state.manifest import MANIFEST, fold, read_manifest, write_manifest
+from gangsaw.tasks.store.state.records import ROW, Records, unpack
 
 MIB = 1 << 20
 

@@ -95,7 +95,7 @@ def test_a_full_disk_is_told_and_resumed(tmp_path: Path) -> None:
     from gangsaw.codecs.core.errors import JobFailed
     from gangsaw.tasks.jobs.compress import compress
     from gangsaw.tasks.formats.raw import open_raw
-    from gangsaw.tasks.jobs.verify import verify
+    from gangsaw.tasks.jobs.verification.verify import verify
 
     folder = Path(sys.argv[1])
     source = open_raw(str(folder / "cube0.raw"), (6, 400, 500), "<u2")

@@ -13,7 +13,7 @@ import zarr
 import gangsaw
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.opening import SourceOptions, open_source
-from gangsaw.tasks.store.paths import check_paths, resolved, seen_from
+from gangsaw.tasks.store.dataset.paths import check_paths, resolved, seen_from
 
 
 def tree() -> xr.DataTree:

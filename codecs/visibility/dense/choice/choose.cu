@@ -1,6 +1,6 @@
 // Samples from which the encoder of "dense" chooses; the host's own functions choose.
 
-#include "coding/block.cuh"
+#include "block.cuh"
 
 constexpr int PREDICTORS = 15;
 

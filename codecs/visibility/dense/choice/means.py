@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.jit import jit_norefs
-from gangsaw.codecs.visibility.dense.coding.block import DenseBlock, StripScratch
+from gangsaw.codecs.visibility.dense.block import DenseBlock, StripScratch
 from gangsaw.codecs.visibility.dense.coding.encode import Strips, try_means
 from gangsaw.codecs.visibility.dense.coding.stream import Symbols
 from gangsaw.codecs.visibility.dense.model.scale import LEVEL, NEAR, SLOW, SLOWER, WIDE

@@ -8,7 +8,7 @@ import numpy as np
 
 from gangsaw.codecs.core.numba.floats import load_le64, store_le64
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
-from gangsaw.codecs.visibility.dense.coding.block import ESCAPED_EXPONENT
+from gangsaw.codecs.visibility.dense.block import ESCAPED_EXPONENT
 from gangsaw.codecs.visibility.dense.model.values import join, split
 
 

@@ -6,7 +6,7 @@
 // With near means and no predictions that is some 330 instructions a word on sm_90, counted in the
 // machine code; a prediction takes 100 more. Nothing has been measured.
 
-#include "coding/block.cuh"
+#include "block.cuh"
 
 constexpr int BUCKET_BITS = 5, BUCKETS = TOTAL >> BUCKET_BITS;  // of slots, to find a symbol by
 constexpr int BUCKET_STRIDE = BUCKETS + 4;                      // one more, and no two in one bank

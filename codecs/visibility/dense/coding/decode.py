@@ -9,12 +9,18 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.bits import fit, pointer
 from gangsaw.codecs.core.numba.jit import HAS_AVX512, jit_norefs, jit_norefs_inline
-from gangsaw.codecs.core.numba.simd import any_lane, load, maximum, resize_to, select, store
-from gangsaw.codecs.core.numba.simd_floats import load_floats
-from gangsaw.codecs.core.numba.simd_gather import gather, last_lane, running_sums
-from gangsaw.codecs.core.numba.simd_logic import both, either, logical_shift_right
-from gangsaw.codecs.visibility.dense.coding.bits import take, take_escape
-from gangsaw.codecs.visibility.dense.coding.block import (
+from gangsaw.codecs.core.numba.vectors.floats import load_floats
+from gangsaw.codecs.core.numba.vectors.gather import gather, last_lane, running_sums
+from gangsaw.codecs.core.numba.vectors.integers import (
+    any_lane,
+    load,
+    maximum,
+    resize_to,
+    select,
+    store,
+)
+from gangsaw.codecs.core.numba.vectors.logic import both, either, logical_shift_right
+from gangsaw.codecs.visibility.dense.block import (
     IS_RESIDUAL,
     LIMIT,
     DenseBlock,
@@ -28,6 +34,7 @@ from gangsaw.codecs.visibility.dense.coding.block import (
     lane,
     split_row,
 )
+from gangsaw.codecs.visibility.dense.coding.bits import take, take_escape
 from gangsaw.codecs.visibility.dense.coding.near_grid import find_near_grid, is_far, leave_grid
 from gangsaw.codecs.visibility.dense.coding.stream import LANE_NUMBERS, SymbolStream, pull_row
 from gangsaw.codecs.visibility.dense.model.scale import NONE, ROW

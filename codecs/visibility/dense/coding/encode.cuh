@@ -1,7 +1,7 @@
 // Symbols and bits of the values of a block of the kind "dense", row by row: what is written, and
 // what is counted to choose means by.
 
-#include "coding/block.cuh"
+#include "block.cuh"
 
 // A row of the table of pieces: rows of strips that are coded, `rows` from each place on.
 struct Pieces {

@@ -8,11 +8,17 @@ import numpy as np
 
 from gangsaw.codecs.core.numba.bits import pointer
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
-from gangsaw.codecs.core.numba.simd import any_lane, load, maximum, resize_to, select, store
-from gangsaw.codecs.core.numba.simd_floats import load_floats
-from gangsaw.codecs.core.numba.simd_logic import both, either, logical_shift_right
-from gangsaw.codecs.visibility.dense.coding.bits import escaped_bits, finish, put, put_escape
-from gangsaw.codecs.visibility.dense.coding.block import (
+from gangsaw.codecs.core.numba.vectors.floats import load_floats
+from gangsaw.codecs.core.numba.vectors.integers import (
+    any_lane,
+    load,
+    maximum,
+    resize_to,
+    select,
+    store,
+)
+from gangsaw.codecs.core.numba.vectors.logic import both, either, logical_shift_right
+from gangsaw.codecs.visibility.dense.block import (
     ESCAPED_EXPONENT,
     IS_RESIDUAL,
     DenseBlock,
@@ -26,6 +32,7 @@ from gangsaw.codecs.visibility.dense.coding.block import (
     lane,
     split_row,
 )
+from gangsaw.codecs.visibility.dense.coding.bits import escaped_bits, finish, put, put_escape
 from gangsaw.codecs.visibility.dense.coding.near_grid import encode_near_grid
 from gangsaw.codecs.visibility.dense.coding.stream import Symbols
 from gangsaw.codecs.visibility.dense.model.scale import NONE, ROW

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
-from gangsaw.codecs.core.numba.simd import (
+from gangsaw.codecs.core.numba.vectors.integers import (
     lane_leading_zeros,
     load,
     maximum,
@@ -18,8 +18,8 @@ from gangsaw.codecs.core.numba.simd import (
     select,
     store,
 )
-from gangsaw.codecs.core.numba.simd_logic import both, either, logical_shift_right
-from gangsaw.codecs.visibility.dense.coding.block import (
+from gangsaw.codecs.core.numba.vectors.logic import both, either, logical_shift_right
+from gangsaw.codecs.visibility.dense.block import (
     IS_RESIDUAL,
     LIMIT,
     DenseBlock,

@@ -10,16 +10,16 @@ import numpy.typing as npt
 from gangsaw.codecs.core.numba.bits import fit, pointer
 from gangsaw.codecs.core.numba.jit import HAS_AVX512, jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.rans import FREQUENCY, LOWEST, OFFSET, PRECISION, STRIDE, TOTAL
-from gangsaw.codecs.core.numba.simd import load, maximum, resize_to, select, store
-from gangsaw.codecs.core.numba.simd_gather import (
+from gangsaw.codecs.core.numba.vectors.gather import (
     count_lanes,
     gather,
     keep_items,
     quotients,
     spread_items,
 )
-from gangsaw.codecs.core.numba.simd_logic import both, logical_shift_right
-from gangsaw.codecs.visibility.dense.coding.block import DenseBlock, StripScratch
+from gangsaw.codecs.core.numba.vectors.integers import load, maximum, resize_to, select, store
+from gangsaw.codecs.core.numba.vectors.logic import both, logical_shift_right
+from gangsaw.codecs.visibility.dense.block import DenseBlock, StripScratch
 from gangsaw.codecs.visibility.dense.model.scale import ROW
 from gangsaw.codecs.visibility.dense.model.symbols import ZERO
 from gangsaw.codecs.visibility.lanes.table import LANES

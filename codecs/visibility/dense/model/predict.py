@@ -15,14 +15,20 @@ import numpy.typing as npt
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.numba.bits import pointer
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
-from gangsaw.codecs.core.numba.simd import lane_leading_zeros, load, select, static, store
-from gangsaw.codecs.core.numba.simd_floats import (
+from gangsaw.codecs.core.numba.vectors.floats import (
     finite_doubles,
     load_floats,
     no_doubles,
     rounded_words,
 )
-from gangsaw.codecs.core.numba.simd_logic import logical_shift_right
+from gangsaw.codecs.core.numba.vectors.integers import (
+    lane_leading_zeros,
+    load,
+    select,
+    static,
+    store,
+)
+from gangsaw.codecs.core.numba.vectors.logic import logical_shift_right
 from gangsaw.codecs.visibility.lanes.table import LANES
 
 ROW = static(LANES)

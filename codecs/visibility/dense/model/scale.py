@@ -12,14 +12,21 @@ from typing import Any
 import numpy as np
 
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
-from gangsaw.codecs.core.numba.simd import maximum, minimum, resize_to, select, spread, static
-from gangsaw.codecs.core.numba.simd_floats import (
+from gangsaw.codecs.core.numba.vectors.floats import (
     choose_floats,
     float_bits,
     load_floats,
     store_floats,
 )
-from gangsaw.codecs.core.numba.simd_logic import logical_shift_right
+from gangsaw.codecs.core.numba.vectors.integers import (
+    maximum,
+    minimum,
+    resize_to,
+    select,
+    spread,
+    static,
+)
+from gangsaw.codecs.core.numba.vectors.logic import logical_shift_right
 from gangsaw.codecs.visibility.lanes.table import LANES
 
 ROW = static(LANES)

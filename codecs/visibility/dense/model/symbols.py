@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
-from gangsaw.codecs.core.numba.simd import maximum, minimum, select
-from gangsaw.codecs.core.numba.simd_logic import logical_shift_right
+from gangsaw.codecs.core.numba.vectors.integers import maximum, minimum, select
+from gangsaw.codecs.core.numba.vectors.logic import logical_shift_right
 
 # octaves 4 to -1 tell two bits of the fraction, -2 and -3 one, -4 to -27 none
 HIGHEST, LOWEST = 4, -27

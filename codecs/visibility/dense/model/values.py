@@ -12,14 +12,14 @@ import numpy as np
 
 from gangsaw.codecs.core.numba.bits import leading_zeros
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
-from gangsaw.codecs.core.numba.simd import (
+from gangsaw.codecs.core.numba.vectors.integers import (
     lane_leading_zeros,
     maximum,
     minimum,
     resize_to,
     select,
 )
-from gangsaw.codecs.core.numba.simd_logic import either, logical_shift_right
+from gangsaw.codecs.core.numba.vectors.logic import either, logical_shift_right
 
 MANTISSA = {2: 10, 4: 23, 8: 52}  # bits, by the bytes of a word
 LARGEST = 55  # exponent of a residual that a symbol can tell: 64 bits are read at a time

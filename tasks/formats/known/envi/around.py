@@ -13,7 +13,7 @@ import numpy as np
 from gangsaw.tasks.formats.flat import FlatArray
 from gangsaw.tasks.formats.memory import MemoryArray
 from gangsaw.tasks.source import Coordinate, SourceArray
-from gangsaw.tasks.store.variables import SMALL
+from gangsaw.tasks.store.dataset.variables import SMALL
 
 BEFORE, AFTER = "bytes_before_samples", "bytes_after_samples"
 DIMS = {BEFORE: ("byte_before",), AFTER: ("byte_after",)}

@@ -35,7 +35,7 @@ from gangsaw.tasks.formats.known.envi.pair import DATA_SUFFIXES, existing_data
 from gangsaw.tasks.formats.known.envi.text import Fields, header_text
 from gangsaw.tasks.formats.layouts import INTERLEAVES
 from gangsaw.tasks.source import Coordinate, Source, SourceArray
-from gangsaw.tasks.store.as_read import as_seen
+from gangsaw.tasks.store.dataset.as_read import as_seen
 
 if TYPE_CHECKING:
     from distributed import Client

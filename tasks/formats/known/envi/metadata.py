@@ -27,9 +27,9 @@ from gangsaw.tasks.formats.known.envi.place import (
 )
 from gangsaw.tasks.formats.known.envi.text import Fields, HeaderText, entries
 from gangsaw.tasks.source import Coordinate
-from gangsaw.tasks.store.carried import as_text
-from gangsaw.tasks.store.paths import last
-from gangsaw.tasks.store.variables import fill_of, json_attrs
+from gangsaw.tasks.store.dataset.carried import as_text
+from gangsaw.tasks.store.dataset.paths import last
+from gangsaw.tasks.store.dataset.variables import fill_of, json_attrs
 
 LIBRARY_DIMS = ("spectrum", "band")
 UNITS_FIELDS = ("wavelength", "fwhm")  # both are in "wavelength units"

@@ -16,7 +16,7 @@ import numpy as np
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.formats.known.envi.text import Fields
 from gangsaw.tasks.source import Coordinate
-from gangsaw.tasks.store.variables import SMALL
+from gangsaw.tasks.store.dataset.variables import SMALL
 
 MAPPING = "spatial_ref"
 MOST_NUMBER = 1e100  # of map info: products of two stay finite; NaN is not below it

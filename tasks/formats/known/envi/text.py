@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.store.variables import SMALL
+from gangsaw.tasks.store.dataset.variables import SMALL
 
 Fields = dict[str, str | list[str]]
 

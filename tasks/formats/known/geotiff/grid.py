@@ -12,7 +12,7 @@ from rasterio.transform import Affine
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.source import Coordinate
-from gangsaw.tasks.store.variables import SMALL, json_attrs
+from gangsaw.tasks.store.dataset.variables import SMALL, json_attrs
 
 if TYPE_CHECKING:
     from rasterio.io import DatasetReader

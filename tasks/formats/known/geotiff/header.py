@@ -20,8 +20,8 @@ from gangsaw.tasks.formats.known.geotiff.grid import crs_of, grid_mapping, trans
 from gangsaw.tasks.formats.known.geotiff.palette import Colours, palette_of
 from gangsaw.tasks.formats.known.geotiff.tags import ATTR, DECODED, Kept, Tags, repaired
 from gangsaw.tasks.source import Source, SourceArray
-from gangsaw.tasks.store.as_read import as_seen
-from gangsaw.tasks.store.variables import fill_of
+from gangsaw.tasks.store.dataset.as_read import as_seen
+from gangsaw.tasks.store.dataset.variables import fill_of
 
 if TYPE_CHECKING:
     from rasterio.io import DatasetWriter

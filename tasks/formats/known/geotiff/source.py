@@ -27,8 +27,8 @@ from gangsaw.tasks.formats.known.geotiff.grid import grid_coordinates
 from gangsaw.tasks.formats.known.geotiff.palette import palette_coordinates
 from gangsaw.tasks.formats.known.geotiff.tags import attributes
 from gangsaw.tasks.source import Coordinate, Described, Region, SourceArray
+from gangsaw.tasks.store.dataset.variables import json_attrs, split
 from gangsaw.tasks.store.stamps import file_stamps, version_of
-from gangsaw.tasks.store.variables import json_attrs, split
 
 if TYPE_CHECKING:
     from rasterio.io import DatasetReader

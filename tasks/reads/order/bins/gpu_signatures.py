@@ -10,7 +10,7 @@ from gangsaw.codecs.core.cuda.launch import in_runs, launch, load, pull
 from gangsaw.tasks.reads.order.bins.chain import Numbers
 from gangsaw.tasks.reads.order.bins.packed import WORD, PackedReads, packed_reads
 from gangsaw.tasks.reads.order.bins.signatures import BIN_BITS, HALVED, HASH, LENGTH
-from gangsaw.tasks.sequences.text import Text
+from gangsaw.tasks.sequences.files.text import Text
 
 THREADS, SHARE = 128, 8  # of a thread block, of a read: as in signatures.cu
 WORD_BYTES, READ_BYTES = 12, 32  # on the device: letters and marks; places, length, bins

@@ -18,7 +18,7 @@ from gangsaw.codecs.core.nucleotides.kernels import (
 )
 from gangsaw.codecs.core.numba.jit import jit, jit_inline
 from gangsaw.tasks.reads.order.bins.chain import Numbers
-from gangsaw.tasks.sequences.text import Text
+from gangsaw.tasks.sequences.files.text import Text
 
 WORD = 32  # letters of a word
 U = np.uint64

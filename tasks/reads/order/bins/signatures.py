@@ -18,7 +18,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.nucleotides.kernels import encode_letters
 from gangsaw.codecs.core.numba.jit import jit, jit_restrict
 from gangsaw.codecs.reads.sequence.letters import read_only
-from gangsaw.tasks.sequences.text import Text
+from gangsaw.tasks.sequences.files.text import Text
 
 LENGTH = 12  # letters of a p-mer: with 14 sets of short reads took more, with 10 bacteria
 HALVED = 60  # letters from which a read has a signature for each half

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
-from gangsaw.codecs.core.numba.simd import load, resize_to, spread, store, to_next_lane
+from gangsaw.codecs.core.numba.vectors.integers import load, resize_to, spread, store, to_next_lane
 from gangsaw.tasks.tcr.kernels.reference import Reference, References
 from gangsaw.tasks.tcr.kernels.stages.dp2 import short_pieces
 from gangsaw.tasks.tcr.kernels.stages.ends import LANES, WAYS, exact_rows, row_of

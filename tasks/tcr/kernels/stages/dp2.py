@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline, jit_norefs_part
-from gangsaw.codecs.core.numba.simd import (
+from gangsaw.codecs.core.numba.vectors.integers import (
     load,
     resize_to,
     spread,
     static,
     store,
 )
-from gangsaw.codecs.core.numba.simd_tuples import add_outer_product, store_tuple, zeros_tuple
+from gangsaw.codecs.core.numba.vectors.tuples import add_outer_product, store_tuple, zeros_tuple
 from gangsaw.tasks.tcr.kernels.stages.ends import LANES, class_range, j_rows, row_of, v_rows
 from gangsaw.tasks.tcr.kernels.stages.match import NU_LANES, SHORT, unpacked
 from gangsaw.tasks.tcr.kernels.tables import D_CLASSES, END_CLASSES, PI_LANES

@@ -8,7 +8,15 @@ import numpy as np
 
 from gangsaw.codecs.core.numba.bits import count_ones, trailing_zeros
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline, jit_norefs_part
-from gangsaw.codecs.core.numba.simd import bits_of, load, minimum, select, spread, static, store
+from gangsaw.codecs.core.numba.vectors.integers import (
+    bits_of,
+    load,
+    minimum,
+    select,
+    spread,
+    static,
+    store,
+)
 from gangsaw.tasks.tcr.kernels.reference import Reference, References
 from gangsaw.tasks.tcr.kernels.tables import END_CLASSES, Tables
 from gangsaw.tasks.tcr.model.nucleotides import Codes

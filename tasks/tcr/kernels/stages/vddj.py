@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
-from gangsaw.codecs.core.numba.simd import load, spread, store
+from gangsaw.codecs.core.numba.vectors.integers import load, spread, store
 from gangsaw.tasks.tcr.kernels.reference import Reference, References
 from gangsaw.tasks.tcr.kernels.stages.dp2 import short_pieces, sum_without_d
 from gangsaw.tasks.tcr.kernels.stages.ends import CLASS_ROWS, LANES, WAYS, row_of

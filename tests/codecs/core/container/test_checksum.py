@@ -12,7 +12,7 @@ from gangsaw.codecs.core.container import folding
 from gangsaw.codecs.core.container.checksum import SHORT, crc32c
 from gangsaw.codecs.core.container.folding import ALL_ONES, VECTORS
 from gangsaw.codecs.core.numba import jit
-from gangsaw.codecs.core.numba.simd import static
+from gangsaw.codecs.core.numba.vectors.integers import static
 
 RANDOM = np.random.default_rng(5).integers(0, 256, 1 << 16, np.uint8)
 

@@ -8,7 +8,10 @@ import numba
 import numpy as np
 import pytest
 
-from gangsaw.codecs.core.numba import floats, simd, simd_floats, simd_logic
+from gangsaw.codecs.core.numba import floats
+from gangsaw.codecs.core.numba.vectors import floats as simd_floats
+from gangsaw.codecs.core.numba.vectors import integers as simd
+from gangsaw.codecs.core.numba.vectors import logic as simd_logic
 
 LANES = simd.static(32)
 ODD = [0.0, -0.0, 1.0, np.inf, -np.inf, np.nan, 1e-45, -1e-45, 3.4e38, 1.1754944e-38]

@@ -10,8 +10,8 @@ import pytest
 from numba import types
 
 from gangsaw.codecs.core.numba.jit import intrinsic, jit_norefs
-from gangsaw.codecs.core.numba.simd import bits_of, load, store
-from gangsaw.codecs.core.numba.simd_octets import (
+from gangsaw.codecs.core.numba.vectors.integers import bits_of, load, store
+from gangsaw.codecs.core.numba.vectors.octets import (
     OCTETS,
     OF_FOURTH,
     OF_OCTETS,

@@ -12,11 +12,11 @@ import pytest
 
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.reads.lines import lines_of
-from gangsaw.codecs.reads.quality import count
-from gangsaw.codecs.reads.quality.choose import chosen_tree, counts_of_tables
+from gangsaw.codecs.reads.quality.choice import count
+from gangsaw.codecs.reads.quality.choice.choose import chosen_tree, counts_of_tables
+from gangsaw.codecs.reads.quality.choice.costs import BIT, INDEX_BITS, information, logarithms
+from gangsaw.codecs.reads.quality.choice.count import ContextCounts
 from gangsaw.codecs.reads.quality.contexts import Components, components_of
-from gangsaw.codecs.reads.quality.costs import BIT, INDEX_BITS, information, logarithms
-from gangsaw.codecs.reads.quality.count import ContextCounts
 from gangsaw.codecs.reads.quality.tree import (
     MOST_TABLES,
     Tree,

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from gangsaw.codecs.core.numba.jit import HAS_GFNI
-from gangsaw.codecs.visibility.fast import planes
-from gangsaw.codecs.visibility.fast.planes import COLUMNS, PLANES, SLACK
+from gangsaw.codecs.visibility.fast.tiling import planes
+from gangsaw.codecs.visibility.fast.tiling.planes import COLUMNS, PLANES, SLACK
 from gangsaw.codecs.visibility.lanes.table import ROWS
 
 ORDER = [0, 4, 1, 5, 2, 6, 3, 7]  # of columns, SPEC.md

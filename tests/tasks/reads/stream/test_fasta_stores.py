@@ -17,7 +17,7 @@ from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.formats.opening import find_format
 from gangsaw.tasks.reads.files.settings import Settings
 from gangsaw.tasks.reads.stream.stream import ReadStream
-from gangsaw.tasks.sequences import text
+from gangsaw.tasks.sequences.files import text
 
 FEW = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 NAMES = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=20)

@@ -17,7 +17,7 @@ import gangsaw
 from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.tasks.engine.failure import naming
 from gangsaw.tasks.jobs.compress import Summary
-from gangsaw.tasks.jobs.growing import GrowingArray, StepDone, StoreStep
+from gangsaw.tasks.jobs.streams.growing import GrowingArray, StepDone, StoreStep
 
 CHUNK = 1 << 12
 N = 400

@@ -18,7 +18,7 @@ from gangsaw.tasks.tcr.cleaning.row_counts import RowCounts, merged, row_counts
 from gangsaw.tasks.tcr.germline import Part, Resolver, open_germline
 from gangsaw.tasks.tcr.model import MAX_LENGTH
 from gangsaw.tasks.tcr.repertoire import ROWS, open_repertoire, reasons
-from gangsaw.tasks.tcr.repertoire.kernels import CYS, PHE_TRP
+from gangsaw.tasks.tcr.repertoire.tables.kernels import CYS, PHE_TRP
 
 V = Resolver([Part("TRBV1*01", "ACCTGC"), Part("TRBV2*01", "GCTAGC"), Part("TRBV6-2*01", "GCC")])
 J = Resolver([Part("TRBJ1-1*01", "AACACC"), Part("TRBJ2-7*01", "TACGAG")])

@@ -26,9 +26,9 @@ from hypothesis import strategies as st
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.tcr.repertoire import open_repertoire
-from gangsaw.tasks.tcr.repertoire.header import MAX_LINE
-from gangsaw.tasks.tcr.repertoire.kernels import CYS, PHE_TRP
 from gangsaw.tasks.tcr.repertoire.opening import sample_name
+from gangsaw.tasks.tcr.repertoire.tables.header import MAX_LINE
+from gangsaw.tasks.tcr.repertoire.tables.kernels import CYS, PHE_TRP
 
 
 @pytest.mark.parametrize("packed", PACKED)

@@ -26,8 +26,8 @@ from hypothesis import strategies as st
 
 from gangsaw.codecs.core.errors import BadParams, GangsawError
 from gangsaw.tasks.tcr.repertoire import ROWS, open_repertoire
-from gangsaw.tasks.tcr.repertoire.header import MAX_LINE
 from gangsaw.tasks.tcr.repertoire.rows import BATCH_BYTES, BATCH_ROWS
+from gangsaw.tasks.tcr.repertoire.tables.header import MAX_LINE
 
 
 @pytest.mark.parametrize(
@@ -188,8 +188,8 @@ def test_rows_are_the_same_wherever_blocks_end(
     path = written(tmp_path, gzip.compress(text.encode()))
     whole = rows_in(path)
     assert [row["line"] for row in whole] == [4, 5, 6, 7, 8, 9, 10]
-    monkeypatch.setattr("gangsaw.tasks.tcr.repertoire.text.BLOCK_BYTES", size)
-    monkeypatch.setattr("gangsaw.tasks.tcr.repertoire.text.BLOCK_ROWS", 2)
+    monkeypatch.setattr("gangsaw.tasks.tcr.repertoire.tables.text.BLOCK_BYTES", size)
+    monkeypatch.setattr("gangsaw.tasks.tcr.repertoire.tables.text.BLOCK_ROWS", 2)
     assert rows_in(path) == whole
 
 

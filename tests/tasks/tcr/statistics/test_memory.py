@@ -14,7 +14,8 @@ from helpers.tcr_stores import repertoires, write_counts
 
 from gangsaw.tasks.tcr.sharing import share as sharing
 from gangsaw.tasks.tcr.sharing.individuals import Individuals, individuals
-from gangsaw.tasks.tcr.statistics import by_sharing, design, extract, logistic, spearman
+from gangsaw.tasks.tcr.statistics import by_sharing, extract, spearman
+from gangsaw.tasks.tcr.statistics.fits import design, logistic
 from gangsaw.tasks.tcr.statistics.path_columns import path_columns
 from gangsaw.tasks.tcr.statistics.predictors import predictor_names
 from gangsaw.tasks.tcr.statistics.tally import ValueCounts

@@ -13,9 +13,9 @@ from scipy import stats
 from sklearn.linear_model import Lasso
 
 from gangsaw.tasks.tcr.statistics.by_sharing import QUANTILES
-from gangsaw.tasks.tcr.statistics.design import dependent, in_words, separating
-from gangsaw.tasks.tcr.statistics.lasso import adaptive_lasso, slopes_only
-from gangsaw.tasks.tcr.statistics.logistic import curvature, fit
+from gangsaw.tasks.tcr.statistics.fits.design import dependent, in_words, separating
+from gangsaw.tasks.tcr.statistics.fits.lasso import adaptive_lasso, slopes_only
+from gangsaw.tasks.tcr.statistics.fits.logistic import curvature, fit
 from gangsaw.tasks.tcr.statistics.spearman import product
 from gangsaw.tasks.tcr.statistics.tally import (
     ValueCounts,

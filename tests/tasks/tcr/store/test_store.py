@@ -13,8 +13,8 @@ from helpers.tcr_runs import BAD, Repertoires, germline, in_memory, setup, three
 from zarr.storage import MemoryStore
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.jobs.report import describe
-from gangsaw.tasks.jobs.verify import verify
+from gangsaw.tasks.jobs.figures.report import describe
+from gangsaw.tasks.jobs.verification.verify import verify
 from gangsaw.tasks.tcr import count_paths
 from gangsaw.tasks.tcr.germline import open_germline
 from gangsaw.tasks.tcr.model import Model

@@ -1,0 +1,1 @@
+"""Vectors of integers and floats as values of Numba kernels."""

@@ -1,0 +1,174 @@
+"""Vectors of items from anywhere in an array, and what goes over lanes.
+
+`gather`, `spread_items` and `keep_items` are for processors with AVX-512 alone: a gather of AVX2
+takes no mask of bits, and nothing there spreads items over lanes by one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+
+from gangsaw.codecs.core.numba.jit import intrinsic
+from gangsaw.codecs.core.numba.vectors.integers import Vector, element_pointer
+
+HALF = 16  # lanes of 32 bits in a register
+_WORDS = ir.VectorType(ir.IntType(32), HALF)
+_TRUTHS = ir.VectorType(ir.IntType(1), HALF)
+_ITEMS = ir.VectorType(ir.IntType(16), HALF)
+
+
+@intrinsic
+def gather(typing_context: Any, data: Any, index: Any) -> Any:
+    """Vector of the 32 bits that begin at data[i], for each lane i of a vector of 32 bits.
+
+    data is (n,) of 8, 16 or 32 bits, with 3 bytes to spare.
+    """
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        octet, number = ir.IntType(8), ir.IntType(32)
+        base = element_pointer(context, builder, data, args[0], ir.IntType(64)(0), octet)
+        call = _function(
+            builder, "gather.dpi.512", [_WORDS, octet.as_pointer(), _WORDS, _TRUTHS, number]
+        )
+        scale = number(data.dtype.bitwidth // 8)
+        all_lanes = ir.Constant(_TRUTHS, [1] * HALF)
+        parts = [
+            builder.call(call, [ir.Constant(_WORDS, None), base, part, all_lanes, scale])
+            for part in _halves(builder, args[1])
+        ]
+        return _joined(builder, parts)
+
+    return index(data, index), codegen
+
+
+@intrinsic
+def spread_items(typing_context: Any, data: Any, index: Any, mask: Any) -> Any:
+    """Vector of 32 bits: the next of data[index:] in each lane where the mask holds, else 0.
+
+    data is (n,) uint16, with as many items to spare as the mask has lanes.
+    """
+    vector = Vector(mask.lanes, 32)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        array, place, truths = args
+        call = _function(builder, "expand.v16i32", [_WORDS, _WORDS, _TRUTHS])
+        parts = []
+        for part in _halves(builder, truths):
+            pointer = element_pointer(context, builder, data, array, place, _ITEMS)
+            items = builder.zext(builder.load(pointer, align=2), _WORDS)
+            parts.append(builder.call(call, [items, ir.Constant(_WORDS, None), part]))
+            place = builder.add(place, _count(builder, part))
+        return _joined(builder, parts)
+
+    return vector(data, types.int64, mask), codegen
+
+
+@intrinsic
+def keep_items(typing_context: Any, data: Any, end: Any, mask: Any, vector: Any) -> Any:
+    """Write the lower 16 bits of the lanes where the mask holds, to end at data[end].
+
+    Undoes `spread_items`; returns where they begin. data is (n,) uint16, a vector of 32 bits.
+    """
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        array, place, truths, items = args
+        compress = _function(builder, "compress.v16i32", [_WORDS, _WORDS, _TRUTHS])
+        pointer_type, bits = ir.IntType(16).as_pointer(), ir.IntType(HALF)
+        store_type = ir.FunctionType(ir.VoidType(), [pointer_type, _WORDS, bits])
+        name = "llvm.x86.avx512.mask.pmov.dw.mem.512"  # the upper halves are dropped
+        store = cgutils.get_or_insert_function(builder.module, store_type, name)
+        parts = list(zip(_halves(builder, truths), _halves(builder, items), strict=True))
+        for part, words in reversed(parts):
+            packed = builder.call(compress, [words, ir.Constant(_WORDS, None), part])
+            count = _count(builder, part)
+            place = builder.sub(place, count)
+            first = builder.sub(builder.shl(count.type(1), count), count.type(1))
+            pointer = element_pointer(context, builder, data, array, place, ir.IntType(16))
+            builder.call(store, [pointer, packed, builder.trunc(first, bits)])
+        return place
+
+    return types.int64(data, types.int64, mask, vector), codegen
+
+
+@intrinsic
+def quotients(typing_context: Any, left: Any, right: Any) -> Any:
+    """Vector of left / right, rounded down, of 32 bits without sign; those of right are few.
+
+    A quotient that is no whole number is 1 / right off the next one: doubles round less than that.
+    """
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        doubles = ir.VectorType(ir.DoubleType(), left.lanes)
+        parts = [builder.uitofp(arg, doubles) for arg in args]
+        return builder.fptoui(builder.fdiv(*parts), args[0].type)
+
+    return left(left, right), codegen
+
+
+@intrinsic
+def count_lanes(typing_context: Any, mask: Any) -> Any:
+    """Return in how many lanes the mask holds."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return _count(builder, args[0])
+
+    return types.int64(mask), codegen
+
+
+@intrinsic
+def running_sums(typing_context: Any, vector: Any) -> Any:
+    """Vector of the sum of each lane and of those before it."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        sums, nothing = args[0], ir.Constant(args[0].type, None)
+        for step in (2**i for i in range(vector.lanes.bit_length() - 1)):
+            before = _order([vector.lanes] * step + list(range(vector.lanes - step)))
+            sums = builder.add(sums, builder.shuffle_vector(sums, nothing, before))
+        return sums
+
+    return vector(vector), codegen
+
+
+@intrinsic
+def last_lane(typing_context: Any, vector: Any) -> Any:
+    """Return the last lane of a vector, without a sign, as int64."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        last = builder.extract_element(args[0], ir.IntType(32)(vector.lanes - 1))
+        return builder.zext(last, ir.IntType(64))
+
+    return types.int64(vector), codegen
+
+
+def _count(builder: Any, truths: Any) -> Any:
+    bits = builder.bitcast(truths, ir.IntType(truths.type.count))
+    return builder.zext(builder.ctpop(bits), ir.IntType(64))
+
+
+def _function(builder: Any, name: str, of: list[Any]) -> Any:
+    function_type = ir.FunctionType(_WORDS, of)
+    symbol = f"llvm.x86.avx512.mask.{name}"
+    return cgutils.get_or_insert_function(builder.module, function_type, symbol)
+
+
+def _halves(builder: Any, vector: Any) -> list[Any]:
+    places = [range(first, first + HALF) for first in range(0, vector.type.count, HALF)]
+    return [builder.shuffle_vector(vector, vector, _order(part)) for part in places]
+
+
+def _joined(builder: Any, parts: list[Any]) -> Any:
+    while len(parts) > 1:
+        whole = _order(range(2 * parts[0].type.count))
+        parts = [
+            builder.shuffle_vector(*pair, whole)
+            for pair in zip(parts[::2], parts[1::2], strict=True)
+        ]
+    return parts[0]
+
+
+def _order(places: Any) -> Any:
+    return ir.Constant(ir.VectorType(ir.IntType(32), len(places)), list(places))

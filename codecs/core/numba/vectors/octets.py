@@ -1,0 +1,129 @@
+"""Vectors of bytes: tables of 16 by the lower half of each, and bits of four bytes in one.
+
+A table that lies in a register is looked up in all lanes by one instruction of x86 (SSSE3 on).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+
+from gangsaw.codecs.core.numba.jit import intrinsic, shuffled_octets
+from gangsaw.codecs.core.numba.vectors.integers import Mask, Vector, lowered, splat, static
+
+TABLE = 16
+OCTETS = shuffled_octets() or TABLE  # of a vector
+OF_OCTETS, OF_FOURTH = static(OCTETS), static(OCTETS // 4)
+
+_PICKS = {16: "ssse3.pshuf.b.128", 32: "avx2.pshuf.b", 64: "avx512.pshuf.b.512"}
+
+
+def table(items: bytes) -> tuple[np.uint64, np.uint64]:
+    """Return 16 bytes as what `pick` takes: items 0 to 7 and 8 to 15, the first lowest."""
+    low, high = np.frombuffer(items, "<u8")
+    return np.uint64(low), np.uint64(high)
+
+
+@intrinsic
+def pick(typing_context: Any, vector: Any, low: Any, high: Any) -> Any:
+    """Look up each byte in a table of 16 by its lower half; bytes above 127 give 0.
+
+    low, high : uint64 each, from `table`
+    """
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        emit = _picked if shuffled_octets() == vector.lanes else emit_plain_pick
+        return emit(builder, *args)
+
+    return vector(vector, types.uint64, types.uint64), codegen
+
+
+def _picked(builder: Any, octets: Any, low: Any, high: Any) -> Any:
+    items, lanes = _items(builder, low, high), octets.type.count
+    places = ir.Constant(ir.VectorType(ir.IntType(32), lanes), [*range(TABLE)] * (lanes // TABLE))
+    items = builder.shuffle_vector(items, items, places)
+    function_type = ir.FunctionType(octets.type, [octets.type, octets.type])
+    function = cgutils.get_or_insert_function(
+        builder.module, function_type, f"llvm.x86.{_PICKS[lanes]}"
+    )
+    return builder.call(function, [items, octets])
+
+
+def emit_plain_pick(builder: Any, octets: Any, low: Any, high: Any) -> Any:
+    """Emit what `pick` does for processors that have no instruction for it."""
+
+    def same(value: int) -> Any:
+        return ir.Constant(octets.type, [value] * octets.type.count)
+
+    items = _items(builder, low, high)
+    index, found = builder.and_(octets, same(0x8F)), same(0)
+    for i in range(TABLE):
+        item = builder.extract_element(items, ir.IntType(32)(i))
+        one = builder.insert_element(same(0), item, ir.IntType(32)(0))
+        where = ir.Constant(ir.VectorType(ir.IntType(32), octets.type.count), None)
+        is_it = builder.icmp_unsigned("==", index, same(i))
+        found = builder.select(is_it, builder.shuffle_vector(one, one, where), found)
+    return found
+
+
+def _items(builder: Any, low: Any, high: Any) -> Any:
+    """Emit the 16 items of a table as a vector."""
+    words = ir.Constant(ir.VectorType(ir.IntType(64), 2), None)
+    for i, word in enumerate((low, high)):
+        words = builder.insert_element(words, word, ir.IntType(32)(i))
+    return builder.bitcast(words, ir.VectorType(ir.IntType(8), TABLE))
+
+
+@intrinsic
+def join_fours(typing_context: Any, vector: Any) -> Any:
+    """Vector of a fourth of the bytes: bits 1 and 2 of four in one, those of the first highest."""
+    joined = Vector(vector.lanes // 4, 8)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        def same(bits: int, value: int) -> Any:
+            count = 8 * vector.lanes // bits
+            return ir.Constant(ir.VectorType(ir.IntType(bits), count), [value] * count)
+
+        pairs, fours = same(16, 0).type, same(32, 0).type
+        bits = builder.bitcast(builder.and_(args[0], same(8, 6)), pairs)
+        bits = builder.or_(builder.shl(bits, same(16, 2)), builder.lshr(bits, same(16, 8)))
+        bits = builder.bitcast(bits, fours)
+        bits = builder.or_(builder.shl(bits, same(32, 3)), builder.lshr(bits, same(32, 17)))
+        return builder.trunc(bits, lowered(joined))
+
+    return joined(vector), codegen
+
+
+@intrinsic
+def spread_fours(typing_context: Any, vector: Any) -> Any:
+    """Vector of four bytes for each: its bits 6-7 in bits 2-3, 4-5 in 0-1, 2-3 in 2-3, 0-1 in 0-1.
+
+    The other bits are 0.
+    """
+    spread_out = Vector(vector.lanes * 4, 8)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        n = vector.lanes
+        high = builder.lshr(args[0], ir.Constant(args[0].type, [4] * n))
+        places = [i + half for i in range(n) for half in (0, 0, n, n)]
+        index = ir.Constant(ir.VectorType(ir.IntType(32), 4 * n), places)
+        halves = builder.shuffle_vector(high, args[0], index)
+        return builder.and_(halves, ir.Constant(lowered(spread_out), [12, 3] * (2 * n)))
+
+    return spread_out(vector), codegen
+
+
+@intrinsic
+def first_lanes(typing_context: Any, count: Any, lanes: Any) -> Any:
+    """Mask of the lanes below a count of 0 to 127; lanes is a `static`."""
+    vector = Vector(lanes.count, 8)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        numbers = ir.Constant(lowered(vector), [*range(lanes.count)])
+        return builder.icmp_unsigned("<", numbers, splat(builder, vector, args[0], sig.args[0]))
+
+    return Mask(lanes.count)(types.int64, lanes), codegen

@@ -1,0 +1,35 @@
+"""More of simd.py's vectors: a number pushed in at the first lane, the last lane taken out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+
+from gangsaw.codecs.core.numba.jit import intrinsic
+from gangsaw.codecs.core.numba.vectors.integers import splat
+
+
+@intrinsic
+def push_lane(typing_context: Any, vector: Any, number: Any) -> Any:
+    """Move every lane to the next one; the first becomes the number, the last is lost."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        pushed = splat(builder, vector, args[1], sig.args[1])
+        places = [vector.lanes, *range(vector.lanes - 1)]
+        order = ir.Constant(ir.VectorType(ir.IntType(32), vector.lanes), places)
+        return builder.shuffle_vector(args[0], pushed, order)
+
+    return vector(vector, types.unliteral(number)), codegen
+
+
+@intrinsic
+def signed_last_lane(typing_context: Any, vector: Any) -> Any:
+    """Return the last lane of a vector, with its sign, as int64."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        last = builder.extract_element(args[0], ir.IntType(32)(vector.lanes - 1))
+        return builder.sext(last, ir.IntType(64))
+
+    return types.int64(vector), codegen

@@ -1,0 +1,99 @@
+"""Tuples of vectors, unrolled: what a kernel keeps for each prediction weight or matrix entry."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+
+from gangsaw.codecs.core.numba.jit import intrinsic
+from gangsaw.codecs.core.numba.vectors.integers import Vector, element_pointer, lowered, splat
+
+
+def _tuple_items(builder: Any, tuple_type: Any, value: Any) -> Any:
+    return cgutils.unpack_tuple(builder, value, tuple_type.count)
+
+
+@intrinsic
+def load_tuple(
+    typing_context: Any, data: Any, first: Any, stride: Any, count: Any, lanes: Any
+) -> Any:
+    """Tuple of the `count` (static) vectors at data[first + i * stride], unrolled."""
+    vector = Vector(lanes.count, data.dtype.bitwidth)
+    result = types.UniTuple(vector, count.count)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        array, index, step = args[:3]
+        each = []
+        for _ in range(count.count):
+            pointer = element_pointer(context, builder, data, array, index, lowered(vector))
+            each.append(builder.load(pointer, align=vector.bits // 8))
+            index = builder.add(index, step)
+        return context.make_tuple(builder, result, each)
+
+    return result(data, types.int64, types.int64, count, lanes), codegen
+
+
+@intrinsic
+def store_tuple(typing_context: Any, data: Any, first: Any, stride: Any, vectors: Any) -> Any:
+    """Write the vectors of a tuple to data[first + i * stride], unrolled."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        array, index, step, value = args
+        for item in _tuple_items(builder, vectors, value):
+            pointer = element_pointer(context, builder, data, array, index, item.type)
+            builder.store(item, pointer, align=vectors.dtype.bits // 8)
+            index = builder.add(index, step)
+        return context.get_dummy_value()
+
+    return types.void(data, types.int64, types.int64, vectors), codegen
+
+
+@intrinsic
+def inner_product(typing_context: Any, left: Any, right: Any, zero: Any) -> Any:
+    """Sum of left[i] * right[i] over two tuples of vectors; `zero` is a vector to start from."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        pairs = zip(
+            *(_tuple_items(builder, t, v) for t, v in zip((left, right), args[:2], strict=True)),
+            strict=True,
+        )
+        total = args[2]
+        for one, other in pairs:
+            total = builder.add(total, builder.mul(one, other))
+        return total
+
+    return zero(left, right, zero), codegen
+
+
+@intrinsic
+def zeros_tuple(typing_context: Any, data: Any, lanes: Any, count: Any) -> Any:
+    """Tuple of `count` (static) vectors of zeros, as wide as the items of `data`."""
+    vector = Vector(lanes.count, data.dtype.bitwidth)
+    result = types.UniTuple(vector, count.count)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return context.make_tuple(
+            builder, result, [ir.Constant(lowered(vector), None)] * len(result)
+        )
+
+    return result(data, lanes, count), codegen
+
+
+@intrinsic
+def add_outer_product(typing_context: Any, sums: Any, numbers: Any, first: Any, vector: Any) -> Any:
+    """sums[i] + numbers[first + i] * vector for all i of a tuple, unrolled; cut to its width."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        each, (_, data, index, factors) = [], args
+        for total in _tuple_items(builder, sums, args[0]):
+            item = ir.IntType(numbers.dtype.bitwidth)
+            pointer = element_pointer(context, builder, numbers, data, index, item)
+            number = splat(builder, vector, builder.load(pointer), numbers.dtype)
+            each.append(builder.add(total, builder.mul(number, factors)))
+            index = builder.add(index, index.type(1))
+        return context.make_tuple(builder, sums, each)
+
+    return sums(sums, numbers, types.int64, vector), codegen

@@ -1,0 +1,1 @@
+"""What a dense block learns, and predicts from it."""

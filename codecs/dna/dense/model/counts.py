@@ -1,0 +1,133 @@
+"""Counts of what came behind up to 11 bases, found directly, and behind 16, found by a hash."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gangsaw.codecs.core.numba.jit import jit_norefs_part, jit_restrict
+from gangsaw.codecs.dna.dense.model.contexts import load_each, other_base, store_each
+from gangsaw.codecs.dna.dense.model.logs import log2
+from gangsaw.codecs.dna.dense.model.state import CLASSES, DIRECT, HASHED
+
+DIRECT_X, HASHED_X = 4 * DIRECT, 4 * HASHED
+DIRECT_CLASS, HASHED_CLASS = CLASSES * DIRECT, CLASSES * HASHED  # their first weights
+DIRECT_LOGS = np.array([log2(2 * count + 1) for count in range(16)], np.int32)
+
+
+def hashed_class(counts: int) -> int:
+    """Return the class of four counts of 2 bits: their sum, or how far they are from one base."""
+    fields = [counts >> 2 * base & 3 for base in range(4)]
+    total, most = sum(fields), max(fields)
+    return total if total == most else 8 + min(7, 2 * (total - most) + (most > 2))
+
+
+def hashed_logs(counts: int) -> int:
+    """Return the logarithms of four counts of 2 bits, 16 bits each."""
+    return sum(log2(16 * (counts >> 2 * base & 3) + 1) << 16 * base for base in range(4))
+
+
+DIRECT_CLASSES = np.array(
+    [*range(8), *[8] * 4, *[9] * 4, *[10] * 8, *[11] * 40], np.uint8
+)  # of the sum
+HASHED_CLASSES = np.array([hashed_class(counts) for counts in range(256)], np.uint8)
+HASHED_LOGS = np.array([hashed_logs(counts) for counts in range(256)], np.uint64)
+
+
+@jit_restrict
+def predict_direct(found: Any, x: Any, place: Any, n: int) -> None:
+    """Fill logarithms and class of direct counts, (lanes,) uint32."""
+    nibble = np.uint32(15)
+    for lane in range(n):
+        word = found[lane]
+        a, c = word & nibble, word >> np.uint32(4) & nibble
+        g, t = word >> np.uint32(8) & nibble, word >> np.uint32(12)
+        x[DIRECT_X, lane] = DIRECT_LOGS[a]
+        x[DIRECT_X + 1, lane] = DIRECT_LOGS[c]
+        x[DIRECT_X + 2, lane] = DIRECT_LOGS[g]
+        x[DIRECT_X + 3, lane] = DIRECT_LOGS[t]
+        place[DIRECT, lane] = np.uint32(DIRECT_CLASS) + DIRECT_CLASSES[a + c + g + t]
+
+
+@jit_restrict
+def predict_hashed(found: Any, key: Any, shift: int, x: Any, place: Any, n: int) -> None:
+    """Fill logarithms and class of hashed counts, (lanes,) uint32; a stranger's count as none."""
+    octet, field = np.uint32(255), np.uint64(0xFFFF)
+    for lane in range(n):
+        word = found[lane]
+        is_own = word >> np.uint32(8) == key[lane] >> np.uint32(shift) & octet
+        counts = word & octet if is_own else np.uint32(0)
+        logs = HASHED_LOGS[counts]
+        x[HASHED_X, lane] = logs & field
+        x[HASHED_X + 1, lane] = logs >> np.uint64(16) & field
+        x[HASHED_X + 2, lane] = logs >> np.uint64(32) & field
+        x[HASHED_X + 3, lane] = logs >> np.uint64(48)
+        place[HASHED, lane] = np.uint32(HASHED_CLASS) + HASHED_CLASSES[counts]
+
+
+@jit_restrict
+def count_direct(found: Any, base: Any, new: Any, n: int) -> None:
+    """Fill direct counts with one base more; where that is the 16th, all are halved first."""
+    nibble = np.uint32(15)
+    for lane in range(n):
+        shift, word = np.uint32(4) * np.uint32(base[lane]), found[lane]
+        is_full = word >> shift & nibble == nibble
+        word = word >> np.uint32(1) & np.uint32(0x7777) if is_full else word
+        new[lane] = word + (np.uint32(1) << shift)
+
+
+@jit_restrict
+def count_hashed(found: Any, key: Any, shift: int, base: Any, new: Any, n: int) -> None:
+    """Fill hashed counts with one base more, up to 3, the others down to 2.
+
+    A stranger's with a sum above 2 are halved and stay; else this context takes the slot.
+    """
+    octet, pair, halves = np.uint32(255), np.uint32(3), np.uint32(0x55)
+    for lane in range(n):
+        word, check = found[lane], key[lane] >> np.uint32(shift) & octet
+        counts = word & octet
+        total = (counts & pair) + (counts >> np.uint32(2) & pair)
+        total += (counts >> np.uint32(4) & pair) + (counts >> np.uint32(6))
+        is_own = word >> np.uint32(8) == check
+        halved = word & np.uint32(0xFF00) | counts >> np.uint32(1) & halves
+        counts = counts if is_own else np.uint32(0)
+        at = np.uint32(2) * np.uint32(base[lane])
+        more = min(counts >> at & pair, np.uint32(2)) + np.uint32(1)
+        rest = counts & ~(pair << at)
+        rest &= ~(rest >> np.uint32(1) & halves)
+        stays = (not is_own) and total > np.uint32(2)
+        new[lane] = halved if stays else check << np.uint32(8) | rest | more << at
+
+
+@jit_norefs_part
+def predict_counts(shape: Any, tables: Any, lanes: Any, n: int) -> None:
+    """Fill what both say."""
+    load_each(tables.hashed, lanes.of_hashed, lanes.hashed, n)
+    load_each(tables.direct, lanes.of_direct, lanes.direct, n)
+    predict_direct(lanes.direct, lanes.x, lanes.place, n)
+    shift = 24 - shape.slot_bits
+    predict_hashed(lanes.hashed, lanes.key, shift, lanes.x, lanes.place, n)
+
+
+@jit_norefs_part
+def learn_counts(shape: Any, tables: Any, lanes: Any, n: int) -> None:
+    """Count the base that came; before the lanes turn to it."""
+    count_hashed(lanes.hashed, lanes.key, 24 - shape.slot_bits, lanes.base, lanes.new, n)
+    store_each(tables.hashed, lanes.of_hashed, lanes.new, n)
+    count_direct(lanes.direct, lanes.base, lanes.new, n)
+    store_each(tables.direct, lanes.of_direct, lanes.new, n)
+
+
+@jit_norefs_part
+def learn_turned_counts(shape: Any, tables: Any, lanes: Any, n: int) -> None:
+    """Count what the other strand says."""
+    load_each(tables.direct, lanes.to_direct, lanes.direct, n)
+    other_base(lanes.last, shape.order, lanes.other, n)
+    count_direct(lanes.direct, lanes.other, lanes.new, n)
+    store_each(tables.direct, lanes.to_direct, lanes.new, n)
+    load_each(tables.hashed, lanes.to_hashed, lanes.hashed, n)
+    other_base(lanes.before, 0, lanes.other, n)
+    shift = 24 - shape.slot_bits
+    count_hashed(lanes.hashed, lanes.turned_key, shift, lanes.other, lanes.new, n)
+    store_each(tables.hashed, lanes.to_hashed, lanes.new, n)

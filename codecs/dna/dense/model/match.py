@@ -1,0 +1,168 @@
+"""The match model: what came behind the same 16 bases, on either strand, comes again.
+
+Only bases of steps before this one are read, so that lanes need nothing of each other's step.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gangsaw.codecs.core.numba.jit import jit_norefs_inline, jit_norefs_part
+from gangsaw.codecs.dna.dense.model.contexts import BACK, load_each
+from gangsaw.codecs.dna.dense.model.logs import LOGS
+from gangsaw.codecs.dna.dense.model.state import CLASSES, MATCH, NOWHERE
+
+MATCH_X, MATCH_CLASS = 4 * MATCH, CLASSES * MATCH
+MOST_EQUAL = 32  # bases that are compared
+MOST_MISSES = 8  # of the last 16
+MOST_LENGTH = 65535
+RATE = 6
+KEPT, RECENT = 0xFFFF, 0xFF  # of the misses
+
+
+@jit_norefs_inline
+def ones_in(word: Any) -> Any:
+    """Return how many of 16 bits are set."""
+    word = (word & 0x5555) + (word >> 1 & 0x5555)
+    word = (word & 0x3333) + (word >> 2 & 0x3333)
+    word = word + (word >> 4) & 0x0F0F
+    return word + (word >> 8) & 31
+
+
+@jit_norefs_inline
+def equal_before(codes: Any, at: int, step: int, here: int, now: int) -> int:
+    """Return how many bases before a place of a step are those before this one, at most 32."""
+    n = 0
+    if step < now:
+        while n < MOST_EQUAL and n < step and codes[at - 1 - n] == codes[here - 1 - n]:
+            n += 1
+    return n
+
+
+@jit_norefs_inline
+def equal_behind(codes: Any, at: int, step: int, here: int, now: int) -> int:
+    """Return how many bases from a place of a step on are the complements of those before this."""
+    n = 0
+    while n < MOST_EQUAL and step + n < now and codes[at + n] == 3 - codes[here - 1 - n]:
+        n += 1
+    return n
+
+
+@jit_norefs_inline
+def begin_match(matches: Any, lane: int, low: int, at: int, step: int, length: int) -> None:
+    """Let a lane follow the bases of a lane that begins at `low`, from `at` on."""
+    matches.at[lane], matches.low[lane], matches.step[lane] = at, low, step
+    matches.length[lane], matches.misses[lane] = length, 0
+
+
+@jit_norefs_inline
+def is_checked(entry: Any, key: Any, bits: int) -> bool:
+    """Whether the bits of check of an entry, above its place, are the lowest of a key."""
+    above = np.uint32(bits)
+    return bool(entry != 0 and entry >> above == np.uint32(key << above) >> above)
+
+
+@jit_norefs_part
+def find_match(codes: Any, shape: Any, lanes: Any, matches: Any, lane: int, now: int) -> None:
+    """Begin a match of a lane that has none where an entry, of its own strand first, leads to one.
+
+    An entry tells the step behind 16 bases; on the other strand these are compared and those
+    behind them, and what is predicted is the complement of the base before them.
+    """
+    here, mask = lane * shape.stride + now, (1 << shape.step_bits) - 1
+    entry, turned = lanes.entry[lane], lanes.turned_entry[lane]
+    if is_checked(entry, lanes.key[lane], shape.place_bits):
+        place = np.int64(entry) & (1 << shape.place_bits) - 1
+        step, low = place & mask, (place >> shape.step_bits) * shape.stride
+        length = equal_before(codes, low + step, step, here, now)
+        if length >= BACK:
+            begin_match(matches, lane, low, low + step, 1, length)
+            return
+    if is_checked(turned, lanes.turned_key[lane], shape.place_bits):
+        place = np.int64(turned) & (1 << shape.place_bits) - 1
+        step, low = (place & mask) - BACK, (place >> shape.step_bits) * shape.stride
+        if step > 0:
+            length = equal_behind(codes, low + step, step, here, now)
+            if length >= BACK:
+                begin_match(matches, lane, low, low + step - 1, -1, length)
+
+
+@jit_norefs_part
+def find_matches(
+    codes: Any, shape: Any, tables: Any, lanes: Any, matches: Any, now: int, n: int
+) -> None:
+    """Look up entries for n lanes, and begin matches where there are none."""
+    load_each(tables.entries, lanes.of_entry, lanes.entry, n)
+    load_each(tables.entries, lanes.to_entry, lanes.turned_entry, n)
+    for lane in range(n):
+        if matches.at[lane] == NOWHERE:
+            find_match(codes, shape, lanes, matches, lane, now)
+
+
+@jit_norefs_inline
+def length_class(length: Any) -> int:
+    """Return 0 to 7."""
+    short = int(length >= 16) + int(length >= 20) + int(length >= 24) + int(length >= 32)
+    return short + int(length >= 48) + int(length >= 96) + int(length >= 256)
+
+
+@jit_norefs_part
+def predict_matches(codes: Any, tables: Any, lanes: Any, matches: Any, n: int) -> None:
+    """Fill the logarithms of the match model: of the odds against a third of the rest, or 0."""
+    x, hits = lanes.x, tables.hits
+    for lane in range(n):
+        x[MATCH_X, lane] = x[MATCH_X + 1, lane] = x[MATCH_X + 2, lane] = x[MATCH_X + 3, lane] = 0
+        lanes.place[MATCH, lane] = np.uint32(MATCH_CLASS)
+        if matches.at[lane] == NOWHERE:
+            continue
+        base, is_forward = np.int64(codes[matches.at[lane]]), matches.step[lane] > 0
+        base = base if is_forward else 3 - base
+        misses, size = matches.misses[lane], length_class(matches.length[lane])
+        wrong, is_long = ones_in(misses), size >= 4
+        recent = int(misses & RECENT != 0)
+        state = ((size * 17 + wrong) * 2 + recent) * 2 + int(is_forward)
+        matches.base[lane], matches.state[lane] = base, state
+        p = np.int64(hits[state])
+        x[MATCH_X + base, lane] = LOGS[p >> 4] - LOGS[(65536 - p) // 3 >> 4]
+        kind = 1 + min(7, wrong) + (0 if not is_long else 8 if wrong < 7 else 7)
+        lanes.place[MATCH, lane] = np.uint32(MATCH_CLASS + kind)
+
+
+@jit_norefs_part
+def learn_matches(tables: Any, lanes: Any, matches: Any, n: int) -> None:
+    """Learn how well matches went, then move each on, or drop it."""
+    hits, state, change = tables.hits, matches.state, matches.change
+    for lane in range(n):
+        if matches.at[lane] != NOWHERE:
+            p, is_hit = hits[state[lane]], matches.base[lane] == lanes.base[lane]
+            change[lane] = (
+                (65535 - p) >> RATE if is_hit else -(p >> RATE)
+            )  # 64 lanes stay in 16 bits
+    for lane in range(n):
+        if matches.at[lane] != NOWHERE:
+            hits[state[lane]] += change[lane]
+            move_match(matches, lane, matches.base[lane] == lanes.base[lane])
+
+
+@jit_norefs_inline
+def move_match(matches: Any, lane: int, is_hit: bool) -> None:
+    """Go on to the next base that predicts, if there is one and misses are few."""
+    length = matches.length[lane]
+    less = length // 2 if length > 32 else 0
+    matches.length[lane] = min(MOST_LENGTH, length + 1) if is_hit else less
+    misses = (matches.misses[lane] << 1 | int(not is_hit)) & KEPT
+    at = matches.at[lane] + matches.step[lane]
+    matches.misses[lane] = misses
+    is_over = at < matches.low[lane] or ones_in(misses) > MOST_MISSES
+    matches.at[lane] = NOWHERE if is_over else at
+
+
+@jit_norefs_part
+def enter_places(shape: Any, tables: Any, lanes: Any, now: int, n: int) -> None:
+    """Enter for the last 16 bases of each of n lanes that this step comes next."""
+    bits, entries = np.uint32(shape.place_bits), tables.entries
+    for lane in range(n):
+        place = np.uint32(lane << shape.step_bits | now)
+        entries[lanes.of_entry[lane]] = np.uint32(lanes.key[lane] << bits) | place

@@ -1,0 +1,117 @@
+"""From logarithms of all models to frequencies of the bases, and weights that learn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gangsaw.codecs.core.numba.jit import jit_norefs_part, jit_restrict
+from gangsaw.codecs.dna.dense.model.logs import POWER, POWERS
+from gangsaw.codecs.dna.dense.model.state import CLASSES, HASHED, MODELS
+
+TOTAL = 1 << 16  # sum of the frequencies
+LEAST = 16  # of a base
+SHARED = TOTAL - 4 * LEAST
+MOST_WEIGHT = 1 << 22  # 4; two weights are added
+SECOND = MODELS * CLASSES  # first of the weights by the class of the hashed counts
+LEAST_RATE, FADE, MOST_FADED = 256, 1024, 20480
+
+
+@jit_restrict
+def weigh_models(weights: Any, place: Any, weight: Any, n: int) -> None:
+    """Fill the weights of each model in each of n lanes, in units of 2^-14."""
+    for model in range(MODELS):
+        second = np.uint32(SECOND + CLASSES * model - CLASSES * HASHED)
+        for lane in range(n):
+            other = place[HASHED, lane] + second
+            place[MODELS + model, lane] = other
+            weight[model, lane] = weights[place[model, lane]] + weights[np.uint32(other)] >> 6
+
+
+@jit_restrict
+def sum_logs(weight: Any, x: Any, d: Any, n: int) -> None:
+    """Fill the weighted logarithms, in 1/256 of a bit; no sum leaves 32 bits."""
+    for base in range(4):
+        for lane in range(n):
+            rows = np.int32(weight[0, lane] * x[base, lane])
+            rows = np.int32(rows + np.int32(weight[1, lane] * x[4 + base, lane]))
+            counts = np.int32(weight[2, lane] * x[8 + base, lane])
+            counts = np.int32(counts + np.int32(weight[3, lane] * x[12 + base, lane]))
+            match = np.int32(weight[4, lane] * x[16 + base, lane])
+            d[base, lane] = np.int32(np.int32(rows + counts) + match) >> 14
+
+
+@jit_restrict
+def raise_powers(d: Any, power: Any, n: int) -> None:
+    """Fill the powers of two, of the largest 65535."""
+    for lane in range(n):
+        most = max(max(d[0, lane], d[1, lane]), max(d[2, lane], d[3, lane]))
+        for base in range(4):
+            power[base, lane] = POWER[np.uint32(min(POWERS - 1, most - d[base, lane]))]
+
+
+@jit_restrict
+def share_out(power: Any, frequency: Any, n: int) -> None:
+    """Fill frequencies that sum to TOTAL; what rounding leaves goes to the first largest."""
+    for lane in range(n):
+        a, c, g, t = power[0, lane], power[1, lane], power[2, lane], power[3, lane]
+        # exact: numerator and divisor are below 2^31, so no quotient is rounded up to an integer
+        ratio = np.uint32(np.floor(np.float64(SHARED << 14) / np.float64(a + c + g + t)))
+        fa = np.int32(np.uint32(np.uint32(a) * ratio) >> np.uint32(14)) + LEAST
+        fc = np.int32(np.uint32(np.uint32(c) * ratio) >> np.uint32(14)) + LEAST
+        fg = np.int32(np.uint32(np.uint32(g) * ratio) >> np.uint32(14)) + LEAST
+        ft = np.int32(np.uint32(np.uint32(t) * ratio) >> np.uint32(14)) + LEAST
+        rest = TOTAL - fa - fc - fg - ft
+        to_a = fa >= fc and fa >= fg and fa >= ft
+        to_c = (not to_a) and fc >= fg and fc >= ft
+        to_g = (not to_a) and (not to_c) and fg >= ft
+        frequency[0, lane] = fa + (rest if to_a else 0)
+        frequency[1, lane] = fc + (rest if to_c else 0)
+        frequency[2, lane] = fg + (rest if to_g else 0)
+        frequency[3, lane] = ft + (0 if to_a or to_c or to_g else rest)
+
+
+@jit_restrict
+def slope_weights(frequency: Any, base: Any, x: Any, rate: int, weight: Any, n: int) -> None:
+    """Fill what each weight learns: error times logarithm, summed over the bases."""
+    pace = np.int32(rate)
+    for model in range(MODELS):
+        for lane in range(n):
+            came, at = base[lane], 4 * model
+            a = np.int32((TOTAL if came == 0 else 0) - frequency[0, lane]) >> 4
+            c = np.int32((TOTAL if came == 1 else 0) - frequency[1, lane]) >> 4
+            g = np.int32((TOTAL if came == 2 else 0) - frequency[2, lane]) >> 4
+            t = np.int32((TOTAL if came == 3 else 0) - frequency[3, lane]) >> 4
+            ac = np.int32(np.int32(a * x[at, lane]) + np.int32(c * x[at + 1, lane]))
+            gt = np.int32(np.int32(g * x[at + 2, lane]) + np.int32(t * x[at + 3, lane]))
+            slope = np.int32(np.int32(ac + gt) >> 10)
+            weight[model, lane] = np.int32(slope * pace) >> 8
+
+
+@jit_restrict
+def add_weights(weights: Any, place: Any, weight: Any, n: int) -> None:
+    """Add what all lanes learned, then keep each weight within MOST_WEIGHT."""
+    for model in range(MODELS):
+        for lane in range(n):
+            weights[place[model, lane]] += weight[model, lane]
+            weights[place[MODELS + model, lane]] += weight[model, lane]
+    for i in range(weights.size):
+        weights[i] = min(MOST_WEIGHT, max(-MOST_WEIGHT, weights[i]))
+
+
+@jit_norefs_part
+def mix_models(tables: Any, lanes: Any, n: int) -> None:
+    """Fill the frequencies of n lanes."""
+    weigh_models(tables.weights, lanes.place, lanes.weight, n)
+    sum_logs(lanes.weight, lanes.x, lanes.d, n)
+    raise_powers(lanes.d, lanes.power, n)
+    share_out(lanes.power, lanes.frequency, n)
+
+
+@jit_norefs_part
+def learn_weights(shape: Any, tables: Any, lanes: Any, now: int, n: int) -> None:
+    """Learn from the base that came, fast at first."""
+    rate = LEAST_RATE + LEAST_RATE * (MOST_FADED // (FADE + now * shape.lanes))
+    slope_weights(lanes.frequency, lanes.base, lanes.x, rate, lanes.weight, n)
+    add_weights(tables.weights, lanes.place, lanes.weight, n)

@@ -1,0 +1,95 @@
+"""Probabilities of the next base behind 3 and behind 6 bases: four of 16 bits in a word.
+
+A change of all four is one addition of words: none of them leaves 0 to 65535, since each lane
+takes at most 2^-8 of what is left, and there are at most 64 lanes. So no order of lanes matters.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gangsaw.codecs.core.numba.jit import jit_norefs_part, jit_restrict
+from gangsaw.codecs.dna.dense.model.contexts import other_base
+from gangsaw.codecs.dna.dense.model.logs import LOGS
+
+RATE3, RATE6 = 9, 8  # 2^-rate of the distance is learned
+FIELD = 0xFFFF
+ONES = 0x0001000100010001
+LOW3, LOW6 = 63, 4095
+HIGH3, HIGH6 = 26, 20  # bits above which the turned context lies
+
+
+@jit_restrict
+def predict_row(table: Any, last: Any, mask: int, row: Any, x: Any, first: int, n: int) -> None:
+    """Fill the rows behind the last bases of n lanes, and x[first:first + 4], their logarithms."""
+    low = np.uint32(mask)
+    for lane in range(n):
+        found = table[last[lane] & low]
+        row[lane] = found
+        for base in range(4):
+            x[first + base, lane] = LOGS[found >> np.uint64(16 * base + 4) & np.uint64(4095)]
+
+
+@jit_restrict
+def find_row(table: Any, turned: Any, shift: int, row: Any, n: int) -> None:
+    """Fill the rows behind the turned bases."""
+    for lane in range(n):
+        row[lane] = table[turned[lane] >> np.uint32(shift)]
+
+
+@jit_restrict
+def row_rise(row: Any, base: Any, rate: int, rise: Any, n: int) -> None:
+    """Fill what a base adds to its row: less for the others, more for itself."""
+    shift, field = np.uint64(rate), np.uint64(FIELD)
+    kept = (field >> shift) * np.uint64(ONES)
+    for lane in range(n):
+        found, at = row[lane], np.uint64(16) * np.uint64(base[lane])
+        p = found >> at & field
+        up = ((field - p) >> shift) + (p >> shift)
+        rise[lane] = (up << at) - (found >> shift & kept)
+
+
+@jit_restrict
+def add_behind(table: Any, last: Any, mask: int, rise: Any, n: int) -> None:
+    """Add to the rows behind the bases before the last one, which is what came."""
+    low = np.uint32(mask)
+    for lane in range(n):
+        table[last[lane] >> np.uint32(2) & low] += rise[lane]
+
+
+@jit_restrict
+def add_turned(table: Any, turned: Any, shift: int, rise: Any, n: int) -> None:
+    """Add to the rows behind the turned bases."""
+    for lane in range(n):
+        table[turned[lane] >> np.uint32(shift)] += rise[lane]
+
+
+@jit_norefs_part
+def predict_rows(tables: Any, lanes: Any, n: int) -> None:
+    """Fill rows and logarithms of both."""
+    predict_row(tables.rows3, lanes.last, LOW3, lanes.row3, lanes.x, 0, n)
+    predict_row(tables.rows6, lanes.last, LOW6, lanes.row6, lanes.x, 4, n)
+
+
+@jit_norefs_part
+def learn_rows(tables: Any, lanes: Any, n: int) -> None:
+    """Learn the base that came, from the rows that predicted it; it is the last one by now."""
+    row_rise(lanes.row3, lanes.base, RATE3, lanes.rise, n)
+    add_behind(tables.rows3, lanes.last, LOW3, lanes.rise, n)
+    row_rise(lanes.row6, lanes.base, RATE6, lanes.rise, n)
+    add_behind(tables.rows6, lanes.last, LOW6, lanes.rise, n)
+
+
+@jit_norefs_part
+def learn_turned_rows(tables: Any, lanes: Any, n: int) -> None:
+    """Learn what the other strand says."""
+    find_row(tables.rows3, lanes.turned, HIGH3, lanes.row3, n)
+    other_base(lanes.last, 3, lanes.other, n)
+    row_rise(lanes.row3, lanes.other, RATE3, lanes.rise, n)
+    add_turned(tables.rows3, lanes.turned, HIGH3, lanes.rise, n)
+    find_row(tables.rows6, lanes.turned, HIGH6, lanes.row6, n)
+    other_base(lanes.last, 6, lanes.other, n)
+    row_rise(lanes.row6, lanes.other, RATE6, lanes.rise, n)
+    add_turned(tables.rows6, lanes.turned, HIGH6, lanes.rise, n)

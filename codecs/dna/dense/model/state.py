@@ -1,0 +1,174 @@
+"""What a block has learned, which all its lanes share, and where each lane is."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.dna.dense.model.shape import MOST_LANES, Shape
+
+U64: TypeAlias = npt.NDArray[np.uint64]
+U32: TypeAlias = npt.NDArray[np.uint32]
+I64: TypeAlias = npt.NDArray[np.int64]
+I32: TypeAlias = npt.NDArray[np.int32]
+U16: TypeAlias = npt.NDArray[np.uint16]
+U8: TypeAlias = npt.NDArray[np.uint8]
+MODELS, CLASSES = 5, 16  # rows of 3 and of 6 bases, direct counts, hashed counts, match
+ROWS3, ROWS6, DIRECT, HASHED, MATCH = range(MODELS)
+EVEN_ROW = 0x4000400040004000  # four times 1/4
+FIRST_WEIGHT = 367002  # 0.35 of 2^20
+HITS, FIRST_HITS = 544, 49152  # states of a match; 3/4 of 2^16
+NOWHERE = -1  # where a lane has no match
+
+
+class ModelTables(NamedTuple):
+    """What is learned.
+
+    Attributes
+    ----------
+    rows3, rows6 : (64,) and (4096,) uint64, four probabilities of 16 bits, that of A lowest
+    direct : (4^order,) uint16, four counts of 4 bits
+    hashed : (2^slot_bits,) uint16, four counts of 2 bits, and 8 bits of check above
+    entries : (2^entry_bits,) uint32, where 16 bases were last: place, and bits of check above
+    hits : (HITS,) int32, probability of 16 bits that a match goes on
+    weights : (2 * MODELS * CLASSES,) int32, in units of 2^-20; by the model's own class, then by
+        the class of the hashed counts
+    """
+
+    rows3: U64
+    rows6: U64
+    direct: U16
+    hashed: U16
+    entries: U32
+    hits: I32
+    weights: I32
+
+
+class Matches(NamedTuple):
+    """The match of each lane.
+
+    Attributes
+    ----------
+    at : (lanes,) int64, address of the base that it predicts from, or NOWHERE
+    low : (lanes,) int64, address of the first base of that lane
+    step : (lanes,) int64, 1 forwards, -1 on the other strand
+    length : (lanes,) int64, equal bases, fewer after misses
+    misses : (lanes,) int64, the last 16 bases, 1 is a miss, the last one lowest
+    state, base : (lanes,) int64, which of `hits` predicts, and which base
+    change : (lanes,) int32, of its probability
+    """
+
+    at: I64
+    low: I64
+    step: I64
+    length: I64
+    misses: I64
+    state: I64
+    base: I64
+    change: I32
+
+
+class DenseState(NamedTuple):
+    """One step of all lanes; each is (lanes,) or has lanes on its last axis.
+
+    Attributes
+    ----------
+    last, turned : uint32, the last 16 bases, the latest lowest; their reverse complement
+    before : uint32, the base before `last`
+    key, turned_key : uint32, hashes of `last` and `turned`
+    of_direct, of_hashed, of_entry : uint32, where `last` leads in the tables
+    to_direct, to_hashed, to_entry : uint32, where `turned` does
+    direct, hashed, entry, turned_entry, new : uint32, what was found there, what is stored next
+    row3, row6, rise : uint64, rows that were found, what is added to them
+    x : (4 * MODELS, lanes) int32, logarithms, four of each model
+    place : (2 * MODELS, lanes) uint32, weights in use
+    weight : (MODELS, lanes) int32, in units of 2^-14; then what is learned, of 2^-20
+    d, power, frequency : (4, lanes) int32
+    base, other : uint8, what was coded; what the other strand learns
+    """
+
+    last: U32
+    turned: U32
+    before: U32
+    key: U32
+    turned_key: U32
+    of_direct: U32
+    of_hashed: U32
+    of_entry: U32
+    to_direct: U32
+    to_hashed: U32
+    to_entry: U32
+    direct: U32
+    hashed: U32
+    entry: U32
+    turned_entry: U32
+    new: U32
+    row3: U64
+    row6: U64
+    rise: U64
+    x: I32
+    place: U32
+    weight: I32
+    d: I32
+    power: I32
+    frequency: I32
+    base: U8
+    other: U8
+
+
+def new_tables(shape: Shape) -> ModelTables:
+    """Return what is known before the first base."""
+    return ModelTables(
+        np.full(64, EVEN_ROW, np.uint64),
+        np.full(4096, EVEN_ROW, np.uint64),
+        np.zeros(1 << 2 * shape.order, np.uint16),
+        np.zeros(1 << shape.slot_bits, np.uint16),
+        np.zeros(1 << shape.entry_bits, np.uint32),
+        np.full(HITS, FIRST_HITS, np.int32),
+        np.repeat(np.array([FIRST_WEIGHT, 0], np.int32), MODELS * CLASSES),
+    )
+
+
+def new_matches() -> Matches:
+    """Return lanes without a match."""
+    at = np.full(MOST_LANES, NOWHERE, np.int64)
+    low, step, length, misses, state, base = np.zeros((6, MOST_LANES), np.int64)
+    change = np.zeros(MOST_LANES, np.int32)
+    return Matches(at, low, step, length, misses, state, base, change)
+
+
+def new_lanes() -> DenseState:
+    """Return lanes before their first base: behind 16 times A."""
+    lanes = DenseState(
+        last=np.zeros(MOST_LANES, np.uint32),
+        turned=np.zeros(MOST_LANES, np.uint32),
+        before=np.zeros(MOST_LANES, np.uint32),
+        key=np.zeros(MOST_LANES, np.uint32),
+        turned_key=np.zeros(MOST_LANES, np.uint32),
+        of_direct=np.zeros(MOST_LANES, np.uint32),
+        of_hashed=np.zeros(MOST_LANES, np.uint32),
+        of_entry=np.zeros(MOST_LANES, np.uint32),
+        to_direct=np.zeros(MOST_LANES, np.uint32),
+        to_hashed=np.zeros(MOST_LANES, np.uint32),
+        to_entry=np.zeros(MOST_LANES, np.uint32),
+        direct=np.zeros(MOST_LANES, np.uint32),
+        hashed=np.zeros(MOST_LANES, np.uint32),
+        entry=np.zeros(MOST_LANES, np.uint32),
+        turned_entry=np.zeros(MOST_LANES, np.uint32),
+        new=np.zeros(MOST_LANES, np.uint32),
+        row3=np.zeros(MOST_LANES, np.uint64),
+        row6=np.zeros(MOST_LANES, np.uint64),
+        rise=np.zeros(MOST_LANES, np.uint64),
+        x=np.zeros((4 * MODELS, MOST_LANES), np.int32),
+        place=np.zeros((2 * MODELS, MOST_LANES), np.uint32),
+        weight=np.zeros((MODELS, MOST_LANES), np.int32),
+        d=np.zeros((4, MOST_LANES), np.int32),
+        power=np.zeros((4, MOST_LANES), np.int32),
+        frequency=np.zeros((4, MOST_LANES), np.int32),
+        base=np.zeros(MOST_LANES, np.uint8),
+        other=np.zeros(MOST_LANES, np.uint8),
+    )
+    lanes.turned[:] = ~lanes.last
+    return lanes

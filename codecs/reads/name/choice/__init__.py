@@ -1,0 +1,1 @@
+"""How an encoder of names chooses, by costs in integers."""

@@ -1,0 +1,90 @@
+"""Which way to code each stream, by cost in integers: tables are counted, and few of them are kept.
+
+Choices are made of some windows, the pilots, and scaled to all.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.reads.entropy.logs import FRACTION
+from gangsaw.codecs.reads.entropy.rans import Tokens
+from gangsaw.codecs.reads.lines import Places
+from gangsaw.codecs.reads.name.choice.costs import scratch_of, stream_costs
+from gangsaw.codecs.reads.name.contexts import (
+    TABLES_OF,
+    count_streams,
+    no_memory,
+    note_contexts,
+)
+from gangsaw.codecs.reads.name.streams import ABSENT, ALONE, MOST_TABLES, N_MODES, N_STREAMS
+
+MOST_NOTED = 1 << 13  # tokens of a pilot
+MOST_COUNTED = 1 << 13  # of a stream, spread over what is noted of it
+TABLE_PRICE = 8 << FRACTION  # bits that a table must save beyond what it takes: they fill caches
+
+
+class WindowTokens(NamedTuple):
+    """Some windows as tokens, whose tables are streams.
+
+    Attributes
+    ----------
+    tokens : of all, in reading order
+    ends : (n_windows,) int64, where those of each window end
+    """
+
+    tokens: Tokens
+    ends: Places
+
+
+class Pilot(NamedTuple):
+    """Windows that choices are made of.
+
+    Attributes
+    ----------
+    part : in which they are
+    first, stop : the first one there, and the one behind the last
+    """
+
+    part: WindowTokens
+    first: int
+    stop: int
+
+
+def chosen_modes(parts: list[WindowTokens], pilots: list[Pilot]) -> npt.NDArray[np.uint8]:
+    """Return (N_STREAMS,) modes of what is said, from what pilots say."""
+    totals = np.zeros(N_STREAMS, np.int64)
+    for part in parts:
+        count_streams(part.tokens.tables, totals)
+    costs = mode_costs(pilots, totals)
+    modes = np.where(totals > 0, ALONE, ABSENT).astype(np.uint8)
+    best = costs.argmin(axis=1)
+    savings = costs[:, ALONE] - costs[np.arange(N_STREAMS), best]
+    left = MOST_TABLES - int((totals > 0).sum())
+    for stream in np.argsort(-savings, kind="stable")[: int((savings > 0).sum())]:
+        more = int(TABLES_OF[best[stream]]) - 1
+        if more <= left:
+            modes[stream] = best[stream]
+            left -= more
+    return modes
+
+
+def mode_costs(pilots: list[Pilot], totals: Places) -> npt.NDArray[np.int64]:
+    """Return (N_STREAMS, N_MODES) costs; zeros for streams that have no choice.
+
+    totals : (N_STREAMS,) bytes of each stream
+    """
+    firsts = np.cumsum(totals) - totals
+    places = firsts.copy()
+    notes, memory = np.empty(int(totals.sum()), np.uint32), no_memory()
+    for part, first, stop in pilots:
+        begin = int(part.ends[first - 1]) if first else 0
+        note_contexts(part.tokens, begin, part.ends[first:stop], MOST_NOTED, memory, places, notes)
+    costs = np.zeros((N_STREAMS, N_MODES), np.int64)
+    room = scratch_of(MOST_COUNTED)
+    stream_costs(notes, firsts, places, totals, room, costs)
+    costs += TABLE_PRICE * TABLES_OF * (costs > 0)
+    return costs

@@ -1,0 +1,1 @@
+"""How an encoder of qualities chooses its tree of contexts."""

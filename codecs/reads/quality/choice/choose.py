@@ -1,0 +1,337 @@
+"""Choice of the tree of contexts: split where that saves more bits than it costs."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.numba.jit import jit, jit_norefs, jit_norefs_inline, jit_norefs_part
+from gangsaw.codecs.reads.lines import Places
+from gangsaw.codecs.reads.quality.choice.costs import BIT, information, logarithm, logarithms
+from gangsaw.codecs.reads.quality.choice.count import ContextCounts
+from gangsaw.codecs.reads.quality.contexts import Components, U
+from gangsaw.codecs.reads.quality.tree import MOST_NODES, MOST_TABLES, Nodes, Tree
+
+# bits that a node of its own has to save, and a table: in all and for each of its symbols
+NODE, NODE_SYMBOL, TABLE, TABLE_SYMBOL = 12, 3, 8, 7
+CHANCE = 2  # bits for each symbol that a part of any sample seems to save by chance
+
+
+class Prices(NamedTuple):
+    """What has to be saved, in units of 1 / BIT: in all, and for each symbol."""
+
+    node: int
+    node_symbol: int
+    table: int
+    table_symbol: int
+
+
+def prices_of(weight: int) -> Prices:
+    """Return the prices where what is counted stands for `weight` times as much."""
+    chance = CHANCE * weight
+    prices = NODE, NODE_SYMBOL + chance, TABLE, TABLE_SYMBOL + chance
+    return Prices(*(BIT * price for price in prices))
+
+
+def chosen_tree(counts: ContextCounts, components: Components, most: int = MOST_TABLES) -> Tree:
+    """Return the tree for what was counted; `most` is of tables."""
+    n, prices, levels = len(counts.contexts), prices_of(counts.weight), []
+    split = Prices(*(price // counts.weight for price in prices))  # of what is counted, as it is
+    order, starts = np.arange(n), np.array([0, n])
+    for level, size in enumerate(components.sizes):
+        children, order, starts = _split(counts, split, level, size, order, starts)
+        levels.append(children)
+    leaves = np.zeros((starts.size - 1, counts.counts.shape[1]), np.int64)
+    sum_nodes(counts.counts, order, starts, leaves)
+    tables = share_tables(leaves * counts.weight, most, prices)
+    befores, places, pairs, changes = levels
+    return Tree((befores, places, pairs, changes), tables)
+
+
+def _split(
+    counts: ContextCounts, prices: Prices, level: int, size: int, order: Places, starts: Places
+) -> tuple[npt.NDArray[np.int32], Places, Places]:
+    """Split the nodes of a level, at prices that are doubled until there are not too many."""
+    column = counts.contexts[:, level].copy()
+    while True:
+        children = np.zeros((starts.size - 1, size), np.int32)
+        most = max(len(children), MOST_NODES >> len(counts.contexts.T) - 1 - level)
+        rows = NodeRows(column, counts.counts, order, starts)
+        after, ends = split_nodes(rows, prices, most, children, logarithms())
+        if ends.size:
+            return children, after, ends
+        prices = Prices(2 * prices.node, 2 * prices.node_symbol, *prices[2:])
+
+
+class NodeRows(NamedTuple):
+    """What is counted, by nodes of a level.
+
+    Attributes
+    ----------
+    components : (n,) uint8, of the level, of each row
+    counts : (n, n_values) uint32
+    order : (n,) int64, rows by node
+    starts : (n_nodes + 1,) int64, where those of each node begin
+    """
+
+    components: npt.NDArray[np.uint8]
+    counts: npt.NDArray[np.uint32]
+    order: Places
+    starts: Places
+
+
+@jit
+def split_nodes(rows: Any, prices: Any, most: int, children: Any, logs: Any) -> Any:
+    """Split all nodes of a level.
+
+    Parameters
+    ----------
+    most : nodes of the next level
+    children : zeroed (n_nodes, size) int32, filled: the node of the next level of each value
+    logs : `logarithms`
+
+    Returns
+    -------
+    the order and the starts of the next level; no starts where it would have too many nodes
+    """
+    n_nodes, size = children.shape
+    after, ends = np.empty_like(rows.order), np.empty(most + 2, np.int64)
+    sums = np.zeros((size, rows.counts.shape[1]), np.int64)
+    ends[0] = 0
+    first = 0
+    for node in range(n_nodes):
+        own_rows = rows.order[rows.starts[node] : rows.starts[node + 1]]
+        sums[:] = 0
+        add_rows(rows.components, rows.counts, own_rows, sums)
+        own = choose_own(sums, prices, children[node], logs)
+        if first + own + n_nodes - node > most:
+            return after, ends[:0].copy()
+        after_of = ends[first : first + own + 2]
+        order_by_child(rows.components, own_rows, children[node], after_of, after)
+        children[node] += first
+        first += own + 1
+    return after, ends[: first + 1].copy()
+
+
+@jit
+def add_rows(components: Any, counts: Any, own_rows: Any, sums: Any) -> None:
+    """Add rows up by their component."""
+    for row in own_rows:
+        component = components[row]
+        for s in range(counts.shape[1]):
+            sums[component, s] += counts[row, s]
+
+
+@jit
+def order_by_child(components: Any, rows: Any, row: Any, ends: Any, out: Any) -> None:
+    """Write rows to `out` by child from ends[0] on; fill in where those of each end."""
+    ends[1:] = 0
+    for e in rows:
+        ends[row[components[e]] + 1] += 1
+    for child in range(ends.size - 1):
+        ends[child + 1] += ends[child]
+    places = ends[:-1].copy()
+    for e in rows:
+        child = row[components[e]]
+        out[places[child]] = e
+        places[child] += 1
+
+
+@jit
+def choose_own(sums: Any, prices: Any, row: Any, logs: Any) -> int:
+    """Number the values that get nodes of their own from 1 on, ascending; return how many.
+
+    Greedy, the frequent ones first: a node is worth it where rest and own cost less apart.
+    """
+    totals, rest = np.zeros(len(sums), np.int64), np.zeros(sums.shape[1], np.int64)
+    for value in range(len(sums)):
+        totals[value] = add_times(sums[value], 1, rest)
+    order = np.argsort(-totals, kind="mergesort")
+    mark_own(sums, totals, rest, order, prices, row, logs)
+    own = 0
+    for value in range(row.size):
+        if row[value]:
+            own += 1
+            row[value] = own
+    return own
+
+
+@jit_norefs_part
+def mark_own(
+    sums: Any, totals: Any, rest: Any, order: Any, prices: Any, row: Any, logs: Any
+) -> None:
+    """Mark the values that get nodes of their own.
+
+    Parameters
+    ----------
+    totals, rest : of `sums` by component and by value; what is left of `rest` is what has none
+    order : components, the frequent ones first
+    """
+    total = totals.sum()
+    for value in order:
+        if totals[value] == 0 or totals[value] == total:
+            break
+        own = sums[value]
+        add_times(own, -1, rest)
+        saved, symbols = gain_of_parting(rest, total - totals[value], own, totals[value], logs)
+        if saved > prices.node + prices.node_symbol * symbols:
+            row[value] = 1
+            total -= totals[value]
+        else:
+            add_times(own, 1, rest)
+
+
+@jit_norefs_inline
+def add_times(counts: Any, n: int, out: Any) -> Any:
+    """Add counts n times to others; return their sum."""
+    total = np.int64(0)
+    for s in range(counts.size):
+        out[s] += n * np.int64(counts[s])
+        total += np.int64(counts[s])
+    return total
+
+
+@jit_norefs_inline
+def gain_of_parting(rest: Any, rest_total: int, own: Any, total: int, logs: Any) -> Any:
+    """Return what is saved where two lists of counts are two, not one, and symbols of `own`."""
+    # the cost of counts h is information(sum of h) - sum of information(h)
+    saved = information(rest_total + total, logs) - information(rest_total, logs)
+    saved -= information(total, logs)
+    symbols = 0
+    for s in range(U(own.size)):
+        if own[s]:
+            saved += information(rest[s], logs) + information(own[s], logs)
+            saved -= information(rest[s] + own[s], logs)
+            symbols += 1
+    return saved, symbols
+
+
+@jit
+def sum_nodes(counts: Any, order: Any, starts: Any, sums: Any) -> None:
+    """Count values by node."""
+    for node in range(len(sums)):
+        for row in order[starts[node] : starts[node + 1]]:
+            for s in range(counts.shape[1]):
+                sums[node, s] += counts[row, s]
+
+
+def counts_of_tables(counts: ContextCounts, tree: Tree) -> npt.NDArray[np.int64]:
+    """Return (n_tables, n) counts of the values of each table; of values that occur."""
+    nodes = np.zeros(len(counts.contexts), np.int64)
+    for level, components in zip(tree.levels, counts.contexts.T, strict=True):
+        nodes = level[nodes, components]
+    out = np.zeros((tree.n_tables, counts.counts.shape[1]), np.int64)
+    add_rows(tree.tables[nodes], counts.counts, np.arange(nodes.size), out)
+    return out
+
+
+class SharedTables(NamedTuple):
+    """Tables while leaves join them.
+
+    Attributes
+    ----------
+    counts : (most, n_values) int64
+    totals : (most,) int64
+    logarithms : (n_values, most) uint32 of the counts, 0 of no count: what a symbol that does not
+        occur takes is as if it did once
+    log_totals : (most,) uint32
+    bits : (most,) int64, room
+    """
+
+    counts: npt.NDArray[np.int64]
+    totals: npt.NDArray[np.int64]
+    logarithms: npt.NDArray[np.uint32]
+    log_totals: npt.NDArray[np.uint32]
+    bits: npt.NDArray[np.int64]
+
+
+def share_tables(leaves: npt.NDArray[np.int64], most: int, prices: Prices) -> Nodes:
+    """Return the table of each leaf, numbered as they come."""
+    n, n_values = leaves.shape
+    shared = SharedTables(
+        np.zeros((most, n_values), np.int64),
+        np.zeros(most, np.int64),
+        np.zeros((n_values, most), np.uint32),
+        np.zeros(most, np.uint32),
+        np.zeros(most, np.int64),
+    )
+    totals, tables = leaves.sum(1), np.empty(n, np.int32)
+    order = np.argsort(-totals, kind="stable")
+    join_tables(leaves, totals, order, shared, prices, logarithms(), tables)
+    renumber(tables)
+    return tables
+
+
+@jit_norefs
+def join_tables(
+    leaves: Any, totals: Any, order: Any, shared: Any, prices: Any, logs: Any, tables: Any
+) -> None:
+    """Fill in the table of each leaf.
+
+    Greedy, the frequent leaves first: a leaf joins the table that codes it best, unless a table of
+    its own costs less.
+    """
+    known = 0
+    for leaf in order:
+        own, total = leaves[leaf], totals[leaf]
+        table = best_table(own, total, known, shared)
+        if known < shared.totals.size and (
+            table < 0 or is_worth_a_table(own, total, table, shared, prices, logs)
+        ):
+            table, known = known, known + 1
+        tables[leaf] = table
+        join(own, total, table, shared, logs)
+
+
+@jit_norefs_inline
+def best_table(own: Any, total: int, known: int, shared: Any) -> int:
+    """Return the table that codes counts in the fewest bits; -1 of none."""
+    for table in range(known):
+        shared.bits[table] = total * np.int64(shared.log_totals[table])
+    for s in range(own.size):
+        n = np.int64(np.uint32(own[s]))  # 32 bits times 32 bits are one instruction
+        if n:
+            take_bits(n, shared.logarithms[s], known, shared.bits)
+    best = -1
+    for table in range(known):
+        if best < 0 or shared.bits[table] < shared.bits[best]:
+            best = table
+    return best
+
+
+@jit_norefs_inline
+def take_bits(n: Any, logarithms_of: Any, known: int, bits: Any) -> None:
+    """Take what n times a symbol say from what they take in each table."""
+    for table in range(known):
+        bits[table] -= n * np.int64(logarithms_of[table])
+
+
+@jit_norefs_inline
+def is_worth_a_table(own: Any, total: int, table: int, shared: Any, prices: Any, logs: Any) -> Any:
+    """Whether counts have to be coded apart from those of a table."""
+    saved, symbols = gain_of_parting(shared.counts[table], shared.totals[table], own, total, logs)
+    return saved > prices.table + prices.table_symbol * symbols
+
+
+@jit_norefs_inline
+def join(own: Any, total: int, table: int, shared: Any, logs: Any) -> None:
+    """Add counts to a table."""
+    shared.totals[table] += total
+    shared.log_totals[table] = logarithm(max(shared.totals[table], 1), logs)
+    for s in range(U(own.size)):
+        if own[s]:
+            n = shared.counts[table, s] + own[s]
+            shared.counts[table, s] = n
+            shared.logarithms[s, table] = logarithm(n, logs)
+
+
+@jit
+def renumber(tables: Any) -> None:
+    """Number tables in the order in which leaves name them."""
+    names, known = np.full(MOST_TABLES, -1), 0
+    for leaf in range(tables.size):
+        if names[tables[leaf]] < 0:
+            names[tables[leaf]], known = known, known + 1
+        tables[leaf] = names[tables[leaf]]

@@ -1,0 +1,225 @@
+"""What kernels of the `dense` coder know of a block, a strip and a row, in both directions."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.memory.aligned import aligned
+from gangsaw.codecs.core.memory.per_thread import ThreadScratch
+from gangsaw.codecs.core.numba.jit import jit_norefs_inline
+from gangsaw.codecs.core.numba.vectors.integers import (
+    load,
+    maximum,
+    minimum,
+    resize_to,
+    select,
+    store,
+)
+from gangsaw.codecs.core.numba.vectors.logic import either
+from gangsaw.codecs.visibility.dense.model.scale import (
+    CONTEXTS,
+    LEVEL,
+    NONE,
+    RATES,
+    ROW,
+    SLOW,
+    add_neighbours,
+    find_contexts,
+    follow,
+)
+from gangsaw.codecs.visibility.dense.model.symbols import COMMONEST, ZERO
+from gangsaw.codecs.visibility.dense.model.values import size_words, split_floats, split_residuals
+from gangsaw.codecs.visibility.lanes.table import LANES
+
+ESCAPED_EXPONENT = 11  # bits, of any float
+MOST_BITS = 1 + ESCAPED_EXPONENT + 64  # that one value puts beside its symbol
+ROOM = LANES * 16  # bytes to spare after the bits: a row of such values
+
+
+class SeriesRow(NamedTuple):
+    """What holds for all values of floats, or of residuals.
+
+    Attributes
+    ----------
+    start : exponent where no neighbour says one
+    bias : of exponents
+    low, least, most : what grids subtract from exponents; the fewest and the most bits that leaves
+    limit : the largest exponent
+    """
+
+    start: int
+    bias: int
+    low: int
+    least: int
+    most: int
+    limit: int
+
+
+class DenseBlock(NamedTuple):
+    """What kernels know of a block.
+
+    Attributes
+    ----------
+    n_rows, n_times : of a strip
+    n_series : lanes in use over all strips
+    width, mantissa : bits of a word, of its mantissa
+    means : kind of means (dense_scale)
+    n_symbols : of a table
+    has_commonest : whether `commonest`, a signed word, has a symbol of its own
+    of_type : (2, 6) int64, a `SeriesRow` of floats, then of residuals
+    """
+
+    n_rows: int
+    n_times: int
+    n_series: int
+    width: int
+    mantissa: int
+    means: int
+    n_symbols: int
+    has_commonest: bool
+    commonest: int
+    of_type: npt.NDArray[np.int64]
+
+
+# rows of what holds for lanes: fields of `SeriesRow`, then two more
+START, BIAS, LOW, LEAST, MOST, LIMIT, FIRST, IS_RESIDUAL, N_LANE_ROWS = range(9)
+NO_LIMIT = 1 << 12  # an exponent that no residual has
+
+
+class StripScratch(NamedTuple):
+    """What one call works with: sizes of a strip; what lanes are; one row of everything else.
+
+    Attributes
+    ----------
+    sizes, size_bits : (n_rows * 32,) float32, and the same memory as uint32
+    state : (32,) float32, running means
+    lanes : (N_LANE_ROWS * 32,) words, what holds for a lane in all rows of a strip
+    contexts, symbols, values, counts : (32,) words
+    """
+
+    sizes: Any
+    size_bits: Any
+    state: Any
+    lanes: Any
+    contexts: Any
+    symbols: Any
+    values: Any
+    counts: Any
+
+
+_per_thread = ThreadScratch()
+
+
+def make_scratch(n_rows: int, words: npt.NDArray[Any]) -> StripScratch:
+    """Return what strips of so many rows need, for words like those; once at a time per thread."""
+    sizes = _per_thread.array("sizes", n_rows * LANES, "f4")  # read of rows alone that were written
+    return StripScratch(sizes, sizes.view(np.uint32), *_per_thread.once(_make_rows, words.itemsize))
+
+
+def _make_rows(word_bytes: int) -> tuple[npt.NDArray[Any], ...]:
+    kind = f"i{word_bytes}"
+    rows = (aligned(LANES, kind) for _ in range(4))
+    return aligned(LANES, np.float32), aligned(N_LANE_ROWS * LANES, kind), *rows
+
+
+@jit_norefs_inline
+def begin_block(scratch: StripScratch) -> None:
+    """Forget what was in the scratch memory of another block."""
+    for lane in range(LANES):
+        scratch.state[lane] = 0
+        scratch.lanes[IS_RESIDUAL * LANES + lane] = -1
+        scratch.contexts[lane] = scratch.symbols[lane] = 0
+        scratch.values[lane] = scratch.counts[lane] = 0
+
+
+class Strip(NamedTuple):
+    """A strip, or a piece of one, that is gone through.
+
+    Attributes
+    ----------
+    first : place of its first word
+    active : lanes in use
+    some : whether some of these are residuals
+    nothing : vector of zeros, float32
+    """
+
+    first: int
+    active: int
+    some: bool
+    nothing: Any
+
+
+@jit_norefs_inline
+def begin_series(block: DenseBlock, kind: Any, lane: int, scratch: StripScratch) -> None:
+    """Set what holds for a lane in all rows of a strip; kind : 1 of residuals, else 0."""
+    if kind != scratch.lanes[IS_RESIDUAL * LANES + lane]:
+        scratch.state[lane] = NONE  # a running mean of the other type says nothing
+    for item in range(FIRST):
+        scratch.lanes[item * LANES + lane] = block.of_type[kind, item]
+    scratch.lanes[START * LANES + lane] += block.of_type[kind, BIAS]
+    scratch.lanes[FIRST * LANES + lane] = CONTEXTS * kind
+    scratch.lanes[IS_RESIDUAL * LANES + lane] = kind
+
+
+@jit_norefs_inline
+def begin_strip(block: DenseBlock, predictors: Any, strip: int, scratch: StripScratch) -> Any:
+    """Say what a strip's lanes are; return how many are in use, and whether some are residuals."""
+    some = False
+    for lane in range(LANES):
+        kind = np.int64(predictors[strip * LANES + lane] > 0)
+        begin_series(block, kind, lane, scratch)
+        some = some or bool(kind)
+    return min(LANES, block.n_series - strip * LANES), some
+
+
+@jit_norefs_inline
+def lane(scratch: StripScratch, item: int) -> Any:
+    """Vector of what holds for the lanes of a strip."""
+    return load(scratch.lanes, item * LANES, ROW)
+
+
+@jit_norefs_inline
+def begin_row(block: DenseBlock, strip: Strip, row: int, scratch: StripScratch) -> Any:
+    """Return exponents, biased, and contexts of a row's lanes from the rows before."""
+    if block.means >= SLOW:
+        scale = follow(scratch.sizes, row, RATES[block.means], scratch.state, strip.nothing)
+    else:
+        scale = add_neighbours(scratch.sizes, row, block.n_times, block.means, strip.nothing)
+    exponent, context = find_contexts(
+        scale, lane(scratch, START), lane(scratch, BIAS), scratch.lanes, block.means == LEVEL
+    )
+    return exponent, context + lane(scratch, FIRST)
+
+
+@jit_norefs_inline
+def grid_bits(exponent: Any, scratch: StripScratch) -> Any:
+    """Return the bits of fractions of values on the grid."""
+    above = exponent - lane(scratch, LOW)
+    return minimum(maximum(above, lane(scratch, LEAST)), lane(scratch, MOST))
+
+
+@jit_norefs_inline
+def split_row(block: DenseBlock, strip: Strip, word: Any, scratch: StripScratch) -> Any:
+    """Return exponents, biased, and fractions of words and, where some are, of residuals."""
+    exponent, fraction = split_floats(word, block.width, block.mantissa)
+    if strip.some:
+        is_residual = lane(scratch, IS_RESIDUAL) > 0
+        other, below = split_residuals(word, block.width)
+        exponent = select(is_residual, other, exponent)
+        fraction = select(is_residual, below, fraction)
+    return exponent, fraction
+
+
+@jit_norefs_inline
+def keep_sizes(
+    block: DenseBlock, row: int, symbol: Any, exponent: Any, fraction: Any, scratch: StripScratch
+) -> None:
+    """Store the sizes of a row for the rows after it, 0 of symbols that are values themselves."""
+    bias, limit = lane(scratch, BIAS), lane(scratch, LIMIT)
+    size = size_words(exponent, fraction, bias, limit, scratch.size_bits, block.width)
+    has_size = either(symbol < ZERO, symbol > COMMONEST)
+    has_size = resize_to(select(has_size, symbol * 0 + 1, symbol * 0), scratch.size_bits) > 0
+    store(scratch.size_bits, row * LANES, select(has_size, size, size * 0))

@@ -1,0 +1,1 @@
+"""Tiles of `fast`: groups of rows, their modes and planes."""

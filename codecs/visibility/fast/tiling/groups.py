@@ -1,0 +1,313 @@
+"""Groups, 32 rows of a lane: from words to the values whose planes are stored, and back.
+
+SPEC.md, fast, gives the three kinds. Kernels take as many lanes at once as a vector of AVX2 holds;
+words of 16 bits are taken as 32, with zeros above.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from llvmlite import ir
+from numba import types
+
+from gangsaw.codecs.core.numba.jit import intrinsic, jit_norefs_inline
+from gangsaw.codecs.core.numba.vectors.integers import (
+    as_float_bits,
+    lane_leading_zeros,
+    load,
+    resize_to,
+    select,
+    spread,
+    store,
+    unsigned_maximum,
+    unsigned_minimum,
+    value_of,
+)
+from gangsaw.codecs.core.numba.vectors.logic import logical_shift_right
+from gangsaw.codecs.visibility.lanes.table import LANES, ROWS
+
+EXPONENTS, GRID, PREDICTED = 0, 1, 2  # kinds of a group
+FRACTION_BITS = {16: 10, 32: 23, 64: 52}  # of IEEE 754
+NEVER = 1 << 10  # a width that no kind has
+
+
+class LaneColumn(NamedTuple):
+    """Which lanes of a tile a vector holds: the first one, its place in the first row."""
+
+    lane: int
+    at: int
+
+
+class GroupHeaders(NamedTuple):
+    """What the headers of a vector of groups say, a vector each."""
+
+    width: Any
+    kind: Any
+    base: Any
+
+
+@intrinsic
+def width_of(typing_context: Any, array: Any) -> Any:
+    """Bits of the items of an array, as a constant."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return ir.IntType(64)(array.dtype.bitwidth)
+
+    return types.int64(array), codegen
+
+
+@intrinsic
+def fraction_of(typing_context: Any, array: Any) -> Any:
+    """Bits of the fraction of floats as wide as the items of an array, as a constant."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return ir.IntType(64)(FRACTION_BITS[array.dtype.bitwidth])
+
+    return types.int64(array), codegen
+
+
+@jit_norefs_inline
+def _words(table: Any, at: int, rows: Any, lanes: Any) -> Any:
+    return resize_to(load(table, at, lanes), rows)
+
+
+@jit_norefs_inline
+def _turned(words: Any, table: Any) -> Any:
+    """Rotate left by one: the exponent is on top, the sign below the fraction."""
+    bits = width_of(table)
+    return (words << 1 | logical_shift_right(words, bits - 1)) & ((2 << (bits - 1)) - 1)
+
+
+@jit_norefs_inline
+def bit_length(vector: Any, rows: Any) -> Any:
+    """Bits of every lane up to its highest one."""
+    return width_of(rows) - lane_leading_zeros(vector)
+
+
+@jit_norefs_inline
+def extremes(table: Any, at: int, rows: Any, lanes: Any) -> Any:
+    """Least and greatest turned word of each of the lanes from table[at] on."""
+    least, most = spread(-1, rows, lanes), spread(0, rows, lanes)
+    for row in range(ROWS):
+        turned = _turned(_words(table, at + LANES * row, rows, lanes), table)
+        least, most = unsigned_minimum(least, turned), unsigned_maximum(most, turned)
+    return least, most
+
+
+@jit_norefs_inline
+def exponent_group(least: Any, most: Any, table: Any, rows: Any, lanes: Any) -> Any:
+    """Headers of the kind "exponents"."""
+    base = logical_shift_right(least, fraction_of(table) + 1)
+    width = bit_length(most - (base << (fraction_of(table) + 1)), rows)
+    return GroupHeaders(width, spread(EXPONENTS, rows, lanes), base)
+
+
+@jit_norefs_inline
+def grid_group(table: Any, at: int, most: Any, rows: Any, lanes: Any) -> Any:
+    """Headers of the kind "grid"; the width is NEVER where it cannot be."""
+    fraction = fraction_of(table)
+    least, lowest = spread(-1, rows, lanes), spread(-1, rows, lanes)
+    for row in range(ROWS):
+        words = _words(table, at + LANES * row, rows, lanes)
+        # zeros wrap around to the greatest, so that the least is that of the other words
+        least = unsigned_minimum(least, _turned(words, table) - 2)
+        exponent = _exponent_of(words, table)
+        significand = words & ((1 << fraction) - 1) | (1 << fraction)
+        last = as_float_bits(significand & (spread(0, rows, lanes) - significand))
+        place = logical_shift_right(last, fraction_of(rows)) + exponent
+        lowest = unsigned_minimum(lowest, select(exponent == 0, -1, place))
+    base = unsigned_minimum(lowest - _bias(rows), most_base(table))
+    highest = logical_shift_right(most, fraction + 1)
+    width = highest - base + (fraction + 2)
+    width = select(logical_shift_right(least + 2, fraction + 1) == 0, NEVER, width)  # denormals
+    width = select(highest == most_exponent(table), NEVER, width)  # infinities, NaNs
+    return GroupHeaders(width, GRID, base)
+
+
+@jit_norefs_inline
+def narrower(one: GroupHeaders, other: GroupHeaders) -> GroupHeaders:
+    """Of two headers of each lane the one of fewer planes; of as many the first."""
+    is_other = other.width < one.width
+    return GroupHeaders(
+        select(is_other, other.width, one.width),
+        select(is_other, other.kind, one.kind),
+        select(is_other, other.base, one.base),
+    )
+
+
+@jit_norefs_inline
+def _bias(rows: Any) -> int:
+    return 1023 if width_of(rows) == 64 else 127
+
+
+@jit_norefs_inline
+def most_exponent(table: Any) -> Any:
+    """Exponent field of infinities."""
+    return (1 << (width_of(table) - 1 - fraction_of(table))) - 1
+
+
+@jit_norefs_inline
+def most_base(table: Any) -> int:
+    """Greatest base of a grid: that of 32 bits has room for no more."""
+    greatest = most_exponent(table) - 1 + fraction_of(table)
+    return 255 if width_of(table) == 32 else greatest
+
+
+@jit_norefs_inline
+def _exponent_of(words: Any, table: Any) -> Any:
+    return logical_shift_right(words, fraction_of(table)) & most_exponent(table)
+
+
+@jit_norefs_inline
+def store_values(
+    table: Any, column: LaneColumn, header: GroupHeaders, scratch: Any, grids: Any, predictions: Any
+) -> None:
+    """Set rows to the values of the kind of each lane.
+
+    Parameters
+    ----------
+    scratch : `TileScratch` of fast/plan.py, with the residuals of the kind "predicted"
+    grids, predictions : `static`, 1 where lanes are so
+    """
+    _, kind, base = header
+    rows, lanes = scratch.rows, scratch.lanes
+    floor, is_grid, is_predicted = base << (fraction_of(table) + 1), kind == GRID, kind == PREDICTED
+    for row in range(ROWS):
+        words = _words(table, column.at + LANES * row, rows, lanes)
+        values = _turned(words, table) - floor
+        if value_of(grids):
+            values = select(is_grid, _grid_value(words, base, table, rows, lanes), values)
+        if value_of(predictions):
+            residual = load(scratch.residuals, row * value_of(lanes), lanes)
+            values = select(is_predicted, residual, values)
+        store(rows, row * value_of(lanes), values)
+
+
+@jit_norefs_inline
+def _grid_value(words: Any, base: Any, table: Any, rows: Any, lanes: Any) -> Any:
+    fraction, bits = fraction_of(table), width_of(table)
+    room = bits - 2 - fraction  # the furthest that a significand goes to the left
+    exponent = _exponent_of(words, table)
+    significand = words & ((1 << fraction) - 1)
+    significand = select(exponent == 0, 0, significand | (1 << fraction)) << room
+    steps = logical_shift_right(significand, (base - exponent + room) & (width_of(rows) - 1))
+    return steps << 1 | logical_shift_right(words, bits - 1)
+
+
+@jit_norefs_inline
+def store_residuals(table: Any, column: LaneColumn, scratch: Any) -> Any:
+    """Set residuals to the values of the kind "predicted"; return the greatest of each lane."""
+    rows, lanes = scratch.rows, scratch.lanes
+    most = spread(0, rows, lanes)
+    for row in range(ROWS):
+        words = _words(table, column.at + LANES * row, rows, lanes)
+        predicted = _prediction(table, column.lane, row, scratch)
+        residual = _zigzag(words, predicted, table, rows)
+        store(scratch.residuals, row * value_of(lanes), residual)
+        most = unsigned_maximum(most, residual)
+    return most
+
+
+@jit_norefs_inline
+def residual_width(table: Any, column: LaneColumn, scratch: Any) -> Any:
+    """Width of the kind "predicted"; sets residuals."""
+    return bit_length(store_residuals(table, column, scratch), scratch.rows)
+
+
+@jit_norefs_inline
+def _zigzag(words: Any, predicted: Any, table: Any, rows: Any) -> Any:
+    """How far differences are from 0, their signs in the lowest bit."""
+    spare = width_of(rows) - width_of(table)
+    difference = (words - predicted) << spare
+    zigzag = difference << 1 ^ difference >> (width_of(rows) - 1)
+    return logical_shift_right(zigzag, spare)
+
+
+@jit_norefs_inline
+def _undo_zigzag(residuals: Any) -> Any:
+    return logical_shift_right(residuals, 1) ^ (residuals & 1) * -1
+
+
+@jit_norefs_inline
+def _prediction(table: Any, lane: int, row: int, scratch: Any) -> Any:
+    neighbours, rows, lanes = scratch.neighbours, scratch.rows, scratch.lanes
+    first = _words(table, neighbours[3 * row] + lane, rows, lanes)
+    second = _words(table, neighbours[3 * row + 1] + lane, rows, lanes)
+    return first + second - _words(table, neighbours[3 * row + 2] + lane, rows, lanes)
+
+
+@jit_norefs_inline
+def lowest_bits(rows: Any, widths: Any, lanes: Any) -> Any:
+    """Set the lowest `widths` bits of each lane: other bits of rows mean nothing."""
+    bits = width_of(rows)
+    mask = logical_shift_right(spread(-1, rows, lanes), (bits - widths) & (bits - 1))
+    return select(widths == 0, 0, mask)
+
+
+@jit_norefs_inline
+def restore_values(
+    table: Any, column: LaneColumn, header: GroupHeaders, scratch: Any, grids: Any, predictions: Any
+) -> None:
+    """Undo `store_values`, and `store_residuals`; rows above must be there.
+
+    Bits of rows above the width of a lane may be anything.
+    """
+    rows, lanes = scratch.rows, scratch.lanes
+    mask, is_predicted = lowest_bits(rows, header.width, lanes), header.kind == PREDICTED
+    last = spread(0, rows, lanes)
+    for row in range(ROWS):
+        values = load(rows, row * value_of(lanes), lanes) & mask
+        words = _restore(values, header, table, rows, grids)
+        if value_of(predictions):
+            # lanes that are not predicted go on with what means nothing
+            last = _predicted(values, last, row, table, column, scratch)
+            words = select(is_predicted, last, words)
+        store(table, column.at + LANES * row, resize_to(words, table))
+
+
+@jit_norefs_inline
+def _restore(values: Any, header: GroupHeaders, table: Any, rows: Any, grids: Any) -> Any:
+    """Return words of values, but for predicted ones; grids as above."""
+    words = _unturned(values + (header.base << (fraction_of(table) + 1)), table)
+    if value_of(grids):
+        grid_words = _grid_word(values, header.base, table, rows)
+        words = select(header.kind == GRID, grid_words, words)
+    return words
+
+
+@jit_norefs_inline
+def _unturned(turned: Any, table: Any) -> Any:
+    return logical_shift_right(turned, 1) | turned << (width_of(table) - 1)
+
+
+@jit_norefs_inline
+def _grid_word(values: Any, base: Any, table: Any, rows: Any) -> Any:
+    """Return what a value stands for; what no encoder writes gives any words."""
+    fraction, bits = fraction_of(table), width_of(table)
+    # the float of a value has its exponent and significand, but for a scale
+    scale = (base - (_bias(rows) + fraction)) << fraction
+    steps = logical_shift_right(values, 1)
+    code = logical_shift_right(as_float_bits(steps), fraction_of(rows) - fraction) + scale
+    return select(steps == 0, 0, code) & ((1 << (bits - 1)) - 1) | values << (bits - 1)
+
+
+@jit_norefs_inline
+def _predicted(
+    residuals: Any, last: Any, row: int, table: Any, column: LaneColumn, scratch: Any
+) -> Any:
+    """Add a residual to its prediction.
+
+    The row before comes from a register: a load would wait for what was just stored.
+    """
+    neighbours, rows, lanes = scratch.neighbours, scratch.rows, scratch.lanes
+    words = _undo_zigzag(residuals) - _words(
+        table, neighbours[3 * row + 2] + column.lane, rows, lanes
+    )
+    for i in range(2):
+        place = neighbours[3 * row + i] + column.lane
+        if row > 0 and place == column.at + LANES * (row - 1):
+            words = words + last
+        else:
+            words = words + _words(table, place, rows, lanes)
+    return words

@@ -1,0 +1,155 @@
+"""Modes of "fast", predictors and grids, and the choice of one from some tiles (SPEC.md, fast)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gangsaw.codecs.core.numba.jit import jit_norefs_inline
+from gangsaw.codecs.core.numba.vectors.integers import load, minimum, store, value_of
+from gangsaw.codecs.visibility.fast.tiling.groups import (
+    LaneColumn,
+    exponent_group,
+    extremes,
+    grid_group,
+    narrower,
+    residual_width,
+)
+from gangsaw.codecs.visibility.lanes.table import LANES, ROWS
+
+LORENZO, FREQUENCY, TIME = 1, 2, 3  # predictors of a mode; the last two are second differences
+WITH_GRIDS = 4  # added to the predictor
+MODES = 8
+SAMPLED, FEW = 8, 4  # one of so many tiles is tried, or about so many in all if they are less
+FIRST_SAMPLED = 3
+GAIN = 16  # a mode has to save one part of so many: it takes time
+
+
+@jit_norefs_inline
+def used_lanes(tile: int, extents: Any) -> int:
+    """Lanes of a tile with words: after them, in the last strip, all are 0."""
+    is_last = tile * ROWS >= extents.n_rows - extents.n_strip_rows
+    return extents.n_series % LANES or LANES if is_last else LANES
+
+
+@jit_norefs_inline
+def set_neighbours(tile: int, predictor: int, extents: Any, neighbours: Any) -> None:
+    """Set where the three words are of which each row's prediction is the sum, the last negative.
+
+    Where there is none it is in the row of zeros; rows that fill up are as the last one.
+    """
+    n_times, n_rows = extents.n_times, extents.n_rows
+    zeros = -(-n_rows // ROWS) * ROWS
+    row = tile * ROWS % extents.n_strip_rows
+    time = row % n_times
+    first_time, first_row, back = _inner(predictor, n_times)
+    for i in range(ROWS):
+        here = tile * ROWS + i
+        places = here - back[0], here - back[1], here - back[2]
+        if here >= n_rows:
+            places = n_rows - 1, zeros, zeros
+        elif time < first_time or row < first_row:
+            places = _at_border(here, row, time, n_times, zeros, predictor)
+        neighbours[3 * i] = places[0] * LANES
+        neighbours[3 * i + 1] = places[1] * LANES
+        neighbours[3 * i + 2] = places[2] * LANES
+        row, time = row + 1, time + 1
+        if time == n_times:
+            time = 0
+        if row == extents.n_strip_rows:
+            row = 0
+
+
+@jit_norefs_inline
+def _inner(predictor: int, n_times: int) -> tuple[int, int, tuple[int, int, int]]:
+    """Return first time and first row that have all neighbours; how many rows back those are."""
+    if predictor == LORENZO:
+        return 1, n_times, (1, n_times, n_times + 1)
+    if predictor == FREQUENCY:
+        return 0, 2 * n_times, (n_times, n_times, 2 * n_times)
+    return 2, 0, (1, 1, 2)
+
+
+@jit_norefs_inline
+def _at_border(
+    here: int, row: int, time: int, n_times: int, zeros: int, predictor: int
+) -> tuple[int, int, int]:
+    earlier = here - 1 if time > 0 else zeros
+    lower = here - n_times if row >= n_times else zeros
+    if predictor == LORENZO:
+        return earlier, lower, zeros
+    if predictor == FREQUENCY:
+        return lower if row >= n_times else earlier, zeros, zeros
+    return earlier if time > 0 else lower, zeros, zeros
+
+
+@jit_norefs_inline
+def _second_predictor(extents: Any) -> int:
+    """Return the second predictor that is tried, after Lorenzo."""
+    return FREQUENCY if extents.n_strip_rows > 2 * extents.n_times else TIME
+
+
+@jit_norefs_inline
+def try_modes(table: Any, extents: Any, scratch: Any) -> None:
+    """Add up what the sampled tiles would take in each mode."""
+    n_tiles = -(-extents.n_rows // ROWS)
+    scratch.totals[:] = 0
+    step = max(SAMPLED, n_tiles // FEW)
+    for tile in range(min(FIRST_SAMPLED, n_tiles - 1), n_tiles, step):
+        _try_kinds(table, tile, used_lanes(tile, extents), scratch)
+        for predictor in (LORENZO, _second_predictor(extents)):
+            _try_predictor(table, tile, predictor, extents, scratch)
+
+
+@jit_norefs_inline
+def cheapest(totals: Any, extents: Any, lanes: Any) -> int:
+    """Return the mode under which the sampled tiles get shortest."""
+    best, least = 0, GAIN * _sum_of_lanes(totals, 0, lanes)
+    second = _second_predictor(extents)
+    for mode in range(1, MODES):
+        if mode % WITH_GRIDS in (0, LORENZO, second):
+            cost = (GAIN + 1) * _sum_of_lanes(totals, mode, lanes)
+            if cost < least:
+                best, least = mode, cost
+    return best
+
+
+@jit_norefs_inline
+def _try_kinds(table: Any, tile: int, used: int, scratch: Any) -> None:
+    """Add up the widths of a tile without prediction; leave those of each lane behind the sums."""
+    rows, totals, lanes = scratch.rows, scratch.totals, scratch.lanes
+    for lane in range(0, used, value_of(lanes)):
+        at = tile * ROWS * LANES + lane
+        least, most = extremes(table, at, rows, lanes)
+        group = exponent_group(least, most, table, rows, lanes)
+        grid = grid_group(table, at, most, rows, lanes)
+        for grids in (0, 1):
+            width = narrower(group, grid).width if grids else group.width
+            store(totals, MODES * value_of(lanes) + LANES * grids + lane, width)
+            _add_cost(totals, WITH_GRIDS * grids, width, lanes)
+
+
+@jit_norefs_inline
+def _try_predictor(table: Any, tile: int, predictor: int, extents: Any, scratch: Any) -> None:
+    totals, lanes = scratch.totals, scratch.lanes
+    set_neighbours(tile, predictor, extents, scratch.neighbours)
+    for lane in range(0, used_lanes(tile, extents), value_of(lanes)):
+        column = LaneColumn(lane, tile * ROWS * LANES + lane)
+        residual = residual_width(table, column, scratch)
+        for grids in (0, 1):
+            width = load(totals, MODES * value_of(lanes) + LANES * grids + lane, lanes)
+            width = minimum(width, residual)
+            _add_cost(totals, WITH_GRIDS * grids + predictor, width, lanes)
+
+
+@jit_norefs_inline
+def _add_cost(totals: Any, mode: int, width: Any, lanes: Any) -> None:
+    at = mode * value_of(lanes)
+    store(totals, at, load(totals, at, lanes) + width)
+
+
+@jit_norefs_inline
+def _sum_of_lanes(totals: Any, mode: int, lanes: Any) -> int:
+    total = 0
+    for lane in range(value_of(lanes)):
+        total += int(totals[mode * value_of(lanes) + lane])
+    return total

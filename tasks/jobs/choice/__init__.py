@@ -1,0 +1,1 @@
+"""Which codec, chunks and parameters an array gets."""

@@ -1,0 +1,239 @@
+"""The choice of codec and chunks for an array: every codec of the table is asked. Arrays that no
+codec is made for go to Zstandard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+from zarr.codecs import ZstdCodec
+from zarr.registry import get_codec_class
+
+from gangsaw.codecs.core import codec_table
+from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.errors import BadParams, GangsawError
+from gangsaw.codecs.core.suits import Answers, ArrayFacts, Extents, Grade
+from gangsaw.codecs.core.zarr.block_codec import BlockCodec
+from gangsaw.tasks.jobs.choice.extremes import find_extremes, first_nan
+from gangsaw.tasks.source import Description, SourceArray
+from gangsaw.tasks.store.dataset.carried import is_carried
+from gangsaw.tasks.store.layout import (
+    ArrayLayout,
+    ChunkChoice,
+    Codec,
+    CodecChoices,
+    check_touched,
+    chunks_for,
+)
+
+if TYPE_CHECKING:
+    from distributed import Client
+    from zarr.core.common import JSON
+
+SAMPLE_BYTES = 1 << 20  # of an array that are read as a sample: too few to be noticed
+CUBE = 64  # items along an axis of a sample: enough to see along which axis it is smooth
+SAMPLE_CHUNKS = 1024  # of the source that a sample touches at most: each may be a file
+GENERAL_CODEC = ZstdCodec(level=3)  # of what no codec is for
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What stores an array: a codec of the table, or a plain one of Zarr's.
+
+    Attributes
+    ----------
+    name : Zarr name of the codec of the table; with `plain`, of the one that proposed it
+    plain : Zarr codec that is used instead
+    """
+
+    name: str | None
+    plain: Codec | None = None
+
+    @property
+    def answers(self) -> Answers:
+        """The answers of the array's codec."""
+        return Answers() if self.name is None else codec_table.answers()[self.name]
+
+
+def facts_of(
+    array: Description, others: Iterable[Description] = (), client: Client | None = None
+) -> ArrayFacts:
+    """Return the facts that codecs get about an array and the others of its source."""
+    facts = ArrayFacts(array.name, array.shape, array.dtype, array.dims, array.attrs)
+    facts_of_others = tuple(facts_of(other) for other in others if other is not array)
+    if not isinstance(array, SourceArray) or 0 in array.shape:
+        return replace(facts, others=facts_of_others)
+    sample, cube = lru_cache(partial(_sample, array)), lru_cache(partial(_cube, array))
+    extremes = lru_cache(partial(find_extremes, array, client=client))
+    return replace(facts, others=facts_of_others, sample=sample, cube=cube, extremes=extremes)
+
+
+def choose_layout(
+    source: Description,
+    codec: CodecChoices,
+    chunks: ChunkChoice,
+    others: Sequence[Description] = (),
+) -> ArrayLayout:
+    """Return the layout; raise BadParams for chunks that do not fit the array."""
+    chosen = codec[source.name] if isinstance(codec, Mapping) else codec
+    facts = facts_of(source, others)
+    if isinstance(chosen, str):
+        if chosen not in ("auto", "none"):
+            raise BadParams(f"codec must be a Zarr codec, 'auto' or 'none', got {chosen!r}")
+        choice = by_content(facts)
+        extents = chunks_of(source, chunks, facts, choice.name)
+        return ArrayLayout(
+            extents, configured(choice, facts, extents) if chosen == "auto" else None
+        )
+    return ArrayLayout(
+        chunks_of(source, chunks, facts, getattr(chosen, "codec_name", None)), chosen
+    )
+
+
+def chunks_of(
+    source: Description, chunks: ChunkChoice, array: ArrayFacts, name: str | None
+) -> Extents:
+    """Return the caller's chunks, or by default what the codec `name` answers.
+
+    Without such an answer the content decides, whichever codec is used. Raises BadParams for chunks
+    that do not fit the array, or the chunks of its source.
+    """
+    answer = codec_table.answers().get(name or "", Answers())
+    least = answer.least_chunks(array)
+    if least is None:
+        least = by_content(array).answers.least_chunks(array)
+    extents = chunks_for(source, chunks, least)
+    check_touched(source, extents)
+    return extents
+
+
+def by_content(array: ArrayFacts) -> Choice:
+    """Return the codec that suits the array best, by what codecs answer.
+
+    Codecs that a format named come first, then proof by a sample, then what a codec would have for
+    the companions of its own arrays, then dtype and axes; those of equal grade code a sample.
+    """
+    if is_carried(array.attrs):  # bytes of tables and texts: no codec is made for their axes
+        return Choice(None, GENERAL_CODEC)
+    grades = {name: grade(name, array) for name in codec_table.answers()}
+    best = max(grades.values(), default=Grade.REFUSE)
+    if best < Grade.PROVEN:
+        for name in codec_table.answers():
+            if (plain := codec_table.ask(name, lambda a: a.companion(array))) is not None:
+                return Choice(name, _plain(plain))
+    if best < Grade.GENERAL:
+        return Choice(None, GENERAL_CODEC)
+    return Choice(_smallest([name for name in grades if grades[name] == best], array))
+
+
+def named(name: str, array: ArrayFacts, source: SourceArray) -> Choice:
+    """Return the codec that the user named, or the best one for an array that it is not meant for.
+
+    Raises BadParams where the codec cannot be imported, or cannot hold the array.
+    """
+    answer = codec_table.answer(name)
+    if answer.is_aside(array):
+        return by_content(array)
+    refuse(name, answer, array, source)
+    return Choice(name)
+
+
+def grade(name: str, array: ArrayFacts) -> Grade:
+    """Return how a codec suits an array; a plugin that fails to answer refuses it."""
+
+    def of(answer: Answers) -> Grade:
+        return Grade.REFUSE if answer.refusal(array) is not None else Grade(answer.suits(array))
+
+    return codec_table.ask(name, of) or Grade.REFUSE
+
+
+def refuse(name: str, answer: Answers, array: ArrayFacts, source: SourceArray) -> None:
+    """Raise BadParams for an array that the codec cannot hold; say where a NaN is."""
+    if (refusal := answer.refusal(array)) is None:
+        return
+    nan = first_nan(source) if array.dtype.kind == "f" else None
+    place = f" and NaN at {nan}" if nan is not None else ""
+    raise BadParams(f"{array.name} {refusal.found}{place}, {name} {refusal.takes}")
+
+
+def configured(
+    choice: Choice,
+    array: ArrayFacts,
+    chunks: Extents,
+    params: Mapping[str, object] | None = None,
+    options: Mapping[str, object] | None = None,
+) -> Codec:
+    """Return the codec for such chunks, with the user's parameters and options over its own.
+
+    A plain codec takes neither. Raises BadParams for unknown parameters and wrong values.
+    """
+    if choice.plain is not None:
+        return choice.plain
+    assert choice.name is not None
+    answer = choice.answers
+    wanted = options or {}
+    given = {o.name: o.value(wanted[o.name]) for o in answer.options if o.name in wanted}
+    changes = {**answer.parameters(array, chunks), **(params or {}), **answer.settled(array, given)}
+    kind = codec_table.codec_class(choice.name)
+    settings = cast("JSON", changes)
+    return kind.from_dict({"name": choice.name, "configuration": settings})
+
+
+def _plain(configuration: Mapping[str, object]) -> Codec:
+    kind = get_codec_class(str(configuration["name"]))
+    return cast("Codec", kind.from_dict(cast("dict[str, JSON]", dict(configuration))))
+
+
+def _smallest(names: Sequence[str], array: ArrayFacts) -> str:
+    """Return the codec with the smallest encoding of a sample; the first where nothing is read."""
+    usable = [name for name in names if len(names) == 1 or codec_table.is_usable(name)] or names
+    sample = array.sample() if len(usable) > 1 and array.sample is not None else None
+    if sample is None:
+        return usable[0]
+    return min(usable, key=lambda name: _trial(name, array, sample))
+
+
+def _trial(name: str, array: ArrayFacts, sample: NumpyArray) -> float:
+    """Return the encoded bytes of a sample; infinity where the codec fails."""
+    part = replace(array, shape=sample.shape)
+    try:
+        codec = cast("BlockCodec", configured(Choice(name), part, sample.shape))
+        return len(codec.encode_chunk(sample))
+    except GangsawError:
+        return np.inf
+
+
+def _sample(array: SourceArray) -> NumpyArray:
+    """Return the middle of an array: whole rows, as many as SAMPLE_BYTES and SAMPLE_CHUNKS hold."""
+    return _middle(array, array.shape)
+
+
+def _cube(array: SourceArray) -> NumpyArray:
+    """Return the middle of an array: CUBE items at most along the last three axes."""
+    before = max(0, len(array.shape) - 3)
+    return _middle(array, (1,) * before + (CUBE,) * (len(array.shape) - before))
+
+
+def _middle(array: SourceArray, most: Sequence[int]) -> NumpyArray:
+    """Return `most` extents of the middle, or what SAMPLE_BYTES and SAMPLE_CHUNKS hold of them."""
+    room, pieces = SAMPLE_BYTES // max(1, array.dtype.itemsize), SAMPLE_CHUNKS
+    region = []
+    axes = zip(array.shape, array.chunks or array.shape, most, strict=True)
+    for n, chunk, limit in reversed(list(axes)):
+        extent = max(1, min(n, limit, room, pieces * chunk))
+        start = (n - extent) // 2
+        if _touched(start, extent, chunk) > pieces:
+            start -= start % chunk
+        room //= extent
+        pieces //= _touched(start, extent, chunk)
+        region.append(slice(start, start + extent))
+    return np.ascontiguousarray(array.read(tuple(reversed(region))))
+
+
+def _touched(start: int, extent: int, chunk: int) -> int:
+    """Return how many chunks hold samples of a span."""
+    return -(-(start + extent) // chunk) - start // chunk

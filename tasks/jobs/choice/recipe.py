@@ -1,0 +1,120 @@
+"""From the user's codec name and parameters to the codec of each array."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from gangsaw.codecs.core import codec_table
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.suits import ArrayFacts
+from gangsaw.tasks.jobs.choice.choose import (
+    GENERAL_CODEC,
+    Choice,
+    by_content,
+    chunks_of,
+    configured,
+    facts_of,
+    named,
+)
+from gangsaw.tasks.source import Source, SourceArray
+from gangsaw.tasks.store.layout import ChunkChoice, CodecChoice, check_axes, check_sizes
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+PLAIN = "zstd"  # the one codec that is not of the table and may be named
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The user's choice of a codec.
+
+    Attributes
+    ----------
+    codec : Zarr name of a codec with or without "gangsaw.", "zstd", "auto" or "none"
+    params : parameters that differ from the codec's defaults
+    block : extents of a block in items, as the codec's parameter; None chooses by the chunk
+    options : values of the codecs' options, by name, such as "bit_depth" or "effort"
+    chunks : extents of a chunk, one per axis or by axis name; None chooses
+    """
+
+    codec: str = "auto"
+    params: Mapping[str, object] = field(default_factory=dict)
+    block: tuple[int, ...] | None = None
+    options: Mapping[str, object] = field(default_factory=dict)
+    chunks: ChunkChoice = None
+
+    def codecs(self, source: Source, client: Client | None = None) -> dict[str, CodecChoice]:
+        """Return the codec of each array, by name.
+
+        Raises
+        ------
+        BadParams
+            There is no such codec, parameter or option, no array takes a given one, the codec
+            cannot encode an array, or that has more chunks than a job can list.
+        """
+        check_axes(source.arrays, self.chunks)
+        check_sizes(source.arrays, self.chunks)
+        _check_options(self.options)
+        if self.codec == "none":
+            self._check_taken(source.arrays, [None for _ in source.arrays])
+            return {array.name: "none" for array in source.arrays}
+        facts = [facts_of(array, source.arrays, client) for array in source.arrays]
+        pairs = zip(source.arrays, facts, strict=True)
+        choices = [self._choice(array, of) for array, of in pairs]
+        self._check_taken(source.arrays, choices)
+        rows = zip(source.arrays, facts, choices, strict=True)
+        return {array.name: self._codec(array, of, choice) for array, of, choice in rows}
+
+    def _choice(self, array: SourceArray, facts: ArrayFacts) -> Choice:
+        if self.codec == "auto":
+            return by_content(facts)
+        if self.codec == PLAIN:
+            return Choice(None, GENERAL_CODEC)
+        name = codec_table.full_name(self.codec)
+        if name not in codec_table.table():
+            names = ", ".join(["auto", *codec_table.table(), PLAIN, "none"])
+            raise BadParams(f"no codec {self.codec!r}; there are: {names}")
+        return named(name, facts, array)
+
+    def _codec(self, array: SourceArray, facts: ArrayFacts, choice: Choice) -> CodecChoice:
+        changes = dict(self.params)
+        if self.block is not None:
+            changes["block"] = list(self.block)
+        extents = chunks_of(array, self.chunks, facts, choice.name)
+        return configured(choice, facts, extents, changes, self.options)
+
+    def _check_taken(self, arrays: Sequence[SourceArray], choices: Sequence[Choice | None]) -> None:
+        """Raise BadParams for what the user gave and no array takes."""
+        ours = [c for c in choices if c is not None and c.plain is None]
+        where = ", ".join(map(_target_of, arrays, choices))
+        for name in self.options:
+            if not any(name in _option_names(choice) for choice in ours):
+                owners = " and ".join(codec_table.owners(name))
+                flag = name.replace("_", "-")
+                raise BadParams(f"no array takes --{flag}, an option of {owners}: {where}")
+        if (self.params or self.block is not None) and not ours:
+            raise BadParams(f"no array takes codec parameters or a block: {where}")
+
+
+def _option_names(choice: Choice) -> set[str]:
+    return {option.name for option in choice.answers.options}
+
+
+def _target_of(array: SourceArray, choice: Choice | None) -> str:
+    target = "plain samples" if choice is None else choice.name
+    if choice is not None and choice.plain is not None:
+        target = str(choice.plain.to_dict()["name"])
+    return f"{array.name} ({array.dtype.name}) goes to {target}"
+
+
+def _check_options(options: Mapping[str, object]) -> None:
+    for name in options:
+        if not codec_table.owners(name):
+            known = {option.name for a in codec_table.answers().values() for option in a.options}
+            raise BadParams(
+                f"no codec or format has an option {name!r}; of codecs there are: "
+                f"{', '.join(sorted(known))}"
+            )

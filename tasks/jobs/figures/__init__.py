@@ -1,0 +1,1 @@
+"""What is told and drawn of a store."""

@@ -1,0 +1,1 @@
+"""Streams of unknown length, into arrays that grow."""

@@ -1,0 +1,192 @@
+"""Arrays of a store that grow along their first axis, and the steps of chunks by which they do.
+
+A step carries its samples, for no worker can read a stream. The functions of `compress` and
+`verify` store it, or hold what an earlier run stored against it.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple
+
+from zarr.core.buffer import Buffer
+
+from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.tasks.engine.failure import naming
+from gangsaw.tasks.engine.pools import TASKS_PER_THREAD
+from gangsaw.tasks.formats.memory import MemoryArray
+from gangsaw.tasks.jobs.arrays import ArrayBatch
+from gangsaw.tasks.jobs.check import CheckChunks
+from gangsaw.tasks.jobs.transcode import Transcode
+from gangsaw.tasks.source import Description, Region
+from gangsaw.tasks.store.chunks import METADATA, ArrayCoder, chunk_key
+from gangsaw.tasks.store.layout import ArrayLayout
+from gangsaw.tasks.store.place import Place
+from gangsaw.tasks.store.skeleton import digest
+from gangsaw.tasks.store.state.journal import Job, Journal
+from gangsaw.tasks.store.state.manifest import fold, write_manifest
+from gangsaw.tasks.store.state.records import Records
+from gangsaw.tasks.store.state.target import JOB
+
+
+class StepDone(NamedTuple):
+    """Result of a step.
+
+    Attributes
+    ----------
+    records : of its chunks
+    problems : how what an earlier run stored differs from what was read now
+    """
+
+    records: Records
+    problems: tuple[str, ...] = ()
+
+
+StepBatch = ArrayBatch[range, StepDone]
+
+
+@dataclass(frozen=True, eq=False)
+class HeldRows(MemoryArray):
+    """Rows of an array from `start` on, read by their places in the array."""
+
+    start: int = 0
+
+    def read(self, region: Region) -> NumpyArray:
+        """Return the samples of the region, as a view."""
+        rows, *rest = region
+        return self.values[(slice(rows.start - self.start, rows.stop - self.start), *rest)]
+
+
+@dataclass(frozen=True)
+class StoreStep:
+    """Stores a step, or compares it where the journal has it.
+
+    Attributes
+    ----------
+    write : does it, with the samples as its source
+    """
+
+    write: Transcode
+
+    def address(self, batch: range) -> str:
+        """Return what messages call the step."""
+        return self.write.address(batch)
+
+    def __call__(self, batch: range) -> StepDone:
+        """Return the records of the step's chunks; raise ChunkFailed for one of them."""
+        return self._done(batch, partial(self.write, batch))
+
+    def on_device(self, batches: Sequence[range]) -> list[StepDone]:
+        """Do the same on the GPU of this process."""
+        return [self._done(batch, partial(self._on_device, batch)) for batch in batches]
+
+    def commit(self, done: Sequence[StepDone]) -> None:
+        """Return when the chunks are on the disk; who orders the steps journals them."""
+        with naming(self.address(done[0].records.batch)):
+            self.write.flushed([step.records for step in done])
+
+    def _done(self, batch: range, write: Callable[[], Records]) -> StepDone:
+        with naming(self.address(batch)):
+            self._check_seen()
+            known = self.write.journal.read(batch)
+            if known is not None and self._is_whole(batch):
+                return StepDone(known, self._differences(known))
+            if known is not None:  # chunks were lost since
+                self.write.journal.forget(batch)
+        return StepDone(write())
+
+    def _on_device(self, batch: range) -> Records:
+        (records,) = self.write.on_device([batch])
+        return records
+
+    def _check_seen(self) -> None:
+        """Raise OSError where this worker would write somewhere else than the client looks."""
+        if not self.write.target.has(JOB):
+            unseen = "a worker does not see the store, which must be where all of them and you do"
+            raise OSError(errno.ENOENT, unseen, str(self.write.target))
+
+    def _is_whole(self, batch: range) -> bool:
+        return all(self.write.target.has(chunk_key(self.write.metadata, n)) for n in batch)
+
+    def _differences(self, known: Records) -> tuple[str, ...]:
+        place, metadata = self.write.target, self.write.metadata
+        return CheckChunks(place, metadata, self.write.source)(known).problems
+
+
+class GrowingArray:
+    """An array of the store that grows along its first axis, and what is stored of it.
+
+    Parameters
+    ----------
+    place : of the array
+    job : of the array without chunks; a batch is a step
+    layout : chunks and codec
+    sample : its first rows, in their number and type as those of a chunk
+    metadata : its zarr.json without rows
+
+    Attributes
+    ----------
+    metadata : its zarr.json with the rows so far
+    length : rows of a step
+    entries : records of the steps that are stored
+    """
+
+    def __init__(
+        self, place: Place, job: Job, layout: ArrayLayout, sample: Description, metadata: Buffer
+    ) -> None:
+        self.place, self.job, self.sample = place, job, sample
+        self.metadata: dict[str, object] = json.loads(metadata.to_bytes())
+        self.shape = [0, *sample.shape[1:]]
+        self.coder = ArrayCoder(metadata.to_bytes())
+        self.length = self.coder.grid.chunks[0]
+        self.journal = Journal(place, job.fingerprint, job.batch_chunks)
+        self.entries: list[Records] = []
+        self.chunk_peak = layout.peak_bytes(sample)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that were taken so far."""
+        return self.shape[0]
+
+    @property
+    def step_bytes(self) -> int:
+        """Bytes of the samples of a full step."""
+        return self.length * max(1, math.prod(self.shape[1:])) * self.coder.dtype.itemsize
+
+    @property
+    def peak_bytes(self) -> int:
+        """Memory that a thread needs at most: to encode a step, while another one waits for it."""
+        return self.chunk_peak + TASKS_PER_THREAD * self.step_bytes
+
+    @property
+    def stored_metadata(self) -> bytes:
+        """The zarr.json with the rows so far."""
+        return json.dumps({**self.metadata, "shape": self.shape}, indent=2).encode()
+
+    def step(self, number: int, samples: NumpyArray) -> StepBatch:
+        """Return the next rows as work for the engine; `number` is that of the array in the job."""
+        start, self.shape[0] = self.n_rows, self.n_rows + len(samples)
+        first = start // self.length * self.job.batch_chunks
+        held = HeldRows(samples, self.sample.dims, self.sample.name, start=start)
+        write = Transcode(held, self.place, self.stored_metadata, self.journal, self.peak_bytes)
+        return ArrayBatch(number, StoreStep(write), range(first, first + self.job.batch_chunks))
+
+    def note(self, records: Records) -> None:
+        """Journal a step that is stored; those before it were."""
+        if not records.from_journal:
+            self.journal.write(records)
+        self.entries.append(records)
+
+    def finish(self, source: str) -> None:
+        """Record the final job, of a source that was read whole, and fold the journal."""
+        metadata = self.place.get(METADATA)
+        assert metadata is not None, "written before"
+        n_chunks = sum(len(records.rows) for records in self.entries)
+        whole = replace(self.job, source=source, n_chunks=n_chunks, array=digest(metadata))
+        self.place.put(JOB, whole.to_json())
+        write_manifest(self.place, fold(whole.fingerprint, self.entries))

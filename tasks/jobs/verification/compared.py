@@ -1,0 +1,132 @@
+"""Compare a store with a stream, which is read once and in order."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import zarr
+from zarr.errors import NodeNotFoundError
+
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk
+from gangsaw.codecs.core.options import listed
+from gangsaw.tasks.formats.witness import Witness
+from gangsaw.tasks.jobs.check import same_bits
+from gangsaw.tasks.jobs.streams.regroup import Backlog, regrouped
+from gangsaw.tasks.jobs.verification.verify import Report
+from gangsaw.tasks.jobs.verification.witnessed import OURS
+from gangsaw.tasks.reading import pieces_read, reading
+from gangsaw.tasks.source import Coordinate, Stream, optional_names
+from gangsaw.tasks.store.source import metadata_errors
+from gangsaw.tasks.store.zipped import zarr_at
+
+if TYPE_CHECKING:
+    from zarr.types import AnyArray
+
+
+def compared(report: Report, store: str, stream: Stream, witness: Witness | None = None) -> Report:
+    """Return the report of a store with its differences from a stream, which is read to its end.
+
+    A witness that knows the stream's records compares them, too.
+    """
+    records = witness.records if witness else None
+    try:
+        with metadata_errors(store):
+            group = zarr.open_group(zarr_at(store), mode="r")
+        records = None if _lacking(group, stream) else records  # of another kind
+        problems = [*_arrays(group, stream), *_coords(group, stream.coords)]
+    except CorruptChunk as error:  # the report has it already, where a job wrote the store
+        problems = [str(error.at(store=store))]
+    seen = records(store) if records else None
+    if seen is not None and witness:
+        problems += pieces_read(f"{store}, or its source by {witness.reader},", seen)
+    new = (line for line in problems if line not in report.problems)
+    readers = (witness.reader,) if witness and seen is not None else (OURS,)
+    return replace(report, compared=True, problems=(*report.problems, *new), readers=readers)
+
+
+def _arrays(group: zarr.Group, stream: Stream) -> Iterator[str]:
+    stored = {array.name: _array(group, array.name) for array in stream.arrays}
+    lacking = _lacking(group, stream)
+    yield from (f"{name}: in the source, not in the store" for name in lacking)
+    if not lacking:
+        there = {name: found for name, found in stored.items() if found is not None}
+        yield from _differences(there, stream)
+        yield from _outcome(group, stream)
+
+
+def _lacking(group: zarr.Group, stream: Stream) -> list[str]:
+    """Return the names of the arrays that a store of such a stream has, and this one has not."""
+    names = {array.name for array in stream.arrays if _array(group, array.name) is None}
+    return sorted(names - optional_names(stream.arrays))
+
+
+def _outcome(group: zarr.Group, stream: Stream) -> Iterator[str]:
+    """Yield attributes that a stream knows only at its end and the store has otherwise."""
+    others: tuple[str, ...] = getattr(stream, "not_compared", ())
+    for name, value in getattr(stream, "outcome", {}).items():
+        stored = _without(others, group.attrs.get(name))
+        wanted = _without(others, json.loads(json.dumps(value)))
+        if stored != wanted:
+            yield f"attribute {name}: it differs from the source's{_unlike(stored, wanted)}"
+
+
+def _without(names: tuple[str, ...], value: object) -> object:
+    """Return an attribute without some of its values, if it has several."""
+    if not isinstance(value, Mapping):
+        return value
+    return {name: one for name, one in value.items() if name not in names}
+
+
+def _unlike(stored: object, wanted: object) -> str:
+    """Say in what an attribute differs, if it has several values."""
+    if not isinstance(stored, Mapping) or not isinstance(wanted, Mapping):
+        return ""
+    names = sorted(stored.keys() | wanted.keys())
+    return " in " + listed([name for name in names if stored.get(name) != wanted.get(name)])
+
+
+def _differences(stored: dict[str, AnyArray], stream: Stream) -> Iterator[str]:
+    """Yield the first difference of each array, and differences in length."""
+    rows = {array.name: Backlog(array) for array in stream.arrays}
+    ends, differing = dict.fromkeys(rows, 0), set()
+    lengths = {name: stored[name].chunks[0] if name in stored else 1 for name in rows}
+    pieces = pieces_read(stream.name, stream.pieces())
+    for name, at, samples in regrouped(rows, pieces, lengths):
+        ends[name] = at + len(samples)
+        if name not in stored:
+            continue
+        if name in differing or ends[name] > stored[name].shape[0]:
+            continue
+        with reading(str(stored[name].store), name):
+            found = np.asarray(stored[name][at : ends[name]])
+        if not same_bits(found, samples):
+            differing.add(name)
+            yield f"{name}: samples {at} to {ends[name] - 1} differ from the source"
+    for name, end in ends.items():
+        if end != (had := stored[name].shape[0] if name in stored else 0):
+            yield f"{name}: the store has {had} samples, the source {end}"
+
+
+def _coords(group: zarr.Group, coords: tuple[Coordinate, ...]) -> Iterator[str]:
+    for coord in coords:
+        found = _array(group, coord.name)
+        with reading(str(group.store), coord.name):
+            values = None if found is None else np.asarray(found[...])
+        is_same = values is not None and same_bits(values, np.asarray(coord.values))
+        if not is_same and not coord.is_file:
+            yield f"{coord.name}: the coordinate differs from the source's"
+
+
+def _array(group: zarr.Group, name: str) -> AnyArray | None:
+    with metadata_errors(f"{group.store}: {name}"):
+        try:
+            found = group[name]
+        except (KeyError, NodeNotFoundError):
+            return None
+    if not isinstance(found, zarr.Array):
+        raise BadParams(f"{group.store}: {name} is a group")
+    return found

@@ -1,0 +1,45 @@
+"""What a store has and its source has not: lines of `verify`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+
+from gangsaw.tasks.jobs.verification.finished import FinishedArray
+from gangsaw.tasks.source import FILE_ATTRS, Source, is_mapping
+from gangsaw.tasks.store.chunks import METADATA
+from gangsaw.tasks.store.dataset.as_read import repeats
+from gangsaw.tasks.store.dataset.carried import variables_of
+from gangsaw.tasks.store.dataset.paths import groups_of
+from gangsaw.tasks.store.place import Place
+from gangsaw.tasks.store.source import ROOT_NAME, metadata_errors
+
+
+def surplus_of(place: Place, arrays: Iterable[FinishedArray], against: Source) -> list[str]:
+    """List the variables and groups of a store that a source, read whole, has not."""
+    variables = {variable.name for variable in variables_of(against)}
+    groups = {group.path for group in getattr(against, "groups", ())}
+    stored = {array.name or ROOT_NAME: array.coder.array.attrs for array in arrays}
+    more = (name for name, attrs in stored.items() if name not in variables)
+    found = [_line(name) for name in more if not _is_added(stored[name])]
+    known = {*groups_of(stored), *groups_of([*variables, *groups]), *groups}
+    return [*found, *(_line(f"group {path}") for path in _groups(place) if path not in known)]
+
+
+def _line(name: str) -> str:
+    return f"{name}: in the store, not in the source"
+
+
+def _is_added(attrs: Mapping[str, object]) -> bool:
+    """Whether a variable repeats what the file says elsewhere, or is the file around the arrays."""
+    return repeats(attrs) or is_mapping(attrs) or set(attrs) >= FILE_ATTRS
+
+
+def _groups(place: Place) -> Iterator[str]:
+    """Yield the groups below that the store's metadata name."""
+    root = place.get(METADATA)
+    assert root is not None, "the store was opened"
+    with metadata_errors(str(place)):
+        inline = json.loads(root.to_bytes()).get("consolidated_metadata") or {}
+        nodes = inline.get("metadata", {}).items()
+        yield from (path for path, node in nodes if node["node_type"] == "group")

@@ -1,0 +1,103 @@
+"""What a field's library reads of a source, in the forms in which a store holds it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gangsaw.codecs.core.arrays import Dtype, NumpyArray
+from gangsaw.tasks.formats.witness import Witness
+from gangsaw.tasks.jobs.verification.finished import FinishedArray
+from gangsaw.tasks.source import Coordinate, Described, Region, Source, SourceArray
+from gangsaw.tasks.store.dataset.carried import DTYPE, TEXTS, as_coordinate, by_bytes, is_plain
+from gangsaw.tasks.store.dataset.kinds import is_ragged
+from gangsaw.tasks.store.dataset.losses import Refused
+
+OURS = "gangsaw"  # what reads the arrays of a source that no library reads
+
+Variable = SourceArray | Coordinate
+
+
+def seen_of(
+    witness: Witness | None, stored: Mapping[str, FinishedArray], lost: Iterable[Refused]
+) -> list[Variable]:
+    """Return what a library reads, as the store has it; what is `lost` is told elsewhere.
+
+    Items of which the store has neither bytes nor text are left to our own reader, and what it
+    says that they were: h5py has other words for arrays and characters.
+    """
+    if witness is None:
+        return []
+    names = {one.name for one in lost}
+    return list(_as_stored((a for a in witness.arrays if a.name not in names), stored))
+
+
+def _as_stored(
+    seen: Iterable[SourceArray], stored: Mapping[str, FinishedArray]
+) -> Iterator[Variable]:
+    for one in seen:
+        array = stored.get(one.name)
+        is_number = is_plain(one.dtype) and one.dtype.kind not in "mM"  # times may be opaque bytes
+        if array is None or is_number or _is_alike(one.dtype, array):
+            yield one
+        elif array.coder.dtype.kind in TEXTS:
+            yield replace(as_coordinate(_as_carried(one, array)), attrs={})
+        elif not one.dtype.hasobject and one.dtype.kind not in TEXTS:
+            yield replace(by_bytes(one), attrs={})
+
+
+def _is_alike(dtype: Dtype, array: FinishedArray) -> bool:
+    stored = array.coder.dtype
+    if "T" in (dtype.kind, stored.kind):  # text of any length, which has no order of bytes
+        return False
+    return dtype.newbyteorder("=") == stored.newbyteorder("=")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Joined(Described):
+    """Characters of the last axis of a variable, as one text.
+
+    Attributes
+    ----------
+    of : the characters, of type S1
+    """
+
+    of: SourceArray
+
+    def read(self, region: Region) -> NumpyArray:
+        """Return the texts of the region."""
+        letters = self.of.read((*region, slice(0, self.dtype.itemsize)))
+        return np.ascontiguousarray(letters).view(self.dtype)[..., 0]
+
+
+def _as_carried(one: SourceArray, array: FinishedArray) -> SourceArray:
+    """Return a variable that is stored as text, in the items that the texts stand for."""
+    kind = json.loads(array.metadata)["attributes"].get(DTYPE)
+    if is_ragged(kind):
+        assert isinstance(one, Described)
+        return replace(one, attrs={DTYPE: kind})
+    if not isinstance(kind, Mapping) or "char" not in kind:
+        return one
+    return Joined(
+        name=one.name,
+        shape=one.shape[:-1],
+        dtype=np.dtype(f"S{one.shape[-1]}"),
+        dims=one.dims[:-1],
+        chunks=None,
+        of=one,
+    )
+
+
+def readers_of(
+    against: Source | None, witness: Witness | None, seen: Sequence[Variable]
+) -> tuple[str, ...]:
+    """Return what read a source: the library, and ourselves for the arrays it does not read."""
+    if against is None:
+        return ()
+    names = {one.name for one in seen}
+    library = (witness.reader,) if witness is not None and names else ()
+    is_whole = names.issuperset(array.name for array in against.arrays)
+    return library if is_whole else (*library, OURS)

@@ -1,0 +1,1 @@
+"""Files of sequences: how they begin, are compressed, read ahead and written."""

@@ -1,0 +1,212 @@
+"""What a store has more than the file that it was made of: coordinates that repeat what stands
+elsewhere in the file, and names of axes. An attribute keeps how the file had it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol, TypeVar, cast
+
+from gangsaw.tasks.source import Coordinate, Described, GroupAttrs, Source, SourceArray
+from gangsaw.tasks.store.dataset.attribute_types import ATTRIBUTE_TYPES, HDF5, LAYOUT
+
+ATTR = "gangsaw_as_read"
+# that tell what another kind of file has no use for
+OURS = (ATTR, ATTRIBUTE_TYPES, HDF5, *LAYOUT)
+
+
+class Told(Protocol):
+    """A variable with attributes: an array or a coordinate."""
+
+    @property
+    def attrs(self) -> Mapping[str, object]:
+        """JSON attributes."""
+
+
+Variable = TypeVar("Variable", bound=Told)
+Array = TypeVar("Array", bound=Described)
+
+
+def added(attrs: Mapping[str, object], origin: str) -> dict[str, object]:
+    """Return the attributes of a variable that the file has not; `origin` says what it repeats."""
+    return {**attrs, ATTR: json.dumps({"repeats": origin})}
+
+
+def changed(variable: Array, dims: tuple[str, ...], more: Mapping[str, object]) -> Array:
+    """Return an array with other names of axes, and attributes that the file has not."""
+    attrs = {key: value for key, value in more.items() if variable.attrs.get(key) != value}
+    if not attrs and dims == variable.dims:
+        return variable
+    had = {"dims": list(variable.dims), "attrs": {key: variable.attrs.get(key) for key in attrs}}
+    return replace(variable, dims=dims, attrs={**variable.attrs, **attrs, ATTR: json.dumps(had)})
+
+
+def renamed(
+    attrs: Mapping[str, object], had: tuple[str, ...], dims: tuple[str, ...]
+) -> Mapping[str, object]:
+    """Return the attributes of a variable whose axes are stored by other names than it had."""
+    said = _parsed(attrs.get(ATTR)) or {"attrs": {}}
+    if had == dims or "dims" in said or "repeats" in said:
+        return attrs
+    return {**attrs, ATTR: json.dumps({"dims": list(had), **said})}
+
+
+def set_aside(attrs: Mapping[str, object], names: Iterable[str]) -> dict[str, object]:
+    """Return the attributes of a variable without some, whose values are kept."""
+    gone = {name: attrs[name] for name in names}
+    kept = {key: value for key, value in attrs.items() if key not in gone}
+    had = _parsed(attrs.get(ATTR)) or {"attrs": {}}
+    if "repeats" in had:  # the file has no such variable
+        return kept
+    before = had.get("attrs")
+    of_file = before if isinstance(before, dict) else {}
+    return {**kept, ATTR: json.dumps({**had, "attrs": {**gone, **of_file}})}
+
+
+def aside(attrs: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the attributes of the file that are not stored, or stored otherwise."""
+    found = (_parsed(attrs.get(ATTR)) or {}).get("attrs")
+    return found if isinstance(found, dict) else {}
+
+
+def nameless(names: Sequence[str | None] | None, n_axes: int) -> Mapping[str, object]:
+    """Return the attribute that keeps names of axes of which some have none; none are a `None`."""
+    is_whole = names is not None and all(names)
+    return {} if is_whole or not n_axes else _names(names)
+
+
+def _names(dims: Sequence[str | None] | None) -> dict[str, object]:
+    return {ATTR: json.dumps({"dims": None if dims is None else list(dims), "attrs": {}})}
+
+
+def given_back(
+    attrs: Mapping[str, object], dims: tuple[str, ...]
+) -> tuple[Mapping[str, object], tuple[str | None, ...] | None]:
+    """Return a variable's attributes and axes for Zarr, where an axis, or all, may have no name.
+
+    Where more than the names of axes was changed, all stays: Zarr has a place for it.
+    """
+    had = _said(attrs)
+    if had is None or had.get("attrs") != {} or "dims" not in had:
+        return attrs, dims
+    own = {key: value for key, value in attrs.items() if key != ATTR}
+    return own, None if had["dims"] is None else _named(had["dims"], dims)
+
+
+def _named(had: object, dims: tuple[str, ...]) -> tuple[str | None, ...]:
+    """Return the names that axes had; a carried variable has one axis more, or one less again."""
+    names = [None if name is None else str(name) for name in had] if isinstance(had, list) else []
+    return (*names[: len(dims)], *dims[len(names) :])
+
+
+def _called(had: object, dims: tuple[str, ...]) -> tuple[str, ...]:
+    """Return names for formats in which every axis has one: that of the store where it had none."""
+    named = zip(_named(had, dims), dims, strict=True)
+    return tuple(own if name is None else name for name, own in named)
+
+
+@dataclass(frozen=True)
+class AsRead:
+    """The variables of a store as they were in its file."""
+
+    name: str
+    arrays: tuple[SourceArray, ...]
+    coords: tuple[Coordinate, ...]
+    groups: tuple[GroupAttrs, ...]
+    attrs: Mapping[str, object]
+    content: str
+
+    def identity(self) -> str:
+        """Return that of the store."""
+        return self.content
+
+
+def as_read(source: Source) -> Source:
+    """Return a source without what the file that it was made of has not."""
+    said = [*(array.attrs for array in source.arrays), *(coord.attrs for coord in source.coords)]
+    if not any(ATTR in attrs for attrs in said):
+        return source
+    return AsRead(
+        source.name,
+        tuple(_restored(source.arrays)),
+        tuple(_restored(source.coords)),
+        getattr(source, "groups", ()),
+        source.attrs,
+        source.identity(),
+    )
+
+
+def as_seen(source: Source, image: SourceArray) -> Source:
+    """Return a source as a file of one image sees it: what repeats other parts of a product, such
+    as wavelengths, is there nowhere else, and variables of the image's group have no path.
+    """
+    group = f"{image.name.rpartition('/')[0]}/".lstrip("/")
+    near = [coord for coord in source.coords if coord.name.startswith(group)]
+    repeated = {str(had.get("repeats")) for had in map(_had, near) if had}
+    return AsRead(
+        source.name,
+        tuple(_seen(array, "") for array in source.arrays),
+        tuple(_seen(coord, group) for coord in source.coords if coord.name not in repeated),
+        tuple(replace(each, attrs=_theirs(each.attrs)) for each in getattr(source, "groups", ())),
+        _theirs(source.attrs),
+        source.identity(),
+    )
+
+
+def _theirs(attrs: Mapping[str, object]) -> dict[str, object]:
+    return {key: value for key, value in attrs.items() if key not in OURS}
+
+
+def _seen(variable: Variable, group: str) -> Variable:
+    """Return a variable without notes of how its file had it; axes that it named as it did."""
+    had = _had(variable) or {}
+    attrs = _theirs(variable.attrs)
+    dims = had.get("dims") if not had.get("attrs") else None
+    if not isinstance(variable, Described | Coordinate):  # of a source that is no store
+        return variable
+    names = _called(dims, variable.dims)
+    name = variable.name.removeprefix(group)
+    return cast("Variable", replace(variable, name=name, dims=names, attrs=attrs))
+
+
+def _restored(variables: Iterable[Variable]) -> Iterable[Variable]:
+    for variable in variables:
+        had = _had(variable)
+        if had is None:
+            yield variable
+        elif "repeats" not in had:
+            yield _as_it_was(variable, had)
+
+
+def repeats(attrs: Mapping[str, object]) -> bool:
+    """Whether a variable of these attributes repeats what stands elsewhere in its file."""
+    return "repeats" in (_said(attrs) or {})
+
+
+def _had(variable: Told) -> Mapping[str, object] | None:
+    return _said(variable.attrs)
+
+
+def _said(attrs: Mapping[str, object]) -> Mapping[str, object] | None:
+    return _parsed(attrs.get(ATTR))
+
+
+def _parsed(said: object) -> Mapping[str, object] | None:
+    try:
+        found = json.loads(said) if isinstance(said, str) else None
+    except ValueError:  # somebody else wrote it
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _as_it_was(variable: Variable, had: Mapping[str, object]) -> Variable:
+    dims, changes = had.get("dims"), had.get("attrs")
+    attrs = {key: value for key, value in variable.attrs.items() if key != ATTR}
+    for key, value in changes.items() if isinstance(changes, dict) else ():
+        attrs[key] = value
+    kept = {key: value for key, value in attrs.items() if value is not None}
+    assert isinstance(variable, Described | Coordinate)
+    names = _called(dims, variable.dims)
+    return cast("Variable", replace(variable, dims=names, attrs=kept))

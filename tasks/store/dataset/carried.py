@@ -1,0 +1,280 @@
+"""Variables of kinds that a store has no plain form for, carried in one that restores every bit.
+
+A store is read by plain Zarr and xarray, so it holds numbers, times and text. All else is carried:
+items of one size as their bytes along one more axis, items of any length as text of base64. The
+attribute `DTYPE` says what they were (`kinds.py`).
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangsaw.codecs.core.arrays import Dtype, NumpyArray
+from gangsaw.tasks.source import Coordinate, Described, Region, Source, SourceArray
+from gangsaw.tasks.store.dataset.kinds import (
+    described,
+    dtype_of,
+    enum_of,
+    is_ragged,
+    pack,
+    padding_of,
+    unpack,
+)
+
+DTYPE = "gangsaw_dtype"  # what the items of a carried variable were, as JSON
+FILL = "gangsaw_fill"  # the fill value of a carried variable: base64 of its bytes
+FILLS = ("_FillValue", "missing_value")  # of the items, and no values of their bytes
+# what zarr and xarray read in every version, and without a warning
+PLAIN = {"b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16"}
+TIMES = {"D", "h", "m", "s", "ms", "us", "ns"}
+TEXTS = "OSUT"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AsBytes(Described):
+    """A variable whose items have one size, as uint8 with one more axis, of an item's bytes.
+
+    Attributes
+    ----------
+    of : the variable; its samples have the type `item`
+    """
+
+    of: SourceArray
+    item: Dtype
+
+    def read(self, region: Region) -> NumpyArray:
+        """Return the bytes of the region."""
+        items = np.asarray(self.of.read(region[:-1]), self.item)
+        return as_bytes(items)[..., region[-1]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Restored(Described):
+    """A carried variable, as it was.
+
+    Attributes
+    ----------
+    of : its bytes
+    """
+
+    of: SourceArray
+
+    def read(self, region: Region) -> NumpyArray:
+        """Return the items of the region."""
+        size = self.of.shape[-1]
+        return from_bytes(self.of.read((*region, slice(0, size))), self.dtype)
+
+
+def as_bytes(items: NumpyArray) -> NumpyArray:
+    """Return the bytes of each item along a last axis, uint8."""
+    flat = np.frombuffer(np.ascontiguousarray(items).tobytes(), np.uint8)
+    return flat.reshape(*items.shape, items.dtype.itemsize)
+
+
+def from_bytes(data: NumpyArray, dtype: Dtype) -> NumpyArray:
+    """Return the items whose bytes lie along the last axis."""
+    flat = np.frombuffer(np.ascontiguousarray(data).tobytes(), np.dtype(f"V{dtype.itemsize}"))
+    return flat.view(dtype).reshape(data.shape[:-1])
+
+
+def without_padding(data: NumpyArray, attrs: Mapping[str, object], start: int = 0) -> NumpyArray:
+    """Return the bytes of a carried variable, `start` the first along the last axis, with zeros
+    where long doubles have padding, which says nothing.
+    """
+    kind = attrs.get(DTYPE)
+    if kind is None or data.dtype != np.dtype("u1") or not data.ndim or is_ragged(kind):
+        return data
+    padding = padding_of(dtype_of(kind))
+    if not padding.any():
+        return data
+    return np.where(padding[start : start + data.shape[-1]], np.uint8(0), data)
+
+
+def variables_of(source: Source) -> list[SourceArray | Coordinate]:
+    """Return arrays and coordinates."""
+    return [*source.arrays, *source.coords]
+
+
+def is_carried(attrs: Mapping[str, object]) -> bool:
+    """Whether samples are bytes or text that stand for other items; an enumeration is numbers."""
+    kind = attrs.get(DTYPE)
+    return kind is not None and enum_of(kind) is None
+
+
+def is_plain(dtype: Dtype) -> bool:
+    """Whether a store holds such numbers or times as they are."""
+    if dtype.kind in "mM":
+        unit, step = np.datetime_data(cast("np.dtype[np.datetime64]", dtype))
+        return unit in TIMES and step == 1
+    return dtype.names is None and f"{dtype.kind}{dtype.itemsize}" in PLAIN
+
+
+def carried(variable: SourceArray) -> SourceArray:
+    """Return a variable as it is where it is plain or text, else by its bytes."""
+    dtype = variable.dtype
+    if is_plain(dtype) or dtype.kind in TEXTS or dtype.hasobject:
+        return variable
+    return by_bytes(variable)
+
+
+def by_bytes(variable: SourceArray) -> AsBytes:
+    """Return a variable of any items of one size by their bytes."""
+    dtype = variable.dtype
+    own = {k: v for k, v in variable.attrs.items() if k not in FILLS}
+    size = dtype.itemsize
+    return AsBytes(
+        name=variable.name,
+        shape=(*variable.shape, size),
+        dtype=np.dtype("u1"),
+        dims=(*variable.dims, f"{variable.name.rpartition('/')[2]}_bytes"),
+        chunks=None if variable.chunks is None else (*variable.chunks, size),
+        attrs={DTYPE: described(dtype), **_fill(variable), **own},
+        of=variable,
+        item=dtype,
+    )
+
+
+def _fill(variable: SourceArray) -> dict[str, object]:
+    fill = variable.fill_value
+    if fill is None:
+        return {}
+    try:
+        data = np.asarray(fill, variable.dtype).tobytes()
+    except (TypeError, ValueError):
+        return {}
+    return {FILL: base64.b64encode(data).decode()} if any(data) else {}
+
+
+def as_coordinate(variable: SourceArray) -> Coordinate:
+    """Read a variable whole: numbers as they are, text where its bytes are text, else carried."""
+    values = np.asarray(variable.read(tuple(slice(0, n) for n in variable.shape)))
+    if values.dtype.kind not in TEXTS and not values.dtype.hasobject:
+        fill = variable.fill_value
+        return Coordinate(variable.name, variable.dims, values, variable.attrs, fill_value=fill)
+    if variable.dtype.kind == "T":  # of one text zarr gives str
+        return Coordinate(variable.name, variable.dims, as_text(values), variable.attrs)
+    if DTYPE not in variable.attrs or not is_ragged(variable.attrs[DTYPE]):
+        try:
+            text = as_text(values)
+        except UnicodeError:
+            if values.dtype.kind in "SU":
+                return as_coordinate(by_bytes(variable))
+        else:
+            was = {} if values.dtype.kind in "OT" else {DTYPE: described(values.dtype)}
+            return Coordinate(variable.name, variable.dims, text, {**was, **_text_attrs(variable)})
+    kind = variable.attrs.get(DTYPE, "bytes")
+    attrs = {**_text_attrs(variable), DTYPE: kind}
+    return Coordinate(variable.name, variable.dims, packed(values, kind), attrs)
+
+
+def _text_attrs(variable: SourceArray) -> dict[str, object]:
+    """Return the attributes without fill values, which xarray does not decode in texts."""
+    own = {k: v for k, v in variable.attrs.items() if k not in FILLS}
+    fill = variable.attrs.get("_FillValue")
+    if isinstance(fill, str) and fill:
+        own[FILL] = base64.b64encode(fill.encode()).decode()
+    return own
+
+
+def as_text(values: NumpyArray) -> NumpyArray:
+    """Return texts of any kind as NumPy's StringDType.
+
+    Raises UnicodeError for bytes of one size that are no UTF-8, and for bytes of any length.
+    """
+    if values.dtype.kind == "T":
+        return values
+    if values.dtype.kind == "S":
+        values = (
+            np.char.decode(cast("NDArray[np.bytes_]", values), "utf-8")
+            if values.size
+            else values.astype(str)
+        )
+    if values.dtype.kind == "O":
+        if any(isinstance(item, bytes) for item in values.ravel()):
+            raise UnicodeError("bytes of any length")
+        texts = [str(item) for item in values.ravel()]
+        return np.array(texts, np.dtypes.StringDType()).reshape(values.shape)
+    return values.astype(np.dtypes.StringDType())
+
+
+def packed(values: NumpyArray, kind: object) -> NumpyArray:
+    """Return items of any length as text of base64."""
+    texts = [base64.b64encode(pack(item, kind)).decode() for item in values.ravel()]
+    return np.array(texts, np.dtypes.StringDType()).reshape(values.shape)
+
+
+def unpacked(texts: NumpyArray, kind: object) -> NumpyArray:
+    """Return the items of texts of base64, as objects; BadParams where they are damaged."""
+    items = np.empty(texts.size, object)
+    for i, text in enumerate(texts.ravel()):
+        items[i] = unpack(base64.b64decode(str(text)), kind)
+    return items.reshape(texts.shape)
+
+
+def restored(variable: SourceArray | Coordinate) -> SourceArray | Coordinate:
+    """Return a carried variable as it was: items of one size, or bytes of any length.
+
+    Others stay as they are.
+    """
+    kind = variable.attrs.get(DTYPE)
+    if kind == "bytes" and isinstance(variable, Coordinate):
+        items = unpacked(variable.values, kind)
+        return Coordinate(variable.name, variable.dims, items, plain_attrs(variable.attrs))
+    if kind is None or is_ragged(kind) or enum_of(kind) is not None:
+        return variable
+    dtype = dtype_of(kind)
+    if dtype.subdtype is not None:  # NumPy would make more axes of it
+        dtype = np.dtype(f"V{dtype.itemsize}")
+    attrs = plain_attrs(variable.attrs)
+    if not isinstance(variable, Coordinate):
+        return _restored_array(variable, dtype, attrs)
+    values = variable.values
+    if values.dtype.kind == "T":
+        return Coordinate(variable.name, variable.dims, _as_fixed(values, dtype), attrs)
+    if not _is_bytes_of(values.dtype, values.shape, dtype):
+        return variable
+    return Coordinate(variable.name, variable.dims[:-1], from_bytes(values, dtype), attrs)
+
+
+def _restored_array(array: SourceArray, dtype: Dtype, attrs: Mapping[str, object]) -> SourceArray:
+    if not _is_bytes_of(array.dtype, array.shape, dtype):
+        return array
+    return Restored(
+        name=array.name,
+        shape=array.shape[:-1],
+        dtype=dtype,
+        dims=array.dims[:-1],
+        chunks=None if array.chunks is None else array.chunks[:-1],
+        attrs=attrs,
+        fill_value=fill_item(array.attrs, dtype),
+        of=array,
+    )
+
+
+def _is_bytes_of(stored: Dtype, shape: Sequence[int], dtype: Dtype) -> bool:
+    return stored == np.dtype("u1") and dtype.itemsize == (shape[-1] if shape else 0)
+
+
+def _as_fixed(texts: NumpyArray, dtype: Dtype) -> NumpyArray:
+    if dtype.kind == "U":
+        return texts.astype(dtype)
+    encoded = [str(text).encode() for text in texts.ravel()]
+    return np.array(encoded, dtype).reshape(texts.shape)
+
+
+def fill_item(attrs: Mapping[str, object], dtype: Dtype) -> object:
+    """Return the fill value of a carried variable, None where it is zero."""
+    if (text := attrs.get(FILL)) is None:
+        return None
+    return np.frombuffer(base64.b64decode(str(text)), dtype)[0]
+
+
+def plain_attrs(attrs: Mapping[str, object]) -> dict[str, object]:
+    """Return the attributes without those that say how a variable is carried."""
+    return {k: v for k, v in attrs.items() if k not in (DTYPE, FILL)}

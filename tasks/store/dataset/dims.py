@@ -1,0 +1,101 @@
+"""Names of axes: one stands for one extent in a group and in those above, as xarray has it.
+
+Formats name axes as their files do, where a name may stand for several extents or for none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Protocol
+
+import numpy as np
+
+from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.tasks.source import Coordinate, Description
+from gangsaw.tasks.store.dataset.paths import above, last
+
+NO_AXIS = -1  # the extent of a name that no axis can have
+
+
+class Named(Protocol):
+    """What has a name and a name for each axis."""
+
+    @property
+    def name(self) -> str:
+        """Path in the store."""
+
+    @property
+    def dims(self) -> tuple[str, ...]:
+        """Name of each axis."""
+
+
+def agreeing_dims(
+    arrays: Iterable[Description], coords: Iterable[Coordinate]
+) -> Mapping[str, tuple[str, ...]]:
+    """Return the names of axes of every variable by its path, as they can be stored.
+
+    A name keeps the extent of the coordinate that has it, else of the first variable; an axis of
+    another extent is called by name and extent, as "polarization_3". So is the second axis of one
+    name in one variable, and an axis that is called as a single value of its group is.
+    """
+    variables: list[tuple[Named, tuple[int, ...]]] = [(a, a.shape) for a in arrays]
+    variables += [(c, np.shape(_values(c))) for c in coords]
+    groups: dict[str, _AxisNames] = {}
+    for variable, shape in variables:
+        group = groups.setdefault(_group(variable), _AxisNames())
+        group.reserve(last(variable.name), variable.dims, shape)
+    names: dict[str, tuple[str, ...]] = {}
+    for variable, shape in sorted(variables, key=_depth):  # outer groups first
+        outer = [groups[path] for path in above(_group(variable)) if path in groups]
+        names[variable.name] = groups[_group(variable)].names(variable.dims, shape, outer)
+    return names
+
+
+def _depth(variable: tuple[Named, tuple[int, ...]]) -> int:
+    return variable[0].name.count("/")
+
+
+def _values(coordinate: Coordinate) -> NumpyArray:
+    return coordinate.values
+
+
+def _group(variable: Named) -> str:
+    return variable.name.rpartition("/")[0]
+
+
+@dataclass
+class _AxisNames:
+    """The extents that names of axes stand for in a group."""
+
+    extents: dict[str, int] = field(default_factory=dict)
+
+    def reserve(self, name: str, dims: Sequence[str], shape: Sequence[int]) -> None:
+        """Note what a variable says of the axis that is called as it is."""
+        if not shape:
+            self.extents[name] = NO_AXIS
+        elif tuple(dims) == (name,):
+            self.extents[name] = shape[0]
+
+    def names(
+        self, dims: Sequence[str], shape: Sequence[int], outer: Sequence[_AxisNames] = ()
+    ) -> tuple[str, ...]:
+        """Return names for the axes of a variable that the groups around know so, and keep them."""
+        chosen: list[str] = []
+        for dim, extent in zip(dims, shape, strict=True):
+            names = (n for n in _candidates(dim, extent) if n not in chosen)
+            name = next(n for n in names if all(g.allows(n, extent) for g in (self, *outer)))
+            self.extents[name] = extent
+            chosen.append(name)
+        return tuple(chosen)
+
+    def allows(self, name: str, extent: int) -> bool:
+        """Whether the name stands for this extent, or for none yet."""
+        return self.extents.get(name, extent) == extent
+
+
+def _candidates(dim: str, extent: int) -> Iterator[str]:
+    yield dim
+    yield f"{dim}_{extent}"
+    yield from (f"{dim}_{extent}_{number}" for number in count(2))

@@ -1,0 +1,89 @@
+"""What of a source no store can hold: refused by name, or left out where the user accepts that."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.options import listed
+from gangsaw.tasks.source import SourceArray
+from gangsaw.tasks.store.dataset.carried import carried
+from gangsaw.tasks.store.dataset.paths import resolved
+from gangsaw.tasks.store.dataset.variables import SMALL, is_small
+
+LEFT_OUT = "gangsaw_left_out"  # of a group: what its source had besides
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A variable of a source that no store can hold.
+
+    Attributes
+    ----------
+    name : of the variable, a path
+    reason : what it is or does, behind its name
+    """
+
+    name: str
+    reason: str
+
+    def __str__(self) -> str:
+        """Return a clause that names the variable."""
+        return f"{self.name} {self.reason}"
+
+
+def kept(
+    found: Sequence[SourceArray],
+    refused: Iterable[Refused] = (),
+    wanted: Sequence[str] = (),
+    chunked: Collection[str] = (),
+    *,
+    accept_loss: bool = False,
+) -> tuple[list[SourceArray], tuple[Refused, ...]]:
+    """Return the variables in forms that a store holds, and those that are left out.
+
+    Parameters
+    ----------
+    found, refused : what can be read, and what cannot
+    wanted : names that the user takes; none is all
+    chunked : names of texts that a job wrote chunk by chunk
+    accept_loss : leave out what cannot be stored, instead of refusing the source
+
+    Raises BadParams for what is to be stored and cannot be.
+    """
+    large = [_too_large(v) for v in found if _is_large_text(v) and v.name not in chunked]
+    none = [*refused, *large]
+    names = resolved(wanted, [*(v.name for v in found), *(one.name for one in refused)])
+    lost = tuple(one for one in none if not wanted or one.name in names)
+    if lost and (wanted or not accept_loss):
+        raise BadParams(
+            f"{listed(map(str, lost))}: name the arrays to take by --variable, or leave this out "
+            "by --accept-loss"
+        )
+    without = {one.name for one in none}
+    return [carried(v) for v in found if v.name not in without], lost
+
+
+def _is_large_text(variable: SourceArray) -> bool:
+    return variable.dtype.kind in "OT" and not is_small(variable)
+
+
+def _too_large(variable: SourceArray) -> Refused:
+    return Refused(
+        variable.name,
+        f"holds {prod(variable.shape)} texts, which are copied whole, but no more than "
+        f"{SMALL >> 20} MiB",
+    )
+
+
+def left_out_attrs(lost: Iterable[Refused]) -> dict[str, object]:
+    """Return the attribute that tells a reader of the store what is not there."""
+    lines = [str(one) for one in lost]
+    return {LEFT_OUT: lines} if lines else {}
+
+
+def notes_of(lost: Iterable[Refused]) -> tuple[str, ...]:
+    """Return what the summary of a job tells of the variables that are left out."""
+    return tuple(f"left out: {one}" for one in lost)

@@ -1,0 +1,39 @@
+"""Missing chunks of a store that a job wrote: Zarr would silently read fill values."""
+
+from __future__ import annotations
+
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk
+from gangsaw.tasks.source import Region
+from gangsaw.tasks.store.chunks import ChunkGrid, ZarrArray
+from gangsaw.tasks.store.place import Place
+from gangsaw.tasks.store.state.manifest import MANIFEST
+from gangsaw.tasks.store.state.target import is_unfinished
+
+
+def must_be_whole(array: ZarrArray) -> bool:
+    """Return whether a finished job wrote the array, so that every chunk must be there.
+
+    In the store of any other writer an absent chunk legally means fill values.
+
+    Raises
+    ------
+    BadParams
+        The job that writes it is not finished.
+    """
+    place = _place(array)
+    if is_unfinished(place):
+        raise BadParams(f"the job that writes {place} is not finished: run it with --resume first")
+    return place.has(MANIFEST)
+
+
+def refuse_missing(array: ZarrArray, region: Region) -> None:
+    """Raise CorruptChunk for the first chunk of the region that is not there."""
+    place, grid = _place(array), ChunkGrid(array.shape, array.shards or array.chunks)
+    for position in grid.touched(region):
+        key = array.metadata.encode_chunk_key(position)
+        if not place.has(key):
+            raise CorruptChunk("missing: Zarr would read fill values", store=str(place), chunk=key)
+
+
+def _place(array: ZarrArray) -> Place:
+    return Place(array.store, array.path)

@@ -1,0 +1,1 @@
+"""Formats of repertoires, one object each."""

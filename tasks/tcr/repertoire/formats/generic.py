@@ -1,0 +1,28 @@
+"""A table whose columns the user names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.tcr.repertoire.formats.format import NEEDED, ROLES, RepertoireFormat
+
+
+def generic(columns: Mapping[str, str]) -> RepertoireFormat:
+    """Return the format for role -> column, such as junction=nt, v=gene_v, j=gene_j.
+
+    Raises
+    ------
+    BadParams : a role is none of ROLES, or a needed one is not given
+    """
+    if wrong := sorted(set(columns) - set(ROLES)):
+        raise BadParams(f"columns hold {', '.join(ROLES)}; not {', '.join(wrong)}")
+    for alternatives in NEEDED:
+        if not any(role in columns for role in alternatives):
+            raise BadParams(f"say which column holds {' or '.join(alternatives)}")
+    return RepertoireFormat(
+        name="table with columns as given",
+        signs=((),),
+        columns={role: (column.lower(),) for role, column in columns.items()},
+        needed=(*NEEDED, *((role,) for role in columns)),
+    )

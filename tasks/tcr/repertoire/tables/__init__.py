@@ -1,0 +1,1 @@
+"""Tables of text and Parquet as streams of columns."""

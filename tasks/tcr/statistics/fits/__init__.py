@@ -1,0 +1,1 @@
+"""Regressions: their design, the fit, and what the LASSO keeps."""

@@ -1,0 +1,178 @@
+"""Logistic regression out of core: Newton's method, a pass over the rows for each step.
+
+Sums over a run of rows are rounded in the run, the runs' sums together once (`exact_total`), and
+runs are the same whatever the chunks of the store: so is the result, to the last bit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from gangsaw.tasks.engine.failure import naming
+from gangsaw.tasks.tcr.statistics.extract import COPIES, RUN_ROWS
+from gangsaw.tasks.tcr.statistics.fits.design import Design, Floats, one_blas_thread
+
+STEPS = 30
+TOLERANCE = 1e-8  # of the last step, in log odds per standard deviation
+HALVINGS = 10
+CERTAIN = 1e-8  # a fit with smaller errors of all rows separates them
+
+
+@dataclass(frozen=True)
+class Curvature:
+    """The log-likelihood at some coefficients: value, gradient, negative Hessian."""
+
+    value: float
+    gradient: Floats
+    information: Floats
+    surest_error: float  # largest |y - p|
+
+
+@dataclass(frozen=True)
+class NewtonPass:
+    """The task of one step: likelihood, gradient and X'WX of a file.
+
+    Attributes
+    ----------
+    beta : intercept, then a coefficient of each standardised predictor
+    """
+
+    design: Design
+    beta: tuple[float, ...]
+    name: str = "associate-newton"
+
+    @property
+    def peak_bytes(self) -> int:
+        """What one run needs."""
+        return COPIES * 8 * RUN_ROWS * len(self.beta)
+
+    def __call__(self, path: Path) -> Curvature:
+        """Return the sums of a file."""
+        with naming(path.name), one_blas_thread():
+            x, shared = self.design.read(path)
+            return curvature(x, shared.astype(float), np.array(self.beta))
+
+
+def curvature(x: Floats, y: Floats, beta: Floats) -> Curvature:
+    """Return the log-likelihood of rows at `beta`.
+
+    Parameters
+    ----------
+    x : (n, predictors) without the intercept's column
+    y : (n,) 0 or 1
+    beta : (1 + predictors,), the intercept first
+    """
+    log_odds = beta[0] + x @ beta[1:]
+    sign = 2 * y - 1
+    value = -np.logaddexp(0, -sign * log_odds).sum()
+    error = sign * np.exp(-np.logaddexp(0, sign * log_odds))  # y - p without cancellation
+    weight = np.abs(error) * (1 - np.abs(error))
+    weighted = x * weight[:, None]
+    information = np.empty((len(beta), len(beta)))
+    information[0, 0], information[1:, 1:] = weight.sum(), x.T @ weighted
+    information[0, 1:] = information[1:, 0] = weighted.sum(axis=0)
+    gradient = np.concatenate([[error.sum()], x.T @ error])
+    return Curvature(float(value), gradient, information, float(np.abs(error).max(initial=0)))
+
+
+@dataclass(frozen=True)
+class LogisticFit:
+    """A maximum-likelihood fit.
+
+    Attributes
+    ----------
+    beta : (1 + predictors,) intercept first, per standard deviation
+    covariance : of beta: the inverse of the information; NaN where there is none
+    information : (1 + predictors, 1 + predictors) at beta
+    log_likelihood, null_log_likelihood : of the fit and of the intercept alone
+    steps : of Newton's method
+    converged : whether the last step was small; where not, the figures are no estimate
+    problem : "" or why there is no maximum
+    """
+
+    beta: Floats
+    covariance: Floats
+    information: Floats
+    log_likelihood: float
+    null_log_likelihood: float
+    steps: int
+    converged: bool
+    problem: str
+
+    def error(self, i: int) -> float:
+        """Return the standard error of a coefficient; NaN where there is no maximum."""
+        return math.sqrt(self.covariance[i, i]) if self.converged else math.nan
+
+
+def fit(
+    at: Callable[[Floats], Curvature], n: int, n_shared: int, names: Sequence[str]
+) -> LogisticFit:
+    """Maximise the likelihood.
+
+    Parameters
+    ----------
+    at : from coefficients to the sums over all rows: one pass
+    n, n_shared : rows, and those with y = 1; both kinds are there
+    names : of the predictors, without the intercept
+    """
+    beta: Floats = np.zeros(1 + len(names))
+    beta[0] = math.log(n_shared / (n - n_shared))
+    here = at(beta)
+    null = here.value
+    size, problem, steps = math.inf, "", 0
+    while size > TOLERANCE and not problem and steps < STEPS:
+        step = _step(here)
+        if step is None:
+            problem = "the information is singular"
+            break
+        beta, here, size = _damped(at, beta, step, here)
+        steps += 1
+        if here.surest_error < CERTAIN:
+            problem = "predictors separate shared from unshared nucleotypes completely"
+    if not problem and size > TOLERANCE:
+        problem = _unbounded(beta, names, steps)
+    covariance = _inverse(here.information)
+    return LogisticFit(
+        beta, covariance, here.information, here.value, null, steps, not problem, problem
+    )
+
+
+def _step(here: Curvature) -> Floats | None:
+    try:
+        found: Floats = np.linalg.solve(here.information, here.gradient).astype(float, copy=False)
+    except np.linalg.LinAlgError:
+        return None
+    return found if np.isfinite(found).all() else None
+
+
+def _damped(
+    at: Callable[[Floats], Curvature], beta: Floats, step: Floats, here: Curvature
+) -> tuple[Floats, Curvature, float]:
+    """Go a step, or half of it and so on until the likelihood does not fall."""
+    for _ in range(HALVINGS):
+        there = at(beta + step)
+        if there.value >= here.value - 1e-12 * abs(here.value):  # rounding near the maximum
+            break
+        step = step / 2
+    return beta + step, there, float(np.abs(step).max())
+
+
+def _unbounded(beta: Floats, names: Sequence[str], steps: int) -> str:
+    largest = ("the intercept", *names)[int(np.abs(beta).argmax())]
+    return (
+        f"no maximum after {steps} steps, the largest coefficient is that of {largest}: predictors "
+        "may separate some of the rows (quasi-complete separation)"
+    )
+
+
+def _inverse(information: Floats) -> Floats:
+    try:
+        found: Floats = np.linalg.inv(information).astype(float, copy=False)
+    except np.linalg.LinAlgError:
+        return np.full_like(information, np.nan)
+    return found
