@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
@@ -11,18 +11,24 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.errors import BadParams, DeviceError, JobFailed
 from gangsaw.codecs.core.options import listed
+from gangsaw.tasks.asked import (
+    as_stored,
+    check_stream,
+    flags_given,
+    opened_source,
+    source_options,
+    split_options,
+    witness_of,
+)
 from gangsaw.tasks.engine.pools import checked_device
 from gangsaw.tasks.engine.progress import OnProgress
 from gangsaw.tasks.engine.window import Options
 from gangsaw.tasks.formats.atomic import published_if
 from gangsaw.tasks.formats.export import check_store_target, export
-from gangsaw.tasks.formats.format import ExportOptions, SourceOptions, Work, flags, given
-from gangsaw.tasks.formats.opening import open_source, open_watched, open_witness, paths_of
-from gangsaw.tasks.formats.table import readable
-from gangsaw.tasks.formats.witness import Witness
+from gangsaw.tasks.formats.format import ExportOptions, SourceOptions, Work
+from gangsaw.tasks.formats.opening import open_source, paths_of
 from gangsaw.tasks.jobs import compress as jobs
 from gangsaw.tasks.jobs.choice.recipe import Recipe
 from gangsaw.tasks.jobs.compress import Summary
@@ -39,7 +45,6 @@ from gangsaw.tasks.store.layout import ChunkChoice
 from gangsaw.tasks.store.stamps import Watch, Watched
 from gangsaw.tasks.store.zipped import packed_target, zarr_at
 
-SHARED = {"variables", "group", "format", "accept_loss"}  # of all formats: of SourceOptions
 CLUSTERS = {"cpu": "local", "gpu": "gpu"}  # modules that start workers
 
 if TYPE_CHECKING:
@@ -96,8 +101,8 @@ def compress(
     JobFailed
         The job stopped; `resume` goes on from there.
     """
-    of_codecs, of_source = _split(options)
-    opened, watch = _opened(source, of_source)
+    of_codecs, of_source = split_options(options)
+    opened, watch = opened_source(source, of_source)
     return encode(
         opened,
         target,
@@ -127,7 +132,7 @@ def encode(
     """Compress what is open by a recipe; see `compress`. A `watch` began when it was opened."""
     check_store_target(target)
     if isinstance(source, Stream):
-        _check_stream(source, recipe.options, resume)
+        check_stream(source, recipe.options, resume)
     with packed_target(target, overwrite=overwrite, resume=resume) as folder:
         summary = _encode(
             source,
@@ -239,16 +244,16 @@ def verify(
     """
     if "://" not in str(store) and not Path(store).exists():
         raise BadParams(f"{store}: no such store")
-    wanted = _of_source(options, options)
-    if against is None and (asked := _flags_given(wanted)):
+    wanted = source_options(options, options)
+    if against is None and (asked := flags_given(wanted)):
         raise BadParams(f"{listed(asked)} tells of a source: name it by --against")
     whole = replace(wanted, accept_loss=True)  # what a store lacks is told, not raised
-    opened = None if against is None else _opened(against, whole)
+    opened = None if against is None else opened_source(against, whole)
     how = options_for(device, client)
     run = partial(check, str(store), client=client, options=how, on_progress=on_progress)
     if opened is None:
         return run()
-    other, witness = _as_stored(opened[0], store), _witness(against, wanted, opened[0])
+    other, witness = as_stored(opened[0], store), witness_of(against, wanted, opened[0])
     with (
         opened[1].held(),
         TemporaryDirectory(prefix="gangsaw-", dir=scratch_of(other)) as folder,
@@ -258,77 +263,6 @@ def verify(
             return compared(run(), str(store), ready, witness)
         is_part = bool(wanted.variables or wanted.group) or isinstance(other, Stream)  # has indexes
         return run(against=ready, is_part=is_part, witness=witness, accept_loss=wanted.accept_loss)
-
-
-def _witness(
-    against: str | Path | Sequence[str | Path] | Source | Stream | None,
-    options: SourceOptions,
-    source: Source | Stream,
-) -> Witness | None:
-    """Return what a field's library reads of paths; None of what the caller opened."""
-    if against is None or isinstance(against, Source | Stream):
-        return None
-    if options.variables and isinstance(source, Source):  # which may be said by their last names
-        full = [*(array.name for array in source.arrays), *(coord.name for coord in source.coords)]
-        options = replace(options, variables=tuple(full))
-    return open_witness(paths_of(against), options)
-
-
-def _as_stored(source: Source | Stream, store: str | Path) -> Source | Stream:
-    """Return a source as a store was made of it, where it can tell that by the store."""
-    as_stored = getattr(source, "as_stored", None)
-    return source if as_stored is None else as_stored(open_source(str(store)))
-
-
-def _split(options: Mapping[str, object]) -> tuple[dict[str, object], SourceOptions]:
-    """Return the options of codecs, and what is said of the source."""
-    of_formats = {option.name for kind in readable() for option in kind.options}
-    of_source = {*of_formats, *SHARED, "variable"}
-    of_codecs = {k: v for k, v in options.items() if k not in of_source and v is not None}
-    return of_codecs, _of_source(options, of_source)
-
-
-def _of_source(options: Mapping[str, object], names: Collection[str]) -> SourceOptions:
-    """Return what these options say of a source; those of one format are its own."""
-    said = {k: v for k, v in options.items() if k in names and v is not None}
-    if "variable" in said:
-        raise BadParams("'variable' is said by variables=[...]")
-    shared = {name: said.pop(name) for name in SHARED & said.keys()}
-    variables = shared.pop("variables", ())
-    if isinstance(variables, str) or not isinstance(variables, Iterable):
-        raise BadParams(f"variables must be names, got {variables!r}")
-    accept_loss = bool(shared.pop("accept_loss", False))
-    texts = {name: str(value) for name, value in shared.items()}
-    return SourceOptions(tuple(map(str, variables)), **texts, accept_loss=accept_loss, own=said)
-
-
-def _check_stream(stream: Stream, options: Mapping[str, object], resume: bool) -> None:
-    """Raise BadParams for what cannot be done with a source that comes once, from its start."""
-    if resume and not getattr(stream, "is_repeatable", False):
-        raise BadParams(f"{stream.name} is a stream: it cannot be resumed, use --overwrite")
-    of_codecs = (option for of in codec_table.answers().values() for option in of.options)
-    for option in of_codecs:
-        if option.name in options and options[option.name] in option.scans:
-            raise BadParams(
-                f"{stream.name} is a stream, which is encoded as it comes: no scan for "
-                f"{option.flag} {options[option.name]} can go before"
-            )
-
-
-def _opened(
-    source: str | Path | Sequence[str | Path] | Source | Stream, options: SourceOptions
-) -> tuple[Source | Stream, Watch]:
-    """Return a source, and a watch of it that began before paths were opened."""
-    if isinstance(source, str | Path) or not isinstance(source, Source | Stream):
-        return open_watched(paths_of(source), options)
-    if asked := _flags_given(options):
-        raise BadParams(f"{source.name} is open: {listed(asked)} comes too late")
-    return source, Watch.of(source)
-
-
-def _flags_given(options: SourceOptions) -> list[str]:
-    """Return all options that differ from their defaults, the format among them."""
-    return flags(given(options) | ({"format"} if options.format is not None else set()))
 
 
 def options_for(device: str, client: Client | None) -> Options:

@@ -19,7 +19,7 @@ CODECS_OF |= {"tasks.reads": {"reads"}, "tasks.genomes": {"dna"}}
 SHARED_BY_FORMATS = {"atomic", "axes", "flat", "layouts", "memory"}
 SHARED_BY_FORMATS |= {"export", "format", "opening", "signatures", "table", "witness"}
 KNOW_NO_FORMAT = {"tasks.jobs", "tasks.store", "tasks.engine"}
-KNOW_NO_FORMAT |= {"gangsaw", "tasks.console", "tasks.api", "tasks.bench"}
+KNOW_NO_FORMAT |= {"gangsaw", "tasks.console", "tasks.api", "tasks.asked", "tasks.bench"}
 
 KERNEL_WORLD = {"numpy", "numba", "llvmlite", "google_crc32c"}
 # the modules that alone know a library, as far as codecs go

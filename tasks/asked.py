@@ -1,0 +1,90 @@
+"""What the public functions are asked: options of codecs, and of a source that they open."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from gangsaw.codecs.core import codec_table
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.options import listed
+from gangsaw.tasks.formats.format import SourceOptions, flags, given
+from gangsaw.tasks.formats.opening import open_source, open_watched, open_witness, paths_of
+from gangsaw.tasks.formats.table import readable
+from gangsaw.tasks.formats.witness import Witness
+from gangsaw.tasks.source import Source, Stream
+from gangsaw.tasks.store.stamps import Watch
+
+SHARED = {"variables", "group", "format", "accept_loss"}  # of all formats: of SourceOptions
+
+
+def witness_of(
+    against: str | Path | Sequence[str | Path] | Source | Stream | None,
+    options: SourceOptions,
+    source: Source | Stream,
+) -> Witness | None:
+    """Return what a field's library reads of paths; None of what the caller opened."""
+    if against is None or isinstance(against, Source | Stream):
+        return None
+    if options.variables and isinstance(source, Source):  # which may be said by their last names
+        full = [*(array.name for array in source.arrays), *(coord.name for coord in source.coords)]
+        options = replace(options, variables=tuple(full))
+    return open_witness(paths_of(against), options)
+
+
+def as_stored(source: Source | Stream, store: str | Path) -> Source | Stream:
+    """Return a source as a store was made of it, where it can tell that by the store."""
+    again = getattr(source, "as_stored", None)
+    return source if again is None else again(open_source(str(store)))
+
+
+def split_options(options: Mapping[str, object]) -> tuple[dict[str, object], SourceOptions]:
+    """Return the options of codecs, and what is said of the source."""
+    of_formats = {option.name for kind in readable() for option in kind.options}
+    of_source = {*of_formats, *SHARED, "variable"}
+    of_codecs = {k: v for k, v in options.items() if k not in of_source and v is not None}
+    return of_codecs, source_options(options, of_source)
+
+
+def source_options(options: Mapping[str, object], names: Collection[str]) -> SourceOptions:
+    """Return what these options say of a source; those of one format are its own."""
+    said = {k: v for k, v in options.items() if k in names and v is not None}
+    if "variable" in said:
+        raise BadParams("'variable' is said by variables=[...]")
+    shared = {name: said.pop(name) for name in SHARED & said.keys()}
+    variables = shared.pop("variables", ())
+    if isinstance(variables, str) or not isinstance(variables, Iterable):
+        raise BadParams(f"variables must be names, got {variables!r}")
+    accept_loss = bool(shared.pop("accept_loss", False))
+    texts = {name: str(value) for name, value in shared.items()}
+    return SourceOptions(tuple(map(str, variables)), **texts, accept_loss=accept_loss, own=said)
+
+
+def check_stream(stream: Stream, options: Mapping[str, object], resume: bool) -> None:
+    """Raise BadParams for what cannot be done with a source that comes once, from its start."""
+    if resume and not getattr(stream, "is_repeatable", False):
+        raise BadParams(f"{stream.name} is a stream: it cannot be resumed, use --overwrite")
+    of_codecs = (option for of in codec_table.answers().values() for option in of.options)
+    for option in of_codecs:
+        if option.name in options and options[option.name] in option.scans:
+            raise BadParams(
+                f"{stream.name} is a stream, which is encoded as it comes: no scan for "
+                f"{option.flag} {options[option.name]} can go before"
+            )
+
+
+def opened_source(
+    source: str | Path | Sequence[str | Path] | Source | Stream, options: SourceOptions
+) -> tuple[Source | Stream, Watch]:
+    """Return a source, and a watch of it that began before paths were opened."""
+    if isinstance(source, str | Path) or not isinstance(source, Source | Stream):
+        return open_watched(paths_of(source), options)
+    if asked := flags_given(options):
+        raise BadParams(f"{source.name} is open: {listed(asked)} comes too late")
+    return source, Watch.of(source)
+
+
+def flags_given(options: SourceOptions) -> list[str]:
+    """Return all options that differ from their defaults, the format among them."""
+    return flags(given(options) | ({"format"} if options.format is not None else set()))
