@@ -1,7 +1,7 @@
 """Steps of numbered objects in a folder: made in any order, on workers, each once journalled.
 
-The journal is that of arrays (`gangsaw.tasks.store.state.journal`): an entry is written when its object
-is on the disk, and all are folded into a manifest when the step is complete.
+The journal is that of arrays (`gangsaw.tasks.store.state.journal`): an entry is written when its
+object is on the disk, and all are folded into a manifest when the step is complete.
 """
 
 from __future__ import annotations
