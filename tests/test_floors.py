@@ -39,13 +39,13 @@ MUTANTS = {
         "codecs/reads/ORDER does not name fresh",
     ),
     "a first folder without an ORDER": Mutant(
-        "tasks/align/search/fresh/a.py", "", "tasks/align/search has no ORDER"
+        "tasks/align/output/fresh/a.py", "", "tasks/align/output has no ORDER"
     ),
     "the import of a new folder": Mutant(
-        "tasks/align/search/fresh/b.py",
+        "tasks/align/output/fresh/b.py",
         "from gangsaw.tasks.align.job import job",
-        "tasks/align/search/fresh/b.py imports tasks/align/job/job.py: "
-        "job is above search in tasks/align",
+        "tasks/align/output/fresh/b.py imports tasks/align/job/job.py: "
+        "job is above output in tasks/align",
     ),
     "a new file without a floor": Mutant(
         "tasks/formats/fresh.py", "", "tasks/formats/ORDER does not name fresh"
@@ -80,7 +80,8 @@ MUTANTS = {
     ),
     "upward by import_module from here": Mutant(
         "tasks/engine/window.py",
-        'from importlib import import_module\nM = import_module("..jobs.verification.verify", __package__)',
+        "from importlib import import_module\n"
+        'M = import_module("..jobs.verification.verify", __package__)',
         "tasks/engine/window.py imports tasks/jobs/verification/verify.py: "
         "jobs is above engine in tasks",
     ),
@@ -98,7 +99,7 @@ MUTANTS = {
     ),
     "a header of one floor": Mutant(
         "codecs/dna/letters/pack.cuh",
-        '#include "../dense/models.cuh"',
+        '#include "../dense/model/models.cuh"',
         "codecs/dna/letters/pack.cuh imports codecs/dna/dense/model/models.cuh: "
         "letters and dense are on one floor of codecs/dna",
     ),
