@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.ccsds123.checks import check_block, expected, own_lanes
 from gangsaw.codecs.ccsds123.params import Params
+from gangsaw.codecs.ccsds123.plan import Plan
 from gangsaw.codecs.ccsds123.sample_decoder import decode_lanes
 from gangsaw.codecs.ccsds123.stream import check_extent, decode_body, encode_body
 from gangsaw.codecs.core.arrays import NumpyArray
@@ -37,7 +38,7 @@ def encode(sources: Sequence[NumpyArray], params: Params, output: Output) -> Non
     def encode_block(i: int) -> None:
         image = params.image(sources[i].shape, sources[i].dtype)
         resolved, header = expected(image, params)
-        stream, lane_bits = encode_body(sources[i], image, resolved, header)
+        stream, lane_bits = encode_body(sources[i], Plan.of(image, resolved), header)
         output.give(i, stream, crc32c(stream), lane_bits)  # summed while it lies in a cache
 
     run_blocks(encode_block, len(sources))
@@ -77,6 +78,7 @@ def _decode_block(
     resolved, start = check_block(data, image, params)
     if lane_bits is None:
         check_extent(data.size - start, image, resolved)
-        decode_body(data, start, image, resolved, target)
+        decode_body(data, start, Plan.of(image, resolved), target)
     else:
-        decode_lanes(data, 8 * start, own_lanes(lane_bits, image), image, resolved, target)
+        own = own_lanes(lane_bits, image)
+        decode_lanes(data, 8 * start, own, Plan.of(image, resolved), target)

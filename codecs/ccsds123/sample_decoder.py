@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.ccsds123 import reconstruct as wave
-from gangsaw.codecs.ccsds123.params import Image, Params
+from gangsaw.codecs.ccsds123.params import Image
+from gangsaw.codecs.ccsds123.plan import Coder, Plan
 from gangsaw.codecs.ccsds123.wave_output import target, write_windows
 from gangsaw.codecs.ccsds123.wave_state import (
     LANES,
     RUN,
-    arithmetic,
     at_segment,
     cached_if_small,
     make_predictor,
@@ -229,9 +229,9 @@ def _decode_lanes(p: Any, state: Any, c: Any, arrays: Any, data: Any, part: Any,
     return 0
 
 
-def counts(params: Params, begin: int, end: int) -> npt.NDArray[np.int64]:
+def counts(coder: Coder, begin: int, end: int) -> npt.NDArray[np.int64]:
     """(end - begin,) int64 counter Gamma(t), at t = 0 that of t = 1: it depends on no data."""
-    first, limit = 1 << params.initial_count, (1 << params.rescale) - 1
+    first, limit = coder.first_count, coder.top_count
     t = np.maximum(np.arange(begin, end) - 1, 0)
     climb = limit - first
     period = limit + 1 - ((limit + 1) >> 1)
@@ -240,42 +240,31 @@ def counts(params: Params, begin: int, end: int) -> npt.NDArray[np.int64]:
 
 
 @cached_if_small
-def _count_table(image: Image, params: Params, begin: int, end: int) -> Array:
-    return skewed(counts(params, begin, end), arithmetic(image, params))
+def _count_table(plan: Plan, begin: int, end: int) -> Array:
+    return skewed(counts(plan.coder, begin, end), plan.dtype)
 
 
-def first_accumulators(image: Image, params: Params) -> npt.NDArray[np.int64]:
-    """(NZ,) int64 accumulator Sigma(1) of each band."""
-    table = params.accumulator_init
-    k = np.empty(image.n_bands, np.int64)
-    k[:] = table
-    depth = image.bit_depth
-    k = np.where(k <= 30 - depth, k, 2 * k + depth - 30)
-    return ((3 << (k + 6)) - 49 << params.initial_count) >> 7
-
-
-def make_decoder(image: Image, params: Params, size: int) -> Decoder:
+def make_decoder(coder: Coder, size: int) -> Decoder:
     """Gather the constants for a stream of `size` bytes."""
     return Decoder(
-        depth=image.bit_depth,
-        unary_limit=params.unary_limit,
-        rescale_at=(1 << params.rescale) - 1,
-        long=params.unary_limit + image.bit_depth > WINDOW,
+        depth=coder.depth,
+        unary_limit=coder.unary_limit,
+        rescale_at=coder.top_count,
+        long=coder.unary_limit + coder.depth > WINDOW,
         cap=8 * size + 1,
     )
 
 
 def make_decoder_state(
-    image: Image, params: Params, start: npt.NDArray[np.int64], end: npt.NDArray[np.int64]
+    plan: Plan, start: npt.NDArray[np.int64], end: npt.NDArray[np.int64]
 ) -> DecoderState:
     """Allocate and fill the arrays for lanes from bit `start` to bit `end`."""
-    of = arithmetic(image, params)
-    lanes = round_up(image.n_bands, LANES)
+    of, lanes = plan.dtype, round_up(plan.image.n_bands, LANES)
     return DecoderState(
         start=start,
         end=end,
         counter=aligned_zeros(1, of),  # of a segment
-        first=first_accumulators(image, params).astype(of),
+        first=plan.first_sums.astype(of),
         accumulator=aligned_zeros(lanes, of),
         code=aligned_zeros(lanes, of),
         position=aligned_zeros(lanes, np.int64),
@@ -287,8 +276,7 @@ def decode_lanes(
     data: npt.NDArray[np.uint8],
     start_bit: int,
     lane_bits: npt.NDArray[np.int64],
-    image: Image,
-    params: Params,
+    plan: Plan,
     out: npt.NDArray[Any],
 ) -> None:
     """Decode a BSQ body whose bands can be found alone, all bands side by side.
@@ -298,7 +286,7 @@ def decode_lanes(
     data : (n,) uint8, one stream; not a bit beyond it is read
     start_bit : where the first lane begins, in bits
     lane_bits : (NZ,) int64 bits of each band
-    image, params : what the stream's header says
+    plan : of what the stream's header says
     out : (NZ, NY, NX) strided view, any integer dtype that holds the samples
 
     Raises
@@ -306,15 +294,15 @@ def decode_lanes(
     CorruptChunk
         The lanes do not fit the stream, or decode to no image.
     """
-    bounds = lane_bounds(data.size, start_bit, lane_bits, image)
+    bounds = lane_bounds(data.size, start_bit, lane_bits, plan.image)
     padded = np.concatenate([data, np.zeros(SLACK, np.uint8)])
-    of, decoder = make_predictor(image, params), make_decoder(image, params, data.size)
-    state = make_state(image, params)
-    arrays, status = make_decoder_state(image, params, bounds[:-1], bounds[1:]), 0
+    of, decoder = make_predictor(plan), make_decoder(plan.coder, data.size)
+    state = make_state(plan)
+    arrays, status = make_decoder_state(plan, bounds[:-1], bounds[1:]), 0
     with target(out) as place:
-        for part in segments(image):
-            state = at_segment(state, image, params, part)
-            arrays = arrays._replace(counter=_count_table(image, params, part.begin, part.end))
+        for part in segments(plan.image):
+            state = at_segment(state, plan, part)
+            arrays = arrays._replace(counter=_count_table(plan, part.begin, part.end))
             status = status or _decode_lanes(of, state, decoder, arrays, padded, part, place)
     check_end(data, int(bounds[-1]))
     if status:

@@ -12,11 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.ccsds123.params import Image, Params
-from gangsaw.codecs.ccsds123.plan import initial_weights, plan_prediction
-from gangsaw.codecs.ccsds123.predict import BandGroup, begin_row, difference_row, predict_row
+from gangsaw.codecs.ccsds123.plan import Plan
+from gangsaw.codecs.ccsds123.predict import (
+    BandGroup,
+    band_groups,
+    begin_row,
+    difference_row,
+    predict_row,
+)
 from gangsaw.codecs.ccsds123.rows import HALO
-from gangsaw.codecs.ccsds123.sample_decoder import first_accumulators
 from gangsaw.codecs.core.numba.bits import load_be64, store_be64
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.codecs.core.numba.simd import (
@@ -33,23 +37,6 @@ from gangsaw.codecs.core.numba.simd import (
 )
 
 MARGIN = 16  # bytes that a store may write beyond the last codeword
-
-
-class Coder(NamedTuple):
-    """Parameters of the coder as plain integers, for kernels.
-
-    Attributes
-    ----------
-    depth : D
-    unary_limit : U_max
-    first_count : 2^gamma_0
-    top_count : 2^gamma* - 1, where the statistics are halved
-    """
-
-    depth: int
-    unary_limit: int
-    first_count: int
-    top_count: int
 
 
 class LaneState(NamedTuple):
@@ -226,23 +213,6 @@ class BitString:
         return self.data[:end]
 
 
-def make_coder(image: Image, params: Params) -> Coder:
-    """Gather the parameters of the coder."""
-    return Coder(
-        depth=image.bit_depth,
-        unary_limit=params.unary_limit,
-        first_count=1 << params.initial_count,
-        top_count=(1 << params.rescale) - 1,
-    )
-
-
-def sums_type(image: Image, params: Params, sums: npt.NDArray[np.int64]) -> npt.DTypeLike:
-    """Return the lane type: Sigma <= Gamma max(2^D, Sigma(1) / Gamma(1)) at all times."""
-    average = max(1 << image.bit_depth, (int(sums.max()) >> params.initial_count) + 1)
-    average += 1  # the threshold adds less than Gamma
-    return np.int32 if average << params.rescale < 1 << 31 else np.int64
-
-
 class _BitStrings:
     """One bit string per band of a group, in scratch memory."""
 
@@ -278,14 +248,13 @@ class _BitStrings:
 
 
 def encode_lanes(
-    x: npt.NDArray[Any], image: Image, params: Params, header: bytes
+    x: npt.NDArray[Any], plan: Plan, header: bytes
 ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
     """Encode one block in band-sequential order, sample-adaptive coder.
 
     Parameters
     ----------
     x : (z, y, x) integers of native byte order, any strides
-    params : resolved for the image
     header : what the stream starts with
 
     Returns
@@ -296,26 +265,22 @@ def encode_lanes(
     ------
     BadParams : a sample is outside the range of the image
     """
-    first_sums = first_accumulators(image, params)
-    plan = plan_prediction(image, params, sums_type(image, params, first_sums))
-    weights = initial_weights(image, params, plan)
-    sums = np.zeros(weights.shape[0], plan.dtype)
-    sums[: image.n_bands] = first_sums
-    coder = make_coder(image, params)
-    out = BitString(header, x.size * image.bit_depth // 16)
+    image, out = plan.image, BitString(header, x.size * plan.image.bit_depth // 16)
+    sums = np.zeros(plan.weights.shape[0], plan.dtype)
+    sums[: image.n_bands] = plan.first_sums
     lane_bits = np.empty(image.n_bands, np.int64)
-    for first in range(0, image.n_bands, plan.group):
-        group = BandGroup(x, image, plan, weights, first)
-        lanes = _encode_group(group, coder, sums[first : first + group.lanes])
+    for group in band_groups(x, plan):
+        first = group.first
+        lanes = _encode_group(group, sums[first : first + group.lanes])
         bits = lanes.bits[: image.n_bands - first]
         lane_bits[first : first + bits.size] = bits
         data = out.reserve(int(bits.sum()))
         out.bits = join_lanes(lanes.scratch, lanes.stride, bits, data, out.bits)
-    return out.padded(params.word_bytes), lane_bits
+    return out.padded(plan.params.word_bytes), lane_bits
 
 
-def _encode_group(group: BandGroup, coder: Coder, sums: npt.NDArray[Any]) -> _BitStrings:
-    columns = group.rows.layout.columns
+def _encode_group(group: BandGroup, sums: npt.NDArray[Any]) -> _BitStrings:
+    columns, coder = group.rows.layout.columns, group.plan.coder
     row_bytes = -(-columns * (coder.unary_limit + coder.depth) // 8)
     worst = group.rows.batch * row_bytes + MARGIN
     expected = group.rows.image.n_rows * columns * coder.depth // 8
