@@ -48,12 +48,14 @@ FLOORS = (
 )
 # folders inside a room that have their own order, from the top; files next to them are free
 INNER = {
+    "codecs.ccsds123": (("device",), ("sample", "block"), ("wave",), ("predict",), ("header",)),
     "codecs.visibility": (("dense", "fast"), ("words",), ("lanes",)),
     "codecs.visibility.dense": (("choice",), ("coding",), ("model",)),
 }
 # each of their folders must be listed
 PLACED = (
     "codecs/core",
+    "codecs/ccsds123",
     "codecs/visibility",
     "codecs/visibility/dense",
     "tasks",

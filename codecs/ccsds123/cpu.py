@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.ccsds123.checks import check_block, expected, own_lanes
+from gangsaw.codecs.ccsds123.header.checks import check_block, expected, own_lanes
 from gangsaw.codecs.ccsds123.params import Params
-from gangsaw.codecs.ccsds123.plan import Plan
-from gangsaw.codecs.ccsds123.sample_decoder import decode_lanes
+from gangsaw.codecs.ccsds123.predict.plan import Plan
+from gangsaw.codecs.ccsds123.sample.decoder import decode_lanes
 from gangsaw.codecs.ccsds123.stream import check_extent, decode_body, encode_body
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.container.checksum import crc32c

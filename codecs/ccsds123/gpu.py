@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from gangsaw.codecs.ccsds123 import gpu_decode, gpu_encode
+from gangsaw.codecs.ccsds123.device import gpu_decode, gpu_encode
 from gangsaw.codecs.ccsds123.memory import decoder_device_bytes, encoder_device_bytes
 from gangsaw.codecs.ccsds123.params import Params
 from gangsaw.codecs.core.container.output import Output

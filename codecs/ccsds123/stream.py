@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.ccsds123 import block_coder
-from gangsaw.codecs.ccsds123.coded_order import coding_order, place_coded
-from gangsaw.codecs.ccsds123.header import read_header, write_header
-from gangsaw.codecs.ccsds123.interleaved_encoder import encode_interleaved
+from gangsaw.codecs.ccsds123.block import coder as block_coder
+from gangsaw.codecs.ccsds123.block.coded_order import coding_order, place_coded
+from gangsaw.codecs.ccsds123.header.header import read_header, write_header
 from gangsaw.codecs.ccsds123.params import Image, Params
-from gangsaw.codecs.ccsds123.plan import Plan
-from gangsaw.codecs.ccsds123.predict import residuals
-from gangsaw.codecs.ccsds123.reconstruct import reconstruct
-from gangsaw.codecs.ccsds123.sample_decoder import check_end
-from gangsaw.codecs.ccsds123.sample_encoder import encode_lanes
-from gangsaw.codecs.ccsds123.serial_decoder import decode_serial
-from gangsaw.codecs.ccsds123.wave_output import target
+from gangsaw.codecs.ccsds123.predict.plan import Plan
+from gangsaw.codecs.ccsds123.predict.predict import residuals
+from gangsaw.codecs.ccsds123.sample.decoder import check_end
+from gangsaw.codecs.ccsds123.sample.encoder import encode_lanes
+from gangsaw.codecs.ccsds123.sample.interleaved_encoder import encode_interleaved
+from gangsaw.codecs.ccsds123.sample.serial_decoder import decode_serial
+from gangsaw.codecs.ccsds123.wave.output import target
+from gangsaw.codecs.ccsds123.wave.reconstruct import reconstruct
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 
@@ -67,7 +67,7 @@ def decode_stream(
     -------
     (z, y, x) array of the smallest dtype of 8, 16 or 32 bits that holds D bits, and the params
     that encode it to the same bytes, if the stream's encoder filled up its last word only and,
-    with the block-adaptive coder, chose between options as `block_coder` does
+    with the block-adaptive coder, chose between options as block/coder.py does
 
     Raises
     ------

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.ccsds123 import reconstruct as wave
 from gangsaw.codecs.ccsds123.params import Image
-from gangsaw.codecs.ccsds123.plan import Coder, Plan
-from gangsaw.codecs.ccsds123.wave_output import target, write_windows
-from gangsaw.codecs.ccsds123.wave_state import (
+from gangsaw.codecs.ccsds123.predict.plan import Coder, Plan
+from gangsaw.codecs.ccsds123.wave import reconstruct as wave
+from gangsaw.codecs.ccsds123.wave.output import target, write_windows
+from gangsaw.codecs.ccsds123.wave.state import (
     LANES,
     RUN,
     at_segment,
@@ -65,7 +65,7 @@ class Decoder(NamedTuple):
 
 
 class DecoderState(NamedTuple):
-    """Arrays of the entropy decoder, T and tables as in `wave_state.State`."""
+    """Arrays of the entropy decoder, T and tables as in `State`."""
 
     start: Array  # (NZ,) int64 first bit of each lane
     end: Array  # (NZ,) int64

@@ -18,8 +18,8 @@ import numpy.typing as npt
 from numba import types
 from numba.core import cgutils
 
-from gangsaw.codecs.ccsds123.plan import Plan
-from gangsaw.codecs.ccsds123.rows import HALO, BandRows, RowLayout, group_lanes
+from gangsaw.codecs.ccsds123.predict.plan import Plan
+from gangsaw.codecs.ccsds123.predict.rows import HALO, BandRows, RowLayout, group_lanes
 from gangsaw.codecs.core.numba.jit import intrinsic, jit, jit_part
 from gangsaw.codecs.core.numba.simd import (
     emit_call,

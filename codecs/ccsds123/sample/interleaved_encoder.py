@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.ccsds123.plan import Plan
-from gangsaw.codecs.ccsds123.predict import residuals
-from gangsaw.codecs.ccsds123.sample_encoder import (
+from gangsaw.codecs.ccsds123.predict.plan import Plan
+from gangsaw.codecs.ccsds123.predict.predict import residuals
+from gangsaw.codecs.ccsds123.sample.encoder import (
     BitString,
     codeword,
     count_at,

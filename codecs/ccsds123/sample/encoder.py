@@ -12,15 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.ccsds123.plan import Plan
-from gangsaw.codecs.ccsds123.predict import (
+from gangsaw.codecs.ccsds123.predict.plan import Plan
+from gangsaw.codecs.ccsds123.predict.predict import (
     BandGroup,
     band_groups,
     begin_row,
     difference_row,
     predict_row,
 )
-from gangsaw.codecs.ccsds123.rows import HALO
+from gangsaw.codecs.ccsds123.predict.rows import HALO
 from gangsaw.codecs.core.numba.bits import load_be64, store_be64
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.codecs.core.numba.simd import (

@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.ccsds123 import cpu
-from gangsaw.codecs.ccsds123.checks import check_block, own_lanes
-from gangsaw.codecs.ccsds123.gpu_encode import defines
+from gangsaw.codecs.ccsds123.device.gpu_encode import defines
+from gangsaw.codecs.ccsds123.header.checks import check_block, own_lanes
 from gangsaw.codecs.ccsds123.params import Image, Params
-from gangsaw.codecs.ccsds123.plan import Plan
-from gangsaw.codecs.ccsds123.sample_decoder import REASONS, check_end, lane_bounds
+from gangsaw.codecs.ccsds123.predict.plan import Plan
+from gangsaw.codecs.ccsds123.sample.decoder import REASONS, check_end, lane_bounds
 from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.container.runs import Runs
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.ccsds123 import cpu
-from gangsaw.codecs.ccsds123.checks import expected
+from gangsaw.codecs.ccsds123.header.checks import expected
 from gangsaw.codecs.ccsds123.params import Image, Params
-from gangsaw.codecs.ccsds123.plan import Plan
-from gangsaw.codecs.ccsds123.rows import check_range
+from gangsaw.codecs.ccsds123.predict.plan import Plan
+from gangsaw.codecs.ccsds123.predict.rows import check_range
 from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.container.output import Output
 from gangsaw.codecs.core.container.runs import Runs, lane_table

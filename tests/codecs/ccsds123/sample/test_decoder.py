@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from reference import ccsds123
 
 from gangsaw.codecs.ccsds123 import cpu
-from gangsaw.codecs.ccsds123.header import write_header
+from gangsaw.codecs.ccsds123.header.header import write_header
 from gangsaw.codecs.ccsds123.params import LOCAL_SUMS, Image, Params
-from gangsaw.codecs.ccsds123.plan import Plan
-from gangsaw.codecs.ccsds123.reconstruct import reconstruct
+from gangsaw.codecs.ccsds123.predict.plan import Plan
+from gangsaw.codecs.ccsds123.sample.serial_decoder import decode_serial
 from gangsaw.codecs.ccsds123.samples import noise, scene
-from gangsaw.codecs.ccsds123.serial_decoder import decode_serial
-from gangsaw.codecs.ccsds123.wave_output import target
-from gangsaw.codecs.ccsds123.wave_state import LANES, RUN
+from gangsaw.codecs.ccsds123.wave.output import target
+from gangsaw.codecs.ccsds123.wave.reconstruct import reconstruct
+from gangsaw.codecs.ccsds123.wave.state import LANES, RUN
 from gangsaw.codecs.core.container.runs import Runs
 from gangsaw.codecs.core.errors import CorruptChunk
 

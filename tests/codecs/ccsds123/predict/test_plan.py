@@ -11,10 +11,10 @@ import pytest
 from helpers.backends import encoded
 
 from gangsaw.codecs.ccsds123 import Image, Params, cpu, decode_stream, encode_stream
-from gangsaw.codecs.ccsds123 import gpu_decode as device_decoder
-from gangsaw.codecs.ccsds123 import gpu_encode as device_encoder
-from gangsaw.codecs.ccsds123 import plan as plans
-from gangsaw.codecs.ccsds123.plan import Plan
+from gangsaw.codecs.ccsds123.device import gpu_decode as device_decoder
+from gangsaw.codecs.ccsds123.device import gpu_encode as device_encoder
+from gangsaw.codecs.ccsds123.predict import plan as plans
+from gangsaw.codecs.ccsds123.predict.plan import Plan
 from gangsaw.codecs.ccsds123.samples import noise, scene
 
 CODINGS = {

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.ccsds123 import wavefront
 from gangsaw.codecs.ccsds123.memory import SEGMENT
 from gangsaw.codecs.ccsds123.params import Image
-from gangsaw.codecs.ccsds123.plan import Plan
+from gangsaw.codecs.ccsds123.predict.plan import Plan
+from gangsaw.codecs.ccsds123.wave import wavefront
 from gangsaw.codecs.core.memory.aligned import aligned_zeros
 from gangsaw.codecs.core.numba.bits import ahead
 from gangsaw.codecs.core.numba.jit import jit_inline

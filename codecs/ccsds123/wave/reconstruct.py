@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.ccsds123 import wavefront
 from gangsaw.codecs.ccsds123.params import LOCAL_SUMS
-from gangsaw.codecs.ccsds123.plan import Plan
-from gangsaw.codecs.ccsds123.wave_output import SampleTarget, read_residuals, write_windows
-from gangsaw.codecs.ccsds123.wave_state import (
+from gangsaw.codecs.ccsds123.predict.plan import Plan
+from gangsaw.codecs.ccsds123.wave import wavefront
+from gangsaw.codecs.ccsds123.wave.output import SampleTarget, read_residuals, write_windows
+from gangsaw.codecs.ccsds123.wave.state import (
     LANES,
     RUN,
     at_segment,

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.ccsds123.plan import Plan
-from gangsaw.codecs.ccsds123.reconstruct import OUT_OF_RANGE, reconstruct
-from gangsaw.codecs.ccsds123.sample_decoder import (
+from gangsaw.codecs.ccsds123.predict.plan import Plan
+from gangsaw.codecs.ccsds123.sample.decoder import (
     SLACK,
     check_end,
     decode_lanes,
     make_decoder,
 )
-from gangsaw.codecs.ccsds123.wave_output import put_residual, target
+from gangsaw.codecs.ccsds123.wave.output import put_residual, target
+from gangsaw.codecs.ccsds123.wave.reconstruct import OUT_OF_RANGE, reconstruct
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.bits import leading_zeros, load_be64
 from gangsaw.codecs.core.numba.jit import jit
