@@ -11,9 +11,9 @@ from gangsaw.codecs.ccsds123.header.header import read_header, write_header
 from gangsaw.codecs.ccsds123.params import Image, Params
 from gangsaw.codecs.ccsds123.predict.plan import Plan
 from gangsaw.codecs.ccsds123.predict.predict import residuals
-from gangsaw.codecs.ccsds123.sample.decoder import check_end
 from gangsaw.codecs.ccsds123.sample.encoder import encode_lanes
 from gangsaw.codecs.ccsds123.sample.interleaved_encoder import encode_interleaved
+from gangsaw.codecs.ccsds123.sample.lanes import check_end
 from gangsaw.codecs.ccsds123.sample.serial_decoder import decode_serial
 from gangsaw.codecs.ccsds123.wave.output import target
 from gangsaw.codecs.ccsds123.wave.reconstruct import reconstruct

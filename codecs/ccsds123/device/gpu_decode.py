@@ -14,7 +14,8 @@ from gangsaw.codecs.ccsds123.device.gpu_encode import defines
 from gangsaw.codecs.ccsds123.header.checks import check_block, own_lanes
 from gangsaw.codecs.ccsds123.params import Image, Params
 from gangsaw.codecs.ccsds123.predict.plan import Plan
-from gangsaw.codecs.ccsds123.sample.decoder import REASONS, check_end, lane_bounds
+from gangsaw.codecs.ccsds123.sample.decoder import REASONS
+from gangsaw.codecs.ccsds123.sample.lanes import check_end, lane_bounds
 from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.container.runs import Runs
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.ccsds123.params import Image
 from gangsaw.codecs.ccsds123.predict.plan import Coder, Plan
+from gangsaw.codecs.ccsds123.sample.lanes import check_end, lane_bounds
+from gangsaw.codecs.ccsds123.sample.statistics import counts
 from gangsaw.codecs.ccsds123.wave import reconstruct as wave
 from gangsaw.codecs.ccsds123.wave.output import target, write_windows
 from gangsaw.codecs.ccsds123.wave.state import (
@@ -44,7 +45,6 @@ WINDOW = 57  # bits that are sure to be in a 64-bit word loaded at a byte addres
 PREFETCH_STEPS, AHEAD = 8, 40  # bytes: what so many steps read, most often
 LENGTH_BITS = 6  # lengths of a unary part, and of what follows it, are below 2^6
 SLACK = 16  # bytes that may be read beyond the last codeword's begin
-MAX_WORD_BITS = 64  # B is at most 8 bytes
 LANE_END = 2  # status: a band's codewords do not end where its lane does
 REASONS = {
     wave.IMPOSSIBLE_RESIDUAL: wave.OUT_OF_RANGE,
@@ -229,16 +229,6 @@ def _decode_lanes(p: Any, state: Any, c: Any, arrays: Any, data: Any, part: Any,
     return 0
 
 
-def counts(coder: Coder, begin: int, end: int) -> npt.NDArray[np.int64]:
-    """(end - begin,) int64 counter Gamma(t), at t = 0 that of t = 1: it depends on no data."""
-    first, limit = coder.first_count, coder.top_count
-    t = np.maximum(np.arange(begin, end) - 1, 0)
-    climb = limit - first
-    period = limit + 1 - ((limit + 1) >> 1)
-    fall = (t - climb - 1) % period + ((limit + 1) >> 1)
-    return np.where(t <= climb, first + t, fall)
-
-
 @cached_if_small
 def _count_table(plan: Plan, begin: int, end: int) -> Array:
     return skewed(counts(plan.coder, begin, end), plan.dtype)
@@ -307,35 +297,3 @@ def decode_lanes(
     check_end(data, int(bounds[-1]))
     if status:
         raise CorruptChunk(REASONS[status])
-
-
-def lane_bounds(
-    size: int, start_bit: int, lane_bits: npt.NDArray[np.int64], image: Image
-) -> npt.NDArray[np.int64]:
-    """(NZ + 1,) int64: the bits between which the lanes lie in a stream of `size` bytes.
-
-    Raises
-    ------
-    CorruptChunk : they do not fit the stream, or cannot hold their band
-    """
-    least = image.n_rows * image.n_columns - 1 + image.bit_depth
-    impossible = (lane_bits < least) | (lane_bits > 8 * size)  # the latter: sums might wrap
-    sums = np.concatenate([np.zeros(1, np.int64), np.cumsum(lane_bits)])
-    bounds: npt.NDArray[np.int64] = start_bit + sums
-    if np.any(impossible) or bounds[-1] > 8 * size:
-        raise CorruptChunk("the lane index does not fit the stream")
-    return bounds
-
-
-def check_end(data: npt.NDArray[np.uint8], end: int) -> None:
-    """Raise CorruptChunk unless `end` (in bits) is the end, or fill bits follow, all zero.
-
-    Any fill shorter than the longest output word passes: of a body without a header nobody knows
-    for sure whether its encoder counted one.
-    """
-    fill = 8 * data.size - end
-    if not 0 <= fill < MAX_WORD_BITS:
-        raise CorruptChunk("the codewords do not end where the stream does")
-    rest = data[end >> 3 :]
-    if rest.size and (rest[0] & (0xFF >> (end & 7)) or np.any(rest[1:])):
-        raise CorruptChunk("the fill bits at the end are not zero")

@@ -9,12 +9,9 @@ import numpy.typing as npt
 
 from gangsaw.codecs.ccsds123.predict.plan import Plan
 from gangsaw.codecs.ccsds123.predict.predict import residuals
-from gangsaw.codecs.ccsds123.sample.encoder import (
-    BitString,
-    codeword,
-    count_at,
-    update_statistics,
-)
+from gangsaw.codecs.ccsds123.sample.bit_string import BitString
+from gangsaw.codecs.ccsds123.sample.encoder import codeword
+from gangsaw.codecs.ccsds123.sample.statistics import count_at, update_statistics
 from gangsaw.codecs.core.numba.bits import store_be64
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.codecs.core.numba.simd import load, static, store, value_of

@@ -8,12 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.ccsds123.predict.plan import Plan
-from gangsaw.codecs.ccsds123.sample.decoder import (
-    SLACK,
-    check_end,
-    decode_lanes,
-    make_decoder,
-)
+from gangsaw.codecs.ccsds123.sample.decoder import SLACK, decode_lanes, make_decoder
+from gangsaw.codecs.ccsds123.sample.lanes import check_end
 from gangsaw.codecs.ccsds123.wave.output import put_residual, target
 from gangsaw.codecs.ccsds123.wave.reconstruct import OUT_OF_RANGE, reconstruct
 from gangsaw.codecs.core.errors import CorruptChunk
