@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gangsaw.codecs.ccsds123.header import read_header, write_header
+    from gangsaw.codecs.ccsds123.header.header import read_header, write_header
     from gangsaw.codecs.ccsds123.params import Image, Params, SupplementaryTable
     from gangsaw.codecs.ccsds123.stream import decode_stream, encode_stream
 
@@ -19,8 +19,8 @@ _HOMES = {
     "SupplementaryTable": "params",
     "decode_stream": "stream",
     "encode_stream": "stream",
-    "read_header": "header",
-    "write_header": "header",
+    "read_header": "header.header",
+    "write_header": "header.header",
 }
 
 __all__ = [

@@ -13,8 +13,8 @@ SETTINGS: dict[str, dict[str, object]] = {
     "ccsds123 full, P=15": {**FULL, "prediction_bands": 15},
 }
 # Instructions a sample at P=3, reduced, counted in the machine code for sm_90: those that the
-# integer pipe takes (shifts, comparisons, additions, but no products), and all. gpu_encode.cu and
-# gpu_decode.cu say where they come from.
+# integer pipe takes (shifts, comparisons, additions, but no products), and all. The sources in
+# device/ say where they come from.
 INSTRUCTIONS = {"encode": (70, 125), "decode": (170, 240)}
 
 

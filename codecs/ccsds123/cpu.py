@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from gangsaw.codecs.ccsds123.checks import check_block, expected, own_lanes
+from gangsaw.codecs.ccsds123.header.checks import check_block, expected, own_lanes
 from gangsaw.codecs.ccsds123.params import Params
-from gangsaw.codecs.ccsds123.sample_decoder import decode_lanes
+from gangsaw.codecs.ccsds123.predict.plan import Plan
+from gangsaw.codecs.ccsds123.sample.decoder import decode_lanes
 from gangsaw.codecs.ccsds123.stream import check_extent, decode_body, encode_body
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.coding.batch import Encoded, EncodedBlock
@@ -16,7 +17,7 @@ def encode_block(block: NumpyArray, params: Params, room: Payload) -> Encoded:
     """Encode (z, y, x) integers; with the sample-adaptive coder in BSQ order lanes are bands."""
     image = params.image(block.shape, block.dtype)
     resolved, header = expected(image, params)
-    stream, lane_bits = encode_body(block, image, resolved, header)
+    stream, lane_bits = encode_body(block, Plan.of(image, resolved), header)
     return Encoded((stream,), lane_bits)
 
 
@@ -26,9 +27,10 @@ def decode_block(encoded: EncodedBlock, block: NumpyArray, params: Params) -> No
     resolved, start = check_block(data, image, params)
     if encoded.lane_bits is None:
         check_extent(data.size - start, image, resolved)
-        decode_body(data, start, image, resolved, block)
+        decode_body(data, start, Plan.of(image, resolved), block)
     else:
-        decode_lanes(data, 8 * start, own_lanes(encoded.lane_bits, image), image, resolved, block)
+        own = own_lanes(encoded.lane_bits, image)
+        decode_lanes(data, 8 * start, own, Plan.of(image, resolved), block)
 
 
 BACKEND = HostBackend.of(BlockCoding(encode_block, decode_block))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gangsaw.codecs.ccsds123 import cpu, gpu_decode, gpu_encode
+from gangsaw.codecs.ccsds123 import cpu
+from gangsaw.codecs.ccsds123.device import gpu_decode, gpu_encode
 from gangsaw.codecs.ccsds123.memory import decoder_device_bytes, encoder_device_bytes
 from gangsaw.codecs.ccsds123.params import Params
 from gangsaw.codecs.core.coding.device import DeviceBackend, DeviceDecoder, DeviceEncoder

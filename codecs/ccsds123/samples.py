@@ -42,9 +42,9 @@ SPECIALISED = [
     )
 ]
 KERNELS = {
-    "gpu_encode.cu": SPECIALISED,
-    "gpu_decode.cu": SPECIALISED,
-    "join_lanes.cu": [dict[str, int | str]()],
+    "device/gpu_encode.cu": SPECIALISED,
+    "device/gpu_decode.cu": SPECIALISED,
+    "device/join_lanes.cu": [dict[str, int | str]()],
 }
 
 

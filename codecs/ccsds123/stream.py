@@ -5,17 +5,18 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.ccsds123 import block_coder
-from gangsaw.codecs.ccsds123.coded_order import coding_order, place_coded
-from gangsaw.codecs.ccsds123.header import read_header, write_header
-from gangsaw.codecs.ccsds123.interleaved_encoder import encode_interleaved
+from gangsaw.codecs.ccsds123.block import coder as block_coder
+from gangsaw.codecs.ccsds123.block.coded_order import coding_order, place_coded
+from gangsaw.codecs.ccsds123.header.header import read_header, write_header
 from gangsaw.codecs.ccsds123.params import Image, Params
-from gangsaw.codecs.ccsds123.predict import residuals
-from gangsaw.codecs.ccsds123.reconstruct import reconstruct
-from gangsaw.codecs.ccsds123.sample_decoder import check_end
-from gangsaw.codecs.ccsds123.sample_encoder import encode_lanes
-from gangsaw.codecs.ccsds123.serial_decoder import decode_serial
-from gangsaw.codecs.ccsds123.wave_output import target
+from gangsaw.codecs.ccsds123.predict.plan import Plan
+from gangsaw.codecs.ccsds123.predict.predict import residuals
+from gangsaw.codecs.ccsds123.sample.encoder import encode_lanes
+from gangsaw.codecs.ccsds123.sample.interleaved_encoder import encode_interleaved
+from gangsaw.codecs.ccsds123.sample.lanes import check_end
+from gangsaw.codecs.ccsds123.sample.serial_decoder import decode_serial
+from gangsaw.codecs.ccsds123.wave.output import target
+from gangsaw.codecs.ccsds123.wave.reconstruct import reconstruct
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 
@@ -42,7 +43,7 @@ def encode_stream(array: NumpyArray, params: Params, *, with_header: bool = True
     image = params.image(array.shape, array.dtype)
     resolved = params.resolved(image)
     header = write_header(image, resolved) if with_header else b""
-    return encode_body(array, image, resolved, header)[0].tobytes()
+    return encode_body(array, Plan.of(image, resolved), header)[0].tobytes()
 
 
 def decode_stream(
@@ -66,7 +67,7 @@ def decode_stream(
     -------
     (z, y, x) array of the smallest dtype of 8, 16 or 32 bits that holds D bits, and the params
     that encode it to the same bytes, if the stream's encoder filled up its last word only and,
-    with the block-adaptive coder, chose between options as `block_coder` does
+    with the block-adaptive coder, chose between options as block/coder.py does
 
     Raises
     ------
@@ -89,7 +90,7 @@ def decode_stream(
     if start:
         _check_limit(image, max_bytes)
     out = np.empty(image.shape, image.dtype)
-    decode_body(stream, start, image, params, out)
+    decode_body(stream, start, Plan.of(image, params), out)
     return out, params
 
 
@@ -114,34 +115,34 @@ def _check_limit(image: Image, max_bytes: int) -> None:
 
 
 def encode_body(
-    x: NumpyArray, image: Image, params: Params, header: bytes
+    x: NumpyArray, plan: Plan, header: bytes
 ) -> tuple[npt.NDArray[np.uint8], LaneBits | None]:
     """Append a body to a header, which counts towards the fill of the last output word.
 
     Returns (n_bytes,) uint8, and for a BSQ body of the sample-adaptive coder the (NZ,) bits of
-    its lanes. Params are resolved for the image.
+    its lanes.
     """
+    image, params = plan.image, plan.params
     native = x.astype(x.dtype.newbyteorder("="), copy=False)
     if params.coder == "block":
-        ordered = coding_order(residuals(native, image, params), image, params)
+        ordered = coding_order(residuals(native, plan), image, params)
         body, _ = block_coder.encode(ordered, image.bit_depth, params)
         fill = -(len(header) + body.size) % params.word_bytes
         parts = [np.frombuffer(header, np.uint8), body, np.zeros(fill, np.uint8)]
         return np.concatenate(parts), None
     if params.order == "bsq":
-        return encode_lanes(native, image, params, header)
-    return encode_interleaved(native, image, params, header), None
+        return encode_lanes(native, plan, header)
+    return encode_interleaved(native, plan, header), None
 
 
-def decode_body(
-    data: npt.NDArray[np.uint8], start: int, image: Image, params: Params, out: NumpyArray
-) -> None:
+def decode_body(data: npt.NDArray[np.uint8], start: int, plan: Plan, out: NumpyArray) -> None:
     """Fill out, (z, y, x), from the body that begins at byte `start`; no lane index is needed.
 
     Residuals lie in `out` until they are samples: apart they took four times its memory.
     """
+    image, params = plan.image, plan.params
     if params.coder == "sample":
-        decode_serial(data, 8 * start, image, params, out)
+        decode_serial(data, 8 * start, plan, out)
         return
     first = n_bits = 0
     with target(out) as place:
@@ -150,4 +151,4 @@ def decode_body(
             place_coded(place, residuals, first, image, params)
             first += residuals.size
         check_end(data, 8 * start + n_bits)
-        reconstruct(place, image, params)
+        reconstruct(place, plan)

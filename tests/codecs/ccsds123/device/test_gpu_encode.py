@@ -17,7 +17,8 @@ from helpers.gpu_arrays import unaligned
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gangsaw.codecs.ccsds123 import Image, Params, cpu, gpu, gpu_encode
+from gangsaw.codecs.ccsds123 import Image, Params, cpu, gpu
+from gangsaw.codecs.ccsds123.device import gpu_encode
 from gangsaw.codecs.ccsds123.params import LOCAL_SUMS
 from gangsaw.codecs.ccsds123.samples import FULL, samples, scene
 from gangsaw.codecs.core.container.runs import Runs
@@ -269,7 +270,7 @@ def test_planted_races_are_found(
     cupy: ModuleType, monkeypatch: pytest.MonkeyPatch, before: str, by_pixel: bool
 ) -> None:
     """Else the test above would prove little."""
-    source = kernels.source("gangsaw.codecs.ccsds123", "gpu_encode.cu")
+    source = kernels.source("gangsaw.codecs.ccsds123", "device/gpu_encode.cu")
     right = f"{before}        __syncwarp();\n"
     assert source.count(right) == 1
     monkeypatch.setattr(kernels, "source", lambda *_: source.replace(right, before))

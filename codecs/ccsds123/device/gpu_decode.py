@@ -9,17 +9,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.ccsds123.checks import check_block, own_lanes
-from gangsaw.codecs.ccsds123.gpu_encode import defines
+from gangsaw.codecs.ccsds123.device.gpu_encode import defines
+from gangsaw.codecs.ccsds123.header.checks import check_block, own_lanes
 from gangsaw.codecs.ccsds123.params import Image, Params
-from gangsaw.codecs.ccsds123.plan import initial_weights, plan_prediction
-from gangsaw.codecs.ccsds123.sample_decoder import (
-    REASONS,
-    check_end,
-    first_accumulators,
-    lane_bounds,
-)
-from gangsaw.codecs.ccsds123.sample_encoder import make_coder, sums_type
+from gangsaw.codecs.ccsds123.predict.plan import Plan
+from gangsaw.codecs.ccsds123.sample.decoder import REASONS
+from gangsaw.codecs.ccsds123.sample.lanes import check_end, lane_bounds
 from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.coding.batch import EncodedBlock
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
@@ -119,11 +114,8 @@ class Launch:
     def __init__(self, blocks: Sequence[CheckedBlock]) -> None:
         self.blocks = blocks
         widest = max(blocks, key=lambda block: block.image.n_bands)
-        self.image, self.params = widest.image, widest.params
-        self.first_sums = first_accumulators(self.image, self.params)
-        at_least = sums_type(self.image, self.params, self.first_sums)
-        self.plan = plan_prediction(self.image, self.params, at_least)
-        lanes = -(-self.image.n_bands // WARP) * WARP
+        self.plan = Plan.of(widest.image, widest.params)
+        lanes = -(-widest.image.n_bands // WARP) * WARP
         self.threads = min(lanes, MOST_THREADS[self.plan.dtype.itemsize])
         self.pitch = self.threads + self.plan.bands + self.plan.bands % 2  # even, for the banks
 
@@ -165,9 +157,9 @@ class Launch:
 
     def tables(self) -> list[npt.NDArray[np.int64]]:
         """Return the blocks, then what they share: first sums, weights and constants."""
-        weights = initial_weights(self.image, self.params, self.plan)
-        constants = [*self.plan.predictor, *make_coder(self.image, self.params)]
-        return [self.rows(), self.first_sums, weights.reshape(-1), np.array(constants, np.int64)]
+        plan = self.plan
+        constants = np.array([*plan.predictor, *plan.coder], np.int64)
+        return [self.rows(), plan.first_sums, plan.weights.reshape(-1), constants]
 
     def rows(self) -> npt.NDArray[np.int64]:
         """(n_blocks, 8) int64: a `BlockRow` each."""

@@ -9,12 +9,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.ccsds123.checks import expected
+from gangsaw.codecs.ccsds123.header.checks import expected
 from gangsaw.codecs.ccsds123.params import Image, Params
-from gangsaw.codecs.ccsds123.plan import PredictorPlan, initial_weights, plan_prediction
-from gangsaw.codecs.ccsds123.rows import check_range
-from gangsaw.codecs.ccsds123.sample_decoder import first_accumulators
-from gangsaw.codecs.ccsds123.sample_encoder import make_coder, sums_type
+from gangsaw.codecs.ccsds123.predict.plan import Plan
+from gangsaw.codecs.ccsds123.predict.rows import check_range
 from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.coding.batch import Encoded
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray, DeviceArrayOf
@@ -106,7 +104,8 @@ def _encode_once(
     headers = [header for _, header in implied]
     largest = int(np.argmax([image.n_bands for image in images]))
     table = block_table(sources, images, headers, capacity)
-    coded = code_bands(table, sources[0].dtype, images[largest], implied[largest][0])
+    plan = Plan.of(images[largest], implied[largest][0])
+    coded = code_bands(table, sources[0].dtype, plan)
     _check_range(sources, images, coded.status)
     parts = join_streams(headers, table, coded, params.word_bytes)
     return list(zip(parts, coded.bits, strict=True)), np.flatnonzero(coded.status & OVERFLOW)
@@ -153,12 +152,9 @@ class CodedWords(NamedTuple):
     status: npt.NDArray[np.int32]
 
 
-def code_bands(table: BlockColumns, dtype: Dtype, largest: Image, params: Params) -> CodedWords:
-    """Run the kernel that predicts and codes; largest : the image of most bands."""
+def code_bands(table: BlockColumns, dtype: Dtype, plan: Plan) -> CodedWords:
+    """Run the kernel that predicts and codes; plan : of the image of most bands."""
     cp = cupy()
-    sums = first_accumulators(largest, params)
-    plan = plan_prediction(largest, params, sums_type(largest, params, sums))
-    weights = initial_weights(largest, params, plan)
     module = load(__package__, "gpu_encode.cu", defines(plan, dtype))
     warps = warp_table(table)
     words = cp.empty(int(table.words[-1] + table.bands[-1] * table.capacity[-1]), np.uint32)
@@ -168,9 +164,9 @@ def code_bands(table: BlockColumns, dtype: Dtype, largest: Image, params: Params
         warps,
         np.stack(table, axis=1),
         np.array(plan.predictor, np.int64),
-        np.array(make_coder(largest, params), np.int64),
-        weights.reshape(-1),
-        sums,
+        np.array(plan.coder, np.int64),
+        plan.weights.reshape(-1),
+        plan.first_sums,
     )
     arguments = (*(cp.asarray(one) for one in tables), words, lane_bits, status)
     launch(module.get_function("encode_lanes"), len(warps), WARP, arguments)
@@ -178,7 +174,7 @@ def code_bands(table: BlockColumns, dtype: Dtype, largest: Image, params: Params
     return CodedWords(words, bits, pull(status))
 
 
-def defines(plan: PredictorPlan, dtype: Dtype) -> dict[str, int | str]:
+def defines(plan: Plan, dtype: Dtype) -> dict[str, int | str]:
     """Return what specialises a source for a plan and samples of a dtype, foreign or not."""
     return {
         "GS_P": plan.bands,

@@ -11,9 +11,9 @@
 // Specialised by the macros of predict.cuh and sample.cuh.
 
 #include "bits.cuh"
-#include "predict.cuh"
-#include "sample.cuh"
-#include "sample_coder.cuh"
+#include "predict/predict.cuh"
+#include "predict/sample.cuh"
+#include "sample/coder.cuh"
 
 constexpr int WARP = 32;
 constexpr int PIXELS = WARP;  // of a tile, whatever rows they are in: narrow images waste nothing

@@ -7,17 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.ccsds123.params import Image, Params
-from gangsaw.codecs.ccsds123.predict import residuals
-from gangsaw.codecs.ccsds123.sample_decoder import first_accumulators
-from gangsaw.codecs.ccsds123.sample_encoder import (
-    BitString,
-    codeword,
-    count_at,
-    make_coder,
-    sums_type,
-    update_statistics,
-)
+from gangsaw.codecs.ccsds123.predict.plan import Plan
+from gangsaw.codecs.ccsds123.predict.predict import residuals
+from gangsaw.codecs.ccsds123.sample.bit_string import BitString
+from gangsaw.codecs.ccsds123.sample.encoder import codeword
+from gangsaw.codecs.ccsds123.sample.statistics import count_at, update_statistics
 from gangsaw.codecs.core.numba.bits import store_be64
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.codecs.core.numba.vectors.integers import load, static, store, value_of
@@ -117,19 +111,11 @@ def interleave_rows(
     return bit
 
 
-def encode_interleaved(
-    x: npt.NDArray[Any], image: Image, params: Params, header: bytes
-) -> npt.NDArray[np.uint8]:
+def encode_interleaved(x: npt.NDArray[Any], plan: Plan, header: bytes) -> npt.NDArray[np.uint8]:
     """Encode one block in band-interleaved order, sample-adaptive coder; see `encode_lanes`."""
-    deltas = residuals(x, image, params)
-    first_sums = first_accumulators(image, params)
-    lanes = 8 if image.n_bands <= 8 else 16
-    sums = np.zeros(-(-image.n_bands // lanes) * lanes, sums_type(image, params, first_sums))
-    sums[: image.n_bands] = first_sums
-    values = np.zeros((image.n_columns, sums.size), sums.dtype)
-    state = CodewordState(sums, values, np.empty_like(values), static(lanes))
-    coder = make_coder(image, params)
-    interleave = params.interleave_depth or image.n_bands
+    image, coder, deltas = plan.image, plan.coder, residuals(x, plan)
+    interleave = plan.params.interleave_depth or image.n_bands
+    state = _first_state(plan)
     out = BitString(header, x.size * image.bit_depth // 16)
     row_samples = image.n_columns * image.n_bands
     batch = max(1, BATCH_SAMPLES // row_samples)
@@ -137,4 +123,12 @@ def encode_interleaved(
         rows = min(batch, image.n_rows - y)
         data = out.reserve(rows * row_samples * (coder.unary_limit + coder.depth))
         out.bits = interleave_rows(coder, deltas, y, rows, state, interleave, data, out.bits)
-    return out.padded(params.word_bytes)
+    return out.padded(plan.params.word_bytes)
+
+
+def _first_state(plan: Plan) -> CodewordState:
+    lanes = 8 if plan.image.n_bands <= 8 else 16
+    sums = np.zeros(-(-plan.image.n_bands // lanes) * lanes, plan.dtype)
+    sums[: plan.image.n_bands] = plan.first_sums
+    values = np.zeros((plan.image.n_columns, sums.size), sums.dtype)
+    return CodewordState(sums, values, np.empty_like(values), static(lanes))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.ccsds123.wave_state import LANES, RUN, ring_row
+from gangsaw.codecs.ccsds123.wave.state import LANES, RUN, ring_row
 from gangsaw.codecs.core.numba.bits import ahead, fit, pointer_at
 from gangsaw.codecs.core.numba.jit import jit, jit_inline, jit_restrict
 from gangsaw.codecs.core.numba.tiles import transpose_tile

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias, TypeVar
 
-from gangsaw.codecs.ccsds123.header_bits import Fields, HeaderReader, HeaderWriter
+from gangsaw.codecs.ccsds123.header.bits import Fields, HeaderReader, HeaderWriter
 from gangsaw.codecs.ccsds123.params import (
     LOCAL_SUMS,
     MAX_EXTENT,

@@ -17,7 +17,8 @@ from helpers.ccsds123_setups import as_image
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gangsaw.codecs.ccsds123 import Params, cpu, gpu, gpu_decode
+from gangsaw.codecs.ccsds123 import Params, cpu, gpu
+from gangsaw.codecs.ccsds123.device import gpu_decode
 from gangsaw.codecs.ccsds123.params import LOCAL_SUMS
 from gangsaw.codecs.ccsds123.samples import noise, samples, scene
 from gangsaw.codecs.core.container.runs import Runs
@@ -190,7 +191,7 @@ def test_planted_faults_are_found(
     params: Params,
 ) -> None:
     """Else the tests above would prove little."""
-    source = kernels.source("gangsaw.codecs.ccsds123", "gpu_decode.cu")
+    source = kernels.source("gangsaw.codecs.ccsds123", "device/gpu_decode.cu")
     assert right in source
     monkeypatch.setattr(kernels, "source", lambda *_: source.replace(right, wrong))
     monkeypatch.setattr(core_gpu, "_modules", {})

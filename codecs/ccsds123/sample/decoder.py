@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.ccsds123 import reconstruct as wave
-from gangsaw.codecs.ccsds123.params import Image, Params
-from gangsaw.codecs.ccsds123.wave_output import target, write_windows
-from gangsaw.codecs.ccsds123.wave_state import (
+from gangsaw.codecs.ccsds123.predict.plan import Coder, Plan
+from gangsaw.codecs.ccsds123.sample.lanes import check_end, lane_bounds
+from gangsaw.codecs.ccsds123.sample.statistics import counts
+from gangsaw.codecs.ccsds123.wave import reconstruct as wave
+from gangsaw.codecs.ccsds123.wave.output import target, write_windows
+from gangsaw.codecs.ccsds123.wave.state import (
     LANES,
     RUN,
-    arithmetic,
     at_segment,
     cached_if_small,
     make_predictor,
@@ -44,7 +45,6 @@ WINDOW = 57  # bits that are sure to be in a 64-bit word loaded at a byte addres
 PREFETCH_STEPS, AHEAD = 8, 40  # bytes: what so many steps read, most often
 LENGTH_BITS = 6  # lengths of a unary part, and of what follows it, are below 2^6
 SLACK = 16  # bytes that may be read beyond the last codeword's begin
-MAX_WORD_BITS = 64  # B is at most 8 bytes
 LANE_END = 2  # status: a band's codewords do not end where its lane does
 REASONS = {
     wave.IMPOSSIBLE_RESIDUAL: wave.OUT_OF_RANGE,
@@ -65,7 +65,7 @@ class Decoder(NamedTuple):
 
 
 class DecoderState(NamedTuple):
-    """Arrays of the entropy decoder, T and tables as in `wave_state.State`."""
+    """Arrays of the entropy decoder, T and tables as in `State`."""
 
     start: Array  # (NZ,) int64 first bit of each lane
     end: Array  # (NZ,) int64
@@ -229,53 +229,32 @@ def _decode_lanes(p: Any, state: Any, c: Any, arrays: Any, data: Any, part: Any,
     return 0
 
 
-def counts(params: Params, begin: int, end: int) -> npt.NDArray[np.int64]:
-    """(end - begin,) int64 counter Gamma(t), at t = 0 that of t = 1: it depends on no data."""
-    first, limit = 1 << params.initial_count, (1 << params.rescale) - 1
-    t = np.maximum(np.arange(begin, end) - 1, 0)
-    climb = limit - first
-    period = limit + 1 - ((limit + 1) >> 1)
-    fall = (t - climb - 1) % period + ((limit + 1) >> 1)
-    return np.where(t <= climb, first + t, fall)
-
-
 @cached_if_small
-def _count_table(image: Image, params: Params, begin: int, end: int) -> Array:
-    return skewed(counts(params, begin, end), arithmetic(image, params))
+def _count_table(plan: Plan, begin: int, end: int) -> Array:
+    return skewed(counts(plan.coder, begin, end), plan.dtype)
 
 
-def first_accumulators(image: Image, params: Params) -> npt.NDArray[np.int64]:
-    """(NZ,) int64 accumulator Sigma(1) of each band."""
-    table = params.accumulator_init
-    k = np.empty(image.n_bands, np.int64)
-    k[:] = table
-    depth = image.bit_depth
-    k = np.where(k <= 30 - depth, k, 2 * k + depth - 30)
-    return ((3 << (k + 6)) - 49 << params.initial_count) >> 7
-
-
-def make_decoder(image: Image, params: Params, size: int) -> Decoder:
+def make_decoder(coder: Coder, size: int) -> Decoder:
     """Gather the constants for a stream of `size` bytes."""
     return Decoder(
-        depth=image.bit_depth,
-        unary_limit=params.unary_limit,
-        rescale_at=(1 << params.rescale) - 1,
-        long=params.unary_limit + image.bit_depth > WINDOW,
+        depth=coder.depth,
+        unary_limit=coder.unary_limit,
+        rescale_at=coder.top_count,
+        long=coder.unary_limit + coder.depth > WINDOW,
         cap=8 * size + 1,
     )
 
 
 def make_decoder_state(
-    image: Image, params: Params, start: npt.NDArray[np.int64], end: npt.NDArray[np.int64]
+    plan: Plan, start: npt.NDArray[np.int64], end: npt.NDArray[np.int64]
 ) -> DecoderState:
     """Allocate and fill the arrays for lanes from bit `start` to bit `end`."""
-    of = arithmetic(image, params)
-    lanes = round_up(image.n_bands, LANES)
+    of, lanes = plan.dtype, round_up(plan.image.n_bands, LANES)
     return DecoderState(
         start=start,
         end=end,
         counter=aligned_zeros(1, of),  # of a segment
-        first=first_accumulators(image, params).astype(of),
+        first=plan.first_sums.astype(of),
         accumulator=aligned_zeros(lanes, of),
         code=aligned_zeros(lanes, of),
         position=aligned_zeros(lanes, np.int64),
@@ -287,8 +266,7 @@ def decode_lanes(
     data: npt.NDArray[np.uint8],
     start_bit: int,
     lane_bits: npt.NDArray[np.int64],
-    image: Image,
-    params: Params,
+    plan: Plan,
     out: npt.NDArray[Any],
 ) -> None:
     """Decode a BSQ body whose bands can be found alone, all bands side by side.
@@ -298,7 +276,7 @@ def decode_lanes(
     data : (n,) uint8, one stream; not a bit beyond it is read
     start_bit : where the first lane begins, in bits
     lane_bits : (NZ,) int64 bits of each band
-    image, params : what the stream's header says
+    plan : of what the stream's header says
     out : (NZ, NY, NX) strided view, any integer dtype that holds the samples
 
     Raises
@@ -306,48 +284,16 @@ def decode_lanes(
     CorruptChunk
         The lanes do not fit the stream, or decode to no image.
     """
-    bounds = lane_bounds(data.size, start_bit, lane_bits, image)
+    bounds = lane_bounds(data.size, start_bit, lane_bits, plan.image)
     padded = np.concatenate([data, np.zeros(SLACK, np.uint8)])
-    of, decoder = make_predictor(image, params), make_decoder(image, params, data.size)
-    state = make_state(image, params)
-    arrays, status = make_decoder_state(image, params, bounds[:-1], bounds[1:]), 0
+    of, decoder = make_predictor(plan), make_decoder(plan.coder, data.size)
+    state = make_state(plan)
+    arrays, status = make_decoder_state(plan, bounds[:-1], bounds[1:]), 0
     with target(out) as place:
-        for part in segments(image):
-            state = at_segment(state, image, params, part)
-            arrays = arrays._replace(counter=_count_table(image, params, part.begin, part.end))
+        for part in segments(plan.image):
+            state = at_segment(state, plan, part)
+            arrays = arrays._replace(counter=_count_table(plan, part.begin, part.end))
             status = status or _decode_lanes(of, state, decoder, arrays, padded, part, place)
     check_end(data, int(bounds[-1]))
     if status:
         raise CorruptChunk(REASONS[status])
-
-
-def lane_bounds(
-    size: int, start_bit: int, lane_bits: npt.NDArray[np.int64], image: Image
-) -> npt.NDArray[np.int64]:
-    """(NZ + 1,) int64: the bits between which the lanes lie in a stream of `size` bytes.
-
-    Raises
-    ------
-    CorruptChunk : they do not fit the stream, or cannot hold their band
-    """
-    least = image.n_rows * image.n_columns - 1 + image.bit_depth
-    impossible = (lane_bits < least) | (lane_bits > 8 * size)  # the latter: sums might wrap
-    sums = np.concatenate([np.zeros(1, np.int64), np.cumsum(lane_bits)])
-    bounds: npt.NDArray[np.int64] = start_bit + sums
-    if np.any(impossible) or bounds[-1] > 8 * size:
-        raise CorruptChunk("the lane index does not fit the stream")
-    return bounds
-
-
-def check_end(data: npt.NDArray[np.uint8], end: int) -> None:
-    """Raise CorruptChunk unless `end` (in bits) is the end, or fill bits follow, all zero.
-
-    Any fill shorter than the longest output word passes: of a body without a header nobody knows
-    for sure whether its encoder counted one.
-    """
-    fill = 8 * data.size - end
-    if not 0 <= fill < MAX_WORD_BITS:
-        raise CorruptChunk("the codewords do not end where the stream does")
-    rest = data[end >> 3 :]
-    if rest.size and (rest[0] & (0xFF >> (end & 7)) or np.any(rest[1:])):
-        raise CorruptChunk("the fill bits at the end are not zero")

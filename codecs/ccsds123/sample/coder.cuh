@@ -1,12 +1,11 @@
 // Sample-adaptive entropy coder (CCSDS 123.0-B-2, 5.4.3.2) of one band by one thread: statistics,
-// choice of the code, codewords in both directions; as in sample_encoder.py, sample_decoder.py.
+// choice of the code, codewords in both directions; as in encoder.py, decoder.py.
 //
-// GS_LANE is int where accumulators and residuals fit it (sums_type of sample_encoder.py), else
-// long long.
+// GS_LANE is int where accumulators and residuals fit it (lane_type of predict/plan.py), else long long.
 
 using Lane = GS_LANE;
 
-// Parameters of the coder, with the names of sample_encoder.Coder.
+// Parameters of the coder, with the names of plan.Coder.
 struct Coder {
     int depth, unary_limit, first_count, top_count;
 };

@@ -7,16 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.ccsds123.params import Image, Params
-from gangsaw.codecs.ccsds123.reconstruct import OUT_OF_RANGE, reconstruct
-from gangsaw.codecs.ccsds123.sample_decoder import (
-    SLACK,
-    check_end,
-    decode_lanes,
-    first_accumulators,
-    make_decoder,
-)
-from gangsaw.codecs.ccsds123.wave_output import put_residual, target
+from gangsaw.codecs.ccsds123.predict.plan import Plan
+from gangsaw.codecs.ccsds123.sample.decoder import SLACK, decode_lanes, make_decoder
+from gangsaw.codecs.ccsds123.sample.lanes import check_end
+from gangsaw.codecs.ccsds123.wave.output import put_residual, target
+from gangsaw.codecs.ccsds123.wave.reconstruct import OUT_OF_RANGE, reconstruct
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.bits import leading_zeros, load_be64
 from gangsaw.codecs.core.numba.jit import jit
@@ -128,8 +123,7 @@ def _read_interleaved(
 def decode_serial(
     data: npt.NDArray[np.uint8],
     start_bit: int,
-    image: Image,
-    params: Params,
+    plan: Plan,
     out: npt.NDArray[Any],
 ) -> npt.NDArray[np.int64] | None:
     """Decode a sample-adaptive body in BSQ or BI order of which no lane index is known.
@@ -138,7 +132,7 @@ def decode_serial(
     ----------
     data : (n,) uint8, one stream; not a bit beyond it is read
     start_bit : where the body begins, in bits
-    image, params : what the stream's header says
+    plan : of what the stream's header says
     out : (NZ, NY, NX) strided view, any integer dtype that holds the samples
 
     Returns
@@ -150,25 +144,23 @@ def decode_serial(
     CorruptChunk
         The body is too short, or decodes to no image.
     """
+    image = plan.image
     samples = image.n_rows * image.n_columns
     # A sample costs a bit or more: refuse what cannot be before anything is allocated for it.
     if 8 * data.size - start_bit < image.n_bands * (samples - 1 + image.bit_depth):
         raise CorruptChunk("the stream is shorter than its image can be")
     padded = np.concatenate([data, np.zeros(SLACK, np.uint8)])
-    accumulators, decoder = (
-        first_accumulators(image, params),
-        make_decoder(image, params, data.size),
-    )
-    count = 1 << params.initial_count
-    if params.order == "bsq":
+    accumulators, decoder = plan.first_sums.copy(), make_decoder(plan.coder, data.size)
+    count = plan.coder.first_count
+    if plan.params.order == "bsq":
         lane_bits = np.zeros(image.n_bands, np.int64)
         begin = (count, accumulators)
         end = _scan_lanes(padded, start_bit, decoder, samples, begin, lane_bits)
         check_end(data, end)
         del padded  # as long as the stream, of which the next call makes one
-        decode_lanes(data, start_bit, lane_bits, image, params, out)
+        decode_lanes(data, start_bit, lane_bits, plan, out)
         return lane_bits
-    group = params.interleave_depth or image.n_bands
+    group = plan.params.interleave_depth or image.n_bands
     with target(out) as place:
         end = _read_interleaved(
             padded, start_bit, decoder, count, accumulators, image.shape, group, place
@@ -176,5 +168,5 @@ def decode_serial(
         if end == IMPOSSIBLE:
             raise CorruptChunk(OUT_OF_RANGE)
         check_end(data, end)
-        reconstruct(place, image, params)
+        reconstruct(place, plan)
     return None

@@ -14,13 +14,14 @@ from hypothesis import strategies as st
 from reference import ccsds123
 
 from gangsaw.codecs.ccsds123 import cpu
-from gangsaw.codecs.ccsds123.header import write_header
+from gangsaw.codecs.ccsds123.header.header import write_header
 from gangsaw.codecs.ccsds123.params import LOCAL_SUMS, Image, Params
-from gangsaw.codecs.ccsds123.reconstruct import reconstruct
+from gangsaw.codecs.ccsds123.predict.plan import Plan
+from gangsaw.codecs.ccsds123.sample.serial_decoder import decode_serial
 from gangsaw.codecs.ccsds123.samples import noise, scene
-from gangsaw.codecs.ccsds123.serial_decoder import decode_serial
-from gangsaw.codecs.ccsds123.wave_output import target
-from gangsaw.codecs.ccsds123.wave_state import LANES, RUN
+from gangsaw.codecs.ccsds123.wave.output import target
+from gangsaw.codecs.ccsds123.wave.reconstruct import reconstruct
+from gangsaw.codecs.ccsds123.wave.state import LANES, RUN
 from gangsaw.codecs.core.container.runs import Runs
 from gangsaw.codecs.core.errors import CorruptChunk
 
@@ -43,7 +44,8 @@ def blocks_of(array: Cube, params: Params) -> Runs:
     """Encode by the slow reference to one block, indexed where the order has lanes."""
     image, data = image_of(array, params), stream_of(array, params)
     start = 8 * len(write_header(image, params))
-    lane_bits = decode_serial(data, start, image, params.resolved(image), np.empty_like(array))
+    plan = Plan.of(image, params.resolved(image))
+    lane_bits = decode_serial(data, start, plan, np.empty_like(array))
     index = None if lane_bits is None else lane_bits[np.newaxis]
     return Runs.back_to_back(data, np.array([data.size]), index)
 
@@ -243,18 +245,20 @@ def test_wrong_lanes() -> None:
 
 
 def test_impossible_residuals() -> None:
-    image, params = Image(20, 4, 5, 8, False), Params(bit_depth=8)
+    image = Image(20, 4, 5, 8, False)
+    plan = Plan.of(image, Params(bit_depth=8).resolved(image))
     with target(np.zeros(image.shape, np.uint16)) as place:
-        reconstruct(place, image, params)
+        reconstruct(place, plan)
     for value in (1 << 8, 0xFFFF):
         for t, z in ((0, 0), (0, 19), (19, 0), (19, 19), (7, 3)):
             wrong = np.zeros(image.shape, np.uint16)
             wrong[z, t // 5, t % 5] = value
             with target(wrong) as place, pytest.raises(CorruptChunk):
-                reconstruct(place, image, params)
+                reconstruct(place, plan)
 
 
 def test_claims_are_refused_before_they_are_paid_for() -> None:
-    image, params = Image(1 << 16, 1 << 16, 1 << 16, 16, False), Params(order="bi")
+    image = Image(1 << 16, 1 << 16, 1 << 16, 16, False)
+    plan = Plan.of(image, Params(order="bi").resolved(image))
     with pytest.raises(CorruptChunk, match="shorter than its image"):
-        decode_serial(np.zeros(100, np.uint8), 0, image, params, np.empty(0, np.uint16))
+        decode_serial(np.zeros(100, np.uint8), 0, plan, np.empty(0, np.uint16))

@@ -14,13 +14,13 @@
 // block alone is bound by the chain from a sample to the next band's: load, product, clipping,
 // unmapping, store.
 //
-// Sections and stages as in wavefront.py, reconstruct.py and sample_decoder.py.
+// Sections and stages as in wave/ and sample/decoder.py.
 
 #include "bits.cuh"
 #include "cuda.cuh"
-#include "predict.cuh"
-#include "sample.cuh"
-#include "sample_coder.cuh"
+#include "predict/predict.cuh"
+#include "predict/sample.cuh"
+#include "sample/coder.cuh"
 
 constexpr int WARP = 32;
 constexpr int MOST_THREADS = sizeof(Lane) == 4 ? 512 : 256;  // that have registers enough

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.ccsds123.params import Image, Params
-from gangsaw.codecs.ccsds123.wave_output import SampleTarget, put_residual
+from gangsaw.codecs.ccsds123.wave.output import SampleTarget, put_residual
 from gangsaw.codecs.core.arrays import Run
 from gangsaw.codecs.core.numba.jit import jit
 

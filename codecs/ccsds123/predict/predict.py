@@ -10,6 +10,7 @@ Section numbers are those of CCSDS 123.0-B-2.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,14 +18,8 @@ import numpy.typing as npt
 from numba import types
 from numba.core import cgutils
 
-from gangsaw.codecs.ccsds123.params import Image, Params
-from gangsaw.codecs.ccsds123.plan import (
-    PredictorPlan,
-    initial_weights,
-    neighbor_offsets,
-    plan_prediction,
-)
-from gangsaw.codecs.ccsds123.rows import HALO, BandRows
+from gangsaw.codecs.ccsds123.predict.plan import Plan
+from gangsaw.codecs.ccsds123.predict.rows import HALO, BandRows, RowLayout, group_lanes
 from gangsaw.codecs.core.numba.jit import intrinsic, jit, jit_part
 from gangsaw.codecs.core.numba.vectors.integers import (
     emit_call,
@@ -251,13 +246,12 @@ def begin_row(g: Any, y: int, row: int) -> Any:
     return first
 
 
-def residuals(x: npt.NDArray[Any], image: Image, params: Params) -> npt.NDArray[np.uint32]:
+def residuals(x: npt.NDArray[Any], plan: Plan) -> npt.NDArray[np.uint32]:
     """Mapped residuals delta[t, z] of a block, t = y * NX + x.
 
     Parameters
     ----------
     x : (z, y, x) integers of native byte order, any strides
-    params : resolved for the image
 
     Returns
     -------
@@ -265,13 +259,12 @@ def residuals(x: npt.NDArray[Any], image: Image, params: Params) -> npt.NDArray[
 
     Raises
     ------
-    BadParams : a sample is outside the range of `image`
+    BadParams : a sample is outside the range of the image
     """
-    plan = plan_prediction(image, params)
-    weights = initial_weights(image, params, plan)
+    image = plan.image
     out = np.empty((image.n_rows * image.n_columns, image.n_bands), np.uint32)
-    for first in range(0, image.n_bands, plan.group):
-        group = BandGroup(x, image, plan, weights, first)
+    for group in band_groups(x, plan):
+        first = group.first
         delta = np.empty((group.rows.batch * image.n_columns, group.lanes), plan.dtype)
         stop = min(first + group.lanes, image.n_bands)
         for y, rows in group.rows.batches():
@@ -281,18 +274,29 @@ def residuals(x: npt.NDArray[Any], image: Image, params: Params) -> npt.NDArray[
     return out
 
 
-class BandGroup:
-    """State of the prediction of the bands from `first` on."""
+def neighbor_offsets(local_sum: int, layout: RowLayout) -> npt.NDArray[np.int64]:
+    """(2, 3, 4): for row 0 and the others, for columns 0, inner, last: what sigma adds up (4.4)."""
+    n, w = -layout.pitch, -layout.width
+    nw, ne = n + w, n - w
+    before = w - 1 if local_sum & 1 else w
+    if local_sum & 2:
+        others = [[n] * 4] * 3
+    elif local_sum == 0:
+        others = [[n, n, ne, ne], [w, nw, n, ne], [w, nw, n, n]]
+    else:
+        others = [[n, n, ne, ne], [nw, n, n, ne], [nw, nw, n, n]]
+    return np.array([[[0] * 4, [before] * 4, [before] * 4], others], np.int64)
 
-    def __init__(
-        self, x: Any, image: Image, plan: PredictorPlan, weights: npt.NDArray[np.int64], first: int
-    ) -> None:
-        self.plan, self.first = plan, first
-        self.lanes = min(plan.group, weights.shape[0] - first)
-        self.rows = BandRows(x, image, plan.bands, plan.dtype, first, self.lanes)
+
+class BandGroup:
+    """State of the prediction of some bands from `first` on, a multiple of the plan's lanes."""
+
+    def __init__(self, x: npt.NDArray[Any], plan: Plan, first: int, lanes: int) -> None:
+        self.plan, self.first, self.lanes = plan, first, lanes
+        self.rows = BandRows(x, plan.image, plan.bands, plan.dtype, first, lanes)
         layout = self.rows.layout
-        own = weights[first : first + self.lanes]
-        own = own.reshape(self.lanes // plan.lanes, plan.lanes, plan.components)
+        own = plan.weights[first : first + lanes]
+        own = own.reshape(lanes // plan.lanes, plan.lanes, plan.components)
         half = min(plan.lanes, HALO)
         self.kernel = Bands(
             predictor=plan.predictor,
@@ -300,7 +304,7 @@ class BandGroup:
             samples=self.rows.buffer,
             neighbors=neighbor_offsets(plan.local_sum, layout),
             differences=np.empty(layout.columns * layout.width, plan.dtype),
-            weights=np.ascontiguousarray(own.swapaxes(1, 2), plan.dtype).reshape(-1),
+            weights=np.array(own.swapaxes(1, 2), plan.dtype, order="C").reshape(-1),
             skipped=(HALO - plan.bands) // half * half,
             bands=static(plan.bands),
             full=static(plan.full),
@@ -308,3 +312,11 @@ class BandGroup:
             lanes=static(plan.lanes),
             half=static(half),
         )
+
+
+def band_groups(x: npt.NDArray[Any], plan: Plan) -> Iterator[BandGroup]:
+    """Yield the groups of bands that are worked on one after the other."""
+    n_lanes = plan.weights.shape[0]
+    size = group_lanes(plan.image, plan.lanes, plan.dtype.itemsize)
+    for first in range(0, n_lanes, size):
+        yield BandGroup(x, plan, first, min(size, n_lanes - first))

@@ -15,9 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import ccsds123 as reference
 
-from gangsaw.codecs.ccsds123 import Image, Params, cpu, rows
-from gangsaw.codecs.ccsds123.header import read_header
+from gangsaw.codecs.ccsds123 import Image, Params, cpu
+from gangsaw.codecs.ccsds123.header.header import read_header
 from gangsaw.codecs.ccsds123.params import LOCAL_SUMS
+from gangsaw.codecs.ccsds123.predict import rows
 from gangsaw.codecs.ccsds123.stream import encode_stream
 from gangsaw.codecs.core.errors import BadParams
 

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.ccsds123 import wavefront
 from gangsaw.codecs.ccsds123.memory import SEGMENT
-from gangsaw.codecs.ccsds123.params import LOCAL_SUMS, Image, Params
-from gangsaw.codecs.ccsds123.plan import band_weights, lane_type
+from gangsaw.codecs.ccsds123.params import Image
+from gangsaw.codecs.ccsds123.predict.plan import Plan
+from gangsaw.codecs.ccsds123.wave import wavefront
 from gangsaw.codecs.core.memory.aligned import aligned_zeros
 from gangsaw.codecs.core.numba.bits import ahead
 from gangsaw.codecs.core.numba.jit import jit_inline
@@ -44,7 +44,7 @@ class WavePredictor(NamedTuple):
 
 
 class State(NamedTuple):
-    """One wavefront, in arrays of the type T that `arithmetic` chooses; `pointers` for kernels.
+    """One wavefront, in arrays of the plan's type T; `pointers` for kernels.
 
     All are flat, and begin at band 0 and t = `origin`: what lies in front of that is part of them.
     Tables run with z: the entry of t has the index origin - t.
@@ -92,56 +92,40 @@ def segments(image: Image) -> Iterator[Segment]:
         yield Segment(first, last, begin, min(last, samples))
 
 
-def arithmetic(image: Image, params: Params) -> type[np.signedinteger[Any]]:
-    """int32 where 32-bit two's complement gives every intermediate value exactly, else int64."""
-    components = params.prediction_bands + (3 if params.mode == "full" else 0)
-    fits = lane_type(image, params, components) == np.int32
-    small = image.bit_depth + params.rescale <= 29  # the coder's accumulator
-    return np.int32 if small and fits else np.int64
-
-
-def register_size(image: Image, params: Params) -> int:
-    """R in bits."""
-    return params.register_size or max(32, image.bit_depth + params.weight_resolution + 2)
-
-
-def make_predictor(image: Image, params: Params) -> WavePredictor:
-    """Gather the constants; one column forces reduced mode and column-oriented sums."""
-    local_sum = LOCAL_SUMS.index(params.local_sum)
-    one_column = image.n_columns == 1
-    width = 8 * np.dtype(arithmetic(image, params)).itemsize
+def make_predictor(plan: Plan) -> WavePredictor:
+    """Gather the constants."""
+    image, p = plan.image, plan.predictor
     return WavePredictor(
         bands=image.n_bands,
         columns=image.n_columns,
         samples=image.n_columns * image.n_rows,
-        prediction_bands=params.prediction_bands,
-        full=params.mode == "full" and not one_column,
-        local_sum=local_sum | 2 if one_column else local_sum,
-        lowest=image.lowest,
-        middle=image.middle,
-        highest=image.highest,
-        resolution=params.weight_resolution,
-        wrap=max(0, width - register_size(image, params)),
+        prediction_bands=plan.bands,
+        full=plan.full,
+        local_sum=plan.local_sum,
+        lowest=p.lowest,
+        middle=p.middle,
+        highest=p.highest,
+        resolution=p.resolution,
+        wrap=p.spare_bits,
     )
 
 
-def make_state(image: Image, params: Params) -> State:
+def make_state(plan: Plan) -> State:
     """Allocate and fill the arrays of one wavefront: a few image rows, never an image."""
-    of = arithmetic(image, params)
-    predictor = make_predictor(image, params)
+    image, of = plan.image, plan.dtype
     lanes = round_up(image.n_bands, LANES)
     width, rows = row_width(image), round_up(max(image.n_columns + 2, 2 * RUN + LANES), LANES)
-    weights = _first_weights(predictor, params, lanes).astype(of)
+    weights = _first_weights(plan, lanes)
     ring = aligned_zeros(rows * width, of)
     ring.reshape(rows, width)[:, :MARGIN] = image.middle  # narrow sums of band 0 look there
-    differences = aligned_zeros((difference_rows(params.prediction_bands) + 1) * width, of)
+    differences = aligned_zeros((difference_rows(plan.bands) + 1) * width, of)
     nothing = aligned_zeros(1, of)  # `at_segment` gives tables
     return State(
         ring=ring[MARGIN:],
         differences=differences[MARGIN:],
         directional=aligned_zeros(2 * wavefront.GROUP * lanes, of),
         weights=aligned_zeros(weights.size, of),
-        first_weights=np.ascontiguousarray(weights).reshape(-1),
+        first_weights=weights.reshape(-1),
         sigma=aligned_zeros(lanes, of),
         product=aligned_zeros(lanes, of),
         double=aligned_zeros(lanes, of),
@@ -160,9 +144,9 @@ def make_state(image: Image, params: Params) -> State:
     )
 
 
-def at_segment(state: State, image: Image, params: Params, part: Segment) -> State:
+def at_segment(state: State, plan: Plan, part: Segment) -> State:
     """Return the state with the tables of a segment; all else is shared."""
-    border, left, right = _tables(image, params, part.begin, part.end)
+    border, left, right = _tables(plan, part.begin, part.end)
     return state._replace(border=border, left=left, right=right, origin=part.begin)
 
 
@@ -183,24 +167,24 @@ def skewed(table: Array, dtype: npt.DTypeLike) -> Array:
 
 
 def cached_if_small(
-    make_tables: Callable[[Image, Params, int, int], T],
-) -> Callable[[Image, Params, int, int], T]:
+    make_tables: Callable[[Plan, int, int], T],
+) -> Callable[[Plan, int, int], T]:
     """Cache the tables of some small images: the blocks of a chunk share them."""
     cached = lru_cache(8)(make_tables)
 
     @wraps(make_tables)
-    def look_up(image: Image, params: Params, begin: int, end: int) -> T:
-        small = image.n_rows * image.n_columns <= CACHED_PIXELS
-        return (cached if small else make_tables)(image, params, begin, end)
+    def look_up(plan: Plan, begin: int, end: int) -> T:
+        small = plan.image.n_rows * plan.image.n_columns <= CACHED_PIXELS
+        return (cached if small else make_tables)(plan, begin, end)
 
     return look_up
 
 
 @cached_if_small
-def _tables(image: Image, params: Params, begin: int, end: int) -> tuple[Array, Array, Array]:
-    of, t = arithmetic(image, params), np.arange(begin, end)
-    left, right = _shifts(image, params, t)
-    return skewed(_border(image, t), of), skewed(left, of), skewed(right, of)
+def _tables(plan: Plan, begin: int, end: int) -> tuple[Array, Array, Array]:
+    of, t = plan.dtype, np.arange(begin, end)
+    left, right = _shifts(plan, t)
+    return skewed(_border(plan.image, t), of), skewed(left, of), skewed(right, of)
 
 
 def round_up(n: int, unit: int) -> int:
@@ -217,21 +201,20 @@ def _border(image: Image, t: Array) -> Array:
     return kind
 
 
-def _shifts(image: Image, params: Params, t: Array) -> tuple[Array, Array]:
+def _shifts(plan: Plan, t: Array) -> tuple[Array, Array]:
     """Weight update (CCSDS 123.0-B-2, 4.10): a << left, plus half, >> right."""
-    steps = params.weight_min + (t - image.n_columns) // params.weight_interval
-    exponent = np.clip(steps, params.weight_min, params.weight_max)
-    exponent += image.bit_depth - params.weight_resolution
+    p = plan.predictor
+    steps = p.exponent_min + ((t - plan.image.n_columns) >> p.interval)
+    exponent = np.clip(steps, p.exponent_min, p.exponent_max) + p.depth - p.resolution
     return np.maximum(-exponent, 0), np.maximum(exponent, 0) + 1
 
 
-def _first_weights(predictor: WavePredictor, params: Params, lanes: int) -> Array:
-    """(terms, lanes) int64; terms of each kind are rounded up to whole groups."""
-    directional = wavefront.GROUP if predictor.full else 0
-    terms = directional + round_up(params.prediction_bands, wavefront.GROUP)
-    out = np.zeros((terms, lanes), np.int64)
-    bands = params.prediction_bands
-    out[: directional + bands] = band_weights(params, lanes, directional, bands).T
+def _first_weights(plan: Plan, lanes: int) -> Array:
+    """(terms, lanes) of type T; terms of each kind are rounded up to whole groups."""
+    directional = wavefront.GROUP if plan.full else 0
+    out = np.zeros((directional + round_up(plan.bands, wavefront.GROUP), lanes), plan.dtype)
+    n_bands = plan.image.n_bands
+    out[: plan.components, :n_bands] = plan.weights[:n_bands].T
     return out
 
 

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.ccsds123 import wavefront
-from gangsaw.codecs.ccsds123.params import LOCAL_SUMS, Image, Params
-from gangsaw.codecs.ccsds123.wave_output import SampleTarget, read_residuals, write_windows
-from gangsaw.codecs.ccsds123.wave_state import (
+from gangsaw.codecs.ccsds123.params import LOCAL_SUMS
+from gangsaw.codecs.ccsds123.predict.plan import Plan
+from gangsaw.codecs.ccsds123.wave import wavefront
+from gangsaw.codecs.ccsds123.wave.output import SampleTarget, read_residuals, write_windows
+from gangsaw.codecs.ccsds123.wave.state import (
     LANES,
     RUN,
     at_segment,
@@ -188,23 +189,22 @@ class Held(NamedTuple):
     residuals: npt.NDArray[np.uint32]  # (lanes * RUN,)
 
 
-def reconstruct(place: SampleTarget, image: Image, params: Params) -> None:
+def reconstruct(place: SampleTarget, plan: Plan) -> None:
     """Turn mapped residuals into the samples that they stand for, where they lie.
 
     Parameters
     ----------
     place : (NZ, NY, NX) residuals as unsigned integers of the width of the samples
-    image : the image's extents and sample type
-    params : the predictor's parameters
 
     Raises
     ------
     CorruptChunk
         A residual is impossible: no sample of the image's range has it.
     """
-    predictor, state = make_predictor(image, params), make_state(image, params)
+    predictor, state = make_predictor(plan), make_state(plan)
     held = Held(np.zeros(state.lanes * RUN, np.uint32))
-    for part in segments(image):
-        tables = at_segment(state, image, params, part)
-        if _reconstruct(predictor, tables, held, 1 << image.bit_depth, part, place):
+    most = 1 << plan.image.bit_depth
+    for part in segments(plan.image):
+        tables = at_segment(state, plan, part)
+        if _reconstruct(predictor, tables, held, most, part, place):
             raise CorruptChunk(OUT_OF_RANGE)

@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.ccsds123.header import write_header
+from gangsaw.codecs.ccsds123.header.header import write_header
 from gangsaw.codecs.ccsds123.params import Image, Params
 from gangsaw.codecs.core.errors import CorruptChunk
 

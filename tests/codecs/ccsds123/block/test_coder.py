@@ -10,7 +10,8 @@ import pytest
 from reference.ccsds123_coders import BlockEncoder
 from reference.ccsds123_header import BitWriter, Setup
 
-from gangsaw.codecs.ccsds123 import Params, block_coder
+from gangsaw.codecs.ccsds123 import Params
+from gangsaw.codecs.ccsds123.block import coder as block_coder
 from gangsaw.codecs.core.errors import CorruptChunk
 
 DEPTHS = (2, 3, 4, 5, 8, 9, 16, 17, 32)

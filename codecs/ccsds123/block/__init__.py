@@ -1,0 +1,1 @@
+"""The block-adaptive entropy coder, and the order of what it codes."""

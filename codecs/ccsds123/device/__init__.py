@@ -1,0 +1,1 @@
+"""Host side of the CUDA kernels, and the kernels."""

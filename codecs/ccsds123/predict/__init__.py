@@ -1,0 +1,1 @@
+"""Prediction: the plan of a block, and mapped residuals from samples, all of which are known."""

@@ -1,0 +1,199 @@
+"""What a CCSDS-123 block needs: put together once, and taken from here by every coder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.ccsds123.params import LOCAL_SUMS, Image, Params
+from gangsaw.codecs.core.arrays import Dtype
+
+PLANS = 16  # kept: a chunk has blocks of a few shapes
+
+
+class Predictor(NamedTuple):
+    """Parameters of the prediction as plain integers, for kernels.
+
+    Attributes
+    ----------
+    depth, resolution : D, Omega in bits
+    spare_bits : bits of a lane above the register size R
+    lowest, highest, middle : s_min, s_max, s_mid
+    interval : log2(t_inc)
+    exponent_min, exponent_max : v_min, v_max
+    bands : P
+    """
+
+    depth: int
+    resolution: int
+    spare_bits: int
+    lowest: int
+    highest: int
+    middle: int
+    interval: int
+    exponent_min: int
+    exponent_max: int
+    bands: int
+
+
+class Coder(NamedTuple):
+    """Parameters of the sample-adaptive coder as plain integers, for kernels.
+
+    Attributes
+    ----------
+    depth : D
+    unary_limit : U_max
+    first_count : 2^gamma_0
+    top_count : 2^gamma* - 1, where the statistics are halved
+    """
+
+    depth: int
+    unary_limit: int
+    first_count: int
+    top_count: int
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """How a block is coded: what kernels are specialised on, and their parameters.
+
+    Plans are shared: their arrays are read-only. One plan equals only itself, so that looking up
+    what belongs to it is fast.
+
+    Attributes
+    ----------
+    image, params : what it is made for; params are resolved for the image
+    bands : P, not more than the image has
+    full : full prediction mode
+    local_sum : code of the local sum type
+    dtype : of a lane, for all that predicts and codes
+    lanes : bands in a vector of the encoder
+    weights : (bands up to a multiple of lanes, C) int64, at t = 1
+    first_sums : (NZ,) int64 accumulator Sigma(1) of each band
+    predictor, coder : parameters of the kernels
+    """
+
+    image: Image
+    params: Params
+    bands: int
+    full: bool
+    local_sum: int
+    dtype: Dtype
+    lanes: int
+    weights: npt.NDArray[np.int64]
+    first_sums: npt.NDArray[np.int64]
+    predictor: Predictor
+    coder: Coder
+
+    @property
+    def components(self) -> int:
+        """C_z of the last band."""
+        return self.bands + 3 * self.full
+
+    @staticmethod
+    @lru_cache(PLANS)
+    def of(image: Image, params: Params) -> Plan:
+        """Return the plan of blocks like this image, with params resolved for it."""
+        bands, full = min(params.prediction_bands, image.n_bands - 1), params.mode == "full"
+        components = bands + 3 * full
+        lanes = 8 if image.n_bands <= 8 else 16 if image.n_bands <= 16 or components > 8 else 32
+        sums = first_accumulators(image, params)
+        dtype = lane_type(image, params, components, sums)
+        weights = first_weights(params, -(-image.n_bands // lanes) * lanes, 3 * full, bands)
+        for shared in (sums, weights):
+            shared.setflags(write=False)
+        return Plan(
+            image=image,
+            params=params,
+            bands=bands,
+            full=full,
+            local_sum=LOCAL_SUMS.index(params.local_sum),
+            dtype=dtype,
+            lanes=lanes,
+            weights=weights,
+            first_sums=sums,
+            predictor=_predictor(image, params, bands, dtype),
+            coder=_coder(image, params),
+        )
+
+
+def _predictor(image: Image, params: Params, bands: int, dtype: Dtype) -> Predictor:
+    return Predictor(
+        depth=image.bit_depth,
+        resolution=params.weight_resolution,
+        spare_bits=max(0, 8 * dtype.itemsize - params.register_size),
+        lowest=image.lowest,
+        highest=image.highest,
+        middle=image.middle,
+        interval=params.weight_interval.bit_length() - 1,
+        exponent_min=params.weight_min,
+        exponent_max=params.weight_max,
+        bands=bands,
+    )
+
+
+def _coder(image: Image, params: Params) -> Coder:
+    return Coder(
+        depth=image.bit_depth,
+        unary_limit=params.unary_limit,
+        first_count=1 << params.initial_count,
+        top_count=(1 << params.rescale) - 1,
+    )
+
+
+def lane_type(image: Image, params: Params, components: int, sums: npt.NDArray[np.int64]) -> Dtype:
+    """Return int32 where predictor and coder are exact in 32 bits, else int64; sums : Sigma(1)."""
+    counted = params.coder == "sample"  # the block-adaptive coder has no accumulators
+    fits = _prediction_fits(image, params, components)
+    fits = fits and (not counted or _sums_fit(image, params, sums))
+    return np.dtype(np.int32 if fits else np.int64)
+
+
+def _prediction_fits(image: Image, params: Params, components: int) -> bool:
+    """Whether wrapping to 32 bits is what R asks for, or nothing can overflow."""
+    depth, omega = image.bit_depth, params.weight_resolution
+    # |d| < 2^(D+2), |w| <= 2^(Omega+2), |sigma - 4 s_mid| and 4 s_mid <= 2^(D+1)
+    inner = (components << (depth + omega + 4)) + (1 << (depth + omega + 2))
+    exact = params.register_size == 32 or inner < 1 << 31
+    # 4.10: |u| + 2^rho; next to it 2 s_max + 1 and 2^(Omega+2-v_min) are small
+    update = (1 << (depth + 2)) + (1 << max(params.weight_max + depth - omega, 0))
+    return exact and update < 1 << 31
+
+
+def _sums_fit(image: Image, params: Params, sums: npt.NDArray[np.int64]) -> bool:
+    """Whether accumulators do: Sigma <= Gamma max(2^D, Sigma(1) / Gamma(1)) at all times."""
+    average = max(1 << image.bit_depth, (int(sums.max()) >> params.initial_count) + 1)
+    average += 1  # the threshold adds less than Gamma
+    return average << params.rescale < 1 << 31
+
+
+def first_accumulators(image: Image, params: Params) -> npt.NDArray[np.int64]:
+    """(NZ,) int64 accumulator Sigma(1) of each band."""
+    table = params.accumulator_init
+    k = np.empty(image.n_bands, np.int64)
+    k[:] = table
+    depth = image.bit_depth
+    k = np.where(k <= 30 - depth, k, 2 * k + depth - 30)
+    return ((3 << (k + 6)) - 49 << params.initial_count) >> 7
+
+
+def first_weights(
+    params: Params, n_lanes: int, directional: int, bands: int
+) -> npt.NDArray[np.int64]:
+    """(n_lanes, directional + bands): weights at t = 1 (4.6); 0 where a band has fewer."""
+    weights = np.zeros((n_lanes, directional + bands), np.int64)
+    if params.init_weights is None:
+        value = 7 << params.weight_resolution
+        for i in range(bands):
+            value >>= 3
+            weights[i + 1 :, directional + i] = value
+        return weights
+    shift = params.weight_resolution + 3 - params.init_weight_bits
+    for z, band in enumerate(params.init_weights):
+        # ceil(2^(Omega+2-Q) - 1); the exponent is -1 for Q = Omega + 3, which makes it 0
+        weights[z, : len(band)] = [(v << shift) + (1 << shift >> 1) - (shift > 0) for v in band]
+    return weights

@@ -1,0 +1,1 @@
+"""The sample-adaptive entropy coder, in both orders and both directions."""

@@ -1,0 +1,110 @@
+"""Bits that an encoder writes: of each lane apart, then joined behind a header."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.numba.bits import load_be64, store_be64
+from gangsaw.codecs.core.numba.jit import jit
+
+MARGIN = 16  # bytes that a store may write beyond the last codeword
+
+
+class BitString:
+    """Bytes that grow: the body of a stream behind its header."""
+
+    def __init__(self, start: bytes, expected: int) -> None:
+        self.data = np.empty(len(start) + expected + MARGIN, np.uint8)
+        self.data[: len(start)] = np.frombuffer(start, np.uint8)
+        self.bits = 8 * len(start)
+
+    def reserve(self, bits: int) -> npt.NDArray[np.uint8]:
+        """Return the bytes, with room for `bits` more and a margin."""
+        needed = (self.bits + bits) // 8 + 1 + MARGIN
+        if needed > self.data.size:
+            grown = np.empty(max(needed, self.data.size * 3 // 2), np.uint8)
+            used = self.bits // 8 + 1
+            grown[:used] = self.data[:used]
+            self.data = grown
+        return self.data
+
+    def padded(self, word_bytes: int) -> npt.NDArray[np.uint8]:
+        """Return the bytes, filled with zero bits up to a whole number of words."""
+        self.reserve(8 * word_bytes)
+        used = -(-self.bits // 8)
+        if self.bits % 8:
+            self.data[used - 1] &= 0xFF << (8 - self.bits % 8) & 0xFF
+        end = -(-used // word_bytes) * word_bytes
+        self.data[used:end] = 0
+        return self.data[:end]
+
+
+class BitStrings:
+    """One bit string per band of a group, in scratch memory."""
+
+    def __init__(self, n_lanes: int, stride: int, sums: npt.NDArray[Any]) -> None:
+        self.stride = stride
+        self.scratch = np.empty(n_lanes * stride, np.uint8)
+        self.sums = sums
+        self.words = np.zeros(n_lanes, np.int64)
+        self.used = np.zeros(n_lanes, sums.dtype)
+        self.positions = np.arange(n_lanes, dtype=np.int64) * stride
+
+    def reserve(self, more: int) -> None:
+        """Make room for `more` bytes in every lane."""
+        starts = np.arange(self.positions.size) * self.stride
+        filled = int((self.positions - starts).max())
+        if filled + more <= self.stride:
+            return
+        stride = max(filled + more, self.stride * 3 // 2)
+        grown = np.empty((self.positions.size, stride), np.uint8)
+        grown[:, :filled] = self.scratch.reshape(-1, self.stride)[:, :filled]
+        self.positions += np.arange(self.positions.size) * (stride - self.stride)
+        self.scratch, self.stride = grown.reshape(-1), stride
+
+    @property
+    def bits(self) -> npt.NDArray[np.int64]:
+        """(n_lanes,) int64: bits of each lane so far."""
+        starts = np.arange(self.positions.size) * self.stride
+        return 8 * (self.positions - starts) + self.used
+
+    def arrays(self) -> tuple[npt.NDArray[Any], ...]:
+        """Return what a `LaneState` is made of: at each call Numba looks long at a named tuple."""
+        return self.sums, self.words, self.used, self.positions, self.scratch
+
+
+@jit
+def finish_lanes(words: Any, used: Any, positions: Any, scratch: Any) -> None:
+    """Write what is left of each lane, up to a word."""
+    for lane in range(words.size):
+        if used[lane] > 0:
+            store_be64(scratch, positions[lane], words[lane] << (64 - used[lane]))
+
+
+@jit
+def join_lanes(scratch: Any, stride: int, lane_bits: Any, out: Any, bit: int) -> int:
+    """Append each lane's bits, scratch[lane * stride:], to `out` from `bit` on; return the end.
+
+    The bits of out's last byte before `bit` must be there; up to MARGIN bytes beyond the end are
+    written.
+    """
+    for lane in range(lane_bits.size):
+        place, shift = bit >> 3, bit & 7
+        held = (
+            np.uint64(out[place] >> (8 - shift)) << np.uint64(64 - shift) if shift else np.uint64(0)
+        )
+        left = lane_bits[lane]
+        source = lane * stride
+        while left > 0:
+            word = load_be64(scratch, source)
+            if left < 64:
+                word &= ~(np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(left))
+            store_be64(out, place, held | (word >> np.uint64(shift)))
+            held = (word << np.uint64(63 - shift)) << np.uint64(1)
+            left, source, place = left - 64, source + 8, place + 8
+        bit += lane_bits[lane]
+        store_be64(out, place, held)
+    return bit

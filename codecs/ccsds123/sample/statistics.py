@@ -1,0 +1,36 @@
+"""Statistics of the sample-adaptive coder (CCSDS 123.0-B-2, 5.4.3.2): counter, accumulators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.ccsds123.predict.plan import Coder
+from gangsaw.codecs.core.numba.jit import jit_part
+
+
+@jit_part
+def count_at(c: Any, t: int) -> Any:
+    """Counter Gamma(t), t >= 1: counts up to top_count, then runs from half of it again."""
+    count = c.first_count + t - 1
+    half = (c.top_count + 1) >> 1
+    return count if count <= c.top_count else half + (count - c.top_count - 1) % half
+
+
+def counts(coder: Coder, begin: int, end: int) -> npt.NDArray[np.int64]:
+    """(end - begin,) int64 counter Gamma(t), at t = 0 that of t = 1: it depends on no data."""
+    first, limit = coder.first_count, coder.top_count
+    t = np.maximum(np.arange(begin, end) - 1, 0)
+    climb = limit - first
+    period = limit + 1 - ((limit + 1) >> 1)
+    fall = (t - climb - 1) % period + ((limit + 1) >> 1)
+    return np.where(t <= climb, first + t, fall)
+
+
+@jit_part
+def update_statistics(c: Any, sums: Any, delta: Any, count: int) -> Any:
+    """Accumulator after coding delta at counter value `count`."""
+    total = sums + delta
+    return (total + 1) >> 1 if count == c.top_count else total

@@ -1,0 +1,1 @@
+"""Samples from mapped residuals: a wavefront over the bands."""
