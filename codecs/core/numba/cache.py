@@ -15,7 +15,7 @@ import re
 import secrets
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
@@ -41,8 +41,12 @@ class Dispatcher(Protocol):
 
 IMPORT = re.compile(r"^ *from +(gangsaw[\w.]*) +import +(\([^)]*\)|.*)", re.MULTILINE)
 SETTINGS: NumbaSettings = numba.config
-# What reading or writing a damaged, full or vanished cache raises: it may cost time, never a run.
-LOST_CACHE = (OSError, EOFError, pickle.PickleError, AttributeError, ValueError, IndexError)
+# What reading or writing a damaged, full or vanished cache raises, or one that names a module of
+# another version: it may cost time, never a run.
+LOST_CACHE = (
+    *(OSError, EOFError, pickle.PickleError),
+    *(ImportError, AttributeError, ValueError, IndexError),
+)
 _decorating = threading.Lock()
 
 
@@ -55,6 +59,7 @@ def enable_cache(compiled: Dispatcher, source: Path) -> None:
         except (RuntimeError, OSError):  # "no locator available": no folder can be written
             return
     _forgive(compiled)
+    _begin_anew(compiled)
     _name_apart(compiled)
 
 
@@ -115,6 +120,24 @@ def _forgive(compiled: Dispatcher) -> None:
     cache = getattr(compiled, "_cache", None)
     if hasattr(cache, guard):
         setattr(cache, guard, lambda: suppress(*LOST_CACHE))
+
+
+def _begin_anew(compiled: Dispatcher) -> None:
+    """Take an index that cannot be read for none: Numba would not write another over it.
+
+    It holds types of arguments by their modules, which another version may have elsewhere.
+    """
+    file = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
+    load = getattr(file, "_load_index", None)
+    if file is not None and load is not None:
+        file._load_index = lambda: _index_or_none(load)
+
+
+def _index_or_none(load: Callable[[], dict[object, str]]) -> dict[object, str]:
+    try:
+        return load()
+    except LOST_CACHE:
+        return {}
 
 
 def _name_apart(compiled: Dispatcher) -> None:

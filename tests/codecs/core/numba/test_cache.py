@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import shutil
 import subprocess
 import sys
@@ -84,6 +85,19 @@ def test_a_damaged_cache_costs_time_only(package: Path, tmp_path: Path) -> None:
     for file in folder.iterdir():
         file.write_bytes(file.read_bytes()[:100])
     assert run(package, **home)[1:] == ["0", "1"]
+    assert run(package, **home)[1:] == ["1", "0"]
+
+
+@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
+def test_a_cache_that_names_what_another_version_had_costs_time_once(
+    package: Path, tmp_path: Path, suffix: str
+) -> None:
+    home = {"XDG_CACHE_HOME": str(tmp_path)}
+    (file,) = Path(run(package, **home)[0]).glob(f"*.{suffix}")
+    version = pickle.dumps(numba.__version__) if suffix == "nbi" else b""
+    file.write_bytes(version + b"cgangsaw.codecs.core.numba.as_it_was\nVector\n.")
+    assert run(package, **home)[1:] == ["0", "1"]
+    assert run(package, **home)[1:] == ["1", "0"]
 
 
 def test_a_cache_that_vanishes_after_import_costs_time_only(tmp_path: Path) -> None:
