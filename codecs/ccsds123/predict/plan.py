@@ -70,7 +70,8 @@ class Plan:
     bands : P, not more than the image has
     full : full prediction mode
     local_sum : code of the local sum type
-    dtype : of a lane, for all that predicts and codes
+    dtype : of a lane, for all that predicts, or codes in the same pass
+    sums_dtype : of accumulators in a pass of their own, where prediction may need wider lanes
     lanes : bands in a vector of the encoder
     weights : (bands up to a multiple of lanes, C) int64, at t = 1
     first_sums : (NZ,) int64 accumulator Sigma(1) of each band
@@ -83,6 +84,7 @@ class Plan:
     full: bool
     local_sum: int
     dtype: Dtype
+    sums_dtype: Dtype
     lanes: int
     weights: npt.NDArray[np.int64]
     first_sums: npt.NDArray[np.int64]
@@ -102,7 +104,8 @@ class Plan:
         components = bands + 3 * full
         lanes = 8 if image.n_bands <= 8 else 16 if image.n_bands <= 16 or components > 8 else 32
         sums = first_accumulators(image, params)
-        dtype = lane_type(image, params, components, sums)
+        sums_dtype = sums_type(image, params, sums)
+        dtype = max(prediction_type(image, params, components), sums_dtype)
         weights = first_weights(params, -(-image.n_bands // lanes) * lanes, 3 * full, bands)
         for shared in (sums, weights):
             shared.setflags(write=False)
@@ -113,6 +116,7 @@ class Plan:
             full=full,
             local_sum=LOCAL_SUMS.index(params.local_sum),
             dtype=dtype,
+            sums_dtype=sums_dtype,
             lanes=lanes,
             weights=weights,
             first_sums=sums,
@@ -145,30 +149,23 @@ def _coder(image: Image, params: Params) -> Coder:
     )
 
 
-def lane_type(image: Image, params: Params, components: int, sums: npt.NDArray[np.int64]) -> Dtype:
-    """Return int32 where predictor and coder are exact in 32 bits, else int64; sums : Sigma(1)."""
-    counted = params.coder == "sample"  # the block-adaptive coder has no accumulators
-    fits = _prediction_fits(image, params, components)
-    fits = fits and (not counted or _sums_fit(image, params, sums))
-    return np.dtype(np.int32 if fits else np.int64)
-
-
-def _prediction_fits(image: Image, params: Params, components: int) -> bool:
-    """Whether wrapping to 32 bits is what R asks for, or nothing can overflow."""
+def prediction_type(image: Image, params: Params, components: int) -> Dtype:
+    """Return int32 where wrapping to 32 bits is what R asks for, or where nothing can overflow."""
     depth, omega = image.bit_depth, params.weight_resolution
     # |d| < 2^(D+2), |w| <= 2^(Omega+2), |sigma - 4 s_mid| and 4 s_mid <= 2^(D+1)
     inner = (components << (depth + omega + 4)) + (1 << (depth + omega + 2))
     exact = params.register_size == 32 or inner < 1 << 31
     # 4.10: |u| + 2^rho; next to it 2 s_max + 1 and 2^(Omega+2-v_min) are small
     update = (1 << (depth + 2)) + (1 << max(params.weight_max + depth - omega, 0))
-    return exact and update < 1 << 31
+    return np.dtype(np.int32 if exact and update < 1 << 31 else np.int64)
 
 
-def _sums_fit(image: Image, params: Params, sums: npt.NDArray[np.int64]) -> bool:
-    """Whether accumulators do: Sigma <= Gamma max(2^D, Sigma(1) / Gamma(1)) at all times."""
+def sums_type(image: Image, params: Params, sums: npt.NDArray[np.int64]) -> Dtype:
+    """Return int32 where it holds Sigma <= Gamma max(2^D, Sigma(1) / Gamma(1)) at all times."""
     average = max(1 << image.bit_depth, (int(sums.max()) >> params.initial_count) + 1)
     average += 1  # the threshold adds less than Gamma
-    return average << params.rescale < 1 << 31
+    none = params.coder == "block"  # which has no accumulators
+    return np.dtype(np.int32 if none or average << params.rescale < 1 << 31 else np.int64)
 
 
 def first_accumulators(image: Image, params: Params) -> npt.NDArray[np.int64]:

@@ -4,7 +4,7 @@
 //   GS_P          P, not more than the image has bands before its last
 //   GS_FULL       1 in full prediction mode, else 0
 //   GS_LOCAL_SUM  code of the local sum: 0 and 1 neighbour, 2 and 3 column oriented; odd: narrow
-//   GS_LANE       int or long long, see lane_type of plan.py
+//   GS_LANE       int or long long, see Plan.dtype of plan.py
 
 using Lane = GS_LANE;
 

@@ -1,7 +1,7 @@
 // Sample-adaptive entropy coder (CCSDS 123.0-B-2, 5.4.3.2) of one band by one thread: statistics,
 // choice of the code, codewords in both directions; as in encoder.py, decoder.py.
 //
-// GS_LANE is int where accumulators and residuals fit it (lane_type of predict/plan.py), else long long.
+// GS_LANE is int where accumulators and residuals fit it (sums_type of predict/plan.py), else long long.
 
 using Lane = GS_LANE;
 

@@ -128,7 +128,7 @@ def encode_interleaved(x: npt.NDArray[Any], plan: Plan, header: bytes) -> npt.ND
 
 def _first_state(plan: Plan) -> CodewordState:
     lanes = 8 if plan.image.n_bands <= 8 else 16
-    sums = np.zeros(-(-plan.image.n_bands // lanes) * lanes, plan.dtype)
+    sums = np.zeros(-(-plan.image.n_bands // lanes) * lanes, plan.sums_dtype)
     sums[: plan.image.n_bands] = plan.first_sums
     values = np.zeros((plan.image.n_columns, sums.size), sums.dtype)
     return CodewordState(sums, values, np.empty_like(values), static(lanes))

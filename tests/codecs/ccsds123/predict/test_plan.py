@@ -24,7 +24,8 @@ CODINGS = {
     "block-bi": Params(coder="block", order="bi"),
 }
 BLOCKS = [scene((9, 5, 6), "u2"), scene((9, 5, 6), "u2", 12), scene((4, 5, 7), "u2")]
-PARTS = ("first_accumulators", "first_weights", "lane_type", "_predictor", "_coder")
+PARTS = ("first_accumulators", "first_weights", "sums_type", "prediction_type")
+PARTS += ("_predictor", "_coder")
 
 
 @pytest.fixture
