@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from helpers.backends import encoded
 
-from gangsaw.codecs.ccsds123 import Image, Params, cpu, decode_stream, encode_stream
-from gangsaw.codecs.ccsds123.device import gpu_decode as device_decoder
+from gangsaw.codecs.ccsds123 import Image, Params, cpu, decode_stream, encode_stream, gpu
 from gangsaw.codecs.ccsds123.device import gpu_encode as device_encoder
 from gangsaw.codecs.ccsds123.predict import plan as plans
 from gangsaw.codecs.ccsds123.predict.plan import Plan
@@ -54,7 +53,7 @@ def test_a_block_asks_once(asked: list[Image], params: Params) -> None:
     coded = encoded(cpu, BLOCKS, params)
     assert len(asked) == len(BLOCKS)
     out = [np.empty_like(block) for block in BLOCKS]
-    assert calls_of(asked, lambda: cpu.decode(coded, out, params)) == len(BLOCKS)
+    assert calls_of(asked, lambda: cpu.BACKEND.decode(coded, out, params)) == len(BLOCKS)
     for block, same in zip(BLOCKS, out, strict=True):
         np.testing.assert_array_equal(block, same)
 
@@ -70,10 +69,10 @@ def test_a_stream_asks_once(asked: list[Image], params: Params) -> None:
 def test_a_launch_asks_once(cupy: ModuleType, asked: list[Image]) -> None:
     """Blocks that go together share the plan of that with most bands."""
     params, sources = Params(), [cupy.asarray(block) for block in BLOCKS]
-    assert calls_of(asked, lambda: device_encoder.encode(sources, params)) == 1
+    assert calls_of(asked, lambda: device_encoder.encode_blocks(sources, params)) == 1
     coded = encoded(cpu, BLOCKS, params)
     targets = [cupy.empty(block.shape, block.dtype) for block in BLOCKS]
-    assert calls_of(asked, lambda: device_decoder.decode(coded, targets, params)) == 1
+    assert calls_of(asked, lambda: gpu.BACKEND.decode(coded, targets, params)) == 1
     assert asked[0].n_bands == 9
 
 
@@ -87,8 +86,9 @@ def test_parts_are_made_once_for_blocks_alike(monkeypatch: pytest.MonkeyPatch) -
     for name in PARTS:
         monkeypatch.setattr(plans, name, counted(name, getattr(plans, name)))
     Plan.of.cache_clear()
-    cpu.decode(encoded(cpu, BLOCKS[:1], Params()), [np.empty_like(BLOCKS[0])], Params())
-    cpu.decode(encoded(cpu, BLOCKS[:2], Params()), [np.empty_like(b) for b in BLOCKS[:2]], Params())
+    for blocks in (BLOCKS[:1], BLOCKS[:2]):
+        out = [np.empty_like(block) for block in blocks]
+        cpu.BACKEND.decode(encoded(cpu, blocks, Params()), out, Params())
     assert sorted(made) == sorted(PARTS)
 
 
@@ -137,5 +137,5 @@ def test_at_the_limit_of_32_bits(depth: int, changed: dict[str, Any], dtype: typ
         assert Plan.of(image, params.resolved(image)).dtype == dtype
         np.testing.assert_array_equal(decode_stream(encode_stream(array, params))[0], array)
         out = np.empty_like(array)
-        cpu.decode(encoded(cpu, [array], params), [out], params)
+        cpu.BACKEND.decode(encoded(cpu, [array], params), [out], params)
         np.testing.assert_array_equal(out, array)
