@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.backends import encoded_block, fill_block
 from helpers.fenced_memory import fenced, needs_fences
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,10 +22,10 @@ PARAMS = Params(kind="offset", lane=64)
 
 def coded(items: Any, params: Params = PARAMS) -> Any:
     """Encode, decode and compare; return payload and bits of lanes."""
-    data, lanes = OFFSET.encode(items, params)
+    data, lanes = encoded_block(OFFSET, items, params)
     assert data.size <= items.nbytes + 64
     out = np.full_like(items, 99)
-    OFFSET.decode(data, lanes, out, params, None)
+    fill_block(OFFSET, data, lanes, out, params)
     np.testing.assert_array_equal(out, items)
     return data, lanes
 
@@ -71,7 +72,8 @@ SMALL = np.cumsum(np.random.default_rng(2).integers(30, 900, 300)).astype(np.uin
 
 
 def decode(data: Any, lanes: Any, at_end: bool = True) -> None:
-    OFFSET.decode(fenced(data, at_end), lanes, fenced(np.zeros_like(SMALL), at_end), PARAMS, None)
+    out = fenced(np.zeros_like(SMALL), at_end)
+    fill_block(OFFSET, fenced(data, at_end), lanes, out, PARAMS)
 
 
 @needs_fences
