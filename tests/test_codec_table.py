@@ -224,7 +224,7 @@ OPTIONS = {option.name for of in codec_table.answers().values() for option in of
 ASK = ("tasks/engine", "tasks/store", "tasks/jobs", "tasks/console", "tasks/bench", "src/gangsaw")
 
 
-@pytest.mark.parametrize("part", [*ASK, "tasks/api.py"])
+@pytest.mark.parametrize("part", [*ASK, "tasks/api.py", "tasks/asked.py"])
 def test_who_asks_names_no_codec(part: str) -> None:
     """No import of a codec, no Zarr name and no option of one, but in docstrings."""
     place = TESTS.parent / part

@@ -20,7 +20,7 @@ from helpers.command_line import CommandLine
 from helpers.envi_files import cube
 
 import gangsaw
-import gangsaw.tasks.api
+from gangsaw.tasks import asked
 from gangsaw.tasks.formats.opening import open_source
 from gangsaw.tasks.genomes import stream as genome_stream
 from gangsaw.tasks.reads.files import input as read_input
@@ -175,7 +175,7 @@ def test_a_change_of_any_kind_is_seen_by_the_library(
     with h5py.File(other, "r+") as file:
         CHANGES[name](file[name])
     seen: Witness | None = netcdf_witness(str(other))
-    monkeypatch.setattr(gangsaw.tasks.api, "open_witness", lambda *_: seen)
+    monkeypatch.setattr(asked, "open_witness", lambda *_: seen)
     problems = gangsaw.verify(store, against=path).problems
     assert len(problems) == 1
     assert name in problems[0]
