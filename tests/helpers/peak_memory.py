@@ -27,6 +27,7 @@ from helpers.every_codec import Case, cases, folder
 
 HELPERS = Path(__file__).parents[1]
 MMAP_THRESHOLD, LEAST_MAPPED = -3, 1 << 16  # of mallopt: larger pieces go back when they are free
+NO_HUGE_PAGES = 41  # of prctl: NumPy asks for them, and whether there are any is chance
 
 
 class Measured(NamedTuple):
@@ -117,6 +118,7 @@ def resident_peak() -> int:
 
 def main(codec: str, n_bytes: int, threads: int, all_samples: bool) -> None:
     ctypes.CDLL(None).mallopt(MMAP_THRESHOLD, LEAST_MAPPED)
+    ctypes.CDLL(None).prctl(NO_HUGE_PAGES, 1, 0, 0, 0)
     mine = [case for case in cases() if folder(case.codec_type) == codec]
     for case in with_short_lines(mine if all_samples else of_each_word(mine)):
         sys.stdout.write(json.dumps(measure(case, n_bytes, threads)) + "\n")

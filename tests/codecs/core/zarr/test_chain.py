@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -30,9 +31,17 @@ def in_refused_dtype(case: Case) -> Any:
     else:
         width = min(case.array.dtype.itemsize, 8)
         data = np.ascontiguousarray(case.array)[..., None].view(f"u{width}")
-    with pytest.raises(BadParams):
-        case.codec.coder(data.shape, data.dtype)
+    if not takes_any_dtype(case):
+        with pytest.raises(BadParams):
+            case.codec.coder(data.shape, data.dtype)
     return data
+
+
+def takes_any_dtype(case: Case) -> bool:
+    with suppress(BadParams):
+        case.codec.coder((4,), np.dtype("V3"))
+        return True
+    return False
 
 
 def viewed(case: Case) -> Viewed:
