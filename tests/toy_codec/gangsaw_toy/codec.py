@@ -32,4 +32,5 @@ class Toy(BlockCodec):
 
     def peak_bytes(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:
         """Return a bound on the memory of encoding or decoding one chunk, without the chunk."""
-        return peak_bytes(shape[0])
+        plan = self.plan(shape, dtype)
+        return peak_bytes(shape[0], plan.busy * plan.grid.block_shape[0])

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-PER_BYTE = 256  # a line may be one byte: an object of Python for it, and three bytes before it
+PER_BYTE = 7  # a line may be one byte, of which three are written: as payload, and in the frame
+PER_BUSY = 128  # of blocks that are coded at once: two objects of Python for such a line
 FIXED = 1 << 16
 
 
-def peak_bytes(n: int) -> int:
-    """Return a bound on the memory of coding a chunk of n bytes, without the chunk."""
-    return PER_BYTE * n + FIXED
+def peak_bytes(n: int, busy: int) -> int:
+    """Return a bound on the memory of coding n bytes, `busy` of them at once, without the chunk."""
+    return PER_BYTE * n + PER_BUSY * busy + FIXED

@@ -30,4 +30,6 @@ class Octets(BlockCodec):
 
     def peak_bytes(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:
         """Return a bound on the memory of coding one chunk, without the chunk."""
-        return peak_bytes(math.prod(shape) * dtype.itemsize, self.plan(shape, dtype).grid.n_blocks)
+        plan, n_bytes = self.plan(shape, dtype), math.prod(shape) * dtype.itemsize
+        busy = min(plan.busy * self.params.block, n_bytes)
+        return peak_bytes(n_bytes, plan.grid.n_blocks, busy)
