@@ -21,7 +21,7 @@ V3: dict[str, Any] = {"zarr_format": 3, "compressors": None, "config": KEEP_ALL}
 
 def create(store: Any, case: Case, copies: int = 1) -> zarr.Array[Any]:
     """An array of chunks that are the sample, along the first axis."""
-    shape = (copies * case.array.shape[0], *case.array.shape[1:])
+    shape = (*(copies * n for n in case.array.shape[:1]), *case.array.shape[1:])
     options = {"shape": shape, "chunks": case.array.shape, "dtype": case.array.dtype, **V3}
     return zarr.create_array(store, serializer=case.codec, **options)
 
