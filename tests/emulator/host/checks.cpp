@@ -24,7 +24,7 @@ struct Shadow {
 };
 
 constexpr uintptr_t PAGE = 4096;
-constexpr size_t MAX_PAGES = 4096;  // of 192 KiB each
+constexpr size_t KEPT_PAGES = 32;  // of 192 KiB each, for the next launch: every library has its own
 typedef std::unordered_map<uintptr_t, std::unique_ptr<Shadow[]>> Pages;
 Pages pages;
 uintptr_t last_page = ~uintptr_t(0);
@@ -146,8 +146,8 @@ void check_shared(uintptr_t address, size_t size, bool writes, Place place) {
 
 }  // namespace
 
-void begin_checks() {
-  if (pages.size() > MAX_PAGES) {
+void end_checks() {
+  if (pages.size() > KEPT_PAGES) {
     pages.clear();
     last_page = ~uintptr_t(0);
   }

@@ -53,7 +53,7 @@ extern bool in_atomic;
 extern uintptr_t failed_at;  // address of the instruction that failed, 0 where not known
 
 unsigned index_of(const Thread* thread);
-void begin_checks();
+void end_checks();
 void access(uintptr_t address, size_t size, bool writes, uintptr_t instruction);
 
 // bounds that the linker knows

@@ -347,7 +347,6 @@ EXPORTED const char* emulation_run(const Launch* asked) {
   grid_extent = {launch->grid[0], launch->grid[1], launch->grid[2]};
   n_threads = block_extent.x * block_extent.y * block_extent.z;
   first_block = block_number + 1;
-  begin_checks();
   std::vector<unsigned> blocks = in_turn(grid_extent.x * grid_extent.y * grid_extent.z);
   std::vector<unsigned> turns = in_turn(n_threads);
   if (shuffled()) shuffle(blocks);
@@ -355,9 +354,10 @@ EXPORTED const char* emulation_run(const Launch* asked) {
     block_index = {b % grid_extent.x, b / grid_extent.x % grid_extent.y,
                    b / grid_extent.x / grid_extent.y};
     run_block(turns);
-    if (failed) return message;
+    if (failed) break;
   }
-  return nullptr;
+  end_checks();
+  return failed ? message : nullptr;
 }
 
 // Where the code of the failure lies in this library, for addr2line; 0 where not known.
