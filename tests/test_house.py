@@ -168,3 +168,17 @@ def test_signature_and_docstring_do_not_count(code: str, lines: int) -> None:
     function = ast.parse(code).body[0]
     assert isinstance(function, Function)
     assert body_lines(function) == lines
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted(REPOSITORY.glob("codecs/*/[cg]pu.py")),
+    ids=lambda path: f"{path.parent.name}-{path.stem}",
+)
+def test_the_backend_of_a_codec_is_a_table(path: Path) -> None:
+    """What goes around blocks is in codecs/core/coding."""
+    text = path.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 65
+    assert not any(isinstance(node, ast.For | ast.While) for node in ast.walk(ast.parse(text)))
+    assert "except CorruptChunk" not in text
+    assert "run_blocks" not in text
