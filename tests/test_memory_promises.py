@@ -17,7 +17,7 @@ from helpers.peak_memory import Measured, measured_by
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/status").exists(), reason="peak memory is in /proc"
 )
-NOISE = 3 << 20  # bytes: pages of code that is new, stacks of threads, what allocators round up
+NOISE = 1 << 20  # bytes: stacks of threads, what allocators round up
 FACTOR, SPARE = (
     1.5,
     16 << 20,

@@ -98,9 +98,11 @@ def peak_of(work: Callable[[], object]) -> int:
     child = os.fork()
     if not child:
         try:
-            before = resident_peak()
+            before = memory("VmHWM") - memory("RssFile")
             work()
-            os.write(writer, str(resident_peak() - before).encode())
+            # pages of libraries are shared, may be dropped, and come in pieces as large as the
+            # kernel likes (64 kB here, megabytes elsewhere): the chunk does not need them
+            os.write(writer, str(memory("VmHWM") - memory("RssFile") - before).encode())
         finally:
             os._exit(0)
     os.close(writer)
@@ -110,10 +112,11 @@ def peak_of(work: Callable[[], object]) -> int:
     return int(text)
 
 
-def resident_peak() -> int:
+def memory(what: str) -> int:
+    """Bytes of this process: `VmHWM` is its peak (ru_maxrss begins with that of the parent)."""
     lines = Path("/proc/self/status").read_text().splitlines()
-    (peak,) = (int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
-    return 1024 * peak  # ru_maxrss begins with that of the parent
+    (found,) = (int(line.split()[1]) for line in lines if line.startswith(what))
+    return 1024 * found
 
 
 def main(codec: str, n_bytes: int, threads: int, all_samples: bool) -> None:
