@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-PER_BYTE = 7  # a line may be one byte, of which three are written: as payload, and in the frame
-PER_BUSY = 128  # of blocks that are coded at once: two objects of Python for such a line
+PER_BYTE = 16  # a line may be one byte, of which three are written: as payload, and in the frame
+PER_BUSY = 32  # of blocks that are coded at once: objects of Python
 FIXED = 1 << 16
 
 
