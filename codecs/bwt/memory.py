@@ -1,0 +1,23 @@
+"""The memory promise of the codec: a bound on what it allocates, by formula.
+
+The suite over every codec measures it.
+"""
+
+from __future__ import annotations
+
+from gangsaw.codecs.bwt.dense.cpu import room as dense_room
+from gangsaw.codecs.bwt.fast.cpu import room as fast_room
+from gangsaw.codecs.bwt.transform.rows import room as transform_room
+
+PER_BLOCK = 1 << 11  # rows, index, Python objects
+ROOMS = {"dense": dense_room, "fast": fast_room}
+
+
+def peak_bytes(n_bytes: int, block_bytes: int, n_blocks: int, busy: int, effort: str) -> int:
+    """Return a bound on what coding a chunk holds besides it, in bytes.
+
+    It holds a copy where the chunk lies otherwise than its blocks, the payloads, each at most a
+    byte longer than its block, and then the frame of these, or what blocks that are coded take.
+    """
+    coding = busy * (2 * block_bytes + transform_room(block_bytes) + ROOMS[effort](block_bytes))
+    return 2 * n_bytes + PER_BLOCK * n_blocks + max(n_bytes, coding)
