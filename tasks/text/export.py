@@ -18,7 +18,9 @@ def fit_text(source: Source) -> Fit:
     if refusal := refused(lambda: only_bytes(source)):
         return Fit(refusal)
     coords = [f"coordinate {coord.name}" for coord in source.coords]
-    attrs = [name for name in lost_attributes(source, {CONTENT}) if name != f"attribute {ATTRIBUTE}"]
+    attrs = [
+        name for name in lost_attributes(source, {CONTENT}) if name != f"attribute {ATTRIBUTE}"
+    ]
     is_own = TextInfo.from_attrs(source.attrs) is not None
     return Fit(lost=(*coords, *attrs, *lost_groups(source)), is_own=is_own)
 

@@ -14,6 +14,7 @@ from gangsaw.tasks.formats.format import (
     Sure,
     Work,
 )
+from gangsaw.tasks.formats.table import formats
 from gangsaw.tasks.sequences.files.names import PACKED, is_called
 from gangsaw.tasks.text.signs import NAMES, is_text, start_of
 
@@ -25,13 +26,15 @@ if TYPE_CHECKING:
 def _sure(look: Look) -> Sure:
     """Say how sure a path is text: by its suffix, or by its beginning where nobody else takes it.
 
-    A pipe may hold anything, so it is text where the user says so.
+    A pipe may hold anything, so it is text where the user says so. Text with the suffix of another
+    format is none of it by mistake: a page of an error, a pointer to the file.
     """
     if look.is_folder or look.is_address or look.is_stream:
         return Sure.NO
     if is_called(look.path, NAMES, ("", *PACKED)):
         return Sure.PERHAPS
-    return Sure.ELSE if is_text(start_of(look.path)) else Sure.NO
+    is_of_others = any(look.suffix in kind.suffixes for kind in formats().values())
+    return Sure.ELSE if not is_of_others and is_text(start_of(look.path)) else Sure.NO
 
 
 def _open(paths: Paths, options: SourceOptions) -> TextSource | TextStream:

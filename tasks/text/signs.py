@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from gangsaw.tasks.sequences.files.streams import packed_sign
 
-NAMES = (
-    *(".txt", ".text", ".log", ".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".xml", ".html"),
-    *(".htm", ".md", ".rst", ".yaml", ".yml", ".toml", ".ini", ".sql", ".tex", ".vcf", ".gff"),
-    *(".gtf", ".bed"),
-)
+# the most usual suffixes: what has others is known by its beginning
+NAMES = (".txt", ".log", ".csv", ".tsv", ".json", ".jsonl", ".xml", ".html", ".md")
 START = 1 << 16  # bytes that are looked at
 CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\x1b"))  # that text does not have
 MARKS = {b"\xef\xbb\xbf": "UTF-8", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
