@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from gangsaw.codecs.bwt.dense.cpu import room as dense_room
 from gangsaw.codecs.bwt.fast.cpu import room as fast_room
-from gangsaw.codecs.bwt.transform.rows import room as transform_room
+from gangsaw.codecs.bwt.transform.forward import room as transform_room
 
 PER_BLOCK = 1 << 11  # rows, index, Python objects
 ROOMS = {"dense": dense_room, "fast": fast_room}
