@@ -1,1 +1,1 @@
-"""Lanes of a Burrows-Wheeler string: its runs, the ranks of their symbols, the lists they begin with."""
+"""Lanes of a Burrows-Wheeler string: its runs, ranks of their symbols, and first lists."""

@@ -1,4 +1,4 @@
-"""Whether a Burrows-Wheeler string gets no shorter, told by a sample of it before anything is coded."""
+"""Whether a Burrows-Wheeler string gets no shorter: a sample tells, before anything is coded."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _spread(bwt: Octets) -> list[Octets]:
 
 
 def _entropy(window: Octets) -> int:
-    """Bits times SCALE of ranks and of lengths, each for itself; of no next run, as of the others."""
+    """Bits times SCALE of ranks and of lengths, each for itself; without next runs, as others."""
     symbols, ranks = np.empty((2, window.size), np.uint8)
     lengths = np.empty(window.size, np.int32)
     runs = split(window, symbols, lengths)
