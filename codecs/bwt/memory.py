@@ -10,6 +10,7 @@ from gangsaw.codecs.bwt.fast.cpu import room as fast_room
 from gangsaw.codecs.bwt.transform.forward import room as transform_room
 
 PER_BLOCK = 1 << 11  # rows, index, Python objects
+FIXED = 1 << 12  # of a chunk without blocks, too
 ROOMS = {"dense": dense_room, "fast": fast_room}
 
 
@@ -20,4 +21,4 @@ def peak_bytes(n_bytes: int, block_bytes: int, n_blocks: int, busy: int, effort:
     byte longer than its block, and then the frame of these, or what blocks that are coded take.
     """
     coding = busy * (2 * block_bytes + transform_room(block_bytes) + ROOMS[effort](block_bytes))
-    return 2 * n_bytes + PER_BLOCK * n_blocks + max(n_bytes, coding)
+    return 2 * n_bytes + PER_BLOCK * n_blocks + FIXED + max(n_bytes, coding)

@@ -19,7 +19,6 @@ def samples() -> list[Sample]:
             for effort in EFFORTS
             for name, (array, block) in _arrays().items()
         ),
-        Sample("dense-empty", _text(b""), Params(), grows=()),
         Sample("dense-scalar", np.array(3.5, "f4"), Params(), grows=()),
         Sample("dense-fortran", np.asfortranarray(_steps((4, 3, 5), "f8")), Params(block=100)),
         Sample("fast-big-endian", _steps((6, 9), ">i4"), Params(effort="fast", block=70)),
