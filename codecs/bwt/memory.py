@@ -9,7 +9,7 @@ from gangsaw.codecs.bwt.dense.cpu import room as dense_room
 from gangsaw.codecs.bwt.fast.cpu import room as fast_room
 from gangsaw.codecs.bwt.transform.forward import room as transform_room
 
-PER_BLOCK = 1 << 11  # rows, index, Python objects
+PER_BLOCK = 1 << 9  # rows, index, Python objects
 FIXED = 1 << 12  # of a chunk without blocks, too
 ROOMS = {"dense": dense_room, "fast": fast_room}
 
@@ -18,7 +18,9 @@ def peak_bytes(n_bytes: int, block_bytes: int, n_blocks: int, busy: int, effort:
     """Return a bound on what coding a chunk holds besides it, in bytes.
 
     It holds a copy where the chunk lies otherwise than its blocks, the payloads, each at most a
-    byte longer than its block, and then the frame of these, or what blocks that are coded take.
+    byte longer than its block, and then the frame of these, or what blocks that are coded take: the
+    transformed string, what it is coded to, and the room of the transform or of the entropy stage.
     """
-    coding = busy * (2 * block_bytes + transform_room(block_bytes) + ROOMS[effort](block_bytes))
+    room = max(transform_room(block_bytes), ROOMS[effort](block_bytes))
+    coding = busy * (2 * block_bytes + room)
     return 2 * n_bytes + PER_BLOCK * n_blocks + FIXED + max(n_bytes, coding)

@@ -14,15 +14,15 @@ LINE = b"%02d:%02d:07 host sshd[%d]: Failed password for root from 10.0.%d.7 por
 def samples() -> list[Sample]:
     """Return all samples; the same on every machine."""
     return [
+        Sample("dense-scalar", np.array(3.5, "f4"), Params(), grows=()),
+        Sample("dense-fortran", np.asfortranarray(_steps((4, 3, 5), "f8")), Params(block=100)),
+        Sample("fast-big-endian", _steps((6, 9), ">i4"), Params(effort="fast", block=70)),
+        Sample("dense-wide-items", np.array([b"GATTACA" * 11, b"ACGT"]), Params(block=64)),
         *(
             Sample(f"{effort}-{name}", array, Params(effort=effort, block=block))  # type: ignore[arg-type]
             for effort in EFFORTS
             for name, (array, block) in _arrays().items()
         ),
-        Sample("dense-scalar", np.array(3.5, "f4"), Params(), grows=()),
-        Sample("dense-fortran", np.asfortranarray(_steps((4, 3, 5), "f8")), Params(block=100)),
-        Sample("fast-big-endian", _steps((6, 9), ">i4"), Params(effort="fast", block=70)),
-        Sample("dense-wide-items", np.array([b"GATTACA" * 11, b"ACGT"]), Params(block=64)),
     ]
 
 
@@ -39,6 +39,7 @@ def _arrays() -> dict[str, tuple[NumpyArray, int]]:
         "all-bytes": (rng.permutation(np.repeat(np.arange(256, dtype=np.uint8), 2)), 1 << 9),
         "noise": (rng.integers(0, 256, 200, np.uint8), 128),
         "steps": (_steps((2, 9, 7), "u2"), 1 << 8),
+        "text": (_log()[:500], 1 << 22),  # the usual block, of which memory is measured
     }
 
 
