@@ -1,15 +1,18 @@
-"""What the Burrows-Wheeler codec answers: formats name their text, and it knows text by a sample."""
+"""What the codec answers of itself: formats name their text, and it knows text by a sample."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from gangsaw.codecs.bwt.params import EFFORTS
-from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.contents import TEXT
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.nucleotides.letters import BASES, both_cases
 from gangsaw.codecs.core.suits import Answers, ArrayFacts, Extents, Grade, Option, Refusal
+
+if TYPE_CHECKING:
+    from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 
 CHUNK = 1 << 26
 LEAST = 1000  # bytes of a sample

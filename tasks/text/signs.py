@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from gangsaw.tasks.sequences.files.streams import packed_sign
 
 # the most usual suffixes: what has others is known by its beginning
@@ -15,7 +17,7 @@ OTHER = "other bytes"
 
 def start_of(path: str) -> bytes:
     """Return the first bytes of a file."""
-    with open(path, "rb") as file:
+    with Path(path).open("rb") as file:
         return file.read(START)
 
 

@@ -1,4 +1,4 @@
-"""Files of text and of any bytes: in, and out to the byte; what is taken for text, and what is not."""
+"""Files of text and any bytes: in, and out to the byte; what is text, and what is not."""
 
 from __future__ import annotations
 
