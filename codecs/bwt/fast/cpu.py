@@ -53,25 +53,29 @@ def encode(bwt: Octets, room: Octets | None = None) -> Octets | None:
     bwt : (n,) uint8, n >= 1
     room : (m,) uint8, where they are put if they fit; else they get room of their own
     """
-    if gets_no_shorter(bwt):
+    parts = None if gets_no_shorter(bwt) else coded(bwt, bwt.size)
+    if parts is None:
         return None
-    parts = coded(bwt)
     size = sum(part.size for part in parts)
-    if size >= bwt.size:
-        return None
     fits = room is not None and room.size >= size
     return np.concatenate(parts, out=room[:size] if room is not None and fits else None)
 
 
-def coded(bwt: Octets) -> list[Octets]:
-    """Return the parts of the bytes of a string, whatever their number."""
+def coded(bwt: Octets, limit: int) -> list[Octets] | None:
+    """Return the parts of the bytes of a string, None where these are `limit` or more in all."""
     lanes = lanes_of(bwt, by_decisions=False)
     tokens = tokens_of(lanes)
     tables = tables_of(tokens.counts)
-    words = encode_lanes(lanes, tokens, entries_of(tables, frequencies_of(tables)))
-    sizes = np.array([lane.size for lane in words[:-1]], "<u4").view(np.uint8)
-    packed = sizes.reshape(-1, 4)[:, :SIZE_BYTES].ravel()
-    return [encode_heads(lanes), packed, encode_tables(tables), *words]
+    packed = np.empty(SIZE_BYTES * (lanes.sizes.size - 1), np.uint8)
+    parts = [encode_heads(lanes), packed, encode_tables(tables)]
+    left = limit - 1 - sum(part.size for part in parts)
+    found = encode_lanes(lanes, tokens, entries_of(tables, frequencies_of(tables)), max(0, left))
+    if found is None or left < 0:
+        return None
+    body, sizes = found
+    octets = sizes[:-1].astype("<u4").view(np.uint8)
+    packed[:] = octets.reshape(-1, 4)[:, :SIZE_BYTES].ravel()
+    return [*parts, body]
 
 
 def decode(data: Octets, out: Octets) -> None:
