@@ -48,6 +48,14 @@ def least_of(symbol: Any) -> Any:
     return (2 | np.int64(symbol) & 1) << bits_below(symbol)
 
 
+def symbols_of(n: int) -> Table:
+    """Return (n,) uint8, the symbols of the numbers below n."""
+    numbers = np.arange(n)
+    octave = np.floor(np.log2(np.maximum(1, numbers))).astype(np.int64)  # exact: n is small
+    coarse = 2 * octave + 2 + (numbers >> np.maximum(0, octave - 1) & 1)
+    return np.where(numbers < EXACT, numbers, coarse).astype(np.uint8)
+
+
 def _octaves() -> npt.NDArray[np.int64]:
     """Return (WIDTH,) int64: floor log2 of the least number + 1 of each symbol."""
     symbols = np.arange(WIDTH)
@@ -72,8 +80,8 @@ def _classes() -> Table:
 def _habits() -> Table:
     """Return (CLASSES * WIDTH,) uint8: what a habit becomes with a symbol."""
     habit, octave = np.arange(CLASSES)[:, None], _octaves()[None]
-    following = np.where(octave > 0, 2 * habit + 4 * octave + 3, 2 * habit + 1) >> 2
-    return np.minimum(CLASSES - 1, following).astype(np.uint8).ravel()
+    following = 2 * habit + np.where(octave > 0, 4 * octave + 3, 1) >> 2
+    return np.minimum(CLASSES - 1, following).ravel().astype(np.uint8)
 
 
 def _rank_classes() -> Table:
