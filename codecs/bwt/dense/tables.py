@@ -19,15 +19,17 @@ RANK_DEPTH, LENGTH_DEPTH = 3, 2  # bits of longer numbers that have nodes
 LENGTH_KINDS = 10  # longer lengths use the nodes of this
 RANK_NODES, NODES = 48, 112  # those of lengths stand behind those of ranks
 LENGTH_NODES = NODES - RANK_NODES
+RANK_STATES, LENGTH_STATES = 8 * 8 * 3, 8 * 8 * 6
 
 # of a place, low to high: node, 7 bits; the bits below
 NODE_BITS = 7
 NODE = (1 << NODE_BITS) - 1
 IN_BITS = 1 << 7  # behind the unary part
-SHIFT, SHIFT_MASK = 8, 31  # what is asked: value >> shift, is it above 0; or its lowest bit
+SHIFT, SHIFTS = 8, 31  # what is asked: value >> shift, is it above 0; or its lowest bit
 IS_LENGTH = 1 << 13
 DONE = 1 << 14  # no decision is left of the token
-PLACE = 16  # from here on: number of the place, 0 of a lane that is at its end
+NUMBER = 16  # from here on: that of the place, from 1 on
+AT_END = 0  # the place of a lane that is at its end
 
 
 def _rank_node(width: int, depth: int, before: int) -> int:
@@ -69,10 +71,10 @@ class _Tree:
         flag = IS_LENGTH if self.is_length else 0
         if len(place) == 2:
             node = place[1] + (RANK_NODES if self.is_length else 0)
-            return node | (place[1] + 1) << SHIFT | flag | number << PLACE
+            return node | (place[1] + 1) << SHIFT | flag | number << NUMBER
         width, depth, before = place[1:]
         node = (_length_node if self.is_length else _rank_node)(width, depth, before)
-        return node | IN_BITS | (width - 1 - depth) << SHIFT | flag | number << PLACE
+        return node | IN_BITS | (width - 1 - depth) << SHIFT | flag | number << NUMBER
 
     def next(self, place: tuple[int, ...], bit: int) -> tuple[int, ...] | None:
         """Return the place after a decision, None behind the last one."""
@@ -103,7 +105,7 @@ def tree(rank_cap: int) -> tuple[Words, int, int]:
         for bit in (0, 1):
             after = tree.next(place, bit)
             if after is None:
-                following.append(DONE | (IS_LENGTH if tree.is_length else 0) | 1 << PLACE)
+                following.append(DONE | (IS_LENGTH if tree.is_length else 0) | 1 << NUMBER)
                 continue
             if after not in numbers:
                 places.append(after)
@@ -114,11 +116,17 @@ def tree(rank_cap: int) -> tuple[Words, int, int]:
 
 
 BOUNDS = (40, 110, 200, 320, 460, 640, 900)  # of classes of smoothed numbers
-SMOOTHED = 1 << 11  # more than any
-CLASSES = np.searchsorted(BOUNDS, np.arange(SMOOTHED), side="right").astype(np.uint8)
+RANK_SCALE, LENGTH_SCALE = 100, 256  # of what is smoothed
+CLASSES = np.searchsorted(BOUNDS, np.arange(1 << 11), side="right").astype(np.uint8)
 RANK_CLASSES = np.searchsorted((2, 3, 4, 8, 16), np.arange(256), side="right").astype(np.uint8)
-# what a symbol's history of lengths becomes: (history << 5 | width)
+# what a symbol's history of lengths becomes, of itself and, below, the width of a length
+HISTORY_BITS, WIDTH_BITS = 4, 5
+HISTORY, MOST_LENGTH_HISTORY = 15, 7
 HISTORIES = np.array(
-    [[min(15, (2 * h + 4 * e + 3 if e else 2 * h + 1) >> 2) for e in range(32)] for h in range(16)],
+    [
+        min(HISTORY, (2 * history + (4 * width + 3 if width else 1)) >> 2)
+        for history in range(1 << HISTORY_BITS)
+        for width in range(1 << WIDTH_BITS)
+    ],
     np.uint8,
-).ravel()
+)

@@ -59,6 +59,28 @@ def add_items(typing_context: Any, data: Any, index: Any, vector: Any) -> Any:
     return types.uint32(data, index, vector), codegen
 
 
+@intrinsic
+def halve_items(
+    typing_context: Any, data: Any, index: Any, full: Any, rest: Any, least: Any
+) -> Any:
+    """Make x of data[i] that has a bit of `full` x >> 1 & rest | least, one lane after the other.
+
+    So what two lanes share is halved once. data is (n,) uint32.
+    """
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        item = ir.IntType(32)
+        full, rest, least = (builder.trunc(arg, item) for arg in args[2:])
+        for pointer in _pointers(context, builder, data, args, Vector(index.lanes, 32)):
+            x = builder.load(pointer)
+            is_full = builder.icmp_unsigned("!=", builder.and_(x, full), item(0))
+            half = builder.or_(builder.and_(builder.lshr(x, item(1)), rest), least)
+            builder.store(builder.select(is_full, half, x), pointer)
+        return context.get_dummy_value()
+
+    return types.void(data, index, types.int64, types.int64, types.int64), codegen
+
+
 def _pointers(context: Any, builder: Any, data: Any, args: Any, vector: Any) -> Any:
     item = ir.IntType(vector.bits)
     for lane in range(vector.lanes):
