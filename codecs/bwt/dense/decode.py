@@ -144,7 +144,7 @@ def replay(
     return at
 
 
-@jit_norefs
+@jit_norefs_inline
 def _end(standing: Any, tokens: Any, text: Any, k: Any) -> bool:
     """Write the run of lane k and let it go on to its next one; False where it is too long."""
     at, end, length = standing.at[k], standing.end[k], np.int64(standing.value[k])

@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.bwt.dense.contexts import (
+    Standing,
+    Tokens,
     begin,
     begin_length,
     begin_run,
@@ -17,12 +19,20 @@ from gangsaw.codecs.bwt.dense.contexts import (
     standing_at,
     tokens_of,
 )
-from gangsaw.codecs.bwt.dense.model import LANES, OF_LANES, P_BITS, fresh_model, learn, predict
+from gangsaw.codecs.bwt.dense.model import (
+    LANES,
+    OF_LANES,
+    P_BITS,
+    Model,
+    fresh_model,
+    learn,
+    predict,
+)
 from gangsaw.codecs.bwt.dense.segments import LOWEST, STEPS, most_steps
 from gangsaw.codecs.bwt.dense.step import asked_bits, go_on, is_alive, places_of
 from gangsaw.codecs.bwt.lanes.cut import Lanes
 from gangsaw.codecs.core.numba.bits import leading_zeros, trailing_zeros
-from gangsaw.codecs.core.numba.jit import jit, jit_norefs
+from gangsaw.codecs.core.numba.jit import jit, jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.vectors.gather import quotients
 from gangsaw.codecs.core.numba.vectors.integers import bits_of, load, resize_to, select, store
 from gangsaw.codecs.core.numba.vectors.logic import logical_shift_right as shifted
@@ -40,20 +50,34 @@ class Runs(NamedTuple):
     lengths: npt.NDArray[np.int32]
 
 
-def encode_tokens(lanes: Lanes) -> Iterator[Octets]:
-    """Yield the bytes of lanes, segment by segment."""
+class Begun(NamedTuple):
+    """What an encoder works on."""
+
+    model: Model
+    standing: Standing
+    tokens: Tokens
+    runs: Runs
+
+
+def begun(lanes: Lanes) -> Begun:
+    """Return lanes before their first decisions."""
     is_there = np.zeros(256, np.bool_)
     is_there[lanes.symbols] = True
     labels = (np.cumsum(is_there) - 1).astype(np.uint8)
     runs = Runs(labels[lanes.symbols], lanes.ranks, lanes.lengths)
     tokens = tokens_of(lanes.sizes, int(is_there.sum()) + 1)
-    model = fresh_model(lanes.sizes.size, tokens.rows)
     standing = standing_at(lanes.starts, tokens, lanes.sizes)
     first = np.minimum(lanes.starts[:-1], lanes.symbols.size - 1)
     begin(standing, tokens, lanes.sizes, *(part[first].astype(np.int64) for part in runs))
+    return Begun(fresh_model(lanes.sizes.size, tokens.rows), standing, tokens, runs)
+
+
+def encode_tokens(lanes: Lanes) -> Iterator[Octets]:
+    """Yield the bytes of lanes, segment by segment."""
+    work = begun(lanes)
     records = np.empty(LANES * most_steps(lanes.bounds), np.uint16)
-    while standing.alive[0]:
-        steps = record(model, standing, tokens, runs, records)
+    while work.standing.alive[0]:
+        steps = record(*work, records)
         yield _coded(records, int(steps), lanes.sizes.size)
 
 
@@ -90,7 +114,7 @@ def record(model: Any, standing: Any, tokens: Any, runs: Any, records: Any) -> i
     return step
 
 
-@jit_norefs
+@jit_norefs_inline
 def _end(standing: Any, tokens: Any, runs: Any, k: Any) -> None:
     """Let lane k go on to its next run."""
     run = standing.at[k]
