@@ -1,0 +1,112 @@
+"""A Burrows-Wheeler string to bytes and back, by static tables: effort fast."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.bwt.fast.decode import LaneState, read_lanes, slots_of
+from gangsaw.codecs.bwt.fast.encode import encode_lanes, entries_of
+from gangsaw.codecs.bwt.fast.tables import (
+    decode_tables,
+    encode_tables,
+    frequencies_of,
+    tables_of,
+)
+from gangsaw.codecs.bwt.fast.tokens import tokens_of
+from gangsaw.codecs.bwt.lanes.cut import lanes_of, list_words
+from gangsaw.codecs.bwt.lanes.estimate import gets_no_shorter
+from gangsaw.codecs.bwt.lanes.lists import Heads, decode_heads, encode_heads
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.numba.rans import LOWEST
+
+Octets = npt.NDArray[np.uint8]
+Places = npt.NDArray[np.int64]
+LENGTH_BYTES = 3  # of a lane's bytes
+LEAST_LANE = 4  # its state
+
+
+def room(n: int) -> int:
+    """Bytes of scratch for n bytes, at most, of encoding or decoding."""
+    return 17 * n + (5 << 20)
+
+
+def encode(bwt: Octets, room: Octets | None = None) -> Octets | None:
+    """Return the bytes of a string, (k,) uint8; None where these are no fewer.
+
+    Parameters
+    ----------
+    bwt : (n,) uint8, n >= 1
+    room : (m,) uint8, where they are put if they fit; else they get room of their own
+    """
+    if gets_no_shorter(bwt):
+        return None
+    lanes = lanes_of(bwt, by_decisions=False)
+    tokens = tokens_of(lanes)
+    tables = tables_of(tokens.counts)
+    coded = encode_lanes(lanes, tokens, entries_of(tables, frequencies_of(tables)))
+    lengths = np.array([lane.size for lane in coded[:-1]], "<u4").view(np.uint8)
+    packed = lengths.reshape(-1, 4)[:, :LENGTH_BYTES].ravel()
+    parts = [encode_heads(lanes), packed, encode_tables(tables), *coded]
+    size = sum(part.size for part in parts)
+    if size >= bwt.size:
+        return None
+    return np.concatenate(
+        parts, out=room[:size] if room is not None and room.size >= size else None
+    )
+
+
+def decode(data: Octets, out: Octets) -> None:
+    """Fill (n,) uint8, n >= 1, from the (k,) uint8 that `encode` gave.
+
+    Raises
+    ------
+    CorruptChunk : these are no bytes of a string of that length
+    """
+    heads = decode_heads(data, out.size)
+    ends, taken = _lane_ends(data[heads.end :], heads.sizes.size)
+    tables, end = decode_tables(data[heads.end + taken :])
+    body = data[heads.end + taken + end :]
+    words = np.frombuffer(body.tobytes(), "<u2", body.size // 2).astype(np.uint16, copy=False)
+    lanes = _state_of(heads, _checked(np.append(ends, body.size), heads), words)
+    slots = slots_of(tables, frequencies_of(tables))
+    if not read_lanes(words, slots, lanes, np.flatnonzero(heads.sizes), out):
+        raise CorruptChunk("its lanes are wrong")
+
+
+def _lane_ends(data: Octets, n_lanes: int) -> tuple[Places, int]:
+    """Return where the bytes of lanes end, but of the last one, and the bytes that tell it."""
+    taken = LENGTH_BYTES * (n_lanes - 1)
+    if data.size < taken:
+        raise CorruptChunk("the lengths of its lanes are cut off")
+    packed = data[:taken].reshape(-1, LENGTH_BYTES).astype(np.int64)
+    return np.cumsum(packed @ (1 << 8 * np.arange(LENGTH_BYTES))), taken
+
+
+def _checked(ends: Places, heads: Heads) -> Places:
+    """Return the words at which lanes end; CorruptChunk where these are no lanes."""
+    lengths = np.diff(ends, prepend=0)
+    least = np.where(heads.sizes, LEAST_LANE, 0)
+    if (lengths < least).any() or (lengths % 2).any() or (lengths[heads.sizes == 0]).any():
+        raise CorruptChunk("the lengths of its lanes are wrong")
+    return ends // 2
+
+
+def _state_of(heads: Heads, stops: Places, words: npt.NDArray[np.uint16]) -> LaneState:
+    """Return lanes at their first run."""
+    n_lanes, some = stops.size, np.flatnonzero(heads.sizes)
+    at = np.append(0, stops[:-1])
+    states = np.full(n_lanes, LOWEST, np.uint64)
+    states[some] = words[at[some]] | words[at[some] + 1].astype(np.uint64) << 16
+    at[some] += 2
+    return LaneState(
+        lists=list_words(heads.lists),
+        lasts=np.maximum(1, heads.sizes - 1),
+        states=states,
+        at=at,
+        stops=stops,
+        out=heads.bounds[:-1].copy(),
+        ends=heads.bounds[1:].copy(),
+        smoothed=np.zeros(n_lanes, np.int64),
+        habits=np.zeros(n_lanes * 256, np.uint8),
+    )
