@@ -33,13 +33,18 @@ def encode(bwt: Octets, room: Octets | None = None) -> Octets | None:
     if gets_no_shorter(bwt):
         return None
     lanes = lanes_of(bwt, by_decisions=True)
-    parts, size = [encode_heads(lanes)], 0
+    parts = [encode_heads(lanes)]
+    left = bwt.size - parts[0].size
     for part in encode_tokens(lanes):
         parts.append(part)
-        size = sum(each.size for each in parts)
-        if size >= bwt.size:
-            return None
-    return np.concatenate(parts)
+        left -= part.size
+        if left <= 0:
+            break
+    if left <= 0:
+        return None
+    size = bwt.size - left
+    fits = room is not None and room.size >= size
+    return np.concatenate(parts, out=room[:size] if room is not None and fits else None)
 
 
 def decode(data: Octets, out: Octets) -> None:
