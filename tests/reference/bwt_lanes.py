@@ -34,9 +34,9 @@ def cut(bwt: bytes, *, by_decisions: bool) -> list[bytes]:
     runs = [(run, 2 * (run.rank.bit_length() + run.length.bit_length()) - 2) for run in whole(bwt)]
     weights = [weight if by_decisions else 1 for _, weight in runs]
     lanes, n = [b""] * lane_count(len(bwt)), lane_count(len(bwt))
-    before = 0
+    before, total = 0, sum(weights)
     for (run, _), weight in zip(runs, weights, strict=True):
-        lane = max(k for k in range(n) if before * n >= k * sum(weights))
+        lane = max(k for k in range(n) if before * n >= k * total)
         lanes[lane] += bytes([run.symbol]) * run.length
         before += weight
     return lanes

@@ -22,7 +22,7 @@ from gangsaw.codecs.core.numba.rans import LOWEST
 
 Octets = npt.NDArray[np.uint8]
 Places = npt.NDArray[np.int64]
-LENGTH_BYTES = 3  # of a lane's bytes
+SIZE_BYTES = 3  # what says how many bytes a lane has
 LEAST_LANE = 4  # its state
 
 
@@ -41,19 +41,23 @@ def encode(bwt: Octets, room: Octets | None = None) -> Octets | None:
     """
     if gets_no_shorter(bwt):
         return None
-    lanes = lanes_of(bwt, by_decisions=False)
-    tokens = tokens_of(lanes)
-    tables = tables_of(tokens.counts)
-    coded = encode_lanes(lanes, tokens, entries_of(tables, frequencies_of(tables)))
-    lengths = np.array([lane.size for lane in coded[:-1]], "<u4").view(np.uint8)
-    packed = lengths.reshape(-1, 4)[:, :LENGTH_BYTES].ravel()
-    parts = [encode_heads(lanes), packed, encode_tables(tables), *coded]
+    parts = coded(bwt)
     size = sum(part.size for part in parts)
     if size >= bwt.size:
         return None
-    return np.concatenate(
-        parts, out=room[:size] if room is not None and room.size >= size else None
-    )
+    fits = room is not None and room.size >= size
+    return np.concatenate(parts, out=room[:size] if room is not None and fits else None)
+
+
+def coded(bwt: Octets) -> list[Octets]:
+    """Return the parts of the bytes of a string, whatever their number."""
+    lanes = lanes_of(bwt, by_decisions=False)
+    tokens = tokens_of(lanes)
+    tables = tables_of(tokens.counts)
+    words = encode_lanes(lanes, tokens, entries_of(tables, frequencies_of(tables)))
+    sizes = np.array([lane.size for lane in words[:-1]], "<u4").view(np.uint8)
+    packed = sizes.reshape(-1, 4)[:, :SIZE_BYTES].ravel()
+    return [encode_heads(lanes), packed, encode_tables(tables), *words]
 
 
 def decode(data: Octets, out: Octets) -> None:
@@ -76,11 +80,11 @@ def decode(data: Octets, out: Octets) -> None:
 
 def _lane_ends(data: Octets, n_lanes: int) -> tuple[Places, int]:
     """Return where the bytes of lanes end, but of the last one, and the bytes that tell it."""
-    taken = LENGTH_BYTES * (n_lanes - 1)
+    taken = SIZE_BYTES * (n_lanes - 1)
     if data.size < taken:
         raise CorruptChunk("the lengths of its lanes are cut off")
-    packed = data[:taken].reshape(-1, LENGTH_BYTES).astype(np.int64)
-    return np.cumsum(packed @ (1 << 8 * np.arange(LENGTH_BYTES))), taken
+    packed = data[:taken].reshape(-1, SIZE_BYTES).astype(np.int64)
+    return np.cumsum(packed @ (1 << 8 * np.arange(SIZE_BYTES))), taken
 
 
 def _checked(ends: Places, heads: Heads) -> Places:

@@ -120,7 +120,7 @@ def _read_run(words: Any, slots: Any, lanes: Any, lane: Any, out: Any) -> Any:
     rank = np.int64(token) + 1
     if token >= U(EXACT):
         value, x, at = _get_bits(token, x, at, stop, words)
-        rank = (value + 1) & 255
+        rank = value + 1
     lanes.smoothed[lane] = smoothed + ((np.int64(STEP[token]) - smoothed) >> 2)
     context = U(CONTEXTS) + length_context(habits, token)
     length_token, x, at = _get(slots, context, x, at, stop, words)
@@ -130,7 +130,7 @@ def _read_run(words: Any, slots: Any, lanes: Any, lane: Any, out: Any) -> Any:
         length = value + 1
     lanes.habits[own] = after(habits, token, length_token)
     lanes.states[lane], lanes.at[lane] = x, at
-    move_back(lanes.lists, first, U(rank))
+    move_back(lanes.lists, first, U(rank) & U(255))
     begin, end = lanes.out[lane], lanes.ends[lane]
     lanes.out[lane] = begin + length
     _fill(out, begin, min(begin + length, end), end, symbol)

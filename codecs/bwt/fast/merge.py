@@ -108,7 +108,7 @@ def _cost(counts: Any, i: int, j: int) -> int:
 
 
 @jit_part
-def _log(n: int) -> int:
+def _log(n: int) -> Any:
     """Return the logarithm to base 2 of n >= 1, times 2^BITS, of its LOG_WIDTH highest bits."""
-    shift = max(0, 64 - np.int64(leading_zeros(np.uint64(n))) - LOG_WIDTH)
+    shift: Any = max(0, 64 - np.int64(leading_zeros(np.uint64(n))) - LOG_WIDTH)
     return LOGS[n >> shift] + (shift << BITS)

@@ -100,7 +100,7 @@ def shorten(weights: Any) -> None:
 
 
 @jit_part
-def _bit_length(value: Any) -> int:
+def _bit_length(value: Any) -> Any:
     return 64 - np.int64(leading_zeros(np.uint64(value)))
 
 
@@ -142,7 +142,7 @@ def _write_weight(coder: Any, first: int, above: int, weight: Any) -> None:
 
 
 @jit_part
-def _write_tree(coder: Any, first: int, bits: int, value: int) -> None:
+def _write_tree(coder: Any, first: int, bits: int, value: Any) -> None:
     """Write the lowest bits of a number, the high ones first, each after those before it."""
     node = 1
     for i in range(bits - 1, -1, -1):

@@ -99,6 +99,6 @@ def _decisions(rank: Any, length: Any) -> int:
 
 
 @jit_norefs_inline
-def _below(value: Any) -> int:
+def _below(value: Any) -> Any:
     """Bits below the leading one."""
     return 63 - np.int64(leading_zeros(np.uint64(value)))

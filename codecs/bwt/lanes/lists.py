@@ -139,10 +139,10 @@ def _to_place(left: Any, place: int, i: int) -> None:
 
 
 @jit_part
-def _put_number(coder: Any, kind: int, value: int, widths: int) -> int:
+def _put_number(coder: Any, kind: int, value: Any, widths: int) -> Any:
     """Write a number of at most so many bits; return how many it has."""
     first = kind * NUMBER
-    width = 64 - np.int64(leading_zeros(np.uint64(value)))
+    width: Any = 64 - np.int64(leading_zeros(np.uint64(value)))
     for i in range(min(width + 1, widths)):
         put(coder, first + i, 1 if i < width else 0)
     tree, node = first + UNARY + (1 << max(0, width - 1)), 1
