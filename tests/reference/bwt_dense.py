@@ -25,15 +25,15 @@ class Place(NamedTuple):
     bits: tuple[int, ...] | None = None
 
     def node(self) -> int:
-        first = 48 * self.is_length
+        first = 52 * self.is_length
         if self.bits is None:
             return first + self.e
         d, b = len(self.bits), sum(bit << i for i, bit in enumerate(reversed(self.bits)))
         if self.e <= 3:
-            return (72 if self.is_length else 8) + 2**self.e - 2 + 2**d - 1 + b
+            return (76 if self.is_length else 8) + 2**self.e - 2 + 2**d - 1 + b
         if self.is_length:
-            return 86 + 3 * (min(self.e, 10) - 4) + 2**d - 1 + b if d < 2 else 110
-        return 22 + 7 * (self.e - 4) + 2**d - 1 + b if d < 3 else 46
+            return 90 + 3 * (min(self.e, 10) - 4) + 2**d - 1 + b if d < 2 else 111
+        return 22 + 7 * (self.e - 4) + 2**d - 1 + b if d < 3 else 50
 
     def asked(self, v: int) -> int:
         e = v.bit_length() - 1
@@ -121,7 +121,7 @@ class Coding:
             lane.place = Place(not self.has_ranks)
 
     def alive(self) -> list[Lane]:
-        return [lane for lane in self.lanes if lane is not None and lane.left]
+        return [lane for lane in self.lanes if lane is not None and lane.left > 0]
 
     def segment(self) -> None:
         for _ in range(STEPS):
@@ -132,7 +132,7 @@ class Coding:
     def step(self) -> None:
         counted = []
         for number, lane in enumerate(self.lanes):
-            if lane is None or not lane.left:
+            if lane is None or lane.left <= 0:
                 continue
             c, node, key = lane.list[0], lane.place.node(), (lane.state(), lane.place.node())
             pairs = [self.shared[key], lane.pairs[c, node, 0], lane.pairs[c, node, 1]]
@@ -176,11 +176,11 @@ class Coding:
         if value is None:
             return
         if not lane.place.is_length:
-            if value >= lane.size:
+            if value >= lane.size and lane.runs is None:
                 raise Wrong("a rank")
             lane.rank, lane.place = value, Place(True)
             return
-        if value > lane.left:
+        if value > lane.left and lane.runs is None:
             raise Wrong("a run")
         lane.ends_run(value)
         lane.place = Place(not self.has_ranks)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import numpy.typing as npt
 
@@ -32,19 +34,21 @@ def encode(bwt: Octets, room: Octets | None = None) -> Octets | None:
     """
     if gets_no_shorter(bwt):
         return None
-    lanes = lanes_of(bwt, by_decisions=True)
-    parts = [encode_heads(lanes)]
-    left = bwt.size - parts[0].size
-    for part in encode_tokens(lanes):
+    parts, size = [], 0
+    for part in coded(bwt):
         parts.append(part)
-        left -= part.size
-        if left <= 0:
-            break
-    if left <= 0:
-        return None
-    size = bwt.size - left
+        size += part.size
+        if size >= bwt.size:
+            return None
     fits = room is not None and room.size >= size
     return np.concatenate(parts, out=room[:size] if room is not None and fits else None)
+
+
+def coded(bwt: Octets) -> Iterator[Octets]:
+    """Yield the bytes of a string, also where they are more."""
+    lanes = lanes_of(bwt, by_decisions=True)
+    yield encode_heads(lanes)
+    yield from encode_tokens(lanes)
 
 
 def decode(data: Octets, out: Octets) -> None:

@@ -17,7 +17,7 @@ MOST_RANK_WIDTH, MOST_LENGTH_WIDTH = 7, 23  # bits below the first, of ranks and
 WHOLE = 3  # numbers of so many such bits have a node for each; longer ones share
 RANK_DEPTH, LENGTH_DEPTH = 3, 2  # bits of longer numbers that have nodes
 LENGTH_KINDS = 10  # longer lengths use the nodes of this
-RANK_NODES, NODES = 48, 112  # those of lengths stand behind those of ranks
+RANK_NODES, NODES = 52, 112  # those of lengths stand behind those of ranks
 LENGTH_NODES = NODES - RANK_NODES
 RANK_STATES, LENGTH_STATES = 8 * 8 * 3, 8 * 8 * 6
 
@@ -37,7 +37,7 @@ def _rank_node(width: int, depth: int, before: int) -> int:
         return 8 + (1 << width) - 2 + (1 << depth) - 1 + before
     if depth < RANK_DEPTH:
         return 22 + (width - 4) * 7 + (1 << depth) - 1 + before
-    return 46
+    return 50
 
 
 def _length_node(width: int, depth: int, before: int) -> int:
@@ -46,7 +46,7 @@ def _length_node(width: int, depth: int, before: int) -> int:
     if depth < LENGTH_DEPTH:
         kind = min(width, LENGTH_KINDS) - 4
         return RANK_NODES + 38 + kind * 3 + (1 << depth) - 1 + before
-    return RANK_NODES + 62
+    return RANK_NODES + 59
 
 
 class _Tree:
