@@ -37,5 +37,5 @@ def recoded(kind: int, body: bytes, n: int) -> tuple[bytes, bytes]:
     if kind == FAST:
         bwt, tables = bwt_fast.read_all(body, n)
         return bwt, bwt_fast.encoded(bwt, tables)
-    bwt = bwt_dense.decoded(body, n)
-    return bwt, bwt_dense.encoded(bwt)
+    bwt = bwt_dense.decode(body, n)
+    return bwt, bwt_dense.encode(bwt)
