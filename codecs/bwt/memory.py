@@ -17,10 +17,10 @@ ROOMS = {"dense": dense_room, "fast": fast_room}
 def peak_bytes(n_bytes: int, block_bytes: int, n_blocks: int, busy: int, effort: str) -> int:
     """Return a bound on what coding a chunk holds besides it, in bytes.
 
-    It holds a copy where the chunk lies otherwise than its blocks, the payloads, each at most a
-    byte longer than its block, and then the frame of these, or what blocks that are coded take: the
-    transformed string, what it is coded to, and the room of the transform or of the entropy stage.
+    It holds a copy where the chunk lies otherwise than its blocks; the payloads, each at most a
+    byte longer than its block, and at last the frame of them. Before, blocks that are coded take
+    the transformed string, what it is coded to, and the room of the transform or the entropy stage.
     """
     room = max(transform_room(block_bytes), ROOMS[effort](block_bytes))
-    coding = busy * (2 * block_bytes + room)
-    return 2 * n_bytes + PER_BLOCK * n_blocks + FIXED + max(n_bytes, coding)
+    coding = max(0, n_bytes - busy * block_bytes) + busy * (2 * block_bytes + room)
+    return n_bytes + PER_BLOCK * n_blocks + FIXED + max(2 * n_bytes, coding)

@@ -14,10 +14,9 @@ LINE = b"%02d:%02d:07 host sshd[%d]: Failed password for root from 10.0.%d.7 por
 def samples() -> list[Sample]:
     """Return all samples; the same on every machine."""
     return [
+        Sample("dense-fortran", np.asfortranarray(_steps((4, 3, 5), "c16")), Params(block=100)),
         Sample("dense-scalar", np.array(3.5, "f4"), Params(), grows=()),
-        Sample("dense-fortran", np.asfortranarray(_steps((4, 3, 5), "f8")), Params(block=100)),
         Sample("fast-big-endian", _steps((6, 9), ">i4"), Params(effort="fast", block=70)),
-        Sample("dense-wide-items", np.array([b"GATTACA" * 11, b"ACGT"]), Params(block=64)),
         *(
             Sample(f"{effort}-{name}", array, Params(effort=effort, block=block))  # type: ignore[arg-type]
             for effort in EFFORTS
