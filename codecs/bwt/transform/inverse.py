@@ -17,6 +17,8 @@ from gangsaw.codecs.core.numba.jit import jit, jit_inline, jit_norefs, jit_noref
 BYTE = np.uint32(8)  # bits of the byte, below the row, in a word
 LOW = np.uint32(255)
 ONE = np.uint64(1)
+OUTSIDE = "a row lies outside of the transform"
+BROKEN_CHAIN = "a chain of rows does not end at the next row that is kept"
 
 
 def invert(bwt: Bytes, rows: Rows, out: Bytes) -> None:
@@ -32,11 +34,11 @@ def invert(bwt: Bytes, rows: Rows, out: Bytes) -> None:
     if n == 0:
         return
     if not (int(rows.min()) >= 1 and int(rows.max()) <= n):
-        raise CorruptChunk("a row lies outside of the transform")
+        raise CorruptChunk(OUTSIDE)
     words = np.empty(n + 2, np.uint32)
     fill_words(bwt, int(rows[0]), words)
     if not follow(words, rows, spacing(n), np.empty(MOST_ROWS, np.uint32), out):
-        raise CorruptChunk("a chain of rows does not end at the next row that is kept")
+        raise CorruptChunk(BROKEN_CHAIN)
 
 
 @jit
