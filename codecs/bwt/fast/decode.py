@@ -166,9 +166,10 @@ def _get_bits(symbol: Any, x: Any, at: Any, words: Any) -> Any:
 def _fill(out: Any, begin: Any, stop: Any, end: Any, symbol: Any) -> None:
     """Write a symbol to out[begin:stop]; up to `end` what follows is written later."""
     pattern = symbol * ONES
-    if begin + U(8) <= end:
+    if begin + U(16) <= end:
         store_le64(out, np.int64(begin), pattern)
-        begin += U(8)
+        store_le64(out, np.int64(begin + U(8)), pattern)
+        begin += U(16)
     while begin < stop and begin + U(8) <= end:
         store_le64(out, np.int64(begin), pattern)
         begin += U(8)
