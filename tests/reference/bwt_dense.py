@@ -100,7 +100,9 @@ def stretch(pair: list[int]) -> int:
 def squash(z: int) -> int:
     e, f = divmod(-z, 256)
     scale = 1 << 20
-    return 16383 * scale * 256 // (scale * 256 + (256 + f) * (scale << e if e >= 0 else scale >> -e))
+    return (
+        16383 * scale * 256 // (scale * 256 + (256 + f) * (scale << e if e >= 0 else scale >> -e))
+    )
 
 
 def halved(pair: list[int], full: int) -> None:

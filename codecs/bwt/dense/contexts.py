@@ -155,7 +155,9 @@ def end_run(standing: Any, tokens: Any, k: Any, length: Any) -> None:
     """Remember a run of lane k."""
     rank, width = standing.rank[k], _width(length)
     at = k * tokens.rows + standing.label[k]
-    history = np.int64(HISTORIES[(np.int64(standing.histories[at]) & HISTORY) << WIDTH_BITS | width])
+    history = np.int64(
+        HISTORIES[(np.int64(standing.histories[at]) & HISTORY) << WIDTH_BITS | width]
+    )
     standing.histories[at] = _width(rank) << HISTORY_BITS | history
     standing.ranks[k] += ((min(rank, 12) - 1) * RANK_SCALE - standing.ranks[k]) >> 2
     standing.lengths[k] += (min(width, 7) * LENGTH_SCALE - standing.lengths[k]) >> 2

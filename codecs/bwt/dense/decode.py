@@ -101,9 +101,7 @@ def _states(data: Octets, at: int, n_lanes: int) -> tuple[npt.NDArray[np.uint32]
 
 
 @jit_norefs
-def replay(
-    model: Any, standing: Any, tokens: Any, text: Any, words: Any, states: Any
-) -> int:
+def replay(model: Any, standing: Any, tokens: Any, text: Any, words: Any, states: Any) -> int:
     """Decode a segment; return how many of (n,) uint16 words it took, WRONG where it is none."""
     x, number = load(states, 0, OF_LANES), load(text.numbers, 0, OF_LANES)
     at, step = 0, 0
