@@ -5,7 +5,21 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.bwt.fast.decode import LaneState, read_lanes, slots_of
+from gangsaw.codecs.bwt.fast.decode import (
+    AT,
+    END,
+    LAST,
+    LIST,
+    OUT,
+    ROW,
+    SPARE,
+    STATE,
+    STOP,
+    Rows,
+    Words,
+    decode_lanes,
+    slots_of,
+)
 from gangsaw.codecs.bwt.fast.encode import encode_lanes, entries_of
 from gangsaw.codecs.bwt.fast.tables import (
     decode_tables,
@@ -17,8 +31,8 @@ from gangsaw.codecs.bwt.fast.tokens import tokens_of
 from gangsaw.codecs.bwt.lanes.cut import lanes_of, list_words
 from gangsaw.codecs.bwt.lanes.estimate import gets_no_shorter
 from gangsaw.codecs.bwt.lanes.lists import Heads, decode_heads, encode_heads
+from gangsaw.codecs.bwt.lanes.ranks import LIST_WORDS
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.numba.rans import LOWEST
 
 Octets = npt.NDArray[np.uint8]
 Places = npt.NDArray[np.int64]
@@ -39,25 +53,29 @@ def encode(bwt: Octets, room: Octets | None = None) -> Octets | None:
     bwt : (n,) uint8, n >= 1
     room : (m,) uint8, where they are put if they fit; else they get room of their own
     """
-    if gets_no_shorter(bwt):
+    parts = None if gets_no_shorter(bwt) else coded(bwt, bwt.size)
+    if parts is None:
         return None
-    parts = coded(bwt)
     size = sum(part.size for part in parts)
-    if size >= bwt.size:
-        return None
     fits = room is not None and room.size >= size
     return np.concatenate(parts, out=room[:size] if room is not None and fits else None)
 
 
-def coded(bwt: Octets) -> list[Octets]:
-    """Return the parts of the bytes of a string, whatever their number."""
+def coded(bwt: Octets, limit: int) -> list[Octets] | None:
+    """Return the parts of the bytes of a string, None where these are `limit` or more in all."""
     lanes = lanes_of(bwt, by_decisions=False)
     tokens = tokens_of(lanes)
     tables = tables_of(tokens.counts)
-    words = encode_lanes(lanes, tokens, entries_of(tables, frequencies_of(tables)))
-    sizes = np.array([lane.size for lane in words[:-1]], "<u4").view(np.uint8)
-    packed = sizes.reshape(-1, 4)[:, :SIZE_BYTES].ravel()
-    return [encode_heads(lanes), packed, encode_tables(tables), *words]
+    packed = np.empty(SIZE_BYTES * (lanes.sizes.size - 1), np.uint8)
+    parts = [encode_heads(lanes), packed, encode_tables(tables)]
+    left = limit - 1 - sum(part.size for part in parts)
+    found = encode_lanes(lanes, tokens, entries_of(tables, frequencies_of(tables)), max(0, left))
+    if found is None or left < 0:
+        return None
+    body, sizes = found
+    octets = sizes[:-1].astype("<u4").view(np.uint8)
+    packed[:] = octets.reshape(-1, 4)[:, :SIZE_BYTES].ravel()
+    return [*parts, body]
 
 
 def decode(data: Octets, out: Octets) -> None:
@@ -71,10 +89,10 @@ def decode(data: Octets, out: Octets) -> None:
     ends, taken = _lane_ends(data[heads.end :], heads.sizes.size)
     tables, end = decode_tables(data[heads.end + taken :])
     body = data[heads.end + taken + end :]
-    words = np.frombuffer(body.tobytes(), "<u2", body.size // 2).astype(np.uint16, copy=False)
-    lanes = _state_of(heads, _checked(np.append(ends, body.size), heads), words)
-    slots = slots_of(tables, frequencies_of(tables))
-    if not read_lanes(words, slots, lanes, np.flatnonzero(heads.sizes), out):
+    words = np.zeros(body.size // 2 + SPARE, np.uint16)
+    words[:-SPARE] = np.frombuffer(body.tobytes(), "<u2", body.size // 2)
+    rows = _rows_of(heads, _checked(np.append(ends, body.size), heads), words)
+    if not decode_lanes(words, slots_of(tables, frequencies_of(tables)), rows, out):
         raise CorruptChunk("its lanes are wrong")
 
 
@@ -96,21 +114,14 @@ def _checked(ends: Places, heads: Heads) -> Places:
     return ends // 2
 
 
-def _state_of(heads: Heads, stops: Places, words: npt.NDArray[np.uint16]) -> LaneState:
-    """Return lanes at their first run."""
-    n_lanes, some = stops.size, np.flatnonzero(heads.sizes)
-    at = np.append(0, stops[:-1])
-    states = np.full(n_lanes, LOWEST, np.uint64)
-    states[some] = words[at[some]] | words[at[some] + 1].astype(np.uint64) << 16
-    at[some] += 2
-    return LaneState(
-        lists=list_words(heads.lists),
-        lasts=np.maximum(1, heads.sizes - 1),
-        states=states,
-        at=at,
-        stops=stops,
-        out=heads.bounds[:-1].copy(),
-        ends=heads.bounds[1:].copy(),
-        smoothed=np.zeros(n_lanes, np.int64),
-        habits=np.zeros(n_lanes * 256, np.uint8),
-    )
+def _rows_of(heads: Heads, stops: Places, words: Words) -> Rows:
+    """Return the lanes that are not empty, at their first run."""
+    some = np.flatnonzero(heads.sizes)
+    at, rows = np.append(0, stops[:-1])[some], np.zeros((some.size, ROW), np.uint64)
+    rows[:, STATE] = words[at] | words[at + 1].astype(np.uint64) << np.uint64(16)
+    rows[:, AT], rows[:, STOP] = at + 2, stops[some]
+    rows[:, OUT], rows[:, END] = heads.bounds[some], heads.bounds[some + 1]
+    rows[:, LAST] = np.maximum(1, heads.sizes[some] - 1)
+    lists = list_words(heads.lists).reshape(-1, LIST_WORDS)
+    rows[:, int(LIST) : int(LIST) + LIST_WORDS] = lists[some]
+    return rows

@@ -18,7 +18,7 @@ from gangsaw.codecs.bwt.fast.symbols import (
     rank_context,
 )
 from gangsaw.codecs.bwt.fast.tables import KINDS, Tables
-from gangsaw.codecs.bwt.lanes.ranks import LIST_WORDS, ONES, move_back
+from gangsaw.codecs.bwt.lanes.ranks import ONES, move_back
 from gangsaw.codecs.core.numba.floats import store_le64
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.rans import (
@@ -30,9 +30,19 @@ from gangsaw.codecs.core.numba.rans import (
     lay_out_slots,
 )
 
-RAW = 16
+RAW = 16  # bits that a state gives at once
+SPARE = 8  # words behind all lanes: a run takes 5 at most, and is checked afterwards
+# A lane between two runs is a row of uint64: its state; the next word and where words end; the next
+# byte and where bytes end; the smoothed rank; the highest rank; the list. One array, since a
+# kernel that holds a dozen addresses spills them.
 U = np.uint64
-Places = npt.NDArray[np.int64]
+STATE, AT, STOP, OUT, END, SMOOTHED, LAST, LIST = (U(i) for i in range(8))
+ROW_BITS = 6
+ROW = 1 << ROW_BITS
+HABITS_OF_ROW = U(8 - ROW_BITS)  # 256 octets a lane, a row's place shifted
+
+Words = npt.NDArray[np.uint16]
+Rows = npt.NDArray[np.uint64]
 
 
 class Slots(NamedTuple):
@@ -49,31 +59,6 @@ class Slots(NamedTuple):
     firsts: npt.NDArray[np.uint64]
 
 
-class LaneState(NamedTuple):
-    """Lanes between two runs.
-
-    Attributes
-    ----------
-    lists : (n_lanes * LIST_WORDS,) uint64
-    lasts : (n_lanes,) int64, the highest rank of each
-    states : (n_lanes,) uint64
-    at, stops : (n_lanes,) int64, the next word of each and where they end
-    out, ends : (n_lanes,) int64, the next byte of each and where they end
-    smoothed : (n_lanes,) int64, ranks
-    habits : (n_lanes * 256,) uint8
-    """
-
-    lists: npt.NDArray[np.uint64]
-    lasts: Places
-    states: npt.NDArray[np.uint64]
-    at: Places
-    stops: Places
-    out: Places
-    ends: Places
-    smoothed: Places
-    habits: npt.NDArray[np.uint8]
-
-
 def slots_of(tables: Tables, frequencies: npt.NDArray[np.uint32]) -> Slots:
     """Return what a decoder looks up."""
     used = tables.table_of.max(axis=1) + 1
@@ -84,105 +69,110 @@ def slots_of(tables: Tables, frequencies: npt.NDArray[np.uint32]) -> Slots:
     return Slots(slots, firsts.astype(np.uint64).ravel())
 
 
-@jit_norefs
-def read_lanes(words: Any, slots: Any, lanes: Any, live: Any, out: Any) -> Any:
+def decode_lanes(words: Words, slots: Slots, rows: Rows, out: npt.NDArray[np.uint8]) -> bool:
     """Write all lanes to a block; return whether each was as an encoder writes it.
 
     Parameters
     ----------
-    words : (n,) uint16, at least 1
-    live : (n_lanes,) int64, the lanes that are not empty
+    words : (n,) uint16, SPARE of them behind the lanes
+    rows : (n_lanes, ROW) uint64, the lanes that are not empty at their first run; they are changed
     out : (n,) uint8
     """
-    wrong, n = False, live.size
+    live = np.arange(len(rows), dtype=np.uint64) * U(ROW)
+    habits = np.zeros(len(rows) << 8, np.uint8)
+    return bool(read_lanes(words, slots, rows.reshape(-1), live, habits, out))
+
+
+@jit_norefs
+def read_lanes(words: Any, slots: Any, rows: Any, live: Any, habits: Any, out: Any) -> bool:
+    """As `decode_lanes`, with the first place of each row and zeroed habits."""
+    n = live.size
     while n:
         kept = 0
         for k in range(n):
-            lane = live[k]
-            live[kept] = lane
-            wrong |= _read_run(words, slots, lanes, U(lane), out)
-            kept += 1 if lanes.out[lane] < lanes.ends[lane] else 0
+            row = live[k]
+            if not _read_run(words, slots, rows, row, habits, out):
+                return False
+            live[kept] = row
+            kept += 1 if rows[row + OUT] < rows[row + END] else 0
         n = kept
-    for lane in range(lanes.at.size):
-        wrong |= lanes.at[lane] != lanes.stops[lane] or lanes.states[lane] != LOWEST
-    return not wrong
+    for row in range(0, rows.size, ROW):
+        place = U(row)
+        if rows[place + AT] != rows[place + STOP] or rows[place + STATE] != U(LOWEST):
+            return False
+    return True
 
 
 @jit_norefs_inline
-def _read_run(words: Any, slots: Any, lanes: Any, lane: Any, out: Any) -> Any:
-    """Read and write a run of a lane; return whether something is wrong with it."""
-    x, at, stop = lanes.states[lane], lanes.at[lane], lanes.stops[lane]
-    first = lane * U(LIST_WORDS)
-    symbol = lanes.lists[first] & U(255)
-    own = lane << U(8) | symbol
-    habits, smoothed = lanes.habits[own], lanes.smoothed[lane]
-    token, x, at = _get(slots, rank_context(smoothed, habits), x, at, stop, words)
-    rank = np.int64(token) + 1
-    if token >= U(EXACT):
-        value, x, at = _get_bits(token, x, at, stop, words)
-        rank = value + 1
-    lanes.smoothed[lane] = smoothed + ((np.int64(STEP[token]) - smoothed) >> 2)
-    context = U(CONTEXTS) + length_context(habits, token)
-    length_token, x, at = _get(slots, context, x, at, stop, words)
-    length = np.int64(length_token) + 1
-    if length_token >= U(EXACT):
-        value, x, at = _get_bits(length_token, x, at, stop, words)
-        length = value + 1
-    lanes.habits[own] = after(habits, token, length_token)
-    lanes.states[lane], lanes.at[lane] = x, at
-    move_back(lanes.lists, first, U(rank) & U(255))
-    begin, end = lanes.out[lane], lanes.ends[lane]
-    lanes.out[lane] = begin + length
-    _fill(out, begin, min(begin + length, end), end, symbol)
-    return rank > lanes.lasts[lane] or length > end - begin
+def _read_run(words: Any, slots: Any, rows: Any, row: Any, habits: Any, out: Any) -> bool:
+    """Read a run of a lane and write it; return whether it is one."""
+    x, at, smoothed = rows[row + STATE], rows[row + AT], rows[row + SMOOTHED]
+    symbol = rows[row + LIST] & U(255)
+    own = (row << HABITS_OF_ROW) + symbol
+    habit = habits[own]
+    rank_symbol, x, at = _get(slots, rank_context(smoothed, habit), x, at, words)
+    rank = rank_symbol
+    if rank_symbol >= U(EXACT):
+        rank, x, at = _get_bits(rank_symbol, x, at, words)
+    step = np.int64(STEP[rank_symbol]) - np.int64(smoothed)
+    rows[row + SMOOTHED] = smoothed + U(step >> 2)
+    context = U(CONTEXTS) + length_context(habit, rank_symbol)
+    length_symbol, x, at = _get(slots, context, x, at, words)
+    length = length_symbol
+    if length_symbol >= U(EXACT):
+        length, x, at = _get_bits(length_symbol, x, at, words)
+    habits[own] = after(habit, rank_symbol, length_symbol)
+    rows[row + STATE], rows[row + AT] = x, at
+    begin, end = rows[row + OUT], rows[row + END]
+    if (rank >= rows[row + LAST]) | (length >= end - begin) | (at > rows[row + STOP]):
+        return False
+    move_back(rows, row + LIST, rank + U(1))
+    rows[row + OUT] = begin + length + U(1)
+    _fill(out, begin, begin + length + U(1), end, symbol)
+    return True
 
 
 @jit_norefs_inline
-def _get(slots: Any, context: Any, x: Any, at: Any, stop: Any, words: Any) -> Any:
+def _get(slots: Any, context: Any, x: Any, at: Any, words: Any) -> Any:
     """Return the next symbol of a context, the state, the place."""
     entry = slots.slots[slots.firsts[context] + (x & U(TOTAL - 1))]
     frequency = U(entry >> np.uint32(FREQUENCY)) & U(TOTAL - 1)
     x = (frequency + U(1)) * (x >> U(PRECISION)) + U(entry >> np.uint32(OFFSET))
-    x, at = _refill(x, at, stop, words)
+    x, at = _refill(x, at, words)
     return U(entry) & U(255), x, at
 
 
 @jit_norefs_inline
-def _refill(x: Any, at: Any, stop: Any, words: Any) -> Any:
-    """Take a word where the state is too low; the last one again where there are no more."""
-    word = U(words[U(min(at, stop - 1))])
+def _refill(x: Any, at: Any, words: Any) -> Any:
+    """Take a word where the state is too low."""
+    word = U(words[at])
     is_low = x < U(LOWEST)
-    return (x << U(16) | word if is_low else x), at + (1 if is_low else 0)
+    return (x << U(16) | word if is_low else x), at + (U(1) if is_low else U(0))
 
 
 @jit_norefs_inline
-def _get_bits(symbol: Any, x: Any, at: Any, stop: Any, words: Any) -> Any:
-    """Return a number of a symbol, from the bits below it, the state, the place."""
-    bits, value = bits_below(symbol), 0
-    if bits > RAW:
-        low = x & U(0xFFFF)
-        x, at = _refill(x >> U(RAW), at, stop, words)
-        value, bits = (
-            np.int64(x & ((U(1) << U(bits - RAW)) - U(1))) << RAW | np.int64(low),
-            bits - RAW,
-        )
-    else:
-        value = np.int64(x & ((U(1) << U(bits)) - U(1)))
-    x, at = _refill(x >> U(bits), at, stop, words)
-    return least_of(symbol) | value, x, at
+def _get_bits(symbol: Any, x: Any, at: Any, words: Any) -> Any:
+    """Return the number of a symbol, from the bits below it, the state, the place."""
+    bits, low, shift = U(bits_below(symbol)), U(0), U(0)
+    if bits > U(RAW):
+        low, shift, bits = x & U(0xFFFF), U(RAW), bits - U(RAW)
+        x, at = _refill(x >> U(RAW), at, words)
+    value = (x & ((U(1) << bits) - U(1))) << shift | low
+    x, at = _refill(x >> bits, at, words)
+    return U(least_of(symbol)) | value, x, at
 
 
 @jit_norefs_inline
 def _fill(out: Any, begin: Any, stop: Any, end: Any, symbol: Any) -> None:
     """Write a symbol to out[begin:stop]; up to `end` what follows is written later."""
-    if begin + 8 <= end:
-        pattern = symbol * ONES
-        store_le64(out, begin, pattern)
-        begin += 8
-        while begin < stop:
-            if begin + 8 > end:
-                break
-            store_le64(out, begin, pattern)
-            begin += 8
-    for i in range(begin, stop):
-        out[i] = symbol
+    pattern = symbol * ONES
+    if begin + U(16) <= end:
+        store_le64(out, np.int64(begin), pattern)
+        store_le64(out, np.int64(begin + U(8)), pattern)
+        begin += U(16)
+    while begin < stop and begin + U(8) <= end:
+        store_le64(out, np.int64(begin), pattern)
+        begin += U(8)
+    while begin < stop:
+        out[begin] = symbol
+        begin += U(1)

@@ -1,4 +1,4 @@
-"""Tokens to words: a rANS state a lane (J. Duda, 2013), all lanes side by side, backwards."""
+"""Tokens to words: a rANS state a lane (J. Duda, 2013), backwards, lane after lane."""
 
 from __future__ import annotations
 
@@ -12,10 +12,16 @@ from gangsaw.codecs.bwt.fast.tables import KINDS, Tables
 from gangsaw.codecs.bwt.fast.tokens import Tokens
 from gangsaw.codecs.bwt.lanes.cut import Lanes
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline
-from gangsaw.codecs.core.numba.rans import LOWEST, PRECISION
+from gangsaw.codecs.core.numba.rans import LOWEST, PRECISION, TOTAL
 
 RAW = 16  # bits that a state takes at once
+STATE_WORDS = 2
+RUN_WORDS = 5  # of a run at most: two symbols, bits of a rank, twice bits of a length
 U = np.uint64
+# x // f of a state x < f * 2^20, exact, is x * RECIPROCAL[f] >> SHIFT: the product is below 2^64,
+# and what rounding up adds to the quotient, x / 2^44, is less than 1 / f
+SHIFT = 44
+RECIPROCAL = (1 << SHIFT) // np.maximum(1, np.arange(TOTAL + 1, dtype=np.uint64)) + U(1)
 
 
 def entries_of(tables: Tables, frequencies: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
@@ -26,58 +32,64 @@ def entries_of(tables: Tables, frequencies: npt.NDArray[np.uint32]) -> npt.NDArr
 
 
 def encode_lanes(
-    lanes: Lanes, tokens: Tokens, entries: npt.NDArray[np.uint32]
-) -> list[npt.NDArray[np.uint8]]:
-    """Return the bytes of each lane: its last state, then words in the order of reading."""
-    ends = np.cumsum(tokens.words)
-    words = np.empty(int(ends[-1]), np.uint16)
-    begins = ends.copy()
-    write_lanes(lanes, tokens, entries[0], entries[1], words, begins)
-    both = zip(begins, ends, strict=True)
-    return [words[a:b].astype("<u2", copy=False).view(np.uint8) for a, b in both]
+    lanes: Lanes, tokens: Tokens, entries: npt.NDArray[np.uint32], most: int
+) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]] | None:
+    """Return lanes back to back, and the bytes of each; None where there are more than `most`.
+
+    A lane is its last state, then words in the order of reading; an empty one has none.
+    """
+    words = np.empty(most // 2 + RUN_WORDS + STATE_WORDS, np.uint16)
+    begins = np.empty(lanes.sizes.size + 1, np.int64)
+    if not write_lanes(lanes, tokens, entries[0], entries[1], words, begins):
+        return None
+    body = words[begins[0] :].astype("<u2", copy=False).view(np.uint8)
+    return (body, 2 * np.diff(begins)) if body.size <= most else None
 
 
 @jit
 def write_lanes(
     lanes: Any, tokens: Any, rank_entries: Any, length_entries: Any, words: Any, begins: Any
-) -> None:
-    """Write lanes so that each ends before words[begins[lane]]; set that to where it begins."""
-    n_lanes = begins.size
-    states = np.full(n_lanes, LOWEST, np.uint64)
-    for back in range(1, np.diff(lanes.starts).max() + 1):
-        for lane in range(n_lanes):
-            run = lanes.starts[lane + 1] - back
-            if run < lanes.starts[lane]:
-                continue
-            x, at = states[lane], begins[lane]
+) -> bool:
+    """Write lanes so that they end with the words; fill where each begins and the last one ends.
+
+    Return whether there is room for all.
+    """
+    at = words.size
+    begins[-1] = at
+    for lane in range(begins.size - 2, -1, -1):
+        x, first = U(LOWEST), lanes.starts[lane]
+        for run in range(lanes.starts[lane + 1] - 1, first - 1, -1):
+            if at < RUN_WORDS + STATE_WORDS:
+                return False
             token = U(tokens.lengths[run])
             symbol = token & U(WIDTH - 1)
             if symbol >= U(EXACT):
-                x, at = _put_bits(x, at, lanes.lengths[run] - 1, bits_below(symbol), words)
+                length = np.int64(lanes.lengths[run]) - 1
+                x, at = _put_bits(x, at, length, bits_below(symbol), words)
             x, at = _put(x, at, length_entries[token], words)
             token = U(tokens.ranks[run])
             symbol = token & U(WIDTH - 1)
             if symbol >= U(EXACT):
                 rank = np.int64(lanes.ranks[run]) - 1
                 x, at = _put_raw(x, at, rank, bits_below(symbol), words)
-            states[lane], begins[lane] = _put(x, at, rank_entries[token], words)
-    for lane in range(n_lanes):
-        if lanes.starts[lane] < lanes.starts[lane + 1]:
-            begins[lane] -= 2
-            words[begins[lane]] = states[lane] & U(0xFFFF)
-            words[begins[lane] + 1] = states[lane] >> U(16)
+            x, at = _put(x, at, rank_entries[token], words)
+        if lanes.starts[lane + 1] > first:
+            at -= STATE_WORDS
+            words[at], words[at + 1] = x & U(0xFFFF), x >> U(16)
+        begins[lane] = at
+    return True
 
 
 @jit_norefs_inline
 def _put(x: Any, at: Any, entry: Any, words: Any) -> Any:
     """Take a symbol into a state; return that and the place of the word written last."""
-    frequency, first = U(entry) & U(0xFFFF), U(entry) >> U(16)
+    frequency, first = U(entry) & U(0xFFFF), U(entry >> np.uint32(16))
     is_full = x >= frequency << U(32 - PRECISION)
-    words[at - 1] = x
+    words[U(at - 1)] = x
     at -= 1 if is_full else 0
     x = x >> U(16) if is_full else x
-    quotient = U(np.uint32(x) // np.uint32(frequency))
-    return (quotient << U(PRECISION)) + (x - quotient * frequency) + first, at
+    quotient = x * RECIPROCAL[frequency] >> U(SHIFT)
+    return quotient * (U(TOTAL) - frequency) + x + first, at
 
 
 @jit_norefs_inline
@@ -92,8 +104,8 @@ def _put_bits(x: Any, at: Any, value: Any, bits: Any, words: Any) -> Any:
 @jit_norefs_inline
 def _put_raw(x: Any, at: Any, value: Any, bits: Any, words: Any) -> Any:
     width = U(bits)
-    if x >= U(1) << (U(32) - width):
-        at -= 1
-        words[at] = x
-        x >>= U(16)
+    is_full = x >= U(1) << (U(32) - width)
+    words[U(at - 1)] = x
+    at -= 1 if is_full else 0
+    x = x >> U(16) if is_full else x
     return x << width | U(value) & ((U(1) << width) - U(1)), at

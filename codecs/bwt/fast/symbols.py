@@ -48,6 +48,14 @@ def least_of(symbol: Any) -> Any:
     return (2 | np.int64(symbol) & 1) << bits_below(symbol)
 
 
+def symbols_of(n: int) -> Table:
+    """Return (n,) uint8, the symbols of the numbers below n."""
+    numbers = np.arange(n)
+    octave = np.floor(np.log2(np.maximum(1, numbers))).astype(np.int64)  # exact: n is small
+    coarse = 2 * octave + 2 + (numbers >> np.maximum(0, octave - 1) & 1)
+    return np.where(numbers < EXACT, numbers, coarse).astype(np.uint8)
+
+
 def _octaves() -> npt.NDArray[np.int64]:
     """Return (WIDTH,) int64: floor log2 of the least number + 1 of each symbol."""
     symbols = np.arange(WIDTH)

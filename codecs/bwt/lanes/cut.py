@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,17 +49,26 @@ def lane_count(n: int) -> int:
 
 def lanes_of(bwt: Octets, *, by_decisions: bool) -> Lanes:
     """Return the lanes of a string, (n,) uint8, n >= 1: by equal decisions, else by equal runs."""
-    n_lanes = lane_count(bwt.size)
-    runs = 1 + int(np.count_nonzero(bwt[1:] != bwt[:-1]))
+    n_lanes, runs = lane_count(bwt.size), run_count(bwt)
     symbols, ranks = np.empty((2, runs), np.uint8)
     lengths = np.empty(runs, np.int32)
     split(bwt, symbols, lengths)
     rank_runs(symbols, fresh_list(), ranks)
-    starts, bounds = np.empty((2, n_lanes + 1), np.int64)
-    cut(ranks, lengths, by_decisions, starts, bounds)
+    starts = np.empty(n_lanes + 1, np.int64)
+    if by_decisions:
+        cut(ranks, lengths, starts)
+    else:
+        starts[:] = -(-np.arange(n_lanes + 1) * runs // n_lanes)
+    each = [lengths[a:b].sum(dtype=np.int64) for a, b in pairwise(starts)]
+    bounds = np.append(0, np.cumsum(each))
     lists, sizes = np.zeros((n_lanes, 256), np.uint8), np.empty(n_lanes, np.int64)
     begin_lists(symbols, starts, ranks, lists, sizes)
     return Lanes(symbols, ranks, lengths, starts, bounds, lists, sizes)
+
+
+def run_count(bwt: Octets) -> int:
+    """Return how many runs of equal bytes there are in (n,) uint8, n >= 1."""
+    return 1 + int(np.count_nonzero(bwt[1:] != bwt[:-1]))
 
 
 def fresh_list() -> npt.NDArray[np.uint64]:
@@ -74,22 +84,21 @@ def list_words(lists: Octets) -> npt.NDArray[np.uint64]:
 
 
 @jit
-def cut(ranks: Any, lengths: Any, by_decisions: bool, starts: Any, bounds: Any) -> None:
-    """Fill starts and bounds of lanes: lane k begins where k / n_lanes of the weight lies before.
+def cut(ranks: Any, lengths: Any, starts: Any) -> None:
+    """Fill the first runs of lanes: lane k begins where k / n_lanes of all decisions lie before.
 
-    A run weighs 1, or as many binary decisions as its rank and its length take.
+    A run weighs as many binary decisions as its rank and its length take.
     """
     n_lanes, total = starts.size - 1, 0
     for run in range(ranks.size):
-        total += _decisions(ranks[run], lengths[run]) if by_decisions else 1
-    lane, weight, at = 0, 0, 0
+        total += _decisions(ranks[run], lengths[run])
+    lane, weight = 0, 0
     for run in range(ranks.size):
         while lane < n_lanes and weight * n_lanes >= lane * total:
-            starts[lane], bounds[lane] = run, at
+            starts[lane] = run
             lane += 1
-        weight += _decisions(ranks[run], lengths[run]) if by_decisions else 1
-        at += lengths[run]
-    starts[lane:], bounds[lane:] = ranks.size, at
+        weight += _decisions(ranks[run], lengths[run])
+    starts[lane:] = ranks.size
 
 
 @jit_norefs_inline

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.bwt.lanes.cut import fresh_list
+from gangsaw.codecs.bwt.lanes.cut import fresh_list, run_count
 from gangsaw.codecs.bwt.lanes.ranks import rank_runs, split
 
 WINDOWS, WINDOW = 4, 1 << 14  # ranks up to 255 need windows much longer than that
 LEAST = 1 << 10  # shorter strings are coded at once
+RUNS = 99  # random bytes have 99.6 runs in 100 bytes; fewer come of parts that windows could miss
 GAIN = 256  # less than one part of so many is no gain: what a sample tells of random bytes
 SCALE = 1 << 16  # logarithms are whole numbers, so that all machines decide alike
 
@@ -18,13 +19,11 @@ Octets = npt.NDArray[np.uint8]
 
 def gets_no_shorter(bwt: Octets) -> bool:
     """Whether ranks and runs of (n,) uint8 have so much entropy that coding them gains nothing."""
-    if bwt.size < LEAST:
+    if bwt.size < LEAST or 100 * run_count(bwt) < RUNS * bwt.size:
         return False
     windows = [bwt] if bwt.size <= WINDOWS * WINDOW else _spread(bwt)
-    bits, octets = 0, 0
-    for window in windows:
-        bits += _entropy(window)
-        octets += window.size
+    octets = sum(window.size for window in windows)
+    bits = sum(_entropy(window) for window in windows)
     return bits * GAIN >= 8 * SCALE * octets * (GAIN - 1)
 
 

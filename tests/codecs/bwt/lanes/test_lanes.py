@@ -118,6 +118,8 @@ def test_random_bytes_are_told_before_they_are_coded(n: int) -> None:
     rng = np.random.default_rng(n)
     assert gets_no_shorter(rng.integers(0, 256, n, np.uint8))
     assert not gets_no_shorter(rng.integers(0, 200, n, np.uint8))
+    part = np.append(rng.integers(0, 256, n, np.uint8), np.zeros(n // 50, np.uint8))
+    assert not gets_no_shorter(part)
 
 
 @pytest.mark.parametrize(
