@@ -35,7 +35,7 @@ NUMBERS = np.arange(LANES, dtype=np.uint32)
 WRONG = -1
 
 
-class Text(NamedTuple):
+class LanesOut(NamedTuple):
     """What a decoder writes.
 
     Attributes
@@ -62,7 +62,7 @@ def decode_tokens(data: Octets, heads: Heads, out: Octets) -> None:
     labels = np.where(is_there, np.cumsum(is_there) - 1, 0).astype(np.uint8)
     lists = labels[heads.lists]
     octets = np.flatnonzero(is_there).astype(np.uint8)
-    text = Text(out, octets, list_words(lists), sizes, NUMBERS)
+    text = LanesOut(out, octets, list_words(lists), sizes, NUMBERS)
     model = fresh_model(n_lanes, tokens.rows)
     standing = standing_at(heads.bounds, tokens, sizes)
     ones = np.ones(n_lanes, np.int64)
