@@ -12,9 +12,10 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+
 from gangsaw.codecs.bwt.dense.encode import begun, record
-from gangsaw.codecs.bwt.dense.segments import most_steps
 from gangsaw.codecs.bwt.dense.model import LANES
+from gangsaw.codecs.bwt.dense.segments import most_steps
 from gangsaw.codecs.bwt.dense.tables import NODES
 from gangsaw.codecs.bwt.dense.weights import INPUTS, weights
 from gangsaw.codecs.bwt.lanes.cut import Lanes, lanes_of
@@ -44,7 +45,8 @@ def main() -> None:
     for _ in range(ROUNDS):
         now = mean_weights(lanes, now)
     for at in range(0, NODES, 4):
-        print("  ".join(" ".join(map(str, node)) for node in now[at : at + 4]))
+        line = "  ".join(" ".join(map(str, node)) for node in now[at : at + 4])
+        sys.stdout.write(f"{line}\n")
 
 
 def mean_weights(lanes: list[Lanes], first: Weights) -> Weights:

@@ -1,8 +1,9 @@
-"""Effort dense of the Burrows-Wheeler codec, from SPEC.md, in plain Python."""
+"""Effort dense of the Burrows-Wheeler codec, in plain Python, as codecs/bwt/SPEC.md has it."""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -88,6 +89,7 @@ def grade(smoothed: int) -> int:
     return sum(bound <= smoothed for bound in BOUNDS)
 
 
+@cache
 def bits_of(x: int) -> int:
     e = x.bit_length() - 1
     return (e << 23) + ((x - (1 << e)) << 23 >> e)
@@ -100,7 +102,9 @@ def stretch(pair: list[int]) -> int:
 def squash(z: int) -> int:
     e, f = divmod(-z, 256)
     scale = 1 << 20
-    return 16383 * scale * 256 // (scale * 256 + (256 + f) * (scale << e if e >= 0 else scale >> -e))
+    return (
+        16383 * scale * 256 // (scale * 256 + (256 + f) * (scale << e if e >= 0 else scale >> -e))
+    )
 
 
 def halved(pair: list[int], full: int) -> None:

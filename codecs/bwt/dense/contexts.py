@@ -38,7 +38,7 @@ assert LENGTH_STATES == STATE_CLASSES * HISTORY_KINDS * RANK_KINDS
 FEWEST_RANKED = 3  # symbols of the longest list: of two, a run's symbol always moves to rank 1
 
 
-class Tokens(NamedTuple):
+class TokenPlaces(NamedTuple):
     """What tokens a block has.
 
     Attributes
@@ -91,18 +91,25 @@ class Standing(NamedTuple):
     alive: Numbers
 
 
-def tokens_of(sizes: Numbers, rows: int) -> Tokens:
+def tokens_of(sizes: Numbers, rows: int) -> TokenPlaces:
     """Return the tokens of lanes with lists of so many symbols."""
     longest = max(2, int(sizes.max()))
     places, rank, length = tree(max(1, (longest - 1).bit_length() - 1))
-    return Tokens(rows, longest >= FEWEST_RANKED, rank, length, places)
+    return TokenPlaces(rows, longest >= FEWEST_RANKED, rank, length, places)
 
 
-def standing_at(starts: Numbers, tokens: Tokens, sizes: Numbers) -> Standing:
+def standing_at(starts: Numbers, tokens: TokenPlaces, sizes: Numbers) -> Standing:
     """Return lanes before their first tokens, (n_lanes,) each; those of one symbol have none."""
     n_lanes, rows = sizes.size, tokens.rows
-    words, numbers = np.zeros((6, LANES), np.uint32), np.zeros((7, LANES), np.int64)
-    standing = Standing(*words, *numbers, np.zeros(n_lanes * rows, np.uint8), np.zeros(1, np.int64))
+    place, state, symbol, value, own, weights = np.zeros((6, LANES), np.uint32)
+    numbers = np.zeros((7, LANES), np.int64)
+    label, rank, ranks, lengths, width, at, end = numbers
+    histories, alive = np.zeros(n_lanes * rows, np.uint8), np.zeros(1, np.int64)
+    standing = Standing(
+        *(place, state, symbol, value, own, weights),
+        *(label, rank, ranks, lengths, width, at, end),
+        *(histories, alive),
+    )
     standing.place[:] = AT_END
     standing.state[:], standing.symbol[:] = NOWHERE, (rows - 1) * NODES
     standing.own[:n_lanes] = np.arange(n_lanes) * rows * NODES
@@ -140,7 +147,7 @@ def begin_run(standing: Any, tokens: Any, k: Any, label: Any, rank: Any, length:
 def begin_length(standing: Any, tokens: Any, k: Any, rank: Any, length: Any) -> None:
     """Let lane k stand before the length of its run, behind its rank."""
     at = k * tokens.rows + standing.label[k]
-    history = min(np.int64(standing.histories[at]) & HISTORY, MOST_LENGTH_HISTORY)
+    history: Any = min(np.int64(standing.histories[at]) & HISTORY, MOST_LENGTH_HISTORY)
     state = np.int64(CLASSES[standing.lengths[k]]) * HISTORY_KINDS + history
     state = state * RANK_KINDS + np.int64(RANK_CLASSES[rank])
     # nodes of lengths stand behind those of ranks
@@ -155,7 +162,9 @@ def end_run(standing: Any, tokens: Any, k: Any, length: Any) -> None:
     """Remember a run of lane k."""
     rank, width = standing.rank[k], _width(length)
     at = k * tokens.rows + standing.label[k]
-    history = np.int64(HISTORIES[(np.int64(standing.histories[at]) & HISTORY) << WIDTH_BITS | width])
+    history = np.int64(
+        HISTORIES[(np.int64(standing.histories[at]) & HISTORY) << WIDTH_BITS | width]
+    )
     standing.histories[at] = _width(rank) << HISTORY_BITS | history
     standing.ranks[k] += ((min(rank, 12) - 1) * RANK_SCALE - standing.ranks[k]) >> 2
     standing.lengths[k] += (min(width, 7) * LENGTH_SCALE - standing.lengths[k]) >> 2
@@ -171,6 +180,6 @@ def end_lane(standing: Any, tokens: Any, k: Any) -> None:
 
 
 @jit_norefs_inline
-def _width(value: Any) -> int:
+def _width(value: Any) -> Any:
     """Bits below the first."""
     return 63 - np.int64(leading_zeros(np.uint64(value)))

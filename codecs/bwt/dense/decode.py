@@ -35,7 +35,7 @@ NUMBERS = np.arange(LANES, dtype=np.uint32)
 WRONG = -1
 
 
-class Text(NamedTuple):
+class LanesOut(NamedTuple):
     """What a decoder writes.
 
     Attributes
@@ -62,7 +62,7 @@ def decode_tokens(data: Octets, heads: Heads, out: Octets) -> None:
     labels = np.where(is_there, np.cumsum(is_there) - 1, 0).astype(np.uint8)
     lists = labels[heads.lists]
     octets = np.flatnonzero(is_there).astype(np.uint8)
-    text = Text(out, octets, list_words(lists), sizes, NUMBERS)
+    text = LanesOut(out, octets, list_words(lists), sizes, NUMBERS)
     model = fresh_model(n_lanes, tokens.rows)
     standing = standing_at(heads.bounds, tokens, sizes)
     ones = np.ones(n_lanes, np.int64)
@@ -101,9 +101,7 @@ def _states(data: Octets, at: int, n_lanes: int) -> tuple[npt.NDArray[np.uint32]
 
 
 @jit_norefs
-def replay(
-    model: Any, standing: Any, tokens: Any, text: Any, words: Any, states: Any
-) -> int:
+def replay(model: Any, standing: Any, tokens: Any, text: Any, words: Any, states: Any) -> int:
     """Decode a segment; return how many of (n,) uint16 words it took, WRONG where it is none."""
     x, number = load(states, 0, OF_LANES), load(text.numbers, 0, OF_LANES)
     at, step = 0, 0

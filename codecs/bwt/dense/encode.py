@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.bwt.dense.contexts import (
     Standing,
-    Tokens,
+    TokenPlaces,
     begin,
     begin_length,
     begin_run,
@@ -23,7 +23,7 @@ from gangsaw.codecs.bwt.dense.model import (
     LANES,
     OF_LANES,
     P_BITS,
-    Model,
+    MixedCounts,
     fresh_model,
     learn,
     predict,
@@ -42,8 +42,8 @@ ONE = np.uint64(1)
 OF_ONE = (1 << 15) - 1  # of a record: probability of 1, above it the decision
 
 
-class Runs(NamedTuple):
-    """Runs to encode: labels of symbols and ranks, (m,) uint8, and lengths, (m,) int32."""
+class LabelledRuns(NamedTuple):
+    """LabelledRuns to encode: labels of symbols and ranks, (m,) uint8, and lengths, (m,) int32."""
 
     labels: Octets
     ranks: Octets
@@ -53,10 +53,10 @@ class Runs(NamedTuple):
 class Begun(NamedTuple):
     """What an encoder works on."""
 
-    model: Model
+    model: MixedCounts
     standing: Standing
-    tokens: Tokens
-    runs: Runs
+    tokens: TokenPlaces
+    runs: LabelledRuns
 
 
 def begun(lanes: Lanes) -> Begun:
@@ -64,7 +64,7 @@ def begun(lanes: Lanes) -> Begun:
     is_there = np.zeros(256, np.bool_)
     is_there[lanes.symbols] = True
     labels = (np.cumsum(is_there) - 1).astype(np.uint8)
-    runs = Runs(labels[lanes.symbols], lanes.ranks, lanes.lengths)
+    runs = LabelledRuns(labels[lanes.symbols], lanes.ranks, lanes.lengths)
     tokens = tokens_of(lanes.sizes, int(is_there.sum()) + 1)
     standing = standing_at(lanes.starts, tokens, lanes.sizes)
     first = np.minimum(lanes.starts[:-1], lanes.symbols.size - 1)

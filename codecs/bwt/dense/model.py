@@ -69,7 +69,7 @@ P_BITS = 14
 Words = npt.NDArray[np.uint32]
 
 
-class Model(NamedTuple):
+class MixedCounts(NamedTuple):
     """Counts and weights.
 
     Attributes
@@ -85,9 +85,9 @@ class Model(NamedTuple):
     weights: npt.NDArray[np.uint64]
 
 
-def fresh_model(n_lanes: int, rows: int) -> Model:
+def fresh_model(n_lanes: int, rows: int) -> MixedCounts:
     """Return what a block begins with."""
-    return Model(
+    return MixedCounts(
         np.full(SHARED + NODES, PAIR, np.uint32),
         np.full(n_lanes * rows * NODES, FAST_PAIR | SLOW_PAIR, np.uint32),
         np.tile(packed_weights(), LANES),

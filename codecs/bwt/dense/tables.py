@@ -49,7 +49,7 @@ def _length_node(width: int, depth: int, before: int) -> int:
     return RANK_NODES + 59
 
 
-class _Tree:
+class _TokenTree:
     """Places of one kind of token, numbered as they are asked for."""
 
     def __init__(self, is_length: bool, cap: int) -> None:
@@ -96,7 +96,7 @@ def tree(rank_cap: int) -> tuple[Words, int, int]:
     Those are the words of the first places of a rank and of a length. Ranks have at most `rank_cap`
     bits below the first.
     """
-    trees = _Tree(False, rank_cap), _Tree(True, MOST_LENGTH_WIDTH)
+    trees = _TokenTree(False, rank_cap), _TokenTree(True, MOST_LENGTH_WIDTH)
     places = [tree.start() for tree in trees]
     numbers = {place: i + 1 for i, place in enumerate(places)}
     following = [0, 0]
@@ -111,8 +111,8 @@ def tree(rank_cap: int) -> tuple[Words, int, int]:
                 places.append(after)
                 numbers[after] = len(places)
             following.append(tree.word(after, numbers[after]))
-    starts = [trees[k].word(places[k], k + 1) for k in (0, 1)]
-    return np.array(following, np.uint32), *starts
+    rank, length = (trees[k].word(places[k], k + 1) for k in (0, 1))
+    return np.array(following, np.uint32), rank, length
 
 
 BOUNDS = (40, 110, 200, 320, 460, 640, 900)  # of classes of smoothed numbers

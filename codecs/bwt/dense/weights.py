@@ -53,4 +53,5 @@ def weights() -> npt.NDArray[np.int16]:
 def packed_weights() -> npt.NDArray[np.uint64]:
     """Return (NODES,) uint64, the first input's weight lowest."""
     each = weights().astype(np.int64) & 0xFFFF
-    return (each << 16 * np.arange(INPUTS)).sum(axis=1).astype(np.uint64)
+    packed: npt.NDArray[np.int64] = (each << 16 * np.arange(INPUTS)).sum(axis=1)
+    return packed.astype(np.uint64)

@@ -1,7 +1,8 @@
-"""Effort dense against its reference, on corner cases, on hostile bytes, and on the shared texts."""
+"""Effort dense against its reference, on corner cases and on hostile bytes."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ def decoded(data: Octets, n: int) -> bytes:
 
 def many_decisions() -> Octets:
     """More than a segment has steps, in one lane."""
-    return np.random.default_rng(5).integers(0, 256, 25000, np.uint8)
+    return np.random.default_rng(5).integers(0, 256, 20500, np.uint8)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -141,10 +142,8 @@ def test_damaged_bytes_never_touch_other_memory(at_end: bool) -> None:
     for _ in range(150):
         at = rng.integers(data.size if rng.integers(2) else 900, size=rng.integers(1, 9))
         place[at] ^= rng.integers(1, 256, at.size, np.uint8)
-        try:
+        with suppress(CorruptChunk):
             cpu.decode(place, out)
-        except CorruptChunk:
-            pass
         place[:] = data
 
 
