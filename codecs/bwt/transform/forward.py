@@ -14,11 +14,22 @@ from gangsaw.codecs.core.numba.jit import jit_norefs
 # times two: each level is at most half as long as the one before; the transformed byte
 PER_BYTE = 17
 FIXED = 1 << 16
+# on a GPU: keys, positions, slots, ranks and the column twice, counts of the digits of tiles
+DEVICE_PER_BYTE = 44
+DEVICE_FIXED = 1 << 14
 
 
 def room(n: int) -> int:
     """Return a bound on the bytes that either direction takes for a block of n, besides it."""
     return PER_BYTE * n + FIXED
+
+
+def device_room(longest: int, n_blocks: int) -> int:
+    """Return a bound on the device memory of a launch of blocks in either direction, besides them.
+
+    The transformed bytes are in it.
+    """
+    return n_blocks * (DEVICE_PER_BYTE * longest + DEVICE_FIXED)
 
 
 def transform(block: Bytes) -> Transformed:

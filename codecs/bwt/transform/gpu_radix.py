@@ -33,6 +33,8 @@ class DeviceTransformed(NamedTuple):
 class Lists(NamedTuple):
     """Lists of items, one behind the other: one for each block.
 
+    They have less than 2^32 items: more would fit no device.
+
     Attributes
     ----------
     sizes : (n_blocks,) int64, items of each

@@ -12,11 +12,15 @@ import numpy as np
 
 from gangsaw.codecs.bwt.transform.rows import MOST_ROWS, Bytes, Rows, row_count, spacing
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.numba.jit import jit, jit_inline, jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit, jit_norefs, jit_norefs_inline
 
 BYTE = np.uint32(8)  # bits of the byte, below the row, in a word
 LOW = np.uint32(255)
 ONE = np.uint64(1)
+LETTERS = 256
+# of the transform, each with counts of its own, taken in turns: equal bytes follow each other, and
+# each would wait for the count that the one before it stores
+PARTS = np.uint64(4)
 OUTSIDE = "a row lies outside of the transform"
 BROKEN_CHAIN = "a chain of rows does not end at the next row that is kept"
 
@@ -49,28 +53,40 @@ def fill_words(bwt: Any, first: int, words: Any) -> None:
     come back. No row leads to `first`, where the sentinel is. So n steps from there that end at
     row 0 have visited each row once, whatever the bytes are.
     """
-    n = np.uint64(bwt.size)
-    next_of = np.zeros(256, np.uint32)
-    for i in range(n):
-        next_of[bwt[i]] += np.uint32(1)
+    n, part = np.uint64(bwt.size), np.uint64(bwt.size) // PARTS
+    next_of = np.zeros((PARTS, LETTERS), np.uint32)
+    _count(bwt, part, next_of)
     row = np.uint32(1)
-    for symbol in range(256):
-        count = next_of[symbol]
-        next_of[symbol] = row
-        row += count
+    for symbol in range(LETTERS):
+        for k in range(PARTS):
+            count = next_of[k, symbol]
+            next_of[k, symbol] = row
+            row += count
     words[0] = words[n + ONE] = np.uint32(n + ONE) << BYTE
-    _scatter(bwt, np.uint64(0), np.uint64(first), np.uint32(0), next_of, words)
-    _scatter(bwt, np.uint64(first), n, np.uint32(1), next_of, words)
+    for i in range(part):
+        for k in range(PARTS):
+            _put_word(bwt, k * part + i, k, np.uint64(first), next_of, words)
+    for i in range(PARTS * part, n):
+        _put_word(bwt, i, PARTS - ONE, np.uint64(first), next_of, words)
 
 
-@jit_inline
-def _scatter(bwt: Any, begin: Any, end: Any, ahead: Any, next_of: Any, words: Any) -> None:
-    """Fill the words that lead to the rows of bwt[begin:end], which are `ahead` of their places."""
-    for i in range(begin, end):
-        symbol = np.uint32(bwt[i])
-        row = next_of[symbol]
-        words[row] = np.uint32(i) + ahead << BYTE | symbol
-        next_of[symbol] = row + np.uint32(1)
+@jit_norefs_inline
+def _count(bwt: Any, part: Any, counts: Any) -> None:
+    """Count the bytes of each part; the last one has what is left, too."""
+    for i in range(part):
+        for k in range(PARTS):
+            counts[k, bwt[k * part + i]] += np.uint32(1)
+    for i in range(PARTS * part, np.uint64(bwt.size)):
+        counts[PARTS - ONE, bwt[i]] += np.uint32(1)
+
+
+@jit_norefs_inline
+def _put_word(bwt: Any, i: Any, k: Any, first: Any, next_of: Any, words: Any) -> None:
+    """Write the word that leads to the row of bwt[i]: behind the sentinel's, one more than i."""
+    symbol = np.uint32(bwt[i])
+    row = next_of[k, symbol]
+    words[row] = np.uint32(i) + np.uint32(i >= first) << BYTE | symbol
+    next_of[k, symbol] = row + np.uint32(1)
 
 
 @jit_norefs

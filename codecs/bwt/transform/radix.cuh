@@ -3,7 +3,7 @@
 // A thread block takes a tile of a list, a warp a part of the tile, in order. Counts lie by list,
 // digit and tile, so that their sums before them are where the items go.
 
-#include "scan.cuh"
+#include "warps/scan.cuh"
 
 constexpr int DIGITS = 256;  // as many as threads
 constexpr Place TILE = 4096, WARP_PART = TILE / WARPS;

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 from emulator.host_module import schedule
+from emulator.pools import device_memory
 from helpers.gpu_arrays import unaligned
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from gangsaw.codecs.bwt.transform.forward import transform
+from gangsaw.codecs.bwt.transform.forward import device_room, transform
 from gangsaw.codecs.bwt.transform.gpu_forward import transform_blocks
 from gangsaw.codecs.bwt.transform.gpu_inverse import invert_blocks
 from gangsaw.codecs.bwt.transform.gpu_radix import TILE, DeviceTransformed
@@ -67,6 +68,16 @@ def test_blocks_of_several_tiles(cupy: Any, n: int) -> None:
 
 def test_blocks_of_several_rows(cupy: Any) -> None:
     check_blocks(cupy, [np.random.default_rng(1).integers(0, 256, 2 * spacing(1) + 9, np.uint8)])
+
+
+@pytest.mark.parametrize("sizes", [(3 * TILE,), (2 * TILE, 5, 100)])
+def test_device_room_holds_what_either_direction_takes(cupy: Any, sizes: tuple[int, ...]) -> None:
+    blocks = [cupy.zeros(n, np.uint8) for n in sizes]
+    with device_memory.of(1 << 30) as memory:
+        before = memory.peak
+        found = transform_blocks(blocks)
+        invert_blocks(found, blocks)
+        assert memory.peak - before <= device_room(max(sizes), len(sizes))
 
 
 def test_blocks_lie_anywhere(cupy: Any) -> None:
