@@ -22,7 +22,7 @@ RAW, DENSE, FAST = range(3)  # kinds
 ROW_BYTES = 3  # of a row: there are at most 2^23 + 1
 
 
-class Stage(NamedTuple):
+class EntropyStage(NamedTuple):
     """An entropy stage.
 
     Attributes
@@ -35,7 +35,10 @@ class Stage(NamedTuple):
     decode: Callable[[Octets, Octets], None]
 
 
-STAGES = {DENSE: Stage(dense.encode, dense.decode), FAST: Stage(fast.encode, fast.decode)}
+STAGES = {
+    DENSE: EntropyStage(dense.encode, dense.decode),
+    FAST: EntropyStage(fast.encode, fast.decode),
+}
 
 
 def write(block: Octets, kind: int) -> tuple[Octets, ...]:

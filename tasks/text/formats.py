@@ -20,7 +20,7 @@ from gangsaw.tasks.text.signs import NAMES, is_text, start_of
 
 if TYPE_CHECKING:
     from gangsaw.tasks.source import Source
-    from gangsaw.tasks.text.source import TextSource, TextStream
+    from gangsaw.tasks.text.source import TextSource, StreamedText
 
 
 def _sure(look: Look) -> Sure:
@@ -37,7 +37,7 @@ def _sure(look: Look) -> Sure:
     return Sure.ELSE if not is_of_others and is_text(start_of(look.path)) else Sure.NO
 
 
-def _open(paths: Paths, options: SourceOptions) -> TextSource | TextStream:
+def _open(paths: Paths, options: SourceOptions) -> TextSource | StreamedText:
     from gangsaw.tasks.text.source import open_text
 
     return open_text(paths[0])

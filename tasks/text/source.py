@@ -42,7 +42,7 @@ class TextSource:
 
 
 @dataclass(frozen=True)
-class TextStream:
+class StreamedText:
     """The text of a pipe, or of a file that is compressed.
 
     It follows `gangsaw.tasks.source.Stream`. `outcome` are attributes known at the end, `notes`
@@ -95,10 +95,10 @@ class TextStream:
             )
 
 
-def open_text(path: str) -> TextSource | TextStream:
+def open_text(path: str) -> TextSource | StreamedText:
     """Return the text of a file or pipe; of one that gzip, bzip2, xz or Zstandard made, inside."""
     if not Path(path).is_file() or packed_sign(start := start_of(path)) is not None:
-        return TextStream(path)
+        return StreamedText(path)
     place = Path(path).absolute()
     attrs = {CONTENT: TEXT}
     array = FlatArray(
