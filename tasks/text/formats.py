@@ -20,7 +20,7 @@ from gangsaw.tasks.text.signs import NAMES, is_text, start_of
 
 if TYPE_CHECKING:
     from gangsaw.tasks.source import Source
-    from gangsaw.tasks.text.source import TextSource, StreamedText
+    from gangsaw.tasks.text.source import StreamedText, TextSource
 
 
 def _sure(look: Look) -> Sure:
