@@ -3,7 +3,7 @@
 The list of a lane holds its symbols, the next one first. Where a run ends, its symbol moves back to
 the place of its next run: the rank, at least 1. Lists are words of 8 symbols, so that a move within
 the first is one masked shift. Found backwards: Y. Yokoo's and E. Binder's distance coding as
-libbsc's QLFC has it. SPEC.md, "RunLanes and lists".
+libbsc's QLFC has it. SPEC.md, "Lanes and lists".
 """
 
 from __future__ import annotations
