@@ -1,4 +1,4 @@
-"""Effort fast against its reference, on corner cases, on hostile bytes, and on the shared texts."""
+"""Effort fast against its reference, on corner cases, and on hostile bytes."""
 
 from __future__ import annotations
 
