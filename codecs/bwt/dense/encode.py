@@ -33,9 +33,9 @@ from gangsaw.codecs.bwt.dense.step import asked_bits, go_on, is_alive, places_of
 from gangsaw.codecs.bwt.lanes.cut import Lanes
 from gangsaw.codecs.core.numba.bits import leading_zeros, trailing_zeros
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs, jit_norefs_inline
-from gangsaw.codecs.core.numba.vectors.gather import quotients
 from gangsaw.codecs.core.numba.vectors.integers import bits_of, load, resize_to, select, store
 from gangsaw.codecs.core.numba.vectors.logic import logical_shift_right as shifted
+from gangsaw.codecs.core.numba.vectors.ratios import small_quotients
 
 Octets = npt.NDArray[np.uint8]
 ONE = np.uint64(1)
@@ -152,7 +152,7 @@ def code_back(records: Any, steps: int, words: Any, states: Any) -> int:
                 words[at] = states[k] & np.uint32(0xFFFF)
                 states[k] >>= np.uint32(16)
             x = load(states, 0, OF_LANES)
-        quotient = quotients(x, width)
+        quotient = small_quotients(x, width)
         x = (quotient << P_BITS) + (x - quotient * width) + select(is_one, 0, p)
     store(states, 0, x)
     return int(at)
