@@ -62,7 +62,8 @@ class Begun(NamedTuple):
 def begun(lanes: Lanes) -> Begun:
     """Return lanes before their first decisions."""
     is_there = np.zeros(256, np.bool_)
-    is_there[lanes.symbols] = True
+    for listed, size in zip(lanes.lists, lanes.sizes, strict=True):
+        is_there[listed[:size]] = True
     labels = (np.cumsum(is_there) - 1).astype(np.uint8)
     runs = LabelledRuns(labels[lanes.symbols], lanes.ranks, lanes.lengths)
     tokens = tokens_of(lanes.sizes, int(is_there.sum()) + 1)
