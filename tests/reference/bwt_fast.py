@@ -1,4 +1,4 @@
-"""Effort fast of the Burrows-Wheeler codec, from SPEC.md, in plain Python."""
+"""Effort fast of the Burrows-Wheeler codec, from codecs/bwt/SPEC.md, Fast, in plain Python."""
 
 from __future__ import annotations
 

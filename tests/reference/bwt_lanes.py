@@ -1,4 +1,4 @@
-"""Lanes of a Burrows-Wheeler string and what they begin with, from SPEC.md, in plain Python."""
+"""Lanes of a Burrows-Wheeler string in plain Python: codecs/bwt/SPEC.md, "Lanes and lists"."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ LEAST_LANE = 4  # its state
 
 def room(n: int) -> int:
     """Bytes of scratch for n bytes, at most, of encoding or decoding."""
-    return 17 * n + (5 << 20)
+    return 12 * n + (5 << 20)
 
 
 def encode(bwt: Octets, room: Octets | None = None) -> Octets | None:

@@ -17,7 +17,7 @@ from gangsaw.codecs.bwt.fast.symbols import (
     length_context,
     rank_context,
 )
-from gangsaw.codecs.bwt.fast.tables import KINDS, Tables
+from gangsaw.codecs.bwt.fast.tables import KINDS, StaticTables
 from gangsaw.codecs.bwt.lanes.ranks import ONES, move_back
 from gangsaw.codecs.core.numba.floats import store_le64
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
@@ -59,7 +59,7 @@ class Slots(NamedTuple):
     firsts: npt.NDArray[np.uint64]
 
 
-def slots_of(tables: Tables, frequencies: npt.NDArray[np.uint32]) -> Slots:
+def slots_of(tables: StaticTables, frequencies: npt.NDArray[np.uint32]) -> Slots:
     """Return what a decoder looks up."""
     used = tables.table_of.max(axis=1) + 1
     rows = np.concatenate([frequencies[kind, : used[kind]] for kind in range(KINDS)])

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.bwt.fast.symbols import EXACT, WIDTH, bits_below
-from gangsaw.codecs.bwt.fast.tables import KINDS, Tables
-from gangsaw.codecs.bwt.fast.tokens import Tokens
-from gangsaw.codecs.bwt.lanes.cut import Lanes
+from gangsaw.codecs.bwt.fast.tables import KINDS, StaticTables
+from gangsaw.codecs.bwt.fast.tokens import RunTokens
+from gangsaw.codecs.bwt.lanes.cut import RunLanes
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline
 from gangsaw.codecs.core.numba.rans import LOWEST, PRECISION, TOTAL
 
@@ -24,7 +24,7 @@ SHIFT = 44
 RECIPROCAL = (1 << SHIFT) // np.maximum(1, np.arange(TOTAL + 1, dtype=np.uint64)) + U(1)
 
 
-def entries_of(tables: Tables, frequencies: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
+def entries_of(tables: StaticTables, frequencies: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
     """Return (2, TOKENS) uint32: the frequency of each token, from bit 16 on its first slot."""
     both = frequencies | (np.cumsum(frequencies, axis=2, dtype=np.uint32) - frequencies) << 16
     rows = [both[kind][tables.table_of[kind]].ravel() for kind in range(KINDS)]
@@ -32,7 +32,7 @@ def entries_of(tables: Tables, frequencies: npt.NDArray[np.uint32]) -> npt.NDArr
 
 
 def encode_lanes(
-    lanes: Lanes, tokens: Tokens, entries: npt.NDArray[np.uint32], most: int
+    lanes: RunLanes, tokens: RunTokens, entries: npt.NDArray[np.uint32], most: int
 ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]] | None:
     """Return lanes back to back, and the bytes of each; None where there are more than `most`.
 

@@ -93,9 +93,10 @@ def _best(gains: Any, live: Any) -> Any:
 
 
 @jit_part
-def _cost(counts: Any, i: int, j: int) -> int:
+def _cost(counts: Any, i: int, j: int) -> Any:
     """Bits, times 2^BITS, of the tokens of two contexts (or one) and their table."""
-    total, bits, symbols = 0, 0, 0
+    total, symbols = 0, 0
+    bits: Any = 0
     for s in range(counts.shape[1]):
         n = counts[i, s] + (counts[j, s] if i != j else 0)
         if n:

@@ -81,7 +81,8 @@ def _habits() -> Table:
     """Return (CLASSES * WIDTH,) uint8: what a habit becomes with a symbol."""
     habit, octave = np.arange(CLASSES)[:, None], _octaves()[None]
     following = 2 * habit + np.where(octave > 0, 4 * octave + 3, 1) >> 2
-    return np.minimum(CLASSES - 1, following).ravel().astype(np.uint8)
+    table: Table = np.minimum(CLASSES - 1, following).astype(np.uint8).ravel()
+    return table
 
 
 def _rank_classes() -> Table:

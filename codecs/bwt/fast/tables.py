@@ -34,7 +34,7 @@ KIND = ID + (1 << ID_BITS)
 NODES = KINDS * KIND
 
 
-class Tables(NamedTuple):
+class StaticTables(NamedTuple):
     """Tables of both kinds.
 
     Attributes
@@ -47,7 +47,7 @@ class Tables(NamedTuple):
     weights: npt.NDArray[np.uint32]
 
 
-def tables_of(counts: npt.NDArray[np.int64]) -> Tables:
+def tables_of(counts: npt.NDArray[np.int64]) -> StaticTables:
     """Return the tables of (2, CONTEXTS * WIDTH) counts of tokens."""
     table_of = np.zeros((KINDS, CONTEXTS), np.int64)
     weights = np.zeros((KINDS, MOST_TABLES, WIDTH), np.uint32)
@@ -57,10 +57,10 @@ def tables_of(counts: npt.NDArray[np.int64]) -> Tables:
         np.add.at(weights[kind, :, :n], table_of[kind], own.astype(np.uint32))
         normalise(weights[kind])
         shorten(weights[kind])
-    return Tables(table_of, weights)
+    return StaticTables(table_of, weights)
 
 
-def frequencies_of(tables: Tables) -> npt.NDArray[np.uint32]:
+def frequencies_of(tables: StaticTables) -> npt.NDArray[np.uint32]:
     """Return (2, MOST_TABLES, WIDTH) uint32: each row sums to 4096, or to 0 where there is none."""
     frequencies = tables.weights.copy()
     for rows in frequencies:
@@ -68,14 +68,14 @@ def frequencies_of(tables: Tables) -> npt.NDArray[np.uint32]:
     return frequencies
 
 
-def encode_tables(tables: Tables) -> npt.NDArray[np.uint8]:
+def encode_tables(tables: StaticTables) -> npt.NDArray[np.uint8]:
     """Return the bytes of tables."""
     out = np.zeros(2 * tables.weights.size + 1024, np.uint8)
     end = write_tables(coder_at(out, 0, NODES), tables.table_of, tables.weights)
     return out[: int(end)]
 
 
-def decode_tables(data: npt.NDArray[np.uint8]) -> tuple[Tables, int]:
+def decode_tables(data: npt.NDArray[np.uint8]) -> tuple[StaticTables, int]:
     """Return the tables at the beginning of (k,) uint8, and the bytes that they take.
 
     Raises
@@ -87,7 +87,7 @@ def decode_tables(data: npt.NDArray[np.uint8]) -> tuple[Tables, int]:
     end = int(read_tables(coder_at(data, 0, NODES), table_of, weights))
     if not 0 <= end <= data.size:
         raise CorruptChunk("its tables of frequencies are wrong")
-    return Tables(table_of, weights), end
+    return StaticTables(table_of, weights), end
 
 
 @jit

@@ -17,14 +17,14 @@ from gangsaw.codecs.bwt.fast.symbols import (
     symbol_of,
     symbols_of,
 )
-from gangsaw.codecs.bwt.lanes.cut import Lanes
+from gangsaw.codecs.bwt.lanes.cut import RunLanes
 from gangsaw.codecs.core.numba.jit import jit
 
 U = np.uint64
 SMALL = symbols_of(1 << 10)  # of most numbers
 
 
-class Tokens(NamedTuple):
+class RunTokens(NamedTuple):
     """What the runs of a block say.
 
     Attributes
@@ -38,17 +38,17 @@ class Tokens(NamedTuple):
     counts: npt.NDArray[np.int64]
 
 
-def tokens_of(lanes: Lanes) -> Tokens:
+def tokens_of(lanes: RunLanes) -> RunTokens:
     """Return the tokens of lanes."""
     ranks, lengths = np.empty((2, lanes.symbols.size), np.uint16)
     counts = np.zeros((2, TOKENS), np.int64)
     tokenise(lanes, ranks, lengths, counts[0], counts[1])
-    return Tokens(ranks, lengths, counts)
+    return RunTokens(ranks, lengths, counts)
 
 
 @jit
 def tokenise(lanes: Any, ranks: Any, lengths: Any, rank_counts: Any, length_counts: Any) -> None:
-    """Fill the tokens of lanes, see `Tokens`."""
+    """Fill the tokens of lanes, see `RunTokens`."""
     habits = np.empty(256, np.uint8)
     for lane in range(lanes.sizes.size):
         habits[:] = 0

@@ -1,6 +1,6 @@
 """Binary arithmetic coder with adaptive counts (after M. Mahoney's lpaq), for small heads.
 
-Two 32-bit bounds; the counts of a decision say where between them they meet. SPEC.md, "Lists".
+Two 32-bit bounds; the counts of a decision say where between them they meet. SPEC.md, "Decisions".
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ BOUND_BYTES = 4
 LOW, HIGH, WORD, AT, STOP = range(5)
 
 
-class Coder(NamedTuple):
+class DecisionCoder(NamedTuple):
     """A coder between two decisions.
 
     Attributes
@@ -33,10 +33,10 @@ class Coder(NamedTuple):
     counts: npt.NDArray[np.int64]
 
 
-def coder_at(data: npt.NDArray[np.uint8], at: int, nodes: int) -> Coder:
+def coder_at(data: npt.NDArray[np.uint8], at: int, nodes: int) -> DecisionCoder:
     """Return a coder of some decisions that begins at data[at]."""
     state = np.array([0, (1 << 32) - 1, 0, at, data.size], np.int64)
-    return Coder(data, state, np.zeros((nodes, 2), np.int64))
+    return DecisionCoder(data, state, np.zeros((nodes, 2), np.int64))
 
 
 @jit_part

@@ -19,7 +19,7 @@ Octets = npt.NDArray[np.uint8]
 Places = npt.NDArray[np.int64]
 
 
-class Lanes(NamedTuple):
+class RunLanes(NamedTuple):
     """A string as runs, lane by lane.
 
     Attributes
@@ -47,7 +47,7 @@ def lane_count(n: int) -> int:
     return min(MOST_LANES, 1 << (max(1, n // LANE_BYTES).bit_length() - 1))
 
 
-def lanes_of(bwt: Octets, *, by_decisions: bool) -> Lanes:
+def lanes_of(bwt: Octets, *, by_decisions: bool) -> RunLanes:
     """Return the lanes of a string, (n,) uint8, n >= 1: by equal decisions, else by equal runs."""
     n_lanes, runs = lane_count(bwt.size), run_count(bwt)
     symbols, ranks = np.empty((2, runs), np.uint8)
@@ -63,7 +63,7 @@ def lanes_of(bwt: Octets, *, by_decisions: bool) -> Lanes:
     bounds = np.append(0, np.cumsum(each))
     lists, sizes = np.zeros((n_lanes, 256), np.uint8), np.empty(n_lanes, np.int64)
     begin_lists(symbols, starts, ranks, lists, sizes)
-    return Lanes(symbols, ranks, lengths, starts, bounds, lists, sizes)
+    return RunLanes(symbols, ranks, lengths, starts, bounds, lists, sizes)
 
 
 def run_count(bwt: Octets) -> int:
@@ -102,7 +102,7 @@ def cut(ranks: Any, lengths: Any, starts: Any) -> None:
 
 
 @jit_norefs_inline
-def _decisions(rank: Any, length: Any) -> int:
+def _decisions(rank: Any, length: Any) -> Any:
     """Decisions of two numbers: their bit lengths in unary, then the bits below the first."""
     return 2 * (_below(rank | 1) + _below(length)) + 2
 

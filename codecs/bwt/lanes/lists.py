@@ -1,4 +1,4 @@
-"""What lanes begin with, as bytes: how long they are, and their lists. SPEC.md, "Lists".
+"""What lanes begin with, as bytes: how long they are, and their lists. SPEC.md, "Heads".
 
 A symbol of a list is told by its place among those that the list before it has left: the lists of
 neighbouring lanes are alike.
@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.bwt.lanes.coder import AT, begin, coder_at, finish, get, put
-from gangsaw.codecs.bwt.lanes.cut import Lanes, lane_count
+from gangsaw.codecs.bwt.lanes.cut import RunLanes, lane_count
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.bits import leading_zeros
 from gangsaw.codecs.core.numba.jit import jit, jit_part
@@ -47,7 +47,7 @@ class Heads(NamedTuple):
     end: int
 
 
-def encode_heads(lanes: Lanes) -> Octets:
+def encode_heads(lanes: RunLanes) -> Octets:
     """Return the bytes of lengths and lists of lanes."""
     n_lanes = lanes.sizes.size
     lengths = np.diff(lanes.bounds)[: n_lanes - 1]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from reference import bwt_lanes as reference
 
 from gangsaw.codecs.bwt.lanes import lists, ranks
-from gangsaw.codecs.bwt.lanes.cut import Lanes, fresh_list, lane_count, lanes_of, list_words
+from gangsaw.codecs.bwt.lanes.cut import RunLanes, fresh_list, lane_count, lanes_of, list_words
 from gangsaw.codecs.bwt.lanes.estimate import gets_no_shorter
 from gangsaw.codecs.core.errors import CorruptChunk
 
@@ -20,7 +20,7 @@ CASES = corner_cases()
 move_back, move_to_front = map(callable_kernel, (ranks.move_back, ranks.move_to_front))
 
 
-def check(bwt: Octets, *, by_decisions: bool) -> Lanes:
+def check(bwt: Octets, *, by_decisions: bool) -> RunLanes:
     lanes = lanes_of(bwt, by_decisions=by_decisions)
     parts = reference.cut(bwt.tobytes(), by_decisions=by_decisions)
     assert [
@@ -122,8 +122,6 @@ def test_random_bytes_are_told_before_they_are_coded(n: int) -> None:
     assert not gets_no_shorter(part)
 
 
-@pytest.mark.parametrize(
-    "name", set(CASES) - {"one byte", "two bytes", "random", "sorted and back"}
-)
+@pytest.mark.parametrize("name", sorted(set(CASES) - {"random"}))
 def test_what_gets_shorter_is_not_taken_for_random(name: str) -> None:
     assert not gets_no_shorter(CASES[name])
