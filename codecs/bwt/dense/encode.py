@@ -30,7 +30,7 @@ from gangsaw.codecs.bwt.dense.model import (
 )
 from gangsaw.codecs.bwt.dense.segments import LOWEST, STEPS, most_steps
 from gangsaw.codecs.bwt.dense.step import asked_bits, go_on, is_alive, places_of
-from gangsaw.codecs.bwt.lanes.cut import Lanes
+from gangsaw.codecs.bwt.lanes.cut import RunLanes
 from gangsaw.codecs.core.numba.bits import leading_zeros, trailing_zeros
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.vectors.integers import bits_of, load, resize_to, select, store
@@ -59,7 +59,7 @@ class Begun(NamedTuple):
     runs: LabelledRuns
 
 
-def begun(lanes: Lanes) -> Begun:
+def begun(lanes: RunLanes) -> Begun:
     """Return lanes before their first decisions."""
     is_there = np.zeros(256, np.bool_)
     for listed, size in zip(lanes.lists, lanes.sizes, strict=True):
@@ -73,7 +73,7 @@ def begun(lanes: Lanes) -> Begun:
     return Begun(fresh_model(lanes.sizes.size, tokens.rows), standing, tokens, runs)
 
 
-def encode_tokens(lanes: Lanes) -> Iterator[Octets]:
+def encode_tokens(lanes: RunLanes) -> Iterator[Octets]:
     """Yield the bytes of lanes, segment by segment."""
     work = begun(lanes)
     records = np.empty(LANES * most_steps(lanes.bounds), np.uint16)
