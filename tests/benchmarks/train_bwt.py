@@ -18,14 +18,14 @@ from gangsaw.codecs.bwt.dense.model import LANES
 from gangsaw.codecs.bwt.dense.segments import most_steps
 from gangsaw.codecs.bwt.dense.tables import NODES
 from gangsaw.codecs.bwt.dense.weights import INPUTS, weights
-from gangsaw.codecs.bwt.lanes.cut import Lanes, lanes_of
+from gangsaw.codecs.bwt.lanes.cut import RunLanes, lanes_of
 from gangsaw.codecs.bwt.transform.forward import transform
 
 BLOCK, ROUNDS = 1 << 22, 6
 Weights = npt.NDArray[np.int64]
 
 
-def final_weights(lanes: Lanes, first: Weights) -> Weights:
+def final_weights(lanes: RunLanes, first: Weights) -> Weights:
     """Return (lanes, NODES, INPUTS) of the lanes that have any decisions."""
     work, alive = begun(lanes), np.flatnonzero(lanes.sizes > 1)
     four = work.model.weights.view(np.int16).reshape(LANES, NODES, -1)
@@ -49,7 +49,7 @@ def main() -> None:
         sys.stdout.write(f"{line}\n")
 
 
-def mean_weights(lanes: list[Lanes], first: Weights) -> Weights:
+def mean_weights(lanes: list[RunLanes], first: Weights) -> Weights:
     """Return (NODES, INPUTS): of each node the mean over blocks that have such decisions."""
     total, blocks = np.zeros(first.shape), np.zeros((NODES, 1))
     for block in lanes:

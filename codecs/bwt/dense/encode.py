@@ -30,12 +30,12 @@ from gangsaw.codecs.bwt.dense.model import (
 )
 from gangsaw.codecs.bwt.dense.segments import LOWEST, STEPS, most_steps
 from gangsaw.codecs.bwt.dense.step import asked_bits, go_on, is_alive, places_of
-from gangsaw.codecs.bwt.lanes.cut import Lanes
+from gangsaw.codecs.bwt.lanes.cut import RunLanes
 from gangsaw.codecs.core.numba.bits import leading_zeros, trailing_zeros
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs, jit_norefs_inline
-from gangsaw.codecs.core.numba.vectors.gather import quotients
 from gangsaw.codecs.core.numba.vectors.integers import bits_of, load, resize_to, select, store
 from gangsaw.codecs.core.numba.vectors.logic import logical_shift_right as shifted
+from gangsaw.codecs.core.numba.vectors.ratios import small_quotients
 
 Octets = npt.NDArray[np.uint8]
 ONE = np.uint64(1)
@@ -59,10 +59,11 @@ class Begun(NamedTuple):
     runs: LabelledRuns
 
 
-def begun(lanes: Lanes) -> Begun:
+def begun(lanes: RunLanes) -> Begun:
     """Return lanes before their first decisions."""
     is_there = np.zeros(256, np.bool_)
-    is_there[lanes.symbols] = True
+    for listed, size in zip(lanes.lists, lanes.sizes, strict=True):
+        is_there[listed[:size]] = True
     labels = (np.cumsum(is_there) - 1).astype(np.uint8)
     runs = LabelledRuns(labels[lanes.symbols], lanes.ranks, lanes.lengths)
     tokens = tokens_of(lanes.sizes, int(is_there.sum()) + 1)
@@ -72,7 +73,7 @@ def begun(lanes: Lanes) -> Begun:
     return Begun(fresh_model(lanes.sizes.size, tokens.rows), standing, tokens, runs)
 
 
-def encode_tokens(lanes: Lanes) -> Iterator[Octets]:
+def encode_tokens(lanes: RunLanes) -> Iterator[Octets]:
     """Yield the bytes of lanes, segment by segment."""
     work = begun(lanes)
     records = np.empty(LANES * most_steps(lanes.bounds), np.uint16)
@@ -152,7 +153,7 @@ def code_back(records: Any, steps: int, words: Any, states: Any) -> int:
                 words[at] = states[k] & np.uint32(0xFFFF)
                 states[k] >>= np.uint32(16)
             x = load(states, 0, OF_LANES)
-        quotient = quotients(x, width)
+        quotient = small_quotients(x, width)
         x = (quotient << P_BITS) + (x - quotient * width) + select(is_one, 0, p)
     store(states, 0, x)
     return int(at)

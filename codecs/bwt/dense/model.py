@@ -43,7 +43,7 @@ from gangsaw.codecs.core.numba.vectors.items import (
     store_items,
 )
 from gangsaw.codecs.core.numba.vectors.logic import logical_shift_right as shifted
-from gangsaw.codecs.core.numba.vectors.squash import squash
+from gangsaw.codecs.core.numba.vectors.ratios import squash
 
 LANES = 16  # of a vector, or half a warp
 OF_LANES = static(LANES)

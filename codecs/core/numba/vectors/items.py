@@ -1,6 +1,6 @@
 """Vectors of items from anywhere in an array, one lane after the other: on any processor.
 
-`gather.py` has what AVX-512 does at once. Without it a gather takes as long as its loads.
+`gather.py` has what AVX-512 does at once. The gathers of AVX2 take longer than these loads (Zen 3).
 """
 
 from __future__ import annotations

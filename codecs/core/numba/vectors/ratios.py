@@ -1,4 +1,4 @@
-"""Probabilities of logarithms, on vectors: what mixers of counts share."""
+"""Divisions on vectors by floats, which are rounded alike everywhere."""
 
 from __future__ import annotations
 
@@ -34,3 +34,21 @@ def squash(typing_context: Any, z: Any) -> Any:
         return builder.fptosi(of_one, args[0].type)
 
     return z(z), codegen
+
+
+@intrinsic
+def small_quotients(typing_context: Any, left: Any, right: Any) -> Any:
+    """Vector of left / right, rounded down: 32 bits without sign by at most 2^14; below 2^31.
+
+    As `quotients`, but with conversions of signed numbers, the only ones that AVX2 has.
+    """
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        doubles = ir.VectorType(ir.DoubleType(), left.lanes)
+        half = ir.Constant(args[0].type, [1 << 31] * left.lanes)
+        dividend = builder.sitofp(builder.xor(args[0], half), doubles)
+        dividend = builder.fadd(dividend, ir.Constant(doubles, [float(1 << 31)] * left.lanes))
+        quotient = builder.fdiv(dividend, builder.sitofp(args[1], doubles))
+        return builder.fptosi(quotient, args[0].type)
+
+    return left(left, right), codegen
