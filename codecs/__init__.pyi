@@ -1,11 +1,13 @@
 # What type checkers know of `gangsaw.codecs`: at run time its names come from the table of codecs.
 
+from gangsaw.codecs.bwt.codec import Bwt as Bwt
 from gangsaw.codecs.ccsds123.codec import Ccsds123 as Ccsds123
 from gangsaw.codecs.core.zarr.v2 import BlockCodecV2
 from gangsaw.codecs.dna.codec import Dna as Dna
 from gangsaw.codecs.reads.codec import Reads as Reads
 from gangsaw.codecs.visibility.codec import Visibility as Visibility
 
+class BwtV2(BlockCodecV2): ...
 class Ccsds123V2(BlockCodecV2): ...
 class DnaV2(BlockCodecV2): ...
 class ReadsV2(BlockCodecV2): ...

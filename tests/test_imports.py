@@ -10,7 +10,7 @@ from helpers.imports import names, package
 
 DOMAINS = (
     *("tasks.align", "tasks.append", "tasks.genomes", "tasks.hyperspectral"),
-    *("tasks.radio", "tasks.reads", "tasks.tcr"),
+    *("tasks.radio", "tasks.reads", "tasks.tcr", "tasks.text"),
 )
 # the codecs that a domain may know by name: it was made for them
 CODECS_OF = {"tasks.hyperspectral": {"ccsds123"}, "tasks.radio": {"visibility"}}

@@ -58,6 +58,8 @@ class ArrayFacts:
     cube : reads a piece of its middle, some 64 items along each of the last three axes; None where
         there is nothing to read
     extremes : reads all of an integer array; None where there is nothing to read
+    general_bytes : returns how long the codec of what no other is for makes `sample`; None where
+        there is none
     """
 
     name: str
@@ -69,6 +71,7 @@ class ArrayFacts:
     sample: Callable[[], NumpyArray] | None = field(default=None, compare=False)
     cube: Callable[[], NumpyArray] | None = field(default=None, compare=False)
     extremes: Callable[[], Extremes] | None = field(default=None, compare=False)
+    general_bytes: Callable[[], int] | None = field(default=None, compare=False)
 
     @property
     def content(self) -> str | None:

@@ -1,6 +1,6 @@
 // Runs of packed bytes (SPEC.md, Runs): all blocks of a batch in a launch of each kernel.
 
-#include "scan.cuh"
+#include "warps/scan.cuh"
 
 constexpr int GROUP = 8, LONGEST = 255;  // of gencodex.py
 constexpr int GROUP_BYTES = GROUP + 1;

@@ -34,9 +34,10 @@ class Sure(IntEnum):
     """How sure a format is that a path is its own."""
 
     NO = 0
-    PERHAPS = 1  # by the suffix, or since any such path may be
-    CONTENT = 2  # by what the file or folder holds
-    EXACTLY = 3  # the same where a more general format matches, too, or where the user says so
+    ELSE = 1  # where no other format takes it
+    PERHAPS = 2  # by the suffix, or since any such path may be
+    CONTENT = 3  # by what the file or folder holds
+    EXACTLY = 4  # the same where a more general format matches, too, or where the user says so
 
 
 @dataclass(frozen=True)

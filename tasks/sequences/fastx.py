@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from gangsaw.tasks.formats.format import Paths
-from gangsaw.tasks.sequences.files.streams import BZIP2, XZ, ZSTD
-from gangsaw.tasks.sequences.files.text import SIGN_BYTES, Text, text_of
+from gangsaw.tasks.sequences.files.streams import BZIP2, SIGN_BYTES, XZ, ZSTD
+from gangsaw.tasks.sequences.files.text import Text, text_of
 
 BLANK = re.compile(rb"[ \t\v\f\r]")
 NEWLINE = ord("\n")

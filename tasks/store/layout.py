@@ -178,7 +178,7 @@ def chunks_for(
             f"(-1 is the whole axis), got {chunks}"
         )
     pairs = zip(chunks, source.shape, strict=True)
-    return tuple(n if c == -1 else min(c, n) for c, n in pairs)
+    return tuple(max(1, n if c == -1 else min(c, n)) for c, n in pairs)
 
 
 def _size(extents: Sequence[int], source: Description) -> int:

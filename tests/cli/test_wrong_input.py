@@ -165,7 +165,7 @@ def test_a_scheduler_that_is_not_there(gangsaw: CommandLine, tmp_path: Path, sce
     [
         (
             ("--codec", "jpeg"),
-            "no codec 'jpeg'; there are: auto, gangsaw.ccsds123, gangsaw.",
+            "no codec 'jpeg'; there are: auto, gangsaw.bwt, gangsaw.ccsds123, gangsaw.",
         ),
         (("--param", "mode"), "--param must be NAME=VALUE"),
         (("--param", "mode=fast"), "mode must be one of full, reduced, got 'fast'"),
@@ -178,7 +178,10 @@ def test_a_scheduler_that_is_not_there(gangsaw: CommandLine, tmp_path: Path, sce
         (("--bit-depth", "many"), "--bit-depth must be auto or a number"),
         (("--bit-depth", "17"), "must be in 2..16, got 17"),
         (("--codec", "zstd", "--block", "0,8,8"), "no array takes codec parameters"),
-        (("--effort", "fast"), "no array takes --effort, an option of gangsaw.visibility: data"),
+        (
+            ("--effort", "fast"),
+            "no array takes --effort, an option of gangsaw.bwt and gangsaw.visibility: data",
+        ),
         (("--codec", "none", "--bit-depth", "9"), "(uint16) goes to plain samples"),
         (("--workers", "-1"), "--workers"),
         (("--frobnicate",), "No such option: --frobnicate "),

@@ -172,6 +172,8 @@ SEEDS = [
     Seed("genome", _of_bytes("a.fa", _fasta), is_text=True),
     Seed("genome", _of_bytes("a.fa.gz", lambda: gzip.compress(_fasta())), True, "gzip"),
     Seed("genbank", _of_bytes("a.gb", _genbank), is_text=True),
+    Seed("text", _of_bytes("a.log", _genbank), is_text=True),
+    Seed("text", _of_bytes("a.log.gz", lambda: gzip.compress(_genbank())), True, "gzip"),
     Seed("2bit", _file("a.2bit", _two_bit)),
     Seed("bam", _file("a.bam", _bam), packed="bgzip"),
     Seed("netcdf", _file("a.h5", _hdf5)),

@@ -123,7 +123,7 @@ def main(codec: str, n_bytes: int, threads: int, all_samples: bool) -> None:
     ctypes.CDLL(None).mallopt(MMAP_THRESHOLD, LEAST_MAPPED)
     ctypes.CDLL(None).prctl(NO_HUGE_PAGES, 1, 0, 0, 0)
     mine = [case for case in cases() if folder(case.codec_type) == codec]
-    for case in with_short_lines(mine if all_samples else of_each_word(mine)):
+    for case in with_hard_texts(mine if all_samples else of_each_word(mine), n_bytes):
         sys.stdout.write(json.dumps(measure(case, n_bytes, threads)) + "\n")
         sys.stdout.flush()
 
@@ -140,13 +140,22 @@ def of_each_word(mine: list[Case]) -> list[Case]:
     return chosen
 
 
-def with_short_lines(some: list[Case]) -> list[Case]:
-    """With each kind of text also lines of one letter: what holds places of lines needs most."""
+def with_hard_texts(some: list[Case], n_bytes: int) -> list[Case]:
+    """With each kind of text also texts that take most memory, whatever the samples are.
+
+    Lines of one letter: of what holds places of lines. Letters that never repeat as a sample does
+    that is grown: of what holds runs and their ranks.
+    """
     text = {kind_of(case): case for case in some if case.array.dtype == np.uint8}
-    more = [case for case in text.values() if case.array.ndim == 1]
-    array = np.frombuffer(b"N\n" * 8, np.uint8)
+    letters = np.random.default_rng(7).integers(ord("A"), ord("Z"), n_bytes, np.uint8)
     return some + [
-        Case(case.codec_type, Sample("short-lines", array, case.sample.params)) for case in more
+        Case(case.codec_type, Sample(name, array, case.sample.params, grows))
+        for name, array, grows in (
+            ("short-lines", np.frombuffer(b"N\n" * 8, np.uint8), (0,)),
+            ("letters", letters, ()),
+        )
+        for case in text.values()
+        if case.array.ndim == 1
     ]
 
 

@@ -23,12 +23,20 @@ BODIES = "loops that are given their body, so that two kernels share them; the C
 WINDOWS = "each of all windows at once looks where the next begins; the CPU goes along and checks"
 LAUNCHES = "what one launch leaves for the next; the CPU has it in hand"
 SAMPLES = "looks over a block for the host to choose; the CPU slices arrays, or sees it on its way"
+DOUBLING = "suffixes are sorted by radix and prefix doubling; the CPU induces one from another"
 
 EXCEPTIONS = {
     "codecs/core/cuda": {
         BITS: "BitReader BitWriter bits finish look peek position put shift skip",
+        WARP: "of scan_before",
     },
     "codecs/core/nucleotides": {},
+    "codecs/bwt": {
+        DOUBLING: "begins_group count_digits count_groups count_keys each_group first_keys"
+        " groups_of move_items move_keys next_keys put_row rank_groups set_ranks",
+        PLACES: "place_of this_tile",
+        LAUNCHES: "count_bytes",
+    },
     "codecs/ccsds123": {
         BITS: "bits_from code_residual",
         WARP: "of_thread",
@@ -40,7 +48,7 @@ EXCEPTIONS = {
         STEPS: "code_first code_sample code_tile",
     },
     "codecs/dna": {
-        WARP: "is_highest look_at ones_of scan_before",
+        WARP: "is_highest look_at ones_of",
         STEPS: "change_by each_fragment each_record get_record length_of number_bytes"
         " learned_counts learned_turned put_run find_marks",
         PLACES: "each_letter is_there neighbour of this_lane",

@@ -1,7 +1,7 @@
 // Four letters of a word and their codes (SPEC.md, Letters): as in pack.py, on words of 32 bits.
 
 #include "core/nucleotides/nucleotides.cuh"
-#include "scan.cuh"
+#include "warps/scan.cuh"
 
 constexpr unsigned ONES = 0x01010101u, SIGNS = 0x80u * ONES, LOWS = 0x7Fu * ONES;
 constexpr unsigned FILLERS = 'A' * ONES;  // of code 0

@@ -10,6 +10,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
+from numcodecs import Zstd
 from zarr.codecs import ZstdCodec
 from zarr.registry import get_codec_class
 
@@ -37,7 +38,8 @@ if TYPE_CHECKING:
 SAMPLE_BYTES = 1 << 20  # of an array that are read as a sample: too few to be noticed
 CUBE = 64  # items along an axis of a sample: enough to see along which axis it is smooth
 SAMPLE_CHUNKS = 1024  # of the source that a sample touches at most: each may be a file
-GENERAL_CODEC = ZstdCodec(level=3)  # of what no codec is for
+GENERAL_LEVEL = 3
+GENERAL_CODEC = ZstdCodec(level=GENERAL_LEVEL)  # of what no codec is for
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,14 @@ def facts_of(
         return replace(facts, others=facts_of_others)
     sample, cube = lru_cache(partial(_sample, array)), lru_cache(partial(_cube, array))
     extremes = lru_cache(partial(find_extremes, array, client=client))
-    return replace(facts, others=facts_of_others, sample=sample, cube=cube, extremes=extremes)
+    return replace(
+        facts,
+        others=facts_of_others,
+        sample=sample,
+        cube=cube,
+        extremes=extremes,
+        general_bytes=lru_cache(lambda: _general_bytes(sample())),
+    )
 
 
 def choose_layout(
@@ -205,6 +214,11 @@ def _trial(name: str, array: ArrayFacts, sample: NumpyArray) -> float:
         return len(codec.encode_chunk(sample))
     except GangsawError:
         return np.inf
+
+
+def _general_bytes(sample: NumpyArray) -> int:
+    """Return how long GENERAL_CODEC makes a sample."""
+    return len(Zstd(GENERAL_LEVEL).encode(sample))
 
 
 def _sample(array: SourceArray) -> NumpyArray:

@@ -19,9 +19,19 @@ from gangsaw.codecs.core.errors import BadParams
 
 GZIP, BZIP2, XZ, ZSTD = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd"
 SIGNS = (GZIP, BZIP2, XZ, ZSTD)
+SIGN_BYTES = 10  # of a file that tell whether it is compressed
+BEHIND_BZIP2 = (b"1AY&SY", b"\x17\x72\x45\x38\x50\x90")  # after a digit; text may begin with "BZh"
 WITH_HEAD = 31  # what zlib calls data with the head of gzip
 READ_BYTES = 1 << 14  # that are decompressed at once: they may become many times as many
 MOST = 1 << 20  # bytes of text at once, of the libraries that take such a limit
+
+
+def packed_sign(start: bytes) -> bytes | None:
+    """Return the sign of SIGNS by which a file that begins so is compressed; None of others."""
+    sign = next((sign for sign in SIGNS if start.startswith(sign)), None)
+    if sign == BZIP2 and not start[4:].startswith(BEHIND_BZIP2):
+        return None
+    return sign
 
 
 class BytesBehindError(Exception):

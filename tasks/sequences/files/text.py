@@ -19,7 +19,13 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.memory.threads import thread_limit
 from gangsaw.tasks.sequences.files import bgzf
 from gangsaw.tasks.sequences.files.measured import MeasuredFile
-from gangsaw.tasks.sequences.files.streams import SIGNS, BytesBehindError, gzip_text, text_behind
+from gangsaw.tasks.sequences.files.streams import (
+    SIGN_BYTES,
+    BytesBehindError,
+    gzip_text,
+    packed_sign,
+    text_behind,
+)
 
 Text = npt.NDArray[np.uint8]
 Places = npt.NDArray[np.int64]
@@ -28,7 +34,7 @@ BLOCK = 1 << 23  # bytes of text
 AHEAD = 2  # blocks that wait to be parsed
 STDIN = "-"
 LIBRARIES = ("igzip_lib", "isal", "zstandard")  # modules of errors
-SIGN_BYTES, HEAD_BYTES = 6, 64
+HEAD_BYTES = 64
 
 
 def text_of(path: str) -> Iterator[Text]:
@@ -91,8 +97,7 @@ def _plain(path: str) -> io.FileIO:
 
 def opened(file: io.BufferedReader[io.FileIO], path: str) -> IO[bytes]:
     """Return what decompresses a file, by its first bytes; the file itself where it is text."""
-    start = file.peek(SIGN_BYTES)[:SIGN_BYTES]
-    sign = next((sign for sign in SIGNS if start.startswith(sign)), None)
+    sign = packed_sign(file.peek(SIGN_BYTES)[:SIGN_BYTES])
     return file if sign is None else text_behind(sign, file, path)
 
 

@@ -260,6 +260,35 @@ def test_nucleotides_are_known_by_a_sample(name: str) -> None:
         assert found == codec or (not codec and found not in ("gangsaw.reads", "gangsaw.dna"))
 
 
+def steps_of_bytes() -> bytes:
+    """Bytes that follow from the one before, mostly: no text."""
+    rng, found = np.random.default_rng(5), [0]
+    for other in rng.integers(128, 256, 8000).tolist():
+        found.append(128 + found[-1] * 7 % 97 if other > 140 else other)
+    return bytes(found)
+
+
+BYTES = {  # on one axis, and their codec
+    "text": (b"12:07 the job starts; all done\n" * 90, "gangsaw.bwt"),
+    "utf-8": (b"gr\xc3\xbc\xc3\x9fe, \xe4\xb8\x96\xe7\x95\x8c\n" * 90, "gangsaw.bwt"),
+    "steps": (steps_of_bytes(), "gangsaw.bwt"),
+    "noise": (np.random.default_rng(1).bytes(4000), "zstd level=3"),
+    "few": (b"short\n" * 20, "zstd level=3"),
+}
+
+
+@pytest.mark.parametrize("name", BYTES)
+def test_text_is_known_by_a_sample(name: str) -> None:
+    """And other bytes by what Zstandard makes of them; a coordinate and other content never."""
+    text, codec = BYTES[name]
+    values = np.frombuffer(text, np.uint8)
+    plain = Held(**vars(described("data", "place", "u1", values.shape)), values=values)
+    assert chosen(plain) == codec
+    assert chosen(replace(plain, name="place")) == "zstd level=3"
+    assert chosen(replace(plain, attrs={"gangsaw_content": "places"})) == "zstd level=3"
+    assert chosen(replace(plain, attrs={"gangsaw_content": "text"})) == "gangsaw.bwt"
+
+
 @dataclass(frozen=True)
 class Held(Described):
     """An array that is read."""

@@ -1,0 +1,40 @@
+"""The Zarr codec of text and other bytes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from gangsaw.codecs.bwt import memory
+from gangsaw.codecs.bwt.params import MOST_BLOCK, Params
+from gangsaw.codecs.core.arrays import Dtype
+from gangsaw.codecs.core.container.byte_grid import ByteGrid
+from gangsaw.codecs.core.container.plan import ChunkPlan
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.zarr.block_codec import BlockCodec
+
+
+@dataclass(frozen=True, init=False)
+class Bwt(BlockCodec):
+    """Zarr codec `gangsaw.bwt`; its keywords are the fields of `Params`.
+
+    zarr.create_array(store, ..., serializer=Bwt(effort="fast"), compressors=None)
+    """
+
+    params: Params
+    codec_name = "gangsaw.bwt"
+    codec_id, version = 5, 1  # SPEC.md
+    params_type = Params
+
+    def plan(self, shape: tuple[int, ...], dtype: Dtype) -> ChunkPlan:
+        """Return the blocks of such a chunk; BadParams where its items are no plain bytes."""
+        if dtype.itemsize > MOST_BLOCK:
+            raise BadParams(f"{self.codec_name} codes items of {MOST_BLOCK} bytes at most")
+        return ChunkPlan(ByteGrid.of(shape, dtype, self.params.block))
+
+    def peak_bytes(self, shape: tuple[int, ...], dtype: Dtype) -> int:
+        """Return a bound on the memory of encoding or decoding one chunk, without the chunk."""
+        plan, n_bytes = self.plan(shape, dtype), math.prod(shape) * dtype.itemsize
+        block = min(plan.grid.block_shape[0], n_bytes)
+        effort = self.params.effort
+        return memory.peak_bytes(n_bytes, block, plan.grid.n_blocks, plan.busy, effort)

@@ -1,0 +1,1 @@
+"""Effort dense of a Burrows-Wheeler string: adaptive counts, mixed."""

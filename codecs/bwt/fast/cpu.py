@@ -1,0 +1,127 @@
+"""A Burrows-Wheeler string to bytes and back, by static tables: effort fast."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.bwt.fast.decode import (
+    AT,
+    END,
+    LAST,
+    LIST,
+    OUT,
+    ROW,
+    SPARE,
+    STATE,
+    STOP,
+    Rows,
+    Words,
+    decode_lanes,
+    slots_of,
+)
+from gangsaw.codecs.bwt.fast.encode import encode_lanes, entries_of
+from gangsaw.codecs.bwt.fast.tables import (
+    decode_tables,
+    encode_tables,
+    frequencies_of,
+    tables_of,
+)
+from gangsaw.codecs.bwt.fast.tokens import tokens_of
+from gangsaw.codecs.bwt.lanes.cut import lanes_of, list_words
+from gangsaw.codecs.bwt.lanes.estimate import gets_no_shorter
+from gangsaw.codecs.bwt.lanes.lists import Heads, decode_heads, encode_heads
+from gangsaw.codecs.bwt.lanes.ranks import LIST_WORDS
+from gangsaw.codecs.core.errors import CorruptChunk
+
+Octets = npt.NDArray[np.uint8]
+Places = npt.NDArray[np.int64]
+SIZE_BYTES = 3  # what says how many bytes a lane has
+LEAST_LANE = 4  # its state
+
+
+def room(n: int) -> int:
+    """Bytes of scratch for n bytes, at most, of encoding or decoding."""
+    return 12 * n + (5 << 20)
+
+
+def encode(bwt: Octets, room: Octets | None = None) -> Octets | None:
+    """Return the bytes of a string, (k,) uint8; None where these are no fewer.
+
+    Parameters
+    ----------
+    bwt : (n,) uint8, n >= 1
+    room : (m,) uint8, where they are put if they fit; else they get room of their own
+    """
+    parts = None if gets_no_shorter(bwt) else coded(bwt, bwt.size)
+    if parts is None:
+        return None
+    size = sum(part.size for part in parts)
+    fits = room is not None and room.size >= size
+    return np.concatenate(parts, out=room[:size] if room is not None and fits else None)
+
+
+def coded(bwt: Octets, limit: int) -> list[Octets] | None:
+    """Return the parts of the bytes of a string, None where these are `limit` or more in all."""
+    lanes = lanes_of(bwt, by_decisions=False)
+    tokens = tokens_of(lanes)
+    tables = tables_of(tokens.counts)
+    packed = np.empty(SIZE_BYTES * (lanes.sizes.size - 1), np.uint8)
+    parts = [encode_heads(lanes), packed, encode_tables(tables)]
+    left = limit - 1 - sum(part.size for part in parts)
+    found = encode_lanes(lanes, tokens, entries_of(tables, frequencies_of(tables)), max(0, left))
+    if found is None or left < 0:
+        return None
+    body, sizes = found
+    octets = sizes[:-1].astype("<u4").view(np.uint8)
+    packed[:] = octets.reshape(-1, 4)[:, :SIZE_BYTES].ravel()
+    return [*parts, body]
+
+
+def decode(data: Octets, out: Octets) -> None:
+    """Fill (n,) uint8, n >= 1, from the (k,) uint8 that `encode` gave.
+
+    Raises
+    ------
+    CorruptChunk : these are no bytes of a string of that length
+    """
+    heads = decode_heads(data, out.size)
+    ends, taken = _lane_ends(data[heads.end :], heads.sizes.size)
+    tables, end = decode_tables(data[heads.end + taken :])
+    body = data[heads.end + taken + end :]
+    words = np.zeros(body.size // 2 + SPARE, np.uint16)
+    words[:-SPARE] = np.frombuffer(body.tobytes(), "<u2", body.size // 2)
+    rows = _rows_of(heads, _checked(np.append(ends, body.size), heads), words)
+    if not decode_lanes(words, slots_of(tables, frequencies_of(tables)), rows, out):
+        raise CorruptChunk("its lanes are wrong")
+
+
+def _lane_ends(data: Octets, n_lanes: int) -> tuple[Places, int]:
+    """Return where the bytes of lanes end, but of the last one, and the bytes that tell it."""
+    taken = SIZE_BYTES * (n_lanes - 1)
+    if data.size < taken:
+        raise CorruptChunk("the lengths of its lanes are cut off")
+    packed = data[:taken].reshape(-1, SIZE_BYTES).astype(np.int64)
+    return np.cumsum(packed @ (1 << 8 * np.arange(SIZE_BYTES))), taken
+
+
+def _checked(ends: Places, heads: Heads) -> Places:
+    """Return the words at which lanes end; CorruptChunk where these are no lanes."""
+    lengths = np.diff(ends, prepend=0)
+    least = np.where(heads.sizes, LEAST_LANE, 0)
+    if (lengths < least).any() or (lengths % 2).any() or (lengths[heads.sizes == 0]).any():
+        raise CorruptChunk("the lengths of its lanes are wrong")
+    return ends // 2
+
+
+def _rows_of(heads: Heads, stops: Places, words: Words) -> Rows:
+    """Return the lanes that are not empty, at their first run."""
+    some = np.flatnonzero(heads.sizes)
+    at, rows = np.append(0, stops[:-1])[some], np.zeros((some.size, ROW), np.uint64)
+    rows[:, STATE] = words[at] | words[at + 1].astype(np.uint64) << np.uint64(16)
+    rows[:, AT], rows[:, STOP] = at + 2, stops[some]
+    rows[:, OUT], rows[:, END] = heads.bounds[some], heads.bounds[some + 1]
+    rows[:, LAST] = np.maximum(1, heads.sizes[some] - 1)
+    lists = list_words(heads.lists).reshape(-1, LIST_WORDS)
+    rows[:, int(LIST) : int(LIST) + LIST_WORDS] = lists[some]
+    return rows

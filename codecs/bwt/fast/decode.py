@@ -1,0 +1,178 @@
+"""Words to bytes: all lanes side by side, a run of each in turn, so that their waits overlap."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.bwt.fast.symbols import (
+    CONTEXTS,
+    EXACT,
+    STEP,
+    after,
+    bits_below,
+    least_of,
+    length_context,
+    rank_context,
+)
+from gangsaw.codecs.bwt.fast.tables import KINDS, StaticTables
+from gangsaw.codecs.bwt.lanes.ranks import ONES, move_back
+from gangsaw.codecs.core.numba.floats import store_le64
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.rans import (
+    FREQUENCY,
+    LOWEST,
+    OFFSET,
+    PRECISION,
+    TOTAL,
+    lay_out_slots,
+)
+
+RAW = 16  # bits that a state gives at once
+SPARE = 8  # words behind all lanes: a run takes 5 at most, and is checked afterwards
+# A lane between two runs is a row of uint64: its state; the next word and where words end; the next
+# byte and where bytes end; the smoothed rank; the highest rank; the list. One array, since a
+# kernel that holds a dozen addresses spills them.
+U = np.uint64
+STATE, AT, STOP, OUT, END, SMOOTHED, LAST, LIST = (U(i) for i in range(8))
+ROW_BITS = 6
+ROW = 1 << ROW_BITS
+HABITS_OF_ROW = U(8 - ROW_BITS)  # 256 octets a lane, a row's place shifted
+
+Words = npt.NDArray[np.uint16]
+Rows = npt.NDArray[np.uint64]
+
+
+class Slots(NamedTuple):
+    """What a decoder looks up.
+
+    Attributes
+    ----------
+    slots : (n_tables * 4096,) uint32, see `lay_out_slots`
+    firsts : (2 * CONTEXTS,) uint64, of each context of ranks, then of lengths: where in `slots`
+        those of its table begin
+    """
+
+    slots: npt.NDArray[np.uint32]
+    firsts: npt.NDArray[np.uint64]
+
+
+def slots_of(tables: StaticTables, frequencies: npt.NDArray[np.uint32]) -> Slots:
+    """Return what a decoder looks up."""
+    used = tables.table_of.max(axis=1) + 1
+    rows = np.concatenate([frequencies[kind, : used[kind]] for kind in range(KINDS)])
+    slots = np.empty(len(rows) * TOTAL, np.uint32)
+    lay_out_slots(rows, slots)
+    firsts = TOTAL * (tables.table_of + np.array([[0], [used[0]]]))
+    return Slots(slots, firsts.astype(np.uint64).ravel())
+
+
+def decode_lanes(words: Words, slots: Slots, rows: Rows, out: npt.NDArray[np.uint8]) -> bool:
+    """Write all lanes to a block; return whether each was as an encoder writes it.
+
+    Parameters
+    ----------
+    words : (n,) uint16, SPARE of them behind the lanes
+    rows : (n_lanes, ROW) uint64, the lanes that are not empty at their first run; they are changed
+    out : (n,) uint8
+    """
+    live = np.arange(len(rows), dtype=np.uint64) * U(ROW)
+    habits = np.zeros(len(rows) << 8, np.uint8)
+    return bool(read_lanes(words, slots, rows.reshape(-1), live, habits, out))
+
+
+@jit_norefs
+def read_lanes(words: Any, slots: Any, rows: Any, live: Any, habits: Any, out: Any) -> bool:
+    """As `decode_lanes`, with the first place of each row and zeroed habits."""
+    n = live.size
+    while n:
+        kept = 0
+        for k in range(n):
+            row = live[k]
+            if not _read_run(words, slots, rows, row, habits, out):
+                return False
+            live[kept] = row
+            kept += 1 if rows[row + OUT] < rows[row + END] else 0
+        n = kept
+    for row in range(0, rows.size, ROW):
+        place = U(row)
+        if rows[place + AT] != rows[place + STOP] or rows[place + STATE] != U(LOWEST):
+            return False
+    return True
+
+
+@jit_norefs_inline
+def _read_run(words: Any, slots: Any, rows: Any, row: Any, habits: Any, out: Any) -> bool:
+    """Read a run of a lane and write it; return whether it is one."""
+    x, at, smoothed = rows[row + STATE], rows[row + AT], rows[row + SMOOTHED]
+    symbol = rows[row + LIST] & U(255)
+    own = (row << HABITS_OF_ROW) + symbol
+    habit = habits[own]
+    rank_symbol, x, at = _get(slots, rank_context(smoothed, habit), x, at, words)
+    rank = rank_symbol
+    if rank_symbol >= U(EXACT):
+        rank, x, at = _get_bits(rank_symbol, x, at, words)
+    step = np.int64(STEP[rank_symbol]) - np.int64(smoothed)
+    rows[row + SMOOTHED] = smoothed + U(step >> 2)
+    context = U(CONTEXTS) + length_context(habit, rank_symbol)
+    length_symbol, x, at = _get(slots, context, x, at, words)
+    length = length_symbol
+    if length_symbol >= U(EXACT):
+        length, x, at = _get_bits(length_symbol, x, at, words)
+    habits[own] = after(habit, rank_symbol, length_symbol)
+    rows[row + STATE], rows[row + AT] = x, at
+    begin, end = rows[row + OUT], rows[row + END]
+    if (rank >= rows[row + LAST]) | (length >= end - begin) | (at > rows[row + STOP]):
+        return False
+    move_back(rows, row + LIST, rank + U(1))
+    rows[row + OUT] = begin + length + U(1)
+    _fill(out, begin, begin + length + U(1), end, symbol)
+    return True
+
+
+@jit_norefs_inline
+def _get(slots: Any, context: Any, x: Any, at: Any, words: Any) -> Any:
+    """Return the next symbol of a context, the state, the place."""
+    entry = slots.slots[slots.firsts[context] + (x & U(TOTAL - 1))]
+    frequency = U(entry >> np.uint32(FREQUENCY)) & U(TOTAL - 1)
+    x = (frequency + U(1)) * (x >> U(PRECISION)) + U(entry >> np.uint32(OFFSET))
+    x, at = _refill(x, at, words)
+    return U(entry) & U(255), x, at
+
+
+@jit_norefs_inline
+def _refill(x: Any, at: Any, words: Any) -> Any:
+    """Take a word where the state is too low."""
+    word = U(words[at])
+    is_low = x < U(LOWEST)
+    return (x << U(16) | word if is_low else x), at + (U(1) if is_low else U(0))
+
+
+@jit_norefs_inline
+def _get_bits(symbol: Any, x: Any, at: Any, words: Any) -> Any:
+    """Return the number of a symbol, from the bits below it, the state, the place."""
+    bits, low, shift = U(bits_below(symbol)), U(0), U(0)
+    if bits > U(RAW):
+        low, shift, bits = x & U(0xFFFF), U(RAW), bits - U(RAW)
+        x, at = _refill(x >> U(RAW), at, words)
+    value = (x & ((U(1) << bits) - U(1))) << shift | low
+    x, at = _refill(x >> bits, at, words)
+    return U(least_of(symbol)) | value, x, at
+
+
+@jit_norefs_inline
+def _fill(out: Any, begin: Any, stop: Any, end: Any, symbol: Any) -> None:
+    """Write a symbol to out[begin:stop]; up to `end` what follows is written later."""
+    pattern = symbol * ONES
+    if begin + U(16) <= end:
+        store_le64(out, np.int64(begin), pattern)
+        store_le64(out, np.int64(begin + U(8)), pattern)
+        begin += U(16)
+    while begin < stop and begin + U(8) <= end:
+        store_le64(out, np.int64(begin), pattern)
+        begin += U(8)
+    while begin < stop:
+        out[begin] = symbol
+        begin += U(1)

@@ -1,0 +1,111 @@
+"""Tokens to words: a rANS state a lane (J. Duda, 2013), backwards, lane after lane."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.bwt.fast.symbols import EXACT, WIDTH, bits_below
+from gangsaw.codecs.bwt.fast.tables import KINDS, StaticTables
+from gangsaw.codecs.bwt.fast.tokens import RunTokens
+from gangsaw.codecs.bwt.lanes.cut import RunLanes
+from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline
+from gangsaw.codecs.core.numba.rans import LOWEST, PRECISION, TOTAL
+
+RAW = 16  # bits that a state takes at once
+STATE_WORDS = 2
+RUN_WORDS = 5  # of a run at most: two symbols, bits of a rank, twice bits of a length
+U = np.uint64
+# x // f of a state x < f * 2^20, exact, is x * RECIPROCAL[f] >> SHIFT: the product is below 2^64,
+# and what rounding up adds to the quotient, x / 2^44, is less than 1 / f
+SHIFT = 44
+RECIPROCAL = (1 << SHIFT) // np.maximum(1, np.arange(TOTAL + 1, dtype=np.uint64)) + U(1)
+
+
+def entries_of(tables: StaticTables, frequencies: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
+    """Return (2, TOKENS) uint32: the frequency of each token, from bit 16 on its first slot."""
+    both = frequencies | (np.cumsum(frequencies, axis=2, dtype=np.uint32) - frequencies) << 16
+    rows = [both[kind][tables.table_of[kind]].ravel() for kind in range(KINDS)]
+    return np.stack(rows).astype(np.uint32)
+
+
+def encode_lanes(
+    lanes: RunLanes, tokens: RunTokens, entries: npt.NDArray[np.uint32], most: int
+) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]] | None:
+    """Return lanes back to back, and the bytes of each; None where there are more than `most`.
+
+    A lane is its last state, then words in the order of reading; an empty one has none.
+    """
+    words = np.empty(most // 2 + RUN_WORDS + STATE_WORDS, np.uint16)
+    begins = np.empty(lanes.sizes.size + 1, np.int64)
+    if not write_lanes(lanes, tokens, entries[0], entries[1], words, begins):
+        return None
+    body = words[begins[0] :].astype("<u2", copy=False).view(np.uint8)
+    return (body, 2 * np.diff(begins)) if body.size <= most else None
+
+
+@jit
+def write_lanes(
+    lanes: Any, tokens: Any, rank_entries: Any, length_entries: Any, words: Any, begins: Any
+) -> bool:
+    """Write lanes so that they end with the words; fill where each begins and the last one ends.
+
+    Return whether there is room for all.
+    """
+    at = words.size
+    begins[-1] = at
+    for lane in range(begins.size - 2, -1, -1):
+        x, first = U(LOWEST), lanes.starts[lane]
+        for run in range(lanes.starts[lane + 1] - 1, first - 1, -1):
+            if at < RUN_WORDS + STATE_WORDS:
+                return False
+            token = U(tokens.lengths[run])
+            symbol = token & U(WIDTH - 1)
+            if symbol >= U(EXACT):
+                length = np.int64(lanes.lengths[run]) - 1
+                x, at = _put_bits(x, at, length, bits_below(symbol), words)
+            x, at = _put(x, at, length_entries[token], words)
+            token = U(tokens.ranks[run])
+            symbol = token & U(WIDTH - 1)
+            if symbol >= U(EXACT):
+                rank = np.int64(lanes.ranks[run]) - 1
+                x, at = _put_raw(x, at, rank, bits_below(symbol), words)
+            x, at = _put(x, at, rank_entries[token], words)
+        if lanes.starts[lane + 1] > first:
+            at -= STATE_WORDS
+            words[at], words[at + 1] = x & U(0xFFFF), x >> U(16)
+        begins[lane] = at
+    return True
+
+
+@jit_norefs_inline
+def _put(x: Any, at: Any, entry: Any, words: Any) -> Any:
+    """Take a symbol into a state; return that and the place of the word written last."""
+    frequency, first = U(entry) & U(0xFFFF), U(entry >> np.uint32(16))
+    is_full = x >= frequency << U(32 - PRECISION)
+    words[U(at - 1)] = x
+    at -= 1 if is_full else 0
+    x = x >> U(16) if is_full else x
+    quotient = x * RECIPROCAL[frequency] >> U(SHIFT)
+    return quotient * (U(TOTAL) - frequency) + x + first, at
+
+
+@jit_norefs_inline
+def _put_bits(x: Any, at: Any, value: Any, bits: Any, words: Any) -> Any:
+    """Take the lowest bits of a number into a state: those above RAW are read last."""
+    if bits > RAW:
+        x, at = _put_raw(x, at, value >> RAW, bits - RAW, words)
+        bits = RAW
+    return _put_raw(x, at, value, bits, words)
+
+
+@jit_norefs_inline
+def _put_raw(x: Any, at: Any, value: Any, bits: Any, words: Any) -> Any:
+    width = U(bits)
+    is_full = x >= U(1) << (U(32) - width)
+    words[U(at - 1)] = x
+    at -= 1 if is_full else 0
+    x = x >> U(16) if is_full else x
+    return x << width | U(value) & ((U(1) << width) - U(1)), at

@@ -1,0 +1,115 @@
+"""Contexts that are alike share a table, where that saves more bits of tables than it costs.
+
+Whole numbers alone, so that all machines merge alike.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.numba.bits import leading_zeros
+from gangsaw.codecs.core.numba.jit import jit, jit_part
+
+MOST_TABLES = 24  # of a kind: 48 of 16 KiB stay in a core's own cache
+BITS = 16  # below the point of a logarithm
+LOG_WIDTH = 12
+LOGS = np.rint((1 << BITS) * np.log2(np.maximum(1, np.arange(1 << LOG_WIDTH)))).astype(np.int64)
+SYMBOL_BITS, TABLE_BITS = 6, 12  # what a table takes, about, for each symbol and at all
+
+
+def merged(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return (n_contexts,) int64, the table of each context of (n_contexts, n_symbols) counts.
+
+    Tables are numbered by the first context of each. A context that does not occur has that of the
+    one before it.
+    """
+    table_of = np.empty(len(counts), np.int64)
+    merge(np.ascontiguousarray(counts), table_of)
+    return table_of
+
+
+@jit
+def merge(counts: Any, table_of: Any) -> None:
+    """As `merged`; the counts are added up meanwhile."""
+    n = len(counts)
+    gains, costs = np.zeros((n, n), np.int64), np.zeros(n, np.int64)
+    live = np.zeros(n, np.bool_)
+    joined = np.arange(n)
+    tables = 0
+    for i in range(n):
+        live[i] = counts[i].sum() > 0
+        costs[i] = _cost(counts, i, i)
+        tables += live[i]
+    for i in range(n):
+        for j in range(i):
+            if live[i] and live[j]:
+                gains[i, j] = costs[i] + costs[j] - _cost(counts, i, j)
+    while tables > 1:
+        into, other = _best(gains, live)
+        if gains[into, other] <= 0 and tables <= MOST_TABLES:
+            break
+        counts[into] += counts[other]
+        joined[other], live[other] = into, False
+        tables -= 1
+        costs[into] = _cost(counts, into, into)
+        for j in range(n):
+            if live[j] and j != into:
+                gain = costs[into] + costs[j] - _cost(counts, into, j)
+                gains[max(into, j), min(into, j)] = gain
+    _number(joined, costs, table_of)
+
+
+@jit_part
+def _number(joined: Any, costs: Any, table_of: Any) -> None:
+    """Follow the joins to the context that is left, and number these by first occurrence."""
+    n, tables, before = joined.size, 0, 0
+    number = np.full(n, -1, np.int64)
+    for i in range(n):
+        if costs[i] == 0:
+            table_of[i] = before
+            continue
+        root = i
+        while joined[root] != root:
+            root = joined[root]
+        if number[root] < 0:
+            number[root] = tables
+            tables += 1
+        before = number[root]
+        table_of[i] = before
+
+
+@jit_part
+def _best(gains: Any, live: Any) -> Any:
+    """Return the pair of live contexts that gains most."""
+    best, first, second = -(1 << 62), 0, 0
+    for i in range(live.size):
+        for j in range(i if live[i] else 0):
+            if live[j] and gains[i, j] > best:
+                best, first, second = gains[i, j], i, j
+    return first, second
+
+
+@jit_part
+def _cost(counts: Any, i: int, j: int) -> Any:
+    """Bits, times 2^BITS, of the tokens of two contexts (or one) and their table."""
+    total, symbols = 0, 0
+    bits: Any = 0
+    for s in range(counts.shape[1]):
+        n = counts[i, s] + (counts[j, s] if i != j else 0)
+        if n:
+            total += n
+            bits -= n * _log(n)
+            symbols += 1
+    if total == 0:
+        return 0
+    return bits + total * _log(total) + ((SYMBOL_BITS * symbols + TABLE_BITS) << BITS)
+
+
+@jit_part
+def _log(n: int) -> Any:
+    """Return the logarithm to base 2 of n >= 1, times 2^BITS, of its LOG_WIDTH highest bits."""
+    shift: Any = max(0, 64 - np.int64(leading_zeros(np.uint64(n))) - LOG_WIDTH)
+    return LOGS[n >> shift] + (shift << BITS)

@@ -1,0 +1,210 @@
+"""Tables of frequencies: made of counts, written and read. SPEC.md, "Fast", tables.
+
+A table is stored as weights of three significant bits, so that nothing has to sum: both sides
+scale weights to frequencies.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.bwt.fast.merge import MOST_TABLES, merged
+from gangsaw.codecs.bwt.fast.symbols import CONTEXTS, N_SYMBOLS, WIDTH
+from gangsaw.codecs.bwt.lanes.coder import AT, begin, coder_at, finish, get, put
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.numba.bits import leading_zeros
+from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.codecs.core.numba.rans import normalise
+
+KINDS = 2
+BELOW = 2  # bits of a weight below the leading one
+WIDTH_BITS = 4  # of the bit length of a weight, 0 to 13
+MOST_WIDTH = 13
+ID_BITS = 5  # of the number of a table
+# decisions: of a kind, bit lengths in a tree after the same symbol's in the table before; bits
+# below the leading one, after the bit length; is the table that of the context before; which else
+LENGTH_NODES = 1 << WIDTH_BITS
+BELOW_FIRST = LENGTH_NODES * (MOST_WIDTH + 2)
+SAME = BELOW_FIRST + (MOST_WIDTH + 1 << BELOW)
+ID = SAME + 2
+KIND = ID + (1 << ID_BITS)
+NODES = KINDS * KIND
+
+
+class StaticTables(NamedTuple):
+    """Tables of both kinds.
+
+    Attributes
+    ----------
+    table_of : (2, CONTEXTS) int64, the table of each context, those of a kind from 0 on
+    weights : (2, MOST_TABLES, WIDTH) uint32, zeros where there is no table
+    """
+
+    table_of: npt.NDArray[np.int64]
+    weights: npt.NDArray[np.uint32]
+
+
+def tables_of(counts: npt.NDArray[np.int64]) -> StaticTables:
+    """Return the tables of (2, CONTEXTS * WIDTH) counts of tokens."""
+    table_of = np.zeros((KINDS, CONTEXTS), np.int64)
+    weights = np.zeros((KINDS, MOST_TABLES, WIDTH), np.uint32)
+    for kind, n in enumerate(N_SYMBOLS):
+        own = counts[kind].reshape(CONTEXTS, WIDTH)[:, :n]
+        table_of[kind] = merged(own)
+        np.add.at(weights[kind, :, :n], table_of[kind], own.astype(np.uint32))
+        normalise(weights[kind])
+        shorten(weights[kind])
+    return StaticTables(table_of, weights)
+
+
+def frequencies_of(tables: StaticTables) -> npt.NDArray[np.uint32]:
+    """Return (2, MOST_TABLES, WIDTH) uint32: each row sums to 4096, or to 0 where there is none."""
+    frequencies = tables.weights.copy()
+    for rows in frequencies:
+        normalise(rows)
+    return frequencies
+
+
+def encode_tables(tables: StaticTables) -> npt.NDArray[np.uint8]:
+    """Return the bytes of tables."""
+    out = np.zeros(2 * tables.weights.size + 1024, np.uint8)
+    end = write_tables(coder_at(out, 0, NODES), tables.table_of, tables.weights)
+    return out[: int(end)]
+
+
+def decode_tables(data: npt.NDArray[np.uint8]) -> tuple[StaticTables, int]:
+    """Return the tables at the beginning of (k,) uint8, and the bytes that they take.
+
+    Raises
+    ------
+    CorruptChunk : these are no tables
+    """
+    table_of = np.zeros((KINDS, CONTEXTS), np.int64)
+    weights = np.zeros((KINDS, MOST_TABLES, WIDTH), np.uint32)
+    end = int(read_tables(coder_at(data, 0, NODES), table_of, weights))
+    if not 0 <= end <= data.size:
+        raise CorruptChunk("its tables of frequencies are wrong")
+    return StaticTables(table_of, weights), end
+
+
+@jit
+def shorten(weights: Any) -> None:
+    """Round each of (n_tables, n_symbols) weights to BELOW + 1 significant bits, halves up."""
+    for t in range(len(weights)):
+        for s in range(weights.shape[1]):
+            shift = max(0, _bit_length(weights[t, s]) - BELOW - 1)
+            weights[t, s] = (weights[t, s] + (1 << shift >> 1)) >> shift << shift
+
+
+@jit_part
+def _bit_length(value: Any) -> Any:
+    return 64 - np.int64(leading_zeros(np.uint64(value)))
+
+
+@jit
+def write_tables(coder: Any, table_of: Any, weights: Any) -> int:
+    """Write tables; return the place behind them."""
+    for kind in range(KINDS):
+        tables = _write_map(coder, kind * KIND, table_of[kind])
+        for t in range(tables):
+            for s in range(N_SYMBOLS[kind]):
+                above = _bit_length(weights[kind, t - 1, s]) if t else MOST_WIDTH + 1
+                _write_weight(coder, kind * KIND, above, weights[kind, t, s])
+    return finish(coder)
+
+
+@jit_part
+def _write_map(coder: Any, first: int, table_of: Any) -> int:
+    """Write the table of each context; return how many tables there are."""
+    tables, same = 1, 1
+    for i in range(1, CONTEXTS):
+        is_same = 1 if table_of[i] == table_of[i - 1] else 0
+        put(coder, first + SAME + same, is_same)
+        same = is_same
+        if not same:
+            _write_tree(coder, first + ID, ID_BITS, table_of[i])
+            tables = max(tables, table_of[i] + 1)
+    return tables
+
+
+@jit_part
+def _write_weight(coder: Any, first: int, above: int, weight: Any) -> None:
+    length = _bit_length(weight)
+    _write_tree(coder, first + above * LENGTH_NODES, WIDTH_BITS, length)
+    bits = min(BELOW, length - 1)
+    if bits > 0:
+        shift = length - 1 - bits
+        node = first + BELOW_FIRST + (length << BELOW)
+        _write_tree(coder, node, bits, np.int64(weight) >> shift & (1 << bits) - 1)
+
+
+@jit_part
+def _write_tree(coder: Any, first: int, bits: int, value: Any) -> None:
+    """Write the lowest bits of a number, the high ones first, each after those before it."""
+    node = 1
+    for i in range(bits - 1, -1, -1):
+        bit = value >> i & 1
+        put(coder, first + node, bit)
+        node = 2 * node + bit
+
+
+@jit
+def read_tables(coder: Any, table_of: Any, weights: Any) -> int:
+    """Fill zeroed tables; return the place behind them, -1 where they are wrong."""
+    begin(coder)
+    for kind in range(KINDS):
+        tables = _read_map(coder, kind * KIND, table_of[kind])
+        for t in range(tables):
+            some = 0
+            for s in range(N_SYMBOLS[kind]):
+                above = _bit_length(weights[kind, t - 1, s]) if t else MOST_WIDTH + 1
+                weight = _read_weight(coder, kind * KIND, above)
+                if weight < 0:
+                    return -1
+                weights[kind, t, s] = weight
+                some |= weight
+            if some == 0:
+                return -1
+        if tables == 0:
+            return -1
+    return int(coder.state[AT])
+
+
+@jit_part
+def _read_map(coder: Any, first: int, table_of: Any) -> int:
+    """Fill the table of each context; return how many there are, 0 where they are wrong."""
+    tables, same = 1, 1
+    for i in range(1, CONTEXTS):
+        same = get(coder, first + SAME + same)
+        if same:
+            table_of[i] = table_of[i - 1]
+            continue
+        table_of[i] = _read_tree(coder, first + ID, ID_BITS)
+        if table_of[i] > tables or table_of[i] >= MOST_TABLES or table_of[i] == table_of[i - 1]:
+            return 0
+        tables = max(tables, table_of[i] + 1)
+    return tables
+
+
+@jit_part
+def _read_weight(coder: Any, first: int, above: int) -> int:
+    """Return a weight, -1 where it is too large."""
+    length = _read_tree(coder, first + above * LENGTH_NODES, WIDTH_BITS)
+    if length > MOST_WIDTH:
+        return -1
+    if length < 2:
+        return length
+    bits = min(BELOW, length - 1)
+    below = _read_tree(coder, first + BELOW_FIRST + (length << BELOW), bits)
+    return (1 << bits | below) << length - 1 - bits
+
+
+@jit_part
+def _read_tree(coder: Any, first: int, bits: int) -> int:
+    node = 1
+    for _ in range(bits):
+        node = 2 * node + get(coder, first + node)
+    return node - (1 << bits)

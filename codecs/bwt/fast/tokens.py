@@ -1,0 +1,69 @@
+"""Lanes to tokens: a symbol in its context for the rank of each run, and one for its length."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.bwt.fast.symbols import (
+    STEP,
+    TOKENS,
+    WIDTH,
+    after,
+    length_context,
+    rank_context,
+    symbol_of,
+    symbols_of,
+)
+from gangsaw.codecs.bwt.lanes.cut import RunLanes
+from gangsaw.codecs.core.numba.jit import jit
+
+U = np.uint64
+SMALL = symbols_of(1 << 10)  # of most numbers
+
+
+class RunTokens(NamedTuple):
+    """What the runs of a block say.
+
+    Attributes
+    ----------
+    ranks, lengths : (m,) uint16, context * WIDTH + symbol, of each run
+    counts : (2, TOKENS) int64, of tokens of each kind
+    """
+
+    ranks: npt.NDArray[np.uint16]
+    lengths: npt.NDArray[np.uint16]
+    counts: npt.NDArray[np.int64]
+
+
+def tokens_of(lanes: RunLanes) -> RunTokens:
+    """Return the tokens of lanes."""
+    ranks, lengths = np.empty((2, lanes.symbols.size), np.uint16)
+    counts = np.zeros((2, TOKENS), np.int64)
+    tokenise(lanes, ranks, lengths, counts[0], counts[1])
+    return RunTokens(ranks, lengths, counts)
+
+
+@jit
+def tokenise(lanes: Any, ranks: Any, lengths: Any, rank_counts: Any, length_counts: Any) -> None:
+    """Fill the tokens of lanes, see `RunTokens`."""
+    habits = np.empty(256, np.uint8)
+    for lane in range(lanes.sizes.size):
+        habits[:] = 0
+        smoothed = U(0)
+        for run in range(lanes.starts[lane], lanes.starts[lane + 1]):
+            symbol = lanes.symbols[run]
+            habit = habits[symbol]
+            rank = U(SMALL[U(lanes.ranks[run]) - U(1)])
+            value = U(lanes.lengths[run] - 1)
+            length = U(SMALL[value]) if value < U(SMALL.size) else U(symbol_of(value))
+            token = rank_context(smoothed, habit) * U(WIDTH) + rank
+            ranks[run] = token
+            rank_counts[token] += 1
+            token = length_context(habit, rank) * U(WIDTH) + length
+            lengths[run] = token
+            length_counts[token] += 1
+            smoothed += U((np.int64(STEP[rank]) - np.int64(smoothed)) >> 2)
+            habits[symbol] = after(habit, rank, length)

@@ -1,0 +1,117 @@
+"""Binary arithmetic coder with adaptive counts (after M. Mahoney's lpaq), for small heads.
+
+Two 32-bit bounds; the counts of a decision say where between them they meet. SPEC.md, "Decisions".
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.numba.jit import jit_part
+
+HALVED = 250  # counts above this are halved
+BOUND_BYTES = 4
+LOW, HIGH, WORD, AT, STOP = range(5)
+
+
+class DecisionCoder(NamedTuple):
+    """A coder between two decisions.
+
+    Attributes
+    ----------
+    data : (n,) uint8, written or read
+    state : (5,) int64: lower and upper bound, the bytes read (of decoders), the place of the next
+        byte, and where bytes end
+    counts : (nodes, 2) int64, zeros and ones of each decision so far
+    """
+
+    data: npt.NDArray[np.uint8]
+    state: npt.NDArray[np.int64]
+    counts: npt.NDArray[np.int64]
+
+
+def coder_at(data: npt.NDArray[np.uint8], at: int, nodes: int) -> DecisionCoder:
+    """Return a coder of some decisions that begins at data[at]."""
+    state = np.array([0, (1 << 32) - 1, 0, at, data.size], np.int64)
+    return DecisionCoder(data, state, np.zeros((nodes, 2), np.int64))
+
+
+@jit_part
+def _middle(coder: Any, node: int) -> int:
+    """Return the upper bound where the decision is 1."""
+    zeros, ones = coder.counts[node]
+    of_one = max(1, min(4095, ((2 * ones + 1) << 12) // (2 * (zeros + ones) + 2)))
+    low, high = coder.state[LOW], coder.state[HIGH]
+    return int(low + ((high - low) >> 12) * of_one)
+
+
+@jit_part
+def _learn(coder: Any, node: int, bit: int, middle: int) -> None:
+    if bit:
+        coder.state[HIGH] = middle
+    else:
+        coder.state[LOW] = middle + 1
+    coder.counts[node, bit] += 1
+    if coder.counts[node, bit] > HALVED:
+        coder.counts[node, 0] >>= 1
+        coder.counts[node, 1] >>= 1
+
+
+@jit_part
+def put(coder: Any, node: int, bit: int) -> None:
+    """Write a decision; where there is no room for it, only the place moves on."""
+    _learn(coder, node, bit, _middle(coder, node))
+    while (coder.state[LOW] ^ coder.state[HIGH]) >> 24 == 0:
+        _put_octet(coder, coder.state[HIGH] >> 24)
+        _shift(coder)
+
+
+@jit_part
+def finish(coder: Any) -> int:
+    """Write what tells the last decisions; return the place behind it."""
+    for shift in (24, 16, 8, 0):
+        _put_octet(coder, coder.state[HIGH] >> shift & 255)
+    return int(coder.state[AT])
+
+
+@jit_part
+def begin(coder: Any) -> None:
+    """Read what a decoder begins with."""
+    for _ in range(BOUND_BYTES):
+        _get_octet(coder)
+
+
+@jit_part
+def get(coder: Any, node: int) -> int:
+    """Read a decision. Behind the end there are zeros."""
+    middle = _middle(coder, node)
+    bit = 1 if coder.state[WORD] <= middle else 0
+    _learn(coder, node, bit, middle)
+    while (coder.state[LOW] ^ coder.state[HIGH]) >> 24 == 0:
+        _shift(coder)
+        _get_octet(coder)
+    return bit
+
+
+@jit_part
+def _shift(coder: Any) -> None:
+    coder.state[LOW] = coder.state[LOW] << 8 & 0xFFFFFFFF
+    coder.state[HIGH] = (coder.state[HIGH] << 8 & 0xFFFFFFFF) | 255
+
+
+@jit_part
+def _put_octet(coder: Any, octet: int) -> None:
+    if coder.state[AT] < coder.state[STOP]:
+        coder.data[coder.state[AT]] = octet
+    coder.state[AT] += 1
+
+
+@jit_part
+def _get_octet(coder: Any) -> None:
+    at = coder.state[AT]
+    octet = coder.data[at] if at < coder.state[STOP] else 0
+    coder.state[WORD] = (coder.state[WORD] << 8 & 0xFFFFFFFF) | octet
+    coder.state[AT] = at + 1

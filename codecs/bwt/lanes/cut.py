@@ -1,0 +1,113 @@
+"""A Burrows-Wheeler string cut into lanes that take equally long, each with ranks and runs."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.bwt.lanes.ranks import LIST_WORDS, begin_lists, rank_runs, split
+from gangsaw.codecs.core.numba.bits import leading_zeros
+from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline
+
+MOST_LANES = 16  # more cost 0.4 % at 64; half a warp
+LANE_BYTES = 1 << 14  # fewer in a lane cost more than it gains
+
+Octets = npt.NDArray[np.uint8]
+Places = npt.NDArray[np.int64]
+
+
+class RunLanes(NamedTuple):
+    """A string as runs, lane by lane.
+
+    Attributes
+    ----------
+    symbols : (m,) uint8, of runs
+    ranks : (m,) uint8, to which the symbols move, from 1 on
+    lengths : (m,) int32, from 1 on
+    starts : (n_lanes + 1,) int64, the first run of each lane
+    bounds : (n_lanes + 1,) int64, the first byte of each lane
+    lists : (n_lanes, 256) uint8, symbols by first occurrence
+    sizes : (n_lanes,) int64, how many there are: 0 in an empty lane
+    """
+
+    symbols: Octets
+    ranks: Octets
+    lengths: npt.NDArray[np.int32]
+    starts: Places
+    bounds: Places
+    lists: Octets
+    sizes: Places
+
+
+def lane_count(n: int) -> int:
+    """Lanes of n bytes: a power of two, 1 to MOST_LANES."""
+    return min(MOST_LANES, 1 << (max(1, n // LANE_BYTES).bit_length() - 1))
+
+
+def lanes_of(bwt: Octets, *, by_decisions: bool) -> RunLanes:
+    """Return the lanes of a string, (n,) uint8, n >= 1: by equal decisions, else by equal runs."""
+    n_lanes, runs = lane_count(bwt.size), run_count(bwt)
+    symbols, ranks = np.empty((2, runs), np.uint8)
+    lengths = np.empty(runs, np.int32)
+    split(bwt, symbols, lengths)
+    rank_runs(symbols, fresh_list(), ranks)
+    starts = np.empty(n_lanes + 1, np.int64)
+    if by_decisions:
+        cut(ranks, lengths, starts)
+    else:
+        starts[:] = -(-np.arange(n_lanes + 1) * runs // n_lanes)
+    each = [lengths[a:b].sum(dtype=np.int64) for a, b in pairwise(starts)]
+    bounds = np.append(0, np.cumsum(each))
+    lists, sizes = np.zeros((n_lanes, 256), np.uint8), np.empty(n_lanes, np.int64)
+    begin_lists(symbols, starts, ranks, lists, sizes)
+    return RunLanes(symbols, ranks, lengths, starts, bounds, lists, sizes)
+
+
+def run_count(bwt: Octets) -> int:
+    """Return how many runs of equal bytes there are in (n,) uint8, n >= 1."""
+    return 1 + int(np.count_nonzero(bwt[1:] != bwt[:-1]))
+
+
+def fresh_list() -> npt.NDArray[np.uint64]:
+    """Return (LIST_WORDS,) uint64, the list of all symbols in their order."""
+    return list_words(np.arange(256, dtype=np.uint8)[None])
+
+
+def list_words(lists: Octets) -> npt.NDArray[np.uint64]:
+    """Return (n_lanes * LIST_WORDS,) uint64 of (n_lanes, 256) lists, the first symbol lowest."""
+    words = lists.view("<u8").astype(np.uint64).ravel()
+    assert words.size == len(lists) * LIST_WORDS
+    return words
+
+
+@jit
+def cut(ranks: Any, lengths: Any, starts: Any) -> None:
+    """Fill the first runs of lanes: lane k begins where k / n_lanes of all decisions lie before.
+
+    A run weighs as many binary decisions as its rank and its length take.
+    """
+    n_lanes, total = starts.size - 1, 0
+    for run in range(ranks.size):
+        total += _decisions(ranks[run], lengths[run])
+    lane, weight = 0, 0
+    for run in range(ranks.size):
+        while lane < n_lanes and weight * n_lanes >= lane * total:
+            starts[lane] = run
+            lane += 1
+        weight += _decisions(ranks[run], lengths[run])
+    starts[lane:] = ranks.size
+
+
+@jit_norefs_inline
+def _decisions(rank: Any, length: Any) -> Any:
+    """Decisions of two numbers: their bit lengths in unary, then the bits below the first."""
+    return 2 * (_below(rank | 1) + _below(length)) + 2
+
+
+@jit_norefs_inline
+def _below(value: Any) -> Any:
+    """Bits below the leading one."""
+    return 63 - np.int64(leading_zeros(np.uint64(value)))

@@ -1,0 +1,54 @@
+"""Whether a Burrows-Wheeler string gets no shorter: a sample tells, before anything is coded."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.bwt.lanes.cut import fresh_list, run_count
+from gangsaw.codecs.bwt.lanes.ranks import rank_runs, split
+
+WINDOWS, WINDOW = 4, 1 << 14  # ranks up to 255 need windows much longer than that
+LEAST = 1 << 10  # shorter strings are coded at once
+RUNS = 99  # random bytes have 99.6 runs in 100 bytes; fewer come of parts that windows could miss
+GAIN = 256  # less than one part of so many is no gain: what a sample tells of random bytes
+SCALE = 1 << 16  # logarithms are whole numbers, so that all machines decide alike
+
+Octets = npt.NDArray[np.uint8]
+
+
+def gets_no_shorter(bwt: Octets) -> bool:
+    """Whether ranks and runs of (n,) uint8 have so much entropy that coding them gains nothing."""
+    if bwt.size < LEAST or 100 * run_count(bwt) < RUNS * bwt.size:
+        return False
+    windows = [bwt] if bwt.size <= WINDOWS * WINDOW else _spread(bwt)
+    octets = sum(window.size for window in windows)
+    bits = sum(_entropy(window) for window in windows)
+    return bits * GAIN >= 8 * SCALE * octets * (GAIN - 1)
+
+
+def _spread(bwt: Octets) -> list[Octets]:
+    """Return windows in the middles of equal parts."""
+    part = bwt.size // WINDOWS
+    firsts = [k * part + (part - WINDOW) // 2 for k in range(WINDOWS)]
+    return [bwt[first : first + WINDOW] for first in firsts]
+
+
+def _entropy(window: Octets) -> int:
+    """Bits times SCALE of ranks and of lengths, each for itself; without next runs, as others."""
+    symbols, ranks = np.empty((2, window.size), np.uint8)
+    lengths = np.empty(window.size, np.int32)
+    runs = split(window, symbols, lengths)
+    rank_runs(symbols[:runs], fresh_list(), ranks[:runs])
+    by_rank = np.bincount(ranks[:runs], minlength=2)[1:]
+    of_ranks = _cost(by_rank) * runs // max(1, int(by_rank.sum()))
+    return of_ranks + _cost(np.bincount(lengths[:runs]))
+
+
+def _cost(counts: npt.NDArray[np.int64]) -> int:
+    """Bits times SCALE of what was counted."""
+    some = counts[counts > 0]
+    if not some.size:
+        return 0
+    logs = np.rint(SCALE * np.log2(np.append(some, some.sum()))).astype(np.int64)
+    return int((some * (logs[-1] - logs[:-1])).sum())

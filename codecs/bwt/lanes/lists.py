@@ -1,0 +1,165 @@
+"""What lanes begin with, as bytes: how long they are, and their lists. SPEC.md, "Heads".
+
+A symbol of a list is told by its place among those that the list before it has left: the lists of
+neighbouring lanes are alike.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.bwt.lanes.coder import AT, begin, coder_at, finish, get, put
+from gangsaw.codecs.bwt.lanes.cut import RunLanes, lane_count
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.numba.bits import leading_zeros
+from gangsaw.codecs.core.numba.jit import jit, jit_part
+
+Octets = npt.NDArray[np.uint8]
+Places = npt.NDArray[np.int64]
+
+BOUND_BYTES = 3  # of a lane's length: n <= 2^23
+SYMBOLS = 256
+# decisions of a number up to 256: its bit length in unary, then the bits below the first in a tree
+SIZE_WIDTHS, WIDTHS = 9, 8  # most bits of a size, of a place
+UNARY = 16
+NUMBER = UNARY + (1 << SIZE_WIDTHS)  # decisions of a kind of number
+FIRST, LATER = 1, 1 + SIZE_WIDTHS  # kinds: sizes; places of the first lane; by the width before
+NODES = (1 + 2 * SIZE_WIDTHS) * NUMBER
+
+
+class Heads(NamedTuple):
+    """What the decoder of a block knows before its tokens.
+
+    Attributes
+    ----------
+    bounds : (n_lanes + 1,) int64, the first byte of each lane
+    lists : (n_lanes, 256) uint8; behind the first `sizes` symbols stand the others
+    sizes : (n_lanes,) int64, symbols of each lane: 0 in an empty one
+    end : bytes that this took
+    """
+
+    bounds: Places
+    lists: Octets
+    sizes: Places
+    end: int
+
+
+def encode_heads(lanes: RunLanes) -> Octets:
+    """Return the bytes of lengths and lists of lanes."""
+    n_lanes = lanes.sizes.size
+    lengths = np.diff(lanes.bounds)[: n_lanes - 1]
+    packed = lengths.astype("<u4").view(np.uint8).reshape(-1, 4)[:, :BOUND_BYTES].ravel()
+    out = np.zeros(packed.size + n_lanes * (SYMBOLS + 1) * 4 + 16, np.uint8)
+    out[: packed.size] = packed
+    end = write_lists(coder_at(out, packed.size, NODES), lanes.lists, lanes.sizes)
+    return out[: int(end)]
+
+
+def decode_heads(data: Octets, n: int) -> Heads:
+    """Return what `encode_heads` put at the beginning of (k,) uint8, for n >= 1 bytes.
+
+    Raises
+    ------
+    CorruptChunk : lengths or lists that no string of n bytes has
+    """
+    n_lanes = lane_count(n)
+    packed = BOUND_BYTES * (n_lanes - 1)
+    if data.size < packed:
+        raise CorruptChunk("its lanes are cut off")
+    bounds = _bounds(data[:packed].reshape(-1, BOUND_BYTES), n)
+    lists, sizes = np.zeros((n_lanes, SYMBOLS), np.uint8), np.zeros(n_lanes, np.int64)
+    end = int(read_lists(coder_at(data, packed, NODES), lists, sizes))
+    if end > data.size:
+        raise CorruptChunk("its lists of symbols are cut off")
+    lengths = np.diff(bounds)
+    if end < 0 or (sizes > lengths).any() or ((sizes == 0) != (lengths == 0)).any():
+        raise CorruptChunk("its lists of symbols are wrong")
+    return Heads(bounds, lists, sizes, end)
+
+
+def _bounds(packed: Octets, n: int) -> Places:
+    """Return the bounds of lanes of the lengths given, and a last one that takes the rest."""
+    lengths = packed.astype(np.int64) @ (1 << 8 * np.arange(BOUND_BYTES))
+    bounds = np.concatenate(([0], np.cumsum(lengths), [n]))
+    if bounds[-2] > n:
+        raise CorruptChunk("its lanes are longer than the block")
+    return bounds
+
+
+@jit
+def write_lists(coder: Any, lists: Any, sizes: Any) -> int:
+    """Write lists; return the place behind them."""
+    left = np.arange(SYMBOLS).astype(np.uint8)
+    for lane in range(sizes.size):
+        _put_number(coder, 0, sizes[lane], SIZE_WIDTHS)
+        width = 0
+        for i in range(sizes[lane]):
+            place = i
+            while left[place] != lists[lane, i]:
+                place += 1
+            width = _put_number(coder, _kind(lane, width), place - i, WIDTHS)
+            _to_place(left, place, i)
+    return finish(coder)
+
+
+@jit
+def read_lists(coder: Any, lists: Any, sizes: Any) -> int:
+    """Fill lists; return the place behind them, -1 where they are wrong."""
+    left = np.arange(SYMBOLS).astype(np.uint8)
+    begin(coder)
+    for lane in range(sizes.size):
+        size, width = _get_number(coder, 0, SIZE_WIDTHS)
+        if size > SYMBOLS:
+            return -1
+        sizes[lane], width = size, 0
+        for i in range(size):
+            place, width = _get_number(coder, _kind(lane, width), WIDTHS)
+            if place + i >= SYMBOLS:
+                return -1
+            _to_place(left, place + i, i)
+        lists[lane] = left
+    return int(coder.state[AT])
+
+
+@jit_part
+def _kind(lane: int, width: int) -> int:
+    return (FIRST if lane == 0 else LATER) + width
+
+
+@jit_part
+def _to_place(left: Any, place: int, i: int) -> None:
+    """Move the symbol at `place` forward to i."""
+    symbol = left[place]
+    for k in range(place, i, -1):
+        left[k] = left[k - 1]
+    left[i] = symbol
+
+
+@jit_part
+def _put_number(coder: Any, kind: int, value: Any, widths: int) -> Any:
+    """Write a number of at most so many bits; return how many it has."""
+    first = kind * NUMBER
+    width: Any = 64 - np.int64(leading_zeros(np.uint64(value)))
+    for i in range(min(width + 1, widths)):
+        put(coder, first + i, 1 if i < width else 0)
+    tree, node = first + UNARY + (1 << max(0, width - 1)), 1
+    for i in range(width - 2, -1, -1):
+        bit = value >> i & 1
+        put(coder, tree + node, bit)
+        node = 2 * node + bit
+    return width
+
+
+@jit_part
+def _get_number(coder: Any, kind: int, widths: int) -> Any:
+    """Return a number that `_put_number` wrote, and its bits."""
+    first, width, node = kind * NUMBER, 0, 1
+    while width < widths and get(coder, first + width):
+        width += 1
+    tree = first + UNARY + (1 << max(0, width - 1))
+    for _ in range(width - 1):
+        node = 2 * node + get(coder, tree + node)
+    return (node if width else 0), width

@@ -1,0 +1,134 @@
+"""Runs of a Burrows-Wheeler string, and the ranks to which their symbols move in a list.
+
+The list of a lane holds its symbols, the next one first. Where a run ends, its symbol moves back to
+the place of its next run: the rank, at least 1. Lists are words of 8 symbols, so that a move within
+the first is one masked shift. Found backwards: Y. Yokoo's and E. Binder's distance coding as
+libbsc's QLFC has it. SPEC.md, "Lanes and lists".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gangsaw.codecs.core.numba.bits import trailing_zeros
+from gangsaw.codecs.core.numba.floats import load_le64
+from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline
+
+LIST_WORDS = 32  # of 8 symbols
+U = np.uint64
+EIGHT, OCTET = U(8), U(255)
+ONES, HIGHS, ALL = U(0x0101010101010101), U(0x8080808080808080), U(0xFFFFFFFFFFFFFFFF)
+
+
+@jit_norefs_inline
+def first_place(word: Any, symbol: Any) -> int:
+    """Place of the first octet of a word that is the symbol; 8 where none is."""
+    unlike = word ^ (symbol * ONES)
+    same = (unlike - ONES) & ~unlike & HIGHS
+    return trailing_zeros(same) >> 3 if same else 8
+
+
+@jit_norefs_inline
+def moved_back(word: Any, rank: Any) -> Any:
+    """Return a word of a list with its first symbol moved to `rank` < 8."""
+    shift = U(rank) << U(3)
+    mask = ALL >> (U(56) - shift)
+    return (word & mask) >> EIGHT | (word & OCTET) << shift | word & ~mask
+
+
+@jit_norefs_inline
+def move_back(words: Any, first: Any, rank: Any) -> None:
+    """Move the first symbol of the list words[first:first + LIST_WORDS] to `rank` < 256."""
+    word = words[first]
+    if rank < 8:
+        words[first] = moved_back(word, rank)
+        return
+    symbol, last = word & OCTET, first + (rank >> 3)
+    for i in range(first, last):
+        following = words[i + 1]
+        words[i] = word >> EIGHT | following << U(56)
+        word = following
+    words[last] = moved_back((word & ~OCTET) | symbol, rank & 7)
+
+
+@jit_norefs_inline
+def move_to_front(words: Any, head: Any, symbol: Any) -> Any:
+    """Move a symbol to the front of a list whose first word is `head`; return that and its rank."""
+    place = first_place(head, symbol)
+    if place < 8:
+        mask = ALL >> (U(56) - (U(place) << U(3)))
+        return (head & mask >> EIGHT) << EIGHT | symbol | head & ~mask, place
+    carried, i = head >> U(56), 1
+    place = first_place(words[1], symbol)
+    while place == 8 and i < LIST_WORDS - 1:
+        word = words[i]
+        words[i] = word << EIGHT | carried
+        carried, i = word >> U(56), i + 1
+        place = first_place(words[i], symbol)
+    mask = ALL >> (U(56) - (U(place) << U(3)))
+    words[i] = (words[i] & mask >> EIGHT) << EIGHT | carried | words[i] & ~mask
+    return head << EIGHT | symbol, 8 * i + place
+
+
+@jit
+def split(bwt: Any, symbols: Any, lengths: Any) -> int:
+    """Fill the runs of a string: (m,) uint8 symbols, (m,) int32 lengths; return how many."""
+    i, runs = 0, 0
+    while i < bwt.size:
+        first, symbol = i, bwt[i]
+        pattern, differs = U(symbol) * ONES, U(0)
+        while i + 8 <= bwt.size and differs == 0:
+            differs = load_le64(bwt, i) ^ pattern
+            i += trailing_zeros(differs) >> 3 if differs else 8
+        while differs == 0 and i < bwt.size and bwt[i] == symbol:
+            i += 1
+        symbols[runs], lengths[runs] = symbol, i - first
+        runs += 1
+    return runs
+
+
+@jit
+def rank_runs(symbols: Any, words: Any, ranks: Any) -> None:
+    """Fill (m,) uint8 ranks of runs: distinct symbols up to the next of the same one; 0 if none.
+
+    Parameters
+    ----------
+    symbols : (m,) uint8, no two neighbours are the same
+    words : (LIST_WORDS,) uint64, the list of all 256 in their order; it is changed
+    """
+    seen = np.zeros(256, np.bool_)
+    head = words[0]
+    for run in range(symbols.size - 1, -1, -1):
+        symbol = symbols[run]
+        head, rank = move_to_front(words, head, U(symbol))
+        ranks[run] = rank if seen[symbol] else 0
+        seen[symbol] = True
+
+
+@jit
+def begin_lists(symbols: Any, starts: Any, ranks: Any, lists: Any, sizes: Any) -> None:
+    """Fill the lists that lanes begin with; where a lane has no more of a symbol, its rank.
+
+    That is the last place of the list, 1 at least.
+
+    Parameters
+    ----------
+    starts : (n_lanes + 1,) int64, the first run of each lane
+    lists : (n_lanes, 256) uint8, filled with symbols by first occurrence
+    sizes : (n_lanes,) int64, filled with how many
+    """
+    last = np.empty(256, np.int64)
+    for lane in range(starts.size - 1):
+        last[:] = -1
+        size = 0
+        for run in range(starts[lane], starts[lane + 1]):
+            symbol = symbols[run]
+            if last[symbol] < 0:
+                lists[lane, size] = symbol
+                size += 1
+            last[symbol] = run
+        for i in range(size):
+            ranks[last[lists[lane, i]]] = max(1, size - 1)
+        sizes[lane] = size

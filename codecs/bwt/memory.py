@@ -1,0 +1,26 @@
+"""The memory promise of the codec: a bound on what it allocates, by formula.
+
+The suite over every codec measures it.
+"""
+
+from __future__ import annotations
+
+from gangsaw.codecs.bwt.dense.cpu import room as dense_room
+from gangsaw.codecs.bwt.fast.cpu import room as fast_room
+from gangsaw.codecs.bwt.transform.forward import room as transform_room
+
+PER_BLOCK = 1 << 9  # rows, index, Python objects
+FIXED = 1 << 12  # of a chunk without blocks, too
+ROOMS = {"dense": dense_room, "fast": fast_room}
+
+
+def peak_bytes(n_bytes: int, block_bytes: int, n_blocks: int, busy: int, effort: str) -> int:
+    """Return a bound on what coding a chunk holds besides it, in bytes.
+
+    It holds a copy where the chunk lies otherwise than its blocks; the payloads, each at most a
+    byte longer than its block, and at last the frame of them. Before, blocks that are coded take
+    the transformed string, what it is coded to, and the room of the transform or the entropy stage.
+    """
+    room = max(transform_room(block_bytes), ROOMS[effort](block_bytes))
+    coding = max(0, n_bytes - busy * block_bytes) + busy * (2 * block_bytes + room)
+    return n_bytes + PER_BLOCK * n_blocks + FIXED + max(2 * n_bytes, coding)

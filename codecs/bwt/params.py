@@ -1,0 +1,41 @@
+"""Parameters of the Burrows-Wheeler codec: frozen, checked once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, Self
+
+from gangsaw.codecs.core.parameters import built, require_choice, require_int, require_known
+
+EFFORTS = ("dense", "fast")
+LEAST_BLOCK, MOST_BLOCK = 1 << 6, 1 << 23  # bytes: a row of the longest takes 3 bytes
+
+
+@dataclass(frozen=True)
+class Params:
+    """All choices of an encoder; SPEC.md says what each does to the bytes.
+
+    Attributes
+    ----------
+    effort : "dense", counts that adapt and are mixed; "fast", tables that stand before the data
+    block : bytes of a block, which is transformed alone
+    """
+
+    effort: Literal["dense", "fast"] = "dense"
+    block: int = 1 << 22
+
+    def __post_init__(self) -> None:
+        """Check each parameter against its legal values."""
+        require_choice("effort", self.effort, EFFORTS)
+        require_int("block", self.block, LEAST_BLOCK, MOST_BLOCK)
+
+    def to_dict(self) -> dict[str, object]:
+        """JSON configuration."""
+        return {"effort": self.effort, "block": self.block}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, object]) -> Self:
+        """Read a JSON configuration; raise BadParams for unknown names or wrong types."""
+        require_known(data, ["effort", "block"])
+        return built(cls, data)

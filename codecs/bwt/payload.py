@@ -1,0 +1,90 @@
+"""The payload of a block: its kind, the rows of its transform, the coded string. SPEC.md, Block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.bwt.dense import cpu as dense
+from gangsaw.codecs.bwt.fast import cpu as fast
+from gangsaw.codecs.bwt.transform.forward import transform
+from gangsaw.codecs.bwt.transform.inverse import invert
+from gangsaw.codecs.bwt.transform.rows import row_count
+from gangsaw.codecs.core.errors import CorruptChunk
+
+Octets: TypeAlias = npt.NDArray[np.uint8]
+Rows: TypeAlias = npt.NDArray[np.uint32]
+
+RAW, DENSE, FAST = range(3)  # kinds
+ROW_BYTES = 3  # of a row: there are at most 2^23 + 1
+
+
+class EntropyStage(NamedTuple):
+    """An entropy stage.
+
+    Attributes
+    ----------
+    encode : from (n,) uint8 and room, or none, to (k,) uint8; None where that is not shorter
+    decode : fills (n,) uint8 from (k,) uint8; raises CorruptChunk
+    """
+
+    encode: Callable[[Octets, Octets | None], Octets | None]
+    decode: Callable[[Octets, Octets], None]
+
+
+STAGES = {
+    DENSE: EntropyStage(dense.encode, dense.decode),
+    FAST: EntropyStage(fast.encode, fast.decode),
+}
+
+
+def write(block: Octets, kind: int) -> tuple[Octets, ...]:
+    """Return the parts of the payload of a block, (n,) uint8: raw where `kind` is not shorter."""
+    transformed = transform(block)
+    body = STAGES[kind].encode(transformed.bwt, None)
+    if body is not None:
+        parts = np.array([kind], np.uint8), _packed(transformed.rows), body
+        if sum(part.size for part in parts) <= block.size:
+            return parts
+    return raw(block)
+
+
+def raw(block: Octets) -> tuple[Octets, ...]:
+    """Return the parts of the payload of a block that is stored as it is."""
+    return np.array([RAW], np.uint8), block
+
+
+def read(data: Octets, block: Octets) -> None:
+    """Fill a block, (n,) uint8, from a payload of a kind of STAGES.
+
+    Raises
+    ------
+    CorruptChunk : the payload is not that of a block of this length
+    """
+    lead = 1 + ROW_BYTES * row_count(block.size)
+    if data.size < lead:
+        raise CorruptChunk("it ends before the rows of its transform do")
+    bwt = np.empty(block.size, np.uint8)
+    STAGES[int(data[0])].decode(data[lead:], bwt)
+    invert(bwt, _unpacked(data[1:lead]), block)
+
+
+def read_raw(data: Octets, block: Octets) -> None:
+    """Fill a block that is stored as it is; CorruptChunk where its length is another."""
+    if data.size != 1 + block.size:
+        raise CorruptChunk(f"{block.size} bytes expected, there are {data.size - 1}")
+    block[:] = data[1:]
+
+
+def _packed(rows: Rows) -> Octets:
+    octets = rows.astype("<u4").view(np.uint8).reshape(rows.size, 4)
+    return octets[:, :ROW_BYTES].ravel()
+
+
+def _unpacked(data: Octets) -> Rows:
+    octets = np.zeros((data.size // ROW_BYTES, 4), np.uint8)
+    octets[:, :ROW_BYTES] = data.reshape(-1, ROW_BYTES)
+    return octets.view("<u4").ravel().astype(np.uint32)

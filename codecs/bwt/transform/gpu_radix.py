@@ -1,0 +1,85 @@
+"""Tiles and sums of a radix sort on a GPU; see radix.cuh."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
+from gangsaw.codecs.core.cuda.device import cupy
+from gangsaw.codecs.core.cuda.launch import launch, load
+
+THREADS, DIGITS, TILE = 256, 256, 4096  # as in scan.cuh and radix.cuh
+
+Sizes = npt.NDArray[np.int64]
+
+
+class DeviceTransformed(NamedTuple):
+    """A transformed block on the device; see `Transformed`.
+
+    Attributes
+    ----------
+    bwt : (n,) uint8, contiguous
+    rows : (row_count(n),) uint32, contiguous
+    """
+
+    bwt: DeviceArray
+    rows: DeviceArray
+
+
+class Lists(NamedTuple):
+    """Lists of items, one behind the other: one for each block.
+
+    They have less than 2^32 items: more would fit no device.
+
+    Attributes
+    ----------
+    sizes : (n_blocks,) int64, items of each
+    """
+
+    sizes: Sizes
+
+    @property
+    def begins(self) -> Sizes:
+        """(n_blocks,) int64, where each begins."""
+        return np.cumsum(self.sizes) - self.sizes
+
+    @property
+    def tiles(self) -> int:
+        """Tiles of the longest."""
+        return max(1, -(-int(self.sizes.max()) // TILE))
+
+    @property
+    def grid(self) -> int:
+        """Thread blocks of a launch."""
+        return self.tiles * len(self.sizes)
+
+    def table(self) -> DeviceArray:
+        """`List` of radix.cuh of each, on the device."""
+        return on_device(np.stack([self.begins, self.sizes], axis=1))
+
+
+def sizes_of(arrays: Sequence[DeviceArray]) -> Lists:
+    """Return lists of the items of arrays with one axis."""
+    return Lists(np.array([array.shape[0] for array in arrays], np.int64))
+
+
+def on_device(table: Sizes) -> DeviceArray:
+    """Return a copy of a table of addresses and numbers."""
+    copied: DeviceArray = cupy().asarray(np.ascontiguousarray(table, np.int64))
+    return copied
+
+
+def sums_before(counts: DeviceArray) -> DeviceArray:
+    """Return the sum of what is before each of (n,) unsigned items."""
+    sums: DeviceArray = cupy().cumsum(counts, dtype=counts.dtype) - counts
+    return sums
+
+
+def start(file: str, kernel: str, grid: int, threads: int, *arguments: object) -> None:
+    """Launch a kernel of this folder; Python's integers are C's `int`."""
+    given = [np.int32(one) if isinstance(one, int) else one for one in arguments]
+    launch(load(__package__, file, {}).get_function(kernel), grid, threads, given)

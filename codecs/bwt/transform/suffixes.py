@@ -1,0 +1,43 @@
+"""The suffix array of a block, in linear time whatever its bytes are."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.bwt.transform.induced import (
+    find_lms,
+    induce,
+    lms_of_names,
+    name_pieces,
+    sort_pieces,
+)
+from gangsaw.codecs.bwt.transform.rows import Bytes
+
+LETTERS = 256
+
+Suffixes = npt.NDArray[np.int32]
+
+
+def suffix_array(block: Bytes) -> Suffixes:
+    """Return (n,) int32, the positions of the suffixes of (n,) uint8 in order, n below 2^31."""
+    suffixes = np.empty(block.size, np.int32)
+    if block.size:
+        _sort(block, LETTERS, suffixes)
+    return suffixes
+
+
+def _sort(text: Bytes | Suffixes, letters: int, suffixes: Suffixes) -> None:
+    """Fill the suffix array of a text, of letters 0 to `letters` - 1 and of one at least."""
+    counts, places = np.zeros(letters, np.int32), np.empty(letters, np.int32)
+    lms = np.empty(text.size // 2 + 1, np.int32)
+    m = find_lms(text, counts, lms)
+    lms = lms[:m]
+    suffixes[:m] = lms
+    if m > 1:
+        sort_pieces(text, counts, places, lms, suffixes)
+        names = name_pieces(text, lms, suffixes)
+        if names < m:
+            _sort(suffixes[text.size - m :], names, suffixes[:m])
+            lms_of_names(lms, suffixes[:m])
+    induce(text, counts, places, m, suffixes)

@@ -1,0 +1,89 @@
+"""Vectors of items from anywhere in an array, one lane after the other: on any processor.
+
+`gather.py` has what AVX-512 does at once. The gathers of AVX2 take longer than these loads (Zen 3).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+
+from gangsaw.codecs.core.numba.jit import intrinsic
+from gangsaw.codecs.core.numba.vectors.integers import Vector, element_pointer, lowered
+
+
+@intrinsic
+def load_items(typing_context: Any, data: Any, index: Any) -> Any:
+    """Vector of data[i] for each lane i of a vector of 32 bits; data is 1-D and contiguous."""
+    vector = Vector(index.lanes, data.dtype.bitwidth)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        items = ir.Constant(lowered(vector), ir.Undefined)
+        for lane, pointer in enumerate(_pointers(context, builder, data, args, vector)):
+            items = builder.insert_element(items, builder.load(pointer), ir.IntType(32)(lane))
+        return items
+
+    return vector(data, index), codegen
+
+
+@intrinsic
+def store_items(typing_context: Any, data: Any, index: Any, vector: Any) -> Any:
+    """Write each lane to data[i], i the lane of an index of 32 bits; of equal ones the last."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        for lane, pointer in enumerate(_pointers(context, builder, data, args, vector)):
+            builder.store(builder.extract_element(args[2], ir.IntType(32)(lane)), pointer)
+        return context.get_dummy_value()
+
+    return types.void(data, index, vector), codegen
+
+
+@intrinsic
+def add_items(typing_context: Any, data: Any, index: Any, vector: Any) -> Any:
+    """Add each lane to data[i], i the lane of an index; return all sums joined by or, uint32.
+
+    Lanes of one index add up.
+    """
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        joined = ir.IntType(32)(0)
+        for lane, pointer in enumerate(_pointers(context, builder, data, args, vector)):
+            item = builder.extract_element(args[2], ir.IntType(32)(lane))
+            item = builder.add(builder.load(pointer), item)
+            builder.store(item, pointer)
+            joined = builder.or_(joined, item)
+        return joined
+
+    return types.uint32(data, index, vector), codegen
+
+
+@intrinsic
+def halve_items(
+    typing_context: Any, data: Any, index: Any, full: Any, rest: Any, least: Any
+) -> Any:
+    """Make x of data[i] that has a bit of `full` x >> 1 & rest | least, one lane after the other.
+
+    So what two lanes share is halved once. data is (n,) uint32.
+    """
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        item = ir.IntType(32)
+        full, rest, least = (builder.trunc(arg, item) for arg in args[2:])
+        for pointer in _pointers(context, builder, data, args, Vector(index.lanes, 32)):
+            x = builder.load(pointer)
+            is_full = builder.icmp_unsigned("!=", builder.and_(x, full), item(0))
+            half = builder.or_(builder.and_(builder.lshr(x, item(1)), rest), least)
+            builder.store(builder.select(is_full, half, x), pointer)
+        return context.get_dummy_value()
+
+    return types.void(data, index, types.int64, types.int64, types.int64), codegen
+
+
+def _pointers(context: Any, builder: Any, data: Any, args: Any, vector: Any) -> Any:
+    item = ir.IntType(vector.bits)
+    for lane in range(vector.lanes):
+        place = builder.extract_element(args[1], ir.IntType(32)(lane))
+        place = builder.zext(place, ir.IntType(64))
+        yield element_pointer(context, builder, data, args[0], place, item)

@@ -1,0 +1,54 @@
+"""Divisions on vectors by floats, which are rounded alike everywhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+
+from gangsaw.codecs.core.numba.jit import intrinsic
+
+TOTAL = 16383.0  # one less than 2^14: floats of 32 bits give the floor for every z
+UNIT_BITS = 8  # of z behind the point
+MANTISSA, BIAS = 23, 127  # of floats of 32 bits
+
+
+@intrinsic
+def squash(typing_context: Any, z: Any) -> Any:
+    """floor(16383 / (1 + 2^(-z / 256))) of lanes of 32 bits with |z| < 3,072.
+
+    The power is linear between those of whole numbers. Divisions of floats are rounded alike
+    everywhere, and none of these rounds up to a whole number: a test tries every z.
+    """
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        floats = ir.VectorType(ir.FloatType(), z.lanes)
+
+        def same(value: int) -> Any:
+            return ir.Constant(args[0].type, [value] * z.lanes)
+
+        bits = builder.shl(args[0], same(MANTISSA - UNIT_BITS))
+        power = builder.bitcast(builder.sub(same(BIAS << MANTISSA), bits), floats)
+        below = builder.fadd(power, ir.Constant(floats, [1.0] * z.lanes))
+        of_one = builder.fdiv(ir.Constant(floats, [TOTAL] * z.lanes), below)
+        return builder.fptosi(of_one, args[0].type)
+
+    return z(z), codegen
+
+
+@intrinsic
+def small_quotients(typing_context: Any, left: Any, right: Any) -> Any:
+    """Vector of left / right, rounded down: 32 bits without sign by at most 2^14; below 2^31.
+
+    As `quotients`, but with conversions of signed numbers, the only ones that AVX2 has.
+    """
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        doubles = ir.VectorType(ir.DoubleType(), left.lanes)
+        half = ir.Constant(args[0].type, [1 << 31] * left.lanes)
+        dividend = builder.sitofp(builder.xor(args[0], half), doubles)
+        dividend = builder.fadd(dividend, ir.Constant(doubles, [float(1 << 31)] * left.lanes))
+        quotient = builder.fdiv(dividend, builder.sitofp(args[1], doubles))
+        return builder.fptosi(quotient, args[0].type)
+
+    return left(left, right), codegen

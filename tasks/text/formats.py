@@ -1,0 +1,69 @@
+"""Files of text as a format of the table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gangsaw.tasks.formats.format import (
+    ExportOptions,
+    Fit,
+    Format,
+    Look,
+    Paths,
+    SourceOptions,
+    Sure,
+    Work,
+)
+from gangsaw.tasks.formats.table import formats
+from gangsaw.tasks.sequences.files.names import PACKED, is_called
+from gangsaw.tasks.text.signs import NAMES, is_text, start_of
+
+if TYPE_CHECKING:
+    from gangsaw.tasks.source import Source
+    from gangsaw.tasks.text.source import StreamedText, TextSource
+
+
+def _sure(look: Look) -> Sure:
+    """Say how sure a path is text: by its suffix, or by its beginning where nobody else takes it.
+
+    A pipe may hold anything, so it is text where the user says so. Text with the suffix of another
+    format is none of it by mistake: a page of an error, a pointer to the file.
+    """
+    if look.is_folder or look.is_address or look.is_stream:
+        return Sure.NO
+    if is_called(look.path, NAMES, ("", *PACKED)):
+        return Sure.PERHAPS
+    is_of_others = any(look.suffix in kind.suffixes for kind in formats().values())
+    return Sure.ELSE if not is_of_others and is_text(start_of(look.path)) else Sure.NO
+
+
+def _open(paths: Paths, options: SourceOptions) -> TextSource | StreamedText:
+    from gangsaw.tasks.text.source import open_text
+
+    return open_text(paths[0])
+
+
+def _fit(source: Source) -> Fit:
+    from gangsaw.tasks.text.export import fit_text
+
+    return fit_text(source)
+
+
+def _export(source: Source, paths: Paths, options: ExportOptions, work: Work) -> None:
+    from gangsaw.tasks.text.export import export_text
+
+    export_text(source, paths, work)
+
+
+TEXT = Format(
+    name="text",
+    title="text",
+    about="any file of bytes, to the byte: logs, tables, sources; or a stream",
+    sure=_sure,
+    open=_open,
+    export=_export,
+    suffixes=(*NAMES, *PACKED),
+    fit=_fit,
+    streams=True,
+    writes_streams=True,
+)

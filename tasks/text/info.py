@@ -1,0 +1,49 @@
+"""The attribute of a store that says that it holds a file of text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Self
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.text.signs import encoding_of, line_ends_of
+
+ATTRIBUTE = "gangsaw_text"
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class TextInfo:
+    """What a store of a file says of itself, as its beginning shows it.
+
+    Attributes
+    ----------
+    encoding : such as "UTF-8", or "other bytes"
+    line_ends : such as "LF" or "LF and CR LF"
+    """
+
+    encoding: str
+    line_ends: str
+
+    @classmethod
+    def of(cls, start: bytes) -> Self:
+        """Return what a file says that begins so."""
+        return cls(encoding_of(start), line_ends_of(start))
+
+    def to_dict(self) -> dict[str, object]:
+        """JSON attribute."""
+        return {"version": VERSION, **vars(self)}
+
+    @classmethod
+    def from_attrs(cls, attrs: Mapping[str, object]) -> Self | None:
+        """Read the attribute of a group; None where it has none, BadParams where it is wrong."""
+        data = attrs.get(ATTRIBUTE)
+        if data is None:
+            return None
+        if not isinstance(data, Mapping) or data.get("version") != VERSION:
+            raise BadParams(f"attribute {ATTRIBUTE} is of no version that is known here")
+        try:
+            return cls(str(data["encoding"]), str(data["line_ends"]))
+        except KeyError as error:
+            raise BadParams(f"attribute {ATTRIBUTE} is not whole: it lacks {error}") from error
