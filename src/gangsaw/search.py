@@ -1,0 +1,10 @@
+"""Search in stores: `gangsaw.search.index("logs.zarr")`, then `open("logs.zarr").count("error")`."""
+
+from __future__ import annotations
+
+from gangsaw.tasks.index.found.hits import Hits
+from gangsaw.tasks.index.found.search import Search
+from gangsaw.tasks.index.found.search import open_search as open
+from gangsaw.tasks.index.stored.job import index_job as index
+
+__all__ = ["Hits", "Search", "index", "open"]

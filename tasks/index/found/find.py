@@ -1,0 +1,121 @@
+"""Patterns in one chunk, by its index, and across its border with the next one, by a small index.
+
+An occurrence that crosses borders belongs to the first of them. Of the letters on both sides of it
+2(m - 1) are read, where m is the length of the longest pattern.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from gangsaw.tasks.engine.failure import naming
+from gangsaw.tasks.index.found.hits import Hits, Patterns
+from gangsaw.tasks.index.stored.opened import IndexedText
+from gangsaw.tasks.index.text.base_index import BaseIndex
+from gangsaw.tasks.index.text.byte_index import ByteIndex
+from gangsaw.tasks.index.text.kinds import TextIndex
+from gangsaw.tasks.index.text.samples import Places
+
+WINDOW_RATE = 8  # of samples of an index that is made for a border
+INDEX_COPIES = 4  # of the bytes of an index, while it is read and opened
+
+
+class Found(NamedTuple):
+    """Places of some letters of Patterns: (n,) int64 each."""
+
+    which: Places
+    place: Places
+
+
+@dataclass(frozen=True)
+class CountInChunk:
+    """Counts patterns in a chunk and across its end: a task of the engine."""
+
+    text: IndexedText
+    patterns: Patterns
+    name: str = "count"
+    carried_bytes: int = 1  # lets the engine use threads where there is no client
+
+    @property
+    def peak_bytes(self) -> int:
+        """Memory of a chunk."""
+        return _peak_bytes(self.text)
+
+    def __call__(self, number: int) -> Places:
+        """Return how often each pattern is there, (n,) int64."""
+        with naming(f"{self.text.store}, chunk {number}"):
+            rows = self.text.index(number).rows(self.patterns.letters)
+            across = _across(self.text, self.patterns, number)
+            counts = rows[:, 1] - rows[:, 0]
+            counts += np.bincount(across.which, minlength=counts.size)
+            out = np.zeros(self.patterns.n, np.int64)
+            np.add.at(out, self.patterns.pattern, counts)
+            return out
+
+
+@dataclass(frozen=True)
+class LocateInChunk:
+    """Locates patterns in a chunk and across its end: a task of the engine.
+
+    Attributes
+    ----------
+    most : hits of each pattern, those of the lowest places; None for all
+    """
+
+    text: IndexedText
+    patterns: Patterns
+    most: int | None = None
+    name: str = "locate"
+    carried_bytes: int = 1
+
+    @property
+    def peak_bytes(self) -> int:
+        """Memory of a chunk."""
+        return _peak_bytes(self.text)
+
+    def __call__(self, number: int) -> Hits:
+        """Return where the patterns are."""
+        with naming(f"{self.text.store}, chunk {number}"):
+            begin, _ = self.text.how.window(number)
+            inside = located(self.text.index(number), self.patterns)
+            across = _across(self.text, self.patterns, number)
+            which = np.concatenate((inside.which, across.which))
+            place = np.concatenate((inside.place + begin, across.place))
+            own = Hits(self.patterns.pattern[which], place, self.patterns.strand[which])
+            return Hits.joined([own], self.most)
+
+
+def located(index: TextIndex, patterns: Patterns) -> Found:
+    """Return all places of patterns in a text, in any order."""
+    rows = index.rows(patterns.letters)
+    counts = (rows[:, 1] - rows[:, 0]).clip(0)
+    which = np.repeat(np.arange(counts.size), counts)
+    first = np.repeat(rows[:, 0] - (np.cumsum(counts) - counts), counts)
+    return Found(which, index.places(first + np.arange(which.size)))
+
+
+def _across(text: IndexedText, patterns: Patterns, number: int) -> Found:
+    """Return places in the array of what crosses the end of a chunk, but none before it."""
+    begin, end = text.how.window(number)
+    reach = patterns.longest - 1
+    if end == text.how.size or not reach:
+        return Found(np.empty(0, np.int64), np.empty(0, np.int64))
+    first, last = max(begin, end - reach), min(text.how.size, end + reach)
+    found = located(_window(text, first, last), patterns)
+    place = found.place + first
+    crosses = (place < end) & (place + patterns.letters.lengths[found.which] > end)
+    return Found(found.which[crosses], place[crosses])
+
+
+def _window(text: IndexedText, begin: int, end: int) -> TextIndex:
+    letters = text.letters.read(begin, end)
+    if text.how.kind == "bytes":
+        return ByteIndex.made(letters, WINDOW_RATE)
+    return BaseIndex.made(letters, text.letters.borders_in(begin, end), WINDOW_RATE)
+
+
+def _peak_bytes(text: IndexedText) -> int:
+    return INDEX_COPIES * text.rows.shape[1]

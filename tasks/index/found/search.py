@@ -1,0 +1,153 @@
+"""Search in a text of a store, by its indexes: `gangsaw.search.open("logs.zarr").count("error")`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar, overload
+
+import numpy as np
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.engine.progress import Meter, OnProgress
+from gangsaw.tasks.engine.window import run
+from gangsaw.tasks.engine.work import Task
+from gangsaw.tasks.genomes.genome import Genome
+from gangsaw.tasks.index.found.find import CountInChunk, LocateInChunk
+from gangsaw.tasks.index.found.hits import Hits, Patterns
+from gangsaw.tasks.index.stored.opened import IndexedText, open_indexed
+from gangsaw.tasks.index.text.kinds import Kind
+from gangsaw.tasks.index.text.samples import Places
+from gangsaw.tasks.sequences.held import HeldChunks
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+Pattern = str | bytes
+FoundT = TypeVar("FoundT")
+
+
+class Search:
+    """A text with its indexes; the text itself is read where it is asked for.
+
+    Bytes are found as they are. Of bases case does not count, both strands are searched, other
+    letters than A, C, G and T match nothing, and nothing is found across borders of records.
+
+    Attributes
+    ----------
+    store : path or address
+    name : of the array
+    """
+
+    def __init__(self, text: IndexedText, client: Client | None = None) -> None:
+        self._text, self._client = text, client
+        self.store, self.name = text.store, text.name
+
+    def __len__(self) -> int:
+        """Return how many letters the text has."""
+        return self._text.how.size
+
+    def __repr__(self) -> str:
+        """Return store, array and size."""
+        return f"<Search in {self.store}/{self.name}: {len(self):,} {self.kind}>"
+
+    @property
+    def kind(self) -> Kind:
+        """What is found: "bases" of either strand, or "bytes"."""
+        return self._text.how.kind
+
+    @overload
+    def count(self, patterns: Pattern, *, on_progress: OnProgress | None = None) -> int: ...
+
+    @overload
+    def count(
+        self, patterns: Sequence[Pattern], *, on_progress: OnProgress | None = None
+    ) -> Places: ...
+
+    def count(
+        self, patterns: Pattern | Sequence[Pattern], *, on_progress: OnProgress | None = None
+    ) -> int | Places:
+        """Return how often a pattern is there, or each of several, (k,) int64.
+
+        Occurrences may overlap. A text is UTF-8. Raises BadParams for an empty pattern, CorruptChunk
+        or JobFailed for a damaged index.
+        """
+        wanted = self._patterns(patterns)
+        total = np.zeros(wanted.n, np.int64)
+
+        def on_done(_: int, counts: Places) -> None:
+            total[:] += counts
+            meter.add(1, 0, 0)
+
+        meter = Meter(len(self._text), on_progress)
+        self._run(CountInChunk(self._text, wanted), on_done)
+        return int(total[0]) if isinstance(patterns, str | bytes) else total
+
+    def locate(
+        self,
+        patterns: Pattern | Sequence[Pattern],
+        most: int | None = None,
+        *,
+        on_progress: OnProgress | None = None,
+    ) -> Hits:
+        """Return where patterns are, of each the first `most`, or all; see `count`."""
+        if most is not None and most < 1:
+            raise BadParams(f"of each pattern 1 hit or more is asked for, not {most}")
+        wanted = self._patterns(patterns)
+        parts: list[Hits] = []
+
+        def on_done(_: int, hits: Hits) -> None:
+            parts.append(hits)
+            meter.add(1, 0, 0)
+
+        meter = Meter(len(self._text), on_progress)
+        self._run(LocateInChunk(self._text, wanted, most), on_done)
+        return Hits.joined(parts, most)
+
+    def extract(self, begin: int, end: int) -> bytes:
+        """Return letters begin..end - 1 as they are in the store; BadParams outside."""
+        if not 0 <= begin <= end <= len(self):
+            raise BadParams(f"{self.name} has letters 0 to {len(self):,}, not {begin} to {end}")
+        return self._text.letters.read(begin, end).tobytes()
+
+    @cached_property
+    def genome(self) -> Genome | None:
+        """The records of the text; None where it has none."""
+        return None if self._text.letters.borders is None else Genome(self.store)
+
+    def held(self) -> HeldChunks:
+        """Return what reads the text by chunks, and holds the last ones."""
+        return HeldChunks(self._text.letters.array)
+
+    def _patterns(self, patterns: Pattern | Sequence[Pattern]) -> Patterns:
+        some = [patterns] if isinstance(patterns, str | bytes) else patterns
+        return Patterns.of([p.encode() if isinstance(p, str) else p for p in some], self.kind)
+
+    def _run(self, task: Task[int, FoundT], on_done: Callable[[int, FoundT], None]) -> None:
+        run(task, range(len(self._text)), on_done, client=self._client)
+
+
+def open_search(
+    store: str | Path,
+    *,
+    index: str | Path | None = None,
+    variable: str | None = None,
+    client: Client | None = None,
+) -> Search:
+    """Return what searches a text of a store.
+
+    Parameters
+    ----------
+    store : path or address
+    index : of its indexes, unless they are beside the store
+    variable : array, where several are indexed
+    client : Dask client; None works in threads of this process
+
+    Raises
+    ------
+    BadParams : there is no index, or one of another content
+    CorruptChunk : metadata are damaged
+    """
+    where = None if index is None else str(index)
+    return Search(open_indexed(str(store), where, variable), client)

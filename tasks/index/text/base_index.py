@@ -1,0 +1,179 @@
+"""The index of the bases of a text, which other letters and borders of records break."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.bwt.transform.suffixes import suffix_array
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.memory.aligned import aligned_zeros
+from gangsaw.codecs.core.nucleotides.codes import CODES
+from gangsaw.tasks.index.kernels import bases, bits, walks
+from gangsaw.tasks.index.kernels.patterns import AT_ONCE, N_BASES, fill_table, rows_of_bases
+from gangsaw.tasks.index.kernels.runs import split_runs
+from gangsaw.tasks.index.text.packed import Bytes, Opened, Section, pack
+from gangsaw.tasks.index.text.samples import Places, made_samples, opened_samples, places_of
+from gangsaw.tasks.sequences.ragged import Ragged
+
+KIND = 2
+RATE = 32  # of samples, usually: 0.13 bytes a base
+TABLE_K = 8  # 512 kB: it stays in the second-level cache
+MANY = 1 << 14  # patterns that are worth a table
+NO_BORDERS: Places = np.empty(0, np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """Where the runs of bases are.
+
+    Attributes
+    ----------
+    begins : (r + 1,) int64, in the text of the index, one break between two of them; and behind all
+    places : (r,) int64, in the letters
+    """
+
+    begins: Places
+    places: Places
+
+    def places_of(self, at: Places) -> Places:
+        """Return places in the letters of places in the text, which are of bases."""
+        run = np.searchsorted(self.begins[1:], at, "right").clip(0, max(0, self.places.size - 1))
+        found: Places = self.places[run] + at - self.begins[run]
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class BaseIndex:
+    """An FM-index of bases in lines of 64 bytes, and sampled places.
+
+    Attributes
+    ----------
+    n : letters of the text
+    of : the transform of the runs
+    samples : places of some rows
+    runs : of bases among the letters
+    """
+
+    n: int
+    of: bases.BaseRows
+    samples: walks.Samples
+    runs: Runs
+    _tables: dict[int, npt.NDArray[np.uint32]] = field(default_factory=dict)
+
+    @classmethod
+    def made(cls, letters: Bytes, borders: Places = NO_BORDERS, rate: int = RATE) -> BaseIndex:
+        """Return the index of (n,) uint8 with the place of every `rate`-th suffix.
+
+        borders : (b,) int64, ascending, where records meet; no pattern is found across them
+
+        It takes 8 bytes of memory a letter where runs are long.
+        """
+        text, runs = _split(letters, borders)
+        suffixes = suffix_array(text)
+        samples = made_samples(text, suffixes, rate, has_breaks=True)
+        words = aligned_zeros(bases.n_words(text.size + 1), np.uint64)
+        odd = np.empty(max(1, runs.places.size), np.int64)
+        used = bases.fill_rows(text, suffixes, words, odd)
+        return cls(letters.size, _rows(words, odd[:used], text.size + 1), samples, runs)
+
+    @classmethod
+    def opened(cls, data: Opened) -> BaseIndex:
+        """Return the index of what `unpack` gave; CorruptChunk where anything does not fit."""
+        n, rate, n_samples, n_text, n_odd, n_runs, *_ = data.fields
+        if data.kind != KIND:
+            raise CorruptChunk("no index of bases")
+        words, marks, places, odd, begins, there = data.sections(
+            [
+                Section(bases.n_words(n_text + 1), "<u8"),
+                Section(bits.n_words(n_text + 1), "<u8"),
+                Section(n_samples, "<u4"),
+                Section(n_odd, "<u4"),
+                Section(n_runs + 1, "<u4"),
+                Section(n_runs, "<u4"),
+            ]
+        )
+        runs = Runs(begins.astype(np.int64), there.astype(np.int64))
+        _check_runs(runs, n_text, n)
+        if n_odd != max(1, n_runs):
+            raise CorruptChunk("the index has other breaks than its runs")
+        of = _rows(words, odd.astype(np.int64), n_text + 1)
+        return cls(n, of, opened_samples(marks, places, rate, n_text), runs)
+
+    def packed(self) -> Bytes:
+        """Return the index as (m,) uint8, which `unpack` and `opened` take."""
+        runs, odd = self.runs, self.of.odd.astype("<u4")
+        n_text = int(self.of.firsts[N_BASES]) - 1
+        rate, n_samples = self.samples.rate, self.samples.places.size
+        fields = (self.n, rate, n_samples, n_text, odd.size, runs.places.size)
+        own = (odd, runs.begins.astype("<u4"), runs.places.astype("<u4"))
+        return pack(KIND, fields, (self.of.words, self.samples.marks, self.samples.places, *own))
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the index."""
+        of, samples, runs = self.of, self.samples, self.runs
+        arrays = (of.words, of.has_odd, of.odd, samples.marks, samples.places, runs.begins)
+        return sum(int(array.nbytes) for array in (*arrays, runs.places))
+
+    def rows(self, patterns: Ragged) -> Places:
+        """Return the rows of patterns of codes, (k, 2) int64: the first one of each, and the end.
+
+        A pattern with another code than 0..3 is nowhere.
+        """
+        k = TABLE_K if len(patterns) >= MANY else 0
+        found = np.empty((len(patterns), 2), np.int64)
+        scratch = np.empty(AT_ONCE, np.int64)
+        rows_of_bases(self.of, self._table(k), k, patterns.data, patterns.offsets, found, scratch)
+        return found
+
+    def places(self, rows: Places) -> Places:
+        """Return the places of rows (k,) int64 in the letters; CorruptChunk for a wrong index."""
+        n_text = int(self.of.firsts[N_BASES]) - 1
+        found = places_of(walks.locate_bases, self.of, self.samples, rows, n_text)
+        return self.runs.places_of(found)
+
+    def _table(self, k: int) -> npt.NDArray[np.uint32]:
+        """Return the rows of all k-mers, made once."""
+        if k not in self._tables:
+            table = np.empty((1 << 2 * k, 2), np.uint32)
+            fill_table(self.of, k, table)
+            self._tables[k] = table
+        return self._tables[k]
+
+
+def codes_for(pattern: bytes) -> Bytes:
+    """Return a pattern as codes, of either case; those of other letters match nothing."""
+    return CODES[np.frombuffer(pattern, np.uint8)]
+
+
+def _split(letters: Bytes, borders: Places) -> tuple[Bytes, Runs]:
+    codes = CODES[letters]
+    most = int(np.count_nonzero(codes > N_BASES - 1)) + borders.size + 1
+    text = np.empty(letters.size + most, np.uint8)
+    begins, places = np.empty(most, np.int64), np.empty(most, np.int64)
+    n_runs, n_text = split_runs(codes, borders, text, begins, places)
+    ends = np.append(begins[:n_runs], n_text + (n_runs > 0))
+    return text[:n_text], Runs(ends, places[:n_runs].copy())
+
+
+def _check_runs(runs: Runs, n_text: int, n: int) -> None:
+    """Raise CorruptChunk unless runs follow each other, in the text and in n letters."""
+    lengths = np.diff(runs.begins) - 1
+    ends = runs.places + lengths
+    is_whole = runs.begins[0] == 0 and runs.begins[-1] == n_text + (lengths.size > 0)
+    is_apart = (ends[:-1] <= runs.places[1:]).all() and int(ends.max(initial=0)) <= n
+    if not (is_whole and is_apart and int(lengths.min(initial=1)) > 0):
+        raise CorruptChunk("runs of the index are not those of a text")
+
+
+def _rows(words: npt.NDArray[np.uint64], odd: Places, n_rows: int) -> bases.BaseRows:
+    """Return the transform; CorruptChunk where lines and odd rows do not go together."""
+    has_odd = np.empty(words.size // bases.WORDS, np.bool_)
+    totals = np.empty(N_BASES, np.int64)
+    if not bases.check_rows(words, n_rows, odd, has_odd, totals):
+        raise CorruptChunk("lines of the index do not go with their counts")
+    firsts = np.concatenate(([0], np.cumsum(totals))) + odd.size
+    return bases.BaseRows(words, has_odd, odd, firsts)

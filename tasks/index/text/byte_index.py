@@ -1,0 +1,123 @@
+"""The index of a text of any bytes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.bwt.transform.suffixes import suffix_array
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.memory.aligned import aligned_zeros
+from gangsaw.tasks.index.kernels import bits, tree, walks
+from gangsaw.tasks.index.kernels.patterns import rows_of_bytes
+from gangsaw.tasks.index.text.codes import codes_of, lengths_for, nodes_of
+from gangsaw.tasks.index.text.packed import Bytes, Opened, Section, pack
+from gangsaw.tasks.index.text.samples import Places, made_samples, opened_samples, places_of
+from gangsaw.tasks.sequences.ragged import Ragged
+
+KIND = 1
+RATE = 64  # of samples, usually: 0.06 bytes a byte
+
+
+@dataclass(frozen=True, eq=False)
+class ByteIndex:
+    """An FM-index of bytes: a wavelet tree in the shape of a Huffman code, and sampled places.
+
+    Attributes
+    ----------
+    n : bytes of the text
+    of : the transform
+    samples : places of some rows
+    """
+
+    n: int
+    of: tree.ByteRows
+    samples: walks.Samples
+
+    @classmethod
+    def made(cls, text: Bytes, rate: int = RATE) -> ByteIndex:
+        """Return the index of (n,) uint8 with the place of every `rate`-th suffix.
+
+        It takes 7 bytes of memory a byte of the text.
+        """
+        counts = np.bincount(text, minlength=256).astype(np.int64)
+        lengths = lengths_for(counts)
+        suffixes = suffix_array(np.ascontiguousarray(text))
+        samples = made_samples(text, suffixes, rate, has_breaks=False)
+        transformed, primary = np.empty(text.size, np.uint8), 0
+        if text.size:
+            primary = int(tree.gather(text, suffixes, transformed))
+        del suffixes
+        codes = codes_of(lengths, counts)
+        nodes, _, n_bits = nodes_of(codes, lengths, counts)
+        words = aligned_zeros(bits.n_words(n_bits), np.uint64)
+        wide, ends = lengths.astype(np.int64), nodes[:, tree.BEGIN].copy()
+        tree.fill_bits(transformed, codes, wide, nodes, ends, words)
+        bits.fill_counts(words)
+        return cls(text.size, _rows(words, counts, lengths, primary), samples)
+
+    @classmethod
+    def opened(cls, data: Opened) -> ByteIndex:
+        """Return the index of what `unpack` gave; CorruptChunk where anything does not fit."""
+        n, rate, n_samples, primary, n_bits, *_ = data.fields
+        if data.kind != KIND:
+            raise CorruptChunk("no index of bytes")
+        counts, lengths, words, marks, places = data.sections(
+            [
+                Section(256, "<u4"),
+                Section(256, "u1"),
+                Section(bits.n_words(n_bits), "<u8"),
+                Section(bits.n_words(n + 1), "<u8"),
+                Section(n_samples, "<u4"),
+            ]
+        )
+        counts = counts.astype(np.int64)
+        if int(counts.sum()) != n or not (primary <= n and (primary > 0) == (n > 0)):
+            raise CorruptChunk("counts of bytes are not those of a text")
+        of = _rows(words, counts, lengths, primary, n_bits)
+        return cls(n, of, opened_samples(marks, places, rate, n))
+
+    def packed(self) -> Bytes:
+        """Return the index as (m,) uint8, which `unpack` and `opened` take."""
+        counts = np.diff(self.of.firsts).astype("<u4")
+        n_bits = int((counts.astype(np.int64) * self.of.lengths).sum())
+        fields = (self.n, self.samples.rate, self.samples.places.size, self.of.primary, n_bits)
+        arrays = (counts, self.of.lengths.astype(np.uint8), self.of.bits)
+        return pack(KIND, fields, (*arrays, self.samples.marks, self.samples.places))
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the index."""
+        return int(self.of.bits.nbytes + self.samples.marks.nbytes + self.samples.places.nbytes)
+
+    def rows(self, patterns: Ragged) -> Places:
+        """Return the rows of patterns, (k, 2) int64: the first one of each, and the end."""
+        found = np.empty((len(patterns), 2), np.int64)
+        rows_of_bytes(self.of, patterns.data, patterns.offsets, found)
+        return found
+
+    def places(self, rows: Places) -> Places:
+        """Return the places of rows (k,) int64 in the text; CorruptChunk for a wrong index."""
+        return places_of(walks.locate_bytes, self.of, self.samples, rows, self.n)
+
+
+def _rows(
+    words: npt.NDArray[np.uint64],
+    counts: Places,
+    lengths: npt.NDArray[np.uint8],
+    primary: int,
+    n_bits: int | None = None,
+) -> tree.ByteRows:
+    """Return the transform; with `n_bits` the bits are not trusted, and held against the counts."""
+    codes = codes_of(lengths, counts)
+    nodes, ones, n_own = nodes_of(codes, lengths, counts)
+    if n_bits is not None and (n_bits != n_own or bits.checked_ones(words, n_bits) < 0):
+        raise CorruptChunk("bits of the index do not go with its counts")
+    if not tree.are_nodes_whole(words, nodes, ones, n_own):
+        raise CorruptChunk("nodes of the index do not go with its counts")
+    there = np.flatnonzero(counts)
+    root = 0 if len(nodes) else ~int(there[0]) if there.size else ~0
+    firsts = 1 + np.concatenate(([0], np.cumsum(counts)))
+    return tree.ByteRows(words, nodes, codes, lengths.astype(np.int64), firsts, root, primary)

@@ -1,0 +1,48 @@
+"""Sampled places of an index: made, checked, and walked to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.memory.aligned import aligned_zeros
+from gangsaw.tasks.index.kernels import bits, walks
+
+Places = npt.NDArray[np.int64]
+Walk = Callable[..., None]
+LEAST_RATE, MOST_RATE = 1, 1 << 16
+
+
+def made_samples(
+    text: npt.NDArray[np.uint8], suffixes: npt.NDArray[np.int32], rate: int, *, has_breaks: bool
+) -> walks.Samples:
+    """Return every `rate`-th place of a text, its end, and those behind breaks."""
+    marks = aligned_zeros(bits.n_words(text.size + 1), np.uint64)
+    walks.fill_marks(text, suffixes, rate, has_breaks, marks)
+    places = np.empty(bits.fill_counts(marks), np.uint32)
+    walks.fill_places(suffixes, marks, places)
+    return walks.Samples(marks, places, rate)
+
+
+def opened_samples(
+    marks: npt.NDArray[np.uint64], places: npt.NDArray[np.uint32], rate: int, n: int
+) -> walks.Samples:
+    """Return samples of a text of n letters; CorruptChunk where they do not fit."""
+    if not LEAST_RATE <= rate <= MOST_RATE:
+        raise CorruptChunk(f"places of every {rate}th suffix")
+    if bits.checked_ones(marks, n + 1) != places.size or int(places.max(initial=0)) > n:
+        raise CorruptChunk("sampled places are not those of a text")
+    return walks.Samples(marks, places, rate)
+
+
+def places_of(walk: Walk, of: object, samples: walks.Samples, rows: Places, n: int) -> Places:
+    """Return the places of rows (k,) int64; CorruptChunk where the index is of no text."""
+    out = np.empty(rows.size, np.int64)
+    scratch = np.empty((walks.AT_ONCE, 3), np.int64)
+    walk(of, samples, np.ascontiguousarray(rows), scratch, out)
+    if out.size and not 0 <= int(out.min()) <= int(out.max()) <= n:
+        raise CorruptChunk("the index is of no text: a walk ends nowhere")
+    return out
