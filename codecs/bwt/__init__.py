@@ -1,0 +1,1 @@
+"""Codec for text and logs: Burrows-Wheeler transform of blocks. SPEC.md gives the bytes."""

@@ -1,0 +1,50 @@
+"""The transform of a block, from its suffix array."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gangsaw.codecs.bwt.transform.rows import UNIT, Bytes, Transformed, row_count, spacing
+from gangsaw.codecs.bwt.transform.suffixes import SCRATCH, suffix_array
+from gangsaw.codecs.core.numba.jit import jit_norefs
+
+PER_BYTE = 5  # four of the suffix array, or of the inverse's words, and the transformed byte
+FIXED = SCRATCH + (1 << 16)
+
+
+def room(n: int) -> int:
+    """Return a bound on the bytes that either direction takes for a block of n, besides it."""
+    return PER_BYTE * n + FIXED
+
+
+def transform(block: Bytes) -> Transformed:
+    """Return the transform of a block of (n,) uint8, contiguous, n up to MAX_BLOCK.
+
+    Raises
+    ------
+    MemoryError : there is none for the suffixes
+    """
+    bwt = np.empty(block.size, np.uint8)
+    rows = np.empty(row_count(block.size), np.uint32)
+    if block.size:
+        gather(block, suffix_array(block), spacing(block.size), bwt, rows)
+    return Transformed(bwt, rows)
+
+
+@jit_norefs
+def gather(block: Any, suffixes: Any, every: int, bwt: Any, rows: Any) -> None:
+    """Fill the bytes before the suffixes, and the rows of those at each `every`-th position.
+
+    Row 0 is the empty suffix; the sentinel, before the first byte, has no place in `bwt`.
+    """
+    step, unit, used = np.uint32(every), np.uint32(UNIT - 1), np.uint64(1)
+    bwt[0] = block[block.size - 1]
+    for i in range(np.uint64(block.size)):
+        position = np.uint32(suffixes[i])
+        if position & unit == 0 and position % step == 0:
+            rows[position // step] = i + np.uint64(1)
+        if position != 0:
+            bwt[used] = block[np.uint64(position) - np.uint64(1)]
+            used += np.uint64(1)

@@ -1,0 +1,44 @@
+"""Rows from which the inverse starts: of suffixes at every S-th position. SPEC.md, Transform."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+MAX_BLOCK = 1 << 23  # bytes: rows and their bytes fit in 32 bits together, rows in 24
+# Chains that a core follows at once. 1,024 rows, a thread each on a GPU, would cost 1 % of the
+# payload of text and logs; there a launch of 64 blocks has 4,096 chains with these.
+MOST_ROWS = 64
+# S is an odd multiple of it: places that chains write a power of two apart share cache sets
+UNIT = 64
+# a short block lies in a nearer cache, where fewer chains do, and rows of it cost more
+LEAST_UNITS = 256
+
+Bytes = npt.NDArray[np.uint8]
+Rows = npt.NDArray[np.uint32]
+
+
+class Transformed(NamedTuple):
+    """A transformed block.
+
+    Attributes
+    ----------
+    bwt : (n,) uint8, the byte before the suffix of each row, without that of the sentinel
+    rows : (row_count(n),) uint32, rows of the suffixes at 0, S, 2 S ...; that at 0 has the sentinel
+    """
+
+    bwt: Bytes
+    rows: Rows
+
+
+def spacing(n: int) -> int:
+    """Return S, the distance of the positions whose rows are kept, for a block of n bytes."""
+    units = max(-(-n // (MOST_ROWS * UNIT)), LEAST_UNITS)
+    return UNIT * (units | 1)
+
+
+def row_count(n: int) -> int:
+    """Return how many rows are kept for a block of n bytes: at most MOST_ROWS."""
+    return -(-n // spacing(n))
