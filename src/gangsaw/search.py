@@ -1,4 +1,4 @@
-"""Search in stores: `gangsaw.search.index("logs.zarr")`, then `open("logs.zarr").count("error")`."""
+"""Search in stores: `index("logs.zarr")` once, then `open("logs.zarr").count("error")`."""
 
 from __future__ import annotations
 

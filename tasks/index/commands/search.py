@@ -110,7 +110,7 @@ def _search(
     from gangsaw.tasks.index.found import report
 
     if shown.count:
-        counts = opened.count(wanted, on_progress=show)
+        counts = opened.counts(wanted, on_progress=show)
         report.write_counts(wanted, counts, as_json=as_json)
         return int(counts.sum())
     hits = opened.locate(wanted, shown.most, on_progress=show)

@@ -29,7 +29,8 @@ def write_lines(search: Search, patterns: Sequence[bytes], hits: Hits, context: 
     """Print lines with the place of their first byte, as grep does; "--" between groups."""
     lengths = np.array([len(pattern) for pattern in patterns], np.int64)
     lines = Lines(search.held())
-    for i, group in enumerate(lines.around(hits.place, hits.place + lengths[hits.pattern], context)):
+    ends = hits.place + lengths[hits.pattern]
+    for i, group in enumerate(lines.around(hits.place, ends, context)):
         if i and context:
             _write(b"--\n")
         for line in group:

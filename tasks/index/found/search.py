@@ -1,11 +1,11 @@
-"""Search in a text of a store, by its indexes: `gangsaw.search.open("logs.zarr").count("error")`."""
+"""Search in a text of a store, by its indexes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, overload
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -57,21 +57,17 @@ class Search:
         """What is found: "bases" of either strand, or "bytes"."""
         return self._text.how.kind
 
-    @overload
-    def count(self, patterns: Pattern, *, on_progress: OnProgress | None = None) -> int: ...
+    def count(self, pattern: Pattern) -> int:
+        """Return how often a pattern is there; see `counts`."""
+        return int(self.counts([pattern])[0])
 
-    @overload
-    def count(
+    def counts(
         self, patterns: Sequence[Pattern], *, on_progress: OnProgress | None = None
-    ) -> Places: ...
+    ) -> Places:
+        """Return how often each pattern is there, (k,) int64.
 
-    def count(
-        self, patterns: Pattern | Sequence[Pattern], *, on_progress: OnProgress | None = None
-    ) -> int | Places:
-        """Return how often a pattern is there, or each of several, (k,) int64.
-
-        Occurrences may overlap. A text is UTF-8. Raises BadParams for an empty pattern, CorruptChunk
-        or JobFailed for a damaged index.
+        Occurrences may overlap. A text is UTF-8. Raises BadParams for an empty pattern, JobFailed
+        for a damaged index.
         """
         wanted = self._patterns(patterns)
         total = np.zeros(wanted.n, np.int64)
@@ -82,7 +78,7 @@ class Search:
 
         meter = Meter(len(self._text), on_progress)
         self._run(CountInChunk(self._text, wanted), on_done)
-        return int(total[0]) if isinstance(patterns, str | bytes) else total
+        return total
 
     def locate(
         self,
@@ -91,7 +87,7 @@ class Search:
         *,
         on_progress: OnProgress | None = None,
     ) -> Hits:
-        """Return where patterns are, of each the first `most`, or all; see `count`."""
+        """Return where patterns are, of each the first `most`, or all; see `counts`."""
         if most is not None and most < 1:
             raise BadParams(f"of each pattern 1 hit or more is asked for, not {most}")
         wanted = self._patterns(patterns)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.bits import count_ones, prefetch
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
@@ -42,10 +43,10 @@ class BaseRows(NamedTuple):
     firsts : (5,) int64, first row of the suffixes that begin with each base, and the number of rows
     """
 
-    words: Any
-    has_odd: Any
-    odd: Any
-    firsts: Any
+    words: npt.NDArray[np.uint64]
+    has_odd: npt.NDArray[np.bool_]
+    odd: npt.NDArray[np.int64]
+    firsts: npt.NDArray[np.int64]
 
 
 def n_words(n_rows: int) -> int:
@@ -86,13 +87,13 @@ def step(of: Any, base: Any, row: Any) -> Any:
 
 
 @jit_norefs
-def _odd_between(odd: Any, begin: int, end: int) -> int:
+def _odd_between(odd: Any, begin: Any, end: Any) -> Any:
     """Return how many odd rows are begin..end - 1."""
     return _first_from(odd, end) - _first_from(odd, begin)
 
 
 @jit_norefs_inline
-def _first_from(odd: Any, row: int) -> int:
+def _first_from(odd: Any, row: Any) -> Any:
     low, high = np.int64(0), np.int64(odd.size)
     while low < high:
         middle = (low + high) >> 1
@@ -137,7 +138,7 @@ def fill_rows(codes: Any, suffixes: Any, words: Any, odd: Any) -> int:
 
 
 @jit_norefs
-def check_rows(words: Any, n_rows: int, odd: Any, has_odd: Any, totals: Any) -> bool:
+def check_rows(words: Any, n_rows: int, odd: Any, has_odd: Any, totals: Any) -> Any:
     """Whether lines and odd rows go together; fill `has_odd` (l,) bool and `totals` (4,) int64."""
     used = 0
     totals[:] = 0

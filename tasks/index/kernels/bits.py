@@ -21,7 +21,7 @@ ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 def n_words(n_bits: int) -> int:
-    """Return the words of so many bits; a line more where the last one is full: rank(n) is asked."""
+    """Return the words of so many bits; a line more where the last one is full, for rank(n)."""
     return WORDS * (n_bits // PER_LINE + 1)
 
 
@@ -69,7 +69,7 @@ def set_bit(words: Any, bit: Any) -> None:
 
 
 @jit_norefs
-def fill_counts(words: Any) -> int:
+def fill_counts(words: Any) -> Any:
     """Fill the counts of lines; return the number of ones."""
     n = np.int64(0)
     for line in range(words.size // WORDS):
@@ -80,7 +80,7 @@ def fill_counts(words: Any) -> int:
 
 
 @jit_norefs
-def checked_ones(words: Any, n_bits: int) -> int:
+def checked_ones(words: Any, n_bits: int) -> Any:
     """Return the number of ones; -1 where counts are wrong, or bits behind the last one are set."""
     n = np.int64(0)
     for line in range(words.size // WORDS):

@@ -60,9 +60,7 @@ def rows_of_bases(
 
 
 @jit_norefs_inline
-def _begin(
-    of: Any, table: Any, k: int, data: Any, begin: int, end: int, rows: Any, i: int
-) -> Any:
+def _begin(of: Any, table: Any, k: int, data: Any, begin: int, end: int, rows: Any, i: int) -> Any:
     """Look the last letters of a pattern up; return how many letters are left."""
     rows[i, 0], rows[i, 1] = 0, of.firsts[N_BASES]
     for at in range(begin, end):
@@ -71,7 +69,7 @@ def _begin(
             return 0
     if end - begin < k:
         return end - begin
-    number = 0
+    number = np.int64(0)
     for at in range(end - k, end):
         number = 4 * number + np.int64(data[at])
     rows[i, 0], rows[i, 1] = table[number, 0], table[number, 1]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.tasks.index.kernels.bits import is_set, rank, set_bit
@@ -31,13 +32,13 @@ class ByteRows(NamedTuple):
     primary : row of the whole text, before which there is nothing: the transform leaves it out
     """
 
-    bits: Any
-    nodes: Any
-    codes: Any
-    lengths: Any
-    firsts: Any
-    root: Any
-    primary: Any
+    bits: npt.NDArray[np.uint64]
+    nodes: npt.NDArray[np.int64]
+    codes: npt.NDArray[np.uint64]
+    lengths: npt.NDArray[np.int64]
+    firsts: npt.NDArray[np.int64]
+    root: int
+    primary: int
 
 
 @jit_norefs_inline

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.tasks.index.kernels import bases, tree
@@ -25,9 +26,9 @@ class Samples(NamedTuple):
     rate : a walk takes fewer steps than this
     """
 
-    marks: Any
-    places: Any
-    rate: Any
+    marks: npt.NDArray[np.uint64]
+    places: npt.NDArray[np.uint32]
+    rate: int
 
 
 @jit_norefs

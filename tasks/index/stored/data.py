@@ -56,7 +56,7 @@ class Letters:
         """Return where records meet in letters begin..end - 1, counted from `begin`."""
         if self.borders is None:
             return NO_BORDERS
-        starts = _starts(self.borders, self.size, self.identity)
+        starts = _starts(self)
         first, last = np.searchsorted(starts, [begin, end])
         return starts[first:last] - begin
 
@@ -102,8 +102,10 @@ def _letters(source: ZarrSource, array: SourceArray) -> Letters:
 
 
 @lru_cache(maxsize=4)
-def _starts(borders: SourceArray, size: int, identity: str) -> Places:
+def _starts(letters: Letters) -> Places:
     """Return where records begin; CorruptChunk unless they go on to the end of all letters."""
+    borders, size = letters.borders, letters.size
+    assert borders is not None
     found = np.asarray(borders.read((slice(0, borders.shape[0]),))).astype(np.int64)
     if found[0] != 0 or found[-1] != size or (np.diff(found) < 0).any():
         raise CorruptChunk(f"{borders.name} does not grow within the letters")

@@ -66,7 +66,7 @@ def _array(own: Mapping[str, object]) -> IndexedArray:
     size, chunk, rate = (int(cast(int, own[name])) for name in ("size", "chunk", "rate"))
     if own["kind"] not in RATES or size < 1 or not 1 <= chunk <= size or rate < 1:
         raise ValueError(f"{size} letters in indexes of {chunk}")
-    return IndexedArray(cast(Kind, own["kind"]), size, chunk, rate, str(own["identity"]))
+    return IndexedArray(own["kind"], size, chunk, rate, str(own["identity"]))
 
 
 def beside(store: str) -> str:
@@ -76,5 +76,3 @@ def beside(store: str) -> str:
         if store.endswith(suffix):
             return f"{store.removesuffix(suffix)}{SUFFIX}"
     return f"{store}{SUFFIX}"
-
-

@@ -19,8 +19,8 @@ from gangsaw.tasks.index.text.byte_index import ByteIndex
 from gangsaw.tasks.index.text.kinds import MOST_LETTERS, RATES, WORKING, room_for
 from gangsaw.tasks.jobs.compress import Summary, compress
 from gangsaw.tasks.source import Coordinate, Described, Region
-from gangsaw.tasks.store.stamps import Stamps
 from gangsaw.tasks.store.source import ZarrSource
+from gangsaw.tasks.store.stamps import Stamps
 
 if TYPE_CHECKING:
     from distributed import Client

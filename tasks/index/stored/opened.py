@@ -44,7 +44,7 @@ class IndexedText:
 
     def index(self, number: int) -> TextIndex:
         """Return an index; CorruptChunk where its bytes are wrong."""
-        return _index(self.rows, self.how, number)
+        return _index(self, number)
 
 
 def open_indexed(store: str, index: str | None = None, variable: str | None = None) -> IndexedText:
@@ -85,7 +85,8 @@ def _chosen(where: str, names: list[str], wanted: str | None) -> str:
 
 
 @lru_cache(maxsize=HELD)
-def _index(rows: SourceArray, how: IndexedArray, number: int) -> TextIndex:
+def _index(text: IndexedText, number: int) -> TextIndex:
+    rows, how = text.rows, text.how
     data = np.asarray(rows.read((slice(number, number + 1), slice(0, rows.shape[1]))))
     where = f"{getattr(rows, 'address', '')}/{rows.name}"
     begin, end = how.window(number)

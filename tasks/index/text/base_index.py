@@ -14,7 +14,7 @@ from gangsaw.codecs.core.nucleotides.codes import CODES
 from gangsaw.tasks.index.kernels import bases, bits, walks
 from gangsaw.tasks.index.kernels.patterns import AT_ONCE, N_BASES, fill_table, rows_of_bases
 from gangsaw.tasks.index.kernels.runs import split_runs
-from gangsaw.tasks.index.text.packed import Bytes, Opened, Section, pack
+from gangsaw.tasks.index.text.packed import Bytes, Opened, pack
 from gangsaw.tasks.index.text.samples import Places, made_samples, opened_samples, places_of
 from gangsaw.tasks.sequences.ragged import Ragged
 
@@ -85,16 +85,13 @@ class BaseIndex:
         n, rate, n_samples, n_text, n_odd, n_runs, *_ = data.fields
         if data.kind != KIND:
             raise CorruptChunk("no index of bases")
-        words, marks, places, odd, begins, there = data.sections(
-            [
-                Section(bases.n_words(n_text + 1), "<u8"),
-                Section(bits.n_words(n_text + 1), "<u8"),
-                Section(n_samples, "<u4"),
-                Section(n_odd, "<u4"),
-                Section(n_runs + 1, "<u4"),
-                Section(n_runs, "<u4"),
-            ]
-        )
+        arrays = data.arrays()
+        words = arrays.take(bases.n_words(n_text + 1), np.uint64)
+        marks = arrays.take(bits.n_words(n_text + 1), np.uint64)
+        places = arrays.take(n_samples, np.uint32)
+        odd = arrays.take(n_odd, np.uint32)
+        begins, there = arrays.take(n_runs + 1, np.uint32), arrays.take(n_runs, np.uint32)
+        arrays.end()
         runs = Runs(begins.astype(np.int64), there.astype(np.int64))
         _check_runs(runs, n_text, n)
         if n_odd != max(1, n_runs):

@@ -13,7 +13,7 @@ from gangsaw.codecs.core.memory.aligned import aligned_zeros
 from gangsaw.tasks.index.kernels import bits, tree, walks
 from gangsaw.tasks.index.kernels.patterns import rows_of_bytes
 from gangsaw.tasks.index.text.codes import codes_of, lengths_for, nodes_of
-from gangsaw.tasks.index.text.packed import Bytes, Opened, Section, pack
+from gangsaw.tasks.index.text.packed import Bytes, Opened, pack
 from gangsaw.tasks.index.text.samples import Places, made_samples, opened_samples, places_of
 from gangsaw.tasks.sequences.ragged import Ragged
 
@@ -64,16 +64,13 @@ class ByteIndex:
         n, rate, n_samples, primary, n_bits, *_ = data.fields
         if data.kind != KIND:
             raise CorruptChunk("no index of bytes")
-        counts, lengths, words, marks, places = data.sections(
-            [
-                Section(256, "<u4"),
-                Section(256, "u1"),
-                Section(bits.n_words(n_bits), "<u8"),
-                Section(bits.n_words(n + 1), "<u8"),
-                Section(n_samples, "<u4"),
-            ]
-        )
-        counts = counts.astype(np.int64)
+        arrays = data.arrays()
+        counts = arrays.take(256, np.uint32).astype(np.int64)
+        lengths = arrays.take(256, np.uint8)
+        words = arrays.take(bits.n_words(n_bits), np.uint64)
+        marks = arrays.take(bits.n_words(n + 1), np.uint64)
+        places = arrays.take(n_samples, np.uint32)
+        arrays.end()
         if int(counts.sum()) != n or not (primary <= n and (primary > 0) == (n > 0)):
             raise CorruptChunk("counts of bytes are not those of a text")
         of = _rows(words, counts, lengths, primary, n_bits)

@@ -16,7 +16,9 @@ LONGEST = 48  # bits; a text would need 2^32 bytes for more
 
 def lengths_for(counts: Counts) -> npt.NDArray[np.uint8]:
     """Return (256,) bits of the code of each byte; 0 where it is not there, or alone."""
-    heap = [(int(n), byte, (byte,)) for byte, n in enumerate(counts) if n]
+    heap: list[tuple[int, int, tuple[int, ...]]] = [
+        (int(n), byte, (byte,)) for byte, n in enumerate(counts) if n
+    ]
     lengths = np.zeros(256, np.uint8)
     heapq.heapify(heap)
     while len(heap) > 1:
@@ -30,7 +32,7 @@ def codes_of(lengths: npt.NDArray[np.uint8], counts: Counts) -> npt.NDArray[np.u
     """Return (256,) canonical codes; CorruptChunk where these are no lengths of a whole code."""
     there = np.flatnonzero(counts)
     codes = np.zeros(256, np.uint64)
-    if (lengths[counts == 0] != 0).any() or there.size < 2 and lengths.any():
+    if (lengths[counts == 0] != 0).any() or (there.size < 2 and lengths.any()):
         raise CorruptChunk("code lengths of bytes that are not there")
     if there.size < 2:
         return codes

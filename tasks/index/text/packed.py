@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import NumpyArray, ScalarT
 from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.codecs.core.errors import CorruptChunk, NewerFormat
 from gangsaw.codecs.core.memory.aligned import LINE, aligned, aligned_zeros
@@ -44,18 +45,31 @@ class Opened:
     fields: tuple[int, ...]
     body: Bytes
 
-    def sections(self, wanted: Sequence[Section]) -> list[npt.NDArray[Any]]:
-        """Return copies of the arrays, each from a line of the cache on; CorruptChunk if cut."""
-        found, at = [], 0
-        if room_of(wanted) != self.body.size:
-            raise CorruptChunk("the arrays of the index are not as long as its header says")
-        for size, kind in wanted:
-            n_bytes = size * np.dtype(kind).itemsize
-            array = aligned(size, kind)
-            array[:] = self.body[at : at + n_bytes].view(kind)
-            found.append(array)
-            at += padded(n_bytes)
-        return found
+    def arrays(self) -> Arrays:
+        """Return what takes the arrays of the body, one after the other."""
+        return Arrays(self.body)
+
+
+class Arrays:
+    """Takes arrays from bytes, copied to where a line of the cache begins."""
+
+    def __init__(self, body: Bytes) -> None:
+        self._body, self._at = body, 0
+
+    def take(self, size: int, kind: type[ScalarT]) -> npt.NDArray[ScalarT]:
+        """Return the next array; CorruptChunk where the bytes end in it."""
+        n_bytes = size * np.dtype(kind).itemsize
+        if padded(n_bytes) > self._body.size - self._at:
+            raise CorruptChunk("arrays of the index are cut")
+        array: npt.NDArray[ScalarT] = aligned(size, kind)
+        array.view(np.uint8)[:] = self._body[self._at : self._at + n_bytes]
+        self._at += padded(n_bytes)
+        return array
+
+    def end(self) -> None:
+        """Raise CorruptChunk where something is left."""
+        if self._at != self._body.size:
+            raise CorruptChunk("bytes behind the arrays of the index")
 
 
 def padded(n_bytes: int) -> int:
@@ -68,7 +82,7 @@ def room_of(sections: Sequence[Section]) -> int:
     return sum(padded(size * np.dtype(kind).itemsize) for size, kind in sections)
 
 
-def pack(kind: int, fields: Sequence[int], arrays: Sequence[npt.NDArray[Any]]) -> Bytes:
+def pack(kind: int, fields: Sequence[int], arrays: Sequence[NumpyArray]) -> Bytes:
     """Return an index as (n,) uint8."""
     size = 8 * FIELDS + sum(padded(array.nbytes) for array in arrays)
     out = aligned_zeros(size, np.uint8)
@@ -103,4 +117,3 @@ def unpack(data: Bytes) -> Opened:
         raise CorruptChunk("the checksum of the index is wrong")
     fields = tuple(int(field) for field in header[FIRST_OWN:])
     return Opened(int(header[KIND_AT]), fields, data[8 * FIELDS : size])
-

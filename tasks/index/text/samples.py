@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.aligned import aligned_zeros
-from gangsaw.tasks.index.kernels import bits, walks
+from gangsaw.tasks.index.kernels import bases, bits, tree, walks
 
+RowsT = TypeVar("RowsT", bases.BaseRows, tree.ByteRows)
 Places = npt.NDArray[np.int64]
-Walk = Callable[..., None]
+Walk = Callable[[RowsT, walks.Samples, Places, Places, Places], None]
 LEAST_RATE, MOST_RATE = 1, 1 << 16
 
 
@@ -38,7 +40,7 @@ def opened_samples(
     return walks.Samples(marks, places, rate)
 
 
-def places_of(walk: Walk, of: object, samples: walks.Samples, rows: Places, n: int) -> Places:
+def places_of(walk: Walk[RowsT], of: RowsT, samples: walks.Samples, rows: Places, n: int) -> Places:
     """Return the places of rows (k,) int64; CorruptChunk where the index is of no text."""
     out = np.empty(rows.size, np.int64)
     scratch = np.empty((walks.AT_ONCE, 3), np.int64)
