@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gangsaw.tasks.index.found.hits import Hits
+from gangsaw.tasks.index.found.hits import Occurrences
 from gangsaw.tasks.index.found.search import Search
 from gangsaw.tasks.index.found.search import open_search as open
 from gangsaw.tasks.index.stored.job import index_job as index
 
-__all__ = ["Hits", "Search", "index", "open"]
+__all__ = ["Occurrences", "Search", "index", "open"]

@@ -40,7 +40,7 @@ class Sought:
 
 
 @dataclass(frozen=True)
-class Shown:
+class SearchOutput:
     """What is printed."""
 
     PANEL: ClassVar[str] = "Output"
@@ -48,7 +48,11 @@ class Shown:
     most: Annotated[
         int | None,
         typer.Option(
-            "--max", "-m", min=1, help="Hits of each pattern. (default: all)", show_default=False
+            "--max",
+            "-m",
+            min=1,
+            help="Hits of each pattern. (default: all)",
+            show_default=False,
         ),
     ] = None
     context: Annotated[
@@ -67,7 +71,7 @@ def search(
     ] = None,
     *,
     sought: Sought,
-    shown: Shown,
+    shown: SearchOutput,
     index: Annotated[
         str, typer.Option(help="The index. (default: STORE.index.zarr)", show_default=False)
     ] = "",
@@ -104,7 +108,12 @@ def search(
 
 
 def _search(
-    opened: Search, wanted: list[bytes], shown: Shown, show: OnProgress | None, *, as_json: bool
+    opened: Search,
+    wanted: list[bytes],
+    shown: SearchOutput,
+    show: OnProgress | None,
+    *,
+    as_json: bool,
 ) -> int:
     """Print what is found; return how much."""
     from gangsaw.tasks.index.found import report

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gangsaw.tasks.engine.failure import naming
-from gangsaw.tasks.index.found.hits import Hits, Patterns
+from gangsaw.tasks.index.found.hits import Occurrences, Patterns
 from gangsaw.tasks.index.stored.opened import IndexedText
 from gangsaw.tasks.index.text.base_index import BaseIndex
 from gangsaw.tasks.index.text.byte_index import ByteIndex
@@ -23,7 +23,7 @@ WINDOW_RATE = 8  # of samples of an index that is made for a border
 INDEX_COPIES = 4  # of the bytes of an index, while it is read and opened
 
 
-class Found(NamedTuple):
+class Located(NamedTuple):
     """Places of some letters of Patterns: (n,) int64 each."""
 
     which: Places
@@ -76,7 +76,7 @@ class LocateInChunk:
         """Memory of a chunk."""
         return _peak_bytes(self.text)
 
-    def __call__(self, number: int) -> Hits:
+    def __call__(self, number: int) -> Occurrences:
         """Return where the patterns are."""
         with naming(f"{self.text.store}, chunk {number}"):
             begin, _ = self.text.how.window(number)
@@ -84,30 +84,30 @@ class LocateInChunk:
             across = _across(self.text, self.patterns, number)
             which = np.concatenate((inside.which, across.which))
             place = np.concatenate((inside.place + begin, across.place))
-            own = Hits(self.patterns.pattern[which], place, self.patterns.strand[which])
-            return Hits.joined([own], self.most)
+            own = Occurrences(self.patterns.pattern[which], place, self.patterns.strand[which])
+            return Occurrences.joined([own], self.most)
 
 
-def located(index: TextIndex, patterns: Patterns) -> Found:
+def located(index: TextIndex, patterns: Patterns) -> Located:
     """Return all places of patterns in a text, in any order."""
     rows = index.rows(patterns.letters)
     counts = (rows[:, 1] - rows[:, 0]).clip(0)
     which = np.repeat(np.arange(counts.size), counts)
     first = np.repeat(rows[:, 0] - (np.cumsum(counts) - counts), counts)
-    return Found(which, index.places(first + np.arange(which.size)))
+    return Located(which, index.places(first + np.arange(which.size)))
 
 
-def _across(text: IndexedText, patterns: Patterns, number: int) -> Found:
+def _across(text: IndexedText, patterns: Patterns, number: int) -> Located:
     """Return places in the array of what crosses the end of a chunk, but none before it."""
     begin, end = text.how.window(number)
     reach = patterns.longest - 1
     if end == text.how.size or not reach:
-        return Found(np.empty(0, np.int64), np.empty(0, np.int64))
+        return Located(np.empty(0, np.int64), np.empty(0, np.int64))
     first, last = max(begin, end - reach), min(text.how.size, end + reach)
     found = located(_window(text, first, last), patterns)
     place = found.place + first
     crosses = (place < end) & (place + patterns.letters.lengths[found.which] > end)
-    return Found(found.which[crosses], place[crosses])
+    return Located(found.which[crosses], place[crosses])
 
 
 def _window(text: IndexedText, begin: int, end: int) -> TextIndex:

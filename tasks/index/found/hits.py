@@ -64,7 +64,7 @@ class Patterns:
 
 
 @dataclass(frozen=True, eq=False)
-class Hits:
+class Occurrences:
     """Where patterns are, sorted by pattern, then by place.
 
     Attributes
@@ -83,7 +83,7 @@ class Hits:
         return self.place.size
 
     @classmethod
-    def joined(cls, parts: Iterable[Hits], most: int | None = None) -> Hits:
+    def joined(cls, parts: Iterable[Occurrences], most: int | None = None) -> Occurrences:
         """Return hits sorted, of each pattern those of the lowest places where `most` says so."""
         some = list(parts)
         pattern = np.concatenate([np.empty(0, np.int64), *(one.pattern for one in some)])

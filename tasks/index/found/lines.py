@@ -28,7 +28,7 @@ class Line(NamedTuple):
     is_hit: bool
 
 
-class Lines:
+class TextLines:
     """The lines of a text, read by `held`."""
 
     def __init__(self, held: HeldChunks) -> None:

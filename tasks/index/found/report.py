@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from gangsaw.tasks.genomes.genome import Genome, GenomeRecord
-from gangsaw.tasks.index.found.hits import FORWARD, Hits
-from gangsaw.tasks.index.found.lines import Lines
+from gangsaw.tasks.index.found.hits import FORWARD, Occurrences
+from gangsaw.tasks.index.found.lines import TextLines
 from gangsaw.tasks.index.found.search import Search
 from gangsaw.tasks.index.text.samples import Places
 
@@ -25,10 +25,10 @@ def write_counts(patterns: Sequence[bytes], counts: Places, *, as_json: bool) ->
         _write(b"%d\t%s\n" % (n, pattern) if len(patterns) > 1 else b"%d\n" % n)
 
 
-def write_lines(search: Search, patterns: Sequence[bytes], hits: Hits, context: int) -> None:
+def write_lines(search: Search, patterns: Sequence[bytes], hits: Occurrences, context: int) -> None:
     """Print lines with the place of their first byte, as grep does; "--" between groups."""
     lengths = np.array([len(pattern) for pattern in patterns], np.int64)
-    lines = Lines(search.held())
+    lines = TextLines(search.held())
     ends = hits.place + lengths[hits.pattern]
     for i, group in enumerate(lines.around(hits.place, ends, context)):
         if i and context:
@@ -37,7 +37,9 @@ def write_lines(search: Search, patterns: Sequence[bytes], hits: Hits, context: 
             _write(b"%d%s%s\n" % (line.place, b":" if line.is_hit else b"-", line.text))
 
 
-def write_residues(genome: Genome, patterns: Sequence[bytes], hits: Hits, context: int) -> None:
+def write_residues(
+    genome: Genome, patterns: Sequence[bytes], hits: Occurrences, context: int
+) -> None:
     """Print record and place from 1 on, strand, pattern, and residues around it where asked for."""
     for pattern, (record, begin), strand in _in_records(genome, hits):
         cells = [f"{record.name}:{begin + 1}", _strand(strand), _text(patterns[pattern])]
@@ -47,7 +49,7 @@ def write_residues(genome: Genome, patterns: Sequence[bytes], hits: Hits, contex
         _write("\t".join(cells).encode("utf-8", "surrogateescape") + b"\n")
 
 
-def write_hits_as_json(search: Search, patterns: Sequence[bytes], hits: Hits) -> None:
+def write_hits_as_json(search: Search, patterns: Sequence[bytes], hits: Occurrences) -> None:
     """Print a JSON list: each pattern, with its hits."""
     found: list[dict[str, object]] = [{"pattern": _text(one), "hits": []} for one in patterns]
     own: list[list[object]] = [[] for _ in patterns]
@@ -63,7 +65,9 @@ def write_hits_as_json(search: Search, patterns: Sequence[bytes], hits: Hits) ->
     _write_json(found)
 
 
-def _in_records(genome: Genome, hits: Hits) -> list[tuple[int, tuple[GenomeRecord, int], int]]:
+def _in_records(
+    genome: Genome, hits: Occurrences
+) -> list[tuple[int, tuple[GenomeRecord, int], int]]:
     """Return pattern, record with the place in it, and strand of each hit."""
     numbers = np.searchsorted(genome.offsets, hits.place, "right") - 1
     inside = hits.place - genome.offsets[numbers]

@@ -15,7 +15,7 @@ from gangsaw.tasks.engine.window import run
 from gangsaw.tasks.engine.work import Task
 from gangsaw.tasks.genomes.genome import Genome
 from gangsaw.tasks.index.found.find import CountInChunk, LocateInChunk
-from gangsaw.tasks.index.found.hits import Hits, Patterns
+from gangsaw.tasks.index.found.hits import Occurrences, Patterns
 from gangsaw.tasks.index.stored.opened import IndexedText, open_indexed
 from gangsaw.tasks.index.text.kinds import Kind
 from gangsaw.tasks.index.text.samples import Places
@@ -86,20 +86,20 @@ class Search:
         most: int | None = None,
         *,
         on_progress: OnProgress | None = None,
-    ) -> Hits:
+    ) -> Occurrences:
         """Return where patterns are, of each the first `most`, or all; see `counts`."""
         if most is not None and most < 1:
             raise BadParams(f"of each pattern 1 hit or more is asked for, not {most}")
         wanted = self._patterns(patterns)
-        parts: list[Hits] = []
+        parts: list[Occurrences] = []
 
-        def on_done(_: int, hits: Hits) -> None:
+        def on_done(_: int, hits: Occurrences) -> None:
             parts.append(hits)
             meter.add(1, 0, 0)
 
         meter = Meter(len(self._text), on_progress)
         self._run(LocateInChunk(self._text, wanted, most), on_done)
-        return Hits.joined(parts, most)
+        return Occurrences.joined(parts, most)
 
     def extract(self, begin: int, end: int) -> bytes:
         """Return letters begin..end - 1 as they are in the store; BadParams outside."""

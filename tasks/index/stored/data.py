@@ -25,7 +25,7 @@ OF_BASES = (NUCLEOTIDES, READ_SEQUENCES)
 
 
 @dataclass(frozen=True)
-class Letters:
+class StoredText:
     """An array of a store as a text.
 
     Attributes
@@ -61,7 +61,9 @@ class Letters:
         return starts[first:last] - begin
 
 
-def letters_of(store: str, variables: Sequence[str] = ()) -> tuple[ZarrSource, dict[str, Letters]]:
+def letters_of(
+    store: str, variables: Sequence[str] = ()
+) -> tuple[ZarrSource, dict[str, StoredText]]:
     """Return a store, and its arrays that can be indexed: those named, else the main ones.
 
     Raises
@@ -91,18 +93,18 @@ def _main(texts: Mapping[str, SourceArray], attrs: Mapping[str, object]) -> list
     return sequences or plain
 
 
-def _letters(source: ZarrSource, array: SourceArray) -> Letters:
+def _letters(source: ZarrSource, array: SourceArray) -> StoredText:
     kind: Kind = "bases" if array.attrs.get(CONTENT) in OF_BASES else "bytes"
     others = {other.name: other for other in source.arrays}
     borders = others.get(BORDERS.get(array.name, "")) if GENOME in source.attrs else None
     names = {array.name} if borders is None else {array.name, borders.name}
     own = tuple(one for one in source.there if one.name in names)
     content = replace(source, there=own, coords=(), attrs={})
-    return Letters(array, kind, borders, content.identity())
+    return StoredText(array, kind, borders, content.identity())
 
 
 @lru_cache(maxsize=4)
-def _starts(letters: Letters) -> Places:
+def _starts(letters: StoredText) -> Places:
     """Return where records begin; CorruptChunk unless they go on to the end of all letters."""
     borders, size = letters.borders, letters.size
     assert borders is not None

@@ -12,7 +12,7 @@ from zarr.codecs import ZstdCodec
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.progress import OnProgress
-from gangsaw.tasks.index.stored.data import Letters, letters_of
+from gangsaw.tasks.index.stored.data import StoredText, letters_of
 from gangsaw.tasks.index.stored.info import IndexedArray, arrays_of, attrs_of, beside
 from gangsaw.tasks.index.text.base_index import BaseIndex
 from gangsaw.tasks.index.text.byte_index import ByteIndex
@@ -40,7 +40,7 @@ class IndexArray(Described):
     how : it is indexed
     """
 
-    of: Letters
+    of: StoredText
     how: IndexedArray
 
     @property
@@ -117,7 +117,7 @@ def index_job(
     )
 
 
-def _plan(letters: Letters, rate: int | None) -> IndexedArray:
+def _plan(letters: StoredText, rate: int | None) -> IndexedArray:
     chunk = min(letters.size, (letters.array.chunks or letters.array.shape)[0])
     if chunk > MOST_LETTERS:
         raise BadParams(
@@ -130,7 +130,7 @@ def _plan(letters: Letters, rate: int | None) -> IndexedArray:
     return found
 
 
-def _described(letters: Letters, how: IndexedArray) -> IndexArray:
+def _described(letters: StoredText, how: IndexedArray) -> IndexArray:
     room = room_for(how.kind, how.chunk, how.rate)
     name = letters.array.name
     return IndexArray(

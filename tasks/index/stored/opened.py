@@ -9,7 +9,7 @@ import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.codecs.core.options import listed
-from gangsaw.tasks.index.stored.data import Letters, letters_of
+from gangsaw.tasks.index.stored.data import StoredText, letters_of
 from gangsaw.tasks.index.stored.info import IndexedArray, arrays_of, beside
 from gangsaw.tasks.index.text.kinds import TextIndex, opened, room_for
 from gangsaw.tasks.source import SourceArray
@@ -34,7 +34,7 @@ class IndexedText:
 
     store: str
     name: str
-    letters: Letters
+    letters: StoredText
     how: IndexedArray
     rows: SourceArray
 

@@ -26,7 +26,7 @@ NO_BORDERS: Places = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True, eq=False)
-class Runs:
+class BaseRuns:
     """Where the runs of bases are.
 
     Attributes
@@ -60,7 +60,7 @@ class BaseIndex:
     n: int
     of: bases.BaseRows
     samples: walks.Samples
-    runs: Runs
+    runs: BaseRuns
     _tables: dict[int, npt.NDArray[np.uint32]] = field(default_factory=dict)
 
     @classmethod
@@ -92,7 +92,7 @@ class BaseIndex:
         odd = arrays.take(n_odd, np.uint32)
         begins, there = arrays.take(n_runs + 1, np.uint32), arrays.take(n_runs, np.uint32)
         arrays.end()
-        runs = Runs(begins.astype(np.int64), there.astype(np.int64))
+        runs = BaseRuns(begins.astype(np.int64), there.astype(np.int64))
         _check_runs(runs, n_text, n)
         if n_odd != max(1, n_runs):
             raise CorruptChunk("the index has other breaks than its runs")
@@ -146,17 +146,17 @@ def codes_for(pattern: bytes) -> Bytes:
     return CODES[np.frombuffer(pattern, np.uint8)]
 
 
-def _split(letters: Bytes, borders: Places) -> tuple[Bytes, Runs]:
+def _split(letters: Bytes, borders: Places) -> tuple[Bytes, BaseRuns]:
     codes = CODES[letters]
     most = int(np.count_nonzero(codes > N_BASES - 1)) + borders.size + 1
     text = np.empty(letters.size + most, np.uint8)
     begins, places = np.empty(most, np.int64), np.empty(most, np.int64)
     n_runs, n_text = split_runs(codes, borders, text, begins, places)
     ends = np.append(begins[:n_runs], n_text + (n_runs > 0))
-    return text[:n_text], Runs(ends, places[:n_runs].copy())
+    return text[:n_text], BaseRuns(ends, places[:n_runs].copy())
 
 
-def _check_runs(runs: Runs, n_text: int, n: int) -> None:
+def _check_runs(runs: BaseRuns, n_text: int, n: int) -> None:
     """Raise CorruptChunk unless runs follow each other, in the text and in n letters."""
     lengths = np.diff(runs.begins) - 1
     ends = runs.places + lengths
