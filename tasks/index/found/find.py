@@ -42,7 +42,7 @@ class CountInChunk:
     @property
     def peak_bytes(self) -> int:
         """Memory of a chunk."""
-        return _peak_bytes(self.text)
+        return peak_bytes_of(self.text)
 
     def __call__(self, number: int) -> Places:
         """Return how often each pattern is there, (n,) int64."""
@@ -74,7 +74,7 @@ class LocateInChunk:
     @property
     def peak_bytes(self) -> int:
         """Memory of a chunk."""
-        return _peak_bytes(self.text)
+        return peak_bytes_of(self.text)
 
     def __call__(self, number: int) -> Occurrences:
         """Return where the patterns are."""
@@ -97,25 +97,32 @@ def located(index: TextIndex, patterns: Patterns) -> Located:
     return Located(which, index.places(first + np.arange(which.size)))
 
 
-def _across(text: IndexedText, patterns: Patterns, number: int) -> Located:
-    """Return places in the array of what crosses the end of a chunk, but none before it."""
+def reach_of(text: IndexedText, number: int, length: int) -> tuple[int, int]:
+    """Return first letter and end of what crosses the end of a chunk, and none before it."""
     begin, end = text.how.window(number)
-    reach = patterns.longest - 1
-    if end == text.how.size or not reach:
-        return Located(np.empty(0, np.int64), np.empty(0, np.int64))
-    first, last = max(begin, end - reach), min(text.how.size, end + reach)
-    found = located(_window(text, first, last), patterns)
-    place = found.place + first
-    crosses = (place < end) & (place + patterns.letters.lengths[found.which] > end)
-    return Located(found.which[crosses], place[crosses])
+    return max(begin, end - length + 1), min(text.how.size, end + length - 1)
 
 
-def _window(text: IndexedText, begin: int, end: int) -> TextIndex:
+def index_of(text: IndexedText, begin: int, end: int) -> TextIndex:
+    """Return an index of letters around the end of a chunk."""
     letters = text.letters.read(begin, end)
     if text.how.kind == "bytes":
         return ByteIndex.made(letters, WINDOW_RATE)
     return BaseIndex.made(letters, text.letters.borders_in(begin, end), WINDOW_RATE)
 
 
-def _peak_bytes(text: IndexedText) -> int:
+def peak_bytes_of(text: IndexedText) -> int:
+    """Return the memory of the index of a chunk."""
     return INDEX_COPIES * text.rows.shape[1]
+
+
+def _across(text: IndexedText, patterns: Patterns, number: int) -> Located:
+    """Return places in the array of what crosses the end of a chunk, but none before it."""
+    _, end = text.how.window(number)
+    first, last = reach_of(text, number, patterns.longest)
+    if not first < end < last:
+        return Located(np.empty(0, np.int64), np.empty(0, np.int64))
+    found = located(index_of(text, first, last), patterns)
+    place = found.place + first
+    crosses = (place < end) & (place + patterns.letters.lengths[found.which] > end)
+    return Located(found.which[crosses], place[crosses])

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.progress import Meter, OnProgress
@@ -16,6 +17,7 @@ from gangsaw.tasks.engine.work import Task
 from gangsaw.tasks.genomes.genome import Genome
 from gangsaw.tasks.index.found.find import CountInChunk, LocateInChunk
 from gangsaw.tasks.index.found.hits import Occurrences, Patterns
+from gangsaw.tasks.index.found.matches import ExactMatches, MatchInChunk, Queries
 from gangsaw.tasks.index.stored.opened import IndexedText, open_indexed
 from gangsaw.tasks.index.text.kinds import Kind
 from gangsaw.tasks.index.text.samples import Places
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
 Pattern = str | bytes
+LEAST = 20  # letters of a match
 FoundT = TypeVar("FoundT")
 
 
@@ -100,6 +103,26 @@ class Search:
         meter = Meter(len(self._text), on_progress)
         self._run(LocateInChunk(self._text, wanted, most), on_done)
         return Occurrences.joined(parts, most)
+
+    def mems(
+        self, query: Pattern, least: int = LEAST, *, on_progress: OnProgress | None = None
+    ) -> ExactMatches:
+        """Return the maximal exact matches of a query with at least so many letters.
+
+        Each is a part of the query and a place of the text that are equal, of bases on either
+        strand, and that no letter on either side makes longer. Raises BadParams where windows of
+        `least` letters are there more than 4 million times in a chunk.
+        """
+        letters = query.encode() if isinstance(query, str) else query
+        parts: list[npt.NDArray[np.void]] = []
+
+        def on_done(_: int, rows: npt.NDArray[np.void]) -> None:
+            parts.append(rows)
+            meter.add(1, 0, 0)
+
+        meter = Meter(len(self._text), on_progress)
+        self._run(MatchInChunk(self._text, Queries.of(letters, self.kind, least)), on_done)
+        return ExactMatches.joined(parts, len(letters))
 
     def extract(self, begin: int, end: int) -> bytes:
         """Return letters begin..end - 1 as they are in the store; BadParams outside."""

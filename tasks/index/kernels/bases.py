@@ -86,6 +86,13 @@ def step(of: Any, base: Any, row: Any) -> Any:
     return of.firsts[base] + n
 
 
+@jit_norefs_inline
+def is_odd(of: Any, row: Any) -> Any:
+    """Whether no base is before the suffix of a row."""
+    at = _first_from(of.odd, row)
+    return at < of.odd.size and of.odd[at] == row
+
+
 @jit_norefs
 def _odd_between(odd: Any, begin: Any, end: Any) -> Any:
     """Return how many odd rows are begin..end - 1."""

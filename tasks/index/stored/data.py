@@ -60,6 +60,14 @@ class StoredText:
         first, last = np.searchsorted(starts, [begin, end])
         return starts[first:last] - begin
 
+    def record_at(self, place: int) -> tuple[int, int]:
+        """Return first letter and end of the record of a place; of a text without, all of it."""
+        if self.borders is None or not 0 <= place < self.size:
+            return 0, self.size
+        starts = _starts(self)
+        record = int(np.searchsorted(starts, place, "right"))
+        return int(starts[record - 1]), int(starts[record])
+
 
 def letters_of(
     store: str, variables: Sequence[str] = ()

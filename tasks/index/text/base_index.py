@@ -11,11 +11,17 @@ from gangsaw.codecs.bwt.transform.suffixes import suffix_array
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.aligned import aligned_zeros
 from gangsaw.codecs.core.nucleotides.codes import CODES
-from gangsaw.tasks.index.kernels import bases, bits, walks
+from gangsaw.tasks.index.kernels import bases, bits, seeds, walks
 from gangsaw.tasks.index.kernels.patterns import AT_ONCE, N_BASES, fill_table, rows_of_bases
 from gangsaw.tasks.index.kernels.runs import split_runs
 from gangsaw.tasks.index.text.packed import Bytes, Opened, pack
-from gangsaw.tasks.index.text.samples import Places, made_samples, opened_samples, places_of
+from gangsaw.tasks.index.text.samples import (
+    Places,
+    made_samples,
+    opened_samples,
+    places_of,
+    seeds_of,
+)
 from gangsaw.tasks.sequences.ragged import Ragged
 
 KIND = 2
@@ -125,6 +131,17 @@ class BaseIndex:
         scratch = np.empty(AT_ONCE, np.int64)
         rows_of_bases(self.of, self._table(k), k, patterns.data, patterns.offsets, found, scratch)
         return found
+
+    def seeds(self, query: Bytes, length: int) -> tuple[Places, Places]:
+        """Return where windows of a query are that nothing on their left makes longer.
+
+        query : (m,) uint8, codes
+
+        The begins in the query and places in the text, (k,) int64. Raises BadParams for too many.
+        """
+        find, expand = seeds.windows_of_bases, seeds.rows_in_bases
+        begins, rows = seeds_of(find, expand, self.of, query, length)
+        return begins, self.places(rows)
 
     def places(self, rows: Places) -> Places:
         """Return the places of rows (k,) int64 in the letters; CorruptChunk for a wrong index."""

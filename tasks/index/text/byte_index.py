@@ -10,11 +10,17 @@ import numpy.typing as npt
 from gangsaw.codecs.bwt.transform.suffixes import suffix_array
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.aligned import aligned_zeros
-from gangsaw.tasks.index.kernels import bits, tree, walks
+from gangsaw.tasks.index.kernels import bits, seeds, tree, walks
 from gangsaw.tasks.index.kernels.patterns import rows_of_bytes
 from gangsaw.tasks.index.text.codes import codes_of, lengths_for, nodes_of
 from gangsaw.tasks.index.text.packed import Bytes, Opened, pack
-from gangsaw.tasks.index.text.samples import Places, made_samples, opened_samples, places_of
+from gangsaw.tasks.index.text.samples import (
+    Places,
+    made_samples,
+    opened_samples,
+    places_of,
+    seeds_of,
+)
 from gangsaw.tasks.sequences.ragged import Ragged
 
 KIND = 1
@@ -94,6 +100,17 @@ class ByteIndex:
         found = np.empty((len(patterns), 2), np.int64)
         rows_of_bytes(self.of, patterns.data, patterns.offsets, found)
         return found
+
+    def seeds(self, query: Bytes, length: int) -> tuple[Places, Places]:
+        """Return where windows of a query are that nothing on their left makes longer.
+
+        query : (m,) uint8
+
+        The begins in the query and places in the text, (k,) int64. Raises BadParams for too many.
+        """
+        find, expand = seeds.windows_of_bytes, seeds.rows_in_bytes
+        begins, rows = seeds_of(find, expand, self.of, query, length)
+        return begins, self.places(rows)
 
     def places(self, rows: Places) -> Places:
         """Return the places of rows (k,) int64 in the text; CorruptChunk for a wrong index."""

@@ -8,13 +8,17 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.codecs.core.memory.aligned import aligned_zeros
-from gangsaw.tasks.index.kernels import bases, bits, tree, walks
+from gangsaw.tasks.index.kernels import bases, bits, seeds, tree, walks
 
 RowsT = TypeVar("RowsT", bases.BaseRows, tree.ByteRows)
 Places = npt.NDArray[np.int64]
 Walk = Callable[[RowsT, walks.Samples, Places, Places, Places], None]
+Octets = npt.NDArray[np.uint8]
+Windows = Callable[[RowsT, Octets, int, Places], int]
+Expand = Callable[[RowsT, Octets, Places, Places, Places], int]
+MOST_SEEDS = 1 << 22  # of a query in a text
 LEAST_RATE, MOST_RATE = 1, 1 << 16
 
 
@@ -38,6 +42,26 @@ def opened_samples(
     if bits.checked_ones(marks, n + 1) != places.size or int(places.max(initial=0)) > n:
         raise CorruptChunk("sampled places are not those of a text")
     return walks.Samples(marks, places, rate)
+
+
+def seeds_of(
+    find: Windows[RowsT], expand: Expand[RowsT], of: RowsT, query: Octets, length: int
+) -> tuple[Places, Places]:
+    """Return begins in the query and rows (k,) int64 of windows with other letters before them.
+
+    Raises BadParams where there are more than MOST_SEEDS.
+    """
+    windows = np.empty((max(0, query.size - length + 1), 3), np.int64)
+    windows = windows[: find(of, query, length, windows)]
+    n = int((windows[:, seeds.HIGH] - windows[:, seeds.LOW]).sum())
+    if n > MOST_SEEDS:
+        raise BadParams(
+            f"windows of {length} letters are there more than {MOST_SEEDS:,} times: look for "
+            "longer matches"
+        )
+    begins, rows = np.empty(n, np.int64), np.empty(n, np.int64)
+    used = expand(of, query, windows, begins, rows)
+    return begins[:used], rows[:used]
 
 
 def places_of(walk: Walk[RowsT], of: RowsT, samples: walks.Samples, rows: Places, n: int) -> Places:
