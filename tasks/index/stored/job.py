@@ -13,10 +13,11 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.progress import OnProgress
 from gangsaw.tasks.index.stored.data import StoredText, letters_of
-from gangsaw.tasks.index.stored.info import IndexedArray, arrays_of, attrs_of, beside
+from gangsaw.tasks.index.stored.info import IndexedArray, attrs_of, beside
 from gangsaw.tasks.index.text.base_index import BaseIndex
 from gangsaw.tasks.index.text.byte_index import ByteIndex
 from gangsaw.tasks.index.text.kinds import MOST_LETTERS, RATES, WORKING, room_for
+from gangsaw.tasks.index.text.samples import MOST_RATE
 from gangsaw.tasks.jobs.compress import Summary, compress
 from gangsaw.tasks.source import Coordinate, Described, Region
 from gangsaw.tasks.store.source import ZarrSource
@@ -125,9 +126,9 @@ def _plan(letters: StoredText, rate: int | None) -> IndexedArray:
             "compress it with smaller ones"
         )
     rate = RATES[letters.kind] if rate is None else rate
-    found = IndexedArray(letters.kind, letters.size, chunk, rate, letters.identity)
-    arrays_of(attrs_of({letters.array.name: found}))  # which refuses a wrong rate
-    return found
+    if not 1 <= rate <= MOST_RATE:
+        raise BadParams(f"rate must be 1 to {MOST_RATE:,}, got {rate}")
+    return IndexedArray(letters.kind, letters.size, chunk, rate, letters.identity)
 
 
 def _described(letters: StoredText, how: IndexedArray) -> IndexArray:

@@ -19,7 +19,7 @@ Octets = npt.NDArray[np.uint8]
 Windows = Callable[[RowsT, Octets, int, Places], int]
 Expand = Callable[[RowsT, Octets, Places, Places, Places], int]
 MOST_SEEDS = 1 << 22  # of a query in a text
-LEAST_RATE, MOST_RATE = 1, 1 << 16
+MOST_RATE = 1 << 16
 
 
 def made_samples(
@@ -37,7 +37,7 @@ def opened_samples(
     marks: npt.NDArray[np.uint64], places: npt.NDArray[np.uint32], rate: int, n: int
 ) -> walks.Samples:
     """Return samples of a text of n letters; CorruptChunk where they do not fit."""
-    if not LEAST_RATE <= rate <= MOST_RATE:
+    if not 1 <= rate <= MOST_RATE:
         raise CorruptChunk(f"places of every {rate}th suffix")
     if bits.checked_ones(marks, n + 1) != places.size or int(places.max(initial=0)) > n:
         raise CorruptChunk("sampled places are not those of a text")
