@@ -28,7 +28,6 @@ ONLY_IN = {
     "zarr": "gangsaw.codecs.core.zarr.block_codec",
     "numcodecs": "gangsaw.codecs.core.zarr.v2",
     "cuda": "gangsaw.codecs.core.cuda.compiling",
-    "pydivsufsort": "gangsaw.codecs.bwt.transform.suffixes",
 }
 DASK = {"dask", "distributed"}
 KNOW_DASK = {f"gangsaw.tasks.engine.{name}" for name in ("window", "batches", "bags")}

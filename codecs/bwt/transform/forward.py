@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 
 from gangsaw.codecs.bwt.transform.rows import UNIT, Bytes, Transformed, row_count, spacing
-from gangsaw.codecs.bwt.transform.suffixes import SCRATCH, suffix_array
+from gangsaw.codecs.bwt.transform.suffixes import suffix_array
 from gangsaw.codecs.core.numba.jit import jit_norefs
 
-PER_BYTE = 5  # four of the suffix array, or of the inverse's words, and the transformed byte
-FIXED = SCRATCH + (1 << 16)
+# four of the suffix array, and of the LMS positions and letters of all levels at most two and four
+# times two: each level is at most half as long as the one before; the transformed byte
+PER_BYTE = 17
+FIXED = 1 << 16
 
 
 def room(n: int) -> int:
@@ -20,12 +22,7 @@ def room(n: int) -> int:
 
 
 def transform(block: Bytes) -> Transformed:
-    """Return the transform of a block of (n,) uint8, contiguous, n up to MAX_BLOCK.
-
-    Raises
-    ------
-    MemoryError : there is none for the suffixes
-    """
+    """Return the transform of a block of (n,) uint8, contiguous, n up to MAX_BLOCK."""
     bwt = np.empty(block.size, np.uint8)
     rows = np.empty(row_count(block.size), np.uint32)
     if block.size:

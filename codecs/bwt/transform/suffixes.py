@@ -1,63 +1,43 @@
-"""The suffix array of a block, by divsufsort (Mori, 2008), the library in pydivsufsort."""
+"""The suffix array of a block, in linear time whatever its bytes are."""
 
 from __future__ import annotations
-
-import ctypes
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.bwt.transform.induced import (
+    find_lms,
+    induce,
+    lms_of_names,
+    name_pieces,
+    sort_pieces,
+)
 from gangsaw.codecs.bwt.transform.rows import Bytes
-from gangsaw.codecs.core.memory.aligned import address_of
 
-SCRATCH = 1 << 19  # bytes that the library takes: counts of pairs of bytes
+LETTERS = 256
+
+Suffixes = npt.NDArray[np.int32]
 
 
-def suffix_array(block: Bytes) -> npt.NDArray[np.int32]:
-    """Return (n,) int32, the positions of the suffixes of (n,) uint8 in order; the GIL is released.
-
-    Raises
-    ------
-    MemoryError : the library has none
-    """
+def suffix_array(block: Bytes) -> Suffixes:
+    """Return (n,) int32, the positions of the suffixes of (n,) uint8 in order, n below 2^31."""
     suffixes = np.empty(block.size, np.int32)
-    with _one_thread():
-        status = _divsufsort()(address_of(block), address_of(suffixes), block.size)
-    if status:
-        raise MemoryError("no memory to sort suffixes")
+    if block.size:
+        _sort(block, LETTERS, suffixes)
     return suffixes
 
 
-@cache
-def _library() -> ctypes.CDLL:
-    from pydivsufsort.dll import libdivsufsort
-
-    assert isinstance(libdivsufsort, ctypes.CDLL)
-    return libdivsufsort
-
-
-@cache
-def _divsufsort() -> ctypes._NamedFuncPointer:
-    """Return the function itself: through Cython it would hold the GIL."""
-    function = _library()["divsufsort"]  # not the attribute, whose types others set
-    function.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32]
-    function.restype = ctypes.c_int32
-    return function
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Keep the library to this thread where it was built with OpenMP: blocks share the cores."""
-    library = _library()
-    if not hasattr(library, "omp_set_num_threads"):
-        yield
-        return
-    threads = library.omp_get_max_threads()
-    library.omp_set_num_threads(1)  # of this thread alone
-    try:
-        yield
-    finally:
-        library.omp_set_num_threads(threads)
+def _sort(text: Bytes | Suffixes, letters: int, suffixes: Suffixes) -> None:
+    """Fill the suffix array of a text, of letters 0 to `letters` - 1 and of one at least."""
+    counts, places = np.zeros(letters, np.int32), np.empty(letters, np.int32)
+    lms = np.empty(text.size // 2 + 1, np.int32)
+    m = find_lms(text, counts, lms)
+    lms = lms[:m]
+    suffixes[:m] = lms
+    if m > 1:
+        sort_pieces(text, counts, places, lms, suffixes)
+        names = name_pieces(text, lms, suffixes)
+        if names < m:
+            _sort(suffixes[text.size - m :], names, suffixes[:m])
+            lms_of_names(lms, suffixes[:m])
+    induce(text, counts, places, m, suffixes)

@@ -70,11 +70,12 @@ def swapped(typing_context: Any, word: Any) -> Any:
 
 @intrinsic
 def prefetch(typing_context: Any, data: Any, index: Any) -> Any:
-    """Ask for the cache line of data[index]; data is (n,) uint8, any index will do."""
+    """Ask for the cache line of data[index], of any dtype; any index will do."""
     signature = types.void(data, types.int64)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         place = _element_pointer(context, builder, sig.args[0], *args)
+        place = builder.bitcast(place, ir.IntType(8).as_pointer())
         word = ir.IntType(32)
         function_type = ir.FunctionType(ir.VoidType(), [place.type, word, word, word])
         function = cgutils.get_or_insert_function(builder.module, function_type, "llvm.prefetch.p0")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -9,7 +10,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gangsaw.codecs.bwt.transform import suffixes
 from gangsaw.codecs.bwt.transform.forward import room, transform
 from gangsaw.codecs.bwt.transform.inverse import invert
 from gangsaw.codecs.bwt.transform.rows import (
@@ -21,6 +21,7 @@ from gangsaw.codecs.bwt.transform.rows import (
     row_count,
     spacing,
 )
+from gangsaw.codecs.bwt.transform.suffixes import suffix_array
 from gangsaw.codecs.core.errors import CorruptChunk
 from tests.reference import bwt_transform as reference
 
@@ -106,7 +107,7 @@ def test_blocks_of_several_rows(rows: int, beyond: int) -> None:
     found = transform(block)
     assert found.rows.size == row_count(block.size)
     positions = [i * spacing(block.size) for i in range(found.rows.size)]
-    order = np.append(block.size, suffixes.suffix_array(block))
+    order = np.append(block.size, suffix_array(block))
     assert order[found.rows].tolist() == positions
     assert inverse_of(found) == block.tobytes()
 
@@ -116,6 +117,21 @@ def test_longest_blocks(name: str) -> None:
     noise = np.random.default_rng(1).integers(0, 256, MAX_BLOCK, np.uint8)
     blocks = {"zeros": 0 * noise, "Fibonacci": as_block(fibonacci(MAX_BLOCK)), "noise": noise}
     assert inverse_of(transform(blocks[name])) == blocks[name].tobytes()
+
+
+@pytest.mark.parametrize("letters", [1, 2, 3, 256])
+@pytest.mark.parametrize("times", [1, 2, 40])
+def test_suffixes_of_longer_blocks(letters: int, times: int) -> None:
+    """Of several levels: each suffix is less than the next, by its first byte, then by its rank."""
+    part = np.random.default_rng(letters).integers(0, letters, 100_000 // times, np.uint8)
+    block = np.tile(part, times)
+    found = suffix_array(block)
+    ranks = np.full(block.size + 1, -1)
+    ranks[found] = np.arange(block.size)
+    first, rest = block[found].astype(np.int64), ranks[found + 1]
+    keys = first * (block.size + 1) + rest
+    assert (np.sort(found) == np.arange(block.size)).all()
+    assert (np.diff(keys) > 0).all()
 
 
 def hostile(found: Transformed, changes: dict[int, int]) -> Transformed:
@@ -194,5 +210,13 @@ def test_threads_give_equal_bytes() -> None:
 
 def test_room_holds_what_either_direction_takes() -> None:
     n = 1 << 20
-    words, suffix, bwt = 4 * (n + 2), 4 * n + suffixes.SCRATCH, n
-    assert max(words, suffix + bwt) < room(n)
+    noise = np.random.default_rng(9).integers(0, 256, n, np.uint8)
+    noise[::2] |= 128  # as many LMS positions as there can be, of few equal pieces
+    noise[1::2] &= 127
+    tracemalloc.start()
+    for block in (noise, as_block(fibonacci(n)), 0 * noise):
+        tracemalloc.reset_peak()
+        before = tracemalloc.get_traced_memory()[0]
+        inverse_of(transform(block))
+        assert tracemalloc.get_traced_memory()[1] - before < room(n) + 2 * n
+    tracemalloc.stop()

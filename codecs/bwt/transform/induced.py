@@ -1,0 +1,240 @@
+"""Sorting by induction (Nong, Zhang and Chan, 2009): the stages of `suffixes.py`.
+
+A suffix is of type S where the next one is greater, else of type L. Where S follows L, a suffix is
+leftmost S ("LMS"). Complements mark what the other scan goes on with, so no types are stored
+(Mori's sais-lite). Each step waits for the text before a suffix: it is asked for early.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gangsaw.codecs.core.numba.bits import prefetch
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+
+AHEAD = 32  # suffixes
+ZERO, ONE = np.int32(0), np.int32(1)
+U1 = np.uint64(1)
+
+
+@jit_norefs
+def find_lms(text: Any, counts: Any, lms: Any) -> int:
+    """Count the letters of (n,) text, fill `lms` with its LMS positions, descending; return m.
+
+    lms : (n // 2 + 1,) int32; one more than there can be, since each position is written first
+    """
+    m, is_s, last = np.uint64(0), np.int64(0), np.uint64(text.size - 1)
+    right = np.int64(text[last])
+    counts[np.uint64(right)] += ONE
+    for back in range(last):
+        at = last - U1 - back
+        left = np.int64(text[at])
+        counts[np.uint64(left)] += ONE
+        was_s, is_s = is_s, np.int64(left < right + is_s)  # no branch: it would be missed often
+        lms[m] = np.int32(at + U1)
+        m += np.uint64(was_s & ~is_s)
+        right = left
+    return int(m)
+
+
+@jit_norefs_inline
+def set_begins(counts: Any, places: Any) -> None:
+    """Set where the suffixes of each first letter begin."""
+    total = ZERO
+    for letter in range(counts.size):
+        places[letter] = total
+        total += counts[letter]
+
+
+@jit_norefs_inline
+def set_ends(counts: Any, places: Any) -> None:
+    """Set where the suffixes of each first letter end."""
+    total = ZERO
+    for letter in range(counts.size):
+        total += counts[letter]
+        places[letter] = total
+
+
+@jit_norefs
+def sort_pieces(text: Any, counts: Any, places: Any, lms: Any, suffixes: Any) -> None:
+    """Sort LMS positions by the pieces from each to the next: their complements, 0 elsewhere.
+
+    lms : (m,) int32, descending, m > 1
+    """
+    suffixes[:] = ZERO
+    set_ends(counts, places)
+    for k in range(np.uint64(lms.size)):
+        letter = np.uint64(text[np.uint64(lms[k])])
+        places[letter] -= ONE
+        if k + U1 < np.uint64(lms.size):  # nothing to sort stands before the last one
+            suffixes[np.uint64(places[letter])] = lms[k] - ONE
+    set_begins(counts, places)
+    _put_l(text, np.int32(text.size - 1), places, suffixes)
+    _pieces_of_l(text, places, suffixes)
+    set_ends(counts, places)
+    _pieces_of_s(text, places, suffixes)
+
+
+@jit_norefs_inline
+def _put_l(text: Any, at: Any, places: Any, suffixes: Any) -> None:
+    """Put an L suffix, as the one before it; its complement where that is of type S."""
+    letter = text[np.uint64(at)]
+    before = at - ONE
+    place = np.uint64(places[np.uint64(letter)])
+    suffixes[place] = ~before if text[np.uint64(before)] < letter else before
+    places[np.uint64(letter)] += ONE
+
+
+@jit_norefs_inline
+def _pieces_of_l(text: Any, places: Any, suffixes: Any) -> None:
+    last = np.uint64(suffixes.size - 1)
+    for i in range(np.uint64(suffixes.size)):
+        prefetch(text, np.int64(suffixes[min(i + np.uint64(AHEAD), last)]))
+        at = suffixes[i]
+        if at > ZERO:
+            _put_l(text, at, places, suffixes)
+            suffixes[i] = ZERO
+        elif at < ZERO:
+            suffixes[i] = ~at
+
+
+@jit_norefs_inline
+def _pieces_of_s(text: Any, places: Any, suffixes: Any) -> None:
+    for i in range(np.int64(suffixes.size) - 1, -1, -1):
+        prefetch(text, np.int64(suffixes[np.uint64(max(i - AHEAD, 0))]))
+        at = suffixes[np.uint64(i)]
+        if at > ZERO:
+            letter, before = text[np.uint64(at)], at - ONE
+            places[np.uint64(letter)] -= ONE
+            place = np.uint64(places[np.uint64(letter)])
+            suffixes[place] = ~at if text[np.uint64(before)] > letter else before
+            suffixes[np.uint64(i)] = ZERO
+
+
+@jit_norefs
+def name_pieces(text: Any, lms: Any, suffixes: Any) -> int:
+    """Number the sorted pieces, equal ones alike; return how many differ.
+
+    The first m items get the sorted LMS positions, the last m the numbers in the order of the text.
+    """
+    m = np.uint64(lms.size)
+    _compact(m, suffixes)
+    following = lms[0]  # the last piece has length 0: it ends with the text, like no other
+    for k in range(m):
+        suffixes[m + np.uint64(lms[k] >> ONE)] = following - lms[k]
+        following = lms[k]
+    names = _number(text, m, suffixes)
+    n = np.uint64(suffixes.size)
+    for k in range(m):  # rightwards of what is still to be read
+        suffixes[n - U1 - k] = suffixes[m + np.uint64(lms[k] >> ONE)]
+    return int(names)
+
+
+@jit_norefs_inline
+def _compact(m: Any, suffixes: Any) -> None:
+    """Move the m complements to the front."""
+    used, i = np.uint64(0), np.uint64(0)
+    while used < m:
+        at = suffixes[i]
+        suffixes[used] = ~at
+        used += np.uint64(at < ZERO)
+        i += U1
+
+
+@jit_norefs_inline
+def _number(text: Any, m: Any, suffixes: Any) -> Any:
+    """Put the number of each piece, from 0, where its length is."""
+    name, before, length = np.int32(-1), np.uint64(0), np.int32(-1)
+    for i in range(m):
+        far = suffixes[min(i + np.uint64(AHEAD), m - U1)]
+        prefetch(text, np.int64(far))
+        prefetch(suffixes, np.int64(m) + np.int64(far >> ONE))
+        at = np.uint64(suffixes[i])
+        place = m + (at >> U1)
+        same = suffixes[place] == length
+        if same:
+            k = np.uint64(0)
+            while k <= np.uint64(length) and text[at + k] == text[before + k]:
+                k += U1
+            same = k > np.uint64(length)
+        if not same:
+            name, before, length = name + ONE, at, suffixes[place]
+        suffixes[place] = name
+    return name + ONE
+
+
+@jit_norefs
+def lms_of_names(lms: Any, order: Any) -> None:
+    """Replace the sorted numbers of LMS positions, from the left, by the positions."""
+    last = np.uint64(lms.size - 1)
+    for i in range(np.uint64(order.size)):
+        order[i] = lms[last - np.uint64(order[i])]
+
+
+@jit_norefs
+def induce(text: Any, counts: Any, places: Any, m: int, suffixes: Any) -> None:
+    """Sort all suffixes by those of the m LMS positions, which the first m items are, sorted."""
+    set_ends(counts, places)
+    _spread(text, m, places, suffixes)
+    set_begins(counts, places)
+    _induce_l(text, places, suffixes)
+    set_ends(counts, places)
+    _induce_s(text, places, suffixes)
+
+
+@jit_norefs_inline
+def _spread(text: Any, m: int, ends: Any, suffixes: Any) -> None:
+    """Move sorted LMS suffixes to the ends of their letters; 0 elsewhere."""
+    free = np.int64(suffixes.size)
+    for i in range(np.int64(m) - 1, -1, -1):
+        prefetch(text, np.int64(suffixes[np.uint64(max(i - AHEAD, 0))]))
+        at = suffixes[np.uint64(i)]
+        letter = np.uint64(text[np.uint64(at)])
+        ends[letter] -= ONE
+        while free - 1 > np.int64(ends[letter]):
+            free -= 1
+            suffixes[np.uint64(free)] = ZERO
+        free -= 1
+        suffixes[np.uint64(free)] = at
+    suffixes[:free] = ZERO
+
+
+@jit_norefs_inline
+def _induce_l(text: Any, places: Any, suffixes: Any) -> None:
+    last = np.uint64(suffixes.size - 1)
+    _induce_one_l(text, np.int32(text.size), places, suffixes)
+    for i in range(np.uint64(suffixes.size)):
+        prefetch(text, np.int64(suffixes[min(i + np.uint64(AHEAD), last)]))
+        at = suffixes[i]
+        suffixes[i] = ~at
+        if at > ZERO:
+            _induce_one_l(text, at, places, suffixes)
+
+
+@jit_norefs_inline
+def _induce_one_l(text: Any, at: Any, places: Any, suffixes: Any) -> None:
+    """Put the suffix before `at`, of type L; its complement where the one before it is none."""
+    put = at - ONE
+    letter = text[np.uint64(put)]
+    place = np.uint64(places[np.uint64(letter)])
+    places[np.uint64(letter)] += ONE
+    before = text[np.uint64(max(put - ONE, ZERO))]  # of the first suffix itself: 0, no more follows
+    suffixes[place] = ~put if before < letter else put
+
+
+@jit_norefs_inline
+def _induce_s(text: Any, places: Any, suffixes: Any) -> None:
+    for i in range(np.int64(suffixes.size) - 1, -1, -1):
+        prefetch(text, np.int64(suffixes[np.uint64(max(i - AHEAD, 0))]))
+        at = suffixes[np.uint64(i)]
+        if at > ZERO:
+            put = at - ONE
+            letter = text[np.uint64(put)]
+            places[np.uint64(letter)] -= ONE
+            place = np.uint64(places[np.uint64(letter)])
+            stops = put == ZERO or text[np.uint64(max(put - ONE, ZERO))] > letter
+            suffixes[place] = ~put if stops else put
+        else:
+            suffixes[np.uint64(i)] = ~at
