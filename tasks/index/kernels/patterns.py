@@ -10,6 +10,8 @@ from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.tasks.index.kernels import bases, tree
 
 N_BASES = 4
+LEFT, BYTE, NODE, BITS = range(4)  # of a lane: bytes left, the one that is looked for, where
+LANE = 4
 AT_ONCE = 32  # patterns in turn: while one waits for memory, the others go on
 
 
@@ -88,15 +90,61 @@ def _longer(of: Any, data: Any, begin: int, left: int, rows: Any, i: int) -> Any
 
 
 @jit_norefs
-def rows_of_bytes(of: Any, data: Any, begins: Any, rows: Any) -> None:
-    """Fill the rows of patterns of any bytes, as `rows_of_bases` does."""
-    for i in range(len(begins) - 1):
-        low, high, at = np.int64(0), np.int64(of.firsts[256]), begins[i + 1]
-        while at > begins[i] and low < high:
-            at -= 1
-            byte = np.int64(data[at])
-            if of.firsts[byte] == of.firsts[byte + 1]:  # it has no code
-                high = low
-            else:
-                low, high = tree.step(of, byte, low), tree.step(of, byte, high)
-        rows[i, 0], rows[i, 1] = low, high
+def rows_of_bytes(of: Any, data: Any, begins: Any, rows: Any, lanes: Any) -> None:
+    """Fill the rows of patterns of any bytes, as `rows_of_bases` does; a level of the tree a turn.
+
+    lanes : (AT_ONCE, LANE) int64, scratch
+    """
+    n = len(begins) - 1
+    for first in range(0, n, AT_ONCE):
+        n_lanes = min(AT_ONCE, n - first)
+        for lane in range(n_lanes):
+            i = first + lane
+            rows[i, 0], rows[i, 1] = 0, of.firsts[256]
+            lanes[lane, LEFT] = begins[i + 1] - begins[i]
+            _begin_byte(of, data, begins[i], rows, i, lanes, lane)
+        live = 1
+        while live:
+            live = 0
+            for lane in range(n_lanes):
+                if lanes[lane, LEFT]:
+                    live = 1
+                    _go_down(of, data, begins[first + lane], rows, first + lane, lanes, lane)
+
+
+@jit_norefs_inline
+def _begin_byte(of: Any, data: Any, begin: int, rows: Any, i: int, lanes: Any, lane: int) -> None:
+    """Begin at the root with the next byte of a pattern, unless there is none."""
+    if not lanes[lane, LEFT]:
+        return
+    byte = np.int64(data[begin + lanes[lane, LEFT] - 1])
+    if of.firsts[byte] == of.firsts[byte + 1]:  # it has no code
+        rows[i, 1] = rows[i, 0]
+        lanes[lane, LEFT] = 0
+        return
+    lanes[lane, BYTE], lanes[lane, NODE], lanes[lane, BITS] = byte, of.root, of.lengths[byte]
+    for end in range(2):
+        rows[i, end] -= rows[i, end] > of.primary
+        if of.root >= 0:
+            tree.fetch_node(of, of.root, rows[i, end])
+
+
+@jit_norefs_inline
+def _go_down(of: Any, data: Any, begin: int, rows: Any, i: int, lanes: Any, lane: int) -> None:
+    """Go one level down with both ends of the rows, or on from a leaf to the next byte."""
+    byte, bits = lanes[lane, BYTE], lanes[lane, BITS]
+    if bits == 0:
+        rows[i, 0] += of.firsts[byte]
+        rows[i, 1] += of.firsts[byte]
+        lanes[lane, LEFT] = lanes[lane, LEFT] - 1 if rows[i, 0] < rows[i, 1] else 0
+        _begin_byte(of, data, begin, rows, i, lanes, lane)
+        return
+    node = lanes[lane, NODE]
+    is_one = (of.codes[byte] >> np.uint64(bits - 1)) & np.uint64(1) != np.uint64(0)
+    child = of.nodes[node, tree.ONE] if is_one else of.nodes[node, tree.ZERO]
+    for end in range(2):
+        ones = tree.ones_before(of, node, rows[i, end])
+        rows[i, end] = ones if is_one else rows[i, end] - ones
+        if child >= 0:
+            tree.fetch_node(of, child, rows[i, end])
+    lanes[lane, NODE], lanes[lane, BITS] = child, bits - 1

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
-from gangsaw.tasks.index.kernels.bits import is_set, rank, set_bit
+from gangsaw.tasks.index.kernels.bits import fetch, is_set, rank, set_bit
 
 ZERO, ONE, BEGIN, BEFORE = range(4)  # of a node: its children, first bit, ones before that
 NODE = 4
@@ -42,12 +42,32 @@ class ByteRows(NamedTuple):
 
 
 @jit_norefs_inline
+def fetch_node(of: Any, node: Any, at: Any) -> None:
+    """Ask for the line of a bit of a node."""
+    fetch(of.bits, of.nodes[node, BEGIN] + at)
+
+
+@jit_norefs_inline
+def ones_before(of: Any, node: Any, at: Any) -> Any:
+    """Return how many ones a node has before one of its bits."""
+    return rank(of.bits, of.nodes[node, BEGIN] + at) - of.nodes[node, BEFORE]
+
+
+@jit_norefs_inline
+def down(of: Any, node: Any, at: Any) -> Any:
+    """Return the child that a bit leads to, and the place in it."""
+    ones = ones_before(of, node, at)
+    is_one = is_set(of.bits, of.nodes[node, BEGIN] + at)
+    return (of.nodes[node, ONE], ones) if is_one else (of.nodes[node, ZERO], at - ones)
+
+
+@jit_norefs_inline
 def step(of: Any, byte: Any, row: Any) -> Any:
     """Return the row of the first suffix that begins with a byte and goes on as from a row on."""
     at, node = row - (row > of.primary), of.root
     code, length = of.codes[byte], of.lengths[byte]
     for shift in range(length - 1, -1, -1):
-        ones = rank(of.bits, of.nodes[node, BEGIN] + at) - of.nodes[node, BEFORE]
+        ones = ones_before(of, node, at)
         is_one = (code >> np.uint64(shift)) & np.uint64(1) != np.uint64(0)
         at = ones if is_one else at - ones
         node = of.nodes[node, ONE] if is_one else of.nodes[node, ZERO]
@@ -62,11 +82,7 @@ def back(of: Any, row: Any) -> Any:
     """
     at, node = row - (row > of.primary), of.root
     while node >= 0:
-        begin = of.nodes[node, BEGIN]
-        ones = rank(of.bits, begin + at) - of.nodes[node, BEFORE]
-        is_one = is_set(of.bits, begin + at)
-        at = ones if is_one else at - ones
-        node = of.nodes[node, ONE] if is_one else of.nodes[node, ZERO]
+        node, at = down(of, node, at)
     return ~node, of.firsts[~node] + at
 
 

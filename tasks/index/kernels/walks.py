@@ -13,7 +13,9 @@ from gangsaw.tasks.index.kernels.bits import fetch, is_set, rank, set_bit
 
 AT_ONCE = 32  # walks in turn: while one waits for memory, the others go on
 NOWHERE = -1  # of a walk that meets no sampled row: the index is damaged
-ROW, STEPS, WHICH = range(3)  # of a walk
+ROW, STEPS, WHICH, NODE = range(4)  # of a walk; at a node, ROW is a place in it
+WALK = 4
+AT_ROW = -1  # no node
 
 
 class Samples(NamedTuple):
@@ -59,7 +61,7 @@ def fill_places(suffixes: Any, marks: Any, places: Any) -> None:
 def locate_bases(of: Any, samples: Any, rows: Any, walks: Any, out: Any) -> None:
     """Fill the places (k,) int64 of rows (k,) int64, NOWHERE where no walk leads to one.
 
-    walks : (AT_ONCE, 3) int64, scratch
+    walks : (AT_ONCE, WALK) int64, scratch
     """
     live = started = _begin(rows, walks)
     while live:
@@ -78,18 +80,45 @@ def locate_bases(of: Any, samples: Any, rows: Any, walks: Any, out: Any) -> None
 
 @jit_norefs
 def locate_bytes(of: Any, samples: Any, rows: Any, walks: Any, out: Any) -> None:
-    """Do the same in the rows of bytes."""
+    """Do the same in the rows of bytes, a level of the tree a turn."""
     live = started = _begin(rows, walks)
     while live:
         lane = 0
         while lane < live:
-            if _has_arrived(samples, walks, lane, out):
+            if walks[lane, NODE] != AT_ROW:
+                _go_down(of, samples, walks, lane)
+                lane += 1
+            elif _has_arrived(samples, walks, lane, out):
                 live, started = _next(rows, walks, lane, live, started)
             else:
-                row = walks[lane, ROW]
-                if row != of.primary:  # else the index is damaged: it is not sampled
-                    _, walks[lane, ROW] = tree.back(of, row)
+                _begin_step(of, walks, lane)
                 lane += 1
+
+
+@jit_norefs_inline
+def _begin_step(of: Any, walks: Any, lane: int) -> None:
+    """Begin at the root; the primary row is sampled, unless the index is damaged."""
+    row = walks[lane, ROW]
+    if row == of.primary:
+        return
+    at = row - (row > of.primary)
+    if of.root < 0:
+        walks[lane, ROW] = of.firsts[~of.root] + at
+        return
+    walks[lane, ROW], walks[lane, NODE] = at, of.root
+    tree.fetch_node(of, of.root, at)
+
+
+@jit_norefs_inline
+def _go_down(of: Any, samples: Any, walks: Any, lane: int) -> None:
+    """Go one level down, or from a leaf to the row of a suffix that is one byte longer."""
+    node, at = tree.down(of, walks[lane, NODE], walks[lane, ROW])
+    if node >= 0:
+        walks[lane, ROW], walks[lane, NODE] = at, node
+        tree.fetch_node(of, node, at)
+    else:
+        walks[lane, ROW], walks[lane, NODE] = of.firsts[~node] + at, AT_ROW
+        fetch(samples.marks, walks[lane, ROW])
 
 
 @jit_norefs_inline
@@ -97,7 +126,8 @@ def _begin(rows: Any, walks: Any) -> Any:
     """Begin the first walks; return how many."""
     live = min(rows.size, len(walks))
     for lane in range(live):
-        walks[lane, ROW], walks[lane, STEPS], walks[lane, WHICH] = rows[lane], 0, lane
+        walks[lane, ROW], walks[lane, STEPS] = rows[lane], 0
+        walks[lane, WHICH], walks[lane, NODE] = lane, AT_ROW
     return live
 
 
@@ -119,8 +149,9 @@ def _has_arrived(samples: Any, walks: Any, lane: int, out: Any) -> Any:
 def _next(rows: Any, walks: Any, lane: int, live: int, started: int) -> Any:
     """Put the next walk in a lane, or the last one that goes on; return how many go and began."""
     if started < rows.size:
-        walks[lane, ROW], walks[lane, STEPS], walks[lane, WHICH] = rows[started], 0, started
+        walks[lane, ROW], walks[lane, STEPS] = rows[started], 0
+        walks[lane, WHICH], walks[lane, NODE] = started, AT_ROW
         return live, started + 1
-    for i in range(3):
+    for i in range(WALK):
         walks[lane, i] = walks[live - 1, i]
     return live - 1, started

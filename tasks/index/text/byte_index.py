@@ -11,7 +11,7 @@ from gangsaw.codecs.bwt.transform.suffixes import suffix_array
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.aligned import aligned_zeros
 from gangsaw.tasks.index.kernels import bits, seeds, tree, walks
-from gangsaw.tasks.index.kernels.patterns import rows_of_bytes
+from gangsaw.tasks.index.kernels.patterns import AT_ONCE, LANE, rows_of_bytes
 from gangsaw.tasks.index.text.codes import codes_of, lengths_for, nodes_of
 from gangsaw.tasks.index.text.packed import Bytes, Opened, pack
 from gangsaw.tasks.index.text.samples import (
@@ -98,7 +98,8 @@ class ByteIndex:
     def rows(self, patterns: Ragged) -> Places:
         """Return the rows of patterns, (k, 2) int64: the first one of each, and the end."""
         found = np.empty((len(patterns), 2), np.int64)
-        rows_of_bytes(self.of, patterns.data, patterns.offsets, found)
+        scratch = np.empty((AT_ONCE, LANE), np.int64)
+        rows_of_bytes(self.of, patterns.data, patterns.offsets, found, scratch)
         return found
 
     def seeds(self, query: Bytes, length: int) -> tuple[Places, Places]:
