@@ -63,7 +63,7 @@ class ExactMatches:
 
 
 @dataclass(frozen=True)
-class Queries:
+class MatchQuery:
     """A query as it is compared, by strand: one, or of bases two.
 
     Attributes
@@ -75,7 +75,7 @@ class Queries:
     least: int
 
     @classmethod
-    def of(cls, query: bytes, kind: Kind, least: int) -> Queries:
+    def of(cls, query: bytes, kind: Kind, least: int) -> MatchQuery:
         """Return a query; BadParams for matches of less than one letter."""
         if least < 1:
             raise BadParams(f"matches have 1 letter or more, not {least}")
@@ -91,7 +91,7 @@ class MatchInChunk:
     """Finds the matches that have a seed in a chunk or across its end: a task of the engine."""
 
     text: IndexedText
-    queries: Queries
+    queries: MatchQuery
     name: str = "match"
     carried_bytes: int = 1  # lets the engine use threads where there is no client
 
@@ -104,7 +104,7 @@ class MatchInChunk:
         """Return them as rows of MATCH."""
         with naming(f"{self.text.store}, chunk {number}"):
             begin, end = self.text.how.window(number)
-            reader = _Reader(self.text.letters)
+            reader = _Comparer(self.text.letters)
             found = self._matches(self.text.index(number), begin, reader)
             first, last = reach_of(self.text, number, self.queries.least)
             if first < end < last:
@@ -112,7 +112,7 @@ class MatchInChunk:
             return np.unique(np.array(found, MATCH))
 
     def _matches(
-        self, index: TextIndex, shift: int, reader: _Reader
+        self, index: TextIndex, shift: int, reader: _Comparer
     ) -> list[tuple[int, int, int, int]]:
         found = []
         for strand, query in self.queries.strands:
@@ -124,7 +124,7 @@ class MatchInChunk:
         return found
 
 
-class _Reader:
+class _Comparer:
     """Compares letters of a text with those of a query."""
 
     def __init__(self, letters: StoredText) -> None:

@@ -17,7 +17,7 @@ from gangsaw.tasks.engine.work import Task
 from gangsaw.tasks.genomes.genome import Genome
 from gangsaw.tasks.index.found.find import CountInChunk, LocateInChunk
 from gangsaw.tasks.index.found.hits import Occurrences, Patterns
-from gangsaw.tasks.index.found.matches import ExactMatches, MatchInChunk, Queries
+from gangsaw.tasks.index.found.matches import ExactMatches, MatchInChunk, MatchQuery
 from gangsaw.tasks.index.stored.opened import IndexedText, open_indexed
 from gangsaw.tasks.index.text.kinds import Kind
 from gangsaw.tasks.index.text.samples import Places
@@ -121,7 +121,7 @@ class Search:
             meter.add(1, 0, 0)
 
         meter = Meter(len(self._text), on_progress)
-        self._run(MatchInChunk(self._text, Queries.of(letters, self.kind, least)), on_done)
+        self._run(MatchInChunk(self._text, MatchQuery.of(letters, self.kind, least)), on_done)
         return ExactMatches.joined(parts, len(letters))
 
     def extract(self, begin: int, end: int) -> bytes:
