@@ -1,10 +1,9 @@
-"""FM-indexes of E. coli and of files of text on one core: made, opened, counted, located, sizes."""
+"""Indexes of E. coli, made strains and files of text on one core: sizes and speeds."""
 
 from __future__ import annotations
 
 import gzip
 import os
-import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -12,10 +11,11 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.tasks.bench.table import Row, cpu_seconds, dump
-from gangsaw.tasks.index.text.base_index import BaseIndex, codes_for
+from gangsaw.tasks.bench.table import Row, cpu_seconds
+from gangsaw.tasks.index.text.base_index import BaseIndex
+from gangsaw.tasks.index.text.base_runs import codes_for
 from gangsaw.tasks.index.text.byte_index import ByteIndex
-from gangsaw.tasks.index.text.kinds import TextIndex, opened
+from gangsaw.tasks.index.text.kinds import TextIndex, made, opened
 from gangsaw.tasks.sequences.ragged import Ragged
 
 SHARED = Path(os.environ.get("GANGSAW_SHARED", "../shared"))
@@ -24,6 +24,7 @@ TEXTS = ("alice29.txt", "lcet10.txt", "apache_logs", "silesia_xml", "silesia_mr_
 PATTERNS, ROUNDS = 400_000, 3
 TEXT_PATTERNS = 50_000
 MERS, OCTETS = 20, 8
+STRAINS, STRAIN, STRAIN_PATTERNS = (10, 100, 300), 20_000, 5_000
 
 Octets = npt.NDArray[np.uint8]
 
@@ -31,6 +32,8 @@ Octets = npt.NDArray[np.uint8]
 def rows() -> Iterator[Row]:
     """Yield rows of bases, then of each text."""
     yield from _of_bases()
+    for n in STRAINS:
+        yield from _of_strains(n)
     for name in TEXTS:
         yield from _of_text(name)
 
@@ -47,6 +50,25 @@ def _of_bases() -> Iterator[Row]:
     places = rng.integers(0, letters.size + 1, PATTERNS)
     seconds = cpu_seconds(partial(index.places, places), ROUNDS)
     yield Row("E. coli: rows located, rate 32", PATTERNS / seconds / 1e6, "M/s", ">= 4")
+
+
+def _of_strains(n: int) -> Iterator[Row]:
+    """Yield rows of n strains of a short genome, which differ at a place in a thousand."""
+    rng = np.random.default_rng(7)
+    strain = rng.choice(np.frombuffer(b"ACGT", np.uint8), STRAIN)
+    letters = np.tile(strain, n)
+    changed = rng.integers(0, letters.size, letters.size // 1000)
+    letters[changed] = rng.choice(np.frombuffer(b"ACGT", np.uint8), changed.size)
+    borders = np.arange(0, letters.size, STRAIN)
+    index = made("bases", letters, borders, 32)
+    make = partial(made, "bases", letters, borders, 32)
+    yield from _made(f"{n} strains", index, make, letters.size, 0.65)
+    patterns = _windows(codes_for(letters.tobytes()), MERS, STRAIN_PATTERNS, rng)
+    seconds = cpu_seconds(partial(index.counts, patterns), ROUNDS)
+    yield Row(f"{n} strains: 20-mers counted", STRAIN_PATTERNS / seconds / 1e6, "M/s")
+    places, _ = index.located(patterns)
+    seconds = cpu_seconds(partial(index.located, patterns), ROUNDS)
+    yield Row(f"{n} strains: places located", places.size / seconds / 1e6, "M/s")
 
 
 def _of_text(name: str) -> Iterator[Row]:
@@ -79,4 +101,7 @@ def _windows(text: Octets, n: int, count: int, rng: np.random.Generator) -> Ragg
 
 
 if __name__ == "__main__":
-    sys.stdout.write(dump({"FM-indexes on one core": list(rows())}))
+    from gangsaw.tasks.bench.table import say
+
+    for row in rows():
+        say(f"{row.what}: {row.value:.4g} {row.unit} {row.target} {row.verdict} {row.note}")

@@ -47,9 +47,8 @@ class CountInChunk:
     def __call__(self, number: int) -> Places:
         """Return how often each pattern is there, (n,) int64."""
         with naming(f"{self.text.store}, chunk {number}"):
-            rows = self.text.index(number).rows(self.patterns.letters)
+            counts = self.text.index(number).counts(self.patterns.letters)
             across = _across(self.text, self.patterns, number)
-            counts = rows[:, 1] - rows[:, 0]
             counts += np.bincount(across.which, minlength=counts.size)
             out = np.zeros(self.patterns.n, np.int64)
             np.add.at(out, self.patterns.pattern, counts)
@@ -80,21 +79,12 @@ class LocateInChunk:
         """Return where the patterns are."""
         with naming(f"{self.text.store}, chunk {number}"):
             begin, _ = self.text.how.window(number)
-            inside = located(self.text.index(number), self.patterns)
+            inside = Located(*self.text.index(number).located(self.patterns.letters))
             across = _across(self.text, self.patterns, number)
             which = np.concatenate((inside.which, across.which))
             place = np.concatenate((inside.place + begin, across.place))
             own = Occurrences(self.patterns.pattern[which], place, self.patterns.strand[which])
             return Occurrences.joined([own], self.most)
-
-
-def located(index: TextIndex, patterns: Patterns) -> Located:
-    """Return all places of patterns in a text, in any order."""
-    rows = index.rows(patterns.letters)
-    counts = (rows[:, 1] - rows[:, 0]).clip(0)
-    which = np.repeat(np.arange(counts.size), counts)
-    first = np.repeat(rows[:, 0] - (np.cumsum(counts) - counts), counts)
-    return Located(which, index.places(first + np.arange(which.size)))
 
 
 def reach_of(text: IndexedText, number: int, length: int) -> tuple[int, int]:
@@ -122,7 +112,7 @@ def _across(text: IndexedText, patterns: Patterns, number: int) -> Located:
     first, last = reach_of(text, number, patterns.longest)
     if not first < end < last:
         return Located(np.empty(0, np.int64), np.empty(0, np.int64))
-    found = located(index_of(text, first, last), patterns)
+    found = Located(*index_of(text, first, last).located(patterns.letters))
     place = found.place + first
     crosses = (place < end) & (place + patterns.letters.lengths[found.which] > end)
     return Located(found.which[crosses], place[crosses])

@@ -12,7 +12,7 @@ from gangsaw.codecs.core.contents import CONTENT, NUCLEOTIDES, READ_SEQUENCES
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.codecs.core.options import listed
 from gangsaw.tasks.genomes.info import ATTRIBUTE as GENOME
-from gangsaw.tasks.index.text.base_index import NO_BORDERS
+from gangsaw.tasks.index.text.base_runs import NO_BORDERS
 from gangsaw.tasks.index.text.kinds import Kind
 from gangsaw.tasks.index.text.packed import Bytes
 from gangsaw.tasks.index.text.samples import Places

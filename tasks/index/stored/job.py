@@ -14,9 +14,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.progress import OnProgress
 from gangsaw.tasks.index.stored.data import StoredText, letters_of
 from gangsaw.tasks.index.stored.info import IndexedArray, attrs_of, beside
-from gangsaw.tasks.index.text.base_index import BaseIndex
-from gangsaw.tasks.index.text.byte_index import ByteIndex
-from gangsaw.tasks.index.text.kinds import MOST_LETTERS, RATES, WORKING, room_for
+from gangsaw.tasks.index.text.kinds import MOST_LETTERS, RATES, WORKING, made, room_for
 from gangsaw.tasks.index.text.samples import MOST_RATE
 from gangsaw.tasks.jobs.compress import Summary, compress
 from gangsaw.tasks.source import Coordinate, Described, Region
@@ -66,10 +64,8 @@ class IndexArray(Described):
     def _made(self, number: int) -> NumpyArray:
         begin, end = self.how.window(number)
         letters = self.of.read(begin, end)
-        if self.how.kind == "bytes":
-            return ByteIndex.made(letters, self.how.rate).packed()
         borders = self.of.borders_in(begin, end)
-        return BaseIndex.made(letters, borders, self.how.rate).packed()
+        return made(self.how.kind, letters, borders, self.how.rate).packed()
 
 
 @dataclass(frozen=True)

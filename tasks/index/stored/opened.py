@@ -11,7 +11,7 @@ from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.codecs.core.options import listed
 from gangsaw.tasks.index.stored.data import StoredText, letters_of
 from gangsaw.tasks.index.stored.info import IndexedArray, arrays_of, beside
-from gangsaw.tasks.index.text.kinds import TextIndex, opened, room_for
+from gangsaw.tasks.index.text.kinds import TextIndex, is_of, opened, room_for
 from gangsaw.tasks.source import SourceArray
 from gangsaw.tasks.store.place import open_place
 from gangsaw.tasks.store.source import open_zarr
@@ -94,6 +94,6 @@ def _index(text: IndexedText, number: int) -> TextIndex:
         found = opened(np.ascontiguousarray(data[0]))
     except CorruptChunk as error:
         raise error.at(store=where, chunk=str(number)) from error
-    if found.n != end - begin:
+    if found.n != end - begin or not is_of(found, how.kind):
         raise CorruptChunk("an index of another text", store=where, chunk=str(number))
     return found

@@ -10,16 +10,18 @@ import numpy.typing as npt
 from gangsaw.codecs.bwt.transform.suffixes import suffix_array
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.aligned import aligned_zeros
-from gangsaw.codecs.core.nucleotides.codes import CODES
 from gangsaw.tasks.index.kernels import bases, bits, seeds, walks
 from gangsaw.tasks.index.kernels.patterns import AT_ONCE, N_BASES, fill_table, rows_of_bases
-from gangsaw.tasks.index.kernels.runs import split_runs
+from gangsaw.tasks.index.text.base_runs import NO_BORDERS, BaseRuns, check_base_runs, split
 from gangsaw.tasks.index.text.packed import Bytes, Opened, pack
 from gangsaw.tasks.index.text.samples import (
     Places,
+    Suffixes,
+    counts_of,
     made_samples,
     opened_samples,
     places_of,
+    rows_in_turn,
     seeds_of,
 )
 from gangsaw.tasks.sequences.ragged import Ragged
@@ -28,27 +30,6 @@ KIND = 2
 RATE = 32  # of samples, usually: 0.13 bytes a base
 TABLE_K = 8  # 512 kB: it stays in the second-level cache
 MANY = 1 << 14  # patterns that are worth a table
-NO_BORDERS: Places = np.empty(0, np.int64)
-
-
-@dataclass(frozen=True, eq=False)
-class BaseRuns:
-    """Where the runs of bases are.
-
-    Attributes
-    ----------
-    begins : (r + 1,) int64, in the text of the index, one break between two of them; and behind all
-    places : (r,) int64, in the letters
-    """
-
-    begins: Places
-    places: Places
-
-    def places_of(self, at: Places) -> Places:
-        """Return places in the letters of places in the text, which are of bases."""
-        run = np.searchsorted(self.begins[1:], at, "right").clip(0, max(0, self.places.size - 1))
-        found: Places = self.places[run] + at - self.begins[run]
-        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,13 +58,19 @@ class BaseIndex:
 
         It takes 8 bytes of memory a letter where runs are long.
         """
-        text, runs = _split(letters, borders)
-        suffixes = suffix_array(text)
+        text, runs = split(letters, borders)
+        return cls.of_runs(text, suffix_array(text), runs, letters.size, rate)
+
+    @classmethod
+    def of_runs(
+        cls, text: Bytes, suffixes: Suffixes, runs: BaseRuns, n: int, rate: int
+    ) -> BaseIndex:
+        """Return the index of runs of bases in n letters, with their suffix array."""
         samples = made_samples(text, suffixes, rate, has_breaks=True)
         words = aligned_zeros(bases.n_words(text.size + 1), np.uint64)
         odd = np.empty(max(1, runs.places.size), np.int64)
         used = bases.fill_rows(text, suffixes, words, odd)
-        return cls(letters.size, _rows(words, odd[:used], text.size + 1), samples, runs)
+        return cls(n, _rows(words, odd[:used], text.size + 1), samples, runs)
 
     @classmethod
     def opened(cls, data: Opened) -> BaseIndex:
@@ -99,7 +86,7 @@ class BaseIndex:
         begins, there = arrays.take(n_runs + 1, np.uint32), arrays.take(n_runs, np.uint32)
         arrays.end()
         runs = BaseRuns(begins.astype(np.int64), there.astype(np.int64))
-        _check_runs(runs, n_text, n)
+        check_base_runs(runs, n_text, n)
         if n_odd != max(1, n_runs):
             raise CorruptChunk("the index has other breaks than its runs")
         of = _rows(words, odd.astype(np.int64), n_text + 1)
@@ -120,6 +107,15 @@ class BaseIndex:
         of, samples, runs = self.of, self.samples, self.runs
         arrays = (of.words, of.has_odd, of.odd, samples.marks, samples.places, runs.begins)
         return sum(int(array.nbytes) for array in (*arrays, runs.places))
+
+    def counts(self, patterns: Ragged) -> Places:
+        """Return how often each pattern of codes is there, (k,) int64."""
+        return counts_of(self.rows(patterns))
+
+    def located(self, patterns: Ragged) -> tuple[Places, Places]:
+        """Return all places, and which pattern is at each, (n,) int64 in any order."""
+        which, rows = rows_in_turn(self.rows(patterns))
+        return which, self.places(rows)
 
     def rows(self, patterns: Ragged) -> Places:
         """Return the rows of patterns of codes, (k, 2) int64: the first one of each, and the end.
@@ -156,31 +152,6 @@ class BaseIndex:
             fill_table(self.of, k, table)
             self._tables[k] = table
         return self._tables[k]
-
-
-def codes_for(pattern: bytes) -> Bytes:
-    """Return a pattern as codes, of either case; those of other letters match nothing."""
-    return CODES[np.frombuffer(pattern, np.uint8)]
-
-
-def _split(letters: Bytes, borders: Places) -> tuple[Bytes, BaseRuns]:
-    codes = CODES[letters]
-    most = int(np.count_nonzero(codes > N_BASES - 1)) + borders.size + 1
-    text = np.empty(letters.size + most, np.uint8)
-    begins, places = np.empty(most, np.int64), np.empty(most, np.int64)
-    n_runs, n_text = split_runs(codes, borders, text, begins, places)
-    ends = np.append(begins[:n_runs], n_text + (n_runs > 0))
-    return text[:n_text], BaseRuns(ends, places[:n_runs].copy())
-
-
-def _check_runs(runs: BaseRuns, n_text: int, n: int) -> None:
-    """Raise CorruptChunk unless runs follow each other, in the text and in n letters."""
-    lengths = np.diff(runs.begins) - 1
-    ends = runs.places + lengths
-    is_whole = runs.begins[0] == 0 and runs.begins[-1] == n_text + (lengths.size > 0)
-    is_apart = (ends[:-1] <= runs.places[1:]).all() and int(ends.max(initial=0)) <= n
-    if not (is_whole and is_apart and int(lengths.min(initial=1)) > 0):
-        raise CorruptChunk("runs of the index are not those of a text")
 
 
 def _rows(words: npt.NDArray[np.uint64], odd: Places, n_rows: int) -> bases.BaseRows:

@@ -16,9 +16,12 @@ from gangsaw.tasks.index.text.codes import codes_of, lengths_for, nodes_of
 from gangsaw.tasks.index.text.packed import Bytes, Opened, pack
 from gangsaw.tasks.index.text.samples import (
     Places,
+    Suffixes,
+    counts_of,
     made_samples,
     opened_samples,
     places_of,
+    rows_in_turn,
     seeds_of,
 )
 from gangsaw.tasks.sequences.ragged import Ragged
@@ -44,18 +47,18 @@ class ByteIndex:
 
     @classmethod
     def made(cls, text: Bytes, rate: int = RATE) -> ByteIndex:
-        """Return the index of (n,) uint8 with the place of every `rate`-th suffix.
+        """Return the index of (n,) uint8 with the place of every `rate`-th suffix."""
+        return cls.of_text(text, suffix_array(text), rate)
 
-        It takes 7 bytes of memory a byte of the text.
-        """
+    @classmethod
+    def of_text(cls, text: Bytes, suffixes: Suffixes, rate: int) -> ByteIndex:
+        """Return the index of a text with its suffix array."""
         counts = np.bincount(text, minlength=256).astype(np.int64)
         lengths = lengths_for(counts)
-        suffixes = suffix_array(np.ascontiguousarray(text))
         samples = made_samples(text, suffixes, rate, has_breaks=False)
         transformed, primary = np.empty(text.size, np.uint8), 0
         if text.size:
             primary = int(tree.gather(text, suffixes, transformed))
-        del suffixes
         codes = codes_of(lengths, counts)
         nodes, _, n_bits = nodes_of(codes, lengths, counts)
         words = aligned_zeros(bits.n_words(n_bits), np.uint64)
@@ -94,6 +97,15 @@ class ByteIndex:
     def nbytes(self) -> int:
         """Memory of the index."""
         return int(self.of.bits.nbytes + self.samples.marks.nbytes + self.samples.places.nbytes)
+
+    def counts(self, patterns: Ragged) -> Places:
+        """Return how often each pattern is there, (k,) int64."""
+        return counts_of(self.rows(patterns))
+
+    def located(self, patterns: Ragged) -> tuple[Places, Places]:
+        """Return all places, and which pattern is at each, (n,) int64 in any order."""
+        which, rows = rows_in_turn(self.rows(patterns))
+        return which, self.places(rows)
 
     def rows(self, patterns: Ragged) -> Places:
         """Return the rows of patterns, (k, 2) int64: the first one of each, and the end."""

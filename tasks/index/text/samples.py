@@ -15,6 +15,7 @@ from gangsaw.tasks.index.kernels import bases, bits, seeds, tree, walks
 RowsT = TypeVar("RowsT", bases.BaseRows, tree.ByteRows)
 Places = npt.NDArray[np.int64]
 Walk = Callable[[RowsT, walks.Samples, Places, Places, Places], None]
+Suffixes = npt.NDArray[np.int32]
 Octets = npt.NDArray[np.uint8]
 Windows = Callable[[RowsT, Octets, int, Places], int]
 Expand = Callable[[RowsT, Octets, Places, Places, Places], int]
@@ -42,6 +43,20 @@ def opened_samples(
     if bits.checked_ones(marks, n + 1) != places.size or int(places.max(initial=0)) > n:
         raise CorruptChunk("sampled places are not those of a text")
     return walks.Samples(marks, places, rate)
+
+
+def counts_of(rows: Places) -> Places:
+    """Return how many rows each of (k, 2) int64 has."""
+    counts: Places = (rows[:, 1] - rows[:, 0]).clip(0)
+    return counts
+
+
+def rows_in_turn(rows: Places) -> tuple[Places, Places]:
+    """Return all rows between first ones and ends (k, 2) int64, and which of these each is of."""
+    counts = counts_of(rows)
+    which = np.repeat(np.arange(counts.size), counts)
+    first = np.repeat(rows[:, 0] - (np.cumsum(counts) - counts), counts)
+    return which, first + np.arange(which.size)
 
 
 def seeds_of(

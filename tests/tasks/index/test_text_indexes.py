@@ -10,13 +10,17 @@ from helpers.naive_search import places
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gangsaw.codecs.bwt.transform.suffixes import suffix_array
 from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.codecs.core.errors import CorruptChunk, NewerFormat
 from gangsaw.tasks.index.text import base_index
-from gangsaw.tasks.index.text.base_index import BaseIndex, codes_for
+from gangsaw.tasks.index.text.base_index import BaseIndex
+from gangsaw.tasks.index.text.base_runs import NO_BORDERS, codes_for, split
 from gangsaw.tasks.index.text.byte_index import ByteIndex
 from gangsaw.tasks.index.text.kinds import TextIndex, opened, room_for
+from gangsaw.tasks.index.text.kinds import made as index_made
 from gangsaw.tasks.index.text.packed import CRC_AT, FIELDS, SUMMED, VERSION_AT
+from gangsaw.tasks.index.text.repeat_index import RepeatIndex
 from gangsaw.tasks.sequences.ragged import Ragged
 
 RNG = np.random.default_rng(34)
@@ -33,8 +37,18 @@ def octets(text: bytes) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
 
 
 def found(index: TextIndex, patterns: Sequence[bytes]) -> list[list[int]]:
-    rows = index.rows(ragged(patterns))
-    return [sorted(index.places(np.arange(low, high)).tolist()) for low, high in rows]
+    which, own = index.located(ragged(patterns))
+    counts = index.counts(ragged(patterns))
+    assert np.bincount(which, minlength=len(patterns)).tolist() == counts.tolist()
+    return [sorted(own[which == i].tolist()) for i in range(len(patterns))]
+
+
+def of_runs(text: bytes, borders: Sequence[int] | None = None) -> RepeatIndex:
+    """An index by runs, of bases where there are borders, whatever is shorter."""
+    if borders is None:
+        return RepeatIndex.made(octets(text), suffix_array(octets(text)), None, len(text))
+    own, runs = split(octets(text), np.array(borders, np.int64))
+    return RepeatIndex.made(own, suffix_array(own), runs, len(text))
 
 
 texts = st.integers(1, 4).flatmap(
@@ -46,11 +60,13 @@ rates = st.integers(1, 70)
 @SMALL
 @given(texts, rates, st.lists(st.binary(min_size=1, max_size=3), max_size=3), st.data())
 def test_bytes_are_found(text: bytes, rate: int, others: list[bytes], data: st.DataObject) -> None:
-    index = opened(ByteIndex.made(octets(text), rate).packed())
+    indexes = [opened(ByteIndex.made(octets(text), rate).packed())]
+    indexes += [opened(of_runs(text).packed())] if text else []
     begin = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(begin, min(begin + 9, len(text))))
     patterns = [*others, *filter(None, [text[begin:end]]), b"a", b"ab"]
-    assert found(index, patterns) == [places(text, pattern) for pattern in patterns]
+    for index in indexes:
+        assert found(index, patterns) == [places(text, pattern) for pattern in patterns]
 
 
 def without(text: bytes, pattern: bytes, borders: list[int]) -> list[int]:
@@ -71,9 +87,11 @@ def test_bases_are_found(text: str, rate: int, words: list[str], cuts: set[int])
     letters, patterns = text.encode(), [word.encode() for word in words]
     borders = sorted(cut for cut in cuts if cut <= len(text))
     made = BaseIndex.made(octets(letters), np.array(borders, np.int64), rate)
-    index = opened(made.packed())
+    indexes = [opened(made.packed())]
+    indexes += [opened(of_runs(letters, borders).packed())] if made.runs.places.size else []
     codes = [codes_for(pattern).tobytes() for pattern in patterns]
-    assert found(index, codes) == [without(letters, pattern, borders) for pattern in patterns]
+    for index in indexes:
+        assert found(index, codes) == [without(letters, pattern, borders) for pattern in patterns]
 
 
 def test_many_patterns_are_looked_up_in_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,7 +127,14 @@ def test_full_lines(n: int) -> None:
 def made() -> dict[str, Callable[[], TextIndex]]:
     bases = RNG.choice(octets(b"ACGTN"), 3000, p=[0.3, 0.2, 0.2, 0.29, 0.01])
     text = RNG.choice(octets(b"abcdefgh"), 3000)
-    return {"bases": lambda: BaseIndex.made(bases), "bytes": lambda: ByteIndex.made(text)}
+    strains = np.tile(bases[:300], 10)
+    strains[RNG.integers(0, 3000, 20)] = ord("A")
+    return {
+        "bases": lambda: BaseIndex.made(bases),
+        "bytes": lambda: ByteIndex.made(text),
+        "runs": lambda: of_runs(strains.tobytes()),
+        "runs of bases": lambda: of_runs(strains.tobytes(), [300, 900]),
+    }
 
 
 MADE = made()
@@ -136,7 +161,8 @@ def repaired(packed: np.ndarray[tuple[int], np.dtype[np.uint8]]) -> None:
 def test_hostile_bytes_with_right_checksums_lead_nowhere(kind: str) -> None:
     """Kernels read nothing outside and end: places are in the text, or CorruptChunk is raised."""
     good = MADE[kind]().packed()
-    patterns = ragged([bytes(RNG.integers(0, 4, 3, np.uint8)) for _ in range(9)])
+    letters = {"bytes": b"abcdefgh", "runs": b"ACGT"}.get(kind, bytes(range(4)))
+    patterns = ragged([bytes(RNG.choice(octets(letters), 3)) for _ in range(9)])
     refused = 0
     for _ in range(300):
         packed = good.copy()
@@ -146,9 +172,12 @@ def test_hostile_bytes_with_right_checksums_lead_nowhere(kind: str) -> None:
         repaired(packed)
         try:
             index = opened(packed)
-            index.places(np.arange(0, 3000, 7))
-            rows = index.rows(patterns)
-            assert ((rows >= 0) & (rows <= 3001 + 3000)).all()
+            index.counts(patterns)
+            which, own = index.located(patterns)
+            assert which.size == own.size
+            index.seeds(patterns.data, 4)
+            if not isinstance(index, RepeatIndex):
+                index.places(np.arange(0, 2500, 7))
         except CorruptChunk:
             refused += 1
     assert refused > 200
@@ -159,6 +188,21 @@ def test_another_version_is_newer() -> None:
     packed[: 8 * FIELDS].view("<u8")[VERSION_AT] = 2
     with pytest.raises(NewerFormat):
         opened(packed)
+
+
+def test_what_repeats_itself_is_indexed_by_runs() -> None:
+    strain = RNG.choice(octets(b"ACGT"), 2000)
+    sizes = []
+    for n in (20, 40, 80):
+        text = np.tile(strain, n)
+        text[RNG.integers(0, text.size, n)] = ord("T")
+        index = index_made("bases", text, np.arange(0, text.size, 2000), 32)
+        assert isinstance(index, RepeatIndex)
+        sizes.append(index.packed().size)
+        pattern = strain[990:1010].tobytes()
+        assert len(found(index, [codes_for(pattern).tobytes()])[0]) > n // 2
+    assert sizes[-1] < 2 * sizes[0]
+    assert isinstance(index_made("bases", strain, NO_BORDERS, 32), BaseIndex)
 
 
 @pytest.mark.parametrize("rate", [1, 32])
