@@ -24,6 +24,7 @@ from gangsaw.tasks.index.text.samples import (
     rows_in_turn,
     seeds_of,
 )
+from gangsaw.tasks.sequences.kernels import LETTERS, TABLES, count_letters
 from gangsaw.tasks.sequences.ragged import Ragged
 
 KIND = 1
@@ -53,7 +54,7 @@ class ByteIndex:
     @classmethod
     def of_text(cls, text: Bytes, suffixes: Suffixes, rate: int) -> ByteIndex:
         """Return the index of a text with its suffix array."""
-        counts = np.bincount(text, minlength=256).astype(np.int64)
+        counts = _letters_of(text)
         lengths = lengths_for(counts)
         samples = made_samples(text, suffixes, rate, has_breaks=False)
         transformed, primary = np.empty(text.size, np.uint8), 0
@@ -128,6 +129,14 @@ class ByteIndex:
     def places(self, rows: Places) -> Places:
         """Return the places of rows (k,) int64 in the text; CorruptChunk for a wrong index."""
         return places_of(walks.locate_bytes, self.of, self.samples, rows, self.n)
+
+
+def _letters_of(text: Bytes) -> Places:
+    """Return how often each byte is there; NumPy's own would take 8 bytes of memory for each."""
+    counts = np.zeros((TABLES, LETTERS), np.int64)
+    count_letters(text, np.zeros(1, np.int64), np.array([text.size]), counts)
+    total: Places = counts.sum(axis=0)
+    return total
 
 
 def _rows(

@@ -21,7 +21,7 @@ RATES: dict[Kind, int] = {"bases": base_index.RATE, "bytes": byte_index.RATE}
 PER_RUN = 16  # letters of a run on the average, at least, for an index that is stored
 SPARE_RUNS = 64
 MOST_LETTERS = 1 << 28  # of a text: counts of bits have 32
-WORKING = 8  # bytes of memory for each letter while an index is made
+WORKING = 10  # bytes of memory for each letter while an index is made
 
 
 def made(kind: Kind, letters: Bytes, borders: Places, rate: int) -> TextIndex:
