@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.engine.failure import naming
 from gangsaw.tasks.index.found.hits import Occurrences, Patterns
 from gangsaw.tasks.index.stored.opened import IndexedText
@@ -79,12 +80,20 @@ class LocateInChunk:
         """Return where the patterns are."""
         with naming(f"{self.text.store}, chunk {number}"):
             begin, _ = self.text.how.window(number)
-            inside = Located(*self.text.index(number).located(self.patterns.letters))
+            index = self.text.index(number)
+            inside = Located(*index.located(self.patterns.letters))
+            check_inside(index, inside.place, self.patterns.letters.lengths[inside.which])
             across = _across(self.text, self.patterns, number)
             which = np.concatenate((inside.which, across.which))
             place = np.concatenate((inside.place + begin, across.place))
             own = Occurrences(self.patterns.pattern[which], place, self.patterns.strand[which])
             return Occurrences.joined([own], self.most)
+
+
+def check_inside(index: TextIndex, places: Places, lengths: Places | int) -> None:
+    """Raise CorruptChunk where something that is found does not end in the text."""
+    if int((places + lengths).max(initial=0)) > index.n:
+        raise CorruptChunk("the index is of another text: what is found ends behind it")
 
 
 def reach_of(text: IndexedText, number: int, length: int) -> tuple[int, int]:

@@ -16,7 +16,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.nucleotides.codes import CODES, turned_codes
 from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
 from gangsaw.tasks.engine.failure import naming
-from gangsaw.tasks.index.found.find import index_of, peak_bytes_of, reach_of
+from gangsaw.tasks.index.found.find import check_inside, index_of, peak_bytes_of, reach_of
 from gangsaw.tasks.index.found.hits import FORWARD, REVERSE
 from gangsaw.tasks.index.stored.data import StoredText
 from gangsaw.tasks.index.stored.opened import IndexedText
@@ -117,6 +117,7 @@ class MatchInChunk:
         found = []
         for strand, query in self.queries.strands:
             begins, places = index.seeds(query, self.queries.least)
+            check_inside(index, places, self.queries.least)
             for begin, place in zip(begins.tolist(), (places + shift).tolist(), strict=True):
                 end = begin + self.queries.least
                 left, right = reader.around(query[:begin][::-1], query[end:], place, end - begin)
