@@ -54,7 +54,7 @@ def index(
             done = index_job(
                 store,
                 index or None,
-                variables=tuple(variable or ()),
+                variables=variable or (),
                 rate=rate,
                 client=client,
                 resume=resume,

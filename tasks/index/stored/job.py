@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -88,17 +89,37 @@ class IndexSource:
 
 
 def index_job(
-    store: str,
-    target: str | None = None,
+    store: str | Path,
+    target: str | Path | None = None,
     *,
-    variables: tuple[str, ...] = (),
+    variables: Sequence[str] = (),
     rate: int | None = None,
     client: Client | None = None,
     resume: bool = False,
     overwrite: bool = False,
     on_progress: OnProgress | None = None,
 ) -> Summary:
-    """Write the indexes of a store; see `gangsaw.tasks.index.api.index`."""
+    """Index the text or the bases of a store, so that `open` finds patterns in it.
+
+    Parameters
+    ----------
+    store : path or address
+    target : where the indexes go; None is beside the store, as logs.index.zarr of logs.zarr
+    variables : arrays, of (n,) uint8; none for the sequences of a genome or of reads, else for all
+        that hold text
+    rate : places of which one is kept; None is 64, of bases 32. Fewer take less room, and longer to
+        be located
+    client : Dask client; None works in this thread
+    resume : finish what an earlier run began
+    overwrite : replace an existing index, which stays until the new one is complete
+    on_progress : called after each batch of chunks
+
+    Raises
+    ------
+    BadParams : the store holds no such text, has too large chunks, or the target may not be touched
+    JobFailed : the job stopped, and `resume` goes on from there; or the store changed meanwhile
+    """
+    store = str(store)
     source, texts = letters_of(store, variables)
     how = {name: _plan(letters, rate) for name, letters in texts.items()}
     arrays = tuple(_described(texts[name], how[name]) for name in texts)

@@ -40,7 +40,7 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "genome.fa").write_bytes(b"".join(records).replace(b"\n\n", b"\n"))
     compress(folder / "genome.fa", folder / "genome.zarr", format="genome", chunks=(50,))
     for name in ("text", "lines", "genome"):
-        search.index(str(folder / f"{name}.zarr"))
+        search.index(folder / f"{name}.zarr")
     return folder
 
 
