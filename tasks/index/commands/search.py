@@ -137,7 +137,7 @@ def _errors_as_greps() -> Iterator[None]:
     """Let what failed end with 2: 1 says that nothing is found."""
     try:
         yield
-    except BadParams:
+    except (BadParams, BrokenPipeError):  # the latter is of a reader such as head
         raise
     except (GangsawError, OSError) as error:
         raise BadParams(str(error)) from error
