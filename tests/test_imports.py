@@ -10,11 +10,12 @@ from helpers.imports import names, package
 
 DOMAINS = (
     *("tasks.align", "tasks.append", "tasks.genomes", "tasks.hyperspectral"),
+    "tasks.index",
     *("tasks.radio", "tasks.reads", "tasks.tcr", "tasks.text"),
 )
 # the codecs that a domain may know by name: it was made for them
 CODECS_OF = {"tasks.hyperspectral": {"ccsds123"}, "tasks.radio": {"visibility"}}
-CODECS_OF |= {"tasks.reads": {"reads"}, "tasks.genomes": {"dna"}}
+CODECS_OF |= {"tasks.reads": {"reads"}, "tasks.genomes": {"dna"}, "tasks.index": {"bwt"}}
 # what others may know of tasks/formats: no format
 SHARED_BY_FORMATS = {"atomic", "axes", "flat", "layouts", "memory"}
 SHARED_BY_FORMATS |= {"export", "format", "opening", "signatures", "table", "witness"}
@@ -33,6 +34,7 @@ KNOW_DASK = {f"gangsaw.tasks.engine.{name}" for name in ("window", "batches", "b
 KNOW_CLUSTERS = {"gangsaw", "tasks.api", "tasks.console"}
 # modules of public names, and the domain of each
 PUBLIC = {"gangsaw.genomes": "tasks.genomes", "gangsaw.reads": "tasks.reads"}
+PUBLIC |= {"gangsaw.search": "tasks.index"}
 
 
 def dotted(path: str) -> str:

@@ -56,6 +56,14 @@ def genome(folder: Path) -> None:
     (folder / "genome.fa.gz").write_bytes(gzip.compress(text.encode()))
 
 
+def logs(folder: Path) -> None:
+    """Write logs.zarr, of lines, and patterns.txt."""
+    lines = "".join(f"{i}: {'connection refused' if i % 9 == 4 else 'up'}\n" for i in range(90))
+    data = np.frombuffer(lines.encode(), np.uint8)
+    zarr.open_group(folder / "logs.zarr", mode="w").create_array("text", data=data, chunks=(300,))
+    (folder / "patterns.txt").write_text("refused\nup\n")
+
+
 def test_the_commands_of_a_newcomer_are_marked_for_ci() -> None:
     commands = [text for where, _, text in BLOCKS if where == "run"]
     assert len(commands) == 3
@@ -72,6 +80,7 @@ def test_examples(tmp_path: Path) -> None:
     observation(tmp_path)
     mates(tmp_path)
     genome(tmp_path)
+    logs(tmp_path)
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     for language, text in EXAMPLES:
         command = ["bash", "-euo", "pipefail", "-c"] if language == "sh" else [sys.executable, "-c"]

@@ -26,6 +26,17 @@ class Workers:
 
 
 @dataclass(frozen=True)
+class Hosts(Workers):
+    """Workers of this machine or of a scheduler, on CPUs."""
+
+    scheduler: opt.Scheduler = ""
+
+    def session(self) -> AbstractContextManager[Client | None]:
+        """Yield a Dask client of such workers, or None to work in this process."""
+        return opt.session(self.workers, self.threads, self.scheduler)
+
+
+@dataclass(frozen=True)
 class Cluster(Workers):
     """Workers of this machine or of a scheduler, on CPUs or GPUs."""
 
@@ -38,15 +49,10 @@ class Cluster(Workers):
 
 
 @dataclass(frozen=True)
-class Near(Workers):
+class Near(Hosts):
     """This process unless workers are asked for: for short commands without kernels."""
 
     workers: opt.Workers = 0
-    scheduler: opt.Scheduler = ""
-
-    def session(self) -> AbstractContextManager[Client | None]:
-        """Yield a Dask client of such workers, or None to work in this process."""
-        return opt.session(self.workers, self.threads, self.scheduler)
 
 
 @dataclass(frozen=True)

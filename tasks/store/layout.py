@@ -54,9 +54,13 @@ class ArrayLayout:
         return {"chunks": self.chunks, "compressors": () if self.codec is None else (self.codec,)}
 
     def peak_bytes(self, source: Description) -> int:
-        """Return the memory that transcoding one chunk needs at most."""
+        """Return the memory that transcoding one chunk needs at most.
+
+        A source whose samples are made where they are read says as `working_bytes` what that takes.
+        """
         dtype = source.dtype
         moved = transcode_bytes(source.shape, self.chunks, dtype, source.chunks)
+        moved += int(getattr(source, "working_bytes", 0))
         promise = getattr(self.codec, "peak_bytes", None)
         return moved + (promise(self.chunks, dtype) if promise else 0)
 

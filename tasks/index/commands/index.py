@@ -1,0 +1,72 @@
+"""gangsaw index."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from gangsaw.tasks.console import options as opt
+from gangsaw.tasks.console.cluster import Hosts
+from gangsaw.tasks.console.output import (
+    STOPPED,
+    Interrupted,
+    clock,
+    progress_bar,
+    size,
+    write_json,
+    write_table,
+)
+from gangsaw.tasks.console.panels import panels
+
+
+@panels
+def index(
+    store: Annotated[str, typer.Argument(help="Zarr store of text or of a genome.")],
+    *,
+    index: Annotated[
+        str, typer.Option(help="Where it goes. (default: STORE.index.zarr)", show_default=False)
+    ] = "",
+    variable: opt.Variable = None,
+    rate: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Places of which one is kept: fewer take less room, and longer to be located. "
+            "(default: 64, of bases 32)",
+            show_default=False,
+        ),
+    ] = None,
+    cluster: Hosts,
+    resume: opt.Resume = False,
+    overwrite: opt.Overwrite = False,
+    as_json: opt.Json = False,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Index the text or the bases of a store, so that search finds patterns in it.
+
+    Example: gangsaw index logs.zarr
+    """
+    from gangsaw.tasks.index.stored.job import index_job
+
+    with cluster.session() as client, progress_bar("index", quiet=quiet or as_json) as show:
+        try:
+            done = index_job(
+                store,
+                index or None,
+                variables=variable or (),
+                rate=rate,
+                client=client,
+                resume=resume,
+                overwrite=overwrite,
+                on_progress=show,
+            )
+        except KeyboardInterrupt:
+            raise Interrupted(STOPPED) from None
+    if as_json:
+        names = ("store", "arrays", "chunks", "resumed", "stored_bytes", "seconds")
+        write_json({name: getattr(done, name) for name in names})
+        return
+    rows = [("of", ", ".join(done.arrays)), ("chunks", f"{done.chunks:,}")]
+    rows += [("stored", size(done.stored_bytes)), ("seconds", clock(done.seconds))]
+    write_table(done.store, rows)

@@ -1,0 +1,59 @@
+"""Patterns as users write them: plain, with escapes or in hexadecimal digits, or a file of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from gangsaw.codecs.core.errors import BadParams
+
+ESCAPE = re.compile(rb"\\(x[0-9a-fA-F]{2}|.|$)", re.DOTALL)
+SHORT = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"0": b"\0", b"\\": b"\\"}
+
+
+def patterns_of(
+    texts: Sequence[str], file: Path | None, *, in_hex: bool = False, escaped: bool = False
+) -> list[bytes]:
+    r"""Return patterns; those of a file follow, one a line, blank lines left out.
+
+    Raises BadParams where there is none, for what is no hexadecimal number, and for escapes other
+    than \n, \t, \r, \0, \\ and \xHH.
+    """
+    found = [text.encode("utf-8", "surrogateescape") for text in texts]
+    found += [] if file is None else _lines(file)
+    if not found:
+        raise BadParams("name a pattern, or a file of them by --file")
+    if in_hex and escaped:
+        raise BadParams("patterns are in --hex, or have --escapes: not both")
+    if in_hex:
+        return [_hex(pattern) for pattern in found]
+    return [_plain(pattern) for pattern in found] if escaped else found
+
+
+def _lines(file: Path) -> list[bytes]:
+    try:
+        lines = file.read_bytes().split(b"\n")
+    except FileNotFoundError:
+        raise BadParams(f"{file}: no such file") from None
+    found = [line.removesuffix(b"\r") for line in lines]
+    return [line for line in found if line]
+
+
+def _hex(pattern: bytes) -> bytes:
+    try:
+        return bytes.fromhex(pattern.decode("ascii"))
+    except ValueError:
+        raise BadParams(f"{pattern!r} is no hexadecimal number of whole bytes") from None
+
+
+def _plain(pattern: bytes) -> bytes:
+    def byte(match: re.Match[bytes]) -> bytes:
+        name = match[1]
+        if name[:1] == b"x" and len(name) == 3:
+            return bytes([int(name[1:], 16)])
+        if name not in SHORT:
+            raise BadParams(f"{pattern!r} has an escape that is none of \\n \\t \\r \\0 \\\\ \\xHH")
+        return SHORT[name]
+
+    return ESCAPE.sub(byte, pattern)

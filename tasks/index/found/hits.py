@@ -1,0 +1,96 @@
+"""Patterns as indexes take them, and the places that are found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.nucleotides.codes import CODES, turned_codes
+from gangsaw.tasks.index.text.kinds import Kind
+from gangsaw.tasks.index.text.samples import Places
+from gangsaw.tasks.sequences.ragged import Ragged
+
+FORWARD, REVERSE = 1, -1  # strands
+MOST_LENGTH = 1 << 20  # letters of a pattern: twice as many are read at each border of chunks
+
+
+@dataclass(frozen=True, eq=False)
+class Patterns:
+    """What is looked for: patterns, of bases those of the other strand, too.
+
+    Attributes
+    ----------
+    letters : of all of them, codes where bases are looked for
+    pattern : (k,) int64, which pattern of the user's each is
+    strand : (k,) int8, FORWARD or REVERSE
+    n : patterns of the user's
+    """
+
+    letters: Ragged
+    pattern: Places
+    strand: npt.NDArray[np.int8]
+    n: int
+
+    @classmethod
+    def of(cls, patterns: Sequence[bytes], kind: Kind, *, both_strands: bool = True) -> Patterns:
+        """Return patterns; one that is its own other strand is looked for once.
+
+        Raises BadParams for an empty pattern or one of more than MOST_LENGTH letters.
+        """
+        found: list[tuple[npt.NDArray[np.uint8], int, int]] = []
+        for number, pattern in enumerate(patterns):
+            if not 0 < len(pattern) <= MOST_LENGTH:
+                raise BadParams(f"a pattern has 1 to {MOST_LENGTH:,} letters, not {len(pattern):,}")
+            letters = np.frombuffer(pattern, np.uint8)
+            own = CODES[letters] if kind == "bases" else letters
+            found.append((own, number, FORWARD))
+            other = turned_codes(own) if kind == "bases" and both_strands else own
+            if not np.array_equal(own, other):
+                found.append((other, number, REVERSE))
+        offsets = np.cumsum([0, *(own.size for own, _, _ in found)], dtype=np.int64)
+        data = np.concatenate([np.empty(0, np.uint8), *(own for own, _, _ in found)])
+        numbers = np.array([number for _, number, _ in found], np.int64)
+        strands = np.array([strand for _, _, strand in found], np.int8)
+        return cls(Ragged(data, offsets), numbers, strands, len(patterns))
+
+    @property
+    def longest(self) -> int:
+        """Letters of the longest one."""
+        return int(self.letters.lengths.max(initial=0))
+
+
+@dataclass(frozen=True, eq=False)
+class Occurrences:
+    """Where patterns are, sorted by pattern, then by place.
+
+    Attributes
+    ----------
+    pattern : (n,) int64, number of the pattern
+    place : (n,) int64, of its first letter in the array
+    strand : (n,) int8: 1, or -1 where it is the other strand that reads so
+    """
+
+    pattern: Places
+    place: Places
+    strand: npt.NDArray[np.int8]
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return self.place.size
+
+    @classmethod
+    def joined(cls, parts: Iterable[Occurrences], most: int | None = None) -> Occurrences:
+        """Return hits sorted, of each pattern those of the lowest places where `most` says so."""
+        some = list(parts)
+        pattern = np.concatenate([np.empty(0, np.int64), *(one.pattern for one in some)])
+        place = np.concatenate([np.empty(0, np.int64), *(one.place for one in some)])
+        strand = np.concatenate([np.empty(0, np.int8), *(one.strand for one in some)])
+        order = np.lexsort((-strand, place, pattern))
+        if most is not None and order.size:
+            first = np.searchsorted(pattern[order], pattern[order])
+            order = order[np.arange(order.size) - first < most]
+        return cls(pattern[order], place[order], strand[order])

@@ -1,0 +1,172 @@
+"""Search in a text of a store, by its indexes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.engine.progress import Meter, OnProgress
+from gangsaw.tasks.engine.window import run
+from gangsaw.tasks.engine.work import Task
+from gangsaw.tasks.genomes.genome import Genome
+from gangsaw.tasks.index.found.find import CountInChunk, LocateInChunk
+from gangsaw.tasks.index.found.hits import Occurrences, Patterns
+from gangsaw.tasks.index.found.matches import ExactMatches, MatchInChunk, MatchQuery
+from gangsaw.tasks.index.stored.opened import IndexedText, open_indexed
+from gangsaw.tasks.index.text.kinds import Kind
+from gangsaw.tasks.index.text.samples import Places
+from gangsaw.tasks.sequences.held import HeldChunks
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+Pattern = str | bytes
+LEAST = 20  # letters of a match
+FoundT = TypeVar("FoundT")
+
+
+class Search:
+    """A text with its indexes; the text itself is read where it is asked for.
+
+    Bytes are found as they are. Of bases case does not count, both strands are searched, other
+    letters than A, C, G and T match nothing, and nothing is found across borders of records.
+
+    Attributes
+    ----------
+    store : path or address
+    name : of the array
+    """
+
+    def __init__(self, text: IndexedText, client: Client | None = None) -> None:
+        self._text, self._client = text, client
+        self.store, self.name = text.store, text.name
+
+    def __len__(self) -> int:
+        """Return how many letters the text has."""
+        return self._text.how.size
+
+    def __repr__(self) -> str:
+        """Return store, array and size."""
+        return f"<Search in {self.store}/{self.name}: {len(self):,} {self.kind}>"
+
+    @property
+    def kind(self) -> Kind:
+        """What is found: "bases" of either strand, or "bytes"."""
+        return self._text.how.kind
+
+    def count(self, pattern: Pattern) -> int:
+        """Return how often a pattern is there; see `counts`."""
+        return int(self.counts([pattern])[0])
+
+    def counts(
+        self, patterns: Sequence[Pattern], *, on_progress: OnProgress | None = None
+    ) -> Places:
+        """Return how often each pattern is there, (k,) int64.
+
+        Occurrences may overlap. A text is UTF-8. Raises BadParams for an empty pattern, JobFailed
+        for a damaged index.
+        """
+        wanted = self._patterns(patterns)
+        total = np.zeros(wanted.n, np.int64)
+
+        def on_done(_: int, counts: Places) -> None:
+            total[:] += counts
+            meter.add(1, 0, 0)
+
+        meter = Meter(len(self._text), on_progress)
+        self._run(CountInChunk(self._text, wanted), on_done)
+        return total
+
+    def locate(
+        self,
+        patterns: Pattern | Sequence[Pattern],
+        most: int | None = None,
+        *,
+        on_progress: OnProgress | None = None,
+    ) -> Occurrences:
+        """Return where patterns are, of each the first `most`, or all; see `counts`."""
+        if most is not None and most < 1:
+            raise BadParams(f"of each pattern 1 hit or more is asked for, not {most}")
+        wanted = self._patterns(patterns)
+        parts: list[Occurrences] = []
+
+        def on_done(_: int, hits: Occurrences) -> None:
+            parts.append(hits)
+            meter.add(1, 0, 0)
+
+        meter = Meter(len(self._text), on_progress)
+        self._run(LocateInChunk(self._text, wanted, most), on_done)
+        return Occurrences.joined(parts, most)
+
+    def mems(
+        self, query: Pattern, least: int = LEAST, *, on_progress: OnProgress | None = None
+    ) -> ExactMatches:
+        """Return the maximal exact matches of a query with at least so many letters.
+
+        Each is a part of the query and a place of the text that are equal, of bases on either
+        strand, and that no letter on either side makes longer. Raises BadParams where windows of
+        `least` letters are there more than 4 million times in a chunk.
+        """
+        letters = query.encode() if isinstance(query, str) else query
+        parts: list[npt.NDArray[np.void]] = []
+
+        def on_done(_: int, rows: npt.NDArray[np.void]) -> None:
+            parts.append(rows)
+            meter.add(1, 0, 0)
+
+        meter = Meter(len(self._text), on_progress)
+        self._run(MatchInChunk(self._text, MatchQuery.of(letters, self.kind, least)), on_done)
+        return ExactMatches.joined(parts, len(letters))
+
+    def extract(self, begin: int, end: int) -> bytes:
+        """Return letters begin..end - 1 as they are in the store; BadParams outside."""
+        if not 0 <= begin <= end <= len(self):
+            raise BadParams(f"{self.name} has letters 0 to {len(self):,}, not {begin} to {end}")
+        return self._text.letters.read(begin, end).tobytes()
+
+    @cached_property
+    def genome(self) -> Genome | None:
+        """The records of the text; None where it has none."""
+        return None if self._text.letters.borders is None else Genome(self.store)
+
+    def held(self) -> HeldChunks:
+        """Return what reads the text by chunks, and holds the last ones."""
+        return HeldChunks(self._text.letters.array)
+
+    def _patterns(self, patterns: Pattern | Sequence[Pattern]) -> Patterns:
+        some = [patterns] if isinstance(patterns, str | bytes) else patterns
+        return Patterns.of([p.encode() if isinstance(p, str) else p for p in some], self.kind)
+
+    def _run(self, task: Task[int, FoundT], on_done: Callable[[int, FoundT], None]) -> None:
+        run(task, range(len(self._text)), on_done, client=self._client)
+
+
+def open_search(
+    store: str | Path,
+    *,
+    index: str | Path | None = None,
+    variable: str | None = None,
+    client: Client | None = None,
+) -> Search:
+    """Return what searches a text of a store.
+
+    Parameters
+    ----------
+    store : path or address
+    index : of its indexes, unless they are beside the store
+    variable : array, where several are indexed
+    client : Dask client; None works in threads of this process
+
+    Raises
+    ------
+    BadParams : there is no index, or one of another content
+    CorruptChunk : metadata are damaged
+    """
+    where = None if index is None else str(index)
+    return Search(open_indexed(str(store), where, variable), client)

@@ -1,0 +1,194 @@
+"""The transform of bases in lines of 64 bytes: four counts and 192 bases of two bits.
+
+Line k is words 8k .. 8k + 7, uint64: counts of A, C, G, T before it, 32 bits each, and then the
+bases of rows 192k .. 192k + 191, the first ones lowest. Rows before which there is no base but a
+break or the beginning are odd: they have code 0, count for nothing, and are listed apart.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.numba.bits import count_ones, prefetch
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+
+WORDS = 8  # of a line
+COUNTS = 2  # words of a line that hold counts
+PER_LINE = 192
+PER_WORD = 32
+EVERY_OTHER = 0x5555555555555555
+
+
+def _masks() -> Any:
+    """(193, 6) uint64, flat: the lower bits of the bases that are before one of a line."""
+    of = [[min(max(n - PER_WORD * w, 0), PER_WORD) for w in range(6)] for n in range(PER_LINE + 1)]
+    return np.array([(1 << 2 * n) - 1 & EVERY_OTHER for line in of for n in line], np.uint64)
+
+
+MASKS = _masks()
+OTHERS = np.array([~(EVERY_OTHER * base) & (1 << 64) - 1 for base in range(4)], np.uint64)
+
+
+class BaseRows(NamedTuple):
+    """The transform of bases, and what ranks need besides.
+
+    Attributes
+    ----------
+    words : (8 l,) uint64, lines
+    has_odd : (l,) bool, whether a line has an odd row
+    odd : (k,) int64, the odd rows, ascending
+    firsts : (5,) int64, first row of the suffixes that begin with each base, and the number of rows
+    """
+
+    words: npt.NDArray[np.uint64]
+    has_odd: npt.NDArray[np.bool_]
+    odd: npt.NDArray[np.int64]
+    firsts: npt.NDArray[np.int64]
+
+
+def n_words(n_rows: int) -> int:
+    """Return the words of so many rows; a line more where the last one is full."""
+    return WORDS * (n_rows // PER_LINE + 1)
+
+
+@jit_norefs_inline
+def base_at(words: Any, row: Any) -> Any:
+    """Return the base before the suffix of a row; 0 for odd rows."""
+    line = np.uint64(row) // np.uint64(PER_LINE)
+    inner = np.uint64(row) - line * np.uint64(PER_LINE)
+    word = words[line * np.uint64(WORDS) + np.uint64(COUNTS) + (inner >> np.uint64(5))]
+    return (word >> ((inner & np.uint64(31)) << np.uint64(1))) & np.uint64(3)
+
+
+@jit_norefs_inline
+def fetch(words: Any, row: Any) -> None:
+    """Ask for the line of a row."""
+    prefetch(words, row // PER_LINE * WORDS)
+
+
+@jit_norefs_inline
+def step(of: Any, base: Any, row: Any) -> Any:
+    """Return the row of the first suffix that begins with a base and goes on as from a row on."""
+    line = np.uint64(row) // np.uint64(PER_LINE)
+    inner = np.uint64(row) - line * np.uint64(PER_LINE)
+    at = line * np.uint64(WORDS)
+    pair = of.words[at + (base >> np.uint64(1))]
+    n = np.int64((pair >> ((base & np.uint64(1)) << np.uint64(5))) & np.uint64(0xFFFFFFFF))
+    other, mask = OTHERS[base], inner * np.uint64(6)
+    for w in range(np.uint64(6)):
+        same = of.words[at + np.uint64(COUNTS) + w] ^ other
+        n += count_ones(same & (same >> np.uint64(1)) & MASKS[mask + w])
+    if base == np.uint64(0) and of.has_odd[line]:
+        n -= _odd_between(of.odd, np.int64(line) * PER_LINE, np.int64(row))
+    return of.firsts[base] + n
+
+
+@jit_norefs_inline
+def is_odd(of: Any, row: Any) -> Any:
+    """Whether no base is before the suffix of a row."""
+    at = _first_from(of.odd, row)
+    return at < of.odd.size and of.odd[at] == row
+
+
+@jit_norefs
+def _odd_between(odd: Any, begin: Any, end: Any) -> Any:
+    """Return how many odd rows are begin..end - 1."""
+    return _first_from(odd, end) - _first_from(odd, begin)
+
+
+@jit_norefs_inline
+def _first_from(odd: Any, row: Any) -> Any:
+    low, high = np.int64(0), np.int64(odd.size)
+    while low < high:
+        middle = (low + high) >> 1
+        if odd[middle] < row:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@jit_norefs
+def fill_rows(codes: Any, suffixes: Any, words: Any, odd: Any) -> int:
+    """Fill lines and the list of odd rows; return how many these are.
+
+    Parameters
+    ----------
+    codes : (n,) uint8: 0 breaks, 1..4 are bases
+    suffixes : (n,) int32, its suffix array
+    words : (8 l,) uint64, zeros
+    odd : (k,) int64, with room for all
+    """
+    a = c = g = t = used = row = 0
+    for line in range(words.size // WORDS):
+        at = line * WORDS
+        words[at] = np.uint64(a) | np.uint64(c) << np.uint64(32)
+        words[at + 1] = np.uint64(g) | np.uint64(t) << np.uint64(32)
+        for inner in range(min(PER_LINE, codes.size + 1 - row)):
+            place = codes.size if row == 0 else np.int64(suffixes[row - 1])
+            code = 0 if place == 0 else np.int64(codes[place - 1])
+            if code == 0:
+                odd[used] = row
+                used += 1
+            else:
+                bits = np.uint64(code - 1) << np.uint64(2 * (inner & 31))
+                words[at + COUNTS + (inner >> 5)] |= bits
+                a += code == 1
+                c += code == 2
+                g += code == 3
+                t += code == 4
+            row += 1
+    return used
+
+
+@jit_norefs
+def check_rows(words: Any, n_rows: int, odd: Any, has_odd: Any, totals: Any) -> Any:
+    """Whether lines and odd rows go together; fill `has_odd` (l,) bool and `totals` (4,) int64."""
+    used = 0
+    totals[:] = 0
+    for line in range(words.size // WORDS):
+        at, begin = line * WORDS, line * PER_LINE
+        end = min(begin + PER_LINE, n_rows)
+        first = used
+        while used < odd.size and odd[used] < end:
+            if odd[used] < begin or (used and odd[used] <= odd[used - 1]):
+                return False
+            if base_at(words, odd[used]) != np.uint64(0):
+                return False
+            used += 1
+        has_odd[line] = used > first
+        if not _are_counts(words, at, totals) or not _is_clean(words, at, end - begin):
+            return False
+        _add_counts(words, at, end - begin, totals)
+        totals[0] -= used - first
+    return used == odd.size
+
+
+@jit_norefs_inline
+def _are_counts(words: Any, at: int, totals: Any) -> Any:
+    for base in range(4):
+        count = (words[at + (base >> 1)] >> np.uint64(32 * (base & 1))) & np.uint64(0xFFFFFFFF)
+        if np.int64(count) != totals[base]:
+            return False
+    return True
+
+
+@jit_norefs_inline
+def _is_clean(words: Any, at: int, n: int) -> Any:
+    """Whether nothing is behind the last base of a line."""
+    for w in range(6):
+        mask = MASKS[6 * n + w]
+        if words[at + COUNTS + w] & ~(mask | mask << np.uint64(1)):
+            return False
+    return True
+
+
+@jit_norefs_inline
+def _add_counts(words: Any, at: int, n: int, totals: Any) -> None:
+    for base in range(4):
+        for w in range(6):
+            same = words[at + COUNTS + w] ^ OTHERS[base]
+            totals[base] += count_ones(same & (same >> np.uint64(1)) & MASKS[6 * n + w])

@@ -1,0 +1,158 @@
+"""The transform as its runs of equal letters: an r-index (Gagie, Navarro, Prezza, 2020).
+
+Of each run there is where it begins, how many equal letters are before it, the place of its last
+row, and the place of its first row with that of the row before. Between two rows that follow each
+other in a run places differ as those of the suffixes that are one letter longer do. So the rest
+follows from these.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+
+LETTERS = 256
+LOW, HIGH, PLACE = range(3)  # of a pattern: its rows, and the place of the last one
+NOWHERE = -1
+
+
+class RepeatRows(NamedTuple):
+    """The runs of a transform, and what is sampled of them.
+
+    Attributes
+    ----------
+    own : (257,) int64, first run of each letter, and their number
+    begins : (r,) uint32, where runs begin in the transform without the primary row; by letter
+    before : (r + 1,) uint32, letters in the runs before, in that order
+    ends : (r,) uint32, place of the last row of each
+    heads : (h,) uint32, places of the first rows of runs, and of the primary row, ascending
+    above : (h,) uint32, place of the row before each
+    firsts : (257,) int64, first row of the suffixes that begin with each letter, and number of rows
+    primary : row of the whole text; no run goes across it
+    last : place of the last row
+    """
+
+    own: npt.NDArray[np.int64]
+    begins: npt.NDArray[np.uint32]
+    before: npt.NDArray[np.uint32]
+    ends: npt.NDArray[np.uint32]
+    heads: npt.NDArray[np.uint32]
+    above: npt.NDArray[np.uint32]
+    firsts: npt.NDArray[np.int64]
+    primary: int
+    last: int
+
+
+@jit_norefs_inline
+def _last_below(numbers: Any, low: Any, high: Any, most: Any) -> Any:
+    """Return the last of ascending numbers low..high - 1 that is below `most`; low - 1 for none."""
+    while low < high:
+        middle = (low + high) >> 1
+        if np.int64(numbers[middle]) < most:
+            low = middle + 1
+        else:
+            high = middle
+    return low - 1
+
+
+@jit_norefs
+def fill_runs(text: Any, suffixes: Any, runs: Any) -> Any:
+    """Fill the runs; return how many there are, and the primary row.
+
+    Parameters
+    ----------
+    text, suffixes : (n,) uint8 and int32, n >= 1
+    runs : (r, 5) int64: letter, begin, length, places of the last row and of the first; without
+        room they are only counted
+    """
+    used, at, primary, before = 0, 0, 0, np.int64(-1)
+    for row in range(text.size + 1):
+        place = text.size if row == 0 else np.int64(suffixes[row - 1])
+        if place == 0:
+            primary, before = row, np.int64(-1)
+            continue
+        letter = np.int64(text[place - 1])
+        if letter != before:
+            if used < len(runs):
+                runs[used, 0], runs[used, 1], runs[used, 2], runs[used, 4] = letter, at, 0, place
+            used, before = used + 1, letter
+        if used <= len(runs):
+            runs[used - 1, 2] += 1
+            runs[used - 1, 3] = place
+        at += 1
+    return used, primary
+
+
+@jit_norefs
+def find_rows(of: Any, data: Any, begins: Any, rows: Any) -> None:
+    """Fill rows and the place of the last one, (n, 3) int64, of patterns."""
+    for i in range(len(begins) - 1):
+        find_one(of, data, begins[i], begins[i + 1], rows, i)
+
+
+@jit_norefs_inline
+def find_one(of: Any, data: Any, begin: Any, end: Any, rows: Any, i: int) -> Any:
+    """Find letters begin..end - 1; return the first of them from which on they are there."""
+    low, high, place = np.int64(0), of.firsts[LETTERS], np.int64(of.last)
+    while end > begin and low < high:
+        end -= 1
+        letter = np.int64(data[end])
+        first, stop = of.own[letter], of.own[letter + 1]
+        own = np.int64(of.before[first])
+        at = high - (high > of.primary)
+        run = _last_below(of.begins, first, stop, at)
+        if run < first:
+            low = high = np.int64(0)
+            break
+        inside = min(at - np.int64(of.begins[run]), _length(of, run))
+        ends_here = at - np.int64(of.begins[run]) == inside and high - 1 != of.primary
+        place = (place if ends_here else np.int64(of.ends[run])) - 1
+        high = of.firsts[letter] + np.int64(of.before[run]) - own + inside
+        at = low - (low > of.primary)
+        run = _last_below(of.begins, first, stop, at)
+        count = np.int64(0)
+        if run >= first:
+            inside = min(at - np.int64(of.begins[run]), _length(of, run))
+            count = np.int64(of.before[run]) - own + inside
+        low = of.firsts[letter] + count
+    rows[i, LOW], rows[i, HIGH], rows[i, PLACE] = low, high, place
+    return end
+
+
+@jit_norefs_inline
+def _length(of: Any, run: Any) -> Any:
+    return np.int64(of.before[run + 1]) - np.int64(of.before[run])
+
+
+@jit_norefs
+def find_windows(of: Any, data: Any, length: int, windows: Any, rows: Any) -> Any:
+    """Fill begins (k,) int64 and rows (k, 3) of the windows that are there; return how many."""
+    used, begin = 0, np.int64(0)
+    while begin + length <= data.size:
+        at = find_one(of, data, begin, begin + length, rows, used)
+        if rows[used, LOW] < rows[used, HIGH]:
+            windows[used] = begin
+            used += 1
+        begin = at + 1
+    return used
+
+
+@jit_norefs
+def fill_places(of: Any, rows: Any, places: Any) -> bool:
+    """Fill the places of all rows of patterns, of each backwards; whether all are in the text."""
+    used, n = 0, of.firsts[LETTERS] - 1
+    for i in range(len(rows)):
+        place = rows[i, PLACE]
+        for row in range(rows[i, HIGH] - 1, rows[i, LOW] - 1, -1):
+            if not 0 <= place <= n:
+                return False
+            places[used] = place
+            used += 1
+            if row > rows[i, LOW]:
+                head = _last_below(of.heads, 0, of.heads.size, place + 1)
+                place = np.int64(of.above[head]) + place - np.int64(of.heads[head])
+    return True

@@ -1,0 +1,1 @@
+"""Indexes in a store beside the data: what they are of, how a job makes them, how they are read."""

@@ -1,0 +1,122 @@
+"""The arrays of a store that can be indexed, their content, and borders of records in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+
+from gangsaw.codecs.core.contents import CONTENT, NUCLEOTIDES, READ_SEQUENCES
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk
+from gangsaw.codecs.core.options import listed
+from gangsaw.tasks.genomes.info import ATTRIBUTE as GENOME
+from gangsaw.tasks.index.text.base_runs import NO_BORDERS
+from gangsaw.tasks.index.text.kinds import Kind
+from gangsaw.tasks.index.text.packed import Bytes
+from gangsaw.tasks.index.text.samples import Places
+from gangsaw.tasks.source import SourceArray
+from gangsaw.tasks.store.dataset.carried import is_carried
+from gangsaw.tasks.store.source import ZarrSource, open_zarr
+
+BORDERS = {"sequence": "record_offset"}  # of a genome
+OF_BASES = (NUCLEOTIDES, READ_SEQUENCES)
+
+
+@dataclass(frozen=True)
+class StoredText:
+    """An array of a store as a text.
+
+    Attributes
+    ----------
+    array : of (n,) uint8
+    kind : of its index
+    borders : array of where records begin, and the end of the last one; None of a plain text
+    identity : of the content of both
+    """
+
+    array: SourceArray
+    kind: Kind
+    borders: SourceArray | None
+    identity: str
+
+    @property
+    def size(self) -> int:
+        """How many letters there are."""
+        return self.array.shape[0]
+
+    def read(self, begin: int, end: int) -> Bytes:
+        """Return letters begin..end - 1."""
+        if begin >= end:
+            return np.empty(0, np.uint8)
+        return np.asarray(self.array.read((slice(begin, end),))).astype(np.uint8, copy=False)
+
+    def borders_in(self, begin: int, end: int) -> Places:
+        """Return where records meet in letters begin..end - 1, counted from `begin`."""
+        if self.borders is None:
+            return NO_BORDERS
+        starts = _starts(self)
+        first, last = np.searchsorted(starts, [begin, end])
+        return starts[first:last] - begin
+
+    def record_at(self, place: int) -> tuple[int, int]:
+        """Return first letter and end of the record of a place; of a text without, all of it."""
+        if self.borders is None or not 0 <= place < self.size:
+            return 0, self.size
+        starts = _starts(self)
+        record = int(np.searchsorted(starts, place, "right"))
+        return int(starts[record - 1]), int(starts[record])
+
+
+def letters_of(
+    store: str, variables: Sequence[str] = ()
+) -> tuple[ZarrSource, dict[str, StoredText]]:
+    """Return a store, and its arrays that can be indexed: those named, else the main ones.
+
+    Raises
+    ------
+    BadParams : there is none, or an array that is named is no text
+    """
+    source = open_zarr(store)
+    texts = {array.name: array for array in source.arrays if _is_text(array)}
+    if unknown := [name for name in variables if name not in texts]:
+        there = listed(list(texts)) if texts else "none"
+        raise BadParams(f"{store}: {unknown[0]} is no array of bytes on one axis; there is {there}")
+    wanted = list(variables) or _main(texts, source.attrs)
+    if not wanted:
+        raise BadParams(f"{store} holds no text: no array of bytes on one axis")
+    return source, {name: _letters(source, texts[name]) for name in wanted}
+
+
+def _is_text(array: SourceArray) -> bool:
+    is_bytes = len(array.shape) == 1 and array.dtype == np.uint8 and array.shape[0] > 0
+    return is_bytes and not is_carried(array.attrs)
+
+
+def _main(texts: Mapping[str, SourceArray], attrs: Mapping[str, object]) -> list[str]:
+    """Return the names of sequences where there are some, else of all that are nothing else."""
+    sequences = [name for name, array in texts.items() if array.attrs.get(CONTENT) in OF_BASES]
+    plain = [name for name, array in texts.items() if CONTENT not in array.attrs]
+    return sequences or plain
+
+
+def _letters(source: ZarrSource, array: SourceArray) -> StoredText:
+    kind: Kind = "bases" if array.attrs.get(CONTENT) in OF_BASES else "bytes"
+    others = {other.name: other for other in source.arrays}
+    borders = others.get(BORDERS.get(array.name, "")) if GENOME in source.attrs else None
+    names = {array.name} if borders is None else {array.name, borders.name}
+    own = tuple(one for one in source.there if one.name in names)
+    content = replace(source, there=own, coords=(), attrs={})
+    return StoredText(array, kind, borders, content.identity())
+
+
+@lru_cache(maxsize=4)
+def _starts(letters: StoredText) -> Places:
+    """Return where records begin; CorruptChunk unless they go on to the end of all letters."""
+    borders, size = letters.borders, letters.size
+    assert borders is not None
+    found = np.asarray(borders.read((slice(0, borders.shape[0]),))).astype(np.int64)
+    if found[0] != 0 or found[-1] != size or (np.diff(found) < 0).any():
+        raise CorruptChunk(f"{borders.name} does not grow within the letters")
+    return found

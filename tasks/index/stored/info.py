@@ -1,0 +1,78 @@
+"""The attribute of a store of indexes that says of what content they are, and where they lie."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import cast
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.index.text.kinds import RATES, Kind
+
+ATTRIBUTE = "gangsaw_index"
+VERSION = 1
+SUFFIX = ".index.zarr"
+OF_STORES = (".zarr.zip", ".zarr", ".zip")  # left out before it
+
+
+@dataclass(frozen=True)
+class IndexedArray:
+    """How an array is indexed.
+
+    Attributes
+    ----------
+    kind : of its indexes
+    size : letters of the array
+    chunk : letters that an index is of; of the last one fewer
+    rate : of samples
+    identity : of the array's content
+    """
+
+    kind: Kind
+    size: int
+    chunk: int
+    rate: int
+    identity: str
+
+    @property
+    def starts(self) -> range:
+        """The first letter of each index."""
+        return range(0, self.size, self.chunk)
+
+    def window(self, number: int) -> tuple[int, int]:
+        """Return the first letter of an index, and the end."""
+        begin = self.starts[number]
+        return begin, min(begin + self.chunk, self.size)
+
+
+def attrs_of(arrays: Mapping[str, IndexedArray]) -> dict[str, object]:
+    """Return the attribute."""
+    own = {name: asdict(array) for name, array in arrays.items()}
+    return {ATTRIBUTE: {"version": VERSION, "arrays": own}}
+
+
+def arrays_of(attrs: Mapping[str, object]) -> dict[str, IndexedArray]:
+    """Read the attribute; BadParams where there is none, or a wrong one."""
+    data = attrs.get(ATTRIBUTE)
+    if not isinstance(data, Mapping) or data.get("version") != VERSION:
+        raise BadParams("it holds no index that is known here")
+    try:
+        return {str(name): _array(own) for name, own in dict(data["arrays"]).items()}
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise BadParams(f"attribute {ATTRIBUTE} is not whole: {error}") from error
+
+
+def _array(own: Mapping[str, object]) -> IndexedArray:
+    size, chunk, rate = (int(cast(int, own[name])) for name in ("size", "chunk", "rate"))
+    if own["kind"] not in RATES or size < 1 or not 1 <= chunk <= size or rate < 1:
+        raise ValueError(f"{size} letters in indexes of {chunk}")
+    return IndexedArray(own["kind"], size, chunk, rate, str(own["identity"]))
+
+
+def beside(store: str) -> str:
+    """Return where the indexes of a store are unless the user says another place."""
+    store = store.rstrip("/")
+    for suffix in OF_STORES:
+        if store.endswith(suffix):
+            return f"{store.removesuffix(suffix)}{SUFFIX}"
+    return f"{store}{SUFFIX}"

@@ -1,0 +1,89 @@
+"""Sampled places of an index: made, checked, and walked to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk
+from gangsaw.codecs.core.memory.aligned import aligned_zeros
+from gangsaw.tasks.index.kernels import bases, bits, seeds, tree, walks
+
+RowsT = TypeVar("RowsT", bases.BaseRows, tree.ByteRows)
+Places = npt.NDArray[np.int64]
+Walk = Callable[[RowsT, walks.Samples, Places, Places, Places], None]
+Suffixes = npt.NDArray[np.int32]
+Octets = npt.NDArray[np.uint8]
+Windows = Callable[[RowsT, Octets, int, Places], int]
+Expand = Callable[[RowsT, Octets, Places, Places, Places], int]
+MOST_SEEDS = 1 << 22  # of a query in a text
+MOST_RATE = 1 << 16
+
+
+def made_samples(
+    text: npt.NDArray[np.uint8], suffixes: npt.NDArray[np.int32], rate: int, *, has_breaks: bool
+) -> walks.Samples:
+    """Return every `rate`-th place of a text, its end, and those behind breaks."""
+    marks = aligned_zeros(bits.n_words(text.size + 1), np.uint64)
+    walks.fill_marks(text, suffixes, rate, has_breaks, marks)
+    places = np.empty(bits.fill_counts(marks), np.uint32)
+    walks.fill_places(suffixes, marks, places)
+    return walks.Samples(marks, places, rate)
+
+
+def opened_samples(
+    marks: npt.NDArray[np.uint64], places: npt.NDArray[np.uint32], rate: int, n: int
+) -> walks.Samples:
+    """Return samples of a text of n letters; CorruptChunk where they do not fit."""
+    if not 1 <= rate <= MOST_RATE:
+        raise CorruptChunk(f"places of every {rate}th suffix")
+    if bits.checked_ones(marks, n + 1) != places.size or int(places.max(initial=0)) > n:
+        raise CorruptChunk("sampled places are not those of a text")
+    return walks.Samples(marks, places, rate)
+
+
+def counts_of(rows: Places) -> Places:
+    """Return how many rows each of (k, 2) int64 has."""
+    counts: Places = (rows[:, 1] - rows[:, 0]).clip(0)
+    return counts
+
+
+def rows_in_turn(rows: Places) -> tuple[Places, Places]:
+    """Return all rows between first ones and ends (k, 2) int64, and which of these each is of."""
+    counts = counts_of(rows)
+    which = np.repeat(np.arange(counts.size), counts)
+    first = np.repeat(rows[:, 0] - (np.cumsum(counts) - counts), counts)
+    return which, first + np.arange(which.size)
+
+
+def seeds_of(
+    find: Windows[RowsT], expand: Expand[RowsT], of: RowsT, query: Octets, length: int
+) -> tuple[Places, Places]:
+    """Return begins in the query and rows (k,) int64 of windows with other letters before them.
+
+    Raises BadParams where there are more than MOST_SEEDS.
+    """
+    windows = np.empty((max(0, query.size - length + 1), 3), np.int64)
+    windows = windows[: find(of, query, length, windows)]
+    n = int((windows[:, seeds.HIGH] - windows[:, seeds.LOW]).sum())
+    if n > MOST_SEEDS:
+        raise BadParams(
+            f"windows of {length} letters are there more than {MOST_SEEDS:,} times: look for "
+            "longer matches"
+        )
+    begins, rows = np.empty(n, np.int64), np.empty(n, np.int64)
+    used = expand(of, query, windows, begins, rows)
+    return begins[:used], rows[:used]
+
+
+def places_of(walk: Walk[RowsT], of: RowsT, samples: walks.Samples, rows: Places, n: int) -> Places:
+    """Return the places of rows (k,) int64; CorruptChunk where the index is of no text."""
+    out = np.empty(rows.size, np.int64)
+    scratch = np.empty((walks.AT_ONCE, walks.WALK), np.int64)
+    walk(of, samples, np.ascontiguousarray(rows), scratch, out)
+    if out.size and not 0 <= int(out.min()) <= int(out.max()) <= n:
+        raise CorruptChunk("the index is of no text: a walk ends nowhere")
+    return out

@@ -1,0 +1,107 @@
+"""Indexes of E. coli, made strains and files of text on one core: sizes and speeds."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.tasks.bench.table import Row, cpu_seconds
+from gangsaw.tasks.index.text.base_index import BaseIndex
+from gangsaw.tasks.index.text.base_runs import codes_for
+from gangsaw.tasks.index.text.byte_index import ByteIndex
+from gangsaw.tasks.index.text.kinds import TextIndex, made, opened
+from gangsaw.tasks.sequences.ragged import Ragged
+
+SHARED = Path(os.environ.get("GANGSAW_SHARED", "../shared"))
+GENOME = SHARED / "data/genomes/assemblies/ecoli_K12_MG1655.fna.gz"
+TEXTS = ("alice29.txt", "lcet10.txt", "apache_logs", "silesia_xml", "silesia_mr_2MB")
+PATTERNS, ROUNDS = 400_000, 3
+TEXT_PATTERNS = 50_000
+MERS, OCTETS = 20, 8
+STRAINS, STRAIN, STRAIN_PATTERNS = (10, 100, 300), 20_000, 5_000
+
+Octets = npt.NDArray[np.uint8]
+
+
+def rows() -> Iterator[Row]:
+    """Yield rows of bases, then of each text."""
+    yield from _of_bases()
+    for n in STRAINS:
+        yield from _of_strains(n)
+    for name in TEXTS:
+        yield from _of_text(name)
+
+
+def _of_bases() -> Iterator[Row]:
+    text = b"".join(gzip.decompress(GENOME.read_bytes()).split(b"\n")[1:])
+    letters = np.frombuffer(text, np.uint8)
+    index = BaseIndex.made(letters)
+    yield from _made("E. coli", index, partial(BaseIndex.made, letters), letters.size, 0.65)
+    rng = np.random.default_rng(1)
+    patterns = _windows(codes_for(text), MERS, PATTERNS, rng)
+    seconds = cpu_seconds(partial(index.rows, patterns), ROUNDS)
+    yield Row("E. coli: 20-mers counted", PATTERNS / seconds / 1e6, "M/s", ">= 3")
+    places = rng.integers(0, letters.size + 1, PATTERNS)
+    seconds = cpu_seconds(partial(index.places, places), ROUNDS)
+    yield Row("E. coli: rows located, rate 32", PATTERNS / seconds / 1e6, "M/s", ">= 4")
+
+
+def _of_strains(n: int) -> Iterator[Row]:
+    """Yield rows of n strains of a short genome, which differ at a place in a thousand."""
+    rng = np.random.default_rng(7)
+    strain = rng.choice(np.frombuffer(b"ACGT", np.uint8), STRAIN)
+    letters = np.tile(strain, n)
+    changed = rng.integers(0, letters.size, letters.size // 1000)
+    letters[changed] = rng.choice(np.frombuffer(b"ACGT", np.uint8), changed.size)
+    borders = np.arange(0, letters.size, STRAIN)
+    index = made("bases", letters, borders, 32)
+    make = partial(made, "bases", letters, borders, 32)
+    yield from _made(f"{n} strains", index, make, letters.size, 0.65)
+    patterns = _windows(codes_for(letters.tobytes()), MERS, STRAIN_PATTERNS, rng)
+    seconds = cpu_seconds(partial(index.counts, patterns), ROUNDS)
+    yield Row(f"{n} strains: 20-mers counted", STRAIN_PATTERNS / seconds / 1e6, "M/s")
+    places, _ = index.located(patterns)
+    seconds = cpu_seconds(partial(index.located, patterns), ROUNDS)
+    yield Row(f"{n} strains: places located", places.size / seconds / 1e6, "M/s")
+
+
+def _of_text(name: str) -> Iterator[Row]:
+    letters = np.fromfile(SHARED / "data/text" / name, np.uint8)
+    index = ByteIndex.made(letters)
+    yield from _made(name, index, partial(ByteIndex.made, letters), letters.size, 1.2)
+    rng = np.random.default_rng(1)
+    patterns = _windows(letters, OCTETS, TEXT_PATTERNS, rng)
+    seconds = cpu_seconds(partial(index.rows, patterns), ROUNDS)
+    yield Row(f"{name}: 8 bytes counted", TEXT_PATTERNS / seconds / 1e6, "M/s", ">= 0.3")
+    places = rng.integers(0, letters.size + 1, TEXT_PATTERNS)
+    seconds = cpu_seconds(partial(index.places, places), ROUNDS)
+    yield Row(f"{name}: rows located, rate 64", TEXT_PATTERNS / seconds / 1e6, "M/s")
+
+
+def _made(
+    name: str, index: TextIndex, make: partial[TextIndex], n: int, most: float
+) -> Iterator[Row]:
+    packed = index.packed()
+    yield Row(f"{name}: index", packed.size / n, "bytes a letter", f"<= {most}")
+    yield Row(f"{name}: made", n / cpu_seconds(make, ROUNDS) / 1e6, "MB/s", ">= 10")
+    seconds = cpu_seconds(partial(opened, packed), ROUNDS)
+    yield Row(f"{name}: opened and checked", n / seconds / 1e6, "MB/s")
+
+
+def _windows(text: Octets, n: int, count: int, rng: np.random.Generator) -> Ragged:
+    places = rng.integers(0, text.size - n, count)
+    data = np.ascontiguousarray(text[places[:, None] + np.arange(n)]).ravel()
+    return Ragged(data, np.arange(0, count * n + 1, n))
+
+
+if __name__ == "__main__":
+    from gangsaw.tasks.bench.table import say
+
+    for row in rows():
+        say(f"{row.what}: {row.value:.4g} {row.unit} {row.target} {row.verdict} {row.note}")
