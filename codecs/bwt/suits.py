@@ -47,6 +47,11 @@ class _Answers(Answers):
     def least_chunks(self, array: ArrayFacts) -> Mapping[int, int] | None:
         return {0: CHUNK} if _is_plain(array.shape, array.dtype) else None
 
+    def summary(
+        self, params: Mapping[str, object], usual: Mapping[str, object]
+    ) -> Mapping[str, object]:
+        return {"effort": params["effort"], **super().summary(params, usual)}
+
 
 ANSWERS = _Answers()
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from gangsaw.codecs.core.contents import CONTENT, NUCLEOTIDES, READ_SEQUENCES
+from gangsaw.codecs.core.contents import CONTENT, NUCLEOTIDES, READ_SEQUENCES, TEXT
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.codecs.core.options import listed
 from gangsaw.tasks.genomes.info import ATTRIBUTE as GENOME
@@ -97,7 +97,7 @@ def _is_text(array: SourceArray) -> bool:
 def _main(texts: Mapping[str, SourceArray], attrs: Mapping[str, object]) -> list[str]:
     """Return the names of sequences where there are some, else of all that are nothing else."""
     sequences = [name for name, array in texts.items() if array.attrs.get(CONTENT) in OF_BASES]
-    plain = [name for name, array in texts.items() if CONTENT not in array.attrs]
+    plain = [name for name, array in texts.items() if array.attrs.get(CONTENT, TEXT) == TEXT]
     return sequences or plain
 
 

@@ -50,6 +50,14 @@ def run(gangsaw: CommandLine) -> CommandLine:
     return gangsaw
 
 
+def test_a_file_of_text(tmp_path: Path) -> None:
+    (tmp_path / "lines.log").write_bytes(LINES)
+    compress(tmp_path / "lines.log", tmp_path / "log.zarr")
+    search.index(tmp_path / "log.zarr")
+    own = search.open(tmp_path / "log.zarr")
+    assert own.locate("error").place.tolist() == naive.places(LINES, b"error")
+
+
 @pytest.mark.parametrize("begin", [0, 60, 63, 64, 127, 650])
 @pytest.mark.parametrize("n", [1, 2, 5, 40, 200])
 def test_texts_across_chunks(stores: Path, begin: int, n: int) -> None:
