@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import zarr
 
 import gangsaw
 from gangsaw.tasks.formats.known.envi.text import header_text
@@ -56,12 +55,15 @@ def genome(folder: Path) -> None:
     (folder / "genome.fa.gz").write_bytes(gzip.compress(text.encode()))
 
 
-def logs(folder: Path) -> None:
-    """Write logs.zarr, of lines, and patterns.txt."""
-    lines = "".join(f"{i}: {'connection refused' if i % 9 == 4 else 'up'}\n" for i in range(90))
-    data = np.frombuffer(lines.encode(), np.uint8)
-    zarr.open_group(folder / "logs.zarr", mode="w").create_array("text", data=data, chunks=(300,))
-    (folder / "patterns.txt").write_text("refused\nup\n")
+def log(folder: Path) -> None:
+    """Write access.log, of 1,000 lines, and patterns.txt."""
+    ends = (" connection refused" if i % 9 == 4 else "" for i in range(1000))
+    lines = (f'10.0.0.{i % 9} - - "GET /{i % 77}" 200 {i}{end}
+' for i, end in enumerate(ends))
+    (folder / "access.log").write_text("".join(lines))
+    (folder / "patterns.txt").write_text("refused
+GET
+")
 
 
 def test_the_commands_of_a_newcomer_are_marked_for_ci() -> None:
@@ -78,9 +80,9 @@ def test_examples(tmp_path: Path) -> None:
     assert {language for language, _ in EXAMPLES} == {"sh", "python"}
     scene(tmp_path)
     observation(tmp_path)
+    log(tmp_path)
     mates(tmp_path)
     genome(tmp_path)
-    logs(tmp_path)
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     for language, text in EXAMPLES:
         command = ["bash", "-euo", "pipefail", "-c"] if language == "sh" else [sys.executable, "-c"]
