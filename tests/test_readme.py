@@ -58,12 +58,9 @@ def genome(folder: Path) -> None:
 def log(folder: Path) -> None:
     """Write access.log, of 1,000 lines, and patterns.txt."""
     ends = (" connection refused" if i % 9 == 4 else "" for i in range(1000))
-    lines = (f'10.0.0.{i % 9} - - "GET /{i % 77}" 200 {i}{end}
-' for i, end in enumerate(ends))
+    lines = (f'10.0.0.{i % 9} - - "GET /{i % 77}" 200 {i}{end}\n' for i, end in enumerate(ends))
     (folder / "access.log").write_text("".join(lines))
-    (folder / "patterns.txt").write_text("refused
-GET
-")
+    (folder / "patterns.txt").write_text("refused\nGET\n")
 
 
 def test_the_commands_of_a_newcomer_are_marked_for_ci() -> None:
