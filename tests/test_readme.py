@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import zarr
 
 import gangsaw
 from gangsaw.tasks.formats.known.envi.text import header_text
