@@ -56,6 +56,12 @@ def genome(folder: Path) -> None:
     (folder / "genome.fa.gz").write_bytes(gzip.compress(text.encode()))
 
 
+def log(folder: Path) -> None:
+    """Write access.log, of 1,000 lines."""
+    lines = (f'10.0.0.{i % 9} - - "GET /{i % 77}" 200 {i}\n' for i in range(1000))
+    (folder / "access.log").write_text("".join(lines))
+
+
 def test_the_commands_of_a_newcomer_are_marked_for_ci() -> None:
     commands = [text for where, _, text in BLOCKS if where == "run"]
     assert len(commands) == 3
@@ -70,6 +76,7 @@ def test_examples(tmp_path: Path) -> None:
     assert {language for language, _ in EXAMPLES} == {"sh", "python"}
     scene(tmp_path)
     observation(tmp_path)
+    log(tmp_path)
     mates(tmp_path)
     genome(tmp_path)
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
