@@ -13,7 +13,7 @@ from gangsaw.codecs.bwt.dense.decode import CUT_OFF, LEFT, NO_STATES, NO_WORDS, 
 from gangsaw.codecs.bwt.dense.model import FAST_PAIR, LANES, PAIR, SHARED, SLOW_PAIR
 from gangsaw.codecs.bwt.dense.tables import NODES
 from gangsaw.codecs.bwt.dense.weights import packed_weights
-from gangsaw.codecs.bwt.lanes.cut import lane_count, list_words
+from gangsaw.codecs.bwt.lanes.cut import list_words
 from gangsaw.codecs.bwt.lanes.lists import Heads, decode_heads
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
@@ -23,14 +23,6 @@ from gangsaw.codecs.core.errors import CorruptChunk
 
 Octets = npt.NDArray[np.uint8]
 REASONS = {1: CUT_OFF, 2: NO_STATES, 3: NO_WORDS, 4: LEFT}  # of statuses, as in decode.cu
-COUNT_BYTES = 4
-LANE_BYTES = 256 * (COUNT_BYTES * NODES + 2)  # counts, histories, a list: of all symbols
-DEVICE_FIXED = 1 << 13  # places, symbols, bounds, fields, weights, what arrays are rounded up to
-
-
-def device_room(n_bytes: int, n: int) -> int:
-    """Return a bound on the device memory that decoding n bytes from n_bytes takes, besides n."""
-    return n_bytes + COUNT_BYTES * SHARED + lane_count(n) * LANE_BYTES + DEVICE_FIXED
 
 
 def decode_blocks(data: Sequence[Octets], outs: Sequence[DeviceArray]) -> dict[int, CorruptChunk]:

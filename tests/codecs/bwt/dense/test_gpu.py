@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gangsaw.codecs.bwt.dense import cpu
-from gangsaw.codecs.bwt.dense.gpu import decode_blocks, device_room
+from gangsaw.codecs.bwt.dense.gpu import decode_blocks
 from gangsaw.codecs.core.errors import CorruptChunk
 
 Octets = npt.NDArray[np.uint8]
@@ -145,4 +145,4 @@ def test_device_room_holds_what_decoding_takes(cupy: Any, n: int) -> None:
     with device_memory.of(1 << 30) as memory:
         before = memory.peak
         assert decode_blocks([data], [out]) == {}
-        assert memory.peak - before <= device_room(data.size, n)
+        assert memory.peak - before <= cpu.device_room(data.size, n)
