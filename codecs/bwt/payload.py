@@ -64,12 +64,23 @@ def read(data: Octets, block: Octets) -> None:
     ------
     CorruptChunk : the payload is not that of a block of this length
     """
-    lead = 1 + ROW_BYTES * row_count(block.size)
+    rows, body = split(data, block.size)
+    bwt = np.empty(block.size, np.uint8)
+    STAGES[int(data[0])].decode(body, bwt)
+    invert(bwt, rows, block)
+
+
+def split(data: Octets, n: int) -> tuple[Rows, Octets]:
+    """Return the rows and the coded string of a payload of a kind of STAGES, of n bytes.
+
+    Raises
+    ------
+    CorruptChunk : it is too short for the rows
+    """
+    lead = 1 + ROW_BYTES * row_count(n)
     if data.size < lead:
         raise CorruptChunk("it ends before the rows of its transform do")
-    bwt = np.empty(block.size, np.uint8)
-    STAGES[int(data[0])].decode(data[lead:], bwt)
-    invert(bwt, _unpacked(data[1:lead]), block)
+    return _unpacked(data[1:lead]), data[lead:]
 
 
 def read_raw(data: Octets, block: Octets) -> None:

@@ -34,8 +34,10 @@ EXCEPTIONS = {
     "codecs/bwt": {
         DOUBLING: "begins_group count_digits count_groups count_keys each_group first_keys"
         " groups_of move_items move_keys next_keys put_row rank_groups set_ranks",
-        PLACES: "place_of this_tile",
+        PLACES: "place_of this_lane this_tile",
         LAUNCHES: "count_bytes",
+        LOOKUPS: "class_of rank_class",
+        WARP: "begin_states take_bit take_words",
     },
     "codecs/ccsds123": {
         BITS: "bits_from code_residual",

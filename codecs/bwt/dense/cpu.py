@@ -9,19 +9,30 @@ import numpy.typing as npt
 
 from gangsaw.codecs.bwt.dense.decode import decode_tokens
 from gangsaw.codecs.bwt.dense.encode import encode_tokens
+from gangsaw.codecs.bwt.dense.model import SHARED
 from gangsaw.codecs.bwt.dense.segments import record_bytes
-from gangsaw.codecs.bwt.lanes.cut import lanes_of
+from gangsaw.codecs.bwt.dense.tables import NODES
+from gangsaw.codecs.bwt.lanes.cut import lane_count, lanes_of
 from gangsaw.codecs.bwt.lanes.estimate import gets_no_shorter
 from gangsaw.codecs.bwt.lanes.lists import decode_heads, encode_heads
 
 Octets = npt.NDArray[np.uint8]
 MODEL = 3 << 20  # counts, of 256 symbols in 16 lanes, and lists
 RUN_BYTES = 8  # symbol, label, rank, length, and what comes and goes
+# on a GPU
+COUNT_BYTES = 4
+LANE_BYTES = 256 * (COUNT_BYTES * NODES + 2)  # counts, histories, a list: of all symbols
+DEVICE_FIXED = 1 << 13  # places, symbols, bounds, fields, weights, what arrays are rounded up to
 
 
 def room(n: int) -> int:
     """Bytes of scratch for n bytes, at most, of encoding or decoding."""
     return (RUN_BYTES + 3) * n + 2 * record_bytes(n) + MODEL
+
+
+def device_room(n_bytes: int, n: int) -> int:
+    """Return a bound on the device memory that decoding n bytes from n_bytes takes, besides n."""
+    return n_bytes + COUNT_BYTES * SHARED + lane_count(n) * LANE_BYTES + DEVICE_FIXED
 
 
 def encode(bwt: Octets, room: Octets | None = None) -> Octets | None:

@@ -33,6 +33,8 @@ Octets = npt.NDArray[np.uint8]
 ONE, EACH, OCTET = np.uint64(1), np.uint64(0x0101010101010101), np.uint64(255)
 NUMBERS = np.arange(LANES, dtype=np.uint32)
 WRONG = -1
+CUT_OFF, NO_STATES = "its states are cut off", "its states are wrong"
+NO_WORDS, LEFT = "its words are wrong", "bytes are left behind its lanes"
 
 
 class LanesOut(NamedTuple):
@@ -57,11 +59,8 @@ class LanesOut(NamedTuple):
 def decode_tokens(data: Octets, heads: Heads, out: Octets) -> None:
     """Fill (n,) uint8 with the lanes of (k,) uint8; CorruptChunk where these are no lanes."""
     n_lanes, sizes = heads.sizes.size, heads.sizes
-    is_there = _symbols(heads)
-    tokens = tokens_of(sizes, int(is_there.sum()) + 1)
-    labels = np.where(is_there, np.cumsum(is_there) - 1, 0).astype(np.uint8)
-    lists = labels[heads.lists]
-    octets = np.flatnonzero(is_there).astype(np.uint8)
+    octets, lists = labelled(heads)
+    tokens = tokens_of(sizes, octets.size + 1)
     text = LanesOut(out, octets, list_words(lists), sizes, NUMBERS)
     model = fresh_model(n_lanes, tokens.rows)
     standing = standing_at(heads.bounds, tokens, sizes)
@@ -75,28 +74,30 @@ def decode_tokens(data: Octets, heads: Heads, out: Octets) -> None:
         words = np.frombuffer(data[at:].tobytes(), "<u2", (data.size - at) // WORD_BYTES)
         used = int(replay(model, standing, tokens, text, words.astype(np.uint16), states))
         if used == WRONG or (states != LOWEST).any():
-            raise CorruptChunk("its words are wrong")
+            raise CorruptChunk(NO_WORDS)
         at += WORD_BYTES * used
     if at != data.size:
-        raise CorruptChunk(f"{data.size - at} bytes are left behind its lanes")
+        raise CorruptChunk(LEFT)
 
 
-def _symbols(heads: Heads) -> npt.NDArray[np.bool_]:
+def labelled(heads: Heads) -> tuple[Octets, Octets]:
+    """Return the symbol of each label, (k,) uint8, and lists of labels, (n_lanes, 256)."""
     is_there = np.zeros(256, np.bool_)
     for listed, size in zip(heads.lists, heads.sizes, strict=True):
         is_there[listed[:size]] = True
-    return is_there
+    labels = np.where(is_there, np.cumsum(is_there) - 1, 0).astype(np.uint8)
+    return np.flatnonzero(is_there).astype(np.uint8), labels[heads.lists]
 
 
 def _states(data: Octets, at: int, n_lanes: int) -> tuple[npt.NDArray[np.uint32], int]:
     """Return the states that a segment begins with, and where its words do."""
     end = at + STATE_BYTES * n_lanes
     if end > data.size:
-        raise CorruptChunk("its states are cut off")
+        raise CorruptChunk(CUT_OFF)
     states = np.full(LANES, LOWEST, np.uint32)
     states[:n_lanes] = np.frombuffer(data[at:end].tobytes(), "<u4")
     if (states < LOWEST).any():
-        raise CorruptChunk("its states are wrong")
+        raise CorruptChunk(NO_STATES)
     return states, end
 
 

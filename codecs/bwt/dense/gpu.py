@@ -1,0 +1,110 @@
+"""Effort dense on a GPU: heads are read on the host, tokens decoded on the device; see decode.cu."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.bwt.dense.contexts import tokens_of
+from gangsaw.codecs.bwt.dense.decode import CUT_OFF, LEFT, NO_STATES, NO_WORDS, labelled
+from gangsaw.codecs.bwt.dense.model import FAST_PAIR, LANES, PAIR, SHARED, SLOW_PAIR
+from gangsaw.codecs.bwt.dense.tables import NODES
+from gangsaw.codecs.bwt.dense.weights import packed_weights
+from gangsaw.codecs.bwt.lanes.cut import list_words
+from gangsaw.codecs.bwt.lanes.lists import Heads, decode_heads
+from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
+from gangsaw.codecs.core.cuda.device import cupy, to_host
+from gangsaw.codecs.core.cuda.launch import corrupt_blocks, launch, load
+from gangsaw.codecs.core.cuda.upload import Upload
+from gangsaw.codecs.core.errors import CorruptChunk
+
+Octets = npt.NDArray[np.uint8]
+REASONS = {1: CUT_OFF, 2: NO_STATES, 3: NO_WORDS, 4: LEFT}  # of statuses, as in decode.cu
+
+
+def decode_blocks(data: Sequence[Octets], outs: Sequence[DeviceArray]) -> dict[int, CorruptChunk]:
+    """Fill (n,) uint8 each, contiguous, n >= 1, from what `cpu.encode` gave, (k,) uint8 on the host.
+
+    Returns
+    -------
+    the errors of those blocks that are wrong
+    """
+    work, numbers, errors = _DecodeWork(), list[int](), dict[int, CorruptChunk]()
+    for i, (own, out) in enumerate(zip(data, outs, strict=True)):
+        try:
+            heads = decode_heads(own, out.shape[0])
+        except CorruptChunk as error:
+            errors[i] = error
+        else:
+            work.add(own[heads.end :], heads, out)
+            numbers.append(i)
+    if numbers:
+        errors |= {numbers[i]: error for i, error in work.decoded().items()}
+    return errors
+
+
+class _Model:
+    """What is learned of a block, as it is before."""
+
+    def __init__(self, n_lanes: int, symbols: int) -> None:
+        cp, rows = cupy(), n_lanes * symbols
+        self._arrays = (
+            cp.full(SHARED, PAIR, np.uint32),
+            cp.full(rows * NODES, FAST_PAIR | SLOW_PAIR, np.uint32),
+            cp.zeros(rows, np.uint8),
+        )
+
+    def addresses(self) -> list[int]:
+        """Return where counts, those of lanes and histories begin."""
+        return [array.data.ptr for array in self._arrays]
+
+
+class _Fields(NamedTuple):
+    """A block as `Block` of decode.cu has it: numbers, and places in what is sent."""
+
+    words: int
+    n_bytes: int
+    out: DeviceArray
+    following: int
+    numbers: tuple[int, ...]
+    octets: int
+    bounds: int
+    sizes: int
+    lists: int
+    model: _Model
+
+    def row(self, sent: int) -> list[int]:
+        """Return the fields; sent : the address of what was sent."""
+        begin = [sent + self.words, self.n_bytes, self.out.data.ptr, sent + self.following]
+        tables = [sent + place for place in (self.octets, self.bounds, self.sizes, self.lists)]
+        return [*begin, *self.numbers, *tables, *self.model.addresses()]
+
+
+class _DecodeWork:
+    """Blocks that are decoded in one launch; lives until it is done."""
+
+    def __init__(self) -> None:
+        self._upload, self._blocks = Upload(), list[_Fields]()
+
+    def add(self, words: Octets, heads: Heads, out: DeviceArray) -> None:
+        """Take a block whose heads are read."""
+        octets, lists = labelled(heads)
+        tokens = tokens_of(heads.sizes, octets.size + 1)
+        n_lanes, send = heads.sizes.size, self._upload.add
+        numbers = tokens.rank, tokens.length, int(tokens.has_ranks), n_lanes, octets.size
+        places = map(send, (octets, heads.bounds, heads.sizes, list_words(lists)))
+        model = _Model(n_lanes, octets.size)
+        first = send(words), words.size, out, send(tokens.places)
+        self._blocks.append(_Fields(*first, numbers, *places, model))
+
+    def decoded(self) -> dict[int, CorruptChunk]:
+        """Fill all blocks; return the errors."""
+        cp, n_blocks, sent = cupy(), len(self._blocks), self._upload.sent()
+        rows = cp.asarray(np.array([own.row(sent.data.ptr) for own in self._blocks], np.int64))
+        statuses = cp.zeros(n_blocks, np.uint32)
+        kernel = load(__package__, "decode.cu", {}).get_function("decode_tokens")
+        launch(kernel, n_blocks, LANES, (rows, cp.asarray(packed_weights()), statuses))
+        return corrupt_blocks(to_host(statuses).astype(np.int64), REASONS)
