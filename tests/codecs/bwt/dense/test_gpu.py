@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gangsaw.codecs.bwt.dense import cpu
-from gangsaw.codecs.bwt.dense.gpu import decode_blocks
+from gangsaw.codecs.bwt.dense.device.gpu_decode import decode_blocks
 from gangsaw.codecs.core.errors import CorruptChunk
 
 Octets = npt.NDArray[np.uint8]

@@ -65,9 +65,9 @@ def on_gpu(**settings: Any) -> Iterator[None]:
 
 
 def store_of(case: Case, copies: int = 1) -> tuple[CountingStore, zarr.Array[Any]]:
-    """An array of chunks that are the sample, along the first axis; nothing is written."""
+    """An array of chunks that are the sample, along its first axis; nothing is written."""
     store = CountingStore()
-    shape = (copies * case.array.shape[0], *case.array.shape[1:])
+    shape = (*(copies * n for n in case.array.shape[:1]), *case.array.shape[1:])
     options = {"shape": shape, "chunks": case.array.shape, "dtype": native(case), **V3}
     return store, zarr.create_array(store, serializer=case.codec, **options)
 
@@ -162,8 +162,10 @@ def test_zarr_v3(case: Case, cupy: Any) -> None:
     array[...] = case.array
     with on_gpu():
         again = zarr.open_array(store, mode="r")[...]
-        assert isinstance(again, cupy.ndarray)
-        assert_same_bits(again.get(), case.array)
+        if case.array.ndim:  # of others zarr makes scalars of NumPy
+            assert isinstance(again, cupy.ndarray)
+            again = again.get()
+        assert_same_bits(again, case.array)
         other, array = store_of(case)
         array[...] = cupy.asarray(case.array)
     assert chunks_of(other) == chunks_of(store)
@@ -178,8 +180,9 @@ def test_zarr_v2(case: Case, cupy: Any) -> None:
     options = {"shape": case.array.shape, "chunks": case.array.shape, "dtype": case.array.dtype}
     with on_gpu():
         array = zarr.create_array(store, zarr_format=2, compressors=codec, **options)
-        array[...] = cupy.asarray(case.array)
-        assert codec.encode(cupy.asarray(case.array)) == case.encode()
+        in_order = cupy.asarray(np.asarray(case.array, order="C"))
+        array[...] = in_order
+        assert codec.encode(in_order) == case.encode()
         again = zarr.open_array(store, mode="r")[...]
         assert isinstance(again, cupy.ndarray)
         assert_same_bits(again.get(), case.array)

@@ -155,7 +155,7 @@ __device__ __forceinline__ bool go_on(const Block& block, Lane& lane, bool bit) 
 }
 
 // Where a lane stands before its first token; one of one symbol is filled.
-__device__ __forceinline__ Lane standing_at(const Block& block) {
+__device__ __forceinline__ Lane begin(const Block& block) {
     const int k = int(this_lane());
     Lane lane = {AT_END, NOWHERE, 0, LOWEST};
     if (k >= block.n_lanes) return lane;
@@ -226,7 +226,7 @@ extern "C" __global__ void __launch_bounds__(LANES)
     const Block block = blocks[blockIdx.x];
     for (int node = 0; node < NODES; ++node)
         weights[node * LANES + int(this_lane())] = packed_weights[node];
-    Lane lane = standing_at(block);
+    Lane lane = begin(block);
     Place at = 0;
     int status = RIGHT;
     while (status == RIGHT && __any_sync(HALF_WARP, is_alive(lane))) {

@@ -1,4 +1,4 @@
-"""Effort dense on a GPU: heads are read on the host, tokens decoded on the device; see decode.cu."""
+"""Decoder of effort dense on a GPU: heads are read on the host, all else there; see decode.cu."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ REASONS = {1: CUT_OFF, 2: NO_STATES, 3: NO_WORDS, 4: LEFT}  # of statuses, as in
 
 
 def decode_blocks(data: Sequence[Octets], outs: Sequence[DeviceArray]) -> dict[int, CorruptChunk]:
-    """Fill (n,) uint8 each, contiguous, n >= 1, from what `cpu.encode` gave, (k,) uint8 on the host.
+    """Fill (n,) uint8 each, contiguous, n >= 1, from (k,) uint8 on the host.
 
     Returns
     -------
     the errors of those blocks that are wrong
     """
-    work, numbers, errors = _DecodeWork(), list[int](), dict[int, CorruptChunk]()
+    work, numbers, errors = _DenseDecoding(), list[int](), dict[int, CorruptChunk]()
     for i, (own, out) in enumerate(zip(data, outs, strict=True)):
         try:
             heads = decode_heads(own, out.shape[0])
@@ -46,7 +46,7 @@ def decode_blocks(data: Sequence[Octets], outs: Sequence[DeviceArray]) -> dict[i
     return errors
 
 
-class _Model:
+class _FreshModel:
     """What is learned of a block, as it is before."""
 
     def __init__(self, n_lanes: int, symbols: int) -> None:
@@ -62,7 +62,7 @@ class _Model:
         return [array.data.ptr for array in self._arrays]
 
 
-class _Fields(NamedTuple):
+class _DenseFields(NamedTuple):
     """A block as `Block` of decode.cu has it: numbers, and places in what is sent."""
 
     words: int
@@ -74,7 +74,7 @@ class _Fields(NamedTuple):
     bounds: int
     sizes: int
     lists: int
-    model: _Model
+    model: _FreshModel
 
     def row(self, sent: int) -> list[int]:
         """Return the fields; sent : the address of what was sent."""
@@ -83,22 +83,30 @@ class _Fields(NamedTuple):
         return [*begin, *self.numbers, *tables, *self.model.addresses()]
 
 
-class _DecodeWork:
+class _DenseDecoding:
     """Blocks that are decoded in one launch; lives until it is done."""
 
     def __init__(self) -> None:
-        self._upload, self._blocks = Upload(), list[_Fields]()
+        self._upload, self._blocks = Upload(), list[_DenseFields]()
 
     def add(self, words: Octets, heads: Heads, out: DeviceArray) -> None:
         """Take a block whose heads are read."""
         octets, lists = labelled(heads)
         tokens = tokens_of(heads.sizes, octets.size + 1)
         n_lanes, send = heads.sizes.size, self._upload.add
-        numbers = tokens.rank, tokens.length, int(tokens.has_ranks), n_lanes, octets.size
-        places = map(send, (octets, heads.bounds, heads.sizes, list_words(lists)))
-        model = _Model(n_lanes, octets.size)
-        first = send(words), words.size, out, send(tokens.places)
-        self._blocks.append(_Fields(*first, numbers, *places, model))
+        block = _DenseFields(
+            words=send(words),
+            n_bytes=words.size,
+            out=out,
+            following=send(tokens.places),
+            numbers=(tokens.rank, tokens.length, int(tokens.has_ranks), n_lanes, octets.size),
+            octets=send(octets),
+            bounds=send(heads.bounds),
+            sizes=send(heads.sizes),
+            lists=send(list_words(lists)),
+            model=_FreshModel(n_lanes, octets.size),
+        )
+        self._blocks.append(block)
 
     def decoded(self) -> dict[int, CorruptChunk]:
         """Fill all blocks; return the errors."""

@@ -1,0 +1,1 @@
+"""The decoder of effort dense on a GPU."""

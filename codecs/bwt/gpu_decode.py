@@ -1,0 +1,51 @@
+"""Decoder of blocks on a GPU: strings by an entropy stage, then the inverse of the transform."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from gangsaw.codecs.bwt.dense.device import gpu_decode as dense
+from gangsaw.codecs.bwt.params import Params
+from gangsaw.codecs.bwt.payload import Octets, Rows, split
+from gangsaw.codecs.bwt.transform.gpu_inverse import invert_blocks
+from gangsaw.codecs.bwt.transform.gpu_radix import DeviceTransformed
+from gangsaw.codecs.core.coding.batch import EncodedBlock
+from gangsaw.codecs.core.coding.device import Errors
+from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
+from gangsaw.codecs.core.cuda.device import cupy
+from gangsaw.codecs.core.errors import CorruptChunk
+
+
+def decode_blocks(
+    blocks: Sequence[EncodedBlock], targets: Sequence[DeviceArray], params: Params
+) -> Errors:
+    """Fill contiguous (n,) uint8 from payloads of kind dense; return the errors of wrong ones."""
+    numbers, rows, bodies = list[int](), list[Rows](), list[Octets]()
+    errors: Errors = {}
+    for i, (block, target) in enumerate(zip(blocks, targets, strict=True)):
+        try:
+            own, body = split(block.data, target.shape[0])
+        except CorruptChunk as error:
+            errors[i] = error
+        else:
+            numbers.append(i)
+            rows.append(own)
+            bodies.append(body)
+    outs = [targets[i] for i in numbers]
+    found = _decode(rows, bodies, outs) if outs else {}
+    return errors | {numbers[i]: error for i, error in found.items()}
+
+
+def _decode(rows: Sequence[Rows], bodies: Sequence[Octets], outs: Sequence[DeviceArray]) -> Errors:
+    """Decode strings, invert those that are right; return the errors of either."""
+    cp = cupy()
+    strings = [cp.empty(out.shape, np.uint8) for out in outs]
+    errors = dense.decode_blocks(bodies, strings)
+    right = [i for i in range(len(outs)) if i not in errors]
+    if right:
+        there = [DeviceTransformed(strings[i], cp.asarray(rows[i])) for i in right]
+        found = invert_blocks(there, [outs[i] for i in right])
+        errors |= {right[i]: error for i, error in found.items()}
+    return errors
