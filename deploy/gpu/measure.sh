@@ -45,7 +45,7 @@ done
 [[ $rounds =~ ^[1-9][0-9]*$ ]] || refuse "--rounds must be a number of rounds, got $rounds"
 logs=${logs:-$(mktemp -d)}
 mkdir -p "$logs"
-CODECS="ccsds123 visibility dna reads tcr" TOOLS="memcheck racecheck synccheck initcheck"
+CODECS="ccsds123 visibility dna reads bwt tcr" TOOLS="memcheck racecheck synccheck initcheck"
 for log in compiled parity $CODECS tests counters $TOOLS; do rm -f "$logs/$log.log"; done  # rows stay
 
 left() { # seconds that there are for a step
@@ -101,7 +101,7 @@ export PYTHONPATH=$package${PYTHONPATH:+:$PYTHONPATH}
 
 step compiled "$python" deploy/gpu/compile_all.py || failed=1
 bench parity "${limit:+$PARITY_SECONDS}"
-apart=5
+apart=6
 for codec in $CODECS; do
   bench "$codec" "${limit:+$(($(left) / (apart + 1)))}" --rounds "$rounds"  # a share is for the tests
   apart=$((apart - 1))

@@ -23,6 +23,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+import bench_bwt_gpu
 import bench_dna_gpu
 import bench_parity_gpu
 import bench_reads_gpu
@@ -47,6 +48,7 @@ PARTS = {  # what --measure takes: which sections it means
     "visibility": lambda title: title == bench_visibility_gpu.TITLE,
     "dna": lambda title: title == bench_dna_gpu.TITLE,
     "reads": lambda title: title == bench_reads_gpu.TITLE,
+    "bwt": lambda title: title == bench_bwt_gpu.TITLE,
     "tcr": lambda title: title == bench_tcr_gpu.TITLE,
     "nothing": lambda _: False,
 }
@@ -77,6 +79,10 @@ blocks 9 Gbases/s; 14 sectors of 32 bytes a base limit an H200 to 8.6 Gbases/s.
 
 Reads: synthetic lines of each kind as often as fills a batch, in GB/s of text; encoded by the host,
 but for starts of lines. Bins of reads: lines of 151 bases, with packing and copies.
+
+Burrows-Wheeler: a made log of 64 MiB as often as fills a batch, encoded by the host, in GB/s of
+text. An estimate that no device has confirmed: the inverse follows 64 chains a block, and each step
+waits for memory, some 0.6 us: 0.1 GB/s a block of 4 MiB, and 64 blocks 7 GB/s.
 """
 TESTS = "tests on a device that fail; two processes on one GPU are among them"
 FAILED = re.compile(r"^(?:(\d+) failed, )?(\d+) passed(?!.*error)", re.MULTILINE)
@@ -104,6 +110,7 @@ def plan(parts: str = "all", rounds: int = 20) -> dict[str, list[Measurement]]:
         bench_tcr_gpu.TITLE: partial(bench_tcr_gpu.tasks, rounds),
         bench_dna_gpu.TITLE: partial(bench_dna_gpu.tasks, rounds),
         bench_reads_gpu.TITLE: partial(bench_reads_gpu.tasks, rounds),
+        bench_bwt_gpu.TITLE: partial(bench_bwt_gpu.tasks, rounds),
     }
     return {title: make() for title, make in makers.items() if PARTS[parts](title)}
 

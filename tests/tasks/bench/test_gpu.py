@@ -59,6 +59,7 @@ def test_without_a_device_the_page_says_so(
     visibilities = 2 * len(page.bench_visibility_gpu.CASES)  # both directions of each
     n_rows = len(figures.CASES) + visibilities + len(page.bench_tcr_gpu.CASES) + len(LOGS)
     n_rows += 2 * len(page.bench_dna_gpu.CASES) + len(page.bench_reads_gpu.KINDS) + 1
+    n_rows += len(page.bench_bwt_gpu.KINDS)
     n_rows += len({setup.group for setup in page.bench_parity_gpu.parity.setups().values()})
     assert text.count("not measured yet") == n_rows
     assert text.count("| `bash deploy/gpu/measure.sh` |") == n_rows
@@ -107,6 +108,9 @@ def test_one_run_writes_page_and_figures(
     reads = page.bench_reads_gpu
     monkeypatch.setattr(reads, "TEXT_BYTES", 1 << 13)
     monkeypatch.setattr(reads, "ChunkBench", partial(figures.ChunkBench, batch_bytes=1 << 13))
+    bwt = page.bench_bwt_gpu
+    monkeypatch.setattr(bwt, "TEXT_BYTES", 1 << 12)
+    monkeypatch.setattr(bwt, "ChunkBench", partial(figures.ChunkBench, batch_bytes=1 << 12))
     monkeypatch.setattr(page.bench_tcr_gpu, "REFERENCES", 40)
     monkeypatch.setattr(page.bench_tcr_gpu, "TASK", 16)
     leave_setups(page, monkeypatch, "ccsds123 one-sample", "tcr DP-1, no D", "visibility mean")

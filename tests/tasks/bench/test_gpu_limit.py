@@ -169,7 +169,8 @@ def test_the_script_measures_bytes_first_and_ends_in_time(tmp_path: Path) -> Non
     began = time.monotonic()
     status, calls, out = measured(tmp_path, "--limit", "33")
     assert time.monotonic() - began < 33
-    codecs = [f"--measure {name}" for name in ("ccsds123", "visibility", "dna", "reads", "tcr")]
+    names = ("ccsds123", "visibility", "dna", "reads", "bwt", "tcr")
+    codecs = [f"--measure {name}" for name in names]
     steps = ["lay_out.py", "compile_all.py", "--measure parity", *codecs, "--measure nothing"]
     for call, step in zip(calls, [*steps, "-m pytest", "--measure nothing"], strict=True):
         assert step in call
@@ -228,8 +229,8 @@ def test_what_is_named_as_needed_is_enough(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     sections, codecs = map(int, done.stdout.split())
-    assert sections == 7
-    assert codecs >= 4
+    assert sections == 8
+    assert codecs >= 5
 
 
 def test_the_script_says_what_is_wrong(tmp_path: Path) -> None:

@@ -175,7 +175,9 @@ def test_raw_samples_stay_raw(tmp_path: Path) -> None:
     assert find_format([str(tmp_path / "a.txt")], options).name == "raw"
 
 
-@pytest.mark.parametrize("data", [b"", b"no line end", b"\0\n", b"\xff\n", gzip.compress(b"a\n", mtime=0)])
+@pytest.mark.parametrize(
+    "data", [b"", b"no line end", b"\0\n", b"\xff\n", gzip.compress(b"a\n", mtime=0)]
+)
 def test_what_is_no_text_beyond_doubt(data: bytes) -> None:
     assert not is_text(data)
 

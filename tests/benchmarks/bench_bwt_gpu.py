@@ -1,0 +1,43 @@
+"""The Burrows-Wheeler codec on a GPU: kernels by events, on a made log that the host encodes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache, partial
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs import Bwt
+from gangsaw.tasks.bench.device import ChunkBench
+from gangsaw.tasks.bench.table import Measurement, Row
+
+TITLE = "The Burrows-Wheeler codec on a GPU"
+TEXT_BYTES = 1 << 26  # of a chunk
+KINDS = ("dense",)  # efforts that a device decodes
+
+
+def made_log(n_bytes: int) -> npt.NDArray[np.uint8]:
+    """Return lines of a log, (n_bytes,)."""
+    n = n_bytes // 24 + 1
+    fields = np.random.default_rng(1).integers(0, (250, 900, 5), (n, 3))
+    lines = (f"10.0.3.{host} GET /page/{page} {200 + code}\n" for host, page, code in fields)
+    return np.frombuffer("".join(lines).encode(), np.uint8)[:n_bytes]
+
+
+def tasks(rounds: int) -> list[Measurement]:
+    """Return a task for each row."""
+
+    @cache
+    def bench(effort: str) -> ChunkBench:
+        text = made_log(TEXT_BYTES)
+        return ChunkBench(Bwt(effort=effort).coder(text.shape, text.dtype), [text], rounds)
+
+    def measured(row: Row, effort: str) -> Row:
+        timing = bench(effort).batch[1]
+        whole = timing.samples / timing.whole / 1e9
+        note = f"kernels by events; {whole:.4g} the whole call"
+        return replace(row, value=timing.rate, note=note)
+
+    rows = {effort: Row(f"decompress, {effort}", None, "GB/s") for effort in KINDS}
+    return [Measurement(row, partial(measured, row, effort)) for effort, row in rows.items()]
