@@ -9,6 +9,6 @@ CONTENT = "gangsaw_content"  # the attribute
 NUCLEOTIDES = "nucleotides"
 READ_SEQUENCES, READ_QUALITIES, READ_NAMES = "read sequences", "read qualities", "read names"
 LINE_OFFSETS = "line offsets"
-TEXT = "text"
+TEXT = "plain text"
 # no codec looks for these: the array is none of the others, whatever its samples are
 RECORD_PLACES, LINE_ENDS = "places", "line ends"

@@ -29,7 +29,10 @@ def only_bytes(source: Source) -> SourceArray:
     """Return the one array of a source; BadParams where it is none of bytes on one axis."""
     array = source.arrays[0]
     if len(source.arrays) > 1 or array.dtype.str != "|u1" or len(array.shape) != 1:
-        raise BadParams(f"{source.name} holds no text: that is one array of uint8 on one axis")
+        raise BadParams(
+            f"{source.name} holds no text, which is one array of uint8 on one axis: name another "
+            "--format"
+        )
     return array
 
 

@@ -19,6 +19,7 @@ WORDS = {name: word for name, word in vars(contents).items() if name.isupper()}
 OTHERS = {
     ("tasks/tcr/germline/table.py", contents.NUCLEOTIDES): "a column that tables of genes may have",
     ("tasks/tcr/cleaning/clean.py", contents.NUCLEOTIDES): "a unit, in the reason of a row",
+    ("tasks/text/report.py", contents.LINE_ENDS): "a row of what is told of a text",
 }
 
 
@@ -55,6 +56,7 @@ def test_codecs_are_made_for_what_the_words_say() -> None:
         contents.READ_QUALITIES: {"gangsaw.reads"},
         contents.READ_NAMES: {"gangsaw.reads"},
         contents.LINE_OFFSETS: {"gangsaw.reads"},
+        contents.TEXT: {"gangsaw.bwt"},
         contents.RECORD_PLACES: set(),
         contents.LINE_ENDS: set(),
     }

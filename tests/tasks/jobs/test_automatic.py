@@ -286,7 +286,7 @@ def test_text_is_known_by_a_sample(name: str) -> None:
     assert chosen(plain) == codec
     assert chosen(replace(plain, name="place")) == "zstd level=3"
     assert chosen(replace(plain, attrs={"gangsaw_content": "places"})) == "zstd level=3"
-    assert chosen(replace(plain, attrs={"gangsaw_content": "text"})) == "gangsaw.bwt"
+    assert chosen(replace(plain, attrs={"gangsaw_content": "plain text"})) == "gangsaw.bwt"
 
 
 @dataclass(frozen=True)

@@ -165,7 +165,11 @@ def test_a_store_goes_back_to_its_format(tmp_path: Path, gangsaw: CommandLine) -
     (tmp_path / "a.fastq").write_bytes(written)
     store, target = tmp_path / "a.zarr", tmp_path / "copy.fa"
     gangsaw.ok("compress", tmp_path / "a.fastq", store)
-    gangsaw.ok("decompress", store, tmp_path / "copy.txt")
+    gangsaw.ok("decompress", store, tmp_path / "copy.letters")
+    assert (tmp_path / "copy.letters").read_bytes() == written
+    text = "decompress", store, tmp_path / "copy.txt"
+    assert "holds no text" in gangsaw(*text).failed(2)
+    gangsaw.ok(*text, "--format", "fastq")
     assert (tmp_path / "copy.txt").read_bytes() == written
     assert "say --format fastq or fasta" in gangsaw("decompress", store, target).failed(2)
     wanted = ("decompress", store, target, "--format", "fasta")
