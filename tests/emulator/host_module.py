@@ -90,6 +90,7 @@ class Launch(ctypes.Structure):
         ("steps", ctypes.c_uint64),
         ("allocations", ctypes.POINTER(Allocation)),
         ("n_allocations", ctypes.c_size_t),
+        ("stacks", ctypes.c_void_p),
     )
 
 
@@ -142,6 +143,7 @@ class Library:
         self.symbols = ctypes.CDLL(str(path))
         self.symbols.emulation_run.restype = ctypes.c_char_p
         self.symbols.emulation_failed_at.restype = ctypes.c_size_t
+        self.symbols.emulation_stacks.restype = ctypes.c_void_p
 
     def parameters(self, name: str) -> list[tuple[str, int]]:
         """Return kind ("p" pointer, else as NumPy's) and size in bytes of each parameter."""
@@ -203,6 +205,7 @@ class HostKernel:
             how.steps if how.checks else 0,
             table,
             len(table),
+            _stacks(library),
         )
         with _running:
             failure = library.symbols.emulation_run(ctypes.byref(launch))
@@ -309,6 +312,17 @@ def _write(path: Path, text: str) -> None:
     own.replace(path)
 
 
+def _stacks(library: Library) -> int:
+    """Return the address of the stacks of the process: one launch runs at a time."""
+    with _loading:
+        if not _shared:
+            _shared.append(library.symbols.emulation_stacks() or 0)
+        if not _shared[0]:
+            raise MemoryError("no memory for the stacks of emulated threads")
+        return _shared[0]
+
+
+_shared: list[int] = []
 _loaded: dict[Path, Library] = {}
 _loading = threading.Lock()
 _running = threading.Lock()

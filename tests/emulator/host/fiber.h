@@ -19,12 +19,24 @@ struct Fiber {
   char* stack = nullptr;
 };
 
-inline void allocate_stack(Fiber& fiber) {
-  const long guard = sysconf(_SC_PAGESIZE);  // an overflow stops the process and corrupts nothing
-  void* memory = mmap(nullptr, guard + STACK_BYTES, PROT_READ | PROT_WRITE,
+// An overflow stops the process and corrupts nothing.
+inline long guard_bytes() { return sysconf(_SC_PAGESIZE); }
+
+inline char* stack_of(void* stacks, unsigned number) {
+  return static_cast<char*>(stacks) + number * (guard_bytes() + STACK_BYTES) + guard_bytes();
+}
+
+// Two mappings a stack: a system has some 65,000 for a process, so that all compiled sources share
+// the stacks. Null where there is no memory.
+inline void* allocate_stacks(unsigned n) {
+  void* stacks = mmap(nullptr, n * (guard_bytes() + STACK_BYTES), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  mprotect(memory, guard, PROT_NONE);
-  fiber.stack = static_cast<char*>(memory) + guard;
+  if (stacks == MAP_FAILED) return nullptr;
+  for (unsigned number = 0; number < n; ++number) {
+    char* guard = stack_of(stacks, number) - guard_bytes();
+    if (mprotect(guard, guard_bytes(), PROT_NONE)) return nullptr;
+  }
+  return stacks;
 }
 
 #if defined(__x86_64__)
@@ -32,7 +44,6 @@ inline void allocate_stack(Fiber& fiber) {
 extern "C" void emulation_switch(void** save, void* load);
 
 inline void start(Fiber& fiber, void (*entry)()) {
-  if (!fiber.stack) allocate_stack(fiber);
   void** top = reinterpret_cast<void**>(fiber.stack + STACK_BYTES);
   *--top = nullptr;  // the return address of entry(), which never returns
   *--top = reinterpret_cast<void*>(entry);
@@ -47,7 +58,6 @@ inline void hand_over(Fiber& from, Fiber& to) {
 #else
 
 inline void start(Fiber& fiber, void (*entry)()) {
-  if (!fiber.stack) allocate_stack(fiber);
   getcontext(&fiber.context);
   fiber.context.uc_stack.ss_sp = fiber.stack;
   fiber.context.uc_stack.ss_size = STACK_BYTES;

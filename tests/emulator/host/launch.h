@@ -41,6 +41,7 @@ struct Launch {
   uint64_t steps;    // basic blocks a thread may run
   const Allocation* allocations;  // by address
   size_t n_allocations;
+  void* stacks;  // of MAX_THREADS fibers
 };
 
 extern const Launch* launch;

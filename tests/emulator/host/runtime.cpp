@@ -153,6 +153,7 @@ void begin_thread(unsigned number, uint3 index) {
   thread.steps = launch->steps;
   thread.clock = 1;
   std::fill(thread.seen, thread.seen + WARP, 0);
+  thread.fiber.stack = stack_of(launch->stacks, number);
   start(thread.fiber, run_thread);
 }
 
@@ -336,6 +337,8 @@ extern "C" void __sanitizer_cov_trace_pc() {
     give_way();
   }
 }
+
+EXPORTED void* emulation_stacks() { return allocate_stacks(MAX_THREADS); }
 
 EXPORTED const char* emulation_run(const Launch* asked) {
   launch = asked;
