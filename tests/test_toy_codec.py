@@ -77,7 +77,8 @@ def test_its_option_goes_nowhere_else(gangsaw: CommandLine, tmp_path: Path) -> N
 
 
 def test_a_sample_proves_a_text(tmp_path: Path) -> None:
-    compress(text_store(tmp_path / "text.zarr"), tmp_path / "a.zarr")
+    zarr.create_array(tmp_path / "text.zarr", data=PROSE[:900])  # too short for our own codec
+    compress(tmp_path / "text.zarr", tmp_path / "a.zarr")
     assert codec_of(tmp_path / "a.zarr").to_dict()["name"] == NAME
     noise = np.random.default_rng(1).integers(0, 256, 10_000, np.uint8)
     zarr.create_array(tmp_path / "noise.zarr", data=noise)
