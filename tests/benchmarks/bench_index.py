@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.memory.threads import set_thread_limit
 from gangsaw.tasks.bench.table import Row, cpu_seconds
 from gangsaw.tasks.index.text.base_index import BaseIndex
 from gangsaw.tasks.index.text.base_runs import codes_for
@@ -30,7 +31,10 @@ Octets = npt.NDArray[np.uint8]
 
 
 def rows() -> Iterator[Row]:
-    """Yield rows of bases, then of each text."""
+    """Yield rows of bases, then of each text; none without the shared folder."""
+    if not GENOME.is_file():
+        return
+    set_thread_limit(1)
     yield from _of_bases()
     for n in STRAINS:
         yield from _of_strains(n)
@@ -98,10 +102,3 @@ def _windows(text: Octets, n: int, count: int, rng: np.random.Generator) -> Ragg
     places = rng.integers(0, text.size - n, count)
     data = np.ascontiguousarray(text[places[:, None] + np.arange(n)]).ravel()
     return Ragged(data, np.arange(0, count * n + 1, n))
-
-
-if __name__ == "__main__":
-    from gangsaw.tasks.bench.table import say
-
-    for row in rows():
-        say(f"{row.what}: {row.value:.4g} {row.unit} {row.target} {row.verdict} {row.note}")

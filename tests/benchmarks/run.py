@@ -164,8 +164,9 @@ ones are rounded down before it is used; the fit takes all scores as they are.
 """
 BWT = """# Results of the Burrows-Wheeler codec
 
-Written by `python tests/benchmarks/run.py bwt bwt_threads --write`, from the six files of text,
-logs, XML, an image and DNA in the shared data folder; rows are absent without it. Bytes are those
+Written by `python tests/benchmarks/run.py bwt bwt_stages bwt_threads index --write`, from the six
+files of text, logs, XML, an image and DNA in the shared data folder, and the index from E. coli and
+strains made of it at random; rows are absent without it. Bytes are those
 of whole frames, with header and index; what came out was compared with what went in. Speeds are CPU
 time of one core in MB/s (10^6 bytes) of raw data, medians of several rounds; those of programs
 (bzip2, lbzip2, bzip3, zstd, xz) hold their start and the pipes. Small files are told by their
@@ -249,7 +250,9 @@ PAGES = (
         BWT,
         {
             "bwt": "Bytes and speeds of one core beside the peers",
+            "bwt_stages": "Stages of the codec on one core",
             "bwt_threads": "One file, threads 1 to n",
+            "index": "Indexes of text and of DNA on one core",
         },
     ),
     Page(
