@@ -30,7 +30,10 @@ ONLY_IN = {
     "cuda": "gangsaw.codecs.core.cuda.compiling",
 }
 DASK = {"dask", "distributed"}
-KNOW_DASK = {f"gangsaw.tasks.engine.{name}" for name in ("window", "batches", "bags")}
+KNOW_DASK = {
+    f"gangsaw.tasks.engine.{name}"
+    for name in ("flying.flights", "flying.calls", "window", "batches", "bags")
+}
 KNOW_CLUSTERS = {"gangsaw", "tasks.api", "tasks.console"}
 # modules of public names, and the domain of each
 PUBLIC = {"gangsaw.genomes": "tasks.genomes", "gangsaw.reads": "tasks.reads"}

@@ -35,7 +35,10 @@ class Done(Generic[ResultT]):
 
 
 def do_batches(
-    task: Task[BatchT, ResultT], device: Device, batches: Sequence[BatchT]
+    task: Task[BatchT, ResultT],
+    device: Device,
+    batches: Sequence[BatchT],
+    most_seconds: float = 2 * TASK_SECONDS,
 ) -> Done[ResultT]:
     """Do the batches; only some where they take longer than expected, or one fails.
 
@@ -47,7 +50,7 @@ def do_batches(
         if device == "gpu":
             results += cast("DeviceTask[BatchT, ResultT]", task).on_device(batches)
         else:
-            _do_in_time(task, batches, results)
+            _do_in_time(task, batches, results, most_seconds)
     except ChunkFailed as error:
         failed = error
     seconds = time.perf_counter() - began
@@ -63,10 +66,13 @@ def do_batches(
 
 
 def _do_in_time(
-    task: Task[BatchT, ResultT], batches: Sequence[BatchT], results: list[ResultT]
+    task: Task[BatchT, ResultT],
+    batches: Sequence[BatchT],
+    results: list[ResultT],
+    most_seconds: float,
 ) -> None:
-    """Append results until twice the time of a task has passed; those before an error stay."""
-    end = time.perf_counter() + 2 * TASK_SECONDS
+    """Append results until so much time has passed; those before an error stay."""
+    end = time.perf_counter() + most_seconds
     for batch in batches:
         results.append(task(batch))
         if time.perf_counter() > end:
