@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import signal
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from multiprocessing import resource_tracker
 
 import dask
@@ -15,6 +15,7 @@ from distributed.utils import LoopRunner
 
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.interrupts import interrupts_wait
+from gangsaw.cluster.silence import silence
 
 LOOPBACK = "127.0.0.1"
 # Workers keep freed memory for the next chunk. Dask's own setting returns it at once, and then a
@@ -71,7 +72,7 @@ def connect(config: ClusterConfig) -> Iterator[Client]:
             f"no Dask scheduler answers at {config.scheduler} within "
             f"{config.connect_seconds:g} s: start one there, or leave --scheduler out"
         ) from error
-    with client:
+    with silence() if config.silent else nullcontext(), client:
         yield client
 
 
