@@ -204,7 +204,8 @@ class InFlight(Generic[BatchT, ResultT]):
 
     def land(self, flight: _Flight[BatchT]) -> None:
         """Record that a task ended; cancel its copies."""
-        self.turnaround.saw(time.monotonic() - flight.since)
+        if flight.asked == 1:  # else it says how long one waits for a worker that hangs
+            self.turnaround.saw(time.monotonic() - flight.since)
         flight.pool.flying -= len(flight.futures)
         for future in flight.futures:
             del self.flying[future]
