@@ -12,7 +12,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +21,7 @@ import pytest
 import zarr
 from helpers.job_data import cube, objects, reads
 from helpers.job_script import CHUNKS, CODECS, SHAPE, STREAM, spool_rows
+from helpers.sessions import kill_job, session
 
 from gangsaw.tasks.formats.raw import open_raw
 from gangsaw.tasks.jobs.compress import compress
@@ -105,33 +105,6 @@ def kill_worker(process: subprocess.Popen[bytes], log: Path) -> int:
     for worker in sorted(workers)[:1]:
         os.kill(worker, signal.SIGKILL)
     return len(sorted(workers)[:1])
-
-
-def kill_job(process: subprocess.Popen[bytes], victim: str) -> None:
-    """Kill the client or all; return when no process of the session is left."""
-    if victim == "client":
-        process.kill()
-    else:
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait(timeout=60)
-    deadline = time.monotonic() + 30
-    while session(process.pid) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert not session(process.pid), "processes outlived their job"
-
-
-def session(leader: int) -> set[int]:
-    """Process ids of a session, zombies apart."""
-    return {pid for pid, (state, sid) in processes() if sid == leader and state != "Z"}
-
-
-def processes() -> Iterator[tuple[int, tuple[str, int]]]:
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = path.read_text().rpartition(")")[2].split()
-        except OSError:  # it ended meanwhile
-            continue
-        yield int(path.parent.name), (fields[0], int(fields[3]))
 
 
 def kill_many_times(folder: Path, codec: str, kills: int, seed: int) -> dict[str, int]:

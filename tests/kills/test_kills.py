@@ -1,0 +1,22 @@
+"""Commands that are killed lose nothing; `python -m kills` does it as often as is asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kills.commands import COMMANDS
+from kills.killing import Killing
+
+KILLS = 2
+SHORT = ("decompress", "tcr count")  # test_kill.py kills `compress`
+CASES = [pytest.param(name, marks=[] if name in SHORT else [pytest.mark.slow]) for name in COMMANDS]
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads sessions from /proc")
+@pytest.mark.parametrize("name", CASES)
+def test_a_command_that_is_killed_ends_as_if_it_was_not(tmp_path: Path, name: str) -> None:
+    counts = Killing(COMMANDS[name], tmp_path, seed=len(name)).go(KILLS)
+    assert counts.kills >= KILLS
+    assert counts.whole >= 1
