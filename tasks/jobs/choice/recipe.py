@@ -74,8 +74,8 @@ class Recipe:
         if self.codec == PLAIN:
             return Choice(None, GENERAL_CODEC)
         name = codec_table.full_name(self.codec)
-        if name not in codec_table.table():
-            names = ", ".join(["auto", *codec_table.table(), PLAIN, "none"])
+        if name not in codec_table.names():
+            names = ", ".join(["auto", *codec_table.names(), PLAIN, "none"])
             raise BadParams(f"no codec {self.codec!r}; there are: {names}")
         return named(name, facts, array)
 
@@ -100,7 +100,7 @@ class Recipe:
 
 
 def _option_names(choice: Choice) -> set[str]:
-    return {option.name for option in choice.answers.options}
+    return {option.name for option in choice.coding.options}
 
 
 def _target_of(array: SourceArray, choice: Choice | None) -> str:
