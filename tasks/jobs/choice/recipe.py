@@ -19,6 +19,7 @@ from gangsaw.tasks.jobs.choice.choose import (
     named,
 )
 from gangsaw.tasks.source import Source, SourceArray
+from gangsaw.tasks.store.dataset.texts import type_name
 from gangsaw.tasks.store.layout import ChunkChoice, CodecChoice, check_axes, check_sizes
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def _target_of(array: SourceArray, choice: Choice | None) -> str:
     target = "plain samples" if choice is None else choice.name
     if choice is not None and choice.plain is not None:
         target = str(choice.plain.to_dict()["name"])
-    return f"{array.name} ({array.dtype.name}) goes to {target}"
+    return f"{array.name} ({type_name(array.dtype)}) goes to {target}"
 
 
 def _check_options(options: Mapping[str, object]) -> None:

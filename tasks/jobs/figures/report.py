@@ -20,6 +20,7 @@ from gangsaw.codecs.core.suits import Answers, Picture
 from gangsaw.codecs.core.zarr.block_codec import handed_on
 from gangsaw.codecs.core.zarr.bytes_codec import BytesCodec
 from gangsaw.tasks.store.chunks import ChunkGrid
+from gangsaw.tasks.store.dataset.texts import type_name
 from gangsaw.tasks.store.place import Place, open_place
 from gangsaw.tasks.store.source import ZarrSource, open_array, open_zarr
 from gangsaw.tasks.store.state.manifest import read_manifest
@@ -178,7 +179,7 @@ class _Survey:
             name=self.name,
             shape=self.array.shape,
             dims=self.dims,
-            dtype=self.array.dtype.name,
+            dtype=type_name(self.array.dtype),
             chunks=self.grid.chunks,
             codec=self._codec_name(),
             params=self.params,

@@ -40,7 +40,12 @@ class Texts(Described):
         return as_texts(self.of.read(region), self.name)
 
     @cached_property
-    def item_bytes(self) -> int:
+    def type_name(dtype: Dtype) -> str:
+    """Return what messages call a dtype: texts as Zarr does, without what they take in memory."""
+    return "string" if dtype.kind == "T" else dtype.name
+
+
+def item_bytes(self) -> int:
         """Bytes of a text about, its length included, as those of the middle have them."""
         probed = self.read(_middle(self.shape))
         return max(1, raw_bytes(probed) // max(1, probed.size))
@@ -99,6 +104,11 @@ def as_zarr_bytes(texts: NumpyArray) -> Octets:
     lengths = np.array([len(item) for item in items], LENGTH)
     parts = (part for n, item in zip(lengths, items, strict=True) for part in (n.tobytes(), item))
     return np.frombuffer(np.array(len(items), LENGTH).tobytes() + b"".join(parts), np.uint8)
+
+
+def type_name(dtype: Dtype) -> str:
+    """Return what messages call a dtype: texts as Zarr does, without what they take in memory."""
+    return "string" if dtype.kind == "T" else dtype.name
 
 
 def item_bytes(variable: Description) -> int:
