@@ -85,9 +85,7 @@ def _plain(data: Octets, inner: BlockCodec) -> list[bytes | memoryview | Octets]
     return [Header(PLAIN, data.size).pack(), inner.encode_chunk(data)]
 
 
-def _items(
-    data: Octets, lengths: Lengths, inner: BlockCodec
-) -> list[bytes | memoryview | Octets]:
+def _items(data: Octets, lengths: Lengths, inner: BlockCodec) -> list[bytes | memoryview | Octets]:
     header = _header(data, lengths)
     body = np.empty(header.body_bytes, np.uint8)
     take_out(data[FIELD:], lengths, int(header.kind == ENDED), header.end, body)

@@ -37,7 +37,7 @@ class _Answers(Answers):
         return INNER
 
     def least_chunks(self, array: ArrayFacts) -> Mapping[int, int] | None:
-        return {axis: 1 for axis in range(len(array.shape))}
+        return dict.fromkeys(range(len(array.shape)), 1)
 
     def summary(
         self, params: Mapping[str, object], usual: Mapping[str, object]

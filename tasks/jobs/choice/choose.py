@@ -167,7 +167,9 @@ def _asked(array: ArrayFacts) -> list[str]:
     which only codecs of bytes can be.
     """
     is_text = array.dtype.kind == "T"
-    return [name for name in codec_table.answers() if (name in codec_table.bytes_table()) == is_text]
+    return [
+        name for name in codec_table.answers() if (name in codec_table.bytes_table()) == is_text
+    ]
 
 
 def named(name: str, array: ArrayFacts, source: SourceArray) -> Choice:

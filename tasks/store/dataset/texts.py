@@ -40,12 +40,7 @@ class Texts(Described):
         return as_texts(self.of.read(region), self.name)
 
     @cached_property
-    def type_name(dtype: Dtype) -> str:
-    """Return what messages call a dtype: texts as Zarr does, without what they take in memory."""
-    return "string" if dtype.kind == "T" else dtype.name
-
-
-def item_bytes(self) -> int:
+    def item_bytes(self) -> int:
         """Bytes of a text about, its length included, as those of the middle have them."""
         probed = self.read(_middle(self.shape))
         return max(1, raw_bytes(probed) // max(1, probed.size))
