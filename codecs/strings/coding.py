@@ -24,7 +24,7 @@ from gangsaw.codecs.strings.header import (
     PLAIN,
     STORED,
     WIDTHS,
-    Header,
+    StringsHeader,
     parse,
 )
 from gangsaw.codecs.strings.items import (
@@ -54,7 +54,7 @@ def encode(data: Octets, inner: BlockCodec) -> Octets:
     lengths = lengths_of(data)
     parts = _plain(data, inner) if lengths is None else _items(data, lengths, inner)
     if sum(map(len, parts)) >= HEADER_BYTES + data.size:
-        parts = [Header(STORED, data.size, detail=crc32c(data)).pack(), data]
+        parts = [StringsHeader(STORED, data.size, detail=crc32c(data)).pack(), data]
     return np.concatenate([np.frombuffer(part, np.uint8) for part in parts])
 
 
@@ -82,7 +82,7 @@ def decode(frame: Octets, inner: BlockCodec) -> Octets:
 
 
 def _plain(data: Octets, inner: BlockCodec) -> list[bytes | memoryview | Octets]:
-    return [Header(PLAIN, data.size).pack(), inner.encode_chunk(data)]
+    return [StringsHeader(PLAIN, data.size).pack(), inner.encode_chunk(data)]
 
 
 def _items(data: Octets, lengths: Lengths, inner: BlockCodec) -> list[bytes | memoryview | Octets]:
@@ -96,21 +96,21 @@ def _items(data: Octets, lengths: Lengths, inner: BlockCodec) -> list[bytes | me
     return [header._replace(detail=len(apart)).pack(), apart, coded]
 
 
-def _header(data: Octets, lengths: Lengths) -> Header:
+def _header(data: Octets, lengths: Lengths) -> StringsHeader:
     """Return the header of items: of one length, else ended by a byte that is in none of them."""
     size, count = data.size, lengths.size
     if count and lengths.min() == lengths.max():
-        return Header(EQUAL, size, count)
+        return StringsHeader(EQUAL, size, count)
     there = np.zeros(256, np.bool_)
     mark_letters(data[FIELD:], lengths, there)
     if not there.all():
         end = NEWLINE if not there[NEWLINE] else int(np.argmin(there))
-        return Header(ENDED, size, count, end=end)
+        return StringsHeader(ENDED, size, count, end=end)
     width = next(n for n in WIDTHS if int(lengths.max()) < 1 << 8 * n)
-    return Header(LENGTHS, size, count, width=width)
+    return StringsHeader(LENGTHS, size, count, width=width)
 
 
-def _lengths(header: Header, body: Octets) -> Lengths:
+def _lengths(header: StringsHeader, body: Octets) -> Lengths:
     if header.kind == EQUAL:
         return np.full(header.count, header.item_bytes // header.count, np.uint32)
     lengths = np.empty(header.count, np.uint32)
@@ -119,7 +119,7 @@ def _lengths(header: Header, body: Octets) -> Lengths:
     return lengths
 
 
-def _put_back(header: Header, body: Octets, lengths: Lengths) -> Octets:
+def _put_back(header: StringsHeader, body: Octets, lengths: Lengths) -> Octets:
     data = np.empty(header.n_bytes, np.uint8)
     data[:FIELD] = np.frombuffer(header.count.to_bytes(FIELD, "little"), np.uint8)
     put_back(body, lengths, int(header.kind == ENDED), data[FIELD:])

@@ -18,7 +18,7 @@ STORED, PLAIN, EQUAL, ENDED, LENGTHS = range(5)  # kinds of frames
 WIDTHS = (1, 2, 4)  # bytes of a length
 
 
-class Header(NamedTuple):
+class StringsHeader(NamedTuple):
     """The fields of a frame, "Frame" of SPEC.md.
 
     Attributes
@@ -57,7 +57,7 @@ class Header(NamedTuple):
         return data + CHECKSUM.pack(crc32c(data))
 
 
-def parse(frame: Bytes) -> Header:
+def parse(frame: Bytes) -> StringsHeader:
     """Return the header of a frame.
 
     Raises
@@ -75,13 +75,13 @@ def parse(frame: Bytes) -> Header:
         raise CorruptChunk("the header of the strings is damaged")
     if version > VERSION:
         raise NewerFormat(f"strings of version {version}; this Gangsaw knows {VERSION}")
-    header = Header(kind, n_bytes, count, end, width, detail)
+    header = StringsHeader(kind, n_bytes, count, end, width, detail)
     if reason := _wrong(version, header):
         raise CorruptChunk(f"the header of the strings is damaged: {reason}")
     return header
 
 
-def _wrong(version: int, header: Header) -> str:
+def _wrong(version: int, header: StringsHeader) -> str:
     """Return what no encoder writes, or ""."""
     if version < 1 or header.kind > LENGTHS:
         return f"version {version}, kind {header.kind}"
@@ -100,7 +100,7 @@ def _wrong(version: int, header: Header) -> str:
     return f"fields that are not used are {unused}" if any(unused) else ""
 
 
-def _unused(header: Header) -> tuple[int, ...]:
+def _unused(header: StringsHeader) -> tuple[int, ...]:
     end = 0 if header.kind == ENDED else header.end
     width = 0 if header.kind == LENGTHS else header.width
     return end, width, 0 if header.kind in (STORED, LENGTHS) else header.detail

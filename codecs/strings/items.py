@@ -46,7 +46,7 @@ def mark_letters(data: Octets, lengths: Lengths, there: NDArray[np.bool_]) -> No
 
 @jit
 def take_out(data: Octets, lengths: Lengths, n_ends: int, end: int, body: Octets) -> None:
-    """Put items, from the first's length on, back to back, with `n_ends` bytes `end` behind each."""
+    """Put items back to back, with `n_ends` bytes `end` behind each; `data` as `mark_letters`."""
     at, to = 0, 0
     for i in range(lengths.size):
         at += FIELD

@@ -46,7 +46,7 @@ class Params:
 
 
 def _codec(inner: object) -> BlockCodec:
-    """Return the codec that is meant; BadParams where it is none of the table, or takes no bytes."""
+    """Return the codec that is meant; BadParams where it is not of the table or takes no bytes."""
     codec = _made(inner) if isinstance(inner, str | Mapping) else inner
     if getattr(codec, "codec_name", None) not in codec_table.table():
         raise BadParams(f"inner must be a codec of arrays, got {codec!r:.60}")

@@ -166,7 +166,8 @@ def _kind_or_refusal(name: str, data: h5py.Dataset) -> object:
         kind = described(data.dtype)
     except (BadParams, TypeError) as error:
         return Refused(name, f"holds {_class_name(data)}: {error}")
-    if kind == "text" or (kind == "bytes" and _are_texts(data)):
+    is_many = data.size * TEXT_BYTES > SMALL  # then a few are looked at, as of texts of any kind
+    if kind == "text" or (kind == "bytes" and (is_many or _are_texts(data))):
         return "text"
     if is_ragged(kind) and (too_much := _too_much(data)):
         return Refused(name, too_much)

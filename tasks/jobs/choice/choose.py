@@ -166,10 +166,8 @@ def _asked(array: ArrayFacts) -> list[str]:
     """Return the codecs that may suit an array: for texts Zarr has serializers of its own, behind
     which only codecs of bytes can be.
     """
-    is_text = array.dtype.kind == "T"
-    return [
-        name for name in codec_table.answers() if (name in codec_table.bytes_table()) == is_text
-    ]
+    of_bytes, is_text = codec_table.bytes_table(), array.dtype.kind == "T"
+    return [name for name in codec_table.answers() if (name in of_bytes) == is_text]
 
 
 def named(name: str, array: ArrayFacts, source: SourceArray) -> Choice:

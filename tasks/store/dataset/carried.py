@@ -167,9 +167,8 @@ def as_coordinate(variable: SourceArray) -> Coordinate:
                 return as_coordinate(by_bytes(variable))
         else:
             was = {} if values.dtype.kind in "OT" else {DTYPE: described(values.dtype)}
-            return Coordinate(
-                variable.name, variable.dims, text, {**was, **text_attrs(variable.attrs)}
-            )
+            attrs = {**was, **text_attrs(variable.attrs)}
+            return Coordinate(variable.name, variable.dims, text, attrs)
     kind = variable.attrs.get(DTYPE, "bytes")
     attrs = {**text_attrs(variable.attrs), DTYPE: kind}
     return Coordinate(variable.name, variable.dims, packed(values, kind), attrs)

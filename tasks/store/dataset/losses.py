@@ -11,7 +11,7 @@ from gangsaw.codecs.core.options import listed
 from gangsaw.tasks.source import SourceArray
 from gangsaw.tasks.store.dataset.carried import carried
 from gangsaw.tasks.store.dataset.paths import resolved
-from gangsaw.tasks.store.dataset.texts import Texts, large_texts, texts_of
+from gangsaw.tasks.store.dataset.texts import TextArray, large_texts, texts_of
 from gangsaw.tasks.store.dataset.variables import SMALL, is_small
 
 LEFT_OUT = "gangsaw_left_out"  # of a group: what its source had besides
@@ -77,15 +77,15 @@ def _in_pieces(variable: SourceArray, chunked: Collection[str]) -> SourceArray:
 
 def _is_large_item(variable: SourceArray) -> bool:
     """Whether a variable is copied whole for what its items are, and too large for it."""
-    is_whole = variable.dtype.kind in "OT" and not isinstance(variable, Texts)
+    is_whole = variable.dtype.kind in "OT" and not isinstance(variable, TextArray)
     return is_whole and not is_small(variable)
 
 
 def _too_large(variable: SourceArray) -> Refused:
     return Refused(
         variable.name,
-        f"holds {prod(variable.shape)} items of any length, which are copied whole, but no more than "
-        f"{SMALL >> 20} MiB",
+        f"holds {prod(variable.shape)} items of any length, which are copied whole, but no more "
+        f"than {SMALL >> 20} MiB",
     )
 
 

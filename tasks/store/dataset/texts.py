@@ -19,13 +19,14 @@ Octets: TypeAlias = NDArray[np.uint8]
 TEXT: Dtype = np.dtypes.StringDType()
 LENGTH = np.dtype("<u4")  # before each text, and before all of them their number
 LARGE = 1 << 20  # bytes: texts that are fewer are copied whole
+SHORTEST = 32  # bytes that chunks are cut by: those of empty texts would hold too many
 PROBED = 64  # texts of the middle that tell how long texts are
 OBJECT_BYTES = 128  # that a text takes in memory besides its letters, as Python's and NumPy's
 COPIES = 4  # of the letters: in the source, as Python's, as NumPy's, as bytes
 
 
 @dataclass(frozen=True, kw_only=True)
-class Texts(Described):
+class TextArray(Described):
     """Texts as NumPy's StringDType, read region by region.
 
     Attributes
@@ -46,10 +47,10 @@ class Texts(Described):
         return max(1, raw_bytes(probed) // max(1, probed.size))
 
 
-def texts_of(variable: SourceArray) -> Texts:
+def texts_of(variable: SourceArray) -> TextArray:
     """Return a variable of texts as one that is stored chunk by chunk."""
     fill = variable.fill_value
-    return Texts(
+    return TextArray(
         name=variable.name,
         shape=variable.shape,
         dtype=TEXT,
@@ -61,7 +62,7 @@ def texts_of(variable: SourceArray) -> Texts:
     )
 
 
-def large_texts(variable: SourceArray) -> Texts | None:
+def large_texts(variable: SourceArray) -> TextArray | None:
     """Return texts that take more than LARGE bytes; None of others, and of what is no text.
 
     Some of them are read.
@@ -107,8 +108,10 @@ def type_name(dtype: Dtype) -> str:
 
 
 def item_bytes(variable: Description) -> int:
-    """Return the bytes of an item, of texts about."""
-    return int(getattr(variable, "item_bytes", variable.dtype.itemsize))
+    """Return the bytes of an item; of texts about, and SHORTEST at least."""
+    if variable.dtype.kind != "T":
+        return variable.dtype.itemsize
+    return max(SHORTEST, int(getattr(variable, "item_bytes", 0)))
 
 
 def working_bytes(variable: Description, n: int) -> int:

@@ -15,7 +15,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.source import Coordinate, SourceArray
 from gangsaw.tasks.store.dataset.carried import TEXTS, as_coordinate, by_bytes, is_carried
 from gangsaw.tasks.store.dataset.paths import last, resolved, seen_from
-from gangsaw.tasks.store.dataset.texts import Texts, texts_of
+from gangsaw.tasks.store.dataset.texts import TextArray, texts_of
 
 SMALL = 16 << 20  # bytes: a larger coordinate is stored chunk by chunk, like data
 MOST_WHOLE = 256 << 20  # bytes: at most so much is copied whole, in all and in one piece
@@ -68,7 +68,11 @@ def _within_memory(whole: Sequence[SourceArray]) -> list[SourceArray]:
 
 def _in_chunks(array: SourceArray) -> SourceArray:
     """Return an array in the form that is stored chunk by chunk: of texts of one size, bytes."""
-    if array.dtype.kind in "OT" and not is_carried(array.attrs) and not isinstance(array, Texts):
+    if (
+        array.dtype.kind in "OT"
+        and not is_carried(array.attrs)
+        and not isinstance(array, TextArray)
+    ):
         return texts_of(array)
     return by_bytes(array) if array.dtype.kind in "SU" else array
 
@@ -79,7 +83,7 @@ def _check_texts(
     """Raise BadParams for texts that are taken and too large; none of the `free` names is."""
     for v in found:
         is_large = not is_small(v) if v.name in wanted else not wanted and v.name not in free
-        if v.dtype.kind in "OT" and is_large and not isinstance(v, Texts):
+        if v.dtype.kind in "OT" and is_large and not isinstance(v, TextArray):
             raise too_many_texts(v.name, v.shape)
 
 
@@ -120,7 +124,7 @@ def _named_by(found: Sequence[SourceArray]) -> frozenset[str]:
 
 def _is_whole(variable: SourceArray, named: Collection[str]) -> bool:
     if variable.dtype.kind in "OT":
-        return not isinstance(variable, Texts)
+        return not isinstance(variable, TextArray)
     if not is_small(variable):
         return False
     if variable.dtype.kind in TEXTS or is_carried(variable.attrs):
