@@ -75,7 +75,7 @@ def decode(frame: Octets, inner: BlockCodec) -> Octets:
         body = _decoded(rest, header.body_bytes, "u1", inner)
         return body if header.kind == PLAIN else _put_back(header, body, _lengths(header, body))
     apart, rest = rest[: header.detail], rest[header.detail :]
-    lengths = _decoded(apart, header.count, f"<u{header.width}", inner).astype(np.uint32)
+    lengths = _decoded(apart, header.n_items, f"<u{header.width}", inner).astype(np.uint32)
     if int(lengths.sum(dtype=np.int64)) != header.item_bytes:
         raise CorruptChunk("the lengths of the strings are not those of their bytes")
     return _put_back(header, _decoded(rest, header.body_bytes, "u1", inner), lengths)
@@ -112,16 +112,16 @@ def _header(data: Octets, lengths: Lengths) -> StringsHeader:
 
 def _lengths(header: StringsHeader, body: Octets) -> Lengths:
     if header.kind == EQUAL:
-        return np.full(header.count, header.item_bytes // header.count, np.uint32)
-    lengths = np.empty(header.count, np.uint32)
+        return np.full(header.n_items, header.item_bytes // header.n_items, np.uint32)
+    lengths = np.empty(header.n_items, np.uint32)
     if not find_ends(body, header.end, lengths):
-        raise CorruptChunk(f"the bytes are not {header.count} strings")
+        raise CorruptChunk(f"the bytes are not {header.n_items} strings")
     return lengths
 
 
 def _put_back(header: StringsHeader, body: Octets, lengths: Lengths) -> Octets:
     data = np.empty(header.n_bytes, np.uint8)
-    data[:FIELD] = np.frombuffer(header.count.to_bytes(FIELD, "little"), np.uint8)
+    data[:FIELD] = np.frombuffer(header.n_items.to_bytes(FIELD, "little"), np.uint8)
     put_back(body, lengths, int(header.kind == ENDED), data[FIELD:])
     return data
 

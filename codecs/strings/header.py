@@ -27,13 +27,13 @@ class StringsHeader(NamedTuple):
     end : the byte behind each item, of ENDED
     width : bytes of a length, of LENGTHS
     n_bytes : of the chunk
-    count : of its items
+    n_items : of its items
     detail : checksum of the bytes, of STORED; bytes of the frame of lengths, of LENGTHS
     """
 
     kind: int
     n_bytes: int
-    count: int = 0
+    n_items: int = 0
     end: int = 0
     width: int = 0
     detail: int = 0
@@ -41,18 +41,18 @@ class StringsHeader(NamedTuple):
     @property
     def item_bytes(self) -> int:
         """Bytes of all items."""
-        return self.n_bytes - FIELD * (1 + self.count)
+        return self.n_bytes - FIELD * (1 + self.n_items)
 
     @property
     def body_bytes(self) -> int:
         """Bytes that are coded: of items, with a byte behind each where they are ended."""
         if self.kind in (STORED, PLAIN):
             return self.n_bytes
-        return self.item_bytes + (self.count if self.kind == ENDED else 0)
+        return self.item_bytes + (self.n_items if self.kind == ENDED else 0)
 
     def pack(self) -> bytes:
         """Return the bytes of the header."""
-        sizes = self.n_bytes, self.count, self.detail
+        sizes = self.n_bytes, self.n_items, self.detail
         data = FIELDS.pack(MAGIC, VERSION, self.kind, self.end, self.width, *sizes)
         return data + CHECKSUM.pack(crc32c(data))
 
@@ -89,11 +89,11 @@ def _wrong(version: int, header: StringsHeader) -> str:
         return f"{header.n_bytes:,} bytes, more than {MOST_BYTES:,}"
     has_items = header.kind not in (STORED, PLAIN)
     if has_items and header.item_bytes < 0:
-        return f"{header.count} items in {header.n_bytes} bytes"
-    if not has_items and header.count:
-        return f"{header.count} items of none"
-    if header.kind == EQUAL and (not header.count or header.item_bytes % header.count):
-        return f"{header.item_bytes} bytes of {header.count} equal items"
+        return f"{header.n_items} items in {header.n_bytes} bytes"
+    if not has_items and header.n_items:
+        return f"{header.n_items} items of none"
+    if header.kind == EQUAL and (not header.n_items or header.item_bytes % header.n_items):
+        return f"{header.item_bytes} bytes of {header.n_items} equal items"
     if header.kind == LENGTHS and header.width not in WIDTHS:
         return f"lengths of {header.width} bytes"
     unused = _unused(header)

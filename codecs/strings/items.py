@@ -22,9 +22,9 @@ def read_lengths(data: Octets, lengths: Lengths) -> bool:
     for i in range(lengths.size):
         if data.size - at < FIELD:
             return False
-        length = np.int64(0)
+        length = 0
         for k in range(FIELD):
-            length |= np.int64(data[at + k]) << (8 * k)
+            length |= int(data[at + k]) << (8 * k)
         at += FIELD
         if length > data.size - at:
             return False

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import cast
 
+import numpy as np
+
 from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.suits import Answers, ArrayFacts, Grade, Refusal
 
@@ -27,7 +29,7 @@ class _Answers(Answers):
             return Grade.ON_REQUEST
         from gangsaw.codecs.strings.codec import Strings
 
-        n_bytes = len(Strings(inner=INNER).encode_bytes(sample))
+        n_bytes = len(Strings(inner=INNER).encode_bytes(sample.view(np.uint8)))
         return Grade.PROVEN if n_bytes <= GAIN * array.general_bytes() else Grade.ON_REQUEST
 
     def is_aside(self, array: ArrayFacts) -> bool:

@@ -27,6 +27,7 @@ from gangsaw.tasks.store.dataset.carried import (
     variables_of,
 )
 from gangsaw.tasks.store.dataset.kinds import dtype_of, enum_of, is_ragged
+from gangsaw.tasks.store.dataset.texts import as_list
 
 if TYPE_CHECKING:
     import h5py
@@ -332,10 +333,10 @@ def _items(values: NumpyArray, of: object, dtype: Dtype) -> NumpyArray:
 
 def _put_texts(made: h5py.Dataset, kind: Kind, region: Region, values: NumpyArray) -> None:
     """Write texts of any length; BadParams for those that HDF5 would end at a NUL."""
-    texts = np.array([text.encode() for text in values.ravel().tolist()], object)
+    texts = [text.encode() for text in as_list(values)]
     if any(b"\0" in text for text in texts):
         raise BadParams(f"HDF5 has no texts with NULs in them ({kind.name}); decompress to Zarr")
-    made[region] = texts.reshape(values.shape)
+    made[region] = np.array(texts, object).reshape(values.shape)
 
 
 def _put(made: h5py.Dataset, kind: Kind, region: Region, data: NumpyArray) -> None:

@@ -79,12 +79,12 @@ def facts_of(
     if not isinstance(array, SourceArray) or 0 in array.shape:
         return replace(facts, others=facts_of_others)
     if array.dtype.kind == "T":
-        sample = lru_cache(lambda: as_zarr_bytes(_sample(array)))
+        letters = lru_cache(lambda: as_zarr_bytes(_sample(array)))
         return replace(
             facts,
             others=facts_of_others,
-            sample=sample,
-            general_bytes=lru_cache(lambda: _general_bytes(sample())),
+            sample=letters,
+            general_bytes=lru_cache(lambda: _general_bytes(letters())),
         )
     sample, cube = lru_cache(partial(_sample, array)), lru_cache(partial(_cube, array))
     extremes = lru_cache(partial(find_extremes, array, client=client))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from gangsaw.tasks.source import Described, Description, Region, SourceArray
 from gangsaw.tasks.store.dataset.carried import DTYPE, text_attrs
 
 Octets: TypeAlias = NDArray[np.uint8]
-TEXT: Dtype = np.dtypes.StringDType()
+TEXT = cast("Dtype", np.dtypes.StringDType())
 LENGTH = np.dtype("<u4")  # before each text, and before all of them their number
 LARGE = 1 << 20  # bytes: texts that are fewer are copied whole
 SHORTEST = 32  # bytes that chunks are cut by: those of empty texts would hold too many
@@ -90,16 +90,21 @@ def raw_bytes(samples: NumpyArray) -> int:
     """Return the bytes of samples; of texts those of UTF-8 with their lengths, as Zarr has them."""
     if samples.dtype.kind != "T":
         return samples.nbytes
-    letters = "".join(samples.ravel().tolist())
+    letters = "".join(as_list(samples))
     return samples.size * LENGTH.itemsize + len(letters if letters.isascii() else letters.encode())
 
 
 def as_zarr_bytes(texts: NumpyArray) -> Octets:
     """Return texts as Zarr's serializer writes those of a chunk: number, and lengths with them."""
-    items = [text.encode() for text in texts.ravel().tolist()]
+    items = [text.encode() for text in as_list(texts)]
     lengths = np.array([len(item) for item in items], LENGTH)
     parts = (part for n, item in zip(lengths, items, strict=True) for part in (n.tobytes(), item))
     return np.frombuffer(np.array(len(items), LENGTH).tobytes() + b"".join(parts), np.uint8)
+
+
+def as_list(texts: NumpyArray) -> list[str]:
+    """Return texts of StringDType as Python's, in C order."""
+    return cast("list[str]", texts.ravel().tolist())
 
 
 def type_name(dtype: Dtype) -> str:

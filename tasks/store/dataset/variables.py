@@ -46,6 +46,8 @@ def split(
     whole = [v for v in found if _is_whole(v, near_others) and v.name not in taken]
     if not wanted and len(whole) == len(found):  # only arrays of one axis: the data
         whole = [v for v in whole if not _is_series(v, near_others)]
+    if not wanted and len(whole) == len(found):  # nor numbers: texts are
+        whole = [v for v in whole if not _is_text_series(v, near_others)]
     whole = _within_memory(whole)
     _check_texts(found, wanted, {*chunked, *(v.name for v in whole if is_small(v))})
     arrays = tuple(v for v in found if v not in whole and (not wanted or v.name in wanted))
@@ -130,6 +132,13 @@ def _is_whole(variable: SourceArray, named: Collection[str]) -> bool:
     if variable.dtype.kind in TEXTS or is_carried(variable.attrs):
         return True
     return len(variable.shape) < 2 or variable.name in named
+
+
+def _is_text_series(variable: SourceArray, named: Collection[str]) -> bool:
+    """Whether a variable holds texts, and is no coordinate of its axis and named by none."""
+    is_coordinate = last(variable.name) in variable.dims or variable.name in named
+    is_text = variable.dtype.kind in TEXTS and not is_carried(variable.attrs)
+    return is_text and 0 not in variable.shape and not is_coordinate
 
 
 def _is_series(variable: SourceArray, named: Collection[str]) -> bool:
