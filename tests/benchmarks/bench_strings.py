@@ -90,9 +90,7 @@ def _made() -> dict[str, list[bytes]]:
             for i, (a, b, c, *_) in rows
         ],
         "made identifiers of 32": ["".join(f"{n:08x}" for n in four) for _, (*four, _) in rows],
-        "made words of five": [
-            ("alpha", "be", "gamma", "", "delta-x")[a % 5] for _, (a, *_) in rows
-        ],
+        "made words of five": [words[a % 5] for _, (a, *_) in rows],
     }
     return {name: [item.encode() for item in items] for name, items in made.items()}
 
