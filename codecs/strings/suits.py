@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import cast
 
-import numpy as np
-
 from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.suits import Answers, ArrayFacts, Grade, Refusal
 
@@ -27,6 +25,8 @@ class _Answers(Answers):
         sample = array.sample()
         if len(sample) < LEAST:
             return Grade.ON_REQUEST
+        import numpy as np
+
         from gangsaw.codecs.strings.codec import Strings
 
         n_bytes = len(Strings(inner=INNER).encode_bytes(sample.view(np.uint8)))
