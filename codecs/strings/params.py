@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self, cast
 
-import numpy as np
-
 from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.parameters import require_known
@@ -51,7 +49,7 @@ def _codec(inner: object) -> BlockCodec:
     if getattr(codec, "codec_name", None) not in codec_table.table():
         raise BadParams(f"inner must be a codec of arrays, got {codec!r:.60}")
     found = cast("BlockCodec", codec)
-    found.coder((1,), np.dtype(np.uint8))
+    found.coder((1,), "u1")
     return found
 
 

@@ -7,8 +7,8 @@ from typing import cast
 
 from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.suits import Answers, ArrayFacts, Grade, Refusal
+from gangsaw.codecs.strings.params import INNER
 
-INNER = "gangsaw.bwt"
 LEAST = 1000  # bytes of a sample
 GAIN = 0.95  # of what the general codec makes of a sample
 
