@@ -43,7 +43,9 @@ def split(
     """
     wanted = resolved(wanted, [v.name for v in found])
     near_others, taken = _named_by(found), {*wanted, *chunked}
-    whole = [v for v in found if _is_whole(v, near_others) and v.name not in taken]
+    whole = [
+        v for v in found if v.name not in taken and _is_whole(v, near_others, is_near=bool(wanted))
+    ]
     if not wanted and len(whole) == len(found):  # only arrays of one axis: the data
         whole = [v for v in whole if not _is_series(v, near_others)]
     if not wanted and len(whole) == len(found):  # nor numbers: texts are
@@ -124,9 +126,13 @@ def _named_by(found: Sequence[SourceArray]) -> frozenset[str]:
     return frozenset(path for path in means if path is not None)
 
 
-def _is_whole(variable: SourceArray, named: Collection[str]) -> bool:
+def _is_whole(variable: SourceArray, named: Collection[str], *, is_near: bool) -> bool:
+    """Whether a variable is copied whole; `is_near`: it goes with others that the user named."""
+    if isinstance(variable, TextArray):  # it is large, as texts go
+        goes_along = is_near or _is_coordinate(variable, named)
+        return goes_along and prod(variable.shape) * variable.item_bytes <= SMALL
     if variable.dtype.kind in "OT":
-        return not isinstance(variable, TextArray)
+        return True
     if not is_small(variable):
         return False
     if variable.dtype.kind in TEXTS or is_carried(variable.attrs):
@@ -136,17 +142,20 @@ def _is_whole(variable: SourceArray, named: Collection[str]) -> bool:
 
 def _is_text_series(variable: SourceArray, named: Collection[str]) -> bool:
     """Whether a variable holds texts, and is no coordinate of its axis and named by none."""
-    is_coordinate = last(variable.name) in variable.dims or variable.name in named
     is_text = variable.dtype.kind in TEXTS and not is_carried(variable.attrs)
-    return is_text and 0 not in variable.shape and not is_coordinate
+    return is_text and 0 not in variable.shape and not _is_coordinate(variable, named)
+
+
+def _is_coordinate(variable: SourceArray, named: Collection[str]) -> bool:
+    return last(variable.name) in variable.dims or variable.name in named
 
 
 def _is_series(variable: SourceArray, named: Collection[str]) -> bool:
     """Whether a variable of one axis holds data: it is no coordinate of its axis, named by none."""
-    is_coordinate = last(variable.name) in variable.dims or variable.name in named
     if is_carried(variable.attrs):
         return variable.dtype.kind not in TEXTS
-    return variable.dtype.kind in NUMBERS and len(variable.dims) == 1 and not is_coordinate
+    is_number = variable.dtype.kind in NUMBERS and len(variable.dims) == 1
+    return is_number and not _is_coordinate(variable, named)
 
 
 def _check_found(

@@ -220,6 +220,23 @@ def test_items_that_are_no_texts_are_not_taken_for_such() -> None:
     assert [c.name for c in split([few, image])[1]] == ["few"]
 
 
+def test_large_texts_along_an_axis_stay_coordinates(tmp_path: Path) -> None:
+    names = np.array([f"station {i}, of a long name" for i in range(400)], object)
+    data = (
+        dataset()
+        .drop_vars("one")
+        .assign(rain=("station", np.arange(400.0)))
+        .assign_coords(station=names)
+    )
+    write(tmp_path / "in.zarr", data)
+    gangsaw.compress(tmp_path / "in.zarr", tmp_path / "s.zarr")
+    assert "station" not in codecs_of(tmp_path / "s.zarr")
+    gangsaw.compress(tmp_path / "in.zarr", tmp_path / "t.zarr", variables=["rain"])
+    assert codecs_of(tmp_path / "t.zarr").keys().isdisjoint({"station", "log", "pairs"})
+    for store in ("s.zarr", "t.zarr"):
+        assert np.array_equal(xr.open_zarr(tmp_path / store)["station"].values, names)
+
+
 def test_bytes_of_texts() -> None:
     lines = log().astype(TEXT)
     data = as_zarr_bytes(lines)
