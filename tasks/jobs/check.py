@@ -20,7 +20,7 @@ from gangsaw.tasks.jobs.device import DeviceCoder, at_once_or_apart, runs_on_gpu
 from gangsaw.tasks.source import SourceArray
 from gangsaw.tasks.store.chunks import ArrayCoder, array_coder
 from gangsaw.tasks.store.dataset.carried import without_padding
-from gangsaw.tasks.store.dataset.texts import raw_bytes
+from gangsaw.tasks.store.dataset.texts import bytes_of
 from gangsaw.tasks.store.place import Place
 from gangsaw.tasks.store.state.records import Records
 
@@ -84,30 +84,30 @@ class CheckChunks:
 
     def _judged(self, coder: ArrayCoder, expected: Records, found: Iterable[Found]) -> Checked:
         """Compare decoded chunks with their source; wrong ones are listed, not raised."""
-        n_raw, stored_bytes = 0, 0
+        raw_bytes, stored_bytes = 0, 0
         problems = []
         for number, row, samples in zip(expected.batch, expected.rows, found, strict=False):
             key = coder.key(number)
             with naming(f"{self.place}/{key}"):
                 try:
-                    n_raw += self._check(coder, number, samples)
+                    raw_bytes += self._check(coder, number, samples)
                     stored_bytes += int(row["stored"])
                 except CorruptChunk as error:
                     problems.append(str(error.at(store=str(self.place), chunk=key)))
-        return Checked(len(expected.rows), n_raw, stored_bytes, tuple(problems))
+        return Checked(len(expected.rows), raw_bytes, stored_bytes, tuple(problems))
 
     def _check(self, coder: ArrayCoder, number: int, samples: Found) -> int:
         """Return the raw bytes of a correct chunk; raise CorruptChunk for any other."""
         if isinstance(samples, CorruptChunk):
             raise samples
         if self.source is None:
-            return raw_bytes(samples)
+            return bytes_of(samples)
         with naming(f"{self.source.name} of the source, at {coder.key(number)}"):  # not ours
             region = coder.grid.region(number)
             wanted = self.source.read(region)
         if not same_items(samples, wanted, coder.array.attrs, region[-1].start if region else 0):
             raise CorruptChunk("the samples differ from the source")
-        return raw_bytes(samples)
+        return bytes_of(samples)
 
     def _decoded(self, coder: ArrayCoder, number: int, row: np.void) -> Found:
         stored = self._stored(coder, number, row)

@@ -16,7 +16,7 @@ from gangsaw.tasks.engine.failure import naming
 from gangsaw.tasks.jobs.device import DeviceCoder, at_once_or_apart, runs_on_gpu
 from gangsaw.tasks.source import SourceArray
 from gangsaw.tasks.store.chunks import ArrayCoder, ChunkGrid, array_coder, chunk_key
-from gangsaw.tasks.store.dataset.texts import raw_bytes
+from gangsaw.tasks.store.dataset.texts import bytes_of
 from gangsaw.tasks.store.place import Place
 from gangsaw.tasks.store.state.journal import Journal
 from gangsaw.tasks.store.state.records import ROW, Records
@@ -87,7 +87,7 @@ class Transcode:
     def _encoded(self, coder: ArrayCoder, number: int) -> Encoded:
         with naming(f"{self.target}/{coder.key(number)}"):
             samples = self._read(coder.grid, number)
-            return coder.encode(number, samples), raw_bytes(samples)
+            return coder.encode(number, samples), bytes_of(samples)
 
     def _encoded_on_device(self, coder: DeviceCoder, numbers: Sequence[int]) -> list[Encoded]:
         def address(place: int) -> str:
@@ -98,14 +98,14 @@ class Transcode:
                 raise error
 
         with own_stream() as copies:
-            chunks, sizes = [], []
+            chunks, raw_bytes = [], []
             for place, number in enumerate(numbers):
                 with naming(address(place)):
                     samples = self._read(coder.host.grid, number)
                     chunks.append(coder.upload(samples, copies))
-                    sizes.append(raw_bytes(samples))
+                    raw_bytes.append(bytes_of(samples))
             stored = at_once_or_apart(coder.encode, chunks, failed)
-        return list(zip(stored, sizes, strict=True))
+        return list(zip(stored, raw_bytes, strict=True))
 
     def _read(self, grid: ChunkGrid, number: int) -> NumpyArray:
         region = grid.region(number)
@@ -116,11 +116,11 @@ class Transcode:
 
     def _put(self, coder: ArrayCoder, batch: range, encoded: Iterable[Encoded]) -> Records:
         """Store the chunks of a batch."""
-        rows, n_raw = np.empty(len(batch), ROW), 0
+        rows, raw_bytes = np.empty(len(batch), ROW), 0
         for i, (number, (stored, n)) in enumerate(zip(batch, encoded, strict=False)):
             with naming(f"{self.target}/{coder.key(number)}"):
                 self.target.put(coder.key(number), stored)
             data = stored.as_numpy_array()
             rows[i] = len(data), crc32c(data)
-            n_raw += n
-        return Records(self.journal.job, batch.start, n_raw, rows)
+            raw_bytes += n
+        return Records(self.journal.job, batch.start, raw_bytes, rows)

@@ -44,7 +44,7 @@ class TextArray(Described):
     def item_bytes(self) -> int:
         """Bytes of a text about, its length included, as those of the middle have them."""
         probed = self.read(_middle(self.shape))
-        return max(1, raw_bytes(probed) // max(1, probed.size))
+        return max(1, bytes_of(probed) // max(1, probed.size))
 
 
 def texts_of(variable: SourceArray) -> TextArray:
@@ -86,7 +86,7 @@ def as_texts(values: NumpyArray, name: str) -> NumpyArray:
     return values.astype(TEXT, copy=False)
 
 
-def raw_bytes(samples: NumpyArray) -> int:
+def bytes_of(samples: NumpyArray) -> int:
     """Return the bytes of samples; of texts those of UTF-8 with their lengths, as Zarr has them."""
     if samples.dtype.kind != "T":
         return samples.nbytes

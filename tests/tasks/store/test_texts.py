@@ -20,7 +20,7 @@ from gangsaw.tasks.jobs.choice.recipe import Recipe
 from gangsaw.tasks.jobs.figures.report import describe
 from gangsaw.tasks.store.dataset import texts as of_texts
 from gangsaw.tasks.store.dataset.losses import kept
-from gangsaw.tasks.store.dataset.texts import as_texts, as_zarr_bytes, large_texts, raw_bytes
+from gangsaw.tasks.store.dataset.texts import as_texts, as_zarr_bytes, bytes_of, large_texts
 from gangsaw.tasks.store.dataset.variables import split
 
 TEXT = np.dtypes.StringDType()
@@ -240,7 +240,7 @@ def test_large_texts_along_an_axis_stay_coordinates(tmp_path: Path) -> None:
 def test_bytes_of_texts() -> None:
     lines = log().astype(TEXT)
     data = as_zarr_bytes(lines)
-    assert raw_bytes(lines) == len(data) - 4
+    assert bytes_of(lines) == len(data) - 4
     assert data.tobytes() == bytes(
         zarr.codecs.vlen_utf8._vlen_utf8_codec.encode(lines.astype(object))
     )
