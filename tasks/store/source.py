@@ -61,7 +61,7 @@ class ZarrArray(Described):
         array, is_whole = _array(self.address, self.key, self.version)
         if is_whole:
             refuse_missing(array, region)
-        return np.asarray(array[region])
+        return np.asarray(array[region], array.dtype)  # of one text zarr gives str
 
 
 @dataclass(frozen=True)
