@@ -24,7 +24,7 @@ WINDOW_RATE = 8  # of samples of an index that is made for a border
 MANY = 1 << 17  # hits in a chunk that take longer than to look through its beginning
 FAR_MORE = 128  # times as many hits as are wanted
 AS_FAR = 8  # times the length that would do were they spread evenly: a sixteenth of the chunk
-INDEX_COPIES = 4  # of the bytes of an index, while it is read and opened
+INDEX_COPIES = 6  # of the room of an index, while it is read and opened: one by runs grows most
 
 
 class Located(NamedTuple):

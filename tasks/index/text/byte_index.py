@@ -54,7 +54,7 @@ class ByteIndex:
     @classmethod
     def of_text(cls, text: Bytes, suffixes: Suffixes, rate: int) -> ByteIndex:
         """Return the index of a text with its suffix array."""
-        counts = _letters_of(text)
+        counts = letters_of(text)
         lengths = lengths_for(counts)
         samples = made_samples(text, suffixes, rate, has_breaks=False)
         transformed, primary = np.empty(text.size, np.uint8), 0
@@ -131,7 +131,7 @@ class ByteIndex:
         return places_of(walks.locate_bytes, self.of, self.samples, rows, self.n)
 
 
-def _letters_of(text: Bytes) -> Places:
+def letters_of(text: Bytes) -> Places:
     """Return how often each byte is there; NumPy's own would take 8 bytes of memory for each."""
     counts = np.zeros((TABLES, LETTERS), np.int64)
     count_letters(text, np.zeros(1, np.int64), np.array([text.size]), counts)

@@ -201,7 +201,9 @@ def test_what_repeats_itself_is_indexed_by_runs() -> None:
         sizes.append(index.packed().size)
         pattern = strain[240:260].tobytes()
         assert len(found(index, [codes_for(pattern).tobytes()])[0]) > n // 2
-    assert sizes[-1] < 2 * sizes[0]
+    assert sizes[-1] < min(
+        3 * sizes[0], text.size // 25
+    )  # changes, of which runs come, are 4 times
     assert isinstance(index_made("bases", strain, NO_BORDERS, 32), BaseIndex)
 
 
