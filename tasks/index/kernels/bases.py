@@ -66,7 +66,7 @@ def base_at(words: Any, row: Any) -> Any:
 @jit_norefs_inline
 def fetch(words: Any, row: Any) -> None:
     """Ask for the line of a row."""
-    prefetch(words, row // PER_LINE * WORDS)
+    prefetch(words, np.uint64(row) // np.uint64(PER_LINE) * np.uint64(WORDS))
 
 
 @jit_norefs_inline
@@ -81,7 +81,7 @@ def step(of: Any, base: Any, row: Any) -> Any:
     for w in range(np.uint64(6)):
         same = of.words[at + np.uint64(COUNTS) + w] ^ other
         n += count_ones(same & (same >> np.uint64(1)) & MASKS[mask + w])
-    if base == np.uint64(0) and of.has_odd[line]:
+    if of.has_odd[line] and base == np.uint64(0):
         n -= _odd_between(of.odd, np.int64(line) * PER_LINE, np.int64(row))
     return of.firsts[base] + n
 

@@ -36,7 +36,7 @@ def place_of(bit: Any) -> Any:
 @jit_norefs_inline
 def fetch(words: Any, bit: Any) -> None:
     """Ask for the line of a bit."""
-    prefetch(words, bit // PER_LINE * WORDS)
+    prefetch(words, np.uint64(bit) // np.uint64(PER_LINE) * np.uint64(WORDS))
 
 
 @jit_norefs_inline

@@ -82,7 +82,7 @@ def seeds_of(
 def places_of(walk: Walk[RowsT], of: RowsT, samples: walks.Samples, rows: Places, n: int) -> Places:
     """Return the places of rows (k,) int64; CorruptChunk where the index is of no text."""
     out = np.empty(rows.size, np.int64)
-    scratch = np.empty((walks.AT_ONCE, walks.WALK), np.int64)
+    scratch = np.empty(walks.AT_ONCE * walks.WALK, np.int64)
     walk(of, samples, np.ascontiguousarray(rows), scratch, out)
     if out.size and not 0 <= int(out.min()) <= int(out.max()) <= n:
         raise CorruptChunk("the index is of no text: a walk ends nowhere")
