@@ -1,4 +1,4 @@
-"""All targets: those of the table of codecs and of the table of formats."""
+"""All targets: those of the table of codecs and of the table of formats, and indexes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,11 @@ from fuzz import codecs
 
 def targets() -> dict[str, Callable[[], codecs.Attempt]]:
     """Return what makes an attempt at each target, by name."""
-    from fuzz import formats, stores
+    from fuzz import formats, indexes, stores
 
-    return {**codecs.targets(), **stores.targets(), **formats.targets()}
+    return {
+        **codecs.targets(),
+        **indexes.targets(),
+        **stores.targets(),
+        **formats.targets(),
+    }

@@ -53,6 +53,8 @@ def is_of(index: TextIndex, kind: Kind) -> bool:
 def opened(data: Bytes) -> TextIndex:
     """Return the index of packed bytes; CorruptChunk for those of none, or damaged."""
     found = unpack(data)
+    if found.fields[0] > MOST_LETTERS:
+        raise CorruptChunk(f"an index of {found.fields[0]:,} letters")
     if found.kind == base_index.KIND:
         return BaseIndex.opened(found)
     if found.kind == byte_index.KIND:
