@@ -13,15 +13,14 @@ from gangsaw.codecs.core.memory.aligned import aligned_zeros
 from gangsaw.tasks.index.kernels import bases, bits, seeds, walks
 from gangsaw.tasks.index.kernels.patterns import AT_ONCE, N_BASES, fill_table, rows_of_bases
 from gangsaw.tasks.index.text.base_runs import NO_BORDERS, BaseRuns, check_base_runs, split
+from gangsaw.tasks.index.text.by_rows import RowIndex
 from gangsaw.tasks.index.text.packed import Bytes, Opened, pack
 from gangsaw.tasks.index.text.samples import (
     Places,
     Suffixes,
-    counts_of,
     made_samples,
     opened_samples,
     places_of,
-    rows_in_turn,
     seeds_of,
 )
 from gangsaw.tasks.sequences.ragged import Ragged
@@ -33,7 +32,7 @@ MANY = 1 << 14  # patterns that are worth a table
 
 
 @dataclass(frozen=True, eq=False)
-class BaseIndex:
+class BaseIndex(RowIndex):
     """An FM-index of bases in lines of 64 bytes, and sampled places.
 
     Attributes
@@ -107,15 +106,6 @@ class BaseIndex:
         of, samples, runs = self.of, self.samples, self.runs
         arrays = (of.words, of.has_odd, of.odd, samples.marks, samples.places, runs.begins)
         return sum(int(array.nbytes) for array in (*arrays, runs.places))
-
-    def counts(self, patterns: Ragged) -> Places:
-        """Return how often each pattern of codes is there, (k,) int64."""
-        return counts_of(self.rows(patterns))
-
-    def located(self, patterns: Ragged) -> tuple[Places, Places]:
-        """Return all places, and which pattern is at each, (n,) int64 in any order."""
-        which, rows = rows_in_turn(self.rows(patterns))
-        return which, self.places(rows)
 
     def rows(self, patterns: Ragged) -> Places:
         """Return the rows of patterns of codes, (k, 2) int64: the first one of each, and the end.

@@ -12,16 +12,15 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.aligned import aligned_zeros
 from gangsaw.tasks.index.kernels import bits, seeds, tree, walks
 from gangsaw.tasks.index.kernels.patterns import AT_ONCE, LANE, rows_of_bytes
+from gangsaw.tasks.index.text.by_rows import RowIndex
 from gangsaw.tasks.index.text.codes import codes_of, lengths_for, nodes_of
 from gangsaw.tasks.index.text.packed import Bytes, Opened, pack
 from gangsaw.tasks.index.text.samples import (
     Places,
     Suffixes,
-    counts_of,
     made_samples,
     opened_samples,
     places_of,
-    rows_in_turn,
     seeds_of,
 )
 from gangsaw.tasks.sequences.kernels import LETTERS, TABLES, count_letters
@@ -32,7 +31,7 @@ RATE = 64  # of samples, usually: 0.06 bytes a byte
 
 
 @dataclass(frozen=True, eq=False)
-class ByteIndex:
+class ByteIndex(RowIndex):
     """An FM-index of bytes: a wavelet tree in the shape of a Huffman code, and sampled places.
 
     Attributes
@@ -98,15 +97,6 @@ class ByteIndex:
     def nbytes(self) -> int:
         """Memory of the index."""
         return int(self.of.bits.nbytes + self.samples.marks.nbytes + self.samples.places.nbytes)
-
-    def counts(self, patterns: Ragged) -> Places:
-        """Return how often each pattern is there, (k,) int64."""
-        return counts_of(self.rows(patterns))
-
-    def located(self, patterns: Ragged) -> tuple[Places, Places]:
-        """Return all places, and which pattern is at each, (n,) int64 in any order."""
-        which, rows = rows_in_turn(self.rows(patterns))
-        return which, self.places(rows)
 
     def rows(self, patterns: Ragged) -> Places:
         """Return the rows of patterns, (k, 2) int64: the first one of each, and the end."""

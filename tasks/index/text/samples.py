@@ -45,20 +45,6 @@ def opened_samples(
     return walks.Samples(marks, places, rate)
 
 
-def counts_of(rows: Places) -> Places:
-    """Return how many rows each of (k, 2) int64 has."""
-    counts: Places = (rows[:, 1] - rows[:, 0]).clip(0)
-    return counts
-
-
-def rows_in_turn(rows: Places) -> tuple[Places, Places]:
-    """Return all rows between first ones and ends (k, 2) int64, and which of these each is of."""
-    counts = counts_of(rows)
-    which = np.repeat(np.arange(counts.size), counts)
-    first = np.repeat(rows[:, 0] - (np.cumsum(counts) - counts), counts)
-    return which, first + np.arange(which.size)
-
-
 def seeds_of(
     find: Windows[RowsT], expand: Expand[RowsT], of: RowsT, query: Octets, length: int
 ) -> tuple[Places, Places]:
