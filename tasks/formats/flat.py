@@ -67,7 +67,7 @@ class FlatArray(Bordered):
 
 
 @dataclass(frozen=True)
-class FlatFile:
+class FlatSource:
     """A file that is one array; it follows `gangsaw.tasks.source.Source`."""
 
     name: str

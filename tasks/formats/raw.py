@@ -10,11 +10,11 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.formats.flat import FlatArray, FlatFile, check_size
+from gangsaw.tasks.formats.flat import FlatArray, FlatSource, check_size
 from gangsaw.tasks.formats.layouts import BYTE_ORDERS, INTERLEAVES
 
 
-class RawSource(FlatFile):
+class RawSource(FlatSource):
     """One raw file: a single array without coordinates."""
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.contents import CONTENT, TEXT
-from gangsaw.tasks.formats.flat import FlatArray, FlatFile
+from gangsaw.tasks.formats.flat import FlatArray, FlatSource
 from gangsaw.tasks.sequences.files.measured import share_read
 from gangsaw.tasks.sequences.files.streams import packed_sign
 from gangsaw.tasks.sequences.files.text import text_of
@@ -23,7 +23,7 @@ NAME, DIM = "text", "byte"
 OCTETS: Dtype = np.dtype(np.uint8)
 
 
-class TextSource(FlatFile):
+class TextSource(FlatSource):
     """A file as it is: one array of its bytes."""
 
 

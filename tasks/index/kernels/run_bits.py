@@ -70,7 +70,7 @@ def put_lengths(lengths: Any, words: Any) -> None:
 
 
 @jit_norefs
-def take_lengths(words: Any, n: int, lengths: Any) -> bool:
+def take_lengths(words: Any, n: int, lengths: Any) -> Any:
     """Fill lengths (r,) uint32; whether they are there, and make up n."""
     at, total, end = np.int64(0), np.int64(0), np.int64(64 * (words.size - 1))
     for i in range(lengths.size):
@@ -169,7 +169,7 @@ def mark_followers(following: Any, is_follower: Any) -> Any:
 
 
 @jit_norefs
-def follow(following: Any, is_follower: Any, known: Any, places: Any) -> bool:
+def follow(following: Any, is_follower: Any, known: Any, places: Any) -> Any:
     """Fill places (r,) int64 from those of the first ones of chains; whether all are reached.
 
     No two runs lead to one, so a chain that has a first run ends.

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from gangsaw.codecs.bwt.transform.suffixes import suffix_array
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.aligned import aligned_zeros
-from gangsaw.tasks.index.kernels import bases, bits, seeds, walks
+from gangsaw.tasks.index.kernels import bases, bits, walks
 from gangsaw.tasks.index.kernels.patterns import AT_ONCE, N_BASES, fill_table, rows_of_bases
 from gangsaw.tasks.index.text.base_runs import NO_BORDERS, BaseRuns, check_base_runs, split
 from gangsaw.tasks.index.text.by_rows import RowIndex
@@ -125,8 +125,7 @@ class BaseIndex(RowIndex):
 
         The begins in the query and places in the text, (k,) int64. Raises BadParams for too many.
         """
-        find, expand = seeds.windows_of_bases, seeds.rows_in_bases
-        begins, rows = seeds_of(find, expand, self.of, query, length)
+        begins, rows = seeds_of(self.of, query, length)
         return begins, self.places(rows)
 
     def places(self, rows: Places) -> Places:

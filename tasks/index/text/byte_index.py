@@ -10,7 +10,7 @@ import numpy.typing as npt
 from gangsaw.codecs.bwt.transform.suffixes import suffix_array
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.aligned import aligned_zeros
-from gangsaw.tasks.index.kernels import bits, seeds, tree, walks
+from gangsaw.tasks.index.kernels import bits, tree, walks
 from gangsaw.tasks.index.kernels.patterns import AT_ONCE, LANE, rows_of_bytes
 from gangsaw.tasks.index.text.by_rows import RowIndex
 from gangsaw.tasks.index.text.codes import codes_of, lengths_for, nodes_of
@@ -112,8 +112,7 @@ class ByteIndex(RowIndex):
 
         The begins in the query and places in the text, (k,) int64. Raises BadParams for too many.
         """
-        find, expand = seeds.windows_of_bytes, seeds.rows_in_bytes
-        begins, rows = seeds_of(find, expand, self.of, query, length)
+        begins, rows = seeds_of(self.of, query, length)
         return begins, self.places(rows)
 
     def places(self, rows: Places) -> Places:

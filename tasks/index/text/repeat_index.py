@@ -43,11 +43,13 @@ class RepeatIndex:
     @classmethod
     def opened(cls, data: Opened) -> RepeatIndex:
         """Return the index of what `unpack` gave; CorruptChunk where anything does not fit."""
-        n, has_bases, n_bases, n_length_words, *sizes = data.fields[:9]
-        if not has_bases and sizes[0] != n:
+        n, has_bases, n_bases, n_length_words, n_text, *others = data.fields[:9]
+        if not has_bases and n_text != n:
             raise CorruptChunk("runs of the index do not make up a text")
         arrays = data.arrays()
-        stored = StoredRuns.taken(tuple(sizes), n_length_words, arrays)
+        n_runs, primary, n_firsts, n_lasts = others
+        sizes = (n_text, n_runs, primary, n_firsts, n_lasts)
+        stored = StoredRuns.taken(sizes, n_length_words, arrays)
         runs = None
         if has_bases:
             starts, places = arrays.take(n_bases + 1, np.uint32), arrays.take(n_bases, np.uint32)

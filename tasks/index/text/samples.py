@@ -17,8 +17,6 @@ Places = npt.NDArray[np.int64]
 Walk = Callable[[RowsT, walks.Samples, Places, Places, Places], None]
 Suffixes = npt.NDArray[np.int32]
 Octets = npt.NDArray[np.uint8]
-Windows = Callable[[RowsT, Octets, int, Places], int]
-Expand = Callable[[RowsT, Octets, Places, Places, Places], int]
 MOST_SEEDS = 1 << 22  # of a query in a text
 MOST_RATE = 1 << 16
 
@@ -46,14 +44,16 @@ def opened_samples(
 
 
 def seeds_of(
-    find: Windows[RowsT], expand: Expand[RowsT], of: RowsT, query: Octets, length: int
+    of: bases.BaseRows | tree.ByteRows, query: Octets, length: int
 ) -> tuple[Places, Places]:
     """Return begins in the query and rows (k,) int64 of windows with other letters before them.
 
     Raises BadParams where there are more than MOST_SEEDS.
     """
+    of_bases = of if isinstance(of, bases.BaseRows) else None
+    of_bytes = of if isinstance(of, tree.ByteRows) else None
     windows = np.empty((max(0, query.size - length + 1), 3), np.int64)
-    windows = windows[: find(of, query, length, windows)]
+    windows = windows[: seeds.find_windows(of_bases, of_bytes, query, length, windows)]
     n = int((windows[:, seeds.HIGH] - windows[:, seeds.LOW]).sum())
     if n > MOST_SEEDS:
         raise BadParams(
@@ -61,7 +61,7 @@ def seeds_of(
             "longer matches"
         )
     begins, rows = np.empty(n, np.int64), np.empty(n, np.int64)
-    used = expand(of, query, windows, begins, rows)
+    used = seeds.expand_windows(of_bases, of_bytes, query, windows, begins, rows)
     return begins[:used], rows[:used]
 
 

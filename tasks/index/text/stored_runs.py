@@ -16,6 +16,7 @@ from gangsaw.tasks.index.text.samples import Places, Suffixes
 
 Words = npt.NDArray[np.uint64]
 Numbers = npt.NDArray[np.uint32]
+Sizes = tuple[int, int, int, int, int]  # of `StoredRuns`: the fields that are numbers
 FEWEST = 4  # letters of a run on the average, at least, of what is opened
 SPARE = 4096  # runs that a small text may have besides
 
@@ -73,11 +74,11 @@ class StoredRuns:
         last_known = ~_chains(order, table.lengths, of_last=True)[1] & (table.lengths > 1)
         firsts, lasts = table.firsts[first_known], table.lasts[last_known]
         sizes = (n, codes.size, table.primary, firsts.size, lasts.size)
-        places = (_packed(own, n.bit_length()) for own in (firsts, lasts))
-        return cls(*sizes, alphabet, _packed(codes, _width(alphabet)), lengths, *places)
+        packed = (_packed(own, n.bit_length()) for own in (firsts, lasts))
+        return cls(*sizes, alphabet, _packed(codes, _width(alphabet)), lengths, *packed)
 
     @classmethod
-    def taken(cls, sizes: tuple[int, ...], n_length_words: int, arrays: Arrays) -> StoredRuns:
+    def taken(cls, sizes: Sizes, n_length_words: int, arrays: Arrays) -> StoredRuns:
         """Return what is stored behind a header; CorruptChunk where that cannot be."""
         n, n_runs, primary, n_firsts, n_lasts = sizes
         if not 0 < n_runs <= n // FEWEST + SPARE or not 0 < primary <= n:
@@ -92,7 +93,7 @@ class StoredRuns:
         return cls(*sizes, alphabet, letters, lengths, firsts, lasts)
 
     @property
-    def sizes(self) -> tuple[int, ...]:
+    def sizes(self) -> Sizes:
         """What a header says of them, for `taken`."""
         return self.n, self.n_runs, self.primary, self.n_firsts, self.n_lasts
 
@@ -182,9 +183,10 @@ _Chains = tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]
 
 def runs_of(text: Bytes, suffixes: Suffixes, n_runs: int) -> RunTable:
     """Return the runs of the transform of a text of one letter or more, `n_runs` of them."""
-    letters, numbers = np.empty(n_runs, np.uint8), np.empty((3, n_runs), np.uint32)
-    _, primary = repeats.fill_runs(text, suffixes, letters, *numbers)
-    return RunTable(letters, *numbers, int(primary))
+    letters = np.empty(n_runs, np.uint8)
+    lengths, firsts, lasts = (np.empty(n_runs, np.uint32) for _ in range(3))
+    _, primary = repeats.fill_runs(text, suffixes, letters, lengths, firsts, lasts)
+    return RunTable(letters, lengths, firsts, lasts, int(primary))
 
 
 def count_runs(text: Bytes, suffixes: Suffixes) -> int:
