@@ -13,10 +13,12 @@ from gangsaw.codecs.bwt import cpu, gpu
 from gangsaw.codecs.bwt.codec import Bwt
 from gangsaw.codecs.bwt.memory import decoder_device_bytes
 from gangsaw.codecs.bwt.params import Params
+from gangsaw.codecs.bwt.payload import DENSE
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.coding.batch import EncodedBlock
 
 PARAMS = Params()
+DENSE_DECODER = gpu.BACKEND.decoders[DENSE]
 NO_ROOM = np.empty(0, np.uint8)
 
 
@@ -30,7 +32,7 @@ def encoded(block: NumpyArray) -> NumpyArray:
 
 def decode(cupy: Any, payloads: list[NumpyArray], n: int) -> tuple[list[NumpyArray], Any]:
     outs = [cupy.zeros(n, np.uint8) for _ in payloads]
-    errors = gpu.decode_blocks([EncodedBlock(own) for own in payloads], outs, PARAMS)
+    errors = DENSE_DECODER.decode_all([EncodedBlock(own) for own in payloads], outs, PARAMS)
     return [out.get() for out in outs], errors
 
 
@@ -73,5 +75,5 @@ def test_device_memory_is_as_promised(cupy: Any, n: int) -> None:
     outs = [cupy.empty(n, np.uint8) for _ in payloads]
     with device_memory.of(1 << 30) as memory:
         before = memory.peak
-        assert gpu.decode_blocks(payloads, outs, PARAMS) == {}
-        assert memory.peak - before <= 3 * decoder_device_bytes(payloads[0].data.size, n)
+        assert DENSE_DECODER.decode_all(payloads, outs, PARAMS) == {}
+        assert memory.peak - before <= 3 * decoder_device_bytes(payloads[0].data.size, n, "dense")

@@ -6,14 +6,11 @@
 #include "model.cuh"
 
 constexpr int STEPS = 1 << 18;        // of segments.py
-constexpr unsigned LOWEST = 1u << 16;
 constexpr int NUMBER = 16, NODE = 127;  // of tables.py
 constexpr unsigned IN_BITS = 1 << 7, IS_LENGTH = 1 << 13, DONE = 1 << 14, AT_END = 0;
 constexpr int HISTORY_BITS = 4, HISTORY = 15, MOST_LENGTH_HISTORY = 7;
 constexpr int RANK_SCALE = 100, LENGTH_SCALE = 256;
 constexpr int RANK_KINDS = 6, HISTORY_KINDS = 8, LENGTH_KINDS = 3;  // of contexts.py
-constexpr int LIST_WORDS = 32;                                      // of ranks.py
-constexpr Row EACH = 0x0101010101010101;
 constexpr int RIGHT = 0, CUT_OFF = 1, NO_STATES = 2, NO_WORDS = 3, LEFT = 4;  // statuses
 
 // A block, as gpu_decode.py fills it.
@@ -43,15 +40,6 @@ struct Lane {
 
 __device__ __forceinline__ bool is_alive(const Lane& lane) {
     return lane.place >> NUMBER > 0;
-}
-
-__device__ __forceinline__ int width(unsigned value) {
-    return 31 - __clz(int(value));
-}
-
-// How many bounds a smoothed number has reached.
-__device__ __forceinline__ int class_of(int x) {
-    return (x >= 40) + (x >= 110) + (x >= 200) + (x >= 320) + (x >= 460) + (x >= 640) + (x >= 900);
 }
 
 __device__ __forceinline__ int rank_class(int rank) {
@@ -96,35 +84,6 @@ __device__ __forceinline__ void end_run(Lane& lane, int length) {
 __device__ __forceinline__ void end_lane(Lane& lane) {
     lane.place = AT_END;
     lane.state = NOWHERE;
-}
-
-// A word of a list with its first symbol moved to `rank` < 8.
-__device__ __forceinline__ Row moved_back(Row word, int rank) {
-    const Row mask = ~Row(0) >> (56 - 8 * rank);
-    return (word & mask) >> 8 | (word & 255) << 8 * rank | (word & ~mask);
-}
-
-// Move the first symbol of a list to `rank` < 256.
-__device__ __forceinline__ void move_back(Row* words, int rank) {
-    Row word = words[0];
-    const Row symbol = word & 255;
-    const int last = rank >> 3;
-    for (int i = 0; i < last; ++i) {
-        const Row following = words[i + 1];
-        words[i] = word >> 8 | following << 56;
-        word = following;
-    }
-    if (last > 0) word = (word & ~Row(255)) | symbol;
-    words[last] = moved_back(word, rank & 7);
-}
-
-// Fill out[0..n) by bytes, and by words where these are aligned.
-__device__ __forceinline__ void fill(Byte* out, Place n, Byte octet) {
-    Byte* const stop = out + n;
-    while (out < stop && reinterpret_cast<Row>(out) % sizeof(Row)) *out++ = octet;
-    for (; stop - out >= Place(sizeof(Row)); out += sizeof(Row))
-        *reinterpret_cast<Row*>(out) = octet * EACH;
-    while (out < stop) *out++ = octet;
 }
 
 // Write a run and go on to the next one; false where it is too long.

@@ -9,49 +9,25 @@ import numpy.typing as npt
 import pytest
 from emulator.host_module import schedule
 from emulator.pools import device_memory
+from helpers.bwt_gpu import check_decoding
 from helpers.bwt_strings import corner_cases, runs, strings
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gangsaw.codecs.bwt.dense import cpu
 from gangsaw.codecs.bwt.dense.device.gpu_decode import decode_blocks
-from gangsaw.codecs.core.errors import CorruptChunk
 
 Octets = npt.NDArray[np.uint8]
 CASES = corner_cases()
 LONG = 6000  # bytes that an emulated kernel decodes in a second or so
-FENCE = 173
 
 
 def coded(bwt: Octets) -> Octets:
     return np.concatenate(list(cpu.coded(bwt)))
 
 
-def on_cpu(data: Octets, n: int) -> bytes | str:
-    out = np.empty(n, np.uint8)
-    try:
-        cpu.decode(data, out)
-    except CorruptChunk as error:
-        return error.reason
-    return out.tobytes()
-
-
-def on_gpu(cupy: Any, data: list[Octets], sizes: list[int]) -> list[bytes | str]:
-    """Return the bytes of blocks, or why there are none; nothing beside them is touched."""
-    memory = [cupy.full(n + 32, FENCE, np.uint8) for n in sizes]
-    outs = [own[9 : 9 + n] for own, n in zip(memory, sizes, strict=True)]
-    errors = decode_blocks(data, outs)
-    for own, n in zip(memory, sizes, strict=True):
-        assert (own.get()[[*range(9), *range(n + 9, n + 32)]] == FENCE).all()
-    found = [out.get().tobytes() for out in outs]
-    return [errors[i].reason if i in errors else one for i, one in enumerate(found)]
-
-
 def check(cupy: Any, data: list[Octets], sizes: list[int]) -> list[bytes | str]:
-    found = on_gpu(cupy, data, sizes)
-    for i, (own, n) in enumerate(zip(data, sizes, strict=True)):
-        assert found[i] == on_cpu(own, n)
-    return found
+    return check_decoding(cupy, cpu.decode, decode_blocks, data, sizes)
 
 
 @pytest.mark.parametrize("name", CASES)
