@@ -58,12 +58,18 @@ def lanes_of(bwt: Octets, *, by_decisions: bool) -> RunLanes:
     if by_decisions:
         cut(ranks, lengths, starts)
     else:
-        starts[:] = -(-np.arange(n_lanes + 1) * runs // n_lanes)
+        starts[:] = even_starts(runs, n_lanes)
     each = [lengths[a:b].sum(dtype=np.int64) for a, b in pairwise(starts)]
     bounds = np.append(0, np.cumsum(each))
     lists, sizes = np.zeros((n_lanes, 256), np.uint8), np.empty(n_lanes, np.int64)
     begin_lists(symbols, starts, ranks, lists, sizes)
     return RunLanes(symbols, ranks, lengths, starts, bounds, lists, sizes)
+
+
+def even_starts(runs: int, n_lanes: int) -> Places:
+    """Return (n_lanes + 1,) int64, the first runs of lanes with equally many, and the end."""
+    starts: Places = -(-np.arange(n_lanes + 1) * runs // n_lanes)
+    return starts
 
 
 def run_count(bwt: Octets) -> int:
