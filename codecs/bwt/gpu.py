@@ -10,11 +10,13 @@ from functools import partial
 from gangsaw.codecs.bwt import cpu
 from gangsaw.codecs.bwt.dense.device import gpu_decode as dense
 from gangsaw.codecs.bwt.fast.device import gpu_decode as fast
+from gangsaw.codecs.bwt.fast.device import gpu_encode as fast_encode
 from gangsaw.codecs.bwt.gpu_decode import Decode, decode_blocks
-from gangsaw.codecs.bwt.memory import decoder_device_bytes
+from gangsaw.codecs.bwt.gpu_encode import Encode, encode_blocks
+from gangsaw.codecs.bwt.memory import decoder_device_bytes, encoder_device_bytes
 from gangsaw.codecs.bwt.params import Params
 from gangsaw.codecs.bwt.payload import DENSE, FAST
-from gangsaw.codecs.core.coding.device import DeviceBackend, DeviceDecoder
+from gangsaw.codecs.core.coding.device import DeviceBackend, DeviceDecoder, DeviceEncoder
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 
 
@@ -37,8 +39,18 @@ def decoder(stage: Decode, effort: str) -> DeviceDecoder[Params]:
     )
 
 
+def encoder_bytes(source: DeviceArray, params: Params) -> int:
+    """Return a bound on the device memory that encoding one block takes."""
+    return encoder_device_bytes(source.shape[0], params.effort)
+
+
+def encoder(stage: Encode, kind: int) -> DeviceEncoder[Params]:
+    """Return the encoder of an effort."""
+    return DeviceEncoder(partial(encode_blocks, stage=stage, kind=kind), encoder_bytes)
+
+
 BACKEND = DeviceBackend(
     cpu.BACKEND,
-    {},
+    {FAST: encoder(fast_encode.encode_blocks, FAST)},
     {DENSE: decoder(dense.decode_blocks, "dense"), FAST: decoder(fast.decode_blocks, "fast")},
 )

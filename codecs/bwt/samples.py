@@ -11,6 +11,7 @@ from gangsaw.codecs.core.samples import Sample
 SOURCES = (
     "dense/device/decode.cu",
     "fast/device/decode.cu",
+    "fast/device/encode.cu",
     "lanes/device/runs.cu",
     "transform/forward.cu",
     "transform/inverse.cu",

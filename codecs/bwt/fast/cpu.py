@@ -24,7 +24,7 @@ from gangsaw.codecs.bwt.fast.decode import (
 )
 from gangsaw.codecs.bwt.fast.encode import encode_lanes, entries_of
 from gangsaw.codecs.bwt.fast.merge import MOST_TABLES
-from gangsaw.codecs.bwt.fast.symbols import WIDTH
+from gangsaw.codecs.bwt.fast.symbols import TOKENS, WIDTH
 from gangsaw.codecs.bwt.fast.tables import (
     KINDS,
     StaticTables,
@@ -46,6 +46,7 @@ Places = npt.NDArray[np.int64]
 SIZE_BYTES = 3  # what says how many bytes a lane has
 LEAST_LANE = 4  # its state
 DEVICE_TABLES = KINDS * MOST_TABLES * (4 * TOTAL + 2 * WIDTH)  # slots on a GPU, too
+DEVICE_COUNTS = KINDS * TOKENS * 4 * 2  # of tokens, and their entries
 DEVICE_FIXED = 1 << 13  # contexts, lanes, lists, what arrays are rounded up to
 WRONG_LANES = "its lanes are wrong"
 
@@ -77,6 +78,11 @@ def device_room(n_bytes: int, n: int) -> int:
     return n_bytes + DEVICE_TABLES + DEVICE_FIXED
 
 
+def encoder_room(n: int) -> int:
+    """Return a bound on the device memory that encoding runs of n bytes takes, besides these."""
+    return 6 * n + DEVICE_COUNTS + DEVICE_FIXED  # tokens, words
+
+
 def encode(bwt: Octets, room: Octets | None = None) -> Octets | None:
     """Return the bytes of a string, (k,) uint8; None where these are no fewer.
 
@@ -105,9 +111,14 @@ def coded(bwt: Octets, limit: int) -> list[Octets] | None:
     if found is None or left < 0:
         return None
     body, sizes = found
-    octets = sizes[:-1].astype("<u4").view(np.uint8)
-    packed[:] = octets.reshape(-1, 4)[:, :SIZE_BYTES].ravel()
+    packed[:] = packed_sizes(sizes)
     return [*parts, body]
+
+
+def packed_sizes(sizes: Places) -> Octets:
+    """Return the bytes that tell how many bytes lanes have, but for the last one."""
+    octets = sizes[:-1].astype("<u4").view(np.uint8)
+    return octets.reshape(-1, 4)[:, :SIZE_BYTES].ravel()
 
 
 def decode(data: Octets, out: Octets) -> None:

@@ -14,6 +14,9 @@ from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline
 
 MOST_LANES = 16  # more cost 0.4 % at 64; half a warp
 LANE_BYTES = 1 << 14  # fewer in a lane cost more than it gains
+# on a GPU: symbols, ranks, begins; weights, their sums, and what comes and goes
+DEVICE_PER_BYTE = 18
+DEVICE_FIXED = 1 << 14  # lists, bounds, what arrays are rounded up to
 
 Octets = npt.NDArray[np.uint8]
 Places = npt.NDArray[np.int64]
@@ -45,6 +48,11 @@ class RunLanes(NamedTuple):
 def lane_count(n: int) -> int:
     """Lanes of n bytes: a power of two, 1 to MOST_LANES."""
     return min(MOST_LANES, 1 << (max(1, n // LANE_BYTES).bit_length() - 1))
+
+
+def device_room(n: int) -> int:
+    """Return a bound on the device memory that the runs of n bytes take, besides these."""
+    return DEVICE_PER_BYTE * n + DEVICE_FIXED
 
 
 def lanes_of(bwt: Octets, *, by_decisions: bool) -> RunLanes:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.bwt.lanes.cut import MOST_LANES, even_starts, lane_count
+from gangsaw.codecs.bwt.lanes.estimate import gets_no_shorter, may_get_no_shorter
 from gangsaw.codecs.bwt.lanes.lists import Heads
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
@@ -18,8 +19,6 @@ THREADS, TILE, WARP, SYMBOLS = 256, 4096, 32, 256  # as in runs.cu
 RUN_BYTES = 4  # of where a run begins
 ROOM = MOST_LANES + 1  # numbers of a block: a lane has a row of them for each of
 STARTS, BOUNDS, SIZES, KINDS = 0, 1, 2, 3
-DEVICE_PER_BYTE = 18  # bytes, symbols, begins, ranks, weights and their sums
-DEVICE_FIXED = MOST_LANES * SYMBOLS + 8 * KINDS * ROOM + (1 << 12)
 
 Numbers = npt.NDArray[np.int64]
 
@@ -75,6 +74,11 @@ class DeviceRuns:
             self._lists.data.ptr + MOST_LANES * SYMBOLS * numbers,
         ]
         return on_device(np.stack(columns, axis=1))
+
+    def gets_no_shorter(self, number: int) -> bool:
+        """See `estimate.gets_no_shorter`: strings with nearly as many runs as bytes go to the host."""
+        n, runs = int(self.sizes[number]), int(self.runs[number])
+        return may_get_no_shorter(n, runs) and gets_no_shorter(to_host(self.bwts[number]))
 
     def cut_evenly(self) -> None:
         """Cut strings into lanes with equally many runs."""
