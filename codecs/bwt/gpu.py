@@ -1,6 +1,6 @@
-"""GPU backend of the codec: blocks of both efforts are decoded on the device.
+"""GPU backend of the codec: blocks of both efforts are coded on the device, both ways.
 
-Blocks that are stored as they are go through the host, and so do heads of lanes and tables.
+Heads of lanes and tables are coded on the host; blocks that are stored as they are go through it.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from functools import partial
 
 from gangsaw.codecs.bwt import cpu
 from gangsaw.codecs.bwt.dense.device import gpu_decode as dense
+from gangsaw.codecs.bwt.dense.device import gpu_encode as dense_encode
 from gangsaw.codecs.bwt.fast.device import gpu_decode as fast
 from gangsaw.codecs.bwt.fast.device import gpu_encode as fast_encode
 from gangsaw.codecs.bwt.gpu_decode import Decode, decode_blocks
@@ -51,6 +52,9 @@ def encoder(stage: Encode, kind: int) -> DeviceEncoder[Params]:
 
 BACKEND = DeviceBackend(
     cpu.BACKEND,
-    {FAST: encoder(fast_encode.encode_blocks, FAST)},
+    {
+        DENSE: encoder(dense_encode.encode_blocks, DENSE),
+        FAST: encoder(fast_encode.encode_blocks, FAST),
+    },
     {DENSE: decoder(dense.decode_blocks, "dense"), FAST: decoder(fast.decode_blocks, "fast")},
 )

@@ -10,6 +10,7 @@ from gangsaw.codecs.core.samples import Sample
 
 SOURCES = (
     "dense/device/decode.cu",
+    "dense/device/encode.cu",
     "fast/device/decode.cu",
     "fast/device/encode.cu",
     "lanes/device/runs.cu",

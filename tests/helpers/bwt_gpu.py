@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.bwt.lanes.device.gpu_runs import DeviceRuns
 from gangsaw.codecs.core.errors import CorruptChunk
 
 Octets = npt.NDArray[np.uint8]
 HostDecode = Callable[[Octets, Octets], None]
 DeviceDecode = Callable[[list[Octets], list[Any]], dict[int, CorruptChunk]]
+HostEncode = Callable[[Octets], Iterable[Octets] | None]
+DeviceEncode = Callable[[DeviceRuns], list[tuple[Octets, ...] | None]]
 FENCE = 173
 
 
@@ -51,3 +54,18 @@ def check_decoding(
     for i, (own, n) in enumerate(zip(data, sizes, strict=True)):
         assert found[i] == on_cpu(decode, own, n)
     return found
+
+
+def check_encoding(
+    cupy: Any, parts_of: HostEncode, encode_blocks: DeviceEncode, bwts: list[Octets]
+) -> None:
+    """Encode strings by both: the same bytes, or none of both."""
+    found = encode_blocks(DeviceRuns([cupy.asarray(bwt) for bwt in bwts]))
+    for bwt, own in zip(bwts, found, strict=True):
+        parts = list(parts_of(bwt) or ())
+        other = np.concatenate(parts).tobytes() if parts else b""
+        if own is None:
+            assert not parts or len(other) >= bwt.size
+        else:
+            assert np.concatenate(own).tobytes() == other
+            assert len(other) < bwt.size

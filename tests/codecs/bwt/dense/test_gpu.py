@@ -9,13 +9,14 @@ import numpy.typing as npt
 import pytest
 from emulator.host_module import schedule
 from emulator.pools import device_memory
-from helpers.bwt_gpu import check_decoding
+from helpers.bwt_gpu import check_decoding, check_encoding
 from helpers.bwt_strings import corner_cases, runs, strings
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gangsaw.codecs.bwt.dense import cpu
 from gangsaw.codecs.bwt.dense.device.gpu_decode import decode_blocks
+from gangsaw.codecs.bwt.dense.device.gpu_encode import encode_blocks
 
 Octets = npt.NDArray[np.uint8]
 CASES = corner_cases()
@@ -122,3 +123,32 @@ def test_device_room_holds_what_decoding_takes(cupy: Any, n: int) -> None:
         before = memory.peak
         assert decode_blocks([data], [out]) == {}
         assert memory.peak - before <= cpu.device_room(data.size, n)
+
+
+def encode(cupy: Any, bwts: list[Octets]) -> None:
+    check_encoding(cupy, cpu.coded, encode_blocks, bwts)
+
+
+def test_blocks_are_encoded_as_on_the_cpu(cupy: Any) -> None:
+    """Of one lane and of two, of none that is shorter, of lanes of one symbol, without ranks."""
+    text = CASES["text"][:1500]
+    some = [text, np.repeat(text, 22), CASES["one byte"], CASES["random"][:300]]
+    some += [CASES["halves"], CASES["period 2"][:400]]
+    for seed in (1, 2):
+        with schedule(seed=seed):
+            encode(cupy, some)
+
+
+@pytest.mark.slow
+def test_segments_are_encoded_one_after_the_other(cupy: Any) -> None:
+    rng = np.random.default_rng(5)
+    encode(cupy, [np.repeat(rng.integers(0, 200, 20500, np.uint8), 1 + rng.integers(0, 2, 20500))])
+
+
+def test_any_strings_are_encoded_as_on_the_cpu(cupy: Any) -> None:
+    @settings(max_examples=10, derandomize=True, suppress_health_check=list(HealthCheck))
+    @given(parts=st.lists(strings(60), min_size=1, max_size=3))
+    def compare(parts: list[Octets]) -> None:
+        encode(cupy, parts)
+
+    compare()
