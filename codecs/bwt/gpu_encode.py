@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from gangsaw.codecs.bwt.lanes.device.gpu_runs import DeviceRuns
+from gangsaw.codecs.bwt.lanes.device.gpu_runs import DeviceRuns, octets_of
 from gangsaw.codecs.bwt.params import Params
 from gangsaw.codecs.bwt.payload import Octets, raw, shorter
 from gangsaw.codecs.bwt.transform.gpu_forward import transform_blocks
@@ -31,7 +31,7 @@ def encode_blocks(
     found = []
     for block, own, body in zip(blocks, transformed, bodies, strict=True):
         parts = body and shorter(kind, to_host(own.rows).astype(np.uint32), body, block.shape[0])
-        found.append(Encoded(parts or raw(to_host(block).view(np.uint8))))
+        found.append(Encoded(parts or raw(octets_of(block))))
     return found
 
 

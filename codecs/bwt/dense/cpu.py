@@ -37,7 +37,9 @@ def device_room(n_bytes: int, n: int) -> int:
 
 def encoder_room(n: int) -> int:
     """Return a bound on the device memory that encoding runs of n bytes takes, besides these."""
-    return record_bytes(n) + 2 * n + COUNT_BYTES * SHARED + lane_count(n) * LANE_BYTES + DEVICE_FIXED
+    return (
+        record_bytes(n) + 2 * n + COUNT_BYTES * SHARED + lane_count(n) * LANE_BYTES + DEVICE_FIXED
+    )
 
 
 def encode(bwt: Octets, room: Octets | None = None) -> Octets | None:

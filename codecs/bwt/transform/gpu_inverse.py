@@ -20,8 +20,8 @@ from gangsaw.codecs.bwt.transform.rows import MOST_ROWS, spacing
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.launch import corrupt_blocks
-from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.cuda.sums import on_device, sums_before
+from gangsaw.codecs.core.errors import CorruptChunk
 
 WARP = 32
 WORD = 4  # bytes

@@ -23,6 +23,11 @@ STARTS, BOUNDS, SIZES, KINDS = 0, 1, 2, 3
 Numbers = npt.NDArray[np.int64]
 
 
+def octets_of(array: DeviceArray) -> npt.NDArray[np.uint8]:
+    """Return (n,) uint8 of a device on the host."""
+    return to_host(array).view(np.uint8)
+
+
 class DeviceRuns:
     """Strings of a batch as runs; `heads` is there when they are cut into lanes.
 
@@ -76,9 +81,9 @@ class DeviceRuns:
         return on_device(np.stack(columns, axis=1))
 
     def gets_no_shorter(self, number: int) -> bool:
-        """See `estimate.gets_no_shorter`: strings with nearly as many runs as bytes go to the host."""
+        """See `estimate.gets_no_shorter`: the host looks at strings of nearly as many runs."""
         n, runs = int(self.sizes[number]), int(self.runs[number])
-        return may_get_no_shorter(n, runs) and gets_no_shorter(to_host(self.bwts[number]))
+        return may_get_no_shorter(n, runs) and gets_no_shorter(octets_of(self.bwts[number]))
 
     def cut_evenly(self) -> None:
         """Cut strings into lanes with equally many runs."""
