@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from gangsaw.codecs.bwt.lanes.device.gpu_runs import DeviceRuns, octets_of
+from gangsaw.codecs.bwt.lanes.device.gpu_runs import DeviceRunLanes, octets_of
 from gangsaw.codecs.bwt.params import Params
 from gangsaw.codecs.bwt.payload import Octets, raw, shorter
 from gangsaw.codecs.bwt.transform.gpu_forward import transform_blocks
@@ -15,7 +15,7 @@ from gangsaw.codecs.core.coding.batch import Encoded
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 
-Encode: TypeAlias = Callable[[DeviceRuns], list[tuple[Octets, ...] | None]]
+Encode: TypeAlias = Callable[[DeviceRunLanes], list[tuple[Octets, ...] | None]]
 
 
 def encode_blocks(
@@ -37,11 +37,11 @@ def encode_blocks(
 
 def _bodies(bwts: Sequence[DeviceArray], stage: Encode) -> list[tuple[Octets, ...] | None]:
     """Return what strings are coded to; those that get no shorter are found before."""
-    runs = DeviceRuns(bwts)
+    runs = DeviceRunLanes(bwts)
     taken = [i for i in range(len(bwts)) if not runs.gets_no_shorter(i)]
     bodies: list[tuple[Octets, ...] | None] = [None] * len(bwts)
     if len(taken) < len(bwts):
-        runs = DeviceRuns([bwts[i] for i in taken]) if taken else runs
+        runs = DeviceRunLanes([bwts[i] for i in taken]) if taken else runs
     for i, body in zip(taken, stage(runs) if taken else (), strict=True):
         bodies[i] = body
     return bodies

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.bwt.lanes.device.gpu_runs import DeviceRuns
+from gangsaw.codecs.bwt.lanes.device.gpu_runs import DeviceRunLanes
 from gangsaw.codecs.core.errors import CorruptChunk
 
 Octets = npt.NDArray[np.uint8]
 HostDecode = Callable[[Octets, Octets], None]
 DeviceDecode = Callable[[list[Octets], list[Any]], dict[int, CorruptChunk]]
 HostEncode = Callable[[Octets], Iterable[Octets] | None]
-DeviceEncode = Callable[[DeviceRuns], list[tuple[Octets, ...] | None]]
+DeviceEncode = Callable[[DeviceRunLanes], list[tuple[Octets, ...] | None]]
 FENCE = 173
 
 
@@ -60,7 +60,7 @@ def check_encoding(
     cupy: Any, parts_of: HostEncode, encode_blocks: DeviceEncode, bwts: list[Octets]
 ) -> None:
     """Encode strings by both: the same bytes, or none of both."""
-    found = encode_blocks(DeviceRuns([cupy.asarray(bwt) for bwt in bwts]))
+    found = encode_blocks(DeviceRunLanes([cupy.asarray(bwt) for bwt in bwts]))
     for bwt, own in zip(bwts, found, strict=True):
         parts = list(parts_of(bwt) or ())
         other = np.concatenate(parts).tobytes() if parts else b""

@@ -11,7 +11,7 @@ from gangsaw.codecs.bwt.dense.device.gpu_model import FreshModel
 from gangsaw.codecs.bwt.dense.model import LANES
 from gangsaw.codecs.bwt.dense.segments import WORD_BYTES, most_steps
 from gangsaw.codecs.bwt.dense.weights import packed_weights
-from gangsaw.codecs.bwt.lanes.device.gpu_runs import DeviceRuns
+from gangsaw.codecs.bwt.lanes.device.gpu_runs import DeviceRunLanes
 from gangsaw.codecs.bwt.lanes.lists import Heads, encode_heads
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.launch import launch, load
@@ -20,7 +20,7 @@ from gangsaw.codecs.core.cuda.upload import Upload
 Octets = npt.NDArray[np.uint8]
 
 
-def encode_blocks(runs: DeviceRuns) -> list[tuple[Octets, ...] | None]:
+def encode_blocks(runs: DeviceRunLanes) -> list[tuple[Octets, ...] | None]:
     """Return the parts of what each string is coded to; None where these are no fewer bytes."""
     runs.cut_by_decisions()
     work = _DenseEncoding()
@@ -29,7 +29,7 @@ def encode_blocks(runs: DeviceRuns) -> list[tuple[Octets, ...] | None]:
     return work.encoded(runs)
 
 
-class _DenseBlock:
+class _RecordedBlock:
     """A block that is encoded."""
 
     def __init__(self, n: int, heads: Heads, upload: Upload) -> None:
@@ -64,13 +64,13 @@ class _DenseEncoding:
     """Blocks that are encoded in one launch; lives until it is done."""
 
     def __init__(self) -> None:
-        self._upload, self._blocks = Upload(), list[_DenseBlock]()
+        self._upload, self._blocks = Upload(), list[_RecordedBlock]()
 
     def add(self, n: int, heads: Heads) -> None:
         """Take a block of n bytes."""
-        self._blocks.append(_DenseBlock(n, heads, self._upload))
+        self._blocks.append(_RecordedBlock(n, heads, self._upload))
 
-    def encoded(self, runs: DeviceRuns) -> list[tuple[Octets, ...] | None]:
+    def encoded(self, runs: DeviceRunLanes) -> list[tuple[Octets, ...] | None]:
         """Encode all blocks."""
         cp, n_blocks, sent = cupy(), len(self._blocks), self._upload.sent()
         rows = cp.asarray(np.array([own.row(sent.data.ptr) for own in self._blocks], np.int64))

@@ -16,7 +16,7 @@ from gangsaw.codecs.bwt.fast.encode import entries_of
 from gangsaw.codecs.bwt.fast.symbols import TOKENS
 from gangsaw.codecs.bwt.fast.tables import KINDS, encode_tables, frequencies_of, tables_of
 from gangsaw.codecs.bwt.lanes.cut import MOST_LANES
-from gangsaw.codecs.bwt.lanes.device.gpu_runs import DeviceRuns
+from gangsaw.codecs.bwt.lanes.device.gpu_runs import DeviceRunLanes
 from gangsaw.codecs.bwt.lanes.lists import encode_heads
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.launch import launch, load
@@ -27,7 +27,7 @@ Numbers = npt.NDArray[np.int64]
 WORD_BYTES, COUNT_BYTES = 2, 4
 
 
-def encode_blocks(runs: DeviceRuns) -> list[tuple[Octets, ...] | None]:
+def encode_blocks(runs: DeviceRunLanes) -> list[tuple[Octets, ...] | None]:
     """Return the parts of what each string is coded to; None where these are no fewer bytes."""
     runs.cut_evenly()
     work = _FastEncoding(runs)
@@ -44,7 +44,7 @@ def encode_blocks(runs: DeviceRuns) -> list[tuple[Octets, ...] | None]:
     ]
 
 
-class _Heads(NamedTuple):
+class _FastLead(NamedTuple):
     """What stands before the words of a block."""
 
     heads: Octets
@@ -60,7 +60,7 @@ class _Heads(NamedTuple):
 class _FastEncoding:
     """Blocks that are encoded together."""
 
-    def __init__(self, runs: DeviceRuns) -> None:
+    def __init__(self, runs: DeviceRunLanes) -> None:
         cp, n_blocks, n_runs = cupy(), len(runs.bwts), int(runs.runs.sum())
         self._runs = runs
         self._tokens = cp.empty(KINDS * n_runs, np.uint16)
@@ -68,7 +68,7 @@ class _FastEncoding:
         self._entries = cp.empty(1, np.uint32)
         self._sizes = cp.zeros(n_blocks * MOST_LANES, np.int64)
 
-    def begun(self) -> list[_Heads]:
+    def begun(self) -> list[_FastLead]:
         """Find tokens, make tables of them."""
         blocks = np.zeros(len(self._runs.bwts), np.int64)
         self._start("tokenise", blocks, blocks)
@@ -77,7 +77,7 @@ class _FastEncoding:
         entries = [entries_of(own, frequencies_of(own)) for own in tables]
         self._entries = cupy().asarray(np.stack(entries))
         return [
-            _Heads(encode_heads(heads), encode_tables(own), heads.sizes.size)
+            _FastLead(encode_heads(heads), encode_tables(own), heads.sizes.size)
             for heads, own in zip(self._runs.heads(), tables, strict=True)
         ]
 

@@ -28,7 +28,7 @@ def octets_of(array: DeviceArray) -> npt.NDArray[np.uint8]:
     return to_host(array).view(np.uint8)
 
 
-class DeviceRuns:
+class DeviceRunLanes:
     """Strings of a batch as runs; `heads` is there when they are cut into lanes.
 
     Attributes
