@@ -21,11 +21,8 @@ from gangsaw.codecs.core.cuda.launch import forget_modules
 MUTANTS = [
     ("fast.device", "decode.cu", "own[symbol + step] <= slot", "own[symbol + step] < slot"),
     ("fast.device", "decode.cu", "lane.at < lane.stop ?", "lane.at + 1 < lane.stop ?"),
-    ("fast.device", "decode.cu", "length >= lane.end - lane.out", "length > lane.end - lane.out"),
     ("fast.device", "decode.cu", "lane.at != lane.stop || ", ""),
     ("fast.device", "encode.cu", "i <= k; ++i", "i < k; ++i"),
-    ("fast.device", "encode.cu", "if (coder.x >= Row(1)", "if (coder.x > Row(1)"),
-    ("fast.device", "encode.cu", "coder.x >= Row(frequency)", "coder.x > Row(frequency)"),
     ("lanes.device", "runs.cu", "rank < list.n_seen", "rank <= list.n_seen"),
     ("lanes.device", "runs.cu", "list.lane <= holder", "list.lane < holder"),
     ("lanes.device", "runs.cu", "max(1, list.n_seen - 1)", "max(1, list.n_seen)"),
