@@ -28,7 +28,6 @@ MUTANTS = [
     ("lanes.device", "runs.cu", "max(1, list.n_seen - 1)", "max(1, list.n_seen)"),
     ("lanes.device", "runs.cu", "block.n_lanes >= lane * total", "block.n_lanes > lane * total"),
     ("dense.device", "encode.cu", "int(bit) << DECISION", "int(!bit) << DECISION"),
-    ("dense.device", "encode.cu", "lane.x = LOWEST;", ";"),
     ("dense.device", "encode.cu", "(bit ? 0 : p)", "p"),
     ("dense.device", "encode.cu", "end > block.most", "end > block.most + 1"),
     ("dense.device", "encode.cu", "rest & 1 : rest > 0", "rest & 1 : rest > 1"),
