@@ -1,0 +1,157 @@
+"""A client of workers that are jobs of a SLURM cluster; dask-jobqueue submits them.
+
+The scheduler runs in this process: start it where jobs reach it, on a login node or in a job.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import dask
+from distributed import Client
+
+from gangsaw.cluster.config import ClusterConfig
+from gangsaw.cluster.cuda import RESOURCES, THREADS
+from gangsaw.cluster.interrupts import interrupts_wait
+from gangsaw.cluster.local import MALLOC
+from gangsaw.cluster.security import security_of
+from gangsaw.cluster.settings import Settings, bounds, imported, setting, settings_of
+
+WALLTIME = re.compile(r"(?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?")
+# Before its walltime a worker takes no more tasks, and its job ends by itself. The margin is for
+# tasks that run, for the start of the job, and for a slow disk.
+MARGIN = 0.1, 20.0, 300.0  # share of the walltime, least and most seconds
+# Dask's adaptive scaling asks how long the tasks that wait will take. Jobs hand out no more than
+# what keeps all threads busy, so any that wait are a reason for more workers.
+ADAPTIVE = {"interval": "1s", "wait_count": 10, "target_duration": "50ms"}
+
+
+@contextmanager
+def start(config: ClusterConfig) -> Iterator[Client]:
+    """Yield a client of worker jobs; jobs that are lost or end are replaced; at the end all end.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        dask-jobqueue is not installed.
+    RuntimeError
+        There is no SLURM here, or it refuses the job.
+    ValueError
+        A setting is wrong.
+    """
+    settings = settings_of("slurm")
+    cluster_type = imported("dask_jobqueue", "dask-jobqueue", "slurm").SLURMCluster
+    least, most = bounds(config, settings, "jobs")
+    options = job_options(config, settings)
+    if shutil.which("sbatch") is None:
+        raise RuntimeError("sbatch is not on PATH: run this on a login node of the SLURM cluster")
+    _folder(settings).mkdir(mode=0o700, parents=True, exist_ok=True)
+    lost = {"distributed.deploy.lost-worker-timeout": f"{settings.number('lost-seconds')}s"}
+    with dask.config.set(lost), ExitStack() as stack:
+        with interrupts_wait():
+            cluster = stack.enter_context(cluster_type(**options))
+            cluster.adapt(minimum_jobs=least, maximum_jobs=most, **ADAPTIVE)
+        yield stack.enter_context(Client(cluster, set_as_default=False))
+
+
+def job_options(config: ClusterConfig, settings: Settings) -> dict[str, object]:
+    """Return the arguments of SLURMCluster; raise ValueError for settings that cannot be."""
+    folder = _folder(settings)
+    given = {
+        "queue": settings.text("queue"),
+        "account": settings.text("account"),
+        "interface": settings.text("interface"),
+        "local_directory": settings.text("local-folder"),
+        "python": _python(settings),
+    }
+    return {
+        "cores": _cores(config, settings),
+        "processes": 1,
+        "memory": config.memory_limit or settings.text("memory"),
+        "walltime": settings.text("walltime"),
+        "log_directory": str(folder / "logs"),
+        "shared_temp_directory": str(folder),
+        "security": security_of(config),
+        "job_name": "gangsaw",
+        "job_extra_directives": [*_of_gpu(config, settings), *settings.texts("directives")],
+        "job_script_prologue": [*_exports(), *settings.texts("prologue")],
+        "worker_extra_args": [*_lifetime(settings.text("walltime")), *_http(), *_offers(config)],
+        "scheduler_options": {
+            "dashboard_address": setting("dashboard-address"),
+            "dashboard": config.dashboard,
+        },
+        "silence_logs": logging.CRITICAL + 1 if config.silent else logging.WARNING,
+        **{name: text for name, text in given.items() if text},
+    }
+
+
+def _folder(settings: Settings) -> Path:
+    return Path(settings.text("folder")).expanduser()
+
+
+def _cores(config: ClusterConfig, settings: Settings) -> int:
+    return config.threads or settings.number("cores")
+
+
+def seconds_of(walltime: str) -> int:
+    """Return the seconds of "30", "1:30", "1:00:00", "1-12", "1-12:00" or "1-12:00:00"."""
+    match = WALLTIME.fullmatch(walltime)
+    if match is None:
+        raise ValueError(f"slurm.walltime must be such as 01:00:00, got {walltime!r}")
+    days, *parts = match.groups()
+    numbers = [int(part) for part in parts if part is not None]
+    if days is None and len(numbers) < 3:  # minutes, or minutes and seconds
+        numbers = [0, *numbers]
+    hours, minutes, seconds = [*numbers, 0, 0][:3]
+    return ((24 * int(days or 0) + hours) * 60 + minutes) * 60 + seconds
+
+
+def _lifetime(walltime: str) -> list[str]:
+    """Let workers end at different times, all of them before the walltime."""
+    whole = seconds_of(walltime)
+    share, least, most = MARGIN
+    margin = min(most, max(least, share * whole))
+    lifetime = whole - 1.5 * margin
+    if lifetime <= margin / 2:
+        raise ValueError(f"a walltime of {walltime} leaves no time to work: take a minute or more")
+    return ["--lifetime", f"{lifetime:.0f}s", "--lifetime-stagger", f"{margin / 2:.0f}s"]
+
+
+def _http() -> list[str]:
+    return ["--dashboard-address", str(setting("dashboard-address"))]
+
+
+def _offers(config: ClusterConfig) -> list[str]:
+    offered = {**(RESOURCES if config.device == "gpu" else {}), **config.resources}
+    pairs = ",".join(f"{name}={number:g}" for name, number in offered.items())
+    return ["--resources", pairs] if pairs else []
+
+
+def _of_gpu(config: ClusterConfig, settings: Settings) -> list[str]:
+    gpus = settings.number("gpus")
+    if gpus not in (0, 1):
+        raise ValueError(f"slurm.gpus must be 0 or 1, got {gpus}: ask for more jobs of one GPU")
+    if config.device != "gpu":
+        return ["--gres=gpu:1"] if gpus else []
+    cores = _cores(config, settings)
+    if not gpus or cores < THREADS:
+        raise ValueError(
+            f"--device gpu needs slurm.gpus 1 and slurm.cores {THREADS} or more, "
+            f"got {gpus} and {cores}"
+        )
+    return ["--gres=gpu:1"]
+
+
+def _exports() -> list[str]:
+    return [f"export {name}={value}" for name, value in MALLOC.items()]
+
+
+def _python(settings: Settings) -> str:
+    """Return how a worker's Python is called in a container; "" calls the one that runs here."""
+    container = settings.text("container")
+    return container and f"{settings.text('container-command')} {container} python"
