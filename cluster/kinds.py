@@ -92,6 +92,8 @@ def wait_for_workers(client: Client, config: ClusterConfig) -> None:
     limit, began, is_said = seconds("wait-seconds") or inf, time.monotonic(), False
     while not _are_there(client, wanted, min(SAY_SECONDS, began + limit - time.monotonic())):
         there = len(client.scheduler_info(n_workers=-1)["workers"])
+        if failure := getattr(client.cluster, "failure", ""):
+            raise ConnectionError(failure)
         if time.monotonic() - began >= limit:
             raise ConnectionError(f"{there} of {wanted} workers came within {limit:g} s")
         if not is_said:

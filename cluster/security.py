@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.util
 import socket
 import ssl
+from pathlib import Path
 
 import dask
 from distributed import Security
@@ -16,6 +17,7 @@ from gangsaw.cluster.config import Certificates, ClusterConfig
 from gangsaw.cluster.settings import setting
 
 ROLES = ("client", "scheduler", "worker")
+FIELDS = ("tls_ca_file", *(f"tls_{role}_{what}" for role in ROLES for what in ("cert", "key")))
 PROBE_SECONDS = 2.0
 
 
@@ -47,6 +49,21 @@ def named_certificates(files: Certificates) -> Security | None:
     if dask.config.get("distributed.comm.tls.ca-file"):
         return Security(require_encryption=True)
     return None
+
+
+def in_files(security: Security, folder: Path) -> Security:
+    """Return certificates that are held in memory as files of this folder, which is the user's."""
+    named = {}
+    for field in FIELDS:
+        text = getattr(security, field) or ""
+        named[field] = str(_written(folder / field, text)) if "\n" in text else text or None
+    return Security(require_encryption=True, **named)
+
+
+def _written(file: Path, text: str) -> Path:
+    file.touch(mode=0o600)
+    file.write_text(text, encoding="utf-8")
+    return file
 
 
 def _pair(files: Certificates, key: str) -> tuple[tuple[str, str], tuple[str, str]]:

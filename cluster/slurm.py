@@ -6,21 +6,29 @@ The scheduler runs in this process: start it where jobs reach it, on a login nod
 from __future__ import annotations
 
 import logging
+import os
 import re
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import dask
-from distributed import Client
+from distributed import Client, Security
+from distributed.core import Status
+from distributed.deploy import Cluster
+from distributed.deploy.spec import ProcessInterface
+from tornado.ioloop import PeriodicCallback
 
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.cuda import RESOURCES, THREADS
 from gangsaw.cluster.interrupts import interrupts_wait
 from gangsaw.cluster.local import MALLOC
-from gangsaw.cluster.security import security_of
+from gangsaw.cluster.security import in_files, security_of
 from gangsaw.cluster.settings import Settings, bounds, imported, setting, settings_of
+
+log = logging.getLogger(__name__)
 
 WALLTIME = re.compile(r"(?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?")
 # Before its walltime a worker takes no more tasks, and its job ends by itself. The margin is for
@@ -29,6 +37,8 @@ MARGIN = 0.1, 20.0, 300.0  # share of the walltime, least and most seconds
 # Dask's adaptive scaling asks how long the tasks that wait will take. Jobs hand out no more than
 # what keeps all threads busy, so any that wait are a reason for more workers.
 ADAPTIVE = {"interval": "1s", "wait_count": 10, "target_duration": "50ms"}
+QUEUE_SECONDS = 10.0  # between two looks at the queue, only while jobs have no worker
+ENDED_JOBS = 6  # in a row, without a worker: the next ones would end, too
 
 
 @contextmanager
@@ -50,18 +60,77 @@ def start(config: ClusterConfig) -> Iterator[Client]:
     options = job_options(config, settings)
     if shutil.which("sbatch") is None:
         raise RuntimeError("sbatch is not on PATH: run this on a login node of the SLURM cluster")
-    _folder(settings).mkdir(mode=0o700, parents=True, exist_ok=True)
     lost = {"distributed.deploy.lost-worker-timeout": f"{settings.number('lost-seconds')}s"}
     with dask.config.set(lost), ExitStack() as stack:
+        security = _for_all_nodes(security_of(config), _folder(settings), stack)
         with interrupts_wait():
-            cluster = stack.enter_context(cluster_type(**options))
+            cluster = stack.enter_context(cluster_type(**options, security=security))
             cluster.adapt(minimum_jobs=least, maximum_jobs=most, **ADAPTIVE)
+            Watch(cluster, _folder(settings) / "logs").start()
         yield stack.enter_context(Client(cluster, set_as_default=False))
+
+
+class Watch:
+    """Forgets jobs that ended before their worker came, so that adaptive scaling replaces them.
+
+    Dask knows of a job only by its worker. Where many such jobs end in a row, something is wrong
+    with all of them: then none is replaced, and `failure` of the cluster says so.
+    """
+
+    def __init__(self, cluster: Cluster, logs: Path) -> None:
+        self.cluster, self.logs, self.ended = cluster, logs, 0
+        cluster.failure = ""
+
+    def start(self) -> None:
+        """Look at the queue now and then, as long as the cluster runs."""
+        self.again = PeriodicCallback(self.look, QUEUE_SECONDS * 1000)
+        self.cluster.loop.add_callback(self.again.start)
+
+    async def look(self) -> None:
+        """Look once, if any job has no worker."""
+        if self.cluster.status != Status.running:
+            self.again.stop()
+            return
+        there = {worker["name"] for worker in self.cluster.scheduler_info["workers"].values()}
+        jobs = {name: job for name, job in self.cluster.workers.items() if name not in there}
+        self.ended = 0 if there else self.ended
+        if jobs and (queue := await self.queue(next(iter(jobs.values())))) is not None:
+            self.forget([name for name, job in jobs.items() if job.job_id not in queue])
+
+    async def queue(self, job: ProcessInterface) -> set[str] | None:
+        """Return the ids of this user's jobs; None while the controller is away."""
+        try:
+            said = await job._call(["squeue", "-h", "-o", "%A", "-u", str(os.getuid())])
+        except RuntimeError:
+            return None
+        return set(said.split())
+
+    def forget(self, names: list[str]) -> None:
+        """Let these be replaced, unless it is of no use."""
+        self.ended += len(names)
+        for name in names:
+            self.cluster.workers.pop(name, None)
+        if self.ended >= ENDED_JOBS and not self.cluster.failure:
+            self.cluster.failure = (
+                f"{self.ended} jobs in a row ended before they had a worker: see {self.logs}"
+            )
+            log.error(self.cluster.failure)
+            self.cluster.adapt(minimum_jobs=0, maximum_jobs=0)
+
+
+def _for_all_nodes(security: Security | None, folder: Path, stack: ExitStack) -> Security | None:
+    """Return certificates as files that the nodes see while the stack is open.
+
+    dask-jobqueue would write them, too, and leave them there until the program ends.
+    """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if security is None:
+        return None
+    return in_files(security, Path(stack.enter_context(TemporaryDirectory("", "tls-", folder))))
 
 
 def job_options(config: ClusterConfig, settings: Settings) -> dict[str, object]:
     """Return the arguments of SLURMCluster; raise ValueError for settings that cannot be."""
-    folder = _folder(settings)
     given = {
         "queue": settings.text("queue"),
         "account": settings.text("account"),
@@ -74,9 +143,7 @@ def job_options(config: ClusterConfig, settings: Settings) -> dict[str, object]:
         "processes": 1,
         "memory": config.memory_limit or settings.text("memory"),
         "walltime": settings.text("walltime"),
-        "log_directory": str(folder / "logs"),
-        "shared_temp_directory": str(folder),
-        "security": security_of(config),
+        "log_directory": str(_folder(settings) / "logs"),
         "job_name": "gangsaw",
         "job_extra_directives": [*_of_gpu(config, settings), *settings.texts("directives")],
         "job_script_prologue": [*_exports(), *settings.texts("prologue")],

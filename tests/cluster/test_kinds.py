@@ -122,7 +122,7 @@ def test_a_site_has_its_own_lines_in_the_job() -> None:
 
     with dask.config.set(SITE):
         options = slurm.job_options(ClusterConfig(), settings_of("slurm"))
-    for name in ("silence_logs", "scheduler_options", "shared_temp_directory", "security"):
+    for name in ("silence_logs", "scheduler_options"):
         options.pop(name)
     script = SLURMJob("tcp://h:1", name="w", **options).job_script()
     for line in ("-p long", "-t 1-12", "--cpus-per-task=8", "--constraint=cpu"):
