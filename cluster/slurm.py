@@ -9,8 +9,10 @@ import logging
 import os
 import re
 import shutil
+import subprocess
+import uuid
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -38,6 +40,7 @@ MARGIN = 0.1, 20.0, 300.0  # share of the walltime, least and most seconds
 # what keeps all threads busy, so any that wait are a reason for more workers.
 ADAPTIVE = {"interval": "1s", "wait_count": 10, "target_duration": "50ms"}
 QUEUE_SECONDS = 10.0  # between two looks at the queue, only while jobs have no worker
+CANCEL_SECONDS = 30.0
 ENDED_JOBS = 6  # in a row, without a worker: the next ones would end, too
 
 
@@ -63,6 +66,7 @@ def start(config: ClusterConfig) -> Iterator[Client]:
     lost = {"distributed.deploy.lost-worker-timeout": f"{settings.number('lost-seconds')}s"}
     with dask.config.set(lost), ExitStack() as stack:
         security = _for_all_nodes(security_of(config), _folder(settings), stack)
+        stack.callback(_cancel_all, options["job_name"])
         with interrupts_wait():
             cluster = stack.enter_context(cluster_type(**options, security=security))
             cluster.adapt(minimum_jobs=least, maximum_jobs=most, **ADAPTIVE)
@@ -118,6 +122,17 @@ class Watch:
             self.cluster.adapt(minimum_jobs=0, maximum_jobs=0)
 
 
+def _cancel_all(job_name: object) -> None:
+    """Cancel the jobs of that name.
+
+    Dask knows the last one of each worker; those that SLURM put back into its queue would wait for
+    a scheduler that is gone.
+    """
+    command = ["scancel", f"--name={job_name}"]
+    with suppress(OSError, subprocess.TimeoutExpired):
+        subprocess.run(command, check=False, capture_output=True, timeout=CANCEL_SECONDS)
+
+
 def _for_all_nodes(security: Security | None, folder: Path, stack: ExitStack) -> Security | None:
     """Return certificates as files that the nodes see while the stack is open.
 
@@ -144,7 +159,7 @@ def job_options(config: ClusterConfig, settings: Settings) -> dict[str, object]:
         "memory": config.memory_limit or settings.text("memory"),
         "walltime": settings.text("walltime"),
         "log_directory": str(_folder(settings) / "logs"),
-        "job_name": "gangsaw",
+        "job_name": f"gangsaw-{uuid.uuid4().hex[:8]}",
         "job_extra_directives": [*_of_gpu(config, settings), *settings.texts("directives")],
         "job_script_prologue": [*_exports(), *settings.texts("prologue")],
         "worker_extra_args": [*_lifetime(settings.text("walltime")), *_http(), *_offers(config)],

@@ -8,14 +8,17 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from distributed import Client
+from numpy.typing import NDArray
 
-from gangsaw.tasks.formats.raw import open_raw
+from gangsaw.tasks.formats.raw import RawSource, open_raw
 from gangsaw.tasks.jobs.compress import Summary, compress
 from gangsaw.tasks.jobs.verification.verify import verify
+from gangsaw.tasks.source import Region
 from gangsaw.tasks.store.state.records import unpack
-from helpers.job_data import cube, logged, objects, reads
+from helpers.job_data import LoggedArray, cube, objects, reads
 from helpers.job_script import CHUNKS, CODECS, SHAPE
 
 N_CHUNKS = 400
@@ -42,8 +45,25 @@ def wait_until(happened: Callable[[], object], seconds: float = SECONDS) -> None
 
 
 @dataclass(frozen=True)
+class HeldArray(LoggedArray):
+    """An array whose chunks are read only up to a number, so that a job waits for the test.
+
+    Attributes
+    ----------
+    gate : file with that number
+    """
+
+    gate: str = ""
+
+    def read(self, region: Region) -> NDArray[Any]:
+        while number(tuple(s.start for s in region)) >= int(Path(self.gate).read_text()):
+            time.sleep(0.02)
+        return super().read(region)
+
+
+@dataclass(frozen=True)
 class FaultyJob:
-    """A job of 400 chunks that runs beside the test.
+    """A job of 400 chunks that runs beside the test, as far as that lets it.
 
     Attributes
     ----------
@@ -62,17 +82,24 @@ class FaultyJob:
     def log(self) -> Path:
         return self.folder / "log"
 
+    def allow(self, n: int) -> None:
+        """Let the job read the first n chunks."""
+        new = self.folder / "new"
+        new.write_text(str(n))
+        new.replace(self.folder / "gate")
+
     def after(self, n: int) -> set[int]:
-        """Wait until n chunks are journalled; return which are, and log reads from now on."""
-        wait_until(lambda: self.done.done() or len(journalled(self.target)) >= n)
+        """Let it read n chunks and journal half of them; return these, and log reads anew."""
+        self.allow(n)
+        wait_until(lambda: self.done.done() or len(journalled(self.target)) >= n // 2)
         assert not self.done.done(), self.done.result()
         found = journalled(self.target)
         self.log.rename(self.folder / f"log before {n}")
-        assert len(found) < N_CHUNKS
         return found
 
     def check(self, before: set[int]) -> None:
-        """The store equals that of an undisturbed run; nothing of `before` was read again."""
+        """It ends as if undisturbed, and reads no more of `before`, which was journalled."""
+        self.allow(N_CHUNKS)
         self.done.result(SECONDS)
         whole = self.folder / "whole.zarr"
         source = open_raw(str(self.folder / "cube.raw"), SHAPE, "<u2")
@@ -80,17 +107,23 @@ class FaultyJob:
         assert objects(self.target) == objects(whole)
         assert verify(self.target, against=source).ok
         again = {number(starts) for _, starts in reads(self.log)}
-        assert again, "the fault came too late"
         assert before.isdisjoint(again)
 
 
 @contextmanager
-def faulty_job(folder: Path, client: Client, seconds: float) -> Iterator[FaultyJob]:
-    """Run a job on the client's workers, each chunk with a pause."""
+def faulty_job(folder: Path, client: Client, seconds: float = 0.0) -> Iterator[FaultyJob]:
+    """Run a job on the client's workers, each chunk with a pause; it begins when allowed to."""
     folder.mkdir(exist_ok=True)
     cube(SHAPE).tofile(folder / "cube.raw")
     raw = open_raw(str(folder / "cube.raw"), SHAPE, "<u2")
-    source = logged(raw, folder / "log", seconds)
+    log, gate = str(folder / "log"), str(folder / "gate")
+    arrays = tuple(HeldArray(array, log, seconds, gate=gate) for array in raw.arrays)
+    source = RawSource(raw.name, arrays, raw.coords, raw.attrs)  # type: ignore[arg-type]
+    how = {"codec": CODECS["zstd"], "chunks": CHUNKS, "client": client}
+    Path(gate).write_text("0")
     with ThreadPoolExecutor(1) as pool:
-        how = {"codec": CODECS["zstd"], "chunks": CHUNKS, "client": client}
-        yield FaultyJob(folder, pool.submit(compress, source, folder / "a.zarr", **how))
+        job = FaultyJob(folder, pool.submit(compress, source, folder / "a.zarr", **how))
+        try:
+            yield job
+        finally:
+            job.allow(N_CHUNKS)  # else a test that failed would wait for it
