@@ -73,21 +73,21 @@ def _address_in(file: Path, limit: float) -> str:
 
 def _why(address: str, host: str, port: int, limit: float, error: Exception) -> str:
     """Say in one line why there is no connection."""
-    encrypted = address.startswith("tls://")
-    if encrypted and _is_of_tls(error):
-        return f"the scheduler at {address} and our certificates do not trust each other"
     if not answers(host, port):
         return (
             f"no Dask scheduler answers at {address} within {limit:g} s: "
             "start one there, or leave --scheduler out"
         )
-    if encrypted and not speaks_tls(host, port):
+    encrypted, has_tls = address.startswith("tls://"), speaks_tls(host, port)
+    if encrypted and not has_tls:
         return f"what answers at {address} is not encrypted: say tcp://{host}:{port}"
-    if not encrypted and speaks_tls(host, port):
+    if has_tls and not encrypted:
         return (
             f"the scheduler at {address} is encrypted: say tls://{host}:{port}, "
             "with --tls-ca-file and --tls-cert"
         )
+    if encrypted and _is_of_tls(error):
+        return f"the scheduler at {address} and our certificates do not trust each other"
     return f"no Dask scheduler answers at {address} within {limit:g} s, but something is there"
 
 

@@ -67,6 +67,10 @@ def plain() -> Iterator[str]:
         yield cluster.scheduler_address
 
 
+def as_told(address: str, stranger: Security | None) -> str:
+    return address if stranger else address.replace("tls", "tcp")
+
+
 def test_local_clusters_are_encrypted_where_that_is_possible() -> None:
     pytest.importorskip("cryptography", reason="cryptography is not installed")
     with gangsaw.cluster.connect(workers=1, threads=1) as client:
@@ -74,7 +78,7 @@ def test_local_clusters_are_encrypted_where_that_is_possible() -> None:
         assert address.startswith("tls://")
         for stranger in (None, Security.temporary()):
             with pytest.raises(OSError):  # noqa: PT011  # of several kinds
-                Client(address.replace("tls", "tls" if stranger else "tcp"), 2, security=stranger)
+                Client(as_told(address, stranger), timeout=2, security=stranger)
     with (
         dask.config.set({"gangsaw.encrypt": False}),
         gangsaw.cluster.connect(workers=1, threads=1) as client,
