@@ -41,7 +41,7 @@ def start(config: ClusterConfig) -> Iterator[Client]:
                 cluster = stack.enter_context(SSHCluster(hosts, **_options(config, settings)))
             except Exception as error:  # of asyncssh, of the system, of Dask
                 raise RuntimeError(
-                    f"SSH to {', '.join(hosts)} starts no cluster: {error}"
+                    f"SSH to {', '.join(dict.fromkeys(hosts))} starts no cluster: {error}"
                 ) from error
         yield stack.enter_context(Client(cluster, set_as_default=False))
 
