@@ -12,7 +12,7 @@ from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.cuda import RESOURCES
 from gangsaw.cluster.interrupts import interrupts_wait
 from gangsaw.cluster.local import MALLOC
-from gangsaw.cluster.settings import Settings, bounds, imported, settings_of
+from gangsaw.cluster.settings import KindSettings, bounds, imported, settings_of
 
 
 @contextmanager
@@ -45,7 +45,7 @@ def start(config: ClusterConfig) -> Iterator[Client]:
         yield stack.enter_context(Client(cluster, set_as_default=False))
 
 
-def pod_options(config: ClusterConfig, settings: Settings, workers: int) -> dict[str, object]:
+def pod_options(config: ClusterConfig, settings: KindSettings, workers: int) -> dict[str, object]:
     """Return the arguments of KubeCluster; raise ValueError for settings that cannot be."""
     if not settings.text("image"):
         raise ValueError(
@@ -71,7 +71,7 @@ def pod_options(config: ClusterConfig, settings: Settings, workers: int) -> dict
     }
 
 
-def _resources(settings: Settings) -> dict[str, dict[str, str]]:
+def _resources(settings: KindSettings) -> dict[str, dict[str, str]]:
     """Return requests and limits of a pod, in the form of Kubernetes: 4Gi."""
     memory = settings.text("memory").replace(" ", "").removesuffix("B")
     asked = {"cpu": str(settings.number("cores")), "memory": memory}

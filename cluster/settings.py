@@ -19,7 +19,7 @@ DEFAULTS = Path(__file__).with_name("gangsaw.yaml")
 
 
 @dataclass(frozen=True)
-class Settings:
+class KindSettings:
     """The settings of a kind, each as what it has to be.
 
     Raises ValueError for those that are something else.
@@ -87,7 +87,7 @@ def seconds(name: str) -> float:
     return float(value)
 
 
-def settings_of(kind: str) -> Settings:
+def settings_of(kind: str) -> KindSettings:
     """Return the settings of a kind: from the environment, the user's files, or the defaults.
 
     Raises
@@ -102,10 +102,10 @@ def settings_of(kind: str) -> Settings:
         raise ValueError(
             f"gangsaw.{kind} has no setting {unknown[0]!r}, only {', '.join(sorted(known))}"
         )
-    return Settings(kind, values)
+    return KindSettings(kind, values)
 
 
-def bounds(config: ClusterConfig, settings: Settings, what: str) -> tuple[int, int]:
+def bounds(config: ClusterConfig, settings: KindSettings, what: str) -> tuple[int, int]:
     """Return the least and the most workers: `config.workers` of them, or as the settings say.
 
     The least is one: jobs hand out tasks by the number of workers, and without any ask for none.

@@ -28,7 +28,7 @@ from gangsaw.cluster.cuda import RESOURCES, THREADS
 from gangsaw.cluster.interrupts import interrupts_wait
 from gangsaw.cluster.local import MALLOC
 from gangsaw.cluster.security import in_files, security_of
-from gangsaw.cluster.settings import Settings, bounds, imported, setting, settings_of
+from gangsaw.cluster.settings import KindSettings, bounds, imported, setting, settings_of
 
 log = logging.getLogger(__name__)
 
@@ -70,11 +70,11 @@ def start(config: ClusterConfig) -> Iterator[Client]:
         with interrupts_wait():
             cluster = stack.enter_context(cluster_type(**options, security=security))
             cluster.adapt(minimum_jobs=least, maximum_jobs=most, **ADAPTIVE)
-            Watch(cluster, _folder(settings) / "logs").start()
+            JobWatch(cluster, _folder(settings) / "logs").start()
         yield stack.enter_context(Client(cluster, set_as_default=False))
 
 
-class Watch:
+class JobWatch:
     """Forgets jobs that ended before their worker came, so that adaptive scaling replaces them.
 
     Dask knows of a job only by its worker. Where many such jobs end in a row, something is wrong
@@ -144,7 +144,7 @@ def _for_all_nodes(security: Security | None, folder: Path, stack: ExitStack) ->
     return in_files(security, Path(stack.enter_context(TemporaryDirectory("", "tls-", folder))))
 
 
-def job_options(config: ClusterConfig, settings: Settings) -> dict[str, object]:
+def job_options(config: ClusterConfig, settings: KindSettings) -> dict[str, object]:
     """Return the arguments of SLURMCluster; raise ValueError for settings that cannot be."""
     given = {
         "queue": settings.text("queue"),
@@ -172,11 +172,11 @@ def job_options(config: ClusterConfig, settings: Settings) -> dict[str, object]:
     }
 
 
-def _folder(settings: Settings) -> Path:
+def _folder(settings: KindSettings) -> Path:
     return Path(settings.text("folder")).expanduser()
 
 
-def _cores(config: ClusterConfig, settings: Settings) -> int:
+def _cores(config: ClusterConfig, settings: KindSettings) -> int:
     return config.threads or settings.number("cores")
 
 
@@ -214,7 +214,7 @@ def _offers(config: ClusterConfig) -> list[str]:
     return ["--resources", pairs] if pairs else []
 
 
-def _of_gpu(config: ClusterConfig, settings: Settings) -> list[str]:
+def _of_gpu(config: ClusterConfig, settings: KindSettings) -> list[str]:
     gpus = settings.number("gpus")
     if gpus not in (0, 1):
         raise ValueError(f"slurm.gpus must be 0 or 1, got {gpus}: ask for more jobs of one GPU")
@@ -233,7 +233,7 @@ def _exports() -> list[str]:
     return [f"export {name}={value}" for name, value in MALLOC.items()]
 
 
-def _python(settings: Settings) -> str:
+def _python(settings: KindSettings) -> str:
     """Return how a worker's Python is called in a container; "" calls the one that runs here."""
     container = settings.text("container")
     return container and f"{settings.text('container-command')} {container} python"

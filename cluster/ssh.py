@@ -13,7 +13,7 @@ from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.interrupts import interrupts_wait
 from gangsaw.cluster.local import KEEP_MEMORY
 from gangsaw.cluster.security import ROLES, named_certificates
-from gangsaw.cluster.settings import Settings, imported, setting, settings_of
+from gangsaw.cluster.settings import KindSettings, imported, setting, settings_of
 
 
 @contextmanager
@@ -46,7 +46,7 @@ def start(config: ClusterConfig) -> Iterator[Client]:
         yield stack.enter_context(Client(cluster, set_as_default=False))
 
 
-def hosts_of(config: ClusterConfig, settings: Settings) -> list[str]:
+def hosts_of(config: ClusterConfig, settings: KindSettings) -> list[str]:
     """Return the scheduler's host and those of the workers, the first `config.workers` of them."""
     hosts = settings.texts("hosts")
     if not hosts:
@@ -60,7 +60,7 @@ def hosts_of(config: ClusterConfig, settings: Settings) -> list[str]:
     return [hosts[0], *hosts[: config.workers or None]]
 
 
-def _options(config: ClusterConfig, settings: Settings) -> dict[str, object]:
+def _options(config: ClusterConfig, settings: KindSettings) -> dict[str, object]:
     threads = config.threads or settings.number("threads")
     protocol = {"protocol": "tls"} if named_certificates(config.certificates) else {}
     limits = {"memory_limit": config.memory_limit} if config.memory_limit else {}

@@ -133,7 +133,7 @@ def test_a_site_has_its_own_lines_in_the_job() -> None:
     assert 129600 - 900 < int(lifetime) + int(stagger) <= 129600 - 300
 
 
-def checked(given: settings.Settings) -> None:
+def checked(given: settings.KindSettings) -> None:
     """What `slurm.start` looks at before it submits anything."""
     settings.bounds(ClusterConfig(), given, "jobs")
     slurm.job_options(ClusterConfig(), given)
