@@ -17,7 +17,7 @@ import pytest
 from helpers.job_tasks import Slow, Square
 
 from gangsaw.cluster.config import ClusterConfig
-from gangsaw.cluster.local import start
+from gangsaw.cluster.kinds import start
 from gangsaw.codecs.core.errors import JobFailed
 from gangsaw.tasks.engine.window import Options, run
 
