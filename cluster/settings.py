@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import signal
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -128,4 +129,8 @@ def imported(module: str, package: str, extra: str) -> ModuleType:
         raise ModuleNotFoundError(
             f"{package} is missing, which starts this cluster: pip install 'gangsaw[{extra}]'"
         )
-    return importlib.import_module(module)
+    interrupted = signal.getsignal(signal.SIGINT)
+    found = importlib.import_module(module)
+    if signal.getsignal(signal.SIGINT) is not interrupted:  # dask-jobqueue puts sys.exit there
+        signal.signal(signal.SIGINT, interrupted)
+    return found

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import signal
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import dask
@@ -15,7 +17,7 @@ import gangsaw
 from gangsaw.cluster import cuda, kubernetes, settings, slurm, ssh
 from gangsaw.cluster.config import Certificates, ClusterConfig
 from gangsaw.cluster.kinds import KINDS, configured
-from gangsaw.cluster.settings import setting, settings_of
+from gangsaw.cluster.settings import imported, setting, settings_of
 
 SITE = {
     "gangsaw.slurm.queue": "long",
@@ -117,14 +119,14 @@ def test_walltimes_are_those_of_slurm(walltime: str, seconds: int) -> None:
 
 
 def test_a_site_has_its_own_lines_in_the_job() -> None:
-    pytest.importorskip("dask_jobqueue", reason="dask-jobqueue is not installed")
-    from dask_jobqueue.slurm import SLURMJob
-
+    if find_spec("dask_jobqueue") is None:
+        pytest.skip("dask-jobqueue is not installed")
+    job = imported("dask_jobqueue.slurm", "dask-jobqueue", "slurm").SLURMJob
     with dask.config.set(SITE):
         options = slurm.job_options(ClusterConfig(), settings_of("slurm"))
     for name in ("silence_logs", "scheduler_options"):
         options.pop(name)
-    script = SLURMJob("tcp://h:1", name="w", **options).job_script()
+    script = job("tcp://h:1", name="w", **options).job_script()
     for line in ("-p long", "-t 1-12", "--cpus-per-task=8", "--constraint=cpu"):
         assert f"#SBATCH {line}\n" in script
     assert "\nmodule load python\napptainer exec gangsaw.sif python -m distributed" in script
@@ -199,3 +201,14 @@ def test_connect_yields_a_client_of_as_many_workers() -> None:
 def test_a_certificate_without_authority_is_refused() -> None:
     with pytest.raises(ValueError, match="TLS needs both"):
         Certificates(cert=__file__)
+
+
+def test_a_package_that_takes_ctrl_c_for_itself_does_not_keep_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As dask-jobqueue does when it is imported."""
+    (tmp_path / "takes_it.py").write_text("import signal\nsignal.signal(signal.SIGINT, print)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    before = signal.getsignal(signal.SIGINT)
+    imported("takes_it", "takes-it", "none")
+    assert signal.getsignal(signal.SIGINT) is before

@@ -1,4 +1,4 @@
-// Lists of lanes, and what is smoothed of them (SPEC.md, Lanes and lists): of half a warp, a thread
+// Lists of lanes, and what is smoothed of them (SPEC.md, "Lanes and lists"): of half a warp, a thread
 // for each lane.
 
 using Byte = unsigned char;
