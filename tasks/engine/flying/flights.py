@@ -266,6 +266,7 @@ class InFlight(Generic[BatchT, ResultT]):
         error = result[1] if future.status == "error" and isinstance(result, tuple) else None
         if not isinstance(error, (ImportError, AttributeError)):
             return False
+        self.handshake.ask_again()
         self.has_workers()
         return flight.since < self.handshake.changed
 

@@ -69,6 +69,7 @@ class Handshake:
     left_out: dict[str, str] = field(default_factory=dict)
     changed: float = -math.inf
     _asked: set[str] = field(default_factory=set)
+    _silent: set[str] = field(default_factory=set)
 
     def admitted(self, workers: Mapping[str, Worker]) -> dict[str, Worker]:
         """Return those workers that can do the job; ask the new ones, and say who is left out.
@@ -95,9 +96,15 @@ class Handshake:
             log.warning("worker %s is left out: it %s", name, self.left_out[address])
         return found
 
+    def ask_again(self) -> None:
+        """Let `admitted` ask those once more that did not answer in time."""
+        self._asked -= self._silent
+        self._silent.clear()
+
     def _wrong(self, workers: Mapping[str, Worker]) -> dict[str, str]:
         here = answer(self.paths)
         answers = _answers(self.client, list(workers), self.paths)
+        self._silent |= workers.keys() - answers.keys()
         pairs = ((address, self._why(here, there)) for address, there in answers.items())
         return {address: why for address, why in pairs if why}
 
