@@ -40,6 +40,8 @@ log = logging.getLogger(__name__)
 POLL_SECONDS = 2.0  # between two checks for lost workers while nothing finishes
 TICK_SECONDS = 0.002  # between two checks for results; most find several
 
+MOST_STRANGE = 1000  # tasks that strangers may have had when they are found
+
 Key = tuple[str, int]
 BatchT = TypeVar("BatchT")
 ResultT = TypeVar("ResultT")
@@ -119,6 +121,7 @@ class InFlight(Generic[BatchT, ResultT]):
         self.workers: Workers = {}  # admitted, when they were last seen
         self.is_drained = False  # all batches are in flight
         self.turnaround = Turnaround()
+        self.strange = 0  # tasks that workers could not load
 
     def run(self, batches: Iterator[BatchT], on_done: Callable[[BatchT, ResultT], None]) -> None:
         """Do all batches; see `window.run`."""
@@ -127,7 +130,7 @@ class InFlight(Generic[BatchT, ResultT]):
                 for future, done in self.arrived():
                     if (flight := self.flying.get(future)) is None:
                         continue  # a copy of it came before
-                    if self.met_stranger(future, done, flight):
+                    if self.met_stranger(done):
                         self.land(flight)
                         self.take_back(flight.batches, None)
                         continue
@@ -261,14 +264,15 @@ class InFlight(Generic[BatchT, ResultT]):
             if others:
                 self.start(flight, others, allow_others=False)
 
-    def met_stranger(self, future: Future, result: object, flight: _Flight[BatchT]) -> bool:
+    def met_stranger(self, result: object) -> bool:
         """Whether a task came to a worker that has no such gangsaw, and is left out from now on."""
-        error = result[1] if future.status == "error" and isinstance(result, tuple) else None
+        error = result[1] if isinstance(result, tuple) else None
         if not isinstance(error, (ImportError, AttributeError)):
             return False
         self.handshake.ask_again()
         self.has_workers()
-        return flight.since < self.handshake.changed
+        self.strange += 1
+        return bool(self.handshake.left_out) and self.strange < MOST_STRANGE
 
     def check(self, future: Future, result: object) -> None:
         """Raise JobFailed unless the future has its results."""

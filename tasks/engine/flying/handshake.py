@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-import math
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypedDict, cast
@@ -61,13 +59,11 @@ class Handshake:
     ----------
     paths : that the job reads and writes, and this process sees
     left_out : by address, what is wrong with a worker
-    changed : when a worker was last left out, by time.monotonic
     """
 
     client: Client
     paths: tuple[str, ...] = ()
     left_out: dict[str, str] = field(default_factory=dict)
-    changed: float = -math.inf
     _asked: set[str] = field(default_factory=set)
     _silent: set[str] = field(default_factory=set)
 
@@ -81,10 +77,7 @@ class Handshake:
         new = {address: w for address, w in workers.items() if address not in self._asked}
         if new:
             self._asked |= new.keys()
-            wrong = self._wrong(new)
-            if wrong:
-                self.left_out |= wrong
-                self.changed = time.monotonic()
+            self.left_out |= self._wrong(new)
         found = {address: w for address, w in workers.items() if address not in self.left_out}
         if workers and not found:
             reasons = [f"{a} {self.left_out[a]}" for a in list(workers)[:NAMED]]
