@@ -17,7 +17,7 @@ def page(counts: Mapping[str, Counts]) -> str:
         "A command on two workers is killed by SIGKILL at a random instant: its client, its",
         "whole session, or one worker. It is begun again, with `--resume` where it takes that,",
         "and killed again, until it ends. Each result had the bytes of an undisturbed run, and",
-        "no partial file was left: else the count would have ended with an error.",
+        "no partial file was left but by a killed worker: else the count would have ended.",
         "",
         "| command | kills | runs | whole results |",
         "|---|---:|---:|---:|",
