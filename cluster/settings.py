@@ -64,13 +64,24 @@ class KindSettings:
 
 
 @cache
-def _defaults() -> Mapping[str, Mapping[str, object]]:
-    """Return the documented defaults, made known to Dask; the user gets a copy to change."""
-    read = yaml.safe_load(DEFAULTS.read_text(encoding="utf-8"))
+def _read() -> dict[str, dict[str, dict[str, object]]]:
+    """Return the file of defaults, made known to Dask; the user gets a copy to change."""
+    read: dict[str, dict[str, dict[str, object]]] = yaml.safe_load(
+        DEFAULTS.read_text(encoding="utf-8")
+    )
     dask.config.update_defaults(read)
     dask.config.ensure_file(source=str(DEFAULTS), comment=True)
-    defaults: Mapping[str, Mapping[str, object]] = read["gangsaw"]
-    return defaults
+    return read
+
+
+def _defaults() -> Mapping[str, Mapping[str, object]]:
+    """Return the documented defaults, which Dask's configuration has for what is not set.
+
+    They are put there each time: `dask.config.set` removes at its end what came within it.
+    """
+    read = _read()
+    dask.config.update(dask.config.config, read, priority="old")
+    return read["gangsaw"]
 
 
 def setting(name: str) -> object:

@@ -212,3 +212,13 @@ def test_a_package_that_takes_ctrl_c_for_itself_does_not_keep_it(
     before = signal.getsignal(signal.SIGINT)
     imported("takes_it", "takes-it", "none")
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_settings_outlive_a_context_in_which_they_were_first_read() -> None:
+    """Dask removes at its end all that came within it."""
+    settings._read.cache_clear()
+    dask.config.config.pop("gangsaw", None)
+    with dask.config.set({"gangsaw.slurm.queue": "long"}):
+        assert settings_of("slurm").text("queue") == "long"
+    assert settings_of("slurm").text("queue") != "long"
+    assert setting("dashboard-address")
