@@ -38,6 +38,7 @@ extern "C" __global__ void floats(float* x) { x[0] = x[1] * x[2] + x[3] / sqrtf(
 """
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
 def test_kernels_compile_do_not_spill_and_keep_denormals(

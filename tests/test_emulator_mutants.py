@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from emulator.host_module import HostModule, KernelFault, schedule
 
+pytestmark = pytest.mark.once
+
 PACK = r"""
 // Each thread's number, without its leading zeros, behind those of the threads before; a block
 // gives its bits in words of 32, and how many.

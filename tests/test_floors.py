@@ -14,6 +14,8 @@ from helpers.floor_map import floor_map, proposed
 from helpers.floors import order_of, problems
 from helpers.imports import REPOSITORY, Tree, package
 
+pytestmark = pytest.mark.once
+
 
 class Mutant(NamedTuple):
     """A file that is added, or what is put at the end of one, and what has to be said of it."""

@@ -14,6 +14,8 @@ from statistics import median
 
 import pytest
 
+pytestmark = pytest.mark.once
+
 REPOSITORY = Path(__file__).parents[1]
 PACKAGE = ("codecs", "tasks", "cluster", "src")
 ALL = (*PACKAGE, "tests", "notebooks", "deploy", ".ci")

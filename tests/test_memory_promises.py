@@ -26,6 +26,7 @@ every_codec = pytest.mark.parametrize("codec_type", codec_types(), ids=folder)
 
 
 @every_codec
+@pytest.mark.once
 def test_a_promise_is_kept_and_near_what_is_needed(codec_type: Any) -> None:
     """Of a sample of each kind; the other samples are below."""
     check(measured_by(folder(codec_type), 1 << 20, 2, all_samples=False))

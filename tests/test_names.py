@@ -8,6 +8,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 SECOND = 1.1  # a name that holds the time, as a gzip header does, differs from here on
 
@@ -23,6 +25,7 @@ def collecting(seed: int) -> subprocess.Popen[str]:
     )
 
 
+@pytest.mark.once
 def test_names_are_the_same_in_two_processes() -> None:
     first = collecting(1)
     time.sleep(SECOND)

@@ -23,6 +23,7 @@ TARGETS = {
 }
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(("name", "count"), TARGETS.items(), ids=TARGETS)
 def test_no_error_but_ours_and_no_crash(name: str, count: int) -> None:
     found = run(name, seed=0, count=count, seconds=600)

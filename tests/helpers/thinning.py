@@ -15,10 +15,15 @@ def thinned(
     """Return the items to keep and the others, in their order.
 
     Of each test function every `every`-th case stays and at least one. Which is the first of them
-    follows from the function's name: functions over the same cases see different ones.
+    follows from the function's name: functions over the same cases see different ones. Tests with
+    the marker `once` are not in a thinner run at all: the whole run has them.
     """
+    if every == 1:
+        return list(items), []
     by_function: dict[str, list[str]] = defaultdict(list)
     for item in items:
+        if item.get_closest_marker("once"):
+            continue
         by_function[item.nodeid.partition("[")[0]].append(item.nodeid)
     keep = {case for name, cases in by_function.items() for case in _some(name, cases, every)}
     kept = [item for item in items if item.nodeid in keep]

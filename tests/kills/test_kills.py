@@ -9,6 +9,8 @@ import pytest
 from kills.commands import COMMANDS
 from kills.killing import Killing
 
+pytestmark = pytest.mark.once
+
 KILLS = 2
 SHORT = ("decompress", "tcr count")  # test_kill.py kills `compress`
 EXPORT = "decompress to ENVI"

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from emulator.compile_kernels import compile_variant, native, packages, taken, variants
 
+pytestmark = pytest.mark.once
+
 FOLDER = Path(__file__).parents[3] / "deploy" / "gpu"
 
 

@@ -29,6 +29,8 @@ sys.path.append(str(FOLDER))  # its names are parameters of tests
 
 import parity  # noqa: E402
 
+pytestmark = pytest.mark.once
+
 SETUPS = parity.setups()
 HOW = "make them again: python deploy/gpu/parity.py --make"
 SOME = (

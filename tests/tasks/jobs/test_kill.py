@@ -154,6 +154,7 @@ def check_whole(target: Path, source: Source, whole: dict[str, bytes]) -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads sessions from /proc")
+@pytest.mark.once
 def test_killing_a_job_loses_nothing(tmp_path: Path) -> None:
     counts = kill_many_times(tmp_path, "ccsds123", kills=6, seed=1)
     assert counts["kills"] >= 6
