@@ -70,7 +70,7 @@ class FastParts(NamedTuple):
 
 def room(n: int) -> int:
     """Bytes of scratch for n bytes, at most, of encoding or decoding."""
-    return 12 * n + (5 << 20)
+    return 12 * n + (2 << 20)
 
 
 def device_room(n_bytes: int, n: int) -> int:
