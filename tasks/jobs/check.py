@@ -18,7 +18,7 @@ from gangsaw.codecs.core.errors import CorruptChunk, GangsawError
 from gangsaw.tasks.engine.failure import naming
 from gangsaw.tasks.jobs.device import DeviceCoder, at_once_or_apart, runs_on_gpu
 from gangsaw.tasks.source import SourceArray
-from gangsaw.tasks.store.chunks import ArrayCoder, array_coder
+from gangsaw.tasks.store.chunks import ArrayCoder, array_coder, chunk_key
 from gangsaw.tasks.store.dataset.carried import without_padding
 from gangsaw.tasks.store.place import Place
 from gangsaw.tasks.store.state.records import Records
@@ -64,6 +64,21 @@ class CheckChunks:
 
     def commit(self, _: Sequence[Checked]) -> None:
         """Nothing was written, so nothing has to become safe."""
+
+    def begin(self, expected: Records) -> bool:
+        """Begin to read the chunks; False where too much is on its way, or nothing is gained."""
+        rows = zip(expected.batch, expected.rows["stored"].tolist(), strict=True)
+        return all(self.place.begin(chunk_key(self.metadata, n), size) for n, size in rows)
+
+    def ready(self, expected: Records) -> None:
+        """Wait for what `begin` began."""
+        for number in expected.batch:
+            self.place.ready(chunk_key(self.metadata, number))
+
+    def forget(self, expected: Records) -> None:
+        """Let go of what `begin` began."""
+        for number in expected.batch:
+            self.place.forget(chunk_key(self.metadata, number))
 
     def __call__(self, expected: Records) -> Checked:
         """Check the chunks that these records of the manifest name."""

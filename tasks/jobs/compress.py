@@ -20,7 +20,7 @@ from gangsaw.tasks.jobs.arrays import ArrayWork, run_arrays
 from gangsaw.tasks.jobs.choice.choose import choose_layout
 from gangsaw.tasks.jobs.device import host_notes, launch_batches
 from gangsaw.tasks.jobs.resume import ArrayRun, can_be_resumed
-from gangsaw.tasks.jobs.transcode import Transcode
+from gangsaw.tasks.jobs.transcode import Transcode, ahead_bytes
 from gangsaw.tasks.source import Source, SourceArray
 from gangsaw.tasks.store.chunks import ArrayCoder
 from gangsaw.tasks.store.dataset.paths import check_paths
@@ -125,8 +125,9 @@ def compress(
     if resume:
         place.work.clean()
     write_skeleton(place, skeleton.objects, skeleton.jobs)
+    how = {"durable": durable, "again": client is not None}  # no worker is lost where none is
     arrays = [
-        ArrayRun(_function(array, place.work, skeleton, layouts[array.name], durable), job)
+        ArrayRun(_function(array, place.work, skeleton, layouts[array.name], **how), job)
         for array, job in zip(source.arrays, skeleton.jobs.values(), strict=True)
     ]
     meter = Meter(sum(array.job.n_chunks for array in arrays), on_progress, started)
@@ -190,7 +191,13 @@ def _check_apart(source: Source, final: Place) -> None:
 
 
 def _function(
-    array: SourceArray, work: Place, skeleton: Skeleton, layout: ArrayLayout, durable: bool
+    array: SourceArray,
+    work: Place,
+    skeleton: Skeleton,
+    layout: ArrayLayout,
+    *,
+    durable: bool,
+    again: bool,
 ) -> Transcode:
     job, place = skeleton.jobs[array.name], work / array.name
     return Transcode(
@@ -200,6 +207,7 @@ def _function(
         journal=Journal(place, job.fingerprint, job.batch_chunks),
         peak_bytes=layout.peak_bytes(array),
         durable=durable,
+        again=again,
     )
 
 
@@ -227,9 +235,14 @@ def _work(array: ArrayRun) -> ArrayWork[range, Records]:
         function=array.function,
         batches=array.left,
         batch_bytes=batch_bytes,
-        peak_bytes=array.function.peak_bytes,
+        peak_bytes=array.function.peak_bytes + _ahead(array),
         launch_batches=launch_batches(array.coder, array.job.batch_chunks, "encode"),
     )
+
+
+def _ahead(array: ArrayRun) -> int:
+    function = array.function
+    return ahead_bytes(function.source, function.target, array.coder.chunk_bytes)
 
 
 def check_codecs(metadata: Mapping[str, bytes]) -> None:

@@ -77,6 +77,11 @@ class ChunkGrid:
         pairs = zip(region, self.chunks, strict=True)
         return product(*(range(s.start // c, -(-s.stop // c)) for s, c in pairs))
 
+    def is_inside(self, position: tuple[int, ...], region: Region) -> bool:
+        """Whether all samples of the chunk at this position are in the region."""
+        steps = zip(position, self.chunks, self.shape, region, strict=True)
+        return all(s.start <= i * c and min((i + 1) * c, n) <= s.stop for i, c, n, s in steps)
+
 
 class ArrayCoder:
     """Encodes and decodes single chunks in memory, byte for byte as Zarr does in the store.
@@ -146,6 +151,11 @@ def array_coder(metadata: bytes) -> Iterator[ArrayCoder]:
 def chunk_key(metadata: bytes, number: int) -> str:
     """Return the key of a chunk below its array."""
     return _keys(metadata).key(number)
+
+
+def chunk_region(metadata: bytes, number: int) -> Region:
+    """Return the samples of a chunk, clipped to the array."""
+    return _keys(metadata).grid.region(number)
 
 
 @lru_cache(maxsize=256)

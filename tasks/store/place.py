@@ -6,7 +6,7 @@ import errno
 import os
 import re
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +15,11 @@ from typing import NamedTuple
 from zarr.abc.store import ByteRequest, RangeByteRequest, Store
 from zarr.core.buffer import Buffer, default_buffer_prototype
 from zarr.core.sync import sync
-from zarr.storage import FsspecStore, LocalStore, StorePath, ZipStore
+from zarr.storage import LocalStore, StorePath, ZipStore
 
 from gangsaw.codecs.core.container.checksum import crc32c
+from gangsaw.tasks.store.address import is_far
+from gangsaw.tasks.store.far import FarStore, far_store
 from gangsaw.tasks.store.zipped import is_zip, zip_store
 
 PARTIAL = re.compile(r"\.[0-9a-f]{32}\.partial$")  # LocalStore's temporary files
@@ -90,6 +92,48 @@ class Place:
             data = default_buffer_prototype().buffer.from_bytes(data)
         sync(self.store.set(self._key(key), data))
 
+    def put_soon(self, key: str, data: Buffer) -> None:
+        """Begin to write the object; it is there when `settle` returns.
+
+        A file is there at once: what takes time on a disk is to flush it.
+        """
+        if isinstance(self.store, FarStore):
+            self.store.set_soon(self._key(key), data)
+        else:
+            self.put(key, data)
+
+    def settle(self, keys: Iterable[str]) -> None:
+        """Return when the objects that `put_soon` began are there; raise what prevented that."""
+        if isinstance(self.store, FarStore):
+            for key in keys:
+                self.store.settle(self._key(key))
+
+    def begin(self, key: str, n_bytes: int) -> bool:
+        """Begin to read an object of about so many bytes, for which `get` then waits.
+
+        Returns False where too many bytes are on their way already, or nothing is gained by it.
+        """
+        return isinstance(self.store, FarStore) and self.store.begin(self._key(key), n_bytes)
+
+    def ready(self, key: str) -> None:
+        """Wait for an object that `begin` began."""
+        if isinstance(self.store, FarStore):
+            self.store.ready(self._key(key))
+
+    def forget(self, key: str) -> None:
+        """Let go of an object that `begin` began and nobody asked for."""
+        if isinstance(self.store, FarStore):
+            self.store.forget(self._key(key))
+
+    def sizes(self, keys: Sequence[str]) -> list[int | None]:
+        """Return the bytes of the objects, None for each that is absent; most stores read none."""
+        if (folder := self.folder) is not None:
+            return [_size(folder / key) for key in keys]
+        if not isinstance(self.store, FarStore):
+            return [None if found is None else len(found) for found in self.get_many(keys)]
+        found = sync(self.store.found(self.path))
+        return [int(str(found[key]["size"])) if key in found else None for key in keys]
+
     def get_many(self, keys: Iterable[str]) -> list[Buffer | None]:
         """Return the objects in order, None for each that is absent, read side by side."""
         return sync(self._get_many([self._key(key) for key in keys]))
@@ -121,7 +165,7 @@ class Place:
                 yield ObjectStamp("", *file_stamp(root))
             for path in _objects(folder):
                 yield ObjectStamp(path.relative_to(folder).as_posix(), *file_stamp(path))
-        elif isinstance(self.store, FsspecStore):
+        elif isinstance(self.store, FarStore):
             yield from sync(self._list_stamps(self.store)) or self._read_stamps(UNLISTED)
         else:
             yield from self._read_stamps(sorted(self.walk()))
@@ -170,6 +214,11 @@ class Place:
         return self.store.root / self.path if isinstance(self.store, LocalStore) else None
 
     @property
+    def is_far(self) -> bool:
+        """Whether each request goes over a network."""
+        return isinstance(self.store, FarStore) and is_far(self.store.name)
+
+    @property
     def is_empty(self) -> bool:
         """Whether no object is there; looking creates nothing, temporary files do not count."""
         if (folder := self.folder) is not None:
@@ -201,21 +250,19 @@ class Place:
     async def _list_dir(self) -> list[str]:
         return [name async for name in self.store.list_dir(self.path)]
 
-    async def _list_stamps(self, store: FsspecStore) -> list[ObjectStamp]:
-        root = f"{store.path}/{self.path}".rstrip("/")
-        store.fs.invalidate_cache()  # listings are kept, and would never show a change
+    async def _list_stamps(self, store: FarStore) -> list[ObjectStamp]:
         try:
-            found = await store.fs._find(root, detail=True)
+            found = await store.found(self.path)
         except Exception:  # of any library: not everyone may list, and not every server can
             return []
         return [
             ObjectStamp(
-                path.removeprefix(root).lstrip("/"),
-                int(info.get("size") or 0),
+                key,
+                int(str(info.get("size") or 0)),
                 " ".join(str(info[name]) for name in CHANGES if info.get(name) is not None),
                 0,
             )
-            for path, info in found.items()
+            for key, info in found.items()
         ]
 
     async def _list_prefix(self, prefix: str) -> list[str]:
@@ -229,7 +276,7 @@ def open_place(target: str | Path | Store | StorePath, *, writable: bool = False
     if isinstance(target, Store):
         return Place(target)
     if isinstance(target, str) and "://" in target and not target.startswith("file://"):
-        return Place(FsspecStore.from_url(target, read_only=not writable))
+        return Place(far_store(target, read_only=not writable))
     if is_zip(str(target)) and not writable:
         return Place(zip_store(str(target)))
     path = Path(str(target).removeprefix("file://")).absolute()
@@ -246,6 +293,13 @@ def _read_file(path: Path) -> Buffer | None:
     try:
         return default_buffer_prototype().buffer.from_bytes(path.read_bytes())
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
+        return None
+
+
+def _size(path: Path) -> int | None:
+    try:
+        return path.stat().st_size
+    except (FileNotFoundError, NotADirectoryError):
         return None
 
 

@@ -10,9 +10,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from zarr.abc.store import Store
 from zarr.storage import ZipStore
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
+from gangsaw.tasks.store.far import far_store
 
 SIGNATURE = b"PK"  # of an archive with members (PK 03 04) or without (PK 05 06)
 SUFFIX = ".zip"
@@ -50,8 +52,10 @@ def zip_store(address: str | Path) -> ZipStore:
     return store
 
 
-def zarr_at(address: str) -> str | ZipStore:
-    """Return what zarr opens: a ZIP file as a store, all else by its address."""
+def zarr_at(address: str) -> str | Store:
+    """Return what zarr opens: a path by its name, a ZIP file and an address as a store."""
+    if "://" in address and not address.startswith("file://"):
+        return far_store(address, read_only=True)
     return zip_store(address) if is_zip(address) else address
 
 

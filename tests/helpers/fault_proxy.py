@@ -69,9 +69,7 @@ class Proxy:
             return _cut(request)
         return await self._answered(request, body, fault)
 
-    async def _answered(
-        self, request: web.Request, body: bytes, fault: str
-    ) -> web.StreamResponse:
+    async def _answered(self, request: web.Request, body: bytes, fault: str) -> web.StreamResponse:
         headers = {k: v for k, v in request.headers.items() if k.lower() not in OWN}
         headers["Host"] = request.headers["Host"]
         url = URL(self.upstream + request.raw_path, encoded=True)

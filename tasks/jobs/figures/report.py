@@ -223,7 +223,7 @@ class _Survey:
             if self.coder is None:
                 yield from (
                     (n, s, None)
-                    for n, s in zip(numbers, self._sizes(keys), strict=True)
+                    for n, s in zip(numbers, self.place.sizes(keys), strict=True)
                     if s is not None
                 )
                 continue
@@ -235,9 +235,6 @@ class _Survey:
 
     def _key(self, number: int) -> str:
         return self.array.metadata.encode_chunk_key(self.grid.position(number))
-
-    def _sizes(self, keys: list[str]) -> list[int | None]:
-        return [None if found is None else len(found) for found in self.place.get_many(keys)]
 
     def _index(self, key: str, head: bytes, coder: ChunkCoder) -> frame.Index:
         try:

@@ -173,7 +173,9 @@ class GrowingArray:
         start, self.shape[0] = self.n_rows, self.n_rows + len(samples)
         first = start // self.length * self.job.batch_chunks
         held = HeldRows(samples, self.sample.dims, self.sample.name, start=start)
-        write = Transcode(held, self.place, self.stored_metadata, self.journal, self.peak_bytes)
+        write = Transcode(
+            held, self.place, self.stored_metadata, self.journal, self.peak_bytes, again=False
+        )
         return ArrayBatch(number, StoreStep(write), range(first, first + self.job.batch_chunks))
 
     def note(self, records: Records) -> None:
