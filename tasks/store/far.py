@@ -43,7 +43,7 @@ T = TypeVar("T")
 
 
 @dataclass
-class Room:
+class Allowance:
     """Bytes that may be in flight; one object always may, however large it is.
 
     Attributes
@@ -73,7 +73,7 @@ class Room:
             self.changed.notify_all()
 
 
-READS, WRITES = Room(READ_BYTES), Room(WRITE_BYTES)
+READS, WRITES = Allowance(READ_BYTES), Allowance(WRITE_BYTES)
 
 
 class FarStore(WrapperStore[FsspecStore]):

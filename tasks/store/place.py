@@ -6,7 +6,7 @@ import errno
 import os
 import re
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -107,6 +107,12 @@ class Place:
         if isinstance(self.store, FarStore):
             for key in keys:
                 self.store.settle(self._key(key))
+
+    def put_all(self, objects: Mapping[str, Buffer]) -> None:
+        """Write objects side by side, each atomically."""
+        for key, data in objects.items():
+            self.put_soon(key, data)
+        self.settle(objects)
 
     def begin(self, key: str, n_bytes: int) -> bool:
         """Begin to read an object of about so many bytes, for which `get` then waits.

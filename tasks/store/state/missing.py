@@ -12,8 +12,7 @@ from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.source import Region
 from gangsaw.tasks.store.chunks import ChunkGrid, ZarrArray
 from gangsaw.tasks.store.place import Place
-from gangsaw.tasks.store.state.manifest import MANIFEST
-from gangsaw.tasks.store.state.target import is_unfinished
+from gangsaw.tasks.store.state.target import state_of
 
 if TYPE_CHECKING:
     pass
@@ -59,9 +58,10 @@ def must_be_whole(array: ZarrArray) -> bool:
         The job that writes it is not finished.
     """
     place = _place(array)
-    if is_unfinished(place):
+    began, finished = state_of(place)
+    if began and not finished:
         raise BadParams(f"the job that writes {place} is not finished: run it with --resume first")
-    return place.has(MANIFEST)
+    return finished
 
 
 def refuse_missing(array: ZarrArray, region: Region) -> None:
