@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypeVar, cast
+
+Named = TypeVar("Named")
 
 NEAR = ("file", "memory")  # protocols without a network
 
@@ -54,3 +57,14 @@ def is_far(address: object) -> bool:
     """Whether an address is reached by a network."""
     protocol, mark, _ = str(address).partition("://")
     return bool(mark) and protocol not in NEAR
+
+
+def opened_with(named: Named, options: Mapping[str, object] | None) -> Named:
+    """Return what a user names, its addresses with the options that open them."""
+    if not options:
+        return named
+    if isinstance(named, list | tuple):
+        return cast("Named", [opened_with(one, options) for one in named])
+    if isinstance(named, str) and "://" in named:
+        return cast("Named", Address(named, options))
+    return named

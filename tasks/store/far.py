@@ -15,7 +15,7 @@ from zarr.core.sync import _get_loop
 from zarr.storage import FsspecStore, WrapperStore
 
 from gangsaw.codecs.core.errors import BadParams, GangsawError, first_line
-from gangsaw.tasks.store.address import Address, options_of
+from gangsaw.tasks.store.address import options_of
 
 READ_BYTES = 32 << 20  # begun and not asked for yet, of a process: 160 MB/s at 0.2 s a request
 WRITE_BYTES = 32 << 20  # not yet stored, likewise
@@ -37,7 +37,7 @@ DEFAULTS: Mapping[str, Mapping[str, object]] = {
     }
 }
 NO_CREDENTIALS = ("NoCredentialsError", "PartialCredentialsError", "CredentialRetrievalError")
-FINAL = (GangsawError, ImportError, NotImplementedError, MemoryError)
+FINAL = (GangsawError, FileExistsError, ImportError, NotImplementedError, MemoryError)
 
 T = TypeVar("T")
 
@@ -201,6 +201,12 @@ class FarStore(WrapperStore[FsspecStore]):
         told = await self._tried(lambda: self._store.fs._find(root, detail=True), prefix)
         return {path.removeprefix(root).lstrip("/"): info for path, info in told.items()}
 
+    async def check_bucket(self) -> None:
+        """Raise BadParams where not even the bucket is there: for who found nothing below it."""
+        bucket = self._store.path.strip("/").partition("/")[0]
+        if not await self._tried(lambda: self._store.fs._exists(bucket), ""):
+            raise BadParams(f"{self.name}: no such bucket or folder: make it first")
+
     async def create(self, key: str, data: bytes) -> bool:
         """Write an object that is not there; False where it is, or another writer was first.
 
@@ -242,7 +248,9 @@ class FarStore(WrapperStore[FsspecStore]):
         except Exception as error:
             _check_final(error, self.name)
             n, what = len(PAUSES) + 1, f"{type(error).__name__}: {first_line(error)}"
-            raise ConnectionError(f"{where}: no answer in {n} tries: {what}") from error
+            raise ConnectionError(
+                f"{where}: no answer in {n} tries: check address and network ({what})"
+            ) from error
 
 
 list_of_names = list[str]  # in the class, list is a method
@@ -250,8 +258,10 @@ list_of_names = list[str]  # in the class, list is a method
 
 def _check_final(error: Exception, name: str) -> None:
     """Raise an error that no other try would help against, in our words where we have some."""
-    if isinstance(error, FileExistsError | FINAL):
+    if isinstance(error, FINAL):
         raise error
+    if isinstance(error, TypeError):  # a keyword that nothing takes
+        raise BadParams(f"{name}: {first_line(error)}: check storage_options") from error
     if isinstance(error, FileNotFoundError):
         raise BadParams(f"{name}: no such bucket or folder: make it first") from error
     if isinstance(error, PermissionError):
@@ -292,8 +302,3 @@ def _merged(a: Mapping[str, object], b: Mapping[str, object]) -> dict[str, objec
 
 def _mapping(value: object) -> Mapping[str, object]:
     return cast("Mapping[str, object]", value)
-
-
-def address_with(address: str, options: Mapping[str, object] | None) -> str:
-    """Return an address with the options that open it; without any as it is."""
-    return Address(address, options) if options else address

@@ -149,6 +149,11 @@ class Place:
         head = RangeByteRequest(0, n_bytes)
         return sync(self._get_many([self._key(key) for key in keys], head))
 
+    def check_bucket(self) -> None:
+        """Raise BadParams where the bucket of this place is not there: nothing can be below it."""
+        if self.is_far and isinstance(self.store, FarStore):
+            sync(self.store.check_bucket())
+
     def names(self) -> list[str]:
         """Return the sorted names directly below this place, [] where it does not exist."""
         return sorted(sync(self._list_dir()))

@@ -239,6 +239,7 @@ def _open(address: str, group: str) -> AnyArray | zarr.Group:
         with metadata_errors(where):
             return open_node(address, group)
     except FileNotFoundError:
+        open_place(address).check_bucket()
         raise BadParams(f"{where}: no Zarr array or group there{_groups(address, group)}") from None
 
 

@@ -74,6 +74,7 @@ def find_finished(place: Place) -> tuple[list[FinishedArray], list[str]]:
     JobFailed : the job that writes it is not finished
     """
     if (root := place.get(METADATA)) is None:
+        place.check_bucket()
         raise BadParams(f"{place}: no Zarr format 3 store there{_format_2(place)}")
     arrays, problems = [], []
     for name in _names(place, root.to_bytes()):
