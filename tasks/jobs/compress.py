@@ -35,8 +35,9 @@ from gangsaw.tasks.store.place import Place, open_place
 from gangsaw.tasks.store.skeleton import Skeleton, build_skeleton
 from gangsaw.tasks.store.stamps import Watched
 from gangsaw.tasks.store.state.journal import Journal
+from gangsaw.tasks.store.state.lease import Lease, leased
 from gangsaw.tasks.store.state.records import Records
-from gangsaw.tasks.store.state.target import Target, choose_target, write_skeleton
+from gangsaw.tasks.store.state.target import choose_target, write_skeleton
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -122,18 +123,25 @@ def compress(
     final = open_place(target, writable=True)
     _check_apart(source, final)
     place = choose_target(final, skeleton.jobs, resume=resume, overwrite=overwrite)
-    if resume:
-        place.work.clean()
-    write_skeleton(place, skeleton.objects, skeleton.jobs)
-    how = {"durable": durable, "again": client is not None}  # no worker is lost where none is
-    arrays = [
-        ArrayRun(_function(array, place.work, skeleton, layouts[array.name], **how), job)
-        for array, job in zip(source.arrays, skeleton.jobs.values(), strict=True)
-    ]
-    meter = Meter(sum(array.job.n_chunks for array in arrays), on_progress, started)
-    with watch.held(lambda: _give_up(arrays)):
-        _run(arrays, meter, client, options)
-    _finish(arrays, place)
+    first = place.work / next(iter(skeleton.jobs))
+    with leased(first) as lease:
+        if resume:
+            place.work.clean()
+        write_skeleton(place, skeleton.objects, skeleton.jobs)
+        how = {"durable": durable, "again": client is not None}  # no worker is lost where none is
+        arrays = [
+            ArrayRun(_function(array, place.work, skeleton, layouts[array.name], **how), job)
+            for array, job in zip(source.arrays, skeleton.jobs.values(), strict=True)
+        ]
+        meter = Meter(sum(array.job.n_chunks for array in arrays), on_progress, started)
+        with watch.held(lambda: _give_up(arrays)):
+            _run(arrays, meter, client, options, lease)
+        had_manifests = [array.had_manifest for array in arrays]
+        for array in arrays:
+            array.finish()
+    place.publish()
+    if not all(had_manifests):  # repairing a finished store is no reason
+        place.drop_given_up()
     notes = host_notes(
         {a.function.source.name: a.function.metadata for a in arrays}, "encode", options
     )
@@ -212,7 +220,11 @@ def _function(
 
 
 def _run(
-    arrays: Sequence[ArrayRun], meter: Meter, client: Client | None, options: Options | None
+    arrays: Sequence[ArrayRun],
+    meter: Meter,
+    client: Client | None,
+    options: Options | None,
+    lease: Lease,
 ) -> None:
     """Do the remaining batches of all arrays."""
     if options is not None and options.device == "gpu":
@@ -221,6 +233,7 @@ def _run(
     waits = any(array.function.durable for array in arrays)
 
     def on_done(array: int, records: Records) -> None:
+        lease.check()
         arrays[array].add(records)
         meter.add(*_sums([records]))
 
@@ -266,16 +279,6 @@ def _has_backend(metadata: bytes) -> bool:
     """Whether its codec knows devices; what they do not do for it is noted in the summary."""
     codec = ArrayCoder(metadata).array.serializer
     return isinstance(codec, BlockCodec) and BlockCodec.has_kernels(codec, "encode")
-
-
-def _finish(arrays: Iterable[ArrayRun], place: Target) -> None:
-    """Write the manifests; put the store where the user wants it."""
-    had_manifests = [array.had_manifest for array in arrays]
-    for array in arrays:
-        array.finish()
-    place.publish()
-    if not all(had_manifests):  # repairing a finished store is no reason
-        place.drop_given_up()
 
 
 def _sums(entries: Iterable[Records]) -> tuple[int, int, int]:

@@ -7,6 +7,8 @@ import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
 from typing import TypeVar, cast
 
 from zarr.abc.store import ByteRequest
@@ -20,7 +22,7 @@ from gangsaw.tasks.store.address import options_of
 READ_BYTES = 32 << 20  # begun and not asked for yet, of a process: 160 MB/s at 0.2 s a request
 WRITE_BYTES = 32 << 20  # not yet stored, likewise
 REQUESTS = 64  # connections of a process to one store
-PAUSES = (0.1, 0.4, 1.6)  # seconds between tries: an outage of 2 s passes unseen
+PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)  # seconds between tries: a short outage passes unseen
 
 # What file systems are opened with unless the user says otherwise. `max_concurrency` above 1 makes
 # s3fs ask for the size of every object before it is read; listings that are kept show no change.
@@ -32,10 +34,12 @@ DEFAULTS: Mapping[str, Mapping[str, object]] = {
             "max_pool_connections": REQUESTS,
             "connect_timeout": 10,
             "read_timeout": 60,
-            "retries": {"mode": "standard", "max_attempts": 2},
+            "retries": {"mode": "standard", "max_attempts": 1},  # these are tried again here
         },
     }
 }
+# what file systems of fsspec call the time of the last change
+WRITTEN = ("LastModified", "last_modified", "updated", "mtime", "created")
 NO_CREDENTIALS = ("NoCredentialsError", "PartialCredentialsError", "CredentialRetrievalError")
 FINAL = (GangsawError, FileExistsError, ImportError, NotImplementedError, MemoryError)
 
@@ -213,12 +217,21 @@ class FarStore(WrapperStore[FsspecStore]):
         A lost reply looks like another writer, so what is there decides.
         """
         path = f"{self._store.path}/{key}"
+        write = partial(self._store.fs._pipe_file, path, data, mode="create")
         try:
-            await self._tried(lambda: self._store.fs._pipe_file(path, data, mode="create"), key)
+            await self._tried(write, key)
         except FileExistsError:
             found = await self._fetch(key, default_buffer_prototype(), None)
             return found is not None and found.to_bytes() == data
         return True
+
+    async def modified(self, key: str) -> float | None:
+        """Return when an object was written, in seconds since 1970; None where nothing tells."""
+        info = await self._tried(lambda: self._store.fs._info(f"{self._store.path}/{key}"), key)
+        found = next((info[name] for name in WRITTEN if info.get(name) is not None), None)
+        if isinstance(found, datetime):
+            return found.timestamp()
+        return float(found) if isinstance(found, int | float) else None
 
     async def _each(
         self, listing: Callable[[str], AsyncIterator[str]], prefix: str

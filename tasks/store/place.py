@@ -6,11 +6,13 @@ import errno
 import os
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from zarr.abc.store import ByteRequest, RangeByteRequest, Store
 from zarr.core.buffer import Buffer, default_buffer_prototype
@@ -18,10 +20,14 @@ from zarr.core.sync import sync
 from zarr.storage import LocalStore, StorePath, ZipStore
 
 from gangsaw.codecs.core.container.checksum import crc32c
+from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.store.address import is_far
 from gangsaw.tasks.store.far import FarStore, far_store
 from gangsaw.tasks.store.zipped import is_zip, zip_store
 
+Read = TypeVar("Read")
+
+AGAIN = 3  # damaged objects are read, of servers that send no checksums
 PARTIAL = re.compile(r"\.[0-9a-f]{32}\.partial$")  # LocalStore's temporary files
 SYNCS_IN_FLIGHT = 16  # a file system commits several of them together
 READS_IN_FLIGHT = 64  # hides the latency of an object store
@@ -91,6 +97,29 @@ class Place:
         if isinstance(data, bytes):
             data = default_buffer_prototype().buffer.from_bytes(data)
         sync(self.store.set(self._key(key), data))
+
+    def create(self, key: str, data: bytes) -> bool:
+        """Write the object where there is none; return whether it was this call that did.
+
+        Of several that try at once one succeeds, on file systems and where the server can tell.
+        """
+        if (folder := self.folder) is not None:
+            return _create_file(folder / key, data)
+        if isinstance(self.store, FarStore):
+            return sync(self.store.create(self._key(key), data))
+        if self.has(key):
+            return False
+        self.put(key, data)
+        return True
+
+    def modified(self, key: str) -> float | None:
+        """Return when the object was written, in seconds by the store's clock; None if unknown."""
+        if (folder := self.folder) is not None:
+            path = folder / key
+            return path.stat().st_mtime if path.exists() else None
+        if not isinstance(self.store, FarStore):
+            return None
+        return sync(self.store.modified(self._key(key)))
 
     def put_soon(self, key: str, data: Buffer) -> None:
         """Begin to write the object; it is there when `settle` returns.
@@ -280,6 +309,17 @@ class Place:
         return [key async for key in self.store.list_prefix(prefix)]
 
 
+def read_again(place: Place, read: Callable[[], Read]) -> Read:
+    """Return what is read; over a network again where it is damaged: a bit may flip on the way.
+
+    What lies damaged in the store raises CorruptChunk as often.
+    """
+    for _ in range(AGAIN if place.is_far else 0):
+        with suppress(CorruptChunk):
+            return read()
+    return read()
+
+
 def open_place(target: str | Path | Store | StorePath, *, writable: bool = False) -> Place:
     """Return the place that a path, an address or a Zarr store names; create nothing."""
     if isinstance(target, StorePath):
@@ -305,6 +345,19 @@ def _read_file(path: Path) -> Buffer | None:
         return default_buffer_prototype().buffer.from_bytes(path.read_bytes())
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
         return None
+
+
+def _create_file(path: Path, data: bytes) -> bool:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f"{path.name}.{uuid.uuid4().hex}.partial")
+    part.write_bytes(data)
+    try:
+        os.link(part, path)  # with all its bytes, or not at all
+    except FileExistsError:
+        return False
+    finally:
+        part.unlink()
+    return True
 
 
 def _size(path: Path) -> int | None:

@@ -28,7 +28,7 @@ from gangsaw.tasks.store.dataset.losses import Refused, kept, left_out_attrs, no
 from gangsaw.tasks.store.dataset.paths import groups_kept
 from gangsaw.tasks.store.dataset.variables import json_attrs, split
 from gangsaw.tasks.store.members import members, open_node
-from gangsaw.tasks.store.place import Place, open_place
+from gangsaw.tasks.store.place import Place, open_place, read_again
 from gangsaw.tasks.store.stamps import GONE, places_stamps
 from gangsaw.tasks.store.state.identity import identity_of_store
 from gangsaw.tasks.store.state.missing import WholeStore, must_be_whole
@@ -62,6 +62,9 @@ class ZarrArray(Described):
 
     def read(self, region: Region) -> NumpyArray:
         """Return the samples of the region."""
+        return read_again(self._place, lambda: self._read(region))
+
+    def _read(self, region: Region) -> NumpyArray:
         self.begin(region)  # zarr itself would ask for few chunks at once
         return np.asarray(self._open()[region])
 

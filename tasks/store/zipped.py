@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import uuid
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from zarr.storage import ZipStore
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.store.far import far_store
+from gangsaw.tasks.store.partial import part_of, sweep
 
 SIGNATURE = b"PK"  # of an archive with members (PK 03 04) or without (PK 05 06)
 SUFFIX = ".zip"
@@ -91,7 +91,8 @@ def packed_target(target: str | Path, *, overwrite: bool, resume: bool = False) 
 
 def _pack(folder: Path, path: Path) -> None:
     """Write a folder as a ZIP file without compression, which appears when it is whole."""
-    part = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.partial")
+    sweep(path)
+    part = part_of(path)
     try:
         with zipfile.ZipFile(part, "w", zipfile.ZIP_STORED) as archive:
             for name in sorted(folder.rglob("*")):

@@ -3,7 +3,8 @@
     python fault_proxy.py     prints the port of the proxy, and ends when its input is closed
 
 `PUT /__faults` with JSON {kind: share of the requests} sets what goes wrong, `"ms"` the delay of
-every request, `"seed"` the chances; `GET /__counts` returns what happened since.
+every request, `"seed"` the chances, `"bare"` sends no checksums, `"methods"` spares others;
+`GET /__counts` returns what happened since.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import logging
 import random
 import sys
 from collections import Counter
+from contextlib import nullcontext
 from typing import Any
 
 from aiohttp import ClientSession, ClientTimeout, TCPConnector, web
@@ -30,12 +32,13 @@ class Proxy:
     """Passes requests on, some of them not."""
 
     def __init__(self, upstream: str) -> None:
-        self.upstream = upstream
+        self.upstream, self.flying = upstream, 0
         self.set({})
 
     def set(self, faults: dict[str, Any]) -> None:
         self.seconds = faults.pop("ms", 0) / 1000
         self.chance = random.Random(faults.pop("seed", 1))
+        self.bare = faults.pop("bare", False)
         self.methods = faults.pop("methods", "GET PUT HEAD POST DELETE").split()
         self.shares = {kind: faults.get(kind, 0.0) for kind in KINDS}
         self.counts: Counter[str] = Counter()
@@ -61,7 +64,10 @@ class Proxy:
         self.counts[fault or "right"] += 1
         self.counts[f"{request.method} {request.path_qs}"] += 1
         body = await request.read()
+        self.flying += 1
+        self.counts["at once"] = max(self.counts["at once"], self.flying)
         await asyncio.sleep(self.seconds + (LATE_SECONDS if fault == "late" else 0))
+        self.flying -= 1
         if fault in CODES:
             text = f"<Error><Code>{CODES[fault]}</Code><Message>injected</Message></Error>"
             return web.Response(status=int(fault), text=text, content_type="application/xml")
@@ -73,11 +79,18 @@ class Proxy:
         headers = {k: v for k, v in request.headers.items() if k.lower() not in OWN}
         headers["Host"] = request.headers["Host"]
         url = URL(self.upstream + request.raw_path, encoded=True)
-        async with self.session.request(request.method, url, data=body, headers=headers) as reply:
+        # S3 decides between writers that each want to be the first; moto looks, then writes
+        one_by_one = self.first if "If-None-Match" in headers else nullcontext()
+        async with (
+            one_by_one,
+            self.session.request(request.method, url, data=body, headers=headers) as reply,
+        ):
             data = await reply.read()
         if fault == "lost":
             return _cut(request)
         told = {k: v for k, v in reply.headers.items() if k.lower() not in OWN_REPLY}
+        if self.bare:
+            told = {k: v for k, v in told.items() if "checksum" not in k.lower()}
         if request.method == "HEAD":
             told["Content-Length"] = reply.headers.get("Content-Length", "0")
             return web.Response(status=reply.status, headers=told)
@@ -89,6 +102,7 @@ class Proxy:
         return web.Response(status=reply.status, body=data, headers=told)
 
     async def start(self, app: web.Application) -> None:
+        self.first = asyncio.Lock()
         self.session = ClientSession(
             connector=TCPConnector(limit=0), timeout=ClientTimeout(60), auto_decompress=False
         )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from numpy.typing import NDArray
 from zarr.abc.codec import ArrayBytesCodec
+from zarr.core.buffer import Buffer
 from zarr.core.metadata.v3 import ArrayV3Metadata
 
 from gangsaw.codecs.core import codec_table
@@ -19,7 +20,7 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.suits import Answers, Picture
 from gangsaw.codecs.core.zarr.block_codec import handed_on
 from gangsaw.tasks.store.chunks import ChunkGrid
-from gangsaw.tasks.store.place import Place, open_place
+from gangsaw.tasks.store.place import Place, open_place, read_again
 from gangsaw.tasks.store.source import ZarrSource, open_array, open_zarr
 
 if TYPE_CHECKING:
@@ -230,15 +231,22 @@ class _Survey:
             heads = self.place.get_heads(keys, self.coder.layout.index_size)
             for number, key, head in zip(numbers, keys, heads, strict=True):
                 if head is not None:
-                    index = self._index(key, head.to_bytes(), self.coder)
+                    index = self._index(key, head, self.coder)
                     yield number, int(index.offsets[-1]), index
 
     def _key(self, number: int) -> str:
         return self.array.metadata.encode_chunk_key(self.grid.position(number))
 
-    def _index(self, key: str, head: bytes, coder: ChunkCoder) -> frame.Index:
+    def _index(self, key: str, head: Buffer | None, coder: ChunkCoder) -> frame.Index:
+        known = [head]
+
+        def parsed() -> frame.Index:
+            (found,) = [known.pop()] if known else self.place.get_heads([key], n_bytes)
+            return frame.parse_index(found.to_bytes() if found else b"", coder.layout)
+
+        n_bytes = coder.layout.index_size
         try:
-            return frame.parse_index(head, coder.layout)
+            return read_again(self.place, parsed)
         except CorruptChunk as error:
             raise error.at(store=str(self.place), chunk=key) from None
 

@@ -20,6 +20,7 @@ from gangsaw.tasks.store.dataset.paths import key_of
 from gangsaw.tasks.store.place import Place
 from gangsaw.tasks.store.state.identity import CONTENT
 from gangsaw.tasks.store.state.journal import FOLDER, Job
+from gangsaw.tasks.store.state.lease import is_lease
 from gangsaw.tasks.store.state.manifest import MANIFEST
 
 JOB = f"{FOLDER}/job.json"
@@ -87,6 +88,8 @@ def choose_target(
     if final.is_empty:
         return Target(final, final)
     if not any(final.get(name) is not None for name in STORE_FILES) and not _is_job(final, jobs):
+        if all(is_lease(key) for key in final.walk()):  # a job began, and did not write anything
+            return Target(final, final)
         raise BadParams(f"{final} exists and is no Zarr store: give another name")
     if overwrite:
         return Target(final, _cleared(final, staging))
