@@ -123,8 +123,7 @@ def compress(
     final = open_place(target, writable=True)
     _check_apart(source, final)
     place = choose_target(final, skeleton.jobs, resume=resume, overwrite=overwrite)
-    first = place.work / next(iter(skeleton.jobs))
-    with leased(first) as lease:
+    with leased(place.work, next(iter(skeleton.jobs))) as lease:
         if resume:
             place.work.clean()
         write_skeleton(place, skeleton.objects, skeleton.jobs)

@@ -86,7 +86,7 @@ class ArrayRun:
         for batch in self.job.batches:
             if batch.start in self.entries and not lost.isdisjoint(batch):
                 del self.entries[batch.start]
-                self.function.journal.forget(batch)
+                self.function.journal.delete(batch)
 
     def _lost(self) -> set[int]:
         """Return the numbers of chunks that are not in the store; a listing tells, no chunk."""

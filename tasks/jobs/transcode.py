@@ -50,17 +50,21 @@ class Transcode:
 
     def begin(self, batch: range) -> bool:
         """Begin to read for a batch; False where too much is on its way, or nothing is gained."""
-        source = self.source
-        return isinstance(source, FarArray) and all(source.begin(r) for r in self._regions(batch))
+        asks, source = self.again and self.journal.begin(batch), self.source
+        if not (isinstance(source, FarArray) and source.is_far):
+            return asks
+        return all(source.begin(region) for region in self._regions(batch))
 
     def ready(self, batch: range) -> None:
         """Wait for what `begin` began."""
+        self.journal.ready(batch)
         if isinstance(self.source, FarArray):
             for region in self._regions(batch):
                 self.source.ready(region)
 
     def forget(self, batch: range) -> None:
         """Let go of what `begin` began."""
+        self.journal.forget(batch)
         if isinstance(self.source, FarArray):
             for region in self._regions(batch):
                 self.source.forget(region)

@@ -61,7 +61,11 @@ class ChunkGrid:
 
     def position(self, number: int) -> tuple[int, ...]:
         """Return the index of the chunk along each axis."""
-        return tuple(int(i) for i in np.unravel_index(number, self.counts)) if self.counts else ()
+        found = []
+        for count in reversed(self.counts):
+            number, i = divmod(number, count)
+            found.append(i)
+        return tuple(reversed(found))
 
     def region(self, number: int) -> Region:
         """Return the samples of the chunk, clipped to the array."""

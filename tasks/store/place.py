@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import errno
-import os
-import re
 import time
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,13 +19,21 @@ from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.store.address import is_far
 from gangsaw.tasks.store.far import FarStore, far_store
+from gangsaw.tasks.store.files import (
+    create_file,
+    file_stamp,
+    objects,
+    partials,
+    read_file,
+    size_of,
+    sync_files,
+    write_file,
+)
 from gangsaw.tasks.store.zipped import is_zip, zip_store
 
 Read = TypeVar("Read")
 
 AGAIN = 3  # damaged objects are read, of servers that send no checksums
-PARTIAL = re.compile(r"\.[0-9a-f]{32}\.partial$")  # LocalStore's temporary files
-SYNCS_IN_FLIGHT = 16  # a file system commits several of them together
 READS_IN_FLIGHT = 64  # hides the latency of an object store
 # what file systems of fsspec call what changes with an object
 CHANGES = ("ETag", "etag", "LastModified", "last_modified", "updated", "mtime", "created")
@@ -85,7 +89,7 @@ class Place:
     def get(self, key: str) -> Buffer | None:
         """Return the object, or None where there is none."""
         if type(self.store) is LocalStore:  # zarr itself would go through two threads
-            return _read_file(self.store.root / self._key(key))
+            return read_file(self.store.root / self._key(key))
         return sync(self.store.get(self._key(key), default_buffer_prototype()))
 
     def has(self, key: str) -> bool:
@@ -94,6 +98,9 @@ class Place:
 
     def put(self, key: str, data: Buffer | bytes) -> None:
         """Write the object atomically: readers see the old or the new one."""
+        if type(self.store) is LocalStore and not self.store.read_only:
+            write_file(self.store.root / self._key(key), data)
+            return
         if isinstance(data, bytes):
             data = default_buffer_prototype().buffer.from_bytes(data)
         sync(self.store.set(self._key(key), data))
@@ -104,7 +111,7 @@ class Place:
         Of several that try at once one succeeds, on file systems and where the server can tell.
         """
         if (folder := self.folder) is not None:
-            return _create_file(folder / key, data)
+            return create_file(folder / key, data)
         if isinstance(self.store, FarStore):
             return sync(self.store.create(self._key(key), data))
         if self.has(key):
@@ -163,7 +170,7 @@ class Place:
     def sizes(self, keys: Sequence[str]) -> list[int | None]:
         """Return the bytes of the objects, None for each that is absent; most stores read none."""
         if (folder := self.folder) is not None:
-            return [_size(folder / key) for key in keys]
+            return [size_of(folder / key) for key in keys]
         if not isinstance(self.store, FarStore):
             return [None if found is None else len(found) for found in self.get_many(keys)]
         found = sync(self.store.found(self.path))
@@ -203,7 +210,7 @@ class Place:
             root, folder = self.store.root, self.store.root / self.path
             if root.is_file():  # a store in one file
                 yield ObjectStamp("", *file_stamp(root))
-            for path in _objects(folder):
+            for path in objects(folder):
                 yield ObjectStamp(path.relative_to(folder).as_posix(), *file_stamp(path))
         elif isinstance(self.store, FarStore):
             yield from sync(self._list_stamps(self.store)) or self._read_stamps(UNLISTED)
@@ -244,9 +251,8 @@ class Place:
         if folder is None:
             return
         paths = [folder / key for key in keys]
-        with ThreadPoolExecutor(SYNCS_IN_FLIGHT) as pool:
-            list(pool.map(_sync_file, paths))
-            list(pool.map(_sync_file, {path.parent for path in paths}))
+        for batch in (paths, {path.parent for path in paths}):
+            sync_files(batch)
 
     @property
     def folder(self) -> Path | None:
@@ -262,7 +268,7 @@ class Place:
     def is_empty(self) -> bool:
         """Whether no object is there; looking creates nothing, temporary files do not count."""
         if (folder := self.folder) is not None:
-            return (folder.is_dir() and not any(_objects(folder))) or not folder.exists()
+            return (folder.is_dir() and not any(objects(folder))) or not folder.exists()
         return sync(self.store.is_empty(self.path))
 
     def clean(self) -> int:
@@ -270,7 +276,7 @@ class Place:
 
         A writer that is still alive loses at most one rename: that write fails, and is retried.
         """
-        found = [] if self.folder is None else list(_partials(self.folder))
+        found = [] if self.folder is None else list(partials(self.folder))
         for path in found:
             path.unlink(missing_ok=True)
         return len(found)
@@ -332,56 +338,3 @@ def open_place(target: str | Path | Store | StorePath, *, writable: bool = False
         return Place(zip_store(str(target)))
     path = Path(str(target).removeprefix("file://")).absolute()
     return Place(LocalStore(path, read_only=not writable))
-
-
-def file_stamp(path: Path) -> tuple[int, str, int]:
-    """Return bytes, time of change in ns and inode of a file."""
-    found = path.stat()
-    return found.st_size, str(found.st_mtime_ns), found.st_ino
-
-
-def _read_file(path: Path) -> Buffer | None:
-    try:
-        return default_buffer_prototype().buffer.from_bytes(path.read_bytes())
-    except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
-        return None
-
-
-def _create_file(path: Path, data: bytes) -> bool:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f"{path.name}.{uuid.uuid4().hex}.partial")
-    part.write_bytes(data)
-    try:
-        os.link(part, path)  # with all its bytes, or not at all
-    except FileExistsError:
-        return False
-    finally:
-        part.unlink()
-    return True
-
-
-def _size(path: Path) -> int | None:
-    try:
-        return path.stat().st_size
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-
-
-def _sync_file(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    return (Path(parent, name) for parent, _, names in os.walk(folder) for name in names)
-
-
-def _partials(folder: Path) -> Iterator[Path]:
-    return (path for path in _files(folder) if PARTIAL.search(path.name))
-
-
-def _objects(folder: Path) -> Iterator[Path]:
-    return (path for path in _files(folder) if not PARTIAL.search(path.name))

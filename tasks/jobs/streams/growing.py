@@ -97,7 +97,7 @@ class StoreStep:
             if known is not None and self._is_whole(batch):
                 return StepDone(known, self._differences(known))
             if known is not None:  # chunks were lost since
-                self.write.journal.forget(batch)
+                self.write.journal.delete(batch)
         return StepDone(write())
 
     def _on_device(self, batch: range) -> Records:

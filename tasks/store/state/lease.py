@@ -119,12 +119,16 @@ class Lease:
 
 
 @contextmanager
-def leased(array: Place) -> Iterator[Lease]:
-    """Hold the lease of a target while the context lasts; `array` is one of those of the job.
+def leased(target: Place, name: str) -> Iterator[Lease]:
+    """Hold the lease of a target while the context lasts; `name` is an array of the job.
 
-    Raises BadParams where another job holds it, which says who.
+    Raises BadParams where another job holds it, which says who, JobFailed where nobody can write.
     """
-    lease = Lease(array, _take(array))
+    array = target / name
+    try:
+        lease = Lease(array, _take(array))
+    except OSError as error:
+        raise JobFailed(f"cannot write to {target}: {error.strerror or error}") from error
     try:
         yield lease
     finally:

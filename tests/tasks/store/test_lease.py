@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from gangsaw.tasks.jobs.verification.verify import verify
 from gangsaw.tasks.store.partial import part_of
 from gangsaw.tasks.store.place import Place, open_place
 from gangsaw.tasks.store.state import lease as leases
-from gangsaw.tasks.store.state.lease import LEASE, Holder, leased
+from gangsaw.tasks.store.state.lease import LEASE, Holder, Lease, leased
 
 
 @pytest.fixture(params=["folder", "memory", "address"])
@@ -33,6 +34,10 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
         "address": lambda: open_place(f"memory://{tmp_path.name}/s.zarr", writable=True),
     }
     return kinds[request.param]() / "data"
+
+
+def held(place: Place) -> AbstractContextManager[Lease]:
+    return leased(Place(place.store), "data")
 
 
 def put(place: Place, **changes: object) -> Holder:
@@ -50,13 +55,13 @@ def ended() -> int:
 
 
 def test_a_second_job_is_told(place: Place) -> None:
-    with leased(place):
+    with held(place):
         told = f"process {os.getpid()} on .* is writing there"
-        with pytest.raises(BadParams, match=told), leased(place):
+        with pytest.raises(BadParams, match=told), held(place):
             pytest.fail("two hold it")
         assert place.has(LEASE)
     assert place.is_empty
-    with leased(place):
+    with held(place):
         pass
 
 
@@ -66,7 +71,7 @@ def test_one_of_many_wins(place: Place) -> None:
     def take() -> None:
         start.wait()
         try:
-            with leased(place):
+            with held(place):
                 won.append(1)
                 start.wait()
         except BadParams:
@@ -84,7 +89,7 @@ def test_one_of_many_wins(place: Place) -> None:
 def test_that_of_a_dead_process_of_this_host_is_taken_at_once(place: Place) -> None:
     for changes in ({"process": ended()}, {"started": 7}, {"boot": "another one"}):
         put(place, **changes)
-        with leased(place) as lease:
+        with held(place) as lease:
             assert json.loads(_bytes(place))["token"] == lease.holder.token
     assert place.is_empty
 
@@ -93,26 +98,26 @@ def test_that_of_another_host_is_taken_when_it_is_stale(tmp_path: Path) -> None:
     place = open_place(tmp_path / "store.zarr", writable=True) / "data"
     put(place, host="elsewhere", seconds=0.0)  # by its own clock, which may be wrong, long ago
     told = r"on elsewhere is writing there \(heard of \d s ago\)"
-    with pytest.raises(BadParams, match=told), leased(place):
+    with pytest.raises(BadParams, match=told), held(place):
         pytest.fail("it is held")
     assert place.folder is not None
     then = time.time() - leases.STALE_SECONDS - 10
     os.utime(place.folder / LEASE, (then, then))
-    with leased(place):
+    with held(place):
         pass
     assert place.is_empty
 
 
 def test_a_torn_lease_holds_nobody_up(place: Place) -> None:
     place.put(LEASE, b'{"host":')
-    with leased(place):
+    with held(place):
         pass
     assert place.is_empty
 
 
 def test_it_is_renewed_and_its_loss_noticed(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(leases, "RENEW_SECONDS", 0.02)
-    with leased(place) as lease:
+    with held(place) as lease:
         first = json.loads(_bytes(place))["seconds"]
         _until(lambda: json.loads(_bytes(place))["seconds"] > first)
         lease.check()
@@ -126,7 +131,7 @@ def test_it_is_renewed_and_its_loss_noticed(place: Place, monkeypatch: pytest.Mo
 def test_jobs_hold_it(tmp_path: Path) -> None:
     source, target = labelled_source(tmp_path), tmp_path / "a.zarr"
     told = r"a\.zarr/data: process .* is writing there"
-    with leased(open_place(target, writable=True) / "data"), pytest.raises(BadParams, match=told):
+    with leased(open_place(target, writable=True), "data"), pytest.raises(BadParams, match=told):
         job(source, target)
     job(source, target)
     assert verify(target).extra == ()
