@@ -16,6 +16,7 @@ from zarr.core.sync import sync
 
 import gangsaw
 from gangsaw.codecs.core.errors import BadParams, GangsawError, JobFailed
+from gangsaw.tasks.jobs.transcode import ahead_bytes
 from gangsaw.tasks.store import far
 from gangsaw.tasks.store.address import Address, opened_with, options_of
 from gangsaw.tasks.store.far import Allowance, FarStore
@@ -126,6 +127,12 @@ def test_the_bytes_in_flight_are_bounded(
     assert 0 < most[id(writes)] <= limit
     assert 0 < most[id(reads)] <= limit
     assert writes.used == reads.used == 0
+
+
+def test_jobs_promise_what_is_in_flight() -> None:
+    far_away, near = open_place("s3://bucket/a.zarr"), open_place("memory://a/a.zarr")
+    assert (ahead_bytes(None, near, 5), ahead_bytes(None, far_away, 5)) == (0, far.WRITE_BYTES)
+    assert ahead_bytes(None, far_away, far.WRITE_BYTES + 1) == far.WRITE_BYTES + 1
 
 
 def test_one_object_is_always_allowed() -> None:
