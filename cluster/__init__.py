@@ -1,1 +1,6 @@
-"""Ways to get a Dask client: one file each, `start(config) -> Client`."""
+"""Ways to get a Dask client: one file each, `start(config) -> Client`; `connect` finds it."""
+
+from gangsaw.cluster.config import Certificates
+from gangsaw.cluster.kinds import connect
+
+__all__ = ["Certificates", "connect"]

@@ -1,4 +1,4 @@
-"""A client of workers on this machine, or of a scheduler that runs elsewhere."""
+"""A client of workers on this machine."""
 
 from __future__ import annotations
 
@@ -10,21 +10,23 @@ from multiprocessing import resource_tracker
 
 import dask
 from distributed import Client, LocalCluster
-from distributed.comm import get_address_host
 from distributed.utils import LoopRunner
 
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.interrupts import interrupts_wait
+from gangsaw.cluster.security import security_of
+from gangsaw.cluster.settings import setting
 
 LOOPBACK = "127.0.0.1"
 # Workers keep freed memory for the next chunk. Dask's own setting returns it at once, and then a
 # job waits for fresh pages. 32 MiB is the largest threshold that glibc takes.
 # One arena: otherwise each thread that waits for a disk leaves another one that holds memory.
-KEEP_MEMORY = {
-    "distributed.nanny.pre-spawn-environ.MALLOC_ARENA_MAX": 1,
-    "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 256 << 20,
-    "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": 32 << 20,
+MALLOC = {
+    "MALLOC_ARENA_MAX": 1,
+    "MALLOC_TRIM_THRESHOLD_": 256 << 20,
+    "MALLOC_MMAP_THRESHOLD_": 32 << 20,
 }
+KEEP_MEMORY = {f"distributed.nanny.pre-spawn-environ.{name}": MALLOC[name] for name in MALLOC}
 # Dask samples threads every 10 ms and event loops every 20 ms by default, which costs a worker
 # processor time. The dashboard's profile of chunks, which take longer, needs fewer samples.
 LOOK_SELDOM = {
@@ -42,41 +44,7 @@ PRELOAD = (
 
 @contextmanager
 def start(config: ClusterConfig) -> Iterator[Client]:
-    """Yield a client; at the end a cluster that was started here is gone.
-
-    Raises
-    ------
-    ConnectionError
-        No scheduler answers at `config.scheduler`.
-    ValueError
-        That is no address.
-    """
-    with connect(config) if config.scheduler else _local(config) as client:
-        yield client
-
-
-@contextmanager
-def connect(config: ClusterConfig) -> Iterator[Client]:
-    """Yield a client of the running scheduler at `config.scheduler`."""
-    try:
-        get_address_host(config.scheduler)  # a Client would complain of it again when collected
-    except ValueError as error:
-        raise ValueError(
-            f"{config.scheduler!r} is no address of a Dask scheduler; say tcp://HOST:8786"
-        ) from error
-    try:
-        client = Client(config.scheduler, timeout=config.connect_seconds, set_as_default=False)
-    except (OSError, TimeoutError, ValueError) as error:
-        raise ConnectionError(
-            f"no Dask scheduler answers at {config.scheduler} within "
-            f"{config.connect_seconds:g} s: start one there, or leave --scheduler out"
-        ) from error
-    with client:
-        yield client
-
-
-@contextmanager
-def _local(config: ClusterConfig) -> Iterator[Client]:
+    """Yield a client of workers on this machine; at the end these are gone."""
     workers, threads = config.size
     with dask.config.set({**KEEP_MEMORY, **LOOK_SELDOM}), ExitStack() as stack:
         with interrupts_wait():
@@ -89,14 +57,20 @@ def _local(config: ClusterConfig) -> Iterator[Client]:
                 processes=config.processes,
                 host=LOOPBACK,
                 memory_limit=config.memory_limit or "auto",
-                dashboard_address=f"{LOOPBACK}:0",  # None would mean port 8787, taken or not
+                dashboard_address=setting("dashboard-address"),
                 scheduler_kwargs={"dashboard": config.dashboard},
                 resources=config.resources or None,
                 silence_logs=logging.CRITICAL + 1 if config.silent else logging.WARNING,
-                **({"preload": [PRELOAD]} if config.processes else {}),
+                **(_of_processes(config) if config.processes else {}),
             )
             stack.enter_context(cluster)
         yield stack.enter_context(Client(cluster, set_as_default=False))
+
+
+def _of_processes(config: ClusterConfig) -> dict[str, object]:
+    """Return what workers have that are no threads of this process: connections, for one."""
+    security = security_of(config)
+    return {"preload": [PRELOAD], **({"security": security} if security else {})}
 
 
 def _deaf_runner() -> LoopRunner:

@@ -14,23 +14,23 @@ def __getattr__(name: str) -> object:
         return _names()
     if name.startswith("_"):  # of Python's machinery
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from gangsaw.codecs.core.codec_table import codec_class
+    from gangsaw.codecs.core.codec_table import named_class
 
     if name in (homes := _homes()):
-        return codec_class(homes[name])
+        return named_class(homes[name])
     if name.endswith(V2) and name.removesuffix(V2) in homes:
         from gangsaw.codecs.core.zarr.v2 import derived
 
-        kind: object = codec_class(homes[name.removesuffix(V2)])
+        kind: object = named_class(homes[name.removesuffix(V2)])
         return derived(kind)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def _homes() -> dict[str, str]:
     """Return the Zarr name of each class of the table."""
-    from gangsaw.codecs.core.codec_table import entry_of, table
+    from gangsaw.codecs.core.codec_table import entry_of, names
 
-    return {entry_of(name).attr: name for name in table()}
+    return {entry_of(name).attr: name for name in names()}
 
 
 def _names() -> list[str]:

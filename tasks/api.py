@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, TypeAlias
 
-from gangsaw.codecs.core.errors import BadParams, DeviceError, JobFailed
+from gangsaw.codecs.core.errors import BadParams, DeviceError, GangsawError, JobFailed
 from gangsaw.codecs.core.options import listed
 from gangsaw.tasks.asked import (
     as_stored,
@@ -47,8 +47,6 @@ from gangsaw.tasks.store.stamps import Watch, Watched
 from gangsaw.tasks.store.zipped import packed_target, zarr_at
 
 StorageOptions: TypeAlias = Mapping[str, object] | None
-
-CLUSTERS = {"cpu": "local", "gpu": "gpu"}  # modules that start workers
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -319,33 +317,58 @@ def workers(
     *,
     workers: int = 0,
     threads: int = 0,
+    cluster: str = "",
     scheduler: str = "",
+    scheduler_file: str = "",
+    wait_workers: int = 0,
+    tls: tuple[str, str, str] = ("", "", ""),
     device: str = "cpu",
     dashboard: bool = False,
     silent: bool = False,
 ) -> Iterator[Client]:
-    """Yield a Dask client: of a scheduler's address, or of workers started on this machine.
+    """Yield a Dask client: of a scheduler's address or file, or of workers that are started.
 
-    `device` "gpu" starts one worker per GPU, `workers` of them at most. `silent` hides the log
-    lines of these workers. Raises JobFailed where no scheduler answers, BadParams for what is no
-    address, DeviceError for what is missing for GPUs.
+    `cluster` is a kind, by default this machine, or a scheduler's address. `device` "gpu" starts
+    one worker per GPU, `workers` of them at most. `tls` are files of the authority, the certificate
+    and its key. `silent` hides the log lines of these workers. Raises JobFailed where no scheduler
+    answers, no cluster starts or no workers come, BadParams for what is no address, kind or
+    setting, DeviceError for what is missing for GPUs.
     """
-    from gangsaw.cluster.config import ClusterConfig
+    from gangsaw.cluster.config import Certificates, ClusterConfig
+    from gangsaw.cluster.kinds import configured, start
 
-    start = import_module(f"gangsaw.cluster.{CLUSTERS[checked_device(device)]}").start
-    if not scheduler:
-        check_here(device)
-
-    config = ClusterConfig(
-        workers=workers, threads=threads, scheduler=scheduler, dashboard=dashboard, silent=silent
-    )
-    with ExitStack() as stack:
-        try:
-            client = stack.enter_context(start(config))
-        except ConnectionError as error:
-            raise JobFailed(str(error)) from error
-        except ValueError as error:
-            raise BadParams(str(error)) from error
-        except (ModuleNotFoundError, RuntimeError) as error:
-            raise DeviceError(str(error)) from error
+    checked_device(device)
+    with _as_ours(device), ExitStack() as stack:
+        config = ClusterConfig(
+            workers=workers,
+            threads=threads,
+            scheduler=scheduler,
+            scheduler_file=scheduler_file,
+            wait_workers=wait_workers,
+            certificates=Certificates(*tls),
+            device=device,
+            dashboard=dashboard,
+            silent=silent,
+        )
+        config = configured(cluster, config)
+        if config.is_here:
+            check_here(config.device)
+        client = stack.enter_context(start(config))
+        later = stack.pop_all()
+    with later:
         yield client
+
+
+@contextmanager
+def _as_ours(device: str) -> Iterator[None]:
+    """Raise what a cluster raises before it is there as errors of ours."""
+    try:
+        yield
+    except ConnectionError as error:
+        raise JobFailed(str(error)) from error
+    except ValueError as error:
+        raise BadParams(str(error)) from error
+    except (ModuleNotFoundError, RuntimeError) as error:
+        if isinstance(error, GangsawError):
+            raise
+        raise (DeviceError if device == "gpu" else JobFailed)(str(error)) from error

@@ -7,16 +7,20 @@ the locks of HDF5 and casacore keep other processes out.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import _lru_cache_wrapper, lru_cache, wraps
 from threading import Lock
-from typing import ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 _CACHES: list[_lru_cache_wrapper[object]] = []
 _LOCK = Lock()
+CLOSE_SECONDS = 5.0  # that a worker has to answer
 _running = 0  # public calls: the last one closes the files of all
 
 
@@ -70,5 +74,11 @@ def _open_until_return(client: object) -> Iterator[None]:
             is_last = _running == 0
         if is_last:
             close_files()
-        if (run := getattr(client, "run", None)) is not None:
-            run(close_files, on_error="ignore")
+        if client is not None:
+            _close_on_workers(cast("Client", client))
+
+
+def _close_on_workers(client: Client) -> None:
+    """Let go of them there, too: not for long, since a worker may hang and a scheduler be lost."""
+    with suppress(Exception):
+        client.sync(client._run, close_files, on_error="ignore", callback_timeout=CLOSE_SECONDS)

@@ -42,7 +42,9 @@ def test_a_star_imports_the_codecs() -> None:
     found: dict[str, Any] = {}
     exec("from gangsaw.codecs import *", found)
     assert found.keys() - {"__builtins__"} == {
-        name for kind in codec_types() for name in (kind.__name__, f"{kind.__name__}V2")
+        name
+        for kind in (*codec_types(), *codec_table.bytes_classes())
+        for name in (kind.__name__, f"{kind.__name__}V2")
     }
 
 

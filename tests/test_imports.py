@@ -23,14 +23,18 @@ KNOW_NO_FORMAT = {"tasks.jobs", "tasks.store", "tasks.engine"}
 KNOW_NO_FORMAT |= {"gangsaw", "tasks.console", "tasks.api", "tasks.asked", "tasks.bench"}
 
 KERNEL_WORLD = {"numpy", "numba", "llvmlite", "google_crc32c"}
-# the modules that alone know a library, as far as codecs go
+# the modules that alone know a library, as far as codecs go: of Zarr the bases of both kinds
+BASES = {f"gangsaw.codecs.core.zarr.{name}" for name in ("block_codec", "bytes_codec", "named")}
 ONLY_IN = {
-    "zarr": "gangsaw.codecs.core.zarr.block_codec",
-    "numcodecs": "gangsaw.codecs.core.zarr.v2",
-    "cuda": "gangsaw.codecs.core.cuda.compiling",
+    "zarr": BASES,
+    "numcodecs": {"gangsaw.codecs.core.zarr.v2"},
+    "cuda": {"gangsaw.codecs.core.cuda.compiling"},
 }
 DASK = {"dask", "distributed"}
-KNOW_DASK = {f"gangsaw.tasks.engine.{name}" for name in ("window", "batches", "bags")}
+KNOW_DASK = {
+    f"gangsaw.tasks.engine.{name}"
+    for name in ("flying.flights", "flying.calls", "window", "batches", "bags")
+}
 KNOW_CLUSTERS = {"gangsaw", "tasks.api", "tasks.console"}
 # modules of public names, and the domain of each
 PUBLIC = {"gangsaw.genomes": "tasks.genomes", "gangsaw.reads": "tasks.reads"}
@@ -102,7 +106,8 @@ def _wrong_library(module: str, top: str) -> str:
         return "" if knows or module == "gangsaw.codecs.core.cuda.device" else "no gpu file"
     if within(module, "gangsaw.codecs"):
         if top in ONLY_IN:
-            return "" if module == ONLY_IN[top] else f"{ONLY_IN[top]} alone knows {top}"
+            known = ", ".join(sorted(ONLY_IN[top]))
+            return "" if module in ONLY_IN[top] else f"{known} alone know {top}"
         return "" if top in KERNEL_WORLD else "codecs need NumPy and Numba alone"
     return f"{top} is the engine's" if top in DASK and module not in KNOW_DASK else ""
 

@@ -19,7 +19,8 @@ from gangsaw.tasks.formats.known.envi.text import header_text
 from gangsaw.tasks.hyperspectral.synthetic import make_scene
 
 README = (Path(__file__).parents[1] / "README.md").read_text()
-BLOCKS = re.findall(r"(?:<!-- ci: (run|gpu) -->\n)?```(sh|python)\n(.*?)```", README, re.DOTALL)
+MARK = r"(?:<!-- ci: (run|gpu|cluster) -->\n)?"  # of what is not run here
+BLOCKS = re.findall(MARK + r"```(sh|python)\n(.*?)```", README, re.DOTALL)
 EXAMPLES = [(language, text) for where, language, text in BLOCKS if not where]
 
 

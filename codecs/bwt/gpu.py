@@ -1,22 +1,29 @@
-"""GPU backend of the codec: blocks of effort dense are decoded on the device.
+"""GPU backend of the codec: blocks of both efforts are coded on the device, both ways.
 
-Other blocks are coded on the host, wherever they lie, and so are the heads of lanes.
+Heads of lanes and tables are coded on the host; blocks that are stored as they are go through it.
 """
 
 from __future__ import annotations
 
+from functools import partial
+
 from gangsaw.codecs.bwt import cpu
-from gangsaw.codecs.bwt.gpu_decode import decode_blocks
-from gangsaw.codecs.bwt.memory import decoder_device_bytes
+from gangsaw.codecs.bwt.dense.device import gpu_decode as dense
+from gangsaw.codecs.bwt.dense.device import gpu_encode as dense_encode
+from gangsaw.codecs.bwt.fast.device import gpu_decode as fast
+from gangsaw.codecs.bwt.fast.device import gpu_encode as fast_encode
+from gangsaw.codecs.bwt.gpu_decode import Decode, decode_blocks
+from gangsaw.codecs.bwt.gpu_encode import Encode, encode_blocks
+from gangsaw.codecs.bwt.memory import decoder_device_bytes, encoder_device_bytes
 from gangsaw.codecs.bwt.params import Params
-from gangsaw.codecs.bwt.payload import DENSE
-from gangsaw.codecs.core.coding.device import DeviceBackend, DeviceDecoder
+from gangsaw.codecs.bwt.payload import DENSE, FAST
+from gangsaw.codecs.core.coding.device import DeviceBackend, DeviceDecoder, DeviceEncoder
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 
 
-def decoder_bytes(n_bytes: int, target: DeviceArray, params: Params) -> int:
+def decoder_bytes(n_bytes: int, target: DeviceArray, params: Params, effort: str) -> int:
     """Return a bound on the device memory that decoding one block of so many bytes takes."""
-    return decoder_device_bytes(n_bytes, target.shape[0])
+    return decoder_device_bytes(n_bytes, target.shape[0], effort)
 
 
 def is_contiguous(target: DeviceArray) -> bool:
@@ -24,6 +31,30 @@ def is_contiguous(target: DeviceArray) -> bool:
     return target.strides == (target.dtype.itemsize,)
 
 
+def decoder(stage: Decode, effort: str) -> DeviceDecoder[Params]:
+    """Return the decoder of an effort."""
+    return DeviceDecoder(
+        partial(decode_blocks, stage=stage),
+        partial(decoder_bytes, effort=effort),
+        is_plain=is_contiguous,
+    )
+
+
+def encoder_bytes(source: DeviceArray, params: Params) -> int:
+    """Return a bound on the device memory that encoding one block takes."""
+    return encoder_device_bytes(source.shape[0], params.effort)
+
+
+def encoder(stage: Encode, kind: int) -> DeviceEncoder[Params]:
+    """Return the encoder of an effort."""
+    return DeviceEncoder(partial(encode_blocks, stage=stage, kind=kind), encoder_bytes)
+
+
 BACKEND = DeviceBackend(
-    cpu.BACKEND, {}, {DENSE: DeviceDecoder(decode_blocks, decoder_bytes, is_plain=is_contiguous)}
+    cpu.BACKEND,
+    {
+        DENSE: encoder(dense_encode.encode_blocks, DENSE),
+        FAST: encoder(fast_encode.encode_blocks, FAST),
+    },
+    {DENSE: decoder(dense.decode_blocks, "dense"), FAST: decoder(fast.decode_blocks, "fast")},
 )

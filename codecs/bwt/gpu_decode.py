@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 import numpy as np
 
-from gangsaw.codecs.bwt.dense.device import gpu_decode as dense
 from gangsaw.codecs.bwt.params import Params
 from gangsaw.codecs.bwt.payload import Octets, Rows, split
 from gangsaw.codecs.bwt.transform.gpu_inverse import invert_blocks
@@ -17,11 +17,19 @@ from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.errors import CorruptChunk
 
+Decode: TypeAlias = Callable[[Sequence[Octets], Sequence[DeviceArray]], Errors]
+
 
 def decode_blocks(
-    blocks: Sequence[EncodedBlock], targets: Sequence[DeviceArray], params: Params
+    blocks: Sequence[EncodedBlock],
+    targets: Sequence[DeviceArray],
+    params: Params,
+    stage: Decode,
 ) -> Errors:
-    """Fill contiguous (n,) uint8 from payloads of kind dense; return the errors of wrong ones."""
+    """Fill contiguous (n,) uint8 from payloads of one kind; return the errors of wrong ones.
+
+    stage : fills strings from what they are coded to, and returns errors
+    """
     numbers, rows, bodies = list[int](), list[Rows](), list[Octets]()
     errors: Errors = {}
     for i, (block, target) in enumerate(zip(blocks, targets, strict=True)):
@@ -34,15 +42,17 @@ def decode_blocks(
             rows.append(own)
             bodies.append(body)
     outs = [targets[i] for i in numbers]
-    found = _decode(rows, bodies, outs) if outs else {}
+    found = _decode(rows, bodies, outs, stage) if outs else {}
     return errors | {numbers[i]: error for i, error in found.items()}
 
 
-def _decode(rows: Sequence[Rows], bodies: Sequence[Octets], outs: Sequence[DeviceArray]) -> Errors:
+def _decode(
+    rows: Sequence[Rows], bodies: Sequence[Octets], outs: Sequence[DeviceArray], stage: Decode
+) -> Errors:
     """Decode strings, invert those that are right; return the errors of either."""
     cp = cupy()
     strings = [cp.empty(out.shape, np.uint8) for out in outs]
-    errors = dense.decode_blocks(bodies, strings)
+    errors = stage(bodies, strings)
     right = [i for i in range(len(outs)) if i not in errors]
     if right:
         there = [DeviceTransformed(strings[i], cp.asarray(rows[i])) for i in right]

@@ -6,8 +6,12 @@ The suite over every codec measures it.
 from __future__ import annotations
 
 from gangsaw.codecs.bwt.dense.cpu import device_room as dense_device_room
+from gangsaw.codecs.bwt.dense.cpu import encoder_room as dense_encoder_room
 from gangsaw.codecs.bwt.dense.cpu import room as dense_room
+from gangsaw.codecs.bwt.fast.cpu import device_room as fast_device_room
+from gangsaw.codecs.bwt.fast.cpu import encoder_room as fast_encoder_room
 from gangsaw.codecs.bwt.fast.cpu import room as fast_room
+from gangsaw.codecs.bwt.lanes.cut import device_room as runs_device_room
 from gangsaw.codecs.bwt.transform.forward import device_room as transform_device_room
 from gangsaw.codecs.bwt.transform.forward import room as transform_room
 
@@ -15,6 +19,8 @@ PER_BLOCK = 1 << 9  # rows, index, Python objects
 FIXED = 1 << 12  # of a chunk without blocks, too
 PER_BLOCK_OF_DEVICE = 1 << 12  # rows; allocations are of 512 bytes
 ROOMS = {"dense": dense_room, "fast": fast_room}
+DEVICE_ROOMS = {"dense": dense_device_room, "fast": fast_device_room}  # of decoders
+ENCODER_ROOMS = {"dense": dense_encoder_room, "fast": fast_encoder_room}  # on a device
 
 
 def peak_bytes(n_bytes: int, block_bytes: int, n_blocks: int, busy: int, effort: str) -> int:
@@ -29,10 +35,19 @@ def peak_bytes(n_bytes: int, block_bytes: int, n_blocks: int, busy: int, effort:
     return n_bytes + PER_BLOCK * n_blocks + FIXED + max(2 * n_bytes, coding)
 
 
-def decoder_device_bytes(n_bytes: int, n: int) -> int:
-    """Return a bound on the device memory to decode one dense block of n bytes from so many.
+def decoder_device_bytes(n_bytes: int, n: int, effort: str) -> int:
+    """Return a bound on the device memory to decode one block of n bytes from so many.
 
     A target in one piece, the transformed string, and the room of both stages.
     """
-    stages = dense_device_room(n_bytes, n) + transform_device_room(n, 1)
+    stages = DEVICE_ROOMS[effort](n_bytes, n) + transform_device_room(n, 1)
     return 2 * n + PER_BLOCK_OF_DEVICE + stages
+
+
+def encoder_device_bytes(n: int, effort: str) -> int:
+    """Return a bound on the device memory to encode one block of n bytes.
+
+    A copy in one piece, the transform, runs, and the room of the entropy stage.
+    """
+    stages = transform_device_room(n, 1) + runs_device_room(n) + ENCODER_ROOMS[effort](n)
+    return n + PER_BLOCK_OF_DEVICE + stages

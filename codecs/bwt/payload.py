@@ -45,11 +45,14 @@ def write(block: Octets, kind: int) -> tuple[Octets, ...]:
     """Return the parts of the payload of a block, (n,) uint8: raw where `kind` is not shorter."""
     transformed = transform(block)
     body = STAGES[kind].encode(transformed.bwt, None)
-    if body is not None:
-        parts = np.array([kind], np.uint8), _packed(transformed.rows), body
-        if sum(part.size for part in parts) <= block.size:
-            return parts
-    return raw(block)
+    parts = None if body is None else shorter(kind, transformed.rows, (body,), block.size)
+    return raw(block) if parts is None else parts
+
+
+def shorter(kind: int, rows: Rows, body: tuple[Octets, ...], n: int) -> tuple[Octets, ...] | None:
+    """Return the parts of the payload of n bytes, None where it gets longer than raw ones."""
+    parts = np.array([kind], np.uint8), _packed(rows), *body
+    return parts if sum(part.size for part in parts) <= n else None
 
 
 def raw(block: Octets) -> tuple[Octets, ...]:

@@ -8,7 +8,15 @@ from gangsaw.codecs.bwt.params import EFFORTS, MOST_BLOCK, Params
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.samples import Sample
 
-SOURCES = "dense/device/decode.cu", "transform/forward.cu", "transform/inverse.cu"
+SOURCES = (
+    "dense/device/decode.cu",
+    "dense/device/encode.cu",
+    "fast/device/decode.cu",
+    "fast/device/encode.cu",
+    "lanes/device/runs.cu",
+    "transform/forward.cu",
+    "transform/inverse.cu",
+)
 KERNELS = {name: [dict[str, int | str]()] for name in SOURCES}
 LINE = b"%02d:%02d:07 host sshd[%d]: Failed password for root from 10.0.%d.7 port 22\n"
 

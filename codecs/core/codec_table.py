@@ -1,5 +1,7 @@
 """The codec table: installed codecs under their Zarr names, as entry points say it.
 
+It knows two kinds: codecs of arrays, and those of bytes, which stand behind a serializer of Zarr's
+and code by one of the others. Zarr's group of entry points has both; `BYTES` lists the second kind.
 Nothing of a codec is imported before it is asked for, and what cannot be imported is left out.
 """
 
@@ -10,7 +12,7 @@ from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import EntryPoint
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from gangsaw.codecs.core import tables
 from gangsaw.codecs.core.errors import BadParams, GangsawError
@@ -19,27 +21,43 @@ from gangsaw.codecs.core.suits import Answers
 
 if TYPE_CHECKING:
     from gangsaw.codecs.core.zarr.block_codec import BlockCodec
+    from gangsaw.codecs.core.zarr.bytes_codec import BytesCodec
+    from gangsaw.codecs.core.zarr.named import NamedCodec
 
 Answer = TypeVar("Answer")
 GROUP = "zarr.codecs"
+BYTES = "gangsaw.bytes_codecs"  # which codecs of GROUP are of bytes
 PREFIX = "gangsaw."  # of Zarr names of codecs of this kind; users may leave it out
 
 
 @lru_cache
 def table() -> Mapping[str, tables.Candidates]:
-    """Return the entry points of the codecs by Zarr name, sorted; nothing is imported."""
+    """Return the entry points of codecs of arrays by Zarr name, sorted; nothing is imported."""
     found = tables.entries(GROUP, PREFIX)
+    return {name: found[name] for name in sorted(found.keys() - bytes_table().keys())}
+
+
+@lru_cache
+def bytes_table() -> Mapping[str, tables.Candidates]:
+    """Return the entry points of codecs of bytes by Zarr name, sorted; nothing is imported."""
+    found = tables.entries(BYTES, PREFIX)
     return {name: found[name] for name in sorted(found)}
 
 
 @lru_cache
+def names() -> tuple[str, ...]:
+    """Return the Zarr names of the codecs of both kinds."""
+    return (*table(), *bytes_table())
+
+
+@lru_cache
 def entry_of(name: str) -> EntryPoint:
-    """Return the entry point of a codec of the table.
+    """Return the entry point of a codec of either table.
 
     Of several with one name it is the first whose class and answers can be imported. Where a
     module is not there at all no class is imported to find out, so that help stays quick.
     """
-    several = table()[name]
+    several = table()[name] if name in table() else bytes_table()[name]
     if len(several) > 1:
         there = tuple(entry for entry in several if tables.passes(entry, _find_module))
         several = there or several[:1]
@@ -76,17 +94,27 @@ def has_module(name: str, module: str) -> bool:
     return _has_module(entry_of(name), module)
 
 
-def codec_class(name: str) -> type[BlockCodec]:
-    """Return the class of a codec of the table; BadParams where it cannot be imported."""
+def named_class(name: str) -> type[NamedCodec]:
+    """Return the class of a codec of either kind; BadParams where it cannot be imported."""
     loaded = _loaded(name)
     if loaded is None:
         raise _unusable(name)
     return loaded
 
 
+def codec_class(name: str) -> type[BlockCodec]:
+    """Return the class of a codec of arrays; BadParams where it cannot be imported."""
+    return cast("type[BlockCodec]", named_class(name))
+
+
 def classes() -> list[type[BlockCodec]]:
-    """Return the classes of all codecs that can be imported."""
-    return [loaded for name in table() if (loaded := _loaded(name)) is not None]
+    """Return the classes of all codecs of arrays that can be imported."""
+    return [cast("type[BlockCodec]", c) for n in table() if (c := _loaded(n)) is not None]
+
+
+def bytes_classes() -> list[type[BytesCodec]]:
+    """Return the classes of all codecs of bytes that can be imported."""
+    return [cast("type[BytesCodec]", c) for n in bytes_table() if (c := _loaded(n)) is not None]
 
 
 def answers() -> Mapping[str, Answers]:
@@ -94,7 +122,7 @@ def answers() -> Mapping[str, Answers]:
 
     No codec's class is imported for it, and so neither Zarr nor a kernel.
     """
-    found = {name: _answers(name) for name in table()}
+    found = {name: _answers(name) for name in names()}
     return {name: answer for name, answer in found.items() if answer is not None}
 
 
@@ -104,7 +132,7 @@ def ask(name: str, question: Callable[[Answers], Answer]) -> Answer | None:
     Errors of the array that it looks at are raised.
     """
     answer = answers()[name]
-    entry = entry_of(name) if name in table() else None
+    entry = entry_of(name) if name in names() else None
     return tables.ask(entry, lambda: question(answer), (GangsawError, OSError))
 
 
@@ -126,10 +154,10 @@ def is_usable(name: str) -> bool:
 
 
 @lru_cache
-def _loaded(name: str) -> type[BlockCodec] | None:
+def _loaded(name: str) -> type[NamedCodec] | None:
     entry = entry_of(name)
 
-    def load() -> type[BlockCodec]:
+    def load() -> type[NamedCodec]:
         found = _class(entry)
         if name in contested():
             found.take_name()
@@ -144,8 +172,8 @@ def _answers(name: str) -> Answers | None:
     return tables.attempt(entry, lambda: _answers_of(entry))
 
 
-def _class(entry: EntryPoint) -> type[BlockCodec]:
-    found: type[BlockCodec] = entry.load()
+def _class(entry: EntryPoint) -> type[NamedCodec]:
+    found: type[NamedCodec] = entry.load()
     return found
 
 
@@ -167,7 +195,7 @@ def _import_all(entry: EntryPoint) -> None:
     """Raise where an entry is no whole codec."""
     _answers_of(entry)
     if not hasattr(found := _class(entry), "take_name"):
-        raise TypeError(f"{found!r:.60} is no BlockCodec")
+        raise TypeError(f"{found!r:.60} is no codec of ours")
 
 
 def _package(entry: EntryPoint) -> str:

@@ -127,6 +127,13 @@ class Answers:
         """Return the plain codec, as Zarr's JSON, of an array that goes with those it codes."""
         return None
 
+    def inner(self, array: ArrayFacts) -> str | None:
+        """Return the Zarr name of the codec that this one, of bytes, usually codes an array by.
+
+        Another may be named in its parameter `inner`. None is of codecs that code by themselves.
+        """
+        return None
+
     def least_chunks(self, array: ArrayFacts) -> Mapping[int, int] | None:
         """Return the extent below which no chunk is cut, by axis; axes not named are cut to 1.
 

@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
+import typer
+
+from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.console import options as opt
 
 if TYPE_CHECKING:
     from distributed import Client
+
+WorkersAbove = Annotated[
+    int,
+    typer.Option("--wait-workers", min=0, help="Begin when so many workers are there."),
+]
+Kind = Annotated[
+    str,
+    typer.Option(
+        "--cluster",
+        help="local, cuda, slurm, kubernetes, ssh, or the address of a scheduler.",
+    ),
+]
+SchedulerFile = Annotated[
+    str, typer.Option(help="File in which a running Dask scheduler wrote its address.")
+]
+TlsCaFile = Annotated[str, typer.Option(help="PEM of who signed the cluster's certificates.")]
+TlsCert = Annotated[str, typer.Option(help="PEM of our certificate.")]
+TlsKey = Annotated[str, typer.Option(help="PEM of its key, unless the certificate's holds it.")]
 
 
 @dataclass(frozen=True)
@@ -20,32 +42,104 @@ class Workers:
     workers: opt.Workers = None
     threads: opt.Threads = 0
 
-    def session(self) -> AbstractContextManager[Client | None]:
+    @property
+    def is_here(self) -> bool:
+        """Whether the work is done in this process."""
+        return self.workers == 0
+
+    @contextmanager
+    def session(self) -> Iterator[Client | None]:
         """Yield a Dask client of such workers, or None to work in this process."""
-        return opt.session(self.workers, self.threads, "")
+        self.check()
+        if self.is_here:
+            from gangsaw.codecs.core.memory.threads import set_thread_limit
+
+            set_thread_limit(self.threads or None)
+            yield None
+            return
+        from gangsaw.tasks import api
+
+        settings = {"workers": self.workers or 0, "threads": self.threads, **self.named()}
+        with api.workers(**settings, silent=True) as client:  # type: ignore[arg-type]
+            yield client
+
+    def check(self) -> None:
+        """Raise BadParams for options that contradict each other."""
+
+    def named(self) -> dict[str, object]:
+        """Return what else `api.workers` is told."""
+        return {}
 
 
 @dataclass(frozen=True)
 class Hosts(Workers):
-    """Workers of this machine or of a scheduler, on CPUs."""
+    """Workers of this machine or of a cluster, on CPUs."""
 
+    cluster: Kind = ""
     scheduler: opt.Scheduler = ""
+    scheduler_file: SchedulerFile = ""
+    wait_workers: WorkersAbove = 0
+    tls_ca_file: TlsCaFile = ""
+    tls_cert: TlsCert = ""
+    tls_key: TlsKey = ""
 
-    def session(self) -> AbstractContextManager[Client | None]:
-        """Yield a Dask client of such workers, or None to work in this process."""
-        return opt.session(self.workers, self.threads, self.scheduler)
+    @property
+    def is_named(self) -> bool:
+        """Whether a cluster is named, or a scheduler."""
+        return bool(self.cluster or self.scheduler or self.scheduler_file)
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the work is done in this process."""
+        return self.workers == 0 and not self.is_named
+
+    def check(self) -> None:
+        """Raise BadParams for options that contradict each other."""
+        of_clusters = (self.wait_workers, self.tls_ca_file, self.tls_cert, self.tls_key)
+        if self.is_here and any(of_clusters):
+            raise BadParams(
+                "--wait-workers and --tls-... are for workers: say --cluster or --workers"
+            )
+        if self.is_named and self.workers == 0 and type(self).workers is None:
+            raise BadParams(
+                "--workers 0 works in this process, and a cluster is named: leave one out"
+            )
+        if self.cluster == "cuda" and not hasattr(self, "device"):
+            raise BadParams("this command has no work for GPUs: say --cluster local")
+
+    def named(self) -> dict[str, object]:
+        """Return what else `api.workers` is told."""
+        return {
+            "cluster": self.cluster,
+            "scheduler": self.scheduler,
+            "scheduler_file": self.scheduler_file,
+            "wait_workers": self.wait_workers,
+            "tls": (self.tls_ca_file, self.tls_cert, self.tls_key),
+        }
 
 
 @dataclass(frozen=True)
-class Cluster(Workers):
-    """Workers of this machine or of a scheduler, on CPUs or GPUs."""
+class Cluster(Hosts):
+    """Workers of this machine or of a cluster, on CPUs or GPUs."""
 
-    scheduler: opt.Scheduler = ""
     device: opt.Device = "cpu"
 
-    def session(self) -> AbstractContextManager[Client | None]:
-        """Yield a Dask client of such workers, or None to work in this process."""
-        return opt.session(self.workers, self.threads, self.scheduler, self.device)
+    def __post_init__(self) -> None:
+        """Take the GPUs that `--cluster cuda` means."""
+        if self.cluster == "cuda":
+            object.__setattr__(self, "device", "gpu")
+
+    def check(self) -> None:
+        """Raise BadParams for contradictions, DeviceError where this machine lacks the device."""
+        super().check()
+        if not self.is_named:
+            from gangsaw.tasks.jobs.device import check_here
+
+            check_here(self.device)
+
+    def named(self) -> dict[str, object]:
+        """Return what else `api.workers` is told."""
+        return {**super().named(), "device": self.device}
 
 
 @dataclass(frozen=True)
@@ -56,11 +150,7 @@ class Near(Hosts):
 
 
 @dataclass(frozen=True)
-class NearOrDevice(Near):
+class NearOrDevice(Cluster):
     """As `Near`, on CPUs or GPUs."""
 
-    device: opt.Device = "cpu"
-
-    def session(self) -> AbstractContextManager[Client | None]:
-        """Yield a Dask client of such workers, or None to work in this process."""
-        return opt.session(self.workers, self.threads, self.scheduler, self.device)
+    workers: opt.Workers = 0

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -14,10 +13,6 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.options import extents
 from gangsaw.tasks.console.table_options import CHOICES, CODEC
 from gangsaw.tasks.formats import table
-
-if TYPE_CHECKING:
-    from distributed import Client
-
 
 CLUSTER, SOURCE = "Cluster", "Source"
 
@@ -38,7 +33,8 @@ Threads = Annotated[
 Scheduler = Annotated[
     str,
     typer.Option(
-        help="Address of a running Dask scheduler, tcp://HOST:8786.", rich_help_panel=CLUSTER
+        help="Address of a running Dask scheduler, as --cluster tcp://HOST:8786.",
+        rich_help_panel=CLUSTER,
     ),
 ]
 Device = Annotated[
@@ -173,30 +169,3 @@ def _value(text: str) -> object:
         return json.loads(text)
     except json.JSONDecodeError:
         return text
-
-
-@contextmanager
-def session(
-    workers: int | None, threads: int, scheduler: str, device: str = "cpu"
-) -> Iterator[Client | None]:
-    """Yield a Dask client as the cluster panel says, or None to work in this process."""
-    if not scheduler:
-        from gangsaw.tasks.jobs.device import check_here
-
-        check_here(device)
-    if workers == 0 and not scheduler:
-        from gangsaw.codecs.core.memory.threads import set_thread_limit
-
-        set_thread_limit(threads or None)
-        yield None
-        return
-    from gangsaw.tasks import api
-
-    settings = {
-        "workers": workers or 0,
-        "threads": threads,
-        "scheduler": scheduler,
-        "device": device,
-    }
-    with api.workers(**settings, silent=True) as client:  # type: ignore[arg-type]
-        yield client

@@ -18,7 +18,7 @@ from gangsaw.tasks.console.panels import ByKeyword
 from gangsaw.tasks.formats import table
 
 CODEC = "Codec"  # the panel of --help
-CHOICES = f"auto (by content), {', '.join(codec_table.table())}, zstd or none."
+CHOICES = f"auto (by content), {', '.join(codec_table.names())}, zstd or none."
 
 P = ParamSpec("P")
 

@@ -36,7 +36,10 @@ class Done(Generic[ResultT]):
 
 
 def do_batches(
-    task: Task[BatchT, ResultT], device: Device, batches: Sequence[BatchT]
+    task: Task[BatchT, ResultT],
+    device: Device,
+    batches: Sequence[BatchT],
+    most_seconds: float = 2 * TASK_SECONDS,
 ) -> Done[ResultT]:
     """Do the batches; only some where they take longer than expected, or one fails.
 
@@ -48,7 +51,7 @@ def do_batches(
         if device == "gpu":
             results += cast("DeviceTask[BatchT, ResultT]", task).on_device(batches)
         else:
-            _do_in_time(task, ahead.of(batches), results)
+            _do_in_time(task, ahead.of(batches), results, most_seconds)
     except ChunkFailed as error:
         failed = error
     seconds = time.perf_counter() - began - ahead.waited
@@ -64,10 +67,13 @@ def do_batches(
 
 
 def _do_in_time(
-    task: Task[BatchT, ResultT], batches: Generator[BatchT], results: list[ResultT]
+    task: Task[BatchT, ResultT],
+    batches: Generator[BatchT],
+    results: list[ResultT],
+    most_seconds: float,
 ) -> None:
-    """Append results until twice the time of a task has passed; those before an error stay."""
-    end = time.perf_counter() + 2 * TASK_SECONDS
+    """Append results until so much time has passed; those before an error stay."""
+    end = time.perf_counter() + most_seconds
     with closing(batches):  # lets go of what was read for the others
         for batch in batches:
             results.append(task(batch))

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 # Client, scheduler and worker spend processor time on each task, so short batches share one
 # (tests/benchmarks/RESULTS.md, "Scheduling of large jobs").
 TASK_SECONDS = 0.25
+# A scheduler serves some 530 tasks a second, client and workers included: with many threads each
+# task must last longer, or they wait for it.
+THREADS_PER_SECOND = 300
 MOST = 256  # batches of a task at most: messages stay moderate
 SHARE = 2  # a task gets at most 1 / (SHARE * threads) of the remaining, so that all end together
 
@@ -27,6 +30,11 @@ class Pace:
         if batches:
             self.seconds = seconds / batches
 
+    @staticmethod
+    def task_seconds(threads: int) -> float:
+        """Return how long a task should last where so many threads want one."""
+        return max(TASK_SECONDS, threads / THREADS_PER_SECOND)
+
     def batches(self, left: int | None, threads: int) -> int:
         """Return how many batches the next task gets.
 
@@ -37,7 +45,7 @@ class Pace:
         """
         if self.seconds is None:
             return 1
-        enough = min(MOST, int(TASK_SECONDS / max(self.seconds, 1e-9)))
+        enough = min(MOST, int(self.task_seconds(threads) / max(self.seconds, 1e-9)))
         if left is not None:
             enough = min(enough, left // (SHARE * max(1, threads)))
         return max(1, enough)

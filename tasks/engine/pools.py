@@ -78,11 +78,6 @@ class Pool:
         size = self.size if is_known else TASKS_PER_THREAD * max(1, self.threads)
         return self.flying < min(self.size, size, self.carried or self.size)
 
-    def landed(self, batches: int, seconds: float) -> None:
-        """Record a task that ended."""
-        self.flying -= 1
-        self.pace.saw(batches, seconds)
-
     def share(self, left: int | None) -> int:
         """Return how many of the remaining batches the next task gets."""
         return self.batches or (1 if self.carried else self.pace.batches(left, self.threads))

@@ -11,7 +11,8 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
-from gangsaw.tasks.source import Bordered, Region
+from gangsaw.tasks.source import Bordered, Coordinate, Region
+from gangsaw.tasks.store.stamps import file_stamps
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,24 @@ class FlatArray(Bordered):
             raise CorruptChunk(f"{self.path} became shorter than {self.nbytes} bytes")
         mapped = np.memmap(self.path, self.dtype, "r", self.offset, self.shape)
         return mapped[region].view(np.ndarray)  # no copy: codecs read any strides
+
+
+@dataclass(frozen=True)
+class FlatSource:
+    """A file that is one array; it follows `gangsaw.tasks.source.Source`."""
+
+    name: str
+    arrays: tuple[FlatArray, ...]
+    coords: tuple[Coordinate, ...] = ()
+    attrs: Mapping[str, object] = field(default_factory=dict, compare=False)
+
+    def identity(self) -> str:
+        """Path, bytes and modification time."""
+        return file_identity(self.arrays[0].path)
+
+    def stamps(self) -> Mapping[str, str]:
+        """What changes with the file."""
+        return file_stamps(self.arrays[0].path)
 
 
 def check_size(array: FlatArray) -> None:

@@ -166,9 +166,12 @@ def _kind_or_refusal(name: str, data: h5py.Dataset) -> object:
         kind = described(data.dtype)
     except (BadParams, TypeError) as error:
         return Refused(name, f"holds {_class_name(data)}: {error}")
+    is_many = data.size * TEXT_BYTES > SMALL  # then a few are looked at, as of texts of any kind
+    if kind == "text" or (kind == "bytes" and (is_many or _are_texts(data))):
+        return "text"
     if is_ragged(kind) and (too_much := _too_much(data)):
         return Refused(name, too_much)
-    return "text" if kind == "bytes" and _are_texts(data) else kind
+    return kind
 
 
 def _are_texts(data: h5py.Dataset) -> bool:
@@ -189,14 +192,15 @@ def _class_name(data: h5py.Dataset) -> str:
 
 def _too_much(data: h5py.Dataset) -> str:
     """Return why items of any length are too many to be copied whole, "" where they are not."""
-    says = f"holds {data.size} texts, which are copied whole, but no more than {SMALL >> 20} MiB"
+    says = f"holds {data.size} items of any length, which are copied whole, but no more than "
+    says += f"{SMALL >> 20} MiB"
     if data.size * TEXT_BYTES > SMALL:
         return says
     total = 0
     for items in _pieces(data):
         total += sum(_length(item) for item in items.ravel())
         if total > SMALL:
-            return says.replace("texts", "items of any length")
+            return says
     return ""
 
 

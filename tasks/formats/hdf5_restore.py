@@ -27,6 +27,7 @@ from gangsaw.tasks.store.dataset.carried import (
     variables_of,
 )
 from gangsaw.tasks.store.dataset.kinds import dtype_of, enum_of, is_ragged
+from gangsaw.tasks.store.dataset.texts import as_list
 
 if TYPE_CHECKING:
     import h5py
@@ -118,9 +119,11 @@ def _is_apart(variable: SourceArray | Coordinate) -> bool:
     """Whether HDF5 has a type for it that NetCDF has not; half floats, complex numbers and
     the enumerations that booleans are in HDF5 are such.
     """
+    is_whole = isinstance(variable, Coordinate)
     dtype = variable.values.dtype if isinstance(variable, Coordinate) else variable.dtype
     return (
         HDF5 in variable.attrs
+        or (dtype.kind == "T" and not is_whole)  # texts have no place that is known before
         or dtype.kind == "c"
         or dtype == np.dtype("f2")
         or (DTYPE in variable.attrs and not str(variable.attrs[DTYPE]).startswith(("<U", ">U")))
@@ -247,7 +250,7 @@ def _type(group: h5py.Group, kind: Kind) -> h5py.h5t.TypeID:
     import h5py
 
     if (said := kind.of.attrs.get(HDF5)) is None:
-        return _type_of(kind.of.attrs.get(DTYPE, in_order(kind.of.attrs, kind.dtype).str))
+        return _type_of(kind.of.attrs.get(DTYPE, _plain_type(kind)))
     assert isinstance(said, Mapping)
     found = h5py.h5t.decode(base64.b64decode(str(said["type"])))
     if "name" not in said:
@@ -259,9 +262,16 @@ def _type(group: h5py.Group, kind: Kind) -> h5py.h5t.TypeID:
     return found
 
 
+def _plain_type(kind: Kind) -> object:
+    """Return the type of a variable that is not carried."""
+    return "text" if kind.dtype.kind == "T" else in_order(kind.of.attrs, kind.dtype).str
+
+
 def _type_of(of: object) -> h5py.h5t.TypeID:
     import h5py
 
+    if of == "text":
+        return h5py.h5t.py_create(h5py.string_dtype(), logical=True)
     if of == "bytes":
         return h5py.h5t.py_create(h5py.vlen_dtype(np.dtype("u1")), logical=True)
     dtype = dtype_of(of)
@@ -285,7 +295,8 @@ def _write(made: h5py.Dataset, kind: Kind) -> None:
     grid = export_grid(kind.of)
     for number in range(grid.n_chunks):
         region = grid.region(number)
-        _put(made, kind, region, kind.of.read(region))
+        put = _put_texts if kind.dtype.kind == "T" else _put
+        put(made, kind, region, kind.of.read(region))
 
 
 def _write_whole(made: h5py.Dataset, kind: Kind, coord: Coordinate) -> None:
@@ -293,8 +304,7 @@ def _write_whole(made: h5py.Dataset, kind: Kind, coord: Coordinate) -> None:
     if of is None and values.dtype.kind != "T":
         _put(made, kind, tuple(slice(0, n) for n in values.shape), values)
     elif of is None:  # texts of any length, as they are
-        texts = [str(text).encode() for text in values.ravel()]
-        made[...] = np.array(texts, object).reshape(values.shape)
+        _put_texts(made, kind, tuple(slice(0, n) for n in values.shape), values)
     elif is_ragged(of):
         made[...] = _items(unpacked(values, of), of, made.dtype)
     else:
@@ -319,6 +329,14 @@ def _items(values: NumpyArray, of: object, dtype: Dtype) -> NumpyArray:
     for place, item in np.ndenumerate(values):
         made[place] = item
     return made
+
+
+def _put_texts(made: h5py.Dataset, kind: Kind, region: Region, values: NumpyArray) -> None:
+    """Write texts of any length; BadParams for those that HDF5 would end at a NUL."""
+    texts = [text.encode() for text in as_list(values)]
+    if any(b"\0" in text for text in texts):
+        raise BadParams(f"HDF5 has no texts with NULs in them ({kind.name}); decompress to Zarr")
+    made[region] = np.array(texts, object).reshape(values.shape)
 
 
 def _put(made: h5py.Dataset, kind: Kind, region: Region, data: NumpyArray) -> None:

@@ -4,35 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.formats.flat import FlatArray, check_size, file_identity
+from gangsaw.tasks.formats.flat import FlatArray, FlatSource, check_size
 from gangsaw.tasks.formats.layouts import BYTE_ORDERS, INTERLEAVES
-from gangsaw.tasks.source import Coordinate
-from gangsaw.tasks.store.stamps import file_stamps
 
 
-@dataclass(frozen=True)
-class RawSource:
+class RawSource(FlatSource):
     """One raw file: a single array without coordinates."""
-
-    name: str
-    arrays: tuple[FlatArray, ...]
-    coords: tuple[Coordinate, ...] = ()
-    attrs: Mapping[str, object] = field(default_factory=dict, compare=False)
-
-    def identity(self) -> str:
-        """Path, bytes and modification time."""
-        return file_identity(self.arrays[0].path)
-
-    def stamps(self) -> Mapping[str, str]:
-        """What changes with the file."""
-        return file_stamps(self.arrays[0].path)
 
 
 def open_raw(

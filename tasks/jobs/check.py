@@ -20,6 +20,7 @@ from gangsaw.tasks.jobs.device import DeviceCoder, at_once_or_apart, runs_on_gpu
 from gangsaw.tasks.source import SourceArray
 from gangsaw.tasks.store.chunks import ArrayCoder, array_coder, chunk_key
 from gangsaw.tasks.store.dataset.carried import without_padding
+from gangsaw.tasks.store.dataset.texts import bytes_of
 from gangsaw.tasks.store.place import Place, read_again
 from gangsaw.tasks.store.state.records import Records
 
@@ -115,13 +116,13 @@ class CheckChunks:
         if isinstance(samples, CorruptChunk):
             raise samples
         if self.source is None:
-            return samples.nbytes
+            return bytes_of(samples)
         with naming(f"{self.source.name} of the source, at {coder.key(number)}"):  # not ours
             region = coder.grid.region(number)
             wanted = self.source.read(region)
         if not same_items(samples, wanted, coder.array.attrs, region[-1].start if region else 0):
             raise CorruptChunk("the samples differ from the source")
-        return samples.nbytes
+        return bytes_of(samples)
 
     def _decoded(self, coder: ArrayCoder, number: int, row: np.void) -> Found:
         stored = self._stored(coder, number, row)

@@ -22,7 +22,7 @@ from gangsaw.tasks.jobs.device import host_notes, launch_batches
 from gangsaw.tasks.jobs.resume import ArrayRun, can_be_resumed
 from gangsaw.tasks.jobs.transcode import Transcode, ahead_bytes
 from gangsaw.tasks.source import Source, SourceArray
-from gangsaw.tasks.store.chunks import ArrayCoder
+from gangsaw.tasks.store.chunks import METADATA, ArrayCoder
 from gangsaw.tasks.store.dataset.paths import check_paths
 from gangsaw.tasks.store.layout import (
     ArrayLayout,
@@ -134,7 +134,7 @@ def compress(
         ]
         meter = Meter(sum(array.job.n_chunks for array in arrays), on_progress, started)
         with watch.held(lambda: _give_up(arrays)):
-            _run(arrays, meter, client, options, lease)
+            _run(arrays, meter, client, _seeing(options, source, place.work), lease)
         had_manifests = [array.had_manifest for array in arrays]
         for array in arrays:
             array.finish()
@@ -166,6 +166,12 @@ def decompress(
         overwrite=overwrite,
         on_progress=on_progress,
     )
+
+
+def _seeing(options: Options | None, source: Source, work: Place) -> Options:
+    """Let only those workers do the job that see what it reads, and what was begun here."""
+    begun = None if work.folder is None else work.folder / METADATA
+    return (options or Options()).seeing(source.name, begun)
 
 
 def _planned(

@@ -16,6 +16,7 @@ from gangsaw.tasks.engine.failure import naming
 from gangsaw.tasks.jobs.device import DeviceCoder, at_once_or_apart, runs_on_gpu
 from gangsaw.tasks.source import FarArray, Region, SourceArray
 from gangsaw.tasks.store.chunks import ArrayCoder, ChunkGrid, array_coder, chunk_key, chunk_region
+from gangsaw.tasks.store.dataset.texts import bytes_of
 from gangsaw.tasks.store.far import READ_BYTES, WRITE_BYTES
 from gangsaw.tasks.store.place import Place
 from gangsaw.tasks.store.state.journal import Journal
@@ -114,7 +115,7 @@ class Transcode:
     def _encoded(self, coder: ArrayCoder, number: int) -> Encoded:
         with naming(f"{self.target}/{coder.key(number)}"):
             samples = self._read(coder.grid, number)
-            return coder.encode(number, samples), samples.nbytes
+            return coder.encode(number, samples), bytes_of(samples)
 
     def _encoded_on_device(self, coder: DeviceCoder, numbers: Sequence[int]) -> list[Encoded]:
         def address(place: int) -> str:
@@ -130,7 +131,7 @@ class Transcode:
                 with naming(address(place)):
                     samples = self._read(coder.host.grid, number)
                     chunks.append(coder.upload(samples, copies))
-                    raw_bytes.append(samples.nbytes)
+                    raw_bytes.append(bytes_of(samples))
             stored = at_once_or_apart(coder.encode, chunks, failed)
         return list(zip(stored, raw_bytes, strict=True))
 

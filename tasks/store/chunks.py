@@ -132,7 +132,7 @@ class ArrayCoder:
         key = self.key(number)
         self._objects[key] = stored
         try:
-            return np.asarray(self.array[self.grid.region(number)])
+            return np.asarray(self.array[self.grid.region(number)], self.dtype)  # of one text, str
         finally:
             del self._objects[key]
 

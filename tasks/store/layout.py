@@ -11,9 +11,11 @@ from zarr.abc.codec import ArrayBytesCodec, BytesBytesCodec
 
 from gangsaw.codecs.core.axes import image_axes
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.zarr.bytes_codec import BytesCodec
 from gangsaw.tasks.engine.memory import most_touched, transcode_bytes
 from gangsaw.tasks.source import Description
 from gangsaw.tasks.store.chunks import MOST_CHUNKS, ChunkGrid
+from gangsaw.tasks.store.dataset.texts import item_bytes, working_bytes
 
 MOST_TOUCHED = 1 << 18  # chunks of a source by a target's: Zarr takes 2.5 kB for each
 CHUNK_BYTES = 32 << 20  # of samples: a few blocks a chunk, a few chunks a thread of a scene
@@ -60,9 +62,17 @@ class ArrayLayout:
         """
         dtype = source.dtype
         moved = transcode_bytes(source.shape, self.chunks, dtype, source.chunks)
-        moved += int(getattr(source, "working_bytes", 0))
+        moved += int(getattr(source, "working_bytes", 0)) + self._of_texts(source)
+        if isinstance(self.codec, BytesCodec):
+            return moved + self.codec.peak_bytes(_size(self.chunks, source))
         promise = getattr(self.codec, "peak_bytes", None)
         return moved + (promise(self.chunks, dtype) if promise else 0)
+
+    def _of_texts(self, source: Description) -> int:
+        """Return what texts of a chunk, and of the pieces they are read from, take besides."""
+        pieces = source.chunks or self.chunks
+        items = (max(a, b) for a, b in zip(self.chunks, pieces, strict=True))
+        return working_bytes(source, math.prod(map(min, items, source.shape)))
 
 
 def check_touched(source: Description, chunks: tuple[int, ...]) -> None:
@@ -186,4 +196,4 @@ def chunks_for(
 
 
 def _size(extents: Sequence[int], source: Description) -> int:
-    return math.prod(extents) * source.dtype.itemsize
+    return math.prod(extents) * item_bytes(source)

@@ -66,7 +66,8 @@ class ZarrArray(Described):
 
     def _read(self, region: Region) -> NumpyArray:
         self.begin(region)  # zarr itself would ask for few chunks at once
-        return np.asarray(self._open()[region])
+        array = self._open()
+        return np.asarray(array[region], array.dtype)  # of one text zarr gives str
 
     @property
     def is_far(self) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.contents import CONTENT, TEXT
-from gangsaw.tasks.formats.flat import FlatArray, file_identity
+from gangsaw.tasks.formats.flat import FlatArray, FlatSource
 from gangsaw.tasks.sequences.files.measured import share_read
 from gangsaw.tasks.sequences.files.streams import packed_sign
 from gangsaw.tasks.sequences.files.text import text_of
@@ -23,22 +23,8 @@ NAME, DIM = "text", "byte"
 OCTETS: Dtype = np.dtype(np.uint8)
 
 
-@dataclass(frozen=True)
-class TextSource:
-    """A file as it is: one array of its bytes. It follows `gangsaw.tasks.source.Source`."""
-
-    name: str
-    arrays: tuple[FlatArray, ...]
-    coords: tuple[Coordinate, ...] = ()
-    attrs: Mapping[str, object] = field(default_factory=dict, compare=False)
-
-    def identity(self) -> str:
-        """Path, bytes and modification time."""
-        return file_identity(self.arrays[0].path)
-
-    def stamps(self) -> Mapping[str, str]:
-        """What changes with the file."""
-        return file_stamps(self.arrays[0].path)
+class TextSource(FlatSource):
+    """A file as it is: one array of its bytes."""
 
 
 @dataclass(frozen=True)

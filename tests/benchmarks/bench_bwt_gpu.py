@@ -1,4 +1,4 @@
-"""The Burrows-Wheeler codec on a GPU: kernels by events, on a made log that the host encodes."""
+"""The Burrows-Wheeler codec on a GPU: kernels by events, on a made log."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from gangsaw.tasks.bench.table import Measurement, Row
 
 TITLE = "The Burrows-Wheeler codec on a GPU"
 TEXT_BYTES = 1 << 26  # of a chunk
-KINDS = ("dense",)  # efforts that a device decodes
+EFFORTS = "dense", "fast"
+DIRECTIONS = "compress", "decompress"
+KINDS = tuple((effort, i) for effort in EFFORTS for i in range(len(DIRECTIONS)))  # of rows
 
 
 def made_log(n_bytes: int) -> npt.NDArray[np.uint8]:
@@ -33,11 +35,14 @@ def tasks(rounds: int) -> list[Measurement]:
         text = made_log(TEXT_BYTES)
         return ChunkBench(Bwt(effort=effort).coder(text.shape, text.dtype), [text], rounds)
 
-    def measured(row: Row, effort: str) -> Row:
-        timing = bench(effort).batch[1]
+    def measured(row: Row, effort: str, direction: int) -> Row:
+        timing = bench(effort).batch[direction]
         whole = timing.samples / timing.whole / 1e9
         note = f"kernels by events; {whole:.4g} the whole call"
         return replace(row, value=timing.rate, note=note)
 
-    rows = {effort: Row(f"decompress, {effort}", None, "GB/s") for effort in KINDS}
-    return [Measurement(row, partial(measured, row, effort)) for effort, row in rows.items()]
+    return [
+        Measurement(row, partial(measured, row, effort, i))
+        for effort, i in KINDS
+        for row in [Row(f"{DIRECTIONS[i]}, {effort}", None, "GB/s")]
+    ]

@@ -176,6 +176,17 @@ The experiment of the article (one file, threads 1 to n, time to encode and to d
 clock, here with a file of all six, one behind the other and twice. The article has 3.355 s for one
 small file on 8 threads, of another machine; its files are not told.
 """
+STRINGS = """# Results of the codec of strings
+
+Written by `python tests/benchmarks/run.py strings --write`: columns of strings as the serializer
+`vlen-utf8` of Zarr writes them, a length of four bytes before each. Columns are the lines of four
+files in the shared data folder, and some that are made at random; the remark is raw bytes, lengths
+included, over stored ones. "bwt dense over all bytes" is gangsaw.bwt with the lengths between the
+strings, "lengths apart" the strings back to back and a second frame of lengths: gangsaw.strings
+puts a byte behind each string instead, where the strings have several lengths. What came out was
+compared with what went in. Speeds are CPU time of one core in MB/s (10^6 bytes) of raw data, of
+all columns together. The machine is shared.
+"""
 ALIGN = """# Results of alignment
 
 Written by `python tests/benchmarks/run.py align align_edit align_search --write`. GCUPS are 10^9
@@ -254,6 +265,11 @@ PAGES = (
             "bwt_threads": "One file, threads 1 to n",
             "index": "Indexes of text and of DNA on one core",
         },
+    ),
+    Page(
+        "RESULTS-STRINGS.md",
+        STRINGS,
+        {"strings": "Bytes and speeds of one core beside what Zarr has"},
     ),
     Page(
         "RESULTS-ALIGN.md",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -111,14 +112,17 @@ def test_relative_paths_mean_what_they_mean_to_the_user(
     assert {path.name for path in elsewhere.iterdir() if "zarr" in path.suffix} == set()
 
 
-def test_a_job_says_that_it_waits_for_a_worker(tmp_path: Path, scheduler: Path) -> None:
-    scene = write_envi(tmp_path / "scene.hdr", cube("uint16", (5, 40, 33)))
+def begun(folder: Path, scheduler: Path) -> subprocess.Popen[str]:
+    """Begin to compress a scene on the scheduler's workers."""
+    scene = write_envi(folder / "scene.hdr", cube("uint16", (5, 40, 33)))
     code = "import sys; from gangsaw.cli import main; sys.exit(main())"
-    job = ("compress", str(scene), str(tmp_path / "a.zarr"), "--codec", "none")
+    job = ("compress", str(scene), str(folder / "a.zarr"), "--codec", "none")
     command = [sys.executable, "-c", code, *job, "--scheduler", address(scheduler)]
-    with subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-    ) as process:
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+
+def test_a_job_says_that_it_waits_for_a_worker(tmp_path: Path, scheduler: Path) -> None:
+    with begun(tmp_path, scheduler) as process:
         assert process.stderr is not None
         said = process.stderr.readline()  # comes while the job still waits
         worker = work(scheduler)
@@ -126,3 +130,18 @@ def test_a_job_says_that_it_waits_for_a_worker(tmp_path: Path, scheduler: Path) 
     stop(worker)
     assert said == f"no worker at {address(scheduler)}: waiting up to 60 s for one\n"
     assert (process.returncode, rest) == (0, "")
+
+
+def test_a_lost_scheduler_is_told_in_one_line(tmp_path: Path, scheduler: Path) -> None:
+    with begun(tmp_path, scheduler) as process:
+        assert process.stderr is not None
+        process.stderr.readline()  # that it waits
+        with Client(address(scheduler), set_as_default=False) as client:
+            pid = client.run_on_scheduler(os.getpid)
+        os.kill(pid, signal.SIGKILL)
+        rest = process.stderr.read()
+    assert process.returncode == 1
+    assert rest == (
+        f"gangsaw: lost the scheduler at {address(scheduler)}: start one; finished batches are "
+        "safe: run again with --resume\n"
+    )

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from fuzz import codecs, formats, stores
+from fuzz import codecs, formats, indexes, stores, strings
 from fuzz.runs import run
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs mprotect as Linux has it")
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs mprotect 
 OF_CODECS, OF_FORMATS = 800, 25  # attempts; to start takes 3 s of CPU a target, most of all
 OF_MIRIAD = 4  # each is read in a process of its own, which imports pyuvdata
 TARGETS = {
-    **dict.fromkeys(codecs.targets(), OF_CODECS),
+    **dict.fromkeys([*codecs.targets(), *strings.targets(), *indexes.targets()], OF_CODECS),
     **dict.fromkeys([*stores.targets(), *formats.targets()], OF_FORMATS),
     "format-miriad": OF_MIRIAD,
 }

@@ -21,19 +21,38 @@ LISTS = (
     " one before"
 )
 
+MERGE = (
+    "contexts with alike counts are joined pair by pair, of 32 KiB of counts a block: each choice"
+    " waits for the one before"
+)
+TABLES = "tables of static counts are some hundred bytes of bits a block, one after the other"
+
 ENTROPY, READS = "gangsaw.codecs.reads.entropy", "gangsaw.codecs.reads"
 EIGHT = "gangsaw.codecs.core.nucleotides.kernels"
 PACK = "gangsaw.tasks.reads.order.bins.packed"
-LANES = "gangsaw.codecs.bwt.lanes"
+LANES, FAST = "gangsaw.codecs.bwt.lanes", "gangsaw.codecs.bwt.fast"
 # by group of parity.py: reason, functions, seconds
 EXCEPTIONS = {
     "bwt": {
         LISTS: (
             f"{LANES}.coder._get_octet {LANES}.coder._learn {LANES}.coder._middle"
-            f" {LANES}.coder._shift {LANES}.coder.begin {LANES}.coder.get"
-            f" {LANES}.lists._get_number {LANES}.lists._kind {LANES}.lists._to_place"
-            f" {LANES}.lists.read_lists",
-            1.0,
+            f" {LANES}.coder._put_octet {LANES}.coder._shift {LANES}.coder.begin"
+            f" {LANES}.coder.finish {LANES}.coder.get {LANES}.coder.put"
+            f" {LANES}.lists._get_number {LANES}.lists._kind {LANES}.lists._put_number"
+            f" {LANES}.lists._to_place {LANES}.lists.read_lists {LANES}.lists.write_lists",
+            2.7,
+        ),
+        MERGE: (
+            f"{FAST}.merge._best {FAST}.merge._cost {FAST}.merge._log {FAST}.merge._number"
+            f" {FAST}.merge.merge",
+            1.3,
+        ),
+        TABLES: (
+            f"{FAST}.tables._bit_length {FAST}.tables._read_map {FAST}.tables._read_tree"
+            f" {FAST}.tables._read_weight {FAST}.tables._write_map {FAST}.tables._write_tree"
+            f" {FAST}.tables._write_weight {FAST}.tables.read_tables {FAST}.tables.shorten"
+            f" {FAST}.tables.write_tables gangsaw.codecs.core.numba.rans.normalise",
+            2.6,
         ),
     },
     "reads": {

@@ -41,6 +41,8 @@ class Square:
         Path(self.folder, f"{attempt}.{os.getpid()}").touch()
         if trouble == "die" or (trouble == "die once" and attempt == 0):
             os.kill(os.getpid(), signal.SIGKILL)
+        if trouble == "stop once" and attempt == 0:
+            os.kill(os.getpid(), signal.SIGSTOP)
         if trouble == "network twice" and attempt < 2:
             raise ConnectionResetError(errno.ECONNRESET, "Connection reset by peer")
         if trouble == "network":
@@ -51,3 +53,16 @@ class Square:
             raise CorruptChunk("the checksum differs", block=3)
         if trouble == "sleep":
             time.sleep(0.05)
+
+
+@dataclass(frozen=True)
+class Slow:
+    """Takes its time, and gives the numbers of a batch as they are."""
+
+    seconds: float
+    peak_bytes: int = 0
+    name: str = "slow"
+
+    def __call__(self, batch: range) -> list[int]:
+        time.sleep(self.seconds)
+        return list(batch)

@@ -34,10 +34,15 @@ EXCEPTIONS = {
     "codecs/bwt": {
         DOUBLING: "begins_group count_digits count_groups count_keys each_group first_keys"
         " groups_of move_items move_keys next_keys put_row rank_groups set_ranks",
-        PLACES: "place_of this_lane this_tile",
-        LAUNCHES: "count_bytes",
+        PLACES: "begins_run own_begin own_runs place_of this_lane this_tile",
+        LAUNCHES: "code_runs count_bytes count_runs cut_lanes decode_runs weigh_runs write_runs",
         LOOKUPS: "class_of rank_class",
-        WARP: "begin_states take_bit take_words",
+        WARP: "begin_states fresh_list rank_lanes take_bit take_lists take_symbol take_words"
+        " write_list",
+        BITS: "put_bit take take_number take_raw write",
+        TABLES: "begin_of counts_of length_of state_of",
+        MEMORY: "begin_weights",
+        STEPS: "asked_bit begin_lane begin_run_at habits_after next_habit smoothed_by",
     },
     "codecs/ccsds123": {
         BITS: "bits_from code_residual",

@@ -35,6 +35,13 @@ def device_room(n_bytes: int, n: int) -> int:
     return n_bytes + COUNT_BYTES * SHARED + lane_count(n) * LANE_BYTES + DEVICE_FIXED
 
 
+def encoder_room(n: int) -> int:
+    """Return a bound on the device memory that encoding runs of n bytes takes, besides these."""
+    return (
+        record_bytes(n) + 2 * n + COUNT_BYTES * SHARED + lane_count(n) * LANE_BYTES + DEVICE_FIXED
+    )
+
+
 def encode(bwt: Octets, room: Octets | None = None) -> Octets | None:
     """Return the bytes of a string, (k,) uint8; None where these are no fewer.
 

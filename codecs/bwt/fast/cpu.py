@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
@@ -21,7 +23,11 @@ from gangsaw.codecs.bwt.fast.decode import (
     slots_of,
 )
 from gangsaw.codecs.bwt.fast.encode import encode_lanes, entries_of
+from gangsaw.codecs.bwt.fast.merge import MOST_TABLES
+from gangsaw.codecs.bwt.fast.symbols import TOKENS, WIDTH
 from gangsaw.codecs.bwt.fast.tables import (
+    KINDS,
+    StaticTables,
     decode_tables,
     encode_tables,
     frequencies_of,
@@ -33,16 +39,48 @@ from gangsaw.codecs.bwt.lanes.estimate import gets_no_shorter
 from gangsaw.codecs.bwt.lanes.lists import Heads, decode_heads, encode_heads
 from gangsaw.codecs.bwt.lanes.ranks import LIST_WORDS
 from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.numba.rans import TOTAL
 
 Octets = npt.NDArray[np.uint8]
 Places = npt.NDArray[np.int64]
 SIZE_BYTES = 3  # what says how many bytes a lane has
 LEAST_LANE = 4  # its state
+DEVICE_TABLES = KINDS * MOST_TABLES * (4 * TOTAL + 2 * WIDTH)  # slots on a GPU, too
+DEVICE_COUNTS = KINDS * TOKENS * 4 * 2  # of tokens, and their entries
+DEVICE_FIXED = 1 << 13  # contexts, lanes, lists, what arrays are rounded up to
+WRONG_LANES = "its lanes are wrong"
+
+
+class FastParts(NamedTuple):
+    """What a decoder reads before words.
+
+    Attributes
+    ----------
+    heads : of the lanes
+    stops : (n_lanes,) int64, the words at which lanes end
+    tables : of frequencies
+    body : (k,) uint8, the words of all lanes
+    """
+
+    heads: Heads
+    stops: Places
+    tables: StaticTables
+    body: Octets
 
 
 def room(n: int) -> int:
     """Bytes of scratch for n bytes, at most, of encoding or decoding."""
     return 12 * n + (5 << 20)
+
+
+def device_room(n_bytes: int, n: int) -> int:
+    """Return a bound on the device memory that decoding n bytes from n_bytes takes, besides n."""
+    return n_bytes + DEVICE_TABLES + DEVICE_FIXED
+
+
+def encoder_room(n: int) -> int:
+    """Return a bound on the device memory that encoding runs of n bytes takes, besides these."""
+    return 6 * n + DEVICE_COUNTS + DEVICE_FIXED  # tokens, words
 
 
 def encode(bwt: Octets, room: Octets | None = None) -> Octets | None:
@@ -73,9 +111,14 @@ def coded(bwt: Octets, limit: int) -> list[Octets] | None:
     if found is None or left < 0:
         return None
     body, sizes = found
-    octets = sizes[:-1].astype("<u4").view(np.uint8)
-    packed[:] = octets.reshape(-1, 4)[:, :SIZE_BYTES].ravel()
+    packed[:] = packed_sizes(sizes)
     return [*parts, body]
+
+
+def packed_sizes(sizes: Places) -> Octets:
+    """Return the bytes that tell how many bytes lanes have, but for the last one."""
+    octets = sizes[:-1].astype("<u4").view(np.uint8)
+    return octets.reshape(-1, 4)[:, :SIZE_BYTES].ravel()
 
 
 def decode(data: Octets, out: Octets) -> None:
@@ -85,15 +128,32 @@ def decode(data: Octets, out: Octets) -> None:
     ------
     CorruptChunk : these are no bytes of a string of that length
     """
-    heads = decode_heads(data, out.size)
+    parts = read_parts(data, out.size)
+    body, tables = parts.body, parts.tables
+    words = np.zeros(body.size // 2 + SPARE, np.uint16)
+    words[:-SPARE] = np.frombuffer(body.tobytes(), "<u2", body.size // 2)
+    rows = _rows_of(parts.heads, parts.stops, words)
+    if not decode_lanes(words, slots_of(tables, frequencies_of(tables)), rows, out):
+        raise CorruptChunk(WRONG_LANES)
+
+
+def read_parts(data: Octets, n: int) -> FastParts:
+    """Return the parts of (k,) uint8 that stand for n >= 1 bytes.
+
+    Raises
+    ------
+    CorruptChunk : heads, lengths or tables are wrong
+    """
+    heads = decode_heads(data, n)
     ends, taken = _lane_ends(data[heads.end :], heads.sizes.size)
     tables, end = decode_tables(data[heads.end + taken :])
     body = data[heads.end + taken + end :]
-    words = np.zeros(body.size // 2 + SPARE, np.uint16)
-    words[:-SPARE] = np.frombuffer(body.tobytes(), "<u2", body.size // 2)
-    rows = _rows_of(heads, _checked(np.append(ends, body.size), heads), words)
-    if not decode_lanes(words, slots_of(tables, frequencies_of(tables)), rows, out):
-        raise CorruptChunk("its lanes are wrong")
+    return FastParts(heads, _checked(np.append(ends, body.size), heads), tables, body)
+
+
+def highest_ranks(heads: Heads) -> Places:
+    """Return (n_lanes,) int64, the highest rank of each lane."""
+    return np.maximum(1, heads.sizes - 1)
 
 
 def _lane_ends(data: Octets, n_lanes: int) -> tuple[Places, int]:
@@ -121,7 +181,7 @@ def _rows_of(heads: Heads, stops: Places, words: Words) -> Rows:
     rows[:, STATE] = words[at] | words[at + 1].astype(np.uint64) << np.uint64(16)
     rows[:, AT], rows[:, STOP] = at + 2, stops[some]
     rows[:, OUT], rows[:, END] = heads.bounds[some], heads.bounds[some + 1]
-    rows[:, LAST] = np.maximum(1, heads.sizes[some] - 1)
+    rows[:, LAST] = highest_ranks(heads)[some]
     lists = list_words(heads.lists).reshape(-1, LIST_WORDS)
     rows[:, int(LIST) : int(LIST) + LIST_WORDS] = lists[some]
     return rows

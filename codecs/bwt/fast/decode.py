@@ -61,12 +61,19 @@ class Slots(NamedTuple):
 
 def slots_of(tables: StaticTables, frequencies: npt.NDArray[np.uint32]) -> Slots:
     """Return what a decoder looks up."""
-    used = tables.table_of.max(axis=1) + 1
-    rows = np.concatenate([frequencies[kind, : used[kind]] for kind in range(KINDS)])
+    rows, numbers = used_tables(tables, frequencies)
     slots = np.empty(len(rows) * TOTAL, np.uint32)
     lay_out_slots(rows, slots)
-    firsts = TOTAL * (tables.table_of + np.array([[0], [used[0]]]))
-    return Slots(slots, firsts.astype(np.uint64).ravel())
+    return Slots(slots, (TOTAL * numbers).astype(np.uint64))
+
+
+def used_tables(
+    tables: StaticTables, frequencies: npt.NDArray[np.uint32]
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
+    """Return tables that there are, (k, WIDTH), those of ranks first, and that of each context."""
+    used = tables.table_of.max(axis=1) + 1
+    rows = np.concatenate([frequencies[kind, : used[kind]] for kind in range(KINDS)])
+    return rows, (tables.table_of + np.array([[0], [used[0]]])).ravel()
 
 
 def decode_lanes(words: Words, slots: Slots, rows: Rows, out: npt.NDArray[np.uint8]) -> bool:

@@ -14,6 +14,9 @@ from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline
 
 MOST_LANES = 16  # more cost 0.4 % at 64; half a warp
 LANE_BYTES = 1 << 14  # fewer in a lane cost more than it gains
+# on a GPU: symbols, ranks, begins; weights, their sums, and what comes and goes
+DEVICE_PER_BYTE = 18
+DEVICE_FIXED = 1 << 14  # lists, bounds, what arrays are rounded up to
 
 Octets = npt.NDArray[np.uint8]
 Places = npt.NDArray[np.int64]
@@ -47,6 +50,11 @@ def lane_count(n: int) -> int:
     return min(MOST_LANES, 1 << (max(1, n // LANE_BYTES).bit_length() - 1))
 
 
+def device_room(n: int) -> int:
+    """Return a bound on the device memory that the runs of n bytes take, besides these."""
+    return DEVICE_PER_BYTE * n + DEVICE_FIXED
+
+
 def lanes_of(bwt: Octets, *, by_decisions: bool) -> RunLanes:
     """Return the lanes of a string, (n,) uint8, n >= 1: by equal decisions, else by equal runs."""
     n_lanes, runs = lane_count(bwt.size), run_count(bwt)
@@ -58,12 +66,18 @@ def lanes_of(bwt: Octets, *, by_decisions: bool) -> RunLanes:
     if by_decisions:
         cut(ranks, lengths, starts)
     else:
-        starts[:] = -(-np.arange(n_lanes + 1) * runs // n_lanes)
+        starts[:] = even_starts(runs, n_lanes)
     each = [lengths[a:b].sum(dtype=np.int64) for a, b in pairwise(starts)]
     bounds = np.append(0, np.cumsum(each))
     lists, sizes = np.zeros((n_lanes, 256), np.uint8), np.empty(n_lanes, np.int64)
     begin_lists(symbols, starts, ranks, lists, sizes)
     return RunLanes(symbols, ranks, lengths, starts, bounds, lists, sizes)
+
+
+def even_starts(runs: int, n_lanes: int) -> Places:
+    """Return (n_lanes + 1,) int64, the first runs of lanes with equally many, and the end."""
+    starts: Places = -(-np.arange(n_lanes + 1) * runs // n_lanes)
+    return starts
 
 
 def run_count(bwt: Octets) -> int:

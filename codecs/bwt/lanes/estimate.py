@@ -19,12 +19,17 @@ Octets = npt.NDArray[np.uint8]
 
 def gets_no_shorter(bwt: Octets) -> bool:
     """Whether ranks and runs of (n,) uint8 have so much entropy that coding them gains nothing."""
-    if bwt.size < LEAST or 100 * run_count(bwt) < RUNS * bwt.size:
+    if not may_get_no_shorter(bwt.size, run_count(bwt)):
         return False
     windows = [bwt] if bwt.size <= WINDOWS * WINDOW else _spread(bwt)
     octets = sum(window.size for window in windows)
     bits = sum(_entropy(window) for window in windows)
     return bits * GAIN >= 8 * SCALE * octets * (GAIN - 1)
+
+
+def may_get_no_shorter(n: int, runs: int) -> bool:
+    """Whether n bytes in so many runs have to be looked at."""
+    return n >= LEAST and 100 * runs >= RUNS * n
 
 
 def _spread(bwt: Octets) -> list[Octets]:

@@ -47,7 +47,7 @@ class Heads(NamedTuple):
     end: int
 
 
-def encode_heads(lanes: RunLanes) -> Octets:
+def encode_heads(lanes: RunLanes | Heads) -> Octets:
     """Return the bytes of lengths and lists of lanes."""
     n_lanes = lanes.sizes.size
     lengths = np.diff(lanes.bounds)[: n_lanes - 1]

@@ -12,14 +12,13 @@ from gangsaw.codecs.bwt.transform.gpu_radix import (
     DeviceTransformed,
     Lists,
     Sizes,
-    on_device,
     sizes_of,
     start,
-    sums_before,
 )
 from gangsaw.codecs.bwt.transform.rows import MOST_ROWS, row_count, spacing
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
+from gangsaw.codecs.core.cuda.sums import on_device, sums_before
 
 PREFIX, RANK, SINGLE = 8, 32, 32  # as in forward.cu
 RANK_BYTES = 4

@@ -12,16 +12,15 @@ from gangsaw.codecs.bwt.transform.gpu_radix import (
     DeviceTransformed,
     Lists,
     Sizes,
-    on_device,
     sizes_of,
     start,
-    sums_before,
 )
 from gangsaw.codecs.bwt.transform.inverse import BROKEN_CHAIN, OUTSIDE
 from gangsaw.codecs.bwt.transform.rows import MOST_ROWS, spacing
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.launch import corrupt_blocks
+from gangsaw.codecs.core.cuda.sums import on_device, sums_before
 from gangsaw.codecs.core.errors import CorruptChunk
 
 WARP = 32

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
-from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.cuda.launch import launch, load
+from gangsaw.codecs.core.cuda.sums import on_device
 
 THREADS, DIGITS, TILE = 256, 256, 4096  # as in scan.cuh and radix.cuh
 
@@ -65,18 +65,6 @@ class Lists(NamedTuple):
 def sizes_of(arrays: Sequence[DeviceArray]) -> Lists:
     """Return lists of the items of arrays with one axis."""
     return Lists(np.array([array.shape[0] for array in arrays], np.int64))
-
-
-def on_device(table: Sizes) -> DeviceArray:
-    """Return a copy of a table of addresses and numbers."""
-    copied: DeviceArray = cupy().asarray(np.ascontiguousarray(table, np.int64))
-    return copied
-
-
-def sums_before(counts: DeviceArray) -> DeviceArray:
-    """Return the sum of what is before each of (n,) unsigned items."""
-    sums: DeviceArray = cupy().cumsum(counts, dtype=counts.dtype) - counts
-    return sums
 
 
 def start(file: str, kernel: str, grid: int, threads: int, *arguments: object) -> None:

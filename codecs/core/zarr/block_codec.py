@@ -1,9 +1,8 @@
-"""The base of all Zarr codecs here: the only module among the codecs that imports zarr."""
+"""The base of Zarr codecs of arrays: their chunk is a frame of blocks."""
 
 from __future__ import annotations
 
 import asyncio
-import inspect
 import math
 import sys
 from abc import abstractmethod
@@ -15,13 +14,11 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, Self, TypeAlias, 
 
 import numpy as np
 import numpy.typing as npt
-from zarr import registry
 from zarr.abc.codec import ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin
 from zarr.abc.store import ByteGetter, RangeByteRequest
 from zarr.core.array_spec import ArrayConfig, ArraySpec
 from zarr.core.buffer import Buffer, BufferPrototype, NDBuffer, gpu
 from zarr.core.buffer.cpu import buffer_prototype as host_prototype
-from zarr.core.common import JSON, parse_named_configuration
 from zarr.core.config import config
 from zarr.core.metadata.v3 import ArrayV3Metadata
 
@@ -34,6 +31,7 @@ from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.memory.threads import set_default_limit
 from gangsaw.codecs.core.parameters import Parameters
+from gangsaw.codecs.core.zarr.named import NamedCodec
 
 if TYPE_CHECKING:
     from zarr.core.buffer import NDArrayLike
@@ -67,7 +65,7 @@ LAUNCH_BYTES = 512 << 20
 
 
 @dataclass(frozen=True, init=False)
-class BlockCodec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
+class BlockCodec(NamedCodec, ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
     """A codec whose chunk is a frame of blocks.
 
     A subclass sets the class attributes and says in `plan` what shape, dtype and parameters imply;
@@ -81,27 +79,13 @@ class BlockCodec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
 
     Attributes
     ----------
-    params : the codec's frozen parameters
-    codec_name : its Zarr name
     codec_id, version : of its frames, from its SPEC.md
-    params_type : the class of `params`, hashable, with `to_dict` and `from_dict`
     """
 
     params: Parameters
     is_fixed_size = False
-    codec_name: ClassVar[str]
     codec_id: ClassVar[int]
     version: ClassVar[int]
-    params_type: ClassVar[type[Parameters]]
-    __signature__: ClassVar[inspect.Signature]
-
-    def __init_subclass__(cls) -> None:
-        """Give the codec the signature of its parameters, for help() and editors."""
-        super().__init_subclass__()
-        cls.__signature__ = inspect.signature(cls.params_type)
-
-    def __init__(self, **parameters: object) -> None:
-        object.__setattr__(self, "params", self.params_type(**parameters))
 
     def coder(self, shape: Iterable[int], dtype: npt.DTypeLike) -> ChunkCoder:
         """Return the coder for chunks of this shape and dtype; BadParams where there is none."""
@@ -149,36 +133,6 @@ class BlockCodec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
     def decode_chunk(self, data: Bytes, out: Array) -> None:
         """Fill `out` from the frame of one chunk."""
         self.decode_chunks([data], [out])
-
-    def to_dict(self) -> dict[str, JSON]:
-        """Return the codec as it stands in the array's metadata."""
-        return {"name": self.codec_name, "configuration": cast(JSON, self.params.to_dict())}
-
-    @classmethod
-    def from_dict(cls, data: dict[str, JSON]) -> Self:
-        """Read the codec from the array's metadata; raise BadParams for what is none of it."""
-        try:
-            _, configuration = parse_named_configuration(
-                data, cls.codec_name, require_configuration=False
-            )
-        except (TypeError, ValueError) as error:  # of zarr, of metadata that are no configuration
-            raise BadParams(f"{cls.codec_name}: {error}") from error
-        return cls(**vars(cls.params_type.from_dict({**(configuration or {})})))
-
-    @classmethod
-    def take_name(cls) -> None:
-        """Let zarr find this class under its name, whatever else is installed under that.
-
-        zarr imports every entry point of a name before it chooses, and so fails with a broken one:
-        the entry points that wait are removed. Of what it loaded before, its configuration chooses.
-        """
-        # private, and renamed in 3.4: without it the configuration has to do
-        found = {key.lstrip("_"): value for key, value in vars(registry).items()}
-        if (known := found.get("codec_registries", {}).get(cls.codec_name)) is not None:
-            known.lazy_load_list.clear()
-        registry.register_codec(cls.codec_name, cls)
-        chosen = {cls.codec_name: registry.fully_qualified_name(cls)}  # the name has dots: no path
-        config.set({"codecs": {**config.get("codecs", {}), **chosen}})
 
     def validate(
         self,

@@ -17,6 +17,8 @@ from gangsaw.codecs.core.container.checksum import Bytes
 from gangsaw.codecs.core.cuda.device import empty_in_memory_of, to_host
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.codecs.core.zarr.block_codec import BlockCodec
+from gangsaw.codecs.core.zarr.bytes_codec import BytesCodec, Octets
+from gangsaw.codecs.core.zarr.named import NamedCodec
 from gangsaw.codecs.core.zarr.trailer import ChunkKind, pack, unpack
 
 HOME = "gangsaw.codecs"  # derives the classes by name
@@ -154,8 +156,49 @@ def _placed(array: _ArrayLike, place: ChunkKind) -> Array:
     return chunk
 
 
+class BytesCodecV2(Codec):  # type: ignore[misc]
+    """A `BytesCodec` for numcodecs; `derived` makes a subclass, with `codec_id` and `codec_type`.
+
+    It goes behind the codec that makes bytes of objects: `object_codec=VLenUTF8()`, which Zarr
+    takes for arrays of strings.
+
+    Parameters
+    ----------
+    parameters : of the codec
+    """
+
+    codec_type: ClassVar[type[BytesCodec]]
+
+    def __init__(self, **parameters: object) -> None:
+        self.codec = self.codec_type(**parameters)
+
+    def encode(self, buf: object) -> bytes:
+        """Return any bytes, encoded; BadParams where they are too many."""
+        return self.codec.encode_bytes(_octets(buf)).tobytes()
+
+    def decode(self, buf: object, out: object = None) -> Array:
+        """Return the bytes that were encoded, or `out` with them; CorruptChunk for others."""
+        copied: Array = ndarray_copy(self.codec.decode_bytes(_octets(buf)), out)
+        return copied
+
+    def get_config(self) -> dict[str, object]:
+        """Return the JSON configuration."""
+        return {"id": self.codec_id, **self.codec.params.to_dict()}
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, object]) -> Self:
+        """Read a JSON configuration; raise BadParams for what is missing or unknown."""
+        values = {name: value for name, value in config.items() if name != "id"}
+        return cls(**vars(cls.codec_type.params_type.from_dict(values)))
+
+
+def _octets(buf: object) -> Octets:
+    octets: Octets = to_host(ensure_contiguous_ndarray_like(buf)).view(np.uint8)
+    return octets
+
+
 @cache
-def derived(codec_type: type[BlockCodec]) -> type[BlockCodecV2]:
+def derived(codec_type: type[NamedCodec]) -> type[BlockCodecV2 | BytesCodecV2]:
     """Return the Zarr v2 class of a codec: `gangsaw.codecs.<Name>V2`, under which pickle finds it.
 
     zarr.create_array(
@@ -170,4 +213,5 @@ def derived(codec_type: type[BlockCodec]) -> type[BlockCodecV2]:
         "codec_id": codec_type.codec_name,
         "codec_type": codec_type,
     }
-    return type(f"{codec_type.__name__}V2", (BlockCodecV2,), members)
+    base = BytesCodecV2 if issubclass(codec_type, BytesCodec) else BlockCodecV2
+    return type(f"{codec_type.__name__}V2", (base,), members)

@@ -69,7 +69,8 @@ def compress(
     check_store_target(target)
     opened, watch = open_watched(sources, source.options(format_options))
     recipe = encoding.recipe(codec_options)
-    if (is_stream := isinstance(opened, Stream)) and cluster.workers is None:
+    is_stream = isinstance(opened, Stream)
+    if is_stream and cluster.workers is None and not cluster.is_named:
         cluster = replace(cluster, workers=0)  # this process reads; its threads need no copies
     try:
         with (

@@ -67,6 +67,7 @@ def _rows(array: ArrayInfo) -> list[tuple[str, str]]:
         rows.insert(2, ("missing", f"{array.missing} chunks are not in the store"))
     if array.params:
         rows.insert(-4, ("parameters", ", ".join(f"{k}={v}" for k, v in array.summary.items())))
+    if array.index_bytes:
         rows.append(("index", f"{array.index_percent:.3f} % of the bytes"))
     if array.lane_bits is not None:
         bits = array.lane_bits

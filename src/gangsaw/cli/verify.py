@@ -81,4 +81,7 @@ def _rows(report: Report, against: str) -> list[tuple[str, str]]:
     readers = [("read by", ", ".join(report.readers))] if report.readers else []
     listed = [("problem", line) for line in problems[:SHOWN]]
     chunks = f"{report.chunks}, {size(report.stored_bytes)}"
+    if problems:  # of a damaged chunk the bytes are not known
+        share = f", {size(report.stored_bytes)} in correct ones" if report.stored_bytes else ""
+        chunks = f"{report.chunks}{share}"
     return [("chunks", chunks), *readers, ("verdict", verdict), *listed]

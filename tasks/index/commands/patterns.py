@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.index.found.hits import check_length
 
 ESCAPE = re.compile(rb"\\(x[0-9a-fA-F]{2}|.|$)", re.DOTALL)
 SHORT = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"0": b"\0", b"\\": b"\\"}
@@ -17,8 +18,8 @@ def patterns_of(
 ) -> list[bytes]:
     r"""Return patterns; those of a file follow, one a line, blank lines left out.
 
-    Raises BadParams where there is none, for what is no hexadecimal number, and for escapes other
-    than \n, \t, \r, \0, \\ and \xHH.
+    Raises BadParams where there is none, for one that is empty or too long, for what is no
+    hexadecimal number, and for escapes other than \n, \t, \r, \0, \\ and \xHH.
     """
     found = [text.encode("utf-8", "surrogateescape") for text in texts]
     found += [] if file is None else _lines(file)
@@ -26,9 +27,11 @@ def patterns_of(
         raise BadParams("name a pattern, or a file of them by --file")
     if in_hex and escaped:
         raise BadParams("patterns are in --hex, or have --escapes: not both")
-    if in_hex:
-        return [_hex(pattern) for pattern in found]
-    return [_plain(pattern) for pattern in found] if escaped else found
+    if in_hex or escaped:
+        found = [_hex(pattern) if in_hex else _plain(pattern) for pattern in found]
+    for pattern in found:
+        check_length(pattern)
+    return found
 
 
 def _lines(file: Path) -> list[bytes]:

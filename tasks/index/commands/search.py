@@ -44,7 +44,18 @@ class SearchOutput:
     """What is printed."""
 
     PANEL: ClassVar[str] = "Output"
-    count: Annotated[bool, typer.Option("--count", "-c", help="Print only how often.")] = False
+    count: Annotated[
+        bool,
+        typer.Option(
+            "--count",
+            "-c",
+            help="Print only how many lines, or reads, have a hit; of a genome, which has no "
+            "lines, as --count-matches.",
+        ),
+    ] = False
+    count_matches: Annotated[
+        bool, typer.Option("--count-matches", help="Print only how often each pattern is there.")
+    ] = False
     most: Annotated[
         int | None,
         typer.Option(
@@ -58,7 +69,7 @@ class SearchOutput:
     context: Annotated[
         int,
         typer.Option(
-            "--context", "-C", min=0, help="Lines around each; of a genome, residues around it."
+            "--context", "-C", min=0, help="Lines around each; of bases, residues around it."
         ),
     ] = 0
 
@@ -83,9 +94,10 @@ def search(
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Find patterns in a store, exactly, by its index: each line, or record and place of a genome.
+    """Find patterns in a store, exactly, by its index: lines, or records or reads and places.
 
-    Lines have the place of their first byte before them, counted from 0; residues count from 1.
+    Lines have the place of their first byte before them, counted from 0; so are reads; residues
+    count from 1.
     Exit codes: 0 found, 1 not found, 2 error.
 
     Example: gangsaw search logs.zarr "connection refused" -C 2
@@ -118,15 +130,21 @@ def _search(
     """Print what is found; return how much."""
     from gangsaw.tasks.index.found import report
 
-    if shown.count:
+    if shown.count and shown.count_matches:
+        raise BadParams("lines are counted, or matches: not both")
+    if shown.count and opened.has_lines:
+        n = opened.count_lines(wanted, on_progress=show)
+        report.write_line_count(n, as_json=as_json)
+        return n
+    if shown.count or shown.count_matches:
         counts = opened.counts(wanted, on_progress=show)
         report.write_counts(wanted, counts, as_json=as_json)
         return int(counts.sum())
     hits = opened.locate(wanted, shown.most, on_progress=show)
     if as_json:
         report.write_hits_as_json(opened, wanted, hits)
-    elif opened.genome is not None:
-        report.write_residues(opened.genome, wanted, hits, shown.context)
+    elif opened.records is not None:
+        report.write_residues(opened, wanted, hits, shown.context)
     else:
         report.write_lines(opened, wanted, hits, shown.context)
     return len(hits)

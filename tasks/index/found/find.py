@@ -13,7 +13,7 @@ import numpy as np
 
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.engine.failure import naming
-from gangsaw.tasks.index.found.hits import Occurrences, Patterns
+from gangsaw.tasks.index.found.hits import Occurrences, Patterns, some_of
 from gangsaw.tasks.index.stored.opened import IndexedText
 from gangsaw.tasks.index.text.base_index import BaseIndex
 from gangsaw.tasks.index.text.byte_index import ByteIndex
@@ -21,7 +21,10 @@ from gangsaw.tasks.index.text.kinds import TextIndex
 from gangsaw.tasks.index.text.samples import Places
 
 WINDOW_RATE = 8  # of samples of an index that is made for a border
-INDEX_COPIES = 4  # of the bytes of an index, while it is read and opened
+MANY = 1 << 17  # hits in a chunk that take longer than to look through its beginning
+FAR_MORE = 128  # times as many hits as are wanted
+AS_FAR = 8  # times the length that would do were they spread evenly: a sixteenth of the chunk
+INDEX_COPIES = 6  # of the room of an index, while it is read and opened: one by runs grows most
 
 
 class Located(NamedTuple):
@@ -62,7 +65,7 @@ class LocateInChunk:
 
     Attributes
     ----------
-    most : hits of each pattern, those of the lowest places; None for all
+    most : hits of each pattern, those of the lowest places, and perhaps more; None for all
     """
 
     text: IndexedText
@@ -81,13 +84,40 @@ class LocateInChunk:
         with naming(f"{self.text.store}, chunk {number}"):
             begin, _ = self.text.how.window(number)
             index = self.text.index(number)
-            inside = Located(*index.located(self.patterns.letters))
+            inside = self._inside(index, number)
             check_inside(index, inside.place, self.patterns.letters.lengths[inside.which])
             across = _across(self.text, self.patterns, number)
             which = np.concatenate((inside.which, across.which))
             place = np.concatenate((inside.place + begin, across.place))
             own = Occurrences(self.patterns.pattern[which], place, self.patterns.strand[which])
             return Occurrences.joined([own], self.most)
+
+    def _inside(self, index: TextIndex, number: int) -> Located:
+        """Return where patterns are in a chunk, counted from its begin.
+
+        Rows are in no order of places. So of what is there far more often than it is wanted, the
+        first ones are found where the chunk begins, and the rows are left alone.
+        """
+        letters = self.patterns.letters
+        if self.most is None:
+            return Located(*index.located(letters))
+        counts = index.counts(letters)
+        keep = counts <= max(MANY, FAR_MORE * self.most)
+        which, found = np.flatnonzero(keep), Located(*index.located(some_of(letters, keep)))
+        parts = [Located(which[found.which], found.place)]
+        for one in np.flatnonzero(~keep):
+            places = self._first(index, number, int(one), int(counts[one]))
+            parts.append(Located(np.full(places.size, one), places))
+        return Located(*map(np.concatenate, zip(*parts, strict=True)))
+
+    def _first(self, index: TextIndex, number: int, one: int, count: int) -> Places:
+        """Return the first places of one of the patterns, as many as are wanted or more."""
+        assert self.most is not None
+        pattern = some_of(self.patterns.letters, np.arange(len(self.patterns.letters)) == one)
+        begin, end = self.text.how.window(number)
+        reach = begin + AS_FAR * self.most * (end - begin) // count
+        _, places = index_of(self.text, begin, min(end, reach)).located(pattern)
+        return places if places.size >= self.most else index.located(pattern)[1]
 
 
 def check_inside(index: TextIndex, places: Places, lengths: Places | int) -> None:

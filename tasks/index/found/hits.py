@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,12 @@ from gangsaw.tasks.sequences.ragged import Ragged
 
 FORWARD, REVERSE = 1, -1  # strands
 MOST_LENGTH = 1 << 20  # letters of a pattern: twice as many are read at each border of chunks
+
+
+def check_length(pattern: bytes) -> None:
+    """Raise BadParams for an empty pattern, or one of more than MOST_LENGTH letters."""
+    if not 0 < len(pattern) <= MOST_LENGTH:
+        raise BadParams(f"a pattern has 1 to {MOST_LENGTH:,} letters, not {len(pattern):,}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +49,7 @@ class Patterns:
         """
         found: list[tuple[npt.NDArray[np.uint8], int, int]] = []
         for number, pattern in enumerate(patterns):
-            if not 0 < len(pattern) <= MOST_LENGTH:
-                raise BadParams(f"a pattern has 1 to {MOST_LENGTH:,} letters, not {len(pattern):,}")
+            check_length(pattern)
             letters = np.frombuffer(pattern, np.uint8)
             own = CODES[letters] if kind == "bases" else letters
             found.append((own, number, FORWARD))
@@ -57,10 +62,27 @@ class Patterns:
         strands = np.array([strand for _, _, strand in found], np.int8)
         return cls(Ragged(data, offsets), numbers, strands, len(patterns))
 
+    def only(self, wanted: npt.NDArray[np.bool_]) -> Patterns:
+        """Return those of some of the user's patterns (n,); numbers stay."""
+        keep = wanted[self.pattern]
+        return replace(
+            self,
+            letters=some_of(self.letters, keep),
+            pattern=self.pattern[keep],
+            strand=self.strand[keep],
+        )
+
     @property
     def longest(self) -> int:
         """Letters of the longest one."""
         return int(self.letters.lengths.max(initial=0))
+
+
+def some_of(lines: Ragged, keep: npt.NDArray[np.bool_]) -> Ragged:
+    """Return some of the lines."""
+    lengths = lines.lengths
+    offsets = np.concatenate(([0], np.cumsum(lengths[keep])))
+    return Ragged(lines.data[np.repeat(keep, lengths)], offsets)
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from gangsaw.tasks.genomes.genome import Genome, GenomeRecord
 from gangsaw.tasks.index.found.hits import FORWARD, Occurrences
 from gangsaw.tasks.index.found.lines import TextLines
 from gangsaw.tasks.index.found.search import Search
@@ -25,6 +24,14 @@ def write_counts(patterns: Sequence[bytes], counts: Places, *, as_json: bool) ->
         _write(b"%d\t%s\n" % (n, pattern) if len(patterns) > 1 else b"%d\n" % n)
 
 
+def write_line_count(n: int, *, as_json: bool) -> None:
+    """Print how many lines there are."""
+    if as_json:
+        _write_json({"lines": n})
+    else:
+        _write(b"%d\n" % n)
+
+
 def write_lines(search: Search, patterns: Sequence[bytes], hits: Occurrences, context: int) -> None:
     """Print lines with the place of their first byte, as grep does; "--" between groups."""
     lengths = np.array([len(pattern) for pattern in patterns], np.int64)
@@ -38,42 +45,45 @@ def write_lines(search: Search, patterns: Sequence[bytes], hits: Occurrences, co
 
 
 def write_residues(
-    genome: Genome, patterns: Sequence[bytes], hits: Occurrences, context: int
+    search: Search, patterns: Sequence[bytes], hits: Occurrences, context: int
 ) -> None:
-    """Print record and place from 1 on, strand, pattern, and residues around it where asked for."""
-    for pattern, (record, begin), strand in _in_records(genome, hits):
-        cells = [f"{record.name}:{begin + 1}", _strand(strand), _text(patterns[pattern])]
+    """Print record, or number of the read, and place from 1 on, strand, pattern, and residues.
+
+    context : how many residues there are on either side; 0 for none, nor those of the hit
+    """
+    held = search.held()
+    for pattern, record, (place, begin, end), strand in _in_records(search, hits):
+        (name,) = record.values()
+        cells = [f"{name}:{place - begin + 1}", _strand(strand), _text(patterns[pattern])]
         if context:
-            end = min(record.length, begin + len(patterns[pattern]) + context)
-            cells.append(_text(record.text(max(0, begin - context), end)))
+            last = min(end, place + len(patterns[pattern]) + context)
+            cells.append(_text(held.read(max(begin, place - context), last).tobytes()))
         _write("\t".join(cells).encode("utf-8", "surrogateescape") + b"\n")
 
 
 def write_hits_as_json(search: Search, patterns: Sequence[bytes], hits: Occurrences) -> None:
     """Print a JSON list: each pattern, with its hits."""
-    found: list[dict[str, object]] = [{"pattern": _text(one), "hits": []} for one in patterns]
     own: list[list[object]] = [[] for _ in patterns]
-    if search.genome is not None:
-        for pattern, (record, begin), strand in _in_records(search.genome, hits):
-            place = {"record": record.name, "place": begin + 1, "strand": _strand(strand)}
-            own[pattern].append(place)
+    if search.records is not None:
+        for pattern, record, (place, begin, _), strand in _in_records(search, hits):
+            own[pattern].append({**record, "place": place - begin + 1, "strand": _strand(strand)})
     else:
         for pattern, place in zip(hits.pattern.tolist(), hits.place.tolist(), strict=True):
             own[pattern].append({"place": place})
-    for one, some in zip(found, own, strict=True):
-        one["hits"] = some
-    _write_json(found)
+    pairs = zip(patterns, own, strict=True)
+    _write_json([{"pattern": _text(one), "hits": some} for one, some in pairs])
 
 
 def _in_records(
-    genome: Genome, hits: Occurrences
-) -> list[tuple[int, tuple[GenomeRecord, int], int]]:
-    """Return pattern, record with the place in it, and strand of each hit."""
-    numbers = np.searchsorted(genome.offsets, hits.place, "right") - 1
-    inside = hits.place - genome.offsets[numbers]
-    records = {number: genome.record(number) for number in np.unique(numbers).tolist()}
-    places = zip((records[n] for n in numbers.tolist()), inside.tolist(), strict=True)
-    return list(zip(hits.pattern.tolist(), places, hits.strand.tolist(), strict=True))
+    search: Search, hits: Occurrences
+) -> Iterator[tuple[int, dict[str, object], tuple[int, int, int], int]]:
+    """Yield pattern, what its record is called, place, begin and end of it, and strand of hits."""
+    assert search.records is not None
+    own = search.records.of(hits.place)
+    columns = (hits.pattern, own.number, hits.place, own.begin, own.end, hits.strand)
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    for pattern, number, place, begin, end, strand in rows:
+        yield pattern, search.records.called(number), (place, begin, end), strand
 
 
 def _strand(strand: int) -> str:

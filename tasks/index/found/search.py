@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -14,10 +14,11 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.engine.window import run
 from gangsaw.tasks.engine.work import Task
-from gangsaw.tasks.genomes.genome import Genome
 from gangsaw.tasks.index.found.find import CountInChunk, LocateInChunk
 from gangsaw.tasks.index.found.hits import Occurrences, Patterns
+from gangsaw.tasks.index.found.line_counts import HitLines, LinesInChunk, lines_of
 from gangsaw.tasks.index.found.matches import ExactMatches, MatchInChunk, MatchQuery
+from gangsaw.tasks.index.found.records import TextRecords, records_of
 from gangsaw.tasks.index.stored.opened import IndexedText, open_indexed
 from gangsaw.tasks.index.text.kinds import Kind
 from gangsaw.tasks.index.text.samples import Places
@@ -56,6 +57,11 @@ class Search:
         return f"<Search in {self.store}/{self.name}: {len(self):,} {self.kind}>"
 
     @property
+    def has_lines(self) -> bool:
+        """Whether lines can be counted: a genome has none."""
+        return self._text.letters.borders is None
+
+    @property
     def kind(self) -> Kind:
         """What is found: "bases" of either strand, or "bytes"."""
         return self._text.how.kind
@@ -83,6 +89,28 @@ class Search:
         self._run(CountInChunk(self._text, wanted), on_done)
         return total
 
+    def count_lines(
+        self, patterns: Pattern | Sequence[Pattern], *, on_progress: OnProgress | None = None
+    ) -> int:
+        """Return in how many lines any of the patterns begins, as grep counts; of reads, reads.
+
+        Raises BadParams for a genome, which has no lines; see `counts`.
+        """
+        if not self.has_lines:
+            raise BadParams(f"{self.store} holds a genome, which has no lines: count matches")
+        if self.records is not None:
+            hits = self.locate(patterns, on_progress=on_progress)
+            return int(np.unique(self.records.of(hits.place).number).size)
+        found: dict[int, HitLines] = {}
+
+        def on_done(chunk: int, lines: HitLines) -> None:
+            found[chunk] = lines
+            meter.add(1, 0, 0)
+
+        meter = Meter(len(self._text), on_progress)
+        self._run(LinesInChunk(self._text, self._patterns(patterns)), on_done)
+        return lines_of(found[chunk] for chunk in sorted(found))
+
     def locate(
         self,
         patterns: Pattern | Sequence[Pattern],
@@ -90,7 +118,10 @@ class Search:
         *,
         on_progress: OnProgress | None = None,
     ) -> Occurrences:
-        """Return where patterns are, of each the first `most`, or all; see `counts`."""
+        """Return where patterns are, of each the first `most`, or all; see `counts`.
+
+        With `most`, chunks behind those that have so many of each are not looked at.
+        """
         if most is not None and most < 1:
             raise BadParams(f"of each pattern 1 hit or more is asked for, not {most}")
         wanted = self._patterns(patterns)
@@ -101,7 +132,13 @@ class Search:
             meter.add(1, 0, 0)
 
         meter = Meter(len(self._text), on_progress)
-        self._run(LocateInChunk(self._text, wanted, most), on_done)
+        for chunks in _waves(len(self._text), most):
+            self._run(LocateInChunk(self._text, wanted, most), on_done, chunks)
+            parts = [Occurrences.joined(parts, most)]
+            if most is not None:
+                wanted = wanted.only(np.bincount(parts[0].pattern, minlength=wanted.n) < most)
+            if not len(wanted.letters):
+                break
         return Occurrences.joined(parts, most)
 
     def mems(
@@ -125,26 +162,51 @@ class Search:
         return ExactMatches.joined(parts, len(letters))
 
     def extract(self, begin: int, end: int) -> bytes:
-        """Return letters begin..end - 1 as they are in the store; BadParams outside."""
+        """Return letters begin..end - 1 as they are in the store; BadParams outside.
+
+        They are read from the store: an index of bases has no case and no other letters, and one of
+        a text gives bytes backwards, one by one, each by a rank in every level of its tree.
+        """
         if not 0 <= begin <= end <= len(self):
             raise BadParams(f"{self.name} has letters 0 to {len(self):,}, not {begin} to {end}")
-        return self._text.letters.read(begin, end).tobytes()
+        letters = self._text.letters.read(begin, end)
+        self._text.letters.check()
+        return letters.tobytes()
 
     @cached_property
-    def genome(self) -> Genome | None:
-        """The records of the text; None where it has none."""
-        return None if self._text.letters.borders is None else Genome(self.store)
+    def records(self) -> TextRecords | None:
+        """The records of a genome, or the reads; None of another text."""
+        return records_of(self.store, self._text.letters)
 
     def held(self) -> HeldChunks:
-        """Return what reads the text by chunks, and holds the last ones."""
-        return HeldChunks(self._text.letters.array)
+        """Return what reads the text by chunks, and holds the last ones.
+
+        JobFailed is raised where the text changed before a chunk was read.
+        """
+        return HeldChunks(self._text.letters.checked())
 
     def _patterns(self, patterns: Pattern | Sequence[Pattern]) -> Patterns:
         some = [patterns] if isinstance(patterns, str | bytes) else patterns
         return Patterns.of([p.encode() if isinstance(p, str) else p for p in some], self.kind)
 
-    def _run(self, task: Task[int, FoundT], on_done: Callable[[int, FoundT], None]) -> None:
-        run(task, range(len(self._text)), on_done, client=self._client)
+    def _run(
+        self,
+        task: Task[int, FoundT],
+        on_done: Callable[[int, FoundT], None],
+        chunks: range | None = None,
+    ) -> None:
+        """Run a task on some chunks, or on all; JobFailed where the text changed meanwhile."""
+        chunks = range(len(self._text)) if chunks is None else chunks
+        run(task, chunks, on_done, client=self._client)
+        self._text.letters.check()
+
+
+def _waves(n: int, most: int | None) -> Iterator[range]:
+    """Yield ranges of n chunks: all, or twice as many each time where few hits are wanted."""
+    first, size = 0, n if most is None else 1
+    while first < n:
+        yield range(first, min(first + size, n))
+        first, size = first + size, 2 * size
 
 
 def open_search(

@@ -1,7 +1,8 @@
 """The transform of bases in lines of 64 bytes: four counts and 192 bases of two bits.
 
-Line k is words 8k .. 8k + 7, uint64: counts of A, C, G, T before it, 32 bits each, and then the
-bases of rows 192k .. 192k + 191, the first ones lowest. Rows before which there is no base but a
+Line k is words 8k .. 8k + 7, uint64: counts of A, C, G, T before it, 32 bits each, and then three
+times the lower and the higher bits of 64 bases, those of rows 192k .. 192k + 191. So a few logical
+operations tell which of 64 bases are one. Rows before which there is no base but a
 break or the beginning are odd: they have code 0, count for nothing, and are listed apart.
 """
 
@@ -18,18 +19,18 @@ from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 WORDS = 8  # of a line
 COUNTS = 2  # words of a line that hold counts
 PER_LINE = 192
-PER_WORD = 32
-EVERY_OTHER = 0x5555555555555555
+PER_PAIR = 64  # bases of two words
+PAIRS = 3
 
 
 def _masks() -> Any:
-    """(193, 6) uint64, flat: the lower bits of the bases that are before one of a line."""
-    of = [[min(max(n - PER_WORD * w, 0), PER_WORD) for w in range(6)] for n in range(PER_LINE + 1)]
-    return np.array([(1 << 2 * n) - 1 & EVERY_OTHER for line in of for n in line], np.uint64)
+    """(193, 3) uint64, flat: bits of the bases that are before one of a line."""
+    pairs = range(0, PER_LINE, PER_PAIR)
+    of = [min(max(n - pair, 0), PER_PAIR) for n in range(PER_LINE + 1) for pair in pairs]
+    return np.array([(1 << n) - 1 for n in of], np.uint64)
 
 
 MASKS = _masks()
-OTHERS = np.array([~(EVERY_OTHER * base) & (1 << 64) - 1 for base in range(4)], np.uint64)
 
 
 class BaseRows(NamedTuple):
@@ -59,14 +60,16 @@ def base_at(words: Any, row: Any) -> Any:
     """Return the base before the suffix of a row; 0 for odd rows."""
     line = np.uint64(row) // np.uint64(PER_LINE)
     inner = np.uint64(row) - line * np.uint64(PER_LINE)
-    word = words[line * np.uint64(WORDS) + np.uint64(COUNTS) + (inner >> np.uint64(5))]
-    return (word >> ((inner & np.uint64(31)) << np.uint64(1))) & np.uint64(3)
+    at = line * np.uint64(WORDS) + np.uint64(COUNTS) + (inner >> np.uint64(6) << np.uint64(1))
+    bit = inner & np.uint64(63)
+    low, high = words[at] >> bit, words[at + np.uint64(1)] >> bit
+    return (low & np.uint64(1)) | (high & np.uint64(1)) << np.uint64(1)
 
 
 @jit_norefs_inline
 def fetch(words: Any, row: Any) -> None:
     """Ask for the line of a row."""
-    prefetch(words, row // PER_LINE * WORDS)
+    prefetch(words, np.uint64(row) // np.uint64(PER_LINE) * np.uint64(WORDS))
 
 
 @jit_norefs_inline
@@ -77,13 +80,20 @@ def step(of: Any, base: Any, row: Any) -> Any:
     at = line * np.uint64(WORDS)
     pair = of.words[at + (base >> np.uint64(1))]
     n = np.int64((pair >> ((base & np.uint64(1)) << np.uint64(5))) & np.uint64(0xFFFFFFFF))
-    other, mask = OTHERS[base], inner * np.uint64(6)
-    for w in range(np.uint64(6)):
-        same = of.words[at + np.uint64(COUNTS) + w] ^ other
-        n += count_ones(same & (same >> np.uint64(1)) & MASKS[mask + w])
-    if base == np.uint64(0) and of.has_odd[line]:
+    mask = inner * np.uint64(PAIRS)
+    for pair in range(np.uint64(PAIRS)):
+        n += count_ones(_same(of.words, at, pair, base) & MASKS[mask + pair])
+    if of.has_odd[line] and base == np.uint64(0):
         n -= _odd_between(of.odd, np.int64(line) * PER_LINE, np.int64(row))
     return of.firsts[base] + n
+
+
+@jit_norefs_inline
+def _same(words: Any, at: Any, pair: Any, base: Any) -> Any:
+    """Return a bit for each of 64 bases that is the one."""
+    word = at + np.uint64(COUNTS) + (pair << np.uint64(1))
+    low = words[word] ^ ((base & np.uint64(1)) - np.uint64(1))
+    return low & (words[word + np.uint64(1)] ^ ((base >> np.uint64(1)) - np.uint64(1)))
 
 
 @jit_norefs_inline
@@ -134,8 +144,10 @@ def fill_rows(codes: Any, suffixes: Any, words: Any, odd: Any) -> int:
                 odd[used] = row
                 used += 1
             else:
-                bits = np.uint64(code - 1) << np.uint64(2 * (inner & 31))
-                words[at + COUNTS + (inner >> 5)] |= bits
+                base, bit = np.uint64(code - 1), np.uint64(inner & 63)
+                word = at + COUNTS + (inner >> 6 << 1)
+                words[word] |= (base & np.uint64(1)) << bit
+                words[word + 1] |= (base >> np.uint64(1)) << bit
                 a += code == 1
                 c += code == 2
                 g += code == 3
@@ -179,9 +191,8 @@ def _are_counts(words: Any, at: int, totals: Any) -> Any:
 @jit_norefs_inline
 def _is_clean(words: Any, at: int, n: int) -> Any:
     """Whether nothing is behind the last base of a line."""
-    for w in range(6):
-        mask = MASKS[6 * n + w]
-        if words[at + COUNTS + w] & ~(mask | mask << np.uint64(1)):
+    for word in range(2 * PAIRS):
+        if words[at + COUNTS + word] & ~MASKS[PAIRS * n + (word >> 1)]:
             return False
     return True
 
@@ -189,6 +200,6 @@ def _is_clean(words: Any, at: int, n: int) -> Any:
 @jit_norefs_inline
 def _add_counts(words: Any, at: int, n: int, totals: Any) -> None:
     for base in range(4):
-        for w in range(6):
-            same = words[at + COUNTS + w] ^ OTHERS[base]
-            totals[base] += count_ones(same & (same >> np.uint64(1)) & MASKS[6 * n + w])
+        for pair in range(PAIRS):
+            same = _same(words, np.uint64(at), np.uint64(pair), np.uint64(base))
+            totals[base] += count_ones(same & MASKS[PAIRS * n + pair])

@@ -36,7 +36,7 @@ def place_of(bit: Any) -> Any:
 @jit_norefs_inline
 def fetch(words: Any, bit: Any) -> None:
     """Ask for the line of a bit."""
-    prefetch(words, bit // PER_LINE * WORDS)
+    prefetch(words, np.uint64(bit) // np.uint64(PER_LINE) * np.uint64(WORDS))
 
 
 @jit_norefs_inline
@@ -52,13 +52,17 @@ def rank(words: Any, bit: Any) -> Any:
     word, place = place_of(bit)
     first = word & ~np.uint64(WORDS - 1)
     below = (np.uint64(1) << place) - np.uint64(1)
-    n = np.int64(words[first] & COUNT)
-    if word == first:
-        return n + count_ones(words[first] & below & ~COUNT)
-    n += count_ones(words[first] & ~COUNT)
-    for at in range(first + np.uint64(1), word):
-        n += count_ones(words[at])
-    return n + count_ones(words[word] & below)
+    n = np.int64(words[first] & COUNT) + count_ones(words[word] & below & ~_count_of(word))
+    for at in range(np.uint64(WORDS - 1)):  # always as many: their number cannot be foreseen
+        other = words[first + at] & ~_count_of(at)
+        n += count_ones(other if first + at < word else np.uint64(0))
+    return n
+
+
+@jit_norefs_inline
+def _count_of(word: Any) -> Any:
+    """Return the bits of a word that are a count."""
+    return COUNT if word & np.uint64(WORDS - 1) == np.uint64(0) else np.uint64(0)
 
 
 @jit_norefs_inline

@@ -60,16 +60,16 @@ def _last_below(numbers: Any, low: Any, high: Any, most: Any) -> Any:
 
 
 @jit_norefs
-def fill_runs(text: Any, suffixes: Any, runs: Any) -> Any:
-    """Fill the runs; return how many there are, and the primary row.
+def fill_runs(text: Any, suffixes: Any, letters: Any, lengths: Any, firsts: Any, lasts: Any) -> Any:
+    """Fill the runs, in the order of rows; return how many there are, and the primary row.
 
     Parameters
     ----------
     text, suffixes : (n,) uint8 and int32, n >= 1
-    runs : (r, 5) int64: letter, begin, length, places of the last row and of the first; without
-        room they are only counted
+    letters, lengths : (r,) uint8 and uint32; without room runs are only counted
+    firsts, lasts : (r,) uint32, places of the first and of the last row of each
     """
-    used, at, primary, before = 0, 0, 0, np.int64(-1)
+    used, primary, before = 0, 0, np.int64(-1)
     for row in range(text.size + 1):
         place = text.size if row == 0 else np.int64(suffixes[row - 1])
         if place == 0:
@@ -77,13 +77,12 @@ def fill_runs(text: Any, suffixes: Any, runs: Any) -> Any:
             continue
         letter = np.int64(text[place - 1])
         if letter != before:
-            if used < len(runs):
-                runs[used, 0], runs[used, 1], runs[used, 2], runs[used, 4] = letter, at, 0, place
+            if used < letters.size:
+                letters[used], lengths[used], firsts[used] = letter, 0, place
             used, before = used + 1, letter
-        if used <= len(runs):
-            runs[used - 1, 2] += 1
-            runs[used - 1, 3] = place
-        at += 1
+        if used <= letters.size:
+            lengths[used - 1] += np.uint32(1)
+            lasts[used - 1] = place
     return used, primary
 
 

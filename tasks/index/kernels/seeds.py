@@ -2,6 +2,8 @@
 
 A window is looked for from its end; where the letters from some place on are not in the text, no
 window with that place and the end is, and the next one begins behind it.
+
+Kernels get rows of bases, or of bytes, and None for the others: Numba leaves out what is not there.
 """
 
 from __future__ import annotations
@@ -10,26 +12,23 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.numba.jit import jit_norefs
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.tasks.index.kernels import bases, tree
 from gangsaw.tasks.index.kernels.patterns import N_BASES
 
+N_BYTES = 256
 BEGIN, LOW, HIGH = range(3)  # of a window: its first letter in the query, first row, end of rows
 
 
 @jit_norefs
-def windows_of_bases(of: Any, data: Any, length: int, windows: Any) -> int:
-    """Fill the windows (k, 3) int64 of codes (m,) uint8 that are in the text; return how many."""
+def find_windows(of_bases: Any, of_bytes: Any, data: Any, length: int, windows: Any) -> int:
+    """Fill the windows (k, 3) int64 of codes or bytes (m,) that are there; return how many."""
     used = begin = 0
     while begin + length <= data.size:
-        low, high, at = np.int64(0), of.firsts[N_BASES], begin + length
+        low, high, at = np.int64(0), _n_rows(of_bases, of_bytes), begin + length
         while at > begin and low < high:
             at -= 1
-            base = np.uint64(data[at] & 3)
-            if data[at] < N_BASES:
-                low, high = bases.step(of, base, low), bases.step(of, base, high)
-            else:
-                high = low
+            low, high = _longer(of_bases, of_bytes, data[at], low, high)
         if low < high:
             windows[used, BEGIN], windows[used, LOW], windows[used, HIGH] = begin, low, high
             used += 1
@@ -38,51 +37,52 @@ def windows_of_bases(of: Any, data: Any, length: int, windows: Any) -> int:
 
 
 @jit_norefs
-def windows_of_bytes(of: Any, data: Any, length: int, windows: Any) -> int:
-    """Do the same with bytes."""
-    used = begin = 0
-    while begin + length <= data.size:
-        low, high, at = np.int64(0), of.firsts[256], begin + length
-        while at > begin and low < high:
-            at -= 1
-            byte = np.int64(data[at])
-            if of.firsts[byte] < of.firsts[byte + 1]:
-                low, high = tree.step(of, byte, low), tree.step(of, byte, high)
-            else:
-                high = low
-        if low < high:
-            windows[used, BEGIN], windows[used, LOW], windows[used, HIGH] = begin, low, high
-            used += 1
-        begin = at + 1
-    return used
-
-
-@jit_norefs
-def rows_in_bases(of: Any, data: Any, windows: Any, begins: Any, rows: Any) -> int:
+def expand_windows(
+    of_bases: Any, of_bytes: Any, data: Any, windows: Any, begins: Any, rows: Any
+) -> int:
     """Fill begins and rows (n,) int64 of windows before which text and query differ; count them."""
     used = 0
     for i in range(len(windows)):
         begin = windows[i, BEGIN]
         for row in range(windows[i, LOW], windows[i, HIGH]):
-            is_same = begin > 0 and np.uint64(data[begin - 1]) == bases.base_at(of.words, row)
-            if not is_same or bases.is_odd(of, row):
+            if begin == 0 or not _is_before(of_bases, of_bytes, data[begin - 1], row):
                 begins[used], rows[used] = begin, row
                 used += 1
     return used
 
 
-@jit_norefs
-def rows_in_bytes(of: Any, data: Any, windows: Any, begins: Any, rows: Any) -> int:
-    """Do the same with bytes."""
-    used = 0
-    for i in range(len(windows)):
-        begin = windows[i, BEGIN]
-        for row in range(windows[i, LOW], windows[i, HIGH]):
-            is_same = begin > 0 and row != of.primary
-            if is_same:
-                byte, _ = tree.back(of, row)
-                is_same = byte == data[begin - 1]
-            if not is_same:
-                begins[used], rows[used] = begin, row
-                used += 1
-    return used
+@jit_norefs_inline
+def _n_rows(of_bases: Any, of_bytes: Any) -> Any:
+    n = np.int64(0)
+    if of_bases is not None:
+        n = of_bases.firsts[N_BASES]
+    if of_bytes is not None:
+        n = of_bytes.firsts[N_BYTES]
+    return n
+
+
+@jit_norefs_inline
+def _longer(of_bases: Any, of_bytes: Any, letter: Any, low: Any, high: Any) -> Any:
+    """Return first row and end of those with a letter before them; none where it is nowhere."""
+    first = end = low
+    if of_bases is not None and letter < N_BASES:
+        base = np.uint64(letter)
+        first, end = bases.step(of_bases, base, low), bases.step(of_bases, base, high)
+    if of_bytes is not None:
+        byte = np.int64(letter)
+        if of_bytes.firsts[byte] < of_bytes.firsts[byte + 1]:
+            first, end = tree.step(of_bytes, byte, low), tree.step(of_bytes, byte, high)
+    return first, end
+
+
+@jit_norefs_inline
+def _is_before(of_bases: Any, of_bytes: Any, letter: Any, row: Any) -> Any:
+    """Whether a letter is before the suffix of a row."""
+    is_same = False
+    if of_bases is not None:
+        is_same = np.uint64(letter) == bases.base_at(of_bases.words, row)
+        is_same = is_same and not bases.is_odd(of_bases, row)
+    if of_bytes is not None and row != of_bytes.primary:
+        byte, _ = tree.back(of_bytes, row)
+        is_same = byte == np.int64(letter)
+    return is_same

@@ -13,8 +13,11 @@ from gangsaw.tasks.index.kernels.bits import fetch, is_set, rank, set_bit
 
 AT_ONCE = 32  # walks in turn: while one waits for memory, the others go on
 NOWHERE = -1  # of a walk that meets no sampled row: the index is damaged
-ROW, STEPS, WHICH, NODE = range(4)  # of a walk; at a node, ROW is a place in it
+# of a walk; at a node, ROW is a place in it. Indices without sign cost no test for negative ones
+ROW, STEPS, WHICH, NODE = map(np.uint64, range(4))
 WALK = 4
+STRIDE = np.uint64(WALK)
+STEP_BITS = 17  # of the steps of a walk, fewer than the largest rate
 AT_ROW = -1  # no node
 
 
@@ -61,21 +64,22 @@ def fill_places(suffixes: Any, marks: Any, places: Any) -> None:
 def locate_bases(of: Any, samples: Any, rows: Any, walks: Any, out: Any) -> None:
     """Fill the places (k,) int64 of rows (k,) int64, NOWHERE where no walk leads to one.
 
-    walks : (AT_ONCE, WALK) int64, scratch
+    walks : (AT_ONCE * WALK,) int64, scratch
     """
     live = started = _begin(rows, walks)
     while live:
-        lane = 0
+        lane = np.uint64(0)
         while lane < live:
             if _has_arrived(samples, walks, lane, out):
                 live, started = _next(rows, walks, lane, live, started)
             else:
-                row = walks[lane, ROW]
-                row = bases.step(of, bases.base_at(of.words, row), row)
+                row = np.uint64(walks[lane * STRIDE + ROW])
+                row = np.uint64(bases.step(of, bases.base_at(of.words, row), row))
                 bases.fetch(of.words, row)
                 fetch(samples.marks, row)
-                walks[lane, ROW] = row
-                lane += 1
+                walks[lane * STRIDE + ROW] = np.int64(row)
+                lane += np.uint64(1)
+    _fill_found(samples, out)
 
 
 @jit_norefs
@@ -83,75 +87,97 @@ def locate_bytes(of: Any, samples: Any, rows: Any, walks: Any, out: Any) -> None
     """Do the same in the rows of bytes, a level of the tree a turn."""
     live = started = _begin(rows, walks)
     while live:
-        lane = 0
+        lane = np.uint64(0)
         while lane < live:
-            if walks[lane, NODE] != AT_ROW:
+            if walks[lane * STRIDE + NODE] != AT_ROW:
                 _go_down(of, samples, walks, lane)
-                lane += 1
+                lane += np.uint64(1)
             elif _has_arrived(samples, walks, lane, out):
                 live, started = _next(rows, walks, lane, live, started)
             else:
                 _begin_step(of, walks, lane)
-                lane += 1
+                lane += np.uint64(1)
+    _fill_found(samples, out)
 
 
 @jit_norefs_inline
-def _begin_step(of: Any, walks: Any, lane: int) -> None:
+def _begin_step(of: Any, walks: Any, lane: Any) -> None:
     """Begin at the root; the primary row is sampled, unless the index is damaged."""
-    row = walks[lane, ROW]
+    walk = lane * STRIDE
+    row = walks[walk + ROW]
     if row == of.primary:
         return
     at = row - (row > of.primary)
     if of.root < 0:
-        walks[lane, ROW] = of.firsts[~of.root] + at
+        walks[walk + ROW] = of.firsts[~of.root] + at
         return
-    walks[lane, ROW], walks[lane, NODE] = at, of.root
+    walks[walk + ROW], walks[walk + NODE] = at, of.root
     tree.fetch_node(of, of.root, at)
 
 
 @jit_norefs_inline
-def _go_down(of: Any, samples: Any, walks: Any, lane: int) -> None:
+def _go_down(of: Any, samples: Any, walks: Any, lane: Any) -> None:
     """Go one level down, or from a leaf to the row of a suffix that is one byte longer."""
-    node, at = tree.down(of, walks[lane, NODE], walks[lane, ROW])
+    walk = lane * STRIDE
+    node, at = tree.down(of, walks[walk + NODE], walks[walk + ROW])
     if node >= 0:
-        walks[lane, ROW], walks[lane, NODE] = at, node
+        walks[walk + ROW], walks[walk + NODE] = at, node
         tree.fetch_node(of, node, at)
     else:
-        walks[lane, ROW], walks[lane, NODE] = of.firsts[~node] + at, AT_ROW
-        fetch(samples.marks, walks[lane, ROW])
+        walks[walk + ROW], walks[walk + NODE] = of.firsts[~node] + at, AT_ROW
+        fetch(samples.marks, walks[walk + ROW])
 
 
 @jit_norefs_inline
 def _begin(rows: Any, walks: Any) -> Any:
     """Begin the first walks; return how many."""
-    live = min(rows.size, len(walks))
+    live = np.uint64(min(rows.size, AT_ONCE))
     for lane in range(live):
-        walks[lane, ROW], walks[lane, STEPS] = rows[lane], 0
-        walks[lane, WHICH], walks[lane, NODE] = lane, AT_ROW
+        _put(walks, lane, rows, lane)
     return live
 
 
 @jit_norefs_inline
-def _has_arrived(samples: Any, walks: Any, lane: int, out: Any) -> Any:
-    """Whether a walk ends; write its place. Otherwise the step that follows is counted."""
-    row, steps = walks[lane, ROW], walks[lane, STEPS]
+def _put(walks: Any, lane: Any, rows: Any, which: Any) -> None:
+    walk = lane * STRIDE
+    walks[walk + ROW], walks[walk + STEPS] = rows[which], 0
+    walks[walk + WHICH], walks[walk + NODE] = np.int64(which), AT_ROW
+
+
+@jit_norefs_inline
+def _has_arrived(samples: Any, walks: Any, lane: Any, out: Any) -> Any:
+    """Whether a walk ends; note its row and steps. Otherwise the step that follows is counted.
+
+    Its place is looked up later: here the loop would run out of registers.
+    """
+    walk = lane * STRIDE
+    row, steps = walks[walk + ROW], walks[walk + STEPS]
     if is_set(samples.marks, row):
-        out[walks[lane, WHICH]] = np.int64(samples.places[rank(samples.marks, row)]) + steps
+        out[np.uint64(walks[walk + WHICH])] = row << STEP_BITS | steps
         return True
     if steps >= samples.rate:
-        out[walks[lane, WHICH]] = NOWHERE
+        out[np.uint64(walks[walk + WHICH])] = NOWHERE
         return True
-    walks[lane, STEPS] = steps + 1
+    walks[walk + STEPS] = steps + 1
     return False
 
 
 @jit_norefs_inline
-def _next(rows: Any, walks: Any, lane: int, live: int, started: int) -> Any:
+def _next(rows: Any, walks: Any, lane: Any, live: Any, started: Any) -> Any:
     """Put the next walk in a lane, or the last one that goes on; return how many go and began."""
-    if started < rows.size:
-        walks[lane, ROW], walks[lane, STEPS] = rows[started], 0
-        walks[lane, WHICH], walks[lane, NODE] = started, AT_ROW
-        return live, started + 1
-    for i in range(WALK):
-        walks[lane, i] = walks[live - 1, i]
-    return live - 1, started
+    if started < np.uint64(rows.size):
+        _put(walks, lane, rows, started)
+        return live, started + np.uint64(1)
+    live -= np.uint64(1)
+    for i in range(STRIDE):
+        walks[lane * STRIDE + i] = walks[live * STRIDE + i]
+    return live, started
+
+
+@jit_norefs_inline
+def _fill_found(samples: Any, out: Any) -> None:
+    """Put places where rows and steps were noted."""
+    for i in range(out.size):
+        if out[i] != NOWHERE:
+            row, steps = out[i] >> STEP_BITS, out[i] & ((1 << STEP_BITS) - 1)
+            out[i] = np.int64(samples.places[rank(samples.marks, row)]) + steps

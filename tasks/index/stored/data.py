@@ -8,19 +8,21 @@ from functools import lru_cache
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.contents import CONTENT, NUCLEOTIDES, READ_SEQUENCES, TEXT
-from gangsaw.codecs.core.errors import BadParams, CorruptChunk
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
 from gangsaw.codecs.core.options import listed
 from gangsaw.tasks.genomes.info import ATTRIBUTE as GENOME
 from gangsaw.tasks.index.text.base_runs import NO_BORDERS
 from gangsaw.tasks.index.text.kinds import Kind
 from gangsaw.tasks.index.text.packed import Bytes
 from gangsaw.tasks.index.text.samples import Places
-from gangsaw.tasks.source import SourceArray
+from gangsaw.tasks.source import Described, Region, SourceArray
 from gangsaw.tasks.store.dataset.carried import is_carried
 from gangsaw.tasks.store.source import ZarrSource, open_zarr
 
 BORDERS = {"sequence": "record_offset"}  # of a genome
+STARTS = "sequence_offset"  # of reads, which have the ends of lines between them
 OF_BASES = (NUCLEOTIDES, READ_SEQUENCES)
 
 
@@ -33,12 +35,16 @@ class StoredText:
     array : of (n,) uint8
     kind : of its index
     borders : array of where records begin, and the end of the last one; None of a plain text
-    identity : of the content of both
+    reads : array of where reads begin, and the end of the last one; None where it holds none
+    content : array and borders, as a source
+    identity : of that content as it was opened
     """
 
     array: SourceArray
     kind: Kind
     borders: SourceArray | None
+    reads: SourceArray | None
+    content: ZarrSource
     identity: str
 
     @property
@@ -51,6 +57,26 @@ class StoredText:
         if begin >= end:
             return np.empty(0, np.uint8)
         return np.asarray(self.array.read((slice(begin, end),))).astype(np.uint8, copy=False)
+
+    def checked(self) -> CheckedArray:
+        """Return the array so that each read of it is checked."""
+        own = self.array
+        return CheckedArray(
+            name=own.name, shape=own.shape, dtype=own.dtype, dims=own.dims, chunks=own.chunks,
+            of=self,
+        )  # fmt: skip
+
+    def check(self) -> None:
+        """Raise JobFailed where the content is no longer that which was opened."""
+        try:
+            now = self.content.identity()
+        except OSError as error:
+            raise JobFailed(f"{self.content.name} went away while it was searched") from error
+        if now != self.identity:
+            raise JobFailed(
+                f"{self.content.name} changed while it was searched: index it again, by "
+                "gangsaw index --overwrite"
+            )
 
     def borders_in(self, begin: int, end: int) -> Places:
         """Return where records meet in letters begin..end - 1, counted from `begin`."""
@@ -67,6 +93,19 @@ class StoredText:
         starts = _starts(self)
         record = int(np.searchsorted(starts, place, "right"))
         return int(starts[record - 1]), int(starts[record])
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckedArray(Described):
+    """The array of a text, of which nothing is given out that was read after a change."""
+
+    of: StoredText
+
+    def read(self, region: Region) -> NumpyArray:
+        """Return the samples of a region; JobFailed where the text changed."""
+        found = self.of.array.read(region)
+        self.of.check()
+        return found
 
 
 def letters_of(
@@ -90,7 +129,7 @@ def letters_of(
 
 
 def _is_text(array: SourceArray) -> bool:
-    is_bytes = len(array.shape) == 1 and array.dtype == np.uint8 and array.shape[0] > 0
+    is_bytes = len(array.shape) == 1 and array.dtype == np.uint8
     return is_bytes and not is_carried(array.attrs)
 
 
@@ -107,8 +146,9 @@ def _letters(source: ZarrSource, array: SourceArray) -> StoredText:
     borders = others.get(BORDERS.get(array.name, "")) if GENOME in source.attrs else None
     names = {array.name} if borders is None else {array.name, borders.name}
     own = tuple(one for one in source.there if one.name in names)
-    content = replace(source, there=own, coords=(), attrs={})
-    return StoredText(array, kind, borders, content.identity())
+    content = replace(source, arrays=(), there=own, coords=(), attrs={})
+    reads = others.get(STARTS) if array.attrs.get(CONTENT) == READ_SEQUENCES else None
+    return StoredText(array, kind, borders, reads, content, content.identity())
 
 
 @lru_cache(maxsize=4)

@@ -64,7 +64,7 @@ def arrays_of(attrs: Mapping[str, object]) -> dict[str, IndexedArray]:
 
 def _array(own: Mapping[str, object]) -> IndexedArray:
     size, chunk, rate = (int(cast(int, own[name])) for name in ("size", "chunk", "rate"))
-    if own["kind"] not in RATES or size < 1 or not 1 <= chunk <= size or rate < 1:
+    if own["kind"] not in RATES or size < 0 or not 1 <= chunk <= max(1, size) or rate < 1:
         raise ValueError(f"{size} letters in indexes of {chunk}")
     return IndexedArray(own["kind"], size, chunk, rate, str(own["identity"]))
 

@@ -136,7 +136,7 @@ def index_job(
 
 
 def _plan(letters: StoredText, rate: int | None) -> IndexedArray:
-    chunk = min(letters.size, (letters.array.chunks or letters.array.shape)[0])
+    chunk = max(1, min(letters.size, (letters.array.chunks or letters.array.shape)[0]))
     if chunk > MOST_LETTERS:
         raise BadParams(
             f"{letters.array.name} has chunks of {chunk:,} letters, more than {MOST_LETTERS:,}: "

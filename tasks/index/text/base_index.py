@@ -10,18 +10,17 @@ import numpy.typing as npt
 from gangsaw.codecs.bwt.transform.suffixes import suffix_array
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.aligned import aligned_zeros
-from gangsaw.tasks.index.kernels import bases, bits, seeds, walks
+from gangsaw.tasks.index.kernels import bases, bits, walks
 from gangsaw.tasks.index.kernels.patterns import AT_ONCE, N_BASES, fill_table, rows_of_bases
 from gangsaw.tasks.index.text.base_runs import NO_BORDERS, BaseRuns, check_base_runs, split
+from gangsaw.tasks.index.text.by_rows import RowIndex
 from gangsaw.tasks.index.text.packed import Bytes, Opened, pack
 from gangsaw.tasks.index.text.samples import (
     Places,
     Suffixes,
-    counts_of,
     made_samples,
     opened_samples,
     places_of,
-    rows_in_turn,
     seeds_of,
 )
 from gangsaw.tasks.sequences.ragged import Ragged
@@ -33,7 +32,7 @@ MANY = 1 << 14  # patterns that are worth a table
 
 
 @dataclass(frozen=True, eq=False)
-class BaseIndex:
+class BaseIndex(RowIndex):
     """An FM-index of bases in lines of 64 bytes, and sampled places.
 
     Attributes
@@ -108,15 +107,6 @@ class BaseIndex:
         arrays = (of.words, of.has_odd, of.odd, samples.marks, samples.places, runs.begins)
         return sum(int(array.nbytes) for array in (*arrays, runs.places))
 
-    def counts(self, patterns: Ragged) -> Places:
-        """Return how often each pattern of codes is there, (k,) int64."""
-        return counts_of(self.rows(patterns))
-
-    def located(self, patterns: Ragged) -> tuple[Places, Places]:
-        """Return all places, and which pattern is at each, (n,) int64 in any order."""
-        which, rows = rows_in_turn(self.rows(patterns))
-        return which, self.places(rows)
-
     def rows(self, patterns: Ragged) -> Places:
         """Return the rows of patterns of codes, (k, 2) int64: the first one of each, and the end.
 
@@ -135,8 +125,7 @@ class BaseIndex:
 
         The begins in the query and places in the text, (k,) int64. Raises BadParams for too many.
         """
-        find, expand = seeds.windows_of_bases, seeds.rows_in_bases
-        begins, rows = seeds_of(find, expand, self.of, query, length)
+        begins, rows = seeds_of(self.of, query, length)
         return begins, self.places(rows)
 
     def places(self, rows: Places) -> Places:

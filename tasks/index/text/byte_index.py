@@ -10,18 +10,17 @@ import numpy.typing as npt
 from gangsaw.codecs.bwt.transform.suffixes import suffix_array
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.aligned import aligned_zeros
-from gangsaw.tasks.index.kernels import bits, seeds, tree, walks
+from gangsaw.tasks.index.kernels import bits, tree, walks
 from gangsaw.tasks.index.kernels.patterns import AT_ONCE, LANE, rows_of_bytes
+from gangsaw.tasks.index.text.by_rows import RowIndex
 from gangsaw.tasks.index.text.codes import codes_of, lengths_for, nodes_of
 from gangsaw.tasks.index.text.packed import Bytes, Opened, pack
 from gangsaw.tasks.index.text.samples import (
     Places,
     Suffixes,
-    counts_of,
     made_samples,
     opened_samples,
     places_of,
-    rows_in_turn,
     seeds_of,
 )
 from gangsaw.tasks.sequences.kernels import LETTERS, TABLES, count_letters
@@ -32,7 +31,7 @@ RATE = 64  # of samples, usually: 0.06 bytes a byte
 
 
 @dataclass(frozen=True, eq=False)
-class ByteIndex:
+class ByteIndex(RowIndex):
     """An FM-index of bytes: a wavelet tree in the shape of a Huffman code, and sampled places.
 
     Attributes
@@ -54,7 +53,7 @@ class ByteIndex:
     @classmethod
     def of_text(cls, text: Bytes, suffixes: Suffixes, rate: int) -> ByteIndex:
         """Return the index of a text with its suffix array."""
-        counts = _letters_of(text)
+        counts = letters_of(text)
         lengths = lengths_for(counts)
         samples = made_samples(text, suffixes, rate, has_breaks=False)
         transformed, primary = np.empty(text.size, np.uint8), 0
@@ -99,15 +98,6 @@ class ByteIndex:
         """Memory of the index."""
         return int(self.of.bits.nbytes + self.samples.marks.nbytes + self.samples.places.nbytes)
 
-    def counts(self, patterns: Ragged) -> Places:
-        """Return how often each pattern is there, (k,) int64."""
-        return counts_of(self.rows(patterns))
-
-    def located(self, patterns: Ragged) -> tuple[Places, Places]:
-        """Return all places, and which pattern is at each, (n,) int64 in any order."""
-        which, rows = rows_in_turn(self.rows(patterns))
-        return which, self.places(rows)
-
     def rows(self, patterns: Ragged) -> Places:
         """Return the rows of patterns, (k, 2) int64: the first one of each, and the end."""
         found = np.empty((len(patterns), 2), np.int64)
@@ -122,8 +112,7 @@ class ByteIndex:
 
         The begins in the query and places in the text, (k,) int64. Raises BadParams for too many.
         """
-        find, expand = seeds.windows_of_bytes, seeds.rows_in_bytes
-        begins, rows = seeds_of(find, expand, self.of, query, length)
+        begins, rows = seeds_of(self.of, query, length)
         return begins, self.places(rows)
 
     def places(self, rows: Places) -> Places:
@@ -131,7 +120,7 @@ class ByteIndex:
         return places_of(walks.locate_bytes, self.of, self.samples, rows, self.n)
 
 
-def _letters_of(text: Bytes) -> Places:
+def letters_of(text: Bytes) -> Places:
     """Return how often each byte is there; NumPy's own would take 8 bytes of memory for each."""
     counts = np.zeros((TABLES, LETTERS), np.int64)
     count_letters(text, np.zeros(1, np.int64), np.array([text.size]), counts)

@@ -9,30 +9,35 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.index.kernels import bases, bits
 from gangsaw.tasks.index.text import base_index, byte_index, repeat_index
 from gangsaw.tasks.index.text.base_index import BaseIndex
-from gangsaw.tasks.index.text.base_runs import split
+from gangsaw.tasks.index.text.base_runs import BaseRuns, split
 from gangsaw.tasks.index.text.byte_index import ByteIndex
+from gangsaw.tasks.index.text.codes import lengths_for
 from gangsaw.tasks.index.text.packed import FIELDS, Bytes, Section, room_of, unpack
-from gangsaw.tasks.index.text.repeat_index import RUN_BYTES, RepeatIndex, count_runs
+from gangsaw.tasks.index.text.repeat_index import RepeatIndex
 from gangsaw.tasks.index.text.samples import Places
+from gangsaw.tasks.index.text.stored_runs import count_runs
 
 Kind = Literal["bases", "bytes"]
 TextIndex = BaseIndex | ByteIndex | RepeatIndex
 RATES: dict[Kind, int] = {"bases": base_index.RATE, "bytes": byte_index.RATE}
 PER_RUN = 16  # letters of a run on the average, at least, for an index that is stored
 SPARE_RUNS = 64
+FEW_RUNS = 8  # times as many letters: else the search by runs takes the memory of the text
 MOST_LETTERS = 1 << 28  # of a text: counts of bits have 32
 WORKING = 10  # bytes of memory for each letter while an index is made
 
 
 def made(kind: Kind, letters: Bytes, borders: Places, rate: int) -> TextIndex:
-    """Return the index of (n,) uint8: of runs where that takes less than half a byte a letter.
+    """Return the index of (n,) uint8: of runs where these are few and that is shorter.
 
     borders : (b,) int64, ascending, where records of bases meet
     """
     text, runs = split(letters, borders) if kind == "bases" else (letters, None)
     suffixes = suffix_array(text)
-    if text.size and 2 * RUN_BYTES * count_runs(text, suffixes) < text.size:
-        return RepeatIndex.made(text, suffixes, runs, letters.size)
+    if text.size and FEW_RUNS * count_runs(text, suffixes) < text.size:
+        found = RepeatIndex.made(text, suffixes, runs, letters.size)
+        if found.packed().size < _plain_bytes(text, runs, rate):
+            return found
     if runs is None:
         return ByteIndex.of_text(text, suffixes, rate)
     return BaseIndex.of_runs(text, suffixes, runs, letters.size, rate)
@@ -48,6 +53,8 @@ def is_of(index: TextIndex, kind: Kind) -> bool:
 def opened(data: Bytes) -> TextIndex:
     """Return the index of packed bytes; CorruptChunk for those of none, or damaged."""
     found = unpack(data)
+    if found.fields[0] > MOST_LETTERS:
+        raise CorruptChunk(f"an index of {found.fields[0]:,} letters")
     if found.kind == base_index.KIND:
         return BaseIndex.opened(found)
     if found.kind == byte_index.KIND:
@@ -60,12 +67,24 @@ def opened(data: Bytes) -> TextIndex:
 def room_for(kind: Kind, n: int, rate: int) -> int:
     """Return the bytes of an index of n letters at most, with the runs that are allowed."""
     if kind == "bytes":
-        own = [Section(256, "u4"), Section(256, "u1"), Section(bits.n_words(8 * n), "u8")]
-        samples = n // rate + 2
-        text = n
+        return _room(n, rate, n_bits=8 * n)
+    runs = n // PER_RUN + SPARE_RUNS
+    return _room(n + runs, rate, n_runs=runs)
+
+
+def _plain_bytes(text: Bytes, runs: BaseRuns | None, rate: int) -> int:
+    """Return the bytes of an index of a text that is not by its runs."""
+    if runs is not None:
+        return _room(text.size, rate, n_runs=runs.places.size)
+    counts = byte_index.letters_of(text)
+    return _room(text.size, rate, n_bits=int((counts * lengths_for(counts)).sum()))
+
+
+def _room(n: int, rate: int, n_runs: int = 0, n_bits: int | None = None) -> int:
+    """Return the bytes of an index of n letters, of bytes with so many bits in all."""
+    if n_bits is None:
+        own = [Section(bases.n_words(n + 1), "u8"), *3 * [Section(n_runs + 1, "u4")]]
     else:
-        runs = n // PER_RUN + SPARE_RUNS
-        text, samples = n + runs, (n + runs) // rate + 2 + runs
-        own = [Section(bases.n_words(text + 1), "u8"), *3 * [Section(runs + 1, "u4")]]
-    marks = [Section(bits.n_words(text + 1), "u8"), Section(samples, "u4")]
+        own = [Section(256, "u4"), Section(256, "u1"), Section(bits.n_words(n_bits), "u8")]
+    marks = [Section(bits.n_words(n + 1), "u8"), Section(n // rate + 2 + n_runs, "u4")]
     return 8 * FIELDS + room_of([*own, *marks])

@@ -37,7 +37,7 @@ class Opened:
     Attributes
     ----------
     kind : of the index
-    fields : the numbers of its kind
+    fields : the numbers of its kind, letters of the text first
     body : (n,) uint8
     """
 

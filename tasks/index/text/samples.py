@@ -17,8 +17,6 @@ Places = npt.NDArray[np.int64]
 Walk = Callable[[RowsT, walks.Samples, Places, Places, Places], None]
 Suffixes = npt.NDArray[np.int32]
 Octets = npt.NDArray[np.uint8]
-Windows = Callable[[RowsT, Octets, int, Places], int]
-Expand = Callable[[RowsT, Octets, Places, Places, Places], int]
 MOST_SEEDS = 1 << 22  # of a query in a text
 MOST_RATE = 1 << 16
 
@@ -45,29 +43,17 @@ def opened_samples(
     return walks.Samples(marks, places, rate)
 
 
-def counts_of(rows: Places) -> Places:
-    """Return how many rows each of (k, 2) int64 has."""
-    counts: Places = (rows[:, 1] - rows[:, 0]).clip(0)
-    return counts
-
-
-def rows_in_turn(rows: Places) -> tuple[Places, Places]:
-    """Return all rows between first ones and ends (k, 2) int64, and which of these each is of."""
-    counts = counts_of(rows)
-    which = np.repeat(np.arange(counts.size), counts)
-    first = np.repeat(rows[:, 0] - (np.cumsum(counts) - counts), counts)
-    return which, first + np.arange(which.size)
-
-
 def seeds_of(
-    find: Windows[RowsT], expand: Expand[RowsT], of: RowsT, query: Octets, length: int
+    of: bases.BaseRows | tree.ByteRows, query: Octets, length: int
 ) -> tuple[Places, Places]:
     """Return begins in the query and rows (k,) int64 of windows with other letters before them.
 
     Raises BadParams where there are more than MOST_SEEDS.
     """
+    of_bases = of if isinstance(of, bases.BaseRows) else None
+    of_bytes = of if isinstance(of, tree.ByteRows) else None
     windows = np.empty((max(0, query.size - length + 1), 3), np.int64)
-    windows = windows[: find(of, query, length, windows)]
+    windows = windows[: seeds.find_windows(of_bases, of_bytes, query, length, windows)]
     n = int((windows[:, seeds.HIGH] - windows[:, seeds.LOW]).sum())
     if n > MOST_SEEDS:
         raise BadParams(
@@ -75,14 +61,14 @@ def seeds_of(
             "longer matches"
         )
     begins, rows = np.empty(n, np.int64), np.empty(n, np.int64)
-    used = expand(of, query, windows, begins, rows)
+    used = seeds.expand_windows(of_bases, of_bytes, query, windows, begins, rows)
     return begins[:used], rows[:used]
 
 
 def places_of(walk: Walk[RowsT], of: RowsT, samples: walks.Samples, rows: Places, n: int) -> Places:
     """Return the places of rows (k,) int64; CorruptChunk where the index is of no text."""
     out = np.empty(rows.size, np.int64)
-    scratch = np.empty((walks.AT_ONCE, walks.WALK), np.int64)
+    scratch = np.empty(walks.AT_ONCE * walks.WALK, np.int64)
     walk(of, samples, np.ascontiguousarray(rows), scratch, out)
     if out.size and not 0 <= int(out.min()) <= int(out.max()) <= n:
         raise CorruptChunk("the index is of no text: a walk ends nowhere")

@@ -16,12 +16,14 @@ from zarr.registry import get_codec_class
 
 from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.contents import CONTENT, TEXT
 from gangsaw.codecs.core.errors import BadParams, GangsawError
 from gangsaw.codecs.core.suits import Answers, ArrayFacts, Extents, Grade
 from gangsaw.codecs.core.zarr.block_codec import BlockCodec
 from gangsaw.tasks.jobs.choice.extremes import find_extremes, first_nan
 from gangsaw.tasks.source import Description, SourceArray
 from gangsaw.tasks.store.dataset.carried import is_carried
+from gangsaw.tasks.store.dataset.texts import as_zarr_bytes, item_bytes
 from gangsaw.tasks.store.layout import (
     ArrayLayout,
     ChunkChoice,
@@ -50,15 +52,22 @@ class Choice:
     ----------
     name : Zarr name of the codec of the table; with `plain`, of the one that proposed it
     plain : Zarr codec that is used instead
+    inner : Zarr name of the codec that a codec of bytes codes by, whose are all parameters
     """
 
     name: str | None
     plain: Codec | None = None
+    inner: str | None = None
 
     @property
     def answers(self) -> Answers:
         """The answers of the array's codec."""
         return Answers() if self.name is None else codec_table.answers()[self.name]
+
+    @property
+    def coding(self) -> Answers:
+        """The answers of the codec that the user's parameters and options are of."""
+        return self.answers if self.inner is None else codec_table.answers()[self.inner]
 
 
 def facts_of(
@@ -69,6 +78,14 @@ def facts_of(
     facts_of_others = tuple(facts_of(other) for other in others if other is not array)
     if not isinstance(array, SourceArray) or 0 in array.shape:
         return replace(facts, others=facts_of_others)
+    if array.dtype.kind == "T":
+        letters = lru_cache(lambda: as_zarr_bytes(_sample(array)))
+        return replace(
+            facts,
+            others=facts_of_others,
+            sample=letters,
+            general_bytes=lru_cache(lambda: _general_bytes(letters())),
+        )
     sample, cube = lru_cache(partial(_sample, array)), lru_cache(partial(_cube, array))
     extremes = lru_cache(partial(find_extremes, array, client=client))
     return replace(
@@ -98,6 +115,11 @@ def choose_layout(
         return ArrayLayout(
             extents, configured(choice, facts, extents) if chosen == "auto" else None
         )
+    if source.dtype.kind == "T" and isinstance(chosen, BlockCodec):
+        choice = _by_inner(chosen.codec_name, facts)
+        extents = chunks_of(source, chunks, facts, choice.name)
+        changes = chosen.params.to_dict() if choice.inner == chosen.codec_name else {}
+        return ArrayLayout(extents, configured(choice, facts, extents, changes))
     return ArrayLayout(
         chunks_of(source, chunks, facts, getattr(chosen, "codec_name", None)), chosen
     )
@@ -128,15 +150,24 @@ def by_content(array: ArrayFacts) -> Choice:
     """
     if is_carried(array.attrs):  # bytes of tables and texts: no codec is made for their axes
         return Choice(None, GENERAL_CODEC)
-    grades = {name: grade(name, array) for name in codec_table.answers()}
+    grades = {name: grade(name, array) for name in _asked(array)}
     best = max(grades.values(), default=Grade.REFUSE)
     if best < Grade.PROVEN:
-        for name in codec_table.answers():
+        for name in grades:
             if (plain := codec_table.ask(name, lambda a: a.companion(array))) is not None:
                 return Choice(name, _plain(plain))
     if best < Grade.GENERAL:
         return Choice(None, GENERAL_CODEC)
-    return Choice(_smallest([name for name in grades if grades[name] == best], array))
+    chosen = _smallest([name for name in grades if grades[name] == best], array)
+    return Choice(chosen, inner=codec_table.ask(chosen, lambda a: a.inner(array)))
+
+
+def _asked(array: ArrayFacts) -> list[str]:
+    """Return the codecs that may suit an array: for texts Zarr has serializers of its own, behind
+    which only codecs of bytes can be.
+    """
+    of_bytes, is_text = codec_table.bytes_table(), array.dtype.kind == "T"
+    return [name for name in codec_table.answers() if (name in of_bytes) == is_text]
 
 
 def named(name: str, array: ArrayFacts, source: SourceArray) -> Choice:
@@ -147,8 +178,25 @@ def named(name: str, array: ArrayFacts, source: SourceArray) -> Choice:
     answer = codec_table.answer(name)
     if answer.is_aside(array):
         return by_content(array)
+    if array.dtype.kind == "T":
+        return _by_inner(name, array)
     refuse(name, answer, array, source)
     return Choice(name)
+
+
+def _by_inner(name: str, array: ArrayFacts) -> Choice:
+    """Return the codec of bytes that the user named, or that codes texts by the one that he named.
+
+    Texts go with other arrays: a codec that is not made for text leaves them to the best one.
+    """
+    if name in codec_table.bytes_table():
+        return Choice(name, inner=codec_table.ask(name, lambda a: a.inner(array)))
+    letters = ArrayFacts(array.name, (1,), np.dtype("u1"), ("letter",), {CONTENT: TEXT})
+    if grade(name, letters) == Grade.MADE_FOR:
+        for outer in _asked(array):
+            if codec_table.ask(outer, lambda a: a.inner(array)) is not None:
+                return Choice(outer, inner=name)
+    return by_content(array)
 
 
 def grade(name: str, array: ArrayFacts) -> Grade:
@@ -183,13 +231,14 @@ def configured(
     if choice.plain is not None:
         return choice.plain
     assert choice.name is not None
-    answer = choice.answers
-    wanted = options or {}
+    answer, wanted = choice.coding, options or {}
     given = {o.name: o.value(wanted[o.name]) for o in answer.options if o.name in wanted}
     changes = {**answer.parameters(array, chunks), **(params or {}), **answer.settled(array, given)}
-    kind = codec_table.codec_class(choice.name)
+    kind = codec_table.named_class(choice.name)
+    if choice.inner is not None:
+        changes = {"inner": {"name": choice.inner, "configuration": changes}}
     settings = cast("JSON", changes)
-    return kind.from_dict({"name": choice.name, "configuration": settings})
+    return cast("Codec", kind.from_dict({"name": choice.name, "configuration": settings}))
 
 
 def _plain(configuration: Mapping[str, object]) -> Codec:
@@ -234,7 +283,7 @@ def _cube(array: SourceArray) -> NumpyArray:
 
 def _middle(array: SourceArray, most: Sequence[int]) -> NumpyArray:
     """Return `most` extents of the middle, or what SAMPLE_BYTES and SAMPLE_CHUNKS hold of them."""
-    room, pieces = SAMPLE_BYTES // max(1, array.dtype.itemsize), SAMPLE_CHUNKS
+    room, pieces = SAMPLE_BYTES // max(1, item_bytes(array)), SAMPLE_CHUNKS
     region = []
     axes = zip(array.shape, array.chunks or array.shape, most, strict=True)
     for n, chunk, limit in reversed(list(axes)):

@@ -19,6 +19,7 @@ from gangsaw.tasks.jobs.choice.choose import (
     named,
 )
 from gangsaw.tasks.source import Source, SourceArray
+from gangsaw.tasks.store.dataset.texts import type_name
 from gangsaw.tasks.store.layout import ChunkChoice, CodecChoice, check_axes, check_sizes
 
 if TYPE_CHECKING:
@@ -74,8 +75,8 @@ class Recipe:
         if self.codec == PLAIN:
             return Choice(None, GENERAL_CODEC)
         name = codec_table.full_name(self.codec)
-        if name not in codec_table.table():
-            names = ", ".join(["auto", *codec_table.table(), PLAIN, "none"])
+        if name not in codec_table.names():
+            names = ", ".join(["auto", *codec_table.names(), PLAIN, "none"])
             raise BadParams(f"no codec {self.codec!r}; there are: {names}")
         return named(name, facts, array)
 
@@ -100,14 +101,14 @@ class Recipe:
 
 
 def _option_names(choice: Choice) -> set[str]:
-    return {option.name for option in choice.answers.options}
+    return {option.name for option in choice.coding.options}
 
 
 def _target_of(array: SourceArray, choice: Choice | None) -> str:
     target = "plain samples" if choice is None else choice.name
     if choice is not None and choice.plain is not None:
         target = str(choice.plain.to_dict()["name"])
-    return f"{array.name} ({array.dtype.name}) goes to {target}"
+    return f"{array.name} ({type_name(array.dtype)}) goes to {target}"
 
 
 def _check_options(options: Mapping[str, object]) -> None:

@@ -13,6 +13,7 @@ from gangsaw.tasks.jobs.figures.report import StoreInfo
 
 # by the name of an attribute that a store's group has, functions that say what it holds
 GROUP = "gangsaw.contents"
+BESIDE = "gangsaw.beside"  # functions that say what belongs to any store and lies beside it
 
 
 @dataclass(frozen=True)
@@ -31,16 +32,18 @@ class Content:
     figures: Mapping[str, object] = field(default_factory=dict)
 
 
-Say = Callable[[StoreInfo], Content]
+Say = Callable[[StoreInfo], Content | None]
 
 
 def contents_of(info: StoreInfo) -> tuple[Content, ...]:
     """Return what the domains say of a store; BadParams where its attributes are wrong."""
-    found = []
-    for name, several in sorted(tables.entries(GROUP).items()):
-        if name in info.source.attrs:
-            entry = tables.settle(several, EntryPoint.load)
-            say: Say | None = tables.attempt(entry, entry.load)
-            ask = None if say is None else partial(say, info)
-            found.append(None if ask is None else tables.ask(entry, ask, (GangsawError,)))
+    own = {name: it for name, it in tables.entries(GROUP).items() if name in info.source.attrs}
+    groups = (own, tables.entries(BESIDE))
+    found = [_said(info, group[name]) for group in groups for name in sorted(group)]
     return tuple(content for content in found if content is not None)
+
+
+def _said(info: StoreInfo, several: tables.Candidates) -> Content | None:
+    entry = tables.settle(several, EntryPoint.load)
+    say: Say | None = tables.attempt(entry, entry.load)
+    return None if say is None else tables.ask(entry, partial(say, info), (GangsawError,))

@@ -19,9 +19,12 @@ from gangsaw.codecs.core.container.chunk import ChunkCoder
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.suits import Answers, Picture
 from gangsaw.codecs.core.zarr.block_codec import handed_on
+from gangsaw.codecs.core.zarr.bytes_codec import BytesCodec
 from gangsaw.tasks.store.chunks import ChunkGrid
+from gangsaw.tasks.store.dataset.texts import type_name
 from gangsaw.tasks.store.place import Place, open_place, read_again
 from gangsaw.tasks.store.source import ZarrSource, open_array, open_zarr
+from gangsaw.tasks.store.state.manifest import read_manifest
 
 if TYPE_CHECKING:
     from zarr.types import AnyArray
@@ -157,10 +160,10 @@ class _Survey:
         self.serializer = _block_codec(array, self.grid.chunks)
         self.coder = self._coder()
         self.sizes: list[int] = []
-        codec = self.serializer
-        self.params: Mapping[str, object] = codec.params.to_dict() if codec and self.coder else {}
-        answers = codec_table.answers()
-        self.answers = answers.get(self.coder.name, Answers()) if self.coder else Answers()
+        self.named = self.serializer if self.coder else _bytes_codec(array)
+        self.params: Mapping[str, object] = self.named.params.to_dict() if self.named else {}
+        name = self.named.codec_name if self.named else ""
+        self.answers = codec_table.answers().get(name, Answers())
         # behind codecs that turn or pack an array its axes are no more those of the blocks
         tiled = self.coder is not None and self.coder.grid.is_tiled
         drawn = tiled and 0 not in self.grid.shape and dims and not array.filters
@@ -177,13 +180,13 @@ class _Survey:
             name=self.name,
             shape=self.array.shape,
             dims=self.dims,
-            dtype=self.array.dtype.name,
+            dtype=type_name(self.array.dtype),
             chunks=self.grid.chunks,
             codec=self._codec_name(),
             params=self.params,
             n_chunks=self.grid.n_chunks,
             missing=self.grid.n_chunks - len(self.sizes),
-            raw_bytes=math.prod(self.array.shape) * self.array.dtype.itemsize,
+            raw_bytes=self._raw_bytes(),
             stored_bytes=sum(self.sizes),
             min_chunk=min(self.sizes, default=0),
             max_chunk=max(self.sizes, default=0),
@@ -195,10 +198,16 @@ class _Survey:
             picture=self.picture.kind if self.picture else "",
         )
 
+    def _raw_bytes(self) -> int:
+        """Return the bytes of all samples; those of texts stand in the manifest of their job."""
+        if self.array.dtype.kind == "T" and (manifest := read_manifest(self.place)) is not None:
+            return manifest.raw_bytes
+        return math.prod(self.array.shape) * self.array.dtype.itemsize
+
     def _summary(self) -> Mapping[str, object]:
-        if self.coder is None or self.serializer is None:
+        if self.named is None:
             return {}
-        return self.answers.summary(self.params, type(self.serializer)().params.to_dict())
+        return self.answers.summary(self.params, type(self.named)().params.to_dict())
 
     def _coder(self) -> ChunkCoder | None:
         of_v3 = isinstance(self.array.metadata, ArrayV3Metadata)
@@ -264,13 +273,16 @@ def _block_codec(array: AnyArray, chunks: tuple[int, ...]) -> BlockCodec | None:
     return getattr(of_v2, "codec", None) if place is None or place.shape == chunks else None
 
 
+def _bytes_codec(array: AnyArray) -> BytesCodec | None:
+    """Return the codec of ours that the bytes of chunks go through, in either format of Zarr."""
+    own = (getattr(codec, "codec", codec) for codec in array.compressors)
+    return next((codec for codec in own if isinstance(codec, BytesCodec)), None)
+
+
 def _name(codec: object) -> str:
-    """Return the Zarr name of one of our codecs for Zarr v2, else the name of the class."""
-    return (
-        str(getattr(type(codec), "codec_id", ""))
-        if hasattr(codec, "codec")
-        else type(codec).__name__
-    )
+    """Return the Zarr name of one of our codecs, else the name of the class."""
+    of_v2 = getattr(type(codec), "codec_id", "") if hasattr(codec, "codec") else ""
+    return str(of_v2 or getattr(codec, "codec_name", type(codec).__name__))
 
 
 class _BlockBits:

@@ -122,9 +122,10 @@ def verify(
         lost = () if accept_loss else getattr(against, "left_out", ())
         problems += [f"{one}: in the source, not in the store" for one in lost]
     n_chunks = sum(array.n_chunks for array in arrays)
-    checked = _check(
-        arrays, [*wanted, *seen], Meter(n_chunks, on_progress, started), client, options
-    )
+    meter = Meter(n_chunks, on_progress, started)
+    paths = (place.folder, None if against is None else against.name)
+    sees = (options or Options()).seeing(*paths)
+    checked = _check(arrays, [*wanted, *seen], meter, client, sees)
     problems += [line for part in checked for line in part.problems]
     return Report(
         store=str(place),

@@ -15,6 +15,7 @@ from gangsaw.tasks.source import Coordinate, Described, Region, Source, SourceAr
 from gangsaw.tasks.store.dataset.carried import DTYPE, TEXTS, as_coordinate, by_bytes, is_plain
 from gangsaw.tasks.store.dataset.kinds import is_ragged
 from gangsaw.tasks.store.dataset.losses import Refused
+from gangsaw.tasks.store.dataset.texts import large_texts
 
 OURS = "gangsaw"  # what reads the arrays of a source that no library reads
 
@@ -43,6 +44,8 @@ def _as_stored(
         is_number = is_plain(one.dtype) and one.dtype.kind not in "mM"  # times may be opaque bytes
         if array is None or is_number or _is_alike(one.dtype, array):
             yield one
+        elif (texts := large_texts(one)) is not None:
+            yield replace(texts, attrs={})
         elif array.coder.dtype.kind in TEXTS:
             yield replace(as_coordinate(_as_carried(one, array)), attrs={})
         elif not one.dtype.hasobject and one.dtype.kind not in TEXTS:

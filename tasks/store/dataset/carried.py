@@ -167,16 +167,17 @@ def as_coordinate(variable: SourceArray) -> Coordinate:
                 return as_coordinate(by_bytes(variable))
         else:
             was = {} if values.dtype.kind in "OT" else {DTYPE: described(values.dtype)}
-            return Coordinate(variable.name, variable.dims, text, {**was, **_text_attrs(variable)})
+            attrs = {**was, **text_attrs(variable.attrs)}
+            return Coordinate(variable.name, variable.dims, text, attrs)
     kind = variable.attrs.get(DTYPE, "bytes")
-    attrs = {**_text_attrs(variable), DTYPE: kind}
+    attrs = {**text_attrs(variable.attrs), DTYPE: kind}
     return Coordinate(variable.name, variable.dims, packed(values, kind), attrs)
 
 
-def _text_attrs(variable: SourceArray) -> dict[str, object]:
-    """Return the attributes without fill values, which xarray does not decode in texts."""
-    own = {k: v for k, v in variable.attrs.items() if k not in FILLS}
-    fill = variable.attrs.get("_FillValue")
+def text_attrs(attrs: Mapping[str, object]) -> dict[str, object]:
+    """Return the attributes of texts without fill values, which xarray does not decode in them."""
+    own = {k: v for k, v in attrs.items() if k not in FILLS}
+    fill = attrs.get("_FillValue")
     if isinstance(fill, str) and fill:
         own[FILL] = base64.b64encode(fill.encode()).decode()
     return own

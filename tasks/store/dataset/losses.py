@@ -11,6 +11,7 @@ from gangsaw.codecs.core.options import listed
 from gangsaw.tasks.source import SourceArray
 from gangsaw.tasks.store.dataset.carried import carried
 from gangsaw.tasks.store.dataset.paths import resolved
+from gangsaw.tasks.store.dataset.texts import TextArray, large_texts, texts_of
 from gangsaw.tasks.store.dataset.variables import SMALL, is_small
 
 LEFT_OUT = "gangsaw_left_out"  # of a group: what its source had besides
@@ -53,7 +54,8 @@ def kept(
 
     Raises BadParams for what is to be stored and cannot be.
     """
-    large = [_too_large(v) for v in found if _is_large_text(v) and v.name not in chunked]
+    found = [_in_pieces(v, chunked) for v in found]
+    large = [_too_large(v) for v in found if _is_large_item(v)]
     none = [*refused, *large]
     names = resolved(wanted, [*(v.name for v in found), *(one.name for one in refused)])
     lost = tuple(one for one in none if not wanted or one.name in names)
@@ -66,15 +68,24 @@ def kept(
     return [carried(v) for v in found if v.name not in without], lost
 
 
-def _is_large_text(variable: SourceArray) -> bool:
-    return variable.dtype.kind in "OT" and not is_small(variable)
+def _in_pieces(variable: SourceArray, chunked: Collection[str]) -> SourceArray:
+    """Return texts that are or were too large to be copied whole as such, others as they are."""
+    if variable.dtype.kind == "T" and variable.name in chunked:  # nothing is read to know it
+        return texts_of(variable)
+    return large_texts(variable) or variable
+
+
+def _is_large_item(variable: SourceArray) -> bool:
+    """Whether a variable is copied whole for what its items are, and too large for it."""
+    is_whole = variable.dtype.kind in "OT" and not isinstance(variable, TextArray)
+    return is_whole and not is_small(variable)
 
 
 def _too_large(variable: SourceArray) -> Refused:
     return Refused(
         variable.name,
-        f"holds {prod(variable.shape)} texts, which are copied whole, but no more than "
-        f"{SMALL >> 20} MiB",
+        f"holds {prod(variable.shape)} items of any length, which are copied whole, but no more "
+        f"than {SMALL >> 20} MiB",
     )
 
 

@@ -15,6 +15,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.source import Coordinate, SourceArray
 from gangsaw.tasks.store.dataset.carried import TEXTS, as_coordinate, by_bytes, is_carried
 from gangsaw.tasks.store.dataset.paths import last, resolved, seen_from
+from gangsaw.tasks.store.dataset.texts import TextArray, texts_of
 
 SMALL = 16 << 20  # bytes: a larger coordinate is stored chunk by chunk, like data
 MOST_WHOLE = 256 << 20  # bytes: at most so much is copied whole, in all and in one piece
@@ -42,9 +43,13 @@ def split(
     """
     wanted = resolved(wanted, [v.name for v in found])
     near_others, taken = _named_by(found), {*wanted, *chunked}
-    whole = [v for v in found if _is_whole(v, near_others) and v.name not in taken]
+    whole = [
+        v for v in found if v.name not in taken and _is_whole(v, near_others, is_near=bool(wanted))
+    ]
     if not wanted and len(whole) == len(found):  # only arrays of one axis: the data
         whole = [v for v in whole if not _is_series(v, near_others)]
+    if not wanted and len(whole) == len(found):  # nor numbers: texts are
+        whole = [v for v in whole if not _is_text_series(v, near_others)]
     whole = _within_memory(whole)
     _check_texts(found, wanted, {*chunked, *(v.name for v in whole if is_small(v))})
     arrays = tuple(v for v in found if v not in whole and (not wanted or v.name in wanted))
@@ -67,6 +72,12 @@ def _within_memory(whole: Sequence[SourceArray]) -> list[SourceArray]:
 
 def _in_chunks(array: SourceArray) -> SourceArray:
     """Return an array in the form that is stored chunk by chunk: of texts of one size, bytes."""
+    if (
+        array.dtype.kind in "OT"
+        and not is_carried(array.attrs)
+        and not isinstance(array, TextArray)
+    ):
+        return texts_of(array)
     return by_bytes(array) if array.dtype.kind in "SU" else array
 
 
@@ -76,7 +87,7 @@ def _check_texts(
     """Raise BadParams for texts that are taken and too large; none of the `free` names is."""
     for v in found:
         is_large = not is_small(v) if v.name in wanted else not wanted and v.name not in free
-        if v.dtype.kind in "OT" and is_large:
+        if v.dtype.kind in "OT" and is_large and not isinstance(v, TextArray):
             raise too_many_texts(v.name, v.shape)
 
 
@@ -115,7 +126,11 @@ def _named_by(found: Sequence[SourceArray]) -> frozenset[str]:
     return frozenset(path for path in means if path is not None)
 
 
-def _is_whole(variable: SourceArray, named: Collection[str]) -> bool:
+def _is_whole(variable: SourceArray, named: Collection[str], *, is_near: bool) -> bool:
+    """Whether a variable is copied whole; `is_near`: it goes with others that the user named."""
+    if isinstance(variable, TextArray):  # it is large, as texts go
+        goes_along = is_near or _is_coordinate(variable, named)
+        return goes_along and prod(variable.shape) * variable.item_bytes <= SMALL
     if variable.dtype.kind in "OT":
         return True
     if not is_small(variable):
@@ -125,12 +140,22 @@ def _is_whole(variable: SourceArray, named: Collection[str]) -> bool:
     return len(variable.shape) < 2 or variable.name in named
 
 
+def _is_text_series(variable: SourceArray, named: Collection[str]) -> bool:
+    """Whether a variable holds texts, and is no coordinate of its axis and named by none."""
+    is_text = variable.dtype.kind in TEXTS and not is_carried(variable.attrs)
+    return is_text and 0 not in variable.shape and not _is_coordinate(variable, named)
+
+
+def _is_coordinate(variable: SourceArray, named: Collection[str]) -> bool:
+    return last(variable.name) in variable.dims or variable.name in named
+
+
 def _is_series(variable: SourceArray, named: Collection[str]) -> bool:
     """Whether a variable of one axis holds data: it is no coordinate of its axis, named by none."""
-    is_coordinate = last(variable.name) in variable.dims or variable.name in named
     if is_carried(variable.attrs):
         return variable.dtype.kind not in TEXTS
-    return variable.dtype.kind in NUMBERS and len(variable.dims) == 1 and not is_coordinate
+    is_number = variable.dtype.kind in NUMBERS and len(variable.dims) == 1
+    return is_number and not _is_coordinate(variable, named)
 
 
 def _check_found(

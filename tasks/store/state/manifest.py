@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from itertools import accumulate
 
@@ -27,11 +28,12 @@ def fold(job: str, entries: Iterable[Records]) -> Records:
 
 
 def split(manifest: Records, batches: Iterable[range], coder: ArrayCoder) -> Iterator[Records]:
-    """Yield one record of each batch: what `fold` folded."""
+    """Yield one record of each batch: what `fold` folded, of texts with raw bytes about."""
+    n_all = max(1, math.prod(coder.grid.shape))
     for batch in batches:
         n_samples = sum(coder.grid.n_samples(number) for number in batch)
         rows = manifest.rows[batch.start : batch.stop]
-        yield Records(manifest.job, batch.start, n_samples * coder.dtype.itemsize, rows)
+        yield Records(manifest.job, batch.start, manifest.raw_bytes * n_samples // n_all, rows)
 
 
 def write_manifest(array: Place, records: Records) -> None:

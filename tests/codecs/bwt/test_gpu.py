@@ -9,14 +9,16 @@ import pytest
 from emulator.pools import device_memory
 from helpers.bwt_strings import runs
 
-from gangsaw.codecs.bwt import cpu, gpu
+from gangsaw.codecs.bwt import cpu, gpu, payload
 from gangsaw.codecs.bwt.codec import Bwt
-from gangsaw.codecs.bwt.memory import decoder_device_bytes
-from gangsaw.codecs.bwt.params import Params
+from gangsaw.codecs.bwt.memory import decoder_device_bytes, encoder_device_bytes
+from gangsaw.codecs.bwt.params import EFFORTS, Params
+from gangsaw.codecs.bwt.payload import DENSE
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.coding.batch import EncodedBlock
 
 PARAMS = Params()
+DENSE_DECODER = gpu.BACKEND.decoders[DENSE]
 NO_ROOM = np.empty(0, np.uint8)
 
 
@@ -30,7 +32,7 @@ def encoded(block: NumpyArray) -> NumpyArray:
 
 def decode(cupy: Any, payloads: list[NumpyArray], n: int) -> tuple[list[NumpyArray], Any]:
     outs = [cupy.zeros(n, np.uint8) for _ in payloads]
-    errors = gpu.decode_blocks([EncodedBlock(own) for own in payloads], outs, PARAMS)
+    errors = DENSE_DECODER.decode_all([EncodedBlock(own) for own in payloads], outs, PARAMS)
     return [out.get() for out in outs], errors
 
 
@@ -73,5 +75,32 @@ def test_device_memory_is_as_promised(cupy: Any, n: int) -> None:
     outs = [cupy.empty(n, np.uint8) for _ in payloads]
     with device_memory.of(1 << 30) as memory:
         before = memory.peak
-        assert gpu.decode_blocks(payloads, outs, PARAMS) == {}
-        assert memory.peak - before <= 3 * decoder_device_bytes(payloads[0].data.size, n)
+        assert DENSE_DECODER.decode_all(payloads, outs, PARAMS) == {}
+        assert memory.peak - before <= 3 * decoder_device_bytes(payloads[0].data.size, n, "dense")
+
+
+@pytest.mark.parametrize("effort", EFFORTS)
+def test_whole_chunks_are_coded_on_the_device(
+    effort: Any, cupy: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Blocks of text, of noise, of one byte; the host has no entropy stage meanwhile."""
+    noise = np.random.default_rng(2).integers(0, 256, 1 << 11, np.uint8)
+    array = np.concatenate((text(3000)[: 1 << 11], noise, text(3000, 3)[: 1 << 11], noise[:1]))
+    codec = Bwt(block=1 << 11, effort=effort)
+    expected = bytes(codec.encode_chunk(array))
+    monkeypatch.setattr(payload, "STAGES", {})
+    assert bytes(codec.encode_chunk(cupy.asarray(array))) == expected
+    out = cupy.zeros(array.size, np.uint8)
+    codec.decode_chunk(expected, out)
+    np.testing.assert_array_equal(out.get(), array)
+
+
+@pytest.mark.parametrize("effort", EFFORTS)
+@pytest.mark.parametrize("n", [1, 3000])
+def test_device_memory_of_encoders_is_as_promised(effort: Any, n: int, cupy: Any) -> None:
+    params = Params(effort=effort)
+    sources = [cupy.asarray(text(n, seed)) for seed in (1, 2)]
+    with device_memory.of(1 << 30) as memory:
+        before = memory.peak
+        gpu.BACKEND.encoders[cpu.ASKED[effort]].encode(sources, params)
+        assert memory.peak - before <= 2 * encoder_device_bytes(n, effort)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import os
+import re
 import signal
 import time
 from collections.abc import Iterator, Sequence
@@ -12,7 +14,7 @@ from pathlib import Path
 import pytest
 from distributed import Client
 from distributed.worker import thread_state
-from helpers.job_tasks import Square
+from helpers.job_tasks import Slow, Square
 
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.local import start
@@ -21,6 +23,7 @@ from gangsaw.codecs.core.memory.threads import set_thread_limit
 from gangsaw.tasks.engine import memory
 from gangsaw.tasks.engine.batches import do_batches
 from gangsaw.tasks.engine.failure import naming
+from gangsaw.tasks.engine.flying import late
 from gangsaw.tasks.engine.memory import Worker
 from gangsaw.tasks.engine.pace import MOST, TASK_SECONDS, Pace
 from gangsaw.tasks.engine.pools import CARRIED_BYTES, WINDOW
@@ -69,18 +72,6 @@ class Committed:
 
     def commit(self, _: Sequence[int], results: Sequence[int]) -> None:
         Path(self.file).write_text(" ".join(map(str, results)))
-
-
-@dataclass(frozen=True)
-class Slow:
-    """Takes a tenth of a second."""
-
-    peak_bytes: int = 0
-    name: str = "slow"
-
-    def __call__(self, number: int) -> int:
-        time.sleep(0.1)
-        return number
 
 
 @dataclass(frozen=True)
@@ -228,7 +219,7 @@ def test_each_batch_of_a_task_is_retried_for_itself(client: Client, tmp_path: Pa
 
 def test_a_task_ends_in_time() -> None:
     """Batches that take longer than was thought are given back."""
-    done = do_batches(Slow(), "cpu", range(100))
+    done = do_batches(Slow(0.1), "cpu", [range(i) for i in range(100)])
     assert done.error is None
     assert 2 * TASK_SECONDS / 0.1 - 2 < len(done.results) < 20
 
@@ -280,6 +271,36 @@ def test_a_batch_that_kills_every_worker_is_named(client: Client, tmp_path: Path
     # alone: Dask suspects whatever a killed worker had before it, and may blame another batch
     with pytest.raises(JobFailed, match=r"chunks range\(4, 8\): killed 4 workers: out of memory"):
         run(Square("die", str(tmp_path)), [range(4, 8)], lambda *_: None, client=client)
+
+
+def test_what_a_stopped_worker_has_is_given_to_another_one(
+    client: Client,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    client.wait_for_workers(2, timeout=30)  # the test before may have killed one
+    monkeypatch.setattr(late, "LEAST_SECONDS", 1.0)
+    monkeypatch.setattr(late, "TIMES", 1.5)
+    pid = 0
+
+    def on_done(*_: object) -> None:
+        nonlocal pid
+        for path in tmp_path.iterdir():
+            pid = pid or int(path.suffix[1:])
+
+    try:
+        task = Square("stop once", str(tmp_path))
+        batches = [range(i, i + 1) for i in range(80)]
+        found: dict[range, list[int]] = {}
+        run(task, batches, lambda b, r: (found.update({b: r}), on_done()), client=client)
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    assert found == {batch: [batch.start**2] for batch in batches}
+    said = [r.getMessage() for r in caplog.records if r.name.startswith("gangsaw")]
+    message = r"no result of range\(.+\) from t\w+://\S+ for \d+ s, where others took at most \d+ s"
+    assert said
+    assert all(re.match(message + ": another one gets it, too", line) for line in said)
 
 
 def test_resources_are_held(client: Client) -> None:

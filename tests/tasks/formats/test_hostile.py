@@ -29,6 +29,7 @@ from gangsaw.tasks.engine.memory import check_memory, this_process
 from gangsaw.tasks.formats.known.envi.source import open_envi
 from gangsaw.tasks.formats.memory import MemoryArray
 from gangsaw.tasks.formats.opening import SourceOptions, open_source
+from gangsaw.tasks.jobs.choice.choose import choose_layout
 from gangsaw.tasks.store.chunks import MOST_CHUNKS, ChunkGrid
 from gangsaw.tasks.store.dataset.variables import MOST_WHOLE
 from gangsaw.tasks.store.layout import check_touched
@@ -185,12 +186,23 @@ def test_hdf5_texts_that_were_never_written(tmp_path: Path) -> None:
     with h5py.File(path, "w") as file:
         file.create_dataset("image", (4, 4), "u2")
         file.create_dataset("texts", (n,), dtype, chunks=(1 << 10,))
-    assert f"texts holds {n} texts, which are copied whole" in refused(path)
+    assert opened(path)["arrays"] == {"image": [4, 4], "texts": [n]}
+    (texts,) = open_source(str(path), SourceOptions(variables=("texts",))).arrays
+    layout = choose_layout(texts, "auto", None)
+    assert layout.peak_bytes(texts) < 1 << 30
     image = open_source(str(path), SourceOptions(variables=("image",)))
     assert [array.name for array in image.arrays] == ["image"]
     assert image.arrays[0].read((slice(0, 4), slice(0, 4))).shape == (4, 4)
-    with pytest.raises(BadParams, match="texts, which are copied whole"):
-        open_source(str(path), SourceOptions(variables=("texts",)))
+
+
+def test_hdf5_bytes_of_any_length_are_not_copied_without_end(tmp_path: Path) -> None:
+    path, n, dtype = tmp_path / "items.h5", 1 << 21, h5py.string_dtype("ascii")
+    with h5py.File(path, "w") as file:
+        file.create_dataset("image", (4, 4), "u2")
+        file.create_dataset("items", (n,), dtype, chunks=(1 << 10,))[n // 2] = b"\xff no text"
+    assert f"items holds {n} items of any length, which are copied whole" in refused(path)
+    with pytest.raises(BadParams, match="items of any length, which are copied whole"):
+        open_source(str(path), SourceOptions(variables=("items",)))
 
 
 def test_hdf5_few_texts_are_coordinates(tmp_path: Path) -> None:

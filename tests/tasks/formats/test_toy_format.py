@@ -21,7 +21,7 @@ from helpers.command_line import CommandLine
 import gangsaw as package
 from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.console import options
+from gangsaw.tasks.console.cluster import Cluster
 from gangsaw.tasks.formats.opening import open_paths, open_source
 from gangsaw.tasks.formats.table import formats
 
@@ -212,15 +212,19 @@ def test_a_stream_goes_to_the_workers_that_are_asked_for(
     asked: list[tuple[Any, ...]] = []
 
     @contextmanager
-    def session(*how: Any) -> Iterator[None]:
-        asked.append(how)
+    def session(panel: Cluster) -> Iterator[None]:
+        asked.append((panel.is_here, panel.workers, panel.scheduler, panel.device))
         yield None
 
-    monkeypatch.setattr(options, "session", session)
+    monkeypatch.setattr(Cluster, "session", session)
     command = ("compress", *mates, tmp_path / "out.zarr", "--overwrite")
     for more in ((), ("--workers", 3), ("--scheduler", "tcp://there:1")):
         gangsaw.ok(*command, *more)
-    assert asked == [(0, 0, "", "cpu"), (3, 0, "", "cpu"), (0, 0, "tcp://there:1", "cpu")]
+    assert asked == [
+        (True, 0, "", "cpu"),
+        (False, 3, "", "cpu"),
+        (False, None, "tcp://there:1", "cpu"),
+    ]
 
 
 def test_an_old_store_stays_until_the_new_one_is_whole(

@@ -184,16 +184,16 @@ def test_lines_as_grep_shows_them(stores: Path, run: CommandLine) -> None:
     assert [line.partition("line")[2] for line in ran.out.splitlines()] == [
         " 2: fine", " 3: error", " 4: fine"
     ]  # fmt: skip
-    assert run.ok("search", store, "error", "fine", "-c").out == "9\terror\n51\tfine\n"
+    assert run.ok("search", store, "error", "fine", "--count-matches").out == "9\terror\n51\tfine\n"
     assert len(run.ok("search", store, "line", "-m", 2).out.splitlines()) == 2
 
 
 def test_patterns_as_users_write_them(stores: Path, tmp_path: Path, run: CommandLine) -> None:
     store = stores / "lines.zarr"
     assert run.ok("search", store, "--hex", "6572726f72", "-c").out == "9\n"
-    assert run.ok("search", store, "--escapes", r"fine\x0aline", "-c").out == "51\n"
+    assert run.ok("search", store, "--escapes", r"fine\x0aline", "--count-matches").out == "51\n"
     (tmp_path / "patterns").write_text("error\r\n\nfine\n")
-    ran = run.ok("search", store, "-f", tmp_path / "patterns", "-c", "--json")
+    ran = run.ok("search", store, "-f", tmp_path / "patterns", "--count-matches", "--json")
     assert ran.figures == [{"pattern": "error", "count": 9}, {"pattern": "fine", "count": 51}]  # type: ignore[comparison-overlap]
 
 

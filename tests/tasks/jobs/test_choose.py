@@ -53,7 +53,7 @@ def chosen(
 ) -> Any:
     monkeypatch.setattr(codec_table, "answers", lambda: answers)
     monkeypatch.setattr(codec_table, "is_usable", lambda name: True)
-    monkeypatch.setattr(codec_table, "codec_class", lambda name: Sized(sizes.get(name, 0)))
+    monkeypatch.setattr(codec_table, "named_class", lambda name: Sized(sizes.get(name, 0)))
     return by_content(facts_of(ARRAY))
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -12,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from helpers.job_tasks import Square
+from helpers.job_tasks import Slow, Square
 
 from gangsaw.cluster.config import ClusterConfig
-from gangsaw.cluster.local import start
+from gangsaw.cluster.kinds import start
 from gangsaw.codecs.core.errors import JobFailed
 from gangsaw.tasks.engine.window import Options, run
 
@@ -41,19 +43,36 @@ def spawn(*arguments: str, path: str = "") -> subprocess.Popen[bytes]:
 
 def outside(folder: Path, path: str = "") -> Iterator[Outside]:
     file = folder / "scheduler.json"
-    common = ("--scheduler-file", str(file), "--host", "127.0.0.1", "--no-dashboard")
-    local = ("--local-directory", str(folder), "--no-nanny", "--nthreads", "1")
-    scheduler = spawn("distributed.cli.dask_scheduler", *common, "--port", "0", path=path)
+    common = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard")
+    scheduler = spawn(
+        "distributed.cli.dask_scheduler", "--scheduler-file", str(file), *common, path=path
+    )
     deadline = time.monotonic() + 30
     while not file.exists() and time.monotonic() < deadline:
         time.sleep(0.05)
-    worker = spawn("distributed.cli.dask_worker", *common, *local, path=path)
+    worker = work_for(folder, path)
     try:
         yield Outside(scheduler, worker, json.loads(file.read_text())["address"])
     finally:
         for process in (worker, scheduler):
             process.kill()
             process.wait()
+
+
+def work_for(folder: Path, path: str = "") -> subprocess.Popen[bytes]:
+    """Start a worker of the scheduler whose file lies in the folder."""
+    file = str(folder / "scheduler.json")
+    common = ("--scheduler-file", file, "--host", "127.0.0.1", "--no-dashboard")
+    local = ("--local-directory", str(folder), "--no-nanny", "--nthreads", "1")
+    return spawn("distributed.cli.dask_worker", *common, *local, path=path)
+
+
+def without_gangsaw(folder: Path) -> str:
+    """Return a path that hides gangsaw, as if it were not installed."""
+    hidden = folder / "path" / "sitecustomize.py"
+    hidden.parent.mkdir()
+    hidden.write_text("import sys; sys.modules['gangsaw'] = None")
+    return str(hidden.parent)
 
 
 @pytest.fixture
@@ -83,14 +102,53 @@ def test_losing_all_workers_is_told(cluster: Outside) -> None:
 
 
 def test_a_cluster_without_gangsaw_is_told(tmp_path: Path) -> None:
-    hidden = tmp_path / "path" / "sitecustomize.py"
-    hidden.parent.mkdir()
-    hidden.write_text("import sys; sys.modules['gangsaw'] = None")  # as if it were not installed
-    message = "cannot load gangsaw, install the same version"
-    for cluster in outside(tmp_path, path=str(hidden.parent)):
+    message = r"none of the 1 workers can do this job: tcp://\S+ has no gangsaw: install gangsaw \d"
+    for cluster in outside(tmp_path, path=without_gangsaw(tmp_path)):
         config = ClusterConfig(scheduler=cluster.address)
-        with start(config) as client, pytest.raises(JobFailed, match=message):
-            run(Square(), [range(4)], lambda *_: None, client=client)
+        with start(config) as client:
+            client.wait_for_workers(1, timeout=30)
+            with pytest.raises(JobFailed, match=message):
+                run(Square(), [range(4)], lambda *_: None, client=client)
+
+
+def test_a_worker_without_gangsaw_that_joins_is_left_out(
+    cluster: Outside, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It gets tasks before anybody asks it, fails each at once, and so gets the next ones."""
+    strangers: list[subprocess.Popen[bytes]] = []
+    found: dict[range, list[int]] = {}
+
+    def on_done(batch: range, squares: list[int]) -> None:
+        found[batch] = squares
+        if not strangers:
+            strangers.append(work_for(tmp_path, without_gangsaw(tmp_path)))
+            client.wait_for_workers(2, timeout=30)
+
+    batches = [range(i, i + 1) for i in range(400)]
+    with start(ClusterConfig(scheduler=cluster.address)) as client:
+        run(Slow(seconds=0.02), batches, on_done, client=client)
+    strangers[0].kill()
+    strangers[0].wait()
+    assert found == {batch: [batch.start] for batch in batches}
+    (said,) = (r.getMessage() for r in caplog.records if r.name.startswith("gangsaw"))
+    message = r"worker tcp://\S+ is left out: it has no gangsaw: install gangsaw \S+ there"
+    assert re.fullmatch(message, said)
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="a system without /proc")
+def test_workers_that_do_not_see_the_data_are_told(cluster: Outside, tmp_path: Path) -> None:
+    file = tmp_path / "source"
+    file.write_bytes(bytes(100))
+    with start(ClusterConfig(scheduler=cluster.address)) as client, file.open() as own:
+        client.wait_for_workers(1, timeout=30)
+        apart = f"/proc/self/fd/{fcntl.fcntl(own, fcntl.F_DUPFD, 700)}"  # of this process alone
+        message = f"does not see {apart} as this process does: share its folder with it"
+        sees = Options().seeing(file)
+        run(Square(), [range(4)], lambda *_: None, client=client, options=sees)
+        sees = sees.seeing(apart)
+        with pytest.raises(JobFailed, match=message):
+            run(Square(), [range(4)], lambda *_: None, client=client, options=sees)
+        os.close(int(Path(apart).name))
 
 
 def test_a_scheduler_that_is_not_there_is_told() -> None:

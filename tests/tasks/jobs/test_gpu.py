@@ -25,7 +25,7 @@ from helpers.job_data import LoggedArray, cube, objects, raw_source
 from helpers.streams import Given
 from numpy.typing import NDArray
 
-from gangsaw.cluster import gpu as gpu_cluster
+from gangsaw.cluster import cuda as gpu_cluster
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.local import start
 from gangsaw.codecs import Ccsds123

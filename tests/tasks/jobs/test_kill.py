@@ -12,7 +12,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,8 +19,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import zarr
+from helpers.faulty_jobs import N_CHUNKS, journalled, number
 from helpers.job_data import cube, objects, reads
 from helpers.job_script import CHUNKS, CODECS, SHAPE, STREAM, spool_rows
+from helpers.sessions import kill_job, session
 
 from gangsaw.tasks.formats.raw import open_raw
 from gangsaw.tasks.jobs.compress import compress
@@ -29,13 +30,11 @@ from gangsaw.tasks.jobs.verification.verify import verify
 from gangsaw.tasks.source import Source
 from gangsaw.tasks.store.place import open_place
 from gangsaw.tasks.store.state.journal import Job, Journal
-from gangsaw.tasks.store.state.records import unpack
 
 TESTS = Path(__file__).parents[2]
 SCRIPT = TESTS / "helpers" / "job_script.py"
 FATAL = ("client", "all")  # what ends a run; a worker is killed before, and replaced
 PAUSE = 0.01  # seconds per chunk: an undisturbed run takes about two
-N_CHUNKS = 400
 
 
 @dataclass
@@ -77,26 +76,20 @@ class Trial:
         return process
 
     def journalled(self) -> set[int]:
-        """Numbers of the chunks in valid journal entries, read without the code under test."""
-        folder = self.target / "data" / ".gangsaw" / "journal"
-        entries = [unpack(p.read_bytes()) for p in folder.glob("*") if p.suffix != ".partial"]
-        return {number for entry in entries if entry is not None for number in entry.batch}
+        """Numbers of the chunks in valid journal entries."""
+        return journalled(self.target)
 
     def check_store(self) -> None:
         """Every chunk that is there is right; one that is absent reads as the fill value."""
         if not (self.target / "zarr.json").exists():
             return
         found = zarr.open_group(self.target, mode="r")["data"][...]
-        for number in range(N_CHUNKS):
-            row, column = divmod(number, SHAPE[2] // CHUNKS[2])
+        for chunk in range(N_CHUNKS):
+            row, column = divmod(chunk, SHAPE[2] // CHUNKS[2])
             region = np.s_[:, 8 * row : 8 * row + 8, 8 * column : 8 * column + 8]
             stored = (self.target / "data" / "c" / "0" / str(row) / str(column)).exists()
             expected = self.samples[region] if stored else 0
-            assert (found[region] == expected).all(), f"chunk {number}"
-
-
-def number(starts: tuple[int, ...]) -> int:
-    return starts[1] // 8 * (SHAPE[2] // CHUNKS[2]) + starts[2] // 8
+            assert (found[region] == expected).all(), f"chunk {chunk}"
 
 
 def kill_worker(process: subprocess.Popen[bytes], log: Path) -> int:
@@ -105,33 +98,6 @@ def kill_worker(process: subprocess.Popen[bytes], log: Path) -> int:
     for worker in sorted(workers)[:1]:
         os.kill(worker, signal.SIGKILL)
     return len(sorted(workers)[:1])
-
-
-def kill_job(process: subprocess.Popen[bytes], victim: str) -> None:
-    """Kill the client or all; return when no process of the session is left."""
-    if victim == "client":
-        process.kill()
-    else:
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait(timeout=60)
-    deadline = time.monotonic() + 30
-    while session(process.pid) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert not session(process.pid), "processes outlived their job"
-
-
-def session(leader: int) -> set[int]:
-    """Process ids of a session, zombies apart."""
-    return {pid for pid, (state, sid) in processes() if sid == leader and state != "Z"}
-
-
-def processes() -> Iterator[tuple[int, tuple[str, int]]]:
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = path.read_text().rpartition(")")[2].split()
-        except OSError:  # it ended meanwhile
-            continue
-        yield int(path.parent.name), (fields[0], int(fields[3]))
 
 
 def kill_many_times(folder: Path, codec: str, kills: int, seed: int) -> dict[str, int]:

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from gangsaw.codecs.bwt.dense.contexts import tokens_of
 from gangsaw.codecs.bwt.dense.decode import CUT_OFF, LEFT, NO_STATES, NO_WORDS, labelled
-from gangsaw.codecs.bwt.dense.model import FAST_PAIR, LANES, PAIR, SHARED, SLOW_PAIR
-from gangsaw.codecs.bwt.dense.tables import NODES
+from gangsaw.codecs.bwt.dense.device.gpu_model import FreshModel
+from gangsaw.codecs.bwt.dense.model import LANES
 from gangsaw.codecs.bwt.dense.weights import packed_weights
 from gangsaw.codecs.bwt.lanes.cut import list_words
 from gangsaw.codecs.bwt.lanes.lists import Heads, decode_heads
@@ -46,22 +46,6 @@ def decode_blocks(data: Sequence[Octets], outs: Sequence[DeviceArray]) -> dict[i
     return errors
 
 
-class _FreshModel:
-    """What is learned of a block, as it is before."""
-
-    def __init__(self, n_lanes: int, symbols: int) -> None:
-        cp, rows = cupy(), n_lanes * symbols
-        self._arrays = (
-            cp.full(SHARED, PAIR, np.uint32),
-            cp.full(rows * NODES, FAST_PAIR | SLOW_PAIR, np.uint32),
-            cp.zeros(rows, np.uint8),
-        )
-
-    def addresses(self) -> list[int]:
-        """Return where counts, those of lanes and histories begin."""
-        return [array.data.ptr for array in self._arrays]
-
-
 class _DenseFields(NamedTuple):
     """A block as `Block` of decode.cu has it: numbers, and places in what is sent."""
 
@@ -74,13 +58,13 @@ class _DenseFields(NamedTuple):
     bounds: int
     sizes: int
     lists: int
-    model: _FreshModel
+    model: FreshModel
 
     def row(self, sent: int) -> list[int]:
         """Return the fields; sent : the address of what was sent."""
         begin = [sent + self.words, self.n_bytes, self.out.data.ptr, sent + self.following]
         tables = [sent + place for place in (self.octets, self.bounds, self.sizes, self.lists)]
-        return [*begin, *self.numbers, *tables, *self.model.addresses()]
+        return [*begin, *self.numbers, *tables, *self.model.row()]
 
 
 class _DenseDecoding:
@@ -99,12 +83,12 @@ class _DenseDecoding:
             n_bytes=words.size,
             out=out,
             following=send(tokens.places),
-            numbers=(tokens.rank, tokens.length, int(tokens.has_ranks), n_lanes, octets.size),
+            numbers=(tokens.rank, tokens.length, int(tokens.has_ranks), n_lanes),
             octets=send(octets),
             bounds=send(heads.bounds),
             sizes=send(heads.sizes),
             lists=send(list_words(lists)),
-            model=_FreshModel(n_lanes, octets.size),
+            model=FreshModel(n_lanes, octets.size),
         )
         self._blocks.append(block)
 

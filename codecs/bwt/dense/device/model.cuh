@@ -1,12 +1,7 @@
 // Counts and weights of decisions, as model.py has them: a thread for each lane of half a warp.
 
-using Byte = unsigned char;
-using Half = unsigned short;
-using Row = unsigned long long;
-using Place = long long;
+#include "lanes/device/lists.cuh"
 
-constexpr int LANES = 16;
-constexpr unsigned HALF_WARP = (1u << LANES) - 1;
 constexpr int RANK_NODES = 52, NODES = 112, LENGTH_NODES = NODES - RANK_NODES;  // of tables.py
 constexpr int RANK_STATES = 8 * 8 * 3, LENGTH_STATES = 8 * 8 * 6;
 constexpr unsigned SHARED = RANK_STATES * RANK_NODES + LENGTH_STATES * LENGTH_NODES;
@@ -35,10 +30,6 @@ struct Read {
     int stretched[3], weights[3];
     int p;
 };
-
-__device__ __forceinline__ unsigned this_lane() {
-    return threadIdx.x;
-}
 
 // floor(16383 / (1 + 2^(-z / 256))).
 __device__ __forceinline__ int squash(int z) {

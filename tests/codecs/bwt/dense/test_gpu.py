@@ -9,49 +9,26 @@ import numpy.typing as npt
 import pytest
 from emulator.host_module import schedule
 from emulator.pools import device_memory
+from helpers.bwt_gpu import check_decoding, check_encoding
 from helpers.bwt_strings import corner_cases, runs, strings
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gangsaw.codecs.bwt.dense import cpu
 from gangsaw.codecs.bwt.dense.device.gpu_decode import decode_blocks
-from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.bwt.dense.device.gpu_encode import encode_blocks
 
 Octets = npt.NDArray[np.uint8]
 CASES = corner_cases()
 LONG = 6000  # bytes that an emulated kernel decodes in a second or so
-FENCE = 173
 
 
 def coded(bwt: Octets) -> Octets:
     return np.concatenate(list(cpu.coded(bwt)))
 
 
-def on_cpu(data: Octets, n: int) -> bytes | str:
-    out = np.empty(n, np.uint8)
-    try:
-        cpu.decode(data, out)
-    except CorruptChunk as error:
-        return error.reason
-    return out.tobytes()
-
-
-def on_gpu(cupy: Any, data: list[Octets], sizes: list[int]) -> list[bytes | str]:
-    """Return the bytes of blocks, or why there are none; nothing beside them is touched."""
-    memory = [cupy.full(n + 32, FENCE, np.uint8) for n in sizes]
-    outs = [own[9 : 9 + n] for own, n in zip(memory, sizes, strict=True)]
-    errors = decode_blocks(data, outs)
-    for own, n in zip(memory, sizes, strict=True):
-        assert (own.get()[[*range(9), *range(n + 9, n + 32)]] == FENCE).all()
-    found = [out.get().tobytes() for out in outs]
-    return [errors[i].reason if i in errors else one for i, one in enumerate(found)]
-
-
 def check(cupy: Any, data: list[Octets], sizes: list[int]) -> list[bytes | str]:
-    found = on_gpu(cupy, data, sizes)
-    for i, (own, n) in enumerate(zip(data, sizes, strict=True)):
-        assert found[i] == on_cpu(own, n)
-    return found
+    return check_decoding(cupy, cpu.decode, decode_blocks, data, sizes)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -146,3 +123,32 @@ def test_device_room_holds_what_decoding_takes(cupy: Any, n: int) -> None:
         before = memory.peak
         assert decode_blocks([data], [out]) == {}
         assert memory.peak - before <= cpu.device_room(data.size, n)
+
+
+def encode(cupy: Any, bwts: list[Octets]) -> None:
+    check_encoding(cupy, cpu.coded, encode_blocks, bwts)
+
+
+def test_blocks_are_encoded_as_on_the_cpu(cupy: Any) -> None:
+    """Of one lane and of two, of none that is shorter, of lanes of one symbol, without ranks."""
+    text = CASES["text"][:1500]
+    some = [text, np.repeat(text, 22), CASES["one byte"], CASES["random"][:300]]
+    some += [CASES["halves"], CASES["period 2"][:400]]
+    for seed in (1, 2):
+        with schedule(seed=seed):
+            encode(cupy, some)
+
+
+@pytest.mark.slow
+def test_segments_are_encoded_one_after_the_other(cupy: Any) -> None:
+    rng = np.random.default_rng(5)
+    encode(cupy, [np.repeat(rng.integers(0, 200, 20500, np.uint8), 1 + rng.integers(0, 2, 20500))])
+
+
+def test_any_strings_are_encoded_as_on_the_cpu(cupy: Any) -> None:
+    @settings(max_examples=10, derandomize=True, suppress_health_check=list(HealthCheck))
+    @given(parts=st.lists(strings(60), min_size=1, max_size=3))
+    def compare(parts: list[Octets]) -> None:
+        encode(cupy, parts)
+
+    compare()

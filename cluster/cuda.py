@@ -15,7 +15,9 @@ from distributed.deploy import Cluster
 
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.interrupts import interrupts_wait
-from gangsaw.cluster.local import KEEP_MEMORY, LOOPBACK, PRELOAD, connect
+from gangsaw.cluster.local import KEEP_MEMORY, LOOPBACK, PRELOAD
+from gangsaw.cluster.security import security_of
+from gangsaw.cluster.settings import setting
 
 RESOURCES = {"GPU": 1}  # of each worker; jobs split it among the tasks that share the GPU
 THREADS = 4  # at least: one reads, one copies in, one computes, one copies out and writes
@@ -30,27 +32,19 @@ class ClusterType(Protocol):
 
 @contextmanager
 def start(config: ClusterConfig) -> Iterator[Client]:
-    """Yield a client of `config.scheduler`, or of one worker per GPU; at the end these are gone.
+    """Yield a client of one worker per GPU; at the end these are gone.
 
     `config.workers` bounds how many GPUs are used; 0 takes all that CUDA_VISIBLE_DEVICES allows.
 
     Raises
     ------
-    ConnectionError
-        No scheduler answers at `config.scheduler`.
     ModuleNotFoundError
         dask-cuda is not installed.
     RuntimeError
         dask-cuda finds no GPU.
     ValueError
-        The scheduler's address is none, or there are fewer GPUs than workers.
+        There are fewer GPUs than workers.
     """
-    with connect(config) if config.scheduler else _local(config) as client:
-        yield client
-
-
-@contextmanager
-def _local(config: ClusterConfig) -> Iterator[Client]:
     with dask.config.set(KEEP_MEMORY), ExitStack() as stack:
         with interrupts_wait():
             cluster = stack.enter_context(_made(_cluster_type(), config))
@@ -92,11 +86,12 @@ def _options(config: ClusterConfig) -> dict[str, object]:
         "memory_limit": config.memory_limit or "auto",
         "device_memory_limit": None,  # Dask holds none of our arrays, so there is nothing to spill
         "host": LOOPBACK,
-        "dashboard_address": f"{LOOPBACK}:0",
+        "dashboard_address": setting("dashboard-address"),
         "scheduler_kwargs": {"dashboard": config.dashboard},
         "resources": {**RESOURCES, **config.resources},
         "silence_logs": logging.CRITICAL if config.silent else logging.WARNING,
         "preload": [PRELOAD],
+        "security": security_of(config),
         **_memory_pool(),
     }
 

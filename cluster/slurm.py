@@ -1,0 +1,239 @@
+"""A client of workers that are jobs of a SLURM cluster; dask-jobqueue submits them.
+
+The scheduler runs in this process: start it where jobs reach it, on a login node or in a job.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import shutil
+import subprocess
+import uuid
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import dask
+from distributed import Client, Security
+from distributed.core import Status
+from distributed.deploy import Cluster
+from distributed.deploy.spec import ProcessInterface
+from tornado.ioloop import PeriodicCallback
+
+from gangsaw.cluster.config import ClusterConfig
+from gangsaw.cluster.cuda import RESOURCES, THREADS
+from gangsaw.cluster.interrupts import interrupts_wait
+from gangsaw.cluster.local import MALLOC
+from gangsaw.cluster.security import in_files, security_of
+from gangsaw.cluster.settings import KindSettings, bounds, imported, setting, settings_of
+
+log = logging.getLogger(__name__)
+
+WALLTIME = re.compile(r"(?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?")
+# Before its walltime a worker takes no more tasks, and its job ends by itself. The margin is for
+# tasks that run, for the start of the job, and for a slow disk.
+MARGIN = 0.1, 20.0, 300.0  # share of the walltime, least and most seconds
+# Dask's adaptive scaling asks how long the tasks that wait will take. Jobs hand out no more than
+# what keeps all threads busy, so any that wait are a reason for more workers.
+ADAPTIVE = {"interval": "1s", "wait_count": 10, "target_duration": "50ms"}
+QUEUE_SECONDS = 10.0  # between two looks at the queue, only while jobs have no worker
+CANCEL_SECONDS = 30.0
+ENDED_JOBS = 6  # in a row, without a worker: the next ones would end, too
+
+
+@contextmanager
+def start(config: ClusterConfig) -> Iterator[Client]:
+    """Yield a client of worker jobs; jobs that are lost or end are replaced; at the end all end.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        dask-jobqueue is not installed.
+    RuntimeError
+        There is no SLURM here, or it refuses the job.
+    ValueError
+        A setting is wrong.
+    """
+    settings = settings_of("slurm")
+    cluster_type = imported("dask_jobqueue", "dask-jobqueue", "slurm").SLURMCluster
+    least, most = bounds(config, settings, "jobs")
+    options = job_options(config, settings)
+    if shutil.which("sbatch") is None:
+        raise RuntimeError("sbatch is not on PATH: run this on a login node of the SLURM cluster")
+    lost = {"distributed.deploy.lost-worker-timeout": f"{settings.number('lost-seconds')}s"}
+    with dask.config.set(lost), ExitStack() as stack:
+        security = _for_all_nodes(security_of(config), _folder(settings), stack)
+        stack.callback(_cancel_all, options["job_name"])
+        with interrupts_wait():
+            cluster = stack.enter_context(cluster_type(**options, security=security))
+            cluster.adapt(minimum_jobs=least, maximum_jobs=most, **ADAPTIVE)
+            JobWatch(cluster, _folder(settings) / "logs").start()
+        yield stack.enter_context(Client(cluster, set_as_default=False))
+
+
+class JobWatch:
+    """Forgets jobs that ended before their worker came, so that adaptive scaling replaces them.
+
+    Dask knows of a job only by its worker. Where many such jobs end in a row, something is wrong
+    with all of them: then none is replaced, and `failure` of the cluster says so.
+    """
+
+    def __init__(self, cluster: Cluster, logs: Path) -> None:
+        self.cluster, self.logs, self.ended = cluster, logs, 0
+        cluster.failure = ""
+
+    def start(self) -> None:
+        """Look at the queue now and then, as long as the cluster runs."""
+        self.again = PeriodicCallback(self.look, QUEUE_SECONDS * 1000)
+        self.cluster.loop.add_callback(self.again.start)
+
+    async def look(self) -> None:
+        """Look once, if any job has no worker."""
+        if self.cluster.status != Status.running:
+            self.again.stop()
+            return
+        there = {worker["name"] for worker in self.cluster.scheduler_info["workers"].values()}
+        jobs = {name: job for name, job in self.cluster.workers.items() if name not in there}
+        self.ended = 0 if there else self.ended
+        if jobs and (queue := await self.queue(next(iter(jobs.values())))) is not None:
+            self.forget([name for name, job in jobs.items() if job.job_id not in queue])
+
+    async def queue(self, job: ProcessInterface) -> set[str] | None:
+        """Return the ids of this user's jobs; None while the controller is away."""
+        try:
+            said = await job._call(["squeue", "-h", "-o", "%A", "-u", str(os.getuid())])
+        except RuntimeError:
+            return None
+        return set(said.split())
+
+    def forget(self, names: list[str]) -> None:
+        """Let these be replaced, unless it is of no use."""
+        self.ended += len(names)
+        for name in names:
+            self.cluster.workers.pop(name, None)
+        if self.ended >= ENDED_JOBS and not self.cluster.failure:
+            self.cluster.failure = (
+                f"{self.ended} jobs in a row ended before they had a worker: see {self.logs}"
+            )
+            log.error(self.cluster.failure)
+            self.cluster.adapt(minimum_jobs=0, maximum_jobs=0)
+
+
+def _cancel_all(job_name: object) -> None:
+    """Cancel the jobs of that name.
+
+    Dask knows the last one of each worker; those that SLURM put back into its queue would wait for
+    a scheduler that is gone.
+    """
+    command = ["scancel", f"--name={job_name}"]
+    with suppress(OSError, subprocess.TimeoutExpired):
+        subprocess.run(command, check=False, capture_output=True, timeout=CANCEL_SECONDS)
+
+
+def _for_all_nodes(security: Security | None, folder: Path, stack: ExitStack) -> Security | None:
+    """Return certificates as files that the nodes see while the stack is open.
+
+    dask-jobqueue would write them, too, and leave them there until the program ends.
+    """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if security is None:
+        return None
+    return in_files(security, Path(stack.enter_context(TemporaryDirectory("", "tls-", folder))))
+
+
+def job_options(config: ClusterConfig, settings: KindSettings) -> dict[str, object]:
+    """Return the arguments of SLURMCluster; raise ValueError for settings that cannot be."""
+    given = {
+        "queue": settings.text("queue"),
+        "account": settings.text("account"),
+        "interface": settings.text("interface"),
+        "local_directory": settings.text("local-folder"),
+        "python": _python(settings),
+    }
+    return {
+        "cores": _cores(config, settings),
+        "processes": 1,
+        "memory": config.memory_limit or settings.text("memory"),
+        "walltime": settings.text("walltime"),
+        "log_directory": str(_folder(settings) / "logs"),
+        "job_name": f"gangsaw-{uuid.uuid4().hex[:8]}",
+        "job_extra_directives": [*_of_gpu(config, settings), *settings.texts("directives")],
+        "job_script_prologue": [*_exports(), *settings.texts("prologue")],
+        "worker_extra_args": [*_lifetime(settings.text("walltime")), *_http(), *_offers(config)],
+        "scheduler_options": {
+            "dashboard_address": setting("dashboard-address"),
+            "dashboard": config.dashboard,
+        },
+        "silence_logs": logging.CRITICAL + 1 if config.silent else logging.WARNING,
+        **{name: text for name, text in given.items() if text},
+    }
+
+
+def _folder(settings: KindSettings) -> Path:
+    return Path(settings.text("folder")).expanduser()
+
+
+def _cores(config: ClusterConfig, settings: KindSettings) -> int:
+    return config.threads or settings.number("cores")
+
+
+def seconds_of(walltime: str) -> int:
+    """Return the seconds of "30", "1:30", "1:00:00", "1-12", "1-12:00" or "1-12:00:00"."""
+    match = WALLTIME.fullmatch(walltime)
+    if match is None:
+        raise ValueError(f"slurm.walltime must be such as 01:00:00, got {walltime!r}")
+    days, *parts = match.groups()
+    numbers = [int(part) for part in parts if part is not None]
+    if days is None and len(numbers) < 3:  # minutes, or minutes and seconds
+        numbers = [0, *numbers]
+    hours, minutes, seconds = [*numbers, 0, 0][:3]
+    return ((24 * int(days or 0) + hours) * 60 + minutes) * 60 + seconds
+
+
+def _lifetime(walltime: str) -> list[str]:
+    """Let workers end at different times, all of them before the walltime."""
+    whole = seconds_of(walltime)
+    share, least, most = MARGIN
+    margin = min(most, max(least, share * whole))
+    lifetime = whole - 1.5 * margin
+    if lifetime <= margin / 2:
+        raise ValueError(f"a walltime of {walltime} leaves no time to work: take a minute or more")
+    return ["--lifetime", f"{lifetime:.0f}s", "--lifetime-stagger", f"{margin / 2:.0f}s"]
+
+
+def _http() -> list[str]:
+    return ["--dashboard-address", str(setting("dashboard-address"))]
+
+
+def _offers(config: ClusterConfig) -> list[str]:
+    offered = {**(RESOURCES if config.device == "gpu" else {}), **config.resources}
+    pairs = ",".join(f"{name}={number:g}" for name, number in offered.items())
+    return ["--resources", pairs] if pairs else []
+
+
+def _of_gpu(config: ClusterConfig, settings: KindSettings) -> list[str]:
+    gpus = settings.number("gpus")
+    if gpus not in (0, 1):
+        raise ValueError(f"slurm.gpus must be 0 or 1, got {gpus}: ask for more jobs of one GPU")
+    if config.device != "gpu":
+        return ["--gres=gpu:1"] if gpus else []
+    cores = _cores(config, settings)
+    if not gpus or cores < THREADS:
+        raise ValueError(
+            f"--device gpu needs slurm.gpus 1 and slurm.cores {THREADS} or more, "
+            f"got {gpus} and {cores}"
+        )
+    return ["--gres=gpu:1"]
+
+
+def _exports() -> list[str]:
+    return [f"export {name}={value}" for name, value in MALLOC.items()]
+
+
+def _python(settings: KindSettings) -> str:
+    """Return how a worker's Python is called in a container; "" calls the one that runs here."""
+    container = settings.text("container")
+    return container and f"{settings.text('container-command')} {container} python"

@@ -1,0 +1,26 @@
+"""What is learned of a dense block, on a GPU; see standing.cuh."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gangsaw.codecs.bwt.dense.model import FAST_PAIR, PAIR, SHARED, SLOW_PAIR
+from gangsaw.codecs.bwt.dense.tables import NODES
+from gangsaw.codecs.core.cuda.device import cupy
+
+
+class FreshModel:
+    """What is learned of a block, as it is before."""
+
+    def __init__(self, n_lanes: int, symbols: int) -> None:
+        cp, rows = cupy(), n_lanes * symbols
+        self._symbols = symbols
+        self._arrays = (
+            cp.full(SHARED, PAIR, np.uint32),
+            cp.full(rows * NODES, FAST_PAIR | SLOW_PAIR, np.uint32),
+            cp.zeros(rows, np.uint8),
+        )
+
+    def row(self) -> list[int]:
+        """Return `Model` of standing.cuh."""
+        return [self._symbols, *(array.data.ptr for array in self._arrays)]

@@ -1,0 +1,1 @@
+"""Effort fast on a GPU."""

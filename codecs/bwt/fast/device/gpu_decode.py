@@ -1,0 +1,89 @@
+"""Decoder of effort fast on a GPU: heads and tables are read on the host; see decode.cu."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.bwt.fast.cpu import WRONG_LANES, FastParts, highest_ranks, read_parts
+from gangsaw.codecs.bwt.fast.decode import used_tables
+from gangsaw.codecs.bwt.fast.tables import frequencies_of
+from gangsaw.codecs.bwt.lanes.cut import MOST_LANES, list_words
+from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
+from gangsaw.codecs.core.cuda.device import cupy, to_host
+from gangsaw.codecs.core.cuda.launch import corrupt_blocks, launch, load
+from gangsaw.codecs.core.cuda.upload import Upload
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.numba.rans import TOTAL
+
+Octets = npt.NDArray[np.uint8]
+SLOT_THREADS = 128  # as in decode.cu
+
+
+def decode_blocks(data: Sequence[Octets], outs: Sequence[DeviceArray]) -> dict[int, CorruptChunk]:
+    """Fill (n,) uint8 each, contiguous, n >= 1, from (k,) uint8 on the host.
+
+    Returns
+    -------
+    the errors of those blocks that are wrong
+    """
+    work, numbers, errors = _FastDecoding(), list[int](), dict[int, CorruptChunk]()
+    for i, (own, out) in enumerate(zip(data, outs, strict=True)):
+        try:
+            parts = read_parts(own, out.shape[0])
+        except CorruptChunk as error:
+            errors[i] = error
+        else:
+            work.add(parts, out)
+            numbers.append(i)
+    if numbers:
+        errors |= {numbers[i]: error for i, error in work.decoded().items()}
+    return errors
+
+
+class _FastDecoding:
+    """Blocks that are decoded in one launch; lives until it is done."""
+
+    def __init__(self) -> None:
+        self._upload, self._tables, self._n_tables = Upload(), list[npt.NDArray[np.uint16]](), 0
+        self._blocks = list[tuple[list[int], DeviceArray, int]]()  # places, output, lanes
+
+    def add(self, parts: FastParts, out: DeviceArray) -> None:
+        """Take a block whose heads and tables are read."""
+        frequencies, numbers = used_tables(parts.tables, frequencies_of(parts.tables))
+        firsts = np.cumsum(frequencies, axis=1) - frequencies
+        self._tables.append(firsts.astype(np.uint16))
+        heads, send = parts.heads, self._upload.add
+        sent = (
+            parts.body,
+            (TOTAL * (numbers + self._n_tables)).astype(np.uint32),
+            heads.bounds,
+            parts.stops,
+            highest_ranks(heads),
+            list_words(heads.lists),
+        )
+        self._n_tables += len(firsts)
+        self._blocks.append(([send(part) for part in sent], out, heads.sizes.size))
+
+    def decoded(self) -> dict[int, CorruptChunk]:
+        """Fill all blocks; return the errors."""
+        cp, n_blocks = cupy(), len(self._blocks)
+        firsts = self._upload.add(np.concatenate(self._tables))
+        sent = self._upload.sent()
+        slots = cp.empty(self._n_tables * TOTAL, np.uint32)
+        module = load(__package__, "decode.cu", {})
+        lay_out = module.get_function("lay_out_slots")
+        launch(lay_out, self._n_tables, SLOT_THREADS, (np.uint64(sent.data.ptr + firsts), slots))
+        rows = cp.asarray(np.array([_row(sent.data.ptr, *own) for own in self._blocks], np.int64))
+        statuses = cp.zeros(n_blocks, np.uint32)
+        decode = module.get_function("decode_runs")
+        launch(decode, n_blocks, MOST_LANES, (rows, slots, statuses))
+        return corrupt_blocks(to_host(statuses).astype(np.int64), {1: WRONG_LANES})
+
+
+def _row(sent: int, places: Sequence[int], out: DeviceArray, n_lanes: int) -> list[int]:
+    """Return `Block` of decode.cu; sent : the address of what was sent."""
+    words, *others = (sent + place for place in places)
+    return [words, out.data.ptr, *others, n_lanes]

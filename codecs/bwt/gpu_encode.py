@@ -1,0 +1,47 @@
+"""Encoder of blocks on a GPU: the transform, then an entropy stage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from gangsaw.codecs.bwt.lanes.device.gpu_runs import DeviceRunLanes, octets_of
+from gangsaw.codecs.bwt.params import Params
+from gangsaw.codecs.bwt.payload import Octets, raw, shorter
+from gangsaw.codecs.bwt.transform.gpu_forward import transform_blocks
+from gangsaw.codecs.core.coding.batch import Encoded
+from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
+from gangsaw.codecs.core.cuda.device import cupy, to_host
+
+Encode: TypeAlias = Callable[[DeviceRunLanes], list[tuple[Octets, ...] | None]]
+
+
+def encode_blocks(
+    sources: Sequence[DeviceArray], params: Params, stage: Encode, kind: int
+) -> list[Encoded]:
+    """Encode (n,) uint8 each, or raw where that is not shorter.
+
+    stage : from strings to the parts that these are coded to, None where they are no shorter
+    """
+    blocks = [cupy().ascontiguousarray(source) for source in sources]
+    transformed = transform_blocks(blocks)
+    bodies = _bodies([own.bwt for own in transformed], stage)
+    found = []
+    for block, own, body in zip(blocks, transformed, bodies, strict=True):
+        parts = body and shorter(kind, to_host(own.rows).astype(np.uint32), body, block.shape[0])
+        found.append(Encoded(parts or raw(octets_of(block))))
+    return found
+
+
+def _bodies(bwts: Sequence[DeviceArray], stage: Encode) -> list[tuple[Octets, ...] | None]:
+    """Return what strings are coded to; those that get no shorter are found before."""
+    runs = DeviceRunLanes(bwts)
+    taken = [i for i in range(len(bwts)) if not runs.gets_no_shorter(i)]
+    bodies: list[tuple[Octets, ...] | None] = [None] * len(bwts)
+    if len(taken) < len(bwts):
+        runs = DeviceRunLanes([bwts[i] for i in taken]) if taken else runs
+    for i, body in zip(taken, stage(runs) if taken else (), strict=True):
+        bodies[i] = body
+    return bodies

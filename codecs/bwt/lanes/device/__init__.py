@@ -1,0 +1,1 @@
+"""Runs, ranks and lists of lanes on a GPU."""

@@ -1,0 +1,121 @@
+"""Strings as runs, lane by lane, on a GPU; see runs.cu."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.bwt.lanes.cut import MOST_LANES, even_starts, lane_count
+from gangsaw.codecs.bwt.lanes.estimate import gets_no_shorter, may_get_no_shorter
+from gangsaw.codecs.bwt.lanes.lists import Heads
+from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
+from gangsaw.codecs.core.cuda.device import cupy, to_host
+from gangsaw.codecs.core.cuda.launch import launch, load
+from gangsaw.codecs.core.cuda.sums import on_device, sums_before
+
+THREADS, TILE, WARP, SYMBOLS = 256, 4096, 32, 256  # as in runs.cu
+RUN_BYTES = 4  # of where a run begins
+ROOM = MOST_LANES + 1  # numbers of a block: a lane has a row of them for each of
+STARTS, BOUNDS, SIZES, KINDS = 0, 1, 2, 3
+
+Numbers = npt.NDArray[np.int64]
+
+
+def octets_of(array: DeviceArray) -> npt.NDArray[np.uint8]:
+    """Return (n,) uint8 of a device on the host."""
+    return to_host(array).view(np.uint8)
+
+
+class DeviceRunLanes:
+    """Strings of a batch as runs; `heads` is there when they are cut into lanes.
+
+    Attributes
+    ----------
+    bwts : (n,) uint8 each, n >= 1
+    sizes, lanes : (n_blocks,) int64, bytes and lanes of each
+    runs : (n_blocks,) int64, how many runs each has
+    """
+
+    def __init__(self, bwts: Sequence[DeviceArray]) -> None:
+        self.bwts = bwts
+        self.sizes = np.array([bwt.shape[0] for bwt in bwts], np.int64)
+        self.lanes = np.array([lane_count(n) for n in self.sizes.tolist()], np.int64)
+        cp, n_blocks = cupy(), len(bwts)
+        self._numbers = cp.zeros(n_blocks * KINDS * ROOM, np.int64)
+        self._lists = cp.empty(n_blocks * MOST_LANES * SYMBOLS, np.uint8)
+        self.symbols = self.ranks = cp.empty(1, np.uint8)
+        self.begins = cp.empty(1, np.uint32)
+        self.runs = np.zeros(n_blocks, np.int64)
+        self._split()
+
+    def _split(self) -> None:
+        """Find the runs."""
+        cp, tiles = cupy(), -(-int(self.sizes.max()) // TILE)
+        counts, grid = cp.empty(len(self.bwts) * tiles, np.uint32), len(self.bwts) * tiles
+        self._start("count_runs", grid, THREADS, np.int32(tiles), counts)
+        self.runs = to_host(counts).reshape(-1, tiles).sum(axis=1, dtype=np.int64)
+        n_runs = int(self.runs.sum())
+        self.symbols, self.ranks = cp.empty(n_runs, np.uint8), cp.empty(n_runs, np.uint8)
+        self.begins = cp.empty(n_runs, np.uint32)
+        self._start("write_runs", grid, THREADS, np.int32(tiles), sums_before(counts))
+
+    @property
+    def runs_before(self) -> Numbers:
+        """(n_blocks,) int64, runs of the blocks before each."""
+        return np.cumsum(self.runs) - self.runs
+
+    def table(self) -> DeviceArray:
+        """`RunBlock` of runs.cuh of each, on the device."""
+        numbers, before = np.arange(len(self.bwts)), self.runs_before
+        places = self._numbers.data.ptr + 8 * ROOM * KINDS * numbers
+        columns = [
+            np.array([bwt.data.ptr for bwt in self.bwts]),
+            *(self.sizes, self.lanes, self.runs, before),
+            *(self.symbols.data.ptr + before, self.ranks.data.ptr + before),
+            self.begins.data.ptr + RUN_BYTES * before,
+            *(places + 8 * ROOM * kind for kind in range(KINDS)),
+            self._lists.data.ptr + MOST_LANES * SYMBOLS * numbers,
+        ]
+        return on_device(np.stack(columns, axis=1))
+
+    def gets_no_shorter(self, number: int) -> bool:
+        """See `estimate.gets_no_shorter`: the host looks at strings of nearly as many runs."""
+        n, runs = int(self.sizes[number]), int(self.runs[number])
+        return may_get_no_shorter(n, runs) and gets_no_shorter(octets_of(self.bwts[number]))
+
+    def cut_evenly(self) -> None:
+        """Cut strings into lanes with equally many runs."""
+        numbers = np.zeros((len(self.bwts), KINDS, ROOM), np.int64)
+        for own, n_lanes, runs in zip(numbers, self.lanes, self.runs, strict=True):
+            own[STARTS, : n_lanes + 1] = even_starts(int(runs), int(n_lanes))
+        numbers[np.arange(len(numbers)), BOUNDS, self.lanes] = self.sizes
+        self._numbers = on_device(numbers.ravel())
+        self._rank(is_whole=False)
+
+    def cut_by_decisions(self) -> None:
+        """Cut strings into lanes with equally many decisions, as `cut.cut` does."""
+        self.cut_evenly()
+        self._rank(is_whole=True)  # as one lane: by what even lanes begin with
+        tiles = -(-int(self.runs.max()) // TILE)
+        weights = cupy().empty(int(self.runs.sum()), np.uint32)
+        self._start("weigh_runs", len(self.bwts) * tiles, THREADS, np.int32(tiles), weights)
+        self._start("cut_lanes", len(self.bwts), MOST_LANES, sums_before(weights))
+        self._rank(is_whole=False)
+
+    def _rank(self, *, is_whole: bool) -> None:
+        self._start("rank_lanes", len(self.bwts) * MOST_LANES, WARP, np.int32(is_whole))
+
+    def heads(self) -> list[Heads]:
+        """Return what lanes begin with: lists and bounds, from the device."""
+        numbers = to_host(self._numbers).reshape(-1, KINDS, ROOM)
+        lists = to_host(self._lists).reshape(-1, MOST_LANES, SYMBOLS)
+        return [
+            Heads(own[BOUNDS, : k + 1], listed[:k], own[SIZES, :k], 0)
+            for own, listed, k in zip(numbers, lists, self.lanes.tolist(), strict=True)
+        ]
+
+    def _start(self, name: str, grid: int, threads: int, *arguments: object) -> None:
+        kernel = load(__package__, "runs.cu", {}).get_function(name)
+        launch(kernel, grid, threads, (self.table(), *arguments))

@@ -1,0 +1,21 @@
+"""Tables of numbers on a device, and sums over what kernels counted."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
+from gangsaw.codecs.core.cuda.device import cupy
+
+
+def on_device(table: npt.NDArray[np.int64]) -> DeviceArray:
+    """Return a copy of a table of addresses and numbers."""
+    copied: DeviceArray = cupy().asarray(np.ascontiguousarray(table, np.int64))
+    return copied
+
+
+def sums_before(counts: DeviceArray) -> DeviceArray:
+    """Return the sum of what is before each of (n,) unsigned items."""
+    sums: DeviceArray = cupy().cumsum(counts, dtype=counts.dtype) - counts
+    return sums

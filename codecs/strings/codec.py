@@ -1,0 +1,34 @@
+"""The Zarr codec of strings of any length, behind the serializers that Zarr has for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gangsaw.codecs.core.zarr.bytes_codec import BytesCodec, Octets
+from gangsaw.codecs.strings import coding, memory
+from gangsaw.codecs.strings.params import Params
+
+
+@dataclass(frozen=True, init=False)
+class Strings(BytesCodec):
+    """Zarr codec `gangsaw.strings`; its keywords are the fields of `Params`.
+
+    zarr.create_array(store, ..., dtype=str, compressors=Strings())
+    zarr.create_array(store, ..., dtype=str, compressors=Strings(inner=Bwt(effort="fast")))
+    """
+
+    params: Params
+    codec_name = "gangsaw.strings"
+    params_type = Params
+
+    def encode_bytes(self, data: Octets) -> Octets:
+        """Return the frame of a chunk's bytes, of strings or others; BadParams above 1 GiB."""
+        return coding.encode(data, self.params.inner)
+
+    def decode_bytes(self, data: Octets) -> Octets:
+        """Return the bytes of a frame; CorruptChunk or NewerFormat for what is none."""
+        return coding.decode(data, self.params.inner)
+
+    def peak_bytes(self, n_bytes: int) -> int:
+        """Return a bound on the memory of encoding or decoding a chunk, without its bytes."""
+        return memory.peak_bytes(n_bytes, self.params.inner)

@@ -1,0 +1,97 @@
+"""Strings as Zarr's serializers write them, and their bytes back to back: kernels of both ways."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangsaw.codecs.core.numba.jit import jit
+
+Octets: TypeAlias = NDArray[np.uint8]
+Lengths: TypeAlias = NDArray[np.uint32]
+
+FIELD = 4  # bytes of the number of items, and of the length before each
+
+
+@jit
+def read_lengths(data: Octets, lengths: Lengths) -> bool:
+    """Fill the length of each item; return False where the bytes are not so many items."""
+    at = FIELD
+    for i in range(lengths.size):
+        if data.size - at < FIELD:
+            return False
+        length = 0
+        for k in range(FIELD):
+            length |= int(data[at + k]) << (8 * k)
+        at += FIELD
+        if length > data.size - at:
+            return False
+        lengths[i] = length
+        at += length
+    return bool(at == data.size)
+
+
+@jit
+def mark_letters(data: Octets, lengths: Lengths, there: NDArray[np.bool_]) -> None:
+    """Mark which of the 256 bytes occur in items; `data` begins with the first's length."""
+    at = 0
+    for i in range(lengths.size):
+        at += FIELD
+        for _ in range(np.int64(lengths[i])):
+            there[data[at]] = True
+            at += 1
+
+
+@jit
+def take_out(data: Octets, lengths: Lengths, n_ends: int, end: int, body: Octets) -> None:
+    """Put items back to back, with `n_ends` bytes `end` behind each; `data` as `mark_letters`."""
+    at, to = 0, 0
+    for i in range(lengths.size):
+        at += FIELD
+        for _ in range(np.int64(lengths[i])):
+            body[to] = data[at]
+            at, to = at + 1, to + 1
+        for _ in range(n_ends):
+            body[to] = end
+            to += 1
+
+
+@jit
+def find_ends(body: Octets, end: int, lengths: Lengths) -> bool:
+    """Fill the lengths of items that end so; return False where they are not so many."""
+    n, start = 0, 0
+    for at in range(body.size):
+        if body[at] == end:
+            if n == lengths.size:
+                return False
+            lengths[n] = at - start
+            n, start = n + 1, at + 1
+    return bool(n == lengths.size and start == body.size)
+
+
+@jit
+def put_back(body: Octets, lengths: Lengths, n_ends: int, data: Octets) -> None:
+    """Write items, each behind its length; in `body` each has `n_ends` more bytes behind it."""
+    at, to = 0, 0
+    for i in range(lengths.size):
+        length = np.int64(lengths[i])
+        for k in range(FIELD):
+            data[to + k] = (length >> (8 * k)) & 255
+        to += FIELD
+        for _ in range(length):
+            data[to] = body[at]
+            at, to = at + 1, to + 1
+        at += n_ends
+
+
+def lengths_of(data: Octets) -> Lengths | None:
+    """Return the length of each item; None where the bytes are not those of strings."""
+    if data.size < FIELD:
+        return None
+    count = int.from_bytes(data[:FIELD].tobytes(), "little")
+    if count > data.size // FIELD - 1:
+        return None
+    lengths = np.empty(count, np.uint32)
+    return lengths if read_lengths(data, lengths) else None

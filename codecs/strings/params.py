@@ -1,0 +1,62 @@
+"""Parameters of the codec of strings: frozen, checked once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self, cast
+
+from gangsaw.codecs.core import codec_table
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.parameters import require_known
+
+if TYPE_CHECKING:
+    from zarr.core.common import JSON
+
+    from gangsaw.codecs.core.zarr.block_codec import BlockCodec
+
+INNER = "gangsaw.bwt"
+
+
+@dataclass(frozen=True, init=False)
+class Params:
+    """All choices of an encoder; SPEC.md says what each does to the bytes.
+
+    Attributes
+    ----------
+    inner : the codec of the strings' bytes; given as a codec, by its name, or as JSON
+    """
+
+    inner: BlockCodec
+
+    def __init__(self, inner: BlockCodec | str | Mapping[str, object] = INNER) -> None:
+        object.__setattr__(self, "inner", _codec(inner))
+
+    def to_dict(self) -> dict[str, object]:
+        """JSON configuration."""
+        return {"inner": self.inner.to_dict()}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, object]) -> Self:
+        """Read a JSON configuration; raise BadParams for unknown names or wrong types."""
+        require_known(data, ["inner"])
+        return cls(cast("Mapping[str, object]", data.get("inner", INNER)))
+
+
+def _codec(inner: object) -> BlockCodec:
+    """Return the codec that is meant; BadParams where it is not of the table or takes no bytes."""
+    codec = _made(inner) if isinstance(inner, str | Mapping) else inner
+    if getattr(codec, "codec_name", None) not in codec_table.table():
+        raise BadParams(f"inner must be a codec of arrays, got {codec!r:.60}")
+    found = cast("BlockCodec", codec)
+    found.coder((1,), "u1")
+    return found
+
+
+def _made(inner: str | Mapping[str, object]) -> BlockCodec:
+    said = {"name": inner} if isinstance(inner, str) else inner
+    name = said.get("name")
+    if not isinstance(name, str) or name not in codec_table.table():
+        names = ", ".join(codec_table.table())
+        raise BadParams(f"inner must be one of {names}, got {name!r}")
+    return codec_table.codec_class(name).from_dict(cast("dict[str, JSON]", dict(said)))

@@ -1,0 +1,1 @@
+"""Tasks in flight: who may do them, how they are sent, which are late."""

@@ -1,0 +1,342 @@
+"""The tasks in flight: batches in a sliding window of futures, no graph over the chunks.
+
+A graph over a million chunks would have to be optimised before the first one runs, and each future
+has its messages. So a future takes several batches where they are short.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+import uuid
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+
+from distributed import KilledWorker, as_completed
+from distributed.protocol.pickle import loads
+
+from gangsaw.cluster.interrupts import Waiting
+from gangsaw.codecs.core.errors import JobFailed
+from gangsaw.tasks.engine.batches import Done, do_batches
+from gangsaw.tasks.engine.failure import ChunkFailed
+from gangsaw.tasks.engine.flying.calls import packed
+from gangsaw.tasks.engine.flying.handshake import Handshake, workers_of
+from gangsaw.tasks.engine.flying.late import Turnaround
+from gangsaw.tasks.engine.here import taken
+from gangsaw.tasks.engine.pace import Pace
+from gangsaw.tasks.engine.pools import Device, Pool, Workers, make_pools, most_carried
+from gangsaw.tasks.engine.work import Task, carried_bytes
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+log = logging.getLogger(__name__)
+
+POLL_SECONDS = 2.0  # between two checks for lost workers while nothing finishes
+TICK_SECONDS = 0.002  # between two checks for results; most find several
+
+MOST_STRANGE = 1000  # tasks that strangers may have had when they are found
+
+Key = tuple[str, int]
+BatchT = TypeVar("BatchT")
+ResultT = TypeVar("ResultT")
+
+
+class How(Protocol):
+    """What is asked of `window.Options`."""
+
+    @property
+    def resources(self) -> Mapping[str, float]:
+        """What each task takes of a worker's resources."""
+
+    @property
+    def retries(self) -> int:
+        """How often a single batch is tried again after a transient error."""
+
+    @property
+    def worker_seconds(self) -> float:
+        """How long to wait for a first or a new worker."""
+
+    @property
+    def device(self) -> Device:
+        """Where batches are done."""
+
+
+@dataclass(eq=False)
+class _Flight(Generic[BatchT]):
+    """What a task does.
+
+    Attributes
+    ----------
+    pool : that it counts in
+    batches : that it was given
+    since : when that was
+    futures : of it, and of copies for other workers where it is late
+    asked : how often it was found late, and one
+    """
+
+    pool: Pool
+    batches: tuple[BatchT, ...]
+    since: float = field(default_factory=time.monotonic)
+    futures: list[Future] = field(default_factory=list)
+    asked: int = 1
+
+    def __str__(self) -> str:
+        names = [str(batch) for batch in self.batches]
+        return names[0] if len(names) == 1 else f"{names[0]} .. {names[-1]}"
+
+
+class InFlight(Generic[BatchT, ResultT]):
+    """The futures in flight. Results are fetched in the background, many round trips at once."""
+
+    def __init__(
+        self,
+        handshake: Handshake,
+        task: Task[BatchT, ResultT],
+        options: How,
+        left: int | None,
+        interrupts: Waiting,
+    ) -> None:
+        self.handshake, self.task, self.options = handshake, task, options
+        self.client = client = handshake.client
+        self.interrupts = interrupts
+        self.left = left  # batches that no task has, where that is known
+        self.again: deque[BatchT] = deque()  # that a task gave back
+        self.alone: deque[BatchT] = deque()  # the same after a transient error
+        self.token = uuid.uuid4().hex[:12]
+        self.flying: dict[Future, _Flight[BatchT]] = {}
+        self.arriving = as_completed(loop=client.loop, with_results=True, raise_errors=False)
+        n_batches = getattr(task, "device_batches", 1)
+        carried = most_carried(carried_bytes(task))
+        self.pools = make_pools(options.device, n_batches, options.resources, carried)
+        self.submitted = 0
+        self.alone_since: float | None = None  # without a worker
+        self.looked = -math.inf  # when it last saw the workers
+        self.missing: Pool | None = None  # has something in flight, and no worker
+        self.workers: Workers = {}  # admitted, when they were last seen
+        self.is_drained = False  # all batches are in flight
+        self.turnaround = Turnaround()
+        self.strange = 0  # tasks that workers could not load
+
+    def run(self, batches: Iterator[BatchT], on_done: Callable[[BatchT, ResultT], None]) -> None:
+        """Do all batches; see `window.run`."""
+        try:
+            while self.fill(batches):
+                for future, done in self.arrived():
+                    if (flight := self.flying.get(future)) is None:
+                        continue  # a copy of it came before
+                    if self.met_stranger(done):
+                        self.land(flight)
+                        self.take_back(flight.batches, None)
+                        continue
+                    self.check(future, done)
+                    self.land(flight)
+                    n = len(done.results)
+                    flight.pool.pace.saw(n, done.seconds)
+                    for batch, result in zip(flight.batches[:n], done.results, strict=True):
+                        self.interrupts.let_in()  # short batches come by the hundred
+                        on_done(batch, result)
+                    self.take_back(flight.batches[n:], done.error)
+        finally:
+            self.cancel()
+
+    def fill(self, batches: Iterator[BatchT]) -> bool:
+        """Submit in turn to each pool until all are full; return whether anything is in flight."""
+        if time.monotonic() - self.looked > POLL_SECONDS:
+            self.has_workers()
+        while free := [pool for pool in self.pools if pool.has_room]:
+            for pool in free:
+                batches_of_task = self.next(batches, pool.share(self.left))
+                self.is_drained = not batches_of_task
+                if self.is_drained:
+                    return bool(self.flying)
+                self.submit(_Flight(pool, batches_of_task))
+        return bool(self.flying)
+
+    def next(self, batches: Iterator[BatchT], n: int) -> tuple[BatchT, ...]:
+        """Return what the next task gets: what was given back comes first."""
+        if self.alone:
+            return (self.alone.popleft(),)
+        if self.again:
+            return tuple(self.again.popleft() for _ in range(min(n, len(self.again))))
+        return taken(batches, n, self.interrupts)
+
+    def take_back(self, undone: Sequence[BatchT], error: ChunkFailed | None) -> None:
+        """Take batches that a task did not do; the one that failed goes alone: Dask retries it."""
+        if self.left is not None:
+            self.left += len(undone)
+        if error is not None:
+            self.alone.append(undone[0])
+        self.again.extend(undone if error is None else undone[1:])
+
+    def submit(self, flight: _Flight[BatchT]) -> None:
+        """Submit a task that is new."""
+        self.left = None if self.left is None else self.left - len(flight.batches)
+        pool = flight.pool
+        own = pool.addresses or (tuple(self.workers) if self.handshake.left_out else ())
+        # used if these are gone before it has run, unless others are strangers
+        self.start(flight, own, allow_others=bool(pool.addresses) and not self.handshake.left_out)
+
+    def start(self, flight: _Flight[BatchT], workers: Collection[str], allow_others: bool) -> None:
+        """Let Dask run a task, or a copy of one, on these workers; none named are all."""
+        pool = flight.pool
+        most_seconds = 2 * Pace.task_seconds(pool.threads)
+        work = partial(do_batches, self.task, pool.device, flight.batches, most_seconds)
+        call, buffers = packed(work)
+        future = self.client.submit(
+            loads,
+            call,
+            buffers=buffers,
+            key=(f"{self.task.name}-{self.token}", self.submitted),
+            pure=False,
+            retries=self.options.retries,
+            resources=dict(pool.resources) or None,
+            workers=list(workers) or None,
+            allow_other_workers=allow_others,
+        )
+        self.submitted += 1
+        pool.flying += 1
+        flight.futures.append(future)
+        self.flying[future] = flight
+        self.arriving.add(future)
+
+    def land(self, flight: _Flight[BatchT]) -> None:
+        """Record that a task ended; cancel its copies."""
+        if flight.asked == 1:  # else it says how long one waits for a worker that hangs
+            self.turnaround.saw(time.monotonic() - flight.since)
+        flight.pool.flying -= len(flight.futures)
+        for future in flight.futures:
+            del self.flying[future]
+        if late := [future for future in flight.futures if not future.done()]:
+            self.client.cancel(late, force=True)
+
+    def arrived(self) -> list[tuple[Future, Done[ResultT]]]:
+        """Wait for a result; return all that are there by then.
+
+        No call of Dask may block here: it would block for ever when the last worker is lost.
+        """
+        polled = time.monotonic()
+        while not self.arriving.has_ready():
+            time.sleep(TICK_SECONDS)
+            self.interrupts.let_in()
+            if time.monotonic() - polled >= POLL_SECONDS:
+                self.look_for_workers()
+                self.look_for_late()
+                polled = time.monotonic()
+        self.alone_since = None  # a result means that there was a worker
+        found: list[tuple[Future, Done[ResultT]]] = self.arriving.next_batch(block=False)
+        return found
+
+    def look_for_workers(self) -> None:
+        """Log once that there is no worker; raise JobFailed where none comes in time."""
+        limit = self.options.worker_seconds
+        if self.has_workers():
+            self.alone_since = None
+        elif self.alone_since is None:
+            self.alone_since = time.monotonic()
+            where = self.client.scheduler.address
+            log.warning("%s at %s: waiting up to %g s for one", self.no_worker(), where, limit)
+        elif time.monotonic() - self.alone_since > limit:
+            raise JobFailed(f"{self.no_worker()} for {limit:g} s: start one")
+
+    def look_for_late(self) -> None:
+        """Give late tasks to other workers, too, when there is nothing else that these can do."""
+        now, flights = time.monotonic(), set(self.flying.values())
+        late = [f for f in flights if self.turnaround.is_late(now - f.since, f.asked)]
+        if not late or not (self.is_drained or len(late) == len(flights)):
+            return
+        having = _having(self.client, [f.key for flight in late for f in flight.futures])
+        for flight in late:
+            flight.asked += 1
+            own = set().union(*(having[f.key] for f in flight.futures))
+            others = [a for a, w in self.workers.items() if a not in own and flight.pool.fits(w)]
+            what = "another one gets it, too" if others else "there is no other one"
+            log.warning(
+                "no result of %s from %s for %.0f s, where others took at most %.0f s: %s",
+                *(flight, " and ".join(sorted(own)) or "any worker"),
+                *(now - flight.since, self.turnaround.longest, what),
+            )
+            if others:
+                self.start(flight, others, allow_others=False)
+
+    def met_stranger(self, result: object) -> bool:
+        """Whether a task came to a worker that has no such gangsaw, and is left out from now on."""
+        error = result[1] if isinstance(result, tuple) else None
+        if not isinstance(error, (ImportError, AttributeError)):
+            return False
+        self.handshake.ask_again()
+        self.has_workers()
+        self.strange += 1
+        return bool(self.handshake.left_out) and self.strange < MOST_STRANGE
+
+    def check(self, future: Future, result: object) -> None:
+        """Raise JobFailed unless the future has its results."""
+        if isinstance(result, Done) and result.error is not None and not result.error.passing:
+            raise JobFailed(str(result.error)) from result.error
+        if future.status == "error":
+            error = result[1] if isinstance(result, tuple) else None  # it is sys.exc_info()
+            raise JobFailed(_cause(error, self.flying[future]))
+        if future.status == "cancelled" or isinstance(result, BaseException):
+            raise self.lost()
+
+    def has_workers(self) -> bool:
+        """Follow the workers; return whether each pool with something in flight has one."""
+        if any(future.status == "cancelled" for future in self.flying):
+            raise self.lost()
+        try:
+            found = workers_of(self.client)
+        except (OSError, RuntimeError, ValueError):  # broken, closing and closed client
+            raise self.lost() from None
+        self.workers = workers = self.handshake.admitted(found)
+        self.looked = time.monotonic()
+        for pool in self.pools:
+            pool.update(workers)
+        self.missing = next((p for p in self.pools if p.flying and not p.can_run(workers)), None)
+        return self.missing is None
+
+    def no_worker(self) -> str:
+        """Return what is missing, in words."""
+        return f"no {self.missing}"
+
+    def lost(self) -> JobFailed:
+        """Return the error that the scheduler is gone."""
+        address = getattr(self.client.scheduler, "address", "?")
+        return JobFailed(f"lost the scheduler at {address}: start one")
+
+    def cancel(self) -> None:
+        """Cancel what is in flight; batches that already run finish harmlessly."""
+        if self.flying and self.client.status == "running":
+            with suppress(Exception):
+                self.client.cancel(list(self.flying), force=True)
+        self.flying.clear()
+
+
+def _having(client: Client, keys: Sequence[Key]) -> dict[Key, set[str]]:
+    """Return which workers run tasks, or hold their results, as the scheduler says it in time."""
+    found: dict[Key, set[str]] = {key: set() for key in keys}
+    with suppress(Exception):
+        running = client.sync(client.scheduler.processing, workers=None, callback_timeout="5s")
+        holding = client.sync(client.scheduler.who_has, keys=keys, callback_timeout="5s")
+        for address, own in running.items():
+            for key in found.keys() & set(own):
+                found[key].add(address)
+        for key, addresses in holding.items():
+            found[key] |= set(addresses)
+    return found
+
+
+def _cause(error: BaseException | None, batch: object) -> str:
+    """Say in one line why Dask lost a batch."""
+    if isinstance(error, ChunkFailed):
+        return str(error)
+    if isinstance(error, KilledWorker):
+        return f"chunks {batch}: killed {error.allowed_failures + 1} workers: out of memory?"
+    text = f"{type(error).__name__}: {error}"
+    if isinstance(error, ImportError) or "deserializ" in text:
+        return f"a worker or the scheduler cannot load gangsaw, install the same version: {text}"
+    return f"chunks {batch}: {text}"

@@ -1,0 +1,1 @@
+"""Whole commands that are killed at random instants, again and again."""

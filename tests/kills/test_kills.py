@@ -1,0 +1,30 @@
+"""Commands that are killed lose nothing; `python -m kills` does it as often as is asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kills.commands import COMMANDS
+from kills.killing import Killing
+
+KILLS = 2
+SHORT = ("decompress", "tcr count")  # test_kill.py kills `compress`
+EXPORT = "decompress to ENVI"
+LEAVES = pytest.mark.xfail(reason="an export that is killed leaves its partial files", strict=False)
+CASES = [
+    pytest.param(
+        name,
+        marks=[pytest.mark.slow] * (name not in SHORT) + [LEAVES] * (name == EXPORT),
+    )
+    for name in COMMANDS
+]
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads sessions from /proc")
+@pytest.mark.parametrize("name", CASES)
+def test_a_command_that_is_killed_ends_as_if_it_was_not(tmp_path: Path, name: str) -> None:
+    counts = Killing(COMMANDS[name], tmp_path, seed=len(name)).go(KILLS)
+    assert counts.kills >= KILLS
+    assert counts.whole >= 1
