@@ -13,15 +13,7 @@ pytestmark = pytest.mark.once
 
 KILLS = 2
 SHORT = ("decompress", "tcr count")  # test_kill.py kills `compress`
-EXPORT = "decompress to ENVI"
-LEAVES = pytest.mark.xfail(reason="an export that is killed leaves its partial files", strict=False)
-CASES = [
-    pytest.param(
-        name,
-        marks=[pytest.mark.slow] * (name not in SHORT) + [LEAVES] * (name == EXPORT),
-    )
-    for name in COMMANDS
-]
+CASES = [pytest.param(name, marks=[pytest.mark.slow] * (name not in SHORT)) for name in COMMANDS]
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads sessions from /proc")
