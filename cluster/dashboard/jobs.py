@@ -72,6 +72,7 @@ class JobState:
     parts : what was done by whom, in this run
     failures : the last messages
     cells, room : of the map, chunks done and all chunks of each cell
+    bad : cells with chunks that could not be done, or are damaged
     points : (seconds since `began`, bytes of this run, chunks of this run) of the curve
     """
 
@@ -94,6 +95,7 @@ class JobState:
     failures: deque[str] = field(default_factory=lambda: deque(maxlen=MOST_FAILURES))
     cells: list[int] = field(default_factory=list)
     room: list[int] = field(default_factory=list)
+    bad: set[int] = field(default_factory=set)
     points: list[tuple[float, int, int]] = field(default_factory=lambda: [(0.0, 0, 0)])
 
     @property
@@ -132,6 +134,13 @@ class JobState:
         pace = self._pace(2)
         return self.left / pace if self.is_running and self.total and pace else None
 
+    @property
+    def still(self) -> float:
+        """Seconds since a running job last told of a chunk, or since it began."""
+        last = next((p for p in reversed(self.points) if p[1:] != self.points[-1][1:]), None)
+        moved = self.points[0] if last is None else self.points[self.points.index(last) + 1]
+        return self.seconds - moved[0] if self.is_running else 0.0
+
     def _pace(self, column: int) -> float:
         now, last = self.seconds, self.points[-1]
         since = now - RECENT_SECONDS if self.is_running else 0.0
@@ -149,6 +158,7 @@ class JobState:
         self.step = str(message.get("step", self.step))
         self.failures.extend(map(str, message.get("failures", ())))
         self._mark(message.get("room", ()), message.get("cells", ()))
+        self.bad.update(int(cell) for cell in message.get("bad", ()))
         for codec, backend, worker, *amount in message.get("parts", ()):
             new = Amount(*amount)
             self.parts[codec, backend, worker].add(new)
@@ -165,6 +175,7 @@ class JobState:
     def _mark(self, room: Sequence[int], cells: Sequence[tuple[int, int]]) -> None:
         """Fill cells of the map: `room` begins a new one, `cells` are places and their increase."""
         if room:
+            self.bad.clear()
             self.room, self.cells = list(map(int, room[:MOST_CELLS])), [0] * len(room[:MOST_CELLS])
         for place, n in cells:
             if 0 <= place < len(self.cells):

@@ -65,6 +65,7 @@ class Tally:
         self._send: Send | None = None
         self._told = 0.0  # when, by time.monotonic()
         self._codec, self._backend, self._worker = "", "cpu", HERE
+        self._place = range(0)
         self._seconds = 0.0  # of the last task, until something of it is added
         self._parts: dict[Key, list[float]] = defaultdict(lambda: [0, 0, 0, 0.0, 0])  # not told
         self._failures: list[str] = []  # not told
@@ -100,7 +101,7 @@ class Tally:
 
     def at(self, codec: str, chunks: range | None = None) -> None:
         """What is added next is coded so; its place among all chunks is that, where it has one."""
-        self._codec = codec
+        self._codec, self._place = codec, chunks or range(0)
         if chunks is not None and self._send is not None:
             self._map.add(chunks)
 
@@ -129,6 +130,7 @@ class Tally:
         if messages:
             self._part[FAILED] += len(messages)
             self._failures = [*self._failures, *messages][-MOST_FAILURES:]
+            self._map.add_bad(self._place)
 
     def end(self, outcome: str, why: str = "") -> None:
         """It ended: "done", "failed" or "interrupted"."""
@@ -198,6 +200,7 @@ class _Map:
         self.total = self.cells = 0
         self.room: list[int] = []  # of each cell, not told
         self.new: Counter[int] = Counter()  # chunks of a cell, not told
+        self.bad: set[int] = set()  # cells in which something is wrong, not told
 
     def begin(self, total: int, left: Iterable[range]) -> None:
         """Draw it anew; what is not left is done."""
@@ -217,12 +220,18 @@ class _Map:
             self.new[cell] += sign * (end - at)
             at = end
 
+    def add_bad(self, chunks: range) -> None:
+        """Something is wrong with one of these."""
+        if (stop := min(chunks.stop, self.total)) > chunks.start:
+            first, last = (at * self.cells // self.total for at in (chunks.start, stop - 1))
+            self.bad.update(range(first, last + 1))
+
     def taken(self) -> dict[str, Any]:
         """Return what is new."""
         cells = [[cell, n] for cell, n in self.new.items() if n]
-        told = {**({"room": self.room} if self.room else {}), **({"cells": cells} if cells else {})}
-        self.room, self.new = [], Counter()
-        return told
+        told = {"room": self.room, "cells": cells, "bad": sorted(self.bad)}
+        self.room, self.new, self.bad = [], Counter(), set()
+        return {name: new for name, new in told.items() if new}
 
 
 _current: ContextVar[Tally | None] = ContextVar("gangsaw_job", default=None)
