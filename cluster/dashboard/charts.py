@@ -55,7 +55,11 @@ class Curve:
 
     def __init__(self) -> None:
         self.source = ColumnDataSource({"t": [], "rate": [], "said": []})
-        self.root = _plain("Throughput", "curve", y_range=DataRange1d(start=0, range_padding=0.15))
+        self.root = _plain(
+            "Throughput since the job began",
+            "curve",
+            y_range=DataRange1d(start=0, range_padding=0.15),
+        )
         self.root.varea("t", 0, "rate", source=self.source, fill_color=LINE, fill_alpha=0.15)
         self.root.line("t", "rate", source=self.source, line_color=LINE, line_width=2)
         self.root.add_tools(HoverTool(tooltips="@said", mode="vline", line_policy="nearest"))
@@ -63,7 +67,6 @@ class Curve:
             base=60, mantissas=[1, 5, 10, 20, 30], min_interval=1
         )
         self.root.xaxis.formatter = CustomJSTickFormatter(code=CLOCK)
-        self.root.xaxis.axis_label = "time since the job began"
         _inked(self.root)
 
     def show(self, state: JobState | None) -> None:

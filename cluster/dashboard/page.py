@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bokeh.document import Document
-from bokeh.models import Div, InlineStyleSheet
+from bokeh.models import CustomJS, Div, InlineStyleSheet
 from distributed.dashboard.components.scheduler import env
 from distributed.dashboard.core import BokehApplication
 from distributed.dashboard.scheduler import template_variables
@@ -24,6 +24,8 @@ PAGE = "gangsaw"
 BEFORE = "info"  # the entry of Dask's navigation that ours stands before
 LOOK_MILLISECONDS = 1000  # between two looks at the jobs
 HERE = Path(__file__).parent
+# what is told of a job is hidden where there is none
+EMPTY = 'document.getElementById("gangsaw").classList.toggle("empty", cb_obj.text == "")'
 
 
 def add_page(scheduler: Scheduler, jobs: Jobs, prefix: str) -> None:
@@ -68,7 +70,9 @@ class _Page:
         self.document.title = "Dask: Gangsaw"
         self.document.template = env.from_string((HERE / "page.html").read_text(encoding="utf-8"))
         css = (HERE / "page.css").read_text(encoding="utf-8")
-        self.document.template_variables.update(extra, css=css)
+        state = "" if self.texts["chosen"].text else "empty"
+        self.document.template_variables.update(extra, css=css, state=state)
+        self.texts["chosen"].js_on_change("text", CustomJS(code=EMPTY))
         self.document.add_periodic_callback(self.look, LOOK_MILLISECONDS)
 
     def look(self) -> None:

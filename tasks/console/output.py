@@ -40,6 +40,14 @@ def job_figures(summary: Summary) -> dict[str, object]:
     return {**vars(summary), **{name: getattr(summary, name) for name in derived}}
 
 
+def clear(wanted: bool = True) -> None:
+    """Clear the terminal, if it is one, for what is shown again and again."""
+    from rich.console import Console
+
+    if wanted:
+        Console().clear()
+
+
 def write_table(
     title: str, rows: Sequence[Sequence[str]], headers: Sequence[str] | None = None
 ) -> None:

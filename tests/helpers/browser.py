@@ -80,7 +80,10 @@ class Page:
         """Be so large."""
         await self.call(
             "Emulation.setDeviceMetricsOverride",
-            width=width, height=height, deviceScaleFactor=1, mobile=False,
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=False,
         )
 
     async def scheme(self, name: str) -> None:
