@@ -5,16 +5,17 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gangsaw.cluster.dashboard.jobs import Amount, Jobs, JobState
 
 if TYPE_CHECKING:
     from distributed import Scheduler
+    from distributed.scheduler import WorkerState
 
 FORMAT = 1  # of the JSON
 BY = ("codec", "backend", "worker")  # what the parts of a job are told apart by
-PLAIN = ("job", "kind", "store", "outcome", "step", "began", "ended", "seconds")
+PLAIN: tuple[str, ...] = ("job", "kind", "store", "outcome", "step", "began", "ended", "seconds")
 PLAIN += ("done", "total", "resumed", "left", "failed", "decoded", "encoded", "run_bytes")
 PLAIN += ("ratio", "throughput", "seconds_left")
 
@@ -36,7 +37,7 @@ def names_of(scheduler: Scheduler) -> dict[str, str]:
     return {address: str(worker.name) for address, worker in scheduler.workers.items()}
 
 
-def worker_figures(worker: Any) -> dict[str, object]:
+def worker_figures(worker: WorkerState) -> dict[str, object]:
     """Return the figures of a worker: memory in bytes, processors of 100 percent each."""
     return {
         "address": worker.address,

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
-from typing import Any, ParamSpec, Protocol, TypeAlias, TypeVar
+from typing import ParamSpec, Protocol, TypeAlias, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -25,20 +25,41 @@ MOST_FAILURES = 20  # messages that wait to be sent
 HERE = "this process"  # who works where there is no client
 
 Key: TypeAlias = tuple[str, str, str]  # codec, backend, worker
-Send: TypeAlias = Callable[[dict[str, Any], bool], None]  # the message; whether it is the last one
+Message: TypeAlias = dict[str, object]
+Send: TypeAlias = Callable[[Message, bool], None]  # the message; whether it is the last one
 CHUNKS, DECODED, ENCODED, SECONDS, FAILED = range(5)  # columns of what a key did
 
 
 class Chunks(Protocol):
     """What is asked of `progress.Progress`."""
 
-    done: int
-    total: int
-    resumed: int
-    raw_bytes: int
-    stored_bytes: int
-    run_bytes: int
-    step: str
+    @property
+    def done(self) -> int:
+        """Chunks, earlier runs included."""
+
+    @property
+    def total(self) -> int:
+        """Chunks."""
+
+    @property
+    def resumed(self) -> int:
+        """Chunks of earlier runs."""
+
+    @property
+    def raw_bytes(self) -> int:
+        """Of the chunks done."""
+
+    @property
+    def stored_bytes(self) -> int:
+        """Of the chunks done."""
+
+    @property
+    def run_bytes(self) -> int:
+        """Raw bytes of this run."""
+
+    @property
+    def step(self) -> str:
+        """What is done before the chunks, "" for those."""
 
 
 class Tally:
@@ -158,7 +179,7 @@ class Tally:
             self._send(self._message(), False)
             self._told = time.monotonic()
 
-    def _message(self) -> dict[str, Any]:
+    def _message(self) -> Message:
         """Return what is new since the last one."""
         self._add(())
         parts = [[*key, *part] for key, part in self._parts.items() if any(part)]
@@ -175,7 +196,7 @@ class Tally:
         self._failures = []
         return message
 
-    def _chunks(self) -> dict[str, Any]:
+    def _chunks(self) -> Message:
         assert self.progress is not None
         now = self.progress
         return {
@@ -189,7 +210,7 @@ class Tally:
         }
 
 
-def _of_tasks(done: int, total: int) -> dict[str, Any]:
+def _of_tasks(done: int, total: int) -> Message:
     return {"done": done, "total": max(done, total)}
 
 
@@ -226,7 +247,7 @@ class _Map:
             first, last = (at * self.cells // self.total for at in (chunks.start, stop - 1))
             self.bad.update(range(first, last + 1))
 
-    def taken(self) -> dict[str, Any]:
+    def taken(self) -> Message:
         """Return what is new."""
         cells = [[cell, n] for cell, n in self.new.items() if n]
         told = {"room": self.room, "cells": cells, "bad": sorted(self.bad)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
@@ -45,16 +46,16 @@ def status(
     if not address and not scheduler_file:
         raise BadParams("name a scheduler or its dashboard, or give --scheduler-file")
     tls = (tls_ca_file, tls_cert, tls_key)
-    with suppress(KeyboardInterrupt if watch else ()):
+    ask = partial(api.status, address, scheduler_file=scheduler_file, tls=tls)
+    show = write_json if as_json else _show
+    if not watch:
+        show(ask())
+        return
+    with suppress(KeyboardInterrupt):
         while True:
-            found = api.status(address, scheduler_file=scheduler_file, tls=tls)
-            if as_json:
-                write_json(found)
-            else:
-                clear(watch)
-                _show(found)
-            if not watch:
-                return
+            found = ask()
+            clear(not as_json)
+            show(found)
             time.sleep(WATCH_SECONDS)
 
 

@@ -285,7 +285,7 @@ def _fill(
     resumed with the right source.
     """
     growing = list(arrays.values())
-    codecs = [codec_named(array.metadata) for array in growing]
+    codecs = [codec_named(array.stored_metadata) for array in growing]
     order: deque[tuple[int, int]] = deque()  # of steps: number of the array, first chunk
     stored: dict[tuple[int, int], StepDone] = {}
 
