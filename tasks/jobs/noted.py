@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from importlib.metadata import version
 
 from gangsaw.tasks.engine.tally import Tally, job
 from gangsaw.tasks.store.place import Place
 from gangsaw.tasks.store.state.history import Entry, note
-from gangsaw.tasks.store.state.target import Target
+from gangsaw.tasks.store.state.target import JOB, Target
 
 
 @contextmanager
@@ -35,8 +35,11 @@ def noted(kind: str, target: Target, arrays: Iterable[str]) -> Iterator[None]:
 
 
 def _note(store: Place, arrays: Iterable[str], tally: Tally, outcome: str) -> None:
-    if (first := min(arrays, default=None)) is not None:
-        note(store / first if first else store, _entry(tally, outcome))
+    with suppress(OSError):
+        first = min(arrays, default="")
+        array = store / first if first else store
+        if array.has(JOB):  # a failed job may have moved its store away
+            note(array, _entry(tally, outcome))
 
 
 def _entry(tally: Tally, outcome: str) -> Entry:

@@ -63,8 +63,8 @@ def _told(entry: Entry) -> tuple[str, str]:
     bytes_ = f"{size(entry.raw_bytes)} -> {size(entry.stored_bytes)}"
     return (
         entry.began.replace("T", " ").removesuffix("+00:00"),
-        f"{entry.command} {entry.outcome} in {clock(entry.seconds)} by {workers}: {entry.chunks} chunks"
-        f"{resumed}, {bytes_}, gangsaw {entry.version}",
+        f"{entry.command} {entry.outcome} in {clock(entry.seconds)} by {workers}: "
+        f"{entry.chunks} chunks{resumed}, {bytes_}, gangsaw {entry.version}",
     )
 
 
