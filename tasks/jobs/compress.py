@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ from gangsaw.tasks.engine.window import Options
 from gangsaw.tasks.jobs.arrays import ArrayWork, run_arrays
 from gangsaw.tasks.jobs.choice.choose import choose_layout
 from gangsaw.tasks.jobs.device import host_notes, launch_batches
+from gangsaw.tasks.jobs.noted import noted
 from gangsaw.tasks.jobs.resume import ArrayRun, can_be_resumed
 from gangsaw.tasks.jobs.transcode import Transcode, ahead_bytes
 from gangsaw.tasks.source import Source, SourceArray
@@ -123,7 +125,8 @@ def compress(
     final = open_place(target, writable=True)
     _check_apart(source, final)
     place = choose_target(final, skeleton.jobs, resume=resume, overwrite=overwrite)
-    with leased(place.work, next(iter(skeleton.jobs))) as lease:
+    with ExitStack() as held:
+        lease = held.enter_context(leased(place.work, next(iter(skeleton.jobs))))
         if resume:
             place.work.clean()
         write_skeleton(place, skeleton.objects, skeleton.jobs)
@@ -133,14 +136,10 @@ def compress(
             for array, job in zip(source.arrays, skeleton.jobs.values(), strict=True)
         ]
         meter = Meter(sum(array.job.n_chunks for array in arrays), on_progress, started)
-        with watch.held(lambda: _give_up(arrays)):
-            _run(arrays, meter, client, _seeing(options, source, place.work), lease)
-        had_manifests = [array.had_manifest for array in arrays]
-        for array in arrays:
-            array.finish()
-    place.publish()
-    if not all(had_manifests):  # repairing a finished store is no reason
-        place.drop_given_up()
+        with noted("compress", place, skeleton.jobs):
+            with watch.held(lambda: _give_up(arrays)):
+                _run(arrays, meter, client, _seeing(options, source, place.work), lease)
+            _finish(arrays, place, held)
     notes = host_notes(
         {a.function.source.name: a.function.metadata for a in arrays}, "encode", options
     )
@@ -255,6 +254,7 @@ def _work(array: ArrayRun) -> ArrayWork[range, Records]:
         batch_bytes=batch_bytes,
         peak_bytes=array.function.peak_bytes + _ahead(array),
         launch_batches=launch_batches(array.coder, array.job.batch_chunks, "encode"),
+        n_chunks=array.job.n_chunks,
     )
 
 

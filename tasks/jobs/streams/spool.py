@@ -23,15 +23,18 @@ from zarr.core.buffer import Buffer, default_buffer_prototype
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.progress import Meter, OnProgress
+from gangsaw.tasks.engine.tally import current
 from gangsaw.tasks.engine.window import Options, run
 from gangsaw.tasks.formats.memory import MemoryArray
 from gangsaw.tasks.jobs.arrays import ArraysTask
 from gangsaw.tasks.jobs.choice.choose import choose_layout
 from gangsaw.tasks.jobs.compress import Summary, check_codecs
 from gangsaw.tasks.jobs.device import COPIES, device_of_most, host_notes
+from gangsaw.tasks.jobs.noted import noted
 from gangsaw.tasks.jobs.resume import can_be_resumed
 from gangsaw.tasks.jobs.streams.growing import GrowingArray, StepBatch, StepDone
 from gangsaw.tasks.jobs.streams.regroup import Backlog, regrouped, row_bytes, sampled
+from gangsaw.tasks.jobs.tallied import codec_named
 from gangsaw.tasks.source import Coordinate, Description, Stream, optional_names
 from gangsaw.tasks.store.chunks import METADATA
 from gangsaw.tasks.store.layout import (
@@ -151,11 +154,12 @@ def spool(
         for array in sample.arrays
     }
     steps = regrouped(rows, pieces, {name: array.length for name, array in arrays.items()})
-    with watch.held(lambda: _give_up(arrays)):
-        _fill(arrays, steps, _StreamMeter(stream, meter), client, used)
-    _finish(place.work, arrays, objects[METADATA].to_bytes(), stream, identity)
-    place.publish()
-    place.drop_given_up()
+    with noted("compress", place, arrays):
+        with watch.held(lambda: _give_up(arrays)):
+            _fill(arrays, steps, _StreamMeter(stream, meter), client, used)
+        _finish(place.work, arrays, objects[METADATA].to_bytes(), stream, identity)
+        place.publish()
+        place.drop_given_up()
     stored = {name: array.stored_metadata for name, array in arrays.items()}
     notes = host_notes(stored, "encode", options, used)
     return replace(_summary(str(final), arrays, meter), notes=notes)
@@ -283,6 +287,7 @@ def _fill(
     resumed with the right source.
     """
     growing = list(arrays.values())
+    codecs = [codec_named(array.stored_metadata) for array in growing]
     order: deque[tuple[int, int]] = deque()  # of steps: number of the array, first chunk
     stored: dict[tuple[int, int], StepDone] = {}
 
@@ -294,6 +299,8 @@ def _fill(
             yield step
 
     def on_done(batch: StepBatch, done: StepDone) -> None:
+        if (tally := current()) is not None:
+            tally.at(codecs[batch.array])
         stored[batch.array, batch.batch.start] = done
         while order and order[0] in stored:
             array, records = growing[order[0][0]], _unchanged(stored.pop(order.popleft()))

@@ -180,6 +180,7 @@ def _work(array: FinishedArray, source: SourceArray | None) -> ArrayWork[Records
         )
         + ahead_bytes(source, array.place, coder.chunk_bytes),
         launch_batches=launch_batches(coder, array.batch_chunks, "decode"),
+        n_chunks=array.n_chunks,
     )
 
 
