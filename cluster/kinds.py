@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-SAY_SECONDS = 5.0  # after which the user is told what is waited for
+SAY_SECONDS = 5.0  # after which the user is told what is waited for, and when that is another
+AGAIN_SECONDS = 60.0  # and in between, where it takes long
 # What each starts; the file of that name has `start(config)`.
 KINDS = {
     "local": "workers on this machine",
@@ -89,16 +90,17 @@ def wait_for_workers(client: Client, config: ClusterConfig) -> None:
         return
     from gangsaw.cluster.settings import seconds
 
-    limit, began, is_said = seconds("wait-seconds") or inf, time.monotonic(), False
+    limit, began, said = seconds("wait-seconds") or inf, time.monotonic(), ("", -inf)
     while not _are_there(client, wanted, min(SAY_SECONDS, began + limit - time.monotonic())):
         there = len(client.scheduler_info(n_workers=-1)["workers"])
         if failure := getattr(client.cluster, "failure", ""):
             raise ConnectionError(failure)
         if time.monotonic() - began >= limit:
             raise ConnectionError(f"{there} of {wanted} workers came within {limit:g} s")
-        if not is_said:
-            log.warning("%d of %d workers are there: waiting for the others", there, wanted)
-            is_said = True
+        whom = getattr(client.cluster, "queued", "") or "the others"
+        if whom != said[0] or time.monotonic() - said[1] >= AGAIN_SECONDS:
+            log.warning("%d of %d workers are there: waiting for %s", there, wanted, whom)
+            said = whom, time.monotonic()
 
 
 def _are_there(client: Client, wanted: int, seconds: float) -> bool:
