@@ -12,14 +12,14 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from gangsaw.cluster.config import ADDRESS, Certificates, ClusterConfig
+from gangsaw.cluster.told import Told
 
 if TYPE_CHECKING:
     from distributed import Client
 
 log = logging.getLogger(__name__)
 
-SAY_SECONDS = 5.0  # after which the user is told what is waited for, and when that is another
-AGAIN_SECONDS = 60.0  # and in between, where it takes long
+SAY_SECONDS = 5.0  # after which the user is told what is waited for
 # What each starts; the file of that name has `start(config)`.
 KINDS = {
     "local": "workers on this machine",
@@ -90,7 +90,7 @@ def wait_for_workers(client: Client, config: ClusterConfig) -> None:
         return
     from gangsaw.cluster.settings import seconds
 
-    limit, began, said = seconds("wait-seconds") or inf, time.monotonic(), ("", -inf)
+    limit, began, told = seconds("wait-seconds") or inf, time.monotonic(), Told(log)
     while not _are_there(client, wanted, min(SAY_SECONDS, began + limit - time.monotonic())):
         there = len(client.scheduler_info(n_workers=-1)["workers"])
         if failure := getattr(client.cluster, "failure", ""):
@@ -98,9 +98,7 @@ def wait_for_workers(client: Client, config: ClusterConfig) -> None:
         if time.monotonic() - began >= limit:
             raise ConnectionError(f"{there} of {wanted} workers came within {limit:g} s")
         whom = getattr(client.cluster, "queued", "") or "the others"
-        if whom != said[0] or time.monotonic() - said[1] >= AGAIN_SECONDS:
-            log.warning("%d of %d workers are there: waiting for %s", there, wanted, whom)
-            said = whom, time.monotonic()
+        told.tell(f"{there} of {wanted} workers are there: waiting for {whom}")
 
 
 def _are_there(client: Client, wanted: int, seconds: float) -> bool:

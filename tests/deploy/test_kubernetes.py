@@ -1,4 +1,4 @@
-"""Manifests and the clusters of `--cluster kubernetes` are what Kubernetes and the operator take."""
+"""Manifests, and what `--cluster kubernetes` asks for, are what Dask's operator takes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import dask
 import pytest
 from distributed.core import Status
 
-from gangsaw.cluster import kubernetes
+from gangsaw.cluster import kubernetes, pod_spec
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.settings import settings_of
 
@@ -34,7 +34,7 @@ PODS = {
 
 def made(config: ClusterConfig, workers: int = 2) -> Manifest:
     with dask.config.set(PODS):
-        return kubernetes.cluster_spec(config, settings_of("kubernetes"), workers)
+        return pod_spec.cluster_spec(config, settings_of("kubernetes"), workers)
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
@@ -89,10 +89,10 @@ POD_SPECS = [*pod_specs(ALL), *pod_specs(made(ClusterConfig()))]
 
 @pytest.mark.parametrize("pod", POD_SPECS, ids=lambda pod: pod["containers"][0]["name"])
 def test_no_pod_is_root_or_writes_to_its_image(pod: Manifest) -> None:
-    assert pod["securityContext"] == kubernetes.POD_SECURITY
+    assert pod["securityContext"] == pod_spec.POD_SECURITY
     assert pod["automountServiceAccountToken"] is False
     (container,) = pod["containers"]
-    assert container["securityContext"] == kubernetes.CONTAINER_SECURITY
+    assert container["securityContext"] == pod_spec.CONTAINER_SECURITY
     assert container["resources"]["requests"] == container["resources"]["limits"]
     mounts = {mount["name"]: mount["mountPath"] for mount in container["volumeMounts"]}
     assert mounts == {"tmp": "/tmp", "data": "/data"}
@@ -123,7 +123,7 @@ def test_the_network_policy_finds_every_pod() -> None:
     for manifest in (*documents(CLUSTER), *documents(JOB), made(ClusterConfig())):
         assert manifest["metadata"]["labels"].items() >= wanted.items()
     asked = {port["port"] for port in policy["spec"]["ingress"][1]["ports"]}
-    assert asked == {kubernetes.PORTS["http-dashboard"], *kubernetes.WORKER_PORTS.values()}
+    assert asked == {pod_spec.PORTS["http-dashboard"], *pod_spec.WORKER_PORTS.values()}
 
 
 def test_pods_ask_for_what_the_settings_say() -> None:
@@ -156,16 +156,12 @@ PULLING = {
 }
 
 
-def test_pods_that_wait_are_told_with_their_reasons() -> None:
+def test_pods_that_wait_are_told_with_their_reasons(monkeypatch: pytest.MonkeyPatch) -> None:
     pods = [SimpleNamespace(raw={"status": each}) for each in (FULL, PULLING, FULL, {})]
-
-    async def pending() -> list[SimpleNamespace]:
-        return pods
-
+    monkeypatch.setattr(kubernetes, "_pods", lambda *_: pods)
     cluster: Any = SimpleNamespace(status=Status.running)
     watch = kubernetes.PodWatch(cluster)
     assert cluster.queued == ""
-    watch.pending = pending  # type: ignore[assignment, method-assign]
     asyncio.run(watch.look())
     assert cluster.queued == (
         "Kubernetes, where 4 pods are pending "
@@ -174,3 +170,44 @@ def test_pods_that_wait_are_told_with_their_reasons() -> None:
     pods.clear()
     asyncio.run(watch.look())
     assert cluster.queued == ""
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A cluster of which an operator knows, looked at without pause; `pods` by phase."""
+    for name in ("START_SECONDS", "SAY_SECONDS", "OPERATOR_SECONDS"):
+        monkeypatch.setattr(kubernetes, name, 0.0)
+    waits = SimpleNamespace(raw={"status": FULL})
+    asked = SimpleNamespace(raw={"status": {"phase": "Pending"}}, pods={"Pending": [waits]})
+    monkeypatch.setattr(kubernetes, "_pods", lambda of, phase, *_: of.pods.get(phase, []))
+    return asked
+
+
+def test_a_scheduler_without_room_is_waited_for_and_told(
+    asked: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    looks = iter([{}, {}, {"Running": [SimpleNamespace(raw={})], "Pending": []}])
+    asked.refresh = lambda: asked.pods.update(next(looks))
+    kubernetes._wait_for_scheduler(asked)
+    assert caplog.messages == [
+        "no scheduler yet: waiting for Kubernetes, where 1 pod is pending "
+        "(0/3 nodes are available: 3 Insufficient memory)",
+        "no scheduler yet: waiting for its pod",
+    ]
+
+
+def test_without_an_operator_nothing_is_waited_for(asked: Any) -> None:
+    asked.raw = {}
+    asked.refresh = lambda: None
+    with pytest.raises(TimeoutError, match="no operator of Dask took it within"):
+        kubernetes._wait_for_scheduler(asked)
+
+
+def test_what_was_asked_for_is_deleted_after_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    kind = SimpleNamespace(create=lambda: done.append("create"), delete=lambda: done.append("gone"))
+    objects = SimpleNamespace(new_class=lambda *_, **__: lambda *_, **__: kind)
+    monkeypatch.setattr(kubernetes, "importlib", SimpleNamespace(import_module=lambda _: objects))
+    with pytest.raises(KeyboardInterrupt), kubernetes._asked_for(made(ClusterConfig()), None):
+        raise KeyboardInterrupt
+    assert done == ["create", "gone"]

@@ -16,6 +16,8 @@ QUEUED = "SLURM, in whose queue 1 job waits (Resources)"
 
 
 class Clock:
+    """Stands for the module `time`."""
+
     now = 0.0
 
     def monotonic(self) -> float:
