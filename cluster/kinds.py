@@ -71,8 +71,11 @@ def start(config: ClusterConfig) -> Iterator[Client]:
     ValueError
         An option or a setting is wrong.
     """
+    from gangsaw.cluster.dashboard.install import install
+
     name = "running" if config.is_running else config.kind
     with import_module(f"gangsaw.cluster.{name}").start(config) as client:
+        install(client)
         wait_for_workers(client, config)
         yield client
 

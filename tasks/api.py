@@ -24,6 +24,7 @@ from gangsaw.tasks.asked import (
 )
 from gangsaw.tasks.engine.pools import checked_device
 from gangsaw.tasks.engine.progress import OnProgress
+from gangsaw.tasks.engine.tally import job_of
 from gangsaw.tasks.engine.window import Options
 from gangsaw.tasks.formats.atomic import published_if
 from gangsaw.tasks.formats.export import check_store_target, export
@@ -115,6 +116,7 @@ def compress(
 
 
 @closes_files
+@job_of("compress", "target")
 def encode(
     source: Source | Stream,
     target: str | Path,
@@ -193,6 +195,7 @@ def _encode(
 
 
 @closes_files
+@job_of("decompress", "target")
 def decompress(
     store: str | Path,
     target: str | Path | Sequence[str | Path],
@@ -223,6 +226,7 @@ def decompress(
 
 
 @closes_files
+@job_of("verify", "store")
 def verify(
     store: str | Path,
     *,

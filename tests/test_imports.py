@@ -35,6 +35,8 @@ KNOW_DASK = {
     f"gangsaw.tasks.engine.{name}"
     for name in ("flying.flights", "flying.calls", "window", "batches", "bags")
 }
+# what the engine knows: how interrupts wait, and how a scheduler hears of jobs
+OF_ENGINE = {"gangsaw.cluster.interrupts", "gangsaw.cluster.dashboard.install"}
 KNOW_CLUSTERS = {"gangsaw", "tasks.api", "tasks.console"}
 # modules of public names, and the domain of each
 PUBLIC = {"gangsaw.genomes": "tasks.genomes", "gangsaw.reads": "tasks.reads"}
@@ -95,7 +97,7 @@ def _wrong_in_cluster(module: str, target: str) -> str:
 
 
 def _wrong_use_of_cluster(module: str, target: str) -> str:
-    is_engine = target == "gangsaw.cluster.interrupts" and room(module) == "tasks.engine"
+    is_engine = target in OF_ENGINE and room(module) == "tasks.engine"
     return "" if is_engine or room(module) in KNOW_CLUSTERS else "a job is given its client"
 
 
@@ -163,6 +165,7 @@ FORBIDDEN = [
     ("tasks.jobs.figures.report", "gangsaw.tasks.formats.known.envi"),
     ("tasks.formats.opening", "gangsaw.tasks.formats.known.envi"),
     ("tasks.engine.window", "gangsaw.cluster.local"),
+    ("tasks.engine.window", "gangsaw.cluster.dashboard.page"),
     ("tasks.hyperspectral.plots", "gangsaw.codecs.visibility.axes"),
     ("tasks.tcr.count", "cupy"),
     ("tasks.gpu", "cupy"),

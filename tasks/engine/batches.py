@@ -27,11 +27,13 @@ class Done(Generic[ResultT]):
     results : of the first batches, in order
     seconds : that they took, without waiting for a disk
     error : of the next batch; a value, so that Dask does not repeat the others
+    worker : address of the one that did them, "" where there is none
     """
 
     results: Sequence[ResultT]
     seconds: float
     error: ChunkFailed | None
+    worker: str = ""
 
 
 def do_batches(
@@ -62,7 +64,7 @@ def do_batches(
         failed, results = error, []
     if failed is not None and failed.passing and (len(batches) == 1 or device == "gpu"):
         raise failed
-    return Done(results, seconds, failed)
+    return Done(results, seconds, failed, _worker())
 
 
 def _do_in_time(
@@ -94,6 +96,18 @@ def committed_on_device(
     results = task.on_device(batches)
     commit(task, batches, results)
     return results
+
+
+def _worker() -> str:
+    """Return the address of the worker that this is, "" where it is none."""
+    if "distributed" not in sys.modules:
+        return ""
+    from distributed import get_worker
+
+    try:
+        return str(get_worker().address)
+    except ValueError:
+        return ""
 
 
 def _only_waits_now() -> None:

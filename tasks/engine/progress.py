@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from gangsaw.tasks.engine.tally import current
+
 
 class Amounts:
     """Figures from the bytes and the time of a job, finished or running."""
@@ -113,5 +115,7 @@ class Meter:
         seconds = time.monotonic() - self.started
         known = self.progress
         self.progress = replace(known, seconds=seconds, share=share, step=known.step, **changed)
+        if (tally := current()) is not None:
+            tally.moved(known, self.progress)
         if self.on_progress is not None:
             self.on_progress(self.progress)

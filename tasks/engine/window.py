@@ -25,6 +25,7 @@ from gangsaw.tasks.engine.pools import (
     most_carried,
     with_gpu,
 )
+from gangsaw.tasks.engine.tally import job
 from gangsaw.tasks.engine.work import DeviceTask, Task, carried_bytes
 
 if TYPE_CHECKING:
@@ -144,6 +145,7 @@ def _on_workers(
     interrupts: Waiting,
 ) -> None:
     from gangsaw.tasks.engine.flying.flights import InFlight
+    from gangsaw.tasks.engine.flying.telling import tell
 
     handshake = Handshake(client, options.paths)
     workers = handshake.admitted(workers_of(client))
@@ -155,8 +157,10 @@ def _on_workers(
     in_flight = min(most_carried(carried), wanted)
     check_memory(CARRIED_COPIES * carried * in_flight, [this_process()])
     left = len(batches) if isinstance(batches, Sized) else None
-    with _large_graphs() if carried else nullcontext():
-        InFlight(handshake, task, options, left, interrupts).run(iter(batches), on_done)
+    with _large_graphs() if carried else nullcontext(), job(task.name, "") as tally:
+        tell(tally, client)
+        tally.expect(left)
+        InFlight(handshake, task, options, left, interrupts, tally).run(iter(batches), on_done)
 
 
 def _large_graphs() -> AbstractContextManager[object]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeAlias, TypeVar
 
 from gangsaw.tasks.engine.window import Options, run
 from gangsaw.tasks.jobs.device import share_of_device
+from gangsaw.tasks.jobs.tallied import Labels
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -50,6 +51,7 @@ class ArrayWork(Generic[BatchT, ResultT]):
     batch_bytes : raw bytes of the largest batch, padding included
     peak_bytes : memory that one call of the function needs at most
     launch_batches : that fill a device with one launch; None where no device does them
+    n_chunks : of the array, those that are done included
     """
 
     function: BatchFunction[BatchT, ResultT]
@@ -57,6 +59,7 @@ class ArrayWork(Generic[BatchT, ResultT]):
     batch_bytes: int
     peak_bytes: int
     launch_batches: int | None = None
+    n_chunks: int = 0
 
 
 @dataclass(frozen=True)
@@ -140,7 +143,10 @@ def run_arrays(
     client, options : see `engine.window.run`, which says what is raised
     """
 
+    labels = Labels.of(works)
+
     def done(item: ArrayBatch[BatchT, ResultT], result: ResultT) -> None:
+        labels.tell(item.array, item.batch, result)
         on_done(item.array, result)
 
     for own, how in _by_device(list(enumerate(works)), options):

@@ -235,6 +235,7 @@ def _work(array: ArrayRun) -> ArrayWork[range, Records]:
         batch_bytes=batch_bytes,
         peak_bytes=array.function.peak_bytes,
         launch_batches=launch_batches(array.coder, array.job.batch_chunks, "encode"),
+        n_chunks=array.job.n_chunks,
     )
 
 

@@ -31,6 +31,7 @@ from gangsaw.tasks.engine.flying.patience import Patience
 from gangsaw.tasks.engine.here import taken
 from gangsaw.tasks.engine.pace import Pace
 from gangsaw.tasks.engine.pools import Device, Pool, Workers, make_pools, most_carried
+from gangsaw.tasks.engine.tally import Tally
 from gangsaw.tasks.engine.work import Task, carried_bytes
 
 if TYPE_CHECKING:
@@ -102,7 +103,9 @@ class InFlight(Generic[BatchT, ResultT]):
         options: How,
         left: int | None,
         interrupts: Waiting,
+        tally: Tally,
     ) -> None:
+        self.tally = tally
         self.handshake, self.task, self.options = handshake, task, options
         self.client = client = handshake.client
         self.interrupts = interrupts
@@ -135,13 +138,16 @@ class InFlight(Generic[BatchT, ResultT]):
                         self.land(flight)
                         self.take_back(flight.batches, None)
                         continue
+                    self.tally.failed(_failures(done))
                     self.check(future, done)
                     self.land(flight)
                     n = len(done.results)
                     flight.pool.pace.saw(n, done.seconds)
+                    self.tally.by(done.worker, flight.pool.device, done.seconds)
                     for batch, result in zip(flight.batches[:n], done.results, strict=True):
                         self.interrupts.let_in()  # short batches come by the hundred
                         on_done(batch, result)
+                        self.tally.landed()
                     self.take_back(flight.batches[n:], done.error)
         finally:
             self.cancel()
@@ -320,6 +326,14 @@ def _having(client: Client, keys: Sequence[Key]) -> dict[Key, set[str]]:
         for key, addresses in holding.items():
             found[key] |= set(addresses)
     return found
+
+
+def _failures(result: object) -> list[str]:
+    """Return the chunk that a task could not do, in words; Dask tries some again by itself."""
+    error = result.error if isinstance(result, Done) else None
+    if isinstance(result, tuple) and isinstance(result[1], ChunkFailed):
+        error = result[1]
+    return [] if error is None else [str(error)]
 
 
 def _cause(error: BaseException | None, batch: object) -> str:

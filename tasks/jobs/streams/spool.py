@@ -23,6 +23,7 @@ from zarr.core.buffer import Buffer, default_buffer_prototype
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.progress import Meter, OnProgress
+from gangsaw.tasks.engine.tally import current
 from gangsaw.tasks.engine.window import Options, run
 from gangsaw.tasks.formats.memory import MemoryArray
 from gangsaw.tasks.jobs.arrays import ArraysTask
@@ -32,6 +33,7 @@ from gangsaw.tasks.jobs.device import COPIES, device_of_most, host_notes
 from gangsaw.tasks.jobs.resume import can_be_resumed
 from gangsaw.tasks.jobs.streams.growing import GrowingArray, StepBatch, StepDone
 from gangsaw.tasks.jobs.streams.regroup import Backlog, regrouped, row_bytes, sampled
+from gangsaw.tasks.jobs.tallied import codec_named
 from gangsaw.tasks.source import Coordinate, Description, Stream, optional_names
 from gangsaw.tasks.store.chunks import METADATA
 from gangsaw.tasks.store.layout import (
@@ -283,6 +285,7 @@ def _fill(
     resumed with the right source.
     """
     growing = list(arrays.values())
+    codecs = [codec_named(array.metadata) for array in growing]
     order: deque[tuple[int, int]] = deque()  # of steps: number of the array, first chunk
     stored: dict[tuple[int, int], StepDone] = {}
 
@@ -294,6 +297,8 @@ def _fill(
             yield step
 
     def on_done(batch: StepBatch, done: StepDone) -> None:
+        if (tally := current()) is not None:
+            tally.at(codecs[batch.array])
         stored[batch.array, batch.batch.start] = done
         while order and order[0] in stored:
             array, records = growing[order[0][0]], _unchanged(stored.pop(order.popleft()))

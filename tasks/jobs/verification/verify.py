@@ -178,6 +178,7 @@ def _work(array: FinishedArray, source: SourceArray | None) -> ArrayWork[Records
             coder.grid.shape, coder.grid.chunks, coder.dtype, source.chunks if source else None
         ),
         launch_batches=launch_batches(coder, array.batch_chunks, "decode"),
+        n_chunks=array.n_chunks,
     )
 
 

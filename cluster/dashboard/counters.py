@@ -1,0 +1,44 @@
+"""The metrics in the registry of Prometheus' client, where it is installed: Dask serves that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+from gangsaw.cluster.dashboard.jobs import Jobs
+from gangsaw.cluster.dashboard.metrics import METRICS
+
+
+class Collector:
+    """Answers the client of Prometheus; there is one in a process, for the scheduler in it."""
+
+    def __init__(self, jobs: Jobs) -> None:
+        self.jobs = jobs
+
+    def collect(self) -> Iterator[Any]:
+        """Yield a family of series for each metric."""
+        core = import_module("prometheus_client.core")
+        families = {"counter": core.CounterMetricFamily, "gauge": core.GaugeMetricFamily}
+        for metric in METRICS:
+            family = families[metric.kind](metric.name, metric.help, labels=metric.labels)
+            for labels, value in self.jobs.series(metric):
+                family.add_metric(labels, value)
+            yield family
+
+
+_collector: Collector | None = None  # what is registered; a second one would be refused
+
+
+def serve(jobs: Jobs) -> bool:
+    """Let /metrics tell of these jobs; return whether the client of Prometheus is installed."""
+    global _collector
+    try:
+        registry = import_module("prometheus_client").REGISTRY
+    except ModuleNotFoundError:
+        return False
+    if _collector is None:
+        registry.register(collector := Collector(jobs))
+        _collector = collector
+    _collector.jobs = jobs
+    return True

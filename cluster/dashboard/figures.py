@@ -1,0 +1,68 @@
+"""The figures of /gangsaw.json, of which the page and `gangsaw status` tell as well."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from gangsaw.cluster.dashboard.jobs import Amount, Jobs, JobState
+
+if TYPE_CHECKING:
+    from distributed import Scheduler
+
+FORMAT = 1  # of the JSON
+BY = ("codec", "backend", "worker")  # what the parts of a job are told apart by
+PLAIN = ("job", "kind", "store", "outcome", "step", "began", "ended", "seconds")
+PLAIN += ("done", "total", "resumed", "left", "failed", "decoded", "encoded", "run_bytes")
+PLAIN += ("ratio", "throughput", "seconds_left")
+
+
+def figures(scheduler: Scheduler, jobs: Jobs) -> dict[str, object]:
+    """Return all that is known, as JSON values: bytes, seconds, seconds since 1970."""
+    names = names_of(scheduler)
+    return {
+        "format": FORMAT,
+        "time": time.time(),
+        "scheduler": scheduler.address,
+        "workers": [worker_figures(worker) for worker in scheduler.workers.values()],
+        "jobs": [job_figures(state, names) for state in jobs.newest_first],
+    }
+
+
+def names_of(scheduler: Scheduler) -> dict[str, str]:
+    """Return what workers are called, by address."""
+    return {address: str(worker.name) for address, worker in scheduler.workers.items()}
+
+
+def worker_figures(worker: Any) -> dict[str, object]:
+    """Return the figures of a worker: memory in bytes, processors of 100 percent each."""
+    return {
+        "address": worker.address,
+        "name": str(worker.name),
+        "threads": worker.nthreads,
+        "memory": worker.metrics.get("memory", 0),
+        "memory_limit": worker.memory_limit,
+        "cpu_percent": worker.metrics.get("cpu", 0.0),
+        "tasks": len(worker.processing),
+    }
+
+
+def job_figures(state: JobState, names: Mapping[str, str]) -> dict[str, object]:
+    """Return the figures of a job; workers are called by `names`, by their address."""
+    return {
+        **{name: getattr(state, name) for name in PLAIN},
+        **{f"by_{by}": parts_by(state, by, names) for by in BY},
+        "failures": list(state.failures),
+    }
+
+
+def parts_by(state: JobState, by: str, names: Mapping[str, str]) -> list[dict[str, object]]:
+    """Return what was done by each codec, backend or worker, the one with most chunks first."""
+    sums: dict[str, Amount] = defaultdict(Amount)
+    for key, amount in state.parts.items():
+        sums[key[BY.index(by)]].add(amount)
+    most_first = sorted(sums.items(), key=lambda pair: (-pair[1].chunks, pair[0]))
+    shown = ((names.get(name, name) if by == "worker" else name, a) for name, a in most_first)
+    return [{by: name, **vars(amount), "ratio": amount.ratio} for name, amount in shown]

@@ -1,0 +1,242 @@
+"""The jobs of a scheduler, as their clients tell of them."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict, deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from gangsaw.cluster.dashboard import metrics
+from gangsaw.cluster.dashboard.metrics import Metric
+
+TOPIC = "gangsaw"  # of the events by which clients tell
+MOST_ENDED = 50  # jobs that ended and are still shown
+MOST_FAILURES = 20  # messages of a job that are kept, the last ones
+MOST_POINTS = 600  # of a job's curve; then every second one is dropped
+MOST_CELLS = 2000  # of a map; a cell is several chunks where a job has more
+RECENT_SECONDS = 10.0  # over which the present throughput is measured
+ENDS = ("done", "failed", "interrupted", "lost")
+
+Key: TypeAlias = tuple[str, str, str]  # codec, backend, worker
+
+
+@dataclass
+class Amount:
+    """What was done.
+
+    Attributes
+    ----------
+    chunks : that were done
+    decoded, encoded : bytes of their samples, and as they are stored
+    seconds : that threads of workers spent
+    failed : chunks that could not be done
+    """
+
+    chunks: int = 0
+    decoded: int = 0
+    encoded: int = 0
+    seconds: float = 0.0
+    failed: int = 0
+
+    def add(self, other: Amount) -> None:
+        """Add another one to it."""
+        self.chunks += other.chunks
+        self.decoded += other.decoded
+        self.encoded += other.encoded
+        self.seconds += other.seconds
+        self.failed += other.failed
+
+    @property
+    def ratio(self) -> float:
+        """Decoded over encoded bytes; 0 before the first chunk."""
+        return self.decoded / self.encoded if self.encoded else 0.0
+
+
+@dataclass
+class JobState:
+    """A job, by what its client told so far.
+
+    Attributes
+    ----------
+    job : what identifies it
+    kind, store : such as "compress", and the store as the user wrote it
+    client : Dask's name of the client that runs it
+    began, ended : seconds since 1970 by the scheduler's clock; 0 where it runs
+    outcome : "running", or one of ENDS
+    step : what is done before the chunks, "" for these
+    done, total, resumed : chunks, earlier runs included; of a stream the total is 0 until it ends
+    decoded, encoded : bytes of the chunks done, earlier runs included
+    run_bytes : decoded bytes of this run
+    parts : what was done by whom, in this run
+    failures : the last messages
+    cells, room : of the map, chunks done and all chunks of each cell
+    points : (seconds since `began`, bytes of this run, chunks of this run) of the curve
+    """
+
+    job: str
+    kind: str = ""
+    store: str = ""
+    client: str = ""
+    began: float = field(default_factory=time.time)
+    told: float = 0.0
+    ended: float = 0.0
+    outcome: str = "running"
+    step: str = ""
+    done: int = 0
+    total: int = 0
+    resumed: int = 0
+    decoded: int = 0
+    encoded: int = 0
+    run_bytes: int = 0
+    parts: dict[Key, Amount] = field(default_factory=lambda: defaultdict(Amount))
+    failures: deque[str] = field(default_factory=lambda: deque(maxlen=MOST_FAILURES))
+    cells: list[int] = field(default_factory=list)
+    room: list[int] = field(default_factory=list)
+    points: list[tuple[float, int, int]] = field(default_factory=lambda: [(0.0, 0, 0)])
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has not ended."""
+        return self.outcome == "running"
+
+    @property
+    def seconds(self) -> float:
+        """Since it began, until it ended."""
+        return (self.ended or time.time()) - self.began
+
+    @property
+    def left(self) -> int:
+        """Chunks that are not done, as far as they are known."""
+        return max(0, self.total - self.done)
+
+    @property
+    def failed(self) -> int:
+        """Chunks that could not be done, each time."""
+        return sum(part.failed for part in self.parts.values())
+
+    @property
+    def ratio(self) -> float:
+        """Decoded over encoded bytes; 0 before the first chunk."""
+        return self.decoded / self.encoded if self.encoded else 0.0
+
+    @property
+    def throughput(self) -> float:
+        """Decoded bytes a second: lately of a running job, of an ended one all over."""
+        return self._pace(1)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Estimate by the chunks done lately; None where nothing says it."""
+        pace = self._pace(2)
+        return self.left / pace if self.is_running and self.total and pace else None
+
+    def _pace(self, column: int) -> float:
+        now, last = self.seconds, self.points[-1]
+        since = now - RECENT_SECONDS if self.is_running else 0.0
+        first = next((p for p in reversed(self.points) if p[0] <= since), self.points[0])
+        grown = last[column] - first[column]
+        return grown / max(now - first[0], 1e-3) if grown else 0.0
+
+    def hear(self, message: Mapping[str, Any]) -> Iterator[tuple[Key, Amount]]:
+        """Take what the client tells; yield what was done by whom since it last did."""
+        self.told = time.time()
+        for name in ("kind", "store", "client"):
+            setattr(self, name, str(message.get(name, getattr(self, name))))
+        for name in ("done", "total", "resumed", "decoded", "encoded", "run_bytes"):
+            setattr(self, name, int(message.get(name, getattr(self, name))))
+        self.step = str(message.get("step", self.step))
+        self.failures.extend(map(str, message.get("failures", ())))
+        self._mark(message.get("room", ()), message.get("cells", ()))
+        for codec, backend, worker, *amount in message.get("parts", ()):
+            new = Amount(*amount)
+            self.parts[codec, backend, worker].add(new)
+            yield (codec, backend, worker), new
+        self._point()
+        if (outcome := message.get("outcome")) in ENDS:
+            self.end(str(outcome))
+
+    def end(self, outcome: str) -> None:
+        """It ended."""
+        if self.is_running:
+            self.outcome, self.ended = outcome, time.time()
+
+    def _mark(self, room: Sequence[int], cells: Sequence[tuple[int, int]]) -> None:
+        """Fill cells of the map: `room` begins a new one, `cells` are places and their increase."""
+        if room:
+            self.room, self.cells = list(map(int, room[:MOST_CELLS])), [0] * len(room[:MOST_CELLS])
+        for place, n in cells:
+            if 0 <= place < len(self.cells):
+                self.cells[place] += n
+
+    def _point(self) -> None:
+        chunks = 0 if self.step else self.done - self.resumed
+        self.points.append((self.told - self.began, self.run_bytes, chunks))
+        if len(self.points) > MOST_POINTS:
+            self.points = [self.points[0], *self.points[2::2]]
+
+
+class Jobs:
+    """All jobs that a scheduler heard of, and the sums over them, which only grow."""
+
+    def __init__(self) -> None:
+        self.jobs: dict[str, JobState] = {}
+        self.sums: dict[tuple[str, str, str], Amount] = defaultdict(Amount)  # codec, backend, kind
+        self.last_progress = 0.0
+
+    def hear(self, message: Mapping[str, Any]) -> None:
+        """Take what a client tells of a job."""
+        name = str(message["job"])
+        state = self.jobs.get(name)
+        if state is None:
+            state = self.jobs[name] = JobState(name)
+            self._forget()
+        for (codec, backend, _), new in state.hear(message):
+            self.sums[codec, backend, state.kind].add(new)
+            if new.chunks:
+                self.last_progress = state.told
+
+    def lose(self, client: str) -> None:
+        """End what a client ran that is gone."""
+        for state in self.running:
+            if state.client == client:
+                state.end("lost")
+
+    def _forget(self) -> None:
+        ended = [name for name, state in self.jobs.items() if not state.is_running]
+        for name in ended[:-MOST_ENDED]:
+            del self.jobs[name]
+
+    @property
+    def running(self) -> list[JobState]:
+        """Those that have not ended."""
+        return [state for state in self.jobs.values() if state.is_running]
+
+    @property
+    def newest_first(self) -> list[JobState]:
+        """The running ones, then those that ended, the last one first."""
+        running = [s for s in reversed(self.jobs.values()) if s.is_running]
+        ended = sorted((s for s in self.jobs.values() if not s.is_running), key=lambda s: -s.ended)
+        return [*running, *ended]
+
+    def series(self, metric: Metric) -> list[tuple[list[str], float]]:
+        """Return values of a metric with those of its labels."""
+        gauges = {
+            metrics.LEFT: sum(state.left for state in self.running if not state.step),
+            metrics.RUNNING: len(self.running),
+            metrics.PROGRESS: self.last_progress,
+        }
+        if metric in gauges:
+            return [([], gauges[metric])]
+        name = OF_METRIC[metric]
+        return [(list(labels), getattr(amount, name)) for labels, amount in self.sums.items()]
+
+
+OF_METRIC = {
+    metrics.CHUNKS: "chunks",
+    metrics.FAILED: "failed",
+    metrics.DECODED: "decoded",
+    metrics.ENCODED: "encoded",
+    metrics.SECONDS: "seconds",
+}

@@ -1,0 +1,268 @@
+"""What a job did so far, by whom: for the dashboard of its scheduler, and the history of its store.
+
+The thread that runs the job adds to it, with each result once: what two workers did counts once.
+"""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import time
+import uuid
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import wraps
+from typing import Any, ParamSpec, Protocol, TypeAlias, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+TELL_SECONDS = 0.5  # between two messages; a page cannot show more
+MOST_CELLS = 2000  # of the map of chunks
+MOST_FAILURES = 20  # messages that wait to be sent
+HERE = "this process"  # who works where there is no client
+
+Key: TypeAlias = tuple[str, str, str]  # codec, backend, worker
+Send: TypeAlias = Callable[[dict[str, Any], bool], None]  # the message; whether it is the last one
+CHUNKS, DECODED, ENCODED, SECONDS, FAILED = range(5)  # columns of what a key did
+
+
+class Chunks(Protocol):
+    """What is asked of `progress.Progress`."""
+
+    done: int
+    total: int
+    resumed: int
+    raw_bytes: int
+    stored_bytes: int
+    run_bytes: int
+    step: str
+
+
+class Tally:
+    """What a job did so far.
+
+    Parameters
+    ----------
+    kind : such as "compress"
+    store : as the user wrote it
+
+    Attributes
+    ----------
+    job : what identifies it
+    began : seconds since 1970
+    progress : of its chunks; None where nothing was told
+    workers : that did something
+    """
+
+    def __init__(self, kind: str, store: str) -> None:
+        self.kind, self.store = kind, store
+        self.job, self.began = uuid.uuid4().hex, time.time()
+        self.progress: Chunks | None = None
+        self.workers: set[str] = set()
+        self._send: Send | None = None
+        self._told = 0.0  # when, by time.monotonic()
+        self._codec, self._backend, self._worker = "", "cpu", HERE
+        self._seconds = 0.0  # of the last task, until something of it is added
+        self._parts: dict[Key, list[float]] = defaultdict(lambda: [0, 0, 0, 0.0, 0])  # not told
+        self._failures: list[str] = []  # not told
+        self._tasks = [0, 0]  # done and to do, of a job that tells of no chunks
+        self._map = _Map()
+
+    @property
+    def is_told(self) -> bool:
+        """Whether anybody hears of it."""
+        return self._send is not None
+
+    def tell(self, send: Send) -> None:
+        """Let somebody hear of it from now on."""
+        if self._send is None:
+            self._send = send
+            self._tell()
+
+    def expect(self, tasks: int | None) -> None:
+        """There are so many batches to do, if it is known."""
+        self._tasks[1] += tasks or 0
+
+    def expect_chunks(self, total: int, left: Iterable[range]) -> None:
+        """Of the chunks 0 .. total - 1 these are to be done, the others have been."""
+        if self._send is not None:
+            self._map.begin(total, left)
+
+    def by(self, worker: str, backend: str, seconds: float) -> None:
+        """What is added next comes from a task of this worker, which took so long."""
+        self._worker, self._backend = worker or HERE, backend
+        self.workers.add(self._worker)
+        self._add(())  # what the last one told of nothing
+        self._seconds = seconds
+
+    def at(self, codec: str, chunks: range | None = None) -> None:
+        """What is added next is coded so; its place among all chunks is that, where it has one."""
+        self._codec = codec
+        if chunks is not None and self._send is not None:
+            self._map.add(chunks)
+
+    def moved(self, before: Chunks, after: Chunks) -> None:
+        """The job went on."""
+        self.progress = after
+        if not after.step and after.resumed == before.resumed:
+            self.workers.add(self._worker)
+            self._add(
+                [
+                    after.done - before.done,
+                    after.raw_bytes - before.raw_bytes,
+                    after.stored_bytes - before.stored_bytes,
+                ]
+            )
+        self._tell_in_time()
+
+    def landed(self) -> None:
+        """A batch is done."""
+        self._tasks[0] += 1
+        if self.progress is None:
+            self._tell_in_time()
+
+    def failed(self, messages: Sequence[str]) -> None:
+        """These chunks could not be done, or are damaged."""
+        if messages:
+            self._part[FAILED] += len(messages)
+            self._failures = [*self._failures, *messages][-MOST_FAILURES:]
+
+    def end(self, outcome: str, why: str = "") -> None:
+        """It ended: "done", "failed" or "interrupted"."""
+        if self._send is not None:
+            self._failures += [why] if why and why not in self._failures else []
+            self._send({**self._message(), "outcome": outcome}, True)
+
+    @property
+    def _part(self) -> list[float]:
+        return self._parts[self._codec, self._backend, self._worker]
+
+    def _add(self, amounts: Sequence[float]) -> None:
+        part = self._part
+        part[SECONDS] += self._seconds  # of a task, with the first thing that it did
+        self._seconds = 0.0
+        for column, amount in enumerate(amounts):
+            part[column] += amount
+
+    def _tell_in_time(self) -> None:
+        if self._send is not None and time.monotonic() - self._told >= TELL_SECONDS:
+            self._tell()
+
+    def _tell(self) -> None:
+        if self._send is not None:
+            self._send(self._message(), False)
+            self._told = time.monotonic()
+
+    def _message(self) -> dict[str, Any]:
+        """Return what is new since the last one."""
+        self._add(())
+        parts = [[*key, *part] for key, part in self._parts.items() if any(part)]
+        message = {
+            "job": self.job,
+            "kind": self.kind,
+            "store": self.store,
+            **(self._chunks() if self.progress is not None else _of_tasks(*self._tasks)),
+            "parts": parts,
+            "failures": self._failures,
+            **self._map.taken(),
+        }
+        self._parts.clear()
+        self._failures = []
+        return message
+
+    def _chunks(self) -> dict[str, Any]:
+        assert self.progress is not None
+        now = self.progress
+        return {
+            "done": now.done,
+            "total": now.total,
+            "resumed": now.resumed,
+            "step": now.step,
+            "decoded": now.raw_bytes,
+            "encoded": now.stored_bytes,
+            "run_bytes": now.run_bytes,
+        }
+
+
+def _of_tasks(done: int, total: int) -> dict[str, Any]:
+    return {"done": done, "total": max(done, total)}
+
+
+class _Map:
+    """How many chunks of each cell are done; a cell is some chunks that follow each other."""
+
+    def __init__(self) -> None:
+        self.total = self.cells = 0
+        self.room: list[int] = []  # of each cell, not told
+        self.new: Counter[int] = Counter()  # chunks of a cell, not told
+
+    def begin(self, total: int, left: Iterable[range]) -> None:
+        """Draw it anew; what is not left is done."""
+        self.total, self.cells = total, min(total, MOST_CELLS)
+        edges = [-(-i * total // max(1, self.cells)) for i in range(self.cells + 1)]
+        self.room = [b - a for a, b in itertools.pairwise(edges)]
+        self.new = Counter(dict(enumerate(self.room)))
+        for chunks in left:
+            self.add(chunks, -1)
+
+    def add(self, chunks: range, sign: int = 1) -> None:
+        """These are done."""
+        at, stop = chunks.start, min(chunks.stop, self.total)
+        while at < stop:
+            cell = at * self.cells // self.total
+            end = min(stop, -(-(cell + 1) * self.total // self.cells))
+            self.new[cell] += sign * (end - at)
+            at = end
+
+    def taken(self) -> dict[str, Any]:
+        """Return what is new."""
+        cells = [[cell, n] for cell, n in self.new.items() if n]
+        told = {**({"room": self.room} if self.room else {}), **({"cells": cells} if cells else {})}
+        self.room, self.new = [], Counter()
+        return told
+
+
+_current: ContextVar[Tally | None] = ContextVar("gangsaw_job", default=None)
+
+
+def current() -> Tally | None:
+    """Return the tally of the job that runs in this context."""
+    return _current.get()
+
+
+@contextmanager
+def job(kind: str, store: object) -> Iterator[Tally]:
+    """Yield the tally of a job of this kind; what runs within a job is part of it."""
+    if (outer := _current.get()) is not None:
+        yield outer
+        return
+    tally = Tally(kind, str(store))
+    before = _current.set(tally)
+    try:
+        yield tally
+    except BaseException as error:
+        tally.end("interrupted" if isinstance(error, KeyboardInterrupt) else "failed", str(error))
+        raise
+    else:
+        tally.end("done")
+    finally:
+        _current.reset(before)
+
+
+def job_of(kind: str, store: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Return a decorator of functions that are a job; `store` is the parameter that names it."""
+
+    def decorated(function: Callable[P, R]) -> Callable[P, R]:
+        signature = inspect.signature(function)
+
+        @wraps(function)
+        def run(*args: P.args, **kwargs: P.kwargs) -> R:
+            with job(kind, signature.bind(*args, **kwargs).arguments[store]):
+                return function(*args, **kwargs)
+
+        return run
+
+    return decorated
