@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
-from helpers.prometheus import NAMES, board_queries, missing, promtool, with_targets
+from helpers.prometheus import board_queries, missing, promtool, with_targets
 
 FOLDER = Path(__file__).parents[2] / "deploy" / "monitoring"
 BOARD = json.loads((FOLDER / "board.json").read_text())
@@ -83,9 +83,3 @@ def overlap(a: dict[str, Any], b: dict[str, Any]) -> bool:
         first[at] < second[at] + second[size] and second[at] < first[at] + first[size]
         for at, size in (("x", "w"), ("y", "h"))
     )
-
-
-def used() -> set[str]:
-    """Names of all metrics in rules and board."""
-    queries = [query for _, query in board_queries(BOARD)] + [rule["expr"] for rule in RULES]
-    return {name for query in queries for name in NAMES.findall(query)}
