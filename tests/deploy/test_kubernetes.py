@@ -19,6 +19,7 @@ from gangsaw.cluster.settings import settings_of
 
 if find_spec("dask_kubernetes") is None or find_spec("kubernetes_validate") is None:
     pytest.skip("dask-kubernetes or kubernetes-validate is missing", allow_module_level=True)
+from helpers import command_lines
 from helpers.manifests import Manifest, documents, errors, pod_specs
 
 FOLDER = Path(__file__).parents[2] / "deploy" / "kubernetes"
@@ -138,6 +139,22 @@ def test_pods_ask_for_what_the_settings_say() -> None:
     assert command.endswith("--resources GPU=1")
     names = {made(ClusterConfig())["metadata"]["name"] for _ in range(2)}
     assert len(names) == 2  # two jobs of a user
+
+
+def test_commands_are_known_to_dask_and_to_gangsaw() -> None:
+    for pod in POD_SPECS:
+        command_lines.check(pod["containers"][0]["args"])
+    command_lines.check(made_on_gpus()["args"])
+    with pytest.raises(Exception, match="No such option: --nthread"):
+        command_lines.check(["dask", "worker", "--nthread", "4"])
+    with pytest.raises(Exception, match="No such option: --wait"):
+        command_lines.check(["gangsaw", "compress", "a.hdr", "a.zarr", "--wait", "1"])
+
+
+def made_on_gpus() -> Manifest:
+    spec = made(ClusterConfig(device="gpu"))["spec"]
+    (container,) = spec["worker"]["spec"]["containers"]
+    return dict(container)
 
 
 FULL = {
