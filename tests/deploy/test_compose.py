@@ -34,7 +34,7 @@ def test_it_holds_nothing_that_is_not_known() -> None:
 
 @pytest.mark.parametrize(
     "key",
-    ["read_only", "cap_drop", "tmpfs", "healthcheck", "interval", "condition", "mem_limit", "scale",
+    ["read_only", "cap_drop", "tmpfs", "healthcheck", "interval", "condition", "memory", "replicas",
      "internal", "secrets", "profiles", "depends_on"],
 )  # fmt: skip
 def test_a_misspelt_key_is_an_error(key: str) -> None:
@@ -51,7 +51,7 @@ def test_services_are_locked_in(name: str) -> None:
     assert service["read_only"] is True
     assert service["cap_drop"] == ["ALL"]
     assert service["security_opt"] == ["no-new-privileges:true"]
-    assert service["mem_limit"]
+    assert service["deploy"]["resources"]["limits"]["memory"]
     assert not service["image"].startswith("docker.io") or re.search(r":v?\d", service["image"])
     assert all(port.startswith("127.0.0.1:") for port in service.get("ports", ()))
 

@@ -145,9 +145,9 @@ def test_commands_are_known_to_dask_and_to_gangsaw() -> None:
     for pod in POD_SPECS:
         command_lines.check(pod["containers"][0]["args"])
     command_lines.check(made_on_gpus()["args"])
-    with pytest.raises(Exception, match="No such option: --nthread"):
+    with pytest.raises(Exception, match=r"No such option.*--nthread"):
         command_lines.check(["dask", "worker", "--nthread", "4"])
-    with pytest.raises(Exception, match="No such option: --wait"):
+    with pytest.raises(Exception, match=r"No such option.*--wait"):
         command_lines.check(["gangsaw", "compress", "a.hdr", "a.zarr", "--wait", "1"])
 
 
