@@ -59,6 +59,7 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> list[Patience]:
         return made[-1]
 
     monkeypatch.setattr("gangsaw.tasks.engine.flying.flights.Patience", kept)
+    monkeypatch.setattr("gangsaw.tasks.engine.flying.flights.POLL_SECONDS", 0.5)
     monkeypatch.setattr("gangsaw.tasks.engine.flying.patience.AGAIN_SECONDS", 0.0)
     return made
 
