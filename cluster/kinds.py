@@ -12,7 +12,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from gangsaw.cluster.config import ADDRESS, Certificates, ClusterConfig
-from gangsaw.cluster.told import Told
+from gangsaw.cluster.told import Teller
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -93,7 +93,7 @@ def wait_for_workers(client: Client, config: ClusterConfig) -> None:
         return
     from gangsaw.cluster.settings import seconds
 
-    limit, began, told = seconds("wait-seconds") or inf, time.monotonic(), Told(log)
+    limit, began, told = seconds("wait-seconds") or inf, time.monotonic(), Teller(log)
     while not _are_there(client, wanted, min(SAY_SECONDS, began + limit - time.monotonic())):
         there = len(client.scheduler_info(n_workers=-1)["workers"])
         if failure := getattr(client.cluster, "failure", ""):

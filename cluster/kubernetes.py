@@ -19,7 +19,7 @@ from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.interrupts import interrupts_wait
 from gangsaw.cluster.pod_spec import Spec, cluster_spec
 from gangsaw.cluster.settings import bounds, imported, settings_of
-from gangsaw.cluster.told import Told
+from gangsaw.cluster.told import Teller
 
 log = logging.getLogger(__name__)
 
@@ -111,7 +111,7 @@ def _asked_for(spec: Spec, namespace: str | None) -> Iterator[Resource]:
 
 def _wait_for_scheduler(asked: Resource) -> None:
     """Return when the pod of its scheduler runs; raise TimeoutError where no operator cares."""
-    began, told = time.monotonic(), Told(log)
+    began, told = time.monotonic(), Teller(log)
     while not _pods(asked, "Running", {"dask.org/component": "scheduler"}):
         seconds = time.monotonic() - began
         asked.refresh()

@@ -45,14 +45,14 @@ def cluster_spec(config: ClusterConfig, settings: KindSettings, workers: int) ->
     _check(config, settings)
     name = f"{NAME}-{uuid.uuid4().hex[:8]}"
     asked = {"cpu": "1", "memory": _memory(settings)}
-    scheduler = {
+    scheduler: Spec = {
         "args": ["dask", "scheduler", "--host", "0.0.0.0"],
         "resources": _exactly(asked),
         "ports": _ports(PORTS),
         "readinessProbe": {**HEALTH, "periodSeconds": 2, "timeoutSeconds": 10},
         "livenessProbe": PATIENT,
     }
-    worker = {
+    worker: Spec = {
         "args": _worker_command(config, settings),
         "resources": _exactly(_asked(config, settings)),
         "ports": _ports(WORKER_PORTS),
@@ -91,7 +91,7 @@ def _pod(role: str, container: Spec, settings: KindSettings) -> Spec:
     if claim := settings.text("claim"):
         mounts.append({"name": "data", "mountPath": settings.text("folder")})
         volumes.append({"name": "data", "persistentVolumeClaim": {"claimName": claim}})
-    whole = {
+    whole: Spec = {
         "name": role,
         "image": settings.text("image"),
         **container,

@@ -9,7 +9,7 @@ import time
 AGAIN_SECONDS = 60.0  # between two lines that say the same
 
 
-class Told:
+class Teller:
     """Lines that are told when they say something new, and again where it takes long."""
 
     def __init__(self, log: logging.Logger) -> None:
