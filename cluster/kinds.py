@@ -12,6 +12,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from gangsaw.cluster.config import ADDRESS, Certificates, ClusterConfig
+from gangsaw.cluster.told import Teller
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -92,16 +93,15 @@ def wait_for_workers(client: Client, config: ClusterConfig) -> None:
         return
     from gangsaw.cluster.settings import seconds
 
-    limit, began, is_said = seconds("wait-seconds") or inf, time.monotonic(), False
+    limit, began, told = seconds("wait-seconds") or inf, time.monotonic(), Teller(log)
     while not _are_there(client, wanted, min(SAY_SECONDS, began + limit - time.monotonic())):
         there = len(client.scheduler_info(n_workers=-1)["workers"])
         if failure := getattr(client.cluster, "failure", ""):
             raise ConnectionError(failure)
         if time.monotonic() - began >= limit:
             raise ConnectionError(f"{there} of {wanted} workers came within {limit:g} s")
-        if not is_said:
-            log.warning("%d of %d workers are there: waiting for the others", there, wanted)
-            is_said = True
+        whom = getattr(client.cluster, "queued", "") or "the others"
+        told.tell(f"{there} of {wanted} workers are there: waiting for {whom}")
 
 
 def _are_there(client: Client, wanted: int, seconds: float) -> bool:

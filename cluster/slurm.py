@@ -41,6 +41,7 @@ MARGIN = 0.1, 20.0, 300.0  # share of the walltime, least and most seconds
 ADAPTIVE = {"interval": "1s", "wait_count": 10, "target_duration": "50ms"}
 QUEUE_SECONDS = 10.0  # between two looks at the queue, only while jobs have no worker
 CANCEL_SECONDS = 30.0
+PENDING = {"PD", "CF"}  # states of jobs that wait for their turn, or for their nodes to boot
 ENDED_JOBS = 6  # in a row, without a worker: the next ones would end, too
 
 
@@ -78,12 +79,13 @@ class JobWatch:
     """Forgets jobs that ended before their worker came, so that adaptive scaling replaces them.
 
     Dask knows of a job only by its worker. Where many such jobs end in a row, something is wrong
-    with all of them: then none is replaced, and `failure` of the cluster says so.
+    with all of them: then none is replaced, and `failure` of the cluster says so. Its text `queued`
+    says which wait for their turn: whoever waits for their workers waits as long as they do.
     """
 
     def __init__(self, cluster: Cluster, logs: Path) -> None:
         self.cluster, self.logs, self.ended = cluster, logs, 0
-        cluster.failure = ""
+        cluster.failure = cluster.queued = ""
 
     def start(self) -> None:
         """Look at the queue now and then, as long as the cluster runs."""
@@ -98,16 +100,22 @@ class JobWatch:
         there = {worker["name"] for worker in self.cluster.scheduler_info["workers"].values()}
         jobs = {name: job for name, job in self.cluster.workers.items() if name not in there}
         self.ended = 0 if there else self.ended
-        if jobs and (queue := await self.queue(next(iter(jobs.values())))) is not None:
+        queue = await self.queue(next(iter(jobs.values()))) if jobs else {}
+        if queue is not None:
+            self.cluster.queued = in_queue([queue.get(job.job_id, "") for job in jobs.values()])
             self.forget([name for name, job in jobs.items() if job.job_id not in queue])
 
-    async def queue(self, job: ProcessInterface) -> set[str] | None:
-        """Return the ids of this user's jobs; None while the controller is away."""
+    async def queue(self, job: ProcessInterface) -> dict[str, str] | None:
+        """Return why each job of this user waits, "" for those that run; None without controller.
+
+        By their ids.
+        """
         try:
-            said = await job._call(["squeue", "-h", "-o", "%A", "-u", str(os.getuid())])
+            said = await job._call(["squeue", "-h", "-o", "%A %t %r", "-u", str(os.getuid())])
         except RuntimeError:
             return None
-        return set(said.split())
+        lines = [line.split(maxsplit=2) for line in said.splitlines() if line.strip()]
+        return {number: reason if state in PENDING else "" for number, state, reason in lines}
 
     def forget(self, names: list[str]) -> None:
         """Let these be replaced, unless it is of no use."""
@@ -120,6 +128,16 @@ class JobWatch:
             )
             log.error(self.cluster.failure)
             self.cluster.adapt(minimum_jobs=0, maximum_jobs=0)
+
+
+def in_queue(reasons: list[str]) -> str:
+    """Return in words how many jobs wait, and SLURM's reasons; "" where none does."""
+    waiting = [reason for reason in reasons if reason]
+    if not waiting:
+        return ""
+    what = "1 job waits" if len(waiting) == 1 else f"{len(waiting)} jobs wait"
+    known = ", ".join(dict.fromkeys(reason for reason in waiting if reason != "None"))
+    return f"SLURM, in whose queue {what}" + (f" ({known})" if known else "")
 
 
 def _cancel_all(job_name: object) -> None:

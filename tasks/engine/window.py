@@ -49,7 +49,8 @@ class Options:
     resources : what each task takes of a worker's resources, such as {"SAW": 1}; with device "gpu"
         the tasks choose them
     retries : how often a single batch is tried again after a transient error
-    worker_seconds : how long to wait for a first or a new worker
+    worker_seconds : how long to wait for a first or a new worker; while a batch system queues its
+        job that does not count
     paths : files and folders of this machine that workers must see; others are left out
     device : "gpu" needs a DeviceTask; workers with the resource GPU=1 do many batches at once on
         it, workers without do theirs on the CPU

@@ -39,7 +39,7 @@ from gangsaw.tasks.store.stamps import Watched
 from gangsaw.tasks.store.state.journal import Journal
 from gangsaw.tasks.store.state.lease import Lease, leased
 from gangsaw.tasks.store.state.records import Records
-from gangsaw.tasks.store.state.target import choose_target, write_skeleton
+from gangsaw.tasks.store.state.target import Target, choose_target, write_skeleton
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -284,6 +284,17 @@ def _has_backend(metadata: bytes) -> bool:
     """Whether its codec knows devices; what they do not do for it is noted in the summary."""
     codec = ArrayCoder(metadata).array.serializer
     return isinstance(codec, BlockCodec) and BlockCodec.has_kernels(codec, "encode")
+
+
+def _finish(arrays: Iterable[ArrayRun], place: Target, held: ExitStack) -> None:
+    """Write the manifests; put the store where the user wants it, without its lease."""
+    had_manifests = [array.had_manifest for array in arrays]
+    for array in arrays:
+        array.finish()
+    held.close()
+    place.publish()
+    if not all(had_manifests):  # repairing a finished store is no reason
+        place.drop_given_up()
 
 
 def _sums(entries: Iterable[Records]) -> tuple[int, int, int]:

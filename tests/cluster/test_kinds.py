@@ -14,7 +14,7 @@ from helpers.command_line import CommandLine
 from helpers.envi_files import cube, write_envi
 
 import gangsaw
-from gangsaw.cluster import cuda, kubernetes, settings, slurm, ssh
+from gangsaw.cluster import cuda, settings, slurm, ssh
 from gangsaw.cluster.config import Certificates, ClusterConfig
 from gangsaw.cluster.kinds import KINDS, configured
 from gangsaw.cluster.settings import imported, setting, settings_of
@@ -169,19 +169,6 @@ def test_workers_with_gpus_offer_them() -> None:
         options = slurm.job_options(config, settings_of("slurm"))
     assert options["job_extra_directives"] == ["--gres=gpu:1"]
     assert options["worker_extra_args"][-2:] == ["--resources", "GPU=1"]
-
-
-def test_pods_ask_for_what_the_settings_say() -> None:
-    pods = {"gangsaw.kubernetes.image": "registry/gangsaw:1", "gangsaw.kubernetes.gpus": 1}
-    with dask.config.set(pods):
-        found = settings_of("kubernetes")
-    options = kubernetes.pod_options(ClusterConfig(device="gpu", threads=4), found, 2)
-    asked = options["resources"]["requests"]
-    assert asked == {"cpu": "1", "memory": "4Gi", "nvidia.com/gpu": "1"}
-    assert options["worker_command"] == [
-        "dask", "worker", "--nthreads", "4", "--resources", "GPU=1"
-    ]  # fmt: skip
-    assert options["n_workers"] == 2
 
 
 def test_hosts_are_the_first_of_those_that_are_named() -> None:

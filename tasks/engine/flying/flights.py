@@ -27,6 +27,7 @@ from gangsaw.tasks.engine.failure import ChunkFailed
 from gangsaw.tasks.engine.flying.calls import packed
 from gangsaw.tasks.engine.flying.handshake import Handshake, workers_of
 from gangsaw.tasks.engine.flying.late import Turnaround
+from gangsaw.tasks.engine.flying.patience import Patience
 from gangsaw.tasks.engine.here import taken
 from gangsaw.tasks.engine.pace import Pace
 from gangsaw.tasks.engine.pools import Device, Pool, Workers, make_pools, most_carried
@@ -61,7 +62,7 @@ class How(Protocol):
 
     @property
     def worker_seconds(self) -> float:
-        """How long to wait for a first or a new worker."""
+        """How long to wait for a first or a new worker that is not in a queue."""
 
     @property
     def device(self) -> Device:
@@ -118,7 +119,7 @@ class InFlight(Generic[BatchT, ResultT]):
         carried = most_carried(carried_bytes(task))
         self.pools = make_pools(options.device, n_batches, options.resources, carried)
         self.submitted = 0
-        self.alone_since: float | None = None  # without a worker
+        self.patience = Patience(client, options.worker_seconds)
         self.looked = -math.inf  # when it last saw the workers
         self.missing: Pool | None = None  # has something in flight, and no worker
         self.workers: Workers = {}  # admitted, when they were last seen
@@ -234,21 +235,16 @@ class InFlight(Generic[BatchT, ResultT]):
                 self.look_for_workers()
                 self.look_for_late()
                 polled = time.monotonic()
-        self.alone_since = None  # a result means that there was a worker
+        self.patience.end()  # a result means that there was a worker
         found: list[tuple[Future, Done[ResultT]]] = self.arriving.next_batch(block=False)
         return found
 
     def look_for_workers(self) -> None:
-        """Log once that there is no worker; raise JobFailed where none comes in time."""
-        limit = self.options.worker_seconds
+        """Say that there is no worker, and what is waited for; raise JobFailed where none comes."""
         if self.has_workers():
-            self.alone_since = None
-        elif self.alone_since is None:
-            self.alone_since = time.monotonic()
-            where = self.client.scheduler.address
-            log.warning("%s at %s: waiting up to %g s for one", self.no_worker(), where, limit)
-        elif time.monotonic() - self.alone_since > limit:
-            raise JobFailed(f"{self.no_worker()} for {limit:g} s: start one")
+            self.patience.end()
+        else:
+            self.patience.ask(f"no {self.missing}")
 
     def look_for_late(self) -> None:
         """Give late tasks to other workers, too, when there is nothing else that these can do."""
@@ -304,10 +300,6 @@ class InFlight(Generic[BatchT, ResultT]):
             pool.update(workers)
         self.missing = next((p for p in self.pools if p.flying and not p.can_run(workers)), None)
         return self.missing is None
-
-    def no_worker(self) -> str:
-        """Return what is missing, in words."""
-        return f"no {self.missing}"
 
     def lost(self) -> JobFailed:
         """Return the error that the scheduler is gone."""

@@ -126,6 +126,7 @@ def test_a_worker_without_gangsaw_that_joins_is_left_out(
 
     batches = [range(i, i + 1) for i in range(400)]
     with start(ClusterConfig(scheduler=cluster.address)) as client:
+        client.wait_for_workers(1, timeout=30)
         run(Slow(seconds=0.02), batches, on_done, client=client)
     strangers[0].kill()
     strangers[0].wait()
