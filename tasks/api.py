@@ -299,6 +299,34 @@ def plot(store: str | Path) -> Figure:
     return figure_of(info(store))
 
 
+def status(
+    address: str = "", *, scheduler_file: str = "", tls: tuple[str, str, str] = ("", "", "")
+) -> dict[str, object]:
+    """Return what a scheduler tells of jobs and workers, as its page /gangsaw.json does.
+
+    `address` is the scheduler's or its dashboard's; `tls` as of `workers`. Raises JobFailed where
+    nothing answers, BadParams for what is no address.
+    """
+    from gangsaw.cluster.config import Certificates, ClusterConfig
+    from gangsaw.cluster.dashboard.asking import ask
+
+    with _as_ours("cpu"):
+        config = ClusterConfig(
+            scheduler=address,
+            scheduler_file=scheduler_file,
+            certificates=Certificates(*tls),
+            silent=True,
+        )
+        return ask(config)
+
+
+def page_of(client: Client) -> str:
+    """Return the address of the page that shows the jobs of a client; "" where there is none."""
+    from gangsaw.cluster.dashboard.install import page_of as found
+
+    return found(client)
+
+
 @contextmanager
 def workers(
     *,
@@ -315,6 +343,7 @@ def workers(
 ) -> Iterator[Client]:
     """Yield a Dask client: of a scheduler's address or file, or of workers that are started.
 
+    `dashboard` serves Dask's, with the page that `page_of` names.
     `cluster` is a kind, by default this machine, or a scheduler's address. `device` "gpu" starts
     one worker per GPU, `workers` of them at most. `tls` are files of the authority, the certificate
     and its key. `silent` hides the log lines of these workers. Raises JobFailed where no scheduler

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib import import_module
-from typing import Any
 
 from gangsaw.cluster.dashboard.jobs import Jobs
 from gangsaw.cluster.dashboard.metrics import METRICS
@@ -16,7 +15,7 @@ class Collector:
     def __init__(self, jobs: Jobs) -> None:
         self.jobs = jobs
 
-    def collect(self) -> Iterator[Any]:
+    def collect(self) -> Iterator[object]:
         """Yield a family of series for each metric."""
         core = import_module("prometheus_client.core")
         families = {"counter": core.CounterMetricFamily, "gauge": core.GaugeMetricFamily}

@@ -5,16 +5,17 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gangsaw.cluster.dashboard.jobs import Amount, Jobs, JobState
 
 if TYPE_CHECKING:
     from distributed import Scheduler
+    from distributed.scheduler import WorkerState
 
 FORMAT = 1  # of the JSON
 BY = ("codec", "backend", "worker")  # what the parts of a job are told apart by
-PLAIN = ("job", "kind", "store", "outcome", "step", "began", "ended", "seconds")
+PLAIN: tuple[str, ...] = ("job", "kind", "store", "outcome", "step", "began", "ended", "seconds")
 PLAIN += ("done", "total", "resumed", "left", "failed", "decoded", "encoded", "run_bytes")
 PLAIN += ("ratio", "throughput", "seconds_left")
 
@@ -36,7 +37,7 @@ def names_of(scheduler: Scheduler) -> dict[str, str]:
     return {address: str(worker.name) for address, worker in scheduler.workers.items()}
 
 
-def worker_figures(worker: Any) -> dict[str, object]:
+def worker_figures(worker: WorkerState) -> dict[str, object]:
     """Return the figures of a worker: memory in bytes, processors of 100 percent each."""
     return {
         "address": worker.address,
@@ -53,16 +54,19 @@ def job_figures(state: JobState, names: Mapping[str, str]) -> dict[str, object]:
     """Return the figures of a job; workers are called by `names`, by their address."""
     return {
         **{name: getattr(state, name) for name in PLAIN},
-        **{f"by_{by}": parts_by(state, by, names) for by in BY},
+        **{f"by_{by}": _listed(by, parts_by(state, by, names)) for by in BY},
         "failures": list(state.failures),
     }
 
 
-def parts_by(state: JobState, by: str, names: Mapping[str, str]) -> list[dict[str, object]]:
+def _listed(by: str, parts: list[tuple[str, Amount]]) -> list[dict[str, object]]:
+    return [{by: name, **vars(amount), "ratio": amount.ratio} for name, amount in parts]
+
+
+def parts_by(state: JobState, by: str, names: Mapping[str, str]) -> list[tuple[str, Amount]]:
     """Return what was done by each codec, backend or worker, the one with most chunks first."""
     sums: dict[str, Amount] = defaultdict(Amount)
     for key, amount in state.parts.items():
         sums[key[BY.index(by)]].add(amount)
     most_first = sorted(sums.items(), key=lambda pair: (-pair[1].chunks, pair[0]))
-    shown = ((names.get(name, name) if by == "worker" else name, a) for name, a in most_first)
-    return [{by: name, **vars(amount), "ratio": amount.ratio} for name, amount in shown]
+    return [(names.get(name, name) if by == "worker" else name, a) for name, a in most_first]

@@ -6,7 +6,7 @@ import time
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TypeAlias, cast
 
 from gangsaw.cluster.dashboard import metrics
 from gangsaw.cluster.dashboard.metrics import Metric
@@ -19,6 +19,7 @@ MOST_CELLS = 2000  # of a map; a cell is several chunks where a job has more
 RECENT_SECONDS = 10.0  # over which the present throughput is measured
 ENDS = ("done", "failed", "interrupted", "lost")
 
+Message: TypeAlias = Mapping[str, object]
 Key: TypeAlias = tuple[str, str, str]  # codec, backend, worker
 
 
@@ -72,6 +73,7 @@ class JobState:
     parts : what was done by whom, in this run
     failures : the last messages
     cells, room : of the map, chunks done and all chunks of each cell
+    bad : cells with chunks that could not be done, or are damaged
     points : (seconds since `began`, bytes of this run, chunks of this run) of the curve
     """
 
@@ -94,6 +96,7 @@ class JobState:
     failures: deque[str] = field(default_factory=lambda: deque(maxlen=MOST_FAILURES))
     cells: list[int] = field(default_factory=list)
     room: list[int] = field(default_factory=list)
+    bad: set[int] = field(default_factory=set)
     points: list[tuple[float, int, int]] = field(default_factory=lambda: [(0.0, 0, 0)])
 
     @property
@@ -132,6 +135,13 @@ class JobState:
         pace = self._pace(2)
         return self.left / pace if self.is_running and self.total and pace else None
 
+    @property
+    def still(self) -> float:
+        """Seconds since a running job last told of a chunk, or since it began."""
+        last = next((p for p in reversed(self.points) if p[1:] != self.points[-1][1:]), None)
+        moved = self.points[0] if last is None else self.points[self.points.index(last) + 1]
+        return self.seconds - moved[0] if self.is_running else 0.0
+
     def _pace(self, column: int) -> float:
         now, last = self.seconds, self.points[-1]
         since = now - RECENT_SECONDS if self.is_running else 0.0
@@ -139,18 +149,17 @@ class JobState:
         grown = last[column] - first[column]
         return grown / max(now - first[0], 1e-3) if grown else 0.0
 
-    def hear(self, message: Mapping[str, Any]) -> Iterator[tuple[Key, Amount]]:
+    def hear(self, message: Message) -> Iterator[tuple[Key, Amount]]:
         """Take what the client tells; yield what was done by whom since it last did."""
         self.told = time.time()
-        for name in ("kind", "store", "client"):
+        for name in ("kind", "store", "client", "step"):
             setattr(self, name, str(message.get(name, getattr(self, name))))
         for name in ("done", "total", "resumed", "decoded", "encoded", "run_bytes"):
-            setattr(self, name, int(message.get(name, getattr(self, name))))
-        self.step = str(message.get("step", self.step))
-        self.failures.extend(map(str, message.get("failures", ())))
-        self._mark(message.get("room", ()), message.get("cells", ()))
-        for codec, backend, worker, *amount in message.get("parts", ()):
-            new = Amount(*amount)
+            setattr(self, name, int(cast("int", message.get(name, getattr(self, name)))))
+        self.failures.extend(map(str, _listed(message, "failures")))
+        self._mark(message)
+        for codec, backend, worker, *amount in cast("list[list[str]]", _listed(message, "parts")):
+            new = Amount(*cast("list[int]", amount))
             self.parts[codec, backend, worker].add(new)
             yield (codec, backend, worker), new
         self._point()
@@ -162,19 +171,26 @@ class JobState:
         if self.is_running:
             self.outcome, self.ended = outcome, time.time()
 
-    def _mark(self, room: Sequence[int], cells: Sequence[tuple[int, int]]) -> None:
+    def _mark(self, message: Message) -> None:
         """Fill cells of the map: `room` begins a new one, `cells` are places and their increase."""
-        if room:
-            self.room, self.cells = list(map(int, room[:MOST_CELLS])), [0] * len(room[:MOST_CELLS])
-        for place, n in cells:
+        if room := _listed(message, "room"):
+            self.bad.clear()
+            self.room = [int(cast("int", n)) for n in room[:MOST_CELLS]]
+            self.cells = [0] * len(self.room)
+        for place, n in cast("list[list[int]]", _listed(message, "cells")):
             if 0 <= place < len(self.cells):
                 self.cells[place] += n
+        self.bad.update(int(cast("int", cell)) for cell in _listed(message, "bad"))
 
     def _point(self) -> None:
         chunks = 0 if self.step else self.done - self.resumed
         self.points.append((self.told - self.began, self.run_bytes, chunks))
         if len(self.points) > MOST_POINTS:
             self.points = [self.points[0], *self.points[2::2]]
+
+
+def _listed(message: Message, name: str) -> Sequence[object]:
+    return cast("Sequence[object]", message.get(name, ()))
 
 
 class Jobs:
@@ -185,7 +201,7 @@ class Jobs:
         self.sums: dict[tuple[str, str, str], Amount] = defaultdict(Amount)  # codec, backend, kind
         self.last_progress = 0.0
 
-    def hear(self, message: Mapping[str, Any]) -> None:
+    def hear(self, message: Message) -> None:
         """Take what a client tells of a job."""
         name = str(message["job"])
         state = self.jobs.get(name)

@@ -1,7 +1,99 @@
-"""placeholder."""
+"""The page /gangsaw among those of Dask's dashboard."""
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-def add_page(scheduler, jobs, prefix):  # type: ignore
-    """Placeholder."""
+from bokeh.document import Document
+from bokeh.models import CustomJS, Div, InlineStyleSheet
+from distributed.dashboard.components.scheduler import env
+from distributed.dashboard.core import BokehApplication
+from distributed.dashboard.scheduler import template_variables
+from tornado.ioloop import IOLoop
+
+from gangsaw.cluster.dashboard.charts import Curve, Map
+from gangsaw.cluster.dashboard.figures import names_of
+from gangsaw.cluster.dashboard.html import chosen_job, jobs_table, parts_tables, summary
+from gangsaw.cluster.dashboard.jobs import Jobs, JobState
+
+if TYPE_CHECKING:
+    from distributed import Scheduler
+
+PAGE = "gangsaw"
+BEFORE = "info"  # the entry of Dask's navigation that ours stands before
+LOOK_MILLISECONDS = 1000  # between two looks at the jobs
+HERE = Path(__file__).parent
+# what is told of a job is hidden where there is none
+EMPTY = 'document.getElementById("gangsaw").classList.toggle("empty", cb_obj.text == "")'
+
+
+def add_page(scheduler: Scheduler, jobs: Jobs, prefix: str) -> None:
+    """Serve the page, and name it in the navigation of Dask's pages, which share its variables."""
+    variables = template_variables(scheduler)
+    pages: list[str] = variables["pages"]
+    if PAGE in pages:
+        return
+    pages.insert(pages.index(BEFORE) if BEFORE in pages else len(pages), PAGE)
+
+    def page(_: object, extra: dict[str, object], document: Document) -> None:
+        _Page(scheduler, jobs, document).begin(extra)
+
+    app = BokehApplication(
+        {f"/{PAGE}": page}, scheduler, prefix=prefix, template_variables=variables
+    )
+    scheduler.http_application.add_application(app)
+    app.initialize(IOLoop.current())
+    app.start()
+
+
+class _Page:
+    """The page as one browser sees it."""
+
+    def __init__(self, scheduler: Scheduler, jobs: Jobs, document: Document) -> None:
+        self.scheduler, self.jobs, self.document = scheduler, jobs, document
+        arguments = document.session_context.request.arguments
+        self.asked = arguments.get("job", [b""])[0].decode(errors="replace")
+        style = InlineStyleSheet(css=(HERE / "parts.css").read_text(encoding="utf-8"))
+        names = ("summary", "jobs", "chosen", "parts")
+        self.texts = {
+            name: Div(name=name, stylesheets=[style], sizing_mode="stretch_width") for name in names
+        }
+        self.curve, self.map = Curve(), Map()
+        self.shown: tuple[str, float] | None = None  # job that is drawn, and when it last told
+
+    def begin(self, extra: dict[str, object]) -> None:
+        """Lay it out, and follow the jobs."""
+        self.look()
+        for root in (*self.texts.values(), self.curve.root, self.map.root):
+            self.document.add_root(root)
+        self.document.title = "Dask: Gangsaw"
+        self.document.template = env.from_string((HERE / "page.html").read_text(encoding="utf-8"))
+        css = (HERE / "page.css").read_text(encoding="utf-8")
+        state = "" if self.texts["chosen"].text else "empty"
+        self.document.template_variables.update(extra, css=css, state=state)
+        self.texts["chosen"].js_on_change("text", CustomJS(code=EMPTY))
+        self.document.add_periodic_callback(self.look, LOOK_MILLISECONDS)
+
+    def look(self) -> None:
+        """Show what is new; what is as before is not sent."""
+        jobs = self.jobs.newest_first
+        chosen = self._chosen(jobs)
+        texts = {
+            "summary": summary(self.scheduler, jobs),
+            "jobs": jobs_table(jobs, chosen, self.scheduler.address),
+            "chosen": chosen_job(chosen),
+            "parts": parts_tables(chosen, names_of(self.scheduler)),
+        }
+        for name, text in texts.items():
+            if self.texts[name].text != text:
+                self.texts[name].text = text
+        shown = None if chosen is None else (chosen.job, chosen.told)
+        if self.shown is None or shown != self.shown:
+            self.curve.show(chosen)
+            self.map.show(chosen)
+            self.shown = shown
+
+    def _chosen(self, jobs: list[JobState]) -> JobState | None:
+        """Return the job that the address of the page names, else the newest one."""
+        return self.jobs.jobs.get(self.asked) or next(iter(jobs), None)

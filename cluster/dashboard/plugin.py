@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from distributed import SchedulerPlugin
 from distributed.http.utils import RequestHandler
@@ -21,7 +22,7 @@ log = logging.getLogger(__name__)
 NAME = "gangsaw"  # of the plugin, of the page and of what a scheduler answers
 
 
-class Dashboard(SchedulerPlugin):
+class Dashboard(SchedulerPlugin):  # type: ignore[misc]
     """Hears of jobs by the events of their clients; a scheduler has one."""
 
     name = NAME
@@ -42,7 +43,7 @@ class Dashboard(SchedulerPlugin):
             _serve_json(self, prefix)
             _serve_page(self, prefix)
 
-    def log_event(self, topic: str, msg: Any) -> None:
+    def log_event(self, topic: str, msg: Mapping[str, object]) -> None:
         """Take what a client tells."""
         if topic != TOPIC:
             return
@@ -60,10 +61,12 @@ class Dashboard(SchedulerPlugin):
         return figures(self.scheduler, self.jobs)
 
 
-class Figures(RequestHandler):
+class Figures(RequestHandler):  # type: ignore[misc]
     """Serves them as JSON."""
 
-    def initialize(self, dask_server: Any = None, plugin: Dashboard | None = None) -> None:
+    def initialize(
+        self, dask_server: Scheduler | None = None, plugin: Dashboard | None = None
+    ) -> None:
         """Take the plugin that knows them."""
         super().initialize(dask_server)
         self.plugin = plugin

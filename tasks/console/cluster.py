@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -31,6 +32,9 @@ SchedulerFile = Annotated[
 ]
 TlsCaFile = Annotated[str, typer.Option(help="PEM of who signed the cluster's certificates.")]
 TlsCert = Annotated[str, typer.Option(help="PEM of our certificate.")]
+Dashboard = Annotated[
+    bool, typer.Option("--dashboard", help="Print the address of the page that shows the job.")
+]
 TlsKey = Annotated[str, typer.Option(help="PEM of its key, unless the certificate's holds it.")]
 
 
@@ -41,6 +45,7 @@ class Workers:
     PANEL: ClassVar[str] = opt.CLUSTER
     workers: opt.Workers = None
     threads: opt.Threads = 0
+    dashboard: Dashboard = False
 
     @property
     def is_here(self) -> bool:
@@ -60,11 +65,16 @@ class Workers:
         from gangsaw.tasks import api
 
         settings = {"workers": self.workers or 0, "threads": self.threads, **self.named()}
+        settings["dashboard"] = self.dashboard
         with api.workers(**settings, silent=True) as client:  # type: ignore[arg-type]
+            if self.dashboard:
+                sys.stderr.write(f"dashboard: {api.page_of(client) or 'none there'}\n")
             yield client
 
     def check(self) -> None:
         """Raise BadParams for options that contradict each other."""
+        if self.is_here and self.dashboard:
+            raise BadParams("--dashboard shows workers: without --workers 0, or with --cluster")
 
     def named(self) -> dict[str, object]:
         """Return what else `api.workers` is told."""
@@ -95,6 +105,7 @@ class Hosts(Workers):
 
     def check(self) -> None:
         """Raise BadParams for options that contradict each other."""
+        super().check()
         of_clusters = (self.wait_workers, self.tls_ca_file, self.tls_cert, self.tls_key)
         if self.is_here and any(of_clusters):
             raise BadParams(

@@ -9,6 +9,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
+from gangsaw.cluster.dashboard.units import clock as clock
+from gangsaw.cluster.dashboard.units import rate as rate
+from gangsaw.cluster.dashboard.units import size as size
+
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
 
@@ -34,6 +38,14 @@ def job_figures(summary: Summary) -> dict[str, object]:
     """Return the figures of a finished job as JSON holds them."""
     derived = ("ratio", "bits_per_sample", "throughput")
     return {**vars(summary), **{name: getattr(summary, name) for name in derived}}
+
+
+def clear(wanted: bool = True) -> None:
+    """Clear the terminal, if it is one, for what is shown again and again."""
+    from rich.console import Console
+
+    if wanted:
+        Console().clear()
 
 
 def write_table(
@@ -130,24 +142,3 @@ def time_left(state: Progress) -> list[str]:
     if state.seconds_left is None or state.done >= state.total > 0:
         return []
     return [f"{clock(state.seconds_left)} left"]
-
-
-def size(n_bytes: float) -> str:
-    """Return bytes for people: 12.6 MB."""
-    for unit in ("B", "kB", "MB", "GB", "TB"):
-        if n_bytes < 1000 or unit == "TB":
-            break
-        n_bytes /= 1000
-    return f"{n_bytes:.0f} B" if unit == "B" else f"{n_bytes:.2f} {unit}"
-
-
-def rate(bytes_per_second: float) -> str:
-    """Return a throughput for people: 310 MB/s."""
-    return f"{size(bytes_per_second)}/s"
-
-
-def clock(seconds: float) -> str:
-    """Return a duration as h:mm:ss, hours only where there are some."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

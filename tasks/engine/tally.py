@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
-from typing import Any, ParamSpec, Protocol, TypeAlias, TypeVar
+from typing import ParamSpec, Protocol, TypeAlias, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -25,20 +25,41 @@ MOST_FAILURES = 20  # messages that wait to be sent
 HERE = "this process"  # who works where there is no client
 
 Key: TypeAlias = tuple[str, str, str]  # codec, backend, worker
-Send: TypeAlias = Callable[[dict[str, Any], bool], None]  # the message; whether it is the last one
+Message: TypeAlias = dict[str, object]
+Send: TypeAlias = Callable[[Message, bool], None]  # the message; whether it is the last one
 CHUNKS, DECODED, ENCODED, SECONDS, FAILED = range(5)  # columns of what a key did
 
 
 class Chunks(Protocol):
     """What is asked of `progress.Progress`."""
 
-    done: int
-    total: int
-    resumed: int
-    raw_bytes: int
-    stored_bytes: int
-    run_bytes: int
-    step: str
+    @property
+    def done(self) -> int:
+        """Chunks, earlier runs included."""
+
+    @property
+    def total(self) -> int:
+        """Chunks."""
+
+    @property
+    def resumed(self) -> int:
+        """Chunks of earlier runs."""
+
+    @property
+    def raw_bytes(self) -> int:
+        """Of the chunks done."""
+
+    @property
+    def stored_bytes(self) -> int:
+        """Of the chunks done."""
+
+    @property
+    def run_bytes(self) -> int:
+        """Raw bytes of this run."""
+
+    @property
+    def step(self) -> str:
+        """What is done before the chunks, "" for those."""
 
 
 class Tally:
@@ -65,6 +86,7 @@ class Tally:
         self._send: Send | None = None
         self._told = 0.0  # when, by time.monotonic()
         self._codec, self._backend, self._worker = "", "cpu", HERE
+        self._place = range(0)
         self._seconds = 0.0  # of the last task, until something of it is added
         self._parts: dict[Key, list[float]] = defaultdict(lambda: [0, 0, 0, 0.0, 0])  # not told
         self._failures: list[str] = []  # not told
@@ -100,7 +122,7 @@ class Tally:
 
     def at(self, codec: str, chunks: range | None = None) -> None:
         """What is added next is coded so; its place among all chunks is that, where it has one."""
-        self._codec = codec
+        self._codec, self._place = codec, chunks or range(0)
         if chunks is not None and self._send is not None:
             self._map.add(chunks)
 
@@ -129,6 +151,7 @@ class Tally:
         if messages:
             self._part[FAILED] += len(messages)
             self._failures = [*self._failures, *messages][-MOST_FAILURES:]
+            self._map.add_bad(self._place)
 
     def end(self, outcome: str, why: str = "") -> None:
         """It ended: "done", "failed" or "interrupted"."""
@@ -156,7 +179,7 @@ class Tally:
             self._send(self._message(), False)
             self._told = time.monotonic()
 
-    def _message(self) -> dict[str, Any]:
+    def _message(self) -> Message:
         """Return what is new since the last one."""
         self._add(())
         parts = [[*key, *part] for key, part in self._parts.items() if any(part)]
@@ -173,7 +196,7 @@ class Tally:
         self._failures = []
         return message
 
-    def _chunks(self) -> dict[str, Any]:
+    def _chunks(self) -> Message:
         assert self.progress is not None
         now = self.progress
         return {
@@ -187,7 +210,7 @@ class Tally:
         }
 
 
-def _of_tasks(done: int, total: int) -> dict[str, Any]:
+def _of_tasks(done: int, total: int) -> Message:
     return {"done": done, "total": max(done, total)}
 
 
@@ -198,6 +221,7 @@ class _Map:
         self.total = self.cells = 0
         self.room: list[int] = []  # of each cell, not told
         self.new: Counter[int] = Counter()  # chunks of a cell, not told
+        self.bad: set[int] = set()  # cells in which something is wrong, not told
 
     def begin(self, total: int, left: Iterable[range]) -> None:
         """Draw it anew; what is not left is done."""
@@ -217,12 +241,18 @@ class _Map:
             self.new[cell] += sign * (end - at)
             at = end
 
-    def taken(self) -> dict[str, Any]:
+    def add_bad(self, chunks: range) -> None:
+        """Something is wrong with one of these."""
+        if (stop := min(chunks.stop, self.total)) > chunks.start:
+            first, last = (at * self.cells // self.total for at in (chunks.start, stop - 1))
+            self.bad.update(range(first, last + 1))
+
+    def taken(self) -> Message:
         """Return what is new."""
         cells = [[cell, n] for cell, n in self.new.items() if n]
-        told = {**({"room": self.room} if self.room else {}), **({"cells": cells} if cells else {})}
-        self.room, self.new = [], Counter()
-        return told
+        told = {"room": self.room, "cells": cells, "bad": sorted(self.bad)}
+        self.room, self.new, self.bad = [], Counter(), set()
+        return {name: new for name, new in told.items() if new}
 
 
 _current: ContextVar[Tally | None] = ContextVar("gangsaw_job", default=None)

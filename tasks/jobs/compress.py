@@ -19,6 +19,7 @@ from gangsaw.tasks.engine.window import Options
 from gangsaw.tasks.jobs.arrays import ArrayWork, run_arrays
 from gangsaw.tasks.jobs.choice.choose import choose_layout
 from gangsaw.tasks.jobs.device import host_notes, launch_batches
+from gangsaw.tasks.jobs.noted import noted
 from gangsaw.tasks.jobs.resume import ArrayRun, can_be_resumed
 from gangsaw.tasks.jobs.transcode import Transcode
 from gangsaw.tasks.source import Source, SourceArray
@@ -130,9 +131,10 @@ def compress(
         for array, job in zip(source.arrays, skeleton.jobs.values(), strict=True)
     ]
     meter = Meter(sum(array.job.n_chunks for array in arrays), on_progress, started)
-    with watch.held(lambda: _give_up(arrays)):
-        _run(arrays, meter, client, _seeing(options, source, place.work))
-    _finish(arrays, place)
+    with noted("compress", place, [array.name for array in source.arrays]):
+        with watch.held(lambda: _give_up(arrays)):
+            _run(arrays, meter, client, _seeing(options, source, place.work))
+        _finish(arrays, place)
     notes = host_notes(
         {a.function.source.name: a.function.metadata for a in arrays}, "encode", options
     )

@@ -87,6 +87,6 @@ def reads(log: Path) -> list[tuple[int, tuple[int, ...]]]:
 
 
 def objects(folder: Path) -> dict[str, bytes]:
-    """Every file below a folder, by relative path."""
-    files = (path for path in folder.rglob("*") if path.is_file())
+    """Every file below a folder, by relative path; not its history, which tells when that was."""
+    files = (path for path in folder.rglob("*") if path.is_file() and path.name != "history")
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}

@@ -17,7 +17,7 @@ from typing import Annotated
 
 import typer
 
-from gangsaw.cli import bench, compress, decompress, info, verify
+from gangsaw.cli import bench, compress, decompress, info, status, verify
 from gangsaw.cli.table import CommandTable
 from gangsaw.codecs.core.errors import BadParams, GangsawError
 from gangsaw.codecs.core.memory.threads import thread_limit
@@ -40,6 +40,7 @@ app.command()(decompress.decompress)
 app.command()(verify.verify)
 app.command()(info.info)
 app.command()(bench.bench)
+app.command()(status.status)
 
 
 def _version(wanted: bool) -> None:

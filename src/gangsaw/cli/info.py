@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gangsaw.tasks.console import options as opt
-from gangsaw.tasks.console.output import size, write_json, write_table
+from gangsaw.tasks.console.output import clock, size, write_json, write_table
 
 if TYPE_CHECKING:
     from gangsaw.tasks.jobs.figures.report import ArrayInfo
+    from gangsaw.tasks.store.state.history import Entry
+
+SHOWN = 10  # entries of the history; --json has all
 
 
 def info(
@@ -46,10 +49,23 @@ def info(
             write_table(f"{store}  {content.name}", content.rows)
         for array in found.arrays:
             write_table(f"{store}  {array.name}", _rows(array))
+        if found.history:
+            write_table(f"{store}  history", [_told(entry) for entry in found.history[-SHOWN:]])
     if plot is not None:
         from gangsaw.tasks.jobs.figures.plots import plot_store
 
         plot_store(found, plot)
+
+
+def _told(entry: Entry) -> tuple[str, str]:
+    resumed = f", {entry.resumed} of them by earlier runs" if entry.resumed else ""
+    workers = f"{entry.workers} worker{'s' if entry.workers != 1 else ''}"
+    bytes_ = f"{size(entry.raw_bytes)} -> {size(entry.stored_bytes)}"
+    return (
+        entry.began.replace("T", " ").removesuffix("+00:00"),
+        f"{entry.command} {entry.outcome} in {clock(entry.seconds)} by {workers}: "
+        f"{entry.chunks} chunks{resumed}, {bytes_}, gangsaw {entry.version}",
+    )
 
 
 def _rows(array: ArrayInfo) -> list[tuple[str, str]]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gangsaw.cluster.dashboard.install import TOPIC, install
-from gangsaw.tasks.engine.tally import Tally
+from gangsaw.tasks.engine.tally import Message, Tally
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -28,7 +28,7 @@ class _Events:
     def __init__(self, client: Client) -> None:
         self.client, self.turn = client, asyncio.Lock()
 
-    def send(self, message: dict[str, Any], is_last: bool) -> None:
+    def send(self, message: Message, is_last: bool) -> None:
         """Send a message; wait only for the last one."""
         whole = {**message, "client": self.client.id}
         with suppress(Exception):  # a client that closed, a scheduler that is gone: the job says so
@@ -37,7 +37,7 @@ class _Events:
             else:
                 self.client.loop.add_callback(self._log, whole)
 
-    async def _log(self, message: dict[str, Any]) -> None:
+    async def _log(self, message: Message) -> None:
         with suppress(Exception):
             async with self.turn:
                 await self.client.scheduler.log_event(topic=TOPIC, msg=message)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -23,6 +23,7 @@ from gangsaw.tasks.store.chunks import ChunkGrid
 from gangsaw.tasks.store.dataset.texts import type_name
 from gangsaw.tasks.store.place import Place, open_place
 from gangsaw.tasks.store.source import ZarrSource, open_array, open_zarr
+from gangsaw.tasks.store.state.history import Entry, read_history
 from gangsaw.tasks.store.state.manifest import read_manifest
 
 if TYPE_CHECKING:
@@ -121,15 +122,21 @@ class StoreInfo:
     Attributes
     ----------
     source : the store, open
+    history : of the jobs that wrote it, the oldest one first
     """
 
     store: str
     arrays: tuple[ArrayInfo, ...]
     source: ZarrSource = field(repr=False, compare=False)
+    history: tuple[Entry, ...] = field(default=(), compare=False)
 
     def to_dict(self) -> dict[str, object]:
         """Return all figures as JSON values."""
-        return {"store": self.store, "arrays": [array.to_dict() for array in self.arrays]}
+        return {
+            "store": self.store,
+            "arrays": [array.to_dict() for array in self.arrays],
+            "history": [asdict(entry) for entry in self.history],
+        }
 
 
 def describe(store: str) -> StoreInfo:
@@ -145,7 +152,7 @@ def describe(store: str) -> StoreInfo:
     place = open_place(store)
     pairs = zip(found, source.there, strict=True)
     infos = tuple(_Survey(place, array, of.name, of.dims).info() for array, of in pairs)
-    return StoreInfo(store, infos, source)
+    return StoreInfo(store, infos, source, read_history(place, [a.key for a in source.there]))
 
 
 class _Survey:

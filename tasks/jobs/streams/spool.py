@@ -30,6 +30,7 @@ from gangsaw.tasks.jobs.arrays import ArraysTask
 from gangsaw.tasks.jobs.choice.choose import choose_layout
 from gangsaw.tasks.jobs.compress import Summary, check_codecs
 from gangsaw.tasks.jobs.device import COPIES, device_of_most, host_notes
+from gangsaw.tasks.jobs.noted import noted
 from gangsaw.tasks.jobs.resume import can_be_resumed
 from gangsaw.tasks.jobs.streams.growing import GrowingArray, StepBatch, StepDone
 from gangsaw.tasks.jobs.streams.regroup import Backlog, regrouped, row_bytes, sampled
@@ -153,11 +154,12 @@ def spool(
         for array in sample.arrays
     }
     steps = regrouped(rows, pieces, {name: array.length for name, array in arrays.items()})
-    with watch.held(lambda: _give_up(arrays)):
-        _fill(arrays, steps, _StreamMeter(stream, meter), client, used)
-    _finish(place.work, arrays, objects[METADATA].to_bytes(), stream, identity)
-    place.publish()
-    place.drop_given_up()
+    with noted("compress", place, arrays):
+        with watch.held(lambda: _give_up(arrays)):
+            _fill(arrays, steps, _StreamMeter(stream, meter), client, used)
+        _finish(place.work, arrays, objects[METADATA].to_bytes(), stream, identity)
+        place.publish()
+        place.drop_given_up()
     stored = {name: array.stored_metadata for name, array in arrays.items()}
     notes = host_notes(stored, "encode", options, used)
     return replace(_summary(str(final), arrays, meter), notes=notes)
@@ -285,7 +287,7 @@ def _fill(
     resumed with the right source.
     """
     growing = list(arrays.values())
-    codecs = [codec_named(array.metadata) for array in growing]
+    codecs = [codec_named(array.stored_metadata) for array in growing]
     order: deque[tuple[int, int]] = deque()  # of steps: number of the array, first chunk
     stored: dict[tuple[int, int], StepDone] = {}
 
