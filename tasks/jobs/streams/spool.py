@@ -45,6 +45,7 @@ from gangsaw.tasks.store.place import Place, open_place
 from gangsaw.tasks.store.skeleton import build_objects, digest
 from gangsaw.tasks.store.stamps import Watch
 from gangsaw.tasks.store.state.journal import FOLDER, Job
+from gangsaw.tasks.store.state.lease import leased
 from gangsaw.tasks.store.state.manifest import read_manifest
 from gangsaw.tasks.store.state.records import Records
 from gangsaw.tasks.store.state.target import (
@@ -138,22 +139,23 @@ def spool(
         {n: objects[f"{n}/{METADATA}"].to_bytes() for n in layouts}, parts, options
     )
     place = begun or choose_target(final, jobs, resume=resume, overwrite=overwrite)
-    _write_begin(place, objects, jobs, origins)
     meter = Meter(0, on_progress, started)
-    arrays = {
-        array.name: GrowingArray(
-            place.work / array.name,
-            jobs[array.name],
-            layouts[array.name],
-            array,
-            objects[f"{array.name}/{METADATA}"],
-        )
-        for array in sample.arrays
-    }
-    steps = regrouped(rows, pieces, {name: array.length for name, array in arrays.items()})
-    with watch.held(lambda: _give_up(arrays)):
-        _fill(arrays, steps, _StreamMeter(stream, meter), client, used)
-    _finish(place.work, arrays, objects[METADATA].to_bytes(), stream, identity)
+    with leased(place.work, next(iter(jobs))):
+        _write_begin(place, objects, jobs, origins)
+        arrays = {
+            array.name: GrowingArray(
+                place.work / array.name,
+                jobs[array.name],
+                layouts[array.name],
+                array,
+                objects[f"{array.name}/{METADATA}"],
+            )
+            for array in sample.arrays
+        }
+        steps = regrouped(rows, pieces, {name: array.length for name, array in arrays.items()})
+        with watch.held(lambda: _give_up(arrays)):
+            _fill(arrays, steps, _StreamMeter(stream, meter), client, used)
+        _finish(place.work, arrays, objects[METADATA].to_bytes(), stream, identity)
     place.publish()
     place.drop_given_up()
     stored = {name: array.stored_metadata for name, array in arrays.items()}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from gangsaw.tasks.store.dataset.paths import key_of
 from gangsaw.tasks.store.place import Place
 from gangsaw.tasks.store.state.identity import CONTENT
 from gangsaw.tasks.store.state.journal import FOLDER, Job
-from gangsaw.tasks.store.state.lease import is_lease
+from gangsaw.tasks.store.state.lease import is_lease, refuse_leased
 from gangsaw.tasks.store.state.manifest import MANIFEST
 
 JOB = f"{FOLDER}/job.json"
@@ -92,7 +92,7 @@ def choose_target(
             return Target(final, final)
         raise BadParams(f"{final} exists and is no Zarr store: give another name")
     if overwrite:
-        return Target(final, _cleared(final, staging))
+        return Target(final, _cleared(final, staging, jobs))
     raise BadParams(f"{final} exists{_advice(final, jobs, resume)}")
 
 
@@ -220,14 +220,15 @@ def _advice(final: Place, jobs: Mapping[str, Job], resume: bool) -> str:
     return ": give another name, or --overwrite to replace it"
 
 
-def _cleared(final: Place, staging: Place | None) -> Place:
-    """Return the staging directory, emptied."""
+def _cleared(final: Place, staging: Place | None, names: Iterable[str]) -> Place:
+    """Return the staging directory, emptied; no job may be writing there."""
     if staging is None or staging.folder is None:
         raise BadParams(
             f"{final} exists and cannot be replaced safely where there is no rename: "
             f"delete it first, or give another name"
         )
     if staging.folder.exists():
+        refuse_leased(staging, next(iter(names)))
         shutil.rmtree(staging.folder)
     return staging
 
