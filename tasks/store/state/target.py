@@ -93,7 +93,7 @@ def choose_target(
         raise BadParams(f"{final} exists and is no Zarr store: give another name")
     if overwrite:
         return Target(final, _cleared(final, staging, jobs))
-    raise BadParams(f"{final} exists{_advice(final, jobs, resume)}")
+    raise BadParams(f"{final} exists{_advice(final, staging, jobs, resume)}")
 
 
 def find_begun(final: Place, origins: Mapping[str, bytes]) -> Target | None:
@@ -210,14 +210,14 @@ def _check_same(place: Place, jobs: Mapping[str, Job]) -> None:
         )
 
 
-def _advice(final: Place, jobs: Mapping[str, Job], resume: bool) -> str:
+def _advice(final: Place, staging: Place | None, jobs: Mapping[str, Job], resume: bool) -> str:
+    other = f"give another name, or {'delete it' if staging is None else '--overwrite'}"
     if resume:
-        return " and holds no job to resume: give another name, or --overwrite"
+        return f" and holds no job to resume: {other}"
     if any(is_unfinished(final / name) for name in jobs):
-        return (
-            " and holds an unfinished job: finish it with --resume, or start again with --overwrite"
-        )
-    return ": give another name, or --overwrite to replace it"
+        anew = "delete it" if staging is None else "start again with --overwrite"
+        return f" and holds an unfinished job: finish it with --resume, or {anew}"
+    return f": {other} to replace it"
 
 
 def _cleared(final: Place, staging: Place | None, names: Iterable[str]) -> Place:
