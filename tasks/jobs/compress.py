@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +19,7 @@ from gangsaw.tasks.engine.window import Options
 from gangsaw.tasks.jobs.arrays import ArrayWork, run_arrays
 from gangsaw.tasks.jobs.choice.choose import choose_layout
 from gangsaw.tasks.jobs.device import host_notes, launch_batches
-from gangsaw.tasks.jobs.noted import noted
+from gangsaw.tasks.jobs.noted import published
 from gangsaw.tasks.jobs.resume import ArrayRun, can_be_resumed
 from gangsaw.tasks.jobs.transcode import Transcode, ahead_bytes
 from gangsaw.tasks.source import Source, SourceArray
@@ -37,9 +36,9 @@ from gangsaw.tasks.store.place import Place, open_place
 from gangsaw.tasks.store.skeleton import Skeleton, build_skeleton
 from gangsaw.tasks.store.stamps import Watched
 from gangsaw.tasks.store.state.journal import Journal
-from gangsaw.tasks.store.state.lease import Lease, leased
+from gangsaw.tasks.store.state.lease import Lease
 from gangsaw.tasks.store.state.records import Records
-from gangsaw.tasks.store.state.target import Target, choose_target, write_skeleton
+from gangsaw.tasks.store.state.target import choose_target, write_skeleton
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -125,8 +124,7 @@ def compress(
     final = open_place(target, writable=True)
     _check_apart(source, final)
     place = choose_target(final, skeleton.jobs, resume=resume, overwrite=overwrite)
-    with ExitStack() as held:
-        lease = held.enter_context(leased(place.work, next(iter(skeleton.jobs))))
+    with published("compress", place, skeleton.jobs) as lease:
         if resume:
             place.work.clean()
         write_skeleton(place, skeleton.objects, skeleton.jobs)
@@ -136,10 +134,13 @@ def compress(
             for array, job in zip(source.arrays, skeleton.jobs.values(), strict=True)
         ]
         meter = Meter(sum(array.job.n_chunks for array in arrays), on_progress, started)
-        with noted("compress", place, skeleton.jobs):
-            with watch.held(lambda: _give_up(arrays)):
-                _run(arrays, meter, client, _seeing(options, source, place.work), lease)
-            _finish(arrays, place, held)
+        with watch.held(lambda: _give_up(arrays)):
+            _run(arrays, meter, client, _seeing(options, source, place.work), lease)
+        had_manifests = [array.had_manifest for array in arrays]
+        for array in arrays:
+            array.finish()
+    if not all(had_manifests):  # repairing a finished store is no reason
+        place.drop_given_up()
     notes = host_notes(
         {a.function.source.name: a.function.metadata for a in arrays}, "encode", options
     )
@@ -284,17 +285,6 @@ def _has_backend(metadata: bytes) -> bool:
     """Whether its codec knows devices; what they do not do for it is noted in the summary."""
     codec = ArrayCoder(metadata).array.serializer
     return isinstance(codec, BlockCodec) and BlockCodec.has_kernels(codec, "encode")
-
-
-def _finish(arrays: Iterable[ArrayRun], place: Target, held: ExitStack) -> None:
-    """Write the manifests; put the store where the user wants it, without its lease."""
-    had_manifests = [array.had_manifest for array in arrays]
-    for array in arrays:
-        array.finish()
-    held.close()
-    place.publish()
-    if not all(had_manifests):  # repairing a finished store is no reason
-        place.drop_given_up()
 
 
 def _sums(entries: Iterable[Records]) -> tuple[int, int, int]:

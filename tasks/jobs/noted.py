@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from importlib.metadata import version
 
 from gangsaw.tasks.engine.tally import Tally, job
 from gangsaw.tasks.store.place import Place
 from gangsaw.tasks.store.state.history import Entry, note
+from gangsaw.tasks.store.state.lease import Lease, leased
 from gangsaw.tasks.store.state.target import JOB, Target
+
+
+@contextmanager
+def published(kind: str, target: Target, arrays: Collection[str]) -> Iterator[Lease]:
+    """Hold the lease of a target while the block writes it, then put it in its place; note it all.
+
+    BadParams where another job holds it.
+    """
+    with ExitStack() as held:
+        lease = held.enter_context(leased(target.work, next(iter(arrays))))
+        with noted(kind, target, arrays):
+            yield lease
+            held.close()  # it lies in what moves now
+            target.publish()
 
 
 @contextmanager

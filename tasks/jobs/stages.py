@@ -24,6 +24,7 @@ from gangsaw.tasks.source import JobStage, Room, Source, Stage, Stream
 from gangsaw.tasks.store.place import Place, open_place
 from gangsaw.tasks.store.source import open_zarr
 from gangsaw.tasks.store.stamps import Watch
+from gangsaw.tasks.store.state.lease import leased_beside
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -111,13 +112,14 @@ def staged_at_target(
         raise BadParams(f"{place} exists: give another name, or --overwrite to replace it")
 
     beside = _beside(place, scratch)
-    with staged(
-        source,
-        lambda name: beside.with_name(f"{beside.name}.gangsaw-stage-{name}"),
-        client=client,
-        resume=resume,
-        on_progress=on_progress,
-    ) as ready:
+
+    def folder_of(name: str) -> Path:
+        return beside.with_name(f"{beside.name}.gangsaw-stage-{name}")
+
+    with (
+        leased_beside(place, folder_of("lease")),
+        staged(source, folder_of, client=client, resume=resume, on_progress=on_progress) as ready,
+    ):
         yield ready
 
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
+from functools import lru_cache, partial
 from typing import TypeVar, cast
 
 from zarr.abc.store import ByteRequest
 from zarr.core.buffer import Buffer, BufferPrototype, default_buffer_prototype
-from zarr.core.sync import _get_loop
+from zarr.core.common import concurrent_map
+from zarr.core.sync import sync
 from zarr.storage import FsspecStore, WrapperStore
 
 from gangsaw.codecs.core.errors import BadParams, GangsawError, first_line
@@ -42,6 +45,8 @@ DEFAULTS: Mapping[str, Mapping[str, object]] = {
 WRITTEN = ("LastModified", "last_modified", "updated", "mtime", "created")
 NO_CREDENTIALS = ("NoCredentialsError", "PartialCredentialsError", "CredentialRetrievalError")
 FINAL = (GangsawError, FileExistsError, ImportError, NotImplementedError, MemoryError)
+
+PATTERNS = frozenset("*?[")  # fsspec removes what matches a path with one of them
 
 T = TypeVar("T")
 
@@ -117,7 +122,7 @@ class FarStore(WrapperStore[FsspecStore]):
         if not READS.enter(n_bytes, wait=False):
             return False
         reading = self._fetch(key, default_buffer_prototype(), None)
-        self._begun[key] = asyncio.run_coroutine_threadsafe(reading, _get_loop()), n_bytes
+        self._begun[key] = asyncio.run_coroutine_threadsafe(reading, _loop(os.getpid())), n_bytes
         return True
 
     def ready(self, key: str) -> None:
@@ -142,7 +147,7 @@ class FarStore(WrapperStore[FsspecStore]):
             finally:
                 WRITES.leave(n_bytes)
 
-        self._writing[key] = asyncio.run_coroutine_threadsafe(write(), _get_loop())
+        self._writing[key] = asyncio.run_coroutine_threadsafe(write(), _loop(os.getpid()))
 
     def settle(self, key: str) -> None:
         """Wait until an object is stored; raise what prevented that."""
@@ -177,11 +182,19 @@ class FarStore(WrapperStore[FsspecStore]):
 
     async def delete(self, key: str) -> None:
         """Remove an object if it is there."""
-        await self._tried(lambda: self._store.delete(key), key)
+        await self._tried(lambda: self._removed(key), key)
 
     async def delete_dir(self, prefix: str) -> None:
         """Remove all objects below a prefix."""
-        await self._tried(lambda: self._store.delete_dir(prefix), prefix)
+        if PATTERNS.isdisjoint(f"{self._store.path}/{prefix}"):
+            await self._tried(lambda: self._store.delete_dir(prefix), prefix)
+            return
+        keys = [(f"{prefix}/{key}".lstrip("/"),) for key in await self.found(prefix)]
+        await concurrent_map(keys, self.delete, REQUESTS)
+
+    async def _removed(self, key: str) -> None:
+        with suppress(FileNotFoundError):  # no `_rm`, which would take the key for a pattern
+            await self._store.fs._rm_file(f"{self._store.path}/{key}")
 
     async def is_empty(self, prefix: str) -> bool:
         """Return whether there is nothing below a prefix: one name is asked for, not all."""
@@ -264,6 +277,16 @@ class FarStore(WrapperStore[FsspecStore]):
             raise ConnectionError(
                 f"{where}: no answer in {n} tries: check address and network ({what})"
             ) from error
+
+
+@lru_cache(maxsize=1)
+def _loop(process: int) -> asyncio.AbstractEventLoop:
+    """Return the event loop of zarr in this process, which the connections belong to."""
+
+    async def running() -> asyncio.AbstractEventLoop:
+        return asyncio.get_running_loop()
+
+    return sync(running())
 
 
 list_of_names = list[str]  # in the class, list is a method

@@ -13,6 +13,9 @@ from pathlib import Path
 from typing import Any
 
 BUCKET = "bucket"
+SHAPE = (4, 64, 64)
+RAW: dict[str, Any] = {"shape": SHAPE, "dtype": "uint16"}
+JOB = {**RAW, "chunks": (4, 16, 16), "codec": "zstd"}  # 16 chunks
 
 
 @dataclass(frozen=True)
@@ -43,10 +46,20 @@ class Bucket:
         """Return how often each fault, method and request came."""
         return dict(json.loads(self._ask("GET", "/__counts")))
 
+    def of_chunks(self, method: str) -> dict[str, int]:
+        """Return how often each chunk was asked for by a method."""
+        found = self.counts().items()
+        return {key: n for key, n in found if key.startswith(f"{method} /") and "/c/" in key}
+
     def _ask(self, method: str, path: str, data: bytes | None = None) -> bytes:
         request = urllib.request.Request(self.endpoint + path, data=data, method=method)
         with urllib.request.urlopen(request, timeout=10) as reply:
             return bytes(reply.read())
+
+
+def copy_of(address: str) -> str:
+    """Return the address of a second store."""
+    return address.replace(".zarr", "-copy.zarr")
 
 
 @contextmanager

@@ -30,7 +30,7 @@ from gangsaw.tasks.jobs.arrays import ArraysTask
 from gangsaw.tasks.jobs.choice.choose import choose_layout
 from gangsaw.tasks.jobs.compress import Summary, check_codecs
 from gangsaw.tasks.jobs.device import COPIES, device_of_most, host_notes
-from gangsaw.tasks.jobs.noted import noted
+from gangsaw.tasks.jobs.noted import published
 from gangsaw.tasks.jobs.resume import can_be_resumed
 from gangsaw.tasks.jobs.streams.growing import GrowingArray, StepBatch, StepDone
 from gangsaw.tasks.jobs.streams.regroup import Backlog, regrouped, row_bytes, sampled
@@ -141,25 +141,24 @@ def spool(
         {n: objects[f"{n}/{METADATA}"].to_bytes() for n in layouts}, parts, options
     )
     place = begun or choose_target(final, jobs, resume=resume, overwrite=overwrite)
-    _write_begin(place, objects, jobs, origins)
     meter = Meter(0, on_progress, started)
-    arrays = {
-        array.name: GrowingArray(
-            place.work / array.name,
-            jobs[array.name],
-            layouts[array.name],
-            array,
-            objects[f"{array.name}/{METADATA}"],
-        )
-        for array in sample.arrays
-    }
-    steps = regrouped(rows, pieces, {name: array.length for name, array in arrays.items()})
-    with noted("compress", place, arrays):
+    with published("compress", place, jobs):
+        _write_begin(place, objects, jobs, origins)
+        arrays = {
+            array.name: GrowingArray(
+                place.work / array.name,
+                jobs[array.name],
+                layouts[array.name],
+                array,
+                objects[f"{array.name}/{METADATA}"],
+            )
+            for array in sample.arrays
+        }
+        steps = regrouped(rows, pieces, {name: array.length for name, array in arrays.items()})
         with watch.held(lambda: _give_up(arrays)):
             _fill(arrays, steps, _StreamMeter(stream, meter), client, used)
         _finish(place.work, arrays, objects[METADATA].to_bytes(), stream, identity)
-        place.publish()
-        place.drop_given_up()
+    place.drop_given_up()
     stored = {name: array.stored_metadata for name, array in arrays.items()}
     notes = host_notes(stored, "encode", options, used)
     return replace(_summary(str(final), arrays, meter), notes=notes)

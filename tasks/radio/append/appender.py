@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -35,6 +36,7 @@ from gangsaw.tasks.radio.append.steps import (
 from gangsaw.tasks.source import Coordinate
 from gangsaw.tasks.store.chunks import METADATA, ArrayCoder
 from gangsaw.tasks.store.place import open_place
+from gangsaw.tasks.store.state.lease import leased
 
 TIMES = 4096  # in a chunk of the time coordinate: a reader opens one object for so many steps
 
@@ -45,7 +47,8 @@ class Appender:
     Plain zarr and xarray read the store at any time; they see whole chunks of steps, and after
     `close` all of them. An existing store is continued: steps of a last chunk that is not full are
     read back, and the chunk is replaced when it is full. A reader of that chunk in that instant may
-    get CorruptChunk; its next read succeeds. There may be one writer at a time.
+    get CorruptChunk; its next read succeeds. There may be one writer at a time: others are told,
+    until `close` or an error of `append`.
 
     Parameters
     ----------
@@ -58,6 +61,7 @@ class Appender:
     ------
     BadParams
         The target holds anything else than such steps, or they and the coordinates do not fit.
+        Another writer or job is at work there.
     JobFailed
         The store cannot be written to.
 
@@ -83,13 +87,12 @@ class Appender:
         self._times: list[float] = []  # of the current chunk of the time coordinate
         self._failure: str | None = None
         objects = build_store(self._place, steps, coords, self._time_chunk)
-        stored = stored_group(self._place, objects)
-        if stored is None:
-            self._group: GroupMetadata = json.loads(objects[METADATA].to_bytes())
-            self._create(objects)
-        else:
-            self._group = stored
-            self._go_on(objects)
+        stored_group(self._place, objects)  # refuses what is no such store before it is touched
+        with ExitStack() as stack:
+            self._lease = stack.enter_context(leased(self._place, steps.name))
+            self._held = stack
+            self._begin(objects)
+            self._held = stack.pop_all()
 
     @property
     def n_written(self) -> int:
@@ -140,6 +143,7 @@ class Appender:
         if frame is not None:
             self._write(frame, n_steps)
         self._failure = "it is closed"
+        self._held.close()
 
     def __enter__(self) -> Self:
         """Return itself."""
@@ -177,6 +181,15 @@ class Appender:
         if self._failure is not None:
             raise JobFailed(f"cannot append to {self._place}: {self._failure}")
 
+    def _begin(self, objects: Mapping[str, Buffer]) -> None:
+        """Create the store, or go on with it: the lease is held."""
+        stored = stored_group(self._place, objects)
+        self._group: GroupMetadata = stored or json.loads(objects[METADATA].to_bytes())
+        if stored is None:
+            self._create(objects)
+        else:
+            self._go_on(objects)
+
     def _create(self, objects: Mapping[str, Buffer]) -> None:
         """Write all objects, the group's metadata last: it makes them a store."""
         self._place.clean()
@@ -203,6 +216,7 @@ class Appender:
 
     def _write(self, frame: memoryview, n_steps: int) -> None:
         """Write a chunk and its times; then let readers see `n_steps` steps."""
+        self._lease.check()
         name, time = self._steps.name, self._steps.dims[0]
         number, time_number = self._first // self._n_chunk, self._first // self._time_chunk
         position = (number,) + (0,) * len(self._steps.shape)
@@ -234,6 +248,7 @@ class Appender:
         except Exception as error:  # stores raise what their libraries raise
             reason = getattr(error, "strerror", None) or error
             self._failure = f"writing to it failed before ({reason})"
+            self._held.close()
             raise JobFailed(f"cannot write to {self._place}: {reason}") from error
 
 

@@ -26,6 +26,7 @@ from gangsaw.tasks.store.files import PARTIAL
 from gangsaw.tasks.store.layout import ArrayLayout
 from gangsaw.tasks.store.place import Place
 from gangsaw.tasks.store.skeleton import build_objects
+from gangsaw.tasks.store.state.lease import is_lease
 
 ArraysMetadata: TypeAlias = "dict[str, dict[str, JSON]]"  # by name of the array
 
@@ -135,7 +136,7 @@ def stored_group(place: Place, objects: Mapping[str, Buffer]) -> GroupMetadata |
     if stored is None:
         if place.is_empty:
             return None
-        if any(key not in objects and not PARTIAL.search(key) for key in place.walk()):
+        if any(_is_foreign(key, objects) for key in place.walk()):
             raise BadParams(f"{place} exists and is no Zarr group: give another name")
         return None
     try:
@@ -144,6 +145,10 @@ def stored_group(place: Place, objects: Mapping[str, Buffer]) -> GroupMetadata |
     except (ValueError, KeyError, TypeError):
         raise BadParams(f"{place} exists and is no store of steps: give another name") from None
     return group
+
+
+def _is_foreign(key: str, objects: Mapping[str, Buffer]) -> bool:
+    return key not in objects and not PARTIAL.search(key) and not is_lease(key)
 
 
 def refuse_other(

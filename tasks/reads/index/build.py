@@ -24,6 +24,7 @@ from gangsaw.tasks.store.chunks import METADATA
 from gangsaw.tasks.store.place import Place, open_place
 from gangsaw.tasks.store.source import open_zarr
 from gangsaw.tasks.store.stamps import Watch
+from gangsaw.tasks.store.state.lease import leased_beside
 from gangsaw.tasks.store.zipped import is_zip
 
 BATCH = 1 << 16  # records whose keys are made at once
@@ -117,7 +118,8 @@ def add_index(
 
     Raises
     ------
-    BadParams : the store has the index, or no such lines; it is no folder; `of` is neither
+    BadParams : the store has the index, or no such lines; it is no folder; `of` is neither; a job
+        is at work there
     JobFailed : the store changed while it was read
     """
     if of not in KINDS:
@@ -133,15 +135,16 @@ def add_index(
     if not stored.has(kind.of):
         raise BadParams(f"{store} holds no {kind.of} of reads")
     beside = place.folder.with_name(f".{place.folder.name}.gangsaw-index")
-    shutil.rmtree(beside, ignore_errors=True)
-    beside.mkdir()
-    try:
-        made = beside / "store"
-        with watch.held():
-            spool(IndexStream(store, stored, kind, beside), made, on_progress=on_progress)
-        return _adopt(place, made, kind)
-    finally:
+    with leased_beside(place, beside.with_name(f"{beside.name}-lease")):
         shutil.rmtree(beside, ignore_errors=True)
+        beside.mkdir()
+        try:
+            made = beside / "store"
+            with watch.held():
+                spool(IndexStream(store, stored, kind, beside), made, on_progress=on_progress)
+            return _adopt(place, made, kind)
+        finally:
+            shutil.rmtree(beside, ignore_errors=True)
 
 
 def _adopt(place: Place, made: Path, kind: IndexKind) -> int:

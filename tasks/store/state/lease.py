@@ -20,6 +20,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from zarr.storage import LocalStore
+
 from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.tasks.store.partial import is_alive
 from gangsaw.tasks.store.place import Place
@@ -122,17 +124,41 @@ class Lease:
 def leased(target: Place, name: str) -> Iterator[Lease]:
     """Hold the lease of a target while the context lasts; `name` is an array of the job.
 
-    Raises BadParams where another job holds it, which says who, JobFailed where nobody can write.
+    Raises BadParams where another job holds it, which says who, JobFailed where nobody can write
+    or another job took it meanwhile.
     """
-    array = target / name
+    with _held(target / name, target) as lease:
+        yield lease
+
+
+@contextmanager
+def leased_beside(target: Place, folder: Path) -> Iterator[None]:
+    """Hold a lease that lies in a folder of its own, for work beside a target; see `leased`."""
     try:
-        lease = Lease(array, _take(array))
+        with _held(Place(LocalStore(folder)), target):
+            yield
+    finally:
+        for empty in ((folder / LEASE).parent, folder):
+            with suppress(OSError):  # another one holds it, or takes it
+                empty.rmdir()
+
+
+@contextmanager
+def _held(array: Place, target: Place) -> Iterator[Lease]:
+    try:
+        lease = Lease(array, _take(array, target))
     except OSError as error:
         raise JobFailed(f"cannot write to {target}: {error.strerror or error}") from error
     try:
         yield lease
+        lease.check()
     finally:
         lease.release()
+
+
+def refuse_leased(target: Place, name: str) -> None:
+    """Raise BadParams, which says who, where a job holds the lease of a target."""
+    _refuse_living(target / name, LEASE, target)
 
 
 def is_lease(key: str) -> bool:
@@ -140,32 +166,32 @@ def is_lease(key: str) -> bool:
     return f"/{key}".rpartition("/.")[2].startswith("gangsaw/lease")
 
 
-def _take(array: Place) -> Holder:
+def _take(array: Place, target: Place) -> Holder:
     me = Holder.me()
     if array.create(LEASE, me.pack()):
         return me
     stored = array.get(LEASE)
     if stored is None:  # released meanwhile
-        return _take(array)
-    _refuse_living(array, LEASE)
+        return _take(array, target)
+    _refuse_living(array, LEASE, target)
     # of several that find it abandoned one may take it: who first leaves a mark for this very lease
     mark = f"{LEASE}-{hashlib.sha256(stored.to_bytes()).hexdigest()[:16]}"
     if not array.create(mark, me.pack()):
-        _refuse_living(array, mark)
+        _refuse_living(array, mark, target)
         array.put(mark, me.pack())
     array.put(LEASE, me.pack())
     array.delete(mark)
     return me
 
 
-def _refuse_living(array: Place, key: str) -> None:
+def _refuse_living(array: Place, key: str, target: Place) -> None:
     found = _found(array, key)
     if found is None or found.is_dead:
         return
     age = _age(array, key, found)
     if age <= STALE_SECONDS:
         raise BadParams(
-            f"{array}: process {found.process} on {found.host} is writing there (heard of "
+            f"{target}: process {found.process} on {found.host} is writing there (heard of "
             f"{age:.0f} s ago): wait for it, or, where it is dead, until {STALE_SECONDS:g} s have "
             "passed"
         )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from gangsaw.tasks.store.dataset.paths import key_of
 from gangsaw.tasks.store.place import Place
 from gangsaw.tasks.store.state.identity import CONTENT
 from gangsaw.tasks.store.state.journal import FOLDER, Job
-from gangsaw.tasks.store.state.lease import is_lease
+from gangsaw.tasks.store.state.lease import is_lease, refuse_leased
 from gangsaw.tasks.store.state.manifest import MANIFEST
 
 JOB = f"{FOLDER}/job.json"
@@ -92,8 +92,8 @@ def choose_target(
             return Target(final, final)
         raise BadParams(f"{final} exists and is no Zarr store: give another name")
     if overwrite:
-        return Target(final, _cleared(final, staging))
-    raise BadParams(f"{final} exists{_advice(final, jobs, resume)}")
+        return Target(final, _cleared(final, staging, jobs))
+    raise BadParams(f"{final} exists{_advice(final, staging, jobs, resume)}")
 
 
 def find_begun(final: Place, origins: Mapping[str, bytes]) -> Target | None:
@@ -210,24 +210,25 @@ def _check_same(place: Place, jobs: Mapping[str, Job]) -> None:
         )
 
 
-def _advice(final: Place, jobs: Mapping[str, Job], resume: bool) -> str:
+def _advice(final: Place, staging: Place | None, jobs: Mapping[str, Job], resume: bool) -> str:
+    other = f"give another name, or {'delete it' if staging is None else '--overwrite'}"
     if resume:
-        return " and holds no job to resume: give another name, or --overwrite"
+        return f" and holds no job to resume: {other}"
     if any(is_unfinished(final / name) for name in jobs):
-        return (
-            " and holds an unfinished job: finish it with --resume, or start again with --overwrite"
-        )
-    return ": give another name, or --overwrite to replace it"
+        anew = "delete it" if staging is None else "start again with --overwrite"
+        return f" and holds an unfinished job: finish it with --resume, or {anew}"
+    return f": {other} to replace it"
 
 
-def _cleared(final: Place, staging: Place | None) -> Place:
-    """Return the staging directory, emptied."""
+def _cleared(final: Place, staging: Place | None, names: Iterable[str]) -> Place:
+    """Return the staging directory, emptied; no job may be writing there."""
     if staging is None or staging.folder is None:
         raise BadParams(
             f"{final} exists and cannot be replaced safely where there is no rename: "
             f"delete it first, or give another name"
         )
     if staging.folder.exists():
+        refuse_leased(staging, next(iter(names)))
         shutil.rmtree(staging.folder)
     return staging
 

@@ -24,6 +24,7 @@ from gangsaw.tasks.store.place import Place, open_place
 from gangsaw.tasks.store.skeleton import digest
 from gangsaw.tasks.store.stamps import Watch
 from gangsaw.tasks.store.state.journal import Job, Journal
+from gangsaw.tasks.store.state.lease import leased
 from gangsaw.tasks.store.state.manifest import fold, write_manifest
 from gangsaw.tasks.store.state.records import Records
 from gangsaw.tasks.store.state.target import Target, choose_target, write_skeleton
@@ -125,20 +126,22 @@ def count_repertoires(
     reading = _reading_job(inputs, setup)
     place = choose_target(final, {FIRST: reading}, resume=choice.resume, overwrite=choice.overwrite)
     check_target(table, overwrite=choice.replaces_table)
-    if choice.resume:
-        place.work.clean()
     job = _Phases(inputs, setup, place, reading, choice, client, options or Options())
     staged, n_counted, read_seconds = place.work / FIRST, 0, 0.0
-    if not place.work.has(METADATA):
-        with _left_as_found(place.work, choice.resume):
-            with watch.held(staged.delete_all), can_be_resumed():
-                files = job.read(progress.on_read)
-            read_seconds = time.monotonic() - started
+    with leased(place.work, FIRST):
+        if choice.resume:
+            place.work.clean()
+        if not place.work.has(METADATA):
+            with _left_as_found(place.work, choice.resume):
+                with watch.held(staged.delete_all), can_be_resumed():
+                    files = job.read(progress.on_read)
+                read_seconds = time.monotonic() - started
+                with can_be_resumed():
+                    contents = job.contents(files, table)
             with can_be_resumed():
-                contents = job.contents(files, table)
-        with can_be_resumed():
-            n_counted = job.count(contents, progress.on_count)
-    job.finish(n_counted)
+                n_counted = job.count(contents, progress.on_count)
+        job.clear()
+    job.publish(n_counted)
     seconds = time.monotonic() - started
     return summary_of(final, str(table), CountRun(n_counted, seconds, read_seconds))
 
@@ -248,10 +251,13 @@ class _Phases:
         self._complete(contents, fold(job.fingerprint, entries.values()), objects[METADATA])
         return n_left
 
-    def finish(self, n_counted: int) -> None:
-        """Remove what only the job needed; put the store where the user wants it."""
+    def clear(self) -> None:
+        """Remove what only the job needed."""
         self.staging.remove()
         Journal(self.place.work / FIRST, "", 1).remove()
+
+    def publish(self, n_counted: int) -> None:
+        """Put the store where the user wants it."""
         self.place.publish()
         if n_counted:  # not after the resume of a finished job
             self.place.drop_given_up()

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pickle
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +14,7 @@ from zarr.core.buffer import default_buffer_prototype
 from zarr.core.sync import sync
 
 import gangsaw
-from gangsaw.codecs.core.errors import BadParams, GangsawError, JobFailed
+from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.jobs.transcode import ahead_bytes
 from gangsaw.tasks.store import far
 from gangsaw.tasks.store.address import Address, opened_with, options_of
@@ -25,43 +24,7 @@ from gangsaw.tasks.store.place import open_place
 pytest.importorskip("moto", reason="moto, an S3 server for tests, is not installed: .[test]")
 pytest.importorskip("s3fs", reason="s3fs is not installed: .[s3]")
 
-from helpers.s3 import BUCKET, Bucket, serving
-
-SHAPE, CHUNKS = (4, 64, 64), (4, 16, 16)  # 16 chunks
-JOB: dict[str, Any] = {"shape": SHAPE, "dtype": "uint16", "chunks": CHUNKS, "codec": "zstd"}
-RAW: dict[str, Any] = {"shape": SHAPE, "dtype": "uint16"}
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Bucket]:
-    with serving() as bucket:
-        yield bucket
-
-
-@pytest.fixture
-def bucket(server: Bucket) -> Bucket:
-    server.faults()
-    return server
-
-
-@pytest.fixture
-def raw(tmp_path: Path) -> str:
-    cube(SHAPE).tofile(tmp_path / "cube.raw")
-    return str(tmp_path / "cube.raw")
-
-
-@pytest.fixture
-def address(request: pytest.FixtureRequest) -> str:
-    return f"s3://{BUCKET}/{request.node.name}.zarr"
-
-
-def chunk_requests(bucket: Bucket, method: str) -> dict[str, int]:
-    found = bucket.counts().items()
-    return {key: n for key, n in found if key.startswith(f"{method} /") and "/c/" in key}
-
-
-def copy_of(address: str) -> str:
-    return address.replace(".zarr", "-copy.zarr")
+from helpers.s3 import BUCKET, JOB, RAW, SHAPE, Bucket, copy_of
 
 
 def test_a_store_makes_the_round_trip(
@@ -88,20 +51,20 @@ def test_no_request_is_superfluous(bucket: Bucket, raw: str, address: str) -> No
     bucket.faults(ms=50)
     gangsaw.compress(raw, address, **JOB, **options)
     counts = bucket.counts()
-    assert chunk_requests(bucket, "GET") == chunk_requests(bucket, "HEAD") == {}
-    assert len(chunk_requests(bucket, "PUT")) == 16
+    assert bucket.of_chunks("GET") == bucket.of_chunks("HEAD") == {}
+    assert len(bucket.of_chunks("PUT")) == 16
     assert counts["PUT"] == 2 * 16 + 3 + 1 + 1  # metadata and job, lease, manifest
     assert counts["at once"] >= 4
     bucket.faults(ms=50)
     assert gangsaw.verify(address, **options).ok
-    assert set(chunk_requests(bucket, "GET").values()) == {1}
+    assert set(bucket.of_chunks("GET").values()) == {1}
     assert bucket.counts()["at once"] >= 4
     bucket.faults()
     assert gangsaw.info(address, **options).arrays[0].missing == 0
-    assert chunk_requests(bucket, "GET") == chunk_requests(bucket, "HEAD") == {}  # a listing
+    assert bucket.of_chunks("GET") == bucket.of_chunks("HEAD") == {}  # a listing
     bucket.faults(ms=50)
     gangsaw.decompress(address, copy_of(address), **options)
-    reads = {k: n for k, n in chunk_requests(bucket, "GET").items() if "-copy" not in k}
+    reads = {k: n for k, n in bucket.of_chunks("GET").items() if "-copy" not in k}
     assert len(reads) == 16
     assert set(reads.values()) == {1}
     assert bucket.counts()["at once"] >= 4
@@ -209,69 +172,6 @@ def test_an_unreachable_end_point_is_named(
         gangsaw.compress(raw, address, **JOB, storage_options=nobody)
 
 
-FAULTS = {"500": 0.03, "503": 0.03, "reset": 0.03, "lost": 0.03, "truncated": 0.03}
-FAULTS |= {"flipped": 0.02, "late": 0.03}  # one request in five
-
-
-def test_faults_lose_nothing_and_spoil_nothing(bucket: Bucket, raw: str, address: str) -> None:
-    copy, options = copy_of(address), {"storage_options": bucket.options}
-    bucket.faults(**FAULTS, seed=5)
-    gangsaw.compress(raw, address, **JOB, **options)
-    assert gangsaw.verify(address, **options).ok
-    gangsaw.decompress(address, copy, **options)
-    counts = bucket.counts()
-    bucket.faults()
-    assert sum(counts.get(kind, 0) for kind in FAULTS) > 10
-    requests = sum(counts[method] for method in ("GET", "PUT", "HEAD", "POST"))
-    assert requests < 3 * counts["right"]
-    for store in (address, copy):
-        assert gangsaw.verify(store, against=raw, **RAW, **options).ok
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", FAULTS)
-def test_one_request_in_five_fails(
-    bucket: Bucket, tmp_path: Path, kind: str, request: pytest.FixtureRequest
-) -> None:
-    shape = (4, 512, 512)
-    cube(shape).tofile(tmp_path / "cube.raw")
-    raw, address = str(tmp_path / "cube.raw"), f"s3://{BUCKET}/slow-{kind}.zarr"
-    options = {"storage_options": bucket.options}
-    bucket.faults(**{kind: 0.2})
-    gangsaw.compress(raw, address, **{**JOB, "shape": shape}, **options)
-    assert gangsaw.verify(address, **options).ok
-    gangsaw.decompress(address, copy_of(address), **options)
-    counts = bucket.counts()
-    bucket.faults()
-    told = {name: n for name, n in counts.items() if " " not in name}
-    request.node.add_report_section("call", "counts", str(told))
-    assert counts[kind] > 400
-    for store in (address, copy_of(address)):
-        report = gangsaw.verify(store, against=raw, shape=shape, dtype="uint16", **options)
-        assert report.ok
-
-
-def test_an_outage_ends_the_job_and_resume_finishes_it(
-    bucket: Bucket, raw: str, address: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(far, "PAUSES", (0.01, 0.01))
-    options: dict[str, Any] = {"storage_options": bucket.options}
-
-    def break_down(progress: Any) -> None:
-        if progress.done >= 5:
-            bucket.faults(**{"500": 1.0}, methods="PUT")
-
-    with pytest.raises(JobFailed, match=r"no answer in 3 tries.*run again with --resume"):
-        gangsaw.compress(raw, address, **JOB, **options, on_progress=break_down)
-    with pytest.raises(GangsawError, match="not finished"):
-        gangsaw.info(address, **options)
-    bucket.faults()
-    summary = gangsaw.compress(raw, address, **JOB, **options, resume=True)
-    assert summary.resumed >= 5
-    assert len(chunk_requests(bucket, "PUT")) == 16 - summary.resumed
-    assert gangsaw.verify(address, against=raw, **RAW, **options).ok
-
-
 def test_create_has_one_winner(bucket: Bucket, address: str) -> None:
     place = open_place(Address(address, bucket.options), writable=True)
     won: list[bool] = []
@@ -304,6 +204,23 @@ def test_a_store_travels_without_what_is_in_flight(bucket: Bucket, address: str)
     assert found is not None
     assert found.to_bytes() == b"123"
     place.forget("a")
+
+
+def test_names_are_no_patterns(bucket: Bucket) -> None:
+    for name in ("x[1]", "x*", "x?"):
+        others = [
+            open_place(Address(f"s3://{BUCKET}/{other}", bucket.options), writable=True)
+            for other in ("x1", "xyz")
+        ]
+        place = open_place(Address(f"s3://{BUCKET}/{name}", bucket.options), writable=True)
+        for each in (place, *others):
+            each.put_all({key: default_buffer_prototype().buffer.from_bytes(b"1") for key in "abc"})
+        place.delete("a")
+        place.delete("absent")
+        assert sorted(place.walk()) == ["b", "c"]
+        place.delete_all()
+        assert place.is_empty
+        assert all(sorted(each.walk()) == ["a", "b", "c"] for each in others)
 
 
 def test_an_address_keeps_its_options() -> None:

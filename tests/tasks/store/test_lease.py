@@ -8,22 +8,30 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from helpers.job_data import raw_source
 from helpers.job_runs import interrupted, job, labelled_source
+from helpers.streams import Given
+from helpers.tcr_runs import Repertoires, records, written
 from zarr.storage import MemoryStore
 
+import gangsaw
 from gangsaw.codecs.core.errors import BadParams, JobFailed
+from gangsaw.codecs.visibility import Params
+from gangsaw.tasks.append import Appender, Steps
 from gangsaw.tasks.formats.atomic import whole_files, whole_folder
 from gangsaw.tasks.jobs.verification.verify import verify
 from gangsaw.tasks.store.partial import part_of
 from gangsaw.tasks.store.place import Place, open_place
 from gangsaw.tasks.store.state import lease as leases
 from gangsaw.tasks.store.state.lease import LEASE, Holder, Lease, leased
+from gangsaw.tasks.tcr.store.contents import FIRST
 
 
 @pytest.fixture(params=["folder", "memory", "address"])
@@ -117,25 +125,87 @@ def test_a_torn_lease_holds_nobody_up(place: Place) -> None:
 
 def test_it_is_renewed_and_its_loss_noticed(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(leases, "RENEW_SECONDS", 0.02)
-    with held(place) as lease:
-        first = json.loads(_bytes(place))["seconds"]
-        _until(lambda: json.loads(_bytes(place))["seconds"] > first)
-        lease.check()
-        other = put(place, token="of another job")
-        _until(lambda: lease.lost)
-        with pytest.raises(JobFailed, match="another job took this target over"):
+    taken = "another job took this target over"
+
+    def lose_it() -> None:
+        with held(place) as lease:
+            first = json.loads(_bytes(place))["seconds"]
+            _until(lambda: json.loads(_bytes(place))["seconds"] > first)
             lease.check()
-    assert json.loads(_bytes(place))["token"] == other.token  # it stays
+            # again: what a renewal has just looked at is written over once
+            _until(lambda: lease.lost or not put(place, token="of another job"))
+            with pytest.raises(JobFailed, match=taken):
+                lease.check()
+
+    with pytest.raises(JobFailed, match=taken):
+        lose_it()
+    assert json.loads(_bytes(place))["token"] == "of another job"  # it stays
 
 
 def test_jobs_hold_it(tmp_path: Path) -> None:
     source, target = labelled_source(tmp_path), tmp_path / "a.zarr"
-    told = r"a\.zarr/data: process .* is writing there"
+    told = r"a\.zarr: process .* is writing there"
     with leased(open_place(target, writable=True), "data"), pytest.raises(BadParams, match=told):
         job(source, target)
     job(source, target)
     assert verify(target).extra == ()
     assert not (target / "data" / LEASE).exists()
+
+
+DIMS = ("time", "frequency", "baseline", "polarization")
+FAST = Params(effort="fast", block=(4, 0, 0))
+Begun = Callable[[Path], object]
+
+
+def streamed(_: Path) -> Begun:
+    parts = ({"data": np.arange(60, dtype="u2").reshape(12, 5)},)
+    return lambda target: gangsaw.compress(Given(parts), target, codec="zstd", chunks=(4, 5))
+
+
+def appended(_: Path) -> Begun:
+    steps = Steps(dims=DIMS, shape=(3, 2, 2), dtype="c8", params=FAST)
+    return lambda target: Appender(target, steps).close()
+
+
+def counted(folder: Path) -> Begun:
+    repertoires = Repertoires((written(folder, "a", records(20)),), ())
+    return lambda target: repertoires.count(target, table=folder / "dropped.tsv")
+
+
+JOBS: dict[str, tuple[Callable[[Path], Begun], str]] = {
+    "stream": (streamed, "data"),
+    "append": (appended, "visibility"),
+    "tcr count": (counted, FIRST),
+}
+
+
+@pytest.mark.parametrize("kind", JOBS)
+def test_every_job_holds_it(tmp_path: Path, kind: str) -> None:
+    prepare, array = JOBS[kind]
+    begin, target = prepare(tmp_path), tmp_path / "a.zarr"
+    told = rf"^{target}: process {os.getpid()} on .* is writing there [^\n]*$"
+    with leased(open_place(target, writable=True), array), pytest.raises(BadParams, match=told):
+        begin(target)
+    assert not (target / "zarr.json").exists()
+    begin(target)
+    assert (target / "zarr.json").exists()
+    assert not list(target.rglob("lease*"))
+
+
+def test_what_another_job_begins_anew_is_left_alone(tmp_path: Path) -> None:
+    source, target = labelled_source(tmp_path), tmp_path / "a.zarr"
+    job(source, target)
+    interrupted(source, target, overwrite=True)
+    beside = tmp_path / ".a.zarr.gangsaw-new"
+    before = sorted(beside.rglob("*"))
+    with (
+        leased(open_place(beside, writable=True), "data"),
+        pytest.raises(BadParams, match="is writing there"),
+    ):
+        job(source, target, overwrite=True)
+    assert sorted(beside.rglob("*")) == before
+    job(source, target, overwrite=True)
+    assert verify(target, against=source).ok
 
 
 def test_a_target_with_nothing_but_a_lease_is_free(tmp_path: Path) -> None:

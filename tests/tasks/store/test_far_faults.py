@@ -1,0 +1,145 @@
+"""An object store that fails, damages and goes away; two jobs on one target there."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers.job_data import cube
+
+import gangsaw
+from gangsaw.codecs.core.errors import BadParams, GangsawError, JobFailed
+from gangsaw.tasks.store import far
+from gangsaw.tasks.store.far import Allowance
+
+pytest.importorskip("moto", reason="moto, an S3 server for tests, is not installed: .[test]")
+pytest.importorskip("s3fs", reason="s3fs is not installed: .[s3]")
+
+from helpers.s3 import JOB, RAW, Bucket, copy_of
+
+KINDS = ("500", "503", "reset", "lost", "truncated", "flipped", "late")
+CHUNK_BYTES = 2048
+SHARE = 0.2  # of all requests
+LARGE = (4, 512, 512)  # 1,024 chunks
+AGAIN = "run again with --resume"
+OUTAGES = [("compress", kind) for kind in ("500", "503", "reset", "lost")]
+OUTAGES += [("decompress", kind) for kind in ("500", "503", "reset", "truncated", "flipped")]
+QUICK = [("compress", "500"), ("decompress", "truncated")]
+
+
+def not_wrong(bucket: Bucket, raw: str, *stores: str, **options: Any) -> None:
+    """Hold stores to their source, when nothing fails any more."""
+    bucket.faults()
+    for store in stores:
+        assert gangsaw.verify(store, against=raw, **RAW, **options).ok
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_faults_lose_nothing_and_spoil_nothing(
+    bucket: Bucket, raw: str, address: str, kind: str
+) -> None:
+    options = {"storage_options": bucket.options}
+    bucket.faults(**{kind: SHARE}, seed=5)
+    gangsaw.compress(raw, address, **JOB | {"chunks": (4, 32, 32)}, **options)
+    assert gangsaw.verify(address, **options).ok
+    counts = bucket.counts()
+    requests = sum(counts[method] for method in ("GET", "PUT", "HEAD", "POST") if method in counts)
+    assert counts[kind] > 1
+    assert requests < 3 * counts["right"]
+    not_wrong(bucket, raw, address, **options)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [*KINDS, "all"])
+def test_one_request_in_five_fails(
+    bucket: Bucket, tmp_path: Path, address: str, kind: str, request: pytest.FixtureRequest
+) -> None:
+    cube(LARGE).tofile(tmp_path / "cube.raw")
+    raw, options = str(tmp_path / "cube.raw"), {"storage_options": bucket.options}
+    kinds = KINDS if kind == "all" else (kind,)
+    bucket.faults(**dict.fromkeys(kinds, SHARE / len(kinds)))
+    gangsaw.compress(raw, address, **{**JOB, "shape": LARGE}, **options)
+    assert gangsaw.verify(address, **options).ok
+    gangsaw.decompress(address, copy_of(address), **options)
+    told = {name: n for name, n in bucket.counts().items() if " /" not in name}
+    told["chunks asked twice"] = sum(n > 1 for n in bucket.of_chunks("PUT").values())
+    request.node.add_report_section("call", "counts", str(told))
+    assert sum(told[one] for one in kinds) > 400
+    bucket.faults()
+    for store in (address, copy_of(address)):
+        against = {"against": raw, "shape": LARGE, "dtype": "uint16"}
+        assert gangsaw.verify(store, **against, **options).ok
+
+
+@pytest.mark.parametrize(
+    ("what", "kind"),
+    [pytest.param(*one, marks=[pytest.mark.slow] * (one not in QUICK)) for one in OUTAGES],
+)
+def test_an_outage_ends_the_job_and_resume_finishes_it(
+    bucket: Bucket,
+    raw: str,
+    address: str,
+    tmp_path: Path,
+    what: str,
+    kind: str,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+) -> None:
+    monkeypatch.setattr(far, "PAUSES", (0.01, 0.01))
+    monkeypatch.setattr(far, "READS", Allowance(CHUNK_BYTES))  # the rest is not read ahead
+    options: dict[str, Any] = {"storage_options": bucket.options}
+    target = str(tmp_path / "copy.zarr") if what == "decompress" else address
+    asks: dict[str, Callable[..., Any]] = {
+        "compress": lambda **more: gangsaw.compress(raw, address, **JOB, **options, **more),
+        "decompress": lambda **more: gangsaw.decompress(address, target, **options, **more),
+    }
+    if what == "decompress":
+        asks["compress"]()
+    method = {"compress": "PUT", "decompress": "GET"}[what]
+
+    def break_down(progress: Any) -> None:
+        if progress.done >= 5:
+            bucket.faults(**{kind: 1.0}, methods=method)
+
+    with pytest.raises(JobFailed, match=AGAIN) as failed:
+        asks[what](on_progress=break_down)
+    line = str(failed.value)
+    assert "\n" not in line
+    bucket.faults()
+    with pytest.raises(GangsawError, match="not finished"):
+        gangsaw.info(target, **options)
+    bucket.faults()
+    summary = asks[what](resume=True)
+    asked = bucket.of_chunks(method)
+    redone = len(asked) - (summary.chunks - summary.resumed)
+    request.node.add_report_section("call", "counts", f"{summary.resumed} kept, {redone} redone")
+    request.node.add_report_section("call", "told", line)
+    assert summary.resumed >= 5
+    assert redone == 0
+    not_wrong(bucket, raw, target, **options)
+
+
+def test_of_two_jobs_on_one_target_one_is_told(bucket: Bucket, raw: str, address: str) -> None:
+    options: dict[str, Any] = {"storage_options": bucket.options}
+    start, told = threading.Barrier(2), []
+    bucket.faults(ms=50)
+
+    def compress() -> None:
+        start.wait()
+        try:
+            gangsaw.compress(raw, address, **JOB, **options)
+        except BadParams as error:
+            told.append(str(error))
+
+    jobs = [threading.Thread(target=compress) for _ in range(2)]
+    for job in jobs:
+        job.start()
+    for job in jobs:
+        job.join()
+    (line,) = told
+    assert line.startswith((f"{address}: process ", f"{address} exists"))
+    assert "\n" not in line
+    not_wrong(bucket, raw, address, **options)
