@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,8 +28,18 @@ SECONDS = 120.0  # for anything to happen on a busy machine
 def journalled(target: Path) -> set[int]:
     """Numbers of the chunks in valid journal entries, read without the code under test."""
     folder = target / "data" / ".gangsaw" / "journal"
-    entries = [unpack(p.read_bytes()) for p in folder.glob("*") if p.suffix != ".partial"]
+    entries = [unpack(data) for data in map(read, folder.rglob("*")) if data is not None]
     return {number for entry in entries if entry is not None for number in entry.batch}
+
+
+def read(path: Path) -> bytes | None:
+    """The bytes of a whole file; None of others, and of one that a job removed meanwhile."""
+    if path.suffix == ".partial" or path.is_dir():
+        return None
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
 
 
 def number(starts: tuple[int, ...]) -> int:
@@ -51,19 +61,28 @@ def wait_until(happened: Callable[[], object], seconds: float = SECONDS) -> None
 
 @dataclass(frozen=True)
 class HeldArray(LoggedArray):
-    """An array whose chunks are read only up to a number, so that a job waits for the test.
+    """An array that is not read while enough of it is journalled, so that a job waits for the test.
+
+    Which chunks these are does not matter: tasks are of any size, and come in any order.
 
     Attributes
     ----------
-    gate : file with that number
+    gate : file with the number of journalled chunks that is enough
+    target : that is written
     """
 
     gate: str = ""
+    target: str = ""
 
     def read(self, region: Region) -> NDArray[Any]:
-        while number(tuple(s.start for s in region)) >= int(Path(self.gate).read_text()):
+        while self.is_held:
             time.sleep(0.02)
         return super().read(region)
+
+    @property
+    def is_held(self) -> bool:
+        enough = int(Path(self.gate).read_text())
+        return enough < N_CHUNKS and len(journalled(Path(self.target))) >= enough
 
 
 @dataclass(frozen=True)
@@ -88,18 +107,19 @@ class FaultyJob:
         return self.folder / "log"
 
     def allow(self, n: int) -> None:
-        """Let the job read the first n chunks."""
+        """Let the job go on until n chunks or some more are journalled."""
         new = self.folder / "new"
         new.write_text(str(n))
         new.replace(self.folder / "gate")
 
     def after(self, n: int) -> set[int]:
-        """Let it read n chunks and journal half of them; return these, and log reads anew."""
+        """Let it journal n chunks or some more; return these, and log reads anew."""
         self.allow(n)
-        wait_until(lambda: self.done.done() or len(journalled(self.target)) >= n // 2)
+        wait_until(lambda: self.done.done() or len(journalled(self.target)) >= n)
         assert not self.done.done(), self.done.result()
         found = journalled(self.target)
-        self.log.rename(self.folder / f"log before {n}")
+        with suppress(FileNotFoundError):  # nothing was read since the last time
+            self.log.rename(self.folder / f"log before {n}")
         return found
 
     def check(self, before: set[int]) -> None:
@@ -124,7 +144,8 @@ def faulty_job(folder: Path, client: Client, seconds: float = 0.0) -> Iterator[F
     cube(SHAPE).tofile(folder / "cube.raw")
     raw = open_raw(str(folder / "cube.raw"), SHAPE, "<u2")
     log, gate = str(folder / "log"), str(folder / "gate")
-    arrays = tuple(HeldArray(array, log, seconds, gate=gate) for array in raw.arrays)
+    held = {"gate": gate, "target": str(folder / "a.zarr")}
+    arrays = tuple(HeldArray(array, log, seconds, **held) for array in raw.arrays)
     source = RawSource(raw.name, arrays, raw.coords, raw.attrs)  # type: ignore[arg-type]
     how = {"codec": CODECS["zstd"], "chunks": CHUNKS, "client": client}
     Path(gate).write_text("0")
