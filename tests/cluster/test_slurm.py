@@ -78,9 +78,9 @@ def test_jobs_come_when_there_is_work_and_lost_ones_are_replaced(
         site.call("scancel", first)
         site.kill_controller()
         site.start_controller()
-        before = job.after(100)
+        job.after(100)
         wait_until(lambda: is_requeued(site))
-        job.check(before)
+        job.check()
     all_jobs_end(site)
     assert not list(Path(site.folder, "gangsaw").glob("tls-*"))
 
@@ -93,9 +93,9 @@ def test_a_node_that_dies_takes_nothing_with_it(site: Slurm, tmp_path: Path) -> 
         faulty_job(tmp_path, client) as job,
     ):
         (node,) = set(site.jobs().values())
-        before = job.after(50)
+        job.after(50)
         site.kill_node(node)
-        job.check(before)
+        job.check()
         assert node not in site.jobs().values()
     site.start_node(node)
     wait_until(site.up)
@@ -109,9 +109,9 @@ def test_workers_end_before_their_walltime_and_new_ones_go_on(site: Slurm, tmp_p
         faulty_job(tmp_path, client, 0.1) as job,
     ):
         first = site.jobs()
-        before = job.after(150)
+        job.after(150)
         wait_until(lambda: site.jobs().keys().isdisjoint(first))
-        job.check(before)
+        job.check()
     states = [site.call("scontrol", "show", "job", name) for name in first]
     assert not any("JobState=TIMEOUT" in state for state in states)
 

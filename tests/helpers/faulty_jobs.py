@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +52,11 @@ def is_left_by_killed(name: str) -> bool:
     return name.endswith(".partial") or "/.gangsaw/journal/" in name
 
 
+def without_history(names: set[str]) -> set[str]:
+    """Names of objects, those apart that tell when jobs ran."""
+    return {name for name in names if "history" not in name}
+
+
 def wait_until(happened: Callable[[], object], seconds: float = SECONDS) -> None:
     until = time.monotonic() + seconds
     while not happened():
@@ -85,26 +90,59 @@ class HeldArray(LoggedArray):
         return enough < N_CHUNKS and len(journalled(Path(self.target))) >= enough
 
 
+def held(source: RawSource, folder: Path, seconds: float = 0.0) -> RawSource:
+    """The same source for the job of a folder, each chunk with a pause."""
+    files = {"log": str(folder / "log"), "gate": str(folder / "gate")}
+    target = str(folder / "a.zarr")
+    arrays = (HeldArray(a, seconds=seconds, target=target, **files) for a in source.arrays)
+    return RawSource(source.name, tuple(arrays), source.coords, source.attrs)  # type: ignore[arg-type]
+
+
 @dataclass(frozen=True)
-class FaultyJob:
+class Outcome:
+    """What came of a job.
+
+    Attributes
+    ----------
+    lost : objects that an undisturbed run writes, and that are missing or have other bytes
+    redone : chunks that were read again after they were journalled
+    strange : objects that neither an undisturbed run nor a killed worker leaves
+    """
+
+    lost: set[str]
+    redone: set[int]
+    strange: set[str]
+
+
+@dataclass(frozen=True)
+class HeldJob:
     """A job of 400 chunks that runs beside the test, as far as that lets it.
 
     Attributes
     ----------
     folder : holds the raw file, the targets and the log of reads
-    done : its summary, later
+    journalled : chunks that were when the test looked, each time
     """
 
     folder: Path
-    done: Future[Summary]
+    journalled: list[set[int]] = field(default_factory=list, kw_only=True)
 
     @property
     def target(self) -> Path:
         return self.folder / "a.zarr"
 
     @property
-    def log(self) -> Path:
-        return self.folder / "log"
+    def whole(self) -> Path:
+        """What an undisturbed run writes."""
+        return self.folder / "whole.zarr"
+
+    def log(self, looks: int) -> Path:
+        """The log of what was read until the test looked for the last of so many times."""
+        return self.folder / f"log {looks}"
+
+    def has_ended(self) -> bool:
+        """Whether it has, which it does not while it is held."""
+        raise NotImplementedError
 
     def allow(self, n: int) -> None:
         """Let the job go on until n chunks or some more are journalled."""
@@ -115,40 +153,71 @@ class FaultyJob:
     def after(self, n: int) -> set[int]:
         """Let it journal n chunks or some more; return these, and log reads anew."""
         self.allow(n)
-        wait_until(lambda: self.done.done() or len(journalled(self.target)) >= n)
-        assert not self.done.done(), self.done.result()
-        found = journalled(self.target)
+        wait_until(lambda: self.has_ended() or len(journalled(self.target)) >= n)
+        assert not self.has_ended()
+        self.journalled.append(journalled(self.target))
         with suppress(FileNotFoundError):  # nothing was read since the last time
-            self.log.rename(self.folder / f"log before {n}")
-        return found
+            (self.folder / "log").rename(self.log(len(self.journalled)))
+        return self.journalled[-1]
 
-    def check(self, before: set[int]) -> None:
-        """It ends as if undisturbed, and reads no more of `before`, which was journalled."""
+    def outcome(self) -> Outcome:
+        """Compare the result with that of an undisturbed run, and the reads with the journal."""
+        found, wanted = objects(self.target), objects(self.whole)
+        lost = {name for name, data in wanted.items() if found.get(name) != data}
+        strange = {name for name in found.keys() - wanted.keys() if not is_left_by_killed(name)}
+        return Outcome(without_history(lost), self.redone(), without_history(strange))
+
+    def redone(self) -> set[int]:
+        """Chunks that were read after the test found them in the journal."""
+        later = range(2, len(self.journalled) + 1)
+        logs = [*map(self.log, later), self.folder / "log"]
+        read = [{number(starts) for _, starts in reads(log)} for log in logs]
+        pairs = enumerate(self.journalled)
+        return set().union(*(done & set().union(*read[i:]) for i, done in pairs))
+
+    def check_outcome(self) -> None:
+        """The result is that of an undisturbed run; nothing journalled was read again."""
+        assert self.outcome() == Outcome(set(), set(), set())
+        assert verify(self.target, against=raw(self.folder)).ok
+
+
+@dataclass(frozen=True)
+class FaultyJob(HeldJob):
+    """One that this process runs.
+
+    Attributes
+    ----------
+    done : its summary, later
+    """
+
+    done: Future[Summary]
+
+    def has_ended(self) -> bool:
+        return self.done.done()
+
+    def check(self) -> None:
+        """It ends as if undisturbed, and reads no more of what was journalled."""
         self.allow(N_CHUNKS)
         self.done.result(SECONDS)
-        whole = self.folder / "whole.zarr"
-        source = open_raw(str(self.folder / "cube.raw"), SHAPE, "<u2")
-        compress(source, whole, codec=CODECS["zstd"], chunks=CHUNKS)
-        found, wanted = objects(self.target), objects(whole)
-        assert found.items() >= wanted.items()
-        assert all(is_left_by_killed(name) for name in found.keys() - wanted.keys())
-        assert verify(self.target, against=source).ok
-        again = {number(starts) for _, starts in reads(self.log)}
-        assert before.isdisjoint(again)
+        compress(raw(self.folder), self.whole, codec=CODECS["zstd"], chunks=CHUNKS)
+        self.check_outcome()
+
+
+def raw(folder: Path) -> RawSource:
+    """The raw file of a job, which is made if it is not there."""
+    file = folder / "cube.raw"
+    if not file.exists():
+        folder.mkdir(exist_ok=True)
+        cube(SHAPE).tofile(file)
+    return open_raw(str(file), SHAPE, "<u2")
 
 
 @contextmanager
 def faulty_job(folder: Path, client: Client, seconds: float = 0.0) -> Iterator[FaultyJob]:
     """Run a job on the client's workers, each chunk with a pause; it begins when allowed to."""
-    folder.mkdir(exist_ok=True)
-    cube(SHAPE).tofile(folder / "cube.raw")
-    raw = open_raw(str(folder / "cube.raw"), SHAPE, "<u2")
-    log, gate = str(folder / "log"), str(folder / "gate")
-    held = {"gate": gate, "target": str(folder / "a.zarr")}
-    arrays = tuple(HeldArray(array, log, seconds, **held) for array in raw.arrays)
-    source = RawSource(raw.name, arrays, raw.coords, raw.attrs)  # type: ignore[arg-type]
+    source = held(raw(folder), folder, seconds)
     how = {"codec": CODECS["zstd"], "chunks": CHUNKS, "client": client}
-    Path(gate).write_text("0")
+    (folder / "gate").write_text("0")
     with ThreadPoolExecutor(1) as pool:
         job = FaultyJob(folder, pool.submit(compress, source, folder / "a.zarr", **how))
         try:
