@@ -9,10 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from helpers.hosts import CLIENT, FIRST, SCHEDULER, SECOND, missing
+from faults.table import fault
+from helpers.hosts import CLIENT, FIRST, SCHEDULER, missing
 from helpers.hosts_site import Site, site_of_hosts
 
+PARTS = "Hosts as network namespaces: a scheduler, workers with nannies, a command, TLS"
 PAUSE = 12.0  # seconds; the system gives up connections after 30
+HOSTS = {"worker": FIRST, "command": CLIENT, "scheduler": SCHEDULER}
 
 
 @pytest.fixture
@@ -27,68 +30,76 @@ def site(tmp_path: Path) -> Iterator[Site]:
 
 def test_what_is_killed_takes_nothing_with_it(site: Site) -> None:
     """A worker, then a nanny with its worker, then the scheduler; the command begins again."""
-    with site.compress() as job:
-        job.after(50)
-        os.kill(site.worker_pid(FIRST), signal.SIGKILL)
-        job.after(100)
-        site.end("second", signal.SIGKILL)
-        job.after(150)
-        site.end("scheduler", signal.SIGKILL)
-        said = job.failed()
-    assert said.startswith(f"gangsaw: lost the scheduler at {site.address}: start one; finished")
-    site.restart()
-    with site.compress("--resume", "--wait-workers", "2") as job:
-        assert job.ended() == ""
-        job.check_outcome()
+    kills = ("worker killed", "nanny killed with its worker")
+    lost = "scheduler killed and started again, the command resumed"
+    with fault(PARTS, *kills, lost) as run:
+        with site.compress() as run.job:
+            run.job.after(50)
+            os.kill(site.worker_pid(FIRST), signal.SIGKILL)
+            run.job.after(100)
+            site.end("second", signal.SIGKILL)
+            run.job.after(150)
+            site.end("scheduler", signal.SIGKILL)
+            run.said = {lost: run.job.failed(), "": ""}
+        told = f"gangsaw: lost the scheduler at {site.address}: start one; finished batches"
+        assert run.said[lost].startswith(told)
+        site.restart()
+        with site.compress("--resume", "--wait-workers", "2") as run.job:
+            assert run.job.ended() == ""
+            run.job.check_outcome()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("host", [FIRST, CLIENT, SCHEDULER], ids=["worker", "client", "scheduler"])
-def test_a_cable_that_is_pulled_for_a_while(site: Site, host: int) -> None:
-    with site.compress() as job:
-        job.after(50)
-        site.network.cut(host)
-        job.allow(200)
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_cable_that_is_pulled_for_a_while(site: Site, host: str) -> None:
+    cut = f"cable of the {host}'s host pulled for {PAUSE:g} s"
+    with fault(PARTS, cut) as run, site.compress() as run.job:
+        run.job.after(50)
+        site.network.cut(HOSTS[host])
+        run.job.allow(200)
         time.sleep(PAUSE)
-        site.network.mend(host)
-        job.after(200)
-        said = job.ended()
-        job.check_outcome()
-    assert said == "" or "has not answered for" in said
+        site.network.mend(HOSTS[host])
+        run.job.after(200)
+        run.said[""] = run.job.ended()
+        run.job.check_outcome()
+        assert run.said[""] == "" or "has not answered for" in run.said[""]
 
 
 @pytest.mark.slow
 def test_a_worker_that_hangs(site: Site) -> None:
     """What it has is given to the other one, and that is said."""
-    with site.compress() as job:
-        job.after(50)
+    with fault(PARTS, "worker stopped (SIGSTOP) for good") as run, site.compress() as run.job:
+        run.job.after(50)
         with site.stopped(site.worker_pid(FIRST)):
-            said = job.ended()
-            job.check_outcome()
-    assert f"from tls://{site.network.address(FIRST)}:" in said
-    assert "another one gets it, too" in said
+            run.said[""] = run.job.ended()
+            run.job.check_outcome()
+        assert f"from tls://{site.network.address(FIRST)}:" in run.said[""]
+        assert "another one gets it, too" in run.said[""]
 
 
 @pytest.mark.slow
 def test_a_nanny_that_hangs_holds_nothing_up(site: Site) -> None:
-    with site.compress() as job:
-        job.after(50)
+    with fault(PARTS, "nanny stopped (SIGSTOP) for good") as run, site.compress() as run.job:
+        run.job.after(50)
         with site.stopped(site.processes["first"].pid):
-            assert job.ended() == ""
-            job.check_outcome()
+            run.said[""] = run.job.ended()
+            run.job.check_outcome()
+        assert run.said[""] == ""
 
 
 @pytest.mark.slow
 def test_a_scheduler_that_hangs_is_waited_for_and_told(site: Site) -> None:
-    with site.compress() as job:
-        job.after(50)
+    hangs = f"scheduler stopped (SIGSTOP) for {PAUSE:g} s"
+    with fault(PARTS, hangs) as run, site.compress() as run.job:
+        run.job.after(50)
         with site.stopped(site.processes["scheduler"].pid):
-            job.allow(400)
+            run.job.allow(400)
             time.sleep(PAUSE)
-        said = job.ended()
-        job.check_outcome()
-    assert said.startswith(f"the scheduler at {site.address} has not answered for ")
-    assert said.count("\n") == 1
+        run.said[""] = run.job.ended()
+        run.job.check_outcome()
+        told = f"the scheduler at {site.address} has not answered for "
+        assert run.said[""].startswith(told)
+        assert run.said[""].count("\n") == 1
 
 
 @pytest.mark.slow
@@ -97,22 +108,23 @@ def test_a_slow_link(site: Site) -> None:
     near = site.slow_link(FIRST)
     site.end("first", signal.SIGKILL)
     site.start_worker(FIRST, scheduler=near)
-    with site.compress("--wait-workers", "2", scheduler=site.slow_link(CLIENT)) as job:
-        job.after(100)
-        assert job.ended() in ("", "1 of 2 workers are there: waiting for the others\n")
-        job.check_outcome()
+    far = site.slow_link(CLIENT)
+    slow = "slow link of a worker and of the command, 0.2 s there and back"
+    with fault(PARTS, slow) as run, site.compress(scheduler=far) as run.job:
+        run.job.after(100)
+        run.said[""] = run.job.ended()
+        run.job.check_outcome()
+        assert run.said[""] == ""
 
 
 @pytest.mark.slow
 def test_strangers_are_told(site: Site) -> None:
     """One with another authority's certificate, and one without TLS."""
-    with site.compress(certificates=site.strange) as job:
-        assert "do not trust each other" in job.failed()
-    plain = site.address.replace("tls", "tcp")
-    with site.compress(scheduler=plain) as job:
-        assert f"is encrypted: say {site.address}, with" in job.failed()
-    assert site.processes[name_of(SECOND)].poll() is None
-
-
-def name_of(host: int) -> str:
-    return {SCHEDULER: "scheduler", FIRST: "first", SECOND: "second"}[host]
+    wrong, plain = "certificate of another authority", "plain connection"
+    with fault(PARTS, wrong, plain) as run:
+        with site.compress(certificates=site.strange) as job:
+            run.said[wrong] = job.failed()
+        with site.compress(scheduler=site.address.replace("tls", "tcp")) as job:
+            run.said[plain] = job.failed()
+        assert "do not trust each other" in run.said[wrong]
+        assert f"is encrypted: say {site.address}, with" in run.said[plain]

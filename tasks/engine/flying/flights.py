@@ -39,7 +39,7 @@ log = logging.getLogger(__name__)
 
 POLL_SECONDS = 2.0  # between two checks for lost workers while nothing finishes
 TICK_SECONDS = 0.002  # between two checks for results; most find several
-
+HEARD_SECONDS = 5.0  # within which a scheduler answers that does not hang
 MOST_STRANGE = 1000  # tasks that strangers may have had when they are found
 
 Key = tuple[str, int]
@@ -122,6 +122,7 @@ class InFlight(Generic[BatchT, ResultT]):
         self.is_drained = False  # all batches are in flight
         self.turnaround = Turnaround()
         self.strange = 0  # tasks that workers could not load
+        self.is_unheard = False  # the scheduler does not answer
 
     def run(self, batches: Iterator[BatchT], on_done: Callable[[BatchT, ResultT], None]) -> None:
         """Do all batches; see `window.run`."""
@@ -288,16 +289,28 @@ class InFlight(Generic[BatchT, ResultT]):
         """Follow the workers; return whether each pool with something in flight has one."""
         if any(future.status == "cancelled" for future in self.flying):
             raise self.lost()
+        asked = time.monotonic()
         try:
-            found = workers_of(self.client)
+            found = workers_of(self.client, HEARD_SECONDS)
+        except TimeoutError:
+            self.say_unheard(time.monotonic() - asked)
+            return True
         except (OSError, RuntimeError, ValueError):  # broken, closing and closed client
             raise self.lost() from None
+        self.is_unheard = False
         self.workers = workers = self.handshake.admitted(found)
         self.looked = time.monotonic()
         for pool in self.pools:
             pool.update(workers)
         self.missing = next((p for p in self.pools if p.flying and not p.can_run(workers)), None)
         return self.missing is None
+
+    def say_unheard(self, seconds: float) -> None:
+        """Log once that the scheduler is there, and hangs, or that its network does."""
+        if not self.is_unheard:
+            where = self.client.scheduler.address
+            log.warning("the scheduler at %s has not answered for %.0f s", where, seconds)
+        self.is_unheard = True
 
     def no_worker(self) -> str:
         """Return what is missing, in words."""

@@ -147,7 +147,25 @@ def _named(address: str, worker: Worker) -> str:
     return address if name == address else f"{address} ({name})"
 
 
-def workers_of(client: Client) -> dict[str, Worker]:
-    """Return all workers by address, as the scheduler describes them."""
-    # the default of some versions is the first five
-    return dict(client.scheduler_info(n_workers=-1)["workers"])
+def workers_of(client: Client, seconds: float | None = None) -> dict[str, Worker]:
+    """Return all workers by address, as the scheduler describes them.
+
+    Raises
+    ------
+    TimeoutError : it does not answer within so many seconds
+    OSError, RuntimeError, ValueError : the client is closed
+    """
+    from distributed import Scheduler
+
+    # the default of some versions is the first five; others know no such number
+    knows = "n_workers" in inspect.signature(Scheduler.identity).parameters
+    every = {"n_workers": -1} if knows else {}
+    if client.scheduler is None:
+        raise ValueError("the client is closed")
+    try:
+        found = client.sync(client.scheduler.identity, **every, callback_timeout=seconds)
+    except TimeoutError:
+        raise
+    except OSError:  # a scheduler that is gone cancels the futures, too
+        found = client.scheduler_info(n_workers=-1)
+    return dict(found["workers"])
