@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 import dask
 import pytest
 from distributed import Client
+from faults.table import fault
 from helpers.faulty_jobs import faulty_job, wait_until
 from helpers.slurm import Slurm, missing, slurm
 
@@ -21,6 +22,7 @@ from gangsaw.tasks import api
 if find_spec("dask_jobqueue") is None:  # to import it would take Ctrl-C from all other tests
     pytest.skip("dask-jobqueue is not installed", allow_module_level=True)
 TESTS = Path(__file__).parents[1]
+PARTS = "SLURM: a controller and three nodes, workers as its jobs"
 
 
 @pytest.fixture(scope="module")
@@ -66,10 +68,17 @@ def test_jobs_come_when_there_is_work_and_lost_ones_are_replaced(
     site: Slurm, tmp_path: Path
 ) -> None:
     """One is cancelled, then the controller dies, and then the other goes back to the queue."""
+    names = (
+        "job cancelled (scancel)",
+        "controller killed and started",
+        "job put back to the queue",
+    )
     with (
+        fault(PARTS, *names) as run,
         api.workers(cluster="slurm", silent=True) as client,
         faulty_job(tmp_path, client) as job,
     ):
+        run.job = job
         assert client.scheduler.address.startswith("tls://")
         assert len(site.jobs()) == 1
         wait_until(lambda: with_workers(client) == 2)
@@ -89,9 +98,11 @@ def test_jobs_come_when_there_is_work_and_lost_ones_are_replaced(
 def test_a_node_that_dies_takes_nothing_with_it(site: Slurm, tmp_path: Path) -> None:
     """All its workers are gone, and others start on the nodes that are left."""
     with (
+        fault(PARTS, "node killed with all that runs there") as run,
         gangsaw.cluster.connect("slurm", workers=2, wait_workers=2) as client,
         faulty_job(tmp_path, client) as job,
     ):
+        run.job = job
         (node,) = set(site.jobs().values())
         job.after(50)
         site.kill_node(node)
@@ -104,10 +115,12 @@ def test_a_node_that_dies_takes_nothing_with_it(site: Slurm, tmp_path: Path) -> 
 @pytest.mark.slow
 def test_workers_end_before_their_walltime_and_new_ones_go_on(site: Slurm, tmp_path: Path) -> None:
     with (
+        fault(PARTS, "walltime of all jobs reached") as run,
         dask.config.set({"gangsaw.slurm.walltime": "1"}),
         gangsaw.cluster.connect("slurm", workers=2, wait_workers=2) as client,
         faulty_job(tmp_path, client, 0.1) as job,
     ):
+        run.job = job
         first = site.jobs()
         job.after(150)
         wait_until(lambda: site.jobs().keys().isdisjoint(first))
@@ -121,9 +134,11 @@ def test_jobs_that_end_at_once_are_told(site: Slurm) -> None:
     site_without = {"gangsaw.slurm.prologue": ["exit 1"], "gangsaw.slurm.maximum-jobs": 6}
     message = r"\d+ jobs in a row ended before they had a worker: see .*logs"
     with (
+        fault(PARTS, "jobs that end at once") as run,
         dask.config.set(site_without),
-        pytest.raises(JobFailed, match=message),
+        pytest.raises(JobFailed, match=message) as failed,
         api.workers(cluster="slurm", workers=6, silent=True),
     ):
         pass
+    run.said[""] = str(failed.value)
     all_jobs_end(site)

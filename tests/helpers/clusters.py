@@ -9,7 +9,7 @@ from distributed import Client, LocalCluster
 
 
 @contextmanager
-def in_process(workers: int = 2, threads: int = 1) -> Iterator[Client]:
+def in_process(workers: int = 2, threads: int = 1, memory: int | str = "auto") -> Iterator[Client]:
     """Workers of this process on the loopback.
 
     The dashboard's default port is 8787 for every cluster: of two processes that test at the same
@@ -19,6 +19,7 @@ def in_process(workers: int = 2, threads: int = 1) -> Iterator[Client]:
         LocalCluster(
             n_workers=workers,
             threads_per_worker=threads,
+            memory_limit=memory,
             processes=False,
             dashboard_address="127.0.0.1:0",
         ) as cluster,

@@ -155,6 +155,10 @@ class HeldJob:
         self.allow(n)
         wait_until(lambda: self.has_ended() or len(journalled(self.target)) >= n)
         assert not self.has_ended()
+        return self.looked()
+
+    def looked(self) -> set[int]:
+        """Return what is journalled, which is not to be read again; log reads anew."""
         self.journalled.append(journalled(self.target))
         with suppress(FileNotFoundError):  # nothing was read since the last time
             (self.folder / "log").rename(self.log(len(self.journalled)))

@@ -89,6 +89,11 @@ class Handshake:
             log.warning("worker %s is left out: it %s", name, self.left_out[address])
         return found
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether all workers that were asked have answered."""
+        return not self._silent
+
     def ask_again(self) -> None:
         """Let `admitted` ask those once more that did not answer in time."""
         self._asked -= self._silent
