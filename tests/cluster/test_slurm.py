@@ -133,12 +133,12 @@ def test_jobs_that_end_at_once_are_told(site: Slurm) -> None:
     """As where the nodes have no such Python: submitting more of them is of no use."""
     site_without = {"gangsaw.slurm.prologue": ["exit 1"], "gangsaw.slurm.maximum-jobs": 6}
     message = r"\d+ jobs in a row ended before they had a worker: see .*logs"
-    with (
-        fault(PARTS, "jobs that end at once") as run,
-        dask.config.set(site_without),
-        pytest.raises(JobFailed, match=message) as failed,
-        api.workers(cluster="slurm", workers=6, silent=True),
-    ):
-        pass
-    run.said[""] = str(failed.value)
+    with fault(PARTS, "jobs that end at once") as run:
+        with (
+            dask.config.set(site_without),
+            pytest.raises(JobFailed, match=message) as failed,
+            api.workers(cluster="slurm", workers=6, silent=True),
+        ):
+            pass
+        run.said[""] = str(failed.value)
     all_jobs_end(site)
