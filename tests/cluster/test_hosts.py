@@ -45,8 +45,9 @@ def test_what_is_killed_takes_nothing_with_it(site: Site) -> None:
         assert run.said[lost].startswith(told)
         site.restart()
         with site.compress("--resume", "--wait-workers", "2") as run.job:
-            assert run.job.ended() == ""
+            lines = run.job.ended().splitlines()
             run.job.check_outcome()
+        assert all("waiting" in line for line in lines), lines  # for workers on a busy machine
 
 
 @pytest.mark.slow

@@ -124,7 +124,7 @@ class Handshake:
 def _answers(
     client: Client, addresses: Sequence[str], paths: Sequence[str]
 ) -> dict[str, Answer | Exception]:
-    """Return what the workers answer, of those that do in time."""
+    """Return what the workers answer, of those that do in time, and do not die before."""
 
     # as text: a function would be code of this Python, or need gangsaw to be unpickled
     text = f"from __future__ import annotations\n{inspect.getsource(answer)}"
@@ -140,7 +140,8 @@ def _answers(
         for future in late:
             future.cancel()
         good = [future.result() for future in done if future.exception() is None]
-        return {address: found for one in good for address, found in one.items()}
+        pairs = (item for one in good for item in one.items())
+        return {a: found for a, found in pairs if not isinstance(found, OSError)}  # it was lost
 
     if not addresses:
         return {}
