@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -12,6 +13,7 @@ from pathlib import Path
 from helpers.faulty_jobs import HeldJob
 
 VARIABLE = "GANGSAW_FAULTS"  # of the environment; without it nothing is counted
+PLACES = re.compile(r"/tmp/[\w./-]*?/(?=[\w.]+zarr|\w+/logs)")  # of the test
 HEAD = """# Faults
 
 `python -m faults` in `tests` runs the tests of faults, slow ones too, and adds to these counts,
@@ -35,7 +37,7 @@ class Row:
     ----------
     runs, whole : how often it was tried, and ended as it should
     lost, redone : objects and chunks, of all runs
-    said : what the user reads, of the last run
+    said : the first line that the user reads, of the last run
     """
 
     runs: int = 0
@@ -82,7 +84,8 @@ def add(file: Path, parts: str, names: tuple[str, ...], run: Fault, whole: bool)
         row = rows.setdefault(parts, {}).setdefault(name, Row())
         row.runs, row.whole = row.runs + 1, row.whole + whole
         row.lost, row.redone = row.lost + lost, row.redone + redone
-        row.said = run.said.get(name, run.said.get("", row.said))
+        said = run.said.get(name, run.said.get("", row.said))
+        row.said = PLACES.sub("", said.splitlines()[0] if said else "")
     as_plain = {part: {n: asdict(row) for n, row in own.items()} for part, own in rows.items()}
     file.write_text(json.dumps(as_plain, indent=1, sort_keys=True) + "\n")
 
