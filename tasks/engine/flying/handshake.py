@@ -161,10 +161,8 @@ def workers_of(client: Client, seconds: float | None = None) -> dict[str, Worker
     TimeoutError : it does not answer within so many seconds
     OSError, RuntimeError, ValueError : the client is closed
     """
-    from distributed import Scheduler
-
     # the default of some versions is the first five; others know no such number
-    knows = "n_workers" in inspect.signature(Scheduler.identity).parameters
+    knows = "n_workers" in inspect.signature(client.scheduler_info).parameters
     every = {"n_workers": -1} if knows else {}
     if client.scheduler is None:
         raise ValueError("the client is closed")
