@@ -29,11 +29,13 @@ class ChunkFailed(Exception):
     chunk : address of the chunk
     cause : one line
     passing : whether trying again may help
+    is_its_own : whether the cause lies in this chunk, so that others may be done
     """
 
-    def __init__(self, chunk: str, cause: str, passing: bool) -> None:
-        super().__init__(chunk, cause, passing)
+    def __init__(self, chunk: str, cause: str, passing: bool, is_its_own: bool = False) -> None:
+        super().__init__(chunk, cause, passing, is_its_own)
         self.chunk, self.cause, self.passing = chunk, cause, passing
+        self.is_its_own = is_its_own
 
     def __str__(self) -> str:
         """Return one line."""
@@ -48,7 +50,8 @@ def naming(chunk: str) -> Iterator[None]:
     except ChunkFailed:
         raise
     except Exception as error:
-        raise ChunkFailed(chunk, _line(error), _may_pass(error)) from error
+        is_its_own = isinstance(error, ChunkError)
+        raise ChunkFailed(chunk, _line(error), _may_pass(error), is_its_own) from error
 
 
 def _line(error: Exception) -> str:

@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 import dask
 import pytest
 from distributed import Client
+from faults.table import fault
 from helpers.faulty_jobs import faulty_job, wait_until
 from helpers.slurm import Slurm, missing, slurm
 
@@ -21,6 +22,7 @@ from gangsaw.tasks import api
 if find_spec("dask_jobqueue") is None:  # to import it would take Ctrl-C from all other tests
     pytest.skip("dask-jobqueue is not installed", allow_module_level=True)
 TESTS = Path(__file__).parents[1]
+PARTS = "SLURM: a controller and three nodes, workers as its jobs"
 
 
 @pytest.fixture(scope="module")
@@ -66,21 +68,28 @@ def test_jobs_come_when_there_is_work_and_lost_ones_are_replaced(
     site: Slurm, tmp_path: Path
 ) -> None:
     """One is cancelled, then the controller dies, and then the other goes back to the queue."""
+    names = (
+        "job cancelled (scancel)",
+        "controller killed and started",
+        "job put back to the queue",
+    )
     with (
+        fault(PARTS, *names) as run,
         api.workers(cluster="slurm", silent=True) as client,
         faulty_job(tmp_path, client) as job,
     ):
+        run.job = job
         assert client.scheduler.address.startswith("tls://")
         assert len(site.jobs()) == 1
         wait_until(lambda: with_workers(client) == 2)
         first = next(iter(site.jobs()))
-        job.after(100)
+        job.after(50)
         site.call("scancel", first)
         site.kill_controller()
         site.start_controller()
-        before = job.after(200)
+        job.after(100)
         wait_until(lambda: is_requeued(site))
-        job.check(before)
+        job.check()
     all_jobs_end(site)
     assert not list(Path(site.folder, "gangsaw").glob("tls-*"))
 
@@ -89,13 +98,15 @@ def test_jobs_come_when_there_is_work_and_lost_ones_are_replaced(
 def test_a_node_that_dies_takes_nothing_with_it(site: Slurm, tmp_path: Path) -> None:
     """All its workers are gone, and others start on the nodes that are left."""
     with (
+        fault(PARTS, "node killed with all that runs there") as run,
         gangsaw.cluster.connect("slurm", workers=2, wait_workers=2) as client,
         faulty_job(tmp_path, client) as job,
     ):
+        run.job = job
         (node,) = set(site.jobs().values())
-        before = job.after(100)
+        job.after(50)
         site.kill_node(node)
-        job.check(before)
+        job.check()
         assert node not in site.jobs().values()
     site.start_node(node)
     wait_until(site.up)
@@ -104,14 +115,16 @@ def test_a_node_that_dies_takes_nothing_with_it(site: Slurm, tmp_path: Path) -> 
 @pytest.mark.slow
 def test_workers_end_before_their_walltime_and_new_ones_go_on(site: Slurm, tmp_path: Path) -> None:
     with (
+        fault(PARTS, "walltime of all jobs reached") as run,
         dask.config.set({"gangsaw.slurm.walltime": "1"}),
         gangsaw.cluster.connect("slurm", workers=2, wait_workers=2) as client,
         faulty_job(tmp_path, client, 0.1) as job,
     ):
+        run.job = job
         first = site.jobs()
-        before = job.after(300)
+        job.after(150)
         wait_until(lambda: site.jobs().keys().isdisjoint(first))
-        job.check(before)
+        job.check()
     states = [site.call("scontrol", "show", "job", name) for name in first]
     assert not any("JobState=TIMEOUT" in state for state in states)
 
@@ -120,10 +133,12 @@ def test_jobs_that_end_at_once_are_told(site: Slurm) -> None:
     """As where the nodes have no such Python: submitting more of them is of no use."""
     site_without = {"gangsaw.slurm.prologue": ["exit 1"], "gangsaw.slurm.maximum-jobs": 6}
     message = r"\d+ jobs in a row ended before they had a worker: see .*logs"
-    with (
-        dask.config.set(site_without),
-        pytest.raises(JobFailed, match=message),
-        api.workers(cluster="slurm", workers=6, silent=True),
-    ):
-        pass
+    with fault(PARTS, "jobs that end at once") as run:
+        with (
+            dask.config.set(site_without),
+            pytest.raises(JobFailed, match=message) as failed,
+            api.workers(cluster="slurm", workers=6, silent=True),
+        ):
+            pass
+        run.said[""] = str(failed.value)
     all_jobs_end(site)

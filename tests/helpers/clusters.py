@@ -9,7 +9,9 @@ from distributed import Client, LocalCluster
 
 
 @contextmanager
-def in_process(workers: int = 2, threads: int = 1, protocol: str = "inproc://") -> Iterator[Client]:
+def in_process(
+    workers: int = 2, threads: int = 1, memory: int | str = "auto", protocol: str = "inproc://"
+) -> Iterator[Client]:
     """Workers of this process on the loopback; "tcp://" lets others reach their scheduler.
 
     The dashboard's default port is 8787 for every cluster: of two processes that test at the same
@@ -19,6 +21,7 @@ def in_process(workers: int = 2, threads: int = 1, protocol: str = "inproc://") 
         LocalCluster(
             n_workers=workers,
             threads_per_worker=threads,
+            memory_limit=memory,
             processes=False,
             protocol=protocol,
             host=None if protocol == "inproc://" else "127.0.0.1",

@@ -18,7 +18,7 @@ from kills.commands import COMMANDS
 from kills.killing import Counts, Killing
 from kills.page import page
 
-A_ROUND = 5  # kills: counts are written after each
+A_ROUND = 20  # kills: counts are written after each
 
 
 def main() -> None:

@@ -43,7 +43,8 @@ class Killing:
 
     def __init__(self, command: Command, folder: Path, seed: int) -> None:
         self.command, self.folder, self.rng = command, folder, random.Random(seed)
-        self.said, self.worker_killed = folder / "said", False
+        self.said = folder / "said"
+        self.worker_killed = False  # in this run
         command.prepare(folder)
         for words in command.before:
             self.end(self.begin(words))
@@ -98,35 +99,38 @@ class Killing:
             counts.runs += 1
             began = time.monotonic()
             process = self.begin(words)
-            if self.is_killed(process, calm=counts.kills >= kills, counts=counts):
-                words = self.again
-                continue
-            if not self.has_ended_well(process):
-                words = self.again
-                continue
-            assert self.command.found(self.folder).items() >= self.wanted.items()
-            assert self.worker_killed or not list(self.folder.rglob("*.partial"))
-            counts.whole += 1
-            self.seconds = min(self.seconds, time.monotonic() - began)  # the first one compiled
-            return
+            if not self.is_killed(process, counts, kills) and self.has_ended_well(process):
+                break
+            words = self.again
+        assert self.command.found(self.folder).items() >= self.wanted.items()
+        assert self.worker_killed or not list(self.folder.rglob("*.partial"))
+        counts.whole += 1
+        self.seconds = min(self.seconds, time.monotonic() - began)  # the first one compiled
 
-    def is_killed(self, process: subprocess.Popen[bytes], calm: bool, counts: Counts) -> bool:
-        """Kill something of it in time; return whether that ended the run."""
+    def is_killed(self, process: subprocess.Popen[bytes], counts: Counts, kills: int) -> bool:
+        """Kill parts of a run at any time of it; return whether that ended the run."""
         self.worker_killed = False
-        if calm:
-            return False
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(timeout=self.rng.uniform(0.2, 1.0) * self.seconds)
-            return False
-        victim = self.rng.choice(VICTIMS)
-        counts.kills += 1
-        if victim != "worker":
+        while counts.kills < kills:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=self.rng.uniform(0.0, 1.0) * self.seconds)
+                return False
+            victim = self.rng.choice(VICTIMS)
+            if victim == "worker":
+                counts.kills += self.has_lost_worker(process)
+                continue
             kill_job(process, victim)
-            return True
-        if own := sorted(session(process.pid) - {process.pid}):
+            was_killed = process.returncode == -signal.SIGKILL  # else it ended just before
+            counts.kills += was_killed
+            return was_killed
+        return False
+
+    def has_lost_worker(self, process: subprocess.Popen[bytes]) -> bool:
+        """Kill a process of a run other than the client, if there is one."""
+        own = sorted(session(process.pid) - {process.pid})
+        with suppress(ProcessLookupError, IndexError):
+            os.kill(self.rng.choice(own), signal.SIGKILL)
             self.worker_killed = True
-            with suppress(ProcessLookupError):
-                os.kill(self.rng.choice(own), signal.SIGKILL)
+            return True
         return False
 
     def clear(self) -> None:

@@ -41,7 +41,8 @@ log = logging.getLogger(__name__)
 
 POLL_SECONDS = 2.0  # between two checks for lost workers while nothing finishes
 TICK_SECONDS = 0.002  # between two checks for results; most find several
-
+HEARD_SECONDS = 5.0  # within which a scheduler answers that does not hang
+MOST_FAILED = 100  # chunks, while the others go on
 MOST_STRANGE = 1000  # tasks that strangers may have had when they are found
 
 Key = tuple[str, int]
@@ -125,7 +126,9 @@ class InFlight(Generic[BatchT, ResultT]):
         self.workers: Workers = {}  # admitted, when they were last seen
         self.is_drained = False  # all batches are in flight
         self.turnaround = Turnaround()
+        self.failed: list[ChunkFailed] = []  # for good, while the others go on
         self.strange = 0  # tasks that workers could not load
+        self.is_unheard = False  # the scheduler does not answer
 
     def run(self, batches: Iterator[BatchT], on_done: Callable[[BatchT, ResultT], None]) -> None:
         """Do all batches; see `window.run`."""
@@ -149,6 +152,7 @@ class InFlight(Generic[BatchT, ResultT]):
                         on_done(batch, result)
                         self.tally.landed()
                     self.take_back(flight.batches[n:], done.error)
+            self.check_failed()
         finally:
             self.cancel()
 
@@ -174,12 +178,19 @@ class InFlight(Generic[BatchT, ResultT]):
         return taken(batches, n, self.interrupts)
 
     def take_back(self, undone: Sequence[BatchT], error: ChunkFailed | None) -> None:
-        """Take batches that a task did not do; the one that failed goes alone: Dask retries it."""
-        if self.left is not None:
-            self.left += len(undone)
+        """Take batches that a task did not do; the one that failed goes alone: Dask retries it.
+
+        It does not where it failed for good.
+        """
         if error is not None:
-            self.alone.append(undone[0])
-        self.again.extend(undone if error is None else undone[1:])
+            failed, *undone = undone
+            if error.passing:
+                self.alone.append(failed)
+            else:
+                self.failed.append(error)
+        if self.left is not None:
+            self.left += len(undone) + (error is not None and error.passing)
+        self.again.extend(undone)
 
     def submit(self, flight: _Flight[BatchT]) -> None:
         """Submit a task that is new."""
@@ -267,18 +278,22 @@ class InFlight(Generic[BatchT, ResultT]):
                 self.start(flight, others, allow_others=False)
 
     def met_stranger(self, result: object) -> bool:
-        """Whether a task came to a worker that has no such gangsaw, and is left out from now on."""
+        """Whether a task came to a worker that has no such gangsaw, and is left out from now on.
+
+        Or as soon as it answers, or the scheduler does: either may be busy.
+        """
         error = result[1] if isinstance(result, tuple) else None
         if not isinstance(error, (ImportError, AttributeError)):
             return False
         self.handshake.ask_again()
         self.has_workers()
         self.strange += 1
-        return bool(self.handshake.left_out) and self.strange < MOST_STRANGE
+        is_known = not self.is_unheard and self.handshake.is_complete
+        return (bool(self.handshake.left_out) or not is_known) and self.strange < MOST_STRANGE
 
     def check(self, future: Future, result: object) -> None:
         """Raise JobFailed unless the future has its results."""
-        if isinstance(result, Done) and result.error is not None and not result.error.passing:
+        if isinstance(result, Done) and result.error is not None and self.ends(result.error):
             raise JobFailed(str(result.error)) from result.error
         if future.status == "error":
             error = result[1] if isinstance(result, tuple) else None  # it is sys.exc_info()
@@ -286,20 +301,45 @@ class InFlight(Generic[BatchT, ResultT]):
         if future.status == "cancelled" or isinstance(result, BaseException):
             raise self.lost()
 
+    def ends(self, error: ChunkFailed) -> bool:
+        """Whether a chunk's error ends the job at once: what else is done would be kept nowhere."""
+        if error.passing:
+            return False
+        goes_on = error.is_its_own and self.options.device == "cpu" and hasattr(self.task, "commit")
+        return not goes_on or len(self.failed) >= MOST_FAILED
+
+    def check_failed(self) -> None:
+        """Raise JobFailed if there are chunks that failed while the others went on."""
+        if self.failed:
+            more = f", and {len(self.failed) - 1} more" if len(self.failed) > 1 else ""
+            raise JobFailed(f"{self.failed[0]}{more}") from self.failed[0]
+
     def has_workers(self) -> bool:
         """Follow the workers; return whether each pool with something in flight has one."""
         if any(future.status == "cancelled" for future in self.flying):
             raise self.lost()
+        asked = time.monotonic()
         try:
-            found = workers_of(self.client)
+            found = workers_of(self.client, HEARD_SECONDS)
+        except TimeoutError:
+            self.say_unheard(time.monotonic() - asked)
+            return True
         except (OSError, RuntimeError, ValueError):  # broken, closing and closed client
             raise self.lost() from None
+        self.is_unheard = False
         self.workers = workers = self.handshake.admitted(found)
         self.looked = time.monotonic()
         for pool in self.pools:
             pool.update(workers)
         self.missing = next((p for p in self.pools if p.flying and not p.can_run(workers)), None)
         return self.missing is None
+
+    def say_unheard(self, seconds: float) -> None:
+        """Log once that the scheduler is there, and hangs, or that its network does."""
+        if not self.is_unheard:
+            where = self.client.scheduler.address
+            log.warning("the scheduler at %s has not answered for %.0f s", where, seconds)
+        self.is_unheard = True
 
     def lost(self) -> JobFailed:
         """Return the error that the scheduler is gone."""

@@ -89,6 +89,11 @@ class Handshake:
             log.warning("worker %s is left out: it %s", name, self.left_out[address])
         return found
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether all workers that were asked have answered."""
+        return not self._silent
+
     def ask_again(self) -> None:
         """Let `admitted` ask those once more that did not answer in time."""
         self._asked -= self._silent
@@ -119,7 +124,7 @@ class Handshake:
 def _answers(
     client: Client, addresses: Sequence[str], paths: Sequence[str]
 ) -> dict[str, Answer | Exception]:
-    """Return what the workers answer, of those that do in time."""
+    """Return what the workers answer, of those that do in time, and do not die before."""
 
     # as text: a function would be code of this Python, or need gangsaw to be unpickled
     text = f"from __future__ import annotations\n{inspect.getsource(answer)}"
@@ -135,7 +140,8 @@ def _answers(
         for future in late:
             future.cancel()
         good = [future.result() for future in done if future.exception() is None]
-        return {address: found for one in good for address, found in one.items()}
+        pairs = (item for one in good for item in one.items())
+        return {a: found for a, found in pairs if not isinstance(found, OSError)}  # it was lost
 
     if not addresses:
         return {}
@@ -147,7 +153,23 @@ def _named(address: str, worker: Worker) -> str:
     return address if name == address else f"{address} ({name})"
 
 
-def workers_of(client: Client) -> dict[str, Worker]:
-    """Return all workers by address, as the scheduler describes them."""
-    # the default of some versions is the first five
-    return dict(client.scheduler_info(n_workers=-1)["workers"])
+def workers_of(client: Client, seconds: float | None = None) -> dict[str, Worker]:
+    """Return all workers by address, as the scheduler describes them.
+
+    Raises
+    ------
+    TimeoutError : it does not answer within so many seconds
+    OSError, RuntimeError, ValueError : the client is closed
+    """
+    # the default of some versions is the first five; others know no such number
+    knows = "n_workers" in inspect.signature(client.scheduler_info).parameters
+    every = {"n_workers": -1} if knows else {}
+    if client.scheduler is None:
+        raise ValueError("the client is closed")
+    try:
+        found = client.sync(client.scheduler.identity, **every, callback_timeout=seconds)
+    except TimeoutError:
+        raise
+    except OSError:  # a scheduler that is gone cancels the futures, too
+        found = client.scheduler_info(n_workers=-1)
+    return dict(found["workers"])
