@@ -9,7 +9,7 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from gangsaw.codecs.core.errors import BadParams, DeviceError, GangsawError, JobFailed
 from gangsaw.codecs.core.options import listed
@@ -41,9 +41,12 @@ from gangsaw.tasks.jobs.verification.verify import Report
 from gangsaw.tasks.jobs.verification.verify import verify as check
 from gangsaw.tasks.open_files import closes_files
 from gangsaw.tasks.source import Source, Stream
+from gangsaw.tasks.store.address import opened_with
 from gangsaw.tasks.store.layout import ChunkChoice
 from gangsaw.tasks.store.stamps import Watch, Watched
 from gangsaw.tasks.store.zipped import packed_target, zarr_at
+
+StorageOptions: TypeAlias = Mapping[str, object] | None
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -64,6 +67,7 @@ def compress(
     client: Client | None = None,
     resume: bool = False,
     overwrite: bool = False,
+    storage_options: StorageOptions = None,
     on_progress: OnProgress | None = None,
     **options: object,
 ) -> Summary:
@@ -84,6 +88,9 @@ def compress(
     client : Dask client; None works in this process, with its threads
     resume : finish what an earlier run with the same source and options began
     overwrite : replace an existing store
+    storage_options : of the file systems (fsspec) of addresses, source and target, such as
+        {"key": ..., "secret": ..., "endpoint_url": ...} of s3://; None leaves them to the
+        environment
     on_progress : called after each batch of chunks
     **options : options of codecs and formats, as of the command line: bit_depth="auto",
         effort="fast", shape=(224, 512, 614) of a raw file; of all formats are `variables`,
@@ -100,10 +107,10 @@ def compress(
         The job stopped; `resume` goes on from there.
     """
     of_codecs, of_source = split_options(options)
-    opened, watch = opened_source(source, of_source)
+    opened, watch = opened_source(opened_with(source, storage_options), of_source)
     return encode(
         opened,
-        target,
+        opened_with(target, storage_options),
         Recipe(codec, params or {}, None if block is None else tuple(block), of_codecs, chunks),
         device=device,
         client=client,
@@ -203,6 +210,7 @@ def decompress(
     overwrite: bool = False,
     resume: bool = False,
     accept_loss: bool = False,
+    storage_options: StorageOptions = None,
     on_progress: OnProgress | None = None,
     **own: object,
 ) -> tuple[str, ...]:
@@ -212,14 +220,15 @@ def decompress(
     that format takes. Some formats write several targets. What the format has no place for is
     an error that names each item, unless `accept_loss` leaves it out: then it is returned, in
     words. Raises BadParams also for samples that it cannot hold or a file that stands in the way,
-    JobFailed where work stopped; `resume` finishes a Zarr store that stopped.
+    JobFailed where work stopped; `resume` finishes a Zarr store that stopped. `storage_options` are
+    those of `compress`.
     """
-    opened = open_source(str(store), source)
+    opened = open_source(str(opened_with(store, storage_options)), source)
     watch = Watch.of(opened)
     work = Work(overwrite, resume, client, on_progress, jobs.decompress, accept_loss)
     wanted = replace(wanted := options or ExportOptions(), own={**wanted.own, **own})
     with watch.held(), published_if(watch.check):
-        return export(opened, paths_of(target), wanted, work)
+        return export(opened, paths_of(opened_with(target, storage_options)), wanted, work)
 
 
 @closes_files
@@ -229,12 +238,14 @@ def verify(
     against: str | Path | Sequence[str | Path] | Source | Stream | None = None,
     device: str = "cpu",
     client: Client | None = None,
+    storage_options: StorageOptions = None,
     on_progress: OnProgress | None = None,
     **options: object,
 ) -> Report:
     """Check that every chunk of a store is there, whole and decodable; compare with `against`.
 
-    `device` and `options` are those of `compress`, as far as they tell of `against`.
+    `device`, `storage_options` and `options` are those of `compress`, the last as far as they tell
+    of `against`.
     The paths of `against` are read by their field's own library where it is installed; the report's
     `readers` say by which. Raises BadParams where there is no such store, JobFailed where its job
     is not finished, or what it is compared with changes meanwhile. What is wrong with the store is
@@ -242,6 +253,8 @@ def verify(
     """
     if "://" not in str(store) and not Path(store).exists():
         raise BadParams(f"{store}: no such store")
+    store = opened_with(store, storage_options)
+    against = opened_with(against, storage_options)
     wanted = source_options(options, options)
     if against is None and (asked := flags_given(wanted)):
         raise BadParams(f"{listed(asked)} tells of a source: name it by --against")
@@ -270,29 +283,33 @@ def options_for(device: str, client: Client | None) -> Options:
     return Options(device=checked_device(device))
 
 
-def info(store: str | Path) -> StoreInfo:
+def info(store: str | Path, *, storage_options: StorageOptions = None) -> StoreInfo:
     """Return figures of a store, read from its metadata and the index of each chunk."""
-    return describe(str(store))
+    return describe(str(opened_with(store, storage_options)))
 
 
-def open(store: str | Path, **options: object) -> xr.Dataset:  # as xarray and zarr call it
+def open(  # as xarray and zarr call it
+    store: str | Path, *, storage_options: StorageOptions = None, **options: object
+) -> xr.Dataset:
     """Return a store as an xarray data set of dask arrays, a dask chunk per Zarr chunk.
 
-    `options` go to `xarray.open_zarr`.
+    `storage_options` are those of `compress`; `options` go to `xarray.open_zarr`.
     """
     wanted = {"chunks": {}, **options}
-    opened: xr.Dataset = import_module("xarray").open_zarr(zarr_at(str(store)), **wanted)
+    opened: xr.Dataset = import_module("xarray").open_zarr(
+        zarr_at(str(opened_with(store, storage_options))), **wanted
+    )
     return opened
 
 
-def plot(store: str | Path) -> Figure:
+def plot(store: str | Path, *, storage_options: StorageOptions = None) -> Figure:
     """Return a figure: bits per sample of each block, or of a scene also false colours and bands.
 
     Raises BadParams for a store without blocks, CorruptChunk for damaged chunks.
     """
     from gangsaw.tasks.jobs.figures.plots import figure_of
 
-    return figure_of(info(store))
+    return figure_of(info(store, storage_options=storage_options))
 
 
 @contextmanager

@@ -82,6 +82,24 @@ class SourceArray(Description, Protocol):
         """
 
 
+@runtime_checkable
+class FarArray(SourceArray, Protocol):
+    """An array that may be behind a network: what will be read can be asked for before."""
+
+    @property
+    def is_far(self) -> bool:
+        """Whether it is."""
+
+    def begin(self, region: Region) -> bool:
+        """Begin to read a region; False where too much is on its way, or nothing is gained."""
+
+    def ready(self, region: Region) -> None:
+        """Wait for what `begin` began; errors are raised by `read`."""
+
+    def forget(self, region: Region) -> None:
+        """Let go of what `begin` began."""
+
+
 class Bordered:
     """An array whose `read` raises errors of ours, whatever a library raises in it.
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Generator, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from typing import Generic, TypeVar, cast
 
+from gangsaw.tasks.engine.ahead import ReadAhead
 from gangsaw.tasks.engine.failure import ChunkFailed
 from gangsaw.tasks.engine.pace import TASK_SECONDS
 from gangsaw.tasks.engine.pools import Device
@@ -25,7 +26,7 @@ class Done(Generic[ResultT]):
     Attributes
     ----------
     results : of the first batches, in order
-    seconds : that they took, without waiting for a disk
+    seconds : that they took, without waiting for a disk or a network
     error : of the next batch; a value, so that Dask does not repeat the others
     """
 
@@ -45,15 +46,15 @@ def do_batches(
     Raises ChunkFailed, so that Dask tries again, for a transient error of a single batch.
     """
     results: list[ResultT] = []
-    began, failed = time.perf_counter(), None
+    began, failed, ahead = time.perf_counter(), None, ReadAhead[BatchT](task)
     try:
         if device == "gpu":
             results += cast("DeviceTask[BatchT, ResultT]", task).on_device(batches)
         else:
-            _do_in_time(task, batches, results, most_seconds)
+            _do_in_time(task, ahead.of(batches), results, most_seconds)
     except ChunkFailed as error:
         failed = error
-    seconds = time.perf_counter() - began
+    seconds = time.perf_counter() - began - ahead.waited
     if results and getattr(task, "waits", False):
         _only_waits_now()  # so that the next batch does not wait for the sync
     try:
@@ -67,16 +68,17 @@ def do_batches(
 
 def _do_in_time(
     task: Task[BatchT, ResultT],
-    batches: Sequence[BatchT],
+    batches: Generator[BatchT],
     results: list[ResultT],
     most_seconds: float,
 ) -> None:
     """Append results until so much time has passed; those before an error stay."""
     end = time.perf_counter() + most_seconds
-    for batch in batches:
-        results.append(task(batch))
-        if time.perf_counter() > end:
-            return
+    with closing(batches):  # lets go of what was read for the others
+        for batch in batches:
+            results.append(task(batch))
+            if time.perf_counter() > end:
+                return
 
 
 def commit(

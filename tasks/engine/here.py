@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -11,11 +12,14 @@ from typing import TypeVar
 from gangsaw.cluster.interrupts import Waiting
 from gangsaw.codecs.core.errors import JobFailed
 from gangsaw.codecs.core.memory.threads import thread_limit
+from gangsaw.tasks.engine.ahead import ReadAhead
 from gangsaw.tasks.engine.batches import commit, committed_on_device
 from gangsaw.tasks.engine.failure import ChunkFailed
 from gangsaw.tasks.engine.memory import check_memory, this_process, threads_that_fit
 from gangsaw.tasks.engine.pools import SLOTS, TASKS_PER_THREAD
 from gangsaw.tasks.engine.work import DeviceTask, Task
+
+COMMITS = 16  # batches whose results are becoming safe: a store far away takes its time for each
 
 BatchT = TypeVar("BatchT")
 ResultT = TypeVar("ResultT")
@@ -27,13 +31,25 @@ def one_by_one(
     on_done: Callable[[BatchT, ResultT], None],
     interrupts: Waiting,
 ) -> None:
-    """Do the batches in this thread."""
+    """Do the batches in this thread, while others wait until their results are safe."""
     check_memory(task.peak_bytes, [this_process()])
-    for batch in batches:
-        interrupts.let_in()
-        with _final():
-            results = _committed(task, [batch])
-        on_done(batch, *results)
+    safe: deque[tuple[BatchT, ResultT, Future[None]]] = deque()
+
+    def land(most: int) -> None:
+        while safe and (len(safe) > most or safe[0][2].done()):
+            batch, result, committed = safe.popleft()
+            with _final():
+                committed.result()
+            on_done(batch, result)
+
+    with ThreadPoolExecutor(COMMITS, "gangsaw-commit") as pool:
+        for batch in ReadAhead[BatchT](task).of(batches):
+            interrupts.let_in()
+            with _final():
+                result = task(batch)
+            safe.append((batch, result, pool.submit(commit, task, [batch], [result])))
+            land(COMMITS)
+        land(0)
 
 
 def in_threads(

@@ -39,6 +39,19 @@ class CommittingTask(Protocol[BatchIn, ResultIn]):
         """
 
 
+class ReadingTask(Protocol[BatchIn]):
+    """A task that can read for batches that are still to be done, where reading means to wait."""
+
+    def begin(self, batch: BatchIn, /) -> bool:
+        """Begin to read for a batch; False where too much is on its way, or nothing is gained."""
+
+    def ready(self, batch: BatchIn, /) -> None:
+        """Wait for what `begin` began; errors are raised where the batch is done."""
+
+    def forget(self, batch: BatchIn, /) -> None:
+        """Let go of what `begin` began: the batch is not done here, or is done."""
+
+
 class CarryingTask(Protocol):
     """A task whose batches hold their samples: few of them may be on their way at once."""
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.store.partial import part_of, sweep
 
 _CHECK: ContextVar[Callable[[], None]] = ContextVar("check", default=lambda: None)
 
@@ -39,8 +39,8 @@ def whole_files(targets: Sequence[Path], *, overwrite: bool) -> Iterator[list[Pa
     """
     for target in targets:
         check_target(target, overwrite=overwrite)
-    token = uuid.uuid4().hex[:8]
-    parts = [target.with_name(f".{target.name}.{token}.partial") for target in targets]
+        sweep(target)
+    parts = [part_of(target) for target in targets]
     try:
         yield parts
         _CHECK.get()()
@@ -74,9 +74,9 @@ def whole_folder(target: Path, mark: str, *, overwrite: bool) -> Iterator[Path]:
         raise BadParams(f"{target} exists: give another name, {hint}")
     if not target.parent.is_dir():
         raise BadParams(f"{target.parent}: no such directory; make it first")
-    token = uuid.uuid4().hex[:8]
-    part = target.with_name(f".{target.name}.{token}.partial")
-    old = target.with_name(f".{target.name}.{token}.old")
+    sweep(target)
+    part = part_of(target)
+    old = part.with_suffix(".old")
     try:
         yield part
         _CHECK.get()()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Generic, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from gangsaw.tasks.engine.window import Options, run
 from gangsaw.tasks.jobs.device import share_of_device
@@ -37,6 +37,20 @@ class BatchFunction(Protocol[BatchIn, ResultT]):
 
     def commit(self, results: Sequence[ResultT], /) -> None:
         """Return when the results are safe."""
+
+
+@runtime_checkable
+class ReadingFunction(Protocol[BatchIn]):
+    """A function that can read for batches that are still to be done: see `ReadingTask`."""
+
+    def begin(self, batch: BatchIn, /) -> bool:
+        """Begin to read for a batch; False where too much is on its way, or nothing is gained."""
+
+    def ready(self, batch: BatchIn, /) -> None:
+        """Wait for what `begin` began."""
+
+    def forget(self, batch: BatchIn, /) -> None:
+        """Let go of what `begin` began."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +117,21 @@ class ArraysTask(Generic[BatchT, ResultT]):
     def __call__(self, item: ArrayBatch[BatchT, ResultT]) -> ResultT:
         """Do the batch."""
         return item.function(item.batch)
+
+    def begin(self, item: ArrayBatch[BatchT, ResultT]) -> bool:
+        """Begin to read for a batch; False where too much is on its way, or nothing is gained."""
+        function = item.function
+        return isinstance(function, ReadingFunction) and function.begin(item.batch)
+
+    def ready(self, item: ArrayBatch[BatchT, ResultT]) -> None:
+        """Wait for what `begin` began."""
+        if isinstance(item.function, ReadingFunction):
+            item.function.ready(item.batch)
+
+    def forget(self, item: ArrayBatch[BatchT, ResultT]) -> None:
+        """Let go of what `begin` began."""
+        if isinstance(item.function, ReadingFunction):
+            item.function.forget(item.batch)
 
     def on_device(self, items: Sequence[ArrayBatch[BatchT, ResultT]]) -> list[ResultT]:
         """Do the batches on the GPU of this process, those of an array at once."""

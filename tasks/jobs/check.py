@@ -18,10 +18,10 @@ from gangsaw.codecs.core.errors import CorruptChunk, GangsawError
 from gangsaw.tasks.engine.failure import naming
 from gangsaw.tasks.jobs.device import DeviceCoder, at_once_or_apart, runs_on_gpu
 from gangsaw.tasks.source import SourceArray
-from gangsaw.tasks.store.chunks import ArrayCoder, array_coder
+from gangsaw.tasks.store.chunks import ArrayCoder, array_coder, chunk_key
 from gangsaw.tasks.store.dataset.carried import without_padding
 from gangsaw.tasks.store.dataset.texts import bytes_of
-from gangsaw.tasks.store.place import Place
+from gangsaw.tasks.store.place import Place, read_again
 from gangsaw.tasks.store.state.records import Records
 
 Found: TypeAlias = "NumpyArray | CorruptChunk"  # samples of a chunk, or what is wrong with it
@@ -65,6 +65,21 @@ class CheckChunks:
 
     def commit(self, _: Sequence[Checked]) -> None:
         """Nothing was written, so nothing has to become safe."""
+
+    def begin(self, expected: Records) -> bool:
+        """Begin to read the chunks; False where too much is on its way, or nothing is gained."""
+        rows = zip(expected.batch, expected.rows["stored"].tolist(), strict=True)
+        return all(self.place.begin(chunk_key(self.metadata, n), size) for n, size in rows)
+
+    def ready(self, expected: Records) -> None:
+        """Wait for what `begin` began."""
+        for number in expected.batch:
+            self.place.ready(chunk_key(self.metadata, number))
+
+    def forget(self, expected: Records) -> None:
+        """Let go of what `begin` began."""
+        for number in expected.batch:
+            self.place.forget(chunk_key(self.metadata, number))
 
     def __call__(self, expected: Records) -> Checked:
         """Check the chunks that these records of the manifest name."""
@@ -114,9 +129,12 @@ class CheckChunks:
         return stored if isinstance(stored, CorruptChunk) else _decoded(coder, number, stored)
 
     def _stored(self, coder: ArrayCoder, number: int, row: np.void) -> Buffer | CorruptChunk:
-        with naming(f"{self.place}/{coder.key(number)}"):
-            stored = self.place.get(coder.key(number))
-        return _checked_bytes(stored, row)
+        key = coder.key(number)
+        with naming(f"{self.place}/{key}"):
+            try:
+                return read_again(self.place, lambda: _checked_bytes(self.place.get(key), row))
+            except CorruptChunk as error:
+                return error
 
     def _decoded_on_device(
         self, coder: DeviceCoder, rows: Sequence[tuple[int, np.void]], copies: Copies
@@ -163,13 +181,14 @@ def _bits(a: NumpyArray) -> NDArray[np.uint8]:
     return np.frombuffer(native.tobytes(), np.uint8) if a.ndim == 0 else native.view(np.uint8)
 
 
-def _checked_bytes(stored: Buffer | None, row: np.void) -> Buffer | CorruptChunk:
+def _checked_bytes(stored: Buffer | None, row: np.void) -> Buffer:
+    """Return the bytes of a chunk; raise CorruptChunk unless they are those of the manifest."""
     if stored is None:
-        return CorruptChunk("missing: Zarr would read fill values here")
+        raise CorruptChunk("missing: Zarr would read fill values here")
     if len(stored) != row["stored"]:
-        return CorruptChunk(f"{len(stored)} bytes, the manifest says {row['stored']}")
+        raise CorruptChunk(f"{len(stored)} bytes, the manifest says {row['stored']}")
     if crc32c(stored.as_numpy_array()) != row["crc32c"]:
-        return CorruptChunk("the checksum differs from the manifest's")
+        raise CorruptChunk("the checksum differs from the manifest's")
     return stored
 
 

@@ -20,7 +20,7 @@ from gangsaw.tasks.jobs.arrays import ArrayWork, run_arrays
 from gangsaw.tasks.jobs.choice.choose import choose_layout
 from gangsaw.tasks.jobs.device import host_notes, launch_batches
 from gangsaw.tasks.jobs.resume import ArrayRun, can_be_resumed
-from gangsaw.tasks.jobs.transcode import Transcode
+from gangsaw.tasks.jobs.transcode import Transcode, ahead_bytes
 from gangsaw.tasks.source import Source, SourceArray
 from gangsaw.tasks.store.chunks import METADATA, ArrayCoder
 from gangsaw.tasks.store.dataset.paths import check_paths
@@ -35,8 +35,9 @@ from gangsaw.tasks.store.place import Place, open_place
 from gangsaw.tasks.store.skeleton import Skeleton, build_skeleton
 from gangsaw.tasks.store.stamps import Watched
 from gangsaw.tasks.store.state.journal import Journal
+from gangsaw.tasks.store.state.lease import Lease, leased
 from gangsaw.tasks.store.state.records import Records
-from gangsaw.tasks.store.state.target import Target, choose_target, write_skeleton
+from gangsaw.tasks.store.state.target import choose_target, write_skeleton
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -122,17 +123,24 @@ def compress(
     final = open_place(target, writable=True)
     _check_apart(source, final)
     place = choose_target(final, skeleton.jobs, resume=resume, overwrite=overwrite)
-    if resume:
-        place.work.clean()
-    write_skeleton(place, skeleton.objects, skeleton.jobs)
-    arrays = [
-        ArrayRun(_function(array, place.work, skeleton, layouts[array.name], durable), job)
-        for array, job in zip(source.arrays, skeleton.jobs.values(), strict=True)
-    ]
-    meter = Meter(sum(array.job.n_chunks for array in arrays), on_progress, started)
-    with watch.held(lambda: _give_up(arrays)):
-        _run(arrays, meter, client, _seeing(options, source, place.work))
-    _finish(arrays, place)
+    with leased(place.work, next(iter(skeleton.jobs))) as lease:
+        if resume:
+            place.work.clean()
+        write_skeleton(place, skeleton.objects, skeleton.jobs)
+        how = {"durable": durable, "again": client is not None}  # no worker is lost where none is
+        arrays = [
+            ArrayRun(_function(array, place.work, skeleton, layouts[array.name], **how), job)
+            for array, job in zip(source.arrays, skeleton.jobs.values(), strict=True)
+        ]
+        meter = Meter(sum(array.job.n_chunks for array in arrays), on_progress, started)
+        with watch.held(lambda: _give_up(arrays)):
+            _run(arrays, meter, client, _seeing(options, source, place.work), lease)
+        had_manifests = [array.had_manifest for array in arrays]
+        for array in arrays:
+            array.finish()
+    place.publish()
+    if not all(had_manifests):  # repairing a finished store is no reason
+        place.drop_given_up()
     notes = host_notes(
         {a.function.source.name: a.function.metadata for a in arrays}, "encode", options
     )
@@ -196,7 +204,13 @@ def _check_apart(source: Source, final: Place) -> None:
 
 
 def _function(
-    array: SourceArray, work: Place, skeleton: Skeleton, layout: ArrayLayout, durable: bool
+    array: SourceArray,
+    work: Place,
+    skeleton: Skeleton,
+    layout: ArrayLayout,
+    *,
+    durable: bool,
+    again: bool,
 ) -> Transcode:
     job, place = skeleton.jobs[array.name], work / array.name
     return Transcode(
@@ -206,11 +220,16 @@ def _function(
         journal=Journal(place, job.fingerprint, job.batch_chunks),
         peak_bytes=layout.peak_bytes(array),
         durable=durable,
+        again=again,
     )
 
 
 def _run(
-    arrays: Sequence[ArrayRun], meter: Meter, client: Client | None, options: Options | None
+    arrays: Sequence[ArrayRun],
+    meter: Meter,
+    client: Client | None,
+    options: Options | None,
+    lease: Lease,
 ) -> None:
     """Do the remaining batches of all arrays."""
     if options is not None and options.device == "gpu":
@@ -219,6 +238,7 @@ def _run(
     waits = any(array.function.durable for array in arrays)
 
     def on_done(array: int, records: Records) -> None:
+        lease.check()
         arrays[array].add(records)
         meter.add(*_sums([records]))
 
@@ -233,9 +253,14 @@ def _work(array: ArrayRun) -> ArrayWork[range, Records]:
         function=array.function,
         batches=array.left,
         batch_bytes=batch_bytes,
-        peak_bytes=array.function.peak_bytes,
+        peak_bytes=array.function.peak_bytes + _ahead(array),
         launch_batches=launch_batches(array.coder, array.job.batch_chunks, "encode"),
     )
+
+
+def _ahead(array: ArrayRun) -> int:
+    function = array.function
+    return ahead_bytes(function.source, function.target, array.coder.chunk_bytes)
 
 
 def check_codecs(metadata: Mapping[str, bytes]) -> None:
@@ -259,16 +284,6 @@ def _has_backend(metadata: bytes) -> bool:
     """Whether its codec knows devices; what they do not do for it is noted in the summary."""
     codec = ArrayCoder(metadata).array.serializer
     return isinstance(codec, BlockCodec) and BlockCodec.has_kernels(codec, "encode")
-
-
-def _finish(arrays: Iterable[ArrayRun], place: Target) -> None:
-    """Write the manifests; put the store where the user wants it."""
-    had_manifests = [array.had_manifest for array in arrays]
-    for array in arrays:
-        array.finish()
-    place.publish()
-    if not all(had_manifests):  # repairing a finished store is no reason
-        place.drop_given_up()
 
 
 def _sums(entries: Iterable[Records]) -> tuple[int, int, int]:

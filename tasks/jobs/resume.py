@@ -37,6 +37,8 @@ class ArrayRun:
         self.had_manifest = self._is_finished = manifest is not None
         if manifest is not None:
             self._reopen(manifest, self._lost())
+        elif self.entries:
+            self._repeat(self._lost())
         self.repaired = self.left
 
     @cached_property
@@ -77,13 +79,17 @@ class ArrayRun:
             return
         done = {records.first: records for records in split(manifest, self.job.batches, self.coder)}
         self.entries = {**done, **self.entries}
+        self._repeat(lost)
+
+    def _repeat(self, lost: set[int]) -> None:
+        """Forget finished batches whose chunks are gone."""
         for batch in self.job.batches:
-            if not lost.isdisjoint(batch):
+            if batch.start in self.entries and not lost.isdisjoint(batch):
                 del self.entries[batch.start]
-                self.function.journal.forget(batch)
+                self.function.journal.delete(batch)
 
     def _lost(self) -> set[int]:
-        """Return the numbers of chunks that are in the manifest and not in the store."""
+        """Return the numbers of chunks that are not in the store; a listing tells, no chunk."""
         present = set(self.function.target.walk())
         key = self.coder.key
         return {number for number in range(self.job.n_chunks) if key(number) not in present}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,9 +14,10 @@ from gangsaw.codecs.core.cuda.streams import own_stream
 from gangsaw.codecs.core.errors import CorruptChunk, GangsawError
 from gangsaw.tasks.engine.failure import naming
 from gangsaw.tasks.jobs.device import DeviceCoder, at_once_or_apart, runs_on_gpu
-from gangsaw.tasks.source import SourceArray
-from gangsaw.tasks.store.chunks import ArrayCoder, ChunkGrid, array_coder, chunk_key
+from gangsaw.tasks.source import FarArray, Region, SourceArray
+from gangsaw.tasks.store.chunks import ArrayCoder, ChunkGrid, array_coder, chunk_key, chunk_region
 from gangsaw.tasks.store.dataset.texts import bytes_of
+from gangsaw.tasks.store.far import READ_BYTES, WRITE_BYTES
 from gangsaw.tasks.store.place import Place
 from gangsaw.tasks.store.state.journal import Journal
 from gangsaw.tasks.store.state.records import ROW, Records
@@ -36,6 +37,8 @@ class Transcode:
     journal : of the target array
     peak_bytes : memory that one chunk needs at most
     durable : whether chunks are synced to the disk before they are journalled
+    again : whether another may have done a batch already, as a worker that was lost: the journal
+        is asked first, where that takes no time
     """
 
     source: SourceArray
@@ -44,11 +47,33 @@ class Transcode:
     journal: Journal
     peak_bytes: int
     durable: bool = True
+    again: bool = True
+
+    def begin(self, batch: range) -> bool:
+        """Begin to read for a batch; False where too much is on its way, or nothing is gained."""
+        asks, source = self.again and self.journal.begin(batch), self.source
+        if not (isinstance(source, FarArray) and source.is_far):
+            return asks
+        return all(source.begin(region) for region in self._regions(batch))
+
+    def ready(self, batch: range) -> None:
+        """Wait for what `begin` began."""
+        self.journal.ready(batch)
+        if isinstance(self.source, FarArray):
+            for region in self._regions(batch):
+                self.source.ready(region)
+
+    def forget(self, batch: range) -> None:
+        """Let go of what `begin` began."""
+        self.journal.forget(batch)
+        if isinstance(self.source, FarArray):
+            for region in self._regions(batch):
+                self.source.forget(region)
 
     def __call__(self, batch: range) -> Records:
         """Return the records of the batch; a journalled batch is not repeated."""
         with naming(self.address(batch)):
-            if (found := self.journal.read(batch)) is not None:
+            if self.again and (found := self.journal.read(batch)) is not None:
                 return found  # by a worker that was lost before it could report
             with array_coder(self.metadata) as coder:
                 return self._put(coder, batch, (self._encoded(coder, number) for number in batch))
@@ -62,9 +87,12 @@ class Transcode:
     def flushed(self, done: Sequence[Records]) -> list[Records]:
         """Return the batches that are to be journalled, when their chunks are on the disk."""
         new = [records for records in done if not records.from_journal]
+        keys = [chunk_key(self.metadata, number) for records in new for number in records.batch]
+        for key in keys:
+            with naming(f"{self.target}/{key}"):
+                self.target.settle([key])
         if self.durable:
-            numbers = (number for records in new for number in records.batch)
-            self.target.flush(chunk_key(self.metadata, number) for number in numbers)
+            self.target.flush(keys)
         return new
 
     def on_device(self, batches: Sequence[range]) -> list[Records]:
@@ -72,7 +100,7 @@ class Transcode:
         if not runs_on_gpu(self.metadata, "encode"):
             return [self(batch) for batch in batches]
         with naming(self.address(range(batches[0].start, batches[-1].stop))):
-            found = {batch: self.journal.read(batch) for batch in batches}
+            found = {batch: self.journal.read(batch) if self.again else None for batch in batches}
             left = [batch for batch, records in found.items() if records is None]
             coder = DeviceCoder(self.metadata)
             encoded = iter(self._encoded_on_device(coder, [n for batch in left for n in batch]))
@@ -107,6 +135,9 @@ class Transcode:
             stored = at_once_or_apart(coder.encode, chunks, failed)
         return list(zip(stored, raw_bytes, strict=True))
 
+    def _regions(self, batch: range) -> Iterator[Region]:
+        return (chunk_region(self.metadata, number) for number in batch)
+
     def _read(self, grid: ChunkGrid, number: int) -> NumpyArray:
         region = grid.region(number)
         samples = self.source.read(region)
@@ -119,8 +150,17 @@ class Transcode:
         rows, raw_bytes = np.empty(len(batch), ROW), 0
         for i, (number, (stored, n)) in enumerate(zip(batch, encoded, strict=False)):
             with naming(f"{self.target}/{coder.key(number)}"):
-                self.target.put(coder.key(number), stored)
+                self.target.put_soon(coder.key(number), stored)
             data = stored.as_numpy_array()
             rows[i] = len(data), crc32c(data)
             raw_bytes += n
         return Records(self.journal.job, batch.start, raw_bytes, rows)
+
+
+def ahead_bytes(source: SourceArray | None, place: Place, chunk_bytes: int) -> int:
+    """Return the memory for requests in flight between an array and a store, where one is far.
+
+    One object may always be in flight, however large it is.
+    """
+    reads = max(READ_BYTES, chunk_bytes) if isinstance(source, FarArray) and source.is_far else 0
+    return reads + (max(WRITE_BYTES, chunk_bytes) if place.is_far else 0)

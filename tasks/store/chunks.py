@@ -62,7 +62,11 @@ class ChunkGrid:
 
     def position(self, number: int) -> tuple[int, ...]:
         """Return the index of the chunk along each axis."""
-        return tuple(int(i) for i in np.unravel_index(number, self.counts)) if self.counts else ()
+        found = []
+        for count in reversed(self.counts):
+            number, i = divmod(number, count)
+            found.append(i)
+        return tuple(reversed(found))
 
     def region(self, number: int) -> Region:
         """Return the samples of the chunk, clipped to the array."""
@@ -77,6 +81,11 @@ class ChunkGrid:
         """Yield the position of each chunk that holds samples of the region."""
         pairs = zip(region, self.chunks, strict=True)
         return product(*(range(s.start // c, -(-s.stop // c)) for s, c in pairs))
+
+    def is_inside(self, position: tuple[int, ...], region: Region) -> bool:
+        """Whether all samples of the chunk at this position are in the region."""
+        steps = zip(position, self.chunks, self.shape, region, strict=True)
+        return all(s.start <= i * c and min((i + 1) * c, n) <= s.stop for i, c, n, s in steps)
 
 
 class ArrayCoder:
@@ -154,6 +163,11 @@ def array_coder(metadata: bytes) -> Iterator[ArrayCoder]:
 def chunk_key(metadata: bytes, number: int) -> str:
     """Return the key of a chunk below its array."""
     return _keys(metadata).key(number)
+
+
+def chunk_region(metadata: bytes, number: int) -> Region:
+    """Return the samples of a chunk, clipped to the array."""
+    return _keys(metadata).grid.region(number)
 
 
 @lru_cache(maxsize=256)

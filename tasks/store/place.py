@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 import errno
-import os
-import re
 import time
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from zarr.abc.store import ByteRequest, RangeByteRequest, Store
 from zarr.core.buffer import Buffer, default_buffer_prototype
 from zarr.core.sync import sync
-from zarr.storage import FsspecStore, LocalStore, StorePath, ZipStore
+from zarr.storage import LocalStore, StorePath, ZipStore
 
 from gangsaw.codecs.core.container.checksum import crc32c
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.tasks.store.address import is_far
+from gangsaw.tasks.store.far import FarStore, far_store
+from gangsaw.tasks.store.files import (
+    create_file,
+    file_stamp,
+    objects,
+    partials,
+    read_file,
+    size_of,
+    sync_files,
+    write_file,
+)
 from gangsaw.tasks.store.zipped import is_zip, zip_store
 
-PARTIAL = re.compile(r"\.[0-9a-f]{32}\.partial$")  # LocalStore's temporary files
-SYNCS_IN_FLIGHT = 16  # a file system commits several of them together
+Read = TypeVar("Read")
+
+AGAIN = 3  # damaged objects are read, of servers that send no checksums
 READS_IN_FLIGHT = 64  # hides the latency of an object store
 # what file systems of fsspec call what changes with an object
 CHANGES = ("ETag", "etag", "LastModified", "last_modified", "updated", "mtime", "created")
@@ -77,7 +89,7 @@ class Place:
     def get(self, key: str) -> Buffer | None:
         """Return the object, or None where there is none."""
         if type(self.store) is LocalStore:  # zarr itself would go through two threads
-            return _read_file(self.store.root / self._key(key))
+            return read_file(self.store.root / self._key(key))
         return sync(self.store.get(self._key(key), default_buffer_prototype()))
 
     def has(self, key: str) -> bool:
@@ -86,9 +98,83 @@ class Place:
 
     def put(self, key: str, data: Buffer | bytes) -> None:
         """Write the object atomically: readers see the old or the new one."""
+        if type(self.store) is LocalStore and not self.store.read_only:
+            write_file(self.store.root / self._key(key), data)
+            return
         if isinstance(data, bytes):
             data = default_buffer_prototype().buffer.from_bytes(data)
         sync(self.store.set(self._key(key), data))
+
+    def create(self, key: str, data: bytes) -> bool:
+        """Write the object where there is none; return whether it was this call that did.
+
+        Of several that try at once one succeeds, on file systems and where the server can tell.
+        """
+        if (folder := self.folder) is not None:
+            return create_file(folder / key, data)
+        if isinstance(self.store, FarStore):
+            return sync(self.store.create(self._key(key), data))
+        if self.has(key):
+            return False
+        self.put(key, data)
+        return True
+
+    def modified(self, key: str) -> float | None:
+        """Return when the object was written, in seconds by the store's clock; None if unknown."""
+        if (folder := self.folder) is not None:
+            path = folder / key
+            return path.stat().st_mtime if path.exists() else None
+        if not isinstance(self.store, FarStore):
+            return None
+        return sync(self.store.modified(self._key(key)))
+
+    def put_soon(self, key: str, data: Buffer) -> None:
+        """Begin to write the object; it is there when `settle` returns.
+
+        A file is there at once: what takes time on a disk is to flush it.
+        """
+        if isinstance(self.store, FarStore):
+            self.store.set_soon(self._key(key), data)
+        else:
+            self.put(key, data)
+
+    def settle(self, keys: Iterable[str]) -> None:
+        """Return when the objects that `put_soon` began are there; raise what prevented that."""
+        if isinstance(self.store, FarStore):
+            for key in keys:
+                self.store.settle(self._key(key))
+
+    def put_all(self, objects: Mapping[str, Buffer]) -> None:
+        """Write objects side by side, each atomically."""
+        for key, data in objects.items():
+            self.put_soon(key, data)
+        self.settle(objects)
+
+    def begin(self, key: str, n_bytes: int) -> bool:
+        """Begin to read an object of about so many bytes, for which `get` then waits.
+
+        Returns False where too many bytes are on their way already, or nothing is gained by it.
+        """
+        return isinstance(self.store, FarStore) and self.store.begin(self._key(key), n_bytes)
+
+    def ready(self, key: str) -> None:
+        """Wait for an object that `begin` began."""
+        if isinstance(self.store, FarStore):
+            self.store.ready(self._key(key))
+
+    def forget(self, key: str) -> None:
+        """Let go of an object that `begin` began and nobody asked for."""
+        if isinstance(self.store, FarStore):
+            self.store.forget(self._key(key))
+
+    def sizes(self, keys: Sequence[str]) -> list[int | None]:
+        """Return the bytes of the objects, None for each that is absent; most stores read none."""
+        if (folder := self.folder) is not None:
+            return [size_of(folder / key) for key in keys]
+        if not isinstance(self.store, FarStore):
+            return [None if found is None else len(found) for found in self.get_many(keys)]
+        found = sync(self.store.found(self.path))
+        return [int(str(found[key]["size"])) if key in found else None for key in keys]
 
     def get_many(self, keys: Iterable[str]) -> list[Buffer | None]:
         """Return the objects in order, None for each that is absent, read side by side."""
@@ -98,6 +184,11 @@ class Place:
         """Return the first bytes of the objects, fewer where an object is shorter."""
         head = RangeByteRequest(0, n_bytes)
         return sync(self._get_many([self._key(key) for key in keys], head))
+
+    def check_bucket(self) -> None:
+        """Raise BadParams where the bucket of this place is not there: nothing can be below it."""
+        if self.is_far and isinstance(self.store, FarStore):
+            sync(self.store.check_bucket())
 
     def names(self) -> list[str]:
         """Return the sorted names directly below this place, [] where it does not exist."""
@@ -119,9 +210,9 @@ class Place:
             root, folder = self.store.root, self.store.root / self.path
             if root.is_file():  # a store in one file
                 yield ObjectStamp("", *file_stamp(root))
-            for path in _objects(folder):
+            for path in objects(folder):
                 yield ObjectStamp(path.relative_to(folder).as_posix(), *file_stamp(path))
-        elif isinstance(self.store, FsspecStore):
+        elif isinstance(self.store, FarStore):
             yield from sync(self._list_stamps(self.store)) or self._read_stamps(UNLISTED)
         else:
             yield from self._read_stamps(sorted(self.walk()))
@@ -160,9 +251,8 @@ class Place:
         if folder is None:
             return
         paths = [folder / key for key in keys]
-        with ThreadPoolExecutor(SYNCS_IN_FLIGHT) as pool:
-            list(pool.map(_sync_file, paths))
-            list(pool.map(_sync_file, {path.parent for path in paths}))
+        for batch in (paths, {path.parent for path in paths}):
+            sync_files(batch)
 
     @property
     def folder(self) -> Path | None:
@@ -170,10 +260,15 @@ class Place:
         return self.store.root / self.path if isinstance(self.store, LocalStore) else None
 
     @property
+    def is_far(self) -> bool:
+        """Whether each request goes over a network."""
+        return isinstance(self.store, FarStore) and is_far(self.store.name)
+
+    @property
     def is_empty(self) -> bool:
         """Whether no object is there; looking creates nothing, temporary files do not count."""
         if (folder := self.folder) is not None:
-            return (folder.is_dir() and not any(_objects(folder))) or not folder.exists()
+            return (folder.is_dir() and not any(objects(folder))) or not folder.exists()
         return sync(self.store.is_empty(self.path))
 
     def clean(self) -> int:
@@ -181,7 +276,7 @@ class Place:
 
         A writer that is still alive loses at most one rename: that write fails, and is retried.
         """
-        found = [] if self.folder is None else list(_partials(self.folder))
+        found = [] if self.folder is None else list(partials(self.folder))
         for path in found:
             path.unlink(missing_ok=True)
         return len(found)
@@ -201,25 +296,34 @@ class Place:
     async def _list_dir(self) -> list[str]:
         return [name async for name in self.store.list_dir(self.path)]
 
-    async def _list_stamps(self, store: FsspecStore) -> list[ObjectStamp]:
-        root = f"{store.path}/{self.path}".rstrip("/")
-        store.fs.invalidate_cache()  # listings are kept, and would never show a change
+    async def _list_stamps(self, store: FarStore) -> list[ObjectStamp]:
         try:
-            found = await store.fs._find(root, detail=True)
+            found = await store.found(self.path)
         except Exception:  # of any library: not everyone may list, and not every server can
             return []
         return [
             ObjectStamp(
-                path.removeprefix(root).lstrip("/"),
-                int(info.get("size") or 0),
+                key,
+                int(str(info.get("size") or 0)),
                 " ".join(str(info[name]) for name in CHANGES if info.get(name) is not None),
                 0,
             )
-            for path, info in found.items()
+            for key, info in found.items()
         ]
 
     async def _list_prefix(self, prefix: str) -> list[str]:
         return [key async for key in self.store.list_prefix(prefix)]
+
+
+def read_again(place: Place, read: Callable[[], Read]) -> Read:
+    """Return what is read; over a network again where it is damaged: a bit may flip on the way.
+
+    What lies damaged in the store raises CorruptChunk as often.
+    """
+    for _ in range(AGAIN if place.is_far else 0):
+        with suppress(CorruptChunk):
+            return read()
+    return read()
 
 
 def open_place(target: str | Path | Store | StorePath, *, writable: bool = False) -> Place:
@@ -229,41 +333,8 @@ def open_place(target: str | Path | Store | StorePath, *, writable: bool = False
     if isinstance(target, Store):
         return Place(target)
     if isinstance(target, str) and "://" in target and not target.startswith("file://"):
-        return Place(FsspecStore.from_url(target, read_only=not writable))
+        return Place(far_store(target, read_only=not writable))
     if is_zip(str(target)) and not writable:
         return Place(zip_store(str(target)))
     path = Path(str(target).removeprefix("file://")).absolute()
     return Place(LocalStore(path, read_only=not writable))
-
-
-def file_stamp(path: Path) -> tuple[int, str, int]:
-    """Return bytes, time of change in ns and inode of a file."""
-    found = path.stat()
-    return found.st_size, str(found.st_mtime_ns), found.st_ino
-
-
-def _read_file(path: Path) -> Buffer | None:
-    try:
-        return default_buffer_prototype().buffer.from_bytes(path.read_bytes())
-    except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
-        return None
-
-
-def _sync_file(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    return (Path(parent, name) for parent, _, names in os.walk(folder) for name in names)
-
-
-def _partials(folder: Path) -> Iterator[Path]:
-    return (path for path in _files(folder) if PARTIAL.search(path.name))
-
-
-def _objects(folder: Path) -> Iterator[Path]:
-    return (path for path in _files(folder) if not PARTIAL.search(path.name))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,20 +15,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 import zarr
 from zarr.errors import UnknownCodecError
+from zarr.storage import StorePath
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, GangsawError, first_line
 from gangsaw.tasks.source import Coordinate, Described, GroupAttrs, Region, SourceArray
+from gangsaw.tasks.store.address import is_far
+from gangsaw.tasks.store.chunks import ChunkGrid
 from gangsaw.tasks.store.dataset.as_read import nameless
 from gangsaw.tasks.store.dataset.attribute_types import order_of
 from gangsaw.tasks.store.dataset.losses import Refused, kept, left_out_attrs, notes_of
 from gangsaw.tasks.store.dataset.paths import groups_kept
 from gangsaw.tasks.store.dataset.variables import json_attrs, split
 from gangsaw.tasks.store.members import members, open_node
-from gangsaw.tasks.store.place import Place, open_place
+from gangsaw.tasks.store.place import Place, open_place, read_again
 from gangsaw.tasks.store.stamps import GONE, places_stamps
 from gangsaw.tasks.store.state.identity import identity_of_store
-from gangsaw.tasks.store.state.missing import must_be_whole, refuse_missing
+from gangsaw.tasks.store.state.missing import WholeStore, must_be_whole
 from gangsaw.tasks.store.state.target import JOB
 from gangsaw.tasks.store.zipped import zarr_at
 
@@ -58,10 +62,52 @@ class ZarrArray(Described):
 
     def read(self, region: Region) -> NumpyArray:
         """Return the samples of the region."""
-        array, is_whole = _array(self.address, self.key, self.version)
-        if is_whole:
-            refuse_missing(array, region)
+        return read_again(self._place, lambda: self._read(region))
+
+    def _read(self, region: Region) -> NumpyArray:
+        self.begin(region)  # zarr itself would ask for few chunks at once
+        array = self._open()
         return np.asarray(array[region], array.dtype)  # of one text zarr gives str
+
+    @property
+    def is_far(self) -> bool:
+        """Whether reads go over a network."""
+        return is_far(self.address)
+
+    def begin(self, region: Region) -> bool:
+        """Begin to read the chunks of a region; False where too much is on its way already."""
+        return self.is_far and all(
+            self._place.begin(key, self._object_bytes) for key in self._keys(region)
+        )
+
+    def ready(self, region: Region) -> None:
+        """Wait for the chunks of a region that `begin` began."""
+        for key in self._keys(region):
+            self._place.ready(key)
+
+    def forget(self, region: Region) -> None:
+        """Let go of the chunks of a region that nobody read."""
+        for key in self._keys(region):
+            self._place.forget(key)
+
+    @property
+    def _object_bytes(self) -> int:
+        return math.prod(self.shards or self.chunks or ()) * self.dtype.itemsize
+
+    def _open(self) -> AnyArray:
+        return _array(self.address, self.key, self.version)[0]
+
+    @property
+    def _place(self) -> Place:
+        return _array(self.address, self.key, self.version)[1]
+
+    def _keys(self, region: Region) -> Iterator[str]:
+        """Yield the keys of the chunks of which all is in the region: of others a part is read."""
+        array = self._open()
+        grid = ChunkGrid(array.shape, array.shards or array.chunks)
+        for position in grid.touched(region):
+            if grid.is_inside(position, region):
+                yield array.metadata.encode_chunk_key(position)
 
 
 @dataclass(frozen=True)
@@ -197,6 +243,7 @@ def _open(address: str, group: str) -> AnyArray | zarr.Group:
         with metadata_errors(where):
             return open_node(address, group)
     except FileNotFoundError:
+        open_place(address).check_bucket()
         raise BadParams(f"{where}: no Zarr array or group there{_groups(address, group)}") from None
 
 
@@ -226,16 +273,15 @@ def metadata_errors(where: str) -> Iterator[None]:
 
 
 def _describe(address: str, array: AnyArray, name: str) -> ZarrArray:
-    is_whole = must_be_whole(array)
+    _, version = _version(array)
     if 0 in array.chunks:
         reason = f"the metadata is damaged: chunks of {array.chunks}"
         raise CorruptChunk(reason, store=f"{address}/{array.path}")
-    metadata = json.dumps(array.metadata.to_dict(), sort_keys=True, default=str)
     return ZarrArray(
         # a worker's current directory may differ from the user's
         address=address if "://" in address else str(Path(address).absolute()),
         key=array.path,
-        version=hashlib.sha256(f"{metadata} {is_whole}".encode()).hexdigest()[:16],
+        version=version,
         name=name,
         shape=array.shape,
         dtype=array.dtype,
@@ -296,8 +342,21 @@ def open_array(address: str, key: str) -> AnyArray:
 
 
 @lru_cache(maxsize=32)
-def _array(address: str, key: str, version: str) -> tuple[AnyArray, bool]:
+def _array(address: str, key: str, version: str) -> tuple[AnyArray, Place]:
+    """Return an array, and where it is; of one that a job wrote missing chunks raise."""
     array = open_array(address, key)
-    if version != _describe(address, array, "").version:
+    is_whole, found = _version(array)
+    if version != found:
         raise BadParams(f"{address}/{key}: the array was replaced since the job began")
-    return array, must_be_whole(array)
+    place = Place(array.store, array.path)
+    if not is_whole:
+        return array, place
+    whole = StorePath(WholeStore(array.store, array.path), array.path)
+    return zarr.Array(replace(array._async_array, store_path=whole)), place
+
+
+def _version(array: AnyArray) -> tuple[bool, str]:
+    """Return whether a job wrote an array, and the fingerprint of that and of its metadata."""
+    is_whole = must_be_whole(array)
+    metadata = json.dumps(array.metadata.to_dict(), sort_keys=True, default=str)
+    return is_whole, hashlib.sha256(f"{metadata} {is_whole}".encode()).hexdigest()[:16]

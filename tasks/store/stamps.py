@@ -15,7 +15,8 @@ from typing import Protocol
 
 from gangsaw.codecs.core.errors import GangsawError, JobFailed
 from gangsaw.tasks.source import Source, Stream
-from gangsaw.tasks.store.place import ObjectStamp, Place, file_stamp, open_place
+from gangsaw.tasks.store.files import file_stamp
+from gangsaw.tasks.store.place import ObjectStamp, Place, open_place
 
 GONE = "gone"
 LOCK = "table.lock"  # of casacore: reading changes it

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import shutil
-import uuid
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from zarr.abc.store import Store
 from zarr.storage import ZipStore
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
+from gangsaw.tasks.store.far import far_store
+from gangsaw.tasks.store.partial import part_of, sweep
 
 SIGNATURE = b"PK"  # of an archive with members (PK 03 04) or without (PK 05 06)
 SUFFIX = ".zip"
@@ -50,8 +52,10 @@ def zip_store(address: str | Path) -> ZipStore:
     return store
 
 
-def zarr_at(address: str) -> str | ZipStore:
-    """Return what zarr opens: a ZIP file as a store, all else by its address."""
+def zarr_at(address: str) -> str | Store:
+    """Return what zarr opens: a path by its name, a ZIP file and an address as a store."""
+    if "://" in address and not address.startswith("file://"):
+        return far_store(address, read_only=True)
     return zip_store(address) if is_zip(address) else address
 
 
@@ -87,7 +91,8 @@ def packed_target(target: str | Path, *, overwrite: bool, resume: bool = False) 
 
 def _pack(folder: Path, path: Path) -> None:
     """Write a folder as a ZIP file without compression, which appears when it is whole."""
-    part = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.partial")
+    sweep(path)
+    part = part_of(path)
     try:
         with zipfile.ZipFile(part, "w", zipfile.ZIP_STORED) as archive:
             for name in sorted(folder.rglob("*")):

@@ -53,6 +53,7 @@ def verify(
             against=against or None,
             device=cluster.device,
             client=client,
+            storage_options=None,
             on_progress=show,
             **source.options(format_options).keywords(),
         )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from numpy.typing import NDArray
 from zarr.abc.codec import ArrayBytesCodec
+from zarr.core.buffer import Buffer
 from zarr.core.metadata.v3 import ArrayV3Metadata
 
 from gangsaw.codecs.core import codec_table
@@ -21,7 +22,7 @@ from gangsaw.codecs.core.zarr.block_codec import handed_on
 from gangsaw.codecs.core.zarr.bytes_codec import BytesCodec
 from gangsaw.tasks.store.chunks import ChunkGrid
 from gangsaw.tasks.store.dataset.texts import type_name
-from gangsaw.tasks.store.place import Place, open_place
+from gangsaw.tasks.store.place import Place, open_place, read_again
 from gangsaw.tasks.store.source import ZarrSource, open_array, open_zarr
 from gangsaw.tasks.store.state.manifest import read_manifest
 
@@ -232,25 +233,29 @@ class _Survey:
             if self.coder is None:
                 yield from (
                     (n, s, None)
-                    for n, s in zip(numbers, self._sizes(keys), strict=True)
+                    for n, s in zip(numbers, self.place.sizes(keys), strict=True)
                     if s is not None
                 )
                 continue
             heads = self.place.get_heads(keys, self.coder.layout.index_size)
             for number, key, head in zip(numbers, keys, heads, strict=True):
                 if head is not None:
-                    index = self._index(key, head.to_bytes(), self.coder)
+                    index = self._index(key, head, self.coder)
                     yield number, int(index.offsets[-1]), index
 
     def _key(self, number: int) -> str:
         return self.array.metadata.encode_chunk_key(self.grid.position(number))
 
-    def _sizes(self, keys: list[str]) -> list[int | None]:
-        return [None if found is None else len(found) for found in self.place.get_many(keys)]
+    def _index(self, key: str, head: Buffer | None, coder: ChunkCoder) -> frame.Index:
+        known = [head]
 
-    def _index(self, key: str, head: bytes, coder: ChunkCoder) -> frame.Index:
+        def parsed() -> frame.Index:
+            (found,) = [known.pop()] if known else self.place.get_heads([key], n_bytes)
+            return frame.parse_index(found.to_bytes() if found else b"", coder.layout)
+
+        n_bytes = coder.layout.index_size
         try:
-            return frame.parse_index(head, coder.layout)
+            return read_again(self.place, parsed)
         except CorruptChunk as error:
             raise error.at(store=str(self.place), chunk=key) from None
 

@@ -97,7 +97,7 @@ class StoreStep:
             if known is not None and self._is_whole(batch):
                 return StepDone(known, self._differences(known))
             if known is not None:  # chunks were lost since
-                self.write.journal.forget(batch)
+                self.write.journal.delete(batch)
         return StepDone(write())
 
     def _on_device(self, batch: range) -> Records:
@@ -173,7 +173,9 @@ class GrowingArray:
         start, self.shape[0] = self.n_rows, self.n_rows + len(samples)
         first = start // self.length * self.job.batch_chunks
         held = HeldRows(samples, self.sample.dims, self.sample.name, start=start)
-        write = Transcode(held, self.place, self.stored_metadata, self.journal, self.peak_bytes)
+        write = Transcode(
+            held, self.place, self.stored_metadata, self.journal, self.peak_bytes, again=False
+        )
         return ArrayBatch(number, StoreStep(write), range(first, first + self.job.batch_chunks))
 
     def note(self, records: Records) -> None:

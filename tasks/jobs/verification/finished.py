@@ -73,7 +73,8 @@ def find_finished(place: Place) -> tuple[list[FinishedArray], list[str]]:
     BadParams : there is no store, or no job wrote it
     JobFailed : the job that writes it is not finished
     """
-    if place.is_empty or (root := place.get(METADATA)) is None:
+    if (root := place.get(METADATA)) is None:
+        place.check_bucket()
         raise BadParams(f"{place}: no Zarr format 3 store there{_format_2(place)}")
     arrays, problems = [], []
     for name in _names(place, root.to_bytes()):
@@ -114,7 +115,7 @@ def _written(place: Place, groups: Collection[str]) -> list[str]:
     found, left = [], ["", *groups]
     while left:
         group = left.pop()
-        for name in (place / group if group else place).names():
+        for name in set((place / group if group else place).names()) - {METADATA}:
             path = f"{group}/{name}".lstrip("/")
             if (place / path / FOLDER).names():
                 found.append(path)

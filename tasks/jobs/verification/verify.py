@@ -24,6 +24,7 @@ from gangsaw.tasks.formats.witness import Witness
 from gangsaw.tasks.jobs.arrays import ArrayWork, run_arrays
 from gangsaw.tasks.jobs.check import CheckChunks, Checked, same_items
 from gangsaw.tasks.jobs.device import host_notes, launch_batches
+from gangsaw.tasks.jobs.transcode import ahead_bytes
 from gangsaw.tasks.jobs.verification.attributes import unlike_attributes
 from gangsaw.tasks.jobs.verification.finished import FinishedArray, find_finished
 from gangsaw.tasks.jobs.verification.surplus import surplus_of
@@ -176,7 +177,8 @@ def _work(array: FinishedArray, source: SourceArray | None) -> ArrayWork[Records
         batch_bytes=array.batch_chunks * coder.chunk_bytes,
         peak_bytes=transcode_bytes(
             coder.grid.shape, coder.grid.chunks, coder.dtype, source.chunks if source else None
-        ),
+        )
+        + ahead_bytes(source, array.place, coder.chunk_bytes),
         launch_batches=launch_batches(coder, array.batch_chunks, "decode"),
     )
 

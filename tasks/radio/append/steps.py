@@ -22,8 +22,9 @@ from gangsaw.codecs.visibility.axes import visibility_axes
 from gangsaw.codecs.visibility.codec import Visibility
 from gangsaw.tasks.source import Coordinate, Described
 from gangsaw.tasks.store.chunks import METADATA
+from gangsaw.tasks.store.files import PARTIAL
 from gangsaw.tasks.store.layout import ArrayLayout
-from gangsaw.tasks.store.place import PARTIAL, Place
+from gangsaw.tasks.store.place import Place
 from gangsaw.tasks.store.skeleton import build_objects
 
 ArraysMetadata: TypeAlias = "dict[str, dict[str, JSON]]"  # by name of the array

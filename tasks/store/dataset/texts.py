@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.source import Described, Description, Region, SourceArray
+from gangsaw.tasks.source import Described, Description, FarArray, Region, SourceArray
 from gangsaw.tasks.store.dataset.carried import DTYPE, text_attrs
 
 Octets: TypeAlias = NDArray[np.uint8]
@@ -39,6 +39,25 @@ class TextArray(Described):
     def read(self, region: Region) -> NumpyArray:
         """Return the texts of the region; BadParams for what is none, such as a missing value."""
         return as_texts(self.of.read(region), self.name)
+
+    @property
+    def is_far(self) -> bool:
+        """Whether reads go over a network."""
+        return isinstance(self.of, FarArray) and self.of.is_far
+
+    def begin(self, region: Region) -> bool:
+        """Begin to read a region; False where too much is on its way already."""
+        return isinstance(self.of, FarArray) and self.of.begin(region)
+
+    def ready(self, region: Region) -> None:
+        """Wait for what `begin` began."""
+        if isinstance(self.of, FarArray):
+            self.of.ready(region)
+
+    def forget(self, region: Region) -> None:
+        """Let go of what `begin` began."""
+        if isinstance(self.of, FarArray):
+            self.of.forget(region)
 
     @cached_property
     def item_bytes(self) -> int:

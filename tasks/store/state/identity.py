@@ -11,7 +11,8 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.source import Coordinate
 from gangsaw.tasks.store.chunks import METADATA
 from gangsaw.tasks.store.dataset.carried import TEXTS
-from gangsaw.tasks.store.place import ObjectStamp, Place, file_stamp
+from gangsaw.tasks.store.files import file_stamp
+from gangsaw.tasks.store.place import ObjectStamp, Place
 from gangsaw.tasks.store.stamps import digest_of
 from gangsaw.tasks.store.state.journal import FOLDER
 from gangsaw.tasks.store.state.manifest import MANIFEST, read_manifest

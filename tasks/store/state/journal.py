@@ -17,6 +17,7 @@ from gangsaw.tasks.store.state.records import FORMAT, Records, unpack
 FOLDER = ".gangsaw"
 BATCH_CHUNKS = 64  # hides the scheduling of a task; 10^6 chunks are 16 k journal entries
 BATCH_BYTES = 64 << 20  # at most this many bytes of raw samples are redone after a kill
+ENTRY_BYTES = 1 << 10  # of a journal entry, about
 MIN_BATCHES = 256  # small jobs keep many workers busy to the end
 
 
@@ -77,6 +78,18 @@ class Journal:
         """Return the batch's entry; None where there is none, or a torn or foreign one."""
         return self._checked(self.array.get(self._key(batch)), batch)
 
+    def begin(self, batch: range) -> bool:
+        """Begin to read an entry; False where nothing is gained by that. See `Place`, for all."""
+        return self.array.begin(self._key(batch), ENTRY_BYTES)
+
+    def ready(self, batch: range) -> None:
+        """Wait for an entry that `begin` began."""
+        self.array.ready(self._key(batch))
+
+    def forget(self, batch: range) -> None:
+        """Let go of an entry that `begin` began and nobody asked for."""
+        self.array.forget(self._key(batch))
+
     def write(self, records: Records) -> None:
         """Add the entry of a finished batch; its chunks must be safe in the store already.
 
@@ -92,7 +105,7 @@ class Journal:
         entries = map(self._checked, stored, listed)
         return {records.first: records for records in entries if records is not None}
 
-    def forget(self, batch: range) -> None:
+    def delete(self, batch: range) -> None:
         """Delete the entry of a batch if there is one: its chunks are gone."""
         self.array.delete(self._key(batch))
 

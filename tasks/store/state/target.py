@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from zarr.core.buffer import Buffer
+from zarr.core.buffer import Buffer, default_buffer_prototype
 from zarr.storage import LocalStore
 
 from gangsaw.codecs.core.errors import BadParams, JobFailed
@@ -20,6 +20,7 @@ from gangsaw.tasks.store.dataset.paths import key_of
 from gangsaw.tasks.store.place import Place
 from gangsaw.tasks.store.state.identity import CONTENT
 from gangsaw.tasks.store.state.journal import FOLDER, Job
+from gangsaw.tasks.store.state.lease import is_lease
 from gangsaw.tasks.store.state.manifest import MANIFEST
 
 JOB = f"{FOLDER}/job.json"
@@ -87,6 +88,8 @@ def choose_target(
     if final.is_empty:
         return Target(final, final)
     if not any(final.get(name) is not None for name in STORE_FILES) and not _is_job(final, jobs):
+        if all(is_lease(key) for key in final.walk()):  # a job began, and did not write anything
+            return Target(final, final)
         raise BadParams(f"{final} exists and is no Zarr store: give another name")
     if overwrite:
         return Target(final, _cleared(final, staging))
@@ -128,21 +131,32 @@ def write_skeleton(target: Target, objects: Mapping[str, Buffer], jobs: Mapping[
     So a store whose creation was killed is recognised as a job, and no reader opens it as a group
     before all its arrays are in it.
     """
-    wanted: dict[str, Buffer | bytes] = {key_of(n, JOB): j.to_json() for n, j in jobs.items()}
-    wanted |= sorted(objects.items(), key=lambda item: item[0] == METADATA)
+    to_buffer = default_buffer_prototype().buffer.from_bytes
+    marks = {key_of(name, JOB): to_buffer(job.to_json()) for name, job in jobs.items()}
+    wanted = {**marks, **objects}
     try:
-        for (key, data), found in zip(wanted.items(), target.work.get_many(wanted), strict=True):
-            plain = data if isinstance(data, bytes) else data.to_bytes()
-            if found is None or found.to_bytes() != plain:
-                target.work.put(key, data)
+        found = dict(zip(wanted, target.work.get_many(wanted), strict=True))
+        other = {key for key, data in wanted.items() if not _is_same(found[key], data)}
+        for keys in (marks.keys(), objects.keys() - {METADATA}, {METADATA}):
+            target.work.put_all({key: wanted[key] for key in keys & other})
         target.work.flush(wanted)
     except OSError as error:
         raise JobFailed(f"cannot write to {target.work}: {error.strerror or error}") from error
 
 
+def _is_same(found: Buffer | None, wanted: Buffer) -> bool:
+    return found is not None and found.to_bytes() == wanted.to_bytes()
+
+
 def is_unfinished(array: Place) -> bool:
     """Whether a job on this array began and has no manifest yet."""
-    return array.get(JOB) is not None and array.get(MANIFEST) is None
+    return state_of(array) == (True, False)
+
+
+def state_of(array: Place) -> tuple[bool, bool]:
+    """Return whether a job on this array began, and whether it has a manifest."""
+    job, manifest = array.get_many([JOB, MANIFEST])
+    return job is not None, manifest is not None
 
 
 def _is_job(place: Place, jobs: Mapping[str, Job]) -> bool:

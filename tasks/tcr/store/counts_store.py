@@ -21,6 +21,7 @@ from gangsaw.tasks.store.place import open_place
 from gangsaw.tasks.store.source import metadata_errors
 from gangsaw.tasks.store.stamps import places_stamps
 from gangsaw.tasks.store.state.missing import must_be_whole, refuse_missing
+from gangsaw.tasks.store.zipped import zarr_at
 
 ROW_DIM = "reference"
 NUCLEOTYPE = ("cdr3", "v_index", "j_index", "sample_index", "copies")
@@ -184,7 +185,7 @@ def _same_kind(one: CountsStore, other: CountsStore) -> None:
 def _open(address: str) -> zarr.Group:
     try:
         with metadata_errors(address):
-            return zarr.open_group(address, mode="r")
+            return zarr.open_group(zarr_at(address), mode="r")
     except CorruptChunk:
         raise
     except (FileNotFoundError, ValueError):  # zarr raises either, by what it finds there
@@ -221,5 +222,7 @@ def _coordinate(index: str) -> str:
 @lru_cache(maxsize=64)
 def _array(address: str, name: str, version: str) -> tuple[ZarrArray, bool]:
     """Return the array, and whether a finished job wrote it; its records are below the first."""
-    array, first = (zarr.open_array(address, path=key, mode="r") for key in (name, NUCLEOTYPE[0]))
+    array, first = (
+        zarr.open_array(zarr_at(address), path=key, mode="r") for key in (name, NUCLEOTYPE[0])
+    )
     return array, must_be_whole(first)

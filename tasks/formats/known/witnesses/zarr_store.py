@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import zarr
+from zarr.abc.store import Store
 from zarr.storage import ZipStore
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.formats.witness import Witness, library
 from gangsaw.tasks.source import Described, Region
 from gangsaw.tasks.store.members import members, open_node
+from gangsaw.tasks.store.zipped import zarr_at
 
 if TYPE_CHECKING:
     from zarr.types import AnyArray
@@ -37,10 +39,10 @@ class PlainZarrArray(Described):
 
 
 @contextmanager
-def _opened(address: str) -> Iterator[str | ZipStore]:
-    """Yield what zarr opens: an address or a folder by its name, a ZIP file by zarr's class."""
+def _opened(address: str) -> Iterator[str | Store]:
+    """Yield what zarr opens: a folder by its name, an address by ours, a ZIP file by its class."""
     if not Path(address).is_file():
-        yield address
+        yield zarr_at(address)
         return
     with ZipStore(address, mode="r") as store:
         yield store
