@@ -114,6 +114,11 @@ class ArraysTask(Generic[BatchT, ResultT]):
     waits: bool
     carried_bytes: int = 0
 
+    @property
+    def side_by_side(self) -> bool:
+        """Chunks are read and written by one thread each, and some have but one block."""
+        return True
+
     def __call__(self, item: ArrayBatch[BatchT, ResultT]) -> ResultT:
         """Do the batch."""
         return item.function(item.batch)
