@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 SLAB_BYTES = 64 << 20  # of samples that one task writes at most, where a chunk has fewer
 RUN_BYTES = 1 << 16  # of a file: longer runs are written no faster
-# Bytes: shorter runs go through a map of the file, which costs a fault a page and chunk. A longer
-# one costs a call, and the pages of a file that is written are never memory of the process.
-LEAST_RUN = 1 << 11
+# Bytes from one run to the next: where these are fewer, a page holds several runs. Then it is the
+# page that costs time, once, in a map of the file, else the run, in a call.
+LEAST_STEP = 1 << 11
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class FlatFile:
         shape = tuple(self.shape[axis] for axis in self.order)
         where, ordered = tuple(region[axis] for axis in self.order), samples.transpose(self.order)
         outer = _outer_axes(where, shape)
-        if prod(ordered.shape[outer:]) * self.dtype.itemsize < LEAST_RUN:
+        if prod(shape[outer:]) * self.dtype.itemsize < LEAST_STEP:
             np.memmap(path, self.dtype, "r+", self.offset, shape)[where] = ordered
             return
         with Path(path).open("r+b", buffering=0) as file:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
+from types import EllipsisType
 from typing import TypeAlias
 
 import numpy as np
@@ -61,12 +62,12 @@ class _Maps:
             whole = self._mapped(flat)
             where, n_bytes = _touched(whole, region)
             if (flat, where) not in self.touched:
-                if sum(self.touched.values()) + n_bytes > MAPPED_BYTES:
+                if self.touched and sum(self.touched.values()) + n_bytes > MAPPED_BYTES:
                     self.maps.clear()  # each is unmapped with its last view
                     self.touched.clear()
                     whole = self._mapped(flat)
                 self.touched[flat, where] = n_bytes
-            return whole[(*region, ...)]
+            return samples_of(whole, region)
 
     def _mapped(self, flat: Flat) -> NumpyArray:
         if flat not in self.maps:
@@ -87,6 +88,12 @@ def changed_by(path: str) -> tuple[int, ...]:
     return found.st_size, found.st_mtime_ns, found.st_ino
 
 
+def samples_of(whole: NumpyArray, region: Region) -> NumpyArray:
+    """Return a view of a region, also where there are no axes."""
+    where: tuple[slice[int, int, int | None] | EllipsisType, ...] = (*region, ...)
+    return whole[where]
+
+
 def touched_bytes(view: NumpyArray) -> int:
     """Return about how many bytes the pages around the samples of a view in C order have."""
     span, runs = view.itemsize, 1
@@ -105,7 +112,7 @@ def _touched(whole: NumpyArray, region: Region) -> tuple[Spans, int]:
     """
     widened = (*region[:-1], *(slice(0, n) for n in whole.shape[-1:]))
     for where in (widened, region):
-        if (n_bytes := touched_bytes(whole[(*where, ...)])) <= MAPPED_BYTES:
+        if (n_bytes := touched_bytes(samples_of(whole, where))) <= MAPPED_BYTES:
             break
     return tuple((s.start, s.stop) for s in where), n_bytes
 

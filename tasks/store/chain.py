@@ -5,6 +5,7 @@ They take some 3 ms a chunk there, as long as a codec takes for half a MiB.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Self, TypeAlias, cast
 
@@ -17,6 +18,7 @@ from zarr.core.buffer.cpu import buffer_prototype as host_prototype
 from zarr.core.metadata import ArrayV3Metadata
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
+from gangsaw.codecs.core.memory.reused import reused
 from gangsaw.codecs.core.zarr.block_codec import BlockCodec
 
 if TYPE_CHECKING:
@@ -85,19 +87,32 @@ class Chain:
         ----------
         shape : of the chunk's region
         """
-        data: Coded = stored
-        for codec, spec in reversed(self.steps):
-            data = codec._decode_sync(data, spec)
-        chunk = cast(NDBuffer, data).as_numpy_array()
+        chunk = self._decoded(stored)
         return chunk[tuple(map(slice, shape))].astype(self.dtype, copy=False)
 
     def decode_into(self, stored: Buffer, out: NumpyArray) -> None:
         """Fill the samples of a chunk without padding; where it can be, without a copy of them."""
-        codec, spec = self.steps[-1]
-        if len(self.steps) == 1 and isinstance(codec, BlockCodec) and out.shape == spec.shape:
+        if (codec := self._alone) is not None and out.shape == self.spec.shape:
             codec.decode_chunk(stored.as_numpy_array(), out)
         else:
             out[...] = self.decode(stored, out.shape)
+
+    @property
+    def _alone(self) -> BlockCodec | None:
+        """The codec of an array that has no other, and decodes into any memory."""
+        codec = self.steps[-1][0]
+        return codec if len(self.steps) == 1 and isinstance(codec, BlockCodec) else None
+
+    def _decoded(self, stored: Buffer) -> NumpyArray:
+        if (alone := self._alone) is not None:
+            n_bytes = math.prod(self.spec.shape) * self.dtype.itemsize
+            chunk: NumpyArray = reused(n_bytes).view(self.dtype).reshape(self.spec.shape)
+            alone.decode_chunk(stored.as_numpy_array(), chunk)
+            return chunk
+        data: Coded = stored
+        for codec, spec in reversed(self.steps):
+            data = codec._decode_sync(data, spec)
+        return cast(NDBuffer, data).as_numpy_array()
 
     def _whole(self, samples: NumpyArray) -> NumpyArray:
         if samples.dtype.name != self.dtype.name:

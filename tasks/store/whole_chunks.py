@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Self
+from typing import Self, TypeAlias
 
 import numpy as np
 from zarr.core.metadata import ArrayV3Metadata
@@ -18,6 +18,8 @@ from gangsaw.tasks.source import Region
 from gangsaw.tasks.store.chain import Chain
 from gangsaw.tasks.store.chunks import ChunkGrid, ZarrArray
 from gangsaw.tasks.store.place import Place
+
+Span: TypeAlias = "slice[int, int, int | None]"
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,6 @@ class WholeChunks:
         except ChunkError as error:
             raise error.at(store=str(self.place), chunk=key) from error
 
-    def _spans(self, position: tuple[int, ...], region: Region) -> Iterator[slice]:
+    def _spans(self, position: tuple[int, ...], region: Region) -> Iterator[Span]:
         steps = zip(position, self.grid.chunks, self.grid.shape, region, strict=True)
         return (slice(i * c - s.start, min((i + 1) * c, n) - s.start) for i, c, n, s in steps)
