@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 SLAB_BYTES = 64 << 20  # of samples that one task writes at most, where a chunk has fewer
-RUN_BYTES = 1 << 16  # of a file: longer runs are written no faster
+RUN_BYTES = 1 << 16  # of a file: runs need not be longer
 # Bytes from one run to the next: where these are fewer, a page holds several runs. Then it is the
 # page that costs time, once, in a map of the file, else the run, in a call.
 LEAST_STEP = 1 << 11

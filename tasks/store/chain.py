@@ -37,7 +37,7 @@ class SyncCodec(Protocol):
 
 
 @dataclass(frozen=True)
-class Chain:
+class CodecChain:
     """Codecs in the order of encoding, each with what it is handed.
 
     Attributes

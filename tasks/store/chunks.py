@@ -20,7 +20,7 @@ from zarr.storage import MemoryStore
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.source import Region
-from gangsaw.tasks.store.chain import Chain
+from gangsaw.tasks.store.chain import CodecChain
 
 ZarrArray: TypeAlias = "zarr.Array[ArrayV2Metadata] | zarr.Array[ArrayV3Metadata]"
 
@@ -114,7 +114,7 @@ class ArrayCoder:
         self.array: ZarrArray = array.with_config({"write_empty_chunks": True})
         self.grid = ChunkGrid(array.shape, array.shards or array.chunks)
         self.dtype: Dtype = array.dtype
-        self.chain = Chain.of(self.array)
+        self.chain = CodecChain.of(self.array)
 
     @property
     def chunk_bytes(self) -> int:

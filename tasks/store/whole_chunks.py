@@ -15,7 +15,7 @@ from zarr.core.metadata import ArrayV3Metadata
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import ChunkError, CorruptChunk
 from gangsaw.tasks.source import Region
-from gangsaw.tasks.store.chain import Chain
+from gangsaw.tasks.store.chain import CodecChain
 from gangsaw.tasks.store.chunks import ChunkGrid, ZarrArray
 from gangsaw.tasks.store.place import Place
 
@@ -38,13 +38,13 @@ class WholeChunks:
     metadata: ArrayV3Metadata
     place: Place
     grid: ChunkGrid
-    chain: Chain
+    chain: CodecChain
     is_whole: bool
 
     @classmethod
     def of(cls, array: ZarrArray, place: Place, *, is_whole: bool) -> Self | None:
         """Return the chunks of an array; None where zarr itself must read them."""
-        chain, metadata = Chain.of(array), array.metadata
+        chain, metadata = CodecChain.of(array), array.metadata
         if chain is None or not isinstance(metadata, ArrayV3Metadata):
             return None
         return cls(metadata, place, ChunkGrid(array.shape, array.chunks), chain, is_whole)

@@ -13,7 +13,7 @@ from zarr.storage import LocalStore, MemoryStore
 
 from gangsaw.codecs import Ccsds123
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.tasks.store.chain import Chain
+from gangsaw.tasks.store.chain import CodecChain
 from gangsaw.tasks.store.chunks import ArrayCoder, ChunkGrid
 from gangsaw.tasks.store.place import Place
 from gangsaw.tasks.store.whole_chunks import WholeChunks
@@ -105,7 +105,7 @@ def test_zarr_itself_does_the_others(kind: str) -> None:
         "numcodecs": {"shape": (8,), "dtype": "u2", "chunks": (2,), "filters": [_delta()]},
     }
     array = zarr.create_array(MemoryStore(), **made[kind])
-    assert Chain.of(array) is None
+    assert CodecChain.of(array) is None
     objects: dict[str, Any] = {}
     array = zarr.create_array(MemoryStore(objects), **made[kind])
     coder = ArrayCoder(objects["zarr.json"].to_bytes())
