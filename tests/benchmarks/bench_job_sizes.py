@@ -29,7 +29,7 @@ SIZES = {  # extents of a chunk, and of the speed of the codec what is asked
     "0.5 MiB": ((256, 32, 32), ">= 40"),
 }
 BATCH = 64 << 20  # bytes of chunks that the codec is given at once
-ROUNDS = 5
+ROUNDS = 3
 THREADS = 2
 
 
