@@ -21,6 +21,7 @@ from gangsaw.tasks.hyperspectral.synthetic import make_scene
 
 Cube = npt.NDArray[Any]
 Work = Callable[[], object]
+STRIP = (256, 128, 512)
 SHAPE = (256, 1024, 512)  # 134 Msamples, 268 MB; each chunk below divides it, none is padded
 SIZES = {  # extents of a chunk, and of the speed of the codec what is asked
     "32 MiB": ((256, 256, 256), ">= 85"),
@@ -38,7 +39,7 @@ def rows() -> Iterator[Row]:
     set_thread_limit(THREADS)
     with tempfile.TemporaryDirectory() as folder:
         yield from _starts(Path(folder))
-        scene = make_scene(*SHAPE, bit_depth=14).cube
+        scene = np.tile(make_scene(*STRIP, bit_depth=14).cube, (1, SHAPE[1] // STRIP[1], 1))
         source = _write_envi(scene, Path(folder, "scene"))
         for name, (chunks, asked) in SIZES.items():
             say(f"jobs in chunks of {name}")
