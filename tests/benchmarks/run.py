@@ -212,7 +212,15 @@ reads and writes files, and ours is the kernel alone; neither makes its index in
 has repeats longer than a read, so some reads have several places as good as the true one, which
 nothing in the read tells from it. The machine is shared.
 """
+FAR = """# Results of jobs on stores far away
 
+Written by `python tests/benchmarks/run.py far --write`: an S3 server on this machine (moto) behind
+a proxy that delays each reply. Seconds are wall clock, medians of rounds in which jobs take turns;
+a delay is told as often the seconds without it, of the same round. The scene is synthetic, codec
+and chunks are of the job's own choice but for their shape, and the local side is a folder. What a
+delay adds, divided by it, is as many requests as if one waited for the other; it does not grow with
+the chunks. The server, the proxy and the job share the machine's cores.
+"""
 
 PAGES = (
     Page(
@@ -237,6 +245,11 @@ PAGES = (
         },
     ),
     Page("RESULTS-JOBS.md", JOBS, {"job_sizes": "Jobs as shares of the codec's speed"}),
+    Page(
+        "RESULTS-FAR.md",
+        FAR,
+        {"far": "64 chunks on S3, each request delayed"},
+    ),
     Page(
         "RESULTS-TCR.md",
         TCR,
