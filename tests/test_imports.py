@@ -17,7 +17,7 @@ DOMAINS = (
 CODECS_OF = {"tasks.hyperspectral": {"ccsds123"}, "tasks.radio": {"visibility"}}
 CODECS_OF |= {"tasks.reads": {"reads"}, "tasks.genomes": {"dna"}, "tasks.index": {"bwt"}}
 # what others may know of tasks/formats: no format
-SHARED_BY_FORMATS = {"atomic", "axes", "flat", "layouts", "memory"}
+SHARED_BY_FORMATS = {"atomic", "axes", "flat", "layouts", "mapped", "memory"}
 SHARED_BY_FORMATS |= {"export", "format", "opening", "signatures", "table", "witness"}
 KNOW_NO_FORMAT = {"tasks.jobs", "tasks.store", "tasks.engine"}
 KNOW_NO_FORMAT |= {"gangsaw", "tasks.console", "tasks.api", "tasks.asked", "tasks.bench"}

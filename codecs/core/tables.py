@@ -5,8 +5,8 @@ from __future__ import annotations
 import multiprocessing
 import warnings
 from collections.abc import Callable
-from functools import partial
-from importlib.metadata import EntryPoint, entry_points
+from functools import lru_cache, partial
+from importlib.metadata import Distribution, EntryPoint, entry_points
 from typing import TypeVar
 
 Loaded = TypeVar("Loaded")
@@ -104,7 +104,12 @@ def table(group: str, kind: type[Made]) -> dict[str, Made]:
 
 def distribution(entry: EntryPoint) -> str:
     """Return the name of the distribution that an entry comes from."""
-    return "an unknown distribution" if entry.dist is None else str(entry.dist.name)
+    return "an unknown distribution" if entry.dist is None else _name_of(entry.dist)
+
+
+@lru_cache(maxsize=256)
+def _name_of(found: Distribution) -> str:
+    return found.name  # which parses its metadata each time, and jobs ask dozens of times
 
 
 def checked(kind: type[Made], value: object) -> Made:

@@ -29,8 +29,13 @@ class ReadAhead(Generic[BatchT]):
     task: object
     waited: float = 0.0
 
-    def of(self, batches: Iterable[BatchT]) -> Generator[BatchT]:
-        """Yield the batches; when it is closed, nothing stays begun."""
+    def of(self, batches: Iterable[BatchT], *, keeps: bool = False) -> Generator[BatchT]:
+        """Yield the batches; when it is closed, nothing of those to come stays begun.
+
+        Parameters
+        ----------
+        keeps : leave it to the caller to `forget` what it was given, which it does meanwhile
+        """
         if not hasattr(self.task, "begin"):
             yield from batches
             return
@@ -42,12 +47,19 @@ class ReadAhead(Generic[BatchT]):
                 begun = _begun(task, coming, begun)
                 if begun:
                     self._wait(task, coming[0])
-                yield coming[0]
+                batch = coming[0] if not keeps else coming.popleft()
+                yield batch
                 begun = max(0, begun - 1)
-                task.forget(coming.popleft())
+                if not keeps:
+                    task.forget(coming.popleft())
         finally:
             for batch in coming:
                 task.forget(batch)
+
+    def forget(self, batch: BatchT) -> None:
+        """Let go of what was begun for a batch that is done, or never will be."""
+        if hasattr(self.task, "begin"):
+            cast("ReadingTask[BatchT]", self.task).forget(batch)
 
     def _wait(self, task: ReadingTask[BatchT], batch: BatchT) -> None:
         began = time.perf_counter()

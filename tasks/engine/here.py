@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import islice
-from typing import TypeVar
+from typing import Generic, Self, TypeVar
 
 from gangsaw.cluster.interrupts import Waiting
 from gangsaw.codecs.core.errors import JobFailed
@@ -25,6 +25,37 @@ BatchT = TypeVar("BatchT")
 ResultT = TypeVar("ResultT")
 
 
+class _Commits(Generic[BatchT, ResultT]):
+    """Results that become safe while further batches are done, in the order of the batches."""
+
+    def __init__(
+        self, task: Task[BatchT, ResultT], on_done: Callable[[BatchT, ResultT], None]
+    ) -> None:
+        self.task, self.on_done = task, on_done
+        self.pool = ThreadPoolExecutor(COMMITS, "gangsaw-commit")
+        self.waiting: deque[tuple[BatchT, ResultT, Future[None]]] = deque()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.pool.shutdown()
+
+    def add(self, batch: BatchT, result: ResultT) -> None:
+        """Begin to make a result safe; tell of those that are."""
+        committed = self.pool.submit(commit, self.task, [batch], [result])
+        self.waiting.append((batch, result, committed))
+        self.land(COMMITS)
+
+    def land(self, most: int = 0) -> None:
+        """Wait until no more than so many wait."""
+        while self.waiting and (len(self.waiting) > most or self.waiting[0][2].done()):
+            batch, result, committed = self.waiting.popleft()
+            with _final():
+                committed.result()
+            self.on_done(batch, result)
+
+
 def one_by_one(
     task: Task[BatchT, ResultT],
     batches: Iterable[BatchT],
@@ -33,23 +64,62 @@ def one_by_one(
 ) -> None:
     """Do the batches in this thread, while others wait until their results are safe."""
     check_memory(task.peak_bytes, [this_process()])
-    safe: deque[tuple[BatchT, ResultT, Future[None]]] = deque()
-
-    def land(most: int) -> None:
-        while safe and (len(safe) > most or safe[0][2].done()):
-            batch, result, committed = safe.popleft()
-            with _final():
-                committed.result()
-            on_done(batch, result)
-
-    with ThreadPoolExecutor(COMMITS, "gangsaw-commit") as pool:
+    with _Commits(task, on_done) as commits:
         for batch in ReadAhead[BatchT](task).of(batches):
             interrupts.let_in()
             with _final():
                 result = task(batch)
-            safe.append((batch, result, pool.submit(commit, task, [batch], [result])))
-            land(COMMITS)
-        land(0)
+            commits.add(batch, result)
+        commits.land()
+
+
+def side_by_side(
+    task: Task[BatchT, ResultT],
+    batches: Iterable[BatchT],
+    on_done: Callable[[BatchT, ResultT], None],
+    interrupts: Waiting,
+) -> None:
+    """Do the batches in so many threads as this process may use and has the memory for.
+
+    A thread reads and writes while another encodes; the blocks of one chunk alone, of which there
+    may be one, would leave threads idle meanwhile.
+    """
+    threads = threads_that_fit(task.peak_bytes, thread_limit())
+    if threads == 1:
+        one_by_one(task, batches, on_done, interrupts)
+        return
+    ahead = ReadAhead[BatchT](task)
+    running: deque[tuple[BatchT, Future[ResultT]]] = deque()
+    pool = ThreadPoolExecutor(threads, "gangsaw-job")
+
+    def work(batch: BatchT) -> ResultT:
+        try:
+            return task(batch)
+        finally:
+            ahead.forget(batch)
+
+    with _Commits(task, on_done) as commits, closing(ahead.of(batches, keeps=True)) as coming:
+        try:
+            for batch in coming:
+                interrupts.let_in()
+                running.append((batch, pool.submit(work, batch)))
+                if len(running) == TASKS_PER_THREAD * threads:
+                    commits.add(*_first(running))
+            while running:
+                interrupts.let_in()
+                commits.add(*_first(running))
+            commits.land()
+        finally:
+            pool.shutdown(cancel_futures=True)
+            for batch, _ in running:
+                ahead.forget(batch)
+
+
+def _first(running: deque[tuple[BatchT, Future[ResultT]]]) -> tuple[BatchT, ResultT]:
+    """Wait for the batch that began first; those that are done then are not lost by its failure."""
+    batch, future = running.popleft()
+    with _final():
+        return batch, future.result()
 
 
 def in_threads(

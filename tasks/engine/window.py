@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from gangsaw.cluster.interrupts import Waiting, interrupts_wait
 from gangsaw.codecs.core.errors import JobFailed
 from gangsaw.tasks.engine.flying.handshake import Handshake, workers_of
-from gangsaw.tasks.engine.here import in_threads, on_device, one_by_one
+from gangsaw.tasks.engine.here import in_threads, on_device, one_by_one, side_by_side
 from gangsaw.tasks.engine.memory import CARRIED_COPIES, Worker, check_memory, this_process
 from gangsaw.tasks.engine.pools import (
     CARRIED_BYTES,
@@ -87,8 +87,8 @@ def run(
     task : the chunk function
     batches : what to run it on; where their number is known, workers end together
     on_done : called in this thread with each batch and its result
-    client : Dask client; None runs everything in this thread, or batches that carry their samples
-        in as many threads as this process may use
+    client : Dask client; None runs everything in this thread, or a `SharingTask`, and batches that
+        carry their samples, in as many threads as this process may use
     options : how to run it on Dask
 
     Raises
@@ -110,6 +110,8 @@ def run(
             on_device(cast("DeviceTask[BatchT, ResultT]", task), batches, on_done, interrupts)
         elif carried_bytes(task):
             in_threads(task, batches, on_done, interrupts)
+        elif getattr(task, "side_by_side", False):
+            side_by_side(task, batches, on_done, interrupts)
         else:
             one_by_one(task, batches, on_done, interrupts)
 

@@ -52,6 +52,14 @@ class ReadingTask(Protocol[BatchIn]):
         """Let go of what `begin` began: the batch is not done here, or is done."""
 
 
+class SharingTask(Protocol):
+    """A task whose batches may be done side by side in a process that has no client."""
+
+    @property
+    def side_by_side(self) -> bool:
+        """Whether a batch alone may leave some of its threads idle."""
+
+
 class CarryingTask(Protocol):
     """A task whose batches hold their samples: few of them may be on their way at once."""
 

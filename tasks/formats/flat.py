@@ -11,6 +11,7 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
+from gangsaw.tasks.formats.mapped import Flat, changed_by, read_mapped
 from gangsaw.tasks.source import Bordered, Coordinate, Region
 from gangsaw.tasks.store.stamps import file_stamps
 
@@ -57,13 +58,11 @@ class FlatArray(Bordered):
 
     def read(self, region: Region) -> NumpyArray:
         """Return a view of the file; raise CorruptChunk where it has become too short."""
-        # A map is opened for each read and closed with its view: pages of an open one count as
-        # memory
-        # of the worker for ever, and Dask would pause it once the file is larger than its limit.
-        if Path(self.path).stat().st_size < self.nbytes:
+        changed = changed_by(self.path)
+        if changed[0] < self.nbytes:
             raise CorruptChunk(f"{self.path} became shorter than {self.nbytes} bytes")
-        mapped = np.memmap(self.path, self.dtype, "r", self.offset, self.shape)
-        return mapped[region].view(np.ndarray)  # no copy: codecs read any strides
+        flat = Flat(self.path, changed, self.dtype_str, self.offset, self.shape)
+        return read_mapped(flat, region)  # no copy: codecs read any strides
 
 
 @dataclass(frozen=True)

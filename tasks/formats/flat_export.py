@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
@@ -25,6 +26,13 @@ from gangsaw.tasks.store.layout import default_chunks
 
 if TYPE_CHECKING:
     from distributed import Client
+
+
+SLAB_BYTES = 64 << 20  # of samples that one task writes at most, where a chunk has fewer
+RUN_BYTES = 1 << 16  # of a file: runs need not be longer
+# Bytes from one run to the next: where these are fewer, a page holds several runs. Then it is the
+# page that costs time, once, in a map of the file, else the run, in a call.
+LEAST_STEP = 1 << 11
 
 
 @dataclass(frozen=True)
@@ -51,14 +59,28 @@ class FlatFile:
 
     def write(self, path: str, region: Region, samples: NumpyArray) -> None:
         """Write the samples of a region into the file at `path`."""
-        ordered = tuple(self.shape[axis] for axis in self.order)
-        mapped = np.memmap(path, self.dtype, "r+", self.offset, ordered)
-        mapped[tuple(region[axis] for axis in self.order)] = samples.transpose(self.order)
+        shape = tuple(self.shape[axis] for axis in self.order)
+        where, ordered = tuple(region[axis] for axis in self.order), samples.transpose(self.order)
+        outer = _outer_axes(where, shape)
+        if prod(shape[outer:]) * self.dtype.itemsize < LEAST_STEP:
+            np.memmap(path, self.dtype, "r+", self.offset, shape)[where] = ordered
+            return
+        with Path(path).open("r+b", buffering=0) as file:
+            for index in np.ndindex(ordered.shape[:outer]):
+                run = np.ascontiguousarray(ordered[index], self.dtype)
+                _write_all(file.fileno(), run, self.offset + self._place(shape, where, index))
+
+    def _place(self, shape: tuple[int, ...], where: Region, index: tuple[int, ...]) -> int:
+        """Return the byte after the offset where the samples at an index of a region begin."""
+        place = 0
+        for axis, (n, span) in enumerate(zip(shape, where, strict=True)):
+            place = place * n + span.start + (index[axis] if axis < len(index) else 0)
+        return place * self.dtype.itemsize
 
 
 @dataclass(frozen=True)
 class WriteRegions:
-    """Chunk function: reads the chunks of a batch and puts their samples into a flat file."""
+    """Chunk function: reads the pieces of a batch and puts their samples into a flat file."""
 
     source: SourceArray
     grid: ChunkGrid
@@ -66,6 +88,7 @@ class WriteRegions:
     path: str
     peak_bytes: int
     name: str = "decompress"
+    side_by_side: bool = True
 
     def __call__(self, batch: range) -> int:
         """Return the bytes written."""
@@ -82,12 +105,52 @@ class WriteRegions:
 def write_flat(
     source: SourceArray, path: Path, layout: FlatFile, meter: Meter, client: Client | None
 ) -> None:
-    """Write all samples into the file at `path`, chunk by chunk; its space is reserved."""
-    grid = export_grid(source)
+    """Write all samples into the file at `path`, piece by piece; its space is reserved."""
+    chunks = export_grid(source)
+    grid = slabs(chunks, layout.order, layout.dtype.itemsize)
     peak = transcode_bytes(source.shape, grid.chunks, source.dtype, source.chunks)
     task = WriteRegions(source, grid, layout, str(path.absolute()), peak)
     batches = [range(i, i + 1) for i in range(grid.n_chunks)]
-    run(task, batches, lambda batch, n: meter.add(len(batch), n, 0), client=client)
+
+    def on_done(batch: range, n_bytes: int) -> None:
+        of_batch = (chunks.touched(grid.region(number)) for number in batch)
+        meter.add(sum(1 for one in of_batch for _ in one), n_bytes, 0)
+
+    run(task, batches, on_done, client=client)
+
+
+def slabs(chunks: ChunkGrid, order: Sequence[int], itemsize: int) -> ChunkGrid:
+    """Return pieces of several chunks each, whose samples lie in longer runs in a file.
+
+    Parameters
+    ----------
+    order : for each axis of the file, slowest first, the axis of the array
+    """
+    extents = [min(c, n) for c, n in zip(chunks.chunks, chunks.shape, strict=True)]
+    run = itemsize
+    for axis in reversed(order):
+        length, whole = run * extents[axis], chunks.shape[axis]
+        room = SLAB_BYTES // max(1, itemsize * prod(extents))
+        most = min(room, -(-RUN_BYTES // max(1, length)), -(-whole // max(1, extents[axis])))
+        extents[axis] = min(whole, extents[axis] * max(1, most))
+        if extents[axis] < whole or (run := run * whole) >= RUN_BYTES:
+            break
+    return ChunkGrid(chunks.shape, tuple(extents))
+
+
+def _outer_axes(where: Region, shape: tuple[int, ...]) -> int:
+    """Return how many axes of a file are outside the runs in which the samples of a region lie."""
+    outer = max(0, len(shape) - 1)
+    while outer and where[outer].stop - where[outer].start == shape[outer]:
+        outer -= 1
+    return outer
+
+
+def _write_all(file: int, run: NumpyArray, offset: int) -> None:
+    left = run.reshape(-1).view(np.uint8).data
+    while len(left):  # the system takes at most 2 GiB at once
+        n = os.pwrite(file, left, offset)
+        left, offset = left[n:], offset + n
 
 
 def export_grid(source: SourceArray) -> ChunkGrid:

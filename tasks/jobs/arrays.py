@@ -108,6 +108,8 @@ class ArraysTask(Generic[BatchT, ResultT]):
     device_peak_bytes : host memory that such a task needs at most
     waits : whether a commit takes time, as on a disk
     carried_bytes : samples that a batch carries at most; 0 where it names what is to be read
+    side_by_side : whether a batch may leave threads of a process idle: it reads and writes in one
+        thread, and a chunk may have but one block
     """
 
     name: str
@@ -116,6 +118,7 @@ class ArraysTask(Generic[BatchT, ResultT]):
     device_peak_bytes: int
     waits: bool
     carried_bytes: int = 0
+    side_by_side: bool = False
 
     def __call__(self, item: ArrayBatch[BatchT, ResultT]) -> ResultT:
         """Do the batch."""
@@ -214,7 +217,11 @@ def _task(
     largest = max((work.batch_bytes for work in works), default=0)
     answers = [work.launch_batches for work in works if work.launch_batches is not None]
     share = share_of_device(n_batches, largest, min(answers, default=None))
-    return ArraysTask(name, peak, share.batches, peak + share.peak_bytes, waits)
+    # requests to a store far away are in flight already, many for one thread
+    is_near = not any(getattr(work.function, "is_far", False) for work in works)
+    return ArraysTask(
+        name, peak, share.batches, peak + share.peak_bytes, waits, side_by_side=is_near
+    )
 
 
 def _runs(items: Iterable[T], array: Callable[[T], int]) -> Iterator[list[T]]:

@@ -59,6 +59,11 @@ class CheckChunks:
     metadata: bytes
     source: SourceArray | None
 
+    @property
+    def is_far(self) -> bool:
+        """Whether it reads over a network."""
+        return self.place.is_far
+
     def address(self, expected: Records) -> str:
         """Return what messages call the batch."""
         return f"{self.place}, {expected.batch.start}..{expected.batch.stop - 1}"

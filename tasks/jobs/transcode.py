@@ -49,6 +49,12 @@ class Transcode:
     durable: bool = True
     again: bool = True
 
+    @property
+    def is_far(self) -> bool:
+        """Whether it reads or writes over a network."""
+        source = self.source
+        return self.target.is_far or (isinstance(source, FarArray) and source.is_far)
+
     def begin(self, batch: range) -> bool:
         """Begin to read for a batch; False where too much is on its way, or nothing is gained."""
         asks, source = self.again and self.journal.begin(batch), self.source

@@ -20,6 +20,7 @@ from zarr.storage import MemoryStore
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.source import Region
+from gangsaw.tasks.store.chain import CodecChain
 
 ZarrArray: TypeAlias = "zarr.Array[ArrayV2Metadata] | zarr.Array[ArrayV3Metadata]"
 
@@ -102,6 +103,7 @@ class ArrayCoder:
     array : the array, in memory, without chunks
     grid : its chunks, or its shards where it has some
     dtype : of its samples
+    chain : its codecs, where they can be called without zarr
     """
 
     def __init__(self, metadata: bytes) -> None:
@@ -112,6 +114,7 @@ class ArrayCoder:
         self.array: ZarrArray = array.with_config({"write_empty_chunks": True})
         self.grid = ChunkGrid(array.shape, array.shards or array.chunks)
         self.dtype: Dtype = array.dtype
+        self.chain = CodecChain.of(self.array)
 
     @property
     def chunk_bytes(self) -> int:
@@ -124,11 +127,16 @@ class ArrayCoder:
 
     def encode(self, number: int, samples: NumpyArray) -> Buffer:
         """Return the stored form of the chunk whose region holds these samples."""
+        if self.chain is not None:
+            return self.chain.encode(samples)
         self.array[self.grid.region(number)] = samples
         return self._objects.pop(self.key(number))
 
     def decode(self, number: int, stored: Buffer) -> NumpyArray:
-        """Return the samples of the chunk's region."""
+        """Return the samples of the chunk's region, perhaps read-only."""
+        if self.chain is not None:
+            shape = tuple(s.stop - s.start for s in self.grid.region(number))
+            return self.chain.decode(stored, shape)
         key = self.key(number)
         self._objects[key] = stored
         try:

@@ -14,6 +14,7 @@ from zarr.core.buffer import Buffer, default_buffer_prototype
 
 PARTIAL = re.compile(r"\.[0-9a-f]{32}\.partial$")  # LocalStore's temporary files
 SYNCS_IN_FLIGHT = 16  # a file system commits several of them together
+FEW_SYNCS = 4  # whoever has no more waits for them one by one: several wait at the same time
 
 
 def file_stamp(path: Path) -> tuple[int, str, int]:
@@ -55,7 +56,7 @@ def _write_bytes(path: Path, data: Buffer | bytes) -> None:
 
 def sync_files(paths: Collection[Path]) -> None:
     """Return when files, or the names in folders, would survive a power cut."""
-    if len(paths) <= 1:
+    if len(paths) <= FEW_SYNCS:
         for path in paths:
             _sync_file(path)
         return

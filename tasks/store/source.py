@@ -33,6 +33,7 @@ from gangsaw.tasks.store.stamps import GONE, places_stamps
 from gangsaw.tasks.store.state.identity import identity_of_store
 from gangsaw.tasks.store.state.missing import WholeStore, must_be_whole
 from gangsaw.tasks.store.state.target import JOB
+from gangsaw.tasks.store.whole_chunks import WholeChunks
 from gangsaw.tasks.store.zipped import zarr_at
 
 if TYPE_CHECKING:
@@ -65,8 +66,10 @@ class ZarrArray(Described):
         return read_again(self._place, lambda: self._read(region))
 
     def _read(self, region: Region) -> NumpyArray:
+        array, _, chunks = _array(self.address, self.key, self.version)
+        if chunks is not None and chunks.has(region):
+            return chunks.read(region)
         self.begin(region)  # zarr itself would ask for few chunks at once
-        array = self._open()
         return np.asarray(array[region], array.dtype)  # of one text zarr gives str
 
     @property
@@ -342,17 +345,21 @@ def open_array(address: str, key: str) -> AnyArray:
 
 
 @lru_cache(maxsize=32)
-def _array(address: str, key: str, version: str) -> tuple[AnyArray, Place]:
-    """Return an array, and where it is; of one that a job wrote missing chunks raise."""
+def _array(address: str, key: str, version: str) -> tuple[AnyArray, Place, WholeChunks | None]:
+    """Return an array, and where it is; of one that a job wrote missing chunks raise.
+
+    Of one that lies near, where its codecs let that be, also how its chunks are read without zarr.
+    """
     array = open_array(address, key)
     is_whole, found = _version(array)
     if version != found:
         raise BadParams(f"{address}/{key}: the array was replaced since the job began")
     place = Place(array.store, array.path)
+    chunks = None if is_far(address) else WholeChunks.of(array, place, is_whole=is_whole)
     if not is_whole:
-        return array, place
+        return array, place, chunks
     whole = StorePath(WholeStore(array.store, array.path), array.path)
-    return zarr.Array(replace(array._async_array, store_path=whole)), place
+    return zarr.Array(replace(array._async_array, store_path=whole)), place, chunks
 
 
 def _version(array: AnyArray) -> tuple[bool, str]:

@@ -29,6 +29,18 @@ The machine is shared: where the peers' rows are low, so are ours. Its two cores
 of one: the row of vectors that are added in the first cache says what two threads can gain here.
 RESULTS-AVX2.md has an earlier run, on a processor without AVX-512.
 """
+JOBS = """# Results of whole jobs in one process
+
+Written by `python tests/benchmarks/run.py job_sizes --write`. The job goes from an ENVI file on a
+local disk to a store and back, without a client, on two threads. Shares are the codec's time for
+the same chunks over the job's: the codec encodes and decodes chunks that lie in memory, all its
+blocks on two threads, in the same rounds. Medians; the job holds its start, which is told apart,
+the files, their checksums, the journal and what waits for the disk. `verify` and `decompress` are
+compared with decoding.
+
+The machine is shared, and the wall clock holds what others take of two cores; the shares by
+processor time hold only what the job itself spends.
+"""
 TCR = """# Results of counting T-cell-receptor recombination paths
 
 Written by `python tests/benchmarks/run.py tcr --write`. Speeds of one core are CPU time, medians of
@@ -232,6 +244,7 @@ PAGES = (
             "defaults": "How the default parameters were chosen",
         },
     ),
+    Page("RESULTS-JOBS.md", JOBS, {"job_sizes": "Jobs as shares of the codec's speed"}),
     Page(
         "RESULTS-FAR.md",
         FAR,
