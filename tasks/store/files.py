@@ -77,6 +77,19 @@ def create_file(path: Path, data: bytes) -> bool:
     return True
 
 
+def keys_below(folder: Path) -> Iterator[str]:
+    """Yield the keys of the files below a folder, temporary ones included: names, no stats."""
+    left = [(str(folder), "")]
+    while left:
+        path, prefix = left.pop()
+        with suppress(FileNotFoundError, NotADirectoryError), os.scandir(path) as found:
+            for entry in found:
+                if entry.is_dir():
+                    left.append((entry.path, f"{prefix}{entry.name}/"))
+                else:
+                    yield prefix + entry.name
+
+
 def size_of(path: Path) -> int | None:
     """Return the bytes of a file, None where there is none."""
     try:

@@ -28,7 +28,8 @@ SECONDS = 120.0  # for anything to happen on a busy machine
 def journalled(target: Path) -> set[int]:
     """Numbers of the chunks in valid journal entries, read without the code under test."""
     folder = target / "data" / ".gangsaw" / "journal"
-    entries = [unpack(p.read_bytes()) for p in folder.glob("*") if p.suffix != ".partial"]
+    files = [p for p in folder.rglob("*") if p.is_file() and p.suffix != ".partial"]
+    entries = [unpack(p.read_bytes()) for p in files]
     return {number for entry in entries if entry is not None for number in entry.batch}
 
 
