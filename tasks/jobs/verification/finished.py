@@ -198,6 +198,7 @@ def _open(name: str, place: Place) -> FinishedArray:
         raise CorruptChunk("the array's metadata is missing", store=str(place), chunk=METADATA)
     if manifest is None:
         raise CorruptChunk("no manifest: it cannot be verified", store=str(place))
+    manifest.check()
     found = FinishedArray(name, place, metadata.to_bytes(), manifest)
     with metadata_errors(str(place)):
         n_chunks = found.coder.grid.n_chunks

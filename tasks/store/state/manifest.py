@@ -68,6 +68,11 @@ class Manifest:
         first = batch.start - part.first
         return Records(self.job, batch.start, 0, part.rows[first : first + len(batch)])
 
+    def check(self) -> None:
+        """Raise CorruptChunk where a part is absent or damaged."""
+        for number in range(len(self.table)):
+            self.checked_part(number)
+
     def checked_part(self, number: int) -> Records:
         """Read a part, and compare it with its row."""
         rows = range(number * self.part_rows, min((number + 1) * self.part_rows, self.n_chunks))
