@@ -136,8 +136,9 @@ def compress(
         with watch.held(lambda: _give_up(arrays)):
             _run(arrays, meter, client, _seeing(options, source, place.work), lease)
         had_manifests = [array.had_manifest for array in arrays]
-        for array in arrays:
-            array.finish()
+        with can_be_resumed():
+            for array in arrays:
+                array.finish()
     place.publish()
     if not all(had_manifests):  # repairing a finished store is no reason
         place.drop_given_up()

@@ -118,10 +118,10 @@ def _is_among(batch: range, lost: Sequence[range]) -> bool:
 
 @contextmanager
 def can_be_resumed() -> Iterator[None]:
-    """Add to a JobFailed what the user can do: journalled work is not lost."""
+    """Add what the user can do to what ended a job: journalled work is not lost."""
     try:
         yield
-    except JobFailed as error:
+    except (JobFailed, OSError) as error:
         text = f"{error}; finished batches are safe: run again with --resume"
         raise JobFailed(text) from error
 

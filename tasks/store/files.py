@@ -22,10 +22,11 @@ def file_stamp(path: Path) -> tuple[int, str, int]:
     return found.st_size, str(found.st_mtime_ns), found.st_ino
 
 
-def read_file(path: Path) -> Buffer | None:
-    """Return a file, None where there is none."""
+def read_file(path: Path, n_bytes: int = -1) -> Buffer | None:
+    """Return a file, or its first bytes; None where there is none."""
     try:
-        return default_buffer_prototype().buffer.from_bytes(path.read_bytes())
+        with path.open("rb", buffering=0) as file:
+            return default_buffer_prototype().buffer.from_bytes(file.read(n_bytes))
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
         return None
 

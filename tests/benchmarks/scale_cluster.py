@@ -7,6 +7,7 @@ that a machine of two cores can have a thousand.
 from __future__ import annotations
 
 import asyncio
+import os
 import subprocess
 import sys
 import tempfile
@@ -57,9 +58,7 @@ def cluster(workers: int, processes: int) -> Iterator[Cluster]:
         assert first.stdout is not None
         address = first.stdout.readline().strip()
         shares = [len(range(i, workers, processes)) for i in range(processes)]
-        others = [
-            stack.enter_context(_process("workers", address, str(n), folder)) for n in shares
-        ]
+        others = [stack.enter_context(_process("workers", address, str(n), folder)) for n in shares]
         for other in others:
             assert other.stdout is not None
             assert other.stdout.readline().strip() == "ready"
@@ -69,7 +68,8 @@ def cluster(workers: int, processes: int) -> Iterator[Cluster]:
 @contextmanager
 def _process(*arguments: str) -> Iterator[subprocess.Popen[str]]:
     command = [sys.executable, __file__, *arguments]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    quiet = {**os.environ, "DASK_LOGGING__DISTRIBUTED": "error"}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=quiet) as process:
         try:
             yield process
         finally:
@@ -84,10 +84,9 @@ async def _schedule() -> None:
 
 
 async def _work(address: str, n: int, folder: str) -> None:
-    workers: list[Worker] = []
-    for _ in range(n):
-        how = {"nthreads": 1, "host": HOST, "memory_limit": 0, "local_directory": folder}
-        workers.append(await Worker(address, dashboard=False, **how))
+    how = {"nthreads": 1, "host": HOST, "memory_limit": 0, "local_directory": folder}
+    workers = [Worker(address, dashboard=False, **how) for _ in range(n)]
+    await asyncio.gather(*workers)
     sys.stdout.write("ready\n")
     sys.stdout.flush()
     await asyncio.gather(*(worker.finished() for worker in workers))

@@ -55,6 +55,6 @@ def parts_there(array: Place) -> list[int]:
 
 
 def _row(records: Records, data: bytes) -> np.void:
-    table = np.array([(records.raw_bytes, records.stored_bytes, crc32c(data))], PART)
+    table = np.array([(records.raw_bytes, records.stored_bytes, crc32c(data, is_alone=True))], PART)
     row: np.void = table[0]
     return row

@@ -65,18 +65,25 @@ class Records:
             "count": len(self.rows),
             "raw_bytes": self.raw_bytes,
         }
-        return sealed(json.dumps(header | more).encode() + b"\n" + self.rows.tobytes())
+        rows = np.ascontiguousarray(self.rows).view(np.uint8).data
+        return sealed(json.dumps(header | more).encode() + b"\n", rows)
 
 
-def sealed(body: bytes) -> bytes:
-    """Return the bytes after their CRC-32C in 8 hexadecimal digits and a space."""
-    return b"%08x " % crc32c(body) + body
+def sealed(*body: bytes | memoryview) -> bytes:
+    """Return pieces of bytes after their CRC-32C in 8 hexadecimal digits and a space."""
+    check = 0
+    for piece in body:
+        check = crc32c(piece, check, is_alone=True)
+    return b"".join((b"%08x " % check, *body))
 
 
 def unsealed(data: bytes) -> bytes | None:
     """Return the body of the result of `sealed`, or None where it is truncated or damaged."""
-    check, body = data[:9], data[9:]
-    return body if check == b"%08x " % crc32c(body) else None
+    return data[9:] if _is_sealed(data) else None
+
+
+def _is_sealed(data: bytes) -> bool:
+    return data[:9] == b"%08x " % crc32c(memoryview(data)[9:], is_alone=True)
 
 
 def joined(job: str, first: int, several: Sequence[Records]) -> Records:
@@ -107,13 +114,13 @@ def unpack_batches(data: bytes) -> list[Records] | None:
 
 
 def _unpacked(data: bytes) -> tuple[Records, list[list[int]]] | None:
-    if (body := unsealed(data)) is None:
+    if not _is_sealed(data):
         return None
-    line, _, rows = body.partition(b"\n")
-    header = json.loads(line)
-    if header["format"] != FORMAT or len(rows) != header["count"] * ROW.itemsize:
+    start = data.index(b"\n") + 1
+    header = json.loads(data[9:start])
+    if header["format"] != FORMAT or len(data) - start != header["count"] * ROW.itemsize:
         return None
-    table = np.frombuffer(rows, ROW)
+    table = np.frombuffer(data, ROW, offset=start)  # a million rows are not copied
     records = Records(header["job"], header["first"], header["raw_bytes"], table)
     return records, header.get("batches", [])
 

@@ -6,12 +6,12 @@ import pickle
 from itertools import pairwise
 
 import pytest
+from helpers.job_tasks import Square
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gangsaw.tasks.engine.lazy import Supply, Units, overlaps
 from gangsaw.tasks.jobs.arrays import ArrayBatch, ArrayBatches
-from helpers.job_tasks import Square
 
 
 @st.composite
