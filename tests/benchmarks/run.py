@@ -218,7 +218,7 @@ journal the entries of these alone. So
 |---|---|---|---|
 | up to 75 | 0.25 s | any size | two tasks a thread are in flight |
 | 1,000 | 3.3 s | at most some seconds | a task is at least one chunk, and all are to end together |
-| 4,000 | 13 s | at most 10 s | as before; a worker that is lost redoes a task for each of its threads |
+| 4,000 | 13 s | at most 10 s | as before; a lost worker redoes a task a thread |
 | 10,000 | 33 s | at most 30 s | as before; better four clusters with a part of the arrays each |
 
 Chunks of less than 10 ms are better made larger, or put in shards: each is an object of the store.
