@@ -68,13 +68,13 @@ def create_file(path: Path, data: bytes) -> bool:
     """Write a file where there is none; return whether it was this call that did."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f"{path.name}.{uuid.uuid4().hex}.partial")
-    part.write_bytes(data)
     try:
+        part.write_bytes(data)
         os.link(part, path)  # with all its bytes, or not at all
     except FileExistsError:
         return False
     finally:
-        part.unlink()
+        part.unlink(missing_ok=True)
     return True
 
 

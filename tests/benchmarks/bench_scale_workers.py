@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 
 from distributed import Client
 from scale_cluster import cluster
@@ -99,10 +98,8 @@ def rows(workers: tuple[int, ...] = WORKERS) -> Iterator[Row]:
 def model(runs: list[Found]) -> Iterator[Row]:
     """Yield the cost of a task, and what a job of 10^8 chunks of a second takes of a scheduler."""
     costs = [(one.scheduler + one.client) / one.tasks for one in runs]
-    slope = max(b - a for a, b in pairwise([0.0, *costs]))
     note = "client and scheduler, heartbeats included, the most of these runs"
     yield Row("a task", 1e3 * max(costs), "ms of processor time", note=note)
-    assert slope >= 0
     for threads in THREADS:
         seconds = Pace.task_seconds(threads)
         share = 100 * max(costs) * threads / seconds

@@ -223,7 +223,15 @@ journal the entries of these alone. So
 
 Chunks of less than 10 ms are better made larger, or put in shards: each is an object of the store.
 """
+FAR = """# Results of jobs on stores far away
 
+Written by `python tests/benchmarks/run.py far --write`: an S3 server on this machine (moto) behind
+a proxy that delays each reply. Seconds are wall clock, medians of rounds in which jobs take turns;
+a delay is told as often the seconds without it, of the same round. The scene is synthetic, codec
+and chunks are of the job's own choice but for their shape, and the local side is a folder. What a
+delay adds, divided by it, is as many requests as if one waited for the other; it does not grow with
+the chunks. The server, the proxy and the job share the machine's cores.
+"""
 
 PAGES = (
     Page(
@@ -255,6 +263,11 @@ PAGES = (
             "scheduling": "Scheduling of large jobs",
             "defaults": "How the default parameters were chosen",
         },
+    ),
+    Page(
+        "RESULTS-FAR.md",
+        FAR,
+        {"far": "64 chunks on S3, each request delayed"},
     ),
     Page(
         "RESULTS-TCR.md",
