@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -69,7 +70,8 @@ def cluster(workers: int, processes: int) -> Iterator[Cluster]:
 def _process(*arguments: str) -> Iterator[subprocess.Popen[str]]:
     command = [sys.executable, __file__, *arguments]
     quiet = {**os.environ, "DASK_LOGGING__DISTRIBUTED": "error"}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=quiet) as process:
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, text=True, env=quiet, **pipes) as process:
         try:
             yield process
         finally:
@@ -92,9 +94,15 @@ async def _work(address: str, n: int, folder: str) -> None:
     await asyncio.gather(*(worker.finished() for worker in workers))
 
 
+def _end_with_parent() -> None:
+    sys.stdin.read()
+    os._exit(1)
+
+
 def main(arguments: Sequence[str]) -> None:
-    """Serve until killed."""
+    """Serve until killed, or until who started it is no more."""
     what, *rest = arguments
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     if what == "scheduler":
         asyncio.run(_schedule())
     else:

@@ -150,7 +150,7 @@ def describe(store: str) -> StoreInfo:
 
 
 @dataclass
-class _Sizes:
+class _ChunkSizes:
     """Bytes of chunks, added up; `least` is None before the first."""
 
     count: int = 0
@@ -176,7 +176,7 @@ class _Survey:
         self.grid.check_count(name)
         self.serializer = _block_codec(array, self.grid.chunks)
         self.coder = self._coder()
-        self.sizes = _Sizes()
+        self.sizes = _ChunkSizes()
         self.named = self.serializer if self.coder else _bytes_codec(array)
         self.params: Mapping[str, object] = self.named.params.to_dict() if self.named else {}
         name = self.named.codec_name if self.named else ""

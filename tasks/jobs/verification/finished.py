@@ -22,7 +22,7 @@ from gangsaw.tasks.store.state.target import is_unfinished
 
 
 @dataclass(frozen=True)
-class Expected(Lazy[Records]):
+class ExpectedRecords(Lazy[Records]):
     """What the chunks of some batches must be.
 
     Attributes
@@ -38,10 +38,10 @@ class Expected(Lazy[Records]):
         """Number of batches."""
         return len(self.units)
 
-    def between(self, start: int, stop: int) -> Expected:
+    def between(self, start: int, stop: int) -> ExpectedRecords:
         """Return the records of some of the batches."""
         units = self.units.between(start, stop)
-        return Expected(units, tuple(self._cut(run) for run in units.runs))
+        return ExpectedRecords(units, tuple(self._cut(run) for run in units.runs))
 
     def __iter__(self) -> Iterator[Records]:
         """Yield the records of the batches."""
@@ -70,10 +70,10 @@ class ManifestBatches(Lazy[Records]):
         """Number of batches."""
         return len(self.units)
 
-    def between(self, start: int, stop: int) -> Expected:
+    def between(self, start: int, stop: int) -> ExpectedRecords:
         """Return the records of some of the batches, without the manifest."""
         units = self.units.between(start, stop)
-        return Expected(units, tuple(map(self.manifest.cut, units.runs)))
+        return ExpectedRecords(units, tuple(map(self.manifest.cut, units.runs)))
 
     def __iter__(self) -> Iterator[Records]:
         """Yield the records of the batches."""

@@ -22,7 +22,7 @@ from gangsaw.tasks.store.state.records import ROW, Records
 
 
 @dataclass
-class _Part:
+class _FillingPart:
     """A part that is being filled.
 
     Attributes
@@ -41,7 +41,7 @@ class _Part:
     n_done: int = 0
 
     @classmethod
-    def empty(cls, chunks: range) -> _Part:
+    def empty(cls, chunks: range) -> _FillingPart:
         """Return a part of which nothing is done."""
         return cls(chunks.start, np.zeros(len(chunks), ROW), np.zeros(len(chunks), np.bool_))
 
@@ -99,7 +99,7 @@ class Ledger:
     def __init__(self, journal: Journal, n_chunks: int) -> None:
         self.journal, self.n_chunks = journal, n_chunks
         self.n_parts = parts.n_parts(n_chunks)
-        self.filling: dict[int, _Part] = {}
+        self.filling: dict[int, _FillingPart] = {}
         self.written: dict[int, np.void] = {}
         self.is_mending = False
         self.n_done = self.raw_bytes = self.stored_bytes = 0
@@ -186,9 +186,9 @@ class Ledger:
         n_new, raw_bytes = self._filled(number).add(records)
         self._count(n_new, raw_bytes, records.stored_bytes)
 
-    def _filled(self, number: int) -> _Part:
+    def _filled(self, number: int) -> _FillingPart:
         if number not in self.filling:
-            self.filling[number] = _Part.empty(parts.part_range(number, self.n_chunks))
+            self.filling[number] = _FillingPart.empty(parts.part_range(number, self.n_chunks))
         return self.filling[number]
 
     def _gaps(self, number: int) -> Iterator[range]:
