@@ -10,7 +10,7 @@ TASK_SECONDS = 0.25
 # A scheduler serves some 530 tasks a second, client and workers included: with many threads each
 # task must last longer, or they wait for it.
 THREADS_PER_SECOND = 300
-MOST = 256  # batches of a task at most: messages stay moderate
+MOST = 1024  # batches of a task at most: each has a result, and messages stay moderate
 SHARE = 2  # a task gets at most 1 / (SHARE * threads) of the remaining, so that all end together
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sized
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,6 +13,7 @@ from gangsaw.cluster.interrupts import Waiting, interrupts_wait
 from gangsaw.codecs.core.errors import JobFailed
 from gangsaw.tasks.engine.flying.handshake import Handshake, workers_of
 from gangsaw.tasks.engine.here import in_threads, on_device, one_by_one, side_by_side
+from gangsaw.tasks.engine.lazy import Supply
 from gangsaw.tasks.engine.memory import CARRIED_COPIES, Worker, check_memory, this_process
 from gangsaw.tasks.engine.pools import (
     CARRIED_BYTES,
@@ -85,7 +86,7 @@ def run(
     Parameters
     ----------
     task : the chunk function
-    batches : what to run it on; where their number is known, workers end together
+    batches : what to run it on; of a sequence tasks get slices, and workers end together
     on_done : called in this thread with each batch and its result
     client : Dask client; None runs everything in this thread, or a `SharingTask`, and batches that
         carry their samples, in as many threads as this process may use
@@ -158,11 +159,11 @@ def _on_workers(
     wanted = TASKS_PER_THREAD * sum(worker["nthreads"] for worker in workers.values())
     in_flight = min(most_carried(carried), wanted)
     check_memory(CARRIED_COPIES * carried * in_flight, [this_process()])
-    left = len(batches) if isinstance(batches, Sized) else None
+    supply = Supply(batches)
     with _large_graphs() if carried else nullcontext(), job(task.name, "") as tally:
         tell(tally, client)
-        tally.expect(left)
-        InFlight(handshake, task, options, left, interrupts, tally).run(iter(batches), on_done)
+        tally.expect(supply.total)
+        InFlight(handshake, task, options, supply, interrupts, tally).run(on_done)
 
 
 def _large_graphs() -> AbstractContextManager[object]:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from functools import cached_property
+from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, Generic, Protocol, TypeAlias, TypeVar, runtime_checkable
 
+from gangsaw.tasks.engine.lazy import Lazy, overlaps
 from gangsaw.tasks.engine.window import Options, run
 from gangsaw.tasks.jobs.device import share_of_device
 from gangsaw.tasks.jobs.tallied import Labels
@@ -94,6 +96,45 @@ class ArrayBatch(Generic[BatchT, ResultT]):
     def __str__(self) -> str:
         """Return what messages call it."""
         return self.function.address(self.batch)
+
+
+Part: TypeAlias = "tuple[int, BatchFunction[BatchT, ResultT], Sequence[BatchT]]"
+
+
+@dataclass(frozen=True)
+class ArrayBatches(Lazy[ArrayBatch[BatchT, ResultT]], Generic[BatchT, ResultT]):
+    """The batches of several arrays, one array after the other: a sequence that holds none.
+
+    Attributes
+    ----------
+    parts : of each array its number in the job, what is done with a batch, and the batches
+    """
+
+    parts: tuple[Part[BatchT, ResultT], ...]
+
+    @cached_property
+    def ends(self) -> list[int]:
+        """Number of batches up to the end of each array."""
+        return list(accumulate(len(batches) for _, _, batches in self.parts))
+
+    def __len__(self) -> int:
+        """Number of batches."""
+        return self.ends[-1] if self.parts else 0
+
+    def between(self, start: int, stop: int) -> ArrayBatches[BatchT, ResultT]:
+        """Return some of the batches."""
+        found = overlaps(self.ends, start, stop)
+        return ArrayBatches(tuple(self._some(*one) for one in found))
+
+    def __iter__(self) -> Iterator[ArrayBatch[BatchT, ResultT]]:
+        """Yield the batches."""
+        for number, function, batches in self.parts:
+            for batch in batches:
+                yield ArrayBatch(number, function, batch)
+
+    def _some(self, part: int, start: int, stop: int) -> Part[BatchT, ResultT]:
+        number, function, batches = self.parts[part]
+        return number, function, batches[start:stop]
 
 
 @dataclass(frozen=True)
@@ -182,11 +223,7 @@ def run_arrays(
         on_done(item.array, result)
 
     for own, how in _by_device(list(enumerate(works)), options):
-        items = [
-            ArrayBatch(number, work.function, batch)
-            for number, work in own
-            for batch in work.batches
-        ]
+        items = ArrayBatches(tuple((number, w.function, w.batches) for number, w in own))
         task = _task(name, [work for _, work in own], waits)
         run(task, items, done, client=client, options=how)
 

@@ -137,8 +137,9 @@ def compress(
         with watch.held(lambda: _give_up(arrays)):
             _run(arrays, meter, client, _seeing(options, source, place.work), lease)
         had_manifests = [array.had_manifest for array in arrays]
-        for array in arrays:
-            array.finish()
+        with can_be_resumed():
+            for array in arrays:
+                array.finish()
     if not all(had_manifests):  # repairing a finished store is no reason
         place.drop_given_up()
     notes = host_notes(
@@ -234,13 +235,18 @@ def _run(
     """Do the remaining batches of all arrays."""
     if options is not None and options.device == "gpu":
         check_codecs({str(a.function.target): a.function.metadata for a in arrays})
-    meter.resume(*_sums(records for array in arrays for records in array.entries.values()))
+    known = [array.ledger for array in arrays]
+    meter.resume(
+        sum(one.n_done for one in known),
+        sum(one.raw_bytes for one in known),
+        sum(one.stored_bytes for one in known),
+    )
     waits = any(array.function.durable for array in arrays)
 
     def on_done(array: int, records: Records) -> None:
         lease.check()
         arrays[array].add(records)
-        meter.add(*_sums([records]))
+        meter.add(len(records.rows), records.raw_bytes, records.stored_bytes)
 
     works = [_work(array) for array in arrays]
     with can_be_resumed():
@@ -248,13 +254,13 @@ def _run(
 
 
 def _work(array: ArrayRun) -> ArrayWork[range, Records]:
-    batch_bytes = array.job.batch_chunks * array.coder.chunk_bytes
+    batch_bytes = array.batch_chunks * array.coder.chunk_bytes
     return ArrayWork(
         function=array.function,
         batches=array.left,
         batch_bytes=batch_bytes,
         peak_bytes=array.function.peak_bytes + _ahead(array),
-        launch_batches=launch_batches(array.coder, array.job.batch_chunks, "encode"),
+        launch_batches=launch_batches(array.coder, array.batch_chunks, "encode"),
         n_chunks=array.job.n_chunks,
     )
 
@@ -285,13 +291,6 @@ def _has_backend(metadata: bytes) -> bool:
     """Whether its codec knows devices; what they do not do for it is noted in the summary."""
     codec = ArrayCoder(metadata).array.serializer
     return isinstance(codec, BlockCodec) and BlockCodec.has_kernels(codec, "encode")
-
-
-def _sums(entries: Iterable[Records]) -> tuple[int, int, int]:
-    """Return chunks, raw bytes and stored bytes."""
-    rows = [(len(r.rows), r.raw_bytes, r.stored_bytes) for r in entries]
-    chunks, raw_bytes, stored_bytes = map(sum, zip((0, 0, 0), *rows, strict=True))
-    return chunks, raw_bytes, stored_bytes
 
 
 def _summary(store: str, source: Source, progress: Progress, notes: tuple[str, ...]) -> Summary:

@@ -87,8 +87,7 @@ class Transcode:
     def commit(self, done: Sequence[Records]) -> None:
         """Journal batches when their chunks are on the disk."""
         with naming(self.address(range(done[0].batch.start, done[-1].batch.stop))):
-            for records in self.flushed(done):
-                self.journal.write(records)
+            self.journal.write(*self.flushed(done))
 
     def flushed(self, done: Sequence[Records]) -> list[Records]:
         """Return the batches that are to be journalled, when their chunks are on the disk."""

@@ -23,10 +23,11 @@ def file_stamp(path: Path) -> tuple[int, str, int]:
     return found.st_size, str(found.st_mtime_ns), found.st_ino
 
 
-def read_file(path: Path) -> Buffer | None:
-    """Return a file, None where there is none."""
+def read_file(path: Path, n_bytes: int = -1) -> Buffer | None:
+    """Return a file, or its first bytes; None where there is none."""
     try:
-        return default_buffer_prototype().buffer.from_bytes(path.read_bytes())
+        with path.open("rb", buffering=0) as file:
+            return default_buffer_prototype().buffer.from_bytes(file.read(n_bytes))
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
         return None
 
@@ -76,6 +77,19 @@ def create_file(path: Path, data: bytes) -> bool:
     finally:
         part.unlink(missing_ok=True)
     return True
+
+
+def keys_below(folder: Path) -> Iterator[str]:
+    """Yield the keys of the files below a folder, temporary ones included: names, no stats."""
+    left = [(str(folder), "")]
+    while left:
+        path, prefix = left.pop()
+        with suppress(FileNotFoundError, NotADirectoryError), os.scandir(path) as found:
+            for entry in found:
+                if entry.is_dir():
+                    left.append((entry.path, f"{prefix}{entry.name}/"))
+                else:
+                    yield prefix + entry.name
 
 
 def size_of(path: Path) -> int | None:

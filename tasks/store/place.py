@@ -22,6 +22,7 @@ from gangsaw.tasks.store.far import FarStore, far_store
 from gangsaw.tasks.store.files import (
     create_file,
     file_stamp,
+    keys_below,
     objects,
     partials,
     read_file,
@@ -182,6 +183,8 @@ class Place:
 
     def get_heads(self, keys: Iterable[str], n_bytes: int) -> list[Buffer | None]:
         """Return the first bytes of the objects, fewer where an object is shorter."""
+        if type(self.store) is LocalStore:
+            return [read_file(self.store.root / self._key(key), n_bytes) for key in keys]
         head = RangeByteRequest(0, n_bytes)
         return sync(self._get_many([self._key(key) for key in keys], head))
 
@@ -195,7 +198,10 @@ class Place:
         return sorted(sync(self._list_dir()))
 
     def walk(self) -> Iterator[str]:
-        """Yield the key of every object below this place, relative to it."""
+        """Yield the key of every object below this place, relative to it, in any order."""
+        if type(self.store) is LocalStore:
+            yield from keys_below(self.store.root / self.path)
+            return
         prefix = f"{self.path}/" if self.path else ""
         for key in sync(self._list_prefix(prefix)):
             yield key.removeprefix(prefix)

@@ -212,6 +212,29 @@ reads and writes files, and ours is the kernel alone; neither makes its index in
 has repeats longer than a read, so some reads have several places as good as the true one, which
 nothing in the read tells from it. The machine is shared.
 """
+SCALE = """# Results: jobs of many chunks, and many workers
+
+Written by `python tests/benchmarks/run.py scale_noop scale_stores scale_workers --write`; each of
+the three takes minutes, and can be run alone. The machine is shared by many, so what counts is
+processor time; the clock stands in the remarks.
+
+A no-op chunk costs what the engine takes for a chunk: its place in a task, a row of the journal
+entry, a row of the manifest. Client, scheduler and workers are processes of their own.
+
+What to set for 10^8 chunks. Nothing has to be: a task lasts the number of threads / 300 in seconds
+(at least 0.25), so that a scheduler has 300 tasks a second to serve whatever the number of workers.
+The client holds 13 MB for each part of the manifest (2^20 chunks) that is being filled, and the
+journal the entries of these alone. So
+
+| threads | a task | give chunks of | why |
+|---|---|---|---|
+| up to 75 | 0.25 s | any size | two tasks a thread are in flight |
+| 1,000 | 3.3 s | at most some seconds | a task is at least one chunk, and all are to end together |
+| 4,000 | 13 s | at most 10 s | as before; a lost worker redoes a task a thread |
+| 10,000 | 33 s | at most 30 s | as before; better four clusters with a part of the arrays each |
+
+Chunks of less than 10 ms are better made larger, or put in shards: each is an object of the store.
+"""
 FAR = """# Results of jobs on stores far away
 
 Written by `python tests/benchmarks/run.py far --write`: an S3 server on this machine (moto) behind
@@ -223,6 +246,15 @@ the chunks. The server, the proxy and the job share the machine's cores.
 """
 
 PAGES = (
+    Page(
+        "RESULTS-SCALE.md",
+        SCALE,
+        {
+            "scale_noop": "Chunks that do nothing",
+            "scale_stores": "Tiny chunks, in one process and on workers",
+            "scale_workers": "Workers that sleep, and the model of 10^8 chunks",
+        },
+    ),
     Page(
         "RESULTS-DNA-PAPER.md",
         DNA_PAPER,

@@ -355,7 +355,7 @@ def stopped() -> str:
 def wait_for_journal(store: Path, job: subprocess.Popen[str]) -> None:
     """Return when the job has finished a few batches."""
     deadline = time.monotonic() + 120
-    while len(list(store.glob("data/.gangsaw/journal/*"))) < 3:
+    while len(list(store.glob("data/.gangsaw/journal/*/*/*"))) < 3:
         assert job.poll() is None, "the job ended before it could be interrupted"
         assert time.monotonic() < deadline
         time.sleep(0.02)

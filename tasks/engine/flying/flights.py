@@ -11,7 +11,7 @@ import math
 import time
 import uuid
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -28,7 +28,7 @@ from gangsaw.tasks.engine.flying.calls import packed
 from gangsaw.tasks.engine.flying.handshake import Handshake, workers_of
 from gangsaw.tasks.engine.flying.late import Turnaround
 from gangsaw.tasks.engine.flying.patience import Patience
-from gangsaw.tasks.engine.here import taken
+from gangsaw.tasks.engine.lazy import Supply
 from gangsaw.tasks.engine.pace import Pace
 from gangsaw.tasks.engine.pools import Device, Pool, Workers, make_pools, most_carried
 from gangsaw.tasks.engine.tally import Tally
@@ -84,14 +84,14 @@ class _Flight(Generic[BatchT]):
     """
 
     pool: Pool
-    batches: tuple[BatchT, ...]
+    batches: Sequence[BatchT]
     since: float = field(default_factory=time.monotonic)
     futures: list[Future] = field(default_factory=list)
     asked: int = 1
 
     def __str__(self) -> str:
-        names = [str(batch) for batch in self.batches]
-        return names[0] if len(names) == 1 else f"{names[0]} .. {names[-1]}"
+        first, last = str(self.batches[0]), str(self.batches[-1])
+        return first if len(self.batches) == 1 else f"{first} .. {last}"
 
 
 class InFlight(Generic[BatchT, ResultT]):
@@ -102,7 +102,7 @@ class InFlight(Generic[BatchT, ResultT]):
         handshake: Handshake,
         task: Task[BatchT, ResultT],
         options: How,
-        left: int | None,
+        supply: Supply[BatchT],
         interrupts: Waiting,
         tally: Tally,
     ) -> None:
@@ -110,8 +110,9 @@ class InFlight(Generic[BatchT, ResultT]):
         self.handshake, self.task, self.options = handshake, task, options
         self.client = client = handshake.client
         self.interrupts = interrupts
-        self.left = left  # batches that no task has, where that is known
-        self.again: deque[BatchT] = deque()  # that a task gave back
+        self.supply = supply
+        self.left = supply.total  # batches that no task has, where that is known
+        self.again: deque[Sequence[BatchT]] = deque()  # that tasks gave back
         self.alone: deque[BatchT] = deque()  # the same after a transient error
         self.token = uuid.uuid4().hex[:12]
         self.flying: dict[Future, _Flight[BatchT]] = {}
@@ -130,10 +131,10 @@ class InFlight(Generic[BatchT, ResultT]):
         self.strange = 0  # tasks that workers could not load
         self.is_unheard = False  # the scheduler does not answer
 
-    def run(self, batches: Iterator[BatchT], on_done: Callable[[BatchT, ResultT], None]) -> None:
+    def run(self, on_done: Callable[[BatchT, ResultT], None]) -> None:
         """Do all batches; see `window.run`."""
         try:
-            while self.fill(batches):
+            while self.fill():
                 for future, done in self.arrived():
                     if (flight := self.flying.get(future)) is None:
                         continue  # a copy of it came before
@@ -156,26 +157,30 @@ class InFlight(Generic[BatchT, ResultT]):
         finally:
             self.cancel()
 
-    def fill(self, batches: Iterator[BatchT]) -> bool:
+    def fill(self) -> bool:
         """Submit in turn to each pool until all are full; return whether anything is in flight."""
         if time.monotonic() - self.looked > POLL_SECONDS:
             self.has_workers()
         while free := [pool for pool in self.pools if pool.has_room]:
             for pool in free:
-                batches_of_task = self.next(batches, pool.share(self.left))
+                batches_of_task = self.next(pool.share(self.left))
                 self.is_drained = not batches_of_task
                 if self.is_drained:
                     return bool(self.flying)
                 self.submit(_Flight(pool, batches_of_task))
         return bool(self.flying)
 
-    def next(self, batches: Iterator[BatchT], n: int) -> tuple[BatchT, ...]:
+    def next(self, n: int) -> Sequence[BatchT]:
         """Return what the next task gets: what was given back comes first."""
         if self.alone:
             return (self.alone.popleft(),)
         if self.again:
-            return tuple(self.again.popleft() for _ in range(min(n, len(self.again))))
-        return taken(batches, n, self.interrupts)
+            some = self.again.popleft()
+            if len(some) > n:
+                self.again.appendleft(some[n:])
+            return some[:n]
+        with self.interrupts.at_once():
+            return self.supply.take(n)
 
     def take_back(self, undone: Sequence[BatchT], error: ChunkFailed | None) -> None:
         """Take batches that a task did not do; the one that failed goes alone: Dask retries it.
@@ -183,14 +188,15 @@ class InFlight(Generic[BatchT, ResultT]):
         It does not where it failed for good.
         """
         if error is not None:
-            failed, *undone = undone
+            failed, undone = undone[0], undone[1:]
             if error.passing:
                 self.alone.append(failed)
             else:
                 self.failed.append(error)
         if self.left is not None:
             self.left += len(undone) + (error is not None and error.passing)
-        self.again.extend(undone)
+        if undone:
+            self.again.append(undone)
 
     def submit(self, flight: _Flight[BatchT]) -> None:
         """Submit a task that is new."""

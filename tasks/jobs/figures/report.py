@@ -25,7 +25,7 @@ from gangsaw.tasks.store.dataset.texts import type_name
 from gangsaw.tasks.store.place import Place, open_place, read_again
 from gangsaw.tasks.store.source import ZarrSource, open_array, open_zarr
 from gangsaw.tasks.store.state.history import Entry, read_history
-from gangsaw.tasks.store.state.manifest import read_manifest
+from gangsaw.tasks.store.state.manifest import open_manifest
 
 if TYPE_CHECKING:
     from zarr.types import AnyArray
@@ -156,6 +156,23 @@ def describe(store: str) -> StoreInfo:
     return StoreInfo(store, infos, source, read_history(place, [a.key for a in source.there]))
 
 
+@dataclass
+class _ChunkSizes:
+    """Bytes of chunks, added up; `least` is None before the first."""
+
+    count: int = 0
+    total: int = 0
+    least: int | None = None
+    most: int = 0
+
+    def add(self, size: int) -> None:
+        """Count a chunk."""
+        self.count += 1
+        self.total += size
+        self.least = size if self.least is None else min(self.least, size)
+        self.most = max(self.most, size)
+
+
 class _Survey:
     """A walk over the chunks of one array that adds up its figures."""
 
@@ -166,7 +183,7 @@ class _Survey:
         self.grid.check_count(name)
         self.serializer = _block_codec(array, self.grid.chunks)
         self.coder = self._coder()
-        self.sizes: list[int] = []
+        self.sizes = _ChunkSizes()
         self.named = self.serializer if self.coder else _bytes_codec(array)
         self.params: Mapping[str, object] = self.named.params.to_dict() if self.named else {}
         name = self.named.codec_name if self.named else ""
@@ -180,7 +197,7 @@ class _Survey:
     def info(self) -> ArrayInfo:
         """Return the figures."""
         for number, size, head in self._heads():
-            self.sizes.append(size)
+            self.sizes.add(size)
             if self.tally is not None and head is not None:
                 self.tally.add(number, head)
         return ArrayInfo(
@@ -192,12 +209,12 @@ class _Survey:
             codec=self._codec_name(),
             params=self.params,
             n_chunks=self.grid.n_chunks,
-            missing=self.grid.n_chunks - len(self.sizes),
+            missing=self.grid.n_chunks - self.sizes.count,
             raw_bytes=self._raw_bytes(),
-            stored_bytes=sum(self.sizes),
-            min_chunk=min(self.sizes, default=0),
-            max_chunk=max(self.sizes, default=0),
-            index_bytes=self.coder.layout.index_size * len(self.sizes) if self.coder else 0,
+            stored_bytes=self.sizes.total,
+            min_chunk=self.sizes.least or 0,
+            max_chunk=self.sizes.most,
+            index_bytes=self.coder.layout.index_size * self.sizes.count if self.coder else 0,
             lane_bits=self.tally.lane_bits() if self.tally else None,
             lane_dim=self.tally.lane_dim if self.tally else "",
             block_bits=self.tally.block_bits() if self.tally else None,
@@ -207,7 +224,7 @@ class _Survey:
 
     def _raw_bytes(self) -> int:
         """Return the bytes of all samples; those of texts stand in the manifest of their job."""
-        if self.array.dtype.kind == "T" and (manifest := read_manifest(self.place)) is not None:
+        if self.array.dtype.kind == "T" and (manifest := open_manifest(self.place)) is not None:
             return manifest.raw_bytes
         return math.prod(self.array.shape) * self.array.dtype.itemsize
 

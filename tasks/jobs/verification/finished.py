@@ -10,13 +10,74 @@ from functools import cached_property
 from zarr.core.buffer import Buffer
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
+from gangsaw.tasks.engine.lazy import Lazy, Units
 from gangsaw.tasks.store.chunks import METADATA, ArrayCoder
+from gangsaw.tasks.store.keys import ChunkKeys
 from gangsaw.tasks.store.place import Place
 from gangsaw.tasks.store.source import metadata_errors
-from gangsaw.tasks.store.state.journal import FOLDER, batch_chunks
-from gangsaw.tasks.store.state.manifest import read_manifest
+from gangsaw.tasks.store.state.journal import FOLDER, unit_chunks
+from gangsaw.tasks.store.state.manifest import Manifest, open_manifest
 from gangsaw.tasks.store.state.records import Records
 from gangsaw.tasks.store.state.target import is_unfinished
+
+
+@dataclass(frozen=True)
+class ExpectedRecords(Lazy[Records]):
+    """What the chunks of some batches must be.
+
+    Attributes
+    ----------
+    units : the batches
+    runs : records of each run of `units`
+    """
+
+    units: Units
+    runs: tuple[Records, ...]
+
+    def __len__(self) -> int:
+        """Number of batches."""
+        return len(self.units)
+
+    def between(self, start: int, stop: int) -> ExpectedRecords:
+        """Return the records of some of the batches."""
+        units = self.units.between(start, stop)
+        return ExpectedRecords(units, tuple(self._cut(run) for run in units.runs))
+
+    def __iter__(self) -> Iterator[Records]:
+        """Yield the records of the batches."""
+        return map(self._cut, self.units)
+
+    def _cut(self, batch: range) -> Records:
+        (of,) = (run for run in self.runs if batch.start in run.batch)
+        first = batch.start - of.first
+        return Records(of.job, batch.start, 0, of.rows[first : first + len(batch)])
+
+
+@dataclass(frozen=True)
+class ManifestBatches(Lazy[Records]):
+    """The records of the batches of an array, of which a part at a time is read.
+
+    Attributes
+    ----------
+    manifest : has them
+    units : the batches, in runs that are its parts
+    """
+
+    manifest: Manifest
+    units: Units
+
+    def __len__(self) -> int:
+        """Number of batches."""
+        return len(self.units)
+
+    def between(self, start: int, stop: int) -> ExpectedRecords:
+        """Return the records of some of the batches, without the manifest."""
+        units = self.units.between(start, stop)
+        return ExpectedRecords(units, tuple(map(self.manifest.cut, units.runs)))
+
+    def __iter__(self) -> Iterator[Records]:
+        """Yield the records of the batches."""
+        return map(self.manifest.cut, self.units)
 
 
 @dataclass(frozen=True)
@@ -28,13 +89,13 @@ class FinishedArray:
     name : in the store; "" is an array at the root
     place : of the array
     metadata : its zarr.json
-    manifest : records of all its chunks
+    manifest : of all its chunks
     """
 
     name: str
     place: Place
     metadata: bytes
-    manifest: Records
+    manifest: Manifest
 
     @cached_property
     def coder(self) -> ArrayCoder:
@@ -44,24 +105,25 @@ class FinishedArray:
     @property
     def n_chunks(self) -> int:
         """Number of chunks in the manifest."""
-        return len(self.manifest.rows)
+        return self.manifest.n_chunks
 
     @property
     def batch_chunks(self) -> int:
         """Number of chunks in a batch."""
-        return batch_chunks(self.n_chunks, self.coder.chunk_bytes)
+        return unit_chunks(self.n_chunks, self.coder.chunk_bytes)
 
-    def batches(self) -> Iterator[Records]:
-        """Yield the records of one batch after the other."""
-        rows, step = self.manifest.rows, self.batch_chunks
-        for first in range(0, len(rows), step):
-            yield Records(self.manifest.job, first, 0, rows[first : first + step])
+    def batches(self) -> ManifestBatches:
+        """Return the records of one batch after the other, read as they are needed."""
+        step = self.manifest.part_rows
+        of_parts = Units((range(self.n_chunks),), step) if self.n_chunks else ()
+        return ManifestBatches(self.manifest, Units(tuple(of_parts), self.batch_chunks))
 
     def unknown_objects(self) -> Iterator[str]:
         """Yield the objects below the array that are neither chunks nor ours."""
-        known = {self.coder.key(number) for number in self.manifest.batch} | {METADATA}
+        keys = ChunkKeys(self.coder.array, self.coder.grid)
         for key in self.place.walk():
-            if key not in known and not key.startswith(f"{FOLDER}/"):
+            is_ours = key == METADATA or key.startswith(f"{FOLDER}/")
+            if not is_ours and keys.number(key) is None:
                 yield f"{self.place}/{key}"
 
 
@@ -131,11 +193,12 @@ def _is_group(metadata: Buffer | None) -> bool:
 def _open(name: str, place: Place) -> FinishedArray:
     if is_unfinished(place):
         raise JobFailed(f"the job that writes {place} is not finished: run it with --resume")
-    manifest, metadata = read_manifest(place), place.get(METADATA)
+    manifest, metadata = open_manifest(place), place.get(METADATA)
     if metadata is None:
         raise CorruptChunk("the array's metadata is missing", store=str(place), chunk=METADATA)
     if manifest is None:
         raise CorruptChunk("no manifest: it cannot be verified", store=str(place))
+    manifest.check()
     found = FinishedArray(name, place, metadata.to_bytes(), manifest)
     with metadata_errors(str(place)):
         n_chunks = found.coder.grid.n_chunks

@@ -126,13 +126,13 @@ def verify(
     paths = (place.folder, None if against is None else against.name)
     sees = (options or Options()).seeing(*paths)
     checked = _check(arrays, [*wanted, *seen], meter, client, sees)
-    problems += [line for part in checked for line in part.problems]
+    problems += checked.problems
     return Report(
         store=str(place),
         arrays=tuple(array.name for array in arrays),
         chunks=n_chunks,
-        raw_bytes=sum(part.raw_bytes for part in checked),
-        stored_bytes=sum(part.stored_bytes for part in checked),
+        raw_bytes=checked.raw_bytes,
+        stored_bytes=checked.stored_bytes,
         compared=against is not None,
         problems=tuple(problems),
         extra=tuple(key for array in arrays for key in array.unknown_objects()),
@@ -148,18 +148,19 @@ def _check(
     meter: Meter,
     client: Client | None,
     options: Options | None,
-) -> list[Checked]:
-    """Return the results of all batches of all arrays; of two with a name the latter is wanted."""
+) -> Checked:
+    """Return the result of all batches of all arrays; of two with a name the latter is wanted."""
     sources = {one.name: one for one in wanted if not isinstance(one, Coordinate)}
-    results = []
+    problems: list[str] = []
 
     def on_done(_: int, result: Checked) -> None:
-        results.append(result)
+        problems.extend(result.problems)
         meter.add(result.chunks, result.raw_bytes, result.stored_bytes)
 
     works = [_work(array, _comparable(array, sources)) for array in arrays]
     run_arrays("verify", works, on_done, client=client, options=options)
-    return results
+    found = meter.progress
+    return Checked(found.done, found.raw_bytes, found.stored_bytes, tuple(problems))
 
 
 def _comparable(array: FinishedArray, sources: Mapping[str, SourceArray]) -> SourceArray | None:
@@ -173,7 +174,7 @@ def _work(array: FinishedArray, source: SourceArray | None) -> ArrayWork[Records
     coder = array.coder
     return ArrayWork(
         function=CheckChunks(array.place, array.metadata, source),
-        batches=list(array.batches()),
+        batches=array.batches(),
         batch_bytes=array.batch_chunks * coder.chunk_bytes,
         peak_bytes=transcode_bytes(
             coder.grid.shape, coder.grid.chunks, coder.dtype, source.chunks if source else None

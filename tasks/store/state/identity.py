@@ -15,8 +15,7 @@ from gangsaw.tasks.store.files import file_stamp
 from gangsaw.tasks.store.place import ObjectStamp, Place
 from gangsaw.tasks.store.stamps import digest_of
 from gangsaw.tasks.store.state.journal import FOLDER
-from gangsaw.tasks.store.state.manifest import MANIFEST, read_manifest
-from gangsaw.tasks.store.state.records import Records
+from gangsaw.tasks.store.state.manifest import MANIFEST, Manifest, open_manifest
 
 CONTENT = "content "  # how the identity of a store begins; earlier versions knew no content
 
@@ -45,14 +44,17 @@ def _samples(array: Place) -> str:
     """Return what identifies the samples of an array."""
     manifest = _manifest(array)
     if manifest is not None and not _is_edited(array):
-        return _hex(manifest.rows.tobytes())
+        content = hashlib.sha256()
+        for part in manifest.parts():
+            content.update(part.rows.tobytes())
+        return content.hexdigest()
     chunks = (stamp for stamp in array.stamps() if _is_of_chunk(stamp))
     return f"{array} {digest_of(chunks, with_number=False)}"  # inodes differ after a restore
 
 
-def _manifest(array: Place) -> Records | None:
+def _manifest(array: Place) -> Manifest | None:
     try:
-        return read_manifest(array)
+        return open_manifest(array)
     except CorruptChunk:
         return None
 

@@ -5,12 +5,14 @@
     count rows of 12 bytes, little-endian: stored bytes (uint64), CRC-32C of them (uint32)
 
 A row's chunk is its number in C order, so no key is stored: the array's metadata gives it. A
-million chunks are 12 MB. Only the lengths could be compressed: not worth a codec.
+million chunks are 12 MB. Only the lengths could be compressed: not worth a codec. A journal entry
+of several batches says of each in its line, as `batches`, how many rows it has and its raw_bytes.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,6 +55,9 @@ class Records:
 
     def pack(self) -> bytes:
         """Return the object's bytes: equal records give equal bytes."""
+        return self._pack({})
+
+    def _pack(self, more: dict[str, object]) -> bytes:
         header = {
             "format": FORMAT,
             "job": self.job,
@@ -60,27 +65,68 @@ class Records:
             "count": len(self.rows),
             "raw_bytes": self.raw_bytes,
         }
-        return sealed(json.dumps(header).encode() + b"\n" + self.rows.tobytes())
+        rows = np.ascontiguousarray(self.rows).view(np.uint8).data
+        return sealed(json.dumps(header | more).encode() + b"\n", rows)
 
 
-def sealed(body: bytes) -> bytes:
-    """Return the bytes after their CRC-32C in 8 hexadecimal digits and a space."""
-    return b"%08x " % crc32c(body) + body
+def sealed(*body: bytes | memoryview) -> bytes:
+    """Return pieces of bytes after their CRC-32C in 8 hexadecimal digits and a space."""
+    check = 0
+    for piece in body:
+        check = crc32c(piece, check, is_alone=True)
+    return b"".join((b"%08x " % check, *body))
 
 
 def unsealed(data: bytes) -> bytes | None:
     """Return the body of the result of `sealed`, or None where it is truncated or damaged."""
-    check, body = data[:9], data[9:]
-    return body if check == b"%08x " % crc32c(body) else None
+    return data[9:] if _is_sealed(data) else None
+
+
+def _is_sealed(data: bytes) -> bool:
+    return data[:9] == b"%08x " % crc32c(memoryview(data)[9:], is_alone=True)
+
+
+def joined(job: str, first: int, several: Sequence[Records]) -> Records:
+    """Return one record of batches that follow each other; there may be none of them."""
+    rows = np.concatenate([np.empty(0, ROW), *(records.rows for records in several)])
+    return Records(job, first, sum(records.raw_bytes for records in several), rows)
+
+
+def pack_batches(several: Sequence[Records]) -> bytes:
+    """Return one object of batches that follow each other; of one batch it is what `pack` gives."""
+    whole = joined(several[0].job, several[0].first, several)
+    counts = [[len(records.rows), records.raw_bytes] for records in several]
+    return whole._pack({"batches": counts} if len(several) > 1 else {})
 
 
 def unpack(data: bytes) -> Records | None:
     """Return the records, or None for bytes that are torn, damaged or of an unknown format."""
-    if (body := unsealed(data)) is None:
+    found = _unpacked(data)
+    return None if found is None else found[0]
+
+
+def unpack_batches(data: bytes) -> list[Records] | None:
+    """Return the records of each batch that `pack_batches` packed; None as `unpack`."""
+    if (found := _unpacked(data)) is None:
         return None
-    line, _, rows = body.partition(b"\n")
-    header = json.loads(line)
-    if header["format"] != FORMAT or len(rows) != header["count"] * ROW.itemsize:
+    whole, counts = found
+    return list(_cut(whole, counts)) if counts else [whole]
+
+
+def _unpacked(data: bytes) -> tuple[Records, list[list[int]]] | None:
+    if not _is_sealed(data):
         return None
-    table = np.frombuffer(rows, ROW)
-    return Records(header["job"], header["first"], header["raw_bytes"], table)
+    start = data.index(b"\n") + 1
+    header = json.loads(data[9:start])
+    if header["format"] != FORMAT or len(data) - start != header["count"] * ROW.itemsize:
+        return None
+    table = np.frombuffer(data, ROW, offset=start)  # a million rows are not copied
+    records = Records(header["job"], header["first"], header["raw_bytes"], table)
+    return records, header.get("batches", [])
+
+
+def _cut(whole: Records, counts: Sequence[Sequence[int]]) -> Iterator[Records]:
+    first = 0
+    for n, raw_bytes in counts:
+        yield Records(whole.job, whole.first + first, raw_bytes, whole.rows[first : first + n])
+        first += n

@@ -56,7 +56,7 @@ def test_a_damaged_manifest_is_made_anew(source: RawSource, tmp_path: Path) -> N
 def test_a_torn_journal_entry_is_redone(source: RawSource, tmp_path: Path) -> None:
     target, log = tmp_path / "a.zarr", tmp_path / "log"
     interrupted(source, target)
-    entry = target / "data" / ".gangsaw" / "journal" / "00000003"
+    entry = target / "data" / ".gangsaw" / "journal/00000/000/000000000003"
     entry.write_bytes(entry.read_bytes()[:-5])
     job(logged(source, log), target, resume=True)
     assert sorted({starts[1:] for _, starts in reads(log)})[0] == (0, 48)

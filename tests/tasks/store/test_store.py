@@ -234,9 +234,10 @@ def test_journal_ignores_torn_foreign_and_misplaced_entries(place: Place) -> Non
     batches = job.batches
     journal.write(records(0, job=job.fingerprint))
     journal.write(records(5, job=job.fingerprint))
-    place.put(".gangsaw/journal/00000001", records(5, job=job.fingerprint).pack()[:-1])
-    place.put(".gangsaw/journal/00000002", records(10, job="another").pack())
-    place.put(".gangsaw/journal/00000003", records(0, job=job.fingerprint).pack())
+    journal_of = ".gangsaw/journal/00000/000"
+    place.put(f"{journal_of}/000000000005", records(5, job=job.fingerprint).pack()[:-1])
+    place.put(f"{journal_of}/000000000010", records(10, job="another").pack())
+    place.put(f"{journal_of}/000000000015", records(0, job=job.fingerprint).pack())
     assert set(journal.read_all(batches)) == {0}
     assert [journal.read(batch) is not None for batch in batches] == [True, False, False, False]
     journal.remove()

@@ -1,0 +1,96 @@
+"""One job of no-ops in a process of its own, so that its memory is what the job takes.
+
+python tests/benchmarks/scale_job.py SCHEDULER CHUNKS FOLDER
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from distributed import Client
+
+from gangsaw.tasks.engine.lazy import Units
+from gangsaw.tasks.engine.window import run
+from gangsaw.tasks.store.place import open_place
+from gangsaw.tasks.store.state.journal import Job, Journal, batch_chunks, unit_chunks
+from gangsaw.tasks.store.state.ledger import Ledger
+from gangsaw.tasks.store.state.manifest import open_manifest
+from gangsaw.tasks.store.state.records import ROW, Records
+
+CHUNK_BYTES = 1 << 20  # of a chunk of moderate size; large jobs have batches of 64
+
+
+@dataclass(frozen=True)
+class NoOp:
+    """Does nothing for a chunk but what the engine does for it: a row in a journal entry."""
+
+    journal: Journal
+    peak_bytes: int = 0
+    name: str = "noop"
+    waits: bool = False
+
+    def __call__(self, batch: range) -> Records:
+        """Return records of the batch."""
+        return Records(self.journal.job, batch.start, 0, np.zeros(len(batch), ROW))
+
+    def commit(self, _: object, results: list[Records]) -> None:
+        """Journal batches, one entry a task."""
+        self.journal.write(*results)
+
+
+def measure(client: Client, folder: Path, n_chunks: int) -> dict[str, float]:
+    """Run a job of no-ops; return seconds of its steps, entries of its journal, memory in MB."""
+    place = open_place(folder / f"{n_chunks}.zarr", writable=True) / "data"
+    job = Job("none", "none", n_chunks, batch_chunks(n_chunks, CHUNK_BYTES))
+    journal = Journal(place, job.fingerprint, job.batch_chunks)
+    units = Units((range(n_chunks),), unit_chunks(n_chunks, CHUNK_BYTES))
+    clock, cpu = [time.perf_counter()], time.process_time()
+    _scheduled(client, journal, units)
+    clock.append(time.perf_counter())
+    cpu = time.process_time() - cpu
+    again = Ledger(journal, n_chunks)
+    for records in journal.entries():
+        again.add(records)
+    clock.append(time.perf_counter())
+    n_entries = sum(1 for _ in (place / ".gangsaw/journal").walk())
+    began = time.perf_counter()
+    again.finish()
+    assert open_manifest(place) is not None
+    finish = time.perf_counter() - began
+    schedule, resume = np.diff(clock).tolist()
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
+    return {
+        "batches": len(units),
+        "entries": n_entries,
+        "schedule": schedule,
+        "cpu": cpu,
+        "resume": resume,
+        "finish": finish,
+        "peak_mb": peak,
+    }
+
+
+def _scheduled(client: Client, journal: Journal, units: Units) -> None:
+    """Do the batches on workers, and take their records as a job does."""
+    ledger = Ledger(journal, units.runs[-1].stop)
+    run(NoOp(journal), units, lambda _, records: ledger.add(records), client=client)
+    assert not ledger.gaps
+
+
+def main() -> None:
+    """Measure and print what was measured."""
+    address, n_chunks, folder = sys.argv[1:]
+    with Client(address) as client:
+        measure(client, Path(folder), 256)  # imports on the workers
+        found = measure(client, Path(folder), int(n_chunks))
+    sys.stdout.write(f"{json.dumps(found)}\n")
+
+
+if __name__ == "__main__":
+    main()
