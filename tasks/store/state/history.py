@@ -40,11 +40,11 @@ class Entry:
     began: str
     ended: str
     outcome: str
-    chunks: int
-    resumed: int
-    raw_bytes: int
-    stored_bytes: int
-    workers: int
+    chunks: int = 0
+    resumed: int = 0
+    raw_bytes: int = 0
+    stored_bytes: int = 0
+    workers: int = 0
 
     @property
     def seconds(self) -> float:
