@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from distributed import Client
-from helpers.browser import Page, chromium, visited
+from helpers.browser import BrowserPage, chromium, visited
 from helpers.clusters import in_process
 
 from gangsaw.cluster.dashboard.install import install, page_of
@@ -41,7 +41,7 @@ def test_the_page_follows_a_job(client: Client) -> None:
     def tell(**changed: object) -> None:
         client.log_event("gangsaw", {**STATE, "client": client.id, **changed})
 
-    async def visit(page: Page) -> None:
+    async def visit(page: BrowserPage) -> None:
         await page.open(page_of(client))
         await page.until(f"{ALL}.some(e => e.innerText == 'No job yet')")
         tell(done=3, decoded=3000, encoded=1000, run_bytes=3000, room=[1] * 9)

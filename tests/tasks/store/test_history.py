@@ -13,9 +13,9 @@ from gangsaw.tasks.jobs.figures.report import describe
 from gangsaw.tasks.jobs.transcode import Transcode
 from gangsaw.tasks.jobs.verification.verify import verify
 from gangsaw.tasks.store.place import Place, open_place
-from gangsaw.tasks.store.state.history import HISTORY, MOST_ENTRIES, Entry, note, read_history
+from gangsaw.tasks.store.state.history import HISTORY, MOST_ENTRIES, PastJob, note, read_history
 
-ENTRY = Entry("compress", "1", "2026-01-01T00:00:00+00:00", "2026-01-02T00:00:01+00:00", "done")
+ENTRY = PastJob("compress", "1", "2026-01-01T00:00:00+00:00", "2026-01-02T00:00:01+00:00", "done")
 
 
 def test_every_run_that_ended_is_told(
@@ -46,7 +46,7 @@ def test_every_run_that_ended_is_told(
 def test_it_is_bounded(tmp_path: Path) -> None:
     place = open_place(tmp_path / "a", writable=True)
     for i in range(MOST_ENTRIES + 3):
-        note(place, Entry(**{**vars(ENTRY), "chunks": i}))
+        note(place, PastJob(**{**vars(ENTRY), "chunks": i}))
     kept = read_history(place, [""])
     assert [entry.chunks for entry in kept] == list(range(3, MOST_ENTRIES + 3))
     assert ENTRY.seconds == 86401
