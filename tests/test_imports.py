@@ -37,7 +37,7 @@ KNOW_DASK = {
 }
 # what the engine knows: how interrupts wait, and how a scheduler hears of jobs
 OF_ENGINE = {"gangsaw.cluster.interrupts", "gangsaw.cluster.dashboard.install"}
-KNOW_CLUSTERS = {"gangsaw", "tasks.api", "tasks.console"}
+KNOW_CLUSTERS = {"gangsaw", "tasks.clusters", "tasks.console"}
 # modules of public names, and the domain of each
 PUBLIC = {"gangsaw.genomes": "tasks.genomes", "gangsaw.reads": "tasks.reads"}
 PUBLIC |= {"gangsaw.search": "tasks.index"}

@@ -37,7 +37,7 @@ def add_page(scheduler: Scheduler, jobs: Jobs, prefix: str) -> None:
     pages.insert(pages.index(BEFORE) if BEFORE in pages else len(pages), PAGE)
 
     def page(_: object, extra: dict[str, object], document: Document) -> None:
-        _Page(scheduler, jobs, document).begin(extra)
+        _JobsPage(scheduler, jobs, document).begin(extra)
 
     app = BokehApplication(
         {f"/{PAGE}": page}, scheduler, prefix=prefix, template_variables=variables
@@ -47,7 +47,7 @@ def add_page(scheduler: Scheduler, jobs: Jobs, prefix: str) -> None:
     app.start()
 
 
-class _Page:
+class _JobsPage:
     """The page as one browser sees it."""
 
     def __init__(self, scheduler: Scheduler, jobs: Jobs, document: Document) -> None:

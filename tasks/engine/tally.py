@@ -91,7 +91,7 @@ class Tally:
         self._parts: dict[Key, list[float]] = defaultdict(lambda: [0, 0, 0, 0.0, 0])  # not told
         self._failures: list[str] = []  # not told
         self._tasks = [0, 0]  # done and to do, of a job that tells of no chunks
-        self._map = _Map()
+        self._map = _Cells()
 
     @property
     def is_told(self) -> bool:
@@ -214,7 +214,7 @@ def _of_tasks(done: int, total: int) -> Message:
     return {"done": done, "total": max(done, total)}
 
 
-class _Map:
+class _Cells:
     """How many chunks of each cell are done; a cell is some chunks that follow each other."""
 
     def __init__(self) -> None:
@@ -261,6 +261,12 @@ _current: ContextVar[Tally | None] = ContextVar("gangsaw_job", default=None)
 def current() -> Tally | None:
     """Return the tally of the job that runs in this context."""
     return _current.get()
+
+
+def at(codec: str) -> None:
+    """What the job of this context tells next is coded so."""
+    if (tally := _current.get()) is not None:
+        tally.at(codec)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from importlib.metadata import version
 
 from gangsaw.tasks.engine.tally import Tally, job
 from gangsaw.tasks.store.place import Place
-from gangsaw.tasks.store.state.history import Entry, note
+from gangsaw.tasks.store.state.history import PastJob, note
 from gangsaw.tasks.store.state.lease import Lease, leased
 from gangsaw.tasks.store.state.target import JOB, Target
 
@@ -57,9 +57,9 @@ def _note(store: Place, arrays: Iterable[str], tally: Tally, outcome: str) -> No
             note(array, _entry(tally, outcome))
 
 
-def _entry(tally: Tally, outcome: str) -> Entry:
+def _entry(tally: Tally, outcome: str) -> PastJob:
     done = tally.progress
-    return Entry(
+    return PastJob(
         command=tally.kind,
         version=version("gangsaw"),
         began=_iso(tally.began),

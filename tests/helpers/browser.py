@@ -34,7 +34,7 @@ def chromium() -> str:
     return found
 
 
-class Page:
+class BrowserPage:
     """A page, and what went wrong in it.
 
     Attributes
@@ -112,7 +112,7 @@ class Page:
 
 
 @asynccontextmanager
-async def page() -> AsyncIterator[Page]:
+async def page() -> AsyncIterator[BrowserPage]:
     """A page of a browser that is gone at the end."""
     folder = Path(tempfile.mkdtemp(prefix="gangsaw-chromium-"))
     process = subprocess.Popen(
@@ -125,7 +125,7 @@ async def page() -> AsyncIterator[Page]:
         pages = await AsyncHTTPClient().fetch(f"http://127.0.0.1:{port}/json")
         url = next(p for p in json.loads(pages.body) if p["type"] == "page")["webSocketDebuggerUrl"]
         socket = await websocket_connect(url, max_message_size=1 << 28)
-        yield Page(socket)
+        yield BrowserPage(socket)
         socket.close()
     finally:
         process.terminate()
@@ -142,7 +142,7 @@ async def _port(file: Path, process: subprocess.Popen[bytes]) -> int:
     raise TimeoutError("the browser did not start")
 
 
-def visited(visit: Callable[[Page], Awaitable[None]]) -> None:
+def visited(visit: Callable[[BrowserPage], Awaitable[None]]) -> None:
     """Let a function look at a page."""
 
     async def go() -> None:

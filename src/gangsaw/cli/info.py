@@ -13,7 +13,7 @@ from gangsaw.tasks.console.output import clock, size, write_json, write_table
 
 if TYPE_CHECKING:
     from gangsaw.tasks.jobs.figures.report import ArrayInfo
-    from gangsaw.tasks.store.state.history import Entry
+    from gangsaw.tasks.store.state.history import PastJob
 
 SHOWN = 10  # entries of the history; --json has all
 
@@ -57,7 +57,7 @@ def info(
         plot_store(found, plot)
 
 
-def _told(entry: Entry) -> tuple[str, str]:
+def _told(entry: PastJob) -> tuple[str, str]:
     resumed = f", {entry.resumed} of them by earlier runs" if entry.resumed else ""
     workers = f"{entry.workers} worker{'s' if entry.workers != 1 else ''}"
     bytes_ = f"{size(entry.raw_bytes)} -> {size(entry.stored_bytes)}"

@@ -24,7 +24,7 @@ from gangsaw.tasks.store.chunks import ChunkGrid
 from gangsaw.tasks.store.dataset.texts import type_name
 from gangsaw.tasks.store.place import Place, open_place, read_again
 from gangsaw.tasks.store.source import ZarrSource, open_array, open_zarr
-from gangsaw.tasks.store.state.history import Entry, read_history
+from gangsaw.tasks.store.state.history import PastJob, read_history
 from gangsaw.tasks.store.state.manifest import open_manifest
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class StoreInfo:
     store: str
     arrays: tuple[ArrayInfo, ...]
     source: ZarrSource = field(repr=False, compare=False)
-    history: tuple[Entry, ...] = field(default=(), compare=False)
+    history: tuple[PastJob, ...] = field(default=(), compare=False)
 
     def to_dict(self) -> dict[str, object]:
         """Return all figures as JSON values."""

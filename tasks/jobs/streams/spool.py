@@ -23,7 +23,7 @@ from zarr.core.buffer import Buffer, default_buffer_prototype
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.progress import Meter, OnProgress
-from gangsaw.tasks.engine.tally import current
+from gangsaw.tasks.engine.tally import at
 from gangsaw.tasks.engine.window import Options, run
 from gangsaw.tasks.formats.memory import MemoryArray
 from gangsaw.tasks.jobs.arrays import ArraysTask
@@ -298,8 +298,7 @@ def _fill(
             yield step
 
     def on_done(batch: StepBatch, done: StepDone) -> None:
-        if (tally := current()) is not None:
-            tally.at(codecs[batch.array])
+        at(codecs[batch.array])
         stored[batch.array, batch.batch.start] = done
         while order and order[0] in stored:
             array, records = growing[order[0][0]], _unchanged(stored.pop(order.popleft()))

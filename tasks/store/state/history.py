@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Entry:
+class PastJob:
     """A job that ended; one that was killed could not say so.
 
     Attributes
@@ -40,11 +40,11 @@ class Entry:
     began: str
     ended: str
     outcome: str
-    chunks: int
-    resumed: int
-    raw_bytes: int
-    stored_bytes: int
-    workers: int
+    chunks: int = 0
+    resumed: int = 0
+    raw_bytes: int = 0
+    stored_bytes: int = 0
+    workers: int = 0
 
     @property
     def seconds(self) -> float:
@@ -53,10 +53,10 @@ class Entry:
         return (ended - began).total_seconds()
 
 
-TYPES = {field.name: {"str": str, "int": int}[str(field.type)] for field in fields(Entry)}
+TYPES = {field.name: {"str": str, "int": int}[str(field.type)] for field in fields(PastJob)}
 
 
-def note(array: Place, entry: Entry) -> None:
+def note(array: Place, entry: PastJob) -> None:
     """Add an entry; that it cannot be written is logged, and fails nothing."""
     try:
         known = [*_unpacked(array.get(HISTORY)), entry][-MOST_ENTRIES:]
@@ -66,7 +66,7 @@ def note(array: Place, entry: Entry) -> None:
         log.debug("%s: no history can be written: %s", array, error)
 
 
-def read_history(store: Place, arrays: Iterable[str]) -> tuple[Entry, ...]:
+def read_history(store: Place, arrays: Iterable[str]) -> tuple[PastJob, ...]:
     """Return the entries of a store, the oldest one first.
 
     Parameters
@@ -78,7 +78,7 @@ def read_history(store: Place, arrays: Iterable[str]) -> tuple[Entry, ...]:
     return next((found for one in stored if (found := _unpacked(one))), ())
 
 
-def _unpacked(stored: Buffer | None) -> tuple[Entry, ...]:
+def _unpacked(stored: Buffer | None) -> tuple[PastJob, ...]:
     """Return the entries of an object; lines that are none are left out."""
     if stored is None:
         return ()
@@ -87,10 +87,10 @@ def _unpacked(stored: Buffer | None) -> tuple[Entry, ...]:
     return tuple(entry for entry in found if entry is not None)
 
 
-def _entry(line: str) -> Entry | None:
+def _entry(line: str) -> PastJob | None:
     try:
         values = json.loads(line)
-        entry = Entry(**{name: kind(values[name]) for name, kind in TYPES.items()})
+        entry = PastJob(**{name: kind(values[name]) for name, kind in TYPES.items()})
         return entry if isinstance(entry.seconds, float) else None  # times that are none raise
     except (ValueError, TypeError, LookupError):
         return None
