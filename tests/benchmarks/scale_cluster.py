@@ -46,9 +46,14 @@ class Cluster:
     @property
     def peak_mb(self) -> float:
         """The most memory that the scheduler has had so far."""
-        status = Path(f"/proc/{self.scheduler.pid}/status").read_text()
-        (line,) = [line for line in status.splitlines() if line.startswith("VmHWM")]
-        return int(line.split()[1]) * 1024 / 1e6
+        return peak_mb(str(self.scheduler.pid))
+
+
+def peak_mb(process: str) -> float:
+    """Return the most memory that a process has had; a new one's by getrusage is its parent's."""
+    status = Path(f"/proc/{process}/status").read_text()
+    (line,) = [line for line in status.splitlines() if line.startswith("VmHWM")]
+    return int(line.split()[1]) * 1024 / 1e6
 
 
 @contextmanager

@@ -6,7 +6,6 @@ python tests/benchmarks/scale_job.py SCHEDULER CHUNKS FOLDER
 from __future__ import annotations
 
 import json
-import resource
 import sys
 import time
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 from distributed import Client
+from scale_cluster import peak_mb
 
 from gangsaw.tasks.engine.lazy import Units
 from gangsaw.tasks.engine.window import run
@@ -64,7 +64,6 @@ def measure(client: Client, folder: Path, n_chunks: int) -> dict[str, float]:
     assert open_manifest(place) is not None
     finish = time.perf_counter() - began
     schedule, resume = np.diff(clock).tolist()
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
     return {
         "batches": len(units),
         "entries": n_entries,
@@ -72,7 +71,7 @@ def measure(client: Client, folder: Path, n_chunks: int) -> dict[str, float]:
         "cpu": cpu,
         "resume": resume,
         "finish": finish,
-        "peak_mb": peak,
+        "peak_mb": peak_mb("self"),
     }
 
 
