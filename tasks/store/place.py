@@ -305,6 +305,10 @@ class Place:
     async def _list_stamps(self, store: FarStore) -> list[ObjectStamp]:
         try:
             found = await store.found(self.path)
+        except ConnectionError:
+            if store.name.startswith("http"):  # those servers need not list
+                return []
+            raise  # in an outage it would look as if all objects had changed
         except Exception:  # of any library: not everyone may list, and not every server can
             return []
         return [

@@ -127,6 +127,9 @@ class Watch:
         except JobFailed as error:
             give_up()
             raise error from cause
+        except OSError:  # what is out of reach has not changed, as far as is known
+            if cause is None:
+                raise
 
     def _changed(self) -> list[str]:
         now = self.now()

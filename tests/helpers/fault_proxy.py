@@ -3,8 +3,8 @@
     python fault_proxy.py     prints the port of the proxy, and ends when its input is closed
 
 `PUT /__faults` with JSON {kind: share of the requests} sets what goes wrong, `"ms"` the delay of
-every request, `"seed"` the chances, `"bare"` sends no checksums, `"methods"` spares others;
-`GET /__counts` returns what happened since.
+every request, `"seed"` the chances, `"bare"` sends no checksums, `"methods"` spares others,
+`"after"` all until so many chunks were asked for; `GET /__counts` returns what happened since.
 """
 
 from __future__ import annotations
@@ -40,11 +40,15 @@ class Proxy:
         self.chance = random.Random(faults.pop("seed", 1))
         self.bare = faults.pop("bare", False)
         self.methods = faults.pop("methods", "GET PUT HEAD POST DELETE").split()
+        self.spared = faults.pop("after", 0)
         self.shares = {kind: faults.get(kind, 0.0) for kind in KINDS}
         self.counts: Counter[str] = Counter()
 
-    def fault(self, method: str) -> str:
+    def fault(self, method: str, path: str) -> str:
         if method not in self.methods:
+            return ""
+        if self.spared:
+            self.spared -= "/c/" in path
             return ""
         value = self.chance.random()
         for kind, share in self.shares.items():
@@ -59,7 +63,7 @@ class Proxy:
             return web.json_response({})
         if request.path == "/__counts":
             return web.json_response(self.counts)
-        fault = self.fault(request.method)
+        fault = self.fault(request.method, request.path)
         self.counts[request.method] += 1
         self.counts[fault or "right"] += 1
         self.counts[f"{request.method} {request.path_qs}"] += 1
