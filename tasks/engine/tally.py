@@ -110,8 +110,7 @@ class Tally:
 
     def expect_chunks(self, total: int, left: Iterable[range]) -> None:
         """Of the chunks 0 .. total - 1 these are to be done, the others have been."""
-        if self._send is not None:
-            self._map.begin(total, left)
+        self._map.begin(total, left)
 
     def by(self, worker: str, backend: str, seconds: float) -> None:
         """What is added next comes from a task of this worker, which took so long."""

@@ -126,12 +126,13 @@ def slabs(chunks: ChunkGrid, order: Sequence[int], itemsize: int) -> ChunkGrid:
     ----------
     order : for each axis of the file, slowest first, the axis of the array
     """
-    extents = [min(c, n) for c, n in zip(chunks.chunks, chunks.shape, strict=True)]
+    shape = [max(1, n) for n in chunks.shape]  # of an array without samples, too
+    extents = [min(c, n) for c, n in zip(chunks.chunks, shape, strict=True)]
     run = itemsize
     for axis in reversed(order):
-        length, whole = run * extents[axis], chunks.shape[axis]
-        room = SLAB_BYTES // max(1, itemsize * prod(extents))
-        most = min(room, -(-RUN_BYTES // max(1, length)), -(-whole // max(1, extents[axis])))
+        length, whole = run * extents[axis], shape[axis]
+        room = SLAB_BYTES // (itemsize * prod(extents))
+        most = min(room, -(-RUN_BYTES // max(1, length)), -(-whole // extents[axis]))
         extents[axis] = min(whole, extents[axis] * max(1, most))
         if extents[axis] < whole or (run := run * whole) >= RUN_BYTES:
             break

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Protocol, cast
 
+from gangsaw.tasks.engine.lazy import Units
 from gangsaw.tasks.engine.tally import current
 
 OURS = "gangsaw."
@@ -48,6 +49,14 @@ def _names(codecs: Iterable[Mapping[str, object]]) -> Iterable[str]:
             yield str(codec["name"])
 
 
+def _runs(works: Sequence[Counted]) -> Iterator[tuple[int, object]]:
+    """Yield what is left of each array, in few pieces where its batches are runs of numbers."""
+    for number, work in enumerate(works):
+        units = getattr(work.batches, "units", work.batches)  # as long, and numbers alone
+        runs = units.runs if isinstance(units, Units) else units
+        yield from ((number, run) for run in runs)
+
+
 @dataclass(frozen=True)
 class Labels:
     """The arrays of a job.
@@ -69,10 +78,7 @@ class Labels:
         *firsts, total = accumulate((work.n_chunks for work in works), initial=0)
         labels = cls(codecs, tuple(firsts))
         if (tally := current()) is not None and all(work.n_chunks for work in works):
-            left = (
-                labels.place(i, batch) for i, work in enumerate(works) for batch in work.batches
-            )
-            tally.expect_chunks(total, left)
+            tally.expect_chunks(total, (labels.place(i, run) for i, run in _runs(works)))
         return labels
 
     def place(self, array: int, batch: object) -> range:

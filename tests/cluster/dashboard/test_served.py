@@ -17,6 +17,7 @@ from helpers.job_data import cube
 from gangsaw import GangsawError
 from gangsaw.cluster.dashboard.install import page_of
 from gangsaw.cluster.dashboard.metrics import METRICS
+from gangsaw.cluster.dashboard.plugin import NAME
 from gangsaw.tasks import api
 from gangsaw.tasks.jobs.transcode import Transcode
 
@@ -66,6 +67,18 @@ def test_jobs_are_told_with_true_totals(client: Client, raw: Path) -> None:
         assert sum(part["seconds"] for part in job[f"by_{by}"]) > 0
     assert [part["codec"] for part in job["by_codec"]] == ["gangsaw.ccsds123"]
     assert {part["worker"] for part in job["by_worker"]} <= {"0", "1"}
+
+
+def test_the_map_of_a_job_is_full_in_the_end(client: Client, raw: Path) -> None:
+    store = raw.with_name("m.zarr")
+    api.compress(raw, store, client=client, **OPTIONS)
+    api.compress(raw, store, client=client, resume=True, **OPTIONS)
+    assert api.verify(store, client=client).ok
+    plugin = client.cluster.scheduler.plugins[NAME]
+    states = [state for state in plugin.jobs.jobs.values() if state.store == str(store)]
+    assert [state.kind for state in states] == ["compress", "compress", "verify"]
+    for state in states:
+        assert state.cells == state.room == [1] * N_CHUNKS
 
 
 def test_what_was_done_before_is_told_and_not_counted_again(client: Client, raw: Path) -> None:
