@@ -91,7 +91,7 @@ def _why(address: str, host: str, port: int, limit: float, error: Exception) -> 
     if not answers(host, port):
         return (
             f"no Dask scheduler answers at {address} within {limit:g} s: "
-            "start one there, or leave --scheduler out"
+            "start one there, or name another one"
         )
     encrypted, has_tls = address.startswith("tls://"), speaks_tls(host, port)
     if encrypted and not has_tls:

@@ -125,6 +125,13 @@ def on_every_worker(function: Callable[[], None], client: Client | None) -> None
         client.run(function, workers=list(Handshake(client).admitted(workers_of(client))))
 
 
+def check_room(peak_bytes: int, client: Client | None, options: Options | None = None) -> None:
+    """Raise BadParams where a task would need more memory than there is, before a job begins."""
+    options = options or Options()
+    known = [this_process()] if client is None else workers_of(client).values()
+    check_memory(peak_bytes, (worker for worker in known if _is_host(worker, options)))
+
+
 def _is_host(worker: Worker, options: Options) -> bool:
     return options.device == "cpu" or not gpu_slots(worker)
 

@@ -15,7 +15,7 @@ from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.zarr.block_codec import BlockCodec
 from gangsaw.tasks.engine.progress import Amounts, Meter, OnProgress, Progress
-from gangsaw.tasks.engine.window import Options
+from gangsaw.tasks.engine.window import Options, check_room
 from gangsaw.tasks.jobs.arrays import ArrayWork, run_arrays
 from gangsaw.tasks.jobs.choice.choose import choose_layout
 from gangsaw.tasks.jobs.device import host_notes, launch_batches
@@ -123,6 +123,7 @@ def compress(
     layouts, skeleton = _planned(source, codec, chunks)
     final = open_place(target, writable=True)
     _check_apart(source, final)
+    check_room(max(layouts[a.name].peak_bytes(a) for a in source.arrays), client, options)
     place = choose_target(final, skeleton.jobs, resume=resume, overwrite=overwrite)
     with published("compress", place, skeleton.jobs) as lease:
         if resume:

@@ -31,6 +31,7 @@ from gangsaw.tasks.align.output.formats import FORMATS, format_of
 from gangsaw.tasks.align.queries.reading import BATCH_BYTES, batches_of, is_store
 from gangsaw.tasks.align.search.params import SearchParams
 from gangsaw.tasks.engine.progress import Meter, OnProgress
+from gangsaw.tasks.engine.tally import job_of
 from gangsaw.tasks.formats.atomic import check_target, whole_files
 from gangsaw.tasks.jobs.parts import Made, Parts, PartsTask, complete
 from gangsaw.tasks.jobs.resume import can_be_resumed
@@ -106,6 +107,7 @@ class AlignSummary:
     seconds: float
 
 
+@job_of("align", "target")
 def align_job(
     queries: Sequence[str],
     genome: str,

@@ -13,6 +13,7 @@ from zarr.codecs import ZstdCodec
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.progress import OnProgress
+from gangsaw.tasks.engine.tally import job_of
 from gangsaw.tasks.index.stored.data import StoredText, letters_of
 from gangsaw.tasks.index.stored.info import IndexedArray, attrs_of, beside
 from gangsaw.tasks.index.text.kinds import MOST_LETTERS, RATES, WORKING, made, room_for
@@ -88,6 +89,7 @@ class IndexSource:
         return self.data.stamps()
 
 
+@job_of("index", "store")
 def index_job(
     store: str | Path,
     target: str | Path | None = None,

@@ -15,6 +15,7 @@ from zarr.core.buffer import Buffer
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.progress import Meter, OnProgress
+from gangsaw.tasks.engine.tally import job_of
 from gangsaw.tasks.engine.window import Options, run
 from gangsaw.tasks.formats.atomic import check_target, whole_files
 from gangsaw.tasks.jobs.device import share_of_device
@@ -85,6 +86,7 @@ class PhaseProgress:
     on_count: OnProgress | None = None
 
 
+@job_of("count", "target")
 def count_repertoires(
     inputs: Sequence[Input],
     target: str | Path | Store,

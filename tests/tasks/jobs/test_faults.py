@@ -118,4 +118,4 @@ def test_too_little_memory_is_told_before_a_chunk_is_read(tmp_path: Path) -> Non
         ):
             api.compress(file, tmp_path / "a.zarr", client=client, **how)  # type: ignore[arg-type]
         run.said[""] = str(failed.value)
-        assert not list((tmp_path / "a.zarr").glob("data/c/**/*"))
+        assert not (tmp_path / "a.zarr").exists()
