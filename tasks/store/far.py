@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import os
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
@@ -11,7 +12,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache, partial
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
+from weakref import WeakSet
 
 from zarr.abc.store import ByteRequest
 from zarr.core.buffer import Buffer, BufferPrototype, default_buffer_prototype
@@ -82,6 +84,25 @@ class Allowance:
             self.changed.notify_all()
 
 
+CLOSE_SECONDS = 2.0  # that sessions have at the end of a process
+_file_systems: WeakSet[Any] = WeakSet()  # of fsspec, that this process opened
+
+
+@atexit.register  # zarr ends the loop later, as it was imported earlier
+def close_sessions() -> None:
+    """Close the connections of this process, which complain at its end where they are open."""
+    for one in list(_file_systems):
+        with suppress(Exception):
+            sync(_closed(one), timeout=CLOSE_SECONDS)
+
+
+async def _closed(file_system: Any) -> None:
+    if (creator := getattr(file_system, "_s3creator", None)) is not None:
+        await creator.__aexit__(None, None, None)
+    if (session := getattr(file_system, "_session", None)) is not None:
+        await session.close()
+
+
 READS, WRITES = Allowance(READ_BYTES), Allowance(WRITE_BYTES)
 
 
@@ -97,6 +118,7 @@ class FarStore(WrapperStore[FsspecStore]):
     def __init__(self, store: FsspecStore, name: str = "") -> None:
         super().__init__(store)
         self.name = name
+        _file_systems.add(store.fs)
         self._begun: dict[str, tuple[Future[Buffer | None], int]] = {}
         self._writing: dict[str, Future[None]] = {}
 

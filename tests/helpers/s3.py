@@ -38,6 +38,16 @@ class Bucket:
             "client_kwargs": {"endpoint_url": self.endpoint, "region_name": "us-east-1"},
         }
 
+    @property
+    def environment(self) -> dict[str, str]:
+        """Variables that say the same."""
+        return {
+            "AWS_ACCESS_KEY_ID": "test",
+            "AWS_SECRET_ACCESS_KEY": "testtest",
+            "AWS_ENDPOINT_URL": self.endpoint,
+            "AWS_DEFAULT_REGION": "us-east-1",
+        }
+
     def faults(self, **faults: Any) -> None:
         """Set what goes wrong from now on, and count anew."""
         self._ask("PUT", "/__faults", json.dumps(faults).encode())

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -45,6 +48,21 @@ def test_a_store_makes_the_round_trip(
         gangsaw.compress(raw, address, **JOB, **options)
 
 
+def test_processes_leave_no_connection_open(bucket: Bucket, raw: str, address: str) -> None:
+    """They would complain of it at their end, which a user reads."""
+    command = "import sys; from gangsaw.cli import main; sys.exit(main())"
+    shape = ",".join(map(str, SHAPE))
+    job = ["compress", raw, address, "--shape", shape, "--dtype", "uint16", "--codec", "zstd"]
+    ran = subprocess.run(
+        [sys.executable, "-c", command, *job, "--workers", "1", "--quiet"],
+        env={**os.environ, **bucket.environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
+
+
 def test_no_request_is_superfluous(bucket: Bucket, raw: str, address: str) -> None:
     """A chunk costs its own object and its journal entry; reading it costs one request."""
     options = {"storage_options": bucket.options}
@@ -53,7 +71,7 @@ def test_no_request_is_superfluous(bucket: Bucket, raw: str, address: str) -> No
     counts = bucket.counts()
     assert bucket.of_chunks("GET") == bucket.of_chunks("HEAD") == {}
     assert len(bucket.of_chunks("PUT")) == 16
-    assert counts["PUT"] == 2 * 16 + 3 + 1 + 1  # metadata and job, lease, manifest
+    assert counts["PUT"] == 2 * 16 + 3 + 1 + 1 + 1  # metadata and job, lease, manifest, history
     assert counts["at once"] >= 4
     bucket.faults(ms=50)
     assert gangsaw.verify(address, **options).ok
