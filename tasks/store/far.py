@@ -39,7 +39,7 @@ DEFAULTS: Mapping[str, Mapping[str, object]] = {
             "max_pool_connections": REQUESTS,
             "connect_timeout": 10,
             "read_timeout": 60,
-            "retries": {"mode": "standard", "max_attempts": 1},  # these are tried again here
+            "retries": {"total_max_attempts": 1},  # these are tried again here
         },
     }
 }

@@ -83,7 +83,9 @@ def test_a_job_needs_what_its_largest_array_needs(monkeypatch: pytest.MonkeyPatc
     run_arrays("double", works, lambda *_: None, waits=True)
     batches = share_of_device(200, 30).batches
     assert batches > 2
-    assert tasks == [ArraysTask("double", 70, batches, 70 + COPIES * batches * 30, True)]
+    assert tasks == [
+        ArraysTask("double", 70, batches, 70 + COPIES * batches * 30, True, side_by_side=True)
+    ]
     few = [*works, ArrayWork(Doubled("c"), many, 10, 10, launch_batches=2)]
     run_arrays("double", few, lambda *_: None)
     assert tasks[-1].device_batches == 2
