@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache, partial
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 from weakref import WeakSet
 
 from zarr.abc.store import ByteRequest
@@ -85,7 +85,7 @@ class Allowance:
 
 
 CLOSE_SECONDS = 2.0  # that sessions have at the end of a process
-_file_systems: WeakSet[Any] = WeakSet()  # of fsspec, that this process opened
+_file_systems: WeakSet[object] = WeakSet()  # of fsspec, that this process opened
 
 
 @atexit.register  # zarr ends the loop later, as it was imported earlier
@@ -96,7 +96,7 @@ def close_sessions() -> None:
             sync(_closed(one), timeout=CLOSE_SECONDS)
 
 
-async def _closed(file_system: Any) -> None:
+async def _closed(file_system: object) -> None:
     if (creator := getattr(file_system, "_s3creator", None)) is not None:
         await creator.__aexit__(None, None, None)
     if (session := getattr(file_system, "_session", None)) is not None:
