@@ -17,7 +17,10 @@ TESTS = Path(__file__).parents[1]
 COUNTS = TESTS / "benchmarks" / "results-faults.json"
 PAGE = TESTS / "benchmarks" / "RESULTS-FAULTS.md"
 # files whose tests add rows
-FILES = ("cluster/test_hosts.py", "cluster/test_slurm.py", "tasks/jobs/test_faults.py")
+FILES = (
+    *("cluster/test_hosts.py", "cluster/test_slurm.py"),
+    *("tasks/jobs/test_faults.py", "tasks/store/test_far_faults.py"),
+)
 
 
 def main() -> int:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from faults.table import fault
 from helpers.job_data import cube
 
 import gangsaw
@@ -27,6 +28,16 @@ CHUNK_BYTES = 2048
 SHARE = 0.2  # of all requests
 SPARED = 6  # chunks before an outage
 LARGE = (4, 512, 512)  # 1,024 chunks
+PARTS = "S3: moto behind a proxy that does the harm"
+SAID = {
+    "500": "status 500",
+    "503": "status 503",
+    "reset": "connection reset",
+    "lost": "reply lost",
+    "truncated": "reply cut off",
+    "flipped": "one bit flipped",
+    "late": "reply late",
+}
 AGAIN = "run again with --resume"
 OUTAGES = [("compress", kind) for kind in ("500", "503", "reset", "lost")]
 OUTAGES += [("decompress", kind) for kind in ("500", "503", "reset", "truncated", "flipped")]
@@ -45,14 +56,17 @@ def test_faults_lose_nothing_and_spoil_nothing(
     bucket: Bucket, raw: str, address: str, kind: str
 ) -> None:
     options = {"storage_options": bucket.options}
-    bucket.faults(**{kind: SHARE}, seed=5)
-    gangsaw.compress(raw, address, **JOB | {"chunks": (4, 32, 32)}, **options)
-    assert gangsaw.verify(address, **options).ok
-    counts = bucket.counts()
-    requests = sum(counts[method] for method in ("GET", "PUT", "HEAD", "POST") if method in counts)
-    assert counts[kind] > 1
-    assert requests < 3 * counts["right"]
-    not_wrong(bucket, raw, address, **options)
+    with fault(PARTS, f"20 % of requests: {SAID[kind]}"):
+        bucket.faults(**{kind: SHARE}, seed=5)
+        gangsaw.compress(raw, address, **JOB | {"chunks": (4, 32, 32)}, **options)
+        assert gangsaw.verify(address, **options).ok
+        counts = bucket.counts()
+        requests = sum(
+            counts[method] for method in ("GET", "PUT", "HEAD", "POST") if method in counts
+        )
+        assert counts[kind] > 1
+        assert requests < 3 * counts["right"]
+        not_wrong(bucket, raw, address, **options)
 
 
 @pytest.mark.slow
@@ -104,26 +118,27 @@ def test_an_outage_ends_the_job_and_resume_finishes_it(
         asks["compress"]()
     method = {"compress": "PUT", "decompress": "GET"}[what]
 
-    bucket.faults(**{kind: 1.0}, methods=method, after=SPARED)
-    with pytest.raises(JobFailed, match=AGAIN) as failed:
-        asks[what]()
-    line = str(failed.value)
-    assert "\n" not in line
-    bucket.faults()
-    with pytest.raises(GangsawError, match="not finished"):
-        gangsaw.info(target, **options)
-    bucket.faults()
-    seen: list[Progress] = []
-    asks[what](resume=True, on_progress=seen.append)
-    asked = bucket.of_chunks(method)
-    kept = seen[-1].resumed
-    redone = len(asked) - (seen[-1].total - kept)
-    request.node.add_report_section("call", "counts", f"{kept} kept, {redone} redone")
-    request.node.add_report_section("call", "told", line)
-    if what == "compress":  # plain samples are one chunk
-        assert kept > 0
-        assert redone == 0
-    not_wrong(bucket, raw, target, **options)
+    with fault(PARTS, f"outage while {what} runs: {SAID[kind]}") as run:
+        bucket.faults(**{kind: 1.0}, methods=method, after=SPARED)
+        with pytest.raises(JobFailed, match=AGAIN) as failed:
+            asks[what]()
+        run.said[""] = line = str(failed.value).replace(address, "S").replace(target, "T")
+        assert "\n" not in line
+        bucket.faults()
+        with pytest.raises(GangsawError, match="not finished"):
+            gangsaw.info(target, **options)
+        bucket.faults()
+        seen: list[Progress] = []
+        asks[what](resume=True, on_progress=seen.append)
+        asked = bucket.of_chunks(method)
+        kept = seen[-1].resumed
+        redone = len(asked) - (seen[-1].total - kept)
+        request.node.add_report_section("call", "counts", f"{kept} kept, {redone} redone")
+        request.node.add_report_section("call", "told", line)
+        if what == "compress":  # plain samples are one chunk
+            assert kept > 0
+            assert redone == 0
+        not_wrong(bucket, raw, target, **options)
 
 
 def test_of_two_jobs_on_one_target_one_is_told(bucket: Bucket, raw: str, address: str) -> None:
@@ -139,11 +154,13 @@ def test_of_two_jobs_on_one_target_one_is_told(bucket: Bucket, raw: str, address
             told.append(str(error))
 
     jobs = [threading.Thread(target=compress) for _ in range(2)]
-    for job in jobs:
-        job.start()
-    for job in jobs:
-        job.join()
-    (line,) = told
-    assert line.startswith((f"{address}: process ", f"{address} exists"))
-    assert "\n" not in line
-    not_wrong(bucket, raw, address, **options)
+    with fault(PARTS, "two jobs on one target at once") as run:
+        for job in jobs:
+            job.start()
+        for job in jobs:
+            job.join()
+        (line,) = told
+        run.said[""] = line.replace(address, "S")
+        assert line.startswith((f"{address}: process ", f"{address} exists"))
+        assert "\n" not in line
+        not_wrong(bucket, raw, address, **options)
