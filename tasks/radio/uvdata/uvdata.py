@@ -205,7 +205,8 @@ def _groups(path: str) -> dict[str, RowReader]:
     """Return visibilities, flags and samples of uvfits: random groups of (re, im, weight)."""
     from astropy.io import fits
 
-    groups = fits.open(path, memmap=True)[0].data
+    with fits.open(path, memmap=True) as file:
+        groups = file[0].data  # stays mapped when the file is closed
     pick = {
         "visdata": lambda cells: conjugated(cells[..., :WEIGHT]),
         "flags": lambda cells: cells[..., WEIGHT] <= 0,
