@@ -18,19 +18,20 @@ from gangsaw.codecs.dna import gpu_gencodex
 from gangsaw.codecs.dna.dense.coding import lane_ends
 from gangsaw.codecs.dna.dense.gpu_coding import LaneWords, new_codes
 from gangsaw.codecs.dna.dense.gpu_coding import decode_blocks as dense_decode
-from gangsaw.codecs.dna.dense.model.shape import Shape, shape_of
+from gangsaw.codecs.dna.dense.model.shape import Shape
 from gangsaw.codecs.dna.gpu_parts import DevicePart, DeviceParts, rooms
 from gangsaw.codecs.dna.letters.bases import count_bases
 from gangsaw.codecs.dna.letters.gpu_join import EncodedText, join
 from gangsaw.codecs.dna.params import Params
 from gangsaw.codecs.dna.payload import (
-    DENSE,
     NO_LANES,
+    OF_LANES,
     RUNS,
     LaneBits,
     Payload,
     check_lanes,
     check_size,
+    dense_shape,
     parts_of,
 )
 
@@ -72,9 +73,9 @@ def decode_blocks(
 
 def _checked(payload: Payload, bits: LaneBits, out: DeviceArray) -> Block:
     n = out.shape[0]
-    if payload.form == DENSE:
+    if payload.form in OF_LANES:
         n_bases = count_bases(n, payload.marks.exceptions)
-        shape = shape_of(max(1, n_bases))
+        shape = dense_shape(payload.form, n_bases)
         ends = lane_ends(payload.body, bits, n_bases, shape)
         return Block(payload, out, shape if n_bases else None, ends)
     check_lanes(bits)

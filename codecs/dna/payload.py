@@ -13,6 +13,7 @@ from gangsaw.codecs.core.memory.aligned import address_of
 from gangsaw.codecs.core.nucleotides.packing import packed_size
 from gangsaw.codecs.dna import gencodex
 from gangsaw.codecs.dna.dense import coding as dense
+from gangsaw.codecs.dna.dense.model.shape import Shape, shape_of
 from gangsaw.codecs.dna.head import HEAD
 from gangsaw.codecs.dna.letters.bases import bases_of, count_bases, join_bases
 from gangsaw.codecs.dna.letters.coding import Letters, join, split
@@ -21,7 +22,8 @@ from gangsaw.codecs.dna.params import Params
 
 Octets: TypeAlias = npt.NDArray[np.uint8]
 
-RAW, PACKED, RUNS, DENSE = range(4)  # forms
+RAW, PACKED, RUNS, OLD_DENSE, DENSE = range(5)  # forms; OLD_DENSE is read, not written
+OF_LANES = (DENSE, OLD_DENSE)
 LaneBits = npt.NDArray[np.int64]
 NO_LANES: LaneBits = np.zeros(1, np.int64)
 NO_MARKS = Marks(*(np.empty(0, np.uint8) for _ in range(2)))
@@ -32,7 +34,7 @@ class Payload(NamedTuple):
 
     Attributes
     ----------
-    form : RAW, PACKED, RUNS or DENSE
+    form : RAW, PACKED, RUNS, OLD_DENSE or DENSE
     body : (n,) uint8
     marks : what is no upper case base
     """
@@ -103,9 +105,10 @@ def read(data: NumpyArray, lane_bits: LaneBits, text: NumpyArray) -> None:
     lane_bits : (lanes,) int64, of the lanes that the index tells of
     """
     payload = parts_of(data)
-    if payload.form == DENSE:
+    if payload.form in OF_LANES:
         n_bases = count_bases(text.size, payload.marks.exceptions)
-        join_bases(dense.decode(payload.body, lane_bits, n_bases), payload.marks, text)
+        shape = dense_shape(payload.form, n_bases)
+        join_bases(dense.decode(payload.body, lane_bits, n_bases, shape), payload.marks, text)
         return
     check_lanes(lane_bits)
     n = packed_size(text.size)
@@ -115,6 +118,11 @@ def read(data: NumpyArray, lane_bits: LaneBits, text: NumpyArray) -> None:
         text[...] = body
     else:
         join(Letters(body, payload.marks), text)
+
+
+def dense_shape(form: int, n_bases: int) -> Shape:
+    """Return the sizes of a block with lanes."""
+    return shape_of(max(1, n_bases), enters_first=form == OLD_DENSE)
 
 
 def check_lanes(lane_bits: LaneBits) -> None:

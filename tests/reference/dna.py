@@ -33,8 +33,8 @@ def decoded(data: bytes, n: int) -> bytes:
     if form == 0:
         assert not odd + low
         return body
-    if form == 3:
-        return with_marks(dense_decoded(body, odd, n), odd, low)
+    if form in (3, 4):
+        return with_marks(dense_decoded(body, odd, n, form == 3), odd, low)
     packed = body if form == 1 else bytes(fragments(body))
     assert form in (1, 2)
     assert len(packed) == -(-n // 4)
@@ -42,11 +42,12 @@ def decoded(data: bytes, n: int) -> bytes:
     return with_marks(letters, odd, low)
 
 
-def dense_decoded(body: bytes, odd: bytes, n: int) -> bytearray:
+def dense_decoded(body: bytes, odd: bytes, n: int, is_old: bool) -> bytearray:
     """Letters of the bases of a dense body, with something where exceptions are."""
     places = {i for begin, length, _ in runs(odd, True) for i in range(begin, begin + length)}
     assert len(places) < n or not body
-    codes = iter(dna_dense.decoded([body], n - len(places)) if len(places) < n else [])
+    n_bases = n - len(places)
+    codes = iter(dna_dense.decoded([body], n_bases, is_old) if n_bases else [])
     return bytearray(0 if i in places else BASES[next(codes)] for i in range(n))
 
 
@@ -107,7 +108,7 @@ def shortest(upper: bytes, packed: bytes, mode: str) -> tuple[int, bytes]:
         form, body = 2, groups(packed)
     else:
         codes = [BASES.index(letter) for letter in upper if letter in BASES]
-        form, body = 3, b"".join(dna_dense.encoded(codes, 1)) if codes else b""
+        form, body = 4, b"".join(dna_dense.encoded(codes, 1)) if codes else b""
     return (form, body) if len(body) < len(packed) else (1, packed)
 
 

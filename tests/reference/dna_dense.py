@@ -63,9 +63,13 @@ def more_hashed(slot: tuple[int, ...], check: int, y: int) -> tuple[int, ...]:
 
 
 class Block:
-    """All that is learned, and where each lane is."""
+    """All that is learned, and where each lane is.
 
-    def __init__(self, n: int, k: int) -> None:
+    In a block of old, form 3, lanes look for matches behind what they entered for the same step.
+    """
+
+    def __init__(self, n: int, k: int, is_old: bool = False) -> None:
+        self.is_old, self.known = is_old, dict[int, int]()
         b, self.n, self.k, self.steps = n.bit_length(), n, k, -(-n // k)
         self.d, self.s, self.m = min(11, b // 2 + 1), min(22, b + 1), min(20, b + 1)
         self.q = self.steps.bit_length()
@@ -96,7 +100,7 @@ class Block:
     def place(self, word: int) -> tuple[int, int] | None:
         """Lane and step of the entry of 16 bases."""
         number, check = self.entry_of(word)
-        entry = self.entries.get(number, 0)
+        entry = (self.entries if self.is_old else self.known).get(number, 0)
         if not entry or entry >> self.g != check:
             return None
         place = entry % (1 << self.g)
@@ -197,6 +201,7 @@ class Block:
         if t >= 16:
             self.learn_turned(len(came))
         if t >= 15:
+            self.known = dict(self.entries)
             for lane in range(len(came)):
                 number, check = self.entry_of(self.last[lane])
                 self.entries[number] = check << self.g | lane << self.q | (t + 1)
@@ -259,16 +264,18 @@ def moved(match: Match | None, is_hit: bool) -> Match | None:
     return Match(match.lane, step, match.way, longer if is_hit else length, misses)
 
 
-def run(n: int, k: int, come: Callable[[int, int, list[int]], int]) -> list[int]:
+def run(
+    n: int, k: int, come: Callable[[int, int, list[int]], int], is_old: bool = False
+) -> list[int]:
     """Go through a block; `come` tells the base of a lane and step, given its frequencies."""
-    block = Block(n, k)
+    block = Block(n, k, is_old)
     for t in range(block.steps):
         found = [block.find(lane, t) for lane in block.active(t)]
         block.learn(found, [come(lane, t, one.f) for lane, one in enumerate(found)], t)
     return [base for lane in block.bases for base in lane]
 
 
-def encoded(bases: Sequence[int], k: int) -> list[bytes]:
+def encoded(bases: Sequence[int], k: int, is_old: bool = False) -> list[bytes]:
     """The lanes of a block."""
     steps, noted = -(-len(bases) // k), [[] for _ in range(k)]  # type: ignore[var-annotated]
 
@@ -277,7 +284,7 @@ def encoded(bases: Sequence[int], k: int) -> list[bytes]:
         noted[lane].append((sum(f[:y]), f[y]))
         return y
 
-    run(len(bases), k, come)
+    run(len(bases), k, come, is_old)
     return [written(slots) for slots in noted]
 
 
@@ -291,7 +298,7 @@ def written(slots: list[tuple[int, int]]) -> bytes:
     return b"".join(word.to_bytes(2, "little") for word in (x >> 16, x % 65536, *words[::-1]))
 
 
-def decoded(lanes: Sequence[bytes], n: int) -> list[int]:
+def decoded(lanes: Sequence[bytes], n: int, is_old: bool = False) -> list[int]:
     """The bases of a block."""
     words = [
         [int.from_bytes(lane[i : i + 2], "little") for i in range(0, len(lane), 2)]
@@ -306,7 +313,7 @@ def decoded(lanes: Sequence[bytes], n: int) -> list[int]:
         states[lane] = x if x >= 65536 else x << 16 | words[lane].pop(0)
         return y
 
-    bases = run(n, len(lanes), come)
+    bases = run(n, len(lanes), come, is_old)
     assert set(states) == {65536}
     assert not any(words)
     return bases

@@ -319,7 +319,8 @@ def _check_prelude(data: bytes, layout: FrameLayout) -> None:
             f"chunk of format {version}, codec version {codec_version}: upgrade Gangsaw to read it"
         )
     _agree("format version", version, layout.version)
-    _agree("codec version", codec_version, layout.codec_version)
+    if not codec_version:
+        raise CorruptChunk("codec version 0")
     _agree("codec id", codec_id, layout.codec_id)
     _agree("number of blocks", n_blocks, layout.n_blocks)
 

@@ -36,6 +36,8 @@ class ChunkPlan:
     lanes_for : from the bits of a block's lanes, first item and end of a part of a block on one
         axis to the lanes that it needs, ascending; None for a codec whose lanes are not read alone
     sums_lanes : whether the index has a checksum for each lane, see `FrameLayout`
+    version : of the codec's bytes, where these parameters write such as an earlier one reads; 0 is
+        its latest
     """
 
     grid: Division
@@ -44,11 +46,12 @@ class ChunkPlan:
     view: View = as_it_is
     lanes_for: LanesFor | None = None
     sums_lanes: bool = False
+    version: int = 0
 
     def layout(self, codec_id: int, version: int) -> FrameLayout:
         """Return what this implies for the frame of a chunk of such a codec."""
         lanes = self.n_lanes, self.lane_width, self.sums_lanes
-        return FrameLayout(codec_id, version, self.grid.n_blocks, *lanes)
+        return FrameLayout(codec_id, self.version or version, self.grid.n_blocks, *lanes)
 
     @property
     def busy(self) -> int:

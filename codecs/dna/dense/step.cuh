@@ -32,6 +32,7 @@ constexpr int POWERS = 3072;  // of logs.py
 // `Shape` of shape.py.
 struct Shape {
     Place n, lanes, steps, stride, order, slot_bits, entry_bits, step_bits, place_bits;
+    Place enters_first;
 };
 
 // A block: its bases, the tables that lie in device memory, and its lanes.
@@ -74,7 +75,7 @@ struct Match {
 
 // A lane: what state.py has of each.
 struct Lane {
-    unsigned last, turned, before, key, turned_key, direct, hashed;
+    unsigned last, turned, before, key, turned_key, direct, hashed, entry, turned_entry;
     Row row3, row6;
     int x[4 * MODELS], place[2 * MODELS], frequency[4];
     Match match;
@@ -178,7 +179,10 @@ __device__ __forceinline__ void predict(const Block& block, const Tables& tables
                                         Lane& lane, int now) {
     predict_counts(block, logs, lane);
     predict_rows(tables, logs, lane);
-    if (now >= BACK && lane.match.at == NOWHERE) find_match(block, lane, now);
+    if (now >= BACK && lane.match.at == NOWHERE) {
+        if (block.shape.enters_first) load_entries(block, lane);
+        find_match(block, lane, now);
+    }
     predict_matches(block, tables, logs, lane);
     mix_models(tables, logs, lane);
 }
@@ -202,6 +206,7 @@ __device__ __forceinline__ void learn(const Block& block, Tables& tables, Lane& 
     const bool turns = is_there && now >= BACK;
     own = learned_turned(block, tables, lane, turns);
     own.to_entry = is_there && now + 1 >= BACK;
+    if (own.to_entry && !shape.enters_first) load_entries(block, lane);
     own.entry = high_bits(lane.key, shape.entry_bits);
     own.new_entry = entry_of(shape, lane, now + 1);
     __syncthreads();  // all have read what they learn from

@@ -16,7 +16,7 @@ struct Stream {
     Run* runs;
 };
 
-constexpr int RAW = 0, DENSE = 3;  // forms, of payload.py
+constexpr int RAW = 0, OLD_DENSE = 3;  // forms, of payload.py; what follows is dense, too
 
 // What is joined: `packed` of the text is text itself where that is raw, and codes of bases where
 // it is dense, in lanes of so many steps, from one to the next; numbers of streams or -1.
@@ -232,8 +232,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     const Run* const runs = has_odd ? streams[block.exceptions].runs : nullptr;
     const int n_odd = has_odd ? counts[block.exceptions] : 0;
     bool is_right = n_odd >= 0;
-    if (at < end && block.form != DENSE) unpack_text(block, at);
-    if (at < end && block.form == DENSE && is_right) put_bases(block, runs, n_odd, at);
+    if (at < end && block.form < OLD_DENSE) unpack_text(block, at);
+    if (at < end && block.form >= OLD_DENSE && is_right) put_bases(block, runs, n_odd, at);
     if (has_odd) {
         __syncthreads();
         put_exceptions(runs, n_odd, block.text.letters, int(begin), int(end));

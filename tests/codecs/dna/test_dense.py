@@ -42,15 +42,25 @@ def test_logarithms_are_those_of_the_format() -> None:
     assert sums == ["1319a724719c7ed0", "1edde04601c5bb96"]
 
 
+@pytest.mark.parametrize("is_old", [False, True])
 @pytest.mark.parametrize(("n", "lanes"), [(1, 1), (17, 1), (40, 2), (2999, 4), (3000, 64)])
-def test_the_reference_writes_the_same_lanes(n: int, lanes: int) -> None:
-    bases = repetitive(n)
-    expected = dna_dense.encoded(bases.tolist(), lanes)
-    found = coding.encode(bases, shape_of(n, lanes))
+def test_the_reference_writes_the_same_lanes(n: int, lanes: int, is_old: bool) -> None:
+    bases, shape = repetitive(n), shape_of(n, lanes, is_old)
+    expected = dna_dense.encoded(bases.tolist(), lanes, is_old)
+    found = coding.encode(bases, shape)
     assert found.body.tobytes() == b"".join(expected)
     assert found.bits.tolist() == [8 * len(lane) for lane in expected]
-    again = coding.decode(found.body, found.bits, n, shape_of(n, lanes))
+    again = coding.decode(found.body, found.bits, n, shape)
     assert (again == bases).all()
+
+
+@pytest.mark.parametrize("is_turned", [False, True])
+def test_a_match_begins_on_either_strand(is_turned: bool) -> None:
+    """What is there once more takes next to nothing; before, only on the other strand."""
+    first = np.random.default_rng(5).integers(0, 4, 4000, np.uint8)
+    again = 3 - first[::-1] if is_turned else first
+    once, twice = (coding.encode(bases).body.size for bases in (first, np.append(first, again)))
+    assert twice - once < 100
 
 
 @settings(max_examples=60, deadline=None)

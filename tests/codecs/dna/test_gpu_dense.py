@@ -17,7 +17,7 @@ from gangsaw.codecs.dna.dense import coding, gpu_coding
 from gangsaw.codecs.dna.dense.model.shape import WORD, Shape, shape_of
 from gangsaw.codecs.dna.head import HEAD
 from gangsaw.codecs.dna.params import MODES, Params
-from gangsaw.codecs.dna.payload import DENSE
+from gangsaw.codecs.dna.payload import DENSE, OLD_DENSE
 
 Bases = npt.NDArray[np.uint8]
 
@@ -50,9 +50,11 @@ def rows(bases: Bases, shape: Shape) -> Bases:
     return codes.reshape(-1)
 
 
-def test_words_are_those_of_the_cpu(cupy: Any) -> None:
+@pytest.mark.parametrize("enters_first", [False, True])
+def test_words_are_those_of_the_cpu(cupy: Any, enters_first: bool) -> None:
     blocks = [repeats(n, n) for n, _ in SHAPES] + [np.tile(ALIKE, 64)]
-    shapes = [shape_of(n, lanes) for n, lanes in [*SHAPES, (64 * ALIKE.size, 64)]]
+    sizes = [*SHAPES, (64 * ALIKE.size, 64)]
+    shapes = [shape_of(n, lanes, enters_first) for n, lanes in sizes]
     expected = [coding.encode(*one) for one in zip(blocks, shapes, strict=True)]
     given = [rows(*one) for one in zip(blocks, shapes, strict=True)]
     with schedule(seed=3):
@@ -99,6 +101,17 @@ def test_letters_around_exceptions_are_those_of_the_cpu(cupy: Any) -> None:
         gpu.BACKEND.decode(expected, outs, params)
     for out, block in zip(outs, blocks, strict=True):
         np.testing.assert_array_equal(out.get(), block)
+
+
+def test_a_block_of_old_is_decoded(cupy: Any) -> None:
+    """Its lanes were coded otherwise, its letters lie as they do now."""
+    bases, codes = repeats(4500, 8), np.frombuffer(b"ACGT", np.uint8)
+    body = coding.encode(bases, shape_of(bases.size, enters_first=True)).body
+    payload = np.append(np.array([OLD_DENSE, 0, 0], "<u4").view(np.uint8), body)
+    runs = Runs((payload,), np.array([[8 * body.size]]))
+    for backend, out in ((cpu, np.empty(4500, np.uint8)), (gpu, cupy.empty(4500, np.uint8))):
+        backend.BACKEND.decode(runs, [out], Params("dense"))
+        np.testing.assert_array_equal(cupy.asnumpy(out), codes[bases])
 
 
 def test_wrong_words_are_corrupt_as_on_the_cpu(cupy: Any) -> None:

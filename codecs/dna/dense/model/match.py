@@ -90,12 +90,19 @@ def find_match(codes: Any, shape: Any, lanes: Any, matches: Any, lane: int, now:
 
 
 @jit_norefs_part
+def load_entries(tables: Any, lanes: Any, n: int) -> None:
+    """Look up where the last 16 bases of n lanes were, on either strand."""
+    load_each(tables.entries, lanes.of_entry, lanes.entry, n)
+    load_each(tables.entries, lanes.to_entry, lanes.turned_entry, n)
+
+
+@jit_norefs_part
 def find_matches(
     codes: Any, shape: Any, tables: Any, lanes: Any, matches: Any, now: int, n: int
 ) -> None:
-    """Look up entries for n lanes, and begin matches where there are none."""
-    load_each(tables.entries, lanes.of_entry, lanes.entry, n)
-    load_each(tables.entries, lanes.to_entry, lanes.turned_entry, n)
+    """Begin matches of n lanes where there are none."""
+    if shape.enters_first:
+        load_entries(tables, lanes, n)
     for lane in range(n):
         if matches.at[lane] == NOWHERE:
             find_match(codes, shape, lanes, matches, lane, now)
@@ -161,7 +168,12 @@ def move_match(matches: Any, lane: int, is_hit: bool) -> None:
 
 @jit_norefs_part
 def enter_places(shape: Any, tables: Any, lanes: Any, now: int, n: int) -> None:
-    """Enter for the last 16 bases of each of n lanes that this step comes next."""
+    """Enter for the last 16 bases of each of n lanes that this step comes next.
+
+    What was there is looked up before: behind it a lane would find what it has just entered.
+    """
+    if not shape.enters_first:
+        load_entries(tables, lanes, n)
     bits, entries = np.uint32(shape.place_bits), tables.entries
     for lane in range(n):
         place = np.uint32(lane << shape.step_bits | now)

@@ -150,13 +150,18 @@ __device__ __forceinline__ unsigned entry_of(const Shape& shape, const Lane& lan
     return lane.key << int(shape.place_bits) | place;
 }
 
+// Look up where the last 16 bases were, on either strand.
+__device__ __forceinline__ void load_entries(const Block& block, Lane& lane) {
+    lane.entry = block.entries[high_bits(lane.key, block.shape.entry_bits)];
+    lane.turned_entry = block.entries[high_bits(lane.turned_key, block.shape.entry_bits)];
+}
+
 // Begin a match where an entry, of the lane's own strand first, leads to one.
 __device__ __forceinline__ void find_match(const Block& block, Lane& lane, int now) {
     const Shape& shape = block.shape;
     const int bits = int(shape.place_bits), step_bits = int(shape.step_bits);
     const Place here = this_lane() * shape.stride + now;
-    const unsigned entry = block.entries[high_bits(lane.key, shape.entry_bits)];
-    const unsigned turned = block.entries[high_bits(lane.turned_key, shape.entry_bits)];
+    const unsigned entry = lane.entry, turned = lane.turned_entry;
     if (is_checked(entry, lane.key, bits)) {
         const unsigned place = low_bits(entry, bits);
         const int step = int(low_bits(place, step_bits));

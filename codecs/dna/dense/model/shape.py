@@ -25,6 +25,8 @@ class Shape(NamedTuple):
     slot_bits, entry_bits : log2 of the slots of hashed counts, of the entries of the match table
     step_bits : bits of a step in an entry
     place_bits : bits of lane and step in an entry
+    enters_first : 1 in blocks of old, where a step's places are entered before matches are looked
+        for, which finds these
     """
 
     n: int
@@ -36,6 +38,7 @@ class Shape(NamedTuple):
     entry_bits: int
     step_bits: int
     place_bits: int
+    enters_first: int
 
 
 def lanes_of(n: int) -> int:
@@ -46,7 +49,7 @@ def lanes_of(n: int) -> int:
     return lanes
 
 
-def shape_of(n: int, lanes: int | None = None) -> Shape:
+def shape_of(n: int, lanes: int | None = None, enters_first: bool = False) -> Shape:
     """Return the sizes of a block of n bases; with another number of lanes only in tests."""
     lanes = lanes or lanes_of(n)
     steps, bits = -(-n // lanes), n.bit_length()
@@ -61,6 +64,7 @@ def shape_of(n: int, lanes: int | None = None) -> Shape:
         min(MOST_ENTRY_BITS, bits + 1),
         step_bits,
         step_bits + (lanes - 1).bit_length(),
+        int(enters_first),
     )
 
 
