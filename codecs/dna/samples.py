@@ -31,6 +31,7 @@ def samples() -> list[Sample]:
             for name, (text, block) in _texts().items()
         ),
         Sample("dense-lanes", lanes, Params(block=LANES_BLOCK)),
+        Sample("dense-again", np.tile(genome(np.random.default_rng(5), 400), 5), Params()),
     ]
 
 

@@ -23,6 +23,7 @@ from gangsaw.codecs.core.errors import BadParams, CorruptChunk, NewerFormat
 from gangsaw.codecs.core.memory.threads import run_blocks
 
 MAGIC = b"GSAW"
+CODEC_VERSION = 5  # its place in a header
 VERSION = 2  # the latest; frames without checksums of lanes are of version 1
 PRELUDE = struct.Struct("<4sBBHI")  # then its checksum; the same in all versions
 LANES = struct.Struct("<IB3x")  # then the index checksum
@@ -203,6 +204,8 @@ def parse_index(prefix: Bytes, layout: FrameLayout) -> Index:
     """
     data = np.frombuffer(prefix, np.uint8)[: layout.index_size].tobytes()
     if not data.startswith(layout.head):
+        layout = _of_earlier(data, layout)
+    if not data.startswith(layout.head):
         _check_prelude(data, layout)
         _check_lanes(data, layout)
     _check_index(data, layout)
@@ -304,6 +307,12 @@ def _sum_lanes(runs: Runs, layout: FrameLayout) -> bytes:
     return np.array(sums, "<u4").tobytes()
 
 
+def _of_earlier(data: bytes, layout: FrameLayout) -> FrameLayout:
+    """Return the layout of an earlier version of a codec, where the bytes say that they are."""
+    found = data[CODEC_VERSION] if len(data) > CODEC_VERSION else 0
+    return replace(layout, codec_version=found) if 0 < found < layout.codec_version else layout
+
+
 def _check_prelude(data: bytes, layout: FrameLayout) -> None:
     """SPEC.md, "What a reader must check", 1 to 3."""
     size = PRELUDE.size
@@ -319,8 +328,7 @@ def _check_prelude(data: bytes, layout: FrameLayout) -> None:
             f"chunk of format {version}, codec version {codec_version}: upgrade Gangsaw to read it"
         )
     _agree("format version", version, layout.version)
-    if not codec_version:
-        raise CorruptChunk("codec version 0")
+    _agree("codec version", codec_version, layout.codec_version)
     _agree("codec id", codec_id, layout.codec_id)
     _agree("number of blocks", n_blocks, layout.n_blocks)
 
