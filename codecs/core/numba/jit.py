@@ -9,9 +9,9 @@ from typing import Any, TypeVar, cast
 import numba
 import numba.extending
 from numba.core.codegen import get_host_cpu_features
-from numba.core.compiler import Compiler
 
 from gangsaw.codecs.core.numba.cache import enable_cache
+from gangsaw.codecs.core.numba.parts import Part, PartCache, Restrict, one_signature
 
 
 def _host_features() -> set[str]:
@@ -53,14 +53,6 @@ def shuffled_octets() -> int:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class _Restrict(Compiler):  # type: ignore[misc]  # Numba has no types
-    """Numba's compiler with every array argument `restrict`, as in C."""
-
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
-        self.state.flags.noalias = True
-
-
 def jit(function: F) -> F:
     """Compile on first use, cached on disk, with the GIL released."""
     return _compile(function)
@@ -72,7 +64,7 @@ def jit_restrict(function: F) -> F:
     Without it LLVM compares the addresses of all pairs of arrays before a loop, and gives up on
     vectors where there are more than eight pairs.
     """
-    return _compile(function, pipeline_class=_Restrict)
+    return _compile(function, pipeline_class=Restrict)
 
 
 def jit_inline(function: F) -> F:
@@ -82,7 +74,7 @@ def jit_inline(function: F) -> F:
 
 def jit_part(function: F) -> F:
     """As `jit`, for what only kernels call: no time goes into compiling wrappers for Python."""
-    return _compile(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+    return _part(function)
 
 
 def jit_norefs(function: F) -> F:
@@ -96,14 +88,12 @@ def jit_norefs(function: F) -> F:
 
 def jit_norefs_part(function: F) -> F:
     """As `jit_norefs`, for what only kernels call."""
-    return _compile(function, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+    return _part(function, _nrt=False)
 
 
 def jit_norefs_inline(function: F) -> F:
     """As `jit_norefs_part`, and always inlined by LLVM."""
-    return _compile(
-        function, _nrt=False, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True
-    )
+    return _part(function, _nrt=False, forceinline=True)
 
 
 def intrinsic(function: Callable[..., Any]) -> Any:
@@ -111,9 +101,20 @@ def intrinsic(function: Callable[..., Any]) -> Any:
     return numba.extending.intrinsic(function)
 
 
+def _part(function: F, **options: Any) -> F:
+    compiled: Any = _compile(
+        function, pipeline_class=Part, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options
+    )
+    cache = getattr(compiled, "_cache", None)
+    if hasattr(cache, "_impl"):
+        cache._impl.__class__ = PartCache
+    return cast(F, compiled)
+
+
 def _compile(function: F, **options: Any) -> F:
     compiled: Any = numba.njit(nogil=True, error_model="numpy", boundscheck=False, **options)(
         function
     )
+    one_signature(compiled)
     enable_cache(compiled, Path(function.__code__.co_filename))
     return cast(F, compiled)
