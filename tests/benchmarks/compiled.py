@@ -21,6 +21,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gangsaw.tasks.bench.table import say
+
 HOOK = Path(__file__).parent / "compile_hook"
 HERE = ["--workers", "0", "--quiet"]
 COMMANDS = {
@@ -179,8 +181,8 @@ def first(name: str, folder: Path, asked: argparse.Namespace) -> None:
         subprocess.run(["rm", "-rf", str(folder / made)], check=True)
     with tempfile.TemporaryDirectory() as cache:
         done = run([*command, *([] if name == "search" else HERE)], folder, cache)
-    print(done.row(name), flush=True)
-    print("\n".join(longest(done.compiled, asked.top)), flush=True)
+    say(done.row(name))
+    say("\n".join(longest(done.compiled, asked.top)))
     if asked.json:
         asked.json.mkdir(exist_ok=True)
         (asked.json / f"{name}.json").write_text(json.dumps([c._asdict() for c in done.compiled]))

@@ -11,7 +11,13 @@ import numba.extending
 from numba.core.codegen import get_host_cpu_features
 
 from gangsaw.codecs.core.numba.cache import enable_cache
-from gangsaw.codecs.core.numba.parts import Part, PartCache, Restrict, one_signature
+from gangsaw.codecs.core.numba.parts import (
+    Part,
+    Restrict,
+    RestrictPart,
+    keep_bitcode,
+    one_signature,
+)
 
 
 def _host_features() -> set[str]:
@@ -73,8 +79,18 @@ def jit_inline(function: F) -> F:
 
 
 def jit_part(function: F) -> F:
-    """As `jit`, for what only kernels call: no time goes into compiling wrappers for Python."""
+    """As `jit`, for what only kernels call: it is compiled inside of these, and nowhere else."""
     return _part(function)
+
+
+def jit_inline_part(function: F) -> F:
+    """As `jit_inline`, for what only kernels call."""
+    return _part(function, forceinline=True)
+
+
+def jit_restrict_part(function: F) -> F:
+    """As `jit_restrict`, for what only kernels call."""
+    return _part(function, pipeline_class=RestrictPart)
 
 
 def jit_norefs(function: F) -> F:
@@ -101,14 +117,11 @@ def intrinsic(function: Callable[..., Any]) -> Any:
     return numba.extending.intrinsic(function)
 
 
-def _part(function: F, **options: Any) -> F:
-    compiled: Any = _compile(
-        function, pipeline_class=Part, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options
-    )
-    cache = getattr(compiled, "_cache", None)
-    if hasattr(cache, "_impl"):
-        cache._impl.__class__ = PartCache
-    return cast(F, compiled)
+def _part(function: F, *, pipeline_class: type[Part] = Part, **options: Any) -> F:
+    wrappers = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    compiled = _compile(function, pipeline_class=pipeline_class, **wrappers, **options)
+    keep_bitcode(compiled)
+    return compiled
 
 
 def _compile(function: F, **options: Any) -> F:

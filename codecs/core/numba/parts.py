@@ -1,34 +1,52 @@
-"""Compilers of kernels: parts go into the kernels that call them, and are compiled there alone.
+"""Compilers of kernels: what only kernels call is compiled inside of these, and nowhere else.
 
-Numba optimises each function, makes machine code of it, and then does both again for each caller.
-What only kernels call needs neither: it is optimised where it is inlined.
+Numba optimises each function, makes machine code of it, links it into each caller, and does both
+again there. A part is only linked. That took a third of the time of a first run; LLVM also inlines
+before it unrolls.
 """
 
 from __future__ import annotations
 
-import os
-from typing import Any
+from typing import Any, Protocol
 
+import llvmlite.binding as llvm
 from numba.core import types
 from numba.core.caching import CompileResultCacheImpl
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, CompileResult
 
-MODE = os.environ.get("PARTS", "lazy")
+BITCODE = "bitcode"  # Numba's word for a library without machine code
+
+
+class Numbers(Protocol):
+    """What is asked of a type of Numba."""
+
+    name: str
 
 
 def one_signature(compiled: Any) -> None:
-    """Let kernels call a kernel by the type of a number, where Numba would go by its value."""
-    if not os.environ.get("LITERALS"):
-        template = compiled.get_call_template
-        compiled.get_call_template = lambda args, kws: template(
-            tuple(_plain(kind) for kind in args), {name: _plain(kws[name]) for name in kws}
-        )
+    """Let kernels call a kernel by the type of a number, where Numba would go by its value.
+
+    A kernel that was called with 0, 1 and a variable was compiled three times. LLVM still sees the
+    values wherever it inlines.
+    """
+    template = compiled.get_call_template
+    compiled.get_call_template = lambda args, kws: template(
+        tuple(_plain(kind) for kind in args), {name: _plain(kind) for name, kind in kws.items()}
+    )
 
 
-def _plain(kind: Any) -> Any:
+def keep_bitcode(compiled: Any) -> None:
+    """Let a part's cache on disk give back what `Part` made."""
+    kept = getattr(getattr(compiled, "_cache", None), "_impl", None)
+    if kept is not None:  # none where no folder can be written
+        kept.__class__ = _PartCache
+
+
+def _plain(kind: Numbers) -> Numbers:
     numbers = types.IntegerLiteral, types.BooleanLiteral
-    return types.unliteral(kind) if isinstance(kind, numbers) else kind
+    plain: Numbers = types.unliteral(kind) if isinstance(kind, numbers) else kind
+    return plain
 
 
 class Restrict(Compiler):  # type: ignore[misc]  # Numba has no types
@@ -44,90 +62,78 @@ class Part(Compiler):  # type: ignore[misc]  # Numba has no types
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        if MODE != "off":
-            name = self.state.func_id.func_qualname if self.state.func_id else "part"
-            self.state.library = PartLibrary(self.state.targetctx.codegen(), name)
-            self.state.library.enable_object_caching()
+        self.state.library = PartLibrary(self.state.targetctx.codegen(), "part")
 
 
-class _NoAddresses:
-    """A code generator for which environments of functions have no address."""
-
-    def __init__(self, codegen: Any) -> None:
-        self._codegen = codegen
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._codegen, name)
-
-    def set_env(self, name: str, environment: Any) -> None:
-        """Refuse what kernels would read from an environment."""
-        if environment.consts:
-            raise AssertionError(f"{name}: a part must not hold objects of Python")
+class RestrictPart(Part, Restrict):
+    """Both."""
 
 
 class PartLibrary(JITCodeLibrary):  # type: ignore[misc]  # Numba has no types
-    """Code that is only linked into other code."""
+    """Code that is linked into other code, and optimised there."""
 
     @property
-    def codegen(self) -> Any:
-        """The code generator, without addresses."""
+    def codegen(self) -> _NoAddresses:
+        """The code generator, but for addresses."""
         return _NoAddresses(self._codegen)
-
-    def _optimize_final_module(self) -> None:
-        if MODE == "full":
-            super()._optimize_final_module()
-        if MODE == "cheap":
-            mpm, mpb = self._codegen._module_pass_manager(
-                loop_vectorize=self._codegen._loopvect,
-                slp_vectorize=False,
-                opt=self._codegen._opt_level,
-                cost="cheap",
-            )
-            mpm.run(self._final_module, mpb)
-
-    def _finalize_final_module(self) -> None:
-        self._finalize_dynamic_globals()
-        self._verify_declare_only_symbols()
-        self._finalized = True
 
     def get_pointer_to_function(self, name: str) -> int:
         """Return 0: there is no machine code."""
         self._ensure_finalized()
         return 0
 
-    def serialize_using_object_code(self) -> Any:
-        """Return the code to link, by which the library is found again."""
-        return (self.name, "bitcode", self._get_module_for_linking().as_bitcode())
+    def serialize_using_object_code(self) -> tuple[str, str, bytes]:
+        """Return what `unserialized` takes."""
+        return self.name, BITCODE, self._get_module_for_linking().as_bitcode()
 
-
-class PartCache(CompileResultCacheImpl):  # type: ignore[misc]  # Numba has no types
-    """Keeps parts on disk."""
-
-    def rebuild(self, target_context: Any, payload: Any) -> Any:
-        """Return a part as its compiler gave it."""
-        return CompileResult._rebuild(_PartContext(target_context), *payload)
-
-
-class _PartContext:
-    def __init__(self, context: Any) -> None:
-        self._context = context
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._context, name)
-
-    def codegen(self) -> Any:
-        return _PartCodegen(self._context.codegen())
-
-
-class _PartCodegen:
-    def __init__(self, codegen: Any) -> None:
-        self._codegen = codegen
-
-    def unserialize_library(self, serialized: Any) -> PartLibrary:
-        name, _, bitcode = serialized
-        import llvmlite.binding as ll
-
-        library = PartLibrary(self._codegen, name)
-        library._final_module = ll.parse_bitcode(bitcode)
+    @classmethod
+    def unserialized(cls, codegen: Any, data: tuple[str, str, bytes]) -> PartLibrary:
+        """Return the library that was serialized."""
+        library = cls(codegen, data[0])
+        library._final_module = llvm.parse_bitcode(data[2])
         library._finalize_final_module()
         return library
+
+    def _optimize_final_module(self) -> None:
+        """Leave that to the kernel which it is linked into."""
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._verify_declare_only_symbols()
+        self._finalized = True
+
+
+class _Instead:
+    """Stands for an object of Numba, but for some methods."""
+
+    def __init__(self, it: Any) -> None:
+        self._it = it
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._it, name)
+
+
+class _NoAddresses(_Instead):
+    def set_env(self, name: str, environment: Any) -> None:
+        """Do nothing: only what a kernel takes from Python's objects has an address to be set."""
+        if environment.consts:
+            raise NotImplementedError(f"a part with objects of Python: {name}")
+
+
+class _PartContext(_Instead):
+    def codegen(self) -> _PartCodegen:
+        """A generator whose libraries are parts."""
+        return _PartCodegen(self._it.codegen())
+
+
+class _PartCodegen(_Instead):
+    def unserialize_library(self, data: tuple[str, str, bytes]) -> PartLibrary:
+        """Return a part from the cache."""
+        return PartLibrary.unserialized(self._it, data)
+
+
+class _PartCache(CompileResultCacheImpl):  # type: ignore[misc]  # Numba has no types
+    def rebuild(self, target_context: Any, payload: tuple[Any, ...]) -> CompileResult:
+        """Return a part as its compiler gave it."""
+        result = CompileResult._rebuild(_PartContext(target_context), *payload)
+        return result._replace(target_context=target_context)

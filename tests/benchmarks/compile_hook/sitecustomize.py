@@ -11,6 +11,7 @@ import os
 import sys
 import time
 from importlib.machinery import ModuleSpec, PathFinder
+from pathlib import Path
 from typing import Any
 
 WATCHED = "numba.core.dispatcher"
@@ -79,7 +80,7 @@ def watch(module: Any) -> None:
     compiler = module._FunctionCompiler
     before = compiler.compile
 
-    def compile(self: Any, args: Any, return_type: Any) -> Any:  # noqa: A001
+    def compile(self: Any, args: Any, return_type: Any) -> Any:
         result, seconds, own, llvm = clock.timed(before, self, args, return_type)
         written(self, args, clock.depth, seconds, own, llvm)
         return result
@@ -95,9 +96,11 @@ def written(compiler: Any, args: Any, depth: int, seconds: float, own: float, ll
         "types": [str(kind) for kind in args],
         "wrapped": not options.get("no_cpython_wrapper", False),
         "depth": depth,
-        **{"seconds": seconds, "own": own, "llvm": llvm},
+        "seconds": seconds,
+        "own": own,
+        "llvm": llvm,
     }
-    with open(os.path.join(os.environ["COMPILE_LOG"], f"{os.getpid()}.jsonl"), "a") as log:
+    with (Path(os.environ["COMPILE_LOG"]) / f"{os.getpid()}.jsonl").open("a") as log:
         log.write(json.dumps(row) + "\n")
 
 
