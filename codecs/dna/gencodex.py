@@ -9,7 +9,7 @@ import numpy as np
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.bits import load_be64, store_be64
-from gangsaw.codecs.core.numba.jit import jit, jit_inline
+from gangsaw.codecs.core.numba.jit import jit, jit_inline_part
 
 GROUP = 8  # data bytes behind a code byte
 LONGEST = 255  # fragments of a run
@@ -51,14 +51,14 @@ def put_runs(packed: Any, out: Any) -> int:
     return used if used < packed.size else NOT_SHORTER
 
 
-@jit_inline
+@jit_inline_part
 def has_no_run(packed: Any, at: int) -> bool:
     """Whether none of the first 7 bytes from a place on is as the byte behind it."""
     others = load_be64(packed, at) ^ load_be64(packed, at + 1) | np.uint64(0xFF)
     return bool((others - np.uint64(ONES)) & ~others & np.uint64(ONES << 7) == 0)
 
 
-@jit_inline
+@jit_inline_part
 def run_length(packed: Any, at: int) -> int:
     """Return how many bytes from a place on are equal, up to LONGEST."""
     end, length = min(packed.size - at, LONGEST), 1

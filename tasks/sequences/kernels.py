@@ -9,7 +9,7 @@ import numpy as np
 from gangsaw.codecs.core.nucleotides.codes import LETTER_OF_CODE
 from gangsaw.codecs.core.nucleotides.kernels import codes_of_eight, eight_of, pack_codes
 from gangsaw.codecs.core.numba.bits import swapped
-from gangsaw.codecs.core.numba.jit import jit, jit_inline
+from gangsaw.codecs.core.numba.jit import jit, jit_inline_part
 
 LETTERS, TABLES = 256, 4  # of counts: a letter that comes again soon is counted elsewhere
 
@@ -38,7 +38,7 @@ def pack_letters(data: Any, begins: Any, words_of: Any, words: Any) -> None:
             words[k] = pack_word(data, first, min(32, begins[i + 1] - first))
 
 
-@jit_inline
+@jit_inline_part
 def pack_word(data: Any, begin: int, n: int) -> Any:
     """Return the codes of n <= 32 letters, the first ones lowest."""
     word = np.uint64(0)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from gangsaw.codecs.ccsds123.params import Params
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.bits import leading_zeros, load_be64, store_be64
-from gangsaw.codecs.core.numba.jit import jit
+from gangsaw.codecs.core.numba.jit import jit, jit_part
 
 SEGMENT = 64  # blocks that one run of zero blocks may span
 REST_OF_SEGMENT = 4  # unary code of a run that reaches its segment's end
@@ -116,7 +116,7 @@ def _put(out: Any, position: Any, value: Any, width: int) -> Any:
     return position + width
 
 
-@jit
+@jit_part
 def _segment_end(block: int, interval: int, n_blocks: int) -> int:
     """First block after the segment of this one."""
     start = block - block % interval
@@ -142,14 +142,14 @@ def _encode_blocks(blocks: Any, depth: int, width: int, interval: int, out: Any)
     return position
 
 
-@jit
+@jit_part
 def _put_run(run: int, reaches_end: bool, width: int, out: Any, position: int) -> Any:
     """Runs of 1..4 blocks have codes 0..3, longer ones their own length or REST_OF_SEGMENT."""
     code = run - 1 if run <= REST_OF_SEGMENT else REST_OF_SEGMENT if reaches_end else run
     return _put(out, position + width + 1 + code, 1, 1)
 
 
-@jit
+@jit_part
 def _put_block(block: Any, depth: int, width: int, out: Any, position: int) -> Any:
     size, total, n_options = block.size, _total(block), (1 << width) - 2
     k = _best_split(block, total, n_options)
@@ -171,7 +171,7 @@ def _total(block: Any) -> Any:
     return np.int64(total)
 
 
-@jit
+@jit_part
 def _best_split(block: Any, total: int, n_options: int) -> int:
     """Smallest k of the shortest split code.
 
@@ -194,7 +194,7 @@ def _saved(block: Any, k: int) -> Any:
     return np.int64(saved)
 
 
-@jit
+@jit_part
 def _split_bits(block: Any, k: int) -> Any:
     bits = np.uint64(block.size * (k + 1))
     for value in block:
@@ -202,7 +202,7 @@ def _split_bits(block: Any, k: int) -> Any:
     return np.int64(bits)
 
 
-@jit
+@jit_part
 def _extension_bits(block: Any) -> Any:
     bits = 1 + block.size // 2
     for i in range(0, block.size, 2):
@@ -210,13 +210,13 @@ def _extension_bits(block: Any) -> Any:
     return bits
 
 
-@jit
+@jit_part
 def _pair_code(first: int, second: int) -> Any:
     both = np.int64(first) + np.int64(second)
     return both * (both + 1) // 2 + np.int64(second)
 
 
-@jit
+@jit_part
 def _put_raw(block: Any, depth: int, width: int, out: Any, position: int) -> Any:
     position = _put(out, position, (1 << width) - 1, width)
     for value in block:
@@ -224,7 +224,7 @@ def _put_raw(block: Any, depth: int, width: int, out: Any, position: int) -> Any
     return position
 
 
-@jit
+@jit_part
 def _put_extension(block: Any, width: int, out: Any, position: int) -> Any:
     position = _put(out, position, 1, width + 1)
     for i in range(0, block.size, 2):
@@ -232,7 +232,7 @@ def _put_extension(block: Any, width: int, out: Any, position: int) -> Any:
     return position
 
 
-@jit
+@jit_part
 def _put_split(block: Any, k: int, width: int, out: Any, position: int) -> Any:
     """Unary parts, then remainders; short ones are gathered in a word, which is written once."""
     position = _put(out, position, k + 1, width)
@@ -254,7 +254,7 @@ def _put_split(block: Any, k: int, width: int, out: Any, position: int) -> Any:
     return position
 
 
-@jit
+@jit_part
 def _put_remainders(block: Any, k: int, out: Any, position: int) -> Any:
     held = length = 0
     for value in block:
@@ -324,7 +324,7 @@ def _decode_blocks(
     return block, position
 
 
-@jit
+@jit_part
 def _get_run(data: Any, position: int, end: int, block: int, segment_end: int) -> tuple[int, int]:
     """Return the block after a run of zero blocks, and the position after its code."""
     one = _one(data, position, end)
@@ -339,7 +339,7 @@ def _get_run(data: Any, position: int, end: int, block: int, segment_end: int) -
     return last, one + 1
 
 
-@jit
+@jit_part
 def _get_raw(data: Any, position: int, end: int, depth: int, out: Any) -> int:
     if position + out.size * depth > end:
         return TRUNCATED
@@ -349,7 +349,7 @@ def _get_raw(data: Any, position: int, end: int, depth: int, out: Any) -> int:
     return position
 
 
-@jit
+@jit_part
 def _get_split(data: Any, position: int, end: int, k: int, depth: int, out: Any) -> int:
     highest = (1 << depth) - 1
     for i in range(out.size):
@@ -373,7 +373,7 @@ def _get_split(data: Any, position: int, end: int, k: int, depth: int, out: Any)
     return position
 
 
-@jit
+@jit_part
 def _get_extension(data: Any, position: int, end: int, depth: int, out: Any) -> int:
     for i in range(0, out.size, 2):
         one = _one(data, position, end)
@@ -389,7 +389,7 @@ def _get_extension(data: Any, position: int, end: int, depth: int, out: Any) -> 
     return position
 
 
-@jit
+@jit_part
 def _triangular_root(code: int) -> Any:
     """Largest n with n (n + 1) / 2 <= code; the square root of a double may be off by one."""
     root = np.int64((math.sqrt(8.0 * code + 1.0) - 1.0) / 2.0)

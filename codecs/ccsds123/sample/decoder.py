@@ -39,7 +39,7 @@ from gangsaw.codecs.core.numba.bits import (
     shift_left,
     shift_right,
 )
-from gangsaw.codecs.core.numba.jit import jit, jit_inline, jit_restrict
+from gangsaw.codecs.core.numba.jit import jit, jit_inline_part, jit_part, jit_restrict_part
 
 WINDOW = 57  # bits that are sure to be in a 64-bit word loaded at a byte address
 PREFETCH_STEPS, AHEAD = 8, 40  # bytes: what so many steps read, most often
@@ -77,7 +77,7 @@ class DecoderState(NamedTuple):
     window: Array  # (lanes,) uint64 the bits from there on
 
 
-@jit_restrict
+@jit_restrict_part
 def choose_codes(
     code: Any, accumulator: Any, delta: Any, count: Any, before: Any, c: Any, lo: int, hi: int
 ) -> None:
@@ -95,7 +95,7 @@ def choose_codes(
         code[z] = min(max(k, zero), most)
 
 
-@jit
+@jit_part
 def load_windows(window: Any, data: Any, position: Any, lo: int, hi: int) -> None:
     """Load the eight bytes at each position, as they are.
 
@@ -105,21 +105,21 @@ def load_windows(window: Any, data: Any, position: Any, lo: int, hi: int) -> Non
         window[z] = load_raw64(data, position[z] >> 3)
 
 
-@jit
+@jit_part
 def prefetch_windows(data: Any, position: Any, lo: int, hi: int) -> None:
     """Prefetch what the next steps read: processors follow few streams by themselves."""
     for z in range(lo, hi):
         prefetch(data, (position[z] >> 3) + AHEAD)
 
 
-@jit_restrict
+@jit_restrict_part
 def shift_windows(window: Any, position: Any, lo: int, hi: int) -> None:
     """Turn the bytes into the bits from each position on, of which WINDOW are sure."""
     for z in range(lo, hi):
         window[z] = big_endian(window[z]) << np.uint64(position[z] & 7)
 
 
-@jit
+@jit_part
 def complete_windows(window: Any, data: Any, position: Any, lo: int, hi: int) -> None:
     """Fill up the last bits of each window from the ninth byte."""
     for z in range(lo, hi):
@@ -127,7 +127,7 @@ def complete_windows(window: Any, data: Any, position: Any, lo: int, hi: int) ->
         window[z] |= np.uint64(data[(at >> 3) + 8]) >> np.uint64(8 - (at & 7))
 
 
-@jit_restrict
+@jit_restrict_part
 def measure_codewords(
     delta: Any, code: Any, window: Any, unary_limit: int, depth: int, lo: int, hi: int
 ) -> None:
@@ -146,7 +146,7 @@ def measure_codewords(
         code[z] = fit((unary << LENGTH_BITS) + bits, code)
 
 
-@jit_restrict
+@jit_restrict_part
 def read_codewords(
     delta: Any, position: Any, window: Any, code: Any, depth: int, cap: int, lo: int, hi: int
 ) -> None:
@@ -161,7 +161,7 @@ def read_codewords(
         position[z] = min(position[z] + fit(unary + bits, code), cap)
 
 
-@jit_inline
+@jit_inline_part
 def _read_step(c: Any, a: Any, s: Any, data: Any, step: int, lo: int, hi: int) -> None:
     """Decode a codeword into s.delta for the lanes [lo, hi)."""
     count, before = ahead(a.counter, s.origin - step), ahead(a.counter, s.origin + 1 - step)
@@ -176,7 +176,7 @@ def _read_step(c: Any, a: Any, s: Any, data: Any, step: int, lo: int, hi: int) -
     read_codewords(s.delta, a.position, a.window, a.code, c.depth, c.cap, lo, hi)
 
 
-@jit
+@jit_part
 def _begin_band(c: Any, a: Any, s: Any, data: Any, z: int) -> None:
     at = a.start[z]
     word = load_be64(data, at >> 3) << np.uint64(at & 7)
@@ -185,7 +185,7 @@ def _begin_band(c: Any, a: Any, s: Any, data: Any, z: int) -> None:
     a.accumulator[z] = a.first[z]
 
 
-@jit
+@jit_part
 def _report(a: Any, s: Any, z: int) -> int:
     """Return what is wrong with a band that has ended, or 0."""
     if a.position[z] != a.end[z]:
@@ -193,7 +193,7 @@ def _report(a: Any, s: Any, z: int) -> int:
     return wave.IMPOSSIBLE_RESIDUAL if s.bad[z] != 0 else 0
 
 
-@jit
+@jit_part
 def _decode_strip(
     p: Any, s: Any, c: Any, a: Any, data: Any, steps: tuple[int, int], bands: tuple[int, int]
 ) -> int:

@@ -14,12 +14,12 @@ from gangsaw.codecs.ccsds123.wave.output import put_residual, target
 from gangsaw.codecs.ccsds123.wave.reconstruct import OUT_OF_RANGE, reconstruct
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.bits import leading_zeros, load_be64
-from gangsaw.codecs.core.numba.jit import jit
+from gangsaw.codecs.core.numba.jit import jit, jit_part
 
 IMPOSSIBLE = -1  # instead of a position: a residual of more than D bits
 
 
-@jit
+@jit_part
 def _read_word(data: Any, at: int) -> Any:
     """Return the 64 bits from a bit position on."""
     byte, skip = at >> 3, np.uint64(at & 7)
@@ -27,7 +27,7 @@ def _read_word(data: Any, at: int) -> Any:
     return load_be64(data, byte) << skip | last
 
 
-@jit
+@jit_part
 def _choose_code(accumulator: int, count: int, depth: int) -> Any:
     threshold = accumulator + (49 * count >> 7)
     k = max(leading_zeros(count) - leading_zeros(threshold), 0)
@@ -36,7 +36,7 @@ def _choose_code(accumulator: int, count: int, depth: int) -> Any:
     return min(max(k, 0), depth - 2)
 
 
-@jit
+@jit_part
 def _read_codeword(data: Any, at: int, k: int, unary_limit: int, depth: int) -> Any:
     """Return (value, bits)."""
     word = _read_word(data, at)
@@ -49,14 +49,14 @@ def _read_codeword(data: Any, at: int, k: int, unary_limit: int, depth: int) -> 
     return (zeros << k) + low, zeros + 1 + k
 
 
-@jit
+@jit_part
 def _update(accumulator: int, count: int, rescale_at: int, value: int) -> int:
     if count == rescale_at:
         return (accumulator + value + 1) >> 1
     return accumulator + value
 
 
-@jit
+@jit_part
 def _next(count: int, rescale_at: int) -> int:
     """Counter after one more sample."""
     return (count + 1) >> 1 if count == rescale_at else count + 1

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.ccsds123.wave.state import LANES, RUN, ring_row
 from gangsaw.codecs.core.numba.bits import ahead, fit, pointer_at
-from gangsaw.codecs.core.numba.jit import jit, jit_inline, jit_restrict
+from gangsaw.codecs.core.numba.jit import jit, jit_inline_part, jit_part, jit_restrict_part
 from gangsaw.codecs.core.numba.tiles import transpose_tile
 
 
@@ -54,7 +54,7 @@ def write_windows(p: Any, s: Any, out: Any, first: int, last: int, low: int, hig
             _write_window(p, s, out, group, window * RUN)
 
 
-@jit
+@jit_part
 def _write_window(p: Any, s: Any, out: Any, group: int, t: int) -> None:
     length, end = RUN + LANES, min(t + RUN, p.samples)  # band z is z - group steps late
     for i in range(0, length, LANES):
@@ -65,7 +65,7 @@ def _write_window(p: Any, s: Any, out: Any, group: int, t: int) -> None:
         _write_band(out, out.address + z * out.z_stride, p.columns, t, end, run)
 
 
-@jit
+@jit_part
 def _write_band(out: Any, band: int, columns: int, t: int, end: int, run: Any) -> None:
     y = t // columns
     x = t - y * columns
@@ -81,7 +81,7 @@ def _write_band(out: Any, band: int, columns: int, t: int, end: int, run: Any) -
         t, y, x, run = t + n, y + 1, 0, ahead(run, n)
 
 
-@jit_restrict
+@jit_restrict_part
 def _write_row(row: Any, stride: int, run: Any, n: int) -> None:
     if stride == 1:  # known to be dense, a loop of vectors
         for i in range(n):
@@ -91,7 +91,7 @@ def _write_row(row: Any, stride: int, run: Any, n: int) -> None:
             row[i * stride] = fit(run[i], row)
 
 
-@jit
+@jit_part
 def read_residuals(
     p: Any, place: Any, held: Any, first: int, last: int, low: int, high: int
 ) -> None:
@@ -107,7 +107,7 @@ def read_residuals(
             _read_band(place, place.address + z * place.z_stride, p.columns, begin, end, run)
 
 
-@jit
+@jit_part
 def _read_band(place: Any, band: int, columns: int, t: int, end: int, run: Any) -> None:
     y = t // columns
     x = t - y * columns
@@ -123,13 +123,13 @@ def _read_band(place: Any, band: int, columns: int, t: int, end: int, run: Any) 
         t, y, x, run = t + n, y + 1, 0, ahead(run, n)
 
 
-@jit_restrict
+@jit_restrict_part
 def _read_row(row: Any, stride: int, run: Any, n: int) -> None:
     for i in range(n):
         run[i] = fit(row[i * stride], run)
 
 
-@jit_inline
+@jit_inline_part
 def put_residual(place: Any, z: int, y: int, x: int, value: Any) -> None:
     """Put a residual, which its item can hold, where its sample will be."""
     at = place.address + z * place.z_stride + y * place.y_stride + x * place.x_stride

@@ -24,27 +24,27 @@ from gangsaw.codecs.ccsds123.wave.state import (
 )
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.bits import ahead, fit, pointers
-from gangsaw.codecs.core.numba.jit import jit, jit_inline
+from gangsaw.codecs.core.numba.jit import jit, jit_inline, jit_inline_part, jit_part
 
 WIDE_NEIGHBOR, NARROW_NEIGHBOR, WIDE_COLUMN, NARROW_COLUMN = range(len(LOCAL_SUMS))
 IMPOSSIBLE_RESIDUAL = 1  # status: a residual that no sample within s_min..s_max has
 OUT_OF_RANGE = "a mapped residual lies outside the range of the samples"
 
 
-@jit_inline
+@jit_inline_part
 def _row_back(s: Any, row: int, back: int) -> Any:
     """Row of some steps before the one that has the number `row` in the ring."""
     row -= back
     return ahead(s.ring, (row + s.rows if row < 0 else row) * s.width)
 
 
-@jit_inline
+@jit_inline_part
 def _band_before(s: Any, row: int) -> Any:
     """Row of what narrow sums look at in the first row: the band before, one column to the left."""
     return ahead(_row_back(s, row, 2), -1)
 
 
-@jit_inline
+@jit_inline_part
 def _difference_row(p: Any, s: Any, step: int, back: int) -> Any:
     """Row of what each band sees `back` bands before it; beyond P that is a row of zeros."""
     rows = difference_rows(p.prediction_bands)
@@ -53,13 +53,13 @@ def _difference_row(p: Any, s: Any, step: int, back: int) -> Any:
     return ahead(s.differences, (step - back + rows) % rows * s.width - back)
 
 
-@jit_inline
+@jit_inline_part
 def _directional_rows(s: Any, step: int) -> Any:
     first = ahead(s.directional, (step & 1) * wavefront.GROUP * s.lanes)
     return first, ahead(first, s.lanes), ahead(first, 2 * s.lanes)
 
 
-@jit_inline
+@jit_inline_part
 def _local_sum(p: Any, s: Any, step: int, lo: int, hi: int) -> None:
     border, row = ahead(s.border, s.origin - step), step % s.rows
     west, north = _row_back(s, row, 1), _row_back(s, row, p.columns)
@@ -78,19 +78,19 @@ def _local_sum(p: Any, s: Any, step: int, lo: int, hi: int) -> None:
         )
 
 
-@jit_inline
+@jit_inline_part
 def _weight_rows(s: Any, term: int) -> Any:
     first = ahead(s.weights, term * s.lanes)
     return first, ahead(first, s.lanes), ahead(first, 2 * s.lanes)
 
 
-@jit_inline
+@jit_inline_part
 def _group_rows(p: Any, s: Any, step: int, i: int) -> Any:
     first = _difference_row(p, s, step, i)
     return first, _difference_row(p, s, step, i + 1), _difference_row(p, s, step, i + 2)
 
 
-@jit_inline
+@jit_inline_part
 def _inner_product(p: Any, s: Any, step: int, lo: int, hi: int) -> None:
     left, right = ahead(s.left, s.origin + 1 - step), ahead(s.right, s.origin + 1 - step)
     update, term = wavefront.WeightUpdate(s.sign, left, right, (4 << p.resolution) - 1), 0
@@ -118,7 +118,7 @@ def advance(p: Any, s: Any, step: int, lo: int, hi: int) -> None:
     wavefront.central_difference(_difference_row(p, s, step, 0), now, s.sigma, lo, hi)
 
 
-@jit_inline
+@jit_inline_part
 def _predict_first(p: Any, before: Any, z: int) -> Any:
     """Double-resolution prediction at t = 0: by the first sample of the band before."""
     known = z > 0 and p.prediction_bands > 0
@@ -149,7 +149,7 @@ def active(p: Any, step: int, low: int, high: int) -> tuple[int, int]:
     return lo, min(hi, high)
 
 
-@jit
+@jit_part
 def _reconstruct_strip(
     p: Any, s: Any, held: Any, most: int, first: int, last: int, low: int, high: int
 ) -> int:

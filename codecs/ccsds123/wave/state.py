@@ -15,7 +15,7 @@ from gangsaw.codecs.ccsds123.predict.plan import Plan
 from gangsaw.codecs.ccsds123.wave import wavefront
 from gangsaw.codecs.core.memory.aligned import aligned_zeros
 from gangsaw.codecs.core.numba.bits import ahead
-from gangsaw.codecs.core.numba.jit import jit_inline
+from gangsaw.codecs.core.numba.jit import jit_inline, jit_inline_part
 
 LANES = 16  # int32 lanes of a 512-bit vector: ranges of bands are rounded to it
 MARGIN = LANES  # columns left of band 0 in a ring: more than 15 bands look back
@@ -224,14 +224,14 @@ def difference_rows(prediction_bands: int) -> int:
     return prediction_bands + 2 + RUN
 
 
-@jit_inline
+@jit_inline_part
 def strip_of(s: Any) -> Any:
     """Return the lanes of a strip: equal parts of all, STRIP at most."""
     vectors, parts = s.lanes // LANES, -(-s.lanes // STRIP)
     return -(-vectors // parts) * LANES
 
 
-@jit_inline
+@jit_inline_part
 def ring_row(s: Any, step: int) -> Any:
     """Row of a step in the ring; steps may go back to -rows."""
     return ahead(s.ring, (step + s.rows) % s.rows * s.width)

@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from gangsaw.codecs.core.numba.bits import fit, shift_left, shift_right
-from gangsaw.codecs.core.numba.jit import jit_inline, jit_restrict
+from gangsaw.codecs.core.numba.jit import jit_inline, jit_restrict, jit_restrict_part
 
 FIRST_COLUMN, LAST_COLUMN, FIRST_ROW = 1, 2, 4  # bits of `border`, one entry per t
 GROUP = 3  # terms of the inner product per pass: the three directional ones, or three bands
@@ -41,7 +41,7 @@ class WeightUpdate(NamedTuple):
     limit: int
 
 
-@jit_restrict
+@jit_restrict_part
 def sum_column(sigma: Row, near: Row, north: Row, border: Row, lo: int, hi: int) -> None:
     """Column-oriented local sums: 4 N, in the first row 4 `near` (W, or the band before)."""
     for z in range(lo, hi):
@@ -49,7 +49,7 @@ def sum_column(sigma: Row, near: Row, north: Row, border: Row, lo: int, hi: int)
         sigma[z] = fit(4 * (one if border[z] >= FIRST_ROW else other), sigma)
 
 
-@jit_restrict
+@jit_restrict_part
 def sum_wide(
     sigma: Row, west: Row, northwest: Row, north: Row, northeast: Row, border: Row, lo: int, hi: int
 ) -> None:
@@ -66,7 +66,7 @@ def sum_wide(
         sigma[z] = fit(4 * w, sigma) if kind >= FIRST_ROW else total
 
 
-@jit_restrict
+@jit_restrict_part
 def sum_narrow(
     sigma: Row, near: Row, northwest: Row, north: Row, northeast: Row, border: Row, lo: int, hi: int
 ) -> None:
@@ -79,7 +79,7 @@ def sum_narrow(
         sigma[z] = fit(4 * one, sigma) if kind >= FIRST_ROW else total
 
 
-@jit_restrict
+@jit_restrict_part
 def directional_differences(
     differences: Rows, sigma: Row, samples: Rows, border: Row, lo: int, hi: int
 ) -> None:
@@ -99,7 +99,7 @@ def directional_differences(
         d_northwest[z] = fit((4 * nw - total) & keep, sigma)
 
 
-@jit_restrict
+@jit_restrict_part
 def start_product(product: Row, sigma: Row, middle: int, resolution: int, lo: int, hi: int) -> None:
     """Set product = 2^Omega (sigma - 4 s_mid): what is added to the inner product."""
     scale = fit(resolution, product)
@@ -107,7 +107,7 @@ def start_product(product: Row, sigma: Row, middle: int, resolution: int, lo: in
         product[z] = shift_left(fit(sigma[z] - 4 * middle, product), scale)
 
 
-@jit_restrict
+@jit_restrict_part
 def add_terms(
     product: Row, weights: Rows, was: Rows, now: Rows, update: WeightUpdate, lo: int, hi: int
 ) -> None:
@@ -163,7 +163,7 @@ def unmap_residual(delta: Any, twice: Any, least: Any, most: Any, like: Row) -> 
     return fit(guess + (far if delta > fit(2 * theta, like) else near), like)
 
 
-@jit_restrict
+@jit_restrict_part
 def unmap(
     sample: Row, sign: Row, bad: Row, double: Row, delta: Row, p: Any, lo: int, hi: int
 ) -> None:
@@ -178,7 +178,7 @@ def unmap(
         bad[z] = fit(bad[z] | wrong, sample)
 
 
-@jit_restrict
+@jit_restrict_part
 def central_difference(difference: Row, sample: Row, sigma: Row, lo: int, hi: int) -> None:
     """Set d = 4 s - sigma."""
     for z in range(lo, hi):

@@ -9,9 +9,15 @@ from typing import Any, TypeVar, cast
 import numba
 import numba.extending
 from numba.core.codegen import get_host_cpu_features
-from numba.core.compiler import Compiler
 
 from gangsaw.codecs.core.numba.cache import enable_cache
+from gangsaw.codecs.core.numba.parts import (
+    Part,
+    Restrict,
+    RestrictPart,
+    keep_bitcode,
+    one_signature,
+)
 
 
 def _host_features() -> set[str]:
@@ -53,14 +59,6 @@ def shuffled_octets() -> int:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class _Restrict(Compiler):  # type: ignore[misc]  # Numba has no types
-    """Numba's compiler with every array argument `restrict`, as in C."""
-
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
-        self.state.flags.noalias = True
-
-
 def jit(function: F) -> F:
     """Compile on first use, cached on disk, with the GIL released."""
     return _compile(function)
@@ -72,7 +70,7 @@ def jit_restrict(function: F) -> F:
     Without it LLVM compares the addresses of all pairs of arrays before a loop, and gives up on
     vectors where there are more than eight pairs.
     """
-    return _compile(function, pipeline_class=_Restrict)
+    return _compile(function, pipeline_class=Restrict)
 
 
 def jit_inline(function: F) -> F:
@@ -81,8 +79,18 @@ def jit_inline(function: F) -> F:
 
 
 def jit_part(function: F) -> F:
-    """As `jit`, for what only kernels call: no time goes into compiling wrappers for Python."""
-    return _compile(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+    """As `jit`, for what only kernels call: it is compiled inside of these, and nowhere else."""
+    return _part(function)
+
+
+def jit_inline_part(function: F) -> F:
+    """As `jit_inline`, for what only kernels call."""
+    return _part(function, forceinline=True)
+
+
+def jit_restrict_part(function: F) -> F:
+    """As `jit_restrict`, for what only kernels call."""
+    return _part(function, pipeline_class=RestrictPart)
 
 
 def jit_norefs(function: F) -> F:
@@ -96,14 +104,12 @@ def jit_norefs(function: F) -> F:
 
 def jit_norefs_part(function: F) -> F:
     """As `jit_norefs`, for what only kernels call."""
-    return _compile(function, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+    return _part(function, _nrt=False)
 
 
 def jit_norefs_inline(function: F) -> F:
     """As `jit_norefs_part`, and always inlined by LLVM."""
-    return _compile(
-        function, _nrt=False, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True
-    )
+    return _part(function, _nrt=False, forceinline=True)
 
 
 def intrinsic(function: Callable[..., Any]) -> Any:
@@ -111,9 +117,17 @@ def intrinsic(function: Callable[..., Any]) -> Any:
     return numba.extending.intrinsic(function)
 
 
+def _part(function: F, *, pipeline_class: type[Part] = Part, **options: Any) -> F:
+    wrappers = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    compiled = _compile(function, pipeline_class=pipeline_class, **wrappers, **options)
+    keep_bitcode(compiled)
+    return compiled
+
+
 def _compile(function: F, **options: Any) -> F:
     compiled: Any = numba.njit(nogil=True, error_model="numpy", boundscheck=False, **options)(
         function
     )
+    one_signature(compiled)
     enable_cache(compiled, Path(function.__code__.co_filename))
     return cast(F, compiled)

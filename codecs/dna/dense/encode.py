@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_restrict
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_restrict_part
 from gangsaw.codecs.dna.dense.rans import note_bases
 from gangsaw.codecs.dna.dense.step import begin_lanes, lanes_at, learn, predict
 
 
-@jit_restrict
+@jit_restrict_part
 def give_bases(codes: Any, stride: int, now: int, base: Any, n: int) -> None:
     """Fill the bases that come next in n lanes."""
     for lane in range(n):

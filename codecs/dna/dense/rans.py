@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_part, jit_restrict
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_part, jit_restrict_part
 from gangsaw.codecs.core.numba.rans import LOWEST
 from gangsaw.codecs.dna.dense.model.shape import STATE_WORDS, WORD
 from gangsaw.codecs.dna.dense.step import lanes_at
@@ -18,7 +18,7 @@ from gangsaw.codecs.dna.dense.step import lanes_at
 HALF = (1 << WORD) - 1
 
 
-@jit_restrict
+@jit_restrict_part
 def note_bases(frequency: Any, base: Any, slots: Any, stride: int, now: int, n: int) -> None:
     """Note for each lane where its base begins among the frequencies, and how many it has.
 

@@ -8,13 +8,13 @@ import numpy as np
 
 from gangsaw.codecs.core import fields
 from gangsaw.codecs.core.numba.floats import load_le64, store_le64
-from gangsaw.codecs.core.numba.jit import jit_inline
+from gangsaw.codecs.core.numba.jit import jit_inline, jit_inline_part
 
 SPARE = 16  # bytes that must follow what is read or written
 MOST = 48  # bits that are read or written at once
 
 
-@jit_inline
+@jit_inline_part
 def put_bits(out: Any, at: int, value: Any, n: Any) -> int:
     """Write n <= MOST bits to zeroed (m,) uint8 at bit `at`; return the bit behind them."""
     word = load_le64(out, at >> 3) | np.uint64(value) << np.uint64(at & 7)
@@ -22,7 +22,7 @@ def put_bits(out: Any, at: int, value: Any, n: Any) -> int:
     return at + int(n)
 
 
-@jit_inline
+@jit_inline_part
 def get_bits(data: Any, at: int, n: Any) -> Any:
     """Read n <= MOST bits from (m,) uint8 at bit `at`, which is within it less SPARE bytes."""
     word = load_le64(data, at >> 3) >> np.uint64(at & 7)
@@ -38,7 +38,7 @@ def bit_length(value: Any) -> int:
     return n
 
 
-@jit_inline
+@jit_inline_part
 def put_gamma(out: Any, at: int, value: Any) -> int:
     """Write a number from 1 to 2^40: n zeros, then its n + 1 bits, the highest one first."""
     n = bit_length(value) - 1
@@ -46,7 +46,7 @@ def put_gamma(out: Any, at: int, value: Any) -> int:
     return put_bits(out, at, value - (1 << n), n)
 
 
-@jit_inline
+@jit_inline_part
 def get_gamma(data: Any, at: int, stop: int) -> tuple[int, int]:
     """Read such a number; return it, and the bit behind it: beyond `stop` where it is none."""
     n = 0

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.numba.jit import jit_inline
+from gangsaw.codecs.core.numba.jit import jit_inline, jit_inline_part
 from gangsaw.codecs.reads.entropy.bits import bit_length
 
 FRACTION = 12  # bits of a cost behind the point
@@ -39,7 +39,7 @@ def log2(value: Any) -> int:
     return int((shift << FRACTION) + LOGARITHMS[place & (1 << MANTISSA) - 1])
 
 
-@jit_inline
+@jit_inline_part
 def symbols_cost(counts: Any) -> int:
     """Return what symbols of (n,) counts take by a table of these, in units of 2^-FRACTION bits."""
     total = np.int64(0)

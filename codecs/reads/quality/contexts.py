@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gangsaw.codecs.core.numba.bits import leading_zeros
-from gangsaw.codecs.core.numba.jit import jit_inline
+from gangsaw.codecs.core.numba.jit import jit_inline, jit_inline_part
 
 PLACES = 8  # parts of a line
 CHANGES = 8  # levels of the sum of changes
@@ -67,7 +67,7 @@ def strides_of(components: Components) -> Strides:
     return Strides(U(components.befores * before), U(before), U(components.shift))
 
 
-@jit_inline
+@jit_inline_part
 def place_step(length: Any) -> Any:
     """Return what a place grows by from letter to letter; its part is place >> PLACE_BITS.
 
@@ -78,7 +78,7 @@ def place_step(length: Any) -> Any:
     return U(((PLACES << PLACE_BITS) + length - 1) // length)
 
 
-@jit_inline
+@jit_inline_part
 def context_of(past: Any, strides: Any) -> Any:
     """Return the number of a context."""
     before, second, third, changed, place = past

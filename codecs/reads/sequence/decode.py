@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
 from gangsaw.codecs.reads.entropy.rans import (
     begin_lane,
     get,
@@ -76,7 +76,7 @@ def fill_windows(windows: Any, dictionary: Any, memory: Any, out: Any, spans: An
             spans[w, SPAN_BEGIN], spans[w, SPAN_END], spans[w, SPAN_LINES] = begin, end, n
 
 
-@jit_norefs
+@jit_norefs_part
 def fill_window(
     windows: Any, w: int, dictionary: Any, memory: Any, out: Any
 ) -> tuple[int, int, int]:

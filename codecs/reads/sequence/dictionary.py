@@ -11,7 +11,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.nucleotides.kernels import code_of
 from gangsaw.codecs.core.numba.bits import count_ones
-from gangsaw.codecs.core.numba.jit import jit, jit_inline
+from gangsaw.codecs.core.numba.jit import jit, jit_inline_part
 from gangsaw.codecs.reads.entropy.bits import SPARE, get_bits, get_gamma, put_bits, put_gamma
 from gangsaw.codecs.reads.entropy.tables import (
     RansTables,
@@ -190,7 +190,7 @@ def index_columns(columns: Places, n_words: int) -> tuple[npt.NDArray[np.uint64]
     return marks, 1 + np.cumsum(counts) - counts
 
 
-@jit_inline
+@jit_inline_part
 def first_column(dictionary: Any, place: int) -> Any:
     """KmerIndex in `columns` of the first one from a place on, 0 <= place <= size."""
     word, bit = place // WORD, np.uint64(place % WORD)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gangsaw.codecs.core.numba.jit import jit, jit_inline
+from gangsaw.codecs.core.numba.jit import jit, jit_inline_part, jit_part
 from gangsaw.codecs.core.numba.vectors.integers import load, static, store
 from gangsaw.tasks.align.edits.tiles import (
     ALL,
@@ -101,12 +101,12 @@ def fill_distances(batch: Any, n_words: int, out: Any) -> None:
             out[p] = (best[lane] if batch.free_end else score[lane]) - extra
 
 
-@jit_inline
+@jit_inline_part
 def _rows_above(batch: Any, p: int, n_words: int) -> Any:
     return n_words * WORD - (batch.query_offsets[p + 1] - batch.query_offsets[p])
 
 
-@jit
+@jit_part
 def _set_rows(batch: Any, lanes: Any, rows: Any, sides: Any, score: Any) -> None:
     """Fill planes of queries, differences of column 0 and the score at its end."""
     n_words = len(rows)
@@ -126,7 +126,7 @@ def _set_rows(batch: Any, lanes: Any, rows: Any, sides: Any, score: Any) -> None
         score[lane] = n_words * WORD - (0 if batch.free_start else above)
 
 
-@jit
+@jit_part
 def _set_columns(batch: Any, lanes: Any, start: int, columns: Any) -> None:
     """Fill planes of 64 bases of each target; what is behind its end does not count."""
     for lane in range(LANES):
@@ -137,7 +137,7 @@ def _set_columns(batch: Any, lanes: Any, start: int, columns: Any) -> None:
         )
 
 
-@jit
+@jit_part
 def _go_down(rows: Any, sides: Any, columns: Any, borders: Any, free_start: int) -> None:
     """Do the tiles of 64 columns from the top; `borders` gets the last row's differences."""
     of_columns = (
@@ -161,7 +161,7 @@ def _go_down(rows: Any, sides: Any, columns: Any, borders: Any, free_start: int)
     store(borders[MINUS], 0, down[MINUS])
 
 
-@jit_inline
+@jit_inline_part
 def _take_border(
     borders: Any, lane: int, columns: int, score: Any, best: Any, free_end: int
 ) -> None:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gangsaw.codecs.core.numba.jit import jit, jit_inline
+from gangsaw.codecs.core.numba.jit import jit, jit_inline_part, jit_part
 from gangsaw.codecs.core.numba.vectors.integers import load, select, static, store
 from gangsaw.tasks.align.edits.tiles import (
     ALL,
@@ -124,13 +124,13 @@ def fill_tiles(query: Any, target: Any, band: Any) -> int:
     return (best if band.free_end else score) - (above if band.free_start else 0)
 
 
-@jit_inline
+@jit_inline_part
 def _rise(tiles: Any, n_columns: int, column: int, columns: int) -> int:
     at = n_columns - 1 - column
     return rise_along(tiles.downs[PLUS, at], tiles.downs[MINUS, at], columns)
 
 
-@jit
+@jit_part
 def _tiles_of(query: Any, target: Any, words: int, n_columns: int, band: Any) -> Any:
     above = -query.size % WORD
     rows = np.zeros((PLANES, words + LANES), np.uint64)
@@ -150,7 +150,7 @@ def _tiles_of(query: Any, target: Any, words: int, n_columns: int, band: Any) ->
     return Tiles(rows, sides, columns, downs, np.arange(LANES))
 
 
-@jit
+@jit_part
 def _do_antidiagonal(tiles: Any, step: int, words: int, n_columns: int, band: Any) -> None:
     """Do the tiles of one antidiagonal, row + column = step, from the top."""
     row = max(0, step - n_columns + 1, -((band.high - step) // 2))
@@ -160,7 +160,7 @@ def _do_antidiagonal(tiles: Any, step: int, words: int, n_columns: int, band: An
         row += LANES
 
 
-@jit
+@jit_part
 def _do_lanes(tiles: Any, w: int, t: int, n_lanes: int) -> None:
     """Do tiles of rows w, w + 1, ... and of columns at t, t + 1, ...; lanes beyond stay."""
     rows, columns = tiles.rows, tiles.columns

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from gangsaw.codecs.core.numba.bits import count_ones
-from gangsaw.codecs.core.numba.jit import jit, jit_inline, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit, jit_inline_part, jit_norefs_inline
 from gangsaw.codecs.core.numba.vectors.integers import bits_of, load, sign_mask, static
 from gangsaw.codecs.core.numba.vectors.logic import logical_shift_right, mirrored, shift_in
 
@@ -30,7 +30,7 @@ DIFFERENCES = 2
 _LETTERS = static(64)
 
 
-@jit_inline
+@jit_inline_part
 def word_planes(codes: Any, first: int, n_above: int) -> Any:
     """Return planes of a word: base first + i in bit n_above + i, above them what matches nothing.
 
@@ -97,7 +97,7 @@ def least(score: int, best: int, plus: Any, minus: Any, columns: int) -> int:
     return best
 
 
-@jit_inline
+@jit_inline_part
 def rise_along(plus: Any, minus: Any, columns: int) -> int:
     """Return how much scores rise along some columns, the first in the highest bit."""
     if columns <= 0:

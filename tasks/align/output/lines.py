@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.numba.jit import jit
+from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.tasks.align.output.report import ReportedHits
 from gangsaw.tasks.align.queries.queries import Queries
 from gangsaw.tasks.align.search.extension.paths import LETTERS, OP_BITS, OP_MASK
@@ -91,7 +91,7 @@ def write_cigars(runs: Any, begins: Any, ends: Any, letters: Any, text: Any, off
         offsets[row + 1] = at
 
 
-@jit
+@jit_part
 def write_number(text: Any, at: int, number: int) -> int:
     """Write a number that is not negative; return the place behind it."""
     digits, rest = 1, number // 10

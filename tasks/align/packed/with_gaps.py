@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.codecs.core.numba.jit import jit, jit_inline
+from gangsaw.codecs.core.numba.jit import jit, jit_inline_part, jit_part
 from gangsaw.codecs.core.numba.vectors.integers import (
     load,
     maximum,
@@ -132,14 +132,14 @@ def fill_lines(words: Any, target: Any, n_rows: int, costs: Any, lines: Any) -> 
     return int(lines.most.max())
 
 
-@jit_inline
+@jit_inline_part
 def _set_border(lines: Any, step: int, y: int, best: int) -> None:
     """Set a cell of rows 0 to 3."""
     lines.best[step % 6, y] = best
     lines.gap[step & 1, y] = lines.none[0]
 
 
-@jit
+@jit_part
 def _do_line(words: Any, target: Any, line: Any, costs: Any, lines: Any) -> None:
     """Do cells of rows of 4 and more; what is written behind them are rows of 3 and less."""
     low, end, step, at = line

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.bits import count_ones, prefetch
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
 
 WORDS = 8  # of a line
 COUNTS = 2  # words of a line that hold counts
@@ -103,7 +103,7 @@ def is_odd(of: Any, row: Any) -> Any:
     return at < of.odd.size and of.odd[at] == row
 
 
-@jit_norefs
+@jit_norefs_part
 def _odd_between(odd: Any, begin: Any, end: Any) -> Any:
     """Return how many odd rows are begin..end - 1."""
     return _first_from(odd, end) - _first_from(odd, begin)

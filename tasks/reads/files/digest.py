@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gangsaw.codecs.core.numba.floats import load_le64
-from gangsaw.codecs.core.numba.jit import jit, jit_inline
+from gangsaw.codecs.core.numba.jit import jit, jit_inline, jit_inline_part, jit_part
 
 P1 = np.uint64(0x9E3779B185EBCA87)
 P2 = np.uint64(0xC2B2AE3D27D4EB4F)
@@ -20,7 +20,7 @@ P5 = np.uint64(0x27D4EB2F165667C5)
 STRIPE = 32
 
 
-@jit_inline
+@jit_inline_part
 def _rotate(x: Any, n: int) -> Any:
     return x << np.uint64(n) | x >> np.uint64(64 - n)
 
@@ -35,7 +35,7 @@ def _merge(state: Any, lane: Any) -> Any:
     return (state ^ _round(np.uint64(0), lane)) * P1 + P4
 
 
-@jit
+@jit_part
 def xxh64(data: Any, n: int) -> Any:
     """Return XXH64 (seed 0) of the first n bytes of (m,) uint8, m >= n + 8."""
     at = 0

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.nucleotides.codes import SET_OF_LETTER
 from gangsaw.codecs.core.nucleotides.letters import A, G, T
-from gangsaw.codecs.core.numba.jit import jit
+from gangsaw.codecs.core.numba.jit import jit, jit_part
 
 FINE: Final = 0
 EMPTY: Final = 1
@@ -62,7 +62,7 @@ def judge(
         verdicts[row] = verdict
 
 
-@jit
+@jit_part
 def _is_stop(data: npt.NDArray[np.uint8], at: int) -> bool:
     first = SET_OF_LETTER[data[at]]
     second, third = SET_OF_LETTER[data[at + 1]], SET_OF_LETTER[data[at + 2]]

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from gangsaw.codecs.core.numba.bits import prefetch
-from gangsaw.codecs.core.numba.jit import jit_norefs_part, jit_restrict
+from gangsaw.codecs.core.numba.jit import jit_norefs_part, jit_restrict, jit_restrict_part
 
 HASH = 0x9E3779B1  # odd, so that a key says which 16 bases it is of
 BACK = 16  # bases of a lane that are known before it learns from the other strand
 
 
-@jit_restrict
+@jit_restrict_part
 def turn_to(last: Any, turned: Any, before: Any, base: Any, n: int) -> None:
     """Put a base behind those of each of n lanes, and its complement before the turned ones."""
     for lane in range(n):
@@ -23,14 +23,14 @@ def turn_to(last: Any, turned: Any, before: Any, base: Any, n: int) -> None:
         turned[lane] = (turned[lane] >> np.uint32(2)) | (np.uint32(3) - new) << np.uint32(30)
 
 
-@jit_restrict
+@jit_restrict_part
 def hash_bases(bases: Any, key: Any, n: int) -> None:
     """Hash 16 bases: a product modulo 2^32."""
     for lane in range(n):
         key[lane] = bases[lane] * np.uint32(HASH)
 
 
-@jit_restrict
+@jit_restrict_part
 def high_bits(words: Any, bits: int, out: Any, n: int) -> None:
     """Fill the highest bits of words of 32."""
     shift = np.uint32(32 - bits)
@@ -46,21 +46,21 @@ def low_bits(words: Any, bits: int, out: Any, n: int) -> None:
         out[lane] = words[lane] & mask
 
 
-@jit_restrict
+@jit_restrict_part
 def load_each(table: Any, index: Any, out: Any, n: int) -> None:
     """Read a table for each lane, and nothing else: so the misses of all lanes overlap."""
     for lane in range(n):
         out[lane] = table[index[lane]]
 
 
-@jit_restrict
+@jit_restrict_part
 def store_each(table: Any, index: Any, values: Any, n: int) -> None:
     """Write a table for each lane in order: where two lanes meet, the higher one wins."""
     for lane in range(n):
         table[index[lane]] = values[lane]
 
 
-@jit_restrict
+@jit_restrict_part
 def fetch_each(table: Any, index: Any, n: int) -> None:
     """Ask for what is read or written soon."""
     for lane in range(n):
@@ -91,7 +91,7 @@ def fetch_places(tables: Any, lanes: Any, n: int) -> None:
     fetch_each(tables.entries, lanes.to_entry, n)
 
 
-@jit_restrict
+@jit_restrict_part
 def other_base(last: Any, back: int, out: Any, n: int) -> None:
     """Fill the complement of the base that stands so many before the last one."""
     shift = np.uint32(2 * back)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.numba.jit import jit_norefs_part, jit_restrict
+from gangsaw.codecs.core.numba.jit import jit_norefs_part, jit_restrict_part
 from gangsaw.codecs.dna.dense.model.contexts import load_each, other_base, store_each
 from gangsaw.codecs.dna.dense.model.logs import log2
 from gangsaw.codecs.dna.dense.model.state import CLASSES, DIRECT, HASHED
@@ -35,7 +35,7 @@ HASHED_CLASSES = np.array([hashed_class(counts) for counts in range(256)], np.ui
 HASHED_LOGS = np.array([hashed_logs(counts) for counts in range(256)], np.uint64)
 
 
-@jit_restrict
+@jit_restrict_part
 def predict_direct(found: Any, x: Any, place: Any, n: int) -> None:
     """Fill logarithms and class of direct counts, (lanes,) uint32."""
     nibble = np.uint32(15)
@@ -50,7 +50,7 @@ def predict_direct(found: Any, x: Any, place: Any, n: int) -> None:
         place[DIRECT, lane] = np.uint32(DIRECT_CLASS) + DIRECT_CLASSES[a + c + g + t]
 
 
-@jit_restrict
+@jit_restrict_part
 def predict_hashed(found: Any, key: Any, shift: int, x: Any, place: Any, n: int) -> None:
     """Fill logarithms and class of hashed counts, (lanes,) uint32; a stranger's count as none."""
     octet, field = np.uint32(255), np.uint64(0xFFFF)
@@ -66,7 +66,7 @@ def predict_hashed(found: Any, key: Any, shift: int, x: Any, place: Any, n: int)
         place[HASHED, lane] = np.uint32(HASHED_CLASS) + HASHED_CLASSES[counts]
 
 
-@jit_restrict
+@jit_restrict_part
 def count_direct(found: Any, base: Any, new: Any, n: int) -> None:
     """Fill direct counts with one base more; where that is the 16th, all are halved first."""
     nibble = np.uint32(15)
@@ -77,7 +77,7 @@ def count_direct(found: Any, base: Any, new: Any, n: int) -> None:
         new[lane] = word + (np.uint32(1) << shift)
 
 
-@jit_restrict
+@jit_restrict_part
 def count_hashed(found: Any, key: Any, shift: int, base: Any, new: Any, n: int) -> None:
     """Fill hashed counts with one base more, up to 3, the others down to 2.
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.numba.jit import jit_norefs_part, jit_restrict
+from gangsaw.codecs.core.numba.jit import jit_norefs_part, jit_restrict_part
 from gangsaw.codecs.dna.dense.model.logs import POWER, POWERS
 from gangsaw.codecs.dna.dense.model.state import CLASSES, HASHED, MODELS
 
@@ -18,7 +18,7 @@ SECOND = MODELS * CLASSES  # first of the weights by the class of the hashed cou
 LEAST_RATE, FADE, MOST_FADED = 256, 1024, 20480
 
 
-@jit_restrict
+@jit_restrict_part
 def weigh_models(weights: Any, place: Any, weight: Any, n: int) -> None:
     """Fill the weights of each model in each of n lanes, in units of 2^-14."""
     for model in range(MODELS):
@@ -29,7 +29,7 @@ def weigh_models(weights: Any, place: Any, weight: Any, n: int) -> None:
             weight[model, lane] = weights[place[model, lane]] + weights[np.uint32(other)] >> 6
 
 
-@jit_restrict
+@jit_restrict_part
 def sum_logs(weight: Any, x: Any, d: Any, n: int) -> None:
     """Fill the weighted logarithms, in 1/256 of a bit; no sum leaves 32 bits."""
     for base in range(4):
@@ -42,7 +42,7 @@ def sum_logs(weight: Any, x: Any, d: Any, n: int) -> None:
             d[base, lane] = np.int32(np.int32(rows + counts) + match) >> 14
 
 
-@jit_restrict
+@jit_restrict_part
 def raise_powers(d: Any, power: Any, n: int) -> None:
     """Fill the powers of two, of the largest 65535."""
     for lane in range(n):
@@ -51,7 +51,7 @@ def raise_powers(d: Any, power: Any, n: int) -> None:
             power[base, lane] = POWER[np.uint32(min(POWERS - 1, most - d[base, lane]))]
 
 
-@jit_restrict
+@jit_restrict_part
 def share_out(power: Any, frequency: Any, n: int) -> None:
     """Fill frequencies that sum to TOTAL; what rounding leaves goes to the first largest."""
     for lane in range(n):
@@ -72,7 +72,7 @@ def share_out(power: Any, frequency: Any, n: int) -> None:
         frequency[3, lane] = ft + (0 if to_a or to_c or to_g else rest)
 
 
-@jit_restrict
+@jit_restrict_part
 def slope_weights(frequency: Any, base: Any, x: Any, rate: int, weight: Any, n: int) -> None:
     """Fill what each weight learns: error times logarithm, summed over the bases."""
     pace = np.int32(rate)
@@ -89,7 +89,7 @@ def slope_weights(frequency: Any, base: Any, x: Any, rate: int, weight: Any, n: 
             weight[model, lane] = np.int32(slope * pace) >> 8
 
 
-@jit_restrict
+@jit_restrict_part
 def add_weights(weights: Any, place: Any, weight: Any, n: int) -> None:
     """Add what all lanes learned, then keep each weight within MOST_WEIGHT."""
     for model in range(MODELS):

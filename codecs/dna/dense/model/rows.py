@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.numba.jit import jit_norefs_part, jit_restrict
+from gangsaw.codecs.core.numba.jit import jit_norefs_part, jit_restrict_part
 from gangsaw.codecs.dna.dense.model.contexts import other_base
 from gangsaw.codecs.dna.dense.model.logs import LOGS
 
@@ -21,7 +21,7 @@ LOW3, LOW6 = 63, 4095
 HIGH3, HIGH6 = 26, 20  # bits above which the turned context lies
 
 
-@jit_restrict
+@jit_restrict_part
 def predict_row(table: Any, last: Any, mask: int, row: Any, x: Any, first: int, n: int) -> None:
     """Fill the rows behind the last bases of n lanes, and x[first:first + 4], their logarithms."""
     low = np.uint32(mask)
@@ -32,14 +32,14 @@ def predict_row(table: Any, last: Any, mask: int, row: Any, x: Any, first: int, 
             x[first + base, lane] = LOGS[found >> np.uint64(16 * base + 4) & np.uint64(4095)]
 
 
-@jit_restrict
+@jit_restrict_part
 def find_row(table: Any, turned: Any, shift: int, row: Any, n: int) -> None:
     """Fill the rows behind the turned bases."""
     for lane in range(n):
         row[lane] = table[turned[lane] >> np.uint32(shift)]
 
 
-@jit_restrict
+@jit_restrict_part
 def row_rise(row: Any, base: Any, rate: int, rise: Any, n: int) -> None:
     """Fill what a base adds to its row: less for the others, more for itself."""
     shift, field = np.uint64(rate), np.uint64(FIELD)
@@ -51,7 +51,7 @@ def row_rise(row: Any, base: Any, rate: int, rise: Any, n: int) -> None:
         rise[lane] = (up << at) - (found >> shift & kept)
 
 
-@jit_restrict
+@jit_restrict_part
 def add_behind(table: Any, last: Any, mask: int, rise: Any, n: int) -> None:
     """Add to the rows behind the bases before the last one, which is what came."""
     low = np.uint32(mask)
@@ -59,7 +59,7 @@ def add_behind(table: Any, last: Any, mask: int, rise: Any, n: int) -> None:
         table[last[lane] >> np.uint32(2) & low] += rise[lane]
 
 
-@jit_restrict
+@jit_restrict_part
 def add_turned(table: Any, turned: Any, shift: int, rise: Any, n: int) -> None:
     """Add to the rows behind the turned bases."""
     for lane in range(n):

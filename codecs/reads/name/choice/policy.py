@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.numba.jit import jit_norefs
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_part
 from gangsaw.codecs.reads.entropy.logs import log2, symbols_cost
 from gangsaw.codecs.reads.name.columns import DIFFERENCES
 from gangsaw.codecs.reads.name.streams import (
@@ -41,7 +41,7 @@ def choose_differences(counts: Counts, out: npt.NDArray[np.bool_]) -> None:
         _choose(counts[column * PER_COLUMN : (column + 1) * PER_COLUMN], out[column])
 
 
-@jit_norefs
+@jit_norefs_part
 def _choose(streams: Counts, out: npt.NDArray[np.bool_]) -> None:
     """Fill (DIFFERENCES,) for a column, from its streams (PER_COLUMN, 256)."""
     numbers, bits = np.int64(0), np.int64(0)
@@ -57,7 +57,7 @@ def _choose(streams: Counts, out: npt.NDArray[np.bool_]) -> None:
             out[which] = own < n * (bits // numbers)
 
 
-@jit_norefs
+@jit_norefs_part
 def _operand_bits(streams: Counts, which: int) -> int:
     """Return the cost of an operation's operands, each byte alone."""
     cost = np.int64(0)

@@ -7,7 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.numba.jit import jit, jit_norefs, jit_norefs_inline, jit_norefs_part
+from gangsaw.codecs.core.numba.jit import (
+    jit,
+    jit_norefs,
+    jit_norefs_inline,
+    jit_norefs_part,
+    jit_part,
+)
 from gangsaw.codecs.reads.lines import Places
 from gangsaw.codecs.reads.quality.choice.costs import BIT, information, logarithm, logarithms
 from gangsaw.codecs.reads.quality.choice.count import ContextCounts
@@ -124,7 +130,7 @@ def add_rows(components: Any, counts: Any, own_rows: Any, sums: Any) -> None:
             sums[component, s] += counts[row, s]
 
 
-@jit
+@jit_part
 def order_by_child(components: Any, rows: Any, row: Any, ends: Any, out: Any) -> None:
     """Write rows to `out` by child from ends[0] on; fill in where those of each end."""
     ends[1:] = 0

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.bits import leading_zeros
-from gangsaw.codecs.core.numba.jit import jit, jit_inline
+from gangsaw.codecs.core.numba.jit import jit, jit_inline, jit_inline_part
 
 BIT = 1 << 24  # what one bit costs
 INDEX_BITS = 11  # of the table; between its entries lies a line, which is right to 2^-24
@@ -37,7 +37,7 @@ def fill_logarithms(out: Any) -> None:
         out[i] = bits
 
 
-@jit_inline
+@jit_inline_part
 def logarithm(n: Any, logs: Any) -> Any:
     """Return log2(n), in units of 1 / BIT, of a count from 1 to 2^32 - 1."""
     bits = 63 - np.int64(leading_zeros(np.uint64(n)))

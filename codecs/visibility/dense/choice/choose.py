@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.codecs.core.numba.jit import jit, jit_inline
+from gangsaw.codecs.core.numba.jit import jit, jit_inline_part
 from gangsaw.codecs.visibility.dense.model.predict import PREDICTORS, TERMS, SampledRows, add_costs
 from gangsaw.codecs.visibility.lanes.table import LANES, Lanes
 
@@ -154,7 +154,7 @@ def _float_costs(words: Any, sample: SampledRows, float_bits: FloatBits, costs: 
             costs[strip * LANES + lane] = total
 
 
-@jit_inline
+@jit_inline_part
 def word_bits(word: Any, mantissa: int, most: int, bits_of: Any, commonest: Any) -> int:
     """Return the bits of a word without a prediction; none of zeros and of the commonest word.
 
@@ -181,7 +181,7 @@ def commonest_of(odd: npt.NDArray[Any]) -> int:
     return int(values[counts.argmax()])
 
 
-@jit_inline
+@jit_inline_part
 def is_finite(word: Any, infinity: Any) -> bool:
     """Whether some bit of the exponent field is not set."""
     return bool(word & infinity != infinity)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.numba.jit import jit_norefs
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_part
 from gangsaw.codecs.visibility.dense.block import DenseBlock, StripScratch
 from gangsaw.codecs.visibility.dense.coding.encode import Strips, try_means
 from gangsaw.codecs.visibility.dense.coding.stream import Symbols
@@ -69,7 +69,7 @@ def best_means(
     return best
 
 
-@jit_norefs
+@jit_norefs_part
 def _with_means(block: DenseBlock, means: int) -> DenseBlock:
     return DenseBlock(
         block.n_rows, block.n_times, block.n_series, block.width, block.mantissa, means,

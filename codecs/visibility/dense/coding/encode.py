@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gangsaw.codecs.core.numba.bits import pointer
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
 from gangsaw.codecs.core.numba.vectors.floats import load_floats
 from gangsaw.codecs.core.numba.vectors.integers import (
     any_lane,
@@ -261,7 +261,7 @@ def count_escaped(
     return n_bits
 
 
-@jit_norefs
+@jit_norefs_part
 def try_means(strips: Strips, block: DenseBlock, scratch: StripScratch, row_of: Symbols) -> int:
     """Count symbols and return the bits, of `to_symbols` with these arguments; write nothing.
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.bits import leading_zeros, trailing_zeros
-from gangsaw.codecs.core.numba.jit import jit
+from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.codecs.visibility.dense.model.symbols import LENGTHS, N_SYMBOLS, NEAR_GRID
 
 NO_GRID, ABSOLUTE, RELATIVE = range(3)
@@ -178,7 +178,7 @@ def _count_ends(words: Any, mantissa: int, lows: Any, zeros: Any) -> None:
         zeros[ends] += 1
 
 
-@jit
+@jit_part
 def _count_bits(words: Any, mantissa: int, limits: Any) -> Any:
     """Return bits that fractions take, values on the grid, values in all; see `grid_limits`."""
     infinite = (1 << (8 * words.itemsize - 1 - mantissa)) - 1

@@ -45,7 +45,7 @@ HEAD_BYTES = 2  # kind, mode
 WRONG_SIZE, WRONG_MODE, WRONG_END, WRONG_KIND, WRONG_WIDTH = range(1, 6)
 
 
-@jit_norefs
+@jit_norefs_part
 def encode_tiles(table: Any, extents: Any, scratch: Any, most: int, out: Any) -> int:
     """Write mode, headers and planes after the kind, return where they end. Once that is beyond
     `most`, the rest is left out: a vector's planes and SLACK are too much then.
@@ -157,7 +157,7 @@ def _planes_of(width: Any, rows: Any) -> Any:
     return width
 
 
-@jit_norefs
+@jit_norefs_part
 def decode_tiles(data: Any, behind: int, extents: Any, work: Any) -> int:
     """Fill a table; return 0, or why the payload is none, as `check` does.
 

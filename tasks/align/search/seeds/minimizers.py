@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.numba.jit import jit, jit_part, jit_restrict
+from gangsaw.codecs.core.numba.jit import jit, jit_part, jit_restrict, jit_restrict_part
 
 NONE = np.uint32(0xFFFFFFFF)  # the hash of a k-mer with a letter that is none of A, C, G and T
 TILE = 4096  # k-mers at once: their hashes stay in the first two caches
@@ -104,7 +104,7 @@ def hash_words(codes: Any, begin: int, n: int, k: int, words: Any, backs: Any) -
     mix(words, n, mask)
 
 
-@jit_restrict
+@jit_restrict_part
 def mix(words: Any, n: int, mask: Any) -> None:
     """Replace k-mers by hashes: a permutation of the words of 2k bits. NONE stays."""
     half = np.uint32(15)
@@ -144,7 +144,7 @@ def lower(first: Any, second: Any, out: Any, n: int, step: int, beyond: int) -> 
         out[i] = first[i]
 
 
-@jit_restrict
+@jit_restrict_part
 def raise_to(values: Any, n: int, w: int, out: Any) -> None:
     """Raise out[i + j] to values[i] for each j below w."""
     for j in range(w):

@@ -16,7 +16,7 @@ from gangsaw.codecs.core.nucleotides.kernels import (
     pack_codes,
     pack_marks,
 )
-from gangsaw.codecs.core.numba.jit import jit, jit_inline
+from gangsaw.codecs.core.numba.jit import jit, jit_inline_part
 from gangsaw.tasks.reads.order.bins.chain import Numbers
 from gangsaw.tasks.sequences.files.text import Text
 
@@ -63,7 +63,7 @@ def pack_lines(text: Any, begins: Any, reads: Any) -> None:
             word += 1
 
 
-@jit_inline
+@jit_inline_part
 def pack_word(text: Any, begin: int, n: int) -> Any:
     """Return the letters and the marks of others of text[begin : begin + n], n <= WORD."""
     letters, others = U(0), U(0)

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.nucleotides.kernels import encode_letters
-from gangsaw.codecs.core.numba.jit import jit, jit_restrict
+from gangsaw.codecs.core.numba.jit import jit, jit_part, jit_restrict, jit_restrict_part
 from gangsaw.codecs.reads.sequence.letters import read_only
 from gangsaw.tasks.sequences.files.text import Text
 
@@ -107,7 +107,7 @@ def sign_halves(text: Any, begins: Any, ends: Any, pmers: Pmers, least: Any) -> 
     sign_stretches(pmers, letters, stretches, least)
 
 
-@jit
+@jit_part
 def sign_stretches(pmers: Pmers, letters: int, stretches: int, least: Any) -> None:
     """Lower the hashes of halves to those of stretches of them."""
     s = pmers
@@ -118,7 +118,7 @@ def sign_stretches(pmers: Pmers, letters: int, stretches: int, least: Any) -> No
     lower(s.hashes, s.stretches, stretches, least)
 
 
-@jit_restrict
+@jit_restrict_part
 def join_letters(codes: Any, fours: Any, back_fours: Any, odd: Any, n: int) -> None:
     """Fill words of four letters; three letters are odd that are equal, or of which one is none."""
     for i in range(n):
@@ -136,7 +136,7 @@ def join_fours(fours: Any, back_fours: Any, eights: Any, back_eights: Any, n: in
         back_eights[i] = np.uint16(back_fours[i]) | np.uint16(back_fours[i + 4]) << 8
 
 
-@jit_restrict
+@jit_restrict_part
 def join_odd(odd: Any, odds: Any, n: int) -> None:
     """Say where one of the LENGTH - 2 threes of a p-mer is odd; `odd` becomes that of four."""
     for i in range(n):
@@ -145,7 +145,7 @@ def join_odd(odd: Any, odds: Any, n: int) -> None:
         odds[i] = odd[i] | odd[i + 4] | odd[i + 6]
 
 
-@jit_restrict
+@jit_restrict_part
 def hash_words(pmers: Pmers, n: int) -> None:
     """Fill the lower hash of both strands of p-mers; NONE where one is not allowed."""
     s = pmers

@@ -13,7 +13,13 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.nucleotides.codes import SET_OF_LETTER
 from gangsaw.codecs.core.nucleotides.letters import SETS
-from gangsaw.codecs.core.numba.jit import jit, jit_inline, jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import (
+    jit,
+    jit_inline_part,
+    jit_norefs,
+    jit_norefs_inline,
+    jit_part,
+)
 
 Bytes = NDArray[np.uint8]
 Indices = NDArray[np.int32] | NDArray[np.int64]
@@ -131,7 +137,7 @@ def _find_fields(
         at += 1
 
 
-@jit_inline
+@jit_inline_part
 def _find_field(text: Bytes, at: int, delimiter: int) -> tuple[int, int, int, bool]:
     """Return where the field at `at` begins and ends, what follows it, whether its quote closes."""
     size = len(text)
@@ -150,7 +156,7 @@ def _find_field(text: Bytes, at: int, delimiter: int) -> tuple[int, int, int, bo
     return at, end, end, True
 
 
-@jit_inline
+@jit_inline_part
 def _newline(text: Bytes, at: int) -> int:
     """Return where the line ends, or the text."""
     size = len(text)
@@ -159,7 +165,7 @@ def _newline(text: Bytes, at: int) -> int:
     return at
 
 
-@jit_inline
+@jit_inline_part
 def _is_row(text: Bytes, first: int, found: int, width: int) -> bool:
     """Whether the line at `first` is neither empty nor a comment."""
     end = _line_end(text, first)
@@ -168,7 +174,7 @@ def _is_row(text: Bytes, first: int, found: int, width: int) -> bool:
     return bool(text[first] != HASH or found == width)
 
 
-@jit
+@jit_part
 def _closing_quote(text: Bytes, at: int) -> int:
     """Return where the quote closes, or where the line or text ends; two quotes stand for one."""
     size = len(text)
@@ -181,7 +187,7 @@ def _closing_quote(text: Bytes, at: int) -> int:
     return at
 
 
-@jit
+@jit_part
 def _line_end(text: Bytes, at: int) -> int:
     """Return `at`, past the CR of a CR LF."""
     size = len(text)
@@ -255,7 +261,7 @@ def junction_inside(
             anchors[row] |= PHE_TRP
 
 
-@jit
+@jit_part
 def _may_be(data: Bytes, at: int, first: int, second: int, third: int) -> bool:
     """Whether a codon is compatible with three sets of nucleotides."""
     one, two, three = (
