@@ -1,6 +1,6 @@
 """Constraints for pip: of everything that users install, the lowest version that we declare.
 
-    python tests/lowest.py > lowest.txt && pip install -c lowest.txt '.[test]'
+python tests/lowest.py > lowest.txt && pip install -c lowest.txt '.[test]'
 """
 
 import re

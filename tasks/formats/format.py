@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.extras import missing
 from gangsaw.codecs.core.options import Option, flag, listed
 from gangsaw.tasks.formats.signatures import hdf5_start
 
@@ -276,9 +277,7 @@ class Format:
         """Raise BadParams, with what to install, for a module that is not there."""
         for module in self.needs:
             if find_spec(module) is None:
-                raise BadParams(
-                    f'{what} is {self.title}: {module} is missing: pip install "{self.extra}"'
-                )
+                raise missing(module, f"{what} is {self.title}", self.extra)
 
     def check_number(self, paths: Paths) -> None:
         """Raise BadParams where so many paths are no source or target of the format."""
