@@ -22,7 +22,7 @@ _OF = {
     "tcr": "olga pyarrow scipy sklearn threadpoolctl",
 }
 EXTRAS = {module: extra for extra, modules in _OF.items() for module in modules.split()}
-_OR = {"dask": ", or work in this process (--workers 0)"}
+_OR = dict.fromkeys(("dask", "distributed"), ", or work in this process (--workers 0)")
 
 
 def missing(module: str, what: str = "", install: str = "") -> BadParams:
@@ -31,9 +31,8 @@ def missing(module: str, what: str = "", install: str = "") -> BadParams:
     `what` needs it, such as a path; `install` is by default the extra of `EXTRAS`.
     """
     begin = f"{what}: " if what else ""
-    extra = EXTRAS.get(module, "")
-    install = install or f"gangsaw[{extra}]"
-    return BadParams(f'{begin}{module} is missing: pip install "{install}"{_OR.get(extra, "")}')
+    install = install or f"gangsaw[{EXTRAS[module]}]"
+    return BadParams(f'{begin}{module} is missing: pip install "{install}"{_OR.get(module, "")}')
 
 
 @contextmanager
