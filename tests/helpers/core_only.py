@@ -5,7 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
-from importlib.metadata import packages_distributions, requires
+from functools import cache
+from importlib.metadata import PackageNotFoundError, packages_distributions, requires
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -25,23 +26,32 @@ _REFUSING = """if 1:
 """
 
 
-def closure(name: str, extra: str = "") -> set[str]:
+@cache
+def closure(name: str, extra: str = "") -> frozenset[str]:
     """The distributions that an installation of one brings, itself included."""
-    found: set[str] = set()
+    found: set[tuple[str, frozenset[str]]] = set()
     todo = [(canonicalize_name(name), frozenset({extra}))]
     while todo:
-        one, extras = todo.pop()
+        one = todo.pop()
         if one not in found:
             found.add(one)
-            todo += _asked(one, extras)
-    return found
+            todo += _asked(*one)
+    return frozenset(name for name, _ in found)
 
 
 def _asked(name: str, extras: frozenset[str]) -> Iterator[tuple[str, frozenset[str]]]:
-    for line in requires(name) or ():
+    for line in _lines(name):
         need = Requirement(line)
         if need.marker is None or any(need.marker.evaluate({"extra": e}) for e in extras | {""}):
             yield canonicalize_name(need.name), frozenset(need.extras)
+
+
+@cache
+def _lines(name: str) -> tuple[str, ...]:
+    try:
+        return tuple(requires(name) or ())
+    except PackageNotFoundError:  # of another platform, or an extra that is not installed
+        return ()
 
 
 def refused() -> set[str]:
