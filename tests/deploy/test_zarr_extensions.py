@@ -1,4 +1,4 @@
-"""Pages for the registry of Zarr's extensions: one per codec, and what its SPEC.md says is valid."""
+"""Pages for the registry of Zarr's extensions: one per codec, as its SPEC.md says."""
 
 from __future__ import annotations
 
