@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, TypeAlias
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.extras import extras_named
 from gangsaw.codecs.core.options import listed
 from gangsaw.tasks.asked import (
     as_stored,
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+@extras_named()
 @closes_files
 def compress(
     source: str | Path | Sequence[str | Path] | Source | Stream,
@@ -203,6 +205,7 @@ def _encode(
         )
 
 
+@extras_named()
 @closes_files
 @job_of("decompress", "target")
 def decompress(
@@ -236,6 +239,7 @@ def decompress(
         return export(opened, paths_of(opened_with(target, storage_options)), wanted, work)
 
 
+@extras_named()
 @closes_files
 @job_of("verify", "store")
 def verify(
@@ -289,11 +293,13 @@ def options_for(device: str, client: Client | None) -> Options:
     return Options(device=checked_device(device))
 
 
+@extras_named()
 def info(store: str | Path, *, storage_options: StorageOptions = None) -> StoreInfo:
     """Return figures of a store, read from its metadata and the index of each chunk."""
     return describe(str(opened_with(store, storage_options)))
 
 
+@extras_named()
 def open(  # as xarray and zarr call it
     store: str | Path, *, storage_options: StorageOptions = None, **options: object
 ) -> xr.Dataset:
@@ -308,6 +314,7 @@ def open(  # as xarray and zarr call it
     return opened
 
 
+@extras_named()
 def plot(store: str | Path, *, storage_options: StorageOptions = None) -> Figure:
     """Return a figure: bits per sample of each block, or of a scene also false colours and bands.
 

@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from gangsaw.codecs.core.errors import BadParams, DeviceError, GangsawError, JobFailed
+from gangsaw.codecs.core.extras import extras_named
 from gangsaw.tasks.engine.pools import checked_device
 from gangsaw.tasks.jobs.device import check_here
 
@@ -22,10 +23,10 @@ def status(
     `address` is the scheduler's or its dashboard's; `tls` as of `workers`. Raises JobFailed where
     nothing answers, BadParams for what is no address.
     """
-    from gangsaw.cluster.config import Certificates, ClusterConfig
-    from gangsaw.cluster.dashboard.asking import ask
+    with _as_ours("cpu"), extras_named():
+        from gangsaw.cluster.config import Certificates, ClusterConfig
+        from gangsaw.cluster.dashboard.asking import ask
 
-    with _as_ours("cpu"):
         config = ClusterConfig(
             scheduler=address,
             scheduler_file=scheduler_file,
@@ -65,11 +66,11 @@ def workers(
     answers, no cluster starts or no workers come, BadParams for what is no address, kind or
     setting, DeviceError for what is missing for GPUs.
     """
-    from gangsaw.cluster.config import Certificates, ClusterConfig
-    from gangsaw.cluster.kinds import configured, start
-
     checked_device(device)
-    with _as_ours(device), ExitStack() as stack:
+    with _as_ours(device), extras_named(), ExitStack() as stack:
+        from gangsaw.cluster.config import Certificates, ClusterConfig
+        from gangsaw.cluster.kinds import configured, start
+
         config = ClusterConfig(
             workers=workers,
             threads=threads,

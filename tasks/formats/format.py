@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.extras import missing
 from gangsaw.codecs.core.options import Option, flag, listed
 from gangsaw.tasks.formats.signatures import hdf5_start
 
@@ -274,11 +275,13 @@ class Format:
 
     def check_installed(self, what: str) -> None:
         """Raise BadParams, with what to install, for a module that is not there."""
-        for module in self.needs:
-            if find_spec(module) is None:
-                raise BadParams(
-                    f'{what} is {self.title}: {module} is missing: pip install "{self.extra}"'
-                )
+        for module in self.lacking:
+            raise missing(module, f"{what} is {self.title}", self.extra)
+
+    @property
+    def lacking(self) -> tuple[str, ...]:
+        """Those of `needs` that are not installed."""
+        return tuple(module for module in self.needs if find_spec(module) is None)
 
     def check_number(self, paths: Paths) -> None:
         """Raise BadParams where so many paths are no source or target of the format."""

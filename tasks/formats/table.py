@@ -24,7 +24,16 @@ def formats() -> dict[str, Format]:
 
 def how_sure(kind: Format, look: Look) -> Sure:
     """Return how sure a format is of a path: not at all, with a warning, where a plugin fails."""
-    return tables.ask(_entries().get(kind.name), lambda: Sure(kind.sure(look))) or Sure.NO
+    return tables.ask(_entries().get(kind.name), lambda: _looked(kind, look)) or Sure.NO
+
+
+def _looked(kind: Format, look: Look) -> Sure:
+    try:
+        return Sure(kind.sure(look))
+    except ModuleNotFoundError:
+        if not kind.lacking:
+            raise
+        return Sure.NO  # it cannot even look
 
 
 def readable() -> list[Format]:

@@ -17,6 +17,7 @@ import xarray as xr
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.extras import missing
 from gangsaw.tasks.formats.flat import file_identity
 from gangsaw.tasks.formats.hdf5_attributes import attributes_of
 from gangsaw.tasks.formats.hdf5_kinds import (
@@ -123,7 +124,7 @@ def _netcdf_engine(path: str) -> str:
     for engine, module in (("netcdf4", "netCDF4"), ("scipy", "scipy")):
         if find_spec(module) is not None:
             return engine
-    raise BadParams(f'{path} is NetCDF 3, which needs netCDF4: pip install "gangsaw[io]"')
+    raise missing("netCDF4", f"{path} is NetCDF 3")
 
 
 def _open(

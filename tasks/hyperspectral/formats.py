@@ -49,6 +49,8 @@ def _product(name: str, title: str, about: str) -> Format:
     takes = frozenset({"variables", "group"})
     return Format(
         name=name,
+        needs=("xarray", "h5netcdf"),
+        extra="gangsaw[netcdf]",
         title=title,
         about=about,
         sure=sure,

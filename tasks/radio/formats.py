@@ -164,6 +164,8 @@ MS = Format(
 )
 UVH5 = Format(
     name="uvh5",
+    needs=("h5py",),
+    extra="gangsaw[netcdf]",
     title="uvh5",
     about="visibilities of pyuvdata",
     sure=_sure_hdf5("uvh5"),
@@ -176,6 +178,8 @@ UVH5 = Format(
 )
 KAT = Format(
     name="hdf5",
+    needs=("h5py",),
+    extra="gangsaw[netcdf]",
     title="HDF5 of correlators",
     about="KAT-7 and MeerKAT, versions 2 and 3",
     sure=_sure_hdf5("hdf5"),

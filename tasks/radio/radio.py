@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NotRequired, TypedDict, TypeVar, cast
@@ -30,7 +29,6 @@ from gangsaw.tasks.store.stamps import LOCK, file_stamps
 
 TEMPLATE = "template"
 FREQUENCY, POLARIZATION = "frequency", "polarization"
-PACKAGES = {"pyuvdata", "casacore", "astropy", "hdf5plugin"}
 
 Variable = TypeVar("Variable", "ColumnArray", Coordinate)
 
@@ -328,15 +326,3 @@ def identity_of(path: str) -> str:
     stats = [(file.relative_to(folder), file.stat()) for file in found if file.name != LOCK]
     lines = "\n".join(f"{name} {stat.st_size} {stat.st_mtime_ns}" for name, stat in stats)
     return f"{folder.absolute()} {hashlib.sha256(lines.encode()).hexdigest()[:16]}"
-
-
-@contextmanager
-def radio_needed(path: str) -> Iterator[None]:
-    """Raise BadParams in place of the ImportError where the extra is not installed."""
-    try:
-        yield
-    except ImportError as error:
-        missing = (error.name or str(error)).partition(".")[0]
-        if not any(package in missing for package in PACKAGES):
-            raise
-        raise BadParams(f'{path}: {missing} is missing: pip install "gangsaw[radio]"') from None

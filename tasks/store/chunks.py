@@ -25,6 +25,7 @@ from gangsaw.tasks.store.chain import CodecChain
 ZarrArray: TypeAlias = "zarr.Array[ArrayV2Metadata] | zarr.Array[ArrayV3Metadata]"
 
 METADATA = "zarr.json"
+README = "README.md"  # beside it
 MOST_CHUNKS = 1 << 24  # of an array: jobs and surveys list them, 512 TiB in chunks of 32 MiB
 
 

@@ -22,6 +22,7 @@ from zarr.core.sync import sync
 from zarr.storage import FsspecStore, WrapperStore
 
 from gangsaw.codecs.core.errors import BadParams, GangsawError, first_line
+from gangsaw.codecs.core.extras import extras_named
 from gangsaw.tasks.store.address import options_of
 
 READ_BYTES = 32 << 20  # begun and not asked for yet, of a process: 160 MB/s at 0.2 s a request
@@ -341,9 +342,10 @@ def far_store(address: str, *, read_only: bool) -> FarStore:
     protocol = address.partition("://")[0]
     options = _merged(DEFAULTS.get(protocol, {}), options_of(address))
     try:
-        store = FsspecStore.from_url(
-            str.__str__(address), storage_options=dict(options), read_only=read_only
-        )
+        with extras_named():
+            store = FsspecStore.from_url(
+                str.__str__(address), storage_options=dict(options), read_only=read_only
+            )
     except ImportError as error:
         raise BadParams(f"{address}: {protocol}:// needs a package: {first_line(error)}") from error
     except ValueError as error:

@@ -19,12 +19,13 @@ from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.codecs.core.errors import BadParams, GangsawError
 from gangsaw.tasks.source import Coordinate, Description, GroupAttrs, Source, SourceArray
-from gangsaw.tasks.store.chunks import METADATA, ChunkGrid
+from gangsaw.tasks.store.chunks import METADATA, README, ChunkGrid
 from gangsaw.tasks.store.dataset.as_read import given_back, renamed
 from gangsaw.tasks.store.dataset.dims import agreeing_dims
 from gangsaw.tasks.store.dataset.openable import openable_attrs
 from gangsaw.tasks.store.dataset.paths import attrs_of, key_of
 from gangsaw.tasks.store.layout import ArrayLayout
+from gangsaw.tasks.store.readme import readme
 from gangsaw.tasks.store.state.journal import Job, batch_chunks
 from gangsaw.tasks.store.state.manifest import MANIFEST
 from gangsaw.tasks.store.state.records import ROW, Records
@@ -92,6 +93,7 @@ def build_objects(
     try:
         if names == [""]:
             _create(store, arrays[0], _axes(arrays, (), own_axes=own_axes)[""], layouts[""])
+            _add_readmes(objects, arrays)
             return objects
         group = zarr.create_group(store, attributes=dict(attrs))
         for path, of_group in attrs_of(groups, names).items():
@@ -106,6 +108,7 @@ def build_objects(
     except (TypeError, ValueError, NotImplementedError) as error:
         raise BadParams(f"{name} cannot be held in a Zarr store: {error}") from error
     objects[METADATA] = _consolidated(objects)
+    _add_readmes(objects, arrays)
     for coordinate in coords:
         name = coordinate.name
         objects[f"{name}/{MANIFEST}"] = _finished(group, objects, name)
@@ -142,6 +145,14 @@ def _create(store: MemoryStore, array: Description, axes: Axes, layout: ArrayLay
         )
     except BadParams as error:
         raise BadParams(f"{array.name}: {error}") from error
+
+
+def _add_readmes(objects: dict[str, Buffer], arrays: Iterable[Description]) -> None:
+    """Say beside the metadata of arrays what decodes them."""
+    for array in arrays:
+        metadata = objects[key_of(array.name, METADATA)]
+        if text := readme(metadata.to_bytes()):
+            objects[key_of(array.name, README)] = type(metadata).from_bytes(text)
 
 
 def _json(attrs: Mapping[str, object]) -> dict[str, JSON]:

@@ -13,9 +13,16 @@ __all__ = ["main"]
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit code."""
-    with _plugins_in_a_line():
-        from gangsaw.cli.app import main as run  # reads the tables, for the texts of --help
+    from gangsaw.codecs.core.errors import BadParams
+    from gangsaw.codecs.core.extras import extras_named
 
+    with _plugins_in_a_line():
+        try:
+            with extras_named():
+                from gangsaw.cli.app import main as run  # reads the tables, for the texts of --help
+        except BadParams as error:
+            sys.stderr.write(f"gangsaw: {error}\n")
+            return 2  # as `app.main` does, which is not there
         return run(argv)
 
 

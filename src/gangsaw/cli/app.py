@@ -20,6 +20,7 @@ import typer
 from gangsaw.cli import bench, compress, decompress, info, status, verify
 from gangsaw.cli.table import CommandTable
 from gangsaw.codecs.core.errors import BadParams, GangsawError
+from gangsaw.codecs.core.extras import extras_named
 from gangsaw.codecs.core.memory.threads import thread_limit
 from gangsaw.tasks.console.output import Interrupted
 
@@ -69,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not show:
         logging.getLogger("distributed").setLevel(logging.CRITICAL)  # we say it in one line
     try:
-        with _terminated_as_interrupted():
+        with _terminated_as_interrupted(), extras_named():
             command = typer.main.get_command(app)
             code = command.main(args, prog_name="gangsaw", standalone_mode=False)
         if code == INTERRUPTED:  # newer versions of typer turn a KeyboardInterrupt into this

@@ -75,6 +75,8 @@ def _export(source: Source, paths: Paths, _: ExportOptions, work: Work) -> None:
 
 NETCDF = Format(
     name="netcdf",
+    needs=("xarray", "h5netcdf"),
+    extra="gangsaw[netcdf]",
     title="NetCDF",
     about="versions 3 and 4, and any HDF5, with all groups",
     sure=_sure,

@@ -17,6 +17,7 @@ from gangsaw.tasks.store.place import Place
 from gangsaw.tasks.store.source import metadata_errors
 from gangsaw.tasks.store.state.journal import FOLDER, unit_chunks
 from gangsaw.tasks.store.state.manifest import Manifest, open_manifest
+from gangsaw.tasks.store.state.parts import is_beside
 from gangsaw.tasks.store.state.records import Records
 from gangsaw.tasks.store.state.target import is_unfinished
 
@@ -122,8 +123,7 @@ class FinishedArray:
         """Yield the objects below the array that are neither chunks nor ours."""
         keys = ChunkKeys(self.coder.array, self.coder.grid)
         for key in self.place.walk():
-            is_ours = key == METADATA or key.startswith(f"{FOLDER}/")
-            if not is_ours and keys.number(key) is None:
+            if not is_beside(key) and keys.number(key) is None:
                 yield f"{self.place}/{key}"
 
 

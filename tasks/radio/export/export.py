@@ -18,6 +18,7 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
+from gangsaw.codecs.core.extras import extras_named
 from gangsaw.tasks.engine.failure import ChunkFailed, naming
 from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.formats.atomic import whole_files, whole_folder
@@ -28,7 +29,6 @@ from gangsaw.tasks.radio.radio import (
     TemplatePart,
     find_template,
     first_line,
-    radio_needed,
 )
 from gangsaw.tasks.radio.rows import Put, Rows, Run
 from gangsaw.tasks.source import Coordinate, Source, SourceArray
@@ -229,7 +229,7 @@ def _fill_hdf5(template: Template, path: Path) -> Iterator[PutColumn]:
 
 @contextmanager
 def _fill_uvfits(template: Template, path: Path) -> Iterator[PutColumn]:
-    with radio_needed(str(path)):
+    with extras_named(str(path)):
         from gangsaw.tasks.radio.uvdata.uvfits import fill
 
         put = fill(template.data, path)
@@ -238,7 +238,7 @@ def _fill_uvfits(template: Template, path: Path) -> Iterator[PutColumn]:
 
 @contextmanager
 def _fill_ms(template: Template, path: Path) -> Iterator[PutColumn]:
-    with radio_needed(str(path)):
+    with extras_named(str(path)):
         from casacore.tables import table as open_table
 
     from gangsaw.tasks.radio.measurement_sets.template import DESCRIPTION, PART, fill_kept, unpack

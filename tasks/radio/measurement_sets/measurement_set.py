@@ -16,6 +16,7 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.extras import extras_named
 from gangsaw.tasks.open_files import kept_open
 from gangsaw.tasks.radio.libraries.casacore_lock import CASACORE, UNLOCKED
 from gangsaw.tasks.radio.measurement_sets.columns import (
@@ -51,7 +52,6 @@ from gangsaw.tasks.radio.radio import (
     key_coordinates,
     make_source,
     pick,
-    radio_needed,
     without,
 )
 from gangsaw.tasks.radio.rows import BASELINE, TIME, Rows, Run, find_rows
@@ -116,7 +116,7 @@ def open_measurement_set(path: str, description: str = "", taken: Taken = ALL) -
     without such every column that is no array is, too.
     """
     absolute = str(Path(path).absolute())
-    with radio_needed(path):
+    with extras_named(path):
         from casacore.tables import table  # noqa: F401
     try:
         with CASACORE:

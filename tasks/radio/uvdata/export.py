@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.extras import extras_named
 from gangsaw.tasks.radio.libraries.quiet import AS_IT_IS, quiet_and_offline
-from gangsaw.tasks.radio.radio import first_line, radio_needed
+from gangsaw.tasks.radio.radio import first_line
 from gangsaw.tasks.radio.uvdata.uvfits import visibilities
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def convert(source: Path, target: Path, from_kind: str, to_kind: str) -> None:
 
     Raises BadParams where the format cannot hold them bit for bit.
     """
-    with radio_needed(str(target)), quiet_and_offline():
+    with extras_named(str(target)), quiet_and_offline():
         try:
             uvdata = _read(source, from_kind)
             _check_exact(uvdata, to_kind)

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.extras import extras_named
 from gangsaw.tasks.radio.hdf5.hdf5 import UVH5_ROWS, open_radio_hdf5
 from gangsaw.tasks.radio.libraries.quiet import AS_IT_IS, quiet_and_offline
 from gangsaw.tasks.radio.radio import (
@@ -35,7 +36,6 @@ from gangsaw.tasks.radio.radio import (
     first_line,
     make_source,
     pick,
-    radio_needed,
     without,
 )
 from gangsaw.tasks.radio.rows import TIME, Run
@@ -233,7 +233,7 @@ class _Groups:
 def _read_errors(path: str) -> Iterator[None]:
     """Raise BadParams, in a line, for what pyuvdata says of a file that it cannot read."""
     try:
-        with radio_needed(path), quiet_and_offline():
+        with extras_named(path), quiet_and_offline():
             yield
     except BadParams:
         raise

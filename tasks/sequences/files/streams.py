@@ -15,7 +15,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from typing import IO, Protocol
 
-from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.extras import missing
 
 GZIP, BZIP2, XZ, ZSTD = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd"
 SIGNS = (GZIP, BZIP2, XZ, ZSTD)
@@ -140,9 +140,7 @@ def text_behind(sign: bytes, file: IO[bytes], path: str) -> IO[bytes]:
 
 def _zstd(file: IO[bytes], path: str) -> IO[bytes]:
     if find_spec("zstandard") is None:
-        raise BadParams(
-            f'{path} is compressed by Zstandard: zstandard is missing: pip install "gangsaw[reads]"'
-        )
+        raise missing("zstandard", f"{path} is compressed by Zstandard")
     import zstandard
 
     new = zstandard.ZstdDecompressor(max_window_size=1 << 31).decompressobj

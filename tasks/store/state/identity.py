@@ -9,13 +9,12 @@ from collections.abc import Iterable, Mapping
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.source import Coordinate
-from gangsaw.tasks.store.chunks import METADATA
 from gangsaw.tasks.store.dataset.carried import TEXTS
 from gangsaw.tasks.store.files import file_stamp
-from gangsaw.tasks.store.place import ObjectStamp, Place
+from gangsaw.tasks.store.place import Place
 from gangsaw.tasks.store.stamps import digest_of
-from gangsaw.tasks.store.state.journal import FOLDER
 from gangsaw.tasks.store.state.manifest import MANIFEST, Manifest, open_manifest
+from gangsaw.tasks.store.state.parts import is_beside
 
 CONTENT = "content "  # how the identity of a store begins; earlier versions knew no content
 
@@ -48,7 +47,7 @@ def _samples(array: Place) -> str:
         for part in manifest.parts():
             content.update(part.rows.tobytes())
         return content.hexdigest()
-    chunks = (stamp for stamp in array.stamps() if _is_of_chunk(stamp))
+    chunks = (stamp for stamp in array.stamps() if not is_beside(stamp.key))
     return f"{array} {digest_of(chunks, with_number=False)}"  # inodes differ after a restore
 
 
@@ -67,11 +66,7 @@ def _is_edited(array: Place) -> bool:
     if (folder := array.folder) is None:
         return False
     _, written, _ = file_stamp(folder / MANIFEST)
-    return any(int(s.changed) > int(written) for s in array.stamps() if _is_of_chunk(s))
-
-
-def _is_of_chunk(stamp: ObjectStamp) -> bool:
-    return stamp.key != METADATA and not stamp.key.startswith(f"{FOLDER}/")
+    return any(int(s.changed) > int(written) for s in array.stamps() if not is_beside(s.key))
 
 
 def _values(values: NumpyArray) -> str:

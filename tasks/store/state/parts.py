@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from gangsaw.codecs.core.container.checksum import crc32c
+from gangsaw.tasks.store.chunks import METADATA, README
 from gangsaw.tasks.store.place import Place
 from gangsaw.tasks.store.state.records import Records, unpack
 
 FOLDER = ".gangsaw"
+BESIDE = {METADATA, README}
 PARTS = f"{FOLDER}/parts"
 PART_ROWS = 1 << 20  # 12 MiB: what a job holds of each part that it fills, and a reader of one
 
@@ -58,3 +60,8 @@ def _row(records: Records, data: bytes) -> np.void:
     table = np.array([(records.raw_bytes, records.stored_bytes, crc32c(data, is_alone=True))], PART)
     row: np.void = table[0]
     return row
+
+
+def is_beside(key: str) -> bool:
+    """Whether an object of an array is there beside its chunks."""
+    return key in BESIDE or key.startswith(f"{FOLDER}/")

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.extras import extras_named
 from gangsaw.tasks.tcr.cleaning import judge
-from gangsaw.tasks.tcr.extra import extra_needed
 from gangsaw.tasks.tcr.repertoire import reasons
 
-with extra_needed():
+with extras_named():
     import pyarrow as pa
     import pyarrow.compute as pc
 

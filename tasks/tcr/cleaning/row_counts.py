@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from gangsaw.tasks.tcr.extra import extra_needed
+from gangsaw.codecs.core.extras import extras_named
 from gangsaw.tasks.tcr.repertoire.reasons import KEPT, ORDER
 
-with extra_needed():
+with extras_named():
     import pyarrow as pa
 
 

@@ -61,9 +61,9 @@ def associate(
 
     Example: gangsaw tcr associate paths.zarr shared.parquet --plots plots
     """
-    from gangsaw.tasks.tcr.extra import extra_needed
+    from gangsaw.codecs.core.extras import extras_named
 
-    with extra_needed():
+    with extras_named():
         from gangsaw.tasks.tcr.statistics.associate import associate as job
     if plots is not None:
         from gangsaw.tasks.tcr.statistics.plots import check_folder

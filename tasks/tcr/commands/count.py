@@ -46,10 +46,10 @@ def count(
 
     Example: gangsaw tcr count donor1.tsv.gz donor2.tsv.gz paths.zarr --species human
     """
+    from gangsaw.codecs.core.extras import extras_named
     from gangsaw.tasks import api
-    from gangsaw.tasks.tcr.extra import extra_needed
 
-    with extra_needed():
+    with extras_named():
         from gangsaw.tasks.tcr.repertoire.inputs import open_inputs
         from gangsaw.tasks.tcr.store import job
 

@@ -36,9 +36,9 @@ def export(
 
     Example: gangsaw tcr export paths.zarr paths.parquet --nu 10 --pi 4
     """
-    from gangsaw.tasks.tcr.extra import extra_needed
+    from gangsaw.codecs.core.extras import extras_named
 
-    with extra_needed():
+    with extras_named():
         from gangsaw.tasks.tcr.store import export as job
     with progress_bars(quiet=printed.no_bars) as bar:
         show = bar and bar("export", references)

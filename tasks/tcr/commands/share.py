@@ -42,9 +42,9 @@ def share(
 
     Example: gangsaw tcr share paths.zarr shared.parquet --individuals donors.tsv
     """
-    from gangsaw.tasks.tcr.extra import extra_needed
+    from gangsaw.codecs.core.extras import extras_named
 
-    with extra_needed():
+    with extras_named():
         from gangsaw.tasks.tcr.sharing.share import share as job
     with (
         cluster.session() as client,

@@ -11,9 +11,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.tasks.tcr.extra import extra_needed
+from gangsaw.codecs.core.extras import extras_named
 
-with extra_needed():
+with extras_named():
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.tasks.tcr.extra import extra_needed
+from gangsaw.codecs.core.extras import extras_named
 from gangsaw.tasks.tcr.repertoire import reasons
 
-with extra_needed():
+with extras_named():
     import pyarrow as pa
     import pyarrow.compute as pc
 

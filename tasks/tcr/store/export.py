@@ -15,14 +15,14 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.extras import extras_named
 from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.formats.atomic import published_if, whole_files
 from gangsaw.tasks.store.stamps import Watch
-from gangsaw.tasks.tcr.extra import extra_needed
 from gangsaw.tasks.tcr.model.nucleotides import NUCLEOTIDES
 from gangsaw.tasks.tcr.store.counts_store import ROW_DIM, CountsStore, open_counts
 
-with extra_needed():
+with extras_named():
     import pyarrow as pa
     import pyarrow.csv
     import pyarrow.parquet

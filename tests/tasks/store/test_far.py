@@ -176,7 +176,7 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         raise ImportError("Install s3fs to access S3")
 
     monkeypatch.setattr(far.FsspecStore, "from_url", refuse)
-    with pytest.raises(BadParams, match="s3:// needs a package: Install s3fs"):
+    with pytest.raises(BadParams, match=r's3fs is missing: pip install "gangsaw\[s3\]"'):
         open_place("s3://somewhere/a.zarr")
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from gangsaw.tasks.tcr.extra import extra_needed
+from gangsaw.codecs.core.extras import extras_named
 
-with extra_needed():
+with extras_named():
     import pyarrow as pa
     import pyarrow.compute as pc
 

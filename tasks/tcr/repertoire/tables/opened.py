@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.tcr.extra import extra_needed
+from gangsaw.codecs.core.extras import extras_named
 
 COMPRESSED_BYTES = 1 << 17  # read at a time
 XZ_MEMORY = 1 << 28  # bytes: a header could ask for gigabytes; xz -9 needs 65 MB
@@ -127,7 +127,7 @@ class _Arrow:
     """Zstandard by Arrow, in small reads: what one read had decoded before an error is lost."""
 
     def __init__(self, file: BinaryIO) -> None:
-        with extra_needed():
+        with extras_named():
             import pyarrow as pa
         if not pa.Codec.is_available("zstd"):
             raise BadParams("this pyarrow has no Zstandard: unpack the file first")

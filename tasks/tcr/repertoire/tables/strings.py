@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.tasks.tcr.extra import extra_needed
+from gangsaw.codecs.core.extras import extras_named
 
-with extra_needed():
+with extras_named():
     import pyarrow as pa
 
 from gangsaw.tasks.tcr.repertoire.tables.kernels import Bytes, Indices, gather

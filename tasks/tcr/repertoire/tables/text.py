@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.tcr.extra import extra_needed
+from gangsaw.codecs.core.extras import extras_named
 
-with extra_needed():
+with extras_named():
     import pyarrow as pa
     import pyarrow.compute as pc
 
