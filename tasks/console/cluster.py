@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
+from gangsaw.cluster.config import ADDRESS
+from gangsaw.cluster.kinds import KINDS
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.console import options as opt
+from gangsaw.tasks.console.choices import choice
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -22,9 +25,12 @@ WorkersAbove = Annotated[
 ]
 Kind = Annotated[
     str,
-    typer.Option(
+    choice(
         "--cluster",
-        help="local, cuda, slurm, kubernetes, ssh, or the address of a scheduler.",
+        of=KINDS,
+        help="Where workers run, or the address of a scheduler such as tcp://HOST:8786:",
+        default="local",
+        others=lambda value: ADDRESS in value,
     ),
 ]
 SchedulerFile = Annotated[
@@ -157,11 +163,11 @@ class Cluster(Hosts):
 class Near(Hosts):
     """This process unless workers are asked for: for short commands without kernels."""
 
-    workers: opt.Workers = 0
+    workers: opt.FewWorkers = 0
 
 
 @dataclass(frozen=True)
 class NearOrDevice(Cluster):
     """As `Near`, on CPUs or GPUs."""
 
-    workers: opt.Workers = 0
+    workers: opt.FewWorkers = 0

@@ -9,6 +9,7 @@ import typer
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.console import options as opt
+from gangsaw.tasks.console.choices import choice
 from gangsaw.tasks.console.cluster import Near
 from gangsaw.tasks.console.output import clock, progress_bar, write_json, write_table
 from gangsaw.tasks.console.panels import panels
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from gangsaw.tasks.align.search.params import SearchParams
 
 STDOUT = "-"
+FORMATS = ("paf", "sam", "blast6")
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ def align(
     *,
     format: Annotated[
         str,
-        typer.Option(help="paf, sam or blast6. (default: by suffix, paf)", show_default=False),
+        choice(of=FORMATS, help="Of the target.", default="by suffix, paf"),
     ] = "",
     reported: Reported,
     seeds: SeedOptions,
