@@ -63,6 +63,12 @@ Device = Annotated[
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")]
 Json = Annotated[bool, typer.Option("--json", help="Print only figures, as JSON.")]
+DryRun = Annotated[
+    bool,
+    typer.Option(
+        "--dry-run", help="Say what would be done, by the same checks; nothing is written."
+    ),
+]
 Resume = Annotated[bool, typer.Option("--resume", help="Finish what an earlier run began.")]
 Overwrite = Annotated[
     bool,

@@ -68,6 +68,28 @@ def write_table(
     console.print(table)
 
 
+@final  # as below
+@dataclass
+class Last:
+    """Keeps the last state of a job, and hands each on to what shows it."""
+
+    show: OnProgress | None
+    state: Progress | None = None
+
+    def __call__(self, state: Progress) -> None:
+        """Keep and show a state."""
+        self.state = state
+        if self.show is not None:
+            self.show(state)
+
+    def figures(self) -> dict[str, object]:
+        """Return what a job did in all, as far as it told."""
+        if (state := self.state) is None:
+            return {}
+        names = ("raw_bytes", "seconds", "throughput")
+        return {"chunks": state.done, **{name: getattr(state, name) for name in names}}
+
+
 @contextmanager
 def progress_bar(
     title: str, status: str = "starting", *, quiet: bool = False

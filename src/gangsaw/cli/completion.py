@@ -29,7 +29,7 @@ def completion(
 
     Example: gangsaw completion bash >> ~/.bashrc
     """
-    from typer.completion import get_completion_script
+    from typer.completion import get_completion_script  # type: ignore[attr-defined]
 
     if shell not in SHELLS:
         raise BadParams(f"shell must be {listed(SHELLS, 'or')}, got {shell!r}")

@@ -16,6 +16,9 @@ from gangsaw.tasks.console.parts import AnySource
 from gangsaw.tasks.console.table_options import with_source_options
 
 if TYPE_CHECKING:
+    from distributed import Client
+
+    from gangsaw.tasks.engine.progress import OnProgress
     from gangsaw.tasks.jobs.verification.verify import Report
 
 SHOWN = 20  # problems that are listed; --json has all
@@ -44,19 +47,24 @@ def verify(
     """
     from gangsaw.tasks import api
 
-    with (
-        cluster.session() as client,
-        progress_bar("verify", quiet=quiet or as_json) as show,
-    ):
-        report = api.verify(
+    def job(
+        device: str = "cpu", client: Client | None = None, on_progress: OnProgress | None = None
+    ) -> Report:
+        return api.verify(
             store,
             against=against or None,
-            device=cluster.device,
+            device=device,
             client=client,
             storage_options=None,
-            on_progress=show,
+            on_progress=on_progress,
             **source.options(format_options).keywords(),
         )
+
+    with (
+        cluster.session(job) as client,
+        progress_bar("verify", quiet=quiet or as_json) as show,
+    ):
+        report = job(cluster.device, client, show)
     if as_json:
         write_json({**vars(report), "ok": report.ok})
     else:

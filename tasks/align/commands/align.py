@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
@@ -11,6 +12,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.choices import choice
 from gangsaw.tasks.console.cluster import Near
+from gangsaw.tasks.console.dry_run import show_plan
 from gangsaw.tasks.console.output import clock, progress_bar, write_json, write_table
 from gangsaw.tasks.console.panels import panels
 
@@ -84,6 +86,7 @@ def align(
     cluster: Near,
     resume: opt.Resume = False,
     overwrite: opt.Overwrite = False,
+    dry_run: opt.DryRun = False,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
 ) -> None:
@@ -98,10 +101,12 @@ def align(
     *queries, genome, target = paths
     params = _params(reported, seeds, scores)
     choice = AlignChoice(format, resume, overwrite)
-    with cluster.session() as client, progress_bar("align", quiet=quiet or as_json) as show:
-        done = align_job(
-            queries, genome, target, params, choice=choice, client=client, on_progress=show
-        )
+    job = partial(align_job, queries, genome, target, params, choice=choice)
+    if dry_run:
+        show_plan(job, cluster, as_json=as_json)
+        return
+    with cluster.session(job) as client, progress_bar("align", quiet=quiet or as_json) as show:
+        done = job(client=client, on_progress=show)
     if target == STDOUT:
         return
     if as_json:

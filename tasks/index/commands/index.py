@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import typer
 
 from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.cluster import Hosts
+from gangsaw.tasks.console.dry_run import show_plan
 from gangsaw.tasks.console.output import (
     STOPPED,
     Interrupted,
@@ -40,6 +42,7 @@ def index(
     cluster: Hosts,
     resume: opt.Resume = False,
     overwrite: opt.Overwrite = False,
+    dry_run: opt.DryRun = False,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
 ) -> None:
@@ -49,18 +52,21 @@ def index(
     """
     from gangsaw.tasks.index.stored.job import index_job
 
-    with cluster.session() as client, progress_bar("index", quiet=quiet or as_json) as show:
+    job = partial(
+        index_job,
+        store,
+        index or None,
+        variables=variable or (),
+        rate=rate,
+        resume=resume,
+        overwrite=overwrite,
+    )
+    if dry_run:
+        show_plan(job, cluster, as_json=as_json)
+        return
+    with cluster.session(job) as client, progress_bar("index", quiet=quiet or as_json) as show:
         try:
-            done = index_job(
-                store,
-                index or None,
-                variables=variable or (),
-                rate=rate,
-                client=client,
-                resume=resume,
-                overwrite=overwrite,
-                on_progress=show,
-            )
+            done = job(client=client, on_progress=show)
         except KeyboardInterrupt:
             raise Interrupted(STOPPED) from None
     if as_json:
