@@ -37,7 +37,7 @@ class ArrayPlan:
 
 
 @dataclass(frozen=True)
-class Plan:
+class JobPlan:
     """What a job would do.
 
     Attributes
@@ -73,7 +73,7 @@ class Plan:
 class Planned(BaseException):
     """Ends a rehearsal; no error, so that nothing takes it for one."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: JobPlan) -> None:
         super().__init__()
         self.plan = plan
 
@@ -98,13 +98,13 @@ def is_quick() -> bool:
     return _depth.get() is Depth.CHECK
 
 
-def stop(plan: Callable[[], Plan]) -> None:
+def stop(plan: Callable[[], JobPlan]) -> None:
     """End a rehearsal here, where the job would begin to write; do nothing in a job that runs."""
     if is_on():
         raise Planned(plan())
 
 
-def rehearsed(job: Callable[[], object], depth: Depth = Depth.WHOLE) -> Plan | None:
+def rehearsed(job: Callable[[], object], depth: Depth = Depth.WHOLE) -> JobPlan | None:
     """Run a job up to where it would begin to write; return what it would do.
 
     Raises what the job raises before that; None where it ends without anything to write.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -44,6 +45,8 @@ from gangsaw.tasks.store.state.target import choose_target, write_skeleton
 
 if TYPE_CHECKING:
     from distributed import Client
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -128,6 +131,8 @@ def compress(
     check_room(max(layouts[a.name].peak_bytes(a) for a in source.arrays), client, options)
     place = choose_target(final, skeleton.jobs, resume=resume, overwrite=overwrite)
     rehearsal.stop(lambda: plan_of(source, target, layouts, skeleton.objects))
+    total = sum(job.n_chunks for job in skeleton.jobs.values())
+    log.info("%d chunks of %d arrays -> %s", total, len(layouts), place.work)
     with published("compress", place, skeleton.jobs) as lease:
         if resume:
             place.work.clean()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from zarr.core.buffer import Buffer
 
-from gangsaw.tasks.engine.rehearsal import ArrayPlan, Plan
+from gangsaw.tasks.engine.rehearsal import ArrayPlan, JobPlan
 from gangsaw.tasks.jobs.tallied import NONE, codec_named
 from gangsaw.tasks.source import Description, Source, Stream
 from gangsaw.tasks.store.chunks import METADATA, ChunkGrid
@@ -23,13 +23,13 @@ def plan_of(
     target: str | Path | object,
     layouts: Mapping[str, ArrayLayout],
     objects: Mapping[str, Buffer],
-) -> Plan:
+) -> JobPlan:
     """Return what storing a source in chunks means, by the metadata that would be written."""
     arrays = tuple(
         _array(a, layouts[a.name], objects[key_of(a.name, METADATA)].to_bytes())
         for a in source.arrays
     )
-    return Plan(
+    return JobPlan(
         source=source.name,
         targets=(str(target),),
         arrays=arrays,
@@ -38,11 +38,11 @@ def plan_of(
     )
 
 
-def plan_of_stages(source: Source | Stream, target: object, stages: Iterable[str]) -> Plan:
+def plan_of_stages(source: Source | Stream, target: object, stages: Iterable[str]) -> JobPlan:
     """Return what is known of a source before its stages have run."""
     plain = tuple(ArrayPlan(a.name, str(a.dtype), a.shape) for a in source.arrays)
     note = f"codec and chunks are chosen after the stage {' and '.join(stages)}"
-    return Plan(
+    return JobPlan(
         source.name, (str(target),), plain, raw_bytes=_raw_bytes(source.arrays), notes=(note,)
     )
 

@@ -12,7 +12,6 @@ import typer
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.cluster import Cluster
-from gangsaw.tasks.console.dry_run import show_plan
 from gangsaw.tasks.console.output import (
     STOPPED,
     Interrupted,
@@ -20,6 +19,7 @@ from gangsaw.tasks.console.output import (
     job_figures,
     progress_bar,
     rate,
+    show_plan,
     size,
     write_json,
     write_table,

@@ -10,8 +10,7 @@ import typer
 
 from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.cluster import Near
-from gangsaw.tasks.console.dry_run import show_plan
-from gangsaw.tasks.console.output import Last, progress_bar, write_json, write_table
+from gangsaw.tasks.console.output import LastState, progress_bar, show_plan, write_json, write_table
 from gangsaw.tasks.console.panels import panels
 from gangsaw.tasks.console.parts import Again, Shown, StoreSource, TargetChoice
 from gangsaw.tasks.console.table_options import with_export_options
@@ -62,7 +61,7 @@ def decompress(
         cluster.session(job) as client,
         progress_bar("decompress", quiet=shown.no_bar) as show,
     ):
-        last = Last(show)
+        last = LastState(show)
         lost = job(client=client, on_progress=last)
     if shown.as_json:
         write_json({"store": store, "targets": target, "left_out": lost, **last.figures()})

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gangsaw.codecs.core.errors import JobFailed
-from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.cluster import NearOrDevice
 from gangsaw.tasks.console.output import progress_bar, size, write_json, write_table
 from gangsaw.tasks.console.panels import panels
-from gangsaw.tasks.console.parts import AnySource
+from gangsaw.tasks.console.parts import AnySource, Shown
 from gangsaw.tasks.console.table_options import with_source_options
 
 if TYPE_CHECKING:
@@ -38,8 +37,7 @@ def verify(
     cluster: NearOrDevice,
     source: AnySource,
     format_options: Mapping[str, str],
-    as_json: opt.Json = False,
-    quiet: opt.Quiet = False,
+    shown: Shown,
 ) -> None:
     """Check that every chunk is there, whole and decodable; compare with the source.
 
@@ -62,10 +60,10 @@ def verify(
 
     with (
         cluster.session(job) as client,
-        progress_bar("verify", quiet=quiet or as_json) as show,
+        progress_bar("verify", quiet=shown.no_bar) as show,
     ):
         report = job(cluster.device, client, show)
-    if as_json:
+    if shown.as_json:
         write_json({**vars(report), "ok": report.ok})
     else:
         write_table(

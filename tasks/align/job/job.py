@@ -32,7 +32,7 @@ from gangsaw.tasks.align.queries.reading import BATCH_BYTES, batches_of, is_stor
 from gangsaw.tasks.align.search.params import SearchParams
 from gangsaw.tasks.engine import rehearsal
 from gangsaw.tasks.engine.progress import Meter, OnProgress
-from gangsaw.tasks.engine.rehearsal import Plan
+from gangsaw.tasks.engine.rehearsal import JobPlan
 from gangsaw.tasks.engine.tally import job_of
 from gangsaw.tasks.formats.atomic import check_target, whole_files
 from gangsaw.tasks.jobs.parts import Made, Parts, PartsTask, complete
@@ -144,7 +144,7 @@ def align_job(
     watch = _watching(queries, genome)
     opened = open_genome(genome)
     _check_free(target, choice)
-    rehearsal.stop(lambda: Plan(", ".join([*queries, genome]), (target,), format=kind))
+    rehearsal.stop(lambda: JobPlan(", ".join([*queries, genome]), (target,), format=kind))
     with _folder(target, choice) as folder:
         with watch.held(lambda: shutil.rmtree(folder, ignore_errors=True)), can_be_resumed():
             job = _AlignSteps(tuple(queries), opened, params, kind, choice.cuts, folder, client)

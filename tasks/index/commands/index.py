@@ -9,17 +9,18 @@ import typer
 
 from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.cluster import Hosts
-from gangsaw.tasks.console.dry_run import show_plan
 from gangsaw.tasks.console.output import (
     STOPPED,
     Interrupted,
     clock,
     progress_bar,
+    show_plan,
     size,
     write_json,
     write_table,
 )
 from gangsaw.tasks.console.panels import panels
+from gangsaw.tasks.console.parts import Again, Shown
 
 
 @panels
@@ -40,11 +41,9 @@ def index(
         ),
     ] = None,
     cluster: Hosts,
-    resume: opt.Resume = False,
-    overwrite: opt.Overwrite = False,
+    again: Again,
     dry_run: opt.DryRun = False,
-    as_json: opt.Json = False,
-    quiet: opt.Quiet = False,
+    shown: Shown,
 ) -> None:
     """Index the text or the bases of a store, so that search finds patterns in it.
 
@@ -58,18 +57,18 @@ def index(
         index or None,
         variables=variable or (),
         rate=rate,
-        resume=resume,
-        overwrite=overwrite,
+        resume=again.resume,
+        overwrite=again.overwrite,
     )
     if dry_run:
-        show_plan(job, cluster, as_json=as_json)
+        show_plan(job, cluster, as_json=shown.as_json)
         return
-    with cluster.session(job) as client, progress_bar("index", quiet=quiet or as_json) as show:
+    with cluster.session(job) as client, progress_bar("index", quiet=shown.no_bar) as show:
         try:
             done = job(client=client, on_progress=show)
         except KeyboardInterrupt:
             raise Interrupted(STOPPED) from None
-    if as_json:
+    if shown.as_json:
         names = ("store", "arrays", "chunks", "resumed", "stored_bytes", "seconds")
         write_json({name: getattr(done, name) for name in names})
         return

@@ -9,12 +9,12 @@ import typer
 
 from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.cluster import Cluster
-from gangsaw.tasks.console.dry_run import show_plan
 from gangsaw.tasks.console.output import (
     STOPPED,
     Interrupted,
     clock,
     progress_bars,
+    show_plan,
     size,
     time_left,
     write_json,

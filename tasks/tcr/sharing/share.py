@@ -26,7 +26,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine import rehearsal
 from gangsaw.tasks.engine.failure import naming
 from gangsaw.tasks.engine.progress import Meter, OnProgress
-from gangsaw.tasks.engine.rehearsal import Plan
+from gangsaw.tasks.engine.rehearsal import JobPlan
 from gangsaw.tasks.engine.window import Options, run
 from gangsaw.tasks.formats.atomic import check_target, whole_files
 from gangsaw.tasks.store.stamps import Watch
@@ -175,7 +175,7 @@ def share(
     people = individuals(names, None if table is None else Path(table))
     if not (n_rows := sum(store.rows for store in opened)):
         raise BadParams(f"{', '.join(stores)}: no rows")
-    rehearsal.stop(lambda: Plan(", ".join(stores), (str(target),), format="Parquet"))
+    rehearsal.stop(lambda: JobPlan(", ".join(stores), (str(target),), format="Parquet"))
     n_parts = -(-n_rows // PART_ROWS)
     batches = list(runs(opened, RUN_ROWS))
     meter = Meter(len(batches) + 2 * n_parts, on_progress, started)

@@ -16,7 +16,7 @@ from zarr.core.buffer import Buffer
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine import rehearsal
 from gangsaw.tasks.engine.progress import Meter, OnProgress
-from gangsaw.tasks.engine.rehearsal import Plan
+from gangsaw.tasks.engine.rehearsal import JobPlan
 from gangsaw.tasks.engine.tally import job_of
 from gangsaw.tasks.engine.window import Options, run
 from gangsaw.tasks.formats.atomic import check_target, whole_files
@@ -163,10 +163,10 @@ def check_inputs(inputs: Sequence[Input], setup: Setup) -> None:
         raise BadParams("; ".join(problems))
 
 
-def _plan(inputs: Sequence[Input], final: Place, table: Path) -> Plan:
+def _plan(inputs: Sequence[Input], final: Place, table: Path) -> JobPlan:
     note = f"rows, and what they need, are known when the {len(inputs)} files are read"
     names = ", ".join(str(file) for file in inputs)
-    return Plan(names, (str(final), str(table)), notes=(note,))
+    return JobPlan(names, (str(final), str(table)), notes=(note,))
 
 
 def default_table(store: Place) -> Path:
