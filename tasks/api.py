@@ -25,8 +25,10 @@ from gangsaw.tasks.asked import (
 from gangsaw.tasks.clusters import page_of as page_of
 from gangsaw.tasks.clusters import status as status
 from gangsaw.tasks.clusters import workers as workers
+from gangsaw.tasks.engine import rehearsal
 from gangsaw.tasks.engine.pools import checked_device
 from gangsaw.tasks.engine.progress import OnProgress
+from gangsaw.tasks.engine.rehearsal import JobPlan
 from gangsaw.tasks.engine.tally import job_of
 from gangsaw.tasks.engine.window import Options
 from gangsaw.tasks.formats.atomic import published_if
@@ -270,6 +272,7 @@ def verify(
         raise BadParams(f"{listed(asked)} tells of a source: name it by --against")
     whole = replace(wanted, accept_loss=True)  # what a store lacks is told, not raised
     opened = None if against is None else opened_source(against, whole)
+    rehearsal.stop(lambda: JobPlan(str(store), ()))
     how = options_for(device, client)
     run = partial(check, str(store), client=client, options=how, on_progress=on_progress)
     if opened is None:

@@ -8,6 +8,7 @@ Nothing of a codec is imported before it is asked for, and what cannot be import
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import EntryPoint
@@ -92,6 +93,14 @@ def package(name: str) -> str:
 def has_module(name: str, module: str) -> bool:
     """Whether the codec's folder has a module, such as "gpu"; it is not imported."""
     return _has_module(entry_of(name), module)
+
+
+def parameter_names(name: str) -> tuple[str, ...]:
+    """Return the names of a codec's parameters, by its `params.py` alone; none without it."""
+    if not has_module(name, "params"):
+        return ()
+    kind = getattr(import_module(f"{package(name)}.params"), "Params", None)
+    return () if kind is None else tuple(field.name for field in fields(kind))
 
 
 def named_class(name: str) -> type[NamedCodec]:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
+from gangsaw.cluster.config import ADDRESS, ClusterConfig
+from gangsaw.cluster.kinds import KINDS
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.console import options as opt
+from gangsaw.tasks.console.choices import choice
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -22,9 +25,12 @@ WorkersAbove = Annotated[
 ]
 Kind = Annotated[
     str,
-    typer.Option(
+    choice(
         "--cluster",
-        help="local, cuda, slurm, kubernetes, ssh, or the address of a scheduler.",
+        of=KINDS,
+        help="Where workers run, or the address of a scheduler such as tcp://HOST:8786:",
+        default="local",
+        others=lambda value: ADDRESS in value,
     ),
 ]
 SchedulerFile = Annotated[
@@ -38,6 +44,33 @@ Dashboard = Annotated[
 TlsKey = Annotated[str, typer.Option(help="PEM of its key, unless the certificate's holds it.")]
 
 
+Oversubscribe = Annotated[
+    bool,
+    typer.Option("--oversubscribe", help="Start more workers than this machine has room for."),
+]
+PER_CORE, FEW = 2, 4  # workers of a core at most; so many may be anywhere
+
+
+def check_workers(workers: int) -> None:
+    """Raise BadParams for more workers than the cores or the memory of this machine are for."""
+    from gangsaw.tasks.engine.memory import BASE_BYTES, this_process
+
+    cores, _ = ClusterConfig(threads=1).size
+    most = max(FEW, PER_CORE * cores)
+    room = (this_process()["memory_limit"] or 0) // BASE_BYTES
+    advice = "--oversubscribe starts them all the same, --cluster uses other machines"
+    if workers > most:
+        raise BadParams(
+            f"--workers {workers}: this machine has {cores} cores: say {cores}, or {most} at most; "
+            f"{advice}"
+        )
+    if workers > max(1, room):
+        raise BadParams(
+            f"--workers {workers}: each needs {BASE_BYTES >> 20} MiB before its first chunk, and "
+            f"this machine has memory for {room}: say {room} or fewer; {advice}"
+        )
+
+
 @dataclass(frozen=True)
 class Workers:
     """Workers of this machine, one per core unless said."""
@@ -45,6 +78,7 @@ class Workers:
     PANEL: ClassVar[str] = opt.CLUSTER
     workers: opt.Workers = None
     threads: opt.Threads = 0
+    oversubscribe: Oversubscribe = False
     dashboard: Dashboard = False
 
     @property
@@ -52,9 +86,17 @@ class Workers:
         """Whether the work is done in this process."""
         return self.workers == 0
 
+    @property
+    def place(self) -> str:
+        """Where workers run: a kind of cluster, or the address of a scheduler."""
+        return "local"
+
     @contextmanager
-    def session(self) -> Iterator[Client | None]:
-        """Yield a Dask client of such workers, or None to work in this process."""
+    def session(self, job: Callable[[], object] | None = None) -> Iterator[Client | None]:
+        """Yield a Dask client of such workers, or None to work in this process.
+
+        Before any worker starts the job is rehearsed: mistakes do not wait for a cluster.
+        """
         self.check()
         if self.is_here:
             from gangsaw.codecs.core.memory.threads import set_thread_limit
@@ -63,7 +105,10 @@ class Workers:
             yield None
             return
         from gangsaw.tasks import api
+        from gangsaw.tasks.engine.rehearsal import Depth, rehearsed
 
+        if job is not None:
+            rehearsed(job, Depth.CHECK)
         settings = {"workers": self.workers or 0, "threads": self.threads, **self.named()}
         settings["dashboard"] = self.dashboard
         with api.workers(**settings, silent=True) as client:  # type: ignore[arg-type]
@@ -75,6 +120,19 @@ class Workers:
         """Raise BadParams for options that contradict each other."""
         if self.is_here and self.dashboard:
             raise BadParams("--dashboard shows workers: without --workers 0, or with --cluster")
+        if self.place == "local" and not self.oversubscribe:
+            check_workers(self.workers or 0)
+
+    def told(self) -> dict[str, object]:
+        """Return where work would be done, for --dry-run."""
+        self.check()
+        if self.is_here:
+            return {"place": "here", "words": "threads of this process"}
+        if self.place != "local":
+            return {"place": self.place, "words": f"workers of {self.place}"}
+        workers, threads = ClusterConfig(workers=self.workers or 0, threads=self.threads).size
+        words = f"{workers} workers of this machine, {threads} threads each"
+        return {"place": "local", "workers": workers, "threads": threads, "words": words}
 
     def named(self) -> dict[str, object]:
         """Return what else `api.workers` is told."""
@@ -92,6 +150,11 @@ class Hosts(Workers):
     tls_ca_file: TlsCaFile = ""
     tls_cert: TlsCert = ""
     tls_key: TlsKey = ""
+
+    @property
+    def place(self) -> str:
+        """Where workers run: a kind of cluster, or the address of a scheduler."""
+        return self.cluster or self.scheduler or self.scheduler_file or "local"
 
     @property
     def is_named(self) -> bool:
@@ -148,6 +211,12 @@ class Cluster(Hosts):
 
             check_here(self.device)
 
+    @property
+    def place(self) -> str:
+        """Where workers run; there is one for each GPU of this machine."""
+        found = super().place
+        return "cuda" if found == "local" and self.device == "gpu" else found
+
     def named(self) -> dict[str, object]:
         """Return what else `api.workers` is told."""
         return {**super().named(), "device": self.device}
@@ -157,11 +226,11 @@ class Cluster(Hosts):
 class Near(Hosts):
     """This process unless workers are asked for: for short commands without kernels."""
 
-    workers: opt.Workers = 0
+    workers: opt.FewWorkers = 0
 
 
 @dataclass(frozen=True)
 class NearOrDevice(Cluster):
     """As `Near`, on CPUs or GPUs."""
 
-    workers: opt.Workers = 0
+    workers: opt.FewWorkers = 0

@@ -3,31 +3,66 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.options import extents
-from gangsaw.tasks.console.table_options import CHOICES, CODEC
+from gangsaw.tasks.console import choices
+from gangsaw.tasks.console.choices import choice
+from gangsaw.tasks.console.table_options import CODEC
 from gangsaw.tasks.formats import table
+
+if TYPE_CHECKING:
+    from typer.models import OptionInfo
 
 CLUSTER, SOURCE = "Cluster", "Source"
 
-Workers = Annotated[
-    int | None,
-    typer.Option(
+
+def log_all(ctx: typer.Context, wanted: bool) -> bool:
+    """Log what our modules tell, until the command has ended."""
+    if wanted and not ctx.resilient_parsing:
+        log, handler = logging.getLogger("gangsaw"), logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
+        before = log.level, log.propagate
+        log.addHandler(handler)
+        log.setLevel(logging.INFO)
+        log.propagate = False
+
+        def undo() -> None:
+            log.removeHandler(handler)
+            log.level, log.propagate = before
+
+        ctx.call_on_close(undo)
+    return wanted
+
+
+def workers(default: str) -> OptionInfo:
+    """Return the option --workers, with what a command does where it is not given."""
+    info: OptionInfo = typer.Option(
+        "--workers",
         min=0,
-        help="Worker processes on this machine; 0 works in this process, unset is one per core.",
+        help="Worker processes on this machine, jobs, pods or hosts; 0 works in this process. "
+        f"(default: {default})",
+        show_default=False,
         rich_help_panel=CLUSTER,
-    ),
-]
+    )
+    return info
+
+
+Workers = Annotated[int | None, workers("one per core")]
+FewWorkers = Annotated[int | None, workers("0")]
+TwoWorkers = Annotated[int | None, workers("2")]
 Threads = Annotated[
     int,
     typer.Option(
-        min=0, help="Threads of each worker; 0 shares the cores.", rich_help_panel=CLUSTER
+        min=0,
+        help="Threads of each worker; 0 shares the cores among them.",
+        rich_help_panel=CLUSTER,
     ),
 ]
 Scheduler = Annotated[
@@ -39,13 +74,31 @@ Scheduler = Annotated[
 ]
 Device = Annotated[
     str,
-    typer.Option(
-        help="cpu, or gpu: a worker per GPU, or a scheduler's CPU and GPU workers.",
-        rich_help_panel=CLUSTER,
+    choice(
+        of=choices.DEVICES,
+        help="gpu: a worker per GPU, or a scheduler's CPU and GPU workers.",
+        panel=CLUSTER,
     ),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="No progress, neither a bar nor a line a minute.")
+]
+Verbose = Annotated[
+    bool,
+    typer.Option(
+        "--verbose",
+        "-v",
+        help="Log choices, retries and where the time went, to standard error.",
+        callback=log_all,
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print only figures, as JSON.")]
+DryRun = Annotated[
+    bool,
+    typer.Option(
+        "--dry-run", help="Say what would be done, by the same checks; nothing is written."
+    ),
+]
 Resume = Annotated[bool, typer.Option("--resume", help="Finish what an earlier run began.")]
 Overwrite = Annotated[
     bool,
@@ -59,19 +112,21 @@ AcceptExportLoss = Annotated[
 ]
 SourceFormat = Annotated[
     str | None,
-    typer.Option(
+    choice(
         "--format",
-        help=f"{table.names(table.readable())}. (default: by content)",
-        show_default=False,
-        rich_help_panel=SOURCE,
+        of=sorted(kind.name for kind in table.readable()),
+        help="Of the source:",
+        panel=SOURCE,
+        default="by content",
     ),
 ]
 TargetFormat = Annotated[
     str | None,
-    typer.Option(
+    choice(
         "--format",
-        help=f"{table.names(table.writable())}. (default: by suffix)",
-        show_default=False,
+        of=sorted(kind.name for kind in table.writable()),
+        help="Of the target:",
+        default="by suffix",
     ),
 ]
 Variable = Annotated[
@@ -96,7 +151,15 @@ AcceptLoss = Annotated[
     ),
 ]
 
-Codec = Annotated[str, typer.Option(help=CHOICES, rich_help_panel=CODEC)]
+Codec = Annotated[
+    str,
+    choice(
+        of=choices.codecs(),
+        help="auto chooses by content:",
+        panel=CODEC,
+        others=choices.is_codec,
+    ),
+]
 Chunks = Annotated[
     str | None,
     typer.Option(
@@ -113,7 +176,12 @@ Block = Annotated[
 ]
 Param = Annotated[
     list[str] | None,
-    typer.Option(help="Codec parameter NAME=VALUE, repeatable.", rich_help_panel=CODEC),
+    typer.Option(
+        help="Codec parameter NAME=VALUE, repeatable.",
+        metavar="NAME=VALUE",
+        rich_help_panel=CODEC,
+        autocompletion=choices.parameters,
+    ),
 ]
 ParamsFile = Annotated[
     Path | None, typer.Option(help="JSON file of codec parameters.", rich_help_panel=CODEC)

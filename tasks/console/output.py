@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, final
 
 from gangsaw.cluster.dashboard.units import clock as clock
@@ -16,12 +17,16 @@ from gangsaw.cluster.dashboard.units import size as size
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
 
+    from gangsaw.tasks.console.cluster import Workers
     from gangsaw.tasks.engine.progress import OnProgress, Progress
+    from gangsaw.tasks.engine.rehearsal import ArrayPlan, JobPlan
     from gangsaw.tasks.jobs.compress import Summary
 
     StatusOf = Callable[[Progress], str]
 
 
+LINE_SECONDS = 60.0  # between two lines of progress, where no bar can be drawn
+SHOWN = 8  # arrays of a plan that are listed; --json has all
 STOPPED = "interrupted: finished chunks are safe; run the same command with --resume to continue"
 
 
@@ -68,6 +73,28 @@ def write_table(
     console.print(table)
 
 
+@final  # as below
+@dataclass
+class LastState:
+    """Keeps the last state of a job, and hands each on to what shows it."""
+
+    show: OnProgress | None
+    state: Progress | None = None
+
+    def __call__(self, state: Progress) -> None:
+        """Keep and show a state."""
+        self.state = state
+        if self.show is not None:
+            self.show(state)
+
+    def figures(self) -> dict[str, object]:
+        """Return what a job did in all, as far as it told."""
+        if (state := self.state) is None:
+            return {}
+        names = ("raw_bytes", "seconds", "throughput")
+        return {"chunks": state.done, **{name: getattr(state, name) for name in names}}
+
+
 @contextmanager
 def progress_bar(
     title: str, status: str = "starting", *, quiet: bool = False
@@ -81,8 +108,10 @@ def progress_bar(
 
 
 @contextmanager
-def progress_bars(*, quiet: bool = False) -> Iterator[AddBar | None]:
+def progress_bars(*, quiet: bool = False) -> Iterator[AddBar | AddLines | None]:
     """Yield a function that adds a bar below the others, for jobs of several phases.
+
+    Where there is no terminal a line a minute says the same.
 
     It takes a title, a function that describes progress, and the text before its first call.
     """
@@ -91,8 +120,11 @@ def progress_bars(*, quiet: bool = False) -> Iterator[AddBar | None]:
     from rich.progress import Progress as Bar
 
     console = Console(stderr=True)
-    if quiet or not console.is_terminal:
+    if quiet:
         yield None
+        return
+    if not console.is_terminal:
+        yield AddLines()
         return
     columns = (
         TextColumn("{task.description:<10}"),
@@ -127,6 +159,28 @@ class AddBar:
         return show
 
 
+@final
+@dataclass(frozen=True)
+class AddLines:
+    """Writes a line a minute to standard error, where that is a file or a pipe."""
+
+    clock: Callable[[], float] = time.monotonic
+
+    def __call__(self, title: str, status_of: StatusOf, status: str = "starting") -> OnProgress:
+        """Return what writes of a job; the first line comes after a minute."""
+        told = self.clock()
+
+        def show(state: Progress) -> None:
+            nonlocal told
+            if (now := self.clock()) - told >= LINE_SECONDS:
+                told = now
+                step = f"{state.step}  " if state.step else ""
+                sys.stderr.write(f"{title}  {step}{status_of(state)}\n")
+                sys.stderr.flush()
+
+        return show
+
+
 def _bytes_status(state: Progress) -> str:
     of_all = f"/{state.total}" if state.total else ""  # the length of a stream is unknown
     parts = [f"{state.done}{of_all} {'parts' if state.step else 'chunks'}"]
@@ -142,3 +196,76 @@ def time_left(state: Progress) -> list[str]:
     if state.seconds_left is None or state.done >= state.total > 0:
         return []
     return [f"{clock(state.seconds_left)} left"]
+
+
+def show_plan(
+    job: Callable[[], object],
+    cluster: Workers | None,
+    *,
+    as_json: bool,
+    targets: Sequence[str] = (),
+) -> None:
+    """Rehearse a job in this process and print its plan; nothing is written, no cluster started.
+
+    `targets` are named as the user did, where the job knows them by other names.
+    """
+    from gangsaw.tasks.engine.rehearsal import rehearsed
+
+    plan = rehearsed(job)
+    if plan is None:
+        write_json({"dry_run": True}) if as_json else write_table("nothing is left to do", [])
+        return
+    named = tuple(targets) or plan.targets
+    where = {} if cluster is None else cluster.told()
+    if as_json:
+        totals = {"n_chunks": plan.n_chunks, "task_bytes": plan.task_bytes}
+        write_json({"dry_run": True, **asdict(plan), "targets": named, **totals, "cluster": where})
+        return
+    write_table(f"dry run: {plan.source} -> {', '.join(named)}", _rows(plan, where))
+    if len(plan.arrays) == 1:
+        write_table(plan.arrays[0].name or "array", _array(plan.arrays[0]))
+    elif plan.arrays:
+        more = f", the first {SHOWN} of {len(plan.arrays)}" if plan.arrays[SHOWN:] else ""
+        write_table(f"arrays{more}", [_line(array) for array in plan.arrays[:SHOWN]])
+
+
+def _rows(plan: JobPlan, where: dict[str, object]) -> list[tuple[str, str]]:
+    bytes_ = [("bytes", f"{size(plan.raw_bytes)} of samples")] if plan.raw_bytes else []
+    chunks = [("chunks", f"{plan.n_chunks:,}")] if plan.n_chunks else []
+    memory = [("memory", f"{size(plan.task_bytes)} per task at most")] if plan.task_bytes else []
+    workers = [("runs on", str(where["words"]))] if where else []
+    lost = [("left out", item) for item in plan.lost]
+    notes = [("note", note) for note in plan.notes]
+    return [("format", plan.format), *bytes_, *chunks, *memory, *workers, *lost, *notes]
+
+
+def _array(array: ArrayPlan) -> list[tuple[str, str]]:
+    is_growing = 0 in array.shape
+    rows = [("shape", f"{'grows' if is_growing else _by(array.shape)}, {array.dtype}")]
+    if array.chunks:
+        count = f"{array.n_chunks:,} of " if array.n_chunks else ""
+        each = f", {size(array.chunk_bytes)} each" if array.chunk_bytes else ""
+        rows.append(("chunks", f"{count}{_by(array.chunks)}{each}"))
+    if array.codec:
+        rows.append(("codec", array.codec))
+    if params := _summarised(array.codec, array.parameters):
+        rows.append(("parameters", ", ".join(f"{k}={v}" for k, v in params.items())))
+    return rows
+
+
+def _summarised(codec: str, parameters: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the parameters worth showing of a codec of ours, all of another's."""
+    from gangsaw.codecs.core import codec_table
+
+    if codec not in codec_table.names():
+        return parameters
+    usual = codec_table.named_class(codec)().params.to_dict()
+    return codec_table.answer(codec).summary(parameters, usual)
+
+
+def _line(array: ArrayPlan) -> tuple[str, str]:
+    return (array.name, "; ".join(text for _, text in _array(array)[:3]))
+
+
+def _by(extents: Sequence[int]) -> str:
+    return " x ".join(map(str, extents))

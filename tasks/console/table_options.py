@@ -14,11 +14,11 @@ import typer
 from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.options import Option, listed
 from gangsaw.codecs.core.tables import PluginWarning
+from gangsaw.tasks.console.choices import completing
 from gangsaw.tasks.console.panels import ByKeyword
 from gangsaw.tasks.formats import table
 
 CODEC = "Codec"  # the panel of --help
-CHOICES = f"auto (by content), {', '.join(codec_table.names())}, zstd or none."
 
 P = ParamSpec("P")
 
@@ -112,6 +112,7 @@ def _parameter(several: list[Owned], panel: Callable[[str], str]) -> inspect.Par
         show_default=False,
         rich_help_panel=title,
         metavar="|".join(map(str, option.choices)) or None,
+        autocompletion=completing([str(word) for word in option.choices]),
     )
     annotation = Annotated[str | None, shown]
     return inspect.Parameter(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import logging
 import time
 import uuid
 from collections import Counter, defaultdict
@@ -16,6 +17,7 @@ from contextvars import ContextVar
 from functools import wraps
 from typing import ParamSpec, Protocol, TypeAlias, TypeVar
 
+log = logging.getLogger(__name__)
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -76,6 +78,7 @@ class Tally:
     began : seconds since 1970
     progress : of its chunks; None where nothing was told
     workers : that did something
+    spent : seconds of tasks, by what did them
     """
 
     def __init__(self, kind: str, store: str) -> None:
@@ -92,6 +95,7 @@ class Tally:
         self._failures: list[str] = []  # not told
         self._tasks = [0, 0]  # done and to do, of a job that tells of no chunks
         self._map = _Cells()
+        self.spent: dict[Key, float] = defaultdict(float)
 
     @property
     def is_told(self) -> bool:
@@ -154,9 +158,19 @@ class Tally:
 
     def end(self, outcome: str, why: str = "") -> None:
         """It ended: "done", "failed" or "interrupted"."""
+        self._log(outcome)
         if self._send is not None:
             self._failures += [why] if why and why not in self._failures else []
             self._send({**self._message(), "outcome": outcome}, True)
+
+    def _log(self, outcome: str) -> None:
+        """Log where the time went."""
+        self._add(())
+        log.info("%s %s after %.1f s", self.kind, outcome, time.time() - self.began)
+        for (codec, backend, worker), seconds in sorted(self.spent.items()):
+            if seconds:
+                what = codec or self.kind
+                log.info("%.1f s in tasks of %s on %s (%s)", seconds, what, worker, backend)
 
     @property
     def _part(self) -> list[float]:
@@ -164,6 +178,7 @@ class Tally:
 
     def _add(self, amounts: Sequence[float]) -> None:
         part = self._part
+        self.spent[self._codec, self._backend, self._worker] += self._seconds
         part[SECONDS] += self._seconds  # of a task, with the first thing that it did
         self._seconds = 0.0
         for column, amount in enumerate(amounts):

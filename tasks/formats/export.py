@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.options import listed
+from gangsaw.tasks.engine import rehearsal
+from gangsaw.tasks.engine.rehearsal import ArrayPlan, JobPlan
 from gangsaw.tasks.formats.format import ExportOptions, Format, Paths, Work
 from gangsaw.tasks.formats.table import named, names, titles, writable
 from gangsaw.tasks.source import Source
+from gangsaw.tasks.store.dataset.texts import item_bytes
 
 STDOUT = "-"
 ZARR = "zarr"
@@ -42,9 +46,21 @@ def export(
     lost = (*fit.lost, *kind.lost_with(source, wanted))
     if lost and not work.accept_loss:
         raise BadParams(_loss(what, kind, lost))
+    if kind.name != ZARR:
+        rehearsal.stop(lambda: _plan(source, paths, kind, lost, work))
     assert kind.export is not None
     kind.export(source, paths, wanted, work)
     return (*lost, *fit.told)
+
+
+def _plan(source: Source, paths: Paths, kind: Format, lost: tuple[str, ...], work: Work) -> JobPlan:
+    """Return what would be written; BadParams for a target that may not be replaced."""
+    for path in paths:
+        if path != STDOUT and Path(path).exists() and not work.overwrite:
+            raise BadParams(f"{path} exists: give another name, or --overwrite to replace it")
+    arrays = tuple(ArrayPlan(a.name, str(a.dtype), a.shape, a.chunks or ()) for a in source.arrays)
+    raw = sum(math.prod(array.shape) * item_bytes(array) for array in source.arrays)
+    return JobPlan(source.name, paths, arrays, format=kind.title, raw_bytes=raw, lost=lost)
 
 
 def check_store_target(target: str | Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,12 +15,14 @@ from zarr.abc.store import Store
 from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.zarr.block_codec import BlockCodec
+from gangsaw.tasks.engine import rehearsal
 from gangsaw.tasks.engine.progress import Amounts, Meter, OnProgress, Progress
 from gangsaw.tasks.engine.window import Options, check_room
 from gangsaw.tasks.jobs.arrays import ArrayWork, run_arrays
 from gangsaw.tasks.jobs.choice.choose import choose_layout
 from gangsaw.tasks.jobs.device import host_notes, launch_batches
 from gangsaw.tasks.jobs.noted import published
+from gangsaw.tasks.jobs.planned import plan_of
 from gangsaw.tasks.jobs.resume import ArrayRun, can_be_resumed
 from gangsaw.tasks.jobs.transcode import Transcode, ahead_bytes
 from gangsaw.tasks.source import Source, SourceArray
@@ -42,6 +45,8 @@ from gangsaw.tasks.store.state.target import choose_target, write_skeleton
 
 if TYPE_CHECKING:
     from distributed import Client
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -125,6 +130,9 @@ def compress(
     _check_apart(source, final)
     check_room(max(layouts[a.name].peak_bytes(a) for a in source.arrays), client, options)
     place = choose_target(final, skeleton.jobs, resume=resume, overwrite=overwrite)
+    rehearsal.stop(lambda: plan_of(source, target, layouts, skeleton.objects))
+    total = sum(job.n_chunks for job in skeleton.jobs.values())
+    log.info("%d chunks of %d arrays -> %s", total, len(layouts), place.work)
     with published("compress", place, skeleton.jobs) as lease:
         if resume:
             place.work.clean()

@@ -17,8 +17,10 @@ from typing import TYPE_CHECKING
 from zarr.codecs import ZstdCodec
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.engine import rehearsal
 from gangsaw.tasks.engine.progress import OnProgress
 from gangsaw.tasks.jobs.compress import compress
+from gangsaw.tasks.jobs.planned import plan_of_stages
 from gangsaw.tasks.jobs.streams.spool import spool
 from gangsaw.tasks.source import JobStage, Room, Source, Stage, Stream
 from gangsaw.tasks.store.place import Place, open_place
@@ -98,7 +100,8 @@ def staged_at_target(
 
     A source may name another folder for them as `scratch`.
     """
-    if not getattr(source, "stages", ()):
+    stages: tuple[Stage | JobStage, ...] = getattr(source, "stages", ())
+    if not stages:
         yield source
         return
     place = open_place(target, writable=True)
@@ -111,6 +114,7 @@ def staged_at_target(
     if not (place.is_empty or resume or overwrite):
         raise BadParams(f"{place} exists: give another name, or --overwrite to replace it")
 
+    rehearsal.stop(lambda: plan_of_stages(source, target, [stage.name for stage in stages]))
     beside = _beside(place, scratch)
 
     def folder_of(name: str) -> Path:

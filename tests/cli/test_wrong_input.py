@@ -165,7 +165,7 @@ def test_a_scheduler_that_is_not_there(gangsaw: CommandLine, tmp_path: Path, sce
     [
         (
             ("--codec", "jpeg"),
-            "no codec 'jpeg'; there are: auto, gangsaw.bwt, gangsaw.ccsds123, gangsaw.",
+            "--codec must be auto, bwt, ccsds123, dna, ",
         ),
         (("--param", "mode"), "--param must be NAME=VALUE"),
         (("--param", "mode=fast"), "mode must be one of full, reduced, got 'fast'"),

@@ -17,7 +17,7 @@ from typing import Annotated
 
 import typer
 
-from gangsaw.cli import bench, compress, decompress, info, status, verify
+from gangsaw.cli import bench, completion, compress, decompress, info, status, verify
 from gangsaw.cli.table import CommandTable
 from gangsaw.codecs.core.errors import BadParams, GangsawError
 from gangsaw.codecs.core.extras import extras_named
@@ -32,7 +32,6 @@ app = typer.Typer(
     cls=CommandTable,
     help="Compress large science arrays into indexed Zarr stores, on all cores or a Dask cluster.",
     epilog=f"{TRACEBACK} with any command shows where an error came from.",
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
@@ -42,6 +41,7 @@ app.command()(verify.verify)
 app.command()(info.info)
 app.command()(bench.bench)
 app.command()(status.status)
+app.command()(completion.completion)
 
 
 def _version(wanted: bool) -> None:

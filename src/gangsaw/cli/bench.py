@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gangsaw.tasks.console import options as opt
+from gangsaw.tasks.console.choices import DEVICES, choice
 from gangsaw.tasks.console.output import size, write_json, write_table
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def bench(
     ] = None,
     rounds: Annotated[int, typer.Option(min=1, help="Rounds; the table has their medians.")] = 5,
     device: Annotated[
-        str, typer.Option(help="cpu, or gpu: kernels, copies and ceilings instead of peers.")
+        str, choice(of=DEVICES, help="gpu: kernels, copies and ceilings instead of peers.")
     ] = "cpu",
     peers: Annotated[
         bool, typer.Option(help="Measure other compressors that are installed.")

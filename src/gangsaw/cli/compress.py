@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.cluster import Cluster
 from gangsaw.tasks.console.output import (
     STOPPED,
@@ -17,6 +19,7 @@ from gangsaw.tasks.console.output import (
     job_figures,
     progress_bar,
     rate,
+    show_plan,
     size,
     write_json,
     write_table,
@@ -51,6 +54,7 @@ def compress(
     cluster: Cluster,
     source: AnySource,
     format_options: Mapping[str, str],
+    dry_run: opt.DryRun = False,
     shown: Shown,
 ) -> None:
     """Compress a scene, visibilities or an array into a Zarr store.
@@ -72,24 +76,30 @@ def compress(
     is_stream = isinstance(opened, Stream)
     if is_stream and cluster.workers is None and not cluster.is_named:
         cluster = replace(cluster, workers=0)  # this process reads; its threads need no copies
+    job = partial(
+        api.encode,
+        target=target,
+        recipe=recipe,
+        resume=again.resume,
+        overwrite=again.overwrite,
+    )
+
+    def checked() -> Summary:  # by a source of its own: what is read of a stream is gone
+        return job(open_watched(sources, source.options(format_options))[0])
+
+    if dry_run:
+        show_plan(checked, cluster, as_json=shown.as_json, targets=[target])
+        return
+    is_over = is_stream and not getattr(opened, "is_repeatable", False)
     try:
         with (
-            cluster.session() as client,
+            cluster.session(None if is_over else checked) as client,
             progress_bar("compress", quiet=shown.no_bar) as show,
         ):
-            summary = api.encode(
-                opened,
-                target,
-                recipe,
-                device=cluster.device,
-                resume=again.resume,
-                overwrite=again.overwrite,
-                client=client,
-                on_progress=show,
-                watch=watch,
+            summary = job(
+                opened, watch=watch, device=cluster.device, client=client, on_progress=show
             )
     except KeyboardInterrupt:
-        is_over = is_stream and not getattr(opened, "is_repeatable", False)
         raise Interrupted(STREAM_STOPPED if is_over else STOPPED) from None
     if shown.as_json:
         write_json(job_figures(summary))

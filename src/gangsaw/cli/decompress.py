@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Annotated
 
 import typer
 
 from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.cluster import Near
-from gangsaw.tasks.console.output import progress_bar, write_table
+from gangsaw.tasks.console.output import LastState, progress_bar, show_plan, write_json, write_table
 from gangsaw.tasks.console.panels import panels
-from gangsaw.tasks.console.parts import Again, StoreSource, TargetChoice
+from gangsaw.tasks.console.parts import Again, Shown, StoreSource, TargetChoice
 from gangsaw.tasks.console.table_options import with_export_options
 from gangsaw.tasks.formats import table
 
@@ -34,7 +35,8 @@ def decompress(
     again: Again,
     cluster: Near,
     accept_loss: opt.AcceptExportLoss = False,
-    quiet: opt.Quiet = False,
+    dry_run: opt.DryRun = False,
+    shown: Shown,
 ) -> None:
     """Write a store in another format, bit for bit.
 
@@ -42,20 +44,26 @@ def decompress(
     """
     from gangsaw.tasks import api
 
+    job = partial(
+        api.decompress,
+        store,
+        target,
+        options=layout.options(format_options),
+        source=source.options(),
+        overwrite=again.overwrite,
+        resume=again.resume,
+        accept_loss=accept_loss,
+    )
+    if dry_run:
+        show_plan(job, cluster, as_json=shown.as_json, targets=target)
+        return
     with (
-        cluster.session() as client,
-        progress_bar("decompress", quiet=quiet) as show,
+        cluster.session(job) as client,
+        progress_bar("decompress", quiet=shown.no_bar) as show,
     ):
-        lost = api.decompress(
-            store,
-            target,
-            options=layout.options(format_options),
-            source=source.options(),
-            client=client,
-            overwrite=again.overwrite,
-            resume=again.resume,
-            accept_loss=accept_loss,
-            on_progress=show,
-        )
-    if lost and not quiet:
+        last = LastState(show)
+        lost = job(client=client, on_progress=last)
+    if shown.as_json:
+        write_json({"store": store, "targets": target, "left_out": lost, **last.figures()})
+    elif lost and not shown.quiet:
         write_table(", ".join(target), [("left out", ", ".join(lost))])

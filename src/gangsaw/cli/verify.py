@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gangsaw.codecs.core.errors import JobFailed
-from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.cluster import NearOrDevice
 from gangsaw.tasks.console.output import progress_bar, size, write_json, write_table
 from gangsaw.tasks.console.panels import panels
-from gangsaw.tasks.console.parts import AnySource
+from gangsaw.tasks.console.parts import AnySource, Shown
 from gangsaw.tasks.console.table_options import with_source_options
 
 if TYPE_CHECKING:
+    from distributed import Client
+
+    from gangsaw.tasks.engine.progress import OnProgress
     from gangsaw.tasks.jobs.verification.verify import Report
 
 SHOWN = 20  # problems that are listed; --json has all
@@ -35,8 +37,7 @@ def verify(
     cluster: NearOrDevice,
     source: AnySource,
     format_options: Mapping[str, str],
-    as_json: opt.Json = False,
-    quiet: opt.Quiet = False,
+    shown: Shown,
 ) -> None:
     """Check that every chunk is there, whole and decodable; compare with the source.
 
@@ -44,20 +45,25 @@ def verify(
     """
     from gangsaw.tasks import api
 
-    with (
-        cluster.session() as client,
-        progress_bar("verify", quiet=quiet or as_json) as show,
-    ):
-        report = api.verify(
+    def job(
+        device: str = "cpu", client: Client | None = None, on_progress: OnProgress | None = None
+    ) -> Report:
+        return api.verify(
             store,
             against=against or None,
-            device=cluster.device,
+            device=device,
             client=client,
             storage_options=None,
-            on_progress=show,
+            on_progress=on_progress,
             **source.options(format_options).keywords(),
         )
-    if as_json:
+
+    with (
+        cluster.session(job) as client,
+        progress_bar("verify", quiet=shown.no_bar) as show,
+    ):
+        report = job(cluster.device, client, show)
+    if shown.as_json:
         write_json({**vars(report), "ok": report.ok})
     else:
         write_table(

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.console import options as opt
+from gangsaw.tasks.console.choices import choice
 from gangsaw.tasks.console.cluster import Near
-from gangsaw.tasks.console.output import clock, progress_bar, write_json, write_table
+from gangsaw.tasks.console.output import clock, progress_bar, show_plan, write_json, write_table
 from gangsaw.tasks.console.panels import panels
+from gangsaw.tasks.console.parts import Again, Shown
 
 if TYPE_CHECKING:
     from gangsaw.tasks.align.job.job import AlignSummary
     from gangsaw.tasks.align.search.params import SearchParams
 
 STDOUT = "-"
+FORMATS = ("paf", "sam", "blast6")
 
 
 @dataclass(frozen=True)
@@ -74,16 +78,15 @@ def align(
     *,
     format: Annotated[
         str,
-        typer.Option(help="paf, sam or blast6. (default: by suffix, paf)", show_default=False),
+        choice(of=FORMATS, help="Of the target.", default="by suffix, paf"),
     ] = "",
     reported: Reported,
     seeds: SeedOptions,
     scores: ScoreOptions,
     cluster: Near,
-    resume: opt.Resume = False,
-    overwrite: opt.Overwrite = False,
-    as_json: opt.Json = False,
-    quiet: opt.Quiet = False,
+    again: Again,
+    dry_run: opt.DryRun = False,
+    shown: Shown,
 ) -> None:
     """Align queries with a stored genome.
 
@@ -95,14 +98,16 @@ def align(
 
     *queries, genome, target = paths
     params = _params(reported, seeds, scores)
-    choice = AlignChoice(format, resume, overwrite)
-    with cluster.session() as client, progress_bar("align", quiet=quiet or as_json) as show:
-        done = align_job(
-            queries, genome, target, params, choice=choice, client=client, on_progress=show
-        )
+    choice = AlignChoice(format, again.resume, again.overwrite)
+    job = partial(align_job, queries, genome, target, params, choice=choice)
+    if dry_run:
+        show_plan(job, cluster, as_json=shown.as_json)
+        return
+    with cluster.session(job) as client, progress_bar("align", quiet=shown.no_bar) as show:
+        done = job(client=client, on_progress=show)
     if target == STDOUT:
         return
-    if as_json:
+    if shown.as_json:
         write_json(vars(done))
     else:
         write_table(target, _rows(done))

@@ -30,7 +30,9 @@ from gangsaw.tasks.align.job.makers import COUNTS, MakeHits, MakeIndex, MakeText
 from gangsaw.tasks.align.output.formats import FORMATS, format_of
 from gangsaw.tasks.align.queries.reading import BATCH_BYTES, batches_of, is_store
 from gangsaw.tasks.align.search.params import SearchParams
+from gangsaw.tasks.engine import rehearsal
 from gangsaw.tasks.engine.progress import Meter, OnProgress
+from gangsaw.tasks.engine.rehearsal import JobPlan
 from gangsaw.tasks.engine.tally import job_of
 from gangsaw.tasks.formats.atomic import check_target, whole_files
 from gangsaw.tasks.jobs.parts import Made, Parts, PartsTask, complete
@@ -141,6 +143,8 @@ def align_job(
     kind = format_of(target, choice.format)
     watch = _watching(queries, genome)
     opened = open_genome(genome)
+    _check_free(target, choice)
+    rehearsal.stop(lambda: JobPlan(", ".join([*queries, genome]), (target,), format=kind))
     with _folder(target, choice) as folder:
         with watch.held(lambda: shutil.rmtree(folder, ignore_errors=True)), can_be_resumed():
             job = _AlignSteps(tuple(queries), opened, params, kind, choice.cuts, folder, client)
@@ -166,14 +170,8 @@ def _folder(target: str, choice: AlignChoice) -> Iterator[Path]:
         with tempfile.TemporaryDirectory(prefix="gangsaw-align-") as name:
             yield Path(name)
         return
-    check_target(Path(target), overwrite=choice.overwrite or choice.resume)
-    folder = Path(f"{target}.part")
+    folder = _folder_beside(target)
     if folder.exists() and not choice.resume:
-        if not choice.overwrite:
-            raise BadParams(
-                f"{folder} holds what an earlier run began: --resume finishes it, --overwrite "
-                "starts again"
-            )
         shutil.rmtree(folder)
     try:
         yield folder
@@ -182,6 +180,22 @@ def _folder(target: str, choice: AlignChoice) -> Iterator[Path]:
             shutil.rmtree(folder, ignore_errors=True)
         raise
     shutil.rmtree(folder)
+
+
+def _check_free(target: str, choice: AlignChoice) -> None:
+    """Raise BadParams where the target, or what an earlier run began, may not be replaced."""
+    if target == STDOUT:
+        return
+    check_target(Path(target), overwrite=choice.overwrite or choice.resume)
+    if _folder_beside(target).exists() and not (choice.resume or choice.overwrite):
+        raise BadParams(
+            f"{_folder_beside(target)} holds what an earlier run began: --resume finishes it, "
+            "--overwrite starts again"
+        )
+
+
+def _folder_beside(target: str) -> Path:
+    return Path(f"{target}.part")
 
 
 def _identity(path: str) -> str:

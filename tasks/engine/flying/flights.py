@@ -190,6 +190,7 @@ class InFlight(Generic[BatchT, ResultT]):
         if error is not None:
             failed, undone = undone[0], undone[1:]
             if error.passing:
+                log.info("tried again: %s", error)
                 self.alone.append(failed)
             else:
                 self.failed.append(error)

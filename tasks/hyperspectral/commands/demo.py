@@ -45,7 +45,7 @@ SEED = 123
 class Two(Workers):
     """Two workers of a thread unless said."""
 
-    workers: opt.Workers = WORKERS
+    workers: opt.TwoWorkers = WORKERS
     threads: opt.Threads = 1
 
 

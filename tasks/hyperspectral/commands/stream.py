@@ -9,6 +9,7 @@ import typer
 
 from gangsaw.codecs.core.errors import BadParams, ChunkError
 from gangsaw.tasks.console import options as opt
+from gangsaw.tasks.console.choices import choice
 
 app = typer.Typer(
     help="Read and write stand-alone CCSDS-123 files.\n\n"
@@ -27,8 +28,12 @@ BitDepth = Annotated[
 def decode(
     source: Annotated[Path, typer.Argument(help="CCSDS-123 file with its header.")],
     target: Annotated[Path, typer.Argument(help="ENVI header or data file to write.")],
-    interleave: Annotated[str, typer.Option(help="Of the ENVI file: bsq, bil or bip.")] = "bsq",
-    byte_order: Annotated[str, typer.Option(help="Of the ENVI file: little or big.")] = "little",
+    interleave: Annotated[
+        str, choice(of=("bsq", "bil", "bip"), help="Order of the axes of the ENVI file.")
+    ] = "bsq",
+    byte_order: Annotated[
+        str, choice(of=("little", "big"), help="Of the samples of the ENVI file.")
+    ] = "little",
     max_bytes: Annotated[
         int | None,
         typer.Option(

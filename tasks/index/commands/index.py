@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -13,11 +14,13 @@ from gangsaw.tasks.console.output import (
     Interrupted,
     clock,
     progress_bar,
+    show_plan,
     size,
     write_json,
     write_table,
 )
 from gangsaw.tasks.console.panels import panels
+from gangsaw.tasks.console.parts import Again, Shown
 
 
 @panels
@@ -38,10 +41,9 @@ def index(
         ),
     ] = None,
     cluster: Hosts,
-    resume: opt.Resume = False,
-    overwrite: opt.Overwrite = False,
-    as_json: opt.Json = False,
-    quiet: opt.Quiet = False,
+    again: Again,
+    dry_run: opt.DryRun = False,
+    shown: Shown,
 ) -> None:
     """Index the text or the bases of a store, so that search finds patterns in it.
 
@@ -49,21 +51,24 @@ def index(
     """
     from gangsaw.tasks.index.stored.job import index_job
 
-    with cluster.session() as client, progress_bar("index", quiet=quiet or as_json) as show:
+    job = partial(
+        index_job,
+        store,
+        index or None,
+        variables=variable or (),
+        rate=rate,
+        resume=again.resume,
+        overwrite=again.overwrite,
+    )
+    if dry_run:
+        show_plan(job, cluster, as_json=shown.as_json)
+        return
+    with cluster.session(job) as client, progress_bar("index", quiet=shown.no_bar) as show:
         try:
-            done = index_job(
-                store,
-                index or None,
-                variables=variable or (),
-                rate=rate,
-                client=client,
-                resume=resume,
-                overwrite=overwrite,
-                on_progress=show,
-            )
+            done = job(client=client, on_progress=show)
         except KeyboardInterrupt:
             raise Interrupted(STOPPED) from None
-    if as_json:
+    if shown.as_json:
         names = ("store", "arrays", "chunks", "resumed", "stored_bytes", "seconds")
         write_json({name: getattr(done, name) for name in names})
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
@@ -109,11 +110,12 @@ def search(
         wanted = patterns_of(
             patterns or (), sought.file, in_hex=sought.in_hex, escaped=sought.escapes
         )
+        named = {"index": index or None, "variable": variable}
         with (
-            cluster.session() as client,
+            cluster.session(partial(open_search, store, **named)) as client,
             progress_bar("search", quiet=quiet or as_json) as show,
         ):
-            opened = open_search(store, index=index or None, variable=variable, client=client)
+            opened = open_search(store, **named, client=client)
             n = _search(opened, wanted, shown, show, as_json=as_json)
     if not n:
         raise typer.Exit(NONE_FOUND)

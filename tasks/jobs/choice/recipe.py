@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.suits import ArrayFacts
+from gangsaw.codecs.core.suits import ArrayFacts, Grade
 from gangsaw.tasks.jobs.choice.choose import (
     GENERAL_CODEC,
     Choice,
@@ -16,6 +17,7 @@ from gangsaw.tasks.jobs.choice.choose import (
     chunks_of,
     configured,
     facts_of,
+    grade,
     named,
 )
 from gangsaw.tasks.source import Source, SourceArray
@@ -25,6 +27,12 @@ from gangsaw.tasks.store.layout import ChunkChoice, CodecChoice, check_axes, che
 if TYPE_CHECKING:
     from distributed import Client
 
+log = logging.getLogger(__name__)
+REASONS = {
+    Grade.GENERAL: "is for such dtypes and axes",
+    Grade.PROVEN: "suits a sample",
+    Grade.MADE_FOR: "is made for it",
+}
 PLAIN = "zstd"  # the one codec that is not of the table and may be named
 
 
@@ -67,7 +75,10 @@ class Recipe:
         choices = [self._choice(array, of) for array, of in pairs]
         self._check_taken(source.arrays, choices)
         rows = zip(source.arrays, facts, choices, strict=True)
-        return {array.name: self._codec(array, of, choice) for array, of, choice in rows}
+        found = {array.name: self._codec(array, of, choice) for array, of, choice in rows}
+        if log.isEnabledFor(logging.INFO):
+            _tell(source.arrays, facts, choices, by_user=self.codec != "auto")
+        return found
 
     def _choice(self, array: SourceArray, facts: ArrayFacts) -> Choice:
         if self.codec == "auto":
@@ -98,6 +109,21 @@ class Recipe:
                 raise BadParams(f"no array takes --{flag}, an option of {owners}: {where}")
         if (self.params or self.block is not None) and not ours:
             raise BadParams(f"no array takes codec parameters or a block: {where}")
+
+
+def _tell(
+    arrays: Sequence[SourceArray],
+    facts: Sequence[ArrayFacts],
+    choices: Sequence[Choice],
+    *,
+    by_user: bool,
+) -> None:
+    """Log what stores each array, and how the codecs suit it."""
+    for array, of, choice in zip(arrays, facts, choices, strict=True):
+        grades = {name: grade(name, of) for name in codec_table.answers()}
+        able = [f"{n} {REASONS[g]}" for n, g in grades.items() if g > Grade.ON_REQUEST]
+        why = "as you said" if by_user else "; ".join(able) or "no codec is for such content"
+        log.info("%s: %s", _target_of(array, choice), why)
 
 
 def _option_names(choice: Choice) -> set[str]:

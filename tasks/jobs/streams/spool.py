@@ -22,6 +22,7 @@ from zarr.core.buffer import Buffer, default_buffer_prototype
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.engine import rehearsal
 from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.engine.tally import at
 from gangsaw.tasks.engine.window import Options, run
@@ -31,6 +32,7 @@ from gangsaw.tasks.jobs.choice.choose import choose_layout
 from gangsaw.tasks.jobs.compress import Summary, check_codecs
 from gangsaw.tasks.jobs.device import COPIES, device_of_most, host_notes
 from gangsaw.tasks.jobs.noted import published
+from gangsaw.tasks.jobs.planned import plan_of
 from gangsaw.tasks.jobs.resume import can_be_resumed
 from gangsaw.tasks.jobs.streams.growing import GrowingArray, StepBatch, StepDone
 from gangsaw.tasks.jobs.streams.regroup import Backlog, regrouped, row_bytes, sampled
@@ -141,6 +143,7 @@ def spool(
         {n: objects[f"{n}/{METADATA}"].to_bytes() for n in layouts}, parts, options
     )
     place = begun or choose_target(final, jobs, resume=resume, overwrite=overwrite)
+    rehearsal.stop(lambda: plan_of(stream, target, layouts, objects))
     meter = Meter(0, on_progress, started)
     with published("compress", place, jobs):
         _write_begin(place, objects, jobs, origins)
@@ -211,16 +214,15 @@ def _known_summary(
     options: Options | None,
 ) -> Summary:
     """Return the summary of a store that an earlier run finished."""
-    read = {name: work.get(f"{name}/{METADATA}") for name in manifests}
-    found = {name: data.to_bytes() for name, data in read.items() if data is not None}
-    shapes = [json.loads(data)["shape"] for data in found.values()]
+    read = ((name, work.get(f"{name}/{METADATA}")) for name in manifests)
+    found = {name: data.to_bytes() for name, data in read if data is not None}
     chunks = sum(len(records.rows) for records in manifests.values())
     return Summary(
         store=store,
         arrays=tuple(manifests),
         chunks=chunks,
         resumed=chunks,
-        samples=sum(map(math.prod, shapes)),
+        samples=sum(math.prod(json.loads(data)["shape"]) for data in found.values()),
         raw_bytes=sum(records.raw_bytes for records in manifests.values()),
         stored_bytes=sum(records.stored_bytes for records in manifests.values()),
         run_bytes=0,
@@ -240,10 +242,8 @@ def _rows(array: Description, chunks: ChunkChoice) -> int:
 def _sample(stream: Stream, rows: Mapping[str, Backlog], lengths: Mapping[str, int]) -> StreamHead:
     """Return a source of one chunk per array, its samples repeated where there are fewer so far."""
     arrays = tuple(
-        MemoryArray(
-            rows[array.name].sample(lengths[array.name]), array.dims, array.name, array.attrs
-        )
-        for array in stream.arrays
+        MemoryArray(rows[a.name].sample(lengths[a.name]), a.dims, a.name, a.attrs)
+        for a in stream.arrays
     )
     return StreamHead(stream.name, arrays, stream.coords, stream.attrs)
 
@@ -321,8 +321,8 @@ def _unchanged(done: StepDone) -> Records:
 def _task(arrays: Sequence[GrowingArray]) -> ArraysTask[range, StepDone]:
     peak = max(array.peak_bytes for array in arrays)
     carried = max(array.step_bytes for array in arrays)
-    on_device = peak + COPIES * carried
-    return ArraysTask("compress", peak, 1, on_device, waits=True, carried_bytes=carried)
+    most = peak + COPIES * carried  # on a device
+    return ArraysTask("compress", peak, 1, most, waits=True, carried_bytes=carried)
 
 
 class _StreamMeter:

@@ -10,6 +10,7 @@ import typer
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.options import listed
 from gangsaw.tasks.console import options as opt
+from gangsaw.tasks.console.choices import choice
 from gangsaw.tasks.console.output import progress_bar, write_table
 from gangsaw.tasks.engine.progress import OnProgress
 from gangsaw.tasks.reads.files.settings import ORDERS, Settings
@@ -29,7 +30,7 @@ def bin_reads(
         ),
     ],
     order: Annotated[
-        str, typer.Option(help="bins, or sorted also by places in a consensus.", metavar="ORDER")
+        str, choice(of=ORDERS[1:], help="bins, or sorted also by places in a consensus.")
     ] = "bins",
     mates: Annotated[
         str, typer.Option(help="FASTQ for second mates; without it mates alternate in OUT.")
@@ -47,8 +48,6 @@ def bin_reads(
     *sources, out = paths
     if not 1 <= len(sources) <= MOST_SOURCES:
         raise BadParams("name one or two sources and then the target (see gangsaw bin --help)")
-    if order not in ORDERS[1:]:
-        raise BadParams(f"--order must be {listed(ORDERS[1:], 'or')}, got {order!r}")
     targets = (out, mates) if mates else (out,)
     if all(map(_is_fastq, targets)):
         with progress_bar("bin", quiet=quiet) as show:

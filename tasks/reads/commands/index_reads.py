@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from gangsaw.tasks.console import options as opt
+from gangsaw.tasks.console.choices import completing
 from gangsaw.tasks.console.output import progress_bar, write_table
 
 
@@ -17,6 +18,7 @@ def index_reads(
         typer.Argument(
             help="names (by which reads are found), or bins (by signatures of sequences).",
             metavar="names|bins",
+            autocompletion=completing(("names", "bins")),
         ),
     ] = "names",
     overwrite: opt.Overwrite = False,

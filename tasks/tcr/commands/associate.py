@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -69,14 +70,13 @@ def associate(
         from gangsaw.tasks.tcr.statistics.plots import check_folder
 
         check_folder(plots, overwrite=overwrite)
+    run = partial(job, counts, table, nu=_limits("--nu", nu), pi=_limits("--pi", pi))
     with (
-        cluster.session() as client,
+        cluster.session(run) as client,
         progress_bars(quiet=printed.no_bars) as add,
     ):
         bars = None if add is None else _bars(add)
-        found = job(
-            counts, table, nu=_limits("--nu", nu), pi=_limits("--pi", pi), client=client, bars=bars
-        )
+        found = run(client=client, bars=bars)
     if plots is not None:
         from gangsaw.tasks.tcr.statistics.plots import write_plots
 

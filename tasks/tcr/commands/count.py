@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.cluster import Cluster
 from gangsaw.tasks.console.output import (
     STOPPED,
     Interrupted,
     clock,
     progress_bars,
+    show_plan,
     size,
     time_left,
     write_json,
@@ -40,6 +43,7 @@ def count(
     rows: tcr.RowOptions,
     store: tcr.CountsTarget,
     cluster: Cluster,
+    dry_run: opt.DryRun = False,
     printed: tcr.Printed,
 ) -> None:
     """Count the recombination paths that lead to every CDR3 of some repertoires.
@@ -57,15 +61,14 @@ def count(
     setup = setup_of(genes, paths, rows, store.chunk)
     if not rows.keep_going:
         job.check_inputs(inputs, setup)  # mistakes should not wait for a cluster
+    choice = job.CountChoice(rows.dropped, store.resume, store.overwrite, rows.keep_going)
+    run = partial(job.count_repertoires, inputs, target, setup, choice=choice)
+    if dry_run:
+        show_plan(run, cluster, as_json=printed.as_json)
+        return
     try:
-        with cluster.session() as client, progress_bars(quiet=printed.no_bars) as bar:
-            summary = job.count_repertoires(
-                inputs,
-                target,
-                setup,
-                choice=job.CountChoice(
-                    rows.dropped, store.resume, store.overwrite, rows.keep_going
-                ),
+        with cluster.session(run) as client, progress_bars(quiet=printed.no_bars) as bar:
+            summary = run(
                 client=client,
                 options=api.options_for(cluster.device, client),
                 progress=job.PhaseProgress(

@@ -11,6 +11,7 @@ import typer
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.console import options as opt
+from gangsaw.tasks.console.choices import choice, completing
 
 if TYPE_CHECKING:
     from gangsaw.tasks.tcr.cleaning.clean import Anchors, Limits
@@ -43,7 +44,10 @@ class Genes:
     locus: Annotated[
         str,
         typer.Option(
-            help="TRA, TRB, TRG or TRD; only one is counted at once. (germline: IGH, IGK, IGL, too)"
+            metavar="LOCUS",
+            help="TRA, TRB, TRG or TRD, of which one is counted at once; gangsaw tcr germline also "
+            "lists IGH, IGK and IGL.",
+            autocompletion=completing(("TRA", "TRB", "TRG", "TRD")),
         ),
     ] = "TRB"
     species: Annotated[
@@ -92,7 +96,7 @@ class Paths:
     """Which paths are counted."""
 
     PANEL: ClassVar[str] = "Model"
-    model: Annotated[str, typer.Option(help="dp1, dp2 or both.")] = "both"
+    model: Annotated[str, choice(of=("dp1", "dp2", "both"), help="What is counted.")] = "both"
     strands: Annotated[
         int, typer.Option(min=1, max=2, help="dp2: strands of a palindrome that can be cut.")
     ] = 1
@@ -143,12 +147,12 @@ class RowOptions:
     ] = None
     ambiguous: Annotated[
         str,
-        typer.Option(help="drop or first: a call of several genes whose CDR3 parts differ."),
+        choice(of=("drop", "first"), help="Of a call of several genes whose CDR3 parts differ."),
     ] = "drop"
     unknown_allele: Annotated[
         str,
-        typer.Option(
-            help="drop or gene: an allele that the germline lacks, of a gene that it has."
+        choice(
+            of=("drop", "gene"), help="Of an allele that the germline lacks, of a gene that it has."
         ),
     ] = "drop"
     max_length: Annotated[
@@ -174,7 +178,7 @@ class RowOptions:
         ),
     ] = False
     codons: Annotated[
-        str, typer.Option(help="cys, both or any: codons that a junction must have to be one.")
+        str, choice(of=("cys", "both", "any"), help="Codons that a junction must have to be one.")
     ] = "cys"
     dropped: Annotated[
         Path | None,
@@ -241,8 +245,9 @@ class Columns:
     ] = None
     counts: Annotated[
         str,
-        typer.Option(
-            help="int64 refuses counts beyond 2^63 - 1, float64 rounds beyond 2^53, text is exact."
+        choice(
+            of=("int64", "float64", "text"),
+            help="int64 refuses counts beyond 2^63 - 1, float64 rounds beyond 2^53, text is exact.",
         ),
     ] = "int64"
 

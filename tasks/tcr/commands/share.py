@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -46,18 +47,12 @@ def share(
 
     with extras_named():
         from gangsaw.tasks.tcr.sharing.share import share as job
+    run = partial(job, counts, target, table=individuals, overwrite=overwrite)
     with (
-        cluster.session() as client,
+        cluster.session(run) as client,
         progress_bar("share", quiet=printed.no_bars) as show,
     ):
-        found = job(
-            counts,
-            target,
-            table=individuals,
-            client=client,
-            overwrite=overwrite,
-            on_progress=show,
-        )
+        found = run(client=client, on_progress=show)
     if printed.as_json:
         write_json(found.to_dict())
     else:

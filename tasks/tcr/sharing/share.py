@@ -23,8 +23,10 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.engine import rehearsal
 from gangsaw.tasks.engine.failure import naming
 from gangsaw.tasks.engine.progress import Meter, OnProgress
+from gangsaw.tasks.engine.rehearsal import JobPlan
 from gangsaw.tasks.engine.window import Options, run
 from gangsaw.tasks.formats.atomic import check_target, whole_files
 from gangsaw.tasks.store.stamps import Watch
@@ -173,6 +175,7 @@ def share(
     people = individuals(names, None if table is None else Path(table))
     if not (n_rows := sum(store.rows for store in opened)):
         raise BadParams(f"{', '.join(stores)}: no rows")
+    rehearsal.stop(lambda: JobPlan(", ".join(stores), (str(target),), format="Parquet"))
     n_parts = -(-n_rows // PART_ROWS)
     batches = list(runs(opened, RUN_ROWS))
     meter = Meter(len(batches) + 2 * n_parts, on_progress, started)

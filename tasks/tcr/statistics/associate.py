@@ -24,7 +24,9 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.engine import rehearsal
 from gangsaw.tasks.engine.progress import Meter, OnProgress
+from gangsaw.tasks.engine.rehearsal import JobPlan
 from gangsaw.tasks.engine.window import Options, run
 from gangsaw.tasks.engine.work import Task
 from gangsaw.tasks.store.stamps import Watch, all_stamps, file_stamps
@@ -137,6 +139,7 @@ def associate(
     watch = Watch.by(lambda: all_stamps(opened) | file_stamps(table))
     individuals = check_table(table, opened)
     columns = path_columns(opened[0], nu, pi)
+    rehearsal.stop(lambda: JobPlan(str(table), ()))
     with temporary_folder(table) as folder:
         job = _Passes(opened, table.absolute(), columns, folder, client, options, bars)
         with watch.held():

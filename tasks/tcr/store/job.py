@@ -14,7 +14,9 @@ from zarr.abc.store import Store
 from zarr.core.buffer import Buffer
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.engine import rehearsal
 from gangsaw.tasks.engine.progress import Meter, OnProgress
+from gangsaw.tasks.engine.rehearsal import JobPlan
 from gangsaw.tasks.engine.tally import job_of
 from gangsaw.tasks.engine.window import Options, run
 from gangsaw.tasks.formats.atomic import check_target, whole_files
@@ -128,6 +130,7 @@ def count_repertoires(
     reading = _reading_job(inputs, setup)
     place = choose_target(final, {FIRST: reading}, resume=choice.resume, overwrite=choice.overwrite)
     check_target(table, overwrite=choice.replaces_table)
+    rehearsal.stop(lambda: _plan(inputs, final, table))
     job = _Phases(inputs, setup, place, reading, choice, client, options or Options())
     staged, n_counted, read_seconds = place.work / FIRST, 0, 0.0
     with leased(place.work, FIRST):
@@ -158,6 +161,12 @@ def check_inputs(inputs: Sequence[Input], setup: Setup) -> None:
             problems.append(str(error))
     if problems:
         raise BadParams("; ".join(problems))
+
+
+def _plan(inputs: Sequence[Input], final: Place, table: Path) -> JobPlan:
+    note = f"rows, and what they need, are known when the {len(inputs)} files are read"
+    names = ", ".join(str(file) for file in inputs)
+    return JobPlan(names, (str(final), str(table)), notes=(note,))
 
 
 def default_table(store: Place) -> Path:

@@ -83,8 +83,8 @@ def test_options_reach_the_store(gangsaw: CommandLine, tmp_path: Path) -> None:
     ("options", "said"),
     [
         (("--model", "dp3"), "model must be dp1, dp2 or both"),
-        (("--ambiguous", "any"), "on_ambiguous"),
-        (("--codons", "x"), "anchors must be any, cys, both"),
+        (("--ambiguous", "any"), "--ambiguous must be drop or first"),
+        (("--codons", "x"), "--codons must be cys, both or any"),
         (("--locus", "TRX"), "locus must be one of"),
         (("--column", "junction"), "--column must be ROLE=NAME"),
         (("--column", "junction=nt"), "nt"),

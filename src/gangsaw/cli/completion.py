@@ -1,0 +1,37 @@
+"""gangsaw completion."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.options import listed
+from gangsaw.tasks.console.choices import completing
+
+SHELLS = ("bash", "zsh", "fish")
+PROGRAM, VARIABLE = "gangsaw", "_GANGSAW_COMPLETE"
+NO_FILES = " --no-files"  # of typer's script for fish: most of our arguments are files
+
+
+def completion(
+    shell: Annotated[
+        str,
+        typer.Argument(
+            help="Shell that reads it.",
+            metavar="|".join(SHELLS),
+            autocompletion=completing(SHELLS),
+        ),
+    ],
+) -> None:
+    """Print what a shell reads to complete commands, options and their values.
+
+    Example: gangsaw completion bash >> ~/.bashrc
+    """
+    from typer.completion import get_completion_script  # type: ignore[attr-defined]
+
+    if shell not in SHELLS:
+        raise BadParams(f"shell must be {listed(SHELLS, 'or')}, got {shell!r}")
+    script = get_completion_script(prog_name=PROGRAM, complete_var=VARIABLE, shell=shell)
+    typer.echo(script.replace(NO_FILES, ""))

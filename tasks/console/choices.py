@@ -1,0 +1,97 @@
+"""Options that take one of a few words: listed in the help, completed by the shell, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import typer
+
+from gangsaw.codecs.core import codec_table
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.options import listed
+
+if TYPE_CHECKING:
+    from typer.models import OptionInfo
+
+    Complete = Callable[[str], list[str]]
+
+WIDEST = 28  # of 80 characters, for a list before the help; a longer one goes into it
+DEVICES = ("cpu", "gpu")
+
+
+def choice(
+    *flags: str,
+    of: Iterable[str],
+    help: str,
+    panel: str | None = None,
+    default: str = "",
+    others: Callable[[str], bool] | None = None,
+) -> OptionInfo:
+    """Return an option whose value is one of some words.
+
+    Parameters
+    ----------
+    flags : of the option; none where it is called as the parameter
+    of : the words
+    help : a sentence, to which a long list is added
+    panel : of the help
+    default : in words, where what is shown is not the parameter's own
+    others : whether another value is taken, which is checked later
+    """
+    words = tuple(of)
+    joined = "|".join(words)
+    is_short = len(joined) <= WIDEST
+    texts = [help, *([] if is_short else [f"{listed(words, 'or')}."])]
+    info: OptionInfo = typer.Option(
+        *flags,
+        help=" ".join([*texts, *([f"(default: {default})"] if default else [])]),
+        metavar=joined if is_short else "NAME",
+        show_default=not default,
+        rich_help_panel=panel,
+        autocompletion=completing(words),
+        callback=_checking(words, others),
+    )
+    return info
+
+
+def completing(words: Sequence[str]) -> Complete:
+    """Return what completes these words."""
+
+    def complete(incomplete: str) -> list[str]:
+        return [word for word in words if word.startswith(incomplete)]
+
+    return complete
+
+
+def codecs() -> tuple[str, ...]:
+    """Return what --codec takes, as short as it may be written."""
+    names = (name.removeprefix(codec_table.PREFIX) for name in codec_table.names())
+    return ("auto", *names, "zstd", "none")
+
+
+def is_codec(name: str) -> bool:
+    """Whether that is a codec by its full name."""
+    return codec_table.full_name(name) in codec_table.names()
+
+
+def parameters(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Complete NAME= of --param: parameters of the codec that is named, else of all."""
+    named = codec_table.full_name(str(ctx.params.get("codec") or "auto"))
+    wanted = [named] if named in codec_table.names() else codec_table.names()
+    found = {f"{name}=" for codec in wanted for name in codec_table.parameter_names(codec)}
+    return sorted(name for name in found if name.startswith(incomplete))
+
+
+def _checking(
+    words: Sequence[str], others: Callable[[str], bool] | None
+) -> Callable[[typer.Context, typer.CallbackParam, str | None], str | None]:
+    """Return what refuses a value that is none of the words, before the command begins."""
+
+    def check(ctx: typer.Context, param: typer.CallbackParam, value: str | None) -> str | None:
+        if not value or value in words or ctx.resilient_parsing or (others and others(value)):
+            return value
+        flag = max(param.opts, key=len)
+        raise BadParams(f"{flag} must be {listed(words, 'or')}, got {value!r}")
+
+    return check

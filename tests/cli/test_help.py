@@ -1,0 +1,112 @@
+"""The help of every command: examples, help of each option, one wording, no contradictions."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import typer
+from typer import rich_utils
+from typer.testing import CliRunner
+
+from gangsaw.cli.app import app
+
+# options that mean something else in some commands
+APART = {
+    "--help",
+    "--size",
+    "--index",
+    "--format",
+    "--order",
+    "--variable",
+    "--overwrite",
+    "--accept-loss",
+    "--interleaved",
+    "--interleave",
+    "--byte-order",
+    "--bit-depth",
+    "--device",
+    "--max-n",
+    "--nu",
+    "--pi",
+    "--name",
+    "--mode",
+}
+DEFAULT = re.compile(r"\s*\(default: [^)]*\)")
+
+
+def commands(found: Any = None, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+    """Every command with its path, those of groups, too."""
+    found = typer.main.get_command(app) if found is None else found
+    if not hasattr(found, "list_commands"):
+        yield " ".join(path), found
+        return
+    context = typer.Context(found)
+    for name in found.list_commands(context):
+        yield from commands(found.get_command(context, name), (*path, name))
+
+
+COMMANDS = dict(commands())
+GIVEN = [
+    pytest.param(name, command, id=name.replace(" ", "-")) for name, command in COMMANDS.items()
+]
+
+
+def options(command: Any) -> list[Any]:
+    return [one for one in command.params if one.param_type_name == "option"]
+
+
+def test_all_are_walked() -> None:
+    assert {"compress", "extract", "tcr count", "stream encode", "completion"} <= COMMANDS.keys()
+
+
+@pytest.mark.parametrize(("name", "command"), GIVEN)
+def test_there_is_an_example(name: str, command: Any) -> None:
+    assert re.search(rf"Examples?: gangsaw {name} ", command.help), command.help
+
+
+@pytest.mark.parametrize(("name", "command"), GIVEN)
+def test_everything_has_help(name: str, command: Any) -> None:
+    for one in command.params:
+        assert one.help, (name, one.name)
+        assert one.help.rstrip()[-1] in ".)", (name, one.name, one.help)
+
+
+@pytest.mark.parametrize(("name", "command"), GIVEN)
+def test_defaults_agree_with_the_words(name: str, command: Any) -> None:
+    """What says in words what is done without it shows no other default beside."""
+    for one in options(command):
+        says = bool(re.search(r"\(default:|\bunset\b|\bnot given\b", one.help))
+        shows = bool(one.show_default) and one.default not in (None, "", False, [], ())
+        assert not (says and shows), (name, one.opts, one.help, one.default)
+
+
+def test_an_option_has_one_wording() -> None:
+    wordings: dict[str, set[str]] = defaultdict(set)
+    for command in COMMANDS.values():
+        for one in options(command):
+            wordings[one.opts[0]].add(DEFAULT.sub("", one.help))
+    several = {flag: texts for flag, texts in wordings.items() if len(texts) > 1}
+    assert several.keys() <= APART, {f: several[f] for f in several.keys() - APART}
+
+
+@pytest.mark.parametrize(("name", "command"), GIVEN)
+def test_values_that_are_listed_are_taken(name: str, command: Any) -> None:
+    """A default is one of the words that the help lists."""
+    for one in options(command):
+        words = (one.metavar or "").split("|")
+        if len(words) > 1 and one.default is not None:
+            assert one.default in (*words, ""), (name, one.opts)
+
+
+@pytest.mark.parametrize(("name", "command"), GIVEN)
+def test_help_fits_into_80_columns(
+    name: str, command: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rich_utils, "MAX_WIDTH", 80)
+    text = CliRunner().invoke(app, [*name.split(), "--help"]).output
+    assert max(map(len, text.splitlines())) <= 80
+    assert "…" not in text  # what is cut off
