@@ -15,6 +15,8 @@ from gangsaw.codecs.visibility.dense.coding import gpu_decode as dense_decode
 from gangsaw.codecs.visibility.fast import cpu as fast
 from gangsaw.codecs.visibility.fast import gpu_decode as fast_decode
 from gangsaw.codecs.visibility.fast import gpu_encode as fast_encode
+from gangsaw.codecs.visibility.integers import cpu as integers
+from gangsaw.codecs.visibility.integers.sample import sampled_words, signs_of
 from gangsaw.codecs.visibility.lanes.gpu_table import has_kernel, word_bytes
 from gangsaw.codecs.visibility.lanes.table import Lanes
 from gangsaw.codecs.visibility.memory import decoder_device_bytes, encoder_device_bytes
@@ -38,11 +40,17 @@ def takes(block: DeviceArray, params: Params) -> bool:
     return has_kernel(block)
 
 
+def takes_dense(block: DeviceArray, params: Params) -> bool:
+    """Whether kernels take a block to encode: blocks that may hold integers the host encodes."""
+    is_real = block.dtype.kind == "f"
+    return takes(block, params) and not (is_real and signs_of(sampled_words(block)).any)
+
+
 BACKEND = DeviceBackend(
     cpu.BACKEND,
     {
         fast.KIND: DeviceEncoder(fast_encode.encode_blocks, encoder_bytes, takes),
-        narrow.KIND: DeviceEncoder(gpu_narrow.encode_blocks, encoder_bytes, takes),
+        integers.KIND: DeviceEncoder(gpu_narrow.encode_blocks, encoder_bytes, takes_dense),
     },
     {
         raw.KIND: DeviceDecoder(gpu_raw.decode_blocks, decoder_bytes, takes),

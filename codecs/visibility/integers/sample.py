@@ -1,0 +1,113 @@
+"""Whether a block may hold integers, by some of its words; NumPy alone, for hosts of devices, too."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.arrays import Array, Axis
+from gangsaw.codecs.visibility.arrays import Words
+
+SAMPLED = 256  # words of a block
+LEAST_SHARE = 0.9  # of them that are on a grid
+LEAST_ZEROS = 6  # bits that words end with: by chance one in 64 does
+STEP = 2654435761  # from a sampled word to the next, modulo their number: Knuth's, prime
+FEW = 64  # values of a sample that may be all of a block, or nearly
+LARGEST = {4: 1 << 24, 8: 1 << 50}  # integers that floats of so many bytes hold and have bits left
+DECIMALS = 10  # digits after the point that are looked for
+
+
+class Grid(NamedTuple):
+    """Floats are integers times factor, divided by divisor; the numbers that were found to be."""
+
+    factor: float
+    divisor: float
+    numbers: npt.NDArray[np.int64]
+
+
+class Signs(NamedTuple):
+    """What a sample says of a block.
+
+    Attributes
+    ----------
+    grid : of decimals; None where too few are on one
+    has_zeros : whether most words end with zeros
+    has_few : whether there are few values
+    """
+
+    grid: Grid | None
+    has_zeros: bool
+    has_few: bool
+
+    @property
+    def any(self) -> bool:
+        """Whether the block may hold integers."""
+        return self.grid is not None or self.has_zeros or self.has_few
+
+
+def signs_of(words: Words) -> Signs:
+    """Return what (n,) words say of the block that they are taken from."""
+    low = words & words.dtype.type((1 << LEAST_ZEROS) - 1)
+    has_zeros = bool(np.mean(low == 0) >= LEAST_SHARE)
+    has_few = np.unique(words).size <= min(FEW, words.size // 4)
+    return Signs(find_grid(words), has_zeros, has_few)
+
+
+@lru_cache
+def _grids(word_bytes: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Return factors and divisors: decimals as quotients, then as products."""
+    powers = 10.0 ** np.arange(DECIMALS)
+    inverses = np.array([f"1e-{i}" for i in range(1, DECIMALS)], f"f{word_bytes}").astype("f8")
+    ones = np.ones(DECIMALS)
+    return np.append(ones, inverses), np.append(powers, ones[1:])
+
+
+def find_grid(words: Words) -> Grid | None:
+    """Return the coarsest grid that most of (n,) words are on, None if there is none."""
+    if words.itemsize not in LARGEST:
+        return None
+    floats = words.view(f"f{words.itemsize}")
+    with np.errstate(all="ignore"):
+        x = floats.astype(np.float64)
+        x = x[np.isfinite(x)][:, None]
+        if not x.size:
+            return None
+        factors, divisors = _grids(words.itemsize)
+        wholes = np.floor(x * (divisors / factors) + 0.5)
+        same = (wholes * factors / divisors).astype(floats.dtype) == x
+        same &= np.abs(wholes) < LARGEST[words.itemsize]
+    shares = same.mean(axis=0)
+    if shares.max() < LEAST_SHARE:
+        return None
+    best = int(np.argmax(shares >= LEAST_SHARE))
+    numbers = wholes[same[:, best], best].astype(np.int64)
+    return _coarsest(float(factors[best]), float(divisors[best]), numbers)
+
+
+def _coarsest(factor: float, divisor: float, numbers: npt.NDArray[np.int64]) -> Grid:
+    """Return the grid of numbers that have no common factor."""
+    common = max(1, int(np.gcd.reduce(numbers)))
+    return Grid(factor * common, divisor, numbers // common)
+
+
+def sampled_words(block: Any) -> Words:
+    """Return (n,) words, some of a block of real floats of any byte order, wherever it lies."""
+    taken: Array = block[places_in(block.shape)]
+    return _native(taken)
+
+
+@lru_cache(maxsize=64)
+def places_in(shape: tuple[int, ...]) -> tuple[Axis, ...]:
+    """Return indices of the sampled numbers of a block."""
+    size = int(np.prod(shape))
+    flat = np.sort(np.arange(min(SAMPLED, size), dtype=np.int64) * STEP % size)  # of all axes
+    return np.unravel_index(flat, shape)
+
+
+def _native(taken: Any) -> Words:
+    plain = np.ascontiguousarray(taken)
+    kind = f"u{plain.itemsize}"
+    return plain.view(np.dtype(kind).newbyteorder(plain.dtype.byteorder)).astype(kind, copy=False)
