@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -32,9 +33,9 @@ from gangsaw.codecs.visibility.integers.predict import (
 )
 from gangsaw.codecs.visibility.integers.sample import Signs
 from gangsaw.codecs.visibility.integers.words import count_values, new_slots, to_integers
-from gangsaw.codecs.visibility.lanes.table import LANES, Lanes
+from gangsaw.codecs.visibility.lanes.table import Lanes
 
-SAMPLED_ROWS = 192  # of all strips
+SAMPLED_ROWS = 1440  # of all strips, for each predictor once
 SAMPLED_WORDS = 2048  # to find how many bits words end with
 LEAST_SHARE = 0.97  # of the words that have these zeros
 APART, FIELD = 12, 13  # bits of an escape besides its word; of a symbol in a table
@@ -112,12 +113,12 @@ def _forms(words: Words, signs: Signs) -> Iterator[Form]:
     if signs.grid is not None:
         factor, divisor, numbers = signs.grid
         yield _based(Form(QUOTIENT, 0, 0, factor=factor, divisor=divisor), numbers, word_bytes)
-    if signs.has_zeros:
+    palettes = list(_palettes(words)) if signs.has_few else []
+    yield from palettes
+    if signs.has_zeros and not palettes:  # which close the gaps between values, too
         some = words[:: max(1, words.size // SAMPLED_WORDS)]
         shift = usual_zeros(some)
         yield _based(Form(BITS, 0, 0, shift), _ordered(some, shift), word_bytes)
-    if signs.has_few:
-        yield from _palettes(words)
 
 
 def _based(form: Form, numbers: npt.NDArray[np.int64], word_bytes: int) -> Form:
@@ -151,24 +152,35 @@ def _palettes(words: Words) -> Iterator[Form]:
     middle = int(np.searchsorted(np.cumsum(counts), words.size // 2))
     yield Form(PALETTE, SHORT, min(middle, values.size - 1), values=ordered)
     frequent = values[np.lexsort((values, -counts))]
-    yield Form(PALETTE, SHORT, frequent[2::2].size, values=_from_middle(frequent))
+    yield Form(PALETTE, SHORT, frequent[1::2].size, values=_from_middle(frequent))
 
 
 def _from_middle(values: Words) -> Words:
-    """Return values with the first in the middle, the next one behind, the next before it."""
-    return np.concatenate([values[2::2][::-1], values[:1], values[1::2]])
+    """Return values with the first in the middle, the next one before it, the next behind."""
+    return np.concatenate([values[1::2][::-1], values[:1], values[2::2]])
 
 
 def _cost(whole: Whole, lanes: Lanes) -> tuple[float, int]:
     """Return about the bits that a block takes, and the predictor that makes them fewest."""
-    counts = np.zeros((len(PREDICTORS), CLASSES), np.int64)
-    tally_classes(whole.numbers, whole.marks, _sample(lanes), COUNTS, counts)
-    bits = class_bits(counts)
-    code = int(bits.argmin())
+    counts, codes = np.zeros((len(PREDICTORS), CLASSES), np.int64), _codes(lanes)
+    tally_classes(whole.numbers, whole.marks, _sample(lanes), COUNTS, codes, counts)
+    bits = class_bits(counts[codes])
+    best = int(bits.argmin())
     word_bits = 8 * whole.odd.apart.itemsize
     besides = whole.odd.apart.size * (APART + word_bits) + whole.form.values.size * word_bits
     share = whole.numbers.size / max(1, int(counts[0].sum()))
-    return float(bits[code]) * share + besides, code
+    return float(bits[best]) * share + besides, int(codes[best])
+
+
+@lru_cache(maxsize=64)
+def _codes(lanes: Lanes) -> npt.NDArray[np.int64]:
+    """Return the predictors that differ where a strip has one time, or one frequency."""
+    n_steps = lanes.n_times, lanes.n_frequencies
+    differ = [
+        all(terms[i] == 0 for terms in PREDICTORS[code] for i in (0, 1) if n_steps[i] < 2)
+        for code in range(len(PREDICTORS))
+    ]
+    return np.flatnonzero(differ)
 
 
 def class_bits(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
@@ -182,6 +194,6 @@ def class_bits(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
 def _sample(lanes: Lanes) -> SampledRows:
     """Return rows of some strips."""
     strips = np.arange(0, lanes.n_strips, max(1, lanes.n_strips // 8))
-    step = max(1, strips.size * lanes.n_rows // SAMPLED_ROWS)
+    step = max(1, strips.size * lanes.n_rows * _codes(lanes).size // SAMPLED_ROWS)
     step += lanes.n_times > 1 and step % lanes.n_times == 0  # else always the same time
     return SampledRows(strips, lanes.n_rows, lanes.n_times, step)

@@ -68,9 +68,7 @@ def encode_parts(block: npt.NDArray[Any]) -> tuple[Payload, ...]:
     return (own,) if own.size <= sum(part.size for part in others) else others
 
 
-def _whole_parts(
-    block: npt.NDArray[Any], table: Words, lanes: Lanes
-) -> tuple[Payload, ...] | None:
+def _whole_parts(block: npt.NDArray[Any], table: Words, lanes: Lanes) -> tuple[Payload, ...] | None:
     """Return the parts of a payload of kind 5, None where a sample shows no integers."""
     signs = signs_of(sampled_words(block))
     found = choose(table.ravel(), lanes, signs) if signs.any else None

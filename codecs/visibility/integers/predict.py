@@ -1,7 +1,7 @@
 """Predictions of integers: sums of neighbours in time and frequency, and what is left of each.
 
 A row whose neighbours are not all there is predicted by fewer of them. What is left, d, becomes
-2 |d| + 1 where it is negative, else 2 |d|; odd words are numbers below 0. SPEC.md, "Kind 5".
+-2 d - 1 where it is negative, else 2 d; odd words are numbers below 0. SPEC.md, "Kind 5".
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from gangsaw.codecs.visibility.lanes.table import LANES, Lanes
 ROW = static(LANES)
 REACH = 5  # steps of time and frequency, from none to 4 or more, that are told apart
 TERM = 3  # numbers of a term: steps back in time, in frequency, twice its weight
+ALL = np.int64(-1)  # all bits
 APART = -1  # of an odd word that has no mark; those that have are the least integers
 CLASSES = 4 * 65  # of what is left: its bits, and the two behind the first one
 # with fewer neighbours: those along the same axis, then those along the other one
@@ -30,10 +31,7 @@ INSTEAD = {3: 1, 4: 1, 5: 4, 6: 5, 7: 2, 8: 7, 9: 8, 10: 1, 11: 2, 12: 1, 13: 3,
 def available(code: int, time: int, frequency: int) -> int:
     """Return the predictor of a row at a time and frequency of a strip, where `code` is asked."""
     while any(back > time or down > frequency for back, down, _ in PREDICTORS[code]):
-        if code in INSTEAD:
-            code = INSTEAD[code]
-        else:
-            code = 1 if time else 2 if frequency else 0
+        code = INSTEAD.get(code, 1 if time else 2 if frequency else 0)
     return code
 
 
@@ -104,7 +102,7 @@ def to_residuals(numbers: Any, rows: Rows, terms: Any) -> None:
                 row = strip * rows.n_rows + frequency * rows.n_times + time
                 guess = guess_row(numbers, row, time, frequency, rows.n_times, terms)
                 d = load(numbers, row * LANES, ROW) - guess
-                store(numbers, row * LANES, select(d < 0, (0 - d << 1) | 1, d << 1))
+                store(numbers, row * LANES, select(d < 0, ALL - (d << 1), d << 1))
 
 
 @jit_norefs
@@ -131,8 +129,7 @@ def from_residuals(numbers: Any, marks: Any, rows: Rows, terms: Any, least: int)
                 row = strip * rows.n_rows + frequency * rows.n_times + time
                 guess = guess_row(numbers, row, time, frequency, rows.n_times, terms)
                 left = load(numbers, row * LANES, ROW)
-                size = logical_shift_right(left, 1)
-                restored = guess + select((left & 1) > 0, 0 - size, size)
+                restored = guess + (logical_shift_right(left, 1) ^ (0 - (left & 1)))
                 if any_lane(left < 0):
                     n += _mark_row(numbers, marks, row * LANES, least)
                     before = load(numbers, max(0, row - 1) * LANES, ROW) * int(row > 0)
@@ -173,7 +170,7 @@ def restore_odd(words: Any, marks: Any, marked: Any, apart: Any) -> int:
 
 @jit_norefs
 def tally_classes(
-    numbers: Any, marks: Any, sample: SampledRows, terms: Any, counts: Any
+    numbers: Any, marks: Any, sample: SampledRows, terms: Any, codes: Any, counts: Any
 ) -> None:
     """Count what each predictor leaves of some rows, by classes; odd words are left out.
 
@@ -182,6 +179,7 @@ def tally_classes(
     Parameters
     ----------
     terms : TERMS, flat
+    codes : of the predictors that are tried
     counts : (predictors, CLASSES), added to
     """
     n_times, of_code = sample.n_times, len(terms) // len(counts)
@@ -189,7 +187,7 @@ def tally_classes(
         for row in range(0, sample.n_rows, sample.step):
             time, frequency = row % n_times, row // n_times
             at = strip * sample.n_rows + row
-            for code in range(len(counts)):
+            for code in codes:
                 own = terms[code * of_code : (code + 1) * of_code]
                 _tally_row(numbers, marks, at, time, frequency, n_times, own, counts[code])
 
@@ -210,7 +208,7 @@ def _tally_row(
             before = at - (terms[k] + terms[k + 1] * n_times) * LANES
             guess += np.int64(numbers[before]) * terms[k + 2]
         d = np.int64(numbers[at]) - (guess >> 1)
-        left = np.uint64(2 * abs(d) + (d < 0))
+        left = np.uint64((d << 1) ^ (d >> 63))
         length = 64 - np.int64(leading_zeros(left))
         below = np.int64(left >> np.uint64(max(length - 3, 0))) & 3 if length > 2 else left
         counts[4 * length + np.int64(below)] += 1

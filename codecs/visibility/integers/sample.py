@@ -1,4 +1,4 @@
-"""Whether a block may hold integers, by some of its words; NumPy alone, for hosts of devices, too."""
+"""Whether a block may hold integers, by some of its words: NumPy alone, as for a device."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from gangsaw.codecs.visibility.arrays import Words
 
 SAMPLED = 256  # words of a block
 LEAST_SHARE = 0.9  # of them that are on a grid
+GLANCED, LIKELY_SHARE = 8, 0.7  # every how many words are looked at first; of these
 LEAST_ZEROS = 6  # bits that words end with: by chance one in 64 does
 STEP = 2654435761  # from a sampled word to the next, modulo their number: Knuth's, prime
 FEW = 64  # values of a sample that may be all of a block, or nearly
@@ -76,15 +77,28 @@ def find_grid(words: Words) -> Grid | None:
         if not x.size:
             return None
         factors, divisors = _grids(words.itemsize)
-        wholes = np.floor(x * (divisors / factors) + 0.5)
-        same = (wholes * factors / divisors).astype(floats.dtype) == x
-        same &= np.abs(wholes) < LARGEST[words.itemsize]
-    shares = same.mean(axis=0)
-    if shares.max() < LEAST_SHARE:
+        _, same = _on_grids(x[::GLANCED], factors, divisors, words.itemsize)
+        some = np.flatnonzero(same.mean(axis=0) >= LIKELY_SHARE)  # of most data none
+        factors, divisors = factors[some], divisors[some]
+        wholes, same = _on_grids(x, factors, divisors, words.itemsize)
+    found = np.flatnonzero(same.mean(axis=0) >= LEAST_SHARE)
+    if not found.size:
         return None
-    best = int(np.argmax(shares >= LEAST_SHARE))
+    best = int(found[0])
     numbers = wholes[same[:, best], best].astype(np.int64)
     return _coarsest(float(factors[best]), float(divisors[best]), numbers)
+
+
+def _on_grids(
+    x: npt.NDArray[np.float64],
+    factors: npt.NDArray[np.float64],
+    divisors: npt.NDArray[np.float64],
+    word_bytes: int,
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+    """Return the numbers of (n, 1) floats on each grid, and whether they stand for these."""
+    wholes = np.floor(x * (divisors / factors) + 0.5)
+    same = (wholes * factors / divisors).astype(f"f{word_bytes}") == x
+    return wholes, same & (np.abs(wholes) < LARGEST[word_bytes])
 
 
 def _coarsest(factor: float, divisor: float, numbers: npt.NDArray[np.int64]) -> Grid:

@@ -58,9 +58,7 @@ def to_words(numbers: NumpyArray, form: Form, words: Words) -> None:
 
 
 @jit_restrict
-def _shift_down(
-    words: Any, shift: int, base: int, most: int, numbers: Any, marks: Any
-) -> int:
+def _shift_down(words: Any, shift: int, base: int, most: int, numbers: Any, marks: Any) -> int:
     """Words as integers in the order of floats, without low bits, which have to be 0."""
     n, low = 0, (1 << shift) - 1
     top = 8 * words.itemsize - 1 - shift
