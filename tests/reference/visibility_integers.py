@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from math import floor
 from typing import NamedTuple
 
 import numpy as np
@@ -174,6 +175,7 @@ def integers_of(form: Form, data: bytes, extents: Extents) -> dict[int, int]:
         else:
             kind = np.float32 if form.of_word == 32 else np.float64
             value = np.array([word], f"u{form.of_word // 8}").view(kind)[0]
-            out[word] = round(float(value) * form.own[1] / form.own[0]) - form.base
+            nearest = floor(float(value) * (form.own[1] / form.own[0]) + 0.5)
+            out[word] = nearest - form.base
         assert form.word(out[word]) == word
     return out
