@@ -4,6 +4,7 @@ where a user says so or a sample gets shorter; and it knows the arrays that go w
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     from gangsaw.codecs.core.arrays import NumpyArray
 
 # of real floats, how much shorter a sample has to get than by any plain codec of Zarr's, which
-# every reader has; below so many bytes it says little, as of coordinates
-GAIN, LEAST_SAMPLE = 0.95, 1 << 16
+# every reader has; arrays below so many bytes, as coordinates, are not tried
+GAIN, LEAST_BYTES = 0.95, 1 << 16
 CUBE = 3  # axes from which on any floats are tried; with fewer those that may be integers
 # of visibilities: as many times as a block has, and channels and baselines in equal shares
 TIMES, CHANNELS, ROWS = 256, 256, 16
@@ -96,15 +97,15 @@ def _is_interferometric(dims: Iterable[str]) -> bool:
 
 
 def _axes(array: ArrayFacts) -> str:
-    """Return letters by the names of axes; of other real floats those of the last two, if any.
+    """Return letters by the names of axes; in cubes of other real floats those of the last two.
 
-    Predictions go along these alone, most of them along the last one.
+    Predictions go along these alone, the best ones along the last.
     """
     from gangsaw.codecs.visibility.axes import visibility_axes
 
     rank = len(array.shape)
     is_plain = array.dtype.kind == "f" and not _is_interferometric(array.dims)
-    return "b" * (rank - 2) + "ft" if is_plain and rank > 1 else visibility_axes(array.dims)
+    return "b" * (rank - 2) + "ft" if is_plain and rank >= CUBE else visibility_axes(array.dims)
 
 
 def _gains(array: ArrayFacts) -> bool:
@@ -113,8 +114,10 @@ def _gains(array: ArrayFacts) -> bool:
         return False
     if _is_interferometric(array.dims):  # weights and the like: see `companion`
         return False
+    if math.prod(array.shape) * array.dtype.itemsize < LEAST_BYTES:
+        return False
     sample = array.sample()
-    if sample.nbytes < LEAST_SAMPLE or not _may_gain(sample):
+    if not _may_gain(sample):
         return False
     from gangsaw.codecs.visibility.codec import Visibility
 

@@ -33,7 +33,7 @@ from gangsaw.codecs.visibility.integers.predict import (
 )
 from gangsaw.codecs.visibility.integers.sample import Signs
 from gangsaw.codecs.visibility.integers.words import count_values, new_slots, to_integers
-from gangsaw.codecs.visibility.lanes.table import Lanes
+from gangsaw.codecs.visibility.lanes.table import LANES, Lanes
 
 SAMPLED_ROWS = 1440  # of all strips, for each predictor once
 SAMPLED_WORDS = 2048  # to find how many bits words end with
@@ -163,7 +163,8 @@ def _from_middle(values: Words) -> Words:
 def _cost(whole: Whole, lanes: Lanes) -> tuple[float, int]:
     """Return about the bits that a block takes, and the predictor that makes them fewest."""
     counts, codes = np.zeros((len(PREDICTORS), CLASSES), np.int64), _codes(lanes)
-    tally_classes(whole.numbers, whole.marks, _sample(lanes), COUNTS, codes, counts)
+    row = _per_thread.array("row", LANES, whole.numbers.dtype.str[1:])
+    tally_classes(whole.numbers, whole.marks, _sample(lanes), COUNTS, codes, row, counts)
     bits = class_bits(counts[codes])
     best = int(bits.argmin())
     word_bits = 8 * whole.odd.apart.itemsize

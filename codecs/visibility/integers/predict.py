@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.numba.bits import leading_zeros
+from gangsaw.codecs.core.numba.bits import leading_zeros, pointer
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.vectors.integers import any_lane, load, select, static, store
 from gangsaw.codecs.core.numba.vectors.logic import logical_shift_right
@@ -170,7 +170,7 @@ def restore_odd(words: Any, marks: Any, marked: Any, apart: Any) -> int:
 
 @jit_norefs
 def tally_classes(
-    numbers: Any, marks: Any, sample: SampledRows, terms: Any, codes: Any, counts: Any
+    numbers: Any, marks: Any, sample: SampledRows, terms: Any, codes: Any, row: Any, counts: Any
 ) -> None:
     """Count what each predictor leaves of some rows, by classes; odd words are left out.
 
@@ -180,35 +180,27 @@ def tally_classes(
     ----------
     terms : TERMS, flat
     codes : of the predictors that are tried
+    row : (32,) as numbers, to work with
     counts : (predictors, CLASSES), added to
     """
     n_times, of_code = sample.n_times, len(terms) // len(counts)
     for strip in sample.strips:
-        for row in range(0, sample.n_rows, sample.step):
-            time, frequency = row % n_times, row // n_times
-            at = strip * sample.n_rows + row
+        for number in range(0, sample.n_rows, sample.step):
+            time, frequency = number % n_times, number // n_times
+            at = strip * sample.n_rows + number
             for code in codes:
                 own = terms[code * of_code : (code + 1) * of_code]
-                _tally_row(numbers, marks, at, time, frequency, n_times, own, counts[code])
+                guess = guess_row(numbers, at, time, frequency, n_times, own)
+                d = load(numbers, at * LANES, ROW) - guess
+                store(row, 0, select(d < 0, ALL - (d << 1), d << 1))
+                _tally_row(row, marks, at * LANES, counts[code])
 
 
 @jit_norefs_inline
-def _tally_row(
-    numbers: Any, marks: Any, row: int, time: int, frequency: int, n_times: int, terms: Any,
-    counts: Any,
-) -> None:  # fmt: skip
-    first = (min(time, REACH - 1) * REACH + min(frequency, REACH - 1)) * (MOST_TERMS * TERM)
+def _tally_row(row: Any, marks: Any, first: int, counts: Any) -> None:
+    left_of, count_of = pointer(row, 0), pointer(counts, 0)
     for i in range(LANES):
-        guess, at = np.int64(0), row * LANES + i
-        if marks[at]:
-            continue
-        for k in range(first, first + MOST_TERMS * TERM, TERM):
-            if terms[k + 2] == 0:
-                break
-            before = at - (terms[k] + terms[k + 1] * n_times) * LANES
-            guess += np.int64(numbers[before]) * terms[k + 2]
-        d = np.int64(numbers[at]) - (guess >> 1)
-        left = np.uint64((d << 1) ^ (d >> 63))
+        left = np.uint64(left_of[i])
         length = 64 - np.int64(leading_zeros(left))
         below = np.int64(left >> np.uint64(max(length - 3, 0))) & 3 if length > 2 else left
-        counts[4 * length + np.int64(below)] += 1
+        count_of[4 * length + np.int64(below)] += np.int64(marks[first + i] == 0)

@@ -4,6 +4,7 @@ codec is made for go to Zstandard.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -44,6 +45,7 @@ GENERAL_LEVEL = 3
 GENERAL_CODEC = ZstdCodec(level=GENERAL_LEVEL)  # of what no codec is for
 FILTERS = "shuffle", "bitshuffle"  # of floats, before Zstandard: what gets shorter of a sample
 FILTER_LEVEL = 5
+LEAST_FILTERED = 1 << 16  # bytes of an array: less, as of coordinates, says little
 FILTER_GAIN = 0.95  # less is not worth a codec that fewer readers have
 
 
@@ -270,7 +272,8 @@ def _trial(name: str, array: ArrayFacts, sample: NumpyArray) -> float:
 
 def _general(array: ArrayFacts) -> Codec:
     """Return the plain codec of an array: of floats the one that makes a sample shortest."""
-    if array.dtype.kind != "f" or array.sample is None:
+    n_bytes = math.prod(array.shape) * array.dtype.itemsize
+    if array.dtype.kind != "f" or array.sample is None or n_bytes < LEAST_FILTERED:
         return GENERAL_CODEC
     sizes = _plain_sizes(array.sample())
     filtered = min(FILTERS, key=lambda name: sizes[name])
