@@ -78,7 +78,9 @@ def find_grid(words: Words) -> Grid | None:
             return None
         factors, divisors = _grids(words.itemsize)
         _, same = _on_grids(x[::GLANCED], factors, divisors, words.itemsize)
-        some = np.flatnonzero(same.mean(axis=0) >= LIKELY_SHARE)  # of most data none
+        some = np.flatnonzero(same.mean(axis=0) >= LIKELY_SHARE)
+        if not some.size:  # as of most data
+            return None
         factors, divisors = factors[some], divisors[some]
         wholes, same = _on_grids(x, factors, divisors, words.itemsize)
     found = np.flatnonzero(same.mean(axis=0) >= LEAST_SHARE)
