@@ -9,6 +9,7 @@ from gangsaw.codecs.visibility.dense import cpu as dense
 from gangsaw.codecs.visibility.dense import narrow
 from gangsaw.codecs.visibility.fast import cpu as fast
 from gangsaw.codecs.visibility.integers import cpu as integers
+from gangsaw.codecs.visibility.integers.form import KIND as INTEGERS
 from gangsaw.codecs.visibility.params import Params
 from gangsaw.codecs.visibility.words import construction, raw
 
@@ -18,9 +19,9 @@ CODINGS: dict[Hashable, Coding[Params]] = {
     fast.KIND: fast.CODING,
     dense.KIND: dense.CODING,
     narrow.KIND: narrow.CODING,
-    integers.KIND: integers.CODING,  # which leaves to `narrow`, and that to `dense`, what is none
+    INTEGERS: integers.CODING,  # which leaves to `narrow`, and that to `dense`, what is none
 }
-ASKED = {"construction": construction.KIND, "fast": fast.KIND, "dense": integers.KIND}
+ASKED = {"construction": construction.KIND, "fast": fast.KIND, "dense": INTEGERS}
 BACKEND = HostBackend(
     CODINGS, lambda params: ASKED[params.coding], by_octet=True, plain=raw.encoded
 )

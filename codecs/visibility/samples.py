@@ -172,7 +172,8 @@ def _rounded(shape: tuple[int, ...], dtype: npt.DTypeLike, zeros: int) -> NumpyA
     """Return floats of both signs whose last bits are 0."""
     floats = decimals(shape, "f8", 2).astype(dtype) - np.asarray(29).astype(dtype)
     words = floats.view(f"u{floats.itemsize}")
-    return (words >> zeros << zeros).view(floats.dtype)
+    kept: NumpyArray = (words >> zeros << zeros).view(floats.dtype)
+    return kept
 
 
 def _few(shape: tuple[int, ...], dtype: npt.DTypeLike, count: int) -> NumpyArray:
@@ -188,7 +189,7 @@ def _integers() -> Rows:
         ("decimals-one-axis", decimals((900,), "f4", 3), Params(block=(400, 0, 0))),
         ("decimals-odd", _with_odd(decimals((12, 60), "f8", 1)), Params()),
         ("decimals-odd-single", _with_odd(decimals((6, 30, 5), "f4", 2)), Params()),
-        ("decimals-long", decimals((8, 90), "f8", 1) * 1e7, Params()),
+        ("decimals-long", np.multiply(decimals((8, 90), "f8", 1), 1e7), Params()),
         ("decimals-big-endian", decimals((10, 50), ">f8", 2), Params(axes="ft")),
         ("rounded", _rounded((12, 120), "f4", 14), Params()),
         ("rounded-double", _rounded((12, 60), "f8", 20), Params()),

@@ -23,7 +23,7 @@ from gangsaw.codecs.visibility.integers.form import (
     QUOTIENT,
     SHORT,
     Form,
-    Odd,
+    OddWords,
 )
 from gangsaw.codecs.visibility.integers.predict import (
     CLASSES,
@@ -37,6 +37,7 @@ from gangsaw.codecs.visibility.lanes.table import LANES, Lanes
 
 SAMPLED_ROWS = 1440  # of all strips, for each predictor once
 SAMPLED_WORDS = 2048  # to find how many bits words end with
+SAMPLED_STRIPS = 8
 LEAST_SHARE = 0.97  # of the words that have these zeros
 APART, FIELD = 12, 13  # bits of an escape besides its word; of a symbol in a table
 COUNTS = TERMS.ravel()
@@ -57,7 +58,7 @@ class Whole(NamedTuple):
     form: Form
     numbers: NumpyArray
     marks: npt.NDArray[np.uint8]
-    odd: Odd
+    odd: OddWords
 
 
 def choose(words: Words, lanes: Lanes, signs: Signs) -> tuple[Whole, int] | None:
@@ -76,15 +77,15 @@ def choose(words: Words, lanes: Lanes, signs: Signs) -> tuple[Whole, int] | None
 def as_integers(words: Words, form: Form) -> Whole:
     """Return words as integers of a form, in memory of this thread that the next call uses."""
     numbers = _per_thread.array("numbers", words.size, f"i{form.itemsize}")[: words.size]
-    marks = _per_thread.array("marks", words.size, "u1")[: words.size]
-    odd = Odd(words[:0], words[:0])
+    marks = _per_thread.array("marks", words.size, np.uint8)[: words.size]
+    odd = OddWords(words[:0], words[:0])
     if to_integers(words, form, numbers, marks):
         odd = _mark(words, marks)
         fill_marked(numbers, marks)
     return Whole(form, numbers, marks, odd)
 
 
-def _mark(words: Words, marks: npt.NDArray[np.uint8]) -> Odd:
+def _mark(words: Words, marks: npt.NDArray[np.uint8]) -> OddWords:
     """Say by marks which of the odd words are frequent; return these and the others."""
     places = np.flatnonzero(marks)
     odd = words[places]
@@ -95,7 +96,7 @@ def _mark(words: Words, marks: npt.NDArray[np.uint8]) -> Odd:
     for number, word in enumerate(marked):
         own[odd == word] = number + 1
     marks[places] = own
-    return Odd(marked, odd[own == 3])
+    return OddWords(marked, odd[own == 3])
 
 
 def _values(words: Words) -> tuple[Words, npt.NDArray[np.int64]]:
@@ -130,9 +131,9 @@ def _based(form: Form, numbers: npt.NDArray[np.int64], word_bytes: int) -> Form:
 
 def usual_zeros(words: Words) -> int:
     """Return how many bits at the end are 0 of nearly all words; less than their width."""
-    share, width = LEAST_SHARE * words.size, 8 * words.itemsize
+    share, width, wide = LEAST_SHARE * words.size, 8 * words.itemsize, words.astype(np.uint64)
     zeros = 0
-    while zeros < width - 2 and np.count_nonzero(words & ((2 << zeros) - 1) == 0) >= share:
+    while zeros < width - 2 and np.count_nonzero(wide & np.uint64((2 << zeros) - 1) == 0) >= share:
         zeros += 1
     return zeros
 
@@ -194,7 +195,7 @@ def class_bits(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
 
 def _sample(lanes: Lanes) -> SampledRows:
     """Return rows of some strips."""
-    strips = np.arange(0, lanes.n_strips, max(1, lanes.n_strips // 8))
+    strips = np.arange(0, lanes.n_strips, max(1, lanes.n_strips // SAMPLED_STRIPS))
     step = max(1, strips.size * lanes.n_rows * _codes(lanes).size // SAMPLED_ROWS)
     step += lanes.n_times > 1 and step % lanes.n_times == 0  # else always the same time
     return SampledRows(strips, lanes.n_rows, lanes.n_times, step)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.coding.batch import Encoded, EncodedBlock
@@ -25,13 +22,13 @@ from gangsaw.codecs.visibility.integers.form import (
     MOST_MARKED,
     NOT_WHOLE,
     Form,
-    Odd,
+    OddWords,
     read_form,
     write_form,
 )
 from gangsaw.codecs.visibility.integers.predict import (
     TERMS,
-    Rows,
+    TableRows,
     from_residuals,
     put_marked,
     restore_odd,
@@ -49,7 +46,7 @@ STARTS = 1024  # values that say where exponents start
 _per_thread = ThreadScratch()
 
 
-def encode_parts(block: npt.NDArray[Any]) -> tuple[Payload, ...]:
+def encode_parts(block: NumpyArray) -> tuple[Payload, ...]:
     """Return the parts of the payload of a block, of kind 5 where that is shorter than 3 and 4.
 
     They are in memory of this thread that the next call uses again.
@@ -68,7 +65,7 @@ def encode_parts(block: npt.NDArray[Any]) -> tuple[Payload, ...]:
     return (own,) if own.size <= sum(part.size for part in others) else others
 
 
-def _whole_parts(block: npt.NDArray[Any], table: Words, lanes: Lanes) -> tuple[Payload, ...] | None:
+def _whole_parts(block: NumpyArray, table: Words, lanes: Lanes) -> tuple[Payload, ...] | None:
     """Return the parts of a payload of kind 5, None where a sample shows no integers."""
     signs = signs_of(sampled_words(block))
     found = choose(table.ravel(), lanes, signs) if signs.any else None
@@ -78,8 +75,8 @@ def _whole_parts(block: npt.NDArray[Any], table: Words, lanes: Lanes) -> tuple[P
 def encode_whole(whole: Whole, predictor: int, lanes: Lanes) -> tuple[Payload, ...]:
     """Return the parts of the payload of a block of integers."""
     form, numbers, marks, odd = whole
-    to_residuals(numbers, Rows.of(lanes), TERMS[predictor].ravel())
-    least = int(np.iinfo(numbers.dtype).min)
+    to_residuals(numbers, TableRows.of(lanes), TERMS[predictor].ravel())
+    least = least_of(numbers)
     if odd.marked.size:
         put_marked(numbers, marks, least)
     predictors = np.full(lanes.n_strips * LANES, predictor, np.uint8)
@@ -91,6 +88,11 @@ def encode_whole(whole: Whole, predictor: int, lanes: Lanes) -> tuple[Payload, .
     return write_form(form, odd), head[1:], *rest
 
 
+def least_of(numbers: NumpyArray) -> int:
+    """Return the least integer of a width: the first mark."""
+    return -(1 << 8 * numbers.itemsize - 1)
+
+
 def start_of(values: NumpyArray) -> int:
     """Return the median exponent of some of the values above 0; 0 if there are none."""
     some = values[:: max(1, values.size // STARTS)].astype(np.float64)
@@ -98,7 +100,7 @@ def start_of(values: NumpyArray) -> int:
     return int(np.median(exponents)) if exponents.size else 0
 
 
-def decode(data: Payload, block: npt.NDArray[Any]) -> None:
+def decode(data: Payload, block: NumpyArray) -> None:
     """Fill a block (time, frequency, ...) of any byte order and strides from a payload of kind 5.
 
     Raises
@@ -117,13 +119,13 @@ def decode(data: Payload, block: npt.NDArray[Any]) -> None:
 
 
 def _to_words(
-    numbers: NumpyArray, form: Form, odd: Odd, code: int, words: Words, lanes: Lanes
+    numbers: NumpyArray, form: Form, odd: OddWords, code: int, words: Words, lanes: Lanes
 ) -> None:
     """Fill words from what predictions left of integers; CorruptChunk where odd ones are wrong."""
     marks = _per_thread.array("marks", words.size, "u1")[: words.size]
     marks[:] = 0
-    least = int(np.iinfo(numbers.dtype).min)
-    n = from_residuals(numbers, marks, Rows.of(lanes), TERMS[code].ravel(), least)
+    least = least_of(numbers)
+    n = from_residuals(numbers, marks, TableRows.of(lanes), TERMS[code].ravel(), least)
     to_words(numbers, form, words)
     marked = np.resize(np.append(odd.marked, words.dtype.type(0)), MOST_MARKED)
     taken = restore_odd(words, marks, marked, odd.apart) if n else 0

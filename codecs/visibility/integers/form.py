@@ -46,7 +46,7 @@ class Form(NamedTuple):
     values: Words = np.zeros(0, np.uint32)
 
 
-class Odd(NamedTuple):
+class OddWords(NamedTuple):
     """Words that no integer stands for.
 
     Attributes
@@ -59,7 +59,7 @@ class Odd(NamedTuple):
     apart: Words
 
 
-def write_form(form: Form, odd: Odd) -> Payload:
+def write_form(form: Form, odd: OddWords) -> Payload:
     """Return what precedes the head of `dense` in a payload, (n,) uint8."""
     kind = form.kind | IS_LONG * (form.itemsize == LONG)
     head = HEAD.pack(KIND, kind, odd.marked.size, form.base, odd.apart.size)
@@ -94,7 +94,7 @@ class _Reader:
         return np.frombuffer(self.take(count * self.word_bytes), f"<{kind}").astype(kind)
 
 
-def read_form(data: Payload, word_bytes: int) -> tuple[Form, Odd, int]:
+def read_form(data: Payload, word_bytes: int) -> tuple[Form, OddWords, int]:
     """Return form, odd words, and where the head of `dense` begins, less its kind.
 
     Raises
@@ -110,7 +110,7 @@ def read_form(data: Payload, word_bytes: int) -> tuple[Form, Odd, int]:
     if not legal:
         raise CorruptChunk(NOT_WHOLE)
     form = _read_kind(reader, Form(kind & FORMS, itemsize, base))
-    return form, Odd(reader.words(n_marked), reader.words(n_apart)), reader.at - 1
+    return form, OddWords(reader.words(n_marked), reader.words(n_apart)), reader.at - 1
 
 
 def _read_kind(reader: _Reader, form: Form) -> Form:

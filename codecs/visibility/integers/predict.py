@@ -49,7 +49,7 @@ TERMS = _terms()
 OF_CODE = REACH * REACH * MOST_TERMS * TERM
 
 
-class Rows(NamedTuple):
+class TableRows(NamedTuple):
     """How the rows of a table lie.
 
     Attributes
@@ -62,7 +62,7 @@ class Rows(NamedTuple):
     n_times: int
 
     @classmethod
-    def of(cls, lanes: Lanes) -> Rows:
+    def of(cls, lanes: Lanes) -> TableRows:
         """Return those of a table of lanes."""
         return cls(lanes.n_strips, lanes.n_rows, lanes.n_times)
 
@@ -94,7 +94,7 @@ def fill_marked(numbers: Any, marks: Any) -> None:
 
 
 @jit_norefs
-def to_residuals(numbers: Any, rows: Rows, terms: Any) -> None:
+def to_residuals(numbers: Any, rows: TableRows, terms: Any) -> None:
     """Replace integers by what predictions leave of them, the last row first."""
     for strip in range(rows.n_strips - 1, -1, -1):
         for frequency in range(rows.n_rows // rows.n_times - 1, -1, -1):
@@ -114,7 +114,7 @@ def put_marked(numbers: Any, marks: Any, least: int) -> None:
 
 
 @jit_norefs
-def from_residuals(numbers: Any, marks: Any, rows: Rows, terms: Any, least: int) -> int:
+def from_residuals(numbers: Any, marks: Any, rows: TableRows, terms: Any, least: int) -> int:
     """Replace what predictions leave by integers; mark odd words, return how many these are.
 
     Parameters
@@ -202,5 +202,7 @@ def _tally_row(row: Any, marks: Any, first: int, counts: Any) -> None:
     for i in range(LANES):
         left = np.uint64(left_of[i])
         length = 64 - np.int64(leading_zeros(left))
-        below = np.int64(left >> np.uint64(max(length - 3, 0))) & 3 if length > 2 else left
-        count_of[4 * length + np.int64(below)] += np.int64(marks[first + i] == 0)
+        shift = np.uint64(length - 3 if length > 2 else 0)
+        count_of[4 * length + np.int64((left >> shift) & np.uint64(3))] += np.int64(
+            marks[first + i] == 0
+        )

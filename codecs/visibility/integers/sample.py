@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.arrays import Array, Axis
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.visibility.arrays import Words
 
 SAMPLED = 256  # words of a block
@@ -21,7 +21,7 @@ LARGEST = {4: 1 << 24, 8: 1 << 50}  # integers that floats of so many bytes hold
 DECIMALS = 10  # digits after the point that are looked for
 
 
-class Grid(NamedTuple):
+class Decimals(NamedTuple):
     """Floats are integers times factor, divided by divisor; the numbers that were found to be."""
 
     factor: float
@@ -39,7 +39,7 @@ class Signs(NamedTuple):
     has_few : whether there are few values
     """
 
-    grid: Grid | None
+    grid: Decimals | None
     has_zeros: bool
     has_few: bool
 
@@ -51,14 +51,14 @@ class Signs(NamedTuple):
 
 def signs_of(words: Words) -> Signs:
     """Return what (n,) words say of the block that they are taken from."""
-    low = words & words.dtype.type((1 << LEAST_ZEROS) - 1)
+    low = words.astype(np.uint64) & np.uint64((1 << LEAST_ZEROS) - 1)
     has_zeros = bool(np.mean(low == 0) >= LEAST_SHARE)
     has_few = np.unique(words).size <= min(FEW, words.size // 4)
     return Signs(find_grid(words), has_zeros, has_few)
 
 
 @lru_cache
-def _grids(word_bytes: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+def _grids(word_bytes: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Return factors and divisors: decimals as quotients, then as products."""
     powers = 10.0 ** np.arange(DECIMALS)
     inverses = np.array([f"1e-{i}" for i in range(1, DECIMALS)], f"f{word_bytes}").astype("f8")
@@ -66,7 +66,7 @@ def _grids(word_bytes: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     return np.append(ones, inverses), np.append(powers, ones[1:])
 
 
-def find_grid(words: Words) -> Grid | None:
+def find_grid(words: Words) -> Decimals | None:
     """Return the coarsest grid that most of (n,) words are on, None if there is none."""
     if words.itemsize not in LARGEST:
         return None
@@ -103,27 +103,27 @@ def _on_grids(
     return wholes, same & (np.abs(wholes) < LARGEST[word_bytes])
 
 
-def _coarsest(factor: float, divisor: float, numbers: npt.NDArray[np.int64]) -> Grid:
+def _coarsest(factor: float, divisor: float, numbers: npt.NDArray[np.int64]) -> Decimals:
     """Return the grid of numbers that have no common factor."""
     common = max(1, int(np.gcd.reduce(numbers)))
-    return Grid(factor * common, divisor, numbers // common)
+    return Decimals(factor * common, divisor, numbers // common)
 
 
-def sampled_words(block: Any) -> Words:
-    """Return (n,) words, some of a block of real floats of any byte order, wherever it lies."""
-    taken: Array = block[places_in(block.shape)]
-    return _native(taken)
+def sampled_words(block: NumpyArray) -> Words:
+    """Return (n,) words, some of a block of real floats of any byte order."""
+    return native_words(block[places_in(block.shape)])
 
 
 @lru_cache(maxsize=64)
-def places_in(shape: tuple[int, ...]) -> tuple[Axis, ...]:
+def places_in(shape: tuple[int, ...]) -> tuple[npt.NDArray[np.intp], ...]:
     """Return indices of the sampled numbers of a block."""
     size = int(np.prod(shape))
     flat = np.sort(np.arange(min(SAMPLED, size), dtype=np.int64) * STEP % size)  # of all axes
-    return np.unravel_index(flat, shape)
+    return tuple(axis.astype(np.intp) for axis in np.unravel_index(flat, shape))
 
 
-def _native(taken: Any) -> Words:
-    plain = np.ascontiguousarray(taken)
-    kind = f"u{plain.itemsize}"
-    return plain.view(np.dtype(kind).newbyteorder(plain.dtype.byteorder)).astype(kind, copy=False)
+def native_words(floats: NumpyArray) -> Words:
+    """Return the words of (n,) real floats of any byte order."""
+    plain = np.ascontiguousarray(floats)
+    kind = np.dtype(f"u{plain.itemsize}")
+    return plain.view(kind.newbyteorder(plain.dtype.byteorder)).astype(kind, copy=False)

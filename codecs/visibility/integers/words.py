@@ -122,7 +122,7 @@ def _slot(slots: Any, found: Any, word: Any) -> int:
     at = np.int64((np.uint64(word) * HASH) >> HASH_SHIFT)
     while found[at] != NOWHERE and slots[at] != word:
         at = (at + 1) & (SLOTS - 1)
-    return at
+    return int(at)
 
 
 @jit
