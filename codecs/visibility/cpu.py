@@ -8,6 +8,8 @@ from gangsaw.codecs.core.coding.host import Coding, HostBackend
 from gangsaw.codecs.visibility.dense import cpu as dense
 from gangsaw.codecs.visibility.dense import narrow
 from gangsaw.codecs.visibility.fast import cpu as fast
+from gangsaw.codecs.visibility.integers import cpu as integers
+from gangsaw.codecs.visibility.integers.form import KIND as INTEGERS
 from gangsaw.codecs.visibility.params import Params
 from gangsaw.codecs.visibility.words import construction, raw
 
@@ -16,9 +18,10 @@ CODINGS: dict[Hashable, Coding[Params]] = {
     construction.KIND: construction.CODING,
     fast.KIND: fast.CODING,
     dense.KIND: dense.CODING,
-    narrow.KIND: narrow.CODING,  # which leaves to `dense` what it cannot narrow
+    narrow.KIND: narrow.CODING,
+    INTEGERS: integers.CODING,  # which leaves to `narrow`, and that to `dense`, what is none
 }
-ASKED = {"construction": construction.KIND, "fast": fast.KIND, "dense": narrow.KIND}
+ASKED = {"construction": construction.KIND, "fast": fast.KIND, "dense": INTEGERS}
 BACKEND = HostBackend(
     CODINGS, lambda params: ASKED[params.coding], by_octet=True, plain=raw.encoded
 )

@@ -25,12 +25,14 @@ KERNELS = {
     },
 }
 
+WIDE = 8  # bytes of a double
+
 Rows = list[tuple[str, NumpyArray, Params]]
 
 
 def samples() -> list[Sample]:
     """Return all samples; the same on every machine."""
-    groups = (_typical(), _geometry(), _constructions(), _hostile())
+    groups = (_typical(), _geometry(), _constructions(), _hostile(), _integers())
     rows = (row for group in groups for row in group)
     return [Sample(*row, grows=tuple(range(row[1].ndim))[-2:]) for row in rows]
 
@@ -147,4 +149,52 @@ def _hostile() -> Rows:
         ("specials-double", specials((7, 5, 3), "f8"), Params(effort="fast")),
         ("constant", np.full((8, 16, 6), np.complex64(-0.0)), Params()),
         ("zeros", np.zeros((8, 16, 6), "f8"), Params(effort="fast")),
+    ]
+
+
+def decimals(shape: tuple[int, ...], dtype: npt.DTypeLike, digits: int) -> NumpyArray:
+    """Return numbers of so many digits after the point that walk along the last axis."""
+    rng = np.random.default_rng([*shape, digits])
+    steps = np.cumsum(rng.integers(-40, 41, shape), axis=-1) + 3000
+    return np.asarray(steps / 10**digits).astype(dtype)
+
+
+def _with_odd(values: NumpyArray) -> NumpyArray:
+    """Put what is no decimal into some places: gaps, zeros with a sign, numbers of many digits."""
+    rng, flat = np.random.default_rng(17), values.ravel()
+    odd = np.array([np.nan, -0.0, np.pi, 1e300 if values.itemsize == WIDE else 1e30], flat.dtype)
+    chosen = rng.random(flat.size) < 1 / 20
+    flat[chosen] = odd[rng.choice(4, int(chosen.sum()), p=(0.6, 0.3, 0.05, 0.05))]
+    return flat.reshape(values.shape)
+
+
+def _rounded(shape: tuple[int, ...], dtype: npt.DTypeLike, zeros: int) -> NumpyArray:
+    """Return floats of both signs whose last bits are 0."""
+    floats = decimals(shape, "f8", 2).astype(dtype) - np.asarray(29).astype(dtype)
+    words = floats.view(f"u{floats.itemsize}")
+    kept: NumpyArray = (words >> zeros << zeros).view(floats.dtype)
+    return kept
+
+
+def _few(shape: tuple[int, ...], dtype: npt.DTypeLike, count: int) -> NumpyArray:
+    """Return values of a table, rare ones and frequent ones."""
+    rng = np.random.default_rng([*shape, count])
+    values = np.divide(rng.integers(1, 1 << 15, count), 3).astype(dtype)
+    return values[rng.geometric(0.3, shape) % count]
+
+
+def _integers() -> Rows:
+    return [
+        ("decimals", decimals((20, 40), "f8", 2), Params()),
+        ("decimals-one-axis", decimals((900,), "f4", 3), Params(block=(400, 0, 0))),
+        ("decimals-odd", _with_odd(decimals((12, 60), "f8", 1)), Params()),
+        ("decimals-odd-single", _with_odd(decimals((6, 30, 5), "f4", 2)), Params()),
+        ("decimals-long", np.multiply(decimals((8, 90), "f8", 1), 1e7), Params()),
+        ("decimals-big-endian", decimals((10, 50), ">f8", 2), Params(axes="ft")),
+        ("rounded", _rounded((12, 120), "f4", 14), Params()),
+        ("rounded-double", _rounded((12, 60), "f8", 20), Params()),
+        ("rounded-half", _rounded((12, 120), "f2", 6), Params()),
+        ("few", _few((15, 50), "f8", 9), Params()),
+        ("few-half", _few((15, 50), "f2", 9), Params()),
+        ("few-single", _few((4, 30, 7), "f4", 30), Params(axes="bft")),
     ]

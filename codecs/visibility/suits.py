@@ -1,10 +1,12 @@
 """What the visibility codec answers of itself: it is for complex samples, and for what is real
-where a user says so; and it knows the arrays that go with visibilities.
+where a user says so or a sample gets shorter; and it knows the arrays that go with visibilities.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.suits import (
@@ -17,6 +19,13 @@ from gangsaw.codecs.core.suits import (
     Refusal,
 )
 
+if TYPE_CHECKING:
+    from gangsaw.codecs.core.arrays import NumpyArray
+
+# of real floats, how much shorter a sample has to get than by any plain codec of Zarr's, which
+# every reader has; arrays below so many bytes, as coordinates, are not tried
+GAIN, LEAST_BYTES = 0.95, 1 << 16
+CUBE = 3  # axes from which on any floats are tried; with fewer those that may be integers
 # of visibilities: as many times as a block has, and channels and baselines in equal shares
 TIMES, CHANNELS, ROWS = 256, 256, 16
 
@@ -38,7 +47,7 @@ class _Answers(Answers):
 
     def suits(self, array: ArrayFacts) -> Grade:
         if array.dtype.kind != "c":
-            return Grade.ON_REQUEST
+            return Grade.PROVEN if _gains(array) else Grade.ON_REQUEST
         return Grade.MADE_FOR if _is_interferometric(array.dims) else Grade.GENERAL
 
     def is_aside(self, array: ArrayFacts) -> bool:
@@ -62,9 +71,7 @@ class _Answers(Answers):
         return {i: _tile(dim.lower(), extent) for i, (dim, extent) in enumerate(pairs)}
 
     def parameters(self, array: ArrayFacts, chunks: Extents) -> Mapping[str, object]:
-        from gangsaw.codecs.visibility.axes import visibility_axes
-
-        return {"axes": visibility_axes(array.dims)}
+        return {"axes": _axes(array)}
 
     def summary(
         self, params: Mapping[str, object], usual: Mapping[str, object]
@@ -87,6 +94,42 @@ def _is_interferometric(dims: Iterable[str]) -> bool:
     from gangsaw.codecs.visibility.axes import is_interferometric
 
     return is_interferometric(dims)
+
+
+def _axes(array: ArrayFacts) -> str:
+    """Return letters by the names of axes; in cubes of other real floats those of the last two.
+
+    Predictions go along these alone, the best ones along the last.
+    """
+    from gangsaw.codecs.visibility.axes import visibility_axes
+
+    rank = len(array.shape)
+    is_plain = array.dtype.kind == "f" and not _is_interferometric(array.dims)
+    return "b" * (rank - 2) + "ft" if is_plain and rank >= CUBE else visibility_axes(array.dims)
+
+
+def _gains(array: ArrayFacts) -> bool:
+    """Whether a sample of real floats gets shorter than by what any reader has."""
+    if array.dtype.kind != "f" or array.sample is None or array.general_bytes is None:
+        return False
+    if _is_interferometric(array.dims):  # weights and the like: see `companion`
+        return False
+    if math.prod(array.shape) * array.dtype.itemsize < LEAST_BYTES:
+        return False
+    sample = array.sample()
+    if not _may_gain(sample):
+        return False
+    from gangsaw.codecs.visibility.codec import Visibility
+
+    codec = Visibility(axes=_axes(array))
+    return len(codec.encode_chunk(sample)) <= GAIN * array.general_bytes()
+
+
+def _may_gain(sample: NumpyArray) -> bool:
+    """Whether a trial is worth its time: kernels are compiled for it."""
+    from gangsaw.codecs.visibility.integers.sample import sampled_words, signs_of
+
+    return sample.ndim >= CUBE or signs_of(sampled_words(sample)).any
 
 
 def _tile(dim: str, extent: int) -> int:

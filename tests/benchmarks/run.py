@@ -113,6 +113,16 @@ the table, too, of additions in the first cache and of copies in memory, which t
 come near; both varied from 1.2 to 1.9 within hours, and the rows of two threads with them. Tables
 that tell a speed twice measured it twice, minutes apart.
 """
+DECIMALS = """# Results of floats with few digits, bits or values
+
+Written by `python tests/benchmarks/run.py decimals --write`. A million seeded values each, as
+instruments and programs write them (`decimals_data.py`). Ratios are raw bytes over stored bytes;
+what came out was compared bit by bit. Speeds of one core are CPU time in MB/s of raw data. The
+machine is shared. `asked` is pcodec's ratio, but on controls: noise, which nothing shortens, and
+values that were packed with an offset and unpacked in float32, which are no decimals bit by bit.
+Values of ten irregular numbers without order have no structure that a model could find: there
+tables of symbols in each block make the difference.
+"""
 READS = """# Results of the codec of sequencing reads
 
 Written by `python tests/benchmarks/run.py reads reads_order reads_job --write`, from the sets of
@@ -337,6 +347,11 @@ PAGES = (
             "align_edit": "Edit distances, one core",
             "align_search": "Simulated reads in E. coli, one core",
         },
+    ),
+    Page(
+        "RESULTS-DECIMALS.md",
+        DECIMALS,
+        {"decimals": "Ratios and speeds of one core beside the peers"},
     ),
     Page(
         "RESULTS-VISIBILITY.md",

@@ -10,7 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from reference import visibility_dense, visibility_dense_encoder, visibility_fast
+from reference import (
+    visibility_dense,
+    visibility_dense_encoder,
+    visibility_fast,
+    visibility_integers,
+)
 
 PREDICTORS = "none time frequency parallelogram lorenzo lagrange1 lagrange2 lagrange3 mean median"
 RESIDUALS = "xor difference"
@@ -73,10 +78,12 @@ def encode_as(
         narrow = [narrowed(word) for word in words]
         plain = bytes([visibility_dense.KIND]) + data[1:]
         return data[:1] + encode_as(plain, narrow, extents, 32, parameters)[1:]
-    if data[0] != visibility_dense.KIND:
+    if data[0] not in (visibility_dense.KIND, visibility_integers.KIND):
         return encode(words, extents, width, parameters)
     table = visibility_fast.Lanes(extents).table(words)
     strips = dense_extents(extents, width)
+    if data[0] == visibility_integers.KIND:
+        return visibility_integers.encode_as(data, table, strips)
     head, _ = visibility_dense.read_head(data, strips)
     return visibility_dense_encoder.encode(table, strips, head)
 
@@ -117,6 +124,9 @@ def decode(data: bytes, extents: Place, width: int) -> list[int]:
         return visibility_fast.decode(data, extents, width)
     if data[0] == visibility_dense.KIND:
         table = visibility_dense.decode(data, dense_extents(extents, width))
+        return [table[row][lane] for row, lane in visibility_fast.Lanes(extents).places()]
+    if data[0] == visibility_integers.KIND:
+        table = visibility_integers.decode(data, dense_extents(extents, width))
         return [table[row][lane] for row, lane in visibility_fast.Lanes(extents).places()]
     if data[0] == NARROWED:
         assert width == 64

@@ -70,6 +70,7 @@ class Head(NamedTuple):
     commonest: int | None
     predictors: list[int]
     n_bytes: int
+    has_integers: bool = False  # of kind 5: values have no sign, and are no words
 
 
 class Bits:
@@ -124,6 +125,9 @@ class Block:
     def predictor(self, strip: int, lane: int) -> int:
         return self.head.predictors[strip * LANES + lane]
 
+    def is_residual(self, strip: int, lane: int) -> bool:
+        return self.head.has_integers or self.predictor(strip, lane) > 0
+
     def used(self, strip: int) -> range:
         """Lanes in use."""
         return range(min(LANES, self.extents.series - strip * LANES))
@@ -137,7 +141,7 @@ class Block:
         out = []
         for strip in range(self.extents.strips):
             for lane in self.used(strip) if strip else ():
-                if bool(self.predictor(strip, lane)) != bool(self.predictor(strip - 1, lane)):
+                if self.is_residual(strip, lane) != self.is_residual(strip - 1, lane):
                     self.means[lane] = Size(0)
             out += self.strip(strip, code)
         return out
@@ -147,11 +151,11 @@ class Block:
         sizes = [[Size(0)] * LANES for _ in values]
         for row in range(self.extents.rows):
             for lane in self.used(strip):
-                is_residual = self.predictor(strip, lane) > 0
+                is_residual = self.is_residual(strip, lane)
                 around, context = self.scale(self.look_around(sizes, row, lane), is_residual)
                 value, symbol = code((strip, row, lane), around, context, is_residual)
                 values[row][lane] = value
-                if symbol != COMMONEST:
+                if symbol not in (MINUS_ZERO, COMMONEST):
                     sizes[row][lane] = self.size(value, is_residual)
         return values
 
@@ -239,8 +243,8 @@ class Block:
         return self.order(bits) if np.isfinite(rounded) else 0
 
     def predicted(self) -> Iterator[Place]:
-        """Places of residuals in the order of rows."""
-        for strip in range(self.extents.strips):
+        """Places of residuals of floats in the order of rows."""
+        for strip in range(0 if self.head.has_integers else self.extents.strips):
             lanes = [lane for lane in self.used(strip) if self.predictor(strip, lane)]
             yield from ((strip, row, lane) for row in range(self.extents.rows) for lane in lanes)
 
@@ -253,9 +257,9 @@ class Block:
 class Decoder(Block):
     """One payload."""
 
-    def __init__(self, data: bytes, extents: Extents) -> None:
+    def __init__(self, data: bytes, extents: Extents, has_integers: bool = False) -> None:
         head, at = read_head(data, extents)
-        super().__init__(head, extents)
+        super().__init__(head._replace(has_integers=has_integers), extents)
         tables = Bits(data[at:])
         n_symbols = N_SYMBOLS if head.has_near_grid else NEAR_GRID
         frequencies = [read_table(tables, n_symbols) for _ in range(2 * CONTEXTS)]
@@ -292,7 +296,7 @@ class Decoder(Block):
         assert 0 <= exponent <= limit
         full = self.mantissa if symbol >= PLANE else self.grid_bits(exponent, is_residual)
         left = max(full - told, 0)
-        sign = self.bits.take(1)
+        sign = self.bits.take(int(not self.head.has_integers))
         number = first << left | self.bits.take(left)
         fraction = number << count >> told + left
         return self.join(sign, exponent, fraction, is_residual)
@@ -327,10 +331,10 @@ class Decoder(Block):
         return sign << self.width - 1 | exponent << self.mantissa | fraction
 
 
-def decode(data: bytes, extents: Extents) -> Table:
-    """Return the table (strips x rows, 32) of a payload of kind 3."""
+def decode(data: bytes, extents: Extents, has_integers: bool = False) -> Table:
+    """Return the table (strips x rows, 32) of a payload of kind 3, of kind 5 the values in it."""
     with np.errstate(all="ignore"):
-        return Decoder(data, extents).table()
+        return Decoder(data, extents, has_integers).table()
 
 
 def as_float(word: int, width: int) -> np.floating:

@@ -83,13 +83,14 @@ class Encoder(Block):
         """Return the symbol of a value, and put its bits."""
         if value == 0:
             return ZERO
-        if not is_residual and value == 1 << self.width - 1:
+        if self.has_words(is_residual) and value == 1 << self.width - 1:
             return MINUS_ZERO
-        if not is_residual and value == self.head.commonest:
+        if self.has_words(is_residual) and value == self.head.commonest:
             return COMMONEST
         sign, exponent, fraction, count = self.parts(value, is_residual)
         octave = exponent - around
-        if not -27 <= octave <= 4 or (is_residual and exponent > LARGEST):
+        is_odd = self.head.has_integers and sign
+        if not -27 <= octave <= 4 or (is_residual and exponent > LARGEST) or is_odd:
             return self.escape(sign, exponent, fraction, count)
         full = self.grid_bits(exponent, is_residual)
         is_off = fraction & (1 << count - full) - 1 != 0
@@ -100,10 +101,14 @@ class Encoder(Block):
         full = self.mantissa if is_off else full
         told = 2 if octave >= -1 else 1 if octave >= -3 else 0
         left = max(full - told, 0)
-        self.bits.put(sign, 1)
+        self.bits.put(sign, int(not self.head.has_integers))
         self.bits.put((fraction << told + left >> count) & (1 << left) - 1, left)
         first = fraction << told >> count
         return PLANE * is_off + plain_symbol(octave, first)
+
+    def has_words(self, is_residual: bool) -> bool:
+        """Whether there are words with a symbol of their own."""
+        return self.head.has_integers or not is_residual
 
     def near_grid(self, word: int, full: int, around: int) -> int | None:
         """Return the symbol of a word near the grid, and put its bits; None where it is none.

@@ -69,6 +69,7 @@ class DenseBlock(NamedTuple):
     means : kind of means (dense_scale)
     n_symbols : of a table
     has_commonest : whether `commonest`, a signed word, has a symbol of its own
+    signs : bits of a value's sign: 1, or 0 of integers, where those below 0 are none of them
     of_type : (2, 6) int64, a `SeriesRow` of floats, then of residuals
     """
 
@@ -81,6 +82,7 @@ class DenseBlock(NamedTuple):
     n_symbols: int
     has_commonest: bool
     commonest: int
+    signs: int
     of_type: npt.NDArray[np.int64]
 
 

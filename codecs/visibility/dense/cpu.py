@@ -66,7 +66,8 @@ from gangsaw.codecs.visibility.params import Params
 from gangsaw.codecs.visibility.words import raw
 
 __all__ = [
-    "CODING", "KIND", "decode", "decode_table", "encode", "encode_table", "reused_table",
+    "CODING", "KIND", "decode", "decode_table", "decode_values", "encode", "encode_table",
+    "encode_values", "reused_table",
 ]  # fmt: skip
 
 
@@ -134,8 +135,29 @@ def encode_table(table: Words, lanes: Lanes, kind: int = KIND) -> tuple[Payload,
     residuals = _residuals(words, lanes, predictors)
     starts = _starts(residuals, lanes, predictors, mantissa)
     choice = BlockChoice(NEAR, grid, starts, commonest, predictors)
-    choice = choice._replace(means=_choose_means(residuals, lanes, choice))
-    return _coded(residuals, lanes, choice, kind)
+    return encode_values(residuals, lanes, choice, kind)
+
+
+def encode_values(
+    values: Words, lanes: Lanes, choice: BlockChoice, kind: int
+) -> tuple[Payload, ...]:
+    """Return the parts of the payload of words, residuals or integers, (n,) unsigned.
+
+    They are in memory of this thread that the next call uses again.
+
+    choice : all but means
+    """
+    means = _choose_means(values, lanes, choice)
+    return _coded(values, lanes, choice._replace(means=means), kind)
+
+
+def _types(lanes: Lanes, choice: BlockChoice) -> npt.NDArray[np.uint8]:
+    """Return what is not 0 for the lanes of residuals and of integers."""
+    if not choice.has_integers:
+        return choice.predictors
+    types = np.zeros_like(choice.predictors)
+    types[: lanes.n_series] = 1
+    return types
 
 
 def _residuals(words: Words, lanes: Lanes, predictors: npt.NDArray[np.uint8]) -> Words:
@@ -171,7 +193,7 @@ def _choose_means(residuals: Words, lanes: Lanes, choice: BlockChoice) -> int:
     block = _block(residuals, lanes, choice)._replace(n_rows=rows)
     counts = np.empty((N_TABLES, block.n_symbols), np.uint32)
     row_symbols, row_contexts = np.empty((2, 2 * LANES), np.uint8)
-    strips = Strips(_as_signed(residuals), places, lanes.n_rows, choice.predictors)
+    strips = Strips(_as_signed(residuals), places, lanes.n_rows, _types(lanes, choice))
     symbols = Symbols(row_symbols, row_contexts, counts.ravel())
     kind: int = best_means(strips, block, make_scratch(rows, residuals), symbols, counts)
     return kind
@@ -201,6 +223,7 @@ def _block(words: Words, lanes: Lanes, choice: BlockChoice) -> DenseBlock:
         choice.grid.n_symbols,
         choice.commonest is not None,
         _signed(choice.commonest or 0, width),
+        int(not choice.has_integers),
         np.array([floats, residuals]),
     )
 
@@ -219,7 +242,7 @@ def _coded(residuals: Words, lanes: Lanes, choice: BlockChoice, kind: int) -> tu
     symbols, contexts, bits = _room(residuals.size)
     coded = Symbols(symbols, contexts, counts.ravel())
     scratch = make_scratch(lanes.n_rows, residuals)
-    strips = Strips(_as_signed(residuals), places, lanes.n_rows, choice.predictors)
+    strips = Strips(_as_signed(residuals), places, lanes.n_rows, _types(lanes, choice))
     n_symbols, n_bytes = to_symbols(strips, block, scratch, coded, bits)
     tables = write_tables(counts, block.n_symbols)
     frequencies = np.empty(N_TABLES * rans.STRIDE, np.uint32)
@@ -244,7 +267,22 @@ def decode_table(data: Payload, table: Words, lanes: Lanes) -> None:
     ------
     CorruptChunk : it is no block of these lanes
     """
+    predictors = decode_values(data, table, lanes)
+    if predictors.any():
+        from_residuals(_as_signed(table.ravel()), _prediction(table.ravel(), lanes, predictors))
+
+
+def decode_values(
+    data: Payload, table: Words, lanes: Lanes, has_integers: bool = False
+) -> npt.NDArray[np.uint8]:
+    """Fill a table with words, residuals or integers; return the predictors of its lanes.
+
+    Raises
+    ------
+    CorruptChunk : it is no block of these lanes
+    """
     coded = read_sections(data, lanes, table.itemsize)
+    choice = coded.choice._replace(has_integers=has_integers)
     slots = _per_thread.array("slots", N_TABLES * rans.TOTAL, np.uint32)
     rans.lay_out_slots(coded.counts, slots)
     states = np.frombuffer(data[coded.states : coded.bits].tobytes(), "<u4").astype(np.uint32)
@@ -253,10 +291,13 @@ def decode_table(data: Payload, table: Words, lanes: Lanes) -> None:
     items[: coded.n_words] = np.frombuffer(data[coded.stream :], "<u2")
     items[coded.n_words : coded.n_words + LANES] = 0
     stream = SymbolStream(slots, states, items[: coded.n_words + LANES], coded.n_words)
-    block = _block(table.ravel(), lanes, coded.choice)
-    read = _read_strips(table.ravel(), lanes, block, coded.choice.predictors, stream, bits)
+    block, words = _block(table.ravel(), lanes, choice), _as_signed(table.ravel())
+    scratch = make_scratch(lanes.n_rows, words)
+    at, position = from_symbols(words, block, _types(lanes, choice), scratch, stream, bits)
+    read = int(at), int(position + 7) // 8
     if read != (coded.n_words, coded.n_bytes) or (states != rans.LOWEST).any():
         raise CorruptChunk(WRONG_ENDS)
+    return choice.predictors
 
 
 def _with_room(data: Payload, n_bytes: int) -> Payload:
@@ -269,19 +310,3 @@ def _with_room(data: Payload, n_bytes: int) -> Payload:
         part = np.concatenate([part, np.zeros(ROOM, np.uint8)])
     part.flags.writeable = False
     return part
-
-
-def _read_strips(
-    words: Words,
-    lanes: Lanes,
-    block: DenseBlock,
-    predictors: npt.NDArray[np.uint8],
-    stream: SymbolStream,
-    bits: Bits,
-) -> tuple[int, int]:
-    """Fill all strips; return the words of the stream and the bytes of bits that it took."""
-    scratch = make_scratch(lanes.n_rows, words)
-    at, position = from_symbols(_as_signed(words), block, predictors, scratch, stream, bits)
-    if predictors.any() and at >= 0:
-        from_residuals(_as_signed(words), _prediction(words, lanes, predictors))
-    return int(at), int(position + 7) // 8

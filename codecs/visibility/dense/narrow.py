@@ -21,7 +21,7 @@ from gangsaw.codecs.core.numba.bits import pointer
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.visibility.arrays import Words
 from gangsaw.codecs.visibility.dense import cpu as dense
-from gangsaw.codecs.visibility.lanes.table import gather, scatter
+from gangsaw.codecs.visibility.lanes.table import Lanes, gather, scatter
 from gangsaw.codecs.visibility.params import Params
 from gangsaw.codecs.visibility.words import raw
 
@@ -43,6 +43,11 @@ def encode_parts(block: npt.NDArray[Any]) -> tuple[Payload, ...]:
     """
     table, lanes = dense.reused_table(block)
     gather(block, lanes, table)
+    return encode_table(table, lanes)
+
+
+def encode_table(table: Words, lanes: Lanes) -> tuple[Payload, ...]:
+    """Return what `encode_parts` does of the words of a block, (n_strips * n_rows, 32) unsigned."""
     if table.itemsize == WIDE:
         narrow = _narrow_like(table)
         if narrow_words(table.ravel(), narrow.ravel()):

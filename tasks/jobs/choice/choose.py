@@ -4,13 +4,14 @@ codec is made for go to Zstandard.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
-from numcodecs import Zstd
+from numcodecs import Blosc, Zstd
 from zarr.codecs import ZstdCodec
 from zarr.registry import get_codec_class
 
@@ -42,6 +43,10 @@ CUBE = 64  # items along an axis of a sample: enough to see along which axis it 
 SAMPLE_CHUNKS = 1024  # of the source that a sample touches at most: each may be a file
 GENERAL_LEVEL = 3
 GENERAL_CODEC = ZstdCodec(level=GENERAL_LEVEL)  # of what no codec is for
+FILTERS = "shuffle", "bitshuffle"  # of floats, before Zstandard: what gets shorter of a sample
+FILTER_LEVEL = 5
+LEAST_FILTERED = 1 << 16  # bytes of an array: less, as of coordinates, says little
+FILTER_GAIN = 0.95  # less is not worth a codec that fewer readers have
 
 
 @dataclass(frozen=True)
@@ -157,7 +162,7 @@ def by_content(array: ArrayFacts) -> Choice:
             if (plain := codec_table.ask(name, lambda a: a.companion(array))) is not None:
                 return Choice(name, _plain(plain))
     if best < Grade.GENERAL:
-        return Choice(None, GENERAL_CODEC)
+        return Choice(None, _general(array))
     chosen = _smallest([name for name in grades if grades[name] == best], array)
     return Choice(chosen, inner=codec_table.ask(chosen, lambda a: a.inner(array)))
 
@@ -265,8 +270,34 @@ def _trial(name: str, array: ArrayFacts, sample: NumpyArray) -> float:
         return np.inf
 
 
+def _general(array: ArrayFacts) -> Codec:
+    """Return the plain codec of an array: of floats the one that makes a sample shortest."""
+    n_bytes = math.prod(array.shape) * array.dtype.itemsize
+    if array.dtype.kind != "f" or array.sample is None or n_bytes < LEAST_FILTERED:
+        return GENERAL_CODEC
+    sizes = _plain_sizes(array.sample())
+    filtered = min(FILTERS, key=lambda name: sizes[name])
+    if sizes[filtered] > FILTER_GAIN * sizes[""]:
+        return GENERAL_CODEC
+    size = array.dtype.itemsize
+    settings = {"typesize": size, "cname": "zstd", "clevel": FILTER_LEVEL, "shuffle": filtered}
+    return _plain({"name": "blosc", "configuration": {**settings, "blocksize": 0}})
+
+
+def _plain_sizes(sample: NumpyArray) -> dict[str, int]:
+    """Return how long plain codecs make a sample of floats, by FILTERS; "" is GENERAL_CODEC."""
+    modes = {"shuffle": Blosc.SHUFFLE, "bitshuffle": Blosc.BITSHUFFLE}
+    codecs = {name: Blosc("zstd", FILTER_LEVEL, modes[name]) for name in FILTERS}
+    plain = np.ascontiguousarray(sample)
+    return {name: len(codec.encode(plain)) for name, codec in codecs.items()} | {
+        "": len(Zstd(GENERAL_LEVEL).encode(plain))
+    }
+
+
 def _general_bytes(sample: NumpyArray) -> int:
-    """Return how long GENERAL_CODEC makes a sample."""
+    """Return how long the plain codec of such samples makes one."""
+    if sample.dtype.kind == "f":
+        return min(_plain_sizes(sample).values())
     return len(Zstd(GENERAL_LEVEL).encode(sample))
 
 

@@ -183,7 +183,7 @@ BY_CONTENT: list[list[Row]] = [
     ],
 ]
 NAMED_VISIBILITY: list[list[Row]] = [
-    [("data", "band y x", "f4", (50, 700, 700), "gangsaw.visibility", (50, 234, 700))],
+    [("data", "band y x", "f4", (50, 700, 700), "gangsaw.visibility axes=bft", (50, 234, 700))],
     [("data", "time", "f8", (10000000,), "gangsaw.visibility axes=t", (3333334,))],
     [
         (

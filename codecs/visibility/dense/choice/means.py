@@ -73,5 +73,6 @@ def best_means(
 def _with_means(block: DenseBlock, means: int) -> DenseBlock:
     return DenseBlock(
         block.n_rows, block.n_times, block.n_series, block.width, block.mantissa, means,
-        block.n_symbols, block.has_commonest, block.commonest, block.of_type,
+        block.n_symbols, block.has_commonest, block.commonest, block.signs,
+        block.of_type,
     )  # fmt: skip

@@ -137,7 +137,7 @@ def find_counts(block: DenseBlock, symbol: Any, around: Any, scratch: StripScrat
     exponent = around + octave
     full = select(off, symbol * 0 + block.mantissa, grid_bits(exponent, scratch))
     left = maximum(full - given, symbol * 0)
-    store(scratch.counts, 0, select(symbol > ZERO - 1, symbol * 0, left + 1))
+    store(scratch.counts, 0, select(symbol > ZERO - 1, symbol * 0, left + block.signs))
     if block.n_symbols > NEAR_GRID:
         is_near_grid = symbol > ESCAPE
         other, on_grid, length = find_near_grid(symbol, around, scratch)
@@ -189,7 +189,7 @@ def join_row(
     """Return exponents, fractions and words of a row, without those that were escaped."""
     width, mantissa = block.width, block.mantissa
     value, is_common = load(scratch.values, 0, ROW), is_signed(block, symbol)
-    negative, below = value & 1, logical_shift_right(value, 1)
+    negative, below = value & block.signs, logical_shift_right(value, block.signs)
     exponent = select(is_common, exponent, symbol * 0)
     full = select(is_common, full, symbol * 0 + 2)
     fraction = (quarter << (width - 2)) | (below << 1 << ((width - 1) - full))

@@ -86,13 +86,15 @@ def special_symbols(
 ) -> Any:
     """Replace the symbols of octaves by those of escapes, the commonest word and zeros."""
     is_residual = lane(scratch, IS_RESIDUAL) > 0
-    is_float = lane(scratch, IS_RESIDUAL) == 0
+    has_words = lane(scratch, IS_RESIDUAL) < 2 - block.signs  # as words, or among integers
     outside = either(octave > HIGHEST, octave < LOWEST)
     outside = either(outside, both(is_residual, exponent > LARGEST))
+    if not block.signs:
+        outside = either(outside, word < 0)
     symbol = select(outside, symbol * 0 + ESCAPE, symbol)
     if block.has_commonest:
-        symbol = select(both(word == block.commonest, is_float), symbol * 0 + COMMONEST, symbol)
-    symbol = select(both(word << 1 == 0, is_float), symbol * 0 + MINUS_ZERO, symbol)
+        symbol = select(both(word == block.commonest, has_words), symbol * 0 + COMMONEST, symbol)
+    symbol = select(both(word << 1 == 0, has_words), symbol * 0 + MINUS_ZERO, symbol)
     return select(word == 0, symbol * 0 + ZERO, symbol)
 
 
@@ -112,8 +114,8 @@ def keep_bits(
     value = logical_shift_right(logical_shift_right(fraction << given, 1), (block.width - 1) - left)
     sign = select(word < 0, word * 0 + 1, word * 0)
     is_common = symbol < ZERO
-    store(scratch.values, 0, select(is_common, (value << 1) | sign, word * 0))
-    store(scratch.counts, 0, select(is_common, left + 1, word * 0))
+    store(scratch.values, 0, select(is_common, (value << block.signs) | sign, word * 0))
+    store(scratch.counts, 0, select(is_common, left + block.signs, word * 0))
 
 
 @jit_norefs_inline

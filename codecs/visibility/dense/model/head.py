@@ -30,13 +30,17 @@ MOST_TABLE_BYTES = N_TABLES * (1 + N_SYMBOLS * (1 + rans.PRECISION)) // 8 + 1
 
 
 class BlockChoice(NamedTuple):
-    """What the encoder of a block chose, and its decoder knows."""
+    """What the encoder of a block chose, and its decoder knows.
+
+    has_integers : whether every value is one, of kind 5, and no word or residual of words
+    """
 
     means: int
     grid: Grid
     starts: tuple[int, int]
     commonest: int | None
     predictors: npt.NDArray[np.uint8]
+    has_integers: bool = False
 
 
 def write_head(
