@@ -17,7 +17,7 @@ from typing import Annotated
 
 import typer
 
-from gangsaw.cli import bench, compress, decompress, info, status, verify
+from gangsaw.cli import bench, compress, decompress, info, kernels, status, verify
 from gangsaw.cli.table import CommandTable
 from gangsaw.codecs.core.errors import BadParams, GangsawError
 from gangsaw.codecs.core.memory.threads import thread_limit
@@ -41,6 +41,7 @@ app.command()(verify.verify)
 app.command()(info.info)
 app.command()(bench.bench)
 app.command()(status.status)
+app.add_typer(kernels.app, name="kernels")
 
 
 def _version(wanted: bool) -> None:

@@ -46,11 +46,12 @@ def gathered(into: Path) -> Iterator[tuple[str, str, str, bytes]]:
         yield path.stem, about["kernel"], about["signature"], code
 
 
-def called(into: Path) -> Iterator[tuple[str, object]]:
-    """Yield kernels and the types that they were called with."""
+def called(into: Path) -> Iterator[tuple[str, str, object]]:
+    """Yield modules, names of kernels there, and the types that these were called with."""
     for path in sorted(into.glob(f"*{ABOUT}")):
         about = json.loads(path.read_text(encoding="utf-8"))
-        yield about["kernel"], pickle.loads(bytes.fromhex(about["types"]))
+        module, _, name = about["kernel"].partition(":")
+        yield module, name, pickle.loads(bytes.fromhex(about["types"]))
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from types import FunctionType
-from typing import Any, cast
+from typing import Any
 
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
@@ -26,7 +26,7 @@ class KernelCache(NullCache):  # type: ignore[misc]  # Numba has no types
     """
 
     def __init__(self, function: FunctionType, fingerprint: Callable[[], str], files: Any) -> None:
-        self.kernel = f"{function.__module__}.{function.__qualname__}"
+        self.kernel = f"{function.__module__}:{function.__qualname__}"
         self._function = function
         self._fingerprint = fingerprint
         self.files = files
@@ -73,11 +73,7 @@ class KernelCache(NullCache):  # type: ignore[misc]  # Numba has no types
         pack = packs.current()
         key = self.key(sig) if pack is not None else None
         kept = pack.load(key) if pack is not None and key is not None else None
-        return (
-            None
-            if kept is None
-            else CompileResult._rebuild(target_context, *cast("Iterable[object]", kept))
-        )
+        return None if kept is None else CompileResult._rebuild(target_context, *kept)
 
     def _from_files(self, sig: Any, target_context: Any) -> Any:
         found = self.files.load_overload(sig, target_context)

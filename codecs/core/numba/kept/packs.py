@@ -20,7 +20,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import cast
 
 import llvmlite.binding
 import numba
@@ -63,7 +62,7 @@ class Pack:
     start: int
     members: Mapping[str, Member]
 
-    def load(self, key: str) -> object | None:
+    def load(self, key: str) -> tuple[object, ...] | None:
         """Return what was compiled; None where there is nothing, or it is damaged."""
         member = self.members.get(key)
         if member is None:
@@ -72,7 +71,7 @@ class Pack:
             packed = self._bytes(member)
             if hashlib.sha256(packed).hexdigest() != member.sha256:
                 return None
-            return cast("object", pickle.loads(zlib.decompress(packed)))
+            return tuple(pickle.loads(zlib.decompress(packed)))
         except UNREADABLE:
             return None
 
