@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from gangsaw.tasks.genomes.first_runs import write_genome
-from gangsaw.tasks.kernels.first_runs import FirstRun
+from gangsaw.tasks.kernels.first_runs import FirstRun, FirstRuns
 
 LENGTH, STEP = 120, 400
 
 
-def first_runs() -> tuple[FirstRun, ...]:
+def _runs() -> tuple[FirstRun, ...]:
     """Return short queries against a genome, to two formats."""
     return (
         FirstRun(
@@ -36,3 +36,6 @@ def _write(folder: Path) -> None:
         gapped = query[:40] + query[43:80] + b"T" + query[81:]
         lines += [b">q%d" % number, gapped if number % 2 else query]
     (folder / "queries.fa").write_bytes(b"\n".join(lines) + b"\n")
+
+
+FIRST_RUNS = FirstRuns(_runs())

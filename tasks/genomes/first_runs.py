@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
-from gangsaw.tasks.kernels.first_runs import FirstRun
+from gangsaw.tasks.kernels.first_runs import FirstRun, FirstRuns
 
 N_BASES = 48_000
 WIDTH = 60
 
 
-def first_runs() -> tuple[FirstRun, ...]:
+def _runs() -> tuple[FirstRun, ...]:
     """Return a genome in and out, and a part of it."""
     return (
         FirstRun(
@@ -39,3 +39,6 @@ def write_genome(path: Path) -> None:
     lines += [b">two"]
     lines += [text[at : at + WIDTH].tobytes() for at in range(36_000, N_BASES, WIDTH)]
     path.write_bytes(b"\n".join(lines) + b"\n")
+
+
+FIRST_RUNS = FirstRuns(_runs())

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from gangsaw.tasks.kernels.first_runs import FirstRun
+from gangsaw.tasks.kernels.first_runs import FirstRun, FirstRuns
 
 
-def first_runs() -> tuple[FirstRun, ...]:
+def _runs() -> tuple[FirstRun, ...]:
     """Return the demo with scenes of few and many bands: kernels are made for classes of counts."""
     return tuple(
         FirstRun(
@@ -15,3 +15,6 @@ def first_runs() -> tuple[FirstRun, ...]:
         )
         for bands in (8, 96)
     )
+
+
+FIRST_RUNS = FirstRuns(_runs())

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from gangsaw.tasks.genomes.first_runs import write_genome
-from gangsaw.tasks.kernels.first_runs import FirstRun
+from gangsaw.tasks.kernels.first_runs import FirstRun, FirstRuns
 from gangsaw.tasks.text.first_runs import write_text
 
 
-def first_runs() -> tuple[FirstRun, ...]:
+def _runs() -> tuple[FirstRun, ...]:
     """Return indexes of a text and of a genome, and searches by them."""
     return (
         FirstRun(
@@ -29,3 +29,6 @@ def first_runs() -> tuple[FirstRun, ...]:
             ),
         ),
     )
+
+
+FIRST_RUNS = FirstRuns(_runs())

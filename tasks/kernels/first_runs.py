@@ -7,7 +7,7 @@ from seeds, and small: kernels are compiled for kinds of arguments, whatever the
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -15,11 +15,12 @@ from pathlib import Path
 import numpy as np
 
 from gangsaw.codecs.core import codec_table, tables
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.samples import Sample
 from gangsaw.codecs.core.zarr.block_codec import BlockCodec
 
-GROUP = "gangsaw.first_runs"  # entries are functions that return tuples of `FirstRun`
+GROUP = "gangsaw.first_runs"  # entries are `FirstRuns`
 
 
 @dataclass(frozen=True)
@@ -45,16 +46,29 @@ class FirstRun:
         return all(importlib.util.find_spec(name) is not None for name in self.needs)
 
 
+@dataclass(frozen=True)
+class FirstRuns:
+    """The runs of a domain."""
+
+    runs: tuple[FirstRun, ...]
+
+
 def first_runs() -> dict[str, FirstRun]:
     """Return the runs of all domains by name, of those that are possible here."""
-    found: Mapping[str, Callable[[], tuple[FirstRun, ...]]] = tables.table(GROUP, object)
-    every = (run for runs in found.values() for run in runs())
+    every = (run for runs in tables.table(GROUP, FirstRuns).values() for run in runs.runs)
     return {run.name: run for run in every if run.is_possible}
 
 
 def codecs() -> list[str]:
     """Return the codecs of arrays: their Zarr names without the first part."""
     return [name.removeprefix(codec_table.PREFIX) for name in codec_table.table()]
+
+
+def checked_codec(name: str) -> str:
+    """Return the name of a codec; raise BadParams where there is none."""
+    if name not in codecs():
+        raise BadParams(f"no codec is called {name!r}: there are {', '.join(codecs())}")
+    return name
 
 
 def run_samples(codec: str) -> None:
@@ -68,16 +82,14 @@ def run_samples(codec: str) -> None:
 
 
 def _samples(codec: str) -> Iterator[tuple[type[BlockCodec], Sample]]:
-    if codec not in codecs():
-        raise BadParams(f"no codec is called {codec!r}: there are {', '.join(codecs())}")
     for codec_type in codec_table.classes():
-        if codec_type.codec_name == f"{codec_table.PREFIX}{codec}":
+        if codec_type.codec_name == f"{codec_table.PREFIX}{checked_codec(codec)}":
             package = codec_type.__module__.rpartition(".")[0]
             for sample in import_module(f"{package}.samples").samples():
                 yield codec_type, sample
 
 
-def _orders(sample: Sample) -> Iterator[np.ndarray]:
+def _orders(sample: Sample) -> Iterator[NumpyArray]:
     yield sample.array
     if sample.array.ndim > 1:
         yield np.asfortranarray(sample.array)

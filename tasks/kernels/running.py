@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gangsaw.codecs.core.errors import JobFailed
-from gangsaw.tasks.kernels.first_runs import FirstRun, codecs, first_runs
+from gangsaw.tasks.kernels.first_runs import FirstRun, checked_codec, codecs, first_runs
 
 SAMPLES = (
     "import sys; from gangsaw.tasks.kernels.first_runs import run_samples; run_samples(sys.argv[1])"
@@ -52,7 +52,7 @@ class Setting:
 
 def tasks_of(setting: Setting, codec: str = "") -> dict[str, Callable[[], None]]:
     """Return what has to run, by name: samples of one codec, else those of all, and first runs."""
-    chosen = [codec] if codec else codecs()
+    chosen = [checked_codec(codec)] if codec else codecs()
     found: dict[str, Callable[[], None]] = {
         f"samples of {name}": lambda name=name: setting.run(SAMPLES, name)  # type: ignore[misc]
         for name in chosen

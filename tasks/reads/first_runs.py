@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
-from gangsaw.tasks.kernels.first_runs import FirstRun
+from gangsaw.tasks.kernels.first_runs import FirstRun, FirstRuns
 
 N_READS = 400
 LEVELS = {"binned": b"#,:F", "many": bytes(range(35, 74))}  # qualities of newer machines, and older
 
 
-def first_runs() -> tuple[FirstRun, ...]:
+def _runs() -> tuple[FirstRun, ...]:
     """Return FASTQ of both kinds of qualities in and out, and pairs of FASTA."""
     return (
         *(_fastq(name) for name in LEVELS),
@@ -53,3 +53,6 @@ def _write(path: Path, qualities: bytes, seed: int) -> None:
         if qualities:
             lines += [b"+", bytes(rng.choice(list(qualities), length).tolist())]
     path.write_bytes(b"\n".join(lines) + b"\n")
+
+
+FIRST_RUNS = FirstRuns(_runs())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gangsaw.tasks.kernels.first_runs import FirstRun
+from gangsaw.tasks.kernels.first_runs import FirstRun, FirstRuns
 
 JUNCTIONS = (
     *("TGTGCCAGCAGCTTGGCGGGAACTGAAGCTTTCTTT", "TGTGCCAGCAGCTTAGACAGGGGGCACTGAAGCTTTCTTT"),
@@ -12,7 +12,7 @@ JUNCTIONS = (
 )
 
 
-def first_runs() -> tuple[FirstRun, ...]:
+def _runs() -> tuple[FirstRun, ...]:
     """Return the counts of a small table."""
     return (
         FirstRun(
@@ -33,3 +33,6 @@ def _write(folder: Path) -> None:
     ]
     lines = ("\t".join(row) for row in (columns, *rows))
     (folder / "donor.tsv").write_text("\n".join(lines) + "\n", encoding="ascii")
+
+
+FIRST_RUNS = FirstRuns(_runs())

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gangsaw.tasks.kernels.first_runs import FirstRun
+from gangsaw.tasks.kernels.first_runs import FirstRun, FirstRuns
 
 LINES = 3000
 
 
-def first_runs() -> tuple[FirstRun, ...]:
+def _runs() -> tuple[FirstRun, ...]:
     """Return a text in and out."""
     return (
         FirstRun(
@@ -29,3 +29,6 @@ def write_text(path: Path) -> None:
         f"2026-01-{n % 28 + 1:02d} host{n % 7} connection {n * 37 % 991}" for n in range(LINES)
     )
     path.write_text("\n".join(lines) + "\n", encoding="ascii")
+
+
+FIRST_RUNS = FirstRuns(_runs())

@@ -21,6 +21,7 @@ from gangsaw.cli import bench, compress, decompress, info, kernels, status, veri
 from gangsaw.cli.table import CommandTable
 from gangsaw.codecs.core.errors import BadParams, GangsawError
 from gangsaw.codecs.core.memory.threads import thread_limit
+from gangsaw.tasks.console.kernels import kernels_told
 from gangsaw.tasks.console.output import Interrupted
 
 FAILURE, USAGE, INTERRUPTED = 1, 2, 130
@@ -70,7 +71,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not show:
         logging.getLogger("distributed").setLevel(logging.CRITICAL)  # we say it in one line
     try:
-        with _terminated_as_interrupted():
+        with _terminated_as_interrupted(), kernels_told():
             command = typer.main.get_command(app)
             code = command.main(args, prog_name="gangsaw", standalone_mode=False)
         if code == INTERRUPTED:  # newer versions of typer turn a KeyboardInterrupt into this

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, cast
 
@@ -62,7 +63,7 @@ def build(
 
     made = make(level or (), into, codec, processes, _teller(quiet or as_json))
     if as_json:
-        write_json([vars(pack) for pack in made])
+        write_json({"packs": [vars(pack) for pack in made]})
         return
     rows = [
         (
@@ -86,7 +87,7 @@ def warm(codec: Codec = "", processes: Processes = 0, quiet: opt.Quiet = False) 
     compile_all(codec, processes, _teller(quiet))
 
 
-def _teller(quiet: bool):
+def _teller(quiet: bool) -> Callable[[str], None]:
     def told(step: str) -> None:
         if not quiet:
             sys.stderr.write(f"{step}: done\n")

@@ -56,6 +56,7 @@ class LevelCodegen(JITCPUCodegen):  # type: ignore[misc]  # Numba has no types
 def compile_for_level(compiled: Any) -> None:
     """Let a dispatcher of Numba's compile for the level that holds."""
     compiled.compile = partial(_compile, compiled.compile)
+    telling.tally.functions += 1
 
 
 def is_outermost() -> bool:
