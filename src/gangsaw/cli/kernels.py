@@ -42,9 +42,12 @@ def listed(as_json: opt.Json = False) -> None:
 @app.command()
 def build(
     level: Annotated[
-        list[str] | None,
-        typer.Option(help="Level of instructions, may be repeated. (default: this processor's)"),
-    ] = None,
+        str,
+        typer.Option(
+            help="Levels of instructions, with commas between. (default: this processor's best)",
+            show_default=False,
+        ),
+    ] = "",
     into: Annotated[
         Path | None, typer.Option(help="Folder. (default: the package's own)", show_default=False)
     ] = None,
@@ -61,7 +64,13 @@ def build(
     """
     from gangsaw.tasks.kernels.building import build as make
 
-    made = make(level or (), into, codec, processes, _teller(quiet or as_json))
+    made = make(
+        [name for name in level.split(",") if name],
+        into,
+        codec,
+        processes,
+        _teller(quiet or as_json),
+    )
     if as_json:
         write_json({"packs": [vars(pack) for pack in made]})
         return
