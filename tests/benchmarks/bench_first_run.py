@@ -1,4 +1,4 @@
-"""What a new user waits for: each domain's first commands, without compiled kernels and with them."""
+"""What a new user waits for: first commands without compiled kernels, and with them."""
 
 from __future__ import annotations
 
@@ -89,5 +89,5 @@ def _of_command(what: str, folder: Path, code: str, command: tuple[str, ...]) ->
 
 def _again(command: tuple[str, ...], time_: int) -> tuple[str, ...]:
     """Return the command, with what lets it replace what it wrote before."""
-    takes = time_ > 0 and command and command[0] not in ("demo", "search", "extract", "index")
+    takes = time_ > 0 and command and command[0] not in ("demo", "search")
     return (*command, "--overwrite") if takes else command
