@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING, final
 from gangsaw.cluster.dashboard.units import clock as clock
 from gangsaw.cluster.dashboard.units import rate as rate
 from gangsaw.cluster.dashboard.units import size as size
+from gangsaw.tasks.console.kernels import drawn_by
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
+    from rich.progress import TaskID
 
     from gangsaw.tasks.console.cluster import Workers
+    from gangsaw.codecs.core.numba.kept.telling import Compiled
     from gangsaw.tasks.engine.progress import OnProgress, Progress
     from gangsaw.tasks.engine.rehearsal import ArrayPlan, JobPlan
     from gangsaw.tasks.jobs.compress import Summary
@@ -132,8 +135,23 @@ def progress_bars(*, quiet: bool = False) -> Iterator[AddBar | AddLines | None]:
         TaskProgressColumn(),
         TextColumn("{task.fields[status]}"),
     )
-    with Bar(*columns, console=console) as bar:
+    with Bar(*columns, console=console) as bar, drawn_by(_KernelsBar(bar).draw):
         yield AddBar(bar)
+
+
+class _KernelsBar:
+    """The bar of kernels that are compiled, added when the first one is told of."""
+
+    def __init__(self, display: Bars) -> None:
+        self.display = display
+        self.task: TaskID | None = None
+
+    def draw(self, found: Compiled) -> None:
+        """Show how far it is."""
+        if self.task is None:
+            self.task = self.display.add_task("kernels", total=None, status="")
+        total = max(found.functions, found.count)
+        self.display.update(self.task, total=total, completed=found.count, status=found.line())
 
 
 @final  # so that one is never false

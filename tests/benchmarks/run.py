@@ -41,6 +41,13 @@ compared with decoding.
 The machine is shared, and the wall clock holds what others take of two cores; the shares by
 processor time hold only what the job itself spends.
 """
+FIRST_RUN = """# Results of first runs
+
+Written by `python tests/benchmarks/run.py first_run --write`, after `gangsaw kernels build`. Each
+command runs on small data with an empty cache of compiled kernels, and again. Seconds are of the
+processor, of all processes of a command; the wall clock holds what others take of the machine.
+With a pack the cache is empty, too, and nothing is compiled that the pack holds.
+"""
 TCR = """# Results of counting T-cell-receptor recombination paths
 
 Written by `python tests/benchmarks/run.py tcr --write`. Speeds of one core are CPU time, medians of
@@ -286,6 +293,7 @@ PAGES = (
             "defaults": "How the default parameters were chosen",
         },
     ),
+    Page("RESULTS-FIRST-RUN.md", FIRST_RUN, {"first_run": "First commands"}),
     Page("RESULTS-JOBS.md", JOBS, {"job_sizes": "Jobs as shares of the codec's speed"}),
     Page(
         "RESULTS-FAR.md",

@@ -17,13 +17,16 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
+from types import FunctionType
 from typing import Protocol
 
 import numba
 
 from gangsaw.codecs.core.folders import user_cache
+from gangsaw.codecs.core.numba.kept.compiling import compile_for_level
+from gangsaw.codecs.core.numba.kept.kernel_cache import KernelCache
 
 
 class NumbaSettings(Protocol):
@@ -35,12 +38,18 @@ class NumbaSettings(Protocol):
 class Dispatcher(Protocol):
     """What Numba makes of a function."""
 
+    py_func: FunctionType
+    compile: Callable[[object], object]
+    _cache: object
+
     def enable_caching(self) -> None:
         """Look for compiled code on disk, and keep it there."""
 
 
 IMPORT = re.compile(r"^ *from +(gangsaw[\w.]*) +import +(\([^)]*\)|.*)", re.MULTILINE)
 SETTINGS: NumbaSettings = numba.config
+# What decides where code is kept, not what it is: the level is in the keys.
+KEEPING = ("gangsaw.codecs.core.numba.kept", "gangsaw.codecs.core.numba.cache")
 # What reading or writing a damaged, full or vanished cache raises, or one that names a module of
 # another version: it may cost time, never a run.
 LOST_CACHE = (
@@ -51,16 +60,19 @@ _decorating = threading.Lock()
 
 
 def enable_cache(compiled: Dispatcher, source: Path) -> None:
-    """Keep what is compiled of the file `source` on disk; where nothing is writable, do without."""
+    """Look for what is compiled of the file `source` in packs, then on disk, and keep it there.
+
+    Where nothing is writable, do without the disk.
+    """
     folder = cache_folder(source)
-    with _decorating, _cache_dir(str(folder)):
-        try:
-            compiled.enable_caching()
-        except (RuntimeError, OSError):  # "no locator available": no folder can be written
-            return
+    # "no locator available": no folder can be written
+    with _decorating, _cache_dir(str(folder)), suppress(RuntimeError, OSError):
+        compiled.enable_caching()
     _forgive(compiled)
     _begin_anew(compiled)
     _name_apart(compiled)
+    compiled._cache = KernelCache(compiled.py_func, partial(fingerprint, source), compiled._cache)
+    compile_for_level(compiled)
 
 
 def cache_folder(source: Path) -> Path:
@@ -100,7 +112,7 @@ def _imported(file: Path) -> tuple[Path, ...]:
     names: set[str] = set()
     for module, what in IMPORT.findall(file.read_text(encoding="utf-8")):
         names |= {module, *(f"{module}.{name}" for name in re.findall(r"\w+", what))}
-    files = (path for name in names for path in _places(name))
+    files = (path for name in names if not name.startswith(KEEPING) for path in _places(name))
     return tuple(sorted(path for path in files if path.is_file()))
 
 

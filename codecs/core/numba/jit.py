@@ -8,9 +8,9 @@ from typing import Any, TypeVar, cast
 
 import numba
 import numba.extending
-from numba.core.codegen import get_host_cpu_features
 
 from gangsaw.codecs.core.numba.cache import enable_cache
+from gangsaw.codecs.core.numba.kept.levels import features
 from gangsaw.codecs.core.numba.parts import (
     Part,
     Restrict,
@@ -20,40 +20,26 @@ from gangsaw.codecs.core.numba.parts import (
 )
 
 
-def _host_features() -> set[str]:
-    """What kernels may be compiled for: the processor's features, as far as Numba uses them.
-
-    It does not use AVX where NUMBA_ENABLE_AVX is 0; where another processor is named, only
-    NUMBA_CPU_FEATURES counts.
-    """
-    config = numba.config
-    if config.CPU_FEATURES is not None:
-        features = config.CPU_FEATURES
-    else:
-        features = get_host_cpu_features() if config.CPU_NAME in (None, "host") else ""
-    return {name[1:] for name in features.split(",") if name.startswith("+")}
-
-
 # only AVX-512 counts zeros, gathers items and spreads them in all lanes at once
-HAS_AVX512 = {"avx512f", "avx512cd"} <= _host_features()
-HAS_GFNI = {"gfni", "avx2"} <= _host_features()  # matrices of 8 x 8 bits
+HAS_AVX512 = {"avx512f", "avx512cd"} <= features()
+HAS_GFNI = {"gfni", "avx2"} <= features()  # matrices of 8 x 8 bits
 
 
 def folding_words() -> int:
     """Words of 64 bits that one instruction multiplies without carry; 0 where there is none."""
-    features = _host_features()
-    if not {"pclmul", "crc32"} <= features:
+    here = features()
+    if not {"pclmul", "crc32"} <= here:
         return 0
-    wide = "vpclmulqdq" in features
-    return 8 if wide and HAS_AVX512 else 4 if wide and "avx2" in features else 2
+    wide = "vpclmulqdq" in here
+    return 8 if wide and HAS_AVX512 else 4 if wide and "avx2" in here else 2
 
 
 def shuffled_octets() -> int:
     """Bytes that one instruction looks up in a table of 16; 0 where there is none."""
-    features = _host_features()
-    if "avx512bw" in features and HAS_AVX512:
+    here = features()
+    if "avx512bw" in here and HAS_AVX512:
         return 64
-    return 32 if "avx2" in features else 16 if "ssse3" in features else 0
+    return 32 if "avx2" in here else 16 if "ssse3" in here else 0
 
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -17,11 +17,21 @@ from typing import Annotated
 
 import typer
 
-from gangsaw.cli import bench, completion, compress, decompress, info, status, verify
+from gangsaw.cli import (
+    bench,
+    completion,
+    compress,
+    decompress,
+    info,
+    kernels,
+    status,
+    verify,
+)
 from gangsaw.cli.table import CommandTable
 from gangsaw.codecs.core.errors import BadParams, GangsawError
 from gangsaw.codecs.core.extras import extras_named
 from gangsaw.codecs.core.memory.threads import thread_limit
+from gangsaw.tasks.console.kernels import kernels_told
 from gangsaw.tasks.console.output import Interrupted
 
 FAILURE, USAGE, INTERRUPTED = 1, 2, 130
@@ -42,6 +52,7 @@ app.command()(info.info)
 app.command()(bench.bench)
 app.command()(status.status)
 app.command()(completion.completion)
+app.add_typer(kernels.app, name="kernels")
 
 
 def _version(wanted: bool) -> None:
@@ -70,7 +81,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not show:
         logging.getLogger("distributed").setLevel(logging.CRITICAL)  # we say it in one line
     try:
-        with _terminated_as_interrupted(), extras_named():
+        with _terminated_as_interrupted(), extras_named(), kernels_told():
             command = typer.main.get_command(app)
             code = command.main(args, prog_name="gangsaw", standalone_mode=False)
         if code == INTERRUPTED:  # newer versions of typer turn a KeyboardInterrupt into this

@@ -64,7 +64,7 @@ def test_every_width_gives_the_same(words: int) -> None:
 def test_the_width_follows_from_the_processor(
     features: set[str], words: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jit, "_host_features", lambda: features)
+    monkeypatch.setattr(jit, "features", lambda: features)
     monkeypatch.setattr(jit, "HAS_AVX512", False)
     assert jit.folding_words() == words
 

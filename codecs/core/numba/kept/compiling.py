@@ -1,0 +1,115 @@
+"""Compilation of our kernels: for the level that holds, one outermost kernel at a time.
+
+Numba has one target, this processor, for all functions of a process. Where a level holds, our
+kernels are compiled by a code generator of the level; the user's own functions keep Numba's. All
+happens under Numba's compiler lock, so no other thread sees the one in place of the other.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from typing import Any
+
+from numba.core.codegen import JITCPUCodegen
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.registry import cpu_target
+
+from gangsaw.codecs.core.numba.kept import telling
+from gangsaw.codecs.core.numba.kept.levels import chosen
+
+
+@dataclass
+class State:
+    """What is compiled now; read and changed under Numba's lock.
+
+    Attributes
+    ----------
+    depth : kernels that are compiled, each for the one before; 1 is what Python called
+    began : time.perf_counter() of the outermost
+    release : called when the outermost is done
+    """
+
+    depth: int = 0
+    began: float = 0.0
+    release: list[Callable[[], None]] = field(default_factory=list)
+
+
+_now = State()
+
+
+class LevelCodegen(JITCPUCodegen):  # type: ignore[misc]  # Numba has no types
+    """Numba's code generator, for the level that holds instead of this processor."""
+
+    def _get_host_cpu_name(self) -> str:
+        level = chosen().level
+        return level.cpu if level else str(super()._get_host_cpu_name())
+
+    def _get_host_cpu_features(self) -> str:
+        level = chosen().level
+        return level.llvm if level else str(super()._get_host_cpu_features())
+
+
+def compile_for_level(compiled: Any) -> None:
+    """Let a dispatcher of Numba's compile for the level that holds."""
+    compiled.compile = partial(_compile, compiled.compile)
+    telling.tally.functions += 1
+
+
+def is_outermost() -> bool:
+    """Whether the kernel that is looked for now was called by Python, not by a kernel."""
+    return _now.depth == 1
+
+
+def at_end(release: Callable[[], None]) -> None:
+    """Call `release` when the outermost kernel is compiled, or failed to be."""
+    _now.release.append(release)
+
+
+def finished(kernel: str) -> None:
+    """Tell that a kernel was compiled."""
+    telling.compiled(kernel, time.perf_counter() - _now.began)
+
+
+def _compile(compile_it: Callable[[object], object], signature: object) -> object:
+    with global_compiler_lock, _counted(), _codegen():
+        return compile_it(signature)
+
+
+@contextmanager
+def _counted() -> Iterator[None]:
+    if not _now.depth:
+        _now.began = time.perf_counter()
+    _now.depth += 1
+    try:
+        yield
+    finally:
+        _now.depth -= 1
+        if not _now.depth:
+            telling.done(time.perf_counter() - _now.began)
+            while _now.release:
+                _now.release.pop()()
+
+
+@contextmanager
+def _codegen() -> Iterator[None]:
+    """Put the level's code generator in place of Numba's, if a level holds."""
+    if chosen().level is None:
+        yield
+        return
+    context = cpu_target.target_context
+    context.refresh()  # Numba's own runtime is compiled for this processor
+    before = context._internal_codegen
+    context._internal_codegen = _level_codegen()
+    try:
+        yield
+    finally:
+        context._internal_codegen = before
+
+
+@lru_cache
+def _level_codegen() -> LevelCodegen:
+    return LevelCodegen("gangsaw.exec")

@@ -1,0 +1,104 @@
+"""gangsaw kernels: compiled code that travels, and caches that are warm."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, cast
+
+import typer
+
+from gangsaw.tasks.console import options as opt
+from gangsaw.tasks.console.output import size, write_json, write_table
+
+app = typer.Typer(help="Compiled kernels: which are here, packs that travel, a warm cache.")
+Codec = Annotated[str, typer.Option("--codec", help="Only of this codec's samples.")]
+Processes = Annotated[int, typer.Option(min=0, help="Processes at a time; unset is one per core.")]
+
+
+@app.command(name="list")
+def listed(as_json: opt.Json = False) -> None:
+    """Show the level of instructions that holds, the packs, and why one is not used.
+
+    Example: gangsaw kernels list
+    """
+    from gangsaw.tasks.kernels.report import report
+
+    found = report()
+    if as_json:
+        write_json(found)
+        return
+    cache = cast("dict[str, object]", found["cache"])
+    kept = f"{cache['path']}: {cache['kernels']} kernels, {size(cast('int', cache['bytes']))}"
+    rows = [("level", f"{found['level']}: {found['why']}"), ("cache", kept)]
+    for pack in cast("list[dict[str, object]]", found["packs"]):
+        name, why = Path(str(pack["path"])).name, pack["unused"]
+        holds = f"{pack['kernels']} kernels, {size(cast('int', pack['bytes']))}"
+        rows.append(("pack", f"{name}: {holds}, {f'not used: {why}' if why else 'used'}"))
+    write_table("kernels", rows)
+
+
+@app.command()
+def build(
+    level: Annotated[
+        str,
+        typer.Option(
+            help="Levels of instructions, with commas between. (default: this processor's best)",
+            show_default=False,
+        ),
+    ] = "",
+    into: Annotated[
+        Path | None, typer.Option(help="Folder. (default: the package's own)", show_default=False)
+    ] = None,
+    codec: Codec = "",
+    processes: Processes = 0,
+    as_json: opt.Json = False,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Compile all kernels for a level of instructions into one file, a pack.
+
+    A pack is code: who can write the folder of packs runs code as each user of it.
+
+    Example: gangsaw kernels build --level x86-64-v3 --into packs
+    """
+    from gangsaw.tasks.kernels.building import build as make
+
+    made = make(
+        [name for name in level.split(",") if name],
+        into,
+        codec,
+        processes,
+        _teller(quiet or as_json),
+    )
+    if as_json:
+        write_json({"packs": [vars(pack) for pack in made]})
+        return
+    rows = [
+        (
+            pack.level,
+            f"{pack.path}: {pack.kernels} kernels, {size(pack.nbytes)}"
+            + ("" if pack.ran else "; compiled only: this processor cannot run it"),
+        )
+        for pack in made
+    ]
+    write_table("packs", rows)
+
+
+@app.command()
+def warm(codec: Codec = "", processes: Processes = 0, quiet: opt.Quiet = False) -> None:
+    """Compile what no pack holds into your cache: for images, and on login nodes.
+
+    Example: gangsaw kernels warm --codec dna
+    """
+    from gangsaw.tasks.kernels.building import warm as compile_all
+
+    compile_all(codec, processes, _teller(quiet))
+
+
+def _teller(quiet: bool) -> Callable[[str], None]:
+    def told(step: str) -> None:
+        if not quiet:
+            sys.stderr.write(f"{step}: done\n")
+
+    return told

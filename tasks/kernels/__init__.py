@@ -1,0 +1,1 @@
+"""Compiled kernels before anybody waits for them: packs that travel, and caches that are warm."""

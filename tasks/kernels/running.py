@@ -1,0 +1,87 @@
+"""Processes that compile kernels: each does one first run, or the samples of one codec."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from gangsaw.codecs.core.errors import JobFailed
+from gangsaw.tasks.kernels.first_runs import FirstRun, checked_codec, codecs, first_runs
+
+SAMPLES = (
+    "import sys; from gangsaw.tasks.kernels.first_runs import run_samples; run_samples(sys.argv[1])"
+)
+COMMAND = "import sys; from gangsaw.cli import main; sys.exit(main(sys.argv[1:]))"
+COMPILE = "import sys; from gangsaw.tasks.kernels.compiling import main; main(*sys.argv[1:])"
+LAST_LINES = 500  # characters of what a process said that failed
+Told = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Where the processes work.
+
+    Attributes
+    ----------
+    folder : for data and what comes of them
+    variables : of the environment, besides those of this process
+    """
+
+    folder: Path
+    variables: Mapping[str, str]
+
+    def run(self, code: str, *arguments: str, where: Path | None = None) -> None:
+        """Run Python in a process of its own. Raise JobFailed where it fails."""
+        done = subprocess.run(
+            [sys.executable, "-c", code, *arguments],
+            cwd=where or self.folder,
+            env={**os.environ, **self.variables},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            said = (done.stderr or done.stdout)[-LAST_LINES:].strip()
+            raise JobFailed(f"{' '.join(arguments)}: {said}")
+
+
+def tasks_of(setting: Setting, codec: str = "") -> dict[str, Callable[[], None]]:
+    """Return what has to run, by name: samples of one codec, else those of all, and first runs."""
+    chosen = [checked_codec(codec)] if codec else codecs()
+    found: dict[str, Callable[[], None]] = {
+        f"samples of {name}": lambda name=name: setting.run(SAMPLES, name)  # type: ignore[misc]
+        for name in chosen
+    }
+    if not codec:
+        for name, first in first_runs().items():
+            found[name] = lambda first=first: _run_first(setting, first)  # type: ignore[misc]
+    return found
+
+
+def run_all(tasks: Mapping[str, Callable[[], None]], told: Told, processes: int) -> None:
+    """Run all, so many at a time; `told` is called with each name that is done."""
+
+    def run(name: str) -> None:
+        tasks[name]()
+        told(name)
+
+    with ThreadPoolExecutor(processes) as pool:
+        _all_of(pool.map(run, tasks))
+
+
+def _all_of(results: Iterable[None]) -> None:
+    for _ in results:
+        pass
+
+
+def _run_first(setting: Setting, first: FirstRun) -> None:
+    folder = setting.folder / first.name.replace(" ", "-")
+    folder.mkdir(exist_ok=True)
+    first.make(folder)
+    for arguments in first.commands:
+        setting.run(COMMAND, *arguments, where=folder)

@@ -1,0 +1,58 @@
+"""Short runs of reads, which compile what a user's first needs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from gangsaw.tasks.kernels.first_runs import FirstRun, FirstRuns
+
+N_READS = 400
+LEVELS = {"binned": b"#,:F", "many": bytes(range(35, 74))}  # qualities of newer machines, and older
+
+
+def _runs() -> tuple[FirstRun, ...]:
+    """Return FASTQ of both kinds of qualities in and out, and pairs of FASTA."""
+    return (
+        *(_fastq(name) for name in LEVELS),
+        FirstRun(
+            "FASTA of reads",
+            lambda folder: _write(folder / "reads.fasta", b"", seed=3),
+            (
+                ("compress", "reads.fasta", "reads.zarr", "--format", "fasta", "--workers", "0"),
+                ("decompress", "reads.zarr", "out.fasta", "--workers", "0"),
+            ),
+        ),
+    )
+
+
+def _fastq(name: str) -> FirstRun:
+    return FirstRun(
+        f"FASTQ of {name} qualities",
+        lambda folder: _write(folder / "reads.fastq", LEVELS[name], seed=1),
+        (
+            ("compress", "reads.fastq", "reads.zarr", "--workers", "0"),
+            ("verify", "reads.zarr", "--workers", "0"),
+            ("decompress", "reads.zarr", "out.fastq", "--workers", "0"),
+        ),
+    )
+
+
+def _write(path: Path, qualities: bytes, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    text = rng.choice(list(b"ACGT"), 20_000).astype(np.uint8)
+    lines = []
+    for number in range(N_READS):
+        length = int(rng.integers(90, 151))
+        start = int(rng.integers(0, text.size - length))
+        bases = text[start : start + length].copy()
+        bases[rng.random(length) < 0.005] = ord("N")
+        name = f"RUN:1:FLOW:{number // 100}:{1000 + number}:{rng.integers(1000, 9000)}".encode()
+        lines += [b"@" + name if qualities else b">" + name, bases.tobytes()]
+        if qualities:
+            lines += [b"+", bytes(rng.choice(list(qualities), length).tolist())]
+    path.write_bytes(b"\n".join(lines) + b"\n")
+
+
+FIRST_RUNS = FirstRuns(_runs())
