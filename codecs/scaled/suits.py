@@ -1,0 +1,7 @@
+"""What the codec answers of itself."""
+
+from __future__ import annotations
+
+from gangsaw.codecs.core.suits import Answers
+
+ANSWERS = Answers()
