@@ -29,8 +29,10 @@ NO_LANES = np.empty(0, np.int64)
 def encode_block(block: NumpyArray, params: Params, room: Payload) -> Encoded:
     """Encode floats: as integers with the others apart, or by the codec of floats, or as they are."""
     floats = np.ascontiguousarray(block, block.dtype.newbyteorder("="))
-    found = _constant(floats) or _scaled(floats, params) or _floats(floats, params)
-    if found is None or found.size > floats.nbytes:
+    if (constant := _constant(floats)) is not None:
+        return constant
+    found = _scaled(floats, params) or _floats(floats, params)
+    if found.size > floats.nbytes:
         words = floats.astype(floats.dtype.newbyteorder("<"), copy=False)
         return _of_kind(PLAIN, words.ravel().view(np.uint8))
     return found
