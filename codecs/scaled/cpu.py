@@ -77,9 +77,7 @@ def encode_integers(integers: NumpyArray, params: Params) -> Encoded | None:
     except BadParams:
         return None
     runs = output.runs()
-    return Encoded(
-        (runs.payloads[0],), NO_LANES if runs.lane_bits is None else runs.lane_bits[0]
-    )
+    return Encoded((runs.payloads[0],), NO_LANES if runs.lane_bits is None else runs.lane_bits[0])
 
 
 def joined(apart: tuple[Payload, ...], n_masks: int, inner: Encoded | None) -> Encoded | None:

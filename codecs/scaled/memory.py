@@ -9,7 +9,9 @@ PER_BLOCK = 4096  # heads, Python objects
 PER_ITEM = 24  # of a busy thread: codes, a mask, its runs, places and words of what stands apart
 
 
-def peak_bytes(block_bytes: int, n_items: int, inner: int, floats: int, n_blocks: int, busy: int) -> int:
+def peak_bytes(
+    block_bytes: int, n_items: int, inner: int, floats: int, n_blocks: int, busy: int
+) -> int:
     """Return a bound on what coding a chunk holds besides it, in bytes.
 
     It holds the payloads of all blocks twice, alone and in the frame, each at most as long as raw;

@@ -94,7 +94,9 @@ def _candidates(floats: Floats) -> Iterator[Candidate]:
         precisions = "array", "double"
     steps = list(_found_steps(floats))
     first = [Candidate("quotient", s) for s in USUAL] + [Candidate("product", s) for s in STEPS]
-    behind = [Candidate(*step, offset) for step in steps for offset in _offsets(floats, step[1], step[0])]
+    behind = [
+        Candidate(*step, offset) for step in steps for offset in _offsets(floats, step[1], step[0])
+    ]
     for candidate in [*first, *(Candidate(*step) for step in steps), *behind]:
         yield from (candidate._replace(precision=precision) for precision in precisions)
 
@@ -143,5 +145,10 @@ def _offsets(floats: Floats, scale: float, form: str) -> Iterable[float]:
     least = float(floats.min())
     step = scale if form == "product" else 1 / scale
     left = least - np.floor(least / step) * step
-    found = [least, KELVIN, *(round(least, n) for n in range(4)), *(round(left, n) for n in range(1, 7))]
+    found = [
+        least,
+        KELVIN,
+        *(round(least, n) for n in range(4)),
+        *(round(left, n) for n in range(1, 7)),
+    ]
     return dict.fromkeys(offset for offset in found if offset)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
@@ -46,6 +46,20 @@ class _Answers(Answers):
         inner = {"name": INNER, "configuration": own}
         return {"inner": inner, **(_proposed(array) or {})}
 
+    def registered(
+        self, array: ArrayFacts, params: Mapping[str, object]
+    ) -> Sequence[Mapping[str, object]] | None:
+        """Return Zarr's `scale_offset` and `cast_value`: quotients in the array's precision."""
+        if params["form"] != "quotient" or params["precision"] != "array":
+            return None
+        scale = {"scale": params["scale"], "offset": params["offset"]}
+        kind = {"data_type": params["integers"], "scalar_map": _scalar_map(array, params)}
+        return (
+            {"name": "scale_offset", "configuration": scale},
+            {"name": "cast_value", "configuration": kind},
+            cast("Mapping[str, object]", params["inner"]),
+        )
+
     def summary(
         self, params: Mapping[str, object], usual: Mapping[str, object]
     ) -> Mapping[str, object]:
@@ -70,6 +84,29 @@ def formula(params: Mapping[str, object]) -> str:
     behind = f" {'-' if offset < 0 else '+'} {abs(offset):.10g}" if offset else ""
     rounded = " in float64" if params["precision"] == "double" else ""
     return f"{params['integers']} {sign} {params['scale']:.10g}{behind}{rounded}"
+
+
+def _scalar_map(array: ArrayFacts, params: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the integers, where floats have none, of NaN and of the array's fill value.
+
+    They are the last ones that may be samples: where they are, the proof fails.
+    """
+    import numpy as np
+
+    name = str(params["integers"])
+    info, scale, offset = np.iinfo(name), params["scale"], params["offset"]
+    free = (
+        [int(info.max), int(info.max) - 1] if info.min == 0 else [int(info.min), int(info.min) + 1]
+    )
+    pairs: list[tuple[object, int]] = [("NaN", free[0])]
+    fill = array.fill_value
+    if isinstance(fill, int | float | np.number) and np.isfinite(fill):
+        kind = array.dtype.type
+        with np.errstate(all="ignore"):
+            scaled = (kind(fill) - kind(cast("float", offset))) * kind(cast("float", scale))
+        if np.isfinite(scaled) and not info.min <= scaled <= info.max:
+            pairs.append((float(scaled), free[1]))
+    return {"encode": pairs, "decode": [(number, value) for value, number in pairs]}
 
 
 def _proposed(array: ArrayFacts) -> Mapping[str, object] | None:

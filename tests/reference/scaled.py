@@ -1,4 +1,4 @@
-"""The codec gangsaw.scaled in slow plain Python, from its SPEC.md; its inner codecs have their own."""
+"""The codec gangsaw.scaled in slow plain Python, from its SPEC.md."""
 
 from __future__ import annotations
 
@@ -42,7 +42,12 @@ def visibility_view(shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def encode(
-    words: list[int], parameters: dict[str, Any], shape: Sequence[int], width: int, kind: int, tail: bytes
+    words: list[int],
+    parameters: dict[str, Any],
+    shape: Sequence[int],
+    width: int,
+    kind: int,
+    tail: bytes,
 ) -> bytes:
     if all(word == words[0] for word in words):
         return bytes([CONSTANT]) + words[0].to_bytes(width, "little")
@@ -98,7 +103,9 @@ def integers_of(
 ) -> tuple[list[int], bytes, int, int]:
     """Return the integers, what stands apart, how many masks, and how many others."""
     floats = np.array(words, f"<u{width}").view(f"<f{width}")
-    found = [integer_of(float(x), word, parameters, width) for x, word in zip(floats, words, strict=True)]
+    found = [
+        integer_of(float(x), word, parameters, width) for x, word in zip(floats, words, strict=True)
+    ]
     wrong = [i for i, k in enumerate(found) if k is None]
     masks: list[tuple[int, set[int]]] = []
     while len(masks) < 3 and len(wrong) >= 8:

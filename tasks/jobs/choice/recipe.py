@@ -18,6 +18,7 @@ from gangsaw.tasks.jobs.choice.choose import (
     facts_of,
     named,
 )
+from gangsaw.tasks.jobs.choice.registered import or_registered
 from gangsaw.tasks.source import Source, SourceArray
 from gangsaw.tasks.store.dataset.texts import type_name
 from gangsaw.tasks.store.layout import ChunkChoice, CodecChoice, check_axes, check_sizes
@@ -67,7 +68,11 @@ class Recipe:
         choices = [self._choice(array, of) for array, of in pairs]
         self._check_taken(source.arrays, choices)
         rows = zip(source.arrays, facts, choices, strict=True)
-        return {array.name: self._codec(array, of, choice) for array, of, choice in rows}
+        codecs = {array.name: self._codec(array, of, choice) for array, of, choice in rows}
+        if self.codec == "auto":
+            for array, of in zip(source.arrays, facts, strict=True):
+                codecs[array.name] = or_registered(codecs[array.name], array, of, client)
+        return codecs
 
     def _choice(self, array: SourceArray, facts: ArrayFacts) -> Choice:
         if self.codec == "auto":
