@@ -30,8 +30,8 @@ class Scaled(BlockCodec):
     params_type = Params
 
     def has_kernels(self, direction: Direction) -> bool:
-        """Whether a device does this: where it does it with integers."""
-        return super().has_kernels(direction) and self.params.inner.has_kernels(direction)
+        """Whether a device does this: the host does."""
+        return False
 
     def plan(self, shape: tuple[int, ...], dtype: Dtype) -> ChunkPlan:
         """Return the blocks of such a chunk, those of its integers; BadParams where it has none."""

@@ -27,7 +27,7 @@ NO_LANES = np.empty(0, np.int64)
 
 
 def encode_block(block: NumpyArray, params: Params, room: Payload) -> Encoded:
-    """Encode floats: as integers with the others apart, or by the codec of floats, or as they are."""
+    """Encode floats: as integers, the others apart; or by the codec of floats, or plain."""
     floats = np.ascontiguousarray(block, block.dtype.newbyteorder("="))
     if (constant := _constant(floats)) is not None:
         return constant

@@ -16,21 +16,6 @@ SHAPE = 4, 6, 9
 SMALL = {"name": INNER, "configuration": {"block": [0, 4, 5]}}  # edge blocks are smaller
 NAN_WITH_PAYLOAD = 0x7FC01234
 
-# what tests compile CUDA sources for
-KERNELS: dict[str, list[dict[str, int | str]]] = {
-    "scale.cu": [
-        {"GS_FLOAT": "float", "GS_NUMBER": "float", "GS_INTEGER": "short", "GS_PRODUCT": 0},
-        {
-            "GS_FLOAT": "float",
-            "GS_NUMBER": "double",
-            "GS_INTEGER": "unsigned short",
-            "GS_PRODUCT": 1,
-        },
-        {"GS_FLOAT": "double", "GS_NUMBER": "double", "GS_INTEGER": "int", "GS_PRODUCT": 1},
-    ]
-}
-
-
 def samples() -> list[Sample]:
     """Return all samples; the same on every machine."""
     return [Sample(*row, grows=(-2, -1)) for row in (*_forms(), *_apart(), *_shapes())]
