@@ -21,6 +21,7 @@ COMMON = 0.05  # of the floats: values that so many have may be fill values, and
 LEAST_FIT = 15 / 16  # of the floats that are tried
 ALIKE = 0.004  # of two candidates that fit so nearly alike the coarser is taken
 KELVIN = 273.15  # of degrees Celsius
+MOST_STEPS = 1 << 16  # below the smallest float, where an offset is looked for
 NEAR = 1e-4  # of a step: how exactly a sample tells it
 USUAL = (1.0, *(10.0**n for n in range(1, 7)), *(2.0**n for n in range(1, 13)), 255.0, 65535.0)
 STEPS = (*(10.0**-n for n in range(1, 7)), 0.5, 0.25, 0.2, 0.05, 0.02, 0.005, 0.002)
@@ -141,14 +142,18 @@ def _round_numbers(number: float) -> Iterator[float]:
 
 
 def _offsets(floats: Floats, scale: float, form: str) -> Iterable[float]:
-    """Return offsets that the smallest float may show: itself, and what is left of steps to 0."""
+    """Return offsets that the smallest float may show.
+
+    They are itself, round numbers some steps below it, and what is left of steps to 0.
+    """
     least = float(floats.min())
     step = scale if form == "product" else 1 / scale
     left = least - np.floor(least / step) * step
-    found = [
-        least,
-        KELVIN,
-        *(round(least, n) for n in range(4)),
-        *(round(left, n) for n in range(1, 7)),
-    ]
+    below = least - step * np.arange(MOST_STEPS)
+    close = max(1e-6 * step, 4 * float(np.finfo(floats.dtype).eps) * abs(least))
+    found = [least, KELVIN]
+    for digits in range(4):
+        even = np.round(below, digits)
+        found += even[abs(below - even) <= close][:2].tolist()
+    found += (round(left, digits) for digits in range(1, 7))
     return dict.fromkeys(offset for offset in found if offset)

@@ -16,6 +16,7 @@ SHAPE = 4, 6, 9
 SMALL = {"name": INNER, "configuration": {"block": [0, 4, 5]}}  # edge blocks are smaller
 NAN_WITH_PAYLOAD = 0x7FC01234
 
+
 def samples() -> list[Sample]:
     """Return all samples; the same on every machine."""
     return [Sample(*row, grows=(-2, -1)) for row in (*_forms(), *_apart(), *_shapes())]

@@ -123,5 +123,5 @@ def _made(codecs: Sequence[Mapping[str, object]]) -> list[object] | None:
             get_codec_class(str(one["name"])).from_dict(cast("dict[str, JSON]", dict(one)))
             for one in codecs
         ]
-    except (KeyError, ImportError):
+    except (KeyError, ImportError, ValueError):  # of zarr, by its version
         return None
