@@ -59,15 +59,15 @@ class Params:
         require_choice("form", form, FORMS)
         require_choice("precision", precision, PRECISIONS)
         require_choice("integers", integers, INTEGERS)
-        values = {"form": form, "precision": precision, "integers": integers}
-        values |= {"scale": _finite("scale", scale), "offset": _finite("offset", offset)}
-        if values["scale"] <= 0:
+        scale, offset = _finite("scale", scale), _finite("offset", offset)
+        if scale <= 0:
             raise BadParams(f"scale must be above 0, got {scale!r}")
-        inner_codec = codec_table.coding("inner", inner)
-        inner_codec.coder((1, 1, 1), integers)
-        values |= {"inner": inner_codec, "floats": codec_table.coding("floats", floats)}
-        for name in FIELDS:
-            object.__setattr__(self, name, values[name])
+        of_integers = codec_table.coding("inner", inner)
+        of_integers.coder((1, 1, 1), integers)
+        of_floats = codec_table.coding("floats", floats)
+        values = of_integers, of_floats, scale, offset, form, precision, integers
+        for name, value in zip(FIELDS, values, strict=True):
+            object.__setattr__(self, name, value)
 
     @property
     def is_product(self) -> bool:
@@ -102,7 +102,7 @@ class Params:
     def from_dict(cls, data: Mapping[str, object]) -> Self:
         """Read a JSON configuration; raise BadParams for unknown names or wrong types."""
         require_known(data, FIELDS)
-        return built(cast("type[Self]", cls), data)
+        return built(cls, data)
 
 
 def _finite(name: str, value: object) -> float:

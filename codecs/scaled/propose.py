@@ -76,7 +76,8 @@ def _tried(sample: NumpyArray) -> Floats:
     floats = floats[:: 1 + floats.size // TRIED]
     values, which, counts = np.unique(floats, return_inverse=True, return_counts=True)
     rare = counts <= max(1, COMMON * floats.size)
-    return floats[rare[which]] if 4 * rare.sum() > values.size else floats
+    found: Floats = floats[rare[which]] if 4 * rare.sum() > values.size else floats
+    return found
 
 
 def _narrowest(found: npt.NDArray[np.float64]) -> str:

@@ -39,7 +39,7 @@ def scale_down(
     integers : (n,), 0 where there is none
     codes : (n,) uint8
     """
-    offset, low, high, wrong = np.float64(constants[1]), limits[0], limits[1], 0
+    offset, low, high, wrong = np.float64(constants[1]), limits[0], limits[1], np.int64(0)
     factor = np.float64(constants[0])
     if is_product:
         factor = 1 / factor
@@ -54,7 +54,7 @@ def scale_down(
         integers[i] = integers.dtype.type(np.int32(number))
         codes[i] = code
         wrong += np.int64(code)
-    return wrong
+    return int(wrong)
 
 
 @jit
@@ -77,13 +77,12 @@ def fill_gaps(integers: Any, codes: Any) -> None:
 @jit
 def find_common(words: Any, codes: Any) -> Any:
     """Return the word that most of the others are, if there is one, and how many are."""
-    word, lead = words[0], 0
+    word, lead, count = words[0], 0, np.int64(0)
     for i in range(words.size):
         if codes[i] == OTHER:
             if lead == 0:
                 word = words[i]
             lead += 1 if words[i] == word else -1
-    count = 0
     for i in range(words.size):
         count += np.int64((codes[i] == OTHER) & (words[i] == word))
     return word, count
@@ -115,7 +114,7 @@ def get_number(data: Any, at: int) -> Any:
         if at + i >= data.size:
             break
         octet = np.int64(data[at + i])
-        number |= (octet & 127) << (7 * i)
+        number |= int(octet & 127) << (7 * i)
         if octet < 128:
             return number, at + i + 1
     return 0, -1

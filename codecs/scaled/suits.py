@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 GAIN = 0.9  # of what the general codec makes of a sample
 FLOAT_BYTES = (4, 8)
+MOST_LEVELS = 1 << 15  # of integers that only show along which axis floats are smooth
 
 
 class _Answers(Answers):
@@ -94,18 +95,19 @@ def _scalar_map(array: ArrayFacts, params: Mapping[str, object]) -> Mapping[str,
     import numpy as np
 
     name = str(params["integers"])
-    info, scale, offset = np.iinfo(name), params["scale"], params["offset"]
+    info = np.iinfo(name)
     free = (
         [int(info.max), int(info.max) - 1] if info.min == 0 else [int(info.min), int(info.min) + 1]
     )
     pairs: list[tuple[object, int]] = [("NaN", free[0])]
     fill = array.fill_value
-    if isinstance(fill, int | float | np.number) and np.isfinite(fill):
-        kind = array.dtype.type
+    if isinstance(fill, int | float | np.integer | np.floating) and np.isfinite(fill):
+        constants = np.array([fill, params["offset"], params["scale"]], np.float64)
+        one, offset, scale = constants.astype(array.dtype.newbyteorder("="))
         with np.errstate(all="ignore"):
-            scaled = (kind(fill) - kind(cast("float", offset))) * kind(cast("float", scale))
-        if np.isfinite(scaled) and not info.min <= scaled <= info.max:
-            pairs.append((float(scaled), free[1]))
+            number = float((one - offset) * scale)
+        if np.isfinite(number) and not info.min <= number <= info.max:
+            pairs.append((number, free[1]))
     return {"encode": pairs, "decode": [(number, value) for value, number in pairs]}
 
 
@@ -132,9 +134,11 @@ def _as_integers(floats: NumpyArray) -> NumpyArray:
     """Return integers that lie as floats do, to see along which axis they are smooth."""
     import numpy as np
 
-    low, high = np.nanmin(floats), np.nanmax(floats)
-    step = (high - low) / (1 << 15) or 1
-    return np.nan_to_num((floats - low) / step).astype(INTEGERS[-1])
+    finite = np.nan_to_num(floats.astype(np.float64), posinf=0, neginf=0)
+    low, high = float(finite.min()), float(finite.max())
+    step = (high - low) / MOST_LEVELS or 1.0
+    found: NumpyArray = ((finite - low) / step).astype(INTEGERS[-1])
+    return found
 
 
 def _said(codec: object) -> tuple[str, Mapping[str, object]]:

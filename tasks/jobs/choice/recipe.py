@@ -21,7 +21,14 @@ from gangsaw.tasks.jobs.choice.choose import (
 from gangsaw.tasks.jobs.choice.registered import or_registered
 from gangsaw.tasks.source import Source, SourceArray
 from gangsaw.tasks.store.dataset.texts import type_name
-from gangsaw.tasks.store.layout import ChunkChoice, CodecChoice, check_axes, check_sizes
+from gangsaw.tasks.store.layout import (
+    ChunkChoice,
+    Codec,
+    CodecChoice,
+    Filtered,
+    check_axes,
+    check_sizes,
+)
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -112,8 +119,12 @@ def _option_names(choice: Choice) -> set[str]:
 def _target_of(array: SourceArray, choice: Choice | None) -> str:
     target = "plain samples" if choice is None else choice.name
     if choice is not None and choice.plain is not None:
-        target = str(choice.plain.to_dict()["name"])
+        target = _plain_name(choice.plain)
     return f"{array.name} ({type_name(array.dtype)}) goes to {target}"
+
+
+def _plain_name(codec: Codec) -> str:
+    return "filters" if isinstance(codec, Filtered) else str(codec.to_dict()["name"])
 
 
 def _check_options(options: Mapping[str, object]) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from zarr.abc.codec import ArrayBytesCodec
+from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec
 from zarr.core.buffer import Buffer
 from zarr.core.metadata.v3 import ArrayV3Metadata
 
@@ -315,7 +315,8 @@ def _filters(array: AnyArray) -> list[tuple[str, Mapping[str, object]]]:
     """Return name and configuration of each codec before the serializer."""
     if not isinstance(array.metadata, ArrayV3Metadata):
         return []
-    told = [cast("Mapping[str, object]", codec.to_dict()) for codec in array.filters]
+    codecs = cast("tuple[ArrayArrayCodec, ...]", array.filters)
+    told = [cast("Mapping[str, object]", codec.to_dict()) for codec in codecs]
     settings = [cast("Mapping[str, object]", of.get("configuration", {})) for of in told]
     return [(str(of["name"]), own) for of, own in zip(told, settings, strict=True)]
 
