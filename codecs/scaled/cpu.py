@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from struct import Struct
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.coding.batch import Encoded, EncodedBlock
 from gangsaw.codecs.core.coding.host import BlockCoding, HostBackend
 from gangsaw.codecs.core.container.output import Output
@@ -153,17 +153,17 @@ def limits_of(params: Params) -> npt.NDArray[np.float64]:
     return np.array([info.min, info.max], np.float64)
 
 
-def word_type(floats: NumpyArray) -> np.dtype[Any]:
+def word_type(floats: NumpyArray) -> Dtype:
     """Return the dtype of the bits of floats."""
     return np.dtype(f"u{floats.dtype.itemsize}")
 
 
-def words_in(floats: NumpyArray) -> npt.NDArray[Any]:
+def words_in(floats: NumpyArray) -> NumpyArray:
     """(n,): the bits of floats in one piece, where they are."""
     return floats.reshape(-1).view(word_type(floats))
 
 
-def _fill(block: NumpyArray, words: npt.NDArray[Any]) -> None:
+def _fill(block: NumpyArray, words: NumpyArray) -> None:
     values = words.view(block.dtype.newbyteorder("="))
     block[...] = values.reshape(block.shape) if values.size == block.size else values
 
@@ -172,9 +172,9 @@ def _coder_of_floats(floats: NumpyArray, params: Params) -> ChunkCoder:
     return params.floats.coder(floats.shape, floats.dtype)
 
 
-def _inner(params: Params) -> Any:
+def _inner(params: Params) -> HostBackend[object]:
     package = params.inner.coder((1, 1, 1), params.dtype).package
-    return backend(np.empty(0), package).BACKEND
+    return cast("HostBackend[object]", backend(np.empty(0), package).BACKEND)
 
 
 BACKEND: HostBackend[Params] = HostBackend(

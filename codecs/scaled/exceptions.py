@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.container.runs import Payload
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.scaled import steps
@@ -15,7 +14,7 @@ MOST_MASKS = 3
 LEAST = 8  # floats of a mask: below, they are shorter one by one
 MOST_OTHERS = 16  # one of so many floats may be another: more are no scaled integers
 
-Words = npt.NDArray[Any]  # (n,) uint32 or uint64, bits of floats
+Words = NumpyArray  # (n,) uint32 or uint64, bits of floats
 Codes = npt.NDArray[np.uint8]
 
 
@@ -26,7 +25,7 @@ def mark_masks(words: Words, codes: Codes, n_others: int) -> tuple[list[int], in
         word, count = steps.find_common(words, codes)
         if count < LEAST or 2 * count <= n_others:
             break
-        steps.mark(words, codes, words.dtype.type(word), steps.FIRST_MASK + len(values))
+        steps.mark(words, codes, np.array(word, words.dtype)[()], steps.FIRST_MASK + len(values))
         values.append(int(word))
         n_others -= count
     return values, n_others
@@ -79,7 +78,7 @@ def put_back(data: Payload, n_masks: int, plane: int, words: Words) -> None:
     words[places] = words_of(data[at:], count, words.dtype)
 
 
-def words_of(data: Payload, count: int, dtype: np.dtype[Any]) -> Words:
+def words_of(data: Payload, count: int, dtype: Dtype) -> Words:
     """Return words in a payload; CorruptChunk where they are not so many."""
     if data.size != count * dtype.itemsize:
         raise CorruptChunk(f"{data.size} bytes for {count} values of {dtype.itemsize}")

@@ -7,14 +7,14 @@ refined over longer and longer distances, and taken for the number with few digi
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import NumpyArray
 
-Floats = npt.NDArray[np.floating[Any]]
+Floats: TypeAlias = "npt.NDArray[np.float32 | np.float64]"
 
 TRIED = 4096  # floats of a sample
 COMMON = 0.05  # of the floats: values that so many have may be fill values, and prove nothing

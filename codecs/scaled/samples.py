@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.samples import Sample
 from gangsaw.codecs.scaled.params import INNER, Params
 
-Floats = npt.NDArray[np.floating[Any]]
+Floats: TypeAlias = "npt.NDArray[np.float32 | np.float64]"
 SHAPE = 4, 6, 9
 SMALL = {"name": INNER, "configuration": {"block": [0, 4, 5]}}  # edge blocks are smaller
 NAN_WITH_PAYLOAD = 0x7FC01234
