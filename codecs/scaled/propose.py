@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import NumpyArray
 
-Floats: TypeAlias = "npt.NDArray[np.float32 | np.float64]"
+Floats: TypeAlias = npt.NDArray[np.float64]  # or of float32, for which NumPy has no common type
 
 TRIED = 4096  # floats of a sample
 COMMON = 0.05  # of the floats: values that so many have may be fill values, and prove nothing

@@ -14,7 +14,8 @@ from hypothesis.extra import numpy as hnp
 from gangsaw.codecs import Ccsds123, Scaled
 from gangsaw.codecs.core.container import frame
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
-from gangsaw.codecs.scaled import cpu, exceptions
+from gangsaw.codecs.scaled import blocks as forms
+from gangsaw.codecs.scaled import exceptions
 from gangsaw.codecs.scaled.propose import propose
 from gangsaw.codecs.scaled.suits import formula
 
@@ -46,7 +47,7 @@ def coded(array: Floats, codec: Scaled) -> tuple[int, list[int]]:
 
 def test_it_takes_as_many_bytes_as_the_integers() -> None:
     n_bytes, kinds = coded(reflectance(), Scaled())
-    assert kinds == [cpu.SCALED]
+    assert kinds == [forms.SCALED]
     assert n_bytes <= 1.01 * len(Ccsds123().encode_chunk(integers().astype("i2")))
 
 
@@ -56,7 +57,7 @@ def test_each_block_has_a_form_of_its_own() -> None:
     array[:, :10, 20:] = -9999
     array[:, 10:, :5] = np.nan
     codec = Scaled(inner=Ccsds123(block=(0, 10, 10)))
-    kinds = [cpu.SCALED, cpu.FLOATS, cpu.CONSTANT, cpu.SCALED, cpu.SCALED, cpu.SCALED]
+    kinds = [forms.SCALED, forms.FLOATS, forms.CONSTANT, forms.SCALED, forms.SCALED, forms.SCALED]
     assert coded(array, codec)[1] == kinds
 
 
@@ -67,12 +68,12 @@ def test_a_border_costs_next_to_nothing(value: float) -> None:
     array[:, :, :8] = value
     array[:, 15:] = value
     n_bytes, kinds = coded(array, Scaled())
-    assert kinds == [cpu.SCALED]
+    assert kinds == [forms.SCALED]
     assert n_bytes < whole
 
 
 def test_integers_that_the_inner_codec_refuses_go_to_the_codec_of_floats() -> None:
-    assert coded(reflectance(), Scaled(inner=Ccsds123(bit_depth=4)))[1] == [cpu.FLOATS]
+    assert coded(reflectance(), Scaled(inner=Ccsds123(bit_depth=4)))[1] == [forms.FLOATS]
 
 
 @given(
@@ -111,18 +112,18 @@ def test_false_blocks_are_corrupt(how: str) -> None:
     coder = codec.coder(array.shape, array.dtype)
     blocks = frame.unpack(codec.encode_chunk(array), coder.layout)
     data = blocks.payloads[0].copy()
-    apart = cpu.HEAD.unpack(bytes(data[: cpu.HEAD.size]))[2]
-    end = cpu.HEAD.size + apart
+    apart = forms.HEAD.unpack(bytes(data[: forms.HEAD.size]))[2]
+    end = forms.HEAD.size + apart
     change = {
         "masks": (1, 9),
         "size": (5, 255),
         "count": (end - 4 - 2 - 1, 127),
         "places": (end - 4 - 1, 255),
-        "runs": (cpu.HEAD.size + 4 + 1, 0),
+        "runs": (forms.HEAD.size + 4 + 1, 0),
         "short": (1, 0),
     }
     if how == "constant":
-        data = np.array([cpu.CONSTANT, 1], np.uint8)
+        data = np.array([forms.CONSTANT, 1], np.uint8)
     else:
         place, octet = change[how]
         data[place] = octet
@@ -160,7 +161,7 @@ def test_a_sample_tells_the_scale(told: str, made: Any) -> None:
     found = propose(array)
     assert found is not None
     assert formula(found) == told
-    assert coded(array, Scaled(**found))[1] == [cpu.SCALED]
+    assert coded(array, Scaled(**found))[1] == [forms.SCALED]
 
 
 @pytest.mark.parametrize("seed", range(3))
