@@ -47,9 +47,10 @@ def of_class(entry: str) -> str:
 
 LINES = """\
 from gangsaw import codecs as of
-reveal_type((of.Bwt(), of.Ccsds123(), of.Dna(), of.Reads(), of.Strings(), of.Visibility()))
-v2 = (of.BwtV2(), of.Ccsds123V2(), of.DnaV2(), of.ReadsV2(), of.StringsV2(), of.VisibilityV2())
-reveal_type(v2)
+one = (of.Bwt(), of.Ccsds123(), of.Dna(), of.Reads(), of.Scaled(), of.Strings(), of.Visibility())
+reveal_type(one)
+v2 = (of.BwtV2(), of.Ccsds123V2(), of.DnaV2(), of.ReadsV2(), of.ScaledV2(), of.StringsV2())
+reveal_type((*v2, of.VisibilityV2()))
 """
 # only what the types are made of is read: all that a codec imports would take half a minute
 CONFIG = """\
@@ -72,7 +73,7 @@ def test_type_checkers_see_the_classes(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "mypy", "--config-file", "mypy.ini", "lines.py"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    names = ("Bwt", "Ccsds123", "Dna", "Reads", "Strings", "Visibility")
+    names = ("Bwt", "Ccsds123", "Dna", "Reads", "Scaled", "Strings", "Visibility")
     homes = ", ".join(f"gangsaw.codecs.{name.lower()}.codec.{name}" for name in names)
     derived = ", ".join(f"gangsaw.codecs.{name}V2" for name in names)
     shown = [line for line in done.stdout.splitlines() if "Revealed type" in line]

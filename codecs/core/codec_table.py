@@ -21,6 +21,8 @@ from gangsaw.codecs.core.options import Option
 from gangsaw.codecs.core.suits import Answers
 
 if TYPE_CHECKING:
+    from zarr.core.common import JSON
+
     from gangsaw.codecs.core.zarr.block_codec import BlockCodec
     from gangsaw.codecs.core.zarr.bytes_codec import BytesCodec
     from gangsaw.codecs.core.zarr.named import NamedCodec
@@ -150,6 +152,28 @@ def answer(name: str) -> Answers:
     if (found := answers().get(name)) is None:
         raise _unusable(name)
     return found
+
+
+def coding(parameter: str, given: object) -> BlockCodec:
+    """Return the codec of arrays that another codes by; BadParams where it is none of the table.
+
+    Parameters
+    ----------
+    parameter : what the other calls it
+    given : a codec, its name, or its JSON
+    """
+    codec = _made(parameter, given) if isinstance(given, str | Mapping) else given
+    if getattr(codec, "codec_name", None) not in table():
+        raise BadParams(f"{parameter} must be a codec of arrays, got {codec!r:.60}")
+    return cast("BlockCodec", codec)
+
+
+def _made(parameter: str, given: str | Mapping[str, object]) -> BlockCodec:
+    said = {"name": given} if isinstance(given, str) else given
+    name = said.get("name")
+    if not isinstance(name, str) or name not in table():
+        raise BadParams(f"{parameter} must be one of {', '.join(table())}, got {name!r}")
+    return codec_class(name).from_dict(cast("dict[str, JSON]", dict(said)))
 
 
 def owners(option: str) -> list[str]:

@@ -6,7 +6,7 @@ codec is chosen, drawn or explained, never where Zarr decodes, and it imports no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
@@ -54,6 +54,7 @@ class ArrayFacts:
     ----------
     name, shape, dtype, dims, attrs : as its source describes it
     others : the other arrays of the source, each without others of its own
+    fill_value : of the array, None where it has none
     sample : reads a piece of its middle, of a MiB at most; None where there is nothing to read
     cube : reads a piece of its middle, some 64 items along each of the last three axes; None where
         there is nothing to read
@@ -68,6 +69,7 @@ class ArrayFacts:
     dims: tuple[str, ...]
     attrs: Mapping[str, object] = field(default_factory=dict)
     others: tuple[ArrayFacts, ...] = ()
+    fill_value: object = field(default=None, compare=False)
     sample: Callable[[], NumpyArray] | None = field(default=None, compare=False)
     cube: Callable[[], NumpyArray] | None = field(default=None, compare=False)
     extremes: Callable[[], Extremes] | None = field(default=None, compare=False)
@@ -151,6 +153,18 @@ class Answers:
         Raises BadParams for values that do not fit it.
         """
         return options
+
+    def registered(
+        self, array: ArrayFacts, params: Mapping[str, object]
+    ) -> Sequence[Mapping[str, object]] | None:
+        """Return codecs, as Zarr's JSON, that may do as well for an array, the serializer last.
+
+        Those before it are Zarr's own, which any reader has. They are taken where they prove to
+        lose no bit of the array. None is of codecs in whose place there are none.
+
+        params : of this codec, its configuration
+        """
+        return None
 
     def summary(
         self, params: Mapping[str, object], usual: Mapping[str, object]

@@ -7,12 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self, cast
 
 from gangsaw.codecs.core import codec_table
-from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.parameters import require_known
 
 if TYPE_CHECKING:
-    from zarr.core.common import JSON
-
     from gangsaw.codecs.core.zarr.block_codec import BlockCodec
 
 INNER = "gangsaw.bwt"
@@ -45,18 +42,6 @@ class Params:
 
 def _codec(inner: object) -> BlockCodec:
     """Return the codec that is meant; BadParams where it is not of the table or takes no bytes."""
-    codec = _made(inner) if isinstance(inner, str | Mapping) else inner
-    if getattr(codec, "codec_name", None) not in codec_table.table():
-        raise BadParams(f"inner must be a codec of arrays, got {codec!r:.60}")
-    found = cast("BlockCodec", codec)
+    found = codec_table.coding("inner", inner)
     found.coder((1,), "u1")
     return found
-
-
-def _made(inner: str | Mapping[str, object]) -> BlockCodec:
-    said = {"name": inner} if isinstance(inner, str) else inner
-    name = said.get("name")
-    if not isinstance(name, str) or name not in codec_table.table():
-        names = ", ".join(codec_table.table())
-        raise BadParams(f"inner must be one of {names}, got {name!r}")
-    return codec_table.codec_class(name).from_dict(cast("dict[str, JSON]", dict(said)))

@@ -6,6 +6,7 @@ They take some 3 ms a chunk there, as long as a codec takes for half a MiB.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Self, TypeAlias, cast
 
@@ -36,6 +37,9 @@ class SyncCodec(Protocol):
     def _decode_sync(self, data: Coded, spec: ArraySpec) -> Coded: ...
 
 
+Step: TypeAlias = tuple[SyncCodec, ArraySpec]  # a codec, and what it is handed
+
+
 @dataclass(frozen=True)
 class CodecChain:
     """Codecs in the order of encoding, each with what it is handed.
@@ -47,7 +51,7 @@ class CodecChain:
     """
 
     spec: ArraySpec
-    steps: tuple[tuple[SyncCodec, ArraySpec], ...]
+    steps: tuple[Step, ...]
 
     @classmethod
     def of(cls, array: zarr.Array) -> Self | None:  # type: ignore[type-arg]
@@ -59,11 +63,7 @@ class CodecChain:
             return None
         order = ArrayConfig("C", True)
         spec = ArraySpec(array.chunks, found.data_type, found.fill_value, order, host_prototype)
-        steps, handed = [], spec
-        for codec in found.codecs:
-            steps.append((cast(SyncCodec, codec.evolve_from_array_spec(handed)), handed))
-            handed = codec.resolve_metadata(handed)
-        return cls(spec, tuple(steps))
+        return cls(spec, steps_of(found.codecs, spec))
 
     @property
     def dtype(self) -> Dtype:
@@ -122,6 +122,15 @@ class CodecChain:
         whole = np.full(self.spec.shape, self.spec.fill_value, self.dtype)
         whole[tuple(map(slice, samples.shape))] = samples
         return whole
+
+
+def steps_of(codecs: Iterable[Codec], spec: ArraySpec) -> tuple[Step, ...]:
+    """Return codecs with what each is handed, of chunks that the first one is handed."""
+    steps, handed = [], spec
+    for codec in codecs:
+        steps.append((cast(SyncCodec, codec.evolve_from_array_spec(handed)), handed))
+        handed = codec.resolve_metadata(handed)
+    return tuple(steps)
 
 
 def _is_sync(codec: Codec) -> bool:

@@ -7,8 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypedDict
 
-from zarr.abc.codec import ArrayBytesCodec, BytesBytesCodec
+from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
+from zarr.core.array_spec import ArrayConfig, ArraySpec
+from zarr.core.buffer.cpu import buffer_prototype as host_prototype
+from zarr.dtype import parse_dtype
 
+from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.axes import image_axes
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.zarr.bytes_codec import BytesCodec
@@ -22,7 +26,35 @@ CHUNK_BYTES = 32 << 20  # of samples: a few blocks a chunk, a few chunks a threa
 STACK_BYTES = 1 << 20  # of small images in one chunk, where an array has axes before theirs
 TILE = {"z": 1024, "y": 128, "x": 256}  # samples: no chunk of an image is smaller
 
-Codec = ArrayBytesCodec | BytesBytesCodec
+FILTER_COPIES = 3  # of a chunk, that filters make on their way
+
+
+@dataclass(frozen=True)
+class Filtered:
+    """A serializer behind codecs from arrays to arrays.
+
+    Attributes
+    ----------
+    filters : in the order of encoding
+    serializer : codes what they hand on
+    """
+
+    filters: tuple[ArrayArrayCodec, ...]
+    serializer: ArrayBytesCodec
+
+    def peak_bytes(self, chunks: tuple[int, ...], dtype: Dtype) -> int:
+        """Return a bound on what coding such a chunk holds besides it."""
+        order = ArrayConfig("C", True)
+        kind = parse_dtype(dtype.newbyteorder("="), zarr_format=3)
+        spec = ArraySpec(chunks, kind, dtype.type(0), order, host_prototype)
+        own = FILTER_COPIES * math.prod(chunks) * dtype.itemsize
+        for codec in self.filters:
+            spec = codec.resolve_metadata(spec)
+        promise = getattr(self.serializer, "peak_bytes", None)
+        return own + (promise(chunks, spec.dtype.to_native_dtype()) if promise else 0)
+
+
+Codec = ArrayBytesCodec | BytesBytesCodec | Filtered
 CodecChoice = Codec | Literal["auto", "none"]
 CodecChoices = CodecChoice | Mapping[str, CodecChoice]  # one for all arrays, or by array name
 ChunkChoice = tuple[int, ...] | Mapping[str, int] | None
@@ -32,6 +64,7 @@ class Creation(TypedDict, total=False):
     """Arguments of `zarr.create_array`."""
 
     chunks: tuple[int, ...]
+    filters: tuple[ArrayArrayCodec, ...]
     serializer: ArrayBytesCodec
     compressors: tuple[BytesBytesCodec, ...] | None
 
@@ -43,7 +76,7 @@ class ArrayLayout:
     Attributes
     ----------
     chunks : extent of a chunk in samples
-    codec : serializer or compressor; None stores plain samples
+    codec : serializer, perhaps behind filters, or compressor; None stores plain samples
     """
 
     chunks: tuple[int, ...]
@@ -51,6 +84,9 @@ class ArrayLayout:
 
     def creation(self) -> Creation:
         """Return these as arguments of `zarr.create_array`."""
+        if isinstance(self.codec, Filtered):
+            inner = ArrayLayout(self.chunks, self.codec.serializer).creation()
+            return {**inner, "filters": self.codec.filters}
         if isinstance(self.codec, ArrayBytesCodec):
             return {"chunks": self.chunks, "serializer": self.codec, "compressors": None}
         return {"chunks": self.chunks, "compressors": () if self.codec is None else (self.codec,)}

@@ -216,6 +216,14 @@ puts a byte behind each string instead, where the strings have several lengths. 
 compared with what went in. Speeds are CPU time of one core in MB/s (10^6 bytes) of raw data, of
 all columns together. The machine is shared.
 """
+SCALED = """# Results of the codec of scaled integers
+
+Written by `python tests/benchmarks/run.py scaled --write`, from the shared data folder: cubes of
+integers that are scaled as their producers do, and some that only nearly fit. gangsaw.scaled gets
+the scale that the cube itself shows. "ccsds123 of the integers" is CCSDS-123 on them; its ratios
+and speeds are of the bytes of the floats, too. Speeds are CPU time of one core in MB/s (10^6
+bytes). What came out was compared with what went in, bit by bit. The machine is shared.
+"""
 ALIGN = """# Results of alignment
 
 Written by `python tests/benchmarks/run.py align align_edit align_search --write`. GCUPS are 10^9
@@ -347,6 +355,7 @@ PAGES = (
         STRINGS,
         {"strings": "Bytes and speeds of one core beside what Zarr has"},
     ),
+    Page("RESULTS-SCALED.md", SCALED, {"scaled": "Ratios and speeds of one core beside the peers"}),
     Page(
         "RESULTS-ALIGN.md",
         ALIGN,

@@ -70,13 +70,22 @@ class ChunkCoder:
         if not chunks:
             return []
         watch = Stopwatch(self.name, "encode", backend_name(chunks[0]))
-        sources = _joined_views([self.views(chunk) for chunk in chunks])
-        output = Output(len(sources), self.layout.index_size, self.layout.n_lanes)
-        if len(sources):
-            backend(chunks[0], self.package).BACKEND.encode(sources, self.params, output)
-        frames = frame.frames_of(output, self.layout) if len(sources) else self._empty(len(chunks))
+        frames = self._frames(chunks)
         watch.report([(c.nbytes, len(f)) for c, f in zip(chunks, frames, strict=True)])
         return frames
+
+    def encode_part(self, part: Array) -> memoryview:
+        """Return the frame of a part of another codec's chunk: that one tells the recorder."""
+        self._check([part])
+        return self._frames([part])[0]
+
+    def _frames(self, chunks: Sequence[Array]) -> list[memoryview]:
+        sources = _joined_views([self.views(chunk) for chunk in chunks])
+        if not len(sources):
+            return [frame.pack(Runs(()), self.layout) for _ in chunks]
+        output = Output(len(sources), self.layout.index_size, self.layout.n_lanes)
+        backend(chunks[0], self.package).BACKEND.encode(sources, self.params, output)
+        return frame.frames_of(output, self.layout)
 
     def decode(self, data: Bytes, out: Array) -> None:
         """Fill `out`, of the grid's shape and any memory and byte order, from a whole frame.
@@ -165,25 +174,37 @@ class ChunkCoder:
                 raise BadParams("the array to decode into is read-only")
         pairs = zip(fetched, outs, strict=True)
         views = [self.views(out, runs.numbers) for runs, out in pairs]
-        targets = _joined_views(views)
-        if not len(targets):
+        if not any(map(len, views)):
             return
-        kind = backend_name(outs[0])
-        watch = Stopwatch(self.name, "decode", kind)
-        joined = Runs.joined(fetched)
+        watch = Stopwatch(self.name, "decode", backend_name(outs[0]))
         try:
-            if kind == "gpu":  # on the CPU each thread verifies what it decodes
-                joined = joined.verified()
-            backend(outs[0], self.package).BACKEND.decode(joined, targets, self.params)
+            self._fill(Runs.joined(fetched), views)
         except CorruptChunk as error:  # it counts the blocks that it was given
             raise _located(error, fetched) from error
-        for own in views:
-            own.write_back()
         encoded = [runs.n_bytes for runs in fetched]
         watch.report([(own.nbytes, n) for own, n in zip(views, encoded, strict=True)])
 
-    def _empty(self, n_chunks: int) -> list[memoryview]:
-        return [frame.pack(Runs(()), self.layout) for _ in range(n_chunks)]
+    def decode_part(self, data: Bytes, out: Array) -> None:
+        """Fill a part of another codec's chunk from a whole frame; see `encode_part`.
+
+        Raises
+        ------
+        CorruptChunk, NewerFormat : as `decode` does
+        """
+        self._check([out])
+        self._fill(self.whole(data), [self.views(out)])
+
+    def _fill(self, runs: Runs, views: Sequence[BlockViews]) -> None:
+        """Decode blocks, whose number errors count, into views of them all."""
+        targets = _joined_views(views)
+        if not len(targets):
+            return
+        chunk = views[0].chunk
+        if backend_name(chunk) == "gpu":  # on the CPU each thread verifies what it decodes
+            runs = runs.verified()
+        backend(chunk, self.package).BACKEND.decode(runs, targets, self.params)
+        for own in views:
+            own.write_back()
 
     def _check(self, chunks: Sequence[Array]) -> None:
         for chunk in chunks:  # kernels find its blocks by the grid

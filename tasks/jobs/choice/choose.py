@@ -80,6 +80,7 @@ def facts_of(
 ) -> ArrayFacts:
     """Return the facts that codecs get about an array and the others of its source."""
     facts = ArrayFacts(array.name, array.shape, array.dtype, array.dims, array.attrs)
+    facts = replace(facts, fill_value=array.fill_value)
     facts_of_others = tuple(facts_of(other) for other in others if other is not array)
     if not isinstance(array, SourceArray) or 0 in array.shape:
         return replace(facts, others=facts_of_others)

@@ -20,9 +20,17 @@ from gangsaw.tasks.jobs.choice.choose import (
     grade,
     named,
 )
+from gangsaw.tasks.jobs.choice.registered import or_registered
 from gangsaw.tasks.source import Source, SourceArray
 from gangsaw.tasks.store.dataset.texts import type_name
-from gangsaw.tasks.store.layout import ChunkChoice, CodecChoice, check_axes, check_sizes
+from gangsaw.tasks.store.layout import (
+    ChunkChoice,
+    Codec,
+    CodecChoice,
+    Filtered,
+    check_axes,
+    check_sizes,
+)
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -75,10 +83,13 @@ class Recipe:
         choices = [self._choice(array, of) for array, of in pairs]
         self._check_taken(source.arrays, choices)
         rows = zip(source.arrays, facts, choices, strict=True)
-        found = {array.name: self._codec(array, of, choice) for array, of, choice in rows}
+        codecs = {array.name: self._codec(array, of, choice) for array, of, choice in rows}
+        if self.codec == "auto":
+            for array, of in zip(source.arrays, facts, strict=True):
+                codecs[array.name] = or_registered(codecs[array.name], array, of, client)
         if log.isEnabledFor(logging.INFO):
             _tell(source.arrays, facts, choices, by_user=self.codec != "auto")
-        return found
+        return codecs
 
     def _choice(self, array: SourceArray, facts: ArrayFacts) -> Choice:
         if self.codec == "auto":
@@ -133,8 +144,12 @@ def _option_names(choice: Choice) -> set[str]:
 def _target_of(array: SourceArray, choice: Choice | None) -> str:
     target = "plain samples" if choice is None else choice.name
     if choice is not None and choice.plain is not None:
-        target = str(choice.plain.to_dict()["name"])
+        target = _plain_name(choice.plain)
     return f"{array.name} ({type_name(array.dtype)}) goes to {target}"
+
+
+def _plain_name(codec: Codec) -> str:
+    return "filters" if isinstance(codec, Filtered) else str(codec.to_dict()["name"])
 
 
 def _check_options(options: Mapping[str, object]) -> None:

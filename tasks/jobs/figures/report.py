@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from zarr.abc.codec import ArrayBytesCodec
+from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec
 from zarr.core.buffer import Buffer
 from zarr.core.metadata.v3 import ArrayV3Metadata
 
@@ -229,9 +229,10 @@ class _Survey:
         return math.prod(self.array.shape) * self.array.dtype.itemsize
 
     def _summary(self) -> Mapping[str, object]:
+        told = _of_filters(self.array)
         if self.named is None:
-            return {}
-        return self.answers.summary(self.params, type(self.named)().params.to_dict())
+            return told
+        return {**told, **self.answers.summary(self.params, type(self.named)().params.to_dict())}
 
     def _coder(self) -> ChunkCoder | None:
         of_v3 = isinstance(self.array.metadata, ArrayV3Metadata)
@@ -247,7 +248,8 @@ class _Survey:
         own = getattr(self.serializer, "codec_name", "")
         of_v3 = isinstance(self.array.metadata, ArrayV3Metadata)
         others = self.array.compressors if of_v3 or not own else ()
-        return ", ".join([*filter(None, [own]), *map(_name, others)]) or "none"
+        before = [name for name, _ in _filters(self.array)]
+        return ", ".join([*before, *filter(None, [own]), *map(_name, others)]) or "none"
 
     def _heads(self) -> Iterator[tuple[int, int, frame.Index | None]]:
         """Yield number, stored bytes and index of each chunk that is there."""
@@ -307,6 +309,20 @@ def _name(codec: object) -> str:
     """Return the Zarr name of one of our codecs, else the name of the class."""
     of_v2 = getattr(type(codec), "codec_id", "") if hasattr(codec, "codec") else ""
     return str(of_v2 or getattr(codec, "codec_name", type(codec).__name__))
+
+
+def _filters(array: AnyArray) -> list[tuple[str, Mapping[str, object]]]:
+    """Return name and configuration of each codec before the serializer."""
+    if not isinstance(array.metadata, ArrayV3Metadata):
+        return []
+    codecs = cast("tuple[ArrayArrayCodec, ...]", array.filters)
+    told = [cast("Mapping[str, object]", codec.to_dict()) for codec in codecs]
+    settings = [cast("Mapping[str, object]", of.get("configuration", {})) for of in told]
+    return [(str(of["name"]), own) for of, own in zip(told, settings, strict=True)]
+
+
+def _of_filters(array: AnyArray) -> Mapping[str, object]:
+    return {name: value for _, own in _filters(array) for name, value in own.items()}
 
 
 class _BlockBits:

@@ -1,0 +1,1 @@
+"""Codec of floats that are scaled integers, by a codec of integers; see SPEC.md."""

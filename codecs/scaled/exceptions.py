@@ -1,0 +1,91 @@
+"""What is no scaled integer in a block, apart: masks of common values, and others one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.arrays import Dtype, NumpyArray
+from gangsaw.codecs.core.container.runs import Payload
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.scaled import steps
+
+MOST_MASKS = 3
+LEAST = 8  # floats of a mask: below, they are shorter one by one
+MOST_OTHERS = 16  # one of so many floats may be another: more are no scaled integers
+
+Words = NumpyArray  # (n,) uint32 or uint64, bits of floats
+Codes = npt.NDArray[np.uint8]
+
+
+def mark_masks(words: Words, codes: Codes, n_others: int) -> tuple[list[int], int]:
+    """Mark the values that most of the others have; return these, and how many others are left."""
+    values: list[int] = []
+    while len(values) < MOST_MASKS and n_others >= LEAST:
+        word, count = steps.find_common(words, codes)
+        if count < LEAST or 2 * count <= n_others:
+            break
+        steps.mark(words, codes, np.array(word, words.dtype)[()], steps.FIRST_MASK + len(values))
+        values.append(int(word))
+        n_others -= count
+    return values, n_others
+
+
+def pack(words: Words, codes: Codes, plane: int, values: list[int]) -> tuple[Payload, ...]:
+    """Return the parts of what stands apart.
+
+    Parameters
+    ----------
+    words, codes : (n,) of a block
+    plane : items of a plane of it
+    values : of the masks
+    """
+    parts, little = [], words.dtype.newbyteorder("<")
+    for number, value in enumerate(values):
+        out = np.empty(codes.size + steps.MOST_VARINT, np.uint8)
+        size = steps.pack_mask(codes, steps.FIRST_MASK + number, plane, out)
+        parts += [np.array([value], little).view(np.uint8), out[:size].copy()]
+    places = np.flatnonzero(codes == steps.OTHER)
+    gaps = np.empty(steps.MOST_VARINT * (places.size + 1), np.uint8)
+    first = steps.put_number(gaps, 0, places.size)
+    size = first + steps.pack_places(places, gaps[first:])
+    return *parts, gaps[:size], words[places].astype(little).view(np.uint8)
+
+
+def put_back(data: Payload, n_masks: int, plane: int, words: Words) -> None:
+    """Give the floats that stand apart their bits.
+
+    Parameters
+    ----------
+    data : all of what stands apart
+    words : (n,), bits of the floats of the integers
+
+    Raises
+    ------
+    CorruptChunk : the bytes are not of such a block
+    """
+    at, size = 0, words.itemsize
+    mask = np.empty(words.size if n_masks else 0, np.uint8)
+    for _ in range(n_masks):
+        (value,) = words_of(data[at : at + size], 1, words.dtype)
+        at = _checked(steps.unpack_mask(data, at + size, plane, mask))
+        steps.put_masked(mask, value, words)
+    count, at = steps.get_number(data, at)
+    if _checked(at) and count * (1 + size) > data.size - at:
+        raise CorruptChunk(f"{count} values stand apart in {data.size} bytes")
+    places = np.empty(count, np.int64)
+    at = _checked(steps.unpack_places(data, at, words.size, places))
+    words[places] = words_of(data[at:], count, words.dtype)
+
+
+def words_of(data: Payload, count: int, dtype: Dtype) -> Words:
+    """Return words in a payload; CorruptChunk where they are not so many."""
+    if data.size != count * dtype.itemsize:
+        raise CorruptChunk(f"{data.size} bytes for {count} values of {dtype.itemsize}")
+    return data.view(dtype.newbyteorder("<")).astype(dtype)
+
+
+def _checked(at: int) -> int:
+    if at < 0:
+        raise CorruptChunk("the places of values that stand apart are damaged")
+    return at

@@ -1,0 +1,112 @@
+"""Parameters of the codec of scaled integers: frozen, checked once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isfinite
+from typing import TYPE_CHECKING, Literal, Self, cast
+
+import numpy as np
+
+from gangsaw.codecs.core import codec_table
+from gangsaw.codecs.core.arrays import Dtype, NumpyArray
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.parameters import built, require_choice, require_known
+
+if TYPE_CHECKING:
+    from gangsaw.codecs.core.zarr.block_codec import BlockCodec
+
+INNER, FLOATS = "gangsaw.ccsds123", "gangsaw.visibility"
+FORMS = ("quotient", "product")
+PRECISIONS = ("array", "double")
+INTEGERS = ("int8", "uint8", "int16", "uint16", "int32")
+FIELDS = ("inner", "floats", "scale", "offset", "form", "precision", "integers")
+
+
+@dataclass(frozen=True, init=False)
+class Params:
+    """All choices of an encoder; SPEC.md says what each does to the bytes.
+
+    Attributes
+    ----------
+    inner : the codec of the integers; given as a codec, by its name, or as JSON
+    floats : the codec of blocks that are no scaled integers, likewise
+    scale, offset : of "quotient" a sample is k / scale + offset, of "product" k * scale + offset
+    form : which of these
+    precision : what that is computed in: "array", the array's own, or "double", then rounded
+    integers : dtype of k
+    """
+
+    inner: BlockCodec
+    floats: BlockCodec
+    scale: float
+    offset: float
+    form: Literal["quotient", "product"]
+    precision: Literal["array", "double"]
+    integers: str
+
+    def __init__(
+        self,
+        inner: BlockCodec | str | Mapping[str, object] = INNER,
+        floats: BlockCodec | str | Mapping[str, object] = FLOATS,
+        scale: float = 10000.0,
+        offset: float = 0.0,
+        form: Literal["quotient", "product"] = "quotient",
+        precision: Literal["array", "double"] = "array",
+        integers: str = "int16",
+    ) -> None:
+        require_choice("form", form, FORMS)
+        require_choice("precision", precision, PRECISIONS)
+        require_choice("integers", integers, INTEGERS)
+        scale, offset = _finite("scale", scale), _finite("offset", offset)
+        if scale <= 0:
+            raise BadParams(f"scale must be above 0, got {scale!r}")
+        of_integers = codec_table.coding("inner", inner)
+        of_integers.coder((1, 1, 1), integers)
+        of_floats = codec_table.coding("floats", floats)
+        values = of_integers, of_floats, scale, offset, form, precision, integers
+        for name, value in zip(FIELDS, values, strict=True):
+            object.__setattr__(self, name, value)
+
+    @property
+    def is_product(self) -> bool:
+        """Whether integers are multiplied by the scale."""
+        return self.form == "product"
+
+    @property
+    def dtype(self) -> Dtype:
+        """Of the integers, in native byte order."""
+        return np.dtype(self.integers)
+
+    def constants(self, dtype: Dtype) -> NumpyArray:
+        """(2,): scale and offset, of the dtype that samples of `dtype` are computed in.
+
+        Raises
+        ------
+        BadParams : the scale is none there
+        """
+        kind = np.dtype("f8") if self.precision == "double" else dtype.newbyteorder("=")
+        with np.errstate(over="ignore", under="ignore"):
+            found: NumpyArray = np.array([self.scale, self.offset], "f8").astype(kind)
+        if not np.isfinite(found).all() or not found[0] > 0:
+            raise BadParams(f"{kind} holds no scale {self.scale!r} or offset {self.offset!r}")
+        return found
+
+    def to_dict(self) -> dict[str, object]:
+        """JSON configuration."""
+        plain: dict[str, object] = {name: getattr(self, name) for name in FIELDS}
+        return {**plain, "inner": self.inner.to_dict(), "floats": self.floats.to_dict()}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, object]) -> Self:
+        """Read a JSON configuration; raise BadParams for unknown names or wrong types."""
+        require_known(data, FIELDS)
+        return built(cls, data)
+
+
+def _finite(name: str, value: object) -> float:
+    plain = isinstance(value, int | float) and not isinstance(value, bool)
+    if not plain or not isfinite(cast("float", value)):
+        raise BadParams(f"{name} must be a finite number, got {value!r}")
+    return float(cast("float", value)) or 0.0  # no -0.0

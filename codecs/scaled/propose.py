@@ -1,0 +1,160 @@
+"""Which scale and offset the floats of a sample were made by, if any: candidates are tried on them.
+
+Besides usual scales there is the step that the sample shows: the smallest difference of two floats,
+refined over longer and longer distances, and taken for the number with few digits beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.arrays import NumpyArray
+
+Floats: TypeAlias = npt.NDArray[np.float64]  # or of float32, for which NumPy has no common type
+
+TRIED = 4096  # floats of a sample
+COMMON = 0.05  # of the floats: values that so many have may be fill values, and prove nothing
+LEAST_FIT = 15 / 16  # of the floats that are tried
+ALIKE = 0.004  # of two candidates that fit so nearly alike the coarser is taken
+KELVIN = 273.15  # of degrees Celsius
+MOST_STEPS = 1 << 16  # below the smallest float, where an offset is looked for
+NEAR = 1e-4  # of a step: how exactly a sample tells it
+USUAL = (1.0, *(10.0**n for n in range(1, 7)), *(2.0**n for n in range(1, 13)), 255.0, 65535.0)
+STEPS = (*(10.0**-n for n in range(1, 7)), 0.5, 0.25, 0.2, 0.05, 0.02, 0.005, 0.002)
+RANGES = (("int16", -(1 << 15), 1 << 14), ("uint16", 0, 1 << 16), ("int16", -(1 << 15), 1 << 15))
+
+
+class Candidate(NamedTuple):
+    """How floats may have been made; the fields are those of `Params`."""
+
+    form: Literal["quotient", "product"]
+    scale: float
+    offset: float = 0.0
+    precision: Literal["array", "double"] = "array"
+
+    def integers(self, floats: Floats) -> npt.NDArray[np.float64]:
+        """(n,): the integer of each float, NaN where it is none; SPEC.md, "Arithmetic"."""
+        kind = np.float64 if self.precision == "double" else floats.dtype.type
+        scale, offset = kind(self.scale), kind(self.offset)
+        is_product = self.form == "product"
+        factor = 1 / np.float64(scale) if is_product else np.float64(scale)
+        with np.errstate(all="ignore"):
+            found = np.rint((floats.astype("f8") - np.float64(offset)) * factor)
+            numbers = found.astype(kind)
+            again = (numbers * scale if is_product else numbers / scale) + offset
+            fits = (again.astype(floats.dtype) == floats) & (abs(found) < 1 << 31)
+        return np.where(fits, found, np.nan)
+
+
+def propose(sample: NumpyArray) -> Mapping[str, object] | None:
+    """Return the parameters that make scaled integers of a sample's floats; None where none do."""
+    floats = _tried(sample)
+    if floats.size == 0:
+        return None
+    best, best_fit, best_range = None, 0.0, np.inf
+    for candidate in _candidates(floats):
+        found = candidate.integers(floats)
+        there = found[~np.isnan(found)]
+        fit = there.size / floats.size
+        if fit < LEAST_FIT or fit < best_fit - ALIKE:
+            continue
+        extent = float(there.max() - there.min())
+        if fit > best_fit + ALIKE or extent < best_range:
+            best, best_fit, best_range = candidate, fit, extent
+            integers = _narrowest(there)
+    return None if best is None else {**best._asdict(), "integers": integers}
+
+
+def _tried(sample: NumpyArray) -> Floats:
+    """(n,): some of the finite floats, in native byte order, without values that many have."""
+    flat: Floats = sample.reshape(-1).astype(sample.dtype.newbyteorder("="))
+    floats = flat[np.isfinite(flat)]
+    floats = floats[:: 1 + floats.size // TRIED]
+    values, which, counts = np.unique(floats, return_inverse=True, return_counts=True)
+    rare = counts <= max(1, COMMON * floats.size)
+    found: Floats = floats[rare[which]] if 4 * rare.sum() > values.size else floats
+    return found
+
+
+def _narrowest(found: npt.NDArray[np.float64]) -> str:
+    """Return the dtype of nearly all integers: signed where it may, for there are others."""
+    low, high = np.quantile(found, [0.002, 0.998])
+    wide = (high - low) / 4
+    for name, least, end in RANGES:
+        if low - wide * (low < 0) >= least and high < end:
+            return name
+    return "int32"
+
+
+def _candidates(floats: Floats) -> Iterator[Candidate]:
+    precisions: tuple[Literal["array", "double"], ...] = ("array",)
+    if floats.dtype.itemsize < np.dtype("f8").itemsize:
+        precisions = "array", "double"
+    steps = list(_found_steps(floats))
+    first = [Candidate("quotient", s) for s in USUAL] + [Candidate("product", s) for s in STEPS]
+    behind = [
+        Candidate(*step, offset) for step in steps for offset in _offsets(floats, step[1], step[0])
+    ]
+    for candidate in [*first, *(Candidate(*step) for step in steps), *behind]:
+        yield from (candidate._replace(precision=precision) for precision in precisions)
+
+
+def _found_steps(floats: Floats) -> Iterator[tuple[Literal["quotient", "product"], float]]:
+    """Yield forms and scales of the step between floats that the sample shows."""
+    values = np.unique(floats).astype("f8")
+    step = _step(values, float(np.finfo(floats.dtype).eps))
+    if step is None:
+        return
+    yield from (("quotient", scale) for scale in _round_numbers(1 / step))
+    yield from (("product", scale) for scale in _round_numbers(step))
+
+
+def _step(values: npt.NDArray[np.float64], eps: float) -> float | None:
+    """Return the step of ascending values; None where they show none."""
+    distances = values - values[0]
+    apart = np.diff(values)
+    apart = apart[apart > 4 * eps * np.abs(values).max()]
+    if apart.size < 2:
+        return None
+    step, reach = float(apart.min()), 8.0
+    while reach < 2 * distances[-1] / step:
+        near = distances[distances <= reach * step]
+        counts = np.rint(near / step)
+        if counts.any():
+            step = float((counts * near).sum() / (counts * counts).sum())
+        reach *= 4
+    return step
+
+
+def _round_numbers(number: float) -> Iterator[float]:
+    """Yield numbers beside it, those with few digits first."""
+    seen = set()
+    for digits in range(1, 8):
+        found = float(f"{number:.{digits}g}")
+        if abs(found - number) <= NEAR * number and found not in seen:
+            seen.add(found)
+            yield found
+            if len(seen) == 2:
+                return
+
+
+def _offsets(floats: Floats, scale: float, form: str) -> Iterable[float]:
+    """Return offsets that the smallest float may show.
+
+    They are itself, round numbers some steps below it, and what is left of steps to 0.
+    """
+    least = float(floats.min())
+    step = scale if form == "product" else 1 / scale
+    left = least - np.floor(least / step) * step
+    below = least - step * np.arange(MOST_STEPS)
+    close = max(1e-6 * step, 4 * float(np.finfo(floats.dtype).eps) * abs(least))
+    found = [least, KELVIN]
+    for digits in range(4):
+        even = np.round(below, digits)
+        found += even[abs(below - even) <= close][:2].tolist()
+    found += (round(left, digits) for digits in range(1, 7))
+    return dict.fromkeys(offset for offset in found if offset)

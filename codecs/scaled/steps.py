@@ -1,0 +1,186 @@
+"""Kernels on the host: from floats to integers and back, and what is no scaled integer apart.
+
+Codes say of each float of a block: 0 it is a scaled integer, 1 it is another, 2 and more it has the
+value of that mask.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gangsaw.codecs.core.numba.jit import jit, jit_inline
+
+OTHER, FIRST_MASK = 1, 2  # codes
+MOST_VARINT = 5  # bytes of a number below 2^31
+
+
+@jit_inline
+def value_of(number: Any, constants: Any, is_product: bool) -> Any:
+    """Return the float of an integer, in the precision of the constants."""
+    kind = constants.dtype.type
+    if is_product:
+        return kind(number) * constants[0] + constants[1]
+    return kind(number) / constants[0] + constants[1]
+
+
+@jit
+def scale_down(
+    floats: Any, constants: Any, is_product: bool, limits: Any, integers: Any, codes: Any
+) -> int:
+    """Fill the integer and the code of each float; return how many are none.
+
+    Parameters
+    ----------
+    floats : (n,) float32 or float64
+    constants : (2,), scale and offset
+    limits : (2,) float64, smallest and largest integer
+    integers : (n,), 0 where there is none
+    codes : (n,) uint8
+    """
+    offset, low, high, wrong = np.float64(constants[1]), limits[0], limits[1], np.int64(0)
+    factor = np.float64(constants[0])
+    if is_product:
+        factor = 1 / factor
+    for i in range(floats.size):
+        found = np.rint((np.float64(floats[i]) - offset) * factor)
+        fits = (found >= low) & (found <= high)
+        number = found if fits else 0.0
+        again = floats.dtype.type(value_of(number, constants, is_product))
+        one = np.float32(1)
+        is_signed = np.copysign(one, np.float32(again)) == np.copysign(one, np.float32(floats[i]))
+        code = not (fits & (again == floats[i]) & is_signed)
+        integers[i] = integers.dtype.type(np.int32(number))
+        codes[i] = code
+        wrong += np.int64(code)
+    return int(wrong)
+
+
+@jit
+def scale_up(integers: Any, constants: Any, is_product: bool, floats: Any) -> None:
+    """Fill (n,) floats from their integers."""
+    for i in range(floats.size):
+        floats[i] = floats.dtype.type(value_of(integers[i], constants, is_product))
+
+
+@jit
+def fill_gaps(integers: Any, codes: Any) -> None:
+    """Give floats that are no scaled integers the integer before theirs, the first ones 0."""
+    last = integers.dtype.type(0)
+    for i in range(integers.size):
+        if codes[i]:
+            integers[i] = last
+        last = integers[i]
+
+
+@jit
+def find_common(words: Any, codes: Any) -> Any:
+    """Return the word that most of the others are, if there is one, and how many are."""
+    word, lead, count = words[0], 0, np.int64(0)
+    for i in range(words.size):
+        if codes[i] == OTHER:
+            if lead == 0:
+                word = words[i]
+            lead += 1 if words[i] == word else -1
+    for i in range(words.size):
+        count += np.int64((codes[i] == OTHER) & (words[i] == word))
+    return word, count
+
+
+@jit
+def mark(words: Any, codes: Any, word: Any, code: int) -> None:
+    """Give the others that are this word a code of their own."""
+    for i in range(words.size):
+        if (codes[i] == OTHER) & (words[i] == word):
+            codes[i] = code
+
+
+@jit_inline
+def put_number(out: Any, at: int, number: int) -> int:
+    """Write a number, seven bits a byte, the lowest first; return where it ends."""
+    while number >= 128:
+        out[at] = np.uint8(number & 127 | 128)
+        at, number = at + 1, number >> 7
+    out[at] = np.uint8(number)
+    return at + 1
+
+
+@jit_inline
+def get_number(data: Any, at: int) -> Any:
+    """Return a number and where it ends, -1 where it does not."""
+    number = 0
+    for i in range(MOST_VARINT):
+        if at + i >= data.size:
+            break
+        octet = np.int64(data[at + i])
+        number |= int(octet & 127) << (7 * i)
+        if octet < 128:
+            return number, at + i + 1
+    return 0, -1
+
+
+@jit
+def pack_mask(codes: Any, code: int, plane: int, out: Any) -> int:
+    """Write the runs of a mask's changes from plane to plane; return their bytes.
+
+    out : (n + MOST_VARINT,) uint8; a run of one takes a byte
+    """
+    at, run, was = 0, 0, False
+    for i in range(codes.size):
+        before = i >= plane and codes[i - plane] == code
+        is_changed = (codes[i] == code) != before
+        if is_changed != was:
+            at = put_number(out, at, run)
+            run, was = 0, is_changed
+        run += 1
+    return put_number(out, at, run)
+
+
+@jit
+def unpack_mask(data: Any, at: int, plane: int, mask: Any) -> int:
+    """Fill a mask, (n,) uint8, from its runs; return where they end, -1 where they are none."""
+    filled, bit, first = 0, 0, True
+    while filled < mask.size:
+        run, at = get_number(data, at)
+        if at < 0 or run > mask.size - filled or (run == 0 and not first):
+            return -1
+        mask[filled : filled + run] = bit
+        filled, bit, first = filled + run, 1 - bit, False
+    for i in range(plane, mask.size):
+        mask[i] ^= mask[i - plane]
+    return at
+
+
+@jit
+def put_masked(mask: Any, word: Any, words: Any) -> None:
+    """Give the words of a mask their value."""
+    for i in range(mask.size):
+        if mask[i]:
+            words[i] = word
+
+
+@jit
+def pack_places(places: Any, out: Any) -> int:
+    """Write places as gaps; return their bytes.
+
+    out : (MOST_VARINT * n,) uint8
+    """
+    at, before = 0, -1
+    for place in places:
+        at = put_number(out, at, place - before - 1)
+        before = place
+    return at
+
+
+@jit
+def unpack_places(data: Any, at: int, n: int, places: Any) -> int:
+    """Fill places below n from their gaps; return where these end, -1 where they are none."""
+    before = -1
+    for i in range(places.size):
+        gap, at = get_number(data, at)
+        if at < 0 or gap >= n - before - 1:
+            return -1
+        before += gap + 1
+        places[i] = before
+    return at

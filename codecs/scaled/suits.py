@@ -1,0 +1,147 @@
+"""What the codec answers of itself: it is for floats that a sample shows to be scaled integers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+from gangsaw.codecs.core import codec_table
+from gangsaw.codecs.core.suits import Answers, ArrayFacts, Extents, Grade, Picture, Refusal
+from gangsaw.codecs.scaled.params import INNER, INTEGERS
+
+if TYPE_CHECKING:
+    from gangsaw.codecs.core.arrays import NumpyArray
+
+GAIN = 0.9  # of what the general codec makes of a sample
+FLOAT_BYTES = (4, 8)
+MOST_LEVELS = 1 << 15  # of integers that only show along which axis floats are smooth
+
+
+class _Answers(Answers):
+    def refusal(self, array: ArrayFacts) -> Refusal | None:
+        if array.dtype.kind != "f" or array.dtype.itemsize not in FLOAT_BYTES:
+            return Refusal(f"holds {array.dtype.name} samples", "codes float32 and float64")
+        return codec_table.answer(INNER).refusal(_of_integers(array))
+
+    def suits(self, array: ArrayFacts) -> Grade:
+        found = _proposed(array)
+        if found is None or array.sample is None or array.general_bytes is None:
+            return Grade.ON_REQUEST
+        from gangsaw.codecs.scaled.codec import Scaled
+
+        sample = array.sample()
+        part = replace(array, shape=sample.shape)
+        codec = Scaled(**vars(Scaled.params_type.from_dict(self.parameters(part, sample.shape))))
+        n_bytes = len(codec.encode_chunk(sample))
+        return Grade.PROVEN if n_bytes <= GAIN * array.general_bytes() else Grade.ON_REQUEST
+
+    def is_aside(self, array: ArrayFacts) -> bool:
+        return self.refusal(array) is not None
+
+    def least_chunks(self, array: ArrayFacts) -> Mapping[int, int] | None:
+        return codec_table.answer(INNER).least_chunks(_of_integers(array))
+
+    def parameters(self, array: ArrayFacts, chunks: Extents) -> Mapping[str, object]:
+        own = codec_table.answer(INNER).parameters(_of_integers(array), chunks)
+        inner = {"name": INNER, "configuration": own}
+        return {"inner": inner, **(_proposed(array) or {})}
+
+    def registered(
+        self, array: ArrayFacts, params: Mapping[str, object]
+    ) -> Sequence[Mapping[str, object]] | None:
+        """Return Zarr's `scale_offset` and `cast_value`: quotients in the array's precision."""
+        if params["form"] != "quotient" or params["precision"] != "array":
+            return None
+        scale = {"scale": params["scale"], "offset": params["offset"]}
+        kind = {"data_type": params["integers"], "scalar_map": _scalar_map(array, params)}
+        return (
+            {"name": "scale_offset", "configuration": scale},
+            {"name": "cast_value", "configuration": kind},
+            cast("Mapping[str, object]", params["inner"]),
+        )
+
+    def summary(
+        self, params: Mapping[str, object], usual: Mapping[str, object]
+    ) -> Mapping[str, object]:
+        name, own = _said(params["inner"])
+        usual_name, of_usual = _said(usual["inner"])
+        inner = codec_table.answers().get(name, Answers())
+        told = inner.summary(own, of_usual if name == usual_name else {})
+        return {"samples": formula(params), "inner": name, **told}
+
+    def picture(self, params: Mapping[str, object], dims: tuple[str, ...]) -> Picture:
+        name, own = _said(params["inner"])
+        return codec_table.answers().get(name, Answers()).picture(own, dims)
+
+
+ANSWERS = _Answers()
+
+
+def formula(params: Mapping[str, object]) -> str:
+    """Return in words how samples are made of integers: "int16 / 10000 + 0.5"."""
+    sign = "*" if params["form"] == "product" else "/"
+    offset = cast("float", params["offset"])
+    behind = f" {'-' if offset < 0 else '+'} {abs(offset):.10g}" if offset else ""
+    rounded = " in float64" if params["precision"] == "double" else ""
+    return f"{params['integers']} {sign} {params['scale']:.10g}{behind}{rounded}"
+
+
+def _scalar_map(array: ArrayFacts, params: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the integers, where floats have none, of NaN and of the array's fill value.
+
+    They are the last ones that may be samples: where they are, the proof fails.
+    """
+    import numpy as np
+
+    name = str(params["integers"])
+    info = np.iinfo(name)
+    free = (
+        [int(info.max), int(info.max) - 1] if info.min == 0 else [int(info.min), int(info.min) + 1]
+    )
+    pairs: list[tuple[object, int]] = [("NaN", free[0])]
+    fill = array.fill_value
+    if isinstance(fill, int | float | np.integer | np.floating) and np.isfinite(fill):
+        constants = np.array([fill, params["offset"], params["scale"]], np.float64)
+        one, offset, scale = constants.astype(array.dtype.newbyteorder("="))
+        with np.errstate(all="ignore"):
+            number = float((one - offset) * scale)
+        if np.isfinite(number) and not info.min <= number <= info.max:
+            pairs.append((number, free[1]))
+    return {"encode": pairs, "decode": [(number, value) for value, number in pairs]}
+
+
+def _proposed(array: ArrayFacts) -> Mapping[str, object] | None:
+    """Return the parameters that a sample shows; None where it shows none, or there is none."""
+    if array.cube is None or array.dtype.kind != "f":
+        return None
+    from gangsaw.codecs.scaled.propose import propose
+
+    return propose(array.cube())
+
+
+def _of_integers(array: ArrayFacts) -> ArrayFacts:
+    """Return what the codec of integers is asked about: the same array, of integers."""
+    import numpy as np
+
+    cube = array.cube
+    dtype = np.dtype(INTEGERS[-1])
+    held = None if cube is None else lambda: _as_integers(cube())
+    return replace(array, dtype=dtype, cube=held, sample=None, extremes=None, general_bytes=None)
+
+
+def _as_integers(floats: NumpyArray) -> NumpyArray:
+    """Return integers that lie as floats do, to see along which axis they are smooth."""
+    import numpy as np
+
+    finite = np.nan_to_num(floats.astype(np.float64), posinf=0, neginf=0)
+    low, high = float(finite.min()), float(finite.max())
+    step = (high - low) / MOST_LEVELS or 1.0
+    found: NumpyArray = ((finite - low) / step).astype(INTEGERS[-1])
+    return found
+
+
+def _said(codec: object) -> tuple[str, Mapping[str, object]]:
+    """Return name and parameters of a codec in the configuration."""
+    said = cast("Mapping[str, object]", codec)
+    return str(said["name"]), cast("Mapping[str, object]", said["configuration"])

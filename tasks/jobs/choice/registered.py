@@ -1,0 +1,127 @@
+"""Zarr's own codecs from floats to integers, where they lose no bit of any chunk of an array."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+from zarr.core.array_spec import ArrayConfig, ArraySpec
+from zarr.core.buffer.cpu import buffer_prototype as host_prototype
+from zarr.dtype import parse_dtype
+from zarr.registry import get_codec_class
+
+from gangsaw.codecs.core import codec_table
+from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.suits import ArrayFacts
+from gangsaw.tasks.engine.failure import naming
+from gangsaw.tasks.engine.window import run
+from gangsaw.tasks.source import SourceArray
+from gangsaw.tasks.store.chain import steps_of
+from gangsaw.tasks.store.chunks import ChunkGrid
+from gangsaw.tasks.store.layout import CodecChoice, Filtered, default_chunks
+
+if TYPE_CHECKING:
+    from distributed import Client
+    from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec
+    from zarr.core.buffer import NDArrayLike, NDBuffer
+    from zarr.core.common import JSON
+
+    from gangsaw.codecs.core.zarr.named import NamedCodec
+
+COPIES = 6  # of a chunk: floats scaled, cast, and back
+
+
+@dataclass(frozen=True)
+class Prove:
+    """Chunk function: whether codecs give every bit of the chunks of a batch back."""
+
+    source: SourceArray
+    grid: ChunkGrid
+    filters: tuple[ArrayArrayCodec, ...]
+    fill_value: object
+    peak_bytes: int
+    name: str = "prove"
+
+    def __call__(self, batch: range) -> bool:
+        """Return whether they do."""
+        return all(self._of(number) for number in batch)
+
+    def _of(self, number: int) -> bool:
+        with naming(f"{number} of {self.source.name}"):
+            samples = self.source.read(self.grid.region(number))
+            return gives_back(self.filters, samples, self.fill_value)
+
+
+def or_registered(
+    codec: CodecChoice, source: SourceArray, facts: ArrayFacts, client: Client | None
+) -> CodecChoice:
+    """Return the codecs that do as well as one of the table, if it names any, else that one."""
+    name = getattr(codec, "codec_name", "")
+    if name not in codec_table.answers() or facts.sample is None:
+        return codec
+    params = cast("NamedCodec", codec).params.to_dict()
+    codecs = codec_table.ask(name, lambda a: a.registered(facts, params))
+    return codec if codecs is None else registered(codecs, source, client) or codec
+
+
+def registered(
+    codecs: Sequence[Mapping[str, object]], source: SourceArray, client: Client | None
+) -> Filtered | None:
+    """Return Zarr's codecs and the serializer behind them; None where they lose a bit.
+
+    Parameters
+    ----------
+    codecs : as JSON, the serializer the last one
+    source : the array, of which every chunk is read
+    """
+    made = _made(codecs)
+    if made is None:
+        return None
+    filters = cast("tuple[ArrayArrayCodec, ...]", tuple(made[:-1]))
+    fill = source.fill_value if source.fill_value is not None else source.dtype.type(0)
+    grid = ChunkGrid(source.shape, source.chunks or default_chunks(source))
+    grid.check_count(source.name)
+    peak = COPIES * source.dtype.itemsize * int(np.prod(grid.chunks))
+    prove = Prove(source, grid, filters, fill, peak)
+    middle = grid.n_chunks // 2
+    if not prove(range(middle, middle + 1)):
+        return None
+    found: list[bool] = []
+    batches = [range(i, i + 1) for i in range(grid.n_chunks)]
+    run(prove, batches, lambda _, own: found.append(own), client=client)
+    return Filtered(filters, cast("ArrayBytesCodec", made[-1])) if all(found) else None
+
+
+def gives_back(
+    filters: tuple[ArrayArrayCodec, ...], samples: NumpyArray, fill_value: object
+) -> bool:
+    """Return whether codecs give every bit of samples back; not where they refuse them."""
+    samples = np.ascontiguousarray(samples, samples.dtype.newbyteorder("="))
+    config = ArrayConfig("C", True)
+    kind = parse_dtype(samples.dtype, zarr_format=3)
+    try:
+        spec = ArraySpec(samples.shape, kind, fill_value, config, host_prototype)
+        steps = steps_of(filters, spec)
+        coded: NDBuffer = host_prototype.nd_buffer.from_ndarray_like(cast("NDArrayLike", samples))
+        with np.errstate(all="ignore"):
+            for codec, of in steps:
+                coded = cast("NDBuffer", codec._encode_sync(coded, of))
+            for codec, of in reversed(steps):
+                coded = cast("NDBuffer", codec._decode_sync(coded, of))
+    except (TypeError, ValueError, OverflowError, ImportError):
+        return False
+    bits = f"u{samples.dtype.itemsize}"
+    return np.array_equal(coded.as_numpy_array().view(bits), samples.view(bits))
+
+
+def _made(codecs: Sequence[Mapping[str, object]]) -> list[object] | None:
+    """Return codecs of their JSON; None where this Zarr has one of them not."""
+    try:
+        return [
+            get_codec_class(str(one["name"])).from_dict(cast("dict[str, JSON]", dict(one)))
+            for one in codecs
+        ]
+    except (KeyError, ImportError, ValueError):  # of zarr, by its version
+        return None
