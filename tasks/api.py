@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.options import listed
 from gangsaw.tasks.asked import (
+    Named,
     as_stored,
     check_stream,
     flags_given,
@@ -59,7 +60,7 @@ if TYPE_CHECKING:
 
 @closes_files
 def compress(
-    source: str | Path | Sequence[str | Path] | Source | Stream,
+    source: Named,
     target: str | Path,
     *,
     codec: str = "auto",
@@ -74,13 +75,16 @@ def compress(
     on_progress: OnProgress | None = None,
     **options: object,
 ) -> Summary:
-    """Compress a file or store into a Zarr v3 group.
+    """Compress a file, a store or arrays in memory into a Zarr v3 group.
 
     Parameters
     ----------
     source : path or address of any format in the table `gangsaw.formats`, several paths where the
-        format takes them together, "-" for standard input where it reads streams, or any object
-        that follows `gangsaw.tasks.source.Source` or `Stream`
+        format takes them together, "-" for standard input where it reads streams, any object
+        that follows `gangsaw.tasks.source.Source` or `Stream`; or an object of Python: an array of
+        NumPy, Dask or Zarr, a Zarr group, a DataArray, Dataset or DataTree of xarray. Blocks of
+        Dask arrays are encoded where they are computed: on the client's workers, or on those that
+        hold them already; where there are neither, in threads of this process
     target : path or address of the store
     codec : "auto" by content, the Zarr name of a codec with or without "gangsaw.", "zstd" or "none"
     params : parameters of the codec that differ from its defaults
@@ -89,7 +93,8 @@ def compress(
     device : "gpu" encodes on GPUs, with the same bytes: on that of this process, or on those of
         the client's workers that have the resource GPU=1, while the other workers use their cores
     client : Dask client; None works in this process, with its threads
-    resume : finish what an earlier run with the same source and options began
+    resume : finish what an earlier run with the same source and options began; of a Dask array only
+        where workers hold its blocks: of others nothing tells that they are what that run stored
     overwrite : replace an existing store
     storage_options : of the file systems (fsspec) of addresses, source and target, such as
         {"key": ..., "secret": ..., "endpoint_url": ...} of s3://; None leaves them to the
@@ -102,6 +107,8 @@ def compress(
 
     Raises
     ------
+    TypeError
+        The source is nothing of all these.
     BadParams
         Source, codec and chunks do not go together, or the target may not be touched.
     DeviceError
@@ -110,7 +117,7 @@ def compress(
         The job stopped; `resume` goes on from there.
     """
     of_codecs, of_source = split_options(options)
-    opened, watch = opened_source(opened_with(source, storage_options), of_source)
+    opened, watch = opened_source(opened_with(source, storage_options), of_source, client)
     return encode(
         opened,
         opened_with(target, storage_options),
@@ -241,7 +248,7 @@ def decompress(
 def verify(
     store: str | Path,
     *,
-    against: str | Path | Sequence[str | Path] | Source | Stream | None = None,
+    against: Named | None = None,
     device: str = "cpu",
     client: Client | None = None,
     storage_options: StorageOptions = None,
@@ -265,7 +272,7 @@ def verify(
     if against is None and (asked := flags_given(wanted)):
         raise BadParams(f"{listed(asked)} tells of a source: name it by --against")
     whole = replace(wanted, accept_loss=True)  # what a store lacks is told, not raised
-    opened = None if against is None else opened_source(against, whole)
+    opened = None if against is None else opened_source(against, whole, client)
     how = options_for(device, client)
     run = partial(check, str(store), client=client, options=how, on_progress=on_progress)
     if opened is None:

@@ -12,6 +12,7 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.suits import Extremes
 from gangsaw.tasks.engine.failure import naming
 from gangsaw.tasks.engine.window import run
+from gangsaw.tasks.jobs.given import is_in_memory
 from gangsaw.tasks.source import Region, SourceArray
 from gangsaw.tasks.store.chunks import ChunkGrid
 from gangsaw.tasks.store.layout import default_chunks
@@ -51,6 +52,8 @@ class FindExtremes:
 def find_extremes(source: SourceArray, *, client: Client | None = None) -> Extremes:
     """Return the extremes of an integer array, read chunk by chunk."""
     grid = _grid(source)
+    if is_in_memory(source):  # or tasks would carry it, or a graph
+        client = None
     chunk = source.dtype.itemsize * int(np.prod(grid.chunks))
     found: list[Extremes] = []
     batches = [range(i, i + 1) for i in range(grid.n_chunks)]

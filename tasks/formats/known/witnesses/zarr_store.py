@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import zarr
 from zarr.abc.store import Store
-from zarr.storage import ZipStore
+from zarr.storage import StorePath, ZipStore
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.formats.witness import Witness, library
@@ -39,7 +39,7 @@ class PlainZarrArray(Described):
 
 
 @contextmanager
-def _opened(address: str) -> Iterator[str | Store]:
+def _opened(address: str) -> Iterator[str | Store | StorePath]:
     """Yield what zarr opens: a folder by its name, an address by ours, a ZIP file by its class."""
     if not Path(address).is_file():
         yield zarr_at(address)
