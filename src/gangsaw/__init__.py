@@ -19,7 +19,8 @@ if TYPE_CHECKING:
         JobFailed,
         NewerFormat,
     )
-    from gangsaw.tasks.api import compress, decompress, info, open, plot, verify
+    from gangsaw.tasks.api import compress, decompress, info, open, plot, verify, workers
+    from gangsaw.tasks.encoding import encoding
 
     __version__ = version("gangsaw")
 
@@ -30,6 +31,8 @@ _HOMES = {
     "open": "gangsaw.tasks.api",
     "plot": "gangsaw.tasks.api",
     "verify": "gangsaw.tasks.api",
+    "workers": "gangsaw.tasks.api",
+    "encoding": "gangsaw.tasks.encoding",
     "BadParams": "gangsaw.codecs.core.errors",
     "CorruptChunk": "gangsaw.codecs.core.errors",
     "DeviceError": "gangsaw.codecs.core.errors",
@@ -50,10 +53,12 @@ __all__ = [
     "__version__",
     "compress",
     "decompress",
+    "encoding",
     "info",
     "open",
     "plot",
     "verify",
+    "workers",
 ]
 
 

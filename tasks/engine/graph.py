@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 BatchT = TypeVar("BatchT")
 ResultT = TypeVar("ResultT")
 Key = tuple[str, int]
+Cut: TypeAlias = "tuple[slice[int, int, int | None], ...]"
 HELD = {"Future"}
 Given: TypeAlias = "Callable[[BatchT, list[NumpyArray]], BatchT]"
 
@@ -62,7 +63,7 @@ class OnBlocks(Generic[BatchT]):
         return [(self.array.name, *position) for position in self.positions]
 
 
-def computed(array: Array, region: tuple[slice, ...], client: Client | None) -> NumpyArray:
+def computed(array: Array, region: Cut, client: Client | None) -> NumpyArray:
     """Return a part of an array, computed on the client's workers, or without one in this process.
 
     It is for what is small: samples, coordinates.

@@ -82,7 +82,8 @@ class BlockArray:
         )
         if wanted == self.sizes:
             return self.array
-        return self.array.rechunk(wanted)  # type: ignore[no-untyped-call]
+        cut: Array = self.array.rechunk(wanted)  # type: ignore[no-untyped-call]
+        return cut
 
     def identity(self) -> str:
         """What tells that its samples are those of an earlier run: of blocks on workers their keys.

@@ -51,7 +51,7 @@ def source_of(
 
 def not_taken(given: object) -> TypeError:
     """Return the error for what is no source."""
-    return TypeError(f"got {_kind(given)}: a source is {TAKEN}")
+    return TypeError(f"got {kind_of(given)}: a source is {TAKEN}")
 
 
 def _array(given: object, client: Client | None) -> SourceArray | None:
@@ -72,7 +72,8 @@ def _of(module: str, *names: str) -> tuple[type, ...]:
     return tuple(one for one in there if isinstance(one, type))
 
 
-def _kind(given: object) -> str:
+def kind_of(given: object) -> str:
+    """Return what errors call the type of an object."""
     kind = type(given)
     module = "" if kind.__module__ == "builtins" else f"{kind.__module__.partition('.')[0]}."
     return "None" if given is None else f"{module}{kind.__qualname__}"

@@ -59,11 +59,12 @@ def _parts(given: xr.DataArray | xr.Dataset | xr.DataTree) -> Iterator[tuple[str
             path = node.path.removeprefix(root).strip("/")
             yield path, node.to_dataset(inherit=node is given)
         return
-    yield "", _dataset(given) if isinstance(given, xr.DataArray) else given
+    yield "", dataset_of(given) if isinstance(given, xr.DataArray) else given
 
 
-def _dataset(array: xr.DataArray) -> xr.Dataset:
-    name = NAMELESS if array.name is None else array.name
+def dataset_of(array: xr.DataArray, nameless: str = NAMELESS) -> xr.Dataset:
+    """Return a DataArray as a Dataset; BadParams where a coordinate has its name."""
+    name = nameless if array.name is None else array.name
     try:
         return array.to_dataset(name=name)
     except ValueError as error:
@@ -83,6 +84,9 @@ def _variables(
     for key, variable in encoded.items():
         name = f"{prefix}{key}"
         _check_attrs(variable.attrs, name)
+        if variable.dtype.kind == "b":  # NetCDF has none, Zarr has
+            found.append(_variable(name, variable, client))
+            continue
         try:
             stored = conventions.encode_cf_variable(variable, name=key)
         except Exception as error:  # of any library that an array is made of

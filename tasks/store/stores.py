@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import cast
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TypeAlias, cast
 
+import zarr
 from zarr.abc.store import Store
-from zarr.storage import MemoryStore, StorePath
+from zarr.storage import LocalStore, MemoryStore, StorePath, ZipStore
 
+from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.store.address import Address
+
+StoreLike: TypeAlias = "str | Path | Store | StorePath | zarr.Group"
 
 
 class StoreAddress(Address):
@@ -47,3 +53,38 @@ def store_address(store: Store, path: str = "") -> StoreAddress:
     made = cast("StoreAddress", StoreAddress.__new__(StoreAddress, f"{base}/{path}".rstrip("/")))
     made.place = StorePath(store, path)
     return made
+
+
+def as_address(
+    given: StoreLike, options: Mapping[str, object] | None = None, *, client: object = None
+) -> str:
+    """Return what a store is opened by: a path or an address with its options, or it is open.
+
+    Raises TypeError for what is no store, BadParams for a store in the memory of this process where
+    a client's workers would need it.
+    """
+    if isinstance(given, str | Path):
+        is_address = isinstance(given, str) and "://" in given
+        return Address(str(given), options) if options and is_address else str(given)
+    place = _place_of(given)
+    if place is None:
+        kind = type(given).__name__
+        raise TypeError(f"got {kind}: a store is a path, an address or an open Zarr store or group")
+    store, path = place
+    if isinstance(store, LocalStore):
+        return str(store.root / path)
+    if client is not None and isinstance(store, MemoryStore):
+        raise BadParams("a MemoryStore is in this process alone: leave client= out")
+    if isinstance(store, ZipStore):
+        return str(store.path)
+    return store_address(store, path)
+
+
+def _place_of(given: object) -> tuple[Store, str] | None:
+    """Return the store of what is open, and the path in it."""
+    if isinstance(given, Store):
+        return given, ""
+    if isinstance(given, StorePath | zarr.Group):
+        return given.store, given.path
+    inner = getattr(given, "store", None)  # of a session
+    return (inner, "") if isinstance(inner, Store) else None
