@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias
 
 from gangsaw.tasks.asked import split_options
 from gangsaw.tasks.jobs.choice.choose import choose_layout
@@ -69,7 +69,7 @@ def encoding(
     layouts = _layouts(data, recipe)
     given = dataset_of(data, UNNAMED) if isinstance(data, xr.DataArray) else data
     if isinstance(data, xr.DataArray) and data.name is None:
-        layouts = {UNNAMED: layout for layout in layouts.values()}
+        layouts = dict.fromkeys([UNNAMED], *layouts.values())
     found = {path: _of_group(path, v, layouts) for path, v in variables_by_path(given)}
     return {f"/{path}": own for path, own in found.items()} if _is_tree(data) else found[""]
 
@@ -133,8 +133,7 @@ class Accessor:
         data = dataset_of(self.data) if isinstance(self.data, xr.DataArray) else self.data
         how = {"codec": codec, "params": params, "block": block, "chunks": chunks}
         told = encoding(data, **how, **(options or {}))  # type: ignore[arg-type]
-        store_it = cast("Callable[..., object]", data.to_zarr)
-        return store_it(store, encoding=told, **to_zarr)
+        return data.to_zarr(store, encoding=told, **to_zarr)  # type: ignore[arg-type, call-overload]
 
 
 def register() -> None:
@@ -148,4 +147,4 @@ def register() -> None:
     )
     for kind, registered in pairs:
         if not hasattr(kind, "gangsaw"):
-            registered("gangsaw")(Accessor)
+            registered("gangsaw")(Accessor)  # type: ignore[no-untyped-call]

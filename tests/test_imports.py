@@ -33,7 +33,7 @@ ONLY_IN = {
 DASK = {"dask", "distributed"}
 KNOW_DASK = {
     f"gangsaw.tasks.engine.{name}"
-    for name in ("flying.flights", "flying.calls", "window", "batches", "bags", "graph")
+    for name in ("flying.flights", "flying.calls", "window", "batches", "bags", "graph", "mapped")
 }
 # what the engine knows: how interrupts wait, and how a scheduler hears of jobs
 OF_ENGINE = {"gangsaw.cluster.interrupts", "gangsaw.cluster.dashboard.install"}

@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     import xarray as xr
 
 # what an encoding says of samples; the rest is of the store that a variable was read from
-OF_SAMPLES = ("dtype", "scale_factor", "add_offset", "_FillValue", "missing_value")
-OF_SAMPLES += ("units", "calendar", "_Unsigned")
+OF_SAMPLES = (
+    *("dtype", "scale_factor", "add_offset", "_FillValue", "missing_value"),
+    *("units", "calendar", "_Unsigned"),
+)
 
 
 def fitting(array: SourceArray, wanted: Sequence[int]) -> tuple[int, ...]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import zarr
@@ -19,6 +19,7 @@ from gangsaw.tasks.store.zipped import zarr_at
 if TYPE_CHECKING:
     import xarray as xr
 
+T = TypeVar("T")
 FIXED = "SU"  # kinds of texts of one size, which Zarr has as texts of any
 
 
@@ -35,18 +36,22 @@ def open_as_xarray(
     if not isinstance(node, zarr.Group):
         raise BadParams(f"{address} is an array: xarray opens groups")
     where: dict[str, object] = {"group": group} if group else {}
-    store = zarr_at(address)
+    store: object = zarr_at(address)
     if isinstance(address, StoreAddress):
         store = address.place.store
         where = {"group": f"{address.place.path}/{group}".strip("/") or None}
-    wanted = cast("dict[str, str]", {"chunks": {}, **where, **(options or {})})
+    wanted = {"chunks": {}, **where, **(options or {})}
     if any(True for _ in node.group_keys()):
-        tree = xr.open_datatree(store, engine="zarr", **wanted)
-        closing = tree._close
-        found = tree.map_over_datasets(_as_it_was)
-        found.set_close(closing)
+        tree: xr.DataTree = _opening(xr.open_datatree)(store, engine="zarr", **wanted)
+        found: xr.DataTree = tree.map_over_datasets(_as_it_was)
+        found.set_close(tree.close)
         return found
-    return _as_it_was(xr.open_zarr(store, **wanted))
+    return _as_it_was(_opening(xr.open_zarr)(store, **wanted))
+
+
+def _opening(function: Callable[..., T]) -> Callable[..., T]:
+    """Return a function of xarray's that takes any options: those of the caller."""
+    return function
 
 
 def _as_it_was(data: xr.Dataset) -> xr.Dataset:
