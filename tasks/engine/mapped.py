@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -13,7 +12,14 @@ if TYPE_CHECKING:
     from dask.array import Array
 
 
-def mapped(function: Callable[..., NumpyArray], *arrays: object, dtype: Dtype) -> Array:
+class BlockFunction(Protocol):
+    """What is done with a block of each array."""
+
+    def __call__(self, *blocks: NumpyArray) -> NumpyArray:
+        """Return an item for each of the blocks', which are broadcast."""
+
+
+def mapped(function: BlockFunction, *arrays: object, dtype: Dtype) -> Array:
     """Return what a function gives for each item of arrays, which are broadcast.
 
     `function` takes a block of each; nothing is called before the result is computed.

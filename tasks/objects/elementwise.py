@@ -6,13 +6,13 @@ A function that gives several values for an item gives records, whose fields bec
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
-from gangsaw.tasks.engine.mapped import mapped
+from gangsaw.tasks.engine.mapped import BlockFunction, mapped
 
 if TYPE_CHECKING:
     import dask.array as da
@@ -41,7 +41,7 @@ def is_array(given: object) -> bool:
     return is_texts or is_labelled(given) or is_lazy(given)
 
 
-def over_items(function: Callable[..., NumpyArray], *given: object, dtype: Dtype) -> Mapped:
+def over_items(function: BlockFunction, *given: object, dtype: Dtype) -> Mapped:
     """Return what a function gives for the items of arrays, broadcast: a DataArray where one is
     given, else a Dask array where one is given, else a NumPy array.
 
@@ -62,7 +62,7 @@ def over_items(function: Callable[..., NumpyArray], *given: object, dtype: Dtype
 def field_of(records: Mapped, name: str, dims: Sequence[str] = ()) -> Mapped:
     """Return a field of records, with the names of its own axes where it has some."""
     if not is_labelled(records):
-        field: NumpyArray = records[name]
+        field: Mapped = records[name]  # type: ignore[call-overload]
         return field
     import xarray as xr
 

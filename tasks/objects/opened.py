@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 import zarr
@@ -19,7 +19,6 @@ from gangsaw.tasks.store.zipped import zarr_at
 if TYPE_CHECKING:
     import xarray as xr
 
-T = TypeVar("T")
 FIXED = "SU"  # kinds of texts of one size, which Zarr has as texts of any
 
 
@@ -42,16 +41,11 @@ def open_as_xarray(
         where = {"group": f"{address.place.path}/{group}".strip("/") or None}
     wanted = {"chunks": {}, **where, **(options or {})}
     if any(True for _ in node.group_keys()):
-        tree: xr.DataTree = _opening(xr.open_datatree)(store, engine="zarr", **wanted)
+        tree: xr.DataTree = xr.open_datatree(store, engine="zarr", **wanted)  # type: ignore[arg-type]
         found: xr.DataTree = tree.map_over_datasets(_as_it_was)
         found.set_close(tree.close)
         return found
-    return _as_it_was(_opening(xr.open_zarr)(store, **wanted))
-
-
-def _opening(function: Callable[..., T]) -> Callable[..., T]:
-    """Return a function of xarray's that takes any options: those of the caller."""
-    return function
+    return _as_it_was(xr.open_zarr(store, **wanted))  # type: ignore[arg-type]
 
 
 def _as_it_was(data: xr.Dataset) -> xr.Dataset:

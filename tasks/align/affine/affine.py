@@ -29,7 +29,7 @@ _DEFAULT = Scores()
 
 
 @overload
-def smith_waterman(
+def smith_waterman(  # type: ignore[overload-overlap]
     queries: Given | Lazy, targets: Given | Lazy, scores: Scores = _DEFAULT, *, cigar: bool = False
 ) -> Alignments: ...
 @overload
@@ -88,7 +88,7 @@ def _local(queries: Given, targets: Given, scores: Scores, *, cigar: bool) -> Al
 
 
 @overload
-def needleman_wunsch(
+def needleman_wunsch(  # type: ignore[overload-overlap]
     queries: Given | Lazy, targets: Given | Lazy, scores: Scores = _DEFAULT, *, cigar: bool = False
 ) -> Alignments: ...
 @overload

@@ -19,9 +19,9 @@ LONG = 16 * WORD  # bases of a query: from here on tiles of one pair fill the la
 
 
 @overload
-def edit_distance(queries: Given, targets: Given, mode: str = "global") -> Places: ...
+def edit_distance(queries: Given, targets: Given, mode: str = "global") -> Places: ...  # type: ignore[overload-overlap]
 @overload
-def edit_distance(
+def edit_distance(  # type: ignore[overload-overlap]
     queries: Labelled | Given, targets: Labelled | Given, mode: str = "global"
 ) -> Labelled: ...
 @overload

@@ -124,7 +124,7 @@ def _extended(
 
 
 @overload
-def gapped(
+def gapped(  # type: ignore[overload-overlap]
     query: GivenPacked,
     target: GivenPacked,
     reading: str = "B",
@@ -133,7 +133,7 @@ def gapped(
     gap_extend: int = 1,
 ) -> int: ...
 @overload
-def gapped(
+def gapped(  # type: ignore[overload-overlap]
     query: Labelled | str,
     target: Labelled | str,
     reading: str = "B",

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
@@ -72,7 +73,8 @@ def alignments_of(records: Mapped) -> Alignments | xr.Dataset:
 
         return xr.Dataset(fields_of(records, {}))
     names = records.dtype.names or ()
-    return Alignments(**{name: cast("NumpyArray", field_of(records, name)) for name in names})
+    found = {name: field_of(records, name) for name in names}
+    return Alignments(**found)  # type: ignore[arg-type]
 
 
 def records_of(*, cigar: bool = False) -> Dtype:
@@ -83,7 +85,7 @@ def records_of(*, cigar: bool = False) -> Dtype:
 
 def as_records(found: Alignments, dtype: Dtype) -> NumpyArray:
     """Return alignments as records, one for each."""
-    records = np.empty(len(found.score), dtype)
+    records = cast("NDArray[np.void]", np.empty(len(found.score), dtype))
     for name in dtype.names or ():
         records[name] = getattr(found, name)
     return records

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.tasks.objects.elementwise import field_of, is_labelled, is_lazy, over_items
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     import xarray
 
 REFERENCE = "reference"
-Counted = Callable[..., "xarray.Dataset"]
+Counted = Callable[[list[str], "str | list[str]", "str | list[str]"], "xarray.Dataset"]
 
 
 @dataclass(frozen=True)
@@ -36,10 +37,10 @@ class CountTexts:
     j: str | None
     dtype: Dtype
 
-    def __call__(self, cdr3: NumpyArray, *parts: NumpyArray) -> NumpyArray:
+    def __call__(self, *blocks: NumpyArray) -> NumpyArray:
         """Count references, with the parts that each has: V, then J."""
-        cdr3, *own = np.broadcast_arrays(cdr3, *parts)
-        records = np.empty(cdr3.size, self.dtype)
+        cdr3, *own = np.broadcast_arrays(*blocks)
+        records = cast("NDArray[np.void]", np.empty(cdr3.size, self.dtype))
         if cdr3.size:
             each = iter([texts.ravel().tolist() for texts in own])
             v = next(each) if self.v is None else self.v
@@ -67,9 +68,9 @@ def counts_of(
     own = [part for part in (v, j) if not isinstance(part, str)]
     table, labels = variables(model, len(d)), coordinates(model, list(d))
     dtype = records_of(table, labels)
-    texts = (part if isinstance(part, str) else None for part in (v, j))
+    texts = [part if isinstance(part, str) else None for part in (v, j)]
     given = [_labelled(one) for one in (cdr3, *own)]
-    records = over_items(CountTexts(count, *texts, dtype), *given, dtype=dtype)
+    records = over_items(CountTexts(count, texts[0], texts[1], dtype), *given, dtype=dtype)
     fields = {v.name: field_of(records, v.name, v.dims[1:]) for v in table}
     found = xarray.Dataset(fields, attrs=attributes(model)).assign_coords(labels)
     for variable in table:
