@@ -85,7 +85,9 @@ def compress(
         NumPy, Dask or Zarr, a Zarr group, a DataArray, Dataset or DataTree of xarray. Blocks of
         Dask arrays are encoded where they are computed: on the client's workers, or on those that
         hold them already; where there are neither, in threads of this process
-    target : path or address of the store, or a Zarr store that is open
+    target : path or address of the store, or a Zarr store that is open, such as that of a session of
+        Icechunk, which the caller commits: nothing is written there but arrays and groups, so that
+        only this process can resume or verify
     codec : "auto" by content, the Zarr name of a codec with or without "gangsaw.", "zstd" or "none"
     params : parameters of the codec that differ from its defaults
     block : extents of a block, as the codec's parameter of that name has them
@@ -120,7 +122,7 @@ def compress(
     opened, watch = opened_source(opened_with(source, storage_options), of_source, client)
     return encode(
         opened,
-        as_address(target, storage_options, client=client),
+        as_address(target, storage_options, client=client, is_writable=True),
         Recipe(codec, params or {}, None if block is None else tuple(block), of_codecs, chunks),
         device=device,
         client=client,

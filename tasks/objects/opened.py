@@ -13,6 +13,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.store.dataset.carried import DTYPE, plain_attrs
 from gangsaw.tasks.store.dataset.kinds import dtype_of
 from gangsaw.tasks.store.members import open_node
+from gangsaw.tasks.store.strict import StrictStore
 from gangsaw.tasks.store.stores import StoreAddress
 from gangsaw.tasks.store.zipped import zarr_at
 
@@ -37,7 +38,8 @@ def open_as_xarray(
     where: dict[str, object] = {"group": group} if group else {}
     store: object = zarr_at(address)
     if isinstance(address, StoreAddress):
-        store = address.place.store
+        own = address.place.store
+        store = own._store if isinstance(own, StrictStore) else own
         where = {"group": f"{address.place.path}/{group}".strip("/") or None}
     wanted = {"chunks": {}, **where, **(options or {})}
     if any(True for _ in node.group_keys()):

@@ -11,6 +11,7 @@ from zarr.storage import LocalStore, MemoryStore
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.store.source import ZarrSource, open_zarr
 from gangsaw.tasks.store.stores import store_address
+from gangsaw.tasks.store.strict import is_strict, strict_store
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -35,4 +36,5 @@ def from_zarr(
     if isinstance(store, LocalStore):
         address = str(store.root / path) if path else str(store.root)
         return open_zarr(address, "", variables, accept_loss=accept_loss)
-    return open_zarr(store_address(store), path, variables, accept_loss=accept_loss)
+    address = store_address(strict_store(store) if is_strict(store) else store)
+    return open_zarr(address, path, variables, accept_loss=accept_loss)

@@ -12,6 +12,7 @@ from zarr.storage import LocalStore, MemoryStore, StorePath, ZipStore
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.store.address import Address
+from gangsaw.tasks.store.strict import is_strict, strict_store
 
 StoreLike: TypeAlias = "str | Path | Store | StorePath | zarr.Group"
 
@@ -49,19 +50,23 @@ def store_address(store: Store, path: str = "") -> StoreAddress:
     """Return the name of a place in an open store."""
     base = f"memory://{id(store)}" if isinstance(store, MemoryStore) else str(store)
     if "://" not in base:
-        base = f"{type(store).__name__.lower()}://{base}"
+        base = f"{type(store).__name__.lower()}://{id(store):x}"
     made = cast("StoreAddress", StoreAddress.__new__(StoreAddress, f"{base}/{path}".rstrip("/")))
     made.place = StorePath(store, path)
     return made
 
 
 def as_address(
-    given: StoreLike, options: Mapping[str, object] | None = None, *, client: object = None
+    given: StoreLike,
+    options: Mapping[str, object] | None = None,
+    *,
+    client: object = None,
+    is_writable: bool = False,
 ) -> str:
     """Return what a store is opened by: a path or an address with its options, or it is open.
 
-    Raises TypeError for what is no store, BadParams for a store in the memory of this process where
-    a client's workers would need it.
+    Raises TypeError for what is no store, BadParams for one that is open in this process alone where
+    a client's workers would need it, and for one that is open to read where it is to be written.
     """
     if isinstance(given, str | Path):
         is_address = isinstance(given, str) and "://" in given
@@ -73,11 +78,14 @@ def as_address(
     store, path = place
     if isinstance(store, LocalStore):
         return str(store.root / path)
-    if client is not None and isinstance(store, MemoryStore):
-        raise BadParams("a MemoryStore is in this process alone: leave client= out")
+    if client is not None and (isinstance(store, MemoryStore) or is_strict(store)):
+        kind = type(store).__name__
+        raise BadParams(f"{kind} is open in this process alone: leave client= out")
     if isinstance(store, ZipStore):
         return str(store.path)
-    return store_address(store, path)
+    if is_writable and store.read_only:
+        raise BadParams(f"{type(store).__name__} is open to read: open it to write")
+    return store_address(strict_store(store) if is_strict(store) else store, path)
 
 
 def _place_of(given: object) -> tuple[Store, str] | None:
