@@ -85,9 +85,9 @@ def compress(
         NumPy, Dask or Zarr, a Zarr group, a DataArray, Dataset or DataTree of xarray. Blocks of
         Dask arrays are encoded where they are computed: on the client's workers, or on those that
         hold them already; where there are neither, in threads of this process
-    target : path or address of the store, or a Zarr store that is open, such as that of a session of
-        Icechunk, which the caller commits: nothing is written there but arrays and groups, so that
-        only this process can resume or verify
+    target : path or address of the store, or a Zarr store that is open, such as that of a session
+        of Icechunk, which the caller commits: nothing is written there but arrays and groups, so
+        that only this process can resume or verify
     codec : "auto" by content, the Zarr name of a codec with or without "gangsaw.", "zstd" or "none"
     params : parameters of the codec that differ from its defaults
     block : extents of a block, as the codec's parameter of that name has them

@@ -133,7 +133,7 @@ class Accessor:
         data = dataset_of(self.data) if isinstance(self.data, xr.DataArray) else self.data
         how = {"codec": codec, "params": params, "block": block, "chunks": chunks}
         told = encoding(data, **how, **(options or {}))  # type: ignore[arg-type]
-        return data.to_zarr(store, encoding=told, **to_zarr)  # type: ignore[arg-type, call-overload]
+        return data.to_zarr(store, encoding=told, **to_zarr)  # type: ignore[call-overload]
 
 
 def register() -> None:

@@ -40,7 +40,11 @@ OF_ENGINE = {"gangsaw.cluster.interrupts", "gangsaw.cluster.dashboard.install"}
 KNOW_CLUSTERS = {"gangsaw", "tasks.clusters", "tasks.console"}
 # modules of public names, and the domain of each
 PUBLIC = {"gangsaw.genomes": "tasks.genomes", "gangsaw.reads": "tasks.reads"}
-PUBLIC |= {"gangsaw.search": "tasks.index"}
+PUBLIC |= {
+    "gangsaw.search": "tasks.index",
+    "gangsaw.tcr": "tasks.tcr",
+    "gangsaw.align": "tasks.align",
+}
 
 
 def dotted(path: str) -> str:

@@ -11,6 +11,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from importlib.metadata import version
 
+    from gangsaw import align as align
+    from gangsaw import codecs as codecs
+    from gangsaw import genomes as genomes
+    from gangsaw import reads as reads
+    from gangsaw import search as search
+    from gangsaw import tcr as tcr
     from gangsaw.codecs.core.errors import (
         BadParams,
         CorruptChunk,
@@ -41,7 +47,8 @@ _HOMES = {
     "NewerFormat": "gangsaw.codecs.core.errors",
 }
 
-_PARTS = {"cluster", "codecs", "tasks"}
+_DOMAINS = {"align", "genomes", "reads", "search", "tcr"}
+_PARTS = {"cluster", "codecs", "tasks", *_DOMAINS}
 
 __all__ = [
     "BadParams",

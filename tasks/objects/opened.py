@@ -13,8 +13,8 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.store.dataset.carried import DTYPE, plain_attrs
 from gangsaw.tasks.store.dataset.kinds import dtype_of
 from gangsaw.tasks.store.members import open_node
-from gangsaw.tasks.store.strict import StrictStore
 from gangsaw.tasks.store.stores import StoreAddress
+from gangsaw.tasks.store.strict import StrictStore
 from gangsaw.tasks.store.zipped import zarr_at
 
 if TYPE_CHECKING:

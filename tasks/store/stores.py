@@ -65,8 +65,9 @@ def as_address(
 ) -> str:
     """Return what a store is opened by: a path or an address with its options, or it is open.
 
-    Raises TypeError for what is no store, BadParams for one that is open in this process alone where
-    a client's workers would need it, and for one that is open to read where it is to be written.
+    Raises TypeError for what is no store, BadParams for one that is open in this process alone
+    where a client's workers would need it, and for one that is open to read where it is to be
+    written.
     """
     if isinstance(given, str | Path):
         is_address = isinstance(given, str) and "://" in given
