@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Protocol, TypeVar, cast
 
 from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.graph import OnBlocks
 from gangsaw.tasks.objects.blocks import BlockArray
 from gangsaw.tasks.objects.held import (
@@ -51,6 +52,16 @@ def blocks(function: object) -> BlockArray | None:
     """Return the Dask array that a function reads, None where it reads none."""
     base = base_of(getattr(function, "source", None))
     return base if isinstance(base, BlockArray) else None
+
+
+def check_device(arrays: Iterable[SourceArray], device: str) -> None:
+    """Raise BadParams for Dask arrays where chunks are to be encoded on GPUs."""
+    there = [array.name for array in arrays if isinstance(base_of(array), BlockArray)]
+    if there and device == "gpu":
+        raise BadParams(
+            f"{', '.join(there)}: blocks of Dask arrays are encoded by the cores of those that "
+            'compute them: leave device="gpu" out'
+        )
 
 
 def is_in_memory(source: SourceArray) -> bool:

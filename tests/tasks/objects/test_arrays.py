@@ -14,7 +14,10 @@ from numpy.typing import NDArray
 from zarr.storage import MemoryStore
 
 import gangsaw
+from gangsaw.tasks.engine.window import Options
+from gangsaw.tasks.jobs.compress import compress
 from gangsaw.tasks.objects.held import HeldArray, span_of
+from gangsaw.tasks.objects.taken import source_of
 
 CUBE = np.arange(4 * 48 * 64, dtype="uint16").reshape(4, 48, 64)
 CHUNKS = (4, 16, 32)
@@ -160,6 +163,15 @@ def test_an_error_of_the_callers_function_is_one_line(tmp_path: Path) -> None:
     broken = da.from_array(CUBE, chunks=CHUNKS).map_blocks(fails, dtype=CUBE.dtype)
     with pytest.raises(gangsaw.JobFailed, match="computed: ValueError: no such thing"):
         gangsaw.compress(broken, tmp_path / "a.zarr", codec="zstd")
+
+
+def test_blocks_are_encoded_by_cores(tmp_path: Path) -> None:
+    how = Options(device="gpu")
+    source = source_of(da.from_array(CUBE))
+    assert source is not None
+    with pytest.raises(gangsaw.BadParams, match="leave device"):
+        compress(source, tmp_path / "a.zarr", options=how)
+    assert not (tmp_path / "a.zarr").exists()
 
 
 def test_a_task_takes_no_more_than_its_chunks() -> None:
