@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, TypeAlias
@@ -14,6 +13,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.extras import extras_named
 from gangsaw.codecs.core.options import listed
 from gangsaw.tasks.asked import (
+    Named,
     as_stored,
     check_stream,
     flags_given,
@@ -50,7 +50,8 @@ from gangsaw.tasks.source import Source, Stream
 from gangsaw.tasks.store.address import opened_with
 from gangsaw.tasks.store.layout import ChunkChoice
 from gangsaw.tasks.store.stamps import Watch, Watched
-from gangsaw.tasks.store.zipped import packed_target, zarr_at
+from gangsaw.tasks.store.stores import StoreLike, as_address
+from gangsaw.tasks.store.zipped import packed_target
 
 StorageOptions: TypeAlias = Mapping[str, object] | None
 
@@ -63,8 +64,8 @@ if TYPE_CHECKING:
 @extras_named()
 @closes_files
 def compress(
-    source: str | Path | Sequence[str | Path] | Source | Stream,
-    target: str | Path,
+    source: Named,
+    target: StoreLike,
     *,
     codec: str = "auto",
     params: Mapping[str, object] | None = None,
@@ -78,14 +79,19 @@ def compress(
     on_progress: OnProgress | None = None,
     **options: object,
 ) -> Summary:
-    """Compress a file or store into a Zarr v3 group.
+    """Compress a file, a store or arrays in memory into a Zarr v3 group.
 
     Parameters
     ----------
     source : path or address of any format in the table `gangsaw.formats`, several paths where the
-        format takes them together, "-" for standard input where it reads streams, or any object
-        that follows `gangsaw.tasks.source.Source` or `Stream`
-    target : path or address of the store
+        format takes them together, "-" for standard input where it reads streams, any object
+        that follows `gangsaw.tasks.source.Source` or `Stream`; or an object of Python: an array of
+        NumPy, Dask or Zarr, a Zarr group, a DataArray, Dataset or DataTree of xarray. Blocks of
+        Dask arrays are encoded where they are computed: on the client's workers, or on those that
+        hold them already; where there are neither, in threads of this process
+    target : path or address of the store, or a Zarr store that is open, such as that of a session
+        of Icechunk, which the caller commits: nothing is written there but arrays and groups, so
+        that only this process can resume or verify
     codec : "auto" by content, the Zarr name of a codec with or without "gangsaw.", "zstd" or "none"
     params : parameters of the codec that differ from its defaults
     block : extents of a block, as the codec's parameter of that name has them
@@ -93,7 +99,8 @@ def compress(
     device : "gpu" encodes on GPUs, with the same bytes: on that of this process, or on those of
         the client's workers that have the resource GPU=1, while the other workers use their cores
     client : Dask client; None works in this process, with its threads
-    resume : finish what an earlier run with the same source and options began
+    resume : finish what an earlier run with the same source and options began; of a Dask array only
+        where workers hold its blocks: of others nothing tells that they are what that run stored
     overwrite : replace an existing store
     storage_options : of the file systems (fsspec) of addresses, source and target, such as
         {"key": ..., "secret": ..., "endpoint_url": ...} of s3://; None leaves them to the
@@ -106,6 +113,8 @@ def compress(
 
     Raises
     ------
+    TypeError
+        The source is nothing of all these, or the target is no store.
     BadParams
         Source, codec and chunks do not go together, or the target may not be touched.
     DeviceError
@@ -114,10 +123,10 @@ def compress(
         The job stopped; `resume` goes on from there.
     """
     of_codecs, of_source = split_options(options)
-    opened, watch = opened_source(opened_with(source, storage_options), of_source)
+    opened, watch = opened_source(opened_with(source, storage_options), of_source, client)
     return encode(
         opened,
-        opened_with(target, storage_options),
+        as_address(target, storage_options, client=client, is_writable=True),
         Recipe(codec, params or {}, None if block is None else tuple(block), of_codecs, chunks),
         device=device,
         client=client,
@@ -211,7 +220,7 @@ def _encode(
 @closes_files
 @job_of("decompress", "target")
 def decompress(
-    store: str | Path,
+    store: StoreLike,
     target: str | Path | Sequence[str | Path],
     *,
     options: ExportOptions | None = None,
@@ -233,7 +242,7 @@ def decompress(
     JobFailed where work stopped; `resume` finishes a Zarr store that stopped. `storage_options` are
     those of `compress`.
     """
-    opened = open_source(str(opened_with(store, storage_options)), source)
+    opened = open_source(as_address(store, storage_options), source)
     watch = Watch.of(opened)
     work = Work(overwrite, resume, client, on_progress, jobs.decompress, accept_loss)
     wanted = replace(wanted := options or ExportOptions(), own={**wanted.own, **own})
@@ -245,9 +254,9 @@ def decompress(
 @closes_files
 @job_of("verify", "store")
 def verify(
-    store: str | Path,
+    store: StoreLike,
     *,
-    against: str | Path | Sequence[str | Path] | Source | Stream | None = None,
+    against: Named | None = None,
     device: str = "cpu",
     client: Client | None = None,
     storage_options: StorageOptions = None,
@@ -263,18 +272,18 @@ def verify(
     is not finished, or what it is compared with changes meanwhile. What is wrong with the store is
     in the report, not raised.
     """
-    if "://" not in str(store) and not Path(store).exists():
+    store = as_address(store, storage_options, client=client)
+    if "://" not in store and not Path(store).exists():
         raise BadParams(f"{store}: no such store")
-    store = opened_with(store, storage_options)
     against = opened_with(against, storage_options)
     wanted = source_options(options, options)
     if against is None and (asked := flags_given(wanted)):
         raise BadParams(f"{listed(asked)} tells of a source: name it by --against")
     whole = replace(wanted, accept_loss=True)  # what a store lacks is told, not raised
-    opened = None if against is None else opened_source(against, whole)
+    opened = None if against is None else opened_source(against, whole, client)
     rehearsal.stop(lambda: JobPlan(str(store), ()))
     how = options_for(device, client)
-    run = partial(check, str(store), client=client, options=how, on_progress=on_progress)
+    run = partial(check, store, client=client, options=how, on_progress=on_progress)
     if opened is None:
         return run()
     other, witness = as_stored(opened[0], store), witness_of(against, wanted, opened[0])
@@ -284,7 +293,7 @@ def verify(
         staged(other, lambda name: Path(folder, name)) as ready,
     ):
         if isinstance(ready, Stream):
-            return compared(run(), str(store), ready, witness)
+            return compared(run(), store, ready, witness)
         is_part = bool(wanted.variables or wanted.group) or isinstance(other, Stream)  # has indexes
         return run(against=ready, is_part=is_part, witness=witness, accept_loss=wanted.accept_loss)
 
@@ -297,28 +306,34 @@ def options_for(device: str, client: Client | None) -> Options:
 
 
 @extras_named()
-def info(store: str | Path, *, storage_options: StorageOptions = None) -> StoreInfo:
+def info(store: StoreLike, *, storage_options: StorageOptions = None) -> StoreInfo:
     """Return figures of a store, read from its metadata and the index of each chunk."""
-    return describe(str(opened_with(store, storage_options)))
+    return describe(as_address(store, storage_options))
 
 
 @extras_named()
 def open(  # as xarray and zarr call it
-    store: str | Path, *, storage_options: StorageOptions = None, **options: object
-) -> xr.Dataset:
-    """Return a store as an xarray data set of dask arrays, a dask chunk per Zarr chunk.
+    store: StoreLike,
+    *,
+    group: str = "",
+    storage_options: StorageOptions = None,
+    **options: object,
+) -> xr.Dataset | xr.DataTree:
+    """Return a store as xarray has it: lazy Dask arrays, a block per Zarr chunk.
 
-    `storage_options` are those of `compress`; `options` go to `xarray.open_zarr`.
+    It is a Dataset, or a DataTree where there are groups in it. `storage_options` are those of
+    `compress`; `options` go to `xarray.open_zarr` or `open_datatree`. What is returned has the
+    accessor `.gangsaw`. Raises BadParams for what is no group.
     """
-    wanted = {"chunks": {}, **options}
-    opened: xr.Dataset = import_module("xarray").open_zarr(
-        zarr_at(str(opened_with(store, storage_options))), **wanted
-    )
-    return opened
+    from gangsaw.tasks.encoding import register
+    from gangsaw.tasks.objects.opened import open_as_xarray
+
+    register()
+    return open_as_xarray(as_address(store, storage_options), group, options)
 
 
 @extras_named()
-def plot(store: str | Path, *, storage_options: StorageOptions = None) -> Figure:
+def plot(store: StoreLike, *, storage_options: StorageOptions = None) -> Figure:
     """Return a figure: bits per sample of each block, or of a scene also false colours and bands.
 
     Raises BadParams for a store without blocks, CorruptChunk for damaged chunks.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.errors import BadParams
@@ -13,24 +14,41 @@ from gangsaw.tasks.formats.format import SourceOptions, flags, given
 from gangsaw.tasks.formats.opening import open_source, open_watched, open_witness, paths_of
 from gangsaw.tasks.formats.table import readable
 from gangsaw.tasks.formats.witness import Witness
+from gangsaw.tasks.objects.taken import not_taken, source_of
 from gangsaw.tasks.source import Source, Stream
 from gangsaw.tasks.store.stamps import Watch
+
+if TYPE_CHECKING:
+    import dask.array as da
+    import xarray as xr
+    import zarr
+    from distributed import Client
+    from zarr.types import AnyArray
+
+    from gangsaw.codecs.core.arrays import NumpyArray
+
+    Objects: TypeAlias = (
+        NumpyArray | da.Array | AnyArray | zarr.Group | xr.DataArray | xr.Dataset | xr.DataTree
+    )
+
+# what a source may be given as: by its name, open, or an object of Python
+Named: TypeAlias = "str | Path | Sequence[str | Path] | Source | Stream | Objects"
 
 SHARED = {"variables", "group", "format", "accept_loss"}  # of all formats: of SourceOptions
 
 
 def witness_of(
-    against: str | Path | Sequence[str | Path] | Source | Stream | None,
+    against: object,
     options: SourceOptions,
     source: Source | Stream,
 ) -> Witness | None:
     """Return what a field's library reads of paths; None of what the caller opened."""
-    if against is None or isinstance(against, Source | Stream):
+    if not is_named(against):
         return None
     if options.variables and isinstance(source, Source):  # which may be said by their last names
         full = [*(array.name for array in source.arrays), *(coord.name for coord in source.coords)]
         options = replace(options, variables=tuple(full))
-    return open_witness(paths_of(against), options)
+    return open_witness(paths_of(cast("str", against)), options)
 
 
 def as_stored(source: Source | Stream, store: str | Path) -> Source | Stream:
@@ -75,14 +93,34 @@ def check_stream(stream: Stream, options: Mapping[str, object], resume: bool) ->
 
 
 def opened_source(
-    source: str | Path | Sequence[str | Path] | Source | Stream, options: SourceOptions
+    source: Named, options: SourceOptions, client: Client | None = None
 ) -> tuple[Source | Stream, Watch]:
-    """Return a source, and a watch of it that began before paths were opened."""
-    if isinstance(source, str | Path) or not isinstance(source, Source | Stream):
-        return open_watched(paths_of(source), options)
+    """Return a source, and a watch of it that began before paths were opened.
+
+    Raises TypeError for what is none.
+    """
+    if is_named(source):
+        return open_watched(paths_of(cast("str", source)), options)
+    found = source if isinstance(source, Source | Stream) else _of_object(source, options, client)
+    if found is not source:
+        options = replace(options, variables=(), accept_loss=False)
+    source = found
     if asked := flags_given(options):
         raise BadParams(f"{source.name} is open: {listed(asked)} comes too late")
     return source, Watch.of(source)
+
+
+def is_named(source: object) -> bool:
+    """Whether a source is said by a path or address, or by several."""
+    several = source if isinstance(source, list | tuple) and source else (source,)
+    return all(isinstance(one, str | Path) for one in several)
+
+
+def _of_object(source: object, options: SourceOptions, client: Client | None) -> Source:
+    found = source_of(source, client, options.variables, accept_loss=options.accept_loss)
+    if found is None:
+        raise not_taken(source)
+    return found
 
 
 def flags_given(options: SourceOptions) -> list[str]:

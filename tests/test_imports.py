@@ -33,14 +33,18 @@ ONLY_IN = {
 DASK = {"dask", "distributed"}
 KNOW_DASK = {
     f"gangsaw.tasks.engine.{name}"
-    for name in ("flying.flights", "flying.calls", "window", "batches", "bags")
+    for name in ("flying.flights", "flying.calls", "window", "batches", "bags", "graph", "mapped")
 }
 # what the engine knows: how interrupts wait, and how a scheduler hears of jobs
 OF_ENGINE = {"gangsaw.cluster.interrupts", "gangsaw.cluster.dashboard.install"}
 KNOW_CLUSTERS = {"gangsaw", "tasks.clusters", "tasks.console"}
 # modules of public names, and the domain of each
 PUBLIC = {"gangsaw.genomes": "tasks.genomes", "gangsaw.reads": "tasks.reads"}
-PUBLIC |= {"gangsaw.search": "tasks.index"}
+PUBLIC |= {
+    "gangsaw.search": "tasks.index",
+    "gangsaw.tcr": "tasks.tcr",
+    "gangsaw.align": "tasks.align",
+}
 
 
 def dotted(path: str) -> str:

@@ -11,6 +11,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from importlib.metadata import version
 
+    from gangsaw import align as align
+    from gangsaw import codecs as codecs
+    from gangsaw import genomes as genomes
+    from gangsaw import reads as reads
+    from gangsaw import search as search
+    from gangsaw import tcr as tcr
     from gangsaw.codecs.core.errors import (
         BadParams,
         CorruptChunk,
@@ -19,7 +25,8 @@ if TYPE_CHECKING:
         JobFailed,
         NewerFormat,
     )
-    from gangsaw.tasks.api import compress, decompress, info, open, plot, verify
+    from gangsaw.tasks.api import compress, decompress, info, open, plot, verify, workers
+    from gangsaw.tasks.encoding import encoding
 
     __version__ = version("gangsaw")
 
@@ -30,6 +37,8 @@ _HOMES = {
     "open": "gangsaw.tasks.api",
     "plot": "gangsaw.tasks.api",
     "verify": "gangsaw.tasks.api",
+    "workers": "gangsaw.tasks.api",
+    "encoding": "gangsaw.tasks.encoding",
     "BadParams": "gangsaw.codecs.core.errors",
     "CorruptChunk": "gangsaw.codecs.core.errors",
     "DeviceError": "gangsaw.codecs.core.errors",
@@ -38,7 +47,8 @@ _HOMES = {
     "NewerFormat": "gangsaw.codecs.core.errors",
 }
 
-_PARTS = {"cluster", "codecs", "tasks"}
+_DOMAINS = {"align", "genomes", "reads", "search", "tcr"}
+_PARTS = {"cluster", "codecs", "tasks", *_DOMAINS}
 
 __all__ = [
     "BadParams",
@@ -50,10 +60,12 @@ __all__ = [
     "__version__",
     "compress",
     "decompress",
+    "encoding",
     "info",
     "open",
     "plot",
     "verify",
+    "workers",
 ]
 
 

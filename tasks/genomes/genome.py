@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
 from operator import index
-from pathlib import Path
 from typing import NamedTuple, SupportsIndex
 
 import numpy as np
@@ -22,6 +21,7 @@ from gangsaw.tasks.genomes.stored import StoredGenome
 from gangsaw.tasks.sequences.files.text import Places, Text
 from gangsaw.tasks.sequences.ragged import PER_WORD, Packed, Ragged
 from gangsaw.tasks.store.source import open_zarr
+from gangsaw.tasks.store.stores import StoreLike, as_address
 
 UPPER = np.frombuffer(bytes(range(256)).upper(), np.uint8)
 BATCH = 1 << 16  # heads that are read at once
@@ -229,6 +229,9 @@ class Genome:
         return f"; there is {', '.join(near)}" if near else f"; it has {len(self)} others"
 
 
-def open(path: str | Path) -> Genome:
-    """Return the genome of a store; BadParams where it holds none."""
-    return Genome(str(path))
+def open(path: StoreLike, *, storage_options: Mapping[str, object] | None = None) -> Genome:
+    """Return the genome of a store; BadParams where it holds none.
+
+    `storage_options` are those of `gangsaw.compress`.
+    """
+    return Genome(as_address(path, storage_options))

@@ -12,9 +12,13 @@ from functools import cached_property
 from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, Generic, Protocol, TypeAlias, TypeVar, runtime_checkable
 
+from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.tasks.engine.graph import OnBlocks, run_on_blocks
 from gangsaw.tasks.engine.lazy import Lazy, overlaps
 from gangsaw.tasks.engine.window import Options, run
+from gangsaw.tasks.jobs import given
 from gangsaw.tasks.jobs.device import share_of_device
+from gangsaw.tasks.jobs.given import narrowed
 from gangsaw.tasks.jobs.tallied import Labels
 
 if TYPE_CHECKING:
@@ -97,6 +101,10 @@ class ArrayBatch(Generic[BatchT, ResultT]):
         """Return what messages call it."""
         return self.function.address(self.batch)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Travel with no more of an array in memory than the batch needs."""
+        return ArrayBatch, (self.array, narrowed(self.function, [self.batch]), self.batch)
+
 
 Part: TypeAlias = "tuple[int, BatchFunction[BatchT, ResultT], Sequence[BatchT]]"
 
@@ -131,6 +139,11 @@ class ArrayBatches(Lazy[ArrayBatch[BatchT, ResultT]], Generic[BatchT, ResultT]):
         for number, function, batches in self.parts:
             for batch in batches:
                 yield ArrayBatch(number, function, batch)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Travel with no more of arrays in memory than the batches need."""
+        parts = ((n, narrowed(function, own), own) for n, function, own in self.parts)
+        return ArrayBatches, (tuple(parts),)
 
     def _some(self, part: int, start: int, stop: int) -> Part[BatchT, ResultT]:
         number, function, batches = self.parts[part]
@@ -222,13 +235,50 @@ def run_arrays(
         labels.tell(item.array, item.batch, result)
         on_done(item.array, result)
 
-    for own, how in _by_device(list(enumerate(works)), options):
+    numbered = list(enumerate(works))
+    on_blocks = [one for one in numbered if given.blocks(one[1].function) is not None]
+    _run_on_blocks(name, on_blocks, done, waits=waits, client=client, options=options)
+    others = [one for one in numbered if one not in on_blocks]
+    for own, how in _by_device(others, options):
         items = ArrayBatches(tuple((number, w.function, w.batches) for number, w in own))
-        task = _task(name, [work for _, work in own], waits)
+        task = _task(name, [work for _, work in own], waits, client)
         run(task, items, done, client=client, options=how)
 
 
 Numbered: TypeAlias = list[tuple[int, ArrayWork[BatchT, ResultT]]]
+
+
+def _run_on_blocks(
+    name: str,
+    works: Numbered[BatchT, ResultT],
+    done: Callable[[ArrayBatch[BatchT, ResultT], ResultT], None],
+    *,
+    waits: bool,
+    client: Client | None,
+    options: Options | None,
+) -> None:
+    """Do the batches of Dask arrays in the graph of all of them."""
+    if not works:
+        return
+    items = [item for number, work in works for item in _items(number, work)]
+    own = given.blocks(works[0][1].function)
+    assert own is not None
+    task = _task(name, [work for _, work in works], waits)
+    run_on_blocks(task, items, _given, done, client=client or own.client, options=options)
+
+
+def _items(
+    number: int, work: ArrayWork[BatchT, ResultT]
+) -> Iterator[OnBlocks[ArrayBatch[BatchT, ResultT]]]:
+    function = given.without_blocks(work.function)
+    pairs = ((batch, ArrayBatch(number, function, batch)) for batch in work.batches)
+    return given.on_blocks(work.function, pairs)
+
+
+def _given(
+    item: ArrayBatch[BatchT, ResultT], samples: list[NumpyArray]
+) -> ArrayBatch[BatchT, ResultT]:
+    return replace(item, function=given.given(item.function, item.batch, samples))
 
 
 def _by_device(
@@ -247,8 +297,12 @@ def _by_device(
 
 
 def _task(
-    name: str, works: Sequence[ArrayWork[BatchT, ResultT]], waits: bool
+    name: str,
+    works: Sequence[ArrayWork[BatchT, ResultT]],
+    waits: bool,
+    client: Client | None = None,
 ) -> ArraysTask[BatchT, ResultT]:
+    goes_along = client is not None and any(given.held(work.function) for work in works)
     peak = max((work.peak_bytes for work in works), default=0)
     n_batches = sum(len(work.batches) for work in works)
     largest = max((work.batch_bytes for work in works), default=0)
@@ -257,7 +311,13 @@ def _task(
     # requests to a store far away are in flight already, many for one thread
     is_near = not any(getattr(work.function, "is_far", False) for work in works)
     return ArraysTask(
-        name, peak, share.batches, peak + share.peak_bytes, waits, side_by_side=is_near
+        name,
+        peak,
+        share.batches,
+        peak + share.peak_bytes,
+        waits,
+        carried_bytes=largest if goes_along else 0,
+        side_by_side=is_near,
     )
 
 

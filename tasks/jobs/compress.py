@@ -21,6 +21,7 @@ from gangsaw.tasks.engine.window import Options, check_room
 from gangsaw.tasks.jobs.arrays import ArrayWork, run_arrays
 from gangsaw.tasks.jobs.choice.choose import choose_layout
 from gangsaw.tasks.jobs.device import host_notes, launch_batches
+from gangsaw.tasks.jobs.given import check_device
 from gangsaw.tasks.jobs.noted import published
 from gangsaw.tasks.jobs.planned import plan_of
 from gangsaw.tasks.jobs.resume import ArrayRun, can_be_resumed
@@ -125,6 +126,7 @@ def compress(
     """
     started, opened = time.monotonic(), Watched.of(source)
     source, watch = opened.source, opened.watch
+    check_device(source.arrays, "cpu" if options is None else options.device)
     layouts, skeleton = _planned(source, codec, chunks)
     final = open_place(target, writable=True)
     _check_apart(source, final)

@@ -166,6 +166,11 @@ def chunk_key(metadata: bytes, number: int) -> str:
     return _keys(metadata).key(number)
 
 
+def chunk_grid(metadata: bytes) -> ChunkGrid:
+    """Return the chunks of the array that has this zarr.json."""
+    return _keys(metadata).grid
+
+
 def chunk_region(metadata: bytes, number: int) -> Region:
     """Return the samples of a chunk, clipped to the array."""
     return _keys(metadata).grid.region(number)

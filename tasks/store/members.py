@@ -10,6 +10,7 @@ from zarr.errors import ContainsArrayError
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.store.dataset.losses import Refused
+from gangsaw.tasks.store.grids import any_grid
 from gangsaw.tasks.store.place import Place
 from gangsaw.tasks.store.zipped import zarr_at
 
@@ -29,7 +30,8 @@ def open_node(address: str, path: str) -> AnyArray | zarr.Group:
     A copy of the metadata in a group above would hide the other arrays of it.
     """
     try:
-        return zarr.open(zarr_at(address), path=path or None, mode="r")
+        with any_grid():
+            return zarr.open(zarr_at(address), path=path or None, mode="r")
     except ValueError as error:
         if not str(error).startswith(UNKNOWN_TYPE):
             raise
@@ -47,7 +49,8 @@ def members(group: zarr.Group) -> tuple[Members, list[Refused]]:
     zarr itself gives nothing at all where one array has such a type.
     """
     try:
-        return sorted(group.members(max_depth=None), key=lambda member: member[0]), []
+        with any_grid():
+            return sorted(group.members(max_depth=None), key=lambda member: member[0]), []
     except ValueError as error:
         if not str(error).startswith(UNKNOWN_TYPE):
             raise

@@ -30,6 +30,7 @@ from gangsaw.tasks.store.files import (
     sync_files,
     write_file,
 )
+from gangsaw.tasks.store.stores import StoreAddress
 from gangsaw.tasks.store.zipped import is_zip, zip_store
 
 Read = TypeVar("Read")
@@ -338,6 +339,8 @@ def read_again(place: Place, read: Callable[[], Read]) -> Read:
 
 def open_place(target: str | Path | Store | StorePath, *, writable: bool = False) -> Place:
     """Return the place that a path, an address or a Zarr store names; create nothing."""
+    if isinstance(target, StoreAddress):
+        target = target.place
     if isinstance(target, StorePath):
         return Place(target.store, target.path)
     if isinstance(target, Store):

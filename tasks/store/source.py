@@ -27,6 +27,7 @@ from gangsaw.tasks.store.dataset.attribute_types import order_of
 from gangsaw.tasks.store.dataset.losses import Refused, kept, left_out_attrs, notes_of
 from gangsaw.tasks.store.dataset.paths import groups_kept
 from gangsaw.tasks.store.dataset.variables import json_attrs, split
+from gangsaw.tasks.store.grids import any_grid, largest_chunks, regular_chunks
 from gangsaw.tasks.store.members import members, open_node
 from gangsaw.tasks.store.place import Place, open_place, read_again
 from gangsaw.tasks.store.stamps import GONE, places_stamps
@@ -107,7 +108,9 @@ class ZarrArray(Described):
     def _keys(self, region: Region) -> Iterator[str]:
         """Yield the keys of the chunks of which all is in the region: of others a part is read."""
         array = self._open()
-        grid = ChunkGrid(array.shape, array.shards or array.chunks)
+        if (extents := array.shards or regular_chunks(array)) is None:
+            return
+        grid = ChunkGrid(array.shape, extents)
         for position in grid.touched(region):
             if grid.is_inside(position, region):
                 yield array.metadata.encode_chunk_key(position)
@@ -160,7 +163,7 @@ def open_zarr(
     What cannot be stored is refused by name, or left out where the user accepts that.
     """
     node = _open(address, group)
-    with metadata_errors(address):  # attributes are read late
+    with metadata_errors(address), any_grid():  # attributes are read late
         if isinstance(node, zarr.Array):
             _check_only(address, variables)
             return _root(address, node)
@@ -277,8 +280,9 @@ def metadata_errors(where: str) -> Iterator[None]:
 
 def _describe(address: str, array: AnyArray, name: str) -> ZarrArray:
     _, version = _version(array)
-    if 0 in array.chunks:
-        reason = f"the metadata is damaged: chunks of {array.chunks}"
+    chunks = largest_chunks(array)
+    if 0 in chunks:
+        reason = f"the metadata is damaged: chunks of {chunks}"
         raise CorruptChunk(reason, store=f"{address}/{array.path}")
     return ZarrArray(
         # a worker's current directory may differ from the user's
@@ -289,7 +293,7 @@ def _describe(address: str, array: AnyArray, name: str) -> ZarrArray:
         shape=array.shape,
         dtype=array.dtype,
         dims=_dims(array),
-        chunks=array.chunks,
+        chunks=chunks,
         shards=array.shards,
         attrs={
             **nameless(_names(array), array.ndim),
@@ -338,7 +342,7 @@ def open_array(address: str, key: str) -> AnyArray:
     """
     where = f"{address}/{key}".rstrip("/")
     try:
-        with metadata_errors(where):
+        with metadata_errors(where), any_grid():
             return zarr.open_array(zarr_at(address), path=key, mode="r")
     except FileNotFoundError:
         raise CorruptChunk("the metadata is missing", store=where) from None

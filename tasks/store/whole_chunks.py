@@ -17,6 +17,7 @@ from gangsaw.codecs.core.errors import ChunkError, CorruptChunk
 from gangsaw.tasks.source import Region
 from gangsaw.tasks.store.chain import CodecChain
 from gangsaw.tasks.store.chunks import ChunkGrid, ZarrArray
+from gangsaw.tasks.store.grids import regular_chunks
 from gangsaw.tasks.store.place import Place
 
 Span: TypeAlias = "slice[int, int, int | None]"
@@ -44,6 +45,8 @@ class WholeChunks:
     @classmethod
     def of(cls, array: ZarrArray, place: Place, *, is_whole: bool) -> Self | None:
         """Return the chunks of an array; None where zarr itself must read them."""
+        if regular_chunks(array) is None:
+            return None
         chain, metadata = CodecChain.of(array), array.metadata
         if chain is None or not isinstance(metadata, ArrayV3Metadata):
             return None

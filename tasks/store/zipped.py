@@ -10,11 +10,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from zarr.abc.store import Store
-from zarr.storage import ZipStore
+from zarr.storage import StorePath, ZipStore
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.store.far import far_store
 from gangsaw.tasks.store.partial import part_of, sweep
+from gangsaw.tasks.store.stores import StoreAddress
 
 SIGNATURE = b"PK"  # of an archive with members (PK 03 04) or without (PK 05 06)
 SUFFIX = ".zip"
@@ -52,8 +53,10 @@ def zip_store(address: str | Path) -> ZipStore:
     return store
 
 
-def zarr_at(address: str) -> str | Store:
+def zarr_at(address: str) -> str | Store | StorePath:
     """Return what zarr opens: a path by its name, a ZIP file and an address as a store."""
+    if isinstance(address, StoreAddress):
+        return address.place
     if "://" in address and not address.startswith("file://"):
         return far_store(address, read_only=True)
     return zip_store(address) if is_zip(address) else address

@@ -75,11 +75,11 @@ def test_a_format_of_what_is_open_comes_too_late(tmp_path: Path) -> None:
         gangsaw.compress(opened, tmp_path / "a.zarr", format="raw")
 
 
-@pytest.mark.parametrize("wrong", [np.zeros((4, 8, 8), "u2"), None, [], [b"a.raw"], 5])
+@pytest.mark.parametrize("wrong", [None, [], [b"a.raw"], 5])
 def test_what_is_no_path_is_refused(tmp_path: Path, wrong: object) -> None:
     write_envi(tmp_path / "s.hdr", cube())
     gangsaw.compress(tmp_path / "s.hdr", tmp_path / "s.zarr")
-    with pytest.raises(gangsaw.BadParams, match="name a path"):
+    with pytest.raises(TypeError, match="a source is a path"):
         gangsaw.compress(wrong, tmp_path / "t.zarr")  # type: ignore[arg-type]
     with pytest.raises(gangsaw.BadParams, match="name a path"):
         gangsaw.decompress(tmp_path / "s.zarr", wrong)  # type: ignore[arg-type]

@@ -6,6 +6,9 @@ depend on the pair alone: not on other pairs, threads, nor on the width of numbe
 
 from __future__ import annotations
 
+from functools import partial
+from typing import TYPE_CHECKING, cast, overload
+
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
@@ -14,16 +17,32 @@ from gangsaw.tasks.align.affine.ends import by_strips, local_ends
 from gangsaw.tasks.align.affine.paths import cigars
 from gangsaw.tasks.align.affine.rectangles import Rectangles, whole
 from gangsaw.tasks.align.sets.alignments import Alignments
+from gangsaw.tasks.align.sets.arrays import Labelled, Lazy, alignments_over, are_arrays
 from gangsaw.tasks.align.sets.pairs import Given, pairs_of
 from gangsaw.tasks.align.sets.scores import Scores
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 LARGEST = 1 << 30  # a score, so that 32 bits hold it with its gaps
 _DEFAULT = Scores()
 
 
+@overload
+def smith_waterman(  # type: ignore[overload-overlap]
+    queries: Given | Lazy, targets: Given | Lazy, scores: Scores = _DEFAULT, *, cigar: bool = False
+) -> Alignments: ...
+@overload
 def smith_waterman(
-    queries: Given, targets: Given, scores: Scores = _DEFAULT, *, cigar: bool = False
-) -> Alignments:
+    queries: Labelled | Given,
+    targets: Labelled | Given,
+    scores: Scores = _DEFAULT,
+    *,
+    cigar: bool = False,
+) -> xr.Dataset: ...
+def smith_waterman(
+    queries: object, targets: object, scores: Scores = _DEFAULT, *, cigar: bool = False
+) -> object:
     """Return the best local alignment of each query with its target.
 
     Of alignments with the best score the one counts that ends first in the target, of these the one
@@ -33,7 +52,9 @@ def smith_waterman(
 
     Parameters
     ----------
-    queries, targets : n of each, as `gangsaw.tasks.align.sets.pairs.sequences_of` takes them
+    queries, targets : n of each, as `gangsaw.tasks.align.sets.pairs.sequences_of` takes them;
+        or arrays of texts, of NumPy, Dask or xarray, which are broadcast. The alignments of
+        DataArrays are a Dataset; those of Dask arrays are Dask arrays
     scores : of bases and gaps
     cigar : whether CIGARs are made, too
 
@@ -41,6 +62,13 @@ def smith_waterman(
     ------
     BadParams : these are no sequences, or not as many of both, or too long for the scores
     """
+    if are_arrays(queries, targets):
+        function = partial(_local, scores=scores, cigar=cigar)
+        return alignments_over(function, queries, targets, cigar=cigar)
+    return _local(cast("Given", queries), cast("Given", targets), scores, cigar=cigar)
+
+
+def _local(queries: Given, targets: Given, scores: Scores, *, cigar: bool) -> Alignments:
     parts = _parts(queries, targets, scores)
     ends = local_ends(parts, scores)
     stop = parts.query_start + ends.query_end, parts.target_start + ends.target_end
@@ -59,9 +87,21 @@ def smith_waterman(
     )
 
 
+@overload
+def needleman_wunsch(  # type: ignore[overload-overlap]
+    queries: Given | Lazy, targets: Given | Lazy, scores: Scores = _DEFAULT, *, cigar: bool = False
+) -> Alignments: ...
+@overload
 def needleman_wunsch(
-    queries: Given, targets: Given, scores: Scores = _DEFAULT, *, cigar: bool = False
-) -> Alignments:
+    queries: Labelled | Given,
+    targets: Labelled | Given,
+    scores: Scores = _DEFAULT,
+    *,
+    cigar: bool = False,
+) -> xr.Dataset: ...
+def needleman_wunsch(
+    queries: object, targets: object, scores: Scores = _DEFAULT, *, cigar: bool = False
+) -> object:
     """Return the best alignment of each whole query with its whole target.
 
     On the way back from the end, of steps that score the same a pair of bases comes before a
@@ -70,7 +110,9 @@ def needleman_wunsch(
 
     Parameters
     ----------
-    queries, targets : n of each, as `gangsaw.tasks.align.sets.pairs.sequences_of` takes them
+    queries, targets : n of each, as `gangsaw.tasks.align.sets.pairs.sequences_of` takes them;
+        or arrays of texts, of NumPy, Dask or xarray, which are broadcast. The alignments of
+        DataArrays are a Dataset; those of Dask arrays are Dask arrays
     scores : of bases and gaps
     cigar : whether CIGARs are made, too
 
@@ -78,6 +120,13 @@ def needleman_wunsch(
     ------
     BadParams : these are no sequences, or not as many of both, or too long for the scores
     """
+    if are_arrays(queries, targets):
+        function = partial(_global, scores=scores, cigar=cigar)
+        return alignments_over(function, queries, targets, cigar=cigar)
+    return _global(cast("Given", queries), cast("Given", targets), scores, cigar=cigar)
+
+
+def _global(queries: Given, targets: Given, scores: Scores, *, cigar: bool) -> Alignments:
     parts = _parts(queries, targets, scores)
     rows, columns = parts.rows, parts.columns
     gaps = -scores.gap_open - scores.gap_extend * (rows + columns)

@@ -7,15 +7,32 @@ is the number of equal bases, "B" that minus the others.
 
 from __future__ import annotations
 
+from functools import partial
+from typing import TYPE_CHECKING, cast, overload
+
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.parameters import require_choice, require_int
 from gangsaw.tasks.align.packed import with_gaps, without_gaps
-from gangsaw.tasks.align.packed.bases import GivenPacked, packed_of
+from gangsaw.tasks.align.packed.bases import GivenPacked, PackedBases, packed_of
 from gangsaw.tasks.align.packed.without_gaps import FOUND, LEAST_BRINK, Bases
 from gangsaw.tasks.align.sets.alignments import Alignments
+from gangsaw.tasks.align.sets.arrays import (
+    Labelled,
+    Lazy,
+    alignments_of,
+    are_arrays,
+    as_records,
+    over_pairs,
+    records_of,
+)
 from gangsaw.tasks.align.sets.pairs import Places
+from gangsaw.tasks.objects.elementwise import is_labelled, is_lazy, over_items
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 READINGS = ("A", "B")
 LARGEST = 1 << 30  # bases of a sequence that is aligned: scores and places fit 32 bits
@@ -23,9 +40,29 @@ MOST_GAP = 100  # cost of a gap's opening, or of a base of it
 Seeds = tuple[Places, Places]
 
 
+@overload
 def ungapped(
-    query: GivenPacked, target: GivenPacked, seeds: Seeds, brink: int = 20, reading: str = "B"
-) -> Alignments:
+    query: GivenPacked,
+    target: GivenPacked,
+    seeds: Seeds | tuple[Lazy, Lazy],
+    brink: int = 20,
+    reading: str = "B",
+) -> Alignments: ...
+@overload
+def ungapped(
+    query: GivenPacked,
+    target: GivenPacked,
+    seeds: tuple[Labelled, Labelled],
+    brink: int = 20,
+    reading: str = "B",
+) -> xr.Dataset: ...
+def ungapped(
+    query: GivenPacked,
+    target: GivenPacked,
+    seeds: tuple[object, object],
+    brink: int = 20,
+    reading: str = "B",
+) -> object:
     """Extend without gaps, both ways from each seed, until the score falls by `brink`.
 
     Parameters
@@ -33,7 +70,8 @@ def ungapped(
     query, target : packed bases, or texts, of at most 2^30 bases
     seeds : bases of the query and bases of the target, (n,) integers each: 4-mers are taken from
         there on forwards, and from there backwards. Any phase: neither has to begin a byte. Bases
-        beyond the last whole four stay outside
+        beyond the last whole four stay outside. Arrays of Dask or xarray give such alignments, as
+        `gangsaw.tasks.align.smith_waterman` does
     brink : 8 or more; less is as 8
     reading : "B", a pair of 4-mers has the value 2 * equal bases - 4; "A", the number of these
 
@@ -48,6 +86,25 @@ def ungapped(
     require_choice("reading", reading, READINGS)
     require_int("brink", brink, 0, LARGEST)
     ours, theirs = packed_of(query, "query"), packed_of(target, "target")
+    if len(seeds) == 2 and any(is_labelled(places) or is_lazy(places) for places in seeds):
+        dtype = records_of()
+        function = partial(_hits, ours, theirs, brink, reading, dtype)
+        return alignments_of(over_items(function, *seeds, dtype=dtype))
+    return _extended(ours, theirs, cast("Seeds", seeds), brink, reading)
+
+
+def _hits(
+    ours: PackedBases, theirs: PackedBases, brink: int, reading: str, dtype: Dtype, *seeds: Places
+) -> NumpyArray:
+    shape = np.broadcast_shapes(*(places.shape for places in seeds))
+    query_seeds, target_seeds = (np.broadcast_to(places, shape).ravel() for places in seeds)
+    found = _extended(ours, theirs, (query_seeds, target_seeds), brink, reading)
+    return as_records(found, dtype).reshape(shape)
+
+
+def _extended(
+    ours: PackedBases, theirs: PackedBases, seeds: Seeds, brink: int, reading: str
+) -> Alignments:
     places = _places(seeds, (ours.bases, theirs.bases))
     bases = Bases(
         ours.data,
@@ -66,14 +123,41 @@ def ungapped(
     )
 
 
-def gapped(
+@overload
+def gapped(  # type: ignore[overload-overlap]
     query: GivenPacked,
     target: GivenPacked,
     reading: str = "B",
     local: bool = True,
     gap_open: int = 2,
     gap_extend: int = 1,
-) -> int:
+) -> int: ...
+@overload
+def gapped(  # type: ignore[overload-overlap]
+    query: Labelled | str,
+    target: Labelled | str,
+    reading: str = "B",
+    local: bool = True,
+    gap_open: int = 2,
+    gap_extend: int = 1,
+) -> Labelled: ...
+@overload
+def gapped(
+    query: Lazy | str,
+    target: Lazy | str,
+    reading: str = "B",
+    local: bool = True,
+    gap_open: int = 2,
+    gap_extend: int = 1,
+) -> Lazy: ...
+def gapped(
+    query: object,
+    target: object,
+    reading: str = "B",
+    local: bool = True,
+    gap_open: int = 2,
+    gap_extend: int = 1,
+) -> object:
     """Return the best score of the paper's alignment with gaps.
 
     Gaps in the target have lengths of 4, 8, ... bases, those in the query any; the target's bases
@@ -81,7 +165,8 @@ def gapped(
 
     Parameters
     ----------
-    query, target : packed bases, or texts, of at most 2^30 bases
+    query, target : packed bases, or texts, of at most 2^30 bases; or arrays of texts, of NumPy,
+        Dask or xarray, which are broadcast: then scores are an int64 array
     reading : as of `ungapped`
     local : whether an alignment may begin anywhere; else at the beginning of query or target
     gap_open, gap_extend : a gap of k bases costs gap_open + k * gap_extend, 0..100 each
@@ -93,10 +178,21 @@ def gapped(
     require_choice("reading", reading, READINGS)
     require_int("gap_open", gap_open, 0, MOST_GAP)
     require_int("gap_extend", gap_extend, 0, MOST_GAP)
+    costs = with_gaps.GapCosts(gap_open, gap_extend, READINGS.index(reading) + 1, int(local))
+    if are_arrays(query, target):
+        return over_pairs(partial(_scores, costs=costs), query, target, np.dtype(np.int64))
+    return _score(cast("GivenPacked", query), cast("GivenPacked", target), costs)
+
+
+def _scores(queries: list[str], targets: list[str], costs: with_gaps.GapCosts) -> Places:
+    pairs = zip(queries, targets, strict=True)
+    return np.array([_score(query, target, costs) for query, target in pairs], np.int64)
+
+
+def _score(query: GivenPacked, target: GivenPacked, costs: with_gaps.GapCosts) -> int:
     ours, theirs = packed_of(query, "query"), packed_of(target, "target")
     for name, one in (("query", ours), ("target", theirs)):
         require_int(f"bases of the {name}", one.bases, 0, LARGEST)
-    costs = with_gaps.GapCosts(gap_open, gap_extend, READINGS.index(reading) + 1, int(local))
     return with_gaps.best_score(ours, theirs, costs)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -23,6 +23,7 @@ from gangsaw.tasks.index.stored.opened import IndexedText, open_indexed
 from gangsaw.tasks.index.text.kinds import Kind
 from gangsaw.tasks.index.text.samples import Places
 from gangsaw.tasks.sequences.held import HeldChunks
+from gangsaw.tasks.store.stores import as_address
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -215,6 +216,7 @@ def open_search(
     index: str | Path | None = None,
     variable: str | None = None,
     client: Client | None = None,
+    storage_options: Mapping[str, object] | None = None,
 ) -> Search:
     """Return what searches a text of a store.
 
@@ -224,11 +226,12 @@ def open_search(
     index : of its indexes, unless they are beside the store
     variable : array, where several are indexed
     client : Dask client; None works in threads of this process
+    storage_options : of the file systems of addresses, as of `gangsaw.compress`
 
     Raises
     ------
     BadParams : there is no index, or one of another content
     CorruptChunk : metadata are damaged
     """
-    where = None if index is None else str(index)
-    return Search(open_indexed(str(store), where, variable), client)
+    where = None if index is None else as_address(index, storage_options)
+    return Search(open_indexed(as_address(store, storage_options), where, variable), client)

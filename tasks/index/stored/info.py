@@ -8,6 +8,7 @@ from typing import cast
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.index.text.kinds import RATES, Kind
+from gangsaw.tasks.store.address import opened_with, options_of
 
 ATTRIBUTE = "gangsaw_index"
 VERSION = 1
@@ -71,8 +72,6 @@ def _array(own: Mapping[str, object]) -> IndexedArray:
 
 def beside(store: str) -> str:
     """Return where the indexes of a store are unless the user says another place."""
-    store = store.rstrip("/")
-    for suffix in OF_STORES:
-        if store.endswith(suffix):
-            return f"{store.removesuffix(suffix)}{SUFFIX}"
-    return f"{store}{SUFFIX}"
+    stem, options = store.rstrip("/"), options_of(store)
+    suffix = next((suffix for suffix in OF_STORES if stem.endswith(suffix)), "")
+    return opened_with(f"{stem.removesuffix(suffix)}{SUFFIX}", options)

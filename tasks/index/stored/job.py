@@ -22,6 +22,7 @@ from gangsaw.tasks.jobs.compress import Summary, compress
 from gangsaw.tasks.source import Coordinate, Described, Region
 from gangsaw.tasks.store.source import ZarrSource
 from gangsaw.tasks.store.stamps import Stamps
+from gangsaw.tasks.store.stores import as_address
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -99,6 +100,7 @@ def index_job(
     client: Client | None = None,
     resume: bool = False,
     overwrite: bool = False,
+    storage_options: Mapping[str, object] | None = None,
     on_progress: OnProgress | None = None,
 ) -> Summary:
     """Index the text or the bases of a store, so that `open` finds patterns in it.
@@ -114,6 +116,7 @@ def index_job(
     client : Dask client; None works in this thread
     resume : finish what an earlier run began
     overwrite : replace an existing index, which stays until the new one is complete
+    storage_options : of the file systems of addresses, as of `gangsaw.compress`
     on_progress : called after each batch of chunks
 
     Raises
@@ -121,13 +124,13 @@ def index_job(
     BadParams : the store holds no such text, has too large chunks, or the target may not be touched
     JobFailed : the job stopped, and `resume` goes on from there; or the store changed meanwhile
     """
-    store = str(store)
+    store = as_address(store, storage_options)
     source, texts = letters_of(store, variables)
     how = {name: _plan(letters, rate) for name, letters in texts.items()}
     arrays = tuple(_described(texts[name], how[name]) for name in texts)
     return compress(
         IndexSource(store, arrays, source, attrs_of(how)),
-        target or beside(store),
+        beside(store) if target is None else as_address(target, storage_options),
         codec=CODEC,
         chunks={"index": 1, "byte": -1},
         client=client,

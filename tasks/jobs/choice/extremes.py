@@ -13,6 +13,7 @@ from gangsaw.codecs.core.suits import Extremes
 from gangsaw.tasks.engine import rehearsal
 from gangsaw.tasks.engine.failure import naming
 from gangsaw.tasks.engine.window import run
+from gangsaw.tasks.jobs.given import is_in_memory
 from gangsaw.tasks.source import Region, SourceArray
 from gangsaw.tasks.store.chunks import ChunkGrid
 from gangsaw.tasks.store.layout import default_chunks
@@ -54,6 +55,8 @@ def find_extremes(source: SourceArray, *, client: Client | None = None) -> Extre
     if rehearsal.is_quick():  # what they would mean is found out by the job
         return Extremes(0, first := (0,) * len(source.shape), 0, first)
     grid = _grid(source)
+    if is_in_memory(source):  # or tasks would carry it, or a graph
+        client = None
     chunk = source.dtype.itemsize * int(np.prod(grid.chunks))
     found: list[Extremes] = []
     batches = [range(i, i + 1) for i in range(grid.n_chunks)]

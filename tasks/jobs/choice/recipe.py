@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.suits import ArrayFacts, Grade
+from gangsaw.codecs.core.suits import ArrayFacts, Extents, Grade
 from gangsaw.tasks.jobs.choice.choose import (
     GENERAL_CODEC,
     Choice,
@@ -55,6 +55,7 @@ class Recipe:
     block : extents of a block in items, as the codec's parameter; None chooses by the chunk
     options : values of the codecs' options, by name, such as "bit_depth" or "effort"
     chunks : extents of a chunk, one per axis or by axis name; None chooses
+    settled : extents of chunks by name of the array, where nothing is to be chosen
     """
 
     codec: str = "auto"
@@ -62,6 +63,7 @@ class Recipe:
     block: tuple[int, ...] | None = None
     options: Mapping[str, object] = field(default_factory=dict)
     chunks: ChunkChoice = None
+    settled: Mapping[str, Extents] = field(default_factory=dict)
 
     def codecs(self, source: Source, client: Client | None = None) -> dict[str, CodecChoice]:
         """Return the codec of each array, by name.
@@ -106,7 +108,9 @@ class Recipe:
         changes = dict(self.params)
         if self.block is not None:
             changes["block"] = list(self.block)
-        extents = chunks_of(array, self.chunks, facts, choice.name)
+        extents = self.settled.get(array.name)
+        if extents is None:
+            extents = chunks_of(array, self.chunks, facts, choice.name)
         return configured(choice, facts, extents, changes, self.options)
 
     def _check_taken(self, arrays: Sequence[SourceArray], choices: Sequence[Choice | None]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib import import_module
@@ -21,6 +21,7 @@ from gangsaw.tasks.reads.stored.record_text import names_of
 from gangsaw.tasks.reads.stored.stored import Stored
 from gangsaw.tasks.sequences.ragged import Ragged
 from gangsaw.tasks.store.source import open_zarr
+from gangsaw.tasks.store.stores import StoreLike, as_address
 
 if TYPE_CHECKING:
     import awkward
@@ -209,9 +210,12 @@ class _PartOfStore:
         return open(self.path)[part[0] : part[1]]
 
 
-def open(path: str | Path) -> ReadSet:
-    """Return the reads of a store; BadParams where it holds none."""
-    return ReadSet(str(path))
+def open(path: StoreLike, *, storage_options: Mapping[str, object] | None = None) -> ReadSet:
+    """Return the reads of a store; BadParams where it holds none.
+
+    `storage_options` are those of `gangsaw.compress`.
+    """
+    return ReadSet(as_address(path, storage_options))
 
 
 def _ragged(field: Field) -> Ragged:

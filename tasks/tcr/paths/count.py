@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Unpack
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias, Unpack, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -16,12 +17,16 @@ from gangsaw.tasks.tcr.kernels.batch import Batch, Counts, Sequences, check_leng
 from gangsaw.tasks.tcr.kernels.tables import parts_of
 from gangsaw.tasks.tcr.model import MAX_D, Kind, Model, ModelLimits
 from gangsaw.tasks.tcr.model.nucleotides import Codes, decoded, ragged, strict
+from gangsaw.tasks.tcr.paths.arrays import are_arrays, counts_of
 from gangsaw.tasks.tcr.paths.bounds import countable
 from gangsaw.tasks.tcr.paths.dataset import to_dataset
 from gangsaw.tasks.tcr.paths.distinct import distinct, expand, take
 
 if TYPE_CHECKING:
+    import dask.array
     import xarray
+
+    Texts: TypeAlias = Sequence[str] | dask.array.Array | xarray.DataArray
 
 CountFunction = Callable[[Batch, Model], Counts]
 Lengths = npt.NDArray[np.int64]
@@ -29,9 +34,9 @@ MAX_PART = 32_767  # of V and J: their lengths are int16 in the result
 
 
 def count_paths(
-    cdr3: Sequence[str],
-    v: str | Sequence[str],
-    j: str | Sequence[str],
+    cdr3: Texts,
+    v: str | Texts,
+    j: str | Texts,
     d: Mapping[str, str] | None = None,
     *,
     model: Kind = "dp2",
@@ -43,7 +48,8 @@ def count_paths(
 
     Parameters
     ----------
-    cdr3 : nucleotides of each reference, without the conserved codons of Cys and Phe/Trp
+    cdr3 : nucleotides of each reference, without the conserved codons of Cys and Phe/Trp: any
+        sequence of texts, or an array of Dask or xarray, of any dimensions
     v : germline V after its codon of Cys: one for all references, or one for each
     j : germline J before its codon of Phe or Trp: one for all references, or one for each
     d : germline D genes by name; none for a V-J chain
@@ -52,14 +58,19 @@ def count_paths(
 
     Returns
     -------
-    Dataset : the variables of tasks/tcr/paths/dataset.py, references in their order
+    Dataset : the variables of tasks/tcr/paths/dataset.py, references in their order; of a DataArray
+        in its dimensions and with its coordinates, lazy where it or a Dask array is
 
     Raises
     ------
     BadParams : a parameter, reference or gene cannot be counted; the message names it
     """
-    chosen = Model(model, **limits)
-    batch = make_batch(cdr3, v, j, {} if d is None else d, chosen)
+    chosen, genes = Model(model, **limits), {} if d is None else d
+    if are_arrays(cdr3, v, j):
+        _d_genes(genes, chosen)
+        own = partial(count_paths, d=d, model=model, **limits)
+        return counts_of(own, cdr3, v, j, genes, chosen)
+    batch = make_batch(cast("Sequence[str]", cdr3), cast("str", v), cast("str", j), genes, chosen)
     _refuse_uncountable(batch, chosen)
     lengths = np.diff(batch.d.starts).tolist()
     return to_dataset(

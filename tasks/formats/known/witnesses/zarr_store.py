@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import zarr
 from zarr.abc.store import Store
-from zarr.storage import ZipStore
+from zarr.storage import StorePath, ZipStore
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.formats.witness import Witness, library
 from gangsaw.tasks.source import Described, Region
+from gangsaw.tasks.store.grids import any_grid, largest_chunks
 from gangsaw.tasks.store.members import members, open_node
 from gangsaw.tasks.store.zipped import zarr_at
 
@@ -34,12 +35,12 @@ class PlainZarrArray(Described):
 
     def read(self, region: Region) -> NumpyArray:
         """Return the samples of the region."""
-        with _opened(self.address) as store:
+        with _opened(self.address) as store, any_grid():
             return np.asarray(zarr.open_array(store, path=self.path, mode="r")[region])
 
 
 @contextmanager
-def _opened(address: str) -> Iterator[str | Store]:
+def _opened(address: str) -> Iterator[str | Store | StorePath]:
     """Yield what zarr opens: a folder by its name, an address by ours, a ZIP file by its class."""
     if not Path(address).is_file():
         yield zarr_at(address)
@@ -59,7 +60,7 @@ def zarr_witness(address: str, group: str = "", variables: tuple[str, ...] = ())
             shape=item.shape,
             dtype=item.dtype,
             dims=("",) * item.ndim,
-            chunks=item.chunks,
+            chunks=largest_chunks(item),
             address=at,
             path=item.path,
         )
