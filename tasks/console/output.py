@@ -18,9 +18,10 @@ from gangsaw.tasks.console.kernels import drawn_by
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
     from rich.progress import TaskID
+    from rich.table import Table
 
-    from gangsaw.tasks.console.cluster import Workers
     from gangsaw.codecs.core.numba.kept.telling import Compiled
+    from gangsaw.tasks.console.cluster import Workers
     from gangsaw.tasks.engine.progress import OnProgress, Progress
     from gangsaw.tasks.engine.rehearsal import ArrayPlan, JobPlan
     from gangsaw.tasks.jobs.compress import Summary
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     StatusOf = Callable[[Progress], str]
 
 
+NAME_COLUMNS, FIGURE_COLUMNS = 24, 20  # of a table: names may fold, figures that wide may not
+PADDING = 3  # beside a column
 LINE_SECONDS = 60.0  # between two lines of progress, where no bar can be drawn
 SHOWN = 8  # arrays of a plan that are listed; --json has all
 STOPPED = "interrupted: finished chunks are safe; run the same command with --resume to continue"
@@ -59,21 +62,61 @@ def clear(wanted: bool = True) -> None:
 def write_table(
     title: str, rows: Sequence[Sequence[str]], headers: Sequence[str] | None = None
 ) -> None:
-    """Print a table; without headers the first column names what the second holds."""
-    from rich import box
+    """Print a table; without headers the first column names what the second holds.
+
+    Columns that have no room beside each other stand below each other, with the first one again.
+    """
     from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
 
     console = Console(highlight=False)
     console.print(title, style="bold", markup=False, soft_wrap=True)
+    for columns in _side_by_side(rows, headers, console.width):
+        part = None if headers is None else [headers[i] for i in columns]
+        console.print(_table([[row[i] for i in columns] for row in rows], part))
+
+
+def _table(rows: Sequence[Sequence[str]], headers: Sequence[str] | None) -> Table:
+    """Return a table whose names and texts fold, and whose figures do not."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table(box=box.SIMPLE_HEAD, show_header=bool(headers))
     for i, header in enumerate(headers or ("", "")):
-        justify = "right" if headers and i else "left"
-        table.add_column(header, justify=justify, overflow="fold")  # type: ignore[arg-type]
+        is_figure = bool(headers and i)
+        width = _width(i, rows, headers) if is_figure else 0
+        table.add_column(
+            header,
+            justify="right" if is_figure else "left",
+            overflow="fold",
+            min_width=width if width <= FIGURE_COLUMNS else None,
+        )
     for row in rows:
         table.add_row(*map(Text, row))
-    console.print(table)
+    return table
+
+
+def _width(column: int, rows: Sequence[Sequence[str]], headers: Sequence[str] | None) -> int:
+    texts = [row[column] for row in rows] + ([headers[column]] if headers else [])
+    return max((len(line) for text in texts for line in text.splitlines()), default=0)
+
+
+def _side_by_side(
+    rows: Sequence[Sequence[str]], headers: Sequence[str] | None, width: int
+) -> list[list[int]]:
+    """Return which columns of a table go beside each other, the first one with all of them."""
+    if headers is None:
+        return [[0, 1]]
+    first = min(_width(0, rows, headers), NAME_COLUMNS) + PADDING
+    parts, room = [[0]], width - first
+    for i in range(1, len(headers)):
+        need = min(_width(i, rows, headers), FIGURE_COLUMNS) + PADDING
+        if need > room and parts[-1][1:]:
+            parts.append([0])
+            room = width - first
+        parts[-1].append(i)
+        room -= need
+    return parts
 
 
 @final  # as below

@@ -19,7 +19,6 @@ from gangsaw.codecs.core.numba.parts import (
     one_signature,
 )
 
-
 # only AVX-512 counts zeros, gathers items and spreads them in all lanes at once
 HAS_AVX512 = {"avx512f", "avx512cd"} <= features()
 HAS_GFNI = {"gfni", "avx2"} <= features()  # matrices of 8 x 8 bits

@@ -76,8 +76,9 @@ def _options(
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit code."""
     args = list(sys.argv[1:] if argv is None else argv)
-    show = TRACEBACK in args
-    args = [arg for arg in args if arg != TRACEBACK] or ["--help"]
+    end = args.index("--") if "--" in args else len(args)  # what follows is a path
+    show = TRACEBACK in args[:end]
+    args = [arg for i, arg in enumerate(args) if i >= end or arg != TRACEBACK] or ["--help"]
     if not show:
         logging.getLogger("distributed").setLevel(logging.CRITICAL)  # we say it in one line
     try:
