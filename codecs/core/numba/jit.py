@@ -12,9 +12,9 @@ import numba.extending
 from gangsaw.codecs.core.numba.cache import enable_cache
 from gangsaw.codecs.core.numba.kept.levels import features
 from gangsaw.codecs.core.numba.parts import (
-    Part,
+    Linked,
+    LinkedRestrict,
     Restrict,
-    RestrictPart,
     keep_bitcode,
     one_signature,
 )
@@ -75,7 +75,7 @@ def jit_inline_part(function: F) -> F:
 
 def jit_restrict_part(function: F) -> F:
     """As `jit_restrict`, for what only kernels call."""
-    return _part(function, pipeline_class=RestrictPart)
+    return _part(function, pipeline_class=LinkedRestrict)
 
 
 def jit_norefs(function: F) -> F:
@@ -102,7 +102,7 @@ def intrinsic(function: Callable[..., Any]) -> Any:
     return numba.extending.intrinsic(function)
 
 
-def _part(function: F, *, pipeline_class: type[Part] = Part, **options: Any) -> F:
+def _part(function: F, *, pipeline_class: type[Linked] = Linked, **options: Any) -> F:
     wrappers = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     compiled = _compile(function, pipeline_class=pipeline_class, **wrappers, **options)
     keep_bitcode(compiled)

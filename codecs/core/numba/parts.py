@@ -37,7 +37,7 @@ def one_signature(compiled: Any) -> None:
 
 
 def keep_bitcode(compiled: Any) -> None:
-    """Let a part's cache on disk give back what `Part` made."""
+    """Let a part's cache on disk give back what `Linked` made."""
     kept = getattr(getattr(compiled, "_cache", None), "_impl", None)
     if kept is not None:  # none where no folder can be written
         kept.__class__ = _PartCache
@@ -57,19 +57,19 @@ class Restrict(Compiler):  # type: ignore[misc]  # Numba has no types
         self.state.flags.noalias = True
 
 
-class Part(Compiler):  # type: ignore[misc]  # Numba has no types
+class Linked(Compiler):  # type: ignore[misc]  # Numba has no types
     """Numba's compiler without machine code."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self.state.library = PartLibrary(self.state.targetctx.codegen(), "part")
+        self.state.library = LinkedLibrary(self.state.targetctx.codegen(), "part")
 
 
-class RestrictPart(Part, Restrict):
+class LinkedRestrict(Linked, Restrict):
     """Both."""
 
 
-class PartLibrary(JITCodeLibrary):  # type: ignore[misc]  # Numba has no types
+class LinkedLibrary(JITCodeLibrary):  # type: ignore[misc]  # Numba has no types
     """Code that is linked into other code, and optimised there."""
 
     @property
@@ -87,7 +87,7 @@ class PartLibrary(JITCodeLibrary):  # type: ignore[misc]  # Numba has no types
         return self.name, BITCODE, self._get_module_for_linking().as_bitcode()
 
     @classmethod
-    def unserialized(cls, codegen: Any, data: tuple[str, str, bytes]) -> PartLibrary:
+    def unserialized(cls, codegen: Any, data: tuple[str, str, bytes]) -> LinkedLibrary:
         """Return the library that was serialized."""
         library = cls(codegen, data[0])
         library._final_module = llvm.parse_bitcode(data[2])
@@ -127,9 +127,9 @@ class _PartContext(_Instead):
 
 
 class _PartCodegen(_Instead):
-    def unserialize_library(self, data: tuple[str, str, bytes]) -> PartLibrary:
+    def unserialize_library(self, data: tuple[str, str, bytes]) -> LinkedLibrary:
         """Return a part from the cache."""
-        return PartLibrary.unserialized(self._it, data)
+        return LinkedLibrary.unserialized(self._it, data)
 
 
 class _PartCache(CompileResultCacheImpl):  # type: ignore[misc]  # Numba has no types
