@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bars
     from rich.progress import TaskID
 
-    from gangsaw.codecs.core.numba.kept.telling import Compiled
+    from gangsaw.codecs.core.numba.kept.telling import KernelCount
     from gangsaw.tasks.engine.progress import OnProgress, Progress
     from gangsaw.tasks.jobs.compress import Summary
 
@@ -114,7 +114,7 @@ class _KernelsBar:
         self.display = display
         self.task: TaskID | None = None
 
-    def draw(self, found: Compiled) -> None:
+    def draw(self, found: KernelCount) -> None:
         """Show how far it is."""
         if self.task is None:
             self.task = self.display.add_task("kernels", total=None, status="")
