@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
 
-from gangsaw.codecs.core.numba.kept.telling import FOLDER, PATIENCE, SELDOM, Compiled, told
+from gangsaw.codecs.core.numba.kept.telling import FOLDER, PATIENCE, SELDOM, KernelCount, told
 
 LOOK = 0.5  # seconds between looks at what processes said
 CELLS = 20
-Draw = Callable[[Compiled], None]
+Draw = Callable[[KernelCount], None]
 _drawers: list[Draw] = []  # the last one draws
 
 
@@ -49,7 +49,7 @@ def drawn_by(draw: Draw) -> Iterator[None]:
 
 
 def _watch(folder: Path, over: Event) -> None:
-    before, lines = Compiled(), _Lines()
+    before, lines = KernelCount(), _KernelLines()
     while not over.wait(LOOK):
         found = told(folder)
         if found.count != before.count and found.seconds >= PATIENCE:
@@ -60,14 +60,14 @@ def _watch(folder: Path, over: Event) -> None:
     lines.clear()
 
 
-class _Lines:
+class _KernelLines:
     """Writes to stderr; on a terminal one line, which is drawn anew."""
 
     def __init__(self) -> None:
         self.is_drawn = False
         self.written = -SELDOM
 
-    def draw(self, found: Compiled) -> None:
+    def draw(self, found: KernelCount) -> None:
         """Say how far it is."""
         if sys.stderr.isatty():
             self.is_drawn = True

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
     from rich.table import Table
 
-    from gangsaw.codecs.core.numba.kept.telling import Compiled
     from gangsaw.tasks.console.cluster import Workers
+    from gangsaw.codecs.core.numba.kept.telling import KernelCount
     from gangsaw.tasks.engine.progress import OnProgress, Progress
     from gangsaw.tasks.engine.rehearsal import ArrayPlan, JobPlan
     from gangsaw.tasks.jobs.compress import Summary
@@ -189,7 +189,7 @@ class _KernelsBar:
         self.display = display
         self.task: TaskID | None = None
 
-    def draw(self, found: Compiled) -> None:
+    def draw(self, found: KernelCount) -> None:
         """Show how far it is."""
         if self.task is None:
             self.task = self.display.add_task("kernels", total=None, status="")

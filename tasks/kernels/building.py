@@ -11,14 +11,14 @@ from pathlib import Path
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.numba.kept import gathering, levels, packs, places
-from gangsaw.tasks.kernels.running import COMPILE, Setting, Told, run_all, tasks_of
+from gangsaw.tasks.kernels.running import COMPILE, KernelSetting, Told, run_all, tasks_of
 
 # Numba's settings would change what is compiled; a pack must hold what anybody may run
 FOREIGN = ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES", "NUMBA_ENABLE_AVX")
 
 
 @dataclass(frozen=True)
-class Built:
+class BuiltPack:
     """A pack that was built.
 
     Attributes
@@ -43,7 +43,7 @@ def build(
     codec: str = "",
     processes: int = 0,
     told: Told = lambda _: None,
-) -> list[Built]:
+) -> list[BuiltPack]:
     """Build packs of the levels named; by default the best that this processor has.
 
     Parameters
@@ -67,7 +67,7 @@ def build(
     # What only is compiled takes its list from what runs.
     runs = [level for level in wanted if level in able] or [able[0]]
     with tempfile.TemporaryDirectory() as name:
-        work = _Work(Path(name), codec, processes or os.cpu_count() or 1, told)
+        work = _PackWork(Path(name), codec, processes or os.cpu_count() or 1, told)
         for level in runs:
             work.run(level)
         for level in wanted:
@@ -79,7 +79,7 @@ def build(
 def warm(codec: str = "", processes: int = 0, told: Told = lambda _: None) -> None:
     """Compile into this user's cache what no pack holds; raises as `build` does."""
     with tempfile.TemporaryDirectory() as name:
-        tasks = tasks_of(Setting(Path(name), {}), codec)
+        tasks = tasks_of(KernelSetting(Path(name), {}), codec)
         run_all(tasks, told, processes or os.cpu_count() or 1)
 
 
@@ -90,7 +90,7 @@ def _check_environment() -> None:
 
 
 @dataclass(frozen=True)
-class _Work:
+class _PackWork:
     folder: Path
     codec: str
     processes: int
@@ -112,14 +112,14 @@ class _Work:
         }
         run_all(tasks, lambda name: self.told(f"{level.name}: {name}"), self.processes)
 
-    def packed(self, level: levels.Level, into: Path) -> Built:
+    def packed(self, level: levels.Level, into: Path) -> BuiltPack:
         """Write what was gathered of a level."""
         kernels = list(gathering.gathered(self._gathered(level)))
         path = into / places.file_name(level.name)
         size = packs.write(path, level, kernels)
-        return Built(level.name, str(path), len(kernels), size, level in levels.host_levels())
+        return BuiltPack(level.name, str(path), len(kernels), size, level in levels.host_levels())
 
-    def _setting(self, level: levels.Level, more: dict[str, str] | None = None) -> Setting:
+    def _setting(self, level: levels.Level, more: dict[str, str] | None = None) -> KernelSetting:
         folder = self.folder / level.name
         gathered = self._gathered(level)
         gathered.mkdir(parents=True, exist_ok=True)
@@ -130,7 +130,7 @@ class _Work:
             "NUMBA_CACHE_DIR": str(folder / "cache"),
             **(more or {}),
         }
-        return Setting(folder, variables)
+        return KernelSetting(folder, variables)
 
     def _gathered(self, level: levels.Level) -> Path:
         return self.folder / level.name / "gathered"

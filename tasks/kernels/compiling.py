@@ -9,7 +9,7 @@ from typing import Protocol, cast
 from gangsaw.codecs.core.numba.kept import gathering
 
 
-class Compiled(Protocol):
+class Dispatched(Protocol):
     """A kernel."""
 
     def compile(self, signature: object) -> object:
@@ -28,7 +28,7 @@ def main(listed: str, part: str, parts: str) -> None:
             kernel.compile(types)
 
 
-def _kernel(module: str, name: str) -> Compiled | None:
+def _kernel(module: str, name: str) -> Dispatched | None:
     """Return a kernel of a module; None of what another level has in its place."""
     found = getattr(import_module(module), name, None)
-    return cast("Compiled", found) if hasattr(found, "compile") else None
+    return cast("Dispatched", found) if hasattr(found, "compile") else None

@@ -23,7 +23,7 @@ Told = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Setting:
+class KernelSetting:
     """Where the processes work.
 
     Attributes
@@ -50,7 +50,7 @@ class Setting:
             raise JobFailed(f"{' '.join(arguments)}: {said}")
 
 
-def tasks_of(setting: Setting, codec: str = "") -> dict[str, Callable[[], None]]:
+def tasks_of(setting: KernelSetting, codec: str = "") -> dict[str, Callable[[], None]]:
     """Return what has to run, by name: samples of one codec, else those of all, and first runs."""
     chosen = [checked_codec(codec)] if codec else codecs()
     found: dict[str, Callable[[], None]] = {
@@ -79,7 +79,7 @@ def _all_of(results: Iterable[None]) -> None:
         pass
 
 
-def _run_first(setting: Setting, first: FirstRun) -> None:
+def _run_first(setting: KernelSetting, first: FirstRun) -> None:
     folder = setting.folder / first.name.replace(" ", "-")
     folder.mkdir(exist_ok=True)
     first.make(folder)

@@ -23,7 +23,7 @@ from gangsaw.codecs.core.numba.kept.levels import chosen
 
 
 @dataclass
-class State:
+class Nesting:
     """What is compiled now; read and changed under Numba's lock.
 
     Attributes
@@ -38,7 +38,7 @@ class State:
     release: list[Callable[[], None]] = field(default_factory=list)
 
 
-_now = State()
+_now = Nesting()
 
 
 class LevelCodegen(JITCPUCodegen):  # type: ignore[misc]  # Numba has no types

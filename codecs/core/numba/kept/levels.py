@@ -71,7 +71,7 @@ LEVELS = (
 
 
 @dataclass(frozen=True)
-class Choice:
+class LevelChoice:
     """What kernels are compiled for in this process.
 
     Attributes
@@ -122,7 +122,7 @@ def features() -> frozenset[str]:
 
 
 @lru_cache
-def chosen() -> Choice:
+def chosen() -> LevelChoice:
     """Choose, once per process, what kernels are compiled for. Raise BadParams: wrong LEVEL.
 
     What a user tells Numba (NUMBA_CPU_NAME, NUMBA_CPU_FEATURES) holds; then LEVEL. Else it is the
@@ -134,39 +134,39 @@ def chosen() -> Choice:
     if numba.config.CPU_NAME is not None or numba.config.CPU_FEATURES is not None:
         return _told_to_numba()
     if asked == HOST:
-        return Choice(None, None, f"{LEVEL} is {HOST}")
+        return LevelChoice(None, None, f"{LEVEL} is {HOST}")
     return _asked(level_named(asked)) if asked else _best()
 
 
-def _told_to_numba() -> Choice:
+def _told_to_numba() -> LevelChoice:
     """A level, where the variables of Numba's say the same as one."""
     told = host_features()
     for level in LEVELS:
         if level.cpu == numba.config.CPU_NAME and told == level.features:
             return _with_pack(level, "NUMBA_CPU_NAME and NUMBA_CPU_FEATURES say so")
-    return Choice(None, None, "NUMBA_CPU_NAME or NUMBA_CPU_FEATURES say what to compile for")
+    return LevelChoice(None, None, "NUMBA_CPU_NAME or NUMBA_CPU_FEATURES say what to compile for")
 
 
-def _asked(level: Level) -> Choice:
+def _asked(level: Level) -> LevelChoice:
     if level not in host_levels() and not os.environ.get(UNRUN):
         missing = ", ".join(sorted(level.features - host_features()))
         raise BadParams(f"{LEVEL} is {level.name}, but this processor has no {missing}")
     return _with_pack(level, f"{LEVEL} says so")
 
 
-def _best() -> Choice:
+def _best() -> LevelChoice:
     able = host_levels()
     if not able:
-        return Choice(None, None, "this processor has the features of no level")
+        return LevelChoice(None, None, "this processor has the features of no level")
     for level in able:
         if level.wide == able[0].wide and places.pack_of(level.name) is not None:
             return _with_pack(level, "the best level of this processor that a pack is there for")
     narrow = next((level for level in able if places.pack_of(level.name)), None)
     if narrow is None:
-        return Choice(None, None, f"no pack for {able[0].name} is there")
-    hint = f"{LEVEL}={narrow.name} takes the pack that is there, for slower kernels"
-    return Choice(None, None, f"no pack for {able[0].name} is there; {hint}")
+        return LevelChoice(None, None, f"no pack for {able[0].name} is there")
+    hint = f"{LEVEL}={narrow.name} takes the pack that is there, with narrower vectors"
+    return LevelChoice(None, None, f"no pack for {able[0].name} is there; {hint}")
 
 
-def _with_pack(level: Level, why: str) -> Choice:
-    return Choice(level, places.pack_of(level.name), why)
+def _with_pack(level: Level, why: str) -> LevelChoice:
+    return LevelChoice(level, places.pack_of(level.name), why)

@@ -36,7 +36,7 @@ UNREADABLE = (*DAMAGED, pickle.PickleError, ImportError, AttributeError, IndexEr
 
 
 @dataclass(frozen=True)
-class Member:
+class PackMember:
     """One compiled kernel of a pack.
 
     Attributes
@@ -60,7 +60,7 @@ class Pack:
 
     path: Path
     start: int
-    members: Mapping[str, Member]
+    members: Mapping[str, PackMember]
 
     def load(self, key: str) -> tuple[object, ...] | None:
         """Return what was compiled; None where there is nothing, or it is damaged."""
@@ -75,7 +75,7 @@ class Pack:
         except UNREADABLE:
             return None
 
-    def _bytes(self, member: Member) -> bytes:
+    def _bytes(self, member: PackMember) -> bytes:
         with self.path.open("rb") as file:
             file.seek(self.start + member.offset)
             return file.read(member.length)
@@ -116,7 +116,7 @@ def opened(path: Path, level: Level) -> Pack | None:
         index = json.loads(zlib.decompress(packed))
         if index["made"] != made_for(level):
             return None
-        members = {key: Member(*values) for key, values in index["members"].items()}
+        members = {key: PackMember(*values) for key, values in index["members"].items()}
         return Pack(path, HEAD.size + length, members)
     except DAMAGED:
         return None
@@ -129,7 +129,9 @@ def write(path: Path, level: Level, kernels: Iterable[tuple[str, str, str, bytes
     offset = 0
     for key, kernel, signature, code in sorted(kernels):
         packed = zlib.compress(code, 9)
-        member = Member(kernel, signature, offset, len(packed), hashlib.sha256(packed).hexdigest())
+        member = PackMember(
+            kernel, signature, offset, len(packed), hashlib.sha256(packed).hexdigest()
+        )
         members[key] = list(asdict(member).values())
         payload.append(packed)
         offset += len(packed)

@@ -22,7 +22,7 @@ OFTEN = 0.2  # seconds between what a process writes
 
 
 @dataclass(frozen=True)
-class Compiled:
+class KernelCount:
     """Compilations of one process, or of several.
 
     Attributes
@@ -43,7 +43,7 @@ class Compiled:
 
 
 @dataclass
-class Tally:
+class CompileTally:
     """Compilations of this process; changed under Numba's lock.
 
     Attributes
@@ -60,7 +60,7 @@ class Tally:
     told: float = 0.0
 
 
-tally = Tally()
+tally = CompileTally()
 
 
 def compiled(kernel: str, seconds: float) -> None:
@@ -68,28 +68,28 @@ def compiled(kernel: str, seconds: float) -> None:
     tally.count += 1
     tally.last += 1
     LOG.debug("compiled %s", kernel)
-    _tell(Compiled(tally.count, tally.functions, tally.seconds + seconds), OFTEN)
+    _tell(KernelCount(tally.count, tally.functions, tally.seconds + seconds), OFTEN)
 
 
 def done(seconds: float) -> None:
     """End an outermost kernel; where nothing was compiled, it was loaded."""
     if tally.last:
         tally.seconds += seconds
-        _tell(Compiled(tally.count, tally.functions, tally.seconds), 0.0)
+        _tell(KernelCount(tally.count, tally.functions, tally.seconds), 0.0)
     tally.last = 0
 
 
-def told(folder: Path) -> Compiled:
+def told(folder: Path) -> KernelCount:
     """Return what all processes said in a folder."""
     every = [_read(path) for path in folder.iterdir()]
-    return Compiled(
+    return KernelCount(
         sum(one.count for one in every),
         max((one.functions for one in every), default=0),
         sum(one.seconds for one in every),
     )
 
 
-def _tell(so_far: Compiled, seldom: float) -> None:
+def _tell(so_far: KernelCount, seldom: float) -> None:
     folder, now = os.environ.get(FOLDER), time.monotonic()
     if folder:
         if now - tally.told >= seldom:
@@ -101,13 +101,13 @@ def _tell(so_far: Compiled, seldom: float) -> None:
         LOG.info("%s", so_far.line())
 
 
-def _write(path: Path, so_far: Compiled) -> None:
+def _write(path: Path, so_far: KernelCount) -> None:
     path.write_text(f"{so_far.count} {so_far.functions} {so_far.seconds:.1f}", encoding="ascii")
 
 
-def _read(path: Path) -> Compiled:
+def _read(path: Path) -> KernelCount:
     """Return what a process said; nothing where it writes right now."""
     with suppress(OSError, ValueError):
         count, functions, seconds = path.read_text(encoding="ascii").split()
-        return Compiled(int(count), int(functions), float(seconds))
-    return Compiled()
+        return KernelCount(int(count), int(functions), float(seconds))
+    return KernelCount()

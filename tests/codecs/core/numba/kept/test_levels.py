@@ -13,9 +13,9 @@ import pytest
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.numba import jit
 from gangsaw.codecs.core.numba.kept import compiling, levels, places
-from gangsaw.codecs.core.numba.kept.levels import LEVELS, Choice, Level, level_named
+from gangsaw.codecs.core.numba.kept.levels import LEVELS, Level, LevelChoice, level_named
 
-Chosen = Callable[..., Choice]
+Chosen = Callable[..., LevelChoice]
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +31,7 @@ def _nothing_is_told(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def chosen(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Chosen:
     """Return what is chosen on a processor of one level, with packs of others there."""
 
-    def choose(processor: str, *there: str) -> Choice:
+    def choose(processor: str, *there: str) -> LevelChoice:
         has = level_named(processor).features | {"sse4a"}
         monkeypatch.setattr(levels, "host_features", lambda: has)
         monkeypatch.setattr(places, "package_folder", lambda: tmp_path)
@@ -43,7 +43,7 @@ def chosen(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Chosen:
     return choose
 
 
-def name(choice: Choice) -> str:
+def name(choice: LevelChoice) -> str:
     return choice.level.name if choice.level else "host"
 
 
@@ -128,7 +128,7 @@ def test_the_best_come_first() -> None:
 def test_a_level_is_what_llvm_compiles_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """No instruction of this processor that the level has not; the user's functions keep theirs."""
     level = levels.host_levels()[-1]
-    monkeypatch.setattr(compiling, "chosen", lambda: Choice(level, None, "the test says so"))
+    monkeypatch.setattr(compiling, "chosen", lambda: LevelChoice(level, None, "the test says so"))
     compiling._level_codegen.cache_clear()
     for_level = jit.jit(lambda x: x + 1)
     for_level(1)

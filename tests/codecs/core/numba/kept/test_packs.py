@@ -30,7 +30,7 @@ def fresh(function: Callable[[int], int] = scaled) -> Any:
 @pytest.fixture(autouse=True)
 def _own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "cache"))
-    choice = levels.Choice(LEVEL, None, "the test says so")
+    choice = levels.LevelChoice(LEVEL, None, "the test says so")
     for module in (levels, compiling, packs):
         monkeypatch.setattr(module, "chosen", lambda: choice)
     compiling._level_codegen.cache_clear()
