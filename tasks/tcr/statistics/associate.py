@@ -42,7 +42,6 @@ from gangsaw.tasks.tcr.statistics.fits.design import (
 )
 from gangsaw.tasks.tcr.statistics.fits.logistic import Curvature, NewtonPass, fit
 from gangsaw.tasks.tcr.statistics.fits.regression import Regression, regression
-from gangsaw.tasks.tcr.statistics.path_columns import ALL, DP1, NO_D, ZERO, PathColumn, path_columns
 from gangsaw.tasks.tcr.statistics.predictors import predictor_names
 from gangsaw.tasks.tcr.statistics.spearman import (
     Correlation,
@@ -55,6 +54,7 @@ from gangsaw.tasks.tcr.statistics.spearman import (
 )
 from gangsaw.tasks.tcr.statistics.tally import Ns, ValueCounts, Values
 from gangsaw.tasks.tcr.store.counts_store import CountsStore, open_all, runs
+from gangsaw.tasks.tcr.store.path_columns import ALL, DP1, NO_D, ZERO, PathColumn, path_columns
 
 if TYPE_CHECKING:
     from distributed import Client

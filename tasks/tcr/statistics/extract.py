@@ -21,17 +21,17 @@ from numpy.typing import NDArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.failure import naming
 from gangsaw.tasks.tcr.sharing.partitions import read_partition, write_partitions
-from gangsaw.tasks.tcr.sharing.share import METADATA
-from gangsaw.tasks.tcr.statistics.path_columns import COUNT_VARIABLES, PathColumn, read_columns
+from gangsaw.tasks.tcr.sharing.table import METADATA
 from gangsaw.tasks.tcr.statistics.predictors import read_predictors
 from gangsaw.tasks.tcr.store.counts_store import ROW_DIM, CountsStore, RowRun
+from gangsaw.tasks.tcr.store.path_columns import COUNT_VARIABLES, PathColumn, read_columns
 
 RUN_ROWS = 1 << 15  # of a store; 2 of the usual chunks. Fixed: sums are rounded run by run
 COPIES = 8  # of what a run reads: two variables are held, and one is decoded from its chunks
 KEPT_COPIES = 3  # of what a run keeps, where that is all path counts: as read, sorted, written
 OUTCOMES = ("copies", "frequency", "individuals")
 TEXTS = ("cdr3", "v", "j")
-TAKEN = (*TEXTS, *OUTCOMES, "first_store", "first_reference")
+TAKEN = (*TEXTS, *OUTCOMES, "first_store", "first_reference", "owners")
 
 
 @dataclass(frozen=True)
@@ -120,6 +120,8 @@ def check_table(shared: Path, stores: Sequence[CountsStore]) -> int:
         schema = pq.read_schema(shared)
     except (OSError, pa.ArrowInvalid):
         raise BadParams(f"{shared} is no Parquet table of gangsaw tcr share") from None
+    if "cdr3_aa" in schema.names:
+        raise BadParams(f"{shared} holds amino-acid clonotypes: associate takes nucleotypes")
     if absent := [name for name in TAKEN if name not in schema.names]:
         raise BadParams(f"{shared} was not written by gangsaw tcr share: no column {absent[0]}")
     for name in TAKEN:
@@ -138,6 +140,9 @@ def check_table(shared: Path, stores: Sequence[CountsStore]) -> int:
 
 
 def _is_kind(kind: pa.DataType, name: str) -> bool:
+    if name == "owners":
+        is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind)
+        return bool(is_list and pa.types.is_integer(kind.value_type))
     if name in TEXTS:
         return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
     is_number = pa.types.is_floating if name == "frequency" else pa.types.is_integer

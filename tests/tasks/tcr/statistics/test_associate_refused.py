@@ -13,7 +13,7 @@ from helpers.tcr_associations import ROWS, SAMPLES, run, shared_store, table_of
 from helpers.tcr_stores import Made, write_counts
 
 from gangsaw.codecs.core.errors import GangsawError
-from gangsaw.tasks.tcr.sharing.share import METADATA
+from gangsaw.tasks.tcr.sharing.table import METADATA
 from gangsaw.tasks.tcr.statistics.associate import associate
 
 

@@ -16,10 +16,10 @@ from gangsaw.tasks.tcr.sharing import share as sharing
 from gangsaw.tasks.tcr.sharing.individuals import Individuals, individuals
 from gangsaw.tasks.tcr.statistics import by_sharing, extract, spearman
 from gangsaw.tasks.tcr.statistics.fits import design, logistic
-from gangsaw.tasks.tcr.statistics.path_columns import path_columns
 from gangsaw.tasks.tcr.statistics.predictors import predictor_names
 from gangsaw.tasks.tcr.statistics.tally import ValueCounts
 from gangsaw.tasks.tcr.store.counts_store import CountsStore, open_all, runs
+from gangsaw.tasks.tcr.store.path_columns import path_columns
 
 ROWS = 20_000  # so that what does not grow with rows is little
 SAMPLES = ("ann", "ben", "cem")
