@@ -35,7 +35,8 @@ class Overlap:
     one, other : their names
     one_has, other_has : nucleotypes of either
     shared : nucleotypes of both
-    expected : product of what both have, times the median over all pairs of shared / product
+    expected : product of what both have, times the median over all pairs of shared / product; where
+        that is 0, times the quotient of the sums over all other pairs
     distance : 2 (sqrt(shared + 3/8) - sqrt(expected + 3/8)), of unit variance for Poisson counts
         (Anscombe 1948, Biometrika 35:246), over the larger of 1 and 1.4826 times the median
         absolute deviation of all pairs from their median
@@ -106,18 +107,12 @@ def warnings(found: Sequence[Overlap]) -> Iterator[str]:
 
 
 def _expected(both: NDArray[np.int64], product: NDArray[np.float64]) -> NDArray[np.float64]:
-    rates = both / np.maximum(product, 1)
-    # where most pairs share nothing the median is 0: the rest of the pairs says more
-    rate = np.median(rates) or _trimmed(both, product)
+    rate = np.median(both / np.maximum(product, 1))
+    if not rate:  # most pairs share nothing: what all others together share says more
+        others = np.maximum(product.sum() - product, 1)
+        return (both.sum() - both) / others * product
     found: NDArray[np.float64] = rate * product
     return found
-
-
-def _trimmed(both: NDArray[np.int64], product: NDArray[np.float64]) -> float:
-    """Return the rate over all pairs but the tenth with the highest rates."""
-    order = np.argsort(both / np.maximum(product, 1), kind="stable")
-    kept = order[: max(1, len(order) - len(order) // 10 - 1)]
-    return float(both[kept].sum() / max(product[kept].sum(), 1))
 
 
 def _distance(both: NDArray[np.int64], expected: NDArray[np.float64]) -> NDArray[np.float64]:
