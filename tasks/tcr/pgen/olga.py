@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -137,8 +138,10 @@ def _loaded(folder: str) -> _Loaded:
         getattr(models, f"GenerativeModel{kind}")(),
     )
     anchors = [str(path / f"{x}_gene_CDR3_anchors.csv") for x in "VJ"]
-    genes.load_igor_genomic_data(str(path / "model_params.txt"), *anchors)
-    model.load_and_process_igor_model(str(path / "model_marginals.txt"))
+    with catch_warnings():
+        simplefilter("ignore", ResourceWarning)  # olga leaves files open
+        genes.load_igor_genomic_data(str(path / "model_params.txt"), *anchors)
+        model.load_and_process_igor_model(str(path / "model_marginals.txt"))
     found = getattr(probability, f"GenerationProbability{kind}")(model, genes)
     return _Loaded(found, _by_name(genes.genV, slice(3)), _by_name(genes.genJ, slice(-3, None)))
 

@@ -177,8 +177,8 @@ def _of(found: Association) -> str:
 
 def _legend(look: Style) -> str:
     whiskers = f"{100 * QUANTILES[0]:.0f} and {100 * QUANTILES[-1]:.0f} %"
-    boxes = f"boxes: median, quartiles; whiskers: {whiskers}; rings: each of {FEW} or fewer"
-    return f"{boxes}; points: mean with 95 % interval" if look.mean else boxes
+    boxes = f"boxes: median, quartiles; whiskers: {whiskers}; rings: values of {FEW} or fewer"
+    return f"{boxes}; points: mean, 95 % interval" if look.mean else boxes
 
 
 def _many(groups: Sequence[Group]) -> list[tuple[int, Group]]:

@@ -40,6 +40,7 @@ from gangsaw.tasks.tcr.statistics.owners import Owners
 from gangsaw.tasks.tcr.statistics.passes import Passes
 
 SEPARATES = "alone it separates all shared nucleotypes from the others but for one value"
+ROUNDING = 1e-9
 PASSES = 14  # that the bar shows: Newton's method takes as many as it takes
 
 
@@ -170,6 +171,9 @@ class _Regress:
         centred = replace(design, centre=tuple(mean.tolist()), scale=(1.0,) * len(mean))
         parts = self.job.all(Moments(centred), self.job.files)
         covariance = exact_total([part.products for part in parts]) / n
+        # a constant's deviation is what rounding leaves of it
+        constant = np.sqrt(np.diag(covariance)) < ROUNDING * np.maximum(1, np.abs(mean))
+        covariance[constant] = covariance[:, constant] = 0
         out = dependent(covariance)
         scaled = replace(centred, scale=tuple(np.sqrt(np.diag(covariance)).tolist()))
         words = tuple(in_words(design.names, i, coefficients) for i, coefficients in out)
