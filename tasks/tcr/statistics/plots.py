@@ -162,6 +162,8 @@ def _figure(found: Association, column: str, look: Style) -> Figure:
     _label(axes, shown, look)
     left_out = f"; {sum(g.n for g in rest):,} of more individuals are not drawn" if rest else ""
     note = f"{sum(g.n for g in groups):,} nucleotypes{_of(found)}{left_out}"
+    if look.mean:
+        note += "; intervals take nucleotypes as independent"
     _entitle(figure, axes, look.title, f"{note}\n{_legend(look)}")
     return figure
 

@@ -16,20 +16,20 @@ from gangsaw.tasks.tcr.statistics.associate import Association, Extras, associat
 
 SAMPLES = tuple(f"donor{i}" for i in range(12))
 ODDS = 4.0  # of being shared, per tenfold paths, at equal length
-POOL = 6000
+POOL = 3000
 
 
 def planted(folder: Path, seed: int, *, log_odds_of_paths: float, per_codon: float) -> Made:
     """Write a store where odds of sharing are by paths and length, and long ones have fewer paths.
 
-    A third of them has no path, and is shared as often as one of middling length and paths.
+    A third of them has no path, and is shared as often as one of its length with middling paths.
     """
     rng = np.random.default_rng(seed)
     codons = rng.integers(6, 16, POOL)
     log_paths = 5 - 0.35 * (codons - 10) + rng.normal(0, 0.7, POOL)
     has = rng.random(POOL) > 0.3
-    log_odds = -2.2 + log_odds_of_paths * (log_paths - 5) + per_codon * (codons - 10)
-    log_odds = np.where(has, log_odds, -2.2)
+    by_paths = np.where(has, log_odds_of_paths * (log_paths - 5), 0)
+    log_odds = -2.2 + by_paths + per_codon * (codons - 10)
     shared = rng.random(POOL) < 1 / (1 + np.exp(-log_odds))
     owners = [
         rng.choice(len(SAMPLES), 1 + int(is_shared), replace=False).tolist() for is_shared in shared
@@ -37,7 +37,7 @@ def planted(folder: Path, seed: int, *, log_odds_of_paths: float, per_codon: flo
     texts = ["".join(rng.choice(list("ACG"), 3 * n)) for n in codons]  # no T: no stop codons
     number = np.repeat(np.arange(POOL), [len(each) for each in owners])
     rows = pd.DataFrame({"cdr3": np.array(texts, object)[number]})
-    rows["v"], rows["j"] = (number * 7) % 3, number % 2
+    rows["v"], rows["j"] = np.minimum(number % 5, 2), number % 3 % 2
     rows["sample"], rows["copies"] = [i for each in owners for i in each], 1
     paths = np.where(has, 10**log_paths, 0).astype("u8")[number]
     no_d = np.broadcast_to(paths[:, None, None], (len(rows), 3, 2))
@@ -58,9 +58,8 @@ def found_in(made: Made, **extras: Any) -> Association:
     return associate([str(made.path)], table, extras=Extras(**extras))
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_planted_odds_are_found_beside_a_confounding_length(tmp_path: Path, seed: int) -> None:
-    made = planted(tmp_path, seed, log_odds_of_paths=np.log(ODDS), per_codon=0.3)
+def test_planted_odds_are_found_beside_a_confounding_length(tmp_path: Path) -> None:
+    made = planted(tmp_path, 1, log_odds_of_paths=np.log(ODDS), per_codon=0.3)
     odds = found_in(made).odds
     assert odds is not None
     terms = {each.predictor: each for each in odds.coefficients}
