@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 SHOWN = 9  # numbers of individuals that are listed; --json has all
 AUC_HEADERS = ("column", "AUC", "95 % interval", "P", "q")
+TENTHS = ("paths", "to", "nucleotypes", "shared", "percent", "95 % interval")
 ODDS = ("term", "per", "odds ratio", "95 % interval", "P", "VIF")
 CALLS = ("call", "shared", "others", "difference", "95 % interval", "q")
 COMPOSITION = re.compile("_[atcg]$")  # numbers of nucleotides: their shares are shown
@@ -39,8 +40,7 @@ def write(found: Association) -> None:
     common = _common(found)
     title = " ".join(["how well each tells what is shared (0.5 is chance):", *common])
     write_table(title, [_auc(each, common) for each in found.aucs], AUC_HEADERS)
-    headers = ("paths", "to", "nucleotypes", "shared", "percent", "95 % interval")
-    write_table("sharing by tenths of total paths", list(map(_decile, found.deciles)), headers)
+    write_table("sharing by tenths of total paths", list(map(_decile, found.deciles)), TENTHS)
     if found.odds is not None:
         _write_odds("odds of being shared, adjusted", found.odds)
     if found.lasso is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -116,13 +117,13 @@ def _rows(found: Shared) -> list[tuple[str, str]]:
     ]
 
 
-def _sharing(found: Shared) -> list[tuple[str, ...]]:
+def _sharing(found: Shared) -> Sequence[tuple[str, ...]]:
     each = sorted(found.sharing.items())
     rows = [(str(k), n, _mean(found.variants.get(k))) for k, n in each[:SHOWN]]
     if rest := each[SHOWN:]:
         rows.append((f"{rest[0][0]} or more", sum(n for _, n in rest), ""))
-    variants = slice(None if found.variants else -1)
-    return [(k, f"{n:,}", f"{100 * n / found.nucleotypes:.3g}", v)[variants] for k, n, v in rows]
+    whole = [(k, f"{n:,}", f"{100 * n / found.nucleotypes:.3g}", v) for k, n, v in rows]
+    return whole if found.variants else [row[:-1] for row in whole]
 
 
 def _mean(value: float | None) -> str:

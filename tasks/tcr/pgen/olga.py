@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
@@ -87,6 +87,13 @@ def pgens(batch: PgenBatch, model: PgenModel) -> tuple[NDArray[np.float64], Coun
     return found, reasons
 
 
+class _Olga(Protocol):
+    """What is asked of olga's objects."""
+
+    def compute_CDR3_pgen(self, symbols: str, v: list[int], j: list[int]) -> float:  # noqa: N802
+        """Return the probability of a CDR3 in olga's symbols of codons."""
+
+
 @dataclass(frozen=True)
 class _Loaded:
     """A model, and its genes.
@@ -97,7 +104,7 @@ class _Loaded:
     v, j : gene -> indices of its alleles that have an anchor, and the codon of Cys or Phe/Trp
     """
 
-    model: Any
+    model: _Olga
     v: dict[str, tuple[list[int], str]]
     j: dict[str, tuple[list[int], str]]
 

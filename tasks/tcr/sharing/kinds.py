@@ -8,7 +8,7 @@ from gangsaw.codecs.core.errors import BadParams
 
 
 @dataclass(frozen=True)
-class Kind:
+class Receptor:
     """One kind of receptors that are counted as the same.
 
     Attributes
@@ -28,15 +28,15 @@ class Kind:
         return "aa" in self.keys
 
 
-NUCLEOTYPE = Kind("nt", "nucleotypes", ("cdr3", "v", "j"))
+NUCLEOTYPE = Receptor("nt", "nucleotypes", ("cdr3", "v", "j"))
 KINDS = (
     NUCLEOTYPE,
-    Kind("aa", "amino-acid clonotypes", ("aa",)),
-    Kind("aa-v", "amino-acid clonotypes with V", ("aa", "v")),
+    Receptor("aa", "amino-acid clonotypes", ("aa",)),
+    Receptor("aa-v", "amino-acid clonotypes with V", ("aa", "v")),
 )
 
 
-def kind_of(name: str) -> Kind:
+def kind_of(name: str) -> Receptor:
     """Return the kind of a name; raise BadParams for others."""
     for kind in KINDS:
         if kind.name == name:

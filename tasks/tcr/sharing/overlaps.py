@@ -110,9 +110,9 @@ def _expected(both: NDArray[np.int64], product: NDArray[np.float64]) -> NDArray[
     rate = np.median(both / np.maximum(product, 1))
     if not rate:  # most pairs share nothing: what all others together share says more
         others = np.maximum(product.sum() - product, 1)
-        return (both.sum() - both) / others * product
-    found: NDArray[np.float64] = rate * product
-    return found
+        found: NDArray[np.float64] = (both.sum() - both) / others * product
+        return found
+    return np.asarray(rate * product, np.float64)
 
 
 def _distance(both: NDArray[np.int64], expected: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -27,7 +27,7 @@ from gangsaw.tasks.formats.atomic import check_target, whole_files
 from gangsaw.tasks.store.stamps import Watch
 from gangsaw.tasks.tcr.sharing.hashing import hashes
 from gangsaw.tasks.tcr.sharing.individuals import Individuals, individuals
-from gangsaw.tasks.tcr.sharing.kinds import NUCLEOTYPE, Kind, kind_of
+from gangsaw.tasks.tcr.sharing.kinds import NUCLEOTYPE, Receptor, kind_of
 from gangsaw.tasks.tcr.sharing.nucleotypes import (
     across_individuals,
     check_copies,
@@ -40,7 +40,7 @@ from gangsaw.tasks.tcr.sharing.nucleotypes import (
 from gangsaw.tasks.tcr.sharing.overlaps import PAIRS, Overlap, overlaps, warnings
 from gangsaw.tasks.tcr.sharing.partitions import read_partition, temporary_folder, write_partitions
 from gangsaw.tasks.tcr.sharing.rarefy import Draws, Rarefaction, draws
-from gangsaw.tasks.tcr.sharing.table import SHARED, Tally, write_table
+from gangsaw.tasks.tcr.sharing.table import SHARED, SharingTally, write_table
 from gangsaw.tasks.tcr.store.counts_store import CountsStore, RowRun, open_all, runs
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class Shared:
 
 
 @dataclass(frozen=True)
-class _Copies:
+class _CopiesOfRun:
     """The task over a run of rows before draws: the copies of each individual."""
 
     stores: tuple[CountsStore, ...]
@@ -122,7 +122,7 @@ class _Spread:
     people: Individuals
     folder: Path
     n_parts: int
-    kind: Kind = NUCLEOTYPE
+    kind: Receptor = NUCLEOTYPE
     drawn: Draws | None = None
     name: str = "share-rows"
     peak_bytes: int = 2 * RUN_ROWS * ROW_BYTES  # rows as read, and those written to the parts
@@ -166,7 +166,7 @@ class _AcrossIndividuals:
     sources: tuple[Path, ...]
     folder: Path
     n_parts: int
-    kind: Kind = NUCLEOTYPE
+    kind: Receptor = NUCLEOTYPE
     name: str = "share-groups"
     peak_bytes: int = 2 * PART_ROWS * ROW_BYTES  # the hash spreads evenly, but for rare batches
 
@@ -236,7 +236,7 @@ def share(
     batches = list(runs(opened, RUN_ROWS))
     steps = len(batches) * (1 if rarefy is None else 2) + 2 * n_parts
     with temporary_folder(target) as folder:
-        work = _Steps(client, options, Meter(steps, on_progress, started))
+        work = _ShareSteps(client, options, Meter(steps, on_progress, started))
         with watch.held():
             drawn = None if rarefy is None else work.draws(rarefy, opened, people, batches)
             spread = _Spread(opened, people, folder, n_parts, kind, drawn)
@@ -248,19 +248,19 @@ def share(
         groups = [folder / f"groups-{part}" for part in range(n_parts)]
         with whole_files([target], overwrite=overwrite) as (partial,):
             found = write_table(partial, groups, opened, people, kind, work.meter)
-    summary = _Summary(opened, people, kind, found, None if drawn is None else drawn.depth)
+    summary = _SharingSummary(opened, people, kind, found, None if drawn is None else drawn.depth)
     return summary.told(target, n_rows, out_of_frame, started)
 
 
 @dataclass(frozen=True)
-class _Steps:
+class _ShareSteps:
     """Runs tasks and moves the bar."""
 
     client: Client | None
     options: Options | None
     meter: Meter
 
-    def total(self, task: _Spread | _Copies, batches: Sequence[RowRun], n: int) -> list[int]:
+    def total(self, task: _Spread | _CopiesOfRun, batches: Sequence[RowRun], n: int) -> list[int]:
         """Return the sums of what a task returns, n numbers."""
         totals = [0] * n
         for found in self.by_place(task, batches).values():
@@ -268,7 +268,7 @@ class _Steps:
         return totals
 
     def by_place(
-        self, task: _Spread | _Copies, batches: Sequence[RowRun]
+        self, task: _Spread | _CopiesOfRun, batches: Sequence[RowRun]
     ) -> dict[int, NDArray[np.int64]]:
         """Return what a task returns by the places of runs."""
         parts: dict[int, NDArray[np.int64]] = {}
@@ -298,7 +298,7 @@ class _Steps:
         batches: Sequence[RowRun],
     ) -> Draws:
         """Return how many copies of each individual are drawn from each run."""
-        return draws(how, self.by_place(_Copies(stores, people), batches), people.names)
+        return draws(how, self.by_place(_CopiesOfRun(stores, people), batches), people.names)
 
 
 def _checked(target: Path, overwrite: bool) -> Path:
@@ -310,13 +310,13 @@ def _checked(target: Path, overwrite: bool) -> Path:
 
 
 @dataclass(frozen=True)
-class _Summary:
+class _SharingSummary:
     """What was shared, in figures."""
 
     stores: Sequence[CountsStore]
     people: Individuals
-    kind: Kind
-    tally: Tally
+    kind: Receptor
+    tally: SharingTally
     depth: int | None
 
     def told(self, target: Path, n_rows: int, out_of_frame: int, started: float) -> Shared:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from gangsaw.tasks.engine.progress import Meter
 from gangsaw.tasks.tcr.sharing.individuals import Individuals
-from gangsaw.tasks.tcr.sharing.kinds import Kind
+from gangsaw.tasks.tcr.sharing.kinds import Receptor
 from gangsaw.tasks.tcr.sharing.nucleotypes import sharing_counts
 from gangsaw.tasks.tcr.sharing.overlaps import shared_counts
 from gangsaw.tasks.tcr.sharing.partitions import read_partition
@@ -26,7 +26,7 @@ METADATA = b"gangsaw"
 
 
 @dataclass
-class Tally:
+class SharingTally:
     """Sums over the rows of a table.
 
     Attributes
@@ -67,11 +67,11 @@ def write_table(
     groups: Sequence[Path],
     stores: Sequence[CountsStore],
     people: Individuals,
-    kind: Kind,
+    kind: Receptor,
     meter: Meter,
-) -> Tally:
+) -> SharingTally:
     """Write the table, part by part; return its tally."""
-    tally = Tally(len(people.names))
+    tally = SharingTally(len(people.names))
     writer: pq.ParquetWriter | None = None
     try:
         for part in range(len(groups)):
@@ -88,7 +88,7 @@ def write_table(
     return tally
 
 
-def _finished(found: pa.Table, stores: Sequence[CountsStore], kind: Kind) -> pa.Table:
+def _finished(found: pa.Table, stores: Sequence[CountsStore], kind: Receptor) -> pa.Table:
     """Return rows as the table has them: names of genes, the store and row that come first."""
     begins = np.cumsum([0, *(store.rows for store in stores)])
     place = found["place"].to_numpy()
@@ -120,7 +120,7 @@ def _key(column: pa.ChunkedArray, key: str, store: CountsStore) -> pa.ChunkedArr
     return pa.array(store.names[f"{key}_gene"], pa.string()).take(column.combine_chunks())
 
 
-def _metadata(stores: Sequence[CountsStore], people: Individuals, kind: Kind) -> str:
+def _metadata(stores: Sequence[CountsStore], people: Individuals, kind: Receptor) -> str:
     rows = [{"name": Path(store.address).name, "rows": store.rows} for store in stores]
     people_and_samples = {"individuals": people.names, "samples": people.samples}
     return json.dumps({"stores": rows, **people_and_samples, "by": kind.name})

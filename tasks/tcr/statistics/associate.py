@@ -21,7 +21,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.engine.window import Options
 from gangsaw.tasks.store.stamps import Watch, all_stamps, file_stamps
 from gangsaw.tasks.tcr.sharing.partitions import temporary_folder
@@ -32,12 +31,12 @@ from gangsaw.tasks.tcr.statistics.deciles import Decile, deciles
 from gangsaw.tasks.tcr.statistics.differences import Difference, differences
 from gangsaw.tasks.tcr.statistics.extract import LENGTH, PRODUCTIVE, STRATUM, check_table
 from gangsaw.tasks.tcr.statistics.fits.regression import Coefficient, Regression
-from gangsaw.tasks.tcr.statistics.generation import Generation, Sample, compared, model_of
+from gangsaw.tasks.tcr.statistics.generation import Generation, PgenSample, compared, model_of
 from gangsaw.tasks.tcr.statistics.jackknife import FEWEST, HEAVY, HOW, false_discovery
-from gangsaw.tasks.tcr.statistics.owners import Owners
+from gangsaw.tasks.tcr.statistics.owners import Numbers, Owners
 from gangsaw.tasks.tcr.statistics.passes import Bars, Passes
 from gangsaw.tasks.tcr.statistics.predictors import predictor_names
-from gangsaw.tasks.tcr.statistics.regress import Asked
+from gangsaw.tasks.tcr.statistics.regress import SharingModel
 from gangsaw.tasks.tcr.statistics.spearman import Correlation
 from gangsaw.tasks.tcr.store.counts_store import open_all
 from gangsaw.tasks.tcr.store.path_columns import largest_total, path_columns
@@ -156,9 +155,9 @@ def associate(
             model_of(opened[0], extras.species)  # mistakes should not wait for hours of work
         with watch.held():
             n = job.extract(texts=extras.pgen > 0)
-        found = _Found.of(job, total.name)
+        found = _ByColumn.of(job, total.name)
         correlated = job.correlate(n)
-        asked = Asked(job, total.name, found.total, found.owners, predictor_names(opened[0]))
+        asked = SharingModel(job, total.name, found.total, found.owners, predictor_names(opened[0]))
         odds, words = asked.regress(lasso=False)
         lasso, more = asked.regress(lasso=True) if extras.lasso else (None, ())
         by_sharing = job.group((total.name, *predictor_names(opened[0])))
@@ -193,21 +192,21 @@ def associate(
 def _generation(job: Passes, total: str, owners: Owners, extras: Extras) -> Generation | None:
     if not extras.pgen:
         return None
-    sample = Sample(job, total, owners, extras.pgen, extras.seed)
+    sample = PgenSample(job, total, owners, extras.pgen, extras.seed)
     return compared(sample, model_of(job.stores[0], extras.species))
 
 
 @dataclass(frozen=True, eq=False)
-class _Found:
+class _ByColumn:
     """What one column at a time shows."""
 
     owners: Owners
-    total: NumpyArray
+    total: Numbers
     aucs: tuple[Auc, ...]
     differences: tuple[Difference, ...]
 
     @classmethod
-    def of(cls, job: Passes, total: str) -> _Found:
+    def of(cls, job: Passes, total: str) -> _ByColumn:
         owners, counts = job.owners(), job.column(total)
         calls = {name: job.column(name) for name in predictor_names(job.stores[0])}
         found = [*_aucs(job, total, owners), *_by_frame(job, total, owners)]

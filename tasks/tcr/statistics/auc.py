@@ -14,9 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.tcr.statistics.jackknife import Estimate, clipped, jackknife
-from gangsaw.tasks.tcr.statistics.owners import Owners
+from gangsaw.tasks.tcr.statistics.owners import Numbers, Owners
 
 Floats = NDArray[np.float64]
 CHANCE = 0.5
@@ -53,9 +52,9 @@ class Auc:
 
 def auc_of(
     name: str,
-    values: NumpyArray,
+    values: Numbers,
     owners: Owners,
-    strata: NumpyArray | None = None,
+    strata: Numbers | None = None,
     within: str = "",
 ) -> Auc:
     """Return the area of a column with its uncertainty over individuals; q is to be filled in.
@@ -79,9 +78,9 @@ def auc_of(
     )
 
 
-def areas(values: NumpyArray, owners: Owners, strata: NumpyArray | None = None) -> Estimate:
+def areas(values: Numbers, owners: Owners, strata: Numbers | None = None) -> Estimate:
     """Return the area, and its jackknife over individuals."""
-    cells = _Cells.of(values, np.zeros(len(values), np.int8) if strata is None else strata)
+    cells = _ValueCells.of(values, np.zeros(len(values), np.int64) if strata is None else strata)
     shared = owners.shared
     positive, negative = cells.counts(shared.nonzero()[0]), cells.counts((~shared).nonzero()[0])
     replicates = []
@@ -94,7 +93,7 @@ def areas(values: NumpyArray, owners: Owners, strata: NumpyArray | None = None) 
 
 
 @dataclass(frozen=True, eq=False)
-class _Cells:
+class _ValueCells:
     """Distinct values of each stratum, in order.
 
     Attributes
@@ -109,7 +108,7 @@ class _Cells:
     begins: NDArray[np.int64]
 
     @classmethod
-    def of(cls, values: NumpyArray, strata: NumpyArray) -> _Cells:
+    def of(cls, values: Numbers, strata: Numbers) -> _ValueCells:
         order = np.lexsort((values, strata))
         values, strata = values[order], strata[order]
         new_stratum = np.concatenate([[True], strata[1:] != strata[:-1]])[: len(values)]

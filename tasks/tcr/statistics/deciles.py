@@ -9,9 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.tcr.statistics.jackknife import jackknife
-from gangsaw.tasks.tcr.statistics.owners import Owners
+from gangsaw.tasks.tcr.statistics.owners import Numbers, Owners
 
 PARTS = 10
 NO_PATH = 0  # number of the group without a path; the tenths are 1 to PARTS
@@ -41,7 +40,7 @@ class Decile:
     high: float
 
 
-def deciles(paths: NumpyArray, owners: Owners) -> tuple[Decile, ...]:
+def deciles(paths: Numbers, owners: Owners) -> tuple[Decile, ...]:
     """Return the groups that hold nucleotypes, by number.
 
     Parameters
@@ -59,7 +58,7 @@ def deciles(paths: NumpyArray, owners: Owners) -> tuple[Decile, ...]:
     return tuple(_groups(paths, number, owners.shared, lost, demoted))
 
 
-def numbers(paths: NumpyArray) -> NDArray[np.int64]:
+def numbers(paths: Numbers) -> NDArray[np.int64]:
     """Return (n,) the group of each count: equal ones are never parted."""
     found = np.zeros(len(paths), np.int64)
     has = paths > 0
@@ -72,7 +71,7 @@ def numbers(paths: NumpyArray) -> NDArray[np.int64]:
 
 
 def _groups(
-    paths: NumpyArray,
+    paths: Numbers,
     number: NDArray[np.int64],
     shared: NDArray[np.bool_],
     lost: NDArray[np.int64],

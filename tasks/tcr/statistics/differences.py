@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.tcr.model.nucleotides import NUCLEOTIDES
 from gangsaw.tasks.tcr.statistics.jackknife import false_discovery, jackknife
-from gangsaw.tasks.tcr.statistics.owners import Owners
+from gangsaw.tasks.tcr.statistics.owners import Numbers, Owners
 
 JUNCTIONS = ("n1", "n2", "ndn")
 
@@ -42,7 +41,7 @@ class Difference:
     q: float
 
 
-def with_shares(calls: Mapping[str, NumpyArray]) -> dict[str, NumpyArray]:
+def with_shares(calls: Mapping[str, Numbers]) -> dict[str, Numbers]:
     """Return calls with shares of nucleotides in place of their numbers; NaN where none is there.
 
     The number of A in an N2 falls with its length: shares show whether its composition changes.
@@ -57,21 +56,21 @@ def with_shares(calls: Mapping[str, NumpyArray]) -> dict[str, NumpyArray]:
     return found
 
 
-def differences(calls: Mapping[str, NumpyArray], owners: Owners) -> tuple[Difference, ...]:
+def differences(calls: Mapping[str, Numbers], owners: Owners) -> tuple[Difference, ...]:
     """Return the differences of all calls; NaN values are left out."""
     found = [_difference(name, values, owners) for name, values in with_shares(calls).items()]
     qs = false_discovery([each.p for each in found])
     return tuple(replace(each, q=q) for each, q in zip(found, qs, strict=True))
 
 
-def _difference(name: str, values: NumpyArray, owners: Owners) -> Difference:
+def _difference(name: str, values: Numbers, owners: Owners) -> Difference:
     there = np.isfinite(values)
     values = np.where(there, values, 0)
     shared = owners.shared
     # (2, 2): sum and number of the shared, and of the others
     base = np.array([[values[k].sum(), there[k].sum()] for k in (shared, ~shared)], float)
 
-    def sums(rows: NumpyArray) -> NumpyArray:
+    def sums(rows: Numbers) -> Numbers:
         return np.array([values[rows].sum(), there[rows].sum()])
 
     replicates = []
@@ -90,12 +89,12 @@ def _difference(name: str, values: NumpyArray, owners: Owners) -> Difference:
     )
 
 
-def _means(sums: NumpyArray) -> tuple[float, float]:
+def _means(sums: Numbers) -> tuple[float, float]:
     total, n = sums.T
     shared, unshared = np.divide(total, n, out=np.full(2, math.nan), where=n > 0).tolist()
     return shared, unshared
 
 
-def _gap(sums: NumpyArray) -> float:
+def _gap(sums: Numbers) -> float:
     shared, unshared = _means(sums)
     return shared - unshared

@@ -81,7 +81,8 @@ class Extract:
             keep = table["first_reference"].to_numpy() - run.rows.start
             if len(table):
                 _same(table, store, run, keep)
-            arrays = read_columns(store, self.columns, run.rows, keep)
+            arrays: dict[str, NumpyArray] = {}
+            arrays |= read_columns(store, self.columns, run.rows, keep)
             arrays |= read_predictors(store, run.rows, keep)
             arrays |= _lengths(table, store, run.rows, keep)
             columns = self._taken(table)

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.tcr.pgen.olga import PgenBatch, PgenModel, PgenTask, pgen_model
 from gangsaw.tasks.tcr.statistics.auc import Auc, auc_of
@@ -24,7 +23,7 @@ from gangsaw.tasks.tcr.statistics.fits.logistic import Curvature, Point, curvatu
 from gangsaw.tasks.tcr.statistics.fits.regression import Fitted, Regression, regression
 from gangsaw.tasks.tcr.statistics.fits.terms import LOG_PATHS, TENFOLD, Term
 from gangsaw.tasks.tcr.statistics.jackknife import FEWEST, false_discovery
-from gangsaw.tasks.tcr.statistics.owners import Owners
+from gangsaw.tasks.tcr.statistics.owners import Numbers, Owners
 from gangsaw.tasks.tcr.statistics.passes import Passes
 from gangsaw.tasks.tcr.store.counts_store import CountsStore
 
@@ -63,7 +62,7 @@ class Generation:
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
+class PgenSample:
     """What is sampled.
 
     Attributes
@@ -113,7 +112,7 @@ def model_of(store: CountsStore, species: str | None) -> PgenModel:
     return pgen_model(str(store.attrs.get("germline_locus")), species or named[0])
 
 
-def compared(sample: Sample, model: PgenModel) -> Generation:
+def compared(sample: PgenSample, model: PgenModel) -> Generation:
     """Compute probabilities of a sample, and compare them with its path counts."""
     job, (rows, density) = sample.job, sample.rows()
     pgen, missing = _pgens(job, model, [job.texts(name) for name in ("cdr3", "v", "j")], rows)
@@ -151,13 +150,13 @@ def _pgens(
     return np.concatenate([values for values, _ in found]), reasons
 
 
-def _rho(pgen: NumpyArray, paths: NumpyArray) -> float:
+def _rho(pgen: Numbers, paths: Numbers) -> float:
     from scipy.stats import spearmanr
 
     return float(spearmanr(pgen, paths).statistic) if len(pgen) > 2 else float("nan")
 
 
-def _odds(x: NumpyArray, owners: Owners, job: Passes) -> Regression | None:
+def _odds(x: NDArray[np.float64], owners: Owners, job: Passes) -> Regression | None:
     """Regress sharing on both: what either adds to the other."""
     n, n_shared = len(x), int(owners.shared.sum())
     if min(n_shared, n - n_shared) < 2 * x.shape[1] or not x.std(axis=0).all():
@@ -176,7 +175,7 @@ def _odds(x: NumpyArray, owners: Owners, job: Passes) -> Regression | None:
     one = fit(lambda beta: at((Point(tuple(beta.tolist())),))[0], n, n_shared, design.names)
     again = one.converged and owners.individuals >= FEWEST
     replicates = refit(at, one.beta, owners.individuals) if again else np.zeros((0, 3))
-    vif = variance_inflation(np.cov(x.T))
+    vif = variance_inflation(np.cov(x.T).astype(np.float64))
     return regression(Fitted(design, one, replicates, vif, n, n_shared), (), lasso=False)
 
 

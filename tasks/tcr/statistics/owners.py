@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from gangsaw.tasks.tcr.sharing.table import SHARED
 
 Rows = NDArray[np.int64]
+Numbers = NDArray[np.int64] | NDArray[np.float64]  # of whichever width
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,14 +64,12 @@ class Owners:
 
     def all(self, individual: int) -> Rows:
         """Return all that an individual has."""
-        return self._by_individual[self._slice(individual)]
+        return self._by_individual[self._ends[individual] : self._ends[individual + 1]]
 
     def _of(self, individual: int, count: int) -> Rows:
         rows = self.all(individual)
-        return rows[self.counts[rows] == count]
-
-    def _slice(self, individual: int) -> slice:
-        return slice(int(self._ends[individual]), int(self._ends[individual + 1]))
+        found: Rows = rows[self.counts[rows] == count]
+        return found
 
     @cached_property
     def _by_individual(self) -> Rows:

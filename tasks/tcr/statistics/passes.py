@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.engine.window import Options, run
@@ -21,7 +20,7 @@ from gangsaw.tasks.tcr.statistics import extract
 from gangsaw.tasks.tcr.statistics.background import Background
 from gangsaw.tasks.tcr.statistics.by_sharing import Group, Groups, TallyGroups, groups
 from gangsaw.tasks.tcr.statistics.extract import OUTCOMES, OWNERS, Extract, file_of, read_file
-from gangsaw.tasks.tcr.statistics.owners import Owners, owners_of
+from gangsaw.tasks.tcr.statistics.owners import Numbers, Owners, owners_of
 from gangsaw.tasks.tcr.statistics.spearman import (
     Correlation,
     RankProducts,
@@ -95,9 +94,11 @@ class Passes:
             )
         return n
 
-    def column(self, name: str) -> NumpyArray:
+    def column(self, name: str) -> Numbers:
         """Return (n,) a column of all files, in their order."""
-        return np.concatenate([read_file(path, [name])[name].to_numpy() for path in self.files])
+        parts = [read_file(path, [name])[name].to_numpy() for path in self.files]
+        found: Numbers = np.concatenate(parts)
+        return found
 
     def texts(self, name: str) -> pa.ChunkedArray:
         """Return (n,) a column of texts of all files, in their order."""

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.tcr.statistics.extract import LENGTH
 from gangsaw.tasks.tcr.statistics.fits.design import (
     Design,
@@ -36,7 +36,7 @@ from gangsaw.tasks.tcr.statistics.fits.regression import (
 )
 from gangsaw.tasks.tcr.statistics.fits.terms import adjusted, candidates
 from gangsaw.tasks.tcr.statistics.jackknife import FEWEST
-from gangsaw.tasks.tcr.statistics.owners import Owners
+from gangsaw.tasks.tcr.statistics.owners import Numbers, Owners
 from gangsaw.tasks.tcr.statistics.passes import Passes
 
 SEPARATES = "alone it separates all shared nucleotypes from the others but for one value"
@@ -45,7 +45,7 @@ PASSES = 14  # that the bar shows: Newton's method takes as many as it takes
 
 
 @dataclass(frozen=True)
-class Asked:
+class SharingModel:
     """What the regressions are of.
 
     Attributes
@@ -59,7 +59,7 @@ class Asked:
 
     job: Passes
     paths: str
-    counts: NumpyArray
+    counts: Numbers
     owners: Owners
     calls: tuple[str, ...]
 
@@ -90,7 +90,7 @@ class Asked:
             float(self.job.column(LENGTH)[used].mean() / 3) if used.any() else 0.0,
             zeros=zeros,
         )
-        words = ()
+        words: tuple[str, ...] = ()
         if n := int((~used).sum()):
             words = (
                 f"{n:,} nucleotypes without a path are left out: {int(owners.shared[~has].sum())} "
@@ -99,7 +99,7 @@ class Asked:
         log_depths = self.job.background.log_depths
         return Design(terms, log_depths, "" if zeros else self.paths), words
 
-    def _zeros_can_be_told(self, zero: NumpyArray) -> bool:
+    def _zeros_can_be_told(self, zero: NDArray[np.bool_]) -> bool:
         """Whether some without a path are shared and some not, whichever individual is left out."""
         n, n_shared = int(zero.sum()), int(self.owners.shared[zero].sum())
         for i in range(self.owners.individuals):

@@ -20,7 +20,6 @@ from gangsaw.tasks.tcr.statistics.fits.terms import DEPTH, Term
 from gangsaw.tasks.tcr.statistics.owners import Owners, owners_of
 
 Floats = NDArray[np.float64]
-_ALL = slice(None)
 COLLINEAR = 1e-10  # of a standardised predictor's variance, beyond what the others explain
 SHOWN = 1e-6  # smallest coefficient that is named in such a combination
 
@@ -67,11 +66,11 @@ class Design:
         found.set_depths(x, np.arange(len(table)), found.depths, owners.counts)
         return found
 
-    def standardised(self, x: Floats, i: int | slice = _ALL) -> Floats:
-        """Return values of a term, or of all, in deviations from the mean."""
+    def standardised(self, x: Floats) -> Floats:
+        """Return (n, terms) values in deviations from the mean."""
         if not self.scale:
             return x
-        found: Floats = (x - np.array(self.centre)[i]) / np.array(self.scale)[i]
+        found: Floats = (x - np.array(self.centre)) / np.array(self.scale)
         return found
 
     def without(self, dropped: Collection[int]) -> Design:
@@ -103,12 +102,8 @@ class DesignRows:
     def depths(self) -> Floats:
         """(n,) sum over the individuals of a row of log10 of their depth."""
         logs = np.array(self.design.log_depths)[self.owners.individual]
-        return np.bincount(self.owner_rows, weights=logs, minlength=len(self.x))
-
-    @property
-    def owner_rows(self) -> NDArray[np.int64]:
-        """(pairs,) row of each of its individuals."""
-        return self.owners.row
+        sums = np.bincount(self.owners.row, weights=logs, minlength=len(self.x))
+        return sums.astype(np.float64)
 
     def set_depths(
         self, x: Floats, rows: NDArray[np.int64], sums: Floats, counts: NDArray[np.int32]

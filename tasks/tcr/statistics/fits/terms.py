@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.tcr.statistics.extract import J_USAGE, LENGTH, V_USAGE
 
 # kinds: how terms are made of columns
@@ -50,24 +50,26 @@ class Term:
         """What is read."""
         return tuple(name for name in (self.column, self.of) if name)
 
-    def values(self, table: pa.Table) -> NumpyArray:
+    def values(self, table: pa.Table) -> NDArray[np.float64]:
         """Return (n,) the term of rows; zeros for depth."""
         if self.kind == DEPTH:
             return np.zeros(len(table))
-        found = table[self.column].to_numpy()
-        if self.kind == LOG:
-            there = found > 0
-            return np.where(there, np.log10(np.where(there, found, 1).astype(float)), self.at)
-        if self.kind == ZERO:
-            return (found == 0).astype(float)
+        found: NDArray[np.float64] = table[self.column].to_numpy().astype(float)
         if self.kind == SHARE:
             length = table[self.of].to_numpy().astype(float)
-            at = np.full(len(length), self.at)
-            return np.divide(found, length, out=at, where=length > 0)
-        codons = found / 3
-        return {CODONS: codons, CODONS_SQUARED: (codons - self.at) ** 2}.get(
-            self.kind, found.astype(float)
-        )
+            share = np.full(len(length), self.at)
+            np.divide(found, length, out=share, where=length > 0)
+            return share
+        return _MADE[self.kind](found, self.at)
+
+
+_MADE: dict[str, Callable[[NDArray[np.float64], float], NDArray[np.float64]]] = {
+    PLAIN: lambda x, _: x,
+    LOG: lambda x, at: np.where(x > 0, np.log10(np.where(x > 0, x, 1)), at),
+    ZERO: lambda x, _: (x == 0).astype(float),
+    CODONS: lambda x, _: x / 3,
+    CODONS_SQUARED: lambda x, at: (x / 3 - at) ** 2,
+}
 
 
 def adjusted(paths: str, mean_log: float, mean_codons: float, *, zeros: bool) -> tuple[Term, ...]:
