@@ -151,15 +151,20 @@ def _all(name: str, shared: Shared, found: Association) -> Iterator[Row]:
     yield from _thesis(name, found)
     yield from (_difference(name, each) for each in found.differences)
     yield from _kept(name, found.lasso)
-    for note in found.notes:
-        if "of the variance" in note:
-            yield Row(f"{name}, what an estimate hangs on", None, "", note=note)
+    yield _heaviest(f"{name}, most of the variance of the AUC by one individual", found.aucs[0])
+    if found.odds is not None:
+        paths = found.odds.coefficients[0]
+        yield _heaviest(f"{name}, most of the variance of the odds by one individual", paths)
 
 
 def _areas(name: str, found: Association) -> Iterator[Row]:
     for each in found.aucs:
         within = f" within {each.within}" if each.within else ""
         yield _area(f"{name}, AUC of {each.column}{within}", each)
+
+
+def _heaviest(what: str, each: Auc | Coefficient) -> Row:
+    return Row(what, 100 * each.weight, "%", note=f"number {each.heaviest} of the table's list")
 
 
 def _area(what: str, each: Auc) -> Row:
@@ -199,7 +204,7 @@ def _beside_pgen(name: str, found: Association) -> Iterator[Row]:
     missing = ", ".join(f"{reason} {n}" for reason, n in beside.missing.items())
     note = f"unshared ones; {beside.nucleotypes} of {beside.sampled} sampled; {missing}"
     yield Row(f"{name}, Spearman of Pgen with paths", beside.rho, "", note=note)
-    yield from _odds(f"{name}, odds of sharing, Pgen and paths side by side,", beside.odds)
+    yield from _odds(f"{name}, odds of sharing, Pgen and paths side by side", beside.odds)
 
 
 def _thesis(name: str, found: Association) -> Iterator[Row]:

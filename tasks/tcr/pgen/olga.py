@@ -22,6 +22,8 @@ from numpy.typing import NDArray
 from gangsaw.tasks.tcr.extra import extra_needed
 from gangsaw.tasks.tcr.germline.olga import model_folder
 
+Place = tuple[int | None, int | None]
+CYS, PHE_TRP = (None, 3), (-3, None)  # where the anchor codons lie in olga's gene parts
 OUT_OF_FRAME = "out of frame: olga takes whole codons"
 LETTERS = "has other letters than A, C, G and T"
 NO_GENE = "olga's model lacks its V or J"
@@ -150,14 +152,15 @@ def _loaded(folder: str) -> _Loaded:
         genes.load_igor_genomic_data(str(path / "model_params.txt"), *anchors)
         model.load_and_process_igor_model(str(path / "model_marginals.txt"))
     found = getattr(probability, f"GenerationProbability{kind}")(model, genes)
-    return _Loaded(found, _by_name(genes.genV, slice(3)), _by_name(genes.genJ, slice(-3, None)))
+    return _Loaded(found, _by_name(genes.genV, CYS), _by_name(genes.genJ, PHE_TRP))
 
 
-def _by_name(genes: Sequence[Sequence[str]], anchor: slice) -> dict[str, tuple[list[int], str]]:
+def _by_name(genes: Sequence[Sequence[str]], anchor: Place) -> dict[str, tuple[list[int], str]]:
     """Return alleles by themselves, and all of a gene by its name."""
     found: dict[str, tuple[list[int], str]] = {}
     for i, (name, part, *_) in enumerate(genes):
-        for key in {name, name.partition("*")[0]} if part else ():
-            indices, _ = found.setdefault(key, ([], part[anchor]))
+        names = (name, name.partition("*")[0]) if part else ()
+        for key in dict.fromkeys(names):
+            indices, _ = found.setdefault(key, ([], part[anchor[0] : anchor[1]]))
             indices.append(i)
     return found
