@@ -28,7 +28,6 @@ from gangsaw.tasks.tcr.statistics.auc import Auc
 from gangsaw.tasks.tcr.statistics.deciles import Decile
 from gangsaw.tasks.tcr.statistics.differences import Difference
 from gangsaw.tasks.tcr.statistics.fits.regression import Coefficient, Regression
-from gangsaw.tasks.tcr.statistics.jackknife import HEAVY
 from gangsaw.tasks.tcr.store.job import count_repertoires
 from gangsaw.tasks.tcr.store.setup import Setup
 
@@ -152,10 +151,10 @@ def _all(name: str, shared: Shared, found: Association) -> Iterator[Row]:
     yield from _thesis(name, found)
     yield from (_difference(name, each) for each in found.differences)
     yield from _kept(name, found.lasso)
-    yield from _heaviest(f"{name}, part of one donor in the variance of the AUC", found.aucs[0])
+    yield _heaviest(f"{name}, most of the variance of the AUC by one individual", found.aucs[0])
     if found.odds is not None:
         paths = found.odds.coefficients[0]
-        yield from _heaviest(f"{name}, part of one donor in the variance of the odds", paths)
+        yield _heaviest(f"{name}, most of the variance of the odds by one individual", paths)
 
 
 def _areas(name: str, found: Association) -> Iterator[Row]:
@@ -164,11 +163,8 @@ def _areas(name: str, found: Association) -> Iterator[Row]:
         yield _area(f"{name}, AUC of {each.column}{within}", each)
 
 
-def _heaviest(what: str, each: Auc | Coefficient) -> Iterator[Row]:
-    """Yield how much of an error hangs on one individual, where it is most of it."""
-    if each.weight > HEAVY:
-        note = f"number {each.heaviest} of the table's list"
-        yield Row(what, round(100 * each.weight), "%", note=note)
+def _heaviest(what: str, each: Auc | Coefficient) -> Row:
+    return Row(what, 100 * each.weight, "%", note=f"number {each.heaviest} of the table's list")
 
 
 def _area(what: str, each: Auc) -> Row:
