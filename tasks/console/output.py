@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
     from rich.table import Table
 
-    from gangsaw.tasks.console.cluster import Workers
     from gangsaw.codecs.core.numba.kept.telling import KernelCount
+    from gangsaw.tasks.console.cluster import Workers
     from gangsaw.tasks.engine.progress import OnProgress, Progress
     from gangsaw.tasks.engine.rehearsal import ArrayPlan, JobPlan
     from gangsaw.tasks.jobs.compress import Summary

@@ -61,27 +61,39 @@ TCR_STATISTICS = """# Results: what recombination paths say of real repertoires
 Written by `python tests/benchmarks/run.py tcr_statistics --write`, from the shared data folder.
 These are figures of data, the same on every machine; RESULTS-TCR.md has the speeds.
 
-The human set has 21 donors (aging data of VDJtools, each sample drawn down to 10,000 reads), one
-of them with a second, whole sample: 62,599 of the rows, and 620,000 reads. So the frequency of a
-nucleotype that was read once depends on its donor, and so do the chances to be shared: correlations
-with frequency and sharing mix donors of different depth. The mouse set has 78 subjects and T cells
-that were sorted by the epitope they bind (Dash 2017), some 20 of each: what they share was
-selected. The source compared two mice of 101,822 nucleotypes together (1,228 shared), five of
-3,418,373 (227,759 shared), and 100 humans of 43 million. Here few are shared; from three
-individuals on intervals are wide, and those by the t distribution may go below 0. The germline is
-the shared folder's table, which has genes that olga's models lack.
+**The sets.** "human TRB": 21 donors (aging data of VDJtools, each sample drawn down to 10,000
+reads), one of them with a second, whole sample of 620,000 reads: estimates hang on that donor, as
+the rows on it say. "human TRB at equal depth": as many reads of each donor, drawn at random without
+replacement; this is the set to read. "mouse TRB": 78 subjects with T cells sorted by the epitope
+that they bind (Dash 2017), some 20 of each: what they share was selected. The source, a thesis,
+compared two mice of 101,822 nucleotypes together (1,228 shared), five of 3,418,373 (227,759
+shared), and 100 humans of 43 million. The germline is the shared folder's table, which has genes
+that olga's models lack.
 
-A nucleotype is a CDR3 with its V and J. "all" are the paths with every D gene that pairs with the
-J, and with none; a gene with two alleles counts twice. N1, N2 and NDN lie between V and D, D and J,
-V and J; of the D genes the one with the longest match counts, and of equals the one that leaves the
-fewest nucleotides beside it. P values of Spearman's rho are by the t distribution, those of the
-regression by the normal one; none allows for many tests, nor for genes and donors that nucleotypes
-have in common. With so many rows a rho of 0.02 has a tiny P and still means next to nothing.
-Predictors go together (NDN is nearly N1 + D + N2, path counts follow from the lengths): a
-coefficient is the effect beside all others, which the correlations are not. The LASSO takes the
-likelihood as quadratic around its maximum. Where few are shared that is rough: of the 11 predictors
-that it keeps of the human set, one of the likelihood itself, computed apart, kept 7. "Kept" is a
-hint, then, and "dropped" says little of predictors that others can stand for, such as N2 for NDN.
+**What is counted.** A nucleotype is a CDR3 with its V and J; it is shared where two individuals or
+more have it. "all" are the paths with every D gene that pairs with the J, of its alleles the one
+with the most, and those without D. N1, N2 and NDN lie between V and D, D and J, V and J; of the D
+genes the one with the longest match counts, and of equals the one that leaves the fewest
+nucleotides beside it.
+
+**How it is estimated.** AUC is the probability that a shared nucleotype has more paths than an
+unshared one; 0.5 is chance, ties count half. Within equal length, or equal V, J and length, only
+such pairs are compared. The odds ratio is of a logistic regression of shared or not on log10 total
+paths, an indicator for no path, length in codons and its square, log10 usage of V and of J, and
+log10 depth (nucleotypes that an individual has, averaged over those who have the nucleotype).
+Counts that contain each other are never in one model; VIF is by how much the other terms inflate a
+variance. Errors are by the jackknife that leaves out one individual at a time, since nucleotypes of
+one individual are not independent, and a bootstrap would draw an individual twice, who would share
+all with itself; intervals and P are by the t distribution with individuals - 1 degrees of freedom.
+Below 10 shared nucleotypes per parameter a note says so; below 5 nothing is fitted. q values
+(Benjamini and Hochberg) are over the areas or the calls of a set. The LASSO chooses among terms of
+which none contains another, by BIC with the number of events. Pgen is olga's probability of
+generation, of a seeded sample of shared and other nucleotypes.
+
+**The thesis.** It reported that path count and frequency hardly go together, that path counts
+neither converged nor had an effect on sharing, that N2 is shorter in shared nucleotypes, that its C
+falls and its A and T rise. The rows that begin their remark with "thesis" say what holds here:
+"reproduced" and "contradicted" where the 95 % interval excludes no effect, else "not shown".
 """
 VISIBILITY = """# Results of the lossless visibility codec
 

@@ -2,26 +2,61 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.console.cluster import Near
-from gangsaw.tasks.console.output import clock, progress_bars, time_left, write_json, write_table
+from gangsaw.tasks.console.output import progress_bars, time_left, write_json
 from gangsaw.tasks.console.panels import panels
 from gangsaw.tasks.tcr.commands import options as tcr
+from gangsaw.tasks.tcr.commands.association import write
 
 if TYPE_CHECKING:
     from gangsaw.tasks.engine.progress import OnProgress, Progress
-    from gangsaw.tasks.tcr.statistics.associate import Association
-    from gangsaw.tasks.tcr.statistics.fits.regression import Regression
+    from gangsaw.tasks.tcr.statistics.associate import Extras
 
-SHOWN = 12  # numbers of individuals that are listed; --json has all
+
+@dataclass(frozen=True)
+class More:
+    """What is done where it is asked for."""
+
+    PANEL: ClassVar[str] = "More"
+    lasso: Annotated[
+        bool,
+        typer.Option(
+            "--lasso", help="Regress on all enzyme calls, too; the adaptive LASSO keeps some."
+        ),
+    ] = False
+    pgen: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="Compare with olga's probabilities of generation, of N nucleotypes, half of them "
+            "shared: some hundred a second. (default: 0, none)",
+            show_default=False,
+        ),
+    ] = 0
+    species: Annotated[
+        str | None,
+        typer.Option(
+            help="human or mouse, of olga's model. (default: as the germline says)",
+            show_default=False,
+        ),
+    ] = None
+    seed: Annotated[int, typer.Option(min=0, help="Of the choice of N nucleotypes.")] = 0
+
+    def extras(self) -> Extras:
+        """Return what `associate` takes."""
+        from gangsaw.tasks.tcr.statistics.associate import Extras
+
+        return Extras(self.lasso, self.pgen, self.seed, self.species)
 
 
 @panels
@@ -51,14 +86,16 @@ def associate(
     plots: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder for the plots, as SVG and PNG.")
     ] = None,
+    more: More,
     cluster: Near,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing plots.")] = False,
     printed: tcr.Printed,
 ) -> None:
-    """Correlate path counts with frequency and sharing; regress sharing on counts and calls.
+    """Say how path counts go with sharing: areas under the curve, tenths, odds ratios.
 
-    Do not read the coefficients as effects of path counts: the counts contain each other, and side
-    by side in one model they can reverse the sign that each has alone.
+    The area (AUC) is the chance that a shared nucleotype has more paths than another. The odds
+    ratio is that of being shared per tenfold paths, adjusted for length and its square, usage of V
+    and J, and depth. Errors are by the jackknife over individuals.
 
     Example: gangsaw tcr associate paths.zarr shared.parquet --plots plots
     """
@@ -70,13 +107,13 @@ def associate(
         from gangsaw.tasks.tcr.statistics.plots import check_folder
 
         check_folder(plots, overwrite=overwrite)
-    run = partial(job, counts, table, nu=_limits("--nu", nu), pi=_limits("--pi", pi))
+    limits = {"nu": _limits("--nu", nu), "pi": _limits("--pi", pi)}
+    run = partial(job, counts, table, **limits, extras=more.extras())
     with (
         cluster.session(run) as client,
         progress_bars(quiet=printed.no_bars) as add,
     ):
-        bars = None if add is None else _bars(add)
-        found = run(client=client, bars=bars)
+        found = run(client=client, bars=None if add is None else _bars(add))
     if plots is not None:
         from gangsaw.tasks.tcr.statistics.plots import write_plots
 
@@ -84,7 +121,7 @@ def associate(
     if printed.as_json:
         write_json(found.to_dict())
     else:
-        _write(found)
+        write(found)
 
 
 def _limits(option: str, text: str | None) -> tuple[int, ...] | None:
@@ -107,78 +144,3 @@ def _bars(
         return found
 
     return bar
-
-
-def _write(found: Association) -> None:
-    from gangsaw.tasks.tcr.statistics.associate import CAUTION
-
-    notes = [note for note in found.notes if note != CAUTION]
-    if CAUTION in found.notes:  # on one line, before the figures: a table would fold it
-        sys.stdout.write(f"caution: {CAUTION}\n")
-    write_table(
-        f"{found.table}: {found.nucleotypes:,} nucleotypes",
-        [("seconds", clock(found.seconds)), *(("note", note) for note in notes)],
-    )
-    limits = {part for each in found.correlations for part in each.paths.split() if "=" in part}
-    each_once = len(limits) == len({part.split("=")[0] for part in limits})
-    common = sorted(limits) if each_once else []  # what all path counts have is said once
-    write_table(
-        " ".join(["Spearman's rho (P) of path counts:", *common]),
-        _correlations(found, common),
-        ("paths", "copies", "frequency", "individuals"),
-    )
-    if found.regression is not None:
-        _write_regression(found.regression, common)
-    write_table("means by sharing", *_by_sharing(found, common))
-
-
-def _without(common: Sequence[str], name: str) -> str:
-    return " ".join(part for part in name.split() if part not in common)
-
-
-def _correlations(found: Association, common: Sequence[str]) -> list[list[str]]:
-    rows: dict[str, list[str]] = {}
-    for each in found.correlations:
-        row = rows.setdefault(each.paths, [_without(common, each.paths)])
-        row.append(f"{each.rho:+.3f} ({p_text(each.p, 0)})")
-    return list(rows.values())
-
-
-def p_text(p: float, digits: int = 1) -> str:
-    """Return a P value for people: digits after the first one where it is small."""
-    if p < 1e-300:
-        return "< 1e-300"
-    return f"{p:.{digits}e}" if p < 1e-3 else f"{p:.{digits + 1}g}"
-
-
-def _write_regression(found: Regression, common: Sequence[str]) -> None:
-    rows = [
-        (
-            _without(common, each.predictor),
-            f"{each.estimate:+.4f}",
-            f"{each.error:.4f}",
-            f"{each.z:+.2f}",
-            p_text(each.p),
-            {None: "", True: "keeps", False: "drops"}[each.kept],
-        )
-        for each in found.coefficients
-    ]
-    title = f"log odds of being shared ({found.shared:,} of {found.nucleotypes:,}), logistic"
-    headers = ("predictor", "per deviation", "error", "z", "P", "LASSO")
-    write_table(title, rows, headers)
-    converged = "converged" if found.converged else "not converged"
-    notes = [("note", note) for note in found.notes]
-    fit = f"{found.log_likelihood:.1f}, of the intercept alone {found.null_log_likelihood:.1f}"
-    write_table("the fit", [("steps", f"{found.steps}, {converged}"), ("likelihood", fit), *notes])
-
-
-def _by_sharing(
-    found: Association, common: Sequence[str]
-) -> tuple[list[list[str]], tuple[str, ...]]:
-    people = sorted({each.individuals for each in found.by_sharing})[:SHOWN]
-    rows: dict[str, list[str]] = {}
-    for each in found.by_sharing:
-        if each.individuals in people:
-            row = rows.setdefault(each.column, [_without(common, each.column)])
-            row.append(f"{each.mean:.4g}")
-    return list(rows.values()), ("individuals", *map(str, people))

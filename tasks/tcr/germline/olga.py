@@ -34,14 +34,18 @@ def read_olga(locus: str, species: str | None) -> tuple[str, list[Record]]:
     ------
     BadParams : olga is not installed, or has no model of this locus and species
     """
+    folder = model_folder(locus, species)
+    anchors = read_anchors([folder / f"{x}_gene_CDR3_anchors.csv" for x in "VJ"])
+    return f"olga {version('olga')} {folder.name}", _genes(folder / "model_params.txt", anchors)
+
+
+def model_folder(locus: str, species: str | None) -> Path:
+    """Return the folder of a model of olga; raise BadParams where there is none."""
     if species is None or latin(species) not in _SPECIES:
         raise BadParams(f"species must be human or mouse for olga's germline, got {species}")
     if locus not in _MODELS:
         raise BadParams(f"olga has no model of {locus}, only of {', '.join(_MODELS)}: give a FASTA")
-    model = f"{_SPECIES[latin(species)]}_{_MODELS[locus]}"
-    folder = _models() / model
-    anchors = read_anchors([folder / f"{x}_gene_CDR3_anchors.csv" for x in "VJ"])
-    return f"olga {version('olga')} {model}", _genes(folder / "model_params.txt", anchors)
+    return _models() / f"{_SPECIES[latin(species)]}_{_MODELS[locus]}"
 
 
 def _models() -> Path:

@@ -11,8 +11,10 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.tcr.repertoire.formats.airr import AIRR
 from gangsaw.tasks.tcr.repertoire.formats.format import NEEDED, ROLES, RepertoireFormat, listed
 from gangsaw.tasks.tcr.repertoire.formats.generic import generic
+from gangsaw.tasks.tcr.repertoire.formats.immunarch import IMMUNARCH
 from gangsaw.tasks.tcr.repertoire.formats.immunoseq import IMMUNOSEQ
 from gangsaw.tasks.tcr.repertoire.formats.mixcr import MIXCR
+from gangsaw.tasks.tcr.repertoire.formats.rtcr import RTCR
 from gangsaw.tasks.tcr.repertoire.formats.tcrdist import tcrdist
 from gangsaw.tasks.tcr.repertoire.formats.tenx import TENX
 from gangsaw.tasks.tcr.repertoire.formats.vdjtools import VDJTOOLS
@@ -110,7 +112,7 @@ def open_repertoire(
     if locus not in LOCI:
         raise BadParams(f"locus must be one of {', '.join(LOCI)}, got {locus!r}")
     asked = Asked(locus, sample_name(path) if sample is None else sample)
-    known = (VDJTOOLS, AIRR, TENX, IMMUNOSEQ, MIXCR, tcrdist(locus))
+    known = (VDJTOOLS, AIRR, TENX, IMMUNOSEQ, MIXCR, IMMUNARCH, RTCR, tcrdist(locus))
     if magic(path).startswith(PARQUET):
         names = parquet_names(path)
         kind = recognised(path, names, known, columns or {})

@@ -4,12 +4,14 @@ Tables here have the columns
 
     cdr3 string; v, j, sample int32; copies, place int64
 
-where `place` is the number of a row, counted through all stores.
+where `place` is the number of a row, counted through all stores; and, where they go by amino acids,
+
+    aa string; paths double
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -17,9 +19,13 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
+from gangsaw.tasks.tcr.sharing.kinds import NUCLEOTYPE
+from gangsaw.tasks.tcr.sharing.translate import in_frame, translated
 from gangsaw.tasks.tcr.store.counts_store import CountsStore, RowRun
+from gangsaw.tasks.tcr.store.path_columns import largest_total, read_columns
 
-KEYS = ("cdr3", "v", "j")
+KEYS = NUCLEOTYPE.keys
+AMINO_ACIDS = ("aa", "paths")  # what follows from a nucleotype
 MOST_COPIES = 1 << 62
 
 
@@ -40,6 +46,20 @@ def read_rows(store: CountsStore, run: RowRun, sample_numbers: NDArray[np.int32]
     return pa.table(columns)
 
 
+def with_amino_acids(rows: pa.Table, store: CountsStore, run: RowRun) -> pa.Table:
+    """Return the rows of a run that are in frame, with amino acids and the total of their paths.
+
+    Totals are rounded to floats: their sums over all variants may exceed 64 bits.
+    """
+    keep = np.flatnonzero(in_frame(rows["cdr3"].combine_chunks()))
+    column = largest_total(store)
+    paths = read_columns(store, (column,), run.rows, keep)[column.name]
+    kept = rows.take(pa.array(keep))
+    return kept.append_column("aa", translated(kept["cdr3"].combine_chunks())).append_column(
+        "paths", pa.array(paths.astype(float))
+    )
+
+
 def check_copies(total: float) -> None:
     """Raise BadParams where sums of copies might not fit 64 bits: no sum exceeds that of all.
 
@@ -55,42 +75,46 @@ def in_samples(rows: pa.Table) -> pa.Table:
     Done before rows are sent elsewhere, so that a nucleotype which fills whole repertoires takes
     one row of each batch and sample.
     """
+    more = [name for name in AMINO_ACIDS if name in rows.column_names]
     return _grouped(
-        rows, (*KEYS, "sample"), {"copies": ("copies", "sum"), "place": ("place", "min")}
+        rows, (*KEYS, *more, "sample"), {"copies": ("copies", "sum"), "place": ("place", "min")}
     )
 
 
 def across_individuals(
-    rows: pa.Table, of_sample: NDArray[np.int32], totals: NDArray[np.int64]
+    rows: pa.Table,
+    of_sample: NDArray[np.int32],
+    totals: NDArray[np.int64],
+    keys: Sequence[str] = KEYS,
 ) -> pa.Table:
-    """Return a row for each nucleotype.
+    """Return a row for each receptor.
 
     Parameters
     ----------
-    rows : all rows of these nucleotypes
+    rows : all rows of these receptors
     of_sample : (samples,) individual of each sample
-    totals : (individuals,) copies that each individual has of all nucleotypes
+    totals : (individuals,) copies that each individual has of all receptors
+    keys : columns that are equal in rows of one receptor
 
     Returns
     -------
     Table of the keys, individuals, samples, copies, frequency (mean over the individuals that have
-    it), frequency_sum, place, sorted by place.
+    it), frequency_sum, place, and owners, the individuals in ascending order; sorted by place.
     """
-    per_sample = in_samples(rows)
+    firsts = {"copies": ("copies", "sum"), "place": ("place", "min")}
+    per_sample = _grouped(rows, (*keys, "sample"), firsts)
     owner = of_sample[per_sample["sample"].to_numpy()]
     per_individual = _grouped(
         per_sample.append_column("individual", pa.array(owner)),
-        (*KEYS, "individual"),
-        {"copies": ("copies", "sum"), "place": ("place", "min"), "samples": ("sample", "count")},
+        (*keys, "individual"),
+        firsts | {"samples": ("sample", "count")},
     )
     copies = per_individual["copies"].to_numpy()
     share = copies / np.maximum(totals, 1)[per_individual["individual"].to_numpy()]
     found = _grouped(
         # sorted, so that sums of frequencies do not depend on how rows were split
-        per_individual.append_column("frequency", pa.array(share)).sort_by(
-            [("place", "ascending"), ("individual", "ascending")]
-        ),
-        KEYS,
+        per_individual.append_column("frequency", pa.array(share)).sort_by("individual"),
+        keys,
         {
             "individuals": ("individual", "count"),
             "samples": ("samples", "sum"),
@@ -98,9 +122,29 @@ def across_individuals(
             "frequency": ("frequency", "mean"),
             "frequency_sum": ("frequency", "sum"),
             "place": ("place", "min"),
+            "owners": ("individual", "list"),
         },
     )
     return found.sort_by("place")
+
+
+def variants(rows: pa.Table, keys: Sequence[str]) -> pa.Table:
+    """Return place, variants (nucleotypes) and paths (their sum) of each clonotype, by place.
+
+    Parameters
+    ----------
+    rows : all rows of these clonotypes, with paths
+    keys : columns that are equal in rows of one clonotype
+    """
+    each = _grouped(
+        rows, dict.fromkeys((*KEYS, *keys)), {"place": ("place", "min"), "paths": ("paths", "min")}
+    )
+    found = _grouped(
+        each.sort_by("place"),  # so that sums of paths do not depend on how rows were split
+        keys,
+        {"place": ("place", "min"), "variants": ("place", "count"), "paths": ("paths", "sum")},
+    )
+    return found.sort_by("place").select(["place", "variants", "paths"])
 
 
 def total_copies(
@@ -112,9 +156,10 @@ def total_copies(
     return totals
 
 
-def _grouped(table: pa.Table, keys: Sequence[str], wanted: dict[str, tuple[str, str]]) -> pa.Table:
+def _grouped(table: pa.Table, keys: Iterable[str], wanted: dict[str, tuple[str, str]]) -> pa.Table:
     """Group by keys; `wanted` is new name: (column, aggregate). One thread: groups keep order."""
-    grouped = table.group_by(list(keys), use_threads=False).aggregate(list(wanted.values()))
+    keys = list(keys)
+    grouped = table.group_by(keys, use_threads=False).aggregate(list(wanted.values()))
     columns = {key: grouped[key] for key in keys}
     return pa.table(columns | {name: grouped["_".join(how)] for name, how in wanted.items()})
 

@@ -10,7 +10,6 @@ grow with the rows. Intermediate files take about 60 bytes a row, next to OUT.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -18,8 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import BadParams
@@ -32,15 +29,20 @@ from gangsaw.tasks.formats.atomic import check_target, whole_files
 from gangsaw.tasks.store.stamps import Watch
 from gangsaw.tasks.tcr.sharing.hashing import hashes
 from gangsaw.tasks.tcr.sharing.individuals import Individuals, individuals
+from gangsaw.tasks.tcr.sharing.kinds import NUCLEOTYPE, Receptor, kind_of
 from gangsaw.tasks.tcr.sharing.nucleotypes import (
     across_individuals,
     check_copies,
     in_samples,
     read_rows,
-    sharing_counts,
     total_copies,
+    variants,
+    with_amino_acids,
 )
+from gangsaw.tasks.tcr.sharing.overlaps import PAIRS, Overlap, overlaps, warnings
 from gangsaw.tasks.tcr.sharing.partitions import read_partition, temporary_folder, write_partitions
+from gangsaw.tasks.tcr.sharing.rarefy import Draws, Rarefaction, draws
+from gangsaw.tasks.tcr.sharing.table import SHARED, SharingTally, write_table
 from gangsaw.tasks.tcr.store.counts_store import CountsStore, RowRun, open_all, runs
 
 if TYPE_CHECKING:
@@ -48,10 +50,7 @@ if TYPE_CHECKING:
 
 RUN_ROWS = 1 << 18  # read by one task; 16 of the usual chunks
 PART_ROWS = 1 << 19  # grouped by one task, on average
-GROUP_ROWS = 1 << 16  # of a row group: joins with the counts read few rows too many
 ROW_BYTES = 600  # of memory for each of them, measured: columns, sort keys, groups and copies
-SHARED = 2  # individuals that make a nucleotype "shared"
-METADATA = b"gangsaw"
 SUFFIXES = (".parquet", ".pq")
 
 
@@ -62,30 +61,59 @@ class Shared:
     Attributes
     ----------
     target : the table
+    by : name of the kind of its rows
     stores : addresses, by the numbers of first_store
     rows : of all stores
-    nucleotypes : rows of the table
-    shared : nucleotypes of two individuals or more
+    nucleotypes : rows of the table, of whichever kind
+    shared : those of two individuals or more
     samples, individuals : how many
+    depth : copies that each individual was drawn down to; None where all were taken
     sharing : for k = 1, 2, ... the nucleotypes that exactly k individuals have
+    variants : for the same k the mean number of nucleotypes that make one of them
+    overlaps : pairs of individuals, the PAIRS most distant first
     notes : what a reader should know, one line each
     seconds : wall clock
     """
 
     target: str
+    by: str
     stores: tuple[str, ...]
     rows: int
     nucleotypes: int
     shared: int
     samples: int
     individuals: int
+    depth: int | None
     sharing: dict[int, int] = field(hash=False)
+    variants: dict[int, float] = field(hash=False)
+    overlaps: tuple[Overlap, ...]
     notes: tuple[str, ...]
     seconds: float
+
+    @property
+    def word(self) -> str:
+        """What the rows are: nucleotypes or clonotypes."""
+        return NUCLEOTYPE.word if self.by == NUCLEOTYPE.name else "clonotypes"
 
     def to_dict(self) -> dict[str, object]:
         """Return all figures as JSON holds them."""
         return asdict(self)
+
+
+@dataclass(frozen=True)
+class _CopiesOfRun:
+    """The task over a run of rows before draws: the copies of each individual."""
+
+    stores: tuple[CountsStore, ...]
+    people: Individuals
+    name: str = "share-copies"
+    peak_bytes: int = RUN_ROWS * ROW_BYTES
+
+    def __call__(self, run: RowRun) -> NDArray[np.int64]:
+        store = self.stores[run.store]
+        with naming(run.of(store)):
+            rows = read_rows(store, run, _numbers(store, self.people))
+            return total_copies(rows, _owners(self.people), len(self.people.names))
 
 
 @dataclass(frozen=True)
@@ -96,41 +124,63 @@ class _Spread:
     people: Individuals
     folder: Path
     n_parts: int
+    kind: Receptor = NUCLEOTYPE
+    drawn: Draws | None = None
     name: str = "share-rows"
     peak_bytes: int = 2 * RUN_ROWS * ROW_BYTES  # rows as read, and those written to the parts
 
     def __call__(self, run: RowRun) -> NDArray[np.int64]:
-        """Return (individuals,) copies."""
-        store = self.stores[run.store]
+        """Return (individuals,) copies, and after them the rows that are out of frame."""
+        store, owners = self.stores[run.store], _owners(self.people)
         with naming(run.of(store)):
-            number = {name: i for i, name in enumerate(self.people.samples)}
-            numbers = np.array([number[name] for name in store.names["sample"]], np.int32)
-            found = in_samples(read_rows(store, run, numbers))
-            keys = found["cdr3"].combine_chunks()
-            spread = hashes(keys, found["v"].to_numpy(), found["j"].to_numpy())
+            rows = read_rows(store, run, _numbers(store, self.people))
+            out_of_frame = 0
+            if self.kind.is_translated:
+                n_rows, rows = len(rows), with_amino_acids(rows, store, run)
+                out_of_frame = n_rows - len(rows)
+            if self.drawn is not None:
+                rows = self.drawn.of(rows, owners[rows["sample"].to_numpy()], run.place)
+            found = in_samples(rows)
+            text, *numbers = (found[key] for key in self.kind.keys)
+            spread = hashes(text.combine_chunks(), *(number.to_numpy() for number in numbers))
             part = (spread % np.uint64(self.n_parts)).astype(np.int64)
             write_partitions(self.folder / f"rows-{run.place}", found, part, self.n_parts)
-            owners = np.array(self.people.of_sample, np.int32)
-            return total_copies(found, owners, len(self.people.names))
+            totals = total_copies(found, owners, len(self.people.names))
+            return np.append(totals, out_of_frame)
+
+
+def _numbers(store: CountsStore, people: Individuals) -> NDArray[np.int32]:
+    """Return which of all samples each of a store's samples is."""
+    number = {name: i for i, name in enumerate(people.samples)}
+    return np.array([number[name] for name in store.names["sample"]], np.int32)
+
+
+def _owners(people: Individuals) -> NDArray[np.int32]:
+    return np.array(people.of_sample, np.int32)
 
 
 @dataclass(frozen=True)
 class _AcrossIndividuals:
-    """The task over a part: its nucleotypes, in parts by place."""
+    """The task over a part: its receptors, in parts by place."""
 
     people: Individuals
     totals: tuple[int, ...]
     sources: tuple[Path, ...]
     folder: Path
     n_parts: int
+    kind: Receptor = NUCLEOTYPE
     name: str = "share-groups"
     peak_bytes: int = 2 * PART_ROWS * ROW_BYTES  # the hash spreads evenly, but for rare batches
 
     def __call__(self, part: int) -> None:
-        with naming(f"part {part} of the nucleotypes"):
-            of_sample = np.array(self.people.of_sample, np.int32)
+        with naming(f"part {part} of the {self.kind.word}"):
             totals = np.array(self.totals, np.int64)
-            found = across_individuals(read_partition(self.sources, part), of_sample, totals)
+            rows = read_partition(self.sources, part)
+            found = across_individuals(rows, _owners(self.people), totals, self.kind.keys)
+            if self.kind.is_translated:
+                more = variants(rows, self.kind.keys)  # by place, as the rows found
+                for name in ("variants", "paths"):
+                    found = found.append_column(name, more[name])
             place = found["place"].to_numpy() // PART_ROWS
             write_partitions(self.folder / f"groups-{part}", found, place, self.n_parts)
 
@@ -139,7 +189,9 @@ def share(
     stores: Sequence[str],
     target: str | Path,
     *,
+    by: str = "nt",
     table: str | Path | None = None,
+    rarefy: Rarefaction | None = None,
     client: Client | None = None,
     options: Options | None = None,
     overwrite: bool = False,
@@ -150,13 +202,20 @@ def share(
     Its columns are cdr3, v, j; individuals, samples and copies that have it; frequency, the mean
     over those individuals of its copies / all copies of the individual, and frequency_sum;
     first_store and first_reference, where its first row is (its counts are there); shared, whether
-    two individuals have it. Rows are in the order of their first rows.
+    two individuals have it; owners, the individuals by their places in the metadata of the table.
+    Rows are in the order of their first rows.
+
+    By amino acids the first columns are cdr3_aa, or cdr3_aa and v, and the last ones variants, the
+    nucleotypes that make it, and paths, the sum of all paths to these (rounded to floats).
 
     Parameters
     ----------
     stores : addresses of stores of counts, of the same genes and model
     target : Parquet file; workers must see its folder, which holds the intermediate files
+    by : nt for nucleotypes; aa for the amino acids of the CDR3, aa-v for these and V: rows that are
+        out of frame are left out
     table : file of sample and individual; None makes each sample one
+    rarefy : copies that each individual is drawn down to; None takes all
     client : Dask client; None works in this thread
     options : resources, retries
     overwrite : replace an existing table
@@ -167,7 +226,7 @@ def share(
     BadParams : a store or the table of individuals is not as it should be, or the target exists
     JobFailed : a task failed for good
     """
-    started = time.monotonic()
+    started, kind = time.monotonic(), kind_of(by)
     target = _checked(Path(target), overwrite)
     opened = open_all(stores)
     watch = Watch.of(*opened)
@@ -178,25 +237,71 @@ def share(
     rehearsal.stop(lambda: JobPlan(", ".join(stores), (str(target),), format="Parquet"))
     n_parts = -(-n_rows // PART_ROWS)
     batches = list(runs(opened, RUN_ROWS))
-    meter = Meter(len(batches) + 2 * n_parts, on_progress, started)
+    steps = len(batches) * (1 if rarefy is None else 2) + 2 * n_parts
     with temporary_folder(target) as folder:
-        totals = [0] * len(people.names)
-
-        def add(_: RowRun, found: NDArray[np.int64]) -> None:
-            totals[:] = (a + b for a, b in zip(totals, found.tolist(), strict=True))
-            meter.add(1, 0, 0)
-
-        spread = _Spread(opened, people, folder, n_parts)
+        work = _ShareSteps(client, options, Meter(steps, on_progress, started))
         with watch.held():
-            run(spread, batches, add, client=client, options=options)
+            drawn = None if rarefy is None else work.draws(rarefy, opened, people, batches)
+            spread = _Spread(opened, people, folder, n_parts, kind, drawn)
+            *totals, out_of_frame = work.total(spread, batches, len(people.names) + 1)
         check_copies(sum(totals))
         files = tuple(folder / f"rows-{batch.place}" for batch in batches)
-        group = _AcrossIndividuals(people, tuple(totals), files, folder, n_parts)
-        run(group, range(n_parts), lambda *_: meter.add(1, 0, 0), client=client, options=options)
+        group = _AcrossIndividuals(people, tuple(totals), files, folder, n_parts, kind)
+        work.each(group, range(n_parts))
         groups = [folder / f"groups-{part}" for part in range(n_parts)]
         with whole_files([target], overwrite=overwrite) as (partial,):
-            counts = _write(partial, groups, opened, people, meter)
-    return _summary(target, opened, people, n_rows, counts, started)
+            found = write_table(partial, groups, opened, people, kind, work.meter)
+    summary = _SharingSummary(opened, people, kind, found, None if drawn is None else drawn.depth)
+    return summary.told(target, n_rows, out_of_frame, started)
+
+
+@dataclass(frozen=True)
+class _ShareSteps:
+    """Runs tasks and moves the bar."""
+
+    client: Client | None
+    options: Options | None
+    meter: Meter
+
+    def total(self, task: _Spread | _CopiesOfRun, batches: Sequence[RowRun], n: int) -> list[int]:
+        """Return the sums of what a task returns, n numbers."""
+        totals = [0] * n
+        for found in self.by_place(task, batches).values():
+            totals = [a + b for a, b in zip(totals, found.tolist(), strict=True)]
+        return totals
+
+    def by_place(
+        self, task: _Spread | _CopiesOfRun, batches: Sequence[RowRun]
+    ) -> dict[int, NDArray[np.int64]]:
+        """Return what a task returns by the places of runs."""
+        parts: dict[int, NDArray[np.int64]] = {}
+
+        def add(batch: RowRun, found: NDArray[np.int64]) -> None:
+            parts[batch.place] = found
+            self.meter.add(1, 0, 0)
+
+        run(task, batches, add, client=self.client, options=self.options)
+        return parts
+
+    def each(self, task: _AcrossIndividuals, parts: Sequence[int]) -> None:
+        """Run a task on parts."""
+        run(
+            task,
+            parts,
+            lambda *_: self.meter.add(1, 0, 0),
+            client=self.client,
+            options=self.options,
+        )
+
+    def draws(
+        self,
+        how: Rarefaction,
+        stores: tuple[CountsStore, ...],
+        people: Individuals,
+        batches: Sequence[RowRun],
+    ) -> Draws:
+        """Return how many copies of each individual are drawn from each run."""
+        return draws(how, self.by_place(_CopiesOfRun(stores, people), batches), people.names)
 
 
 def _checked(target: Path, overwrite: bool) -> Path:
@@ -207,86 +312,43 @@ def _checked(target: Path, overwrite: bool) -> Path:
     return target
 
 
-def _write(
-    path: Path,
-    groups: Sequence[Path],
-    stores: Sequence[CountsStore],
-    people: Individuals,
-    meter: Meter,
-) -> NDArray[np.int64]:
-    """Write the table, part by part; return the sharing counts."""
-    counts = np.zeros(len(people.names) + 1, np.int64)
-    writer: pq.ParquetWriter | None = None
-    try:
-        for part in range(len(groups)):
-            found = _finished(read_partition(groups, part).sort_by("place"), stores)
-            if writer is None:
-                schema = found.schema.with_metadata({METADATA: _metadata(stores, people)})
-                writer = pq.ParquetWriter(path, schema, compression="zstd")
-            writer.write_table(found.cast(writer.schema), row_group_size=GROUP_ROWS)
-            some = sharing_counts(found["individuals"])
-            counts[: len(some)] += some
-            meter.add(1, 0, 0)
-    finally:
-        if writer is not None:
-            writer.close()
-    return counts
+@dataclass(frozen=True)
+class _SharingSummary:
+    """What was shared, in figures."""
 
+    stores: Sequence[CountsStore]
+    people: Individuals
+    kind: Receptor
+    tally: SharingTally
+    depth: int | None
 
-def _finished(found: pa.Table, stores: Sequence[CountsStore]) -> pa.Table:
-    """Return rows as the table has them: names of genes, the store and row that come first."""
-    begins = np.cumsum([0, *(store.rows for store in stores)])
-    place = found["place"].to_numpy()
-    store = np.searchsorted(begins, place, "right") - 1
-    people = found["individuals"].to_numpy()
-    columns = {
-        "cdr3": found["cdr3"],
-        "v": _named(found["v"], stores[0].names["v_gene"]),
-        "j": _named(found["j"], stores[0].names["j_gene"]),
-        "individuals": pa.array(people.astype(np.int32)),
-        "samples": found["samples"].cast(pa.int32()),
-        "copies": found["copies"],
-        "frequency": found["frequency"],
-        "frequency_sum": found["frequency_sum"],
-        "first_store": pa.array(store.astype(np.int32)),
-        "first_reference": pa.array(place - begins[store]),
-        "shared": pa.array(people >= SHARED),
-    }
-    return pa.table(columns)
+    def told(self, target: Path, n_rows: int, out_of_frame: int, started: float) -> Shared:
+        """Return the figures."""
+        counts, names = self.tally.counts, self.people.names
+        pairs = overlaps(self.tally.pairs, names)
+        return Shared(
+            target=str(target),
+            by=self.kind.name,
+            stores=tuple(store.address for store in self.stores),
+            rows=n_rows,
+            nucleotypes=int(counts.sum()),
+            shared=int(counts[SHARED:].sum()),
+            samples=len(self.people.samples),
+            individuals=len(names),
+            depth=self.depth,
+            sharing={k: int(n) for k, n in enumerate(counts) if n},
+            variants=self.tally.mean_variants(),
+            overlaps=pairs[:PAIRS],
+            notes=(*self._notes(out_of_frame), *warnings(pairs)),
+            seconds=time.monotonic() - started,
+        )
 
-
-def _named(index: pa.ChunkedArray, names: Sequence[str]) -> pa.ChunkedArray:
-    return pa.array(names, pa.string()).take(index.combine_chunks())
-
-
-def _metadata(stores: Sequence[CountsStore], people: Individuals) -> str:
-    rows = [{"name": Path(store.address).name, "rows": store.rows} for store in stores]
-    return json.dumps({"stores": rows, "individuals": people.names, "samples": people.samples})
-
-
-def _summary(
-    target: Path,
-    stores: Sequence[CountsStore],
-    people: Individuals,
-    n_rows: int,
-    counts: NDArray[np.int64],
-    started: float,
-) -> Shared:
-    shared = int(counts[SHARED:].sum())
-    notes = []
-    if len(people.names) == 1:
-        notes.append("only one individual: nothing can be shared")
-    elif not shared:
-        notes.append("no nucleotype is shared")
-    return Shared(
-        target=str(target),
-        stores=tuple(store.address for store in stores),
-        rows=n_rows,
-        nucleotypes=int(counts.sum()),
-        shared=shared,
-        samples=len(people.samples),
-        individuals=len(people.names),
-        sharing={k: int(n) for k, n in enumerate(counts) if n},
-        notes=tuple(notes),
-        seconds=time.monotonic() - started,
-    )
+    def _notes(self, out_of_frame: int) -> list[str]:
+        notes = []
+        if len(self.people.names) == 1:
+            notes.append("only one individual: nothing can be shared")
+        elif not self.tally.counts[SHARED:].sum():
+            notes.append("no nucleotype is shared" if self.kind is NUCLEOTYPE else "none is shared")
+        if out_of_frame:
+            notes.append(f"{out_of_frame:,} rows out of frame have no amino acids: left out")
+        return notes

@@ -31,7 +31,8 @@ class Group:
     Attributes
     ----------
     n : nucleotypes
-    mean, low, high : with its 95 % confidence interval, by the t distribution; NaN for one value
+    mean, low, high : with its 95 % confidence interval, by the t distribution, as if nucleotypes
+        were independent; NaN for one value
     quantiles : QUANTILES: the smallest values that such a part does not exceed
     zeros : how many values are 0
     """

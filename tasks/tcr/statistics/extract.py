@@ -14,24 +14,32 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as pd
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.failure import naming
 from gangsaw.tasks.tcr.sharing.partitions import read_partition, write_partitions
-from gangsaw.tasks.tcr.sharing.share import METADATA
-from gangsaw.tasks.tcr.statistics.path_columns import COUNT_VARIABLES, PathColumn, read_columns
+from gangsaw.tasks.tcr.sharing.table import METADATA
+from gangsaw.tasks.tcr.statistics.background import Background
 from gangsaw.tasks.tcr.statistics.predictors import read_predictors
 from gangsaw.tasks.tcr.store.counts_store import ROW_DIM, CountsStore, RowRun
+from gangsaw.tasks.tcr.store.path_columns import COUNT_VARIABLES, PathColumn, read_columns
 
 RUN_ROWS = 1 << 15  # of a store; 2 of the usual chunks. Fixed: sums are rounded run by run
 COPIES = 8  # of what a run reads: two variables are held, and one is decoded from its chunks
 KEPT_COPIES = 3  # of what a run keeps, where that is all path counts: as read, sorted, written
+MORE = 12  # numbers of a row beside counts and calls: owners, usage, stratum, texts
+OWNERS, LENGTH, STRATUM, PRODUCTIVE = "owners", "length", "stratum", "productive"
+V_USAGE, J_USAGE = "v_usage", "j_usage"
+LENGTHS = 1 << 10  # lengths of a pair of V and J in `stratum`: no CDR3 that is counted is as long
+STOP = "^(...)*(TAA|TAG|TGA)"  # in the frame of the first nucleotide
 OUTCOMES = ("copies", "frequency", "individuals")
 TEXTS = ("cdr3", "v", "j")
-TAKEN = (*TEXTS, *OUTCOMES, "first_store", "first_reference")
+TAKEN = (*TEXTS, *OUTCOMES, "first_store", "first_reference", OWNERS)
 
 
 @dataclass(frozen=True)
@@ -44,12 +52,16 @@ class Extract:
     shared : table of `share`
     columns : path counts to take
     folder : for the files
+    background : usage of genes
+    texts : whether the files hold cdr3, v and j, too
     """
 
     stores: tuple[CountsStore, ...]
     shared: Path
     columns: tuple[PathColumn, ...]
     folder: Path
+    background: Background
+    texts: bool = False
     name: str = "associate-read"
 
     @property
@@ -59,7 +71,7 @@ class Extract:
             s.shapes[name] for s in self.stores for name in COUNT_VARIABLES if name in s.shapes
         ]
         per_row = max(math.prod(extents.values()) // extents[ROW_DIM] for extents in counts)
-        return RUN_ROWS * 8 * (COPIES * per_row + KEPT_COPIES * len(self.columns))
+        return RUN_ROWS * 8 * (COPIES * per_row + KEPT_COPIES * (MORE + len(self.columns)))
 
     def __call__(self, run: RowRun) -> int:
         """Return the number of nucleotypes whose first reference is in the run."""
@@ -69,12 +81,23 @@ class Extract:
             keep = table["first_reference"].to_numpy() - run.rows.start
             if len(table):
                 _same(table, store, run, keep)
-            columns: dict[str, object] = {name: table[name] for name in OUTCOMES}
-            columns |= read_columns(store, self.columns, run.rows, keep)
-            columns |= read_predictors(store, run.rows, keep)
-            found = pa.table({name: np.ascontiguousarray(c) for name, c in columns.items()})
+            arrays: dict[str, NumpyArray] = {}
+            arrays |= read_columns(store, self.columns, run.rows, keep)
+            arrays |= read_predictors(store, run.rows, keep)
+            arrays |= _lengths(table, store, run.rows, keep)
+            columns = self._taken(table)
+            columns |= {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+            found = pa.table(columns)
             write_partitions(file_of(self.folder, run), found, np.zeros(len(found), np.int64), 1)
             return len(found)
+
+    def _taken(self, table: pa.Table) -> dict[str, object]:
+        names = (*OUTCOMES, *(TEXTS if self.texts else ()))
+        columns: dict[str, object] = {name: table[name] for name in names}
+        columns[OWNERS] = table[OWNERS].cast(pa.list_(pa.int32()))
+        for end, name in (("v", V_USAGE), ("j", J_USAGE)):
+            columns[name] = self.background.log_usage(end, table[end])
+        return columns
 
     def _nucleotypes(self, run: RowRun) -> pa.Table:
         place = pd.field("first_reference")
@@ -83,6 +106,20 @@ class Extract:
             columns=list(TAKEN), filter=wanted & (place < run.rows.stop), use_threads=False
         )
         return found.sort_by("first_reference")
+
+
+def _lengths(
+    table: pa.Table, store: CountsStore, rows: range, keep: NDArray[np.int64]
+) -> dict[str, NumpyArray]:
+    """Return lengths, strata of equal V, J and length, and whether a CDR3 can be translated."""
+    length = pc.utf8_length(table["cdr3"]).to_numpy().astype(np.int64)
+    v, j = (store.index(f"{end}_index", rows)[keep].astype(np.int64) for end in "vj")
+    stops = pc.match_substring_regex(table["cdr3"], STOP).to_numpy()
+    return {
+        LENGTH: length,
+        STRATUM: (v * len(store.names["j_gene"]) + j) * LENGTHS + length,
+        PRODUCTIVE: (length % 3 == 0) & ~stops,
+    }
 
 
 def _same(table: pa.Table, store: CountsStore, run: RowRun, keep: NDArray[np.int64]) -> None:
@@ -109,8 +146,8 @@ def read_file(path: Path, columns: Sequence[str]) -> pa.Table:
     return read_partition([path], 0, columns)
 
 
-def check_table(shared: Path, stores: Sequence[CountsStore]) -> int:
-    """Return how many individuals a table of `share` counts with; 0 where it does not say.
+def check_table(shared: Path, stores: Sequence[CountsStore]) -> tuple[str, ...]:
+    """Return the individuals that a table of `share` counts with; () where it does not say.
 
     Raises
     ------
@@ -120,6 +157,8 @@ def check_table(shared: Path, stores: Sequence[CountsStore]) -> int:
         schema = pq.read_schema(shared)
     except (OSError, pa.ArrowInvalid):
         raise BadParams(f"{shared} is no Parquet table of gangsaw tcr share") from None
+    if "cdr3_aa" in schema.names:
+        raise BadParams(f"{shared} holds amino-acid clonotypes: associate takes nucleotypes")
     if absent := [name for name in TAKEN if name not in schema.names]:
         raise BadParams(f"{shared} was not written by gangsaw tcr share: no column {absent[0]}")
     for name in TAKEN:
@@ -128,27 +167,30 @@ def check_table(shared: Path, stores: Sequence[CountsStore]) -> int:
                 f"{shared} was not written by gangsaw tcr share: its {name} are "
                 f"{schema.field(name).type}"
             )
-    had, n_individuals = _share_metadata(shared, (schema.metadata or {}).get(METADATA, b"{}"))
+    had, individuals = _share_metadata(shared, (schema.metadata or {}).get(METADATA, b"{}"))
     has = [store.rows for store in stores]
     if had and had != has:
         raise BadParams(
             f"{shared} was made from stores of {had} rows, these have {has}: name the same stores"
         )
-    return n_individuals
+    return individuals
 
 
 def _is_kind(kind: pa.DataType, name: str) -> bool:
+    if name == OWNERS:
+        is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind)
+        return bool(is_list and pa.types.is_integer(kind.value_type))
     if name in TEXTS:
         return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
     is_number = pa.types.is_floating if name == "frequency" else pa.types.is_integer
     return bool(is_number(kind))
 
 
-def _share_metadata(shared: Path, metadata: bytes) -> tuple[list[int], int]:
-    """Return the rows of the stores, and how many individuals; another tool drops both."""
+def _share_metadata(shared: Path, metadata: bytes) -> tuple[list[int], tuple[str, ...]]:
+    """Return the rows of the stores, and the individuals; another tool drops both."""
     try:
         stated = json.loads(metadata)
         rows = [each["rows"] for each in stated.get("stores", [])]
-        return rows, len(stated.get("individuals", []))
+        return rows, tuple(map(str, stated.get("individuals", [])))
     except (ValueError, KeyError, TypeError, AttributeError):
         raise BadParams(f"{shared} was not written by gangsaw tcr share: its metadata") from None

@@ -1,7 +1,8 @@
-"""Plots of a repertoire's statistics: path counts by sharing, and N2 length by sharing."""
+"""Plots of a repertoire's statistics: sharing by path count, path counts and N2 by sharing."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.atomic import check_target, whole_files
 from gangsaw.tasks.jobs.figures.colours import ACCENT, INK, SOFT
 from gangsaw.tasks.tcr.statistics.by_sharing import QUANTILES, Group
+from gangsaw.tasks.tcr.statistics.deciles import NO_PATH, Decile
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,9 +20,10 @@ if TYPE_CHECKING:
 
     from gangsaw.tasks.tcr.statistics.associate import Association
 
-NAMES = ("path_counts_by_sharing", "n2_length_by_sharing")
+NAMES = ("sharing_by_path_count", "path_counts_by_sharing", "n2_length_by_sharing")
 FORMATS = ("svg", "png")
 MAX_BOXES = 12  # more would overlap; the rest is in the JSON
+FEW = 3  # values that are drawn one by one: quartiles of so few would be an invention
 BOX = "#dbe4ea"
 
 
@@ -42,7 +45,7 @@ class Style:
 
 
 def write_plots(found: Association, folder: Path, *, overwrite: bool = False) -> list[Path]:
-    """Write both plots as SVG and PNG into a folder, which is made; return the files.
+    """Write all plots as SVG and PNG into a folder, which is made; return the files.
 
     Raises BadParams where a file is there and may not be replaced.
     """
@@ -50,7 +53,7 @@ def write_plots(found: Association, folder: Path, *, overwrite: bool = False) ->
 
     check_folder(folder, overwrite=overwrite)
     folder.mkdir(parents=True, exist_ok=True)
-    figures = (plot_paths(found), plot_n2(found))
+    figures = (plot_deciles(found), plot_paths(found), plot_n2(found))
     targets = [folder / f"{name}.{form}" for name in NAMES for form in FORMATS]
     # neither salt nor date: equal figures are equal files
     plain = rc_context({"svg.hashsalt": "gangsaw"})
@@ -70,6 +73,29 @@ def check_folder(folder: Path, *, overwrite: bool) -> None:
         for name in NAMES:
             for form in FORMATS:
                 check_target(folder / f"{name}.{form}", overwrite=overwrite)
+
+
+def plot_deciles(found: Association) -> Figure:
+    """Return the figure of the share of nucleotypes that is shared, by tenths of path counts."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.6, 4.6), layout="constrained")
+    axes = figure.add_subplot()
+    _draw_shares(axes, found.deciles)
+    axes.set_xticks(range(len(found.deciles)), [_paths_of(each) for each in found.deciles])
+    axes.set_xlabel(f"{_in_words(found.paths)}, from, and below it shared nucleotypes")
+    axes.set_ylabel("nucleotypes that are shared")
+    _dress(axes)
+    axes.tick_params(axis="x", labelsize=7)
+    whole = f"{found.shared:,} of {found.nucleotypes:,} nucleotypes{_of(found)}"
+    _entitle(
+        figure,
+        axes,
+        "Sharing by recombination paths",
+        f"{whole}\ntenths by path count; 95 % intervals by the jackknife over individuals; "
+        "open: none",
+    )
+    return figure
 
 
 def plot_paths(found: Association) -> Figure:
@@ -95,6 +121,32 @@ def _in_words(column: str) -> str:
     return f"{words.get(kind, kind)} ({limits})"
 
 
+def _draw_shares(axes: Axes, groups: Sequence[Decile]) -> None:
+    """Draw shares with their intervals on decades; a share of 0 at the foot, open."""
+    axes.set_yscale("log")
+    has = [(i, each) for i, each in enumerate(groups) if each.shared]
+    sure = [(i, each) for i, each in has if math.isfinite(each.low)]
+    axes.errorbar(
+        [i for i, _ in sure],
+        [each.share for _, each in sure],
+        [[e.share - e.low for _, e in sure], [min(e.high, 1) - e.share for _, e in sure]],
+        fmt="none",
+        color=ACCENT,
+        lw=1.5,
+        capsize=4,
+    )
+    axes.plot([i for i, _ in has], [e.share for _, e in has], "o", color=ACCENT, ms=5)
+    foot = axes.get_ylim()[0]
+    none = [i for i, each in enumerate(groups) if not each.shared]
+    axes.plot(none, [foot] * len(none), "o", color=ACCENT, mfc="none", ms=5, clip_on=False)
+    axes.set_ylim(bottom=foot)
+
+
+def _paths_of(group: Decile) -> str:
+    first = "no path" if group.number == NO_PATH else f"{group.lowest:.2g}".replace("e+0", "e")
+    return f"{first}\n{group.shared:,}"
+
+
 def _figure(found: Association, column: str, look: Style) -> Figure:
     from matplotlib.figure import Figure
 
@@ -102,15 +154,23 @@ def _figure(found: Association, column: str, look: Style) -> Figure:
     shown, rest = groups[:MAX_BOXES], groups[MAX_BOXES:]
     figure = Figure(figsize=(max(6.4, 1.6 + 0.72 * len(shown)), 4.6), layout="constrained")
     axes = figure.add_subplot()
-    _draw_boxes(axes, shown, look)
+    _scale(axes, shown, look)
+    _draw_boxes(axes, shown)
+    _draw_points(axes, shown)
     if look.mean:
         _draw_means(axes, shown)
     _label(axes, shown, look)
     left_out = f"; {sum(g.n for g in rest):,} of more individuals are not drawn" if rest else ""
     note = f"{sum(g.n for g in groups):,} nucleotypes{_of(found)}{left_out}"
-    figure.suptitle(look.title, x=0.01, ha="left", color=INK, fontsize=12)
-    axes.set_title(f"{note}\n{_legend(look)}", fontsize=8, color=INK, loc="left")
+    if look.mean:
+        note += "; intervals take nucleotypes as independent"
+    _entitle(figure, axes, look.title, f"{note}\n{_legend(look)}")
     return figure
+
+
+def _entitle(figure: Figure, axes: Axes, title: str, note: str) -> None:
+    figure.suptitle(title, x=0.01, ha="left", color=INK, fontsize=12)
+    axes.set_title(note, fontsize=8, color=INK, loc="left")
 
 
 def _of(found: Association) -> str:
@@ -119,24 +179,32 @@ def _of(found: Association) -> str:
 
 def _legend(look: Style) -> str:
     whiskers = f"{100 * QUANTILES[0]:.0f} and {100 * QUANTILES[-1]:.0f} %"
-    boxes = f"boxes: median and quartiles; whiskers: {whiskers}"
-    return f"{boxes}; points: mean with 95 % confidence interval" if look.mean else boxes
+    boxes = f"boxes: median, quartiles; whiskers: {whiskers}; rings: values of {FEW} or fewer"
+    return f"{boxes}; points: mean, 95 % interval" if look.mean else boxes
 
 
-def _draw_boxes(axes: Axes, groups: Sequence[Group], look: Style) -> None:
+def _many(groups: Sequence[Group]) -> list[tuple[int, Group]]:
+    return [(i, group) for i, group in enumerate(groups) if group.n > FEW]
+
+
+def _scale(axes: Axes, groups: Sequence[Group], look: Style) -> None:
     has_zero = any(group.quantiles[0] <= 0 for group in groups)
     if look.is_log and has_zero:
         axes.set_yscale("symlog", linthresh=1, linscale=0.5)
     elif look.is_log:
         axes.set_yscale("log")
+
+
+def _draw_boxes(axes: Axes, groups: Sequence[Group]) -> None:
     keys = ("whislo", "q1", "med", "q3", "whishi")
+    many = _many(groups)
     boxes: list[dict[str, float]] = [
-        dict(zip(keys, group.quantiles, strict=True)) for group in groups
+        dict(zip(keys, group.quantiles, strict=True)) for _, group in many
     ]
     line = {"color": INK, "lw": 0.9}
     axes.bxp(
         boxes,
-        positions=range(len(groups)),
+        positions=[i for i, _ in many],
         widths=0.6,
         showfliers=False,
         patch_artist=True,
@@ -147,10 +215,21 @@ def _draw_boxes(axes: Axes, groups: Sequence[Group], look: Style) -> None:
     )
 
 
+def _draw_points(axes: Axes, groups: Sequence[Group]) -> None:
+    """Draw each value of small groups: their quantiles are these values."""
+    points = [
+        (i, value)
+        for i, group in enumerate(groups)
+        if group.n <= FEW
+        for value in sorted(set(group.quantiles))
+    ]
+    places, values = [i for i, _ in points], [value for _, value in points]
+    axes.plot(places, values, "o", color=INK, mfc="none", ms=5, zorder=3)
+
+
 def _draw_means(axes: Axes, groups: Sequence[Group]) -> None:
-    """Draw each mean with its interval; of a single value there is none."""
-    has = [(i, group) for i, group in enumerate(groups) if group.n > 1]
-    one = [(i, group) for i, group in enumerate(groups) if group.n == 1]
+    """Draw the mean of each box with its interval."""
+    has = _many(groups)
     axes.errorbar(
         [i for i, _ in has],
         [group.mean for _, group in has],
@@ -162,25 +241,29 @@ def _draw_means(axes: Axes, groups: Sequence[Group]) -> None:
         capsize=4,
         zorder=3,
     )
-    axes.plot([i for i, _ in one], [g.mean for _, g in one], "o", color=ACCENT, ms=4, zorder=3)
 
 
 def _label(axes: Axes, groups: Sequence[Group], look: Style) -> None:
     ticks = [f"{group.individuals}\n{_short(group.n)}" for group in groups]
+    axes.set_xlim(-0.6, len(groups) - 0.4)
     axes.set_xticks(range(len(groups)), ticks)
     axes.set_xlabel("individuals that have the nucleotype, and below it how many nucleotypes")
     axes.set_ylabel(look.axis)
+    _dress(axes)
+    # room for a median at 0, and none for the part of an interval that no length can have
+    if not look.is_log:
+        axes.set_ylim(bottom=-0.02 * axes.get_ylim()[1])
+    elif axes.get_yscale() == "symlog":
+        axes.set_ylim(bottom=0)
+
+
+def _dress(axes: Axes) -> None:
     axes.grid(axis="y", color=SOFT, lw=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(which="both", labelsize=8)  # a short log axis labels minor ticks
     axes.xaxis.label.set_fontsize(9)
     axes.yaxis.label.set_fontsize(9)
-    # room for a median at 0, and none for the part of an interval that no length can have
-    if not look.is_log:
-        axes.set_ylim(bottom=-0.02 * axes.get_ylim()[1])
-    elif axes.get_yscale() == "symlog":
-        axes.set_ylim(bottom=0)
 
 
 def _short(n: int) -> str:

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.tasks.tcr.model.nucleotides import NUCLEOTIDES
-from gangsaw.tasks.tcr.statistics.path_columns import pairing
 from gangsaw.tasks.tcr.store.counts_store import CountsStore
+from gangsaw.tasks.tcr.store.path_columns import pairing
 
 Calls = NDArray[np.int16]
 ENDS = ("v", "j")

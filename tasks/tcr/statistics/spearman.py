@@ -43,8 +43,10 @@ class Correlation:
     ----------
     paths, outcome : the two columns
     rho : NaN where a column is constant
-    p : two-sided, from t = rho sqrt((n - 2) / (1 - rho^2)) with n - 2 degrees of freedom
+    p : two-sided, from t = rho sqrt((n - 2) / (1 - rho^2)) with n - 2 degrees of freedom; it takes
+        nucleotypes as independent, which those of one individual are not
     n : nucleotypes
+    most : rho if both columns had one order, as near as their ties allow: no rho can be larger
     """
 
     paths: str
@@ -52,6 +54,7 @@ class Correlation:
     rho: float
     p: float
     n: int
+    most: float
 
 
 @dataclass(frozen=True)
@@ -141,6 +144,25 @@ def correlation(total: int, x: ValueCounts, y: ValueCounts) -> tuple[float, floa
     return rho, p_value(rho, x.n)
 
 
+def largest(x: ValueCounts, y: ValueCounts) -> float:
+    """Return the largest rho that two columns with these ties can have; NaN for constants.
+
+    The ranks of both in ascending order are paired: runs of equal ranks of one, cut at the ends of
+    those of the other.
+    """
+    squares = float(sum_of_squares(x)) * float(sum_of_squares(y))
+    if not squares:
+        return math.nan
+    ends_x, ends_y = np.cumsum(x.counts), np.cumsum(y.counts)
+    ends = np.union1d(ends_x, ends_y)
+    lengths = np.diff(ends, prepend=0).astype(float)
+    ranks = (
+        centred_ranks(tally)[np.searchsorted(own, ends)].astype(float)
+        for tally, own in ((x, ends_x), (y, ends_y))
+    )
+    return float(lengths @ np.multiply(*ranks)) / math.sqrt(squares)
+
+
 def p_value(rho: float, n: int) -> float:
     """Return the two-sided P value of a rank correlation; see `P_VALUES`."""
     from scipy.special import stdtr
@@ -169,5 +191,6 @@ def correlations(
     for name, row in zip(columns, totals, strict=True):
         for outcome, total in zip(outcomes, row, strict=True):
             rho, p = correlation(total, tallies[name], tallies[outcome])
-            found.append(Correlation(name, outcome, rho, p, tallies[name].n))
+            most = largest(tallies[name], tallies[outcome])
+            found.append(Correlation(name, outcome, rho, p, tallies[name].n, most))
     return tuple(found)

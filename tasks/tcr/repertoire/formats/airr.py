@@ -19,7 +19,7 @@ AIRR = RepertoireFormat(
         "j": ("j_call",),
         "copies": ("duplicate_count", "umi_count", "consensus_count"),
         "id": ("sequence_id", "clone_id"),
-        "sample": ("repertoire_id",),
+        "sample": ("repertoire_id", "sample_id"),
         "locus": ("locus",),
         "productive": ("productive",),
     },

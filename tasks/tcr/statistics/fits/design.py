@@ -1,18 +1,23 @@
-"""The predictors of a regression: standardised, constant and collinear ones left out and named."""
+"""The design of a regression: standardised, constant and collinear terms left out and named."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from gangsaw.tasks.engine.failure import naming
-from gangsaw.tasks.tcr.statistics.extract import COPIES, RUN_ROWS, read_file
+from gangsaw.tasks.tcr.sharing.table import SHARED
+from gangsaw.tasks.tcr.statistics.extract import COPIES, OWNERS, RUN_ROWS, read_file
+from gangsaw.tasks.tcr.statistics.fits.terms import DEPTH, Term
+from gangsaw.tasks.tcr.statistics.owners import Owners, owners_of
 
 Floats = NDArray[np.float64]
 COLLINEAR = 1e-10  # of a standardised predictor's variance, beyond what the others explain
@@ -21,52 +26,109 @@ SHOWN = 1e-6  # smallest coefficient that is named in such a combination
 
 @dataclass(frozen=True)
 class Design:
-    """Predictors in their order, and what standardises them.
+    """Terms in their order, and what standardises them.
 
     Attributes
     ----------
-    counts : names of path counts, taken as log(1 + count)
-    calls : names of calls
-    centre, scale : (predictors,) mean and standard deviation; () before they are known
+    terms : of the regression
+    log_depths : (individuals,) log10 nucleotypes of each
+    paths : column of a count that rows must have, "" for all rows
+    centre, scale : (terms,) mean and standard deviation; () before they are known
     """
 
-    counts: tuple[str, ...]
-    calls: tuple[str, ...]
+    terms: tuple[Term, ...]
+    log_depths: tuple[float, ...]
+    paths: str = ""
     centre: tuple[float, ...] = ()
     scale: tuple[float, ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
         """What is read."""
-        return (*self.counts, *self.calls)
+        each = (name for term in self.terms for name in term.columns)
+        return tuple(dict.fromkeys([*each, *([self.paths] if self.paths else []), OWNERS]))
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What tables call the predictors."""
-        return (*(f"log1p {name}" for name in self.counts), *self.calls)
+        """What tables call the terms."""
+        return tuple(term.name for term in self.terms)
 
-    def read(self, path: Path) -> tuple[Floats, NDArray[np.bool_]]:
-        """Return (n, predictors) standardised, and (n,) whether each nucleotype is shared."""
-        table = read_file(path, (*self.columns, "individuals"))
-        raw = [
-            np.log1p(table[name].to_numpy()) if name in self.counts else table[name].to_numpy()
-            for name in self.columns
-        ]
-        x = np.array(raw, float).reshape(len(raw), len(table)).T
-        if self.scale:
-            x = (x - np.array(self.centre)) / np.array(self.scale)
-        return np.ascontiguousarray(x), table["individuals"].to_numpy() > 1
+    def read(self, path: Path) -> DesignRows:
+        """Return the rows of a file."""
+        table = read_file(path, self.columns)
+        if self.paths:
+            table = table.filter(pa.array(table[self.paths].to_numpy() > 0))
+        owners = owners_of(table[OWNERS], len(self.log_depths))
+        x = np.zeros((len(table), len(self.terms)))
+        for i, term in enumerate(self.terms):
+            x[:, i] = term.values(table)
+        found = DesignRows(x, owners, self)
+        found.set_depths(x, np.arange(len(table)), found.depths, owners.counts)
+        return found
+
+    def standardised(self, x: Floats) -> Floats:
+        """Return (n, terms) values in deviations from the mean."""
+        if not self.scale:
+            return x
+        found: Floats = (x - np.array(self.centre)) / np.array(self.scale)
+        return found
 
     def without(self, dropped: Collection[int]) -> Design:
-        """Return the design without some of its predictors."""
-        keep = [i for i in range(len(self.columns)) if i not in dropped]
-        names = [self.columns[i] for i in keep]
-        return Design(
-            tuple(name for name in names if name in self.counts),
-            tuple(name for name in names if name in self.calls),
-            tuple(self.centre[i] for i in keep if self.centre),
-            tuple(self.scale[i] for i in keep if self.scale),
+        """Return the design without some of its terms."""
+        keep = [i for i in range(len(self.terms)) if i not in dropped]
+        return replace(
+            self,
+            terms=tuple(self.terms[i] for i in keep),
+            centre=tuple(self.centre[i] for i in keep if self.centre),
+            scale=tuple(self.scale[i] for i in keep if self.scale),
         )
+
+
+@dataclass(frozen=True, eq=False)
+class DesignRows:
+    """Rows of a design.
+
+    Attributes
+    ----------
+    x : (n, terms) as they are
+    owners : of the rows
+    """
+
+    x: Floats
+    owners: Owners
+    design: Design
+
+    @cached_property
+    def depths(self) -> Floats:
+        """(n,) sum over the individuals of a row of log10 of their depth."""
+        logs = np.array(self.design.log_depths)[self.owners.individual]
+        sums = np.bincount(self.owners.row, weights=logs, minlength=len(self.x))
+        return sums.astype(np.float64)
+
+    def set_depths(
+        self, x: Floats, rows: NDArray[np.int64], sums: Floats, counts: NDArray[np.int32]
+    ) -> None:
+        """Write the mean depth of some rows, where it is a term."""
+        for i, term in enumerate(self.design.terms):
+            if term.kind == DEPTH:
+                x[rows, i] = sums / np.maximum(counts, 1)
+
+    def without(self, individual: int | None) -> tuple[Floats, NDArray[np.bool_]]:
+        """Return (n, terms) standardised, and (n,) whether a nucleotype is shared.
+
+        An individual that is left out takes along the nucleotypes that it alone has, and its share
+        of the depth of others.
+        """
+        if individual is None:
+            return self.design.standardised(self.x), self.owners.shared
+        rows, x, counts = self.owners.all(individual), self.x.copy(), self.owners.counts.copy()
+        counts[rows] -= 1
+        left = self.depths[rows] - self.design.log_depths[individual]
+        self.set_depths(x, rows, left, counts[rows])
+        keep = counts > 0
+        if (vanishing := self.owners.vanishing) is not None:
+            keep[rows] &= ~(vanishing[rows] & (counts[rows] == 1))
+        return self.design.standardised(x[keep]), counts[keep] >= SHARED
 
 
 @dataclass(frozen=True)
@@ -75,12 +137,13 @@ class Sums:
 
     Attributes
     ----------
-    n_shared : shared rows
+    n, n_shared : rows, and shared ones
     sums : (predictors,)
     products : (predictors, predictors)
     lowest, highest : (2, predictors) of unshared and of shared rows; infinite where there are none
     """
 
+    n: int
     n_shared: int
     sums: Floats
     products: Floats
@@ -103,11 +166,11 @@ class Moments:
     def __call__(self, path: Path) -> Sums:
         """Return the sums of a file."""
         with naming(path.name), one_blas_thread():
-            x, shared = self.design.read(path)
+            x, shared = self.design.read(path).without(None)
             kinds = (x[~shared], x[shared])
             lowest = np.array([kind.min(axis=0, initial=np.inf) for kind in kinds])
             highest = np.array([kind.max(axis=0, initial=-np.inf) for kind in kinds])
-            return Sums(int(shared.sum()), x.sum(axis=0), x.T @ x, lowest, highest)
+            return Sums(len(x), int(shared.sum()), x.sum(axis=0), x.T @ x, lowest, highest)
 
 
 @contextmanager
@@ -173,6 +236,17 @@ def dependent(covariance: Floats) -> list[tuple[int, Floats]]:
             found.append((i, coefficients))
         else:
             independent.append(i)
+    return found
+
+
+def variance_inflation(covariance: Floats) -> Floats:
+    """Return (predictors,) by what factor the others inflate the variance of each estimate.
+
+    Parameters
+    ----------
+    covariance : (predictors, predictors), of predictors of which none determines another
+    """
+    found: Floats = np.diag(np.linalg.inv(covariance)) * np.diag(covariance)
     return found
 
 

@@ -7,7 +7,9 @@ quadratic form (beta - b)' H (beta - b) / 2, so that the penalised problem
 
 is a LASSO of as many rows as predictors, whose whole path LARS gives. That is why it is done so:
 no further pass over the rows is needed, and the estimate is as efficient as that of the likelihood
-itself. lambda is chosen by their BIC: (beta - b)' H (beta - b) + log(n) * (non-zero coefficients).
+itself. lambda is chosen by their BIC: (beta - b)' H (beta - b) + log(n) * (non-zero coefficients),
+where n is the number of events, the rarer outcome: it, not the number of rows, is what the
+information grows with (Volinsky and Raftery 2000, Biometrics 56:256).
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ def adaptive_lasso(estimate: Floats, information: Floats, n: int) -> Selection:
     ----------
     estimate : (predictors,) maximum-likelihood coefficients without the intercept
     information : (1 + predictors, 1 + predictors) negative Hessian, the intercept first
-    n : rows
+    n : events: rows of the rarer outcome
     """
     h = slopes_only(information)
     root = np.linalg.cholesky(h).T  # root' root = h

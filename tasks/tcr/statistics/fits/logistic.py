@@ -15,11 +15,18 @@ import numpy as np
 
 from gangsaw.tasks.engine.failure import naming
 from gangsaw.tasks.tcr.statistics.extract import COPIES, RUN_ROWS
-from gangsaw.tasks.tcr.statistics.fits.design import Design, Floats, one_blas_thread
+from gangsaw.tasks.tcr.statistics.fits.design import (
+    Design,
+    DesignRows,
+    Floats,
+    exact_total,
+    one_blas_thread,
+)
 
 STEPS = 30
 TOLERANCE = 1e-8  # of the last step, in log odds per standard deviation
 HALVINGS = 10
+FARTHEST = 20.0  # log odds of a step: without an individual no maximum is so far from that of all
 CERTAIN = 1e-8  # a fit with smaller errors of all rows separates them
 
 
@@ -34,28 +41,51 @@ class Curvature:
 
 
 @dataclass(frozen=True)
-class NewtonPass:
-    """The task of one step: likelihood, gradient and X'WX of a file.
+class Point:
+    """Coefficients where the likelihood is looked at.
 
     Attributes
     ----------
-    beta : intercept, then a coefficient of each standardised predictor
+    beta : intercept, then a coefficient of each standardised term
+    left_out : individual without which it is taken; None takes all
     """
 
-    design: Design
     beta: tuple[float, ...]
+    left_out: int | None = None
+
+
+@dataclass(frozen=True)
+class NewtonPass:
+    """The task of one step: likelihood, gradient and X'WX of a file, at some points."""
+
+    design: Design
+    points: tuple[Point, ...]
     name: str = "associate-newton"
 
     @property
     def peak_bytes(self) -> int:
         """What one run needs."""
-        return COPIES * 8 * RUN_ROWS * len(self.beta)
+        return COPIES * 8 * RUN_ROWS * (3 + len(self.design.terms))
 
-    def __call__(self, path: Path) -> Curvature:
+    def __call__(self, path: Path) -> list[Curvature]:
         """Return the sums of a file."""
         with naming(path.name), one_blas_thread():
-            x, shared = self.design.read(path)
-            return curvature(x, shared.astype(float), np.array(self.beta))
+            rows = self.design.read(path)
+            return [self._at(rows, point) for point in self.points]
+
+    def _at(self, rows: DesignRows, point: Point) -> Curvature:
+        x, shared = rows.without(point.left_out)
+        return curvature(x, shared.astype(float), np.array(point.beta))
+
+
+def total(parts: Sequence[Curvature]) -> Curvature:
+    """Return the sums over all files."""
+    return Curvature(
+        float(exact_total([part.value for part in parts])),
+        exact_total([part.gradient for part in parts]),
+        exact_total([part.information for part in parts]),
+        max(part.surest_error for part in parts),
+    )
 
 
 def curvature(x: Floats, y: Floats, beta: Floats) -> Curvature:
@@ -140,6 +170,38 @@ def fit(
     return LogisticFit(
         beta, covariance, here.information, here.value, null, steps, not problem, problem
     )
+
+
+def refit(
+    at: Callable[[tuple[Point, ...]], list[Curvature]], beta: Floats, individuals: int
+) -> Floats:
+    """Maximise the likelihood without each individual in turn, all at once.
+
+    Parameters
+    ----------
+    at : from points to the sums over all rows at each: one pass
+    beta : (1 + terms,) of the fit to all: where each begins
+
+    Returns
+    -------
+    (individuals, 1 + terms) coefficients; NaN where there is no maximum
+    """
+    found = np.tile(beta, (individuals, 1))
+    open_ones = list(range(individuals))
+    for _ in range(STEPS):
+        points = tuple(Point(tuple(found[i].tolist()), i) for i in open_ones)
+        steps = [_step(here) for here in at(points)] if points else []
+        still = []
+        for i, step in zip(open_ones, steps, strict=True):
+            if step is None or np.abs(step).max() > FARTHEST:
+                found[i] = math.nan
+                continue
+            found[i] += step
+            if np.abs(step).max() > TOLERANCE:
+                still.append(i)
+        open_ones = still
+    found[open_ones] = math.nan
+    return found
 
 
 def _step(here: Curvature) -> Floats | None:

@@ -1,13 +1,18 @@
-"""The regression's table: what the fit says of each predictor, and what the LASSO keeps."""
+"""The regression's table: odds ratios with their uncertainty, and what the LASSO keeps."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 
-from gangsaw.tasks.tcr.statistics.fits.design import Design
+from gangsaw.tasks.tcr.statistics.fits.design import Design, Floats
 from gangsaw.tasks.tcr.statistics.fits.lasso import Selection, adaptive_lasso
 from gangsaw.tasks.tcr.statistics.fits.logistic import LogisticFit
+from gangsaw.tasks.tcr.statistics.jackknife import Estimate, false_discovery, jackknife
+
+FEW = 10.0  # events per parameter below which estimates are told to be doubtful
+TOO_FEW = 5.0  # and below which there is no regression (Peduzzi et al. 1996, JCE 49:1373)
+INFLATED = 10.0  # variance inflation that is told
 
 
 @dataclass(frozen=True)
@@ -16,21 +21,35 @@ class Coefficient:
 
     Attributes
     ----------
-    predictor : log1p of a path count, or a call in nucleotides
-    mean, deviation : of the predictor
-    estimate : log odds of being shared per standard deviation
-    error, z, p : standard error, estimate / error, two-sided P by the normal distribution
-    kept : whether the adaptive LASSO keeps it; None where it could not be run
-    lasso : its coefficient there
+    predictor, unit : the term, and what its odds ratio is per
+    mean, deviation : of the term
+    estimate : log odds of being shared per unit
+    error, p : standard error by the jackknife over individuals, and P by the t distribution
+    q : P for many tests, by Benjamini and Hochberg over the rows
+    odds_ratio, low, high : per unit, with a 95 % interval
+    model_error : standard error by the likelihood, which takes nucleotypes as independent
+    vif : factor by which the other terms inflate the estimate's variance
+    heaviest, weight : the individual whose absence changes it most, by its place in the table's
+        list, and its part of the variance
+    kept : whether the adaptive LASSO keeps it; None where it was not run
+    lasso : its log odds per unit there
     """
 
     predictor: str
+    unit: str
     mean: float
     deviation: float
     estimate: float
     error: float
-    z: float
     p: float
+    q: float
+    odds_ratio: float
+    low: float
+    high: float
+    model_error: float
+    vif: float
+    heaviest: int
+    weight: float
     kept: bool | None
     lasso: float | None
 
@@ -42,17 +61,19 @@ class Regression:
     Attributes
     ----------
     nucleotypes, shared : rows, and those of two individuals or more
-    coefficients : a row per predictor
-    intercept : log odds at the mean of all predictors
+    events_per_parameter : rows of the rarer outcome, by the number of terms
+    coefficients : a row per term
+    intercept : log odds at the mean of all terms
     log_likelihood, null_log_likelihood : of the fit and of the intercept alone
     steps : of Newton's method
     converged : whether there is a maximum; where not, notes say why
     penalty : lambda of the LASSO by BIC, or None
-    notes : predictors left out, and what went wrong
+    notes : terms left out, and what went wrong
     """
 
     nucleotypes: int
     shared: int
+    events_per_parameter: float
     coefficients: tuple[Coefficient, ...]
     intercept: float
     log_likelihood: float
@@ -63,46 +84,110 @@ class Regression:
     notes: tuple[str, ...]
 
 
-def regression(
-    design: Design, found: LogisticFit, n: int, n_shared: int, notes: tuple[str, ...]
-) -> Regression:
-    """Return the table of a fit over `n` nucleotypes, of which `n_shared` are shared."""
+@dataclass(frozen=True)
+class Fitted:
+    """What the passes over the rows gave.
+
+    Attributes
+    ----------
+    design : standardised
+    fit : of all individuals
+    replicates : (individuals, 1 + terms) coefficients without each of them
+    vif : (terms,)
+    n, n_shared : rows, and shared ones
+    """
+
+    design: Design
+    fit: LogisticFit
+    replicates: Floats
+    vif: Floats
+    n: int
+    n_shared: int
+
+    @property
+    def events(self) -> int:
+        """Rows of the rarer outcome."""
+        return min(self.n_shared, self.n - self.n_shared)
+
+
+def per_parameter(n: int, n_shared: int, n_terms: int) -> float:
+    """Return rows of the rarer outcome by the number of terms."""
+    return min(n_shared, n - n_shared) / max(n_terms, 1)
+
+
+def regression(found: Fitted, notes: tuple[str, ...], *, lasso: bool) -> Regression:
+    """Return the table of a fit."""
+    fit, names = found.fit, found.design.names
     chosen = None
-    if found.converged and design.names:
-        chosen = adaptive_lasso(found.beta[1:], found.information, n)
-    if found.problem:
-        notes += (f"{found.problem}: no errors and no LASSO, they need the maximum",)
+    if lasso and fit.converged and names:
+        chosen = adaptive_lasso(fit.beta[1:], fit.information, found.events)
+    estimates = [_estimate(found, i) for i in range(len(names))]
+    qs = false_discovery([each.p for each in estimates])
+    rows = zip(estimates, qs, strict=True)
     return Regression(
-        nucleotypes=n,
-        shared=n_shared,
-        coefficients=tuple(_row(design, found, chosen, i) for i in range(len(design.names))),
-        intercept=float(found.beta[0]),
-        log_likelihood=found.log_likelihood,
-        null_log_likelihood=found.null_log_likelihood,
-        steps=found.steps,
-        converged=found.converged,
+        nucleotypes=found.n,
+        shared=found.n_shared,
+        events_per_parameter=per_parameter(found.n, found.n_shared, len(names)),
+        coefficients=tuple(_row(found, chosen, i, *row) for i, row in enumerate(rows)),
+        intercept=float(fit.beta[0]),
+        log_likelihood=fit.log_likelihood,
+        null_log_likelihood=fit.null_log_likelihood,
+        steps=fit.steps,
+        converged=fit.converged,
         penalty=None if chosen is None else chosen.penalty,
-        notes=notes,
+        notes=(*notes, *_doubts(found, lasso)),
     )
 
 
-def _row(design: Design, found: LogisticFit, chosen: Selection | None, i: int) -> Coefficient:
-    estimate, error = float(found.beta[1 + i]), found.error(1 + i)
-    lasso = None if chosen is None else float(chosen.beta[i])
+def _doubts(found: Fitted, lasso: bool) -> list[str]:
+    words = []
+    if found.fit.problem:
+        also = " and no LASSO" if lasso else ""
+        words.append(f"{found.fit.problem}: no errors{also}, they need the maximum")
+    each = per_parameter(found.n, found.n_shared, len(found.design.names))
+    if each < FEW:
+        words.append(
+            f"{each:.1f} events per parameter, fewer than {FEW:.0f}: estimates are doubtful"
+        )
+    for name, factor in zip(found.design.names, found.vif.tolist(), strict=True):
+        if factor > INFLATED:
+            words.append(
+                f"{name}: other terms inflate its variance by {factor:.1f}; do not read it alone"
+            )
+    return words
+
+
+def _estimate(found: Fitted, i: int) -> Estimate:
+    """Return the log odds per unit with their uncertainty."""
+    scale = found.design.scale[i]
+    replicates = (found.replicates[:, 1 + i] / scale).tolist() if found.fit.converged else []
+    return jackknife(float(found.fit.beta[1 + i]) / scale, replicates)
+
+
+def _row(found: Fitted, chosen: Selection | None, i: int, each: Estimate, q: float) -> Coefficient:
+    design, term = found.design, found.design.terms[i]
+    lasso = None if chosen is None else float(chosen.beta[i]) / design.scale[i]
     return Coefficient(
-        predictor=design.names[i],
+        predictor=term.name,
+        unit=term.unit,
         mean=design.centre[i],
         deviation=design.scale[i],
-        estimate=estimate,
-        error=error,
-        z=estimate / error,
-        p=_normal_p(estimate / error),
+        estimate=each.value,
+        error=each.error,
+        p=each.p,
+        q=q,
+        odds_ratio=_exp(each.value),
+        low=_exp(each.low),
+        high=_exp(each.high),
+        model_error=found.fit.error(1 + i) / design.scale[i],
+        vif=float(found.vif[i]),
+        heaviest=each.heaviest,
+        weight=each.weight,
         kept=None if lasso is None else lasso != 0,
         lasso=lasso,
     )
 
 
-def _normal_p(z: float) -> float:
-    from scipy.special import ndtr
-
-    return math.nan if math.isnan(z) else float(2 * ndtr(-abs(z)))
+def _exp(log: float) -> float:
+    """Return odds; infinite where they exceed a float, as of predictors that separate."""
+    return math.inf if log > 700 else math.exp(log)

@@ -57,7 +57,9 @@ def expected(stores: list[Made], owner: dict[str, str]) -> pd.DataFrame:
     ).reset_index()
     found["frequency"] = found["frequency_sum"] / found["individuals"]
     found["shared"] = found["individuals"] >= 2
-    return found
+    people = {name: i for i, name in enumerate(dict.fromkeys(owner[each] for each in SAMPLES))}
+    numbers = grouped["individual"].agg(lambda each: sorted({people[name] for name in each}))
+    return found.assign(owners=numbers.to_numpy())
 
 
 def table_of(path: Path) -> pd.DataFrame:
@@ -65,6 +67,7 @@ def table_of(path: Path) -> pd.DataFrame:
 
 
 def assert_same(found: pd.DataFrame, wanted: pd.DataFrame) -> None:
+    assert [each.tolist() for each in found.pop("owners")] == wanted["owners"].tolist()
     pd.testing.assert_frame_equal(
         found, wanted[found.columns], check_dtype=False, rtol=1e-12, atol=0
     )
@@ -100,6 +103,27 @@ def test_a_table_joins_samples(stores: list[Made], tmp_path: Path) -> None:
     found = share(addresses, tmp_path / "a.parquet", table=tmp_path / "donors.csv")
     assert_same(table_of(tmp_path / "a.parquet"), expected(stores, owner))
     assert (found.samples, found.individuals) == (4, 2)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        ("#file_name", "sample_id", "age", "donor"),  # VDJtools
+        ("repertoire_id", "sample_id", "sex", "subject_id"),  # AIRR, samples named by the second
+        ("sample_id", "repertoire_id", "sex", "subject_id"),  # and by the first
+    ],
+)
+def test_tables_of_metadata_are_read(
+    stores: list[Made], tmp_path: Path, header: tuple[str, ...]
+) -> None:
+    owner = {"ann": "A", "ben": "B", "cem": "A", "dee": "A"}
+    lines = [f"{sample}_x.tsv\t{sample}\t30\t{name}" for sample, name in owner.items()]
+    if header[0] == "sample_id":
+        lines = [f"{sample}\tx\t30\t{name}" for sample, name in owner.items()]
+    (tmp_path / "metadata.txt").write_text("\n".join(["\t".join(header), *lines]))
+    addresses = [str(made.path) for made in stores]
+    share(addresses, tmp_path / "a.parquet", table=tmp_path / "metadata.txt")
+    assert_same(table_of(tmp_path / "a.parquet"), expected(stores, owner))
 
 
 def test_the_file_is_the_same_however_rows_are_cut(
@@ -204,7 +228,7 @@ def test_stores_that_do_not_go_together_are_refused(
     ("text", "match"),
     [
         ("sample\tindividual\nann\tA\nben\tB\n", "no individual for sample 'cem' and 1 more"),
-        ("sample,donor\nann,A\n", "has no column 'individual'"),
+        ("sample,owner\nann,A\n", "has no column 'individual', nor subject_id"),
         ("sample,individual\nann,A\nann,B\n", "line 3: sample 'ann' belongs to two individuals"),
         ("sample,individual\nann\n", "line 2: no individual"),
         ("", "has no column 'sample'"),

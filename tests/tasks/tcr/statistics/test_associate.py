@@ -12,16 +12,20 @@ import pyarrow.parquet as pq
 import pytest
 import statsmodels.api as sm
 import xarray as xr
-from helpers import clusters
+from helpers import clusters, tcr_oracle
 from helpers.command_line import CommandLine
 from helpers.tcr_associations import ROWS, SAMPLES, run, shared_store, table_of
 from helpers.tcr_stores import Made, write_counts
 from scipy import stats
+from sklearn.metrics import roc_auc_score
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.outliers_influence import variance_inflation_factor
 
 from gangsaw.codecs.core.errors import GangsawError
 from gangsaw.tasks.tcr.sharing.share import share
-from gangsaw.tasks.tcr.statistics import associate as module
+from gangsaw.tasks.tcr.statistics import extract, passes
 from gangsaw.tasks.tcr.statistics.associate import Association, associate
+from gangsaw.tasks.tcr.statistics.auc import Auc
 from gangsaw.tasks.tcr.statistics.by_sharing import QUANTILES
 
 
@@ -35,7 +39,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 def found(made: Made) -> Association:
     """All statistics, over many small runs of rows."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "RUN_ROWS", 200)
+        patch.setattr(extract, "RUN_ROWS", 200)
         return run(made, nu=(0, 2), pi=())
 
 
@@ -101,51 +105,136 @@ def test_correlations_equal_scipy(found: Association, frame: pd.DataFrame) -> No
         assert each.n == len(frame)
 
 
-def test_the_regression_equals_statsmodels(found: Association, frame: pd.DataFrame) -> None:
-    regression = found.regression
-    assert regression is not None
-    assert regression.converged
-    names = [each.predictor for each in regression.coefficients]
-    raw = pd.DataFrame({n: predictor(frame, n) for n in names})
-    standard = (raw - raw.mean()) / raw.std(ddof=0)
-    model = sm.Logit(frame["individuals"] > 1, sm.add_constant(standard))
-    wanted = model.fit(disp=0, method="newton", tol=1e-14)
-    for name, each in zip(names, regression.coefficients, strict=True):
+@pytest.fixture(scope="module")
+def whole(made: Made) -> pd.DataFrame:
+    """A row per nucleotype, from all rows."""
+    return tcr_oracle.nucleotypes(made)
+
+
+@pytest.fixture(scope="module")
+def without(made: Made) -> list[pd.DataFrame]:
+    """The same, without each individual."""
+    return [tcr_oracle.nucleotypes(made, without=i) for i in range(len(SAMPLES))]
+
+
+def logit(found: pd.DataFrame, whole: pd.DataFrame) -> Any:
+    terms = sm.add_constant(tcr_oracle.design(found, whole))
+    return sm.Logit(found["shared"], terms).fit(disp=0, method="newton", tol=1e-9, maxiter=99)
+
+
+def test_odds_equal_statsmodels_without_each_individual(
+    found: Association, whole: pd.DataFrame, without: list[pd.DataFrame]
+) -> None:
+    odds, wanted = found.odds, logit(whole, whole)
+    assert odds is not None
+    assert odds.converged
+    names = [each.predictor for each in odds.coefficients]
+    assert names == list(wanted.params.index[1:])
+    again = [logit(each, whole).params for each in without]
+    errors = tcr_oracle.jackknife_error(again)[1:]
+    x = tcr_oracle.design(whole, whole)
+    for i, each in enumerate(odds.coefficients):
+        name = each.predictor
         assert each.estimate == pytest.approx(wanted.params[name], rel=1e-8, abs=1e-10)
-        assert each.error == pytest.approx(wanted.bse[name], rel=1e-8)
-        assert each.p == pytest.approx(wanted.pvalues[name], rel=1e-6)
-        assert each.mean == pytest.approx(raw[name].mean(), rel=1e-12)
-        assert each.deviation == pytest.approx(raw[name].std(ddof=0), rel=1e-12)
-    assert regression.intercept == pytest.approx(wanted.params["const"], rel=1e-8)
-    assert regression.log_likelihood == pytest.approx(wanted.llf, rel=1e-12)
-    n, n_shared = len(frame), sum(frame["individuals"] > 1)
-    assert (regression.nucleotypes, regression.shared) == (n, n_shared)
-    null = n_shared * math.log(n_shared / n) + (n - n_shared) * math.log(1 - n_shared / n)
-    assert regression.null_log_likelihood == pytest.approx(null, rel=1e-12)
+        assert each.model_error == pytest.approx(wanted.bse[name], rel=1e-8)
+        assert each.error == pytest.approx(errors[i], rel=1e-6)
+        assert each.p == pytest.approx(2 * stats.t.sf(abs(each.estimate / each.error), 4))
+        low, high = stats.t.interval(0.95, 4, each.estimate, each.error)
+        assert (each.low, each.high) == pytest.approx((math.exp(low), math.exp(high)))
+        assert each.odds_ratio == pytest.approx(math.exp(each.estimate))
+        vif = variance_inflation_factor(sm.add_constant(x).to_numpy(), i + 1)
+        assert each.vif == pytest.approx(vif, rel=1e-8)
+    qs = multipletests([each.p for each in odds.coefficients], method="fdr_bh")[1]
+    assert [each.q for each in odds.coefficients] == pytest.approx(qs.tolist())
+    assert odds.log_likelihood == pytest.approx(wanted.llf, rel=1e-12)
+    assert odds.null_log_likelihood == pytest.approx(wanted.llnull, rel=1e-10)
+    n_shared = int(whole["shared"].sum())
+    events = min(n_shared, len(whole) - n_shared)
+    assert odds.events_per_parameter == events / len(names)
 
 
-def predictor(frame: pd.DataFrame, name: str) -> Any:
-    if name.startswith("log1p "):
-        return np.log1p(frame[name.removeprefix("log1p ")])
-    return frame[name]
+def by_column(found: Association, column: str, within: str = "") -> Auc:
+    (auc,) = (each for each in found.aucs if (each.column, each.within) == (column, within))
+    return auc
 
 
-def test_predictors_are_all_there_but_those_that_others_determine(found: Association) -> None:
-    assert found.regression is not None
-    names = [each.predictor for each in found.regression.coefficients]
-    notes = " ".join(found.regression.notes)
-    assert names[:4] == [
-        "log1p full TRBD1*01 nu=2 pi=1",
-        "log1p full TRBD2*01 nu=2 pi=1",
-        "log1p zero_length_d TRBD1*01 nu=2 pi=1",
-        "log1p no_d nu=2 pi=1",
-    ]
-    # the lengths of N1 and N2 are the sums of their nucleotides in these stores
-    assert "n1_g left out: it is +1 n1 -1 n1_a -1 n1_t -1 n1_c (and a constant)" in notes
-    assert "n2_g left out: it is +1 n2 -1 n2_a -1 n2_t -1 n2_c (and a constant)" in notes
-    assert {"v_erosion", "v_p", "j_erosion", "j_p", "d_match", "n1", "n2_c", "ndn"} < set(names)
-    assert not {"n1_g", "n2_g"} & set(names)
-    assert len(found.regression.notes) == 2
+def test_areas_equal_scikit_learn_without_each_individual(
+    found: Association, whole: pd.DataFrame, without: list[pd.DataFrame]
+) -> None:
+    for name, sign, column in (("all nu=2 pi=1", 1, "total"), ("shortness", -1, "length")):
+        auc = by_column(found, name)
+        assert auc.auc == pytest.approx(roc_auc_score(whole["shared"], sign * whole[column]))
+        again = [roc_auc_score(each["shared"], sign * each[column]) for each in without]
+        assert auc.error == pytest.approx(tcr_oracle.jackknife_error(again))
+        assert auc.p == pytest.approx(2 * stats.t.sf(abs(auc.auc - 0.5) / auc.error, 4))
+    qs = multipletests([each.p for each in found.aucs], method="fdr_bh")[1]
+    assert [each.q for each in found.aucs] == pytest.approx(qs.tolist())
+
+
+def within(found: pd.DataFrame, strata: list[str]) -> float:
+    """Compare every pair of one stratum."""
+    larger = pairs = 0.0
+    for _, own in found.groupby(strata):
+        one, other = own.loc[own["shared"], "total"], own.loc[~own["shared"], "total"]
+        differences = np.subtract.outer(one.to_numpy(float), other.to_numpy(float))
+        larger += (differences > 0).sum() + (differences == 0).sum() / 2
+        pairs += differences.size
+    return larger / pairs
+
+
+def test_areas_within_strata_equal_all_pairs(
+    found: Association, whole: pd.DataFrame, without: list[pd.DataFrame]
+) -> None:
+    for name, strata in (
+        ("equal length", ["length"]),
+        ("equal V, J and length", ["v", "j", "length"]),
+    ):
+        auc = by_column(found, "all nu=2 pi=1", name)
+        assert auc.auc == pytest.approx(within(whole, strata))
+        again = [within(each, strata) for each in without]
+        assert auc.error == pytest.approx(tcr_oracle.jackknife_error(again))
+
+
+def test_deciles_equal_a_group_by(
+    found: Association, whole: pd.DataFrame, without: list[pd.DataFrame]
+) -> None:
+    for each in found.deciles:
+        shares = [
+            t.loc[t["total"].between(each.lowest, each.highest), "shared"].mean()
+            for t in (whole, *without)
+        ]
+        assert each.share == pytest.approx(shares[0])
+        error = tcr_oracle.jackknife_error(np.log(shares[1:]))
+        interval = stats.t.interval(0.95, 4, math.log(shares[0]), error)
+        assert (each.low, each.high) == pytest.approx(tuple(np.exp(interval)))
+    assert sum(each.nucleotypes for each in found.deciles) == len(whole)
+    assert sum(each.shared for each in found.deciles) == whole["shared"].sum()
+    sizes = [each.nucleotypes for each in found.deciles if each.number]
+    assert max(sizes) - min(sizes) < 10
+
+
+def test_differences_equal_means(found: Association, frame: pd.DataFrame) -> None:
+    shared = frame["individuals"] > 1
+    shares = {f"share of {x} in n2": frame[f"n2_{x.lower()}"] / frame["n2"] for x in "ATCG"}
+    for each in found.differences:
+        if "share" in each.call and "in n2" not in each.call:
+            continue
+        column = shares.get(each.call, frame.get(each.call))
+        assert each.mean_shared == pytest.approx(column[shared].mean())
+        assert each.mean_unshared == pytest.approx(column[~shared].mean())
+        assert each.difference == pytest.approx(each.mean_shared - each.mean_unshared)
+        assert (each.shared, each.unshared) == (column[shared].count(), column[~shared].count())
+        assert each.low < each.difference < each.high
+    calls = {each.call for each in found.differences}
+    assert {"v_erosion", "n2", "share of C in n2", "ndn"} < calls
+    assert "n2_c" not in calls
+
+
+def test_ties_cap_rho(found: Association, frame: pd.DataFrame) -> None:
+    for each in found.correlations:
+        x, y = (np.sort(stats.rankdata(frame[name])) for name in (each.paths, each.outcome))
+        assert each.most == pytest.approx(np.corrcoef(x, y)[0, 1], rel=1e-9)
+        assert each.rho <= each.most + 1e-12
 
 
 def test_figures_by_sharing(found: Association, frame: pd.DataFrame) -> None:
@@ -172,7 +261,7 @@ def test_the_chunks_of_a_store_change_no_bit(made: Made, tmp_path: Path) -> None
     other = write_counts(tmp_path / "counts.zarr", ROWS, SAMPLES, chunk=333)
     share([str(other.path)], table_of(other))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "RUN_ROWS", 500)
+        patch.setattr(extract, "RUN_ROWS", 500)
         assert figures(run(made)) == figures(run(other))
 
 
@@ -180,19 +269,20 @@ def test_runs_and_groups_of_columns_change_no_correlation(
     made: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = run(made)
-    monkeypatch.setattr(module, "RUN_ROWS", 97)
-    monkeypatch.setattr(module, "TALLY_BYTES", 1)
+    monkeypatch.setattr(extract, "RUN_ROWS", 97)
+    monkeypatch.setattr(passes, "TALLY_BYTES", 1)
     parts = run(made)
-    assert parts.correlations == whole.correlations
-    assert whole.regression is not None
-    assert parts.regression is not None
-    for a, b in zip(whole.regression.coefficients, parts.regression.coefficients, strict=True):
-        assert (a.predictor, a.kept) == (b.predictor, b.kept)
-        assert (a.estimate, a.error) == pytest.approx((b.estimate, b.error), rel=1e-9, abs=1e-12)
+    assert (parts.correlations, parts.aucs) == (whole.correlations, whole.aucs)
+    assert (parts.deciles, parts.differences) == (whole.deciles, whole.differences)
+    assert whole.odds is not None
+    assert parts.odds is not None
+    for a, b in zip(whole.odds.coefficients, parts.odds.coefficients, strict=True):
+        assert a.predictor == b.predictor
+        assert (a.estimate, a.error) == pytest.approx((b.estimate, b.error), rel=1e-7, abs=1e-10)
 
 
 def test_on_workers(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "RUN_ROWS", 400)
+    monkeypatch.setattr(extract, "RUN_ROWS", 400)
     here = run(made)
     told: list[tuple[str, Any]] = []
 
@@ -224,8 +314,12 @@ def test_the_command(made: Made, tmp_path: Path, gangsaw: CommandLine) -> None:
     command = ("tcr", "associate", made.path, table_of(made))
     out = gangsaw.ok(*command).out
     assert "Spearman" in out
-    assert "keeps" in out or "drops" in out
+    assert "odds of being shared, adjusted" in out
+    assert "kept by the LASSO" not in out
+    assert all(len(line) <= 80 for line in out.splitlines() if "shared.parquet" not in line)
     figures = gangsaw.ok(*command, "--nu", "0,2", "--pi", "all", "--json").figures
     assert len({each["paths"] for each in figures["correlations"]}) == 2 * 2 * 6 + 2 * 2
-    assert figures["regression"]["converged"]
+    assert figures["odds"]["converged"]
+    assert figures["lasso"] is None
+    assert [each["number"] for each in figures["deciles"]] == list(range(1, 11))
     assert "--nu must be all or numbers" in gangsaw(*command, "--nu", "x").failed(2)

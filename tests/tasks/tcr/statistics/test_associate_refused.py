@@ -13,7 +13,7 @@ from helpers.tcr_associations import ROWS, SAMPLES, run, shared_store, table_of
 from helpers.tcr_stores import Made, write_counts
 
 from gangsaw.codecs.core.errors import GangsawError
-from gangsaw.tasks.tcr.sharing.share import METADATA
+from gangsaw.tasks.tcr.sharing.table import METADATA
 from gangsaw.tasks.tcr.statistics.associate import associate
 
 
@@ -44,7 +44,7 @@ def test_bad_tables_are_refused(made: Made, tmp_path: Path) -> None:
     more = frame.tail(7).assign(first_store=1)
     pd.concat([frame, more]).to_parquet(tmp_path / "d.parquet")
     refused("has 7 nucleotypes that these stores have not", counts, tmp_path / "d.parquet")
-    frame.iloc[:0].to_parquet(tmp_path / "c.parquet")
+    pq.write_table(pq.read_table(table).slice(0, 0), tmp_path / "c.parquet")
     refused("holds no nucleotype of these stores", counts, tmp_path / "c.parquet")
     other = write_counts(tmp_path / "other.zarr", ROWS.iloc[:100], SAMPLES)
     refused(r"was made from stores of \[1500\] rows, these have \[100\]", [str(other.path)], table)
@@ -57,6 +57,7 @@ def test_bad_tables_are_refused(made: Made, tmp_path: Path) -> None:
         ({"individuals": "two"}, "its individuals are (large_)?string"),
         ({"copies": math.nan}, "its copies are double"),
         ({"cdr3": 1}, "its cdr3 are int64"),
+        ({"owners": 1}, "its owners are int64"),
     ],
 )
 def test_a_table_of_other_types_is_refused(
@@ -79,8 +80,9 @@ def test_a_table_that_went_through_other_tools_serves(made: Made, tmp_path: Path
     frame.sample(frac=1, random_state=1).to_parquet(tmp_path / "a.parquet")
     found = associate([str(made.path)], tmp_path / "a.parquet")
     wanted = run(made)
-    assert found.individuals == 0
-    assert (found.correlations, found.regression) == (wanted.correlations, wanted.regression)
+    assert found.individuals == wanted.individuals == 5
+    assert (found.correlations, found.odds) == (wanted.correlations, wanted.odds)
+    assert (found.aucs, found.deciles) == (wanted.aucs, wanted.deciles)
 
 
 def test_bad_limits_are_refused(made: Made) -> None:

@@ -14,12 +14,13 @@ from helpers.tcr_stores import repertoires, write_counts
 
 from gangsaw.tasks.tcr.sharing import share as sharing
 from gangsaw.tasks.tcr.sharing.individuals import Individuals, individuals
-from gangsaw.tasks.tcr.statistics import by_sharing, extract, spearman
+from gangsaw.tasks.tcr.statistics import background, by_sharing, extract, spearman
 from gangsaw.tasks.tcr.statistics.fits import design, logistic
-from gangsaw.tasks.tcr.statistics.path_columns import path_columns
+from gangsaw.tasks.tcr.statistics.fits import terms as terms_of
 from gangsaw.tasks.tcr.statistics.predictors import predictor_names
 from gangsaw.tasks.tcr.statistics.tally import ValueCounts
 from gangsaw.tasks.tcr.store.counts_store import CountsStore, open_all, runs
+from gangsaw.tasks.tcr.store.path_columns import path_columns
 
 ROWS = 20_000  # so that what does not grow with rows is little
 SAMPLES = ("ann", "ben", "cem")
@@ -81,14 +82,19 @@ def test_associate(
     columns = path_columns(stores[0], limits, limits)
     counts, calls = tuple(column.name for column in columns), predictor_names(stores[0])
     file = extract.file_of(tmp_path, run)
-    predictors = design.Design(counts, calls)
+    around = background.background(table, len(SAMPLES))
+    terms = terms_of.adjusted(counts[0], 1.0, 1.0, zeros=True)
+    plain = tuple(terms_of.Term(name, "", name) for name in calls)
+    predictors = design.Design((*terms, *plain), around.log_depths)
+    beta = (0.0,) * (1 + len(predictors.names))
+    points = tuple(logistic.Point(beta, i) for i in (None, 0, 1))
     named = (*counts, *extract.OUTCOMES)
     for task, batch in (
-        (extract.Extract(stores, table, columns, tmp_path), run),
+        (extract.Extract(stores, table, columns, tmp_path, around, texts=True), run),
         (tallied := spearman.TallyColumns(named), file),
         (by_sharing.TallyGroups((counts[0], *calls)), file),
         (design.Moments(predictors), file),
-        (logistic.NewtonPass(predictors, (0.0,) * (1 + len(predictors.names))), file),
+        (logistic.NewtonPass(predictors, points), file),
     ):
         assert peak(task, batch) < task.peak_bytes + PLAIN, task.name
     for name, found in tallied(file).items():

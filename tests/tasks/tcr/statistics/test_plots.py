@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -17,9 +18,18 @@ from matplotlib.figure import Figure
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.tcr.sharing.share import share
-from gangsaw.tasks.tcr.statistics.associate import CAUTION, Association
-from gangsaw.tasks.tcr.statistics.by_sharing import Group
-from gangsaw.tasks.tcr.statistics.plots import MAX_BOXES, NAMES, plot_n2, plot_paths, write_plots
+from gangsaw.tasks.tcr.statistics.associate import Association
+from gangsaw.tasks.tcr.statistics.by_sharing import QUANTILES, Group
+from gangsaw.tasks.tcr.statistics.deciles import Decile
+from gangsaw.tasks.tcr.statistics.plots import (
+    FEW,
+    MAX_BOXES,
+    NAMES,
+    plot_deciles,
+    plot_n2,
+    plot_paths,
+    write_plots,
+)
 
 
 def grouped(column: str, k: int, n: int, quantiles: Sequence[float]) -> Group:
@@ -38,7 +48,38 @@ def found(n_groups: int = 5, *, lowest: float = 100, n2: str = "n2") -> Associat
     lengths = [
         grouped(n2, k, n, (0, 0, 3 - k / 2, 4, 9)) for k, n in zip(people, counts, strict=True)
     ]
-    return Association(("a.zarr",), "t", sum(counts), n_groups, (), None, (*paths, *lengths), (), 1)
+    return Association(
+        stores=("a.zarr",),
+        table="t",
+        nucleotypes=sum(counts),
+        shared=sum(counts[1:]),
+        individuals=n_groups,
+        without_path=0,
+        paths="all nu=10 pi=4",
+        aucs=(),
+        deciles=tenths(has_none=lowest == 0),
+        odds=None,
+        differences=(),
+        correlations=(),
+        generation=None,
+        lasso=None,
+        by_sharing=(*paths, *lengths),
+        notes=(),
+        seconds=1,
+    )
+
+
+def tenths(*, has_none: bool) -> tuple[Decile, ...]:
+    """One without an interval, one without anything shared."""
+    found = []
+    for k in range(0 if has_none else 1, 11):
+        share = 0.0 if k == 2 else 2**k / 2e4
+        half = math.nan if k in (2, 3) else 2.0
+        n = int(share * 20_000)
+        found.append(
+            Decile(k, 10**k, 2 * 10**k, 20_000, n, share, share / half, min(1, share * half))
+        )
+    return tuple(found)
 
 
 def assert_within(figure: Figure) -> Axes:
@@ -60,6 +101,7 @@ def assert_within(figure: Figure) -> Axes:
 
 @pytest.mark.parametrize("n_groups", [1, 2, 5, MAX_BOXES, 30])
 def test_nothing_is_cut_off(n_groups: int) -> None:
+    assert_within(plot_deciles(found(n_groups, lowest=0)))
     for figure in (plot_paths(found(n_groups)), plot_n2(found(n_groups))):
         axes = assert_within(figure)
         assert len(axes.get_xticklabels()) == min(n_groups, MAX_BOXES)
@@ -94,12 +136,48 @@ def test_a_count_of_zero_has_its_place() -> None:
 
 def test_means_are_drawn_with_their_intervals() -> None:
     axes = assert_within(plot_n2(found()))
-    points = [line for line in axes.lines if line.get_marker() == "o"]
-    heights = sorted(float(y) for line in points for y in np.atleast_1d(line.get_ydata()))
-    wanted = sorted(g.mean for g in found().by_sharing if g.column == "n2")
-    np.testing.assert_allclose(heights, wanted)
-    assert "95 % confidence interval" in axes.get_title(loc="left")
+    points = heights(axes, "none", is_ring=False)
+    wanted = sorted(g.mean for g in found().by_sharing if g.column == "n2" and g.n > FEW)
+    np.testing.assert_allclose(points, wanted)
+    assert len(points) == 4
+    assert "mean, 95 % interval" in axes.get_title(loc="left")
     assert axes.get_ylabel() == "N2 length, nt"
+
+
+def heights(axes: Axes, face: str, *, is_ring: bool) -> list[float]:
+    """Return where the points are that are rings, or that are not."""
+    points = [
+        line
+        for line in axes.lines
+        if line.get_marker() == "o" and (line.get_markerfacecolor() == face) == is_ring
+    ]
+    return sorted(float(y) for line in points for y in np.atleast_1d(line.get_ydata()))
+
+
+def test_few_values_are_points_and_no_boxes() -> None:
+    """Of one to three values the quantiles are these values; a box of them would be none."""
+    values = {1: (7.0,), 2: (2.0, 9.0), 3: (1.0, 4.0, 6.0)}
+    groups = [grouped("n2", 1, 50, (0, 1, 2, 3, 4))]
+    for n, own in values.items():
+        quantiles = np.quantile(own, QUANTILES, method="inverted_cdf")
+        groups.append(grouped("n2", n + 1, n, quantiles.tolist()))
+    whole = found(1)
+    axes = assert_within(plot_n2(replace(whole, by_sharing=(whole.by_sharing[0], *groups))))
+    assert heights(axes, "none", is_ring=True) == sorted(v for own in values.values() for v in own)
+    assert len(axes.patches) == 1
+    assert heights(axes, "none", is_ring=False) == [2]
+
+
+def test_shares_are_drawn_with_their_intervals() -> None:
+    axes = assert_within(plot_deciles(found(lowest=0)))
+    assert axes.get_yscale() == "log"
+    labels = [label.get_text() for label in axes.get_xticklabels()]
+    assert labels[0].startswith("no path\n")
+    assert len(labels) == 11
+    drawn = heights(axes, "none", is_ring=False)
+    wanted = sorted(each.share for each in tenths(has_none=True) if each.shared)
+    np.testing.assert_allclose(drawn, wanted)
+    assert heights(axes, "none", is_ring=True) == [axes.get_ylim()[0]]
 
 
 def test_a_chain_without_d_has_one_junction() -> None:
@@ -135,17 +213,6 @@ def test_the_command_writes_them(tmp_path: Path, gangsaw: CommandLine) -> None:
     share([str(made.path)], tmp_path / "a.parquet")
     command = ("tcr", "associate", made.path, tmp_path / "a.parquet", "--plots", tmp_path / "plots")
     gangsaw.ok(*command)
-    assert len(list((tmp_path / "plots").iterdir())) == 4
+    assert len(list((tmp_path / "plots").iterdir())) == 6
     assert "exists" in gangsaw(*command).failed(2), "before hours of work, not after"
     gangsaw.ok(*command, "--overwrite")
-
-
-def test_the_command_says_what_it_is_not_for(tmp_path: Path, gangsaw: CommandLine) -> None:
-    samples = ("ann", "ben", "cem")
-    made = write_counts(tmp_path / "a.zarr", repertoires(1, 600, samples, pool=400), samples)
-    share([str(made.path)], tmp_path / "a.parquet")
-    command = ("tcr", "associate", made.path, tmp_path / "a.parquet")
-    first, *others = gangsaw.ok(*command).out.splitlines()
-    assert first == f"caution: {CAUTION}"
-    assert not any("contain each other" in line for line in others)
-    assert CAUTION in gangsaw.ok(*command, "--json").figures["notes"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +14,7 @@ from gangsaw.codecs.core.errors import BadParams, GangsawError
 from gangsaw.tasks.tcr.store.counts_store import CountsStore
 
 Counts = NDArray[np.uint64]
+ALLELE = re.compile(r"\*\d+")
 ALL, ZERO, NO_D, DP1 = "all", "zero_length_d", "no_d", "dp1"
 BY_D = {"full": "paths_full", ZERO: "paths_zero_length_d"}
 COUNT_VARIABLES = (*BY_D.values(), "paths_no_d", "dp1_paths")
@@ -24,8 +26,8 @@ class PathColumn:
 
     Attributes
     ----------
-    kind : "all" (full of every D that pairs with the J, and no_d), "full", "zero_length_d", "no_d",
-        or "dp1" (summed over total n = 0..nu)
+    kind : "all" (full of every D gene that pairs with the J, of its alleles the one with the most,
+        and no_d), "full", "zero_length_d", "no_d", or "dp1" (summed over total n = 0..nu)
     d : D gene or pair of them; "" where there is none
     nu : most n-nucleotides
     pi : longest palindrome; None for DP-1, which counts no sweep
@@ -94,6 +96,17 @@ def d_names(store: CountsStore, variable: str) -> tuple[str, ...]:
     return next((store.names[dim] for dim in ("d_gene", "d_pair") if dim in dims), ())
 
 
+def largest_total(store: CountsStore) -> PathColumn:
+    """Return the count of all ways at the largest limits, of DP-1 where there is no other."""
+    columns = path_columns(store, None, None)
+    return next(column for kind in (ALL, NO_D, DP1) for column in columns if column.kind == kind)
+
+
+def _genes_of(name: str) -> str:
+    """Return a D gene, or a pair of them, without alleles."""
+    return ALLELE.sub("", name)
+
+
 def read_columns(
     store: CountsStore, columns: Sequence[PathColumn], rows: range, keep: NDArray[np.int64]
 ) -> dict[str, Counts]:
@@ -136,14 +149,22 @@ class _Reader:
         return exact_sum(of_d[self.keep, : column.nu + 1].T, self.store)
 
     def all(self, column: PathColumn) -> Counts:
-        """Sum over the ways to choose D: only those that pair with the J."""
+        """Sum over the ways to choose D: only those that pair with the J.
+
+        Alleles of one gene differ in a nucleotide or two, so most paths of one are paths of the
+        other: of several the one with the most paths stands for the gene.
+        """
+        parts: dict[str, Counts] = {"": self.no_d(column)}
+        for i, name in enumerate(d_names(self.store, BY_D["full"])):
+            gene, own = _genes_of(name), self._paired(i, column)
+            parts[gene] = np.maximum(parts[gene], own) if gene in parts else own
+        return exact_sum(list(parts.values()), self.store)
+
+    def _paired(self, i: int, column: PathColumn) -> Counts:
         full = BY_D["full"]
-        parts = [self.no_d(column)]
-        for i in range(len(d_names(self.store, full))):
-            # two D genes in a row, of a delta chain, all pair
-            pairs = self.pairs[:, i] if "d_gene" in self.store.shapes[full] else True
-            parts.append(np.where(pairs, self._of_d(full, i, column), np.uint64(0)))
-        return exact_sum(parts, self.store)
+        # two D genes in a row, of a delta chain, all pair
+        pairs = self.pairs[:, i] if "d_gene" in self.store.shapes[full] else True
+        return np.where(pairs, self._of_d(full, i, column), np.uint64(0))
 
     @cached_property
     def pairs(self) -> NDArray[np.bool_]:

@@ -1,0 +1,1 @@
+"""Probabilities of generation, by olga."""

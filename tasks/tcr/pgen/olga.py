@@ -1,0 +1,166 @@
+"""Probabilities that recombination makes a CDR3 with its V and J, by the models of olga.
+
+Sethna et al. 2019, Bioinformatics 35:2974. Paths are counted without any probability of an event;
+this is the null that weighs each by a model that was learned from out-of-frame sequences. The
+package does some hundred nucleotypes a second and core.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Protocol
+from warnings import catch_warnings, simplefilter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangsaw.codecs.core.extras import extras_named
+from gangsaw.tasks.tcr.germline.olga import model_folder
+
+Place = tuple[int | None, int | None]
+CYS, PHE_TRP = (None, 3), (-3, None)  # where the anchor codons lie in olga's gene parts
+OUT_OF_FRAME = "out of frame: olga takes whole codons"
+LETTERS = "has other letters than A, C, G and T"
+NO_GENE = "olga's model lacks its V or J"
+IMPOSSIBLE = "olga's model cannot make it"
+
+
+@dataclass(frozen=True)
+class PgenModel:
+    """A model of olga; it travels with batches and is loaded where it is needed.
+
+    Attributes
+    ----------
+    folder : of the model
+    """
+
+    folder: str
+
+    @property
+    def name(self) -> str:
+        """Of the model, such as human_T_beta."""
+        return Path(self.folder).name
+
+
+@dataclass(frozen=True)
+class PgenBatch:
+    """Nucleotypes: CDR3 without the anchor codons, and genes, with alleles or without."""
+
+    cdr3: tuple[str, ...]
+    v: tuple[str, ...]
+    j: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class PgenTask:
+    """The task over a batch of nucleotypes."""
+
+    model: PgenModel
+    name: str = "associate-pgen"
+    peak_bytes: int = 1 << 27  # what olga holds
+
+    def __call__(self, batch: PgenBatch) -> tuple[NDArray[np.float64], Counter[str]]:
+        """Return (n,) probabilities, NaN with the reasons of these."""
+        return pgens(batch, self.model)
+
+
+def pgen_model(locus: str, species: str | None) -> PgenModel:
+    """Return the model of a locus; raise BadParams where olga has none."""
+    return PgenModel(str(model_folder(locus, species)))
+
+
+def pgens(batch: PgenBatch, model: PgenModel) -> tuple[NDArray[np.float64], Counter[str]]:
+    """Return (n,) probabilities of nucleotypes, given neither V nor J: both are part of them.
+
+    NaN where there is none; the second result says why, and how often.
+    """
+    loaded = _loaded(model.folder)
+    found, reasons = np.full(len(batch.cdr3), math.nan), Counter[str]()
+    for i, row in enumerate(zip(batch.cdr3, batch.v, batch.j, strict=True)):
+        value, reason = loaded.pgen(*row)
+        found[i] = value
+        if reason:
+            reasons[reason] += 1
+    return found, reasons
+
+
+class _Olga(Protocol):
+    """What is asked of olga's objects."""
+
+    def compute_CDR3_pgen(self, symbols: str, v: list[int], j: list[int]) -> float:  # noqa: N802
+        """Return the probability of a CDR3 in olga's symbols of codons."""
+
+
+@dataclass(frozen=True)
+class _Loaded:
+    """A model, and its genes.
+
+    Attributes
+    ----------
+    model : of olga
+    v, j : gene -> indices of its alleles that have an anchor, and the codon of Cys or Phe/Trp
+    """
+
+    model: _Olga
+    v: dict[str, tuple[list[int], str]]
+    j: dict[str, tuple[list[int], str]]
+
+    def pgen(self, cdr3: str, v: str, j: str) -> tuple[float, str]:
+        """Return the probability, or NaN and why."""
+        if len(cdr3) % 3:
+            return math.nan, OUT_OF_FRAME
+        if set(cdr3) - set("ACGT"):
+            return math.nan, LETTERS
+        if (of_v := _of(self.v, v)) is None or (of_j := _of(self.j, j)) is None:
+            return math.nan, NO_GENE
+        (v_mask, cys), (j_mask, phe) = of_v, of_j
+        found = self.model.compute_CDR3_pgen(_symbols(cys + cdr3 + phe), v_mask, j_mask)
+        return (float(found), "") if found > 0 else (math.nan, IMPOSSIBLE)
+
+
+def _symbols(text: str) -> str:
+    from olga.utils import nt2codon_rep
+
+    return str(nt2codon_rep(text))
+
+
+def _of(genes: dict[str, tuple[list[int], str]], name: str) -> tuple[list[int], str] | None:
+    """Return the alleles of a call: those of its gene, where the model lacks the allele."""
+    return genes.get(name) or genes.get(name.partition("*")[0])
+
+
+@lru_cache(maxsize=4)
+def _loaded(folder: str) -> _Loaded:
+    with extras_named():
+        from olga import generation_probability as probability
+        from olga import load_model as models
+    path = Path(folder)
+    has_d = path.name.endswith(("_T_beta", "_B_heavy"))
+    kind = "VDJ" if has_d else "VJ"
+    genes, model = (
+        getattr(models, f"GenomicData{kind}")(),
+        getattr(models, f"GenerativeModel{kind}")(),
+    )
+    anchors = [str(path / f"{x}_gene_CDR3_anchors.csv") for x in "VJ"]
+    with catch_warnings():
+        simplefilter("ignore", ResourceWarning)  # olga leaves files open
+        genes.load_igor_genomic_data(str(path / "model_params.txt"), *anchors)
+        model.load_and_process_igor_model(str(path / "model_marginals.txt"))
+    found = getattr(probability, f"GenerationProbability{kind}")(model, genes)
+    return _Loaded(found, _by_name(genes.genV, CYS), _by_name(genes.genJ, PHE_TRP))
+
+
+def _by_name(genes: Sequence[Sequence[str]], anchor: Place) -> dict[str, tuple[list[int], str]]:
+    """Return alleles by themselves, and all of a gene by its name."""
+    found: dict[str, tuple[list[int], str]] = {}
+    for i, (name, part, *_) in enumerate(genes):
+        names = (name, name.partition("*")[0]) if part else ()
+        for key in dict.fromkeys(names):
+            indices, _ = found.setdefault(key, ([], part[anchor[0] : anchor[1]]))
+            indices.append(i)
+    return found

@@ -1,0 +1,95 @@
+"""How many nucleotypes are shared, by tenths of their path counts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangsaw.tasks.tcr.statistics.jackknife import jackknife
+from gangsaw.tasks.tcr.statistics.owners import Numbers, Owners
+
+PARTS = 10
+NO_PATH = 0  # number of the group without a path; the tenths are 1 to PARTS
+
+
+@dataclass(frozen=True)
+class Decile:
+    """Nucleotypes of about as many paths.
+
+    Attributes
+    ----------
+    number : 1 to 10, or 0 for those without a path; equal counts are in one
+    lowest, highest : path counts
+    nucleotypes, shared : how many
+    share : of them that is shared
+    low, high : 95 % interval, from the jackknife of its logarithm; NaN where an individual's
+        absence leaves none
+    """
+
+    number: int
+    lowest: int
+    highest: int
+    nucleotypes: int
+    shared: int
+    share: float
+    low: float
+    high: float
+
+
+def deciles(paths: Numbers, owners: Owners) -> tuple[Decile, ...]:
+    """Return the groups that hold nucleotypes, by number.
+
+    Parameters
+    ----------
+    paths : (n,) counts
+    """
+    number = numbers(paths)
+    rows = (
+        number[found(individual)]
+        for found in (owners.lost, owners.demoted)
+        for individual in range(owners.individuals)
+    )
+    counts = [np.bincount(own, minlength=PARTS + 1) for own in rows]
+    lost, demoted = np.array(counts).reshape(2, owners.individuals, PARTS + 1)
+    return tuple(_groups(paths, number, owners.shared, lost, demoted))
+
+
+def numbers(paths: Numbers) -> NDArray[np.int64]:
+    """Return (n,) the group of each count: equal ones are never parted."""
+    found = np.zeros(len(paths), np.int64)
+    has = paths > 0
+    if has.any():
+        own = np.sort(paths[has])
+        # each value belongs to the tenth that its middle rank lies in
+        middle = (np.searchsorted(own, paths[has]) + np.searchsorted(own, paths[has], "right")) / 2
+        found[has] = np.minimum((PARTS * middle / len(own)).astype(np.int64), PARTS - 1) + 1
+    return found
+
+
+def _groups(
+    paths: Numbers,
+    number: NDArray[np.int64],
+    shared: NDArray[np.bool_],
+    lost: NDArray[np.int64],
+    demoted: NDArray[np.int64],
+) -> Iterator[Decile]:
+    for i in np.unique(number).tolist():
+        own = number == i
+        n, n_shared = int(own.sum()), int(shared[own].sum())
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = np.log((n_shared - demoted[:, i]) / (n - lost[:, i]))
+        found = jackknife(math.log(n_shared / n) if n_shared else -math.inf, logs.tolist())
+        yield Decile(
+            i,
+            int(paths[own].min()),
+            int(paths[own].max()),
+            n,
+            n_shared,
+            n_shared / n,
+            math.exp(found.low),
+            math.exp(found.high),
+        )

@@ -1,0 +1,100 @@
+"""What differs between shared nucleotypes and others: means, with their uncertainty."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gangsaw.tasks.tcr.model.nucleotides import NUCLEOTIDES
+from gangsaw.tasks.tcr.statistics.jackknife import false_discovery, jackknife
+from gangsaw.tasks.tcr.statistics.owners import Numbers, Owners
+
+JUNCTIONS = ("n1", "n2", "ndn")
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A call's mean over shared nucleotypes, less that over the others.
+
+    Attributes
+    ----------
+    call : in nucleotides; "share of A in n2" is over nucleotypes that have an N2
+    shared, unshared : nucleotypes
+    mean_shared, mean_unshared : of the call
+    difference, error, low, high, p : with a 95 % interval, and P against 0
+    q : P for many tests, by Benjamini and Hochberg over all calls
+    """
+
+    call: str
+    shared: int
+    unshared: int
+    mean_shared: float
+    mean_unshared: float
+    difference: float
+    error: float
+    low: float
+    high: float
+    p: float
+    q: float
+
+
+def with_shares(calls: Mapping[str, Numbers]) -> dict[str, Numbers]:
+    """Return calls with shares of nucleotides in place of their numbers; NaN where none is there.
+
+    The number of A in an N2 falls with its length: shares show whether its composition changes.
+    """
+    found = {name: np.asarray(values, float) for name, values in calls.items()}
+    for junction in JUNCTIONS:
+        for nucleotide in NUCLEOTIDES if junction in found else "":
+            length, part = found[junction], found.pop(f"{junction}_{nucleotide.lower()}")
+            none = np.full(len(length), math.nan)
+            share = np.divide(part, length, out=none, where=length > 0)
+            found[f"share of {nucleotide} in {junction}"] = share
+    return found
+
+
+def differences(calls: Mapping[str, Numbers], owners: Owners) -> tuple[Difference, ...]:
+    """Return the differences of all calls; NaN values are left out."""
+    found = [_difference(name, values, owners) for name, values in with_shares(calls).items()]
+    qs = false_discovery([each.p for each in found])
+    return tuple(replace(each, q=q) for each, q in zip(found, qs, strict=True))
+
+
+def _difference(name: str, values: Numbers, owners: Owners) -> Difference:
+    there = np.isfinite(values)
+    values = np.where(there, values, 0)
+    shared = owners.shared
+    # (2, 2): sum and number of the shared, and of the others
+    base = np.array([[values[k].sum(), there[k].sum()] for k in (shared, ~shared)], float)
+
+    def sums(rows: Numbers) -> Numbers:
+        return np.array([values[rows].sum(), there[rows].sum()])
+
+    replicates = []
+    for individual in range(owners.individuals):
+        demoted, lost = sums(owners.demoted(individual)), sums(owners.lost(individual))
+        replicates.append(_gap(base + np.array([-demoted, demoted - lost])))
+    found = jackknife(_gap(base), replicates)
+    (n_shared, n_unshared), means = base[:, 1].astype(int).tolist(), _means(base)
+    return Difference(
+        name,
+        n_shared,
+        n_unshared,
+        *means,
+        *(found.value, found.error, found.low, found.high, found.p),
+        q=math.nan,
+    )
+
+
+def _means(sums: Numbers) -> tuple[float, float]:
+    total, n = sums.T
+    shared, unshared = np.divide(total, n, out=np.full(2, math.nan), where=n > 0).tolist()
+    return shared, unshared
+
+
+def _gap(sums: Numbers) -> float:
+    shared, unshared = _means(sums)
+    return shared - unshared

@@ -1,0 +1,104 @@
+"""Uncertainty over individuals: the jackknife that leaves out one at a time.
+
+Nucleotypes of one individual are not independent draws, so the sample is the individuals. Whether a
+nucleotype is shared is a property of pairs of them, which makes an estimate a U-statistic of
+individuals; for these the delete-one jackknife is consistent (Arvesen 1969, Ann. Math. Stat.
+40:2076). A bootstrap is not: one that is drawn twice would share all its nucleotypes with itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+HEAVY = 0.5  # of the variance by one individual: told
+FEWEST = 3  # individuals: of two, each left alone shares nothing
+LEVEL = 0.95
+HOW = (
+    "errors by the jackknife over individuals, intervals and P by the t distribution with "
+    "individuals - 1 degrees of freedom"
+)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """An estimate with its uncertainty; NaN where there is none.
+
+    Attributes
+    ----------
+    value : from all individuals
+    error : its standard error by the jackknife
+    low, high : 95 % confidence interval
+    p : two-sided, of the null hypothesis
+    heaviest : the individual whose absence changes the estimate most; -1 where there is no error
+    weight : its part of the variance
+    """
+
+    value: float
+    error: float
+    low: float
+    high: float
+    p: float
+    heaviest: int = -1
+    weight: float = math.nan
+
+
+def jackknife(value: float, replicates: Sequence[float], null: float = 0.0) -> Estimate:
+    """Return an estimate with its uncertainty.
+
+    Parameters
+    ----------
+    value : from all individuals
+    replicates : without each of them
+    null : the value of the null hypothesis
+    """
+    n, spread = len(replicates), np.asarray(replicates, float)
+    if n < FEWEST or not np.isfinite(spread).all() or not math.isfinite(value):
+        return Estimate(value, math.nan, math.nan, math.nan, math.nan)
+    squares = (spread - spread.mean()) ** 2
+    error = math.sqrt((n - 1) / n * float(squares.sum()))
+    if not error:
+        return Estimate(value, 0.0, value, value, math.nan)
+    half = _t_quantile(n - 1) * error
+    return Estimate(
+        value,
+        error,
+        value - half,
+        value + half,
+        _p((value - null) / error, n - 1),
+        int(squares.argmax()),
+        float(squares.max() / squares.sum()),
+    )
+
+
+def clipped(found: Estimate, low: float, high: float) -> Estimate:
+    """Return an estimate whose interval keeps within bounds."""
+    if math.isnan(found.error):
+        return found
+    return replace(found, low=max(found.low, low), high=min(found.high, high))
+
+
+def false_discovery(ps: Sequence[float]) -> tuple[float, ...]:
+    """Return q values of P values by Benjamini and Hochberg; NaN where there is no P."""
+    from scipy.stats import false_discovery_control
+
+    found = np.asarray(ps, float)
+    there = np.isfinite(found)
+    if there.any():
+        found[there] = false_discovery_control(found[there])
+    return tuple(found.tolist())
+
+
+def _t_quantile(degrees: int) -> float:
+    from scipy.special import stdtrit
+
+    return float(stdtrit(degrees, (1 + LEVEL) / 2))
+
+
+def _p(t: float, degrees: int) -> float:
+    from scipy.special import stdtr
+
+    return float(2 * stdtr(degrees, -abs(t)))

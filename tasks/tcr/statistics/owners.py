@@ -1,0 +1,89 @@
+"""Which individuals have each nucleotype, and what becomes of nucleotypes without one of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from gangsaw.tasks.tcr.sharing.table import SHARED
+
+Rows = NDArray[np.int64]
+Numbers = NDArray[np.int64] | NDArray[np.float64]  # of whichever width
+
+
+@dataclass(frozen=True, eq=False)
+class Owners:
+    """The individuals of nucleotypes.
+
+    Attributes
+    ----------
+    individual, row : (pairs,) an individual, and a nucleotype that it has; by nucleotype
+    counts : (n,) individuals that have each nucleotype
+    individuals : how many there are
+    vanishing : (n,) which are not there once they are not shared; None for none. Of a sample that
+        takes more of the shared ones than of others, these would be too many among the others
+    """
+
+    individual: NDArray[np.int32]
+    row: Rows
+    counts: NDArray[np.int32]
+    individuals: int
+    vanishing: NDArray[np.bool_] | None = None
+
+    @property
+    def shared(self) -> NDArray[np.bool_]:
+        """(n,) whether two individuals or more have it."""
+        found: NDArray[np.bool_] = self.counts >= SHARED
+        return found
+
+    def lost(self, individual: int) -> Rows:
+        """Return the nucleotypes that no other individual has: without it they are not there."""
+        return self._of(individual, 1)
+
+    def demoted(self, individual: int) -> Rows:
+        """Return those that one other individual has: without it they are not shared."""
+        return self._of(individual, SHARED)
+
+    def joining(self, individual: int) -> Rows:
+        """Return those of `demoted` that are then among the others."""
+        rows = self.demoted(individual)
+        return rows if self.vanishing is None else rows[~self.vanishing[rows]]
+
+    def only(self, rows: Rows) -> Owners:
+        """Return the owners of some nucleotypes, in ascending order."""
+        number = np.full(len(self.counts), -1)
+        number[rows] = np.arange(len(rows))
+        kept = number[self.row] >= 0
+        return Owners(
+            self.individual[kept], number[self.row[kept]], self.counts[rows], self.individuals
+        )
+
+    def all(self, individual: int) -> Rows:
+        """Return all that an individual has."""
+        return self._by_individual[self._ends[individual] : self._ends[individual + 1]]
+
+    def _of(self, individual: int, count: int) -> Rows:
+        rows = self.all(individual)
+        found: Rows = rows[self.counts[rows] == count]
+        return found
+
+    @cached_property
+    def _by_individual(self) -> Rows:
+        return self.row[np.argsort(self.individual, kind="stable")]
+
+    @cached_property
+    def _ends(self) -> NDArray[np.int64]:
+        found = np.bincount(self.individual, minlength=self.individuals)
+        return np.concatenate([[0], np.cumsum(found)])
+
+
+def owners_of(lists: pa.ChunkedArray, individuals: int) -> Owners:
+    """Return the owners of a column of lists of individuals."""
+    lists = lists.combine_chunks()
+    counts = np.diff(lists.offsets.to_numpy()).astype(np.int32)
+    flat = lists.flatten().to_numpy().astype(np.int32)
+    return Owners(flat, np.repeat(np.arange(len(counts)), counts), counts, individuals)

@@ -1,0 +1,183 @@
+"""The passes over the files of `associate`, and what they share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.engine.progress import Meter, OnProgress
+from gangsaw.tasks.engine.window import Options, run
+from gangsaw.tasks.engine.work import Task
+from gangsaw.tasks.tcr.statistics import extract
+from gangsaw.tasks.tcr.statistics.background import Background
+from gangsaw.tasks.tcr.statistics.by_sharing import Group, Groups, TallyGroups, groups
+from gangsaw.tasks.tcr.statistics.extract import OUTCOMES, OWNERS, Extract, file_of, read_file
+from gangsaw.tasks.tcr.statistics.owners import Numbers, Owners, owners_of
+from gangsaw.tasks.tcr.statistics.spearman import (
+    Correlation,
+    RankProducts,
+    TallyColumns,
+    added,
+    check_rows,
+    correlations,
+    write_ranks,
+)
+from gangsaw.tasks.tcr.statistics.tally import Ns, ValueCounts, Values
+from gangsaw.tasks.tcr.store.counts_store import CountsStore, runs
+from gangsaw.tasks.tcr.store.path_columns import PathColumn
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+BatchT = TypeVar("BatchT")
+ResultT = TypeVar("ResultT")
+Bars = Callable[[str], OnProgress]  # from the title of some passes to their description
+TALLY_BYTES = 1 << 30  # for the tallies of the columns that are ranked at once
+ENTRY_BYTES = 48  # of a distinct value, while tallies are merged
+
+
+@dataclass
+class Passes:
+    """The passes, each a task over all files.
+
+    Attributes
+    ----------
+    stores, table : of counts, and of `share`
+    columns : path counts
+    background : of the table
+    folder : for files
+    client, options, bars : as `associate` has them
+    """
+
+    stores: tuple[CountsStore, ...]
+    table: Path
+    columns: tuple[PathColumn, ...]
+    background: Background
+    folder: Path
+    client: Client | None
+    options: Options | None
+    bars: Bars | None
+
+    def __post_init__(self) -> None:
+        """Name the files."""
+        self.batches = list(runs(self.stores, extract.RUN_ROWS))
+        self.files = [file_of(self.folder, batch) for batch in self.batches]
+        self.meter = Meter(0, None)
+
+    @contextmanager
+    def phase(self, title: str, passes: int) -> Iterator[None]:
+        """Show some passes in one bar; Newton's method may take fewer."""
+        total = passes * len(self.batches)
+        self.meter = Meter(total, None if self.bars is None else self.bars(title))
+        yield
+        self.meter.add(total - self.meter.progress.done, 0, 0)
+
+    def extract(self, *, texts: bool) -> int:
+        """Write the files; return how many nucleotypes they hold."""
+        task = Extract(self.stores, self.table, self.columns, self.folder, self.background, texts)
+        with self.phase("read", 1):
+            found = self.all(task, self.batches)
+        if not (n := sum(found)):
+            raise BadParams(f"{self.table} holds no nucleotype of these stores")
+        if more := pq.read_metadata(self.table).num_rows - n:
+            raise BadParams(
+                f"{self.table} has {more} nucleotypes that these stores have not: name all stores "
+                "that it was made from, in its order"
+            )
+        return n
+
+    def column(self, name: str) -> Numbers:
+        """Return (n,) a column of all files, in their order."""
+        parts = [read_file(path, [name])[name].to_numpy() for path in self.files]
+        found: Numbers = np.concatenate(parts)
+        return found
+
+    def texts(self, name: str) -> pa.ChunkedArray:
+        """Return (n,) a column of texts of all files, in their order."""
+        return pa.concat_tables([read_file(path, [name]) for path in self.files])[name]
+
+    def owners(self) -> Owners:
+        """Return the owners of all nucleotypes, in the order of the files."""
+        tables = pa.concat_tables([read_file(path, [OWNERS]) for path in self.files])
+        return owners_of(tables[OWNERS], self.background.individuals)
+
+    def correlate(self, n: int) -> tuple[Correlation, ...]:
+        """Return all correlations, some columns at a time."""
+        check_rows(n)
+        at_once = max(1, TALLY_BYTES // (ENTRY_BYTES * n))
+        names = [column.name for column in self.columns]
+        parts = [tuple(names[i : i + at_once]) for i in range(0, len(names), at_once)]
+        found: list[Correlation] = []
+        with self.phase("rank", 1 + 2 * len(parts)):
+            outcomes = self._tallies(OUTCOMES)
+            for own in parts:
+                tallies = outcomes | self._tallies(own)
+                task = RankProducts(own, OUTCOMES, self.folder)
+                totals = added(self.all(task, self.files))
+                found += correlations(own, OUTCOMES, totals, tallies)
+        return tuple(found)
+
+    def _tallies(self, names: Sequence[str]) -> dict[str, ValueCounts]:
+        """Tally columns, and write the ranks that follow."""
+        tallies = {name: ValueCounts() for name in names}
+
+        def add(some: dict[str, tuple[Values, Ns]]) -> None:
+            for name, tally in some.items():
+                tallies[name].add(*tally)
+
+        self._run(TallyColumns(tuple(names)), self.files, add)
+        for name, of_all in tallies.items():
+            write_ranks(self.folder, name, of_all)
+        return tallies
+
+    def group(self, names: tuple[str, ...]) -> tuple[Group, ...]:
+        """Return the figures of the plots, of some columns."""
+        tallies: dict[tuple[str, int], ValueCounts] = {}
+
+        def add(some: Groups) -> None:
+            for key, tally in some.items():
+                tallies.setdefault(key, ValueCounts()).add(*tally)
+
+        with self.phase("group", 1):
+            self._run(TallyGroups(names), self.files, add)
+        return groups(names, tallies)
+
+    def all(self, task: Task[BatchT, ResultT], batches: Sequence[BatchT]) -> list[ResultT]:
+        """Run a task on all batches; return the results in the order of their arrival."""
+        found: list[ResultT] = []
+        self._run(task, batches, found.append)
+        return found
+
+    def by_batch(self, task: Task[BatchT, ResultT], batches: Sequence[BatchT]) -> list[ResultT]:
+        """Run a task on all batches; return the results in their order."""
+        found: dict[int, ResultT] = {}
+        numbers = {id(batch): i for i, batch in enumerate(batches)}
+        run(
+            task,
+            batches,
+            lambda batch, result: found.update({numbers[id(batch)]: result}),
+            client=self.client,
+            options=self.options,
+        )
+        return [found[i] for i in range(len(batches))]
+
+    def _run(
+        self,
+        task: Task[BatchT, ResultT],
+        batches: Sequence[BatchT],
+        take: Callable[[ResultT], None],
+    ) -> None:
+        def on_done(_: BatchT, result: ResultT) -> None:
+            take(result)
+            if self.meter.progress.done < self.meter.progress.total:
+                self.meter.add(1, 0, 0)
+
+        run(task, batches, on_done, client=self.client, options=self.options)
