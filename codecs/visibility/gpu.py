@@ -6,11 +6,8 @@ nothing is compiled for it.
 
 from __future__ import annotations
 
-from typing import cast
-
 from gangsaw.codecs.core.coding.device import DeviceBackend, DeviceDecoder, DeviceEncoder
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
-from gangsaw.codecs.core.cuda.launch import pull
 from gangsaw.codecs.visibility import cpu
 from gangsaw.codecs.visibility.dense import cpu as dense
 from gangsaw.codecs.visibility.dense import gpu_narrow, narrow
@@ -19,7 +16,7 @@ from gangsaw.codecs.visibility.fast import cpu as fast
 from gangsaw.codecs.visibility.fast import gpu_decode as fast_decode
 from gangsaw.codecs.visibility.fast import gpu_encode as fast_encode
 from gangsaw.codecs.visibility.integers.form import KIND as INTEGERS
-from gangsaw.codecs.visibility.integers.sample import native_words, places_in, signs_of
+from gangsaw.codecs.visibility.integers.gpu_sample import may_hold_integers
 from gangsaw.codecs.visibility.lanes.gpu_table import has_kernel, word_bytes
 from gangsaw.codecs.visibility.lanes.table import Lanes
 from gangsaw.codecs.visibility.memory import decoder_device_bytes, encoder_device_bytes
@@ -45,12 +42,7 @@ def takes(block: DeviceArray, params: Params) -> bool:
 
 def takes_dense(block: DeviceArray, params: Params) -> bool:
     """Whether kernels take a block to encode: blocks that may hold integers the host encodes."""
-    if not takes(block, params):
-        return False
-    if block.dtype.kind != "f":
-        return True
-    some = block[cast("tuple[int, ...]", places_in(block.shape))]  # of many numbers, not of one
-    return not signs_of(native_words(pull(some))).any
+    return takes(block, params) and not may_hold_integers(block)
 
 
 BACKEND = DeviceBackend(

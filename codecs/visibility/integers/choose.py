@@ -12,7 +12,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.memory.per_thread import ThreadScratch
 from gangsaw.codecs.visibility.arrays import Words
-from gangsaw.codecs.visibility.dense.model.predict import PREDICTORS, SampledRows
+from gangsaw.codecs.visibility.dense.model.predict import PREDICTORS
 from gangsaw.codecs.visibility.integers.form import (
     BITS,
     LONG,
@@ -29,15 +29,14 @@ from gangsaw.codecs.visibility.integers.predict import (
     CLASSES,
     TERMS,
     fill_marked,
+    sampled_rows,
     tally_classes,
 )
 from gangsaw.codecs.visibility.integers.sample import Signs
 from gangsaw.codecs.visibility.integers.words import count_values, new_slots, to_integers
 from gangsaw.codecs.visibility.lanes.table import LANES, Lanes
 
-SAMPLED_ROWS = 1440  # of all strips, for each predictor once
 SAMPLED_WORDS = 2048  # to find how many bits words end with
-SAMPLED_STRIPS = 8
 LEAST_SHARE = 0.97  # of the words that have these zeros
 APART, FIELD = 12, 13  # bits of an escape besides its word; of a symbol in a table
 COUNTS = TERMS.ravel()
@@ -165,7 +164,9 @@ def _cost(whole: Whole, lanes: Lanes) -> tuple[float, int]:
     """Return about the bits that a block takes, and the predictor that makes them fewest."""
     counts, codes = np.zeros((len(PREDICTORS), CLASSES), np.int64), _codes(lanes)
     row = _per_thread.array("row", LANES, whole.numbers.dtype.str[1:])
-    tally_classes(whole.numbers, whole.marks, _sample(lanes), COUNTS, codes, row, counts)
+    tally_classes(
+        whole.numbers, whole.marks, sampled_rows(lanes, codes.size), COUNTS, codes, row, counts
+    )
     bits = class_bits(counts[codes])
     best = int(bits.argmin())
     word_bits = 8 * whole.odd.apart.itemsize
@@ -191,11 +192,3 @@ def class_bits(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
     symbols = (counts * np.log2(total / np.maximum(counts, 1))).sum(axis=1)
     lengths = np.maximum(np.arange(CLASSES) // 4 - 3, 0)
     return np.asarray(symbols + counts @ lengths + FIELD * (counts > 0).sum(axis=1))
-
-
-def _sample(lanes: Lanes) -> SampledRows:
-    """Return rows of some strips."""
-    strips = np.arange(0, lanes.n_strips, max(1, lanes.n_strips // SAMPLED_STRIPS))
-    step = max(1, strips.size * lanes.n_rows * _codes(lanes).size // SAMPLED_ROWS)
-    step += lanes.n_times > 1 and step % lanes.n_times == 0  # else always the same time
-    return SampledRows(strips, lanes.n_rows, lanes.n_times, step)

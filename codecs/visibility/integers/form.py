@@ -74,7 +74,7 @@ def write_form(form: Form, odd: OddWords) -> Payload:
     return np.frombuffer(head, np.uint8)
 
 
-class _Reader:
+class _HeadFields:
     """Takes fields of a payload one after the other."""
 
     def __init__(self, data: Payload, word_bytes: int) -> None:
@@ -101,7 +101,7 @@ def read_form(data: Payload, word_bytes: int) -> tuple[Form, OddWords, int]:
     ------
     CorruptChunk : it is no form of words of so many bytes
     """
-    reader = _Reader(data, word_bytes)
+    reader = _HeadFields(data, word_bytes)
     _, kind, n_marked, base, n_apart = HEAD.unpack(reader.take(HEAD.size))
     itemsize = LONG if kind & IS_LONG else SHORT
     legal = kind & FORMS <= PALETTE and kind < 2 * IS_LONG and n_marked <= MOST_MARKED
@@ -113,7 +113,7 @@ def read_form(data: Payload, word_bytes: int) -> tuple[Form, OddWords, int]:
     return form, OddWords(reader.words(n_marked), reader.words(n_apart)), reader.at - 1
 
 
-def _read_kind(reader: _Reader, form: Form) -> Form:
+def _read_kind(reader: _HeadFields, form: Form) -> Form:
     if form.kind == BITS:
         shift = reader.take(1)[0]
         if shift >= 8 * reader.word_bytes:

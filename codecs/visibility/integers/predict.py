@@ -21,6 +21,7 @@ from gangsaw.codecs.visibility.lanes.table import LANES, Lanes
 ROW = static(LANES)
 REACH = 5  # steps of time and frequency, from none to 4 or more, that are told apart
 TERM = 3  # numbers of a term: steps back in time, in frequency, twice its weight
+SAMPLED_ROWS, SAMPLED_STRIPS = 1440, 8  # of all strips, for each predictor once; of a block
 ALL = np.int64(-1)  # all bits
 APART = -1  # of an odd word that has no mark; those that have are the least integers
 CLASSES = 4 * 65  # of what is left: its bits, and the two behind the first one
@@ -166,6 +167,14 @@ def restore_odd(words: Any, marks: Any, marked: Any, apart: Any) -> int:
         elif marks[i]:
             words[i] = marked[marks[i] - 1]
     return n
+
+
+def sampled_rows(lanes: Lanes, n_codes: int) -> SampledRows:
+    """Return rows of some strips to compare so many predictors in."""
+    strips = np.arange(0, lanes.n_strips, max(1, lanes.n_strips // SAMPLED_STRIPS))
+    step = max(1, strips.size * lanes.n_rows * n_codes // SAMPLED_ROWS)
+    step += lanes.n_times > 1 and step % lanes.n_times == 0  # else always the same time
+    return SampledRows(strips, lanes.n_rows, lanes.n_times, step)
 
 
 @jit_norefs
