@@ -1,4 +1,4 @@
-"""Pages of our codecs for the registry of Zarr's extensions, from their SPEC.md and parameters.
+"""Pages of our codecs for the registry of Zarr's extensions, from the specifications that lie with them.
 
     python deploy/zarr-extensions/make.py FOLDER
 
@@ -36,11 +36,11 @@ No changes yet.
 
 
 def spec(name: str) -> str:
-    """Return the SPEC.md of a codec of the table."""
+    """Return the specification of a codec of the table."""
     found = find_spec(codec_table.package(name))
     assert found is not None
     assert found.submodule_search_locations is not None
-    return (Path(found.submodule_search_locations[0]) / "SPEC.md").read_text()
+    return (Path(found.submodule_search_locations[0]) / "SPEC").with_suffix(".md").read_text()
 
 
 def sections(text: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Pages for the registry of Zarr's extensions: one per codec, as its SPEC.md says."""
+"""Pages for the registry of Zarr's extensions: one per codec, as its specification says."""
 
 from __future__ import annotations
 
