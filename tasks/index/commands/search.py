@@ -110,12 +110,12 @@ def search(
         wanted = patterns_of(
             patterns or (), sought.file, in_hex=sought.in_hex, escaped=sought.escapes
         )
-        named = {"index": index or None, "variable": variable}
+        run = partial(open_search, store, index=index or None, variable=variable)
         with (
-            cluster.session(partial(open_search, store, **named)) as client,
+            cluster.session(run) as client,
             progress_bar("search", quiet=quiet or as_json) as show,
         ):
-            opened = open_search(store, **named, client=client)
+            opened = run(client=client)
             n = _search(opened, wanted, shown, show, as_json=as_json)
     if not n:
         raise typer.Exit(NONE_FOUND)

@@ -107,8 +107,8 @@ def associate(
         from gangsaw.tasks.tcr.statistics.plots import check_folder
 
         check_folder(plots, overwrite=overwrite)
-    limits = {"nu": _limits("--nu", nu), "pi": _limits("--pi", pi)}
-    run = partial(job, counts, table, **limits, extras=more.extras())
+    limits = partial(job, counts, table, nu=_limits("--nu", nu), pi=_limits("--pi", pi))
+    run = partial(limits, extras=more.extras())
     with (
         cluster.session(run) as client,
         progress_bars(quiet=printed.no_bars) as add,
