@@ -8,15 +8,24 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 
 from gangsaw.codecs.core.container.runs import Runs
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.visibility import cpu, gpu
+from gangsaw.codecs.visibility.integers import cpu as integers
+from gangsaw.codecs.visibility.integers.sample import Signs
 from gangsaw.codecs.visibility.params import Params
 from helpers.backends import encoded
 
 Block = npt.NDArray[Any]
 ANY = Params()  # a reader needs to know no more
+
+
+def leave_integers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let both encoders of `dense` take real floats for no integers."""
+    monkeypatch.setattr(integers, "signs_of", lambda _: Signs(None, False, False))
+    monkeypatch.setattr(gpu, "may_hold_integers", lambda _: False)
 
 
 def check(cupy: ModuleType, blocks: Sequence[Block], params: Params) -> Runs:

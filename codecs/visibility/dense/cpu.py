@@ -292,9 +292,7 @@ def decode_values(
     items[coded.n_words : coded.n_words + LANES] = 0
     stream = SymbolStream(slots, states, items[: coded.n_words + LANES], coded.n_words)
     block, words = _block(table.ravel(), lanes, choice), _as_signed(table.ravel())
-    scratch = make_scratch(lanes.n_rows, words)
-    at, position = from_symbols(words, block, _types(lanes, choice), scratch, stream, bits)
-    read = int(at), int(position + 7) // 8
+    read = _read_strips(words, lanes, block, _types(lanes, choice), stream, bits)
     if read != (coded.n_words, coded.n_bytes) or (states != rans.LOWEST).any():
         raise CorruptChunk(WRONG_ENDS)
     return choice.predictors
@@ -310,3 +308,17 @@ def _with_room(data: Payload, n_bytes: int) -> Payload:
         part = np.concatenate([part, np.zeros(ROOM, np.uint8)])
     part.flags.writeable = False
     return part
+
+
+def _read_strips(
+    words: Words,
+    lanes: Lanes,
+    block: DenseBlock,
+    types: npt.NDArray[np.uint8],
+    stream: SymbolStream,
+    bits: Bits,
+) -> tuple[int, int]:
+    """Fill all strips; return the words of the stream and the bytes of bits that it took."""
+    scratch = make_scratch(lanes.n_rows, words)
+    at, position = from_symbols(words, block, types, scratch, stream, bits)
+    return int(at), int(position + 7) // 8

@@ -103,7 +103,7 @@ PARAMS = Params(predictor="time", residual="xor", packing="bits")
 @pytest.mark.parametrize(
     ("place", "value", "reason"),
     [
-        (0, 5, "no kind"),
+        (0, 6, "no kind"),
         (0, 255, "no kind"),
         (1, len(PREDICTORS), "no construction"),
         (2, 3, "window"),

@@ -22,7 +22,14 @@ from helpers.dense_blocks import (
     ramp,
     wild,
 )
-from helpers.visibility_on_gpu import Block, check, check_memory, check_views, check_wrong
+from helpers.visibility_on_gpu import (
+    Block,
+    check,
+    check_memory,
+    check_views,
+    check_wrong,
+    leave_integers,
+)
 
 from gangsaw.codecs.core.container.runs import Runs
 from gangsaw.codecs.core.cuda import launch as core_gpu
@@ -55,6 +62,12 @@ def doubles_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that hold float32s, too: test_narrow.py has blocks of these."""
     monkeypatch.setattr(dense_narrow, "narrow_words", lambda *_: False)
     monkeypatch.setattr(gpu_dense_narrow, "_fitting", lambda _: [])
+
+
+@pytest.fixture(autouse=True)
+def no_integers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Real floats are no integers here: tests/codecs/visibility/integers has blocks of these."""
+    leave_integers(monkeypatch)
 
 
 def choose(monkeypatch: pytest.MonkeyPatch, **choices: Any) -> None:

@@ -11,7 +11,13 @@ import numpy.typing as npt
 import pytest
 from helpers.backends import encoded
 from helpers.dense_blocks import MAKERS, integers, mixed, near_grid, noise, ramp
-from helpers.visibility_on_gpu import check, check_memory, check_views, check_wrong
+from helpers.visibility_on_gpu import (
+    check,
+    check_memory,
+    check_views,
+    check_wrong,
+    leave_integers,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import visibility as reference
@@ -26,6 +32,12 @@ from gangsaw.codecs.visibility.samples import patterns
 DENSE = Params()
 SHAPES = [(9, 5, 3), (70, 1, 3), (3, 3, 33), (1, 1), (34, 4, 2, 9)]
 LOST = (1 << 29) - 1
+
+
+@pytest.fixture(autouse=True)
+def no_integers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Real floats are no integers here."""
+    leave_integers(monkeypatch)
 
 
 def widened(block: Any) -> Any:
