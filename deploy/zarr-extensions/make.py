@@ -1,4 +1,4 @@
-"""Pages of our codecs for the registry of Zarr's extensions, from the specifications that lie with them.
+"""Pages of our codecs for the registry of Zarr's extensions, from their specifications.
 
     python deploy/zarr-extensions/make.py FOLDER
 
