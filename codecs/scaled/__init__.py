@@ -1,1 +1,9 @@
 """Codec of floats that are scaled integers, by a codec of integers; see SPEC.md."""
+
+from __future__ import annotations
+
+# here, without NumPy, since help asks for them
+INNER, FLOATS = "gangsaw.ccsds123", "gangsaw.visibility"
+FORMS = ("quotient", "product")
+PRECISIONS = ("array", "double")
+INTEGERS = ("int8", "uint8", "int16", "uint16", "int32")

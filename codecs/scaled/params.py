@@ -13,14 +13,11 @@ from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.parameters import built, require_choice, require_known
+from gangsaw.codecs.scaled import FLOATS, FORMS, INNER, INTEGERS, PRECISIONS
 
 if TYPE_CHECKING:
     from gangsaw.codecs.core.zarr.block_codec import BlockCodec
 
-INNER, FLOATS = "gangsaw.ccsds123", "gangsaw.visibility"
-FORMS = ("quotient", "product")
-PRECISIONS = ("array", "double")
-INTEGERS = ("int8", "uint8", "int16", "uint16", "int32")
 FIELDS = ("inner", "floats", "scale", "offset", "form", "precision", "integers")
 
 

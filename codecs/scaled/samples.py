@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.samples import Sample
-from gangsaw.codecs.scaled.params import INNER, Params
+from gangsaw.codecs.scaled import INNER
+from gangsaw.codecs.scaled.params import Params
 
 Floats: TypeAlias = "npt.NDArray[np.float32 | np.float64]"
 SHAPE = 4, 6, 9

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.suits import Answers, ArrayFacts, Extents, Grade, Picture, Refusal
-from gangsaw.codecs.scaled.params import INNER, INTEGERS
+from gangsaw.codecs.scaled import INNER, INTEGERS
 
 if TYPE_CHECKING:
     from gangsaw.codecs.core.arrays import NumpyArray

@@ -6,6 +6,7 @@ Names are imported at their first use: `import gangsaw` loads neither Zarr nor N
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from gangsaw import reads as reads
     from gangsaw import search as search
     from gangsaw import tcr as tcr
+    from gangsaw import xarray as xarray
     from gangsaw.codecs.core.errors import (
         BadParams,
         CorruptChunk,
@@ -47,7 +49,7 @@ _HOMES = {
     "NewerFormat": "gangsaw.codecs.core.errors",
 }
 
-_DOMAINS = {"align", "genomes", "reads", "search", "tcr"}
+_DOMAINS = {path.stem for path in Path(__file__).parent.glob("[!_]*.py")}
 _PARTS = {"cluster", "codecs", "tasks", *_DOMAINS}
 
 __all__ = [

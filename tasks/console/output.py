@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, final
 from gangsaw.cluster.dashboard.units import clock as clock
 from gangsaw.cluster.dashboard.units import rate as rate
 from gangsaw.cluster.dashboard.units import size as size
-from gangsaw.tasks.console.kernels import drawn_by
+from gangsaw.tasks.kernels.shown import drawn_by
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars

@@ -12,280 +12,17 @@ import argparse
 import sys
 from pathlib import Path
 
+import page_texts as text
 from program_memory import keep_memory, touch_memory
 
 from gangsaw.tasks.bench.pages import Page, Sections, tables
 from gangsaw.tasks.bench.table import dump
 
 HERE = Path(__file__).parent
-CODECS = """# Results
-
-Written by `python tests/benchmarks/run.py --write`. Speeds of one core are CPU time, medians of
-several rounds; the others are wall clock. Samples, not bytes: a 16-bit Msample is 2 MB. The
-synthetic scenes are those of `gangsaw demo`; rows on real scenes need the shared data folder and
-are absent without it.
-
-The machine is shared: where the peers' rows are low, so are ours. Its two cores may be two threads
-of one: the row of vectors that are added in the first cache says what two threads can gain here.
-RESULTS-AVX2.md has an earlier run, on a processor without AVX-512.
-"""
-JOBS = """# Results of whole jobs in one process
-
-Written by `python tests/benchmarks/run.py job_sizes --write`. The job goes from an ENVI file on a
-local disk to a store and back, without a client, on two threads. Shares are the codec's time for
-the same chunks over the job's: the codec encodes and decodes chunks that lie in memory, all its
-blocks on two threads, in the same rounds. Medians; the job holds its start, which is told apart,
-the files, their checksums, the journal and what waits for the disk. `verify` and `decompress` are
-compared with decoding.
-
-The machine is shared, and the wall clock holds what others take of two cores; the shares by
-processor time hold only what the job itself spends.
-"""
-FIRST_RUN = """# Results of first runs
-
-Written by `python tests/benchmarks/run.py first_run --write`, after `gangsaw kernels build`. Each
-command runs on small data with an empty cache of compiled kernels, and again. Seconds are of the
-processor, of all processes of a command; the wall clock holds what others take of the machine.
-With a pack the cache is empty, too, and nothing is compiled that the pack holds.
-"""
-TCR = """# Results of counting T-cell-receptor recombination paths
-
-Written by `python tests/benchmarks/run.py tcr --write`. Speeds of one core are CPU time, medians of
-several rounds; the others are wall clock. Every row counts all nu = 0..10 and pi = 0..4 (DP-1: all
-totals 0..10) and makes all calls. Mouse-like references are made from the germline of OLGA's model
-of mouse TRB, with erosion, palindromes and n-nucleotides at random; human ones are of blood, from
-the shared data folder, and absent without it. The machine is shared.
-"""
-TCR_STATISTICS = """# Results: what recombination paths say of real repertoires
-
-Written by `python tests/benchmarks/run.py tcr_statistics --write`, from the shared data folder.
-These are figures of data, the same on every machine; RESULTS-TCR.md has the speeds.
-
-**The sets.** "human TRB": 21 donors (aging data of VDJtools, each sample drawn down to 10,000
-reads), one of them with a second, whole sample of 620,000 reads: estimates hang on that donor, as
-the rows on it say. "human TRB at equal depth": as many reads of each donor, drawn at random without
-replacement; this is the set to read. "mouse TRB": 78 subjects with T cells sorted by the epitope
-that they bind (Dash 2017), some 20 of each: what they share was selected. The source, a thesis,
-compared two mice of 101,822 nucleotypes together (1,228 shared), five of 3,418,373 (227,759
-shared), and 100 humans of 43 million. The germline is the shared folder's table, which has genes
-that olga's models lack.
-
-**What is counted.** A nucleotype is a CDR3 with its V and J; it is shared where two individuals or
-more have it. "all" are the paths with every D gene that pairs with the J, of its alleles the one
-with the most, and those without D. N1, N2 and NDN lie between V and D, D and J, V and J; of the D
-genes the one with the longest match counts, and of equals the one that leaves the fewest
-nucleotides beside it.
-
-**How it is estimated.** AUC is the probability that a shared nucleotype has more paths than an
-unshared one; 0.5 is chance, ties count half. Within equal length, or equal V, J and length, only
-such pairs are compared. The odds ratio is of a logistic regression of shared or not on log10 total
-paths, an indicator for no path, length in codons and its square, log10 usage of V and of J, and
-log10 depth (nucleotypes that an individual has, averaged over those who have the nucleotype).
-Counts that contain each other are never in one model; VIF is by how much the other terms inflate a
-variance. Errors are by the jackknife that leaves out one individual at a time, since nucleotypes of
-one individual are not independent, and a bootstrap would draw an individual twice, who would share
-all with itself; intervals and P are by the t distribution with individuals - 1 degrees of freedom.
-Below 10 shared nucleotypes per parameter a note says so; below 5 nothing is fitted. q values
-(Benjamini and Hochberg) are over the areas or the calls of a set. The LASSO chooses among terms of
-which none contains another, by BIC with the number of events. Pgen is olga's probability of
-generation, of a seeded sample of shared and other nucleotypes.
-
-**The thesis.** It reported that path count and frequency hardly go together, that path counts
-neither converged nor had an effect on sharing, that N2 is shorter in shared nucleotypes, that its C
-falls and its A and T rise. The rows that begin their remark with "thesis" say what holds here:
-"reproduced" and "contradicted" where the 95 % interval excludes no effect, else "not shown".
-"""
-VISIBILITY = """# Results of the lossless visibility codec
-
-Written by `python tests/benchmarks/run.py visibility visibility_speed visibility_paper
-visibility_packing --write`. Ratios are raw bytes over stored bytes, with header and index; every
-row's bits were compared with what went in. Speeds of one core are CPU time, medians of several
-rounds, in MB/s (10^6 bytes) or GB/s of raw data; the others are wall clock. In each round every
-codec codes a cube for 50 ms, again and again, for a chunk is one of many. The machine is shared.
-
-The real files are ten arrays of HERA, MWA, VLA, CARMA, ATCA and LOFAR in the shared data folder;
-rows on them are absent without it. The synthetic cube is that of
-`gangsaw.tasks.radio.synthetic`: the 2016 baselines of 64 antennas, without the antennas'
-own powers, 4 polarisations, 64 channels of 209 kHz, 16 integrations of 8 s, 20 sources of 0.8 Jy
-and less, noise of 0.23 Jy in re and in im, 66 MB. Its correlator adds products of 8-bit samples,
-so that sums stay below 2^24 and each float is an integer times one scale, rounded; "full mantissas"
-is the same sky from 12-bit samples, whose sums exceed float32. The recipe leaves the flux, the unit
-and the depth of samples open. With these, peers come within 1 % of what was published for another
-cube of the recipe (Sisco 1.208, pcodec 1.191, blosc2 shuffle4+zstd1 1.183, fpzip 1.107, gzip 1.076,
-bzip2 1.072), but for blosc2 bitshuffle8+lz4 (1.073): where values straddle a power of two that
-turns all bits of the exponent, bit planes gain less.
-
-Peers: pcodec, blosc2, fpzip, casacore's Sisco, zstd, gzip, bzip2. The best peer of a file is the
-one with the fewest bytes of all settings below, among them those that won when some sixty were
-tried on each file. Sisco takes complex64 alone, and its times include those of its table. Not
-measured here, for there are no wheels, but published elsewhere: ndzip 1.152 on 20 real files and
-1.101 on a synthetic cube, SPspeed 1.104 and 1.110; on GPUs, SPspeed 518 and 500 GB/s (RTX 4090),
-DietGPU's float codec 250 to 600 GB/s (A100), GPZ 616 and 1091 GB/s (H100).
-
-What makes the difference on single files: of the values of hera_2457698_raw, 40 % are multiples of
-2^-20 and 53 % are so but for 1 to 255 units in the last place, as if turned and turned back, and
-`dense` has symbols for both. hera_2458106_ant012 as complex128 is coded as the float32s that it
-holds. `fast` does neither. Where rows fall short: of two threads that encode `fast`, one copies to
-their place what the other had ready before its turn; one thread alone encodes in place. `dense`
-spends a tenth of its time in Python, one thread at a time. What a second core gives at all is in
-the table, too, of additions in the first cache and of copies in memory, which two threads of `fast`
-come near; both varied from 1.2 to 1.9 within hours, and the rows of two threads with them. Tables
-that tell a speed twice measured it twice, minutes apart.
-"""
-DECIMALS = """# Results of floats with few digits, bits or values
-
-Written by `python tests/benchmarks/run.py decimals --write`. A million seeded values each, as
-instruments and programs write them (`decimals_data.py`). Ratios are raw bytes over stored bytes;
-what came out was compared bit by bit. Speeds of one core are CPU time in MB/s of raw data. The
-machine is shared. `asked` is pcodec's ratio, but on controls: noise, which nothing shortens, and
-values that were packed with an offset and unpacked in float32, which are no decimals bit by bit.
-Values of ten irregular numbers without order have no structure that a model could find: there
-tables of symbols in each block make the difference.
-"""
-READS = """# Results of the codec of sequencing reads
-
-Written by `python tests/benchmarks/run.py reads reads_order reads_job --write`, from the sets of
-the shared data folder. Records are in the order of their files but where another is named, in one
-chunk for each array, and two files lie one behind the other; what came out was compared with what
-went in. Stored bytes are those of whole frames, with header, index and lanes' checksums. Speeds are
-CPU time of one core, medians of several rounds: Mbases/s are 10^6 letters, MB/s 10^6 bytes of text.
-What is asked of bits are figures of the specification's prototype, and of SPRING, PgRC2, ORCOM and
-fqzcomp as they were measured there on the same files: neither Debian nor PyPI has these programs.
-zstd,
-pigz and samtools ran here. CRAM holds unaligned records, with their names; of pairs one file after
-the other. Binning alone is signatures, order by bin and moving of lines that lie in memory. The
-machine is shared.
-
-The whole job is in wall clock. What its stages allow is the time of encoding the chunks on two
-threads, as it is measured alone in the same rounds, and half the sum of the other stages: two
-threads or workers that never wait would need that. Files are the sets' own, several times one
-behind the other, so that arrays have several chunks: where sequences are one chunk, as those of one
-such file alone, one thread encodes them while the other ends early.
-"""
-DNA = """# Results of the codec of nucleotides
-
-Written by `python tests/benchmarks/run.py dna dna_access dna_others --write`, from the assemblies
-of the shared data folder; where it is absent, random bases with a repeat stand for them. Bits are
-those of whole frames over letters that are A, C, G or T; what came out was compared with what went
-in. Speeds are CPU time of one core, medians of several rounds; Mbases/s are 10^6 letters. Genomes
-below a megabase lie in caches, and much of their time is that of one call. The made chunks of 32
-MiB do not fit a core's caches: their speeds are told as often memcpy's, which copies the text to
-memory that is in use already. Half of the masked one is lower case in runs of 300 on average, with
-N in runs of up to 20,000.
-
-The table of other programs has the figures of the specification's sheet, from another machine:
-neither Debian nor PyPI has bsc, NAF, GeCo2 or GeCo3 in a form that is alive. Estimates are named
-so. The machine is shared: where memcpy is slow, so are we.
-"""
-DNA_PAPER = """# Results: the experiments of the paper on aligning compressed DNA
-
-Written by `python tests/benchmarks/run.py dna_paper dna_significance --write`. The paper is
-Satyanvesh, Kaliuday and Baruah, "High Performance Implementation for Aligning Compressed DNA
-Sequences" (2015). Speeds are CPU time of one core; the machine is shared.
-
-The paper says 1.77 bits a base. Its format packs four bases a byte and puts a code byte before each
-8 data bytes: 2.25 bits a base where no byte follows an equal one. Only such repeats are shorter,
-and 4-mers rarely repeat in place. The rows have what the runs alone take; the paper's table lies
-below that, and nothing is tuned to it. Blocks that runs would make longer are stored packed, so
-frames stay near 2 bits. Sequences are those of the shared data folder, not the paper's; rows are
-absent without it. The sizes of the alignments are the paper's, taken as packed bytes, of random
-bases. How many seeds its ungapped time is for is not known here: both a seed for each byte and one
-hit of all bytes are measured, and neither is its measurement. Its processors were others, so times
-side by side say little of the methods.
-
-The gapped alignment has gaps of whole fours in one sequence, so its score is at most that of
-Smith-Waterman with the same values; asked is 3/4 of it. Reading A counts equal bases and B takes a
-base off for each other one; Smith-Waterman has +1/0 and +1/-1 there. A does not tell relatives from
-others: see the unrelated pair. Of mutants 30 % of the changes put a base in or leave one out.
-
-The statistics are for equally frequent bases. Those with gaps were fitted to the best scores of
-100,000 random pairs of 1,000 bases, seeds fixed, with the space shortened by the length of an
-alignment; errors are statistical alone. BLAST's table (blast_stat.c) is for even scores, and odd
-ones are rounded down before it is used; the fit takes all scores as they are.
-"""
-BWT = """# Results of the Burrows-Wheeler codec
-
-Written by `python tests/benchmarks/run.py bwt bwt_stages bwt_threads index --write`, from the six
-files of text, logs, XML, an image and DNA in the shared data folder, and the index from E. coli and
-strains made of it at random; rows are absent without it. Bytes are those
-of whole frames, with header and index; what came out was compared with what went in. Speeds are CPU
-time of one core in MB/s (10^6 bytes) of raw data, medians of several rounds; those of programs
-(bzip2, lbzip2, bzip3, zstd, xz) hold their start and the pipes. Small files are told by their
-bytes; speeds are of all files together. The machine is shared.
-
-The experiment of the article (one file, threads 1 to n, time to encode and to decode) is in wall
-clock, here with a file of all six, one behind the other and twice. The article has 3.355 s for one
-small file on 8 threads, of another machine; its files are not told.
-"""
-STRINGS = """# Results of the codec of strings
-
-Written by `python tests/benchmarks/run.py strings --write`: columns of strings as the serializer
-`vlen-utf8` of Zarr writes them, a length of four bytes before each. Columns are the lines of four
-files in the shared data folder, and some that are made at random; the remark is raw bytes, lengths
-included, over stored ones. "bwt dense over all bytes" is gangsaw.bwt with the lengths between the
-strings, "lengths apart" the strings back to back and a second frame of lengths: gangsaw.strings
-puts a byte behind each string instead, where the strings have several lengths. What came out was
-compared with what went in. Speeds are CPU time of one core in MB/s (10^6 bytes) of raw data, of
-all columns together. The machine is shared.
-"""
-SCALED = """# Results of the codec of scaled integers
-
-Written by `python tests/benchmarks/run.py scaled --write`, from the shared data folder: cubes of
-integers that are scaled as their producers do, and some that only nearly fit. gangsaw.scaled gets
-the scale that the cube itself shows. "ccsds123 of the integers" is CCSDS-123 on them; its ratios
-and speeds are of the bytes of the floats, too. Speeds are CPU time of one core in MB/s (10^6
-bytes). What came out was compared with what went in, bit by bit. The machine is shared.
-"""
-ALIGN = """# Results of alignment
-
-Written by `python tests/benchmarks/run.py align align_edit align_search --write`. GCUPS are 10^9
-cells of the matrix of query and target a second, each pair counted once; speeds of one core are CPU
-time, medians of several rounds, with what lays the pairs out. Sequences are drawn at random.
-parasail, edlib and minimap2 ran in the same rounds: of parasail's functions those that tell score
-and end. Where scores exceed 8 bits, pairs are done once more with 16, and the time holds both.
-
-The reads of the search have 150 bases of E. coli with 1 % substitutions and 0.1 % gaps. minimap2
-reads and writes files, and ours is the kernel alone; neither makes its index in that time. E. coli
-has repeats longer than a read, so some reads have several places as good as the true one, which
-nothing in the read tells from it. The machine is shared.
-"""
-SCALE = """# Results: jobs of many chunks, and many workers
-
-Written by `python tests/benchmarks/run.py scale_noop scale_stores scale_workers --write`; each of
-the three takes minutes, and can be run alone. The machine is shared by many, so what counts is
-processor time; the clock stands in the remarks.
-
-A no-op chunk costs what the engine takes for a chunk: its place in a task, a row of the journal
-entry, a row of the manifest. Client, scheduler and workers are processes of their own.
-
-What to set for 10^8 chunks. Nothing has to be: a task lasts the number of threads / 300 in seconds
-(at least 0.25), so that a scheduler has 300 tasks a second to serve whatever the number of workers.
-The client holds 13 MB for each part of the manifest (2^20 chunks) that is being filled, and the
-journal the entries of these alone. So
-
-| threads | a task | give chunks of | why |
-|---|---|---|---|
-| up to 75 | 0.25 s | any size | two tasks a thread are in flight |
-| 1,000 | 3.3 s | at most some seconds | a task is at least one chunk, and all are to end together |
-| 4,000 | 13 s | at most 10 s | as before; a lost worker redoes a task a thread |
-| 10,000 | 33 s | at most 30 s | as before; better four clusters with a part of the arrays each |
-
-Chunks of less than 10 ms are better made larger, or put in shards: each is an object of the store.
-"""
-FAR = """# Results of jobs on stores far away
-
-Written by `python tests/benchmarks/run.py far --write`: an S3 server on this machine (moto) behind
-a proxy that delays each reply. Seconds are wall clock, medians of rounds in which jobs take turns;
-a delay is told as often the seconds without it, of the same round. The scene is synthetic, codec
-and chunks are of the job's own choice but for their shape, and the local side is a folder. What a
-delay adds, divided by it, is as many requests as if one waited for the other; it does not grow with
-the chunks. The server, the proxy and the job share the machine's cores.
-"""
-
 PAGES = (
     Page(
         "RESULTS-SCALE.md",
-        SCALE,
+        text.SCALE,
         {
             "scale_noop": "Chunks that do nothing",
             "scale_stores": "Tiny chunks, in one process and on workers",
@@ -294,7 +31,7 @@ PAGES = (
     ),
     Page(
         "RESULTS-DNA-PAPER.md",
-        DNA_PAPER,
+        text.DNA_PAPER,
         {
             "dna_paper": "Compression, times and scores",
             "dna_significance": "Statistics of scores",
@@ -302,7 +39,7 @@ PAGES = (
     ),
     Page(
         "RESULTS.md",
-        CODECS,
+        text.CODECS,
         {
             "ccsds123": "CCSDS-123 on one core",
             "peers": "The codec beside its peers, one thread, same run",
@@ -313,16 +50,16 @@ PAGES = (
             "defaults": "How the default parameters were chosen",
         },
     ),
-    Page("RESULTS-FIRST-RUN.md", FIRST_RUN, {"first_run": "First commands"}),
-    Page("RESULTS-JOBS.md", JOBS, {"job_sizes": "Jobs as shares of the codec's speed"}),
+    Page("RESULTS-FIRST-RUN.md", text.FIRST_RUN, {"first_run": "First commands"}),
+    Page("RESULTS-JOBS.md", text.JOBS, {"job_sizes": "Jobs as shares of the codec's speed"}),
     Page(
         "RESULTS-FAR.md",
-        FAR,
+        text.FAR,
         {"far": "64 chunks on S3, each request delayed"},
     ),
     Page(
         "RESULTS-TCR.md",
-        TCR,
+        text.TCR,
         {
             "tcr": "Path counting on one core",
             "tcr_job": "Whole repertoires on two workers",
@@ -331,12 +68,12 @@ PAGES = (
     ),
     Page(
         "RESULTS-TCR-STATISTICS.md",
-        TCR_STATISTICS,
+        text.TCR_STATISTICS,
         {"tcr_statistics": "What the human and mouse sets say"},
     ),
     Page(
         "RESULTS-READS.md",
-        READS,
+        text.READS,
         {
             "reads": "Bits and speeds of one core",
             "reads_order": "Other orders, bins, two threads, one read",
@@ -345,7 +82,7 @@ PAGES = (
     ),
     Page(
         "RESULTS-DNA.md",
-        DNA,
+        text.DNA,
         {
             "dna": "Bits and speeds of one core",
             "dna_access": "Two threads, one read, estimates for a GPU",
@@ -354,7 +91,7 @@ PAGES = (
     ),
     Page(
         "RESULTS-BWT.md",
-        BWT,
+        text.BWT,
         {
             "bwt": "Bytes and speeds of one core beside the peers",
             "bwt_stages": "Stages of the codec on one core",
@@ -364,13 +101,17 @@ PAGES = (
     ),
     Page(
         "RESULTS-STRINGS.md",
-        STRINGS,
+        text.STRINGS,
         {"strings": "Bytes and speeds of one core beside what Zarr has"},
     ),
-    Page("RESULTS-SCALED.md", SCALED, {"scaled": "Ratios and speeds of one core beside the peers"}),
+    Page(
+        "RESULTS-SCALED.md",
+        text.SCALED,
+        {"scaled": "Ratios and speeds of one core beside the peers"},
+    ),
     Page(
         "RESULTS-ALIGN.md",
-        ALIGN,
+        text.ALIGN,
         {
             "align": "Exact affine alignment on one core",
             "align_edit": "Edit distances, one core",
@@ -379,12 +120,12 @@ PAGES = (
     ),
     Page(
         "RESULTS-DECIMALS.md",
-        DECIMALS,
+        text.DECIMALS,
         {"decimals": "Ratios and speeds of one core beside the peers"},
     ),
     Page(
         "RESULTS-VISIBILITY.md",
-        VISIBILITY,
+        text.VISIBILITY,
         {
             "visibility": "Ratio beside the peers",
             "visibility_speed": "Speed: one core, two threads, parts of a chunk",

@@ -31,8 +31,8 @@ from gangsaw.cli.table import CommandTable
 from gangsaw.codecs.core.errors import BadParams, GangsawError
 from gangsaw.codecs.core.extras import extras_named
 from gangsaw.codecs.core.memory.threads import thread_limit
-from gangsaw.tasks.console.kernels import kernels_told
 from gangsaw.tasks.console.output import Interrupted
+from gangsaw.tasks.kernels.shown import kernels_told
 
 FAILURE, USAGE, INTERRUPTED = 1, 2, 130
 TRACEBACK = "--traceback"  # removed before the commands see it, so it may be anywhere

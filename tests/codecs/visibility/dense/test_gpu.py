@@ -62,12 +62,7 @@ def doubles_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that hold float32s, too: test_narrow.py has blocks of these."""
     monkeypatch.setattr(dense_narrow, "narrow_words", lambda *_: False)
     monkeypatch.setattr(gpu_dense_narrow, "_fitting", lambda _: [])
-
-
-@pytest.fixture(autouse=True)
-def no_integers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Real floats are no integers here: tests/codecs/visibility/integers has blocks of these."""
-    leave_integers(monkeypatch)
+    leave_integers(monkeypatch)  # tests/codecs/visibility/integers has blocks of these
 
 
 def choose(monkeypatch: pytest.MonkeyPatch, **choices: Any) -> None:
