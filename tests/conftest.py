@@ -31,6 +31,9 @@ settings.load_profile("gangsaw")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# on a cold cache commands say on stderr that they compile; tests look at what else is there
+os.environ.setdefault("GANGSAW_TELL_KERNELS", "")
+
 REPOSITORY = Path(__file__).resolve().parents[1]
 
 

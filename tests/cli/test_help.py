@@ -19,6 +19,7 @@ APART = {
     "--accept-loss",
     "--bit-depth",
     "--byte-order",
+    "--codec",
     "--device",
     "--format",
     "--index",
@@ -28,6 +29,8 @@ APART = {
     "--order",
     "--overwrite",
     "--pi",
+    "--seed",
+    "--species",
     "--variable",
 }
 DEFAULT = re.compile(r"\s*\(default: [^)]*\)")
@@ -65,7 +68,7 @@ def test_all_are_walked() -> None:
 
 @pytest.mark.parametrize(("name", "command"), GIVEN)
 def test_there_is_an_example(name: str, command: Any) -> None:
-    assert re.search(rf"Examples?: gangsaw {name} ", command.help), command.help
+    assert re.search(rf"Examples?: gangsaw {name}\b", command.help), command.help
 
 
 @pytest.mark.parametrize(("name", "command"), GIVEN)

@@ -14,7 +14,7 @@ from gangsaw.tasks.console.output import size, write_json, write_table
 
 app = typer.Typer(help="Compiled kernels: which are here, packs that travel, a warm cache.")
 Codec = Annotated[str, typer.Option("--codec", help="Only of this codec's samples.")]
-Processes = Annotated[int, typer.Option(min=0, help="Processes at a time; unset is one per core.")]
+Processes = Annotated[int, typer.Option(min=0, help="Processes at a time, 0 for one per core.")]
 
 
 @app.command(name="list")
