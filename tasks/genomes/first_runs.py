@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from gangsaw.codecs.core.nucleotides.letters import BASES
 from gangsaw.tasks.kernels.first_runs import FirstRun, FirstRuns
 
 N_BASES = 48_000
@@ -22,7 +23,7 @@ def _runs() -> tuple[FirstRun, ...]:
                 ("compress", "genome.fa", "genome.zarr", "--workers", "0"),
                 ("verify", "genome.zarr", "--workers", "0"),
                 ("decompress", "genome.zarr", "out.fa", "--workers", "0"),
-                ("extract", "genome.zarr", "one:100-900", "part.fa"),
+                ("extract", "genome.zarr", "one:100-900", "-o", "part.fa"),
             ),
         ),
     )
@@ -31,7 +32,7 @@ def _runs() -> tuple[FirstRun, ...]:
 def write_genome(path: Path) -> None:
     """Write two records, with lower case and N."""
     rng = np.random.default_rng(5)
-    text = rng.choice(list(b"ACGT"), N_BASES).astype(np.uint8)
+    text = rng.choice(list(BASES), N_BASES).astype(np.uint8)
     text[20_000:21_000] += ord("a") - ord("A")
     text[30_000:30_500] = ord("N")
     lines = [b">one of two"]

@@ -25,7 +25,7 @@ def _runs() -> tuple[FirstRun, ...]:
             (
                 ("compress", "genome.fa", "genome.zarr", "--workers", "0"),
                 ("index", "genome.zarr", "--workers", "0"),
-                ("search", "genome.zarr", "ACGTA"),
+                ("search", "genome.zarr", "GATTA"),
             ),
         ),
     )

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from gangsaw.codecs.core.nucleotides.letters import BASES
 from gangsaw.tasks.kernels.first_runs import FirstRun, FirstRuns
 
 N_READS = 400
@@ -41,7 +42,7 @@ def _fastq(name: str) -> FirstRun:
 
 def _write(path: Path, qualities: bytes, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    text = rng.choice(list(b"ACGT"), 20_000).astype(np.uint8)
+    text = rng.choice(list(BASES), 20_000).astype(np.uint8)
     lines = []
     for number in range(N_READS):
         length = int(rng.integers(90, 151))

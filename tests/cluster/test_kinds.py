@@ -45,7 +45,7 @@ def test_kinds_and_addresses_are_told_apart() -> None:
 REFUSED = [
     (
         ("--cluster", "slrum"),
-        "no kind of cluster is called 'slrum': local, cuda, slurm, kubernetes",
+        "--cluster must be local, cuda, slurm, kubernetes or ssh, got 'slrum'",
     ),
     (("--cluster", "ssh", "--device", "gpu"), "a cluster of kind ssh has no GPUs"),
     (("--cluster", "slurm", "--scheduler", "tcp://h:1"), "name two clusters: leave one out"),

@@ -114,7 +114,7 @@ class _Loaded:
         """Return the probability, or NaN and why."""
         if len(cdr3) % 3:
             return math.nan, OUT_OF_FRAME
-        if set(cdr3) - set("ACGT"):
+        if set(cdr3) - set(BASES.decode()):
             return math.nan, LETTERS
         if (of_v := _of(self.v, v)) is None or (of_j := _of(self.j, j)) is None:
             return math.nan, NO_GENE
