@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.extras import extras_named
+from gangsaw.codecs.core.nucleotides.letters import BASES
 from gangsaw.tasks.tcr.germline.olga import model_folder
 
 Place = tuple[int | None, int | None]
