@@ -36,7 +36,8 @@ def security_of(config: ClusterConfig) -> Security | None:
     if encrypt is False or (encrypt == "auto" and not has_maker):
         return None
     if not has_maker:
-        raise ModuleNotFoundError("cryptography is missing for TLS: pip install 'gangsaw[tls]'")
+        line = "cryptography is missing for TLS: pip install 'gangsaw[tls]'"
+        raise ModuleNotFoundError(line, name="cryptography")
     return Security.temporary()
 
 

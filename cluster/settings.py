@@ -138,7 +138,8 @@ def imported(module: str, package: str, extra: str) -> ModuleType:
     """
     if importlib.util.find_spec(module.partition(".")[0]) is None:
         raise ModuleNotFoundError(
-            f"{package} is missing, which starts this cluster: pip install 'gangsaw[{extra}]'"
+            f"{package} is missing, which starts this cluster: pip install 'gangsaw[{extra}]'",
+            name=module,
         )
     interrupted = signal.getsignal(signal.SIGINT)
     found = importlib.import_module(module)

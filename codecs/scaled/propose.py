@@ -39,10 +39,10 @@ class Candidate(NamedTuple):
     def integers(self, floats: Floats) -> npt.NDArray[np.float64]:
         """(n,): the integer of each float, NaN where it is none; SPEC.md, "Arithmetic"."""
         kind = np.float64 if self.precision == "double" else floats.dtype.type
-        scale, offset = kind(self.scale), kind(self.offset)
         is_product = self.form == "product"
-        factor = 1 / np.float64(scale) if is_product else np.float64(scale)
         with np.errstate(all="ignore"):
+            scale, offset = kind(self.scale), kind(self.offset)
+            factor = 1 / np.float64(scale) if is_product else np.float64(scale)
             found = np.rint((floats.astype("f8") - np.float64(offset)) * factor)
             numbers = found.astype(kind)
             again = (numbers * scale if is_product else numbers / scale) + offset

@@ -128,8 +128,8 @@ def test_the_default_codec_follows_the_content(tmp_path: Path) -> None:
     assert choose_codec(image) == Ccsds123()
     assert choose_codec(replace(image, dims=("y", "x", "band"))) == Ccsds123(axes="yxz")
     assert choose_codec(replace(image, dims=("y", "band", "x"))) == Ccsds123(axes="yzx")
-    assert choose_codec(replace(image, dtype_str="<f4")) == ZstdCodec(level=3)
-    assert choose_codec(replace(image, dtype_str="<u8")) == ZstdCodec(level=3)
+    assert choose_codec(replace(image, dtype_str="<f4", shape=(3, 40, 50))) == ZstdCodec(level=3)
+    assert choose_codec(replace(image, dtype_str="<u8", shape=(1, 40, 50))) == ZstdCodec(level=3)
     assert image_axes(("y", "x")) == "zyx"
 
 

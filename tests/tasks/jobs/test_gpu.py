@@ -280,7 +280,10 @@ def test_unknown_devices_are_told(gangsaw: CommandLine) -> None:
 
 
 def test_missing_dask_cuda_is_told(quick: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    find = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name == "dask_cuda" else find(name)
+    )
     with pytest.raises(DeviceError, match="dask-cuda is missing"), api.workers(device="gpu"):
         pass
 
