@@ -48,12 +48,9 @@ def extras_named(what: str = "") -> Iterator[None]:
 
 def _module(error: ImportError) -> str:
     """Return the optional module that was not found, "" for any other error."""
-    if isinstance(error, ModuleNotFoundError) and error.name:
-        return _known(error.name.partition(".")[0])
+    if isinstance(error, ModuleNotFoundError):  # without a name it is said already, as of clusters
+        module = (error.name or "").partition(".")[0]
+        return module if module in EXTRAS else ""
     if error.name:  # it is there, and is broken or of another version
         return ""
     return next((module for module in EXTRAS if module in str(error)), "")  # raised by a library
-
-
-def _known(module: str) -> str:
-    return module if module in EXTRAS else ""
