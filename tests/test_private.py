@@ -21,6 +21,7 @@ from packaging.requirements import Requirement
 PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
 CODEC = "zarr.codecs.BytesCodec"
 FILE = "numba.core.caching.IndexDataCacheFile"
+LIBRARY = "numba.core.codegen.CPUCodeLibrary"
 USED = {
     "codecs/core/numba/bits.py": {"_getvalue": "numba.core.cgutils._StructProxy"},
     "codecs/core/numba/cache.py": {
@@ -30,6 +31,23 @@ USED = {
         "_guard_against_spurious_io_errors": "numba.core.caching.Cache",
         "_load_index": FILE,
     },
+    "codecs/core/numba/kept/compiling.py": {"_internal_codegen": "numba.core.cpu.CPUContext"},
+    "codecs/core/numba/kept/kernel_cache.py": {
+        "_cache_file": "numba.core.caching.Cache",
+        "_index_key": "numba.core.caching.Cache",
+        "_rebuild": "numba.core.compiler.CompileResult",
+        "_reduce": "numba.core.compiler.CompileResult",
+    },
+    "codecs/core/numba/parts.py": {
+        "_cache": "numba.core.dispatcher.Dispatcher",
+        "_final_module": LIBRARY,
+        "_finalize_final_module": LIBRARY,
+        "_impl": "numba.core.caching.Cache",
+        "_rebuild": "numba.core.compiler.CompileResult",
+    },
+    "tasks/jobs/choice/registered.py": {"_decode_sync": CODEC, "_encode_sync": CODEC},
+    "tasks/objects/opened.py": {"_store": "zarr.storage.WrapperStore"},
+    "tasks/store/strict.py": {"_store": "zarr.storage.WrapperStore"},
     "tasks/store/chain.py": {"_decode_sync": CODEC, "_encode_sync": CODEC},
     "tasks/store/source.py": {"_async_array": "zarr.Array"},
     "tasks/store/zipped.py": {"_sync_open": "zarr.storage.ZipStore"},
@@ -41,6 +59,8 @@ USED = {
     "tasks/formats/hdf5_open.py": {"_h5ds": "h5netcdf"},
     "tasks/formats/netcdf_layout.py": {"_h5group": "h5netcdf"},
     "tasks/formats/xarrays.py": dict.fromkeys(("_h5ds", "_h5group", "_h5path"), "h5netcdf"),
+    "tasks/objects/blocks.py": {"_meta": "dask"},
+    "tasks/objects/xarray_objects.py": {"_in_memory": "xarray"},
     "tasks/open_files.py": {"_run": "distributed"},
     "tasks/radio/uvdata/export.py": {"_check_for_cat_type": "pyuvdata"},
     "tasks/store/far.py": {
@@ -49,6 +69,13 @@ USED = {
     },
 }
 REPLACED = {
+    "codecs/core/numba/kept/compiling.py": dict.fromkeys(
+        ("_get_host_cpu_features", "_get_host_cpu_name"), "numba.core.codegen.CPUCodegen"
+    ),
+    "codecs/core/numba/parts.py": dict.fromkeys(
+        ("_finalize_final_module", "_optimize_final_module"), LIBRARY
+    ),
+    "tasks/store/strict.py": {"_with_store": "zarr.storage.WrapperStore"},
     "codecs/core/numba/vectors/floats.py": {"_is_internal": "numba.types.Type"},
     "codecs/core/numba/vectors/integers.py": {"_is_internal": "numba.types.Type"},
     "codecs/core/zarr/block_codec.py": dict.fromkeys(
