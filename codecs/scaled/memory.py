@@ -6,7 +6,7 @@ The suite over every codec measures it.
 from __future__ import annotations
 
 PER_BLOCK = 4096  # heads, Python objects
-PER_ITEM = 4  # of a busy thread: integers, a mask; the promises of the codecs inside leave room
+PER_ITEM = 2  # of a busy thread: integers; what the codecs inside promise leaves room for masks
 
 
 def peak_bytes(
@@ -15,8 +15,8 @@ def peak_bytes(
     """Return a bound on what coding a chunk holds besides it, in bytes.
 
     It holds the payloads of all blocks twice, alone and in the frame, each at most as long as raw;
-    and in each busy thread a block in one piece, again as it is put together, its integers, what
-    stands apart (else the inner codec does not run), and what the inner codec or that of floats needs.
+    and in each busy thread a block in one piece, its integers, and what the inner codec or that of
+    floats needs.
 
     Parameters
     ----------
@@ -24,4 +24,4 @@ def peak_bytes(
     inner, floats : what these codecs hold of a block
     """
     payloads = 2 * n_blocks * (block_bytes + PER_BLOCK)
-    return payloads + busy * (2 * block_bytes + PER_ITEM * n_items + max(inner, floats))
+    return payloads + busy * (block_bytes + PER_ITEM * n_items + max(inner, floats))
