@@ -212,7 +212,7 @@ def test_a_stream_goes_to_the_workers_that_are_asked_for(
     asked: list[tuple[Any, ...]] = []
 
     @contextmanager
-    def session(panel: Cluster) -> Iterator[None]:
+    def session(panel: Cluster, job: object) -> Iterator[None]:
         asked.append((panel.is_here, panel.workers, panel.scheduler, panel.device))
         yield None
 
