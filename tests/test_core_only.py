@@ -17,10 +17,11 @@ from gangsaw.codecs.core.extras import EXTRAS
 
 CORE = {"gangsaw", "google-crc32c", "numba", "numcodecs", "numpy", "zarr"}
 CORE |= {"llvmlite", "donfig", "packaging", "pyyaml", "typing-extensions"}  # which these bring
+LATER = {"msgspec"}  # of newer versions of zarr
 
 
 def test_the_core_is_small() -> None:
-    assert closure("gangsaw") == CORE
+    assert closure("gangsaw") - LATER == CORE
     assert {"dask", "typer", "xarray", "pandas", "matplotlib", "fsspec"} <= refused()
 
 
