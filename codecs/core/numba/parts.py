@@ -1,7 +1,7 @@
 """Compilers of kernels: what only kernels call is compiled inside of these, and nowhere else.
 
 Numba optimises each function, makes machine code of it, links it into each caller, and does both
-again there. A part is only linked. That took a third of the time of a first run; LLVM also inlines
+again there. A part is only linked. That took a fifth of the time of a first run; LLVM also inlines
 before it unrolls.
 """
 
