@@ -93,12 +93,11 @@ void check_order(uintptr_t address, Place place, bool writes) {
   shadow.write = now;
 }
 
+const Allocation* last;  // of this launch: in the next one's table it may lie between two rows
+
 const Allocation* allocation_of(uintptr_t address) {
+  if (last && address >= last->begin && address < last->end) return last;
   const Allocation* end = launch->allocations + launch->n_allocations;
-  static const Allocation* last;
-  if (last >= launch->allocations && last < end && address >= last->begin && address < last->end) {
-    return last;
-  }
   const Allocation* after = std::upper_bound(
       launch->allocations, end, address,
       [](uintptr_t wanted, const Allocation& one) { return wanted < one.begin; });
@@ -147,6 +146,7 @@ void check_shared(uintptr_t address, size_t size, bool writes, Place place) {
 }  // namespace
 
 void end_checks() {
+  last = nullptr;
   if (pages.size() > KEPT_PAGES) {
     pages.clear();
     last_page = ~uintptr_t(0);
