@@ -31,7 +31,10 @@ USED = {
         "_guard_against_spurious_io_errors": "numba.core.caching.Cache",
         "_load_index": FILE,
     },
-    "codecs/core/numba/kept/compiling.py": {"_internal_codegen": "numba.core.cpu.CPUContext"},
+    "codecs/core/numba/kept/compiling.py": {
+        "_compilation_chain_init_hook": "numba.core.dispatcher._DispatcherBase",
+        "_internal_codegen": "numba.core.cpu.CPUContext",
+    },
     "codecs/core/numba/kept/kernel_cache.py": {
         "_cache_file": "numba.core.caching.Cache",
         "_index_key": "numba.core.caching.Cache",

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import Any
 
+from numba.core import entrypoints
 from numba.core.codegen import JITCPUCodegen
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
@@ -56,6 +57,7 @@ class LevelCodegen(JITCPUCodegen):  # type: ignore[misc]  # Numba has no types
 def compile_for_level(compiled: Any) -> None:
     """Let a dispatcher of Numba's compile for the level that holds."""
     compiled.compile = partial(_compile, compiled.compile)
+    compiled._compilation_chain_init_hook = _load_extensions
     telling.tally.functions += 1
 
 
@@ -72,6 +74,16 @@ def at_end(release: Callable[[], None]) -> None:
 def finished(kernel: str) -> None:
     """Tell that a kernel was compiled."""
     telling.compiled(kernel, time.perf_counter() - _now.began)
+
+
+def _load_extensions() -> None:
+    """Load what other packages add to Numba, once.
+
+    Numba does so without its lock: what one thread loads changes the tables by which another
+    compiles (awkward: a KeyError or RuntimeError in a process's first kernels).
+    """
+    with global_compiler_lock:
+        entrypoints.init_all()
 
 
 def _compile(compile_it: Callable[[object], object], signature: object) -> object:
