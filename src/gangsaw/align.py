@@ -10,28 +10,14 @@ from typing import TYPE_CHECKING
 from gangsaw.tasks import align
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.align import (
-        Alignments,
-        Scores,
-        SequenceSet,
-        edit_distance,
-        gapped,
-        needleman_wunsch,
-        smith_waterman,
-        ungapped,
-    )
+    from gangsaw.tasks.align import *  # noqa: F403 - its __all__ is ours
 
-__all__ = [
-    "Alignments",
-    "Scores",
-    "SequenceSet",
-    "edit_distance",
-    "gapped",
-    "needleman_wunsch",
-    "smith_waterman",
-    "ungapped",
-]
+__all__ = align.__all__
 
 
 def __getattr__(name: str) -> object:
     return getattr(align, name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -10,32 +10,14 @@ from typing import TYPE_CHECKING
 from gangsaw.tasks import tcr
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.tcr import (
-        CountChoice,
-        Model,
-        PhaseProgress,
-        Setup,
-        associate,
-        count_paths,
-        count_repertoires,
-        open_germline,
-        open_inputs,
-        share,
-    )
+    from gangsaw.tasks.tcr import *  # noqa: F403 - its __all__ is ours
 
-__all__ = [
-    "CountChoice",
-    "Model",
-    "PhaseProgress",
-    "Setup",
-    "associate",
-    "count_paths",
-    "count_repertoires",
-    "open_germline",
-    "open_inputs",
-    "share",
-]
+__all__ = tcr.__all__
 
 
 def __getattr__(name: str) -> object:
     return getattr(tcr, name)
+
+
+def __dir__() -> list[str]:
+    return __all__
