@@ -14,8 +14,9 @@ import gangsaw.tasks
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.numba.kept import levels, packs, places
 from gangsaw.tasks.kernels import building
-from gangsaw.tasks.kernels.first_runs import codecs, first_runs, run_samples
+from gangsaw.tasks.kernels.first_runs import first_runs
 from gangsaw.tasks.kernels.running import COMMAND, SAMPLES
+from gangsaw.tasks.kernels.samples import codecs, run_samples
 
 TASKS = Path(gangsaw.tasks.__path__[0])
 JIT = re.compile(r"^@jit", re.MULTILINE)
