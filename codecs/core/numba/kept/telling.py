@@ -80,7 +80,7 @@ def done(seconds: float) -> None:
 
 def told(folder: Path) -> KernelCount:
     """Return what all processes said in a folder."""
-    every = [_read(path) for path in folder.iterdir()]
+    every = [_read(path) for path in folder.glob("[0-9]*")]
     return KernelCount(sum(one.count for one in every), sum(one.seconds for one in every))
 
 
@@ -97,11 +97,14 @@ def _tell(so_far: KernelCount, seldom: float) -> None:
 
 
 def _write(path: Path, so_far: KernelCount) -> None:
-    path.write_text(f"{so_far.count} {so_far.seconds:.1f}", encoding="ascii")
+    """Write whole or not at all: else a sum over processes would fall now and then."""
+    part = path.with_name(f".{path.name}")
+    part.write_text(f"{so_far.count} {so_far.seconds:.1f}", encoding="ascii")
+    part.replace(path)
 
 
 def _read(path: Path) -> KernelCount:
-    """Return what a process said; nothing where it writes right now."""
+    """Return what a process said; nothing where it is no count."""
     with suppress(OSError, ValueError):
         count, seconds = path.read_text(encoding="ascii").split()
         return KernelCount(int(count), float(seconds))
