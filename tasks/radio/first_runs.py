@@ -46,9 +46,9 @@ def _write(path: Path) -> None:
         sky = _made()
         shape = sky.data_array.shape
         rng = np.random.default_rng(11)
-        sky.data_array[:] = rng.normal(size=(*shape, 2)).astype("f4").view("c8")[..., 0]
-        sky.flag_array[:] = rng.random(shape) < 0.1
-        sky.nsample_array[:] = 1
+        sky.data_array = rng.normal(size=(*shape, 2)).astype("f4").view("c8")[..., 0]
+        sky.flag_array = rng.random(shape) < 0.1
+        sky.nsample_array = np.ones(shape, "f4")
         write = {".ms": sky.write_ms, ".uvh5": sky.write_uvh5, ".uvfits": sky.write_uvfits}
         write[path.suffix](str(path), run_check=False)
 
