@@ -15,9 +15,7 @@ from gangsaw.codecs.core.numba.kept import levels, packs, places
 from gangsaw.tasks.kernels.running import COMMAND
 
 LEVEL = (levels.host_levels() or (None,))[0]
-needs_level = pytest.mark.skipif(
-    LEVEL is None, reason="this processor has the features of no level"
-)
+needs_level = pytest.mark.skipif(LEVEL is None, reason="this processor has features of no level")
 
 ENTRIES = """
 [zarr.codecs]
@@ -177,7 +175,7 @@ def test_warm_compiles_before_anybody_waits(place: Workplace) -> None:
 
 @needs_level
 def test_the_list_says_why_a_pack_is_not_used(
-    command_line: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    gangsaw: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     able = levels.host_levels()
     missing = next(level for level in levels.LEVELS if level not in able)
@@ -188,7 +186,7 @@ def test_the_list_says_why_a_pack_is_not_used(
     monkeypatch.setenv(places.FOLDERS, str(tmp_path))
     monkeypatch.delenv(levels.LEVEL, raising=False)
     levels.chosen.cache_clear()
-    found = command_line.ok("kernels", "list", "--json").figures
+    found = gangsaw.ok("kernels", "list", "--json").figures
     levels.chosen.cache_clear()
     assert found["level"] == able[0].name
     unused = {Path(pack["path"]).name: pack["unused"] for pack in found["packs"]}
