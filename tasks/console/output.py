@@ -178,7 +178,7 @@ def progress_bars(*, quiet: bool = False) -> Iterator[AddBar | AddLines | None]:
         TaskProgressColumn(),
         TextColumn("{task.fields[status]}"),
     )
-    with Bar(*columns, console=console) as bar, drawn_by(_KernelsBar(bar).draw):
+    with Bar(*columns, console=console) as bar, drawn_by(_KernelsBar(bar)):
         yield AddBar(bar)
 
 
@@ -190,11 +190,16 @@ class _KernelsBar:
         self.task: TaskID | None = None
 
     def draw(self, found: KernelCount) -> None:
-        """Show how far it is."""
+        """Show how many there are: how many there will be nobody knows."""
         if self.task is None:
             self.task = self.display.add_task("kernels", total=None, status="")
-        total = max(found.functions, found.count)
-        self.display.update(self.task, total=total, completed=found.count, status=found.line())
+        self.display.update(self.task, completed=found.count, status=found.line())
+
+    def clear(self) -> None:
+        """Take the bar away."""
+        if self.task is not None:
+            self.display.remove_task(self.task)
+            self.task = None
 
 
 @final  # so that one is never false

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.numba.cache import cache_base
 from gangsaw.codecs.core.numba.kept import gathering, levels, packs, places
 from gangsaw.tasks.kernels.running import COMPILE, KernelSetting, Told, run_all, tasks_of
 
@@ -127,10 +129,18 @@ class _PackWork:
             levels.LEVEL: level.name,
             places.FOLDERS: places.OFF,
             gathering.FOLDER: str(gathered),
-            "NUMBA_CACHE_DIR": str(folder / "cache"),
+            "NUMBA_CACHE_DIR": _cache(folder),
             **(more or {}),
         }
         return KernelSetting(folder, variables)
 
     def _gathered(self, level: levels.Level) -> Path:
         return self.folder / level.name / "gathered"
+
+
+def _cache(folder: Path) -> str:
+    """Return the user's cache, so that a build that failed goes on; else one in `folder`."""
+    base = cache_base()
+    with suppress(OSError):
+        base.mkdir(parents=True, exist_ok=True)
+    return str(base if os.access(base, os.W_OK) else folder / "cache")

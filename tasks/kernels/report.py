@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gangsaw.codecs.core.folders import user_cache
-from gangsaw.codecs.core.numba.cache import SETTINGS
+from gangsaw.codecs.core.numba.cache import cache_base
 from gangsaw.codecs.core.numba.kept import levels, packs, places
 
 
@@ -51,6 +50,6 @@ def _why_unused(path: Path, level: levels.Level | None, opened: packs.Pack | Non
 
 
 def _cache() -> dict[str, object]:
-    base = Path(SETTINGS.CACHE_DIR) if SETTINGS.CACHE_DIR else user_cache() / "numba"
+    base = cache_base()
     files = [path.stat().st_size for path in base.glob("gangsaw-*/*/*.nbc")]
     return {"path": str(base), "kernels": len(files), "bytes": sum(files)}

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gangsaw.codecs.core.errors import JobFailed
-from gangsaw.tasks.kernels.first_runs import FirstRun, checked_codec, codecs, first_runs
+from gangsaw.tasks.kernels.first_runs import FirstRun, first_runs
+from gangsaw.tasks.kernels.samples import checked_codec, codecs
 
 SAMPLES = (
-    "import sys; from gangsaw.tasks.kernels.first_runs import run_samples; run_samples(sys.argv[1])"
+    "import sys; from gangsaw.tasks.kernels.samples import run_samples; run_samples(sys.argv[1])"
 )
 COMMAND = "import sys; from gangsaw.cli import main; sys.exit(main(sys.argv[1:]))"
 COMPILE = "import sys; from gangsaw.tasks.kernels.compiling import main; main(*sys.argv[1:])"

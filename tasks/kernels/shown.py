@@ -1,4 +1,4 @@
-"""A command says that kernels are compiled: on a terminal by a bar, else by a line now and then."""
+"""A command says that kernels are compiled: by a count, or a line now and then."""
 
 from __future__ import annotations
 
@@ -6,17 +6,29 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
+from typing import Protocol
 
 from gangsaw.codecs.core.numba.kept.telling import FOLDER, PATIENCE, SELDOM, KernelCount, told
 
 LOOK = 0.5  # seconds between looks at what processes said
-CELLS = 20
-Draw = Callable[[KernelCount], None]
-_drawers: list[Draw] = []  # the last one draws
+OVER = 4.0  # seconds without a kernel: the slowest ones take as long
+
+
+class Drawer(Protocol):
+    """What shows that kernels are compiled."""
+
+    def draw(self, found: KernelCount) -> None:
+        """Say how many there are."""
+
+    def clear(self) -> None:
+        """Say nothing any more."""
+
+
+_drawers: list[Drawer] = []  # the last one draws
 
 
 @contextmanager
@@ -39,23 +51,26 @@ def kernels_told() -> Iterator[None]:
 
 
 @contextmanager
-def drawn_by(draw: Draw) -> Iterator[None]:
+def drawn_by(drawer: Drawer) -> Iterator[None]:
     """Let something else draw meanwhile, such as a display of bars."""
-    _drawers.append(draw)
+    _drawers.append(drawer)
     try:
         yield
     finally:
-        _drawers.remove(draw)
+        _drawers.remove(drawer)
 
 
 def _watch(folder: Path, over: Event) -> None:
-    before, lines = KernelCount(), _KernelLines()
+    before, lines, last = KernelCount(), _KernelLines(), 0.0
     while not over.wait(LOOK):
-        found = told(folder)
+        found, now = told(folder), time.monotonic()
+        drawer = _drawers[-1] if _drawers else lines
+        if found.count != before.count:
+            last = now
         if found.count != before.count and found.seconds >= PATIENCE:
-            (_drawers[-1] if _drawers else lines.draw)(found)
-        elif found.count == before.count:
-            lines.clear()
+            drawer.draw(found)
+        elif now - last >= OVER:
+            drawer.clear()
         before = found
     lines.clear()
 
@@ -71,14 +86,13 @@ class _KernelLines:
         """Say how far it is."""
         if sys.stderr.isatty():
             self.is_drawn = True
-            full = min(CELLS * found.count // max(found.functions, 1), CELLS)
-            self._write(f"\r\x1b[K[{'#' * full}{' ' * (CELLS - full)}] {found.line()}")
+            self._write(f"\r\x1b[K{found.line()}")
         elif time.monotonic() - self.written >= SELDOM:
             self.written = time.monotonic()
             self._write(f"{found.line()}\n")
 
     def clear(self) -> None:
-        """Take the bar away."""
+        """Take the line away."""
         if self.is_drawn:
             self.is_drawn = False
             self._write("\r\x1b[K")

@@ -14,7 +14,7 @@ LEVELS = {"binned": b"#,:F", "many": bytes(range(35, 74))}  # qualities of newer
 
 
 def _runs() -> tuple[FirstRun, ...]:
-    """Return FASTQ of both kinds of qualities in and out, and pairs of FASTA."""
+    """Return FASTQ of both kinds of qualities in and out, FASTA, and BAM."""
     return (
         *(_fastq(name) for name in LEVELS),
         FirstRun(
@@ -24,6 +24,15 @@ def _runs() -> tuple[FirstRun, ...]:
                 ("compress", "reads.fasta", "reads.zarr", "--format", "fasta", "--workers", "0"),
                 ("decompress", "reads.zarr", "out.fasta", "--workers", "0"),
             ),
+        ),
+        FirstRun(
+            "BAM",
+            lambda folder: _write_sam(folder / "reads.sam"),
+            (
+                ("compress", "reads.sam", "reads.zarr", "--workers", "0"),
+                ("decompress", "reads.zarr", "out.bam", "--workers", "0"),
+            ),
+            needs=("pysam",),
         ),
     )
 
@@ -54,6 +63,18 @@ def _write(path: Path, qualities: bytes, seed: int) -> None:
         if qualities:
             lines += [b"+", bytes(rng.choice(list(qualities), length).tolist())]
     path.write_bytes(b"\n".join(lines) + b"\n")
+
+
+def _write_sam(path: Path) -> None:
+    """Write the same reads as SAM has them that are not aligned."""
+    _write(path, LEVELS["many"], seed=2)
+    lines = path.read_bytes().splitlines()
+    columns = b"\t4\t*\t0\t0\t*\t*\t0\t0\t"
+    rows = (
+        name[1:] + columns + bases + b"\t" + qualities
+        for name, bases, qualities in zip(lines[::4], lines[1::4], lines[3::4], strict=True)
+    )
+    path.write_bytes(b"@HD\tVN:1.6\n" + b"\n".join(rows) + b"\n")
 
 
 FIRST_RUNS = FirstRuns(_runs())

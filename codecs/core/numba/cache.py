@@ -76,9 +76,13 @@ def enable_cache(compiled: Dispatcher, source: Path) -> None:
 
 
 def cache_folder(source: Path) -> Path:
-    """Return the folder for kernels of the file `source`; it lies under NUMBA_CACHE_DIR if set."""
-    base = Path(SETTINGS.CACHE_DIR) if SETTINGS.CACHE_DIR else user_cache() / "numba"
-    return base / f"gangsaw-{fingerprint(source)}"
+    """Return the folder for kernels of the file `source`."""
+    return cache_base() / f"gangsaw-{fingerprint(source)}"
+
+
+def cache_base() -> Path:
+    """Return the folder of folders for kernels: NUMBA_CACHE_DIR if set."""
+    return Path(SETTINGS.CACHE_DIR) if SETTINGS.CACHE_DIR else user_cache() / "numba"
 
 
 @contextmanager

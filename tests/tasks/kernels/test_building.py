@@ -10,40 +10,19 @@ from pathlib import Path
 
 import pytest
 
-import gangsaw.tasks
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.numba.kept import levels, packs, places
 from gangsaw.tasks.kernels import building
-from gangsaw.tasks.kernels.first_runs import codecs, first_runs, run_samples
+from gangsaw.tasks.kernels.first_runs import first_runs
 from gangsaw.tasks.kernels.running import COMMAND, SAMPLES
+from gangsaw.tasks.kernels.samples import codecs
 
-TASKS = Path(gangsaw.tasks.__path__[0])
-JIT = re.compile(r"^@jit", re.MULTILINE)
 COMPILED = """
 from gangsaw.codecs.core.numba.kept.telling import tally
 import sys
 sys.stderr.write(f"compiled {tally.count}")
 """
 AT_END = f"import atexit; atexit.register(exec, {COMPILED!r})"
-
-
-def test_every_domain_with_kernels_has_first_runs() -> None:
-    domains = {
-        path.relative_to(TASKS).parts[0]
-        for path in TASKS.rglob("*.py")
-        if JIT.search(path.read_text(encoding="utf-8"))
-    }
-    own = {path.parent.name for path in TASKS.glob("*/first_runs.py")}
-    assert domains - own - WITHOUT.keys() == set()
-    assert first_runs()
-
-
-WITHOUT = {
-    "radio": "its formats need casacore; the samples of its codec are run",
-    "sequences": "belongs to reads and genomes",
-    "formats": "belongs to every command",
-    "store": "belongs to every command",
-}
 
 
 def test_wrong_names_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,11 +33,6 @@ def test_wrong_names_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_CPU_NAME", "haswell")
     with pytest.raises(BadParams, match="NUMBA_CPU_NAME is set"):
         building.build()
-
-
-def test_samples_of_no_codec_are_refused() -> None:
-    with pytest.raises(BadParams, match="there are bwt"):
-        run_samples("nothing")
 
 
 def compiled(tmp_path: Path, code: str, *arguments: str) -> int:

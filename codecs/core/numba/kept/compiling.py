@@ -58,7 +58,6 @@ def compile_for_level(compiled: Any) -> None:
     """Let a dispatcher of Numba's compile for the level that holds."""
     compiled.compile = partial(_compile, compiled.compile)
     compiled._compilation_chain_init_hook = _load_extensions
-    telling.tally.functions += 1
 
 
 def is_outermost() -> bool:

@@ -25,21 +25,21 @@ OFTEN = 0.2  # seconds between what a process writes
 class KernelCount:
     """Compilations of one process, or of several.
 
+    How many there will be is not known before the data are: a kernel is compiled for the types that
+    it is called with, and for those alone.
+
     Attributes
     ----------
     count : kernels compiled
-    functions : kernels that were imported: about as many are compiled where no cache is
     seconds : spent
     """
 
     count: int = 0
-    functions: int = 0
     seconds: float = 0.0
 
     def line(self) -> str:
         """Say how many kernels are compiled."""
-        of = f" of about {self.functions}" if self.functions >= self.count else ""
-        return f"compiling kernels for this processor, once: {self.count}{of}"
+        return f"compiling kernels for this processor, once: {self.count} so far"
 
 
 @dataclass
@@ -54,7 +54,6 @@ class CompileTally:
     """
 
     count: int = 0
-    functions: int = 0
     last: int = 0
     seconds: float = 0.0
     told: float = 0.0
@@ -68,25 +67,21 @@ def compiled(kernel: str, seconds: float) -> None:
     tally.count += 1
     tally.last += 1
     LOG.debug("compiled %s", kernel)
-    _tell(KernelCount(tally.count, tally.functions, tally.seconds + seconds), OFTEN)
+    _tell(KernelCount(tally.count, tally.seconds + seconds), OFTEN)
 
 
 def done(seconds: float) -> None:
     """End an outermost kernel; where nothing was compiled, it was loaded."""
     if tally.last:
         tally.seconds += seconds
-        _tell(KernelCount(tally.count, tally.functions, tally.seconds), 0.0)
+        _tell(KernelCount(tally.count, tally.seconds), 0.0)
     tally.last = 0
 
 
 def told(folder: Path) -> KernelCount:
     """Return what all processes said in a folder."""
-    every = [_read(path) for path in folder.iterdir()]
-    return KernelCount(
-        sum(one.count for one in every),
-        max((one.functions for one in every), default=0),
-        sum(one.seconds for one in every),
-    )
+    every = [_read(path) for path in folder.glob("[0-9]*")]
+    return KernelCount(sum(one.count for one in every), sum(one.seconds for one in every))
 
 
 def _tell(so_far: KernelCount, seldom: float) -> None:
@@ -102,12 +97,15 @@ def _tell(so_far: KernelCount, seldom: float) -> None:
 
 
 def _write(path: Path, so_far: KernelCount) -> None:
-    path.write_text(f"{so_far.count} {so_far.functions} {so_far.seconds:.1f}", encoding="ascii")
+    """Write whole or not at all: else a sum over processes would fall now and then."""
+    part = path.with_name(f".{path.name}")
+    part.write_text(f"{so_far.count} {so_far.seconds:.1f}", encoding="ascii")
+    part.replace(path)
 
 
 def _read(path: Path) -> KernelCount:
-    """Return what a process said; nothing where it writes right now."""
+    """Return what a process said; nothing where it is no count."""
     with suppress(OSError, ValueError):
-        count, functions, seconds = path.read_text(encoding="ascii").split()
-        return KernelCount(int(count), int(functions), float(seconds))
+        count, seconds = path.read_text(encoding="ascii").split()
+        return KernelCount(int(count), float(seconds))
     return KernelCount()
