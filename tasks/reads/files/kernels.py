@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gangsaw.codecs.core.numba.items import put_items
 from gangsaw.codecs.core.numba.jit import jit
 
 NEWLINE, RETURN, AT, PLUS = 10, 13, 64, 43
@@ -148,9 +149,7 @@ def join_records(fields: Any, signs: Any, returns: Any, out: Any) -> int:
             if signs[k]:
                 out[at] = signs[k]
                 at += 1
-            n = ends[i] - begins[i]
-            out[at : at + n] = text[begins[i] : ends[i]]
-            at += n
+            at = put_items(out, at, text, begins[i], ends[i])
             if returns[i, k]:
                 out[at] = RETURN
                 at += 1

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.numba.items import order_falling
 from gangsaw.codecs.core.numba.jit import (
     jit,
     jit_norefs,
@@ -145,7 +146,7 @@ def order_by_child(components: Any, rows: Any, row: Any, ends: Any, out: Any) ->
         places[child] += 1
 
 
-@jit
+@jit_part
 def choose_own(sums: Any, prices: Any, row: Any, logs: Any) -> int:
     """Number the values that get nodes of their own from 1 on, ascending; return how many.
 
@@ -154,7 +155,8 @@ def choose_own(sums: Any, prices: Any, row: Any, logs: Any) -> int:
     totals, rest = np.zeros(len(sums), np.int64), np.zeros(sums.shape[1], np.int64)
     for value in range(len(sums)):
         totals[value] = add_times(sums[value], 1, rest)
-    order = np.argsort(-totals, kind="mergesort")
+    order = np.empty(totals.size, np.int64)
+    order_falling(totals, order)
     mark_own(sums, totals, rest, order, prices, row, logs)
     own = 0
     for value in range(row.size):
