@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.numba.items import order_falling
+from gangsaw.codecs.core.numba.items import order_falling, put_items
 from gangsaw.codecs.core.numba.jit import (
     jit,
     jit_norefs,
@@ -134,12 +134,14 @@ def add_rows(components: Any, counts: Any, own_rows: Any, sums: Any) -> None:
 @jit_part
 def order_by_child(components: Any, rows: Any, row: Any, ends: Any, out: Any) -> None:
     """Write rows to `out` by child from ends[0] on; fill in where those of each end."""
-    ends[1:] = 0
+    for child in range(1, ends.size):
+        ends[child] = 0
     for e in rows:
         ends[row[components[e]] + 1] += 1
     for child in range(ends.size - 1):
         ends[child + 1] += ends[child]
-    places = ends[:-1].copy()
+    places = np.empty(ends.size, np.int64)
+    put_items(places, 0, ends, 0, ends.size)
     for e in rows:
         child = row[components[e]]
         out[places[child]] = e
