@@ -110,7 +110,7 @@ def _part(function: F, *, pipeline_class: type[Linked] = Linked, **options: Any)
 
 
 def _compile(function: F, pipeline_class: Any = Kernel, **options: Any) -> F:
-    """Decorate a function; no code of C or other languages calls what is ours: no wrapper for it."""
+    """Decorate a function; it has no wrapper for code of C, since none calls it."""
     compiled: Any = numba.njit(
         nogil=True,
         error_model="numpy",
