@@ -29,21 +29,23 @@ AT_BORDER = {  # of arrays that callers gave, as they are
 LAYOUT = re.compile(r"readonly |(?<=\dd, )[ACF](?=[),])")
 NUMBER = re.compile(r"(?<![\w(])(u?int\d+|bool)(?=, |$)")
 SIGNATURES = """
-import gc, json, sys
+import json, sys
+from collections import defaultdict
 from itertools import islice
 from numba.core.dispatcher import Dispatcher
 from gangsaw.tasks.kernels.first_runs import _samples, codecs
 import numpy as np
+
+found, before = defaultdict(list), Dispatcher._compile_for_args  # what Python calls, by new types
+def noted(kernel, *args, **kws):
+    name = f"{kernel.py_func.__module__}.{kernel.py_func.__qualname__}"
+    found[name].append(", ".join(str(kernel.typeof_pyval(arg)) for arg in args))
+    return before(kernel, *args, **kws)
+Dispatcher._compile_for_args = noted
 for codec in codecs():
     for codec_type, sample in islice(_samples(codec), 3):
         coder = codec_type(**vars(sample.params)).coder(sample.array.shape, sample.array.dtype)
         coder.decode(coder.encode(sample.array), np.empty_like(sample.array))
-found = {}
-for kernel in filter(lambda thing: isinstance(thing, Dispatcher), gc.get_objects()):
-    function = kernel.py_func
-    if function.__module__.startswith("gangsaw"):
-        name = f"{function.__module__}.{function.__qualname__}"
-        found[name] = [", ".join(map(str, kinds)) for kinds in kernel.overloads]
 json.dump(found, sys.stdout)
 """
 
@@ -89,9 +91,10 @@ def test_the_search_finds_something() -> None:
 
 
 def test_kernels_are_compiled_once_per_kind() -> None:
-    found = json.loads(run(SIGNATURES))
+    found = {name: set(types) for name, types in json.loads(run(SIGNATURES)).items()}
+    assert len(found) > 50
     twice = {name for name, types in found.items() if len(types) > len(set(map(_plain, types)))}
-    assert twice == {f"gangsaw.{name}" for name in AT_BORDER}
+    assert twice <= {f"gangsaw.{name}" for name in AT_BORDER}
 
 
 def _plain(types: str) -> str:
