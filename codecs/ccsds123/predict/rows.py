@@ -36,13 +36,13 @@ class RowLayout(NamedTuple):
 @jit
 def _load_rows(
     x: Any, span: Any, samples: Any, layout: Any, lane: int, extremes: Any, tile: Any
-) -> Any:
+) -> None:
     """Copy rows of x (z, y, x) to the lanes from `lane` on of rows 1, 2, ..
 
     span : first row, how many rows, first band; tile : as `copy_items` takes it
 
-    Tiles at the end of an axis overlap those before them. Return the smallest and the largest
-    sample so far; extremes (2, lanes of a tile) holds them by lane.
+    Tiles at the end of an axis overlap those before them. extremes (2, lanes of a tile) holds the
+    smallest and the largest sample so far by lane.
     """
     y, rows, first_band = span
     lanes = value_of(tile[0])
@@ -61,7 +61,6 @@ def _load_rows(
                 ends = copy_items(x, (z, y + r, i), samples, steps, ends, tile)
     store(flat, 0, ends[0])
     store(flat, lanes, ends[1])
-    return extremes[0].min(), extremes[1].max()
 
 
 def group_lanes(image: Image, lanes: int, itemsize: int) -> int:
@@ -88,7 +87,8 @@ class BandRows:
         first_band: int,
         lanes: int,
     ) -> None:
-        self.x, self.image = x, image
+        self.x, self.image = x.view(), image
+        self.x.flags.writeable = False  # a kernel is compiled for what may be written, too
         self.bands_before = min(first_band, bands + 1)
         self.first_band = first_band
         width = HALO + lanes
@@ -105,7 +105,7 @@ class BandRows:
         for y in range(0, self.image.n_rows, self.batch):
             rows = min(self.batch, self.image.n_rows - y)
             before = self.bands_before
-            extremes = _load_rows(
+            _load_rows(
                 self.x,
                 (y, rows, self.first_band - before),
                 self.buffer,
@@ -114,7 +114,7 @@ class BandRows:
                 self.extremes,
                 self.tile,
             )
-            check_range(self.image, *extremes)
+            check_range(self.image, self.extremes[0].min(), self.extremes[1].max())
             yield y, rows
             self.buffer[:pitch] = self.buffer[rows * pitch : (rows + 1) * pitch]
 

@@ -12,6 +12,7 @@ import numba.extending
 from gangsaw.codecs.core.numba.cache import enable_cache
 from gangsaw.codecs.core.numba.kept.levels import features
 from gangsaw.codecs.core.numba.parts import (
+    Kernel,
     Linked,
     LinkedRestrict,
     Restrict,
@@ -103,16 +104,21 @@ def intrinsic(function: Callable[..., Any]) -> Any:
 
 
 def _part(function: F, *, pipeline_class: type[Linked] = Linked, **options: Any) -> F:
-    wrappers = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    compiled = _compile(function, pipeline_class=pipeline_class, **wrappers, **options)
+    compiled = _compile(function, pipeline_class, no_cpython_wrapper=True, **options)
     keep_bitcode(compiled)
     return compiled
 
 
-def _compile(function: F, **options: Any) -> F:
-    compiled: Any = numba.njit(nogil=True, error_model="numpy", boundscheck=False, **options)(
-        function
-    )
+def _compile(function: F, pipeline_class: Any = Kernel, **options: Any) -> F:
+    """Decorate a function; it has no wrapper for code of C, since none calls it."""
+    compiled: Any = numba.njit(
+        nogil=True,
+        error_model="numpy",
+        boundscheck=False,
+        no_cfunc_wrapper=True,
+        pipeline_class=pipeline_class,
+        **options,
+    )(function)
     one_signature(compiled)
     enable_cache(compiled, Path(function.__code__.co_filename))
     return cast(F, compiled)

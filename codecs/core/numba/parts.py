@@ -2,7 +2,8 @@
 
 Numba optimises each function, makes machine code of it, links it into each caller, and does both
 again there. A part is only linked. That took a fifth of the time of a first run; LLVM also inlines
-before it unrolls.
+before it unrolls. Before it is linked code is only made small: Numba runs most of LLVM's passes
+there, all of which are run again after it.
 """
 
 from __future__ import annotations
@@ -49,27 +50,23 @@ def _plain(kind: Numbers) -> Numbers:
     return plain
 
 
-class Restrict(Compiler):  # type: ignore[misc]  # Numba has no types
-    """Numba's compiler with every array argument `restrict`, as in C."""
+class CodeLibrary(JITCodeLibrary):  # type: ignore[misc]  # Numba has no types
+    """Code of a kernel."""
 
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
-        self.state.flags.noalias = True
-
-
-class Linked(Compiler):  # type: ignore[misc]  # Numba has no types
-    """Numba's compiler without machine code."""
-
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
-        self.state.library = LinkedLibrary(self.state.targetctx.codegen(), "part")
-
-
-class LinkedRestrict(Linked, Restrict):
-    """Both."""
+    def _optimize_functions(self, ll_module: llvm.ModuleRef) -> None:
+        """Make functions small before they are linked."""
+        ll_module.data_layout = self._codegen._data_layout
+        passes = llvm.create_new_function_pass_manager()
+        passes.add_sroa_pass()
+        passes.add_simplify_cfg_pass()
+        passes.add_instruction_combine_pass()
+        builder = self._codegen._pass_builder()
+        for function in ll_module.functions:
+            if not function.is_declaration:
+                passes.run(function, builder)
 
 
-class LinkedLibrary(JITCodeLibrary):  # type: ignore[misc]  # Numba has no types
+class LinkedLibrary(CodeLibrary):
     """Code that is linked into other code, and optimised there."""
 
     @property
@@ -101,6 +98,39 @@ class LinkedLibrary(JITCodeLibrary):  # type: ignore[misc]  # Numba has no types
         self._finalize_dynamic_globals()
         self._verify_declare_only_symbols()
         self._finalized = True
+
+
+class Kernel(Compiler):  # type: ignore[misc]  # Numba has no types
+    """Numba's compiler with libraries of ours."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.state.library = CodeLibrary(self.state.targetctx.codegen(), "kernel")
+        self.state.library.enable_object_caching()
+
+
+class Restrict(Kernel):
+    """With every array argument `restrict`, as in C."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.state.flags.noalias = True
+
+
+class Linked(Compiler):  # type: ignore[misc]  # Numba has no types
+    """Numba's compiler without machine code."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.state.library = LinkedLibrary(self.state.targetctx.codegen(), "part")
+
+
+class LinkedRestrict(Linked):
+    """Both."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.state.flags.noalias = True
 
 
 class _Instead:

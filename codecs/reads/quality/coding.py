@@ -118,6 +118,7 @@ def decode_lanes(payload: BlockLanes, out: Text, pairs: bool) -> None:
     """Fill a block from its lanes; CorruptChunk where they are not those of such a block."""
     head, lane, model = payload.head, payload.lane, model_of(payload)
     data = np.concatenate((payload.data, np.zeros(decode.PAD, np.uint8)))
+    data.flags.writeable = False  # as lanes of other parts are: kernels have one signature
     source = LaneSource(data, payload.begins, payload.ends, lane, head.used, head.is_open)
     spans = np.zeros((payload.n_windows, SPAN), np.int64)
     groups = _groups(payload.n_windows, lane)

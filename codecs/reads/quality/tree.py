@@ -72,7 +72,9 @@ def write_level(level: Any, out: Any, at: int) -> int:
     """Write which values of each node have nodes of their own; return the bit behind."""
     first = 0
     for row in level:
-        own = row.max() - first
+        own = 0
+        for node in row:
+            own = max(own, node - first)
         at = put_gamma(out, at, own + 1)
         before = -1
         for value in range(row.size):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gangsaw.codecs.core.numba.floats import load_le64
+from gangsaw.codecs.core.numba.items import put_items
 from gangsaw.codecs.core.numba.jit import jit, jit_inline, jit_inline_part, jit_part
 
 P1 = np.uint64(0x9E3779B185EBCA87)
@@ -86,7 +87,7 @@ def sum_records(fields: Any, scratch: Any) -> Any:
         at = 0
         for text, begins, ends in fields:
             n = ends[i] - begins[i]
-            scratch[at : at + n] = text[begins[i] : ends[i]]
+            put_items(scratch, at, text, begins[i], ends[i])
             scratch[at + n] = 10
             at += n + 1
         total += xxh64(scratch, at)
@@ -98,5 +99,5 @@ def hash_lines(text: Any, begins: Any, ends: Any, scratch: Any, hashes: Any) -> 
     """Fill hashes (n,) uint64 of lines; scratch as in `sum_records`."""
     for i in range(len(begins)):
         n = ends[i] - begins[i]
-        scratch[:n] = text[begins[i] : ends[i]]
+        put_items(scratch, 0, text, begins[i], ends[i])
         hashes[i] = xxh64(scratch, n)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gangsaw.codecs.core.numba.jit import jit
+from gangsaw.codecs.core.numba.items import put_items
+from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.tasks.reads.files.kernels import NAME, NEWLINE, RETURN, SEQUENCE, SIGN
 
 HEAD = 62  # ">"
@@ -115,11 +116,10 @@ def fold_records(fields: Any, folds: Any, ends: Any, first: int, step: int, out:
     return at
 
 
-@jit
+@jit_part
 def _put(out: Any, at: int, text: Any, begin: int, end: int, has_return: bool) -> int:
     """Write a line and its end at a place; return the place behind it."""
-    out[at : at + end - begin] = text[begin:end]
-    at += end - begin
+    at = put_items(out, at, text, begin, end)
     if has_return:
         out[at] = RETURN
         at += 1

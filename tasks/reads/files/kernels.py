@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gangsaw.codecs.core.numba.items import put_items
 from gangsaw.codecs.core.numba.jit import jit
 
 NEWLINE, RETURN, AT, PLUS = 10, 13, 64, 43
@@ -91,9 +92,7 @@ def place_lines(lengths: Any, together: int, at: int, chunk: int, starts: Any) -
 def copy_lines(text: Any, begins: Any, ends: Any, starts: Any, out: Any) -> None:
     """Copy lines to their starts in out (m,) uint8, each with a newline behind it."""
     for i in range(len(begins)):
-        n = ends[i] - begins[i]
-        out[starts[i] : starts[i] + n] = text[begins[i] : ends[i]]
-        out[starts[i] + n] = NEWLINE
+        out[put_items(out, starts[i], text, begins[i], ends[i])] = NEWLINE
 
 
 @jit
@@ -148,9 +147,7 @@ def join_records(fields: Any, signs: Any, returns: Any, out: Any) -> int:
             if signs[k]:
                 out[at] = signs[k]
                 at += 1
-            n = ends[i] - begins[i]
-            out[at : at + n] = text[begins[i] : ends[i]]
-            at += n
+            at = put_items(out, at, text, begins[i], ends[i])
             if returns[i, k]:
                 out[at] = RETURN
                 at += 1
@@ -164,7 +161,7 @@ def join_records(fields: Any, signs: Any, returns: Any, out: Any) -> int:
 def gather_lines(text: Any, begins: Any, ends: Any, offsets: Any, out: Any) -> None:
     """Copy lines back to back to out (m,) uint8, line i to out[offsets[i]:offsets[i + 1]]."""
     for i in range(len(begins)):
-        out[offsets[i] : offsets[i + 1]] = text[begins[i] : ends[i]]
+        put_items(out, offsets[i], text, begins[i], ends[i])
 
 
 @jit

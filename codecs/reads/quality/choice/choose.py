@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.numba.items import order_falling, put_items
 from gangsaw.codecs.core.numba.jit import (
     jit,
     jit_norefs,
@@ -133,19 +134,21 @@ def add_rows(components: Any, counts: Any, own_rows: Any, sums: Any) -> None:
 @jit_part
 def order_by_child(components: Any, rows: Any, row: Any, ends: Any, out: Any) -> None:
     """Write rows to `out` by child from ends[0] on; fill in where those of each end."""
-    ends[1:] = 0
+    for child in range(1, ends.size):
+        ends[child] = 0
     for e in rows:
         ends[row[components[e]] + 1] += 1
     for child in range(ends.size - 1):
         ends[child + 1] += ends[child]
-    places = ends[:-1].copy()
+    places = np.empty(ends.size, np.int64)
+    put_items(places, 0, ends, 0, ends.size)
     for e in rows:
         child = row[components[e]]
         out[places[child]] = e
         places[child] += 1
 
 
-@jit
+@jit_part
 def choose_own(sums: Any, prices: Any, row: Any, logs: Any) -> int:
     """Number the values that get nodes of their own from 1 on, ascending; return how many.
 
@@ -154,7 +157,8 @@ def choose_own(sums: Any, prices: Any, row: Any, logs: Any) -> int:
     totals, rest = np.zeros(len(sums), np.int64), np.zeros(sums.shape[1], np.int64)
     for value in range(len(sums)):
         totals[value] = add_times(sums[value], 1, rest)
-    order = np.argsort(-totals, kind="mergesort")
+    order = np.empty(totals.size, np.int64)
+    order_falling(totals, order)
     mark_own(sums, totals, rest, order, prices, row, logs)
     own = 0
     for value in range(row.size):

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.bits import prefetch
+from gangsaw.codecs.core.numba.items import put_items
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline, jit_norefs_part, jit_part
 from gangsaw.codecs.reads.lines import Places
 from gangsaw.codecs.reads.sequence.layout.contig import (
@@ -298,8 +299,9 @@ def put(state: Walk, place: Any, step: Any, first: Any, last: Any, n: Any) -> An
 def close(state: Walk, first: Any, n: Any, columns: Any, out: Any) -> Any:
     """Append a contig to the consensus; return the columns of that."""
     left, right = state.contig.edges[LEFT], state.contig.edges[RIGHT]
-    out[columns : columns + right - left] = state.contig.bases[PAD + left : PAD + right]
-    state.mapped.positions[first:n] += columns - left
+    put_items(out, columns, state.contig.bases, PAD + left, PAD + right)
+    for i in range(first, n):
+        state.mapped.positions[i] += columns - left
     return columns + right - left
 
 
