@@ -153,6 +153,7 @@ def encode(
 ) -> Summary:
     """Compress what is open by a recipe; see `compress`. A `watch` began when it was opened."""
     check_store_target(target)
+    recipe.check()
     if isinstance(source, Stream):
         check_stream(source, recipe.options, resume)
     with packed_target(target, overwrite=overwrite, resume=resume) as folder:

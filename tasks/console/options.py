@@ -149,7 +149,7 @@ Block = Annotated[
 Param = Annotated[
     list[str] | None,
     typer.Option(
-        help="Codec parameter NAME=VALUE, repeatable.",
+        help="Codec parameter NAME=VALUE, such as scale=10000 where it is known; repeatable.",
         metavar="NAME=VALUE",
         rich_help_panel=CODEC,
         autocompletion=choices.parameters,
