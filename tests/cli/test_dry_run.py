@@ -108,7 +108,10 @@ MISTAKES = {
     "option": ("compress {scene} {new} --effort fast", "no array takes --effort"),
     "stages": ("compress {reads} {new} --order bins --param nope=1", "unknown parameter"),
     "pipe": ("compress - {new} --param nope=1", "unknown parameter"),
-    "pipe's value": ("compress - {new} --format genome --codec dna --param mode=nope", "mode must be"),
+    "pipe's value": (
+        "compress - {new} --format genome --codec dna --param mode=nope",
+        "mode must be",
+    ),
     "pipe's chunks": ("compress - {new} --chunks t=3", "has no axis"),
     "pipe's target": ("compress - {store}", "exists: give another name"),
     "stream": ("compress {genome} {new} --codec dna --param nope=1", "unknown parameter"),
