@@ -39,6 +39,7 @@ from gangsaw.tasks.jobs import compress as jobs
 from gangsaw.tasks.jobs.choice.recipe import Recipe
 from gangsaw.tasks.jobs.compress import Summary
 from gangsaw.tasks.jobs.device import check_here
+from gangsaw.tasks.jobs.device_source import on_device
 from gangsaw.tasks.jobs.figures.report import StoreInfo, describe
 from gangsaw.tasks.jobs.stages import scratch_of, staged, staged_at_target
 from gangsaw.tasks.jobs.streams.spool import spool
@@ -153,6 +154,7 @@ def encode(
 ) -> Summary:
     """Compress what is open by a recipe; see `compress`. A `watch` began when it was opened."""
     check_store_target(target)
+    recipe.check()
     if isinstance(source, Stream):
         check_stream(source, recipe.options, resume)
     with packed_target(target, overwrite=overwrite, resume=resume) as folder:
@@ -225,6 +227,7 @@ def decompress(
     *,
     options: ExportOptions | None = None,
     source: SourceOptions | None = None,
+    device: str = "cpu",
     client: Client | None = None,
     overwrite: bool = False,
     resume: bool = False,
@@ -240,14 +243,17 @@ def decompress(
     an error that names each item, unless `accept_loss` leaves it out: then it is returned, in
     words. Raises BadParams also for samples that it cannot hold or a file that stands in the way,
     JobFailed where work stopped; `resume` finishes a Zarr store that stopped. `storage_options` are
-    those of `compress`.
+    those of `compress`; with `device` "gpu" GPUs decode, this process's or those of workers that
+    have the resource GPU=1.
     """
+    is_on_gpu = options_for(device, client).device == "gpu"
     opened = open_source(as_address(store, storage_options), source)
     watch = Watch.of(opened)
     work = Work(overwrite, resume, client, on_progress, jobs.decompress, accept_loss)
     wanted = replace(wanted := options or ExportOptions(), own={**wanted.own, **own})
     with watch.held(), published_if(watch.check):
-        return export(opened, paths_of(opened_with(target, storage_options)), wanted, work)
+        taken = on_device(opened) if is_on_gpu else opened
+        return export(taken, paths_of(opened_with(target, storage_options)), wanted, work)
 
 
 @extras_named()

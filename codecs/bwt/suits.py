@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,9 @@ CHUNK = 1 << 26
 LEAST = 1000  # bytes of a sample
 LINES = 8  # of a sample that is text, at least
 GAIN = 0.95  # of what the general codec makes of a sample
+# of numbers, which others decode sooner: bytes of an array, and what is worth it
+LEAST_ARRAY, ARRAY_GAIN = 1 << 16, 0.8
+WIDEST = 4  # bytes of integers that codecs of images take
 CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\x1b"))  # that text does not have
 NUCLEOTIDE_LETTERS, SHARE = both_cases(BASES + b"N"), 0.95  # other codecs are for these
 
@@ -36,7 +40,8 @@ class _Answers(Answers):
 
     def suits(self, array: ArrayFacts) -> Grade:
         if not _is_plain(array.shape, array.dtype):
-            return Grade.ON_REQUEST
+            is_proven = _is_untaken(array) and _is_repetitive(array)
+            return Grade.PROVEN if is_proven else Grade.ON_REQUEST
         if array.content == TEXT:
             return Grade.MADE_FOR
         is_coordinate = array.dims == (array.name,)
@@ -59,6 +64,32 @@ ANSWERS = _Answers()
 def _is_plain(shape: Extents, dtype: Dtype) -> bool:
     """Whether an array is bytes on one axis."""
     return len(shape) == 1 and dtype.str[1:] == "u1"
+
+
+def _is_untaken(array: ArrayFacts) -> bool:
+    """Whether an array is large, of integers or flags that no codec is for by dtype and axes."""
+    kind, size = array.dtype.kind, array.dtype.itemsize
+    is_untaken = kind == "b" or (kind in "iu" and (len(array.shape) == 1 or size > WIDEST))
+    is_coordinate = array.dims == (array.name,)
+    n_bytes = math.prod(array.shape) * size
+    return is_untaken and not is_coordinate and array.content is None and n_bytes >= LEAST_ARRAY
+
+
+def _is_repetitive(array: ArrayFacts) -> bool:
+    """Whether a sample of such gets much shorter than the general codec makes it.
+
+    The same transform as Python has it tells first whether a trial is worth compiling kernels for.
+    """
+    import bz2
+
+    if array.sample is None or array.general_bytes is None:
+        return False
+    sample, most = array.sample(), ARRAY_GAIN * array.general_bytes()
+    if len(bz2.compress(sample.tobytes())) > most:
+        return False
+    from gangsaw.codecs.bwt.codec import Bwt
+
+    return len(Bwt().encode_chunk(sample)) <= most
 
 
 def _is_proven(array: ArrayFacts, sample: NumpyArray) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -21,24 +20,6 @@ if TYPE_CHECKING:
     from typer.models import OptionInfo
 
 CLUSTER, SOURCE = "Cluster", "Source"
-
-
-def log_all(ctx: typer.Context, wanted: bool) -> bool:
-    """Log what our modules tell, until the command has ended."""
-    if wanted and not ctx.resilient_parsing:
-        log, handler = logging.getLogger("gangsaw"), logging.StreamHandler()
-        handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
-        before = log.level, log.propagate
-        log.addHandler(handler)
-        log.setLevel(logging.INFO)
-        log.propagate = False
-
-        def undo() -> None:
-            log.removeHandler(handler)
-            log.level, log.propagate = before
-
-        ctx.call_on_close(undo)
-    return wanted
 
 
 def workers(default: str) -> OptionInfo:
@@ -82,15 +63,6 @@ Device = Annotated[
 ]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="No progress, neither a bar nor a line a minute.")
-]
-Verbose = Annotated[
-    bool,
-    typer.Option(
-        "--verbose",
-        "-v",
-        help="Log choices, retries and where the time went, to standard error.",
-        callback=log_all,
-    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print only figures, as JSON.")]
 DryRun = Annotated[
@@ -177,7 +149,7 @@ Block = Annotated[
 Param = Annotated[
     list[str] | None,
     typer.Option(
-        help="Codec parameter NAME=VALUE, repeatable.",
+        help="Codec parameter NAME=VALUE, such as scale=10000 where it is known; repeatable.",
         metavar="NAME=VALUE",
         rich_help_panel=CODEC,
         autocompletion=choices.parameters,

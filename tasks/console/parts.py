@@ -79,7 +79,6 @@ class Shown:
 
     as_json: opt.Json = False
     quiet: opt.Quiet = False
-    verbose: opt.Verbose = False
 
     @property
     def no_bar(self) -> bool:

@@ -106,6 +106,14 @@ MISTAKES = {
     "parameter": ("compress {scene} {new} --codec ccsds123 --param nope=1", "unknown parameter"),
     "value": ("compress {scene} {new} --param prediction_bands=99", "must be in 0..15"),
     "option": ("compress {scene} {new} --effort fast", "no array takes --effort"),
+    "stages": ("compress {reads} {new} --order bins --param nope=1", "unknown parameter"),
+    "pipe": ("compress - {new} --param nope=1", "unknown parameter"),
+    "pipe's value": (
+        "compress - {new} --format genome --codec dna --param mode=nope",
+        "mode must be",
+    ),
+    "pipe's chunks": ("compress - {new} --chunks t=3", "has no axis"),
+    "pipe's target": ("compress - {store}", "exists: give another name"),
     "stream": ("compress {genome} {new} --codec dna --param nope=1", "unknown parameter"),
     "scan": ("compress {scene} {store} --bit-depth auto", "exists: give another name"),
     "chunks": ("compress {scene} {new} --chunks t=3", "has no axis"),
@@ -132,7 +140,12 @@ MISTAKES = {
 
 @pytest.mark.parametrize("kind", MISTAKES)
 def test_no_cluster_is_started_for_a_mistake(
-    gangsaw: CommandLine, tmp_path: Path, scene: Path, genome: Path, kind: str
+    gangsaw: CommandLine,
+    tmp_path: Path,
+    scene: Path,
+    genome: Path,
+    kind: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     store, dna = tmp_path / "old.zarr", tmp_path / "dna.zarr"
     line, said = MISTAKES[kind]
@@ -140,10 +153,14 @@ def test_no_cluster_is_started_for_a_mistake(
         gangsaw.ok("compress", scene, store, "--workers", 0)
     if "{dna}" in line:
         gangsaw.ok("compress", genome, dna, "--workers", 0)
-    paths = {"scene": scene, "genome": genome, "store": store, "dna": dna}
+    reads = tmp_path / "r.fastq"
+    reads.write_text("@a\nACGT\n+\nIIII\n" * 9)
+    paths = {"reads": reads, "scene": scene, "genome": genome, "store": store, "dna": dna}
     words = line.format(**paths, new=tmp_path / "new", none=tmp_path / "none.hdr").split(" ")
     before = contents(tmp_path)
-    ran = gangsaw(*words, "--workers", 2)
+    with (genome if "dna" in words else reads).open() as file:
+        monkeypatch.setattr("sys.stdin", file)
+        ran = gangsaw(*words, "--workers", 2)
     assert said in ran.failed(ran.code), ran
     assert ran.code in (1, USAGE)
     assert contents(tmp_path) == before

@@ -13,6 +13,7 @@ from typer import rich_utils
 from typer.testing import CliRunner
 
 from gangsaw.cli.app import app
+from gangsaw.cli.verbose import with_verbose
 
 # options that mean something else in some commands
 APART = {
@@ -113,6 +114,24 @@ def test_help_fits_into_80_columns(
     text = CliRunner().invoke(app, [*name.split(), "--help"]).output
     assert max(map(len, text.splitlines())) <= 80
     assert "…" not in text  # what is cut off
+
+
+@pytest.mark.parametrize(("name", "command"), GIVEN)
+def test_every_command_may_be_verbose(name: str, command: Any) -> None:
+    (one,) = [one for one in command.params if "--verbose" in one.opts]
+    assert one.opts == ["--verbose", "-v"]
+
+
+def test_what_a_plugin_calls_its_options_stays() -> None:
+    own = typer.Typer(add_completion=False)
+
+    @own.command()
+    def command(volume: int = typer.Option(1, "--volume", "-v", help="How loud.")) -> None:
+        """Sing."""
+
+    both = with_verbose(with_verbose(typer.main.get_command(own)))
+    assert [one.opts for one in both.params][:2] == [["--volume", "-v"], ["--verbose"]]
+    assert len([one for one in both.params if "--verbose" in one.opts]) == 1
 
 
 def test_a_contradiction_is_found() -> None:

@@ -64,6 +64,7 @@ def compress(
     from gangsaw.tasks import api
     from gangsaw.tasks.formats.export import check_store_target
     from gangsaw.tasks.formats.opening import open_watched
+    from gangsaw.tasks.jobs.streams.rehearsed import RehearsedStream
     from gangsaw.tasks.source import Stream
 
     *sources, target = paths
@@ -84,18 +85,23 @@ def compress(
         overwrite=again.overwrite,
     )
 
-    def checked() -> Summary:  # by a source of its own: what is read of a stream is gone
-        return job(open_watched(sources, source.options(format_options))[0])
+    is_over = is_stream and not getattr(opened, "is_repeatable", False)
+    if isinstance(opened, Stream) and is_over:
+        opened = RehearsedStream(opened)
+
+    def checked() -> Summary:
+        return job(opened if is_over else open_watched(sources, source.options(format_options))[0])
 
     if dry_run:
         show_plan(checked, cluster, as_json=shown.as_json, targets=[target])
         return
-    is_over = is_stream and not getattr(opened, "is_repeatable", False)
     try:
         with (
-            cluster.session(None if is_over else checked) as client,
+            cluster.session(checked) as client,
             progress_bar("compress", quiet=shown.no_bar) as show,
         ):
+            if isinstance(opened, RehearsedStream):
+                opened = opened.as_it_is()
             summary = job(
                 opened, watch=watch, device=cluster.device, client=client, on_progress=show
             )

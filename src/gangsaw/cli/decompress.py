@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from gangsaw.tasks.console import options as opt
-from gangsaw.tasks.console.cluster import Near
+from gangsaw.tasks.console.cluster import NearOrDevice
 from gangsaw.tasks.console.output import LastState, progress_bar, show_plan, write_json, write_table
 from gangsaw.tasks.console.panels import panels
 from gangsaw.tasks.console.parts import Again, Shown, StoreSource, TargetChoice
@@ -33,7 +33,7 @@ def decompress(
     format_options: Mapping[str, str],
     source: StoreSource,
     again: Again,
-    cluster: Near,
+    cluster: NearOrDevice,
     accept_loss: opt.AcceptExportLoss = False,
     dry_run: opt.DryRun = False,
     shown: Shown,
@@ -50,6 +50,7 @@ def decompress(
         target,
         options=layout.options(format_options),
         source=source.options(),
+        device=cluster.device,
         overwrite=again.overwrite,
         resume=again.resume,
         accept_loss=accept_loss,

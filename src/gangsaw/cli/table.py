@@ -9,6 +9,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from gangsaw.cli.verbose import with_verbose
 from gangsaw.codecs.core import tables
 from gangsaw.codecs.core.errors import JobFailed, first_line
 
@@ -35,7 +36,8 @@ class CommandTable(TyperGroup):
         """Return a command, or None; for an unknown name, print the most similar one."""
         if cmd_name not in self.commands:
             self._load([cmd_name] if cmd_name in self._table else self._table)
-        return super().get_command(ctx, cmd_name)
+        found = super().get_command(ctx, cmd_name)
+        return None if found is None else with_verbose(found)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; typer would take an EOFError for an interrupt."""

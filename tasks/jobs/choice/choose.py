@@ -16,7 +16,7 @@ from zarr.codecs import ZstdCodec
 from zarr.registry import get_codec_class
 
 from gangsaw.codecs.core import codec_table
-from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.contents import CONTENT, TEXT
 from gangsaw.codecs.core.errors import BadParams, GangsawError
 from gangsaw.codecs.core.suits import Answers, ArrayFacts, Extents, Grade
@@ -43,10 +43,12 @@ CUBE = 64  # items along an axis of a sample: enough to see along which axis it 
 SAMPLE_CHUNKS = 1024  # of the source that a sample touches at most: each may be a file
 GENERAL_LEVEL = 3
 GENERAL_CODEC = ZstdCodec(level=GENERAL_LEVEL)  # of what no codec is for
-FILTERS = "shuffle", "bitshuffle"  # of floats, before Zstandard: what gets shorter of a sample
+FILTERS = "shuffle", "bitshuffle"  # before Zstandard, of numbers: what gets shorter of a sample
 FILTER_LEVEL = 5
 LEAST_FILTERED = 1 << 16  # bytes of an array: less, as of coordinates, says little
 FILTER_GAIN = 0.95  # less is not worth a codec that fewer readers have
+NUMBERS = "biufmM"  # kinds of dtypes
+WIDE = 4  # bytes of integers that are no samples of images alone: labels and counts, too
 
 
 @dataclass(frozen=True)
@@ -165,6 +167,8 @@ def by_content(array: ArrayFacts) -> Choice:
     if best < Grade.GENERAL:
         return Choice(None, _general(array))
     chosen = _smallest([name for name in grades if grades[name] == best], array)
+    if best == Grade.GENERAL and _is_shorter_plain(chosen, array):
+        return Choice(None, _general(array))
     return Choice(chosen, inner=codec_table.ask(chosen, lambda a: a.inner(array)))
 
 
@@ -271,10 +275,20 @@ def _trial(name: str, array: ArrayFacts, sample: NumpyArray) -> float:
         return np.inf
 
 
+def _is_shorter_plain(name: str, array: ArrayFacts) -> bool:
+    """Whether plain codecs do better on a sample of wide integers than one for such axes."""
+    is_wide = array.dtype.kind in "iu" and array.dtype.itemsize >= WIDE
+    if not is_wide or array.sample is None or array.general_bytes is None:
+        return False
+    if math.prod(array.shape) * array.dtype.itemsize < LEAST_FILTERED:
+        return False
+    return array.general_bytes() <= FILTER_GAIN * _trial(name, array, array.sample())
+
+
 def _general(array: ArrayFacts) -> Codec:
-    """Return the plain codec of an array: of floats the one that makes a sample shortest."""
+    """Return the plain codec of an array: of numbers the one that makes a sample shortest."""
     n_bytes = math.prod(array.shape) * array.dtype.itemsize
-    if array.dtype.kind != "f" or array.sample is None or n_bytes < LEAST_FILTERED:
+    if not _is_filtered(array.dtype) or array.sample is None or n_bytes < LEAST_FILTERED:
         return GENERAL_CODEC
     sizes = _plain_sizes(array.sample())
     filtered = min(FILTERS, key=lambda name: sizes[name])
@@ -285,11 +299,17 @@ def _general(array: ArrayFacts) -> Codec:
     return _plain({"name": "blosc", "configuration": {**settings, "blocksize": 0}})
 
 
+def _is_filtered(dtype: Dtype) -> bool:
+    """Whether a shuffle may help: of bytes only that of bits, of flags."""
+    return dtype.kind == "b" or (dtype.kind in NUMBERS and dtype.itemsize > 1)
+
+
 def _plain_sizes(sample: NumpyArray) -> dict[str, int]:
-    """Return how long plain codecs make a sample of floats, by FILTERS; "" is GENERAL_CODEC."""
+    """Return how long plain codecs make a sample of numbers, by FILTERS; "" is GENERAL_CODEC."""
     modes = {"shuffle": Blosc.SHUFFLE, "bitshuffle": Blosc.BITSHUFFLE}
     codecs = {name: Blosc("zstd", FILTER_LEVEL, modes[name]) for name in FILTERS}
     plain = np.ascontiguousarray(sample)
+    plain = plain.view(f"V{plain.dtype.itemsize}") if plain.dtype.kind in "mM" else plain
     return {name: len(codec.encode(plain)) for name, codec in codecs.items()} | {
         "": len(Zstd(GENERAL_LEVEL).encode(plain))
     }
@@ -297,7 +317,7 @@ def _plain_sizes(sample: NumpyArray) -> dict[str, int]:
 
 def _general_bytes(sample: NumpyArray) -> int:
     """Return how long the plain codec of such samples makes one."""
-    if sample.dtype.kind == "f":
+    if _is_filtered(sample.dtype):
         return min(_plain_sizes(sample).values())
     return len(Zstd(GENERAL_LEVEL).encode(sample))
 

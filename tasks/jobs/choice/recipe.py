@@ -65,6 +65,19 @@ class Recipe:
     chunks: ChunkChoice = None
     settled: Mapping[str, Extents] = field(default_factory=dict)
 
+    def check(self) -> None:
+        """Raise BadParams for a codec, an option or a parameter that no array could have."""
+        _check_options(self.options)
+        is_named = self.codec not in ("auto", "none", PLAIN)
+        names = [self._full_name()] if is_named else codec_table.names()
+        known = [codec_table.parameter_names(name) for name in names]
+        if not all(known):  # a codec of another kind, which alone knows
+            return
+        for name in self.params:
+            if not any(name in own for own in known):
+                told = f"known are {', '.join(known[0])}" if is_named else "no codec has it"
+                raise BadParams(f"unknown parameter {name!r}; {told}")
+
     def codecs(self, source: Source, client: Client | None = None) -> dict[str, CodecChoice]:
         """Return the codec of each array, by name.
 
@@ -76,7 +89,7 @@ class Recipe:
         """
         check_axes(source.arrays, self.chunks)
         check_sizes(source.arrays, self.chunks)
-        _check_options(self.options)
+        self.check()
         if self.codec == "none":
             self._check_taken(source.arrays, [None for _ in source.arrays])
             return {array.name: "none" for array in source.arrays}
@@ -98,11 +111,14 @@ class Recipe:
             return by_content(facts)
         if self.codec == PLAIN:
             return Choice(None, GENERAL_CODEC)
+        return named(self._full_name(), facts, array)
+
+    def _full_name(self) -> str:
         name = codec_table.full_name(self.codec)
         if name not in codec_table.names():
             names = ", ".join(["auto", *codec_table.names(), PLAIN, "none"])
             raise BadParams(f"no codec {self.codec!r}; there are: {names}")
-        return named(name, facts, array)
+        return name
 
     def _codec(self, array: SourceArray, facts: ArrayFacts, choice: Choice) -> CodecChoice:
         changes = dict(self.params)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Protocol
 
 import typer
 
@@ -11,7 +12,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.options import listed
 from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.choices import choice
-from gangsaw.tasks.console.output import progress_bar, write_table
+from gangsaw.tasks.console.output import progress_bar, show_plan, write_json, write_table
 from gangsaw.tasks.engine.progress import OnProgress
 from gangsaw.tasks.reads.files.settings import ORDERS, Settings
 from gangsaw.tasks.reads.formats import FASTQ_NAMES, YES
@@ -19,6 +20,13 @@ from gangsaw.tasks.sequences.files.names import PACKED
 
 MOST_SOURCES = 2
 STDOUT = "-"
+
+
+class Job(Protocol):
+    """What writes the targets."""
+
+    def __call__(self, *, on_progress: OnProgress | None = None) -> dict[str, float]:
+        """Do it; return figures by name."""
 
 
 def bin_reads(
@@ -39,6 +47,8 @@ def bin_reads(
         bool, typer.Option("--interleaved", help="Mates alternate in the file that is read.")
     ] = False,
     overwrite: opt.Overwrite = False,
+    dry_run: opt.DryRun = False,
+    as_json: opt.Json = False,
     quiet: opt.Quiet = False,
 ) -> None:
     """Put reads into another order: those of one place of the genome near to each other.
@@ -49,31 +59,34 @@ def bin_reads(
     if not 1 <= len(sources) <= MOST_SOURCES:
         raise BadParams("name one or two sources and then the target (see gangsaw bin --help)")
     targets = (out, mates) if mates else (out,)
-    if all(map(_is_fastq, targets)):
-        with progress_bar("bin", quiet=quiet) as show:
-            n = _to_fastq(
-                sources, targets, Settings(order=order, interleaved=interleaved), overwrite, show
-            )
-        if STDOUT not in targets:
-            write_table(" ".join(paths), [("records", f"{n:,}"), ("order", order)])
+    settings = Settings(order=order, interleaved=interleaved)
+    job = _job(sources, targets, settings, overwrite)
+    if dry_run:
+        show_plan(job, None, as_json=as_json, targets=targets)
         return
-    if mates or Path(out).suffix.lower() != ".zarr":
+    with progress_bar("bin", quiet=quiet or as_json) as show:
+        figures = job(on_progress=show)
+    if as_json and STDOUT not in targets:
+        write_json({"targets": targets, "order": order, **figures})
+    elif STDOUT not in targets:
+        words = ((name, _said(value)) for name, value in figures.items())
+        write_table(" ".join(paths), [*words, ("order", order)])
+
+
+def _said(figure: float) -> str:
+    return f"{figure:,}" if isinstance(figure, int) else f"{figure:.3f}"
+
+
+def _job(sources: list[str], targets: tuple[str, ...], settings: Settings, overwrite: bool) -> Job:
+    """Return what writes the targets, and returns figures; BadParams for other targets."""
+    if all(map(_is_fastq, targets)):
+        return partial(_to_fastq, tuple(sources), targets, settings, overwrite)
+    if len(targets) > 1 or Path(targets[0]).suffix.lower() != ".zarr":
         raise BadParams(
             f"{', '.join(targets)}: a target is one .zarr, or {listed(FASTQ_NAMES, 'or')} "
             f"(packed as {listed(PACKED[:-1], 'or')})"
         )
-    from gangsaw.tasks import api
-
-    with progress_bar("bin", quiet=quiet) as show:
-        summary = api.compress(
-            sources,
-            out,
-            order=order,
-            interleaved=YES if interleaved else None,
-            overwrite=overwrite,
-            on_progress=show,
-        )
-    write_table(" ".join(paths), [("order", order), ("ratio", f"{summary.ratio:.3f}")])
+    return partial(_to_zarr, sources, targets[0], settings, overwrite)
 
 
 def _is_fastq(path: str) -> bool:
@@ -82,12 +95,33 @@ def _is_fastq(path: str) -> bool:
 
 
 def _to_fastq(
-    sources: list[str],
+    sources: tuple[str, ...],
     targets: tuple[str, ...],
     settings: Settings,
     overwrite: bool,
-    on_progress: OnProgress | None,
-) -> int:
+    on_progress: OnProgress | None = None,
+) -> dict[str, float]:
     from gangsaw.tasks.reads.export.rewrite import rewrite
 
-    return rewrite(tuple(sources), targets, settings, overwrite=overwrite, on_progress=on_progress)
+    n = rewrite(sources, targets, settings, overwrite=overwrite, on_progress=on_progress)
+    return {"records": n}
+
+
+def _to_zarr(
+    sources: list[str],
+    target: str,
+    settings: Settings,
+    overwrite: bool,
+    on_progress: OnProgress | None = None,
+) -> dict[str, float]:
+    from gangsaw.tasks import api
+
+    summary = api.compress(
+        sources,
+        target,
+        order=settings.order,
+        interleaved=YES if settings.interleaved else None,
+        overwrite=overwrite,
+        on_progress=on_progress,
+    )
+    return {"ratio": summary.ratio}

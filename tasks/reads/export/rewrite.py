@@ -10,7 +10,9 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.engine import rehearsal
 from gangsaw.tasks.engine.progress import OnProgress
+from gangsaw.tasks.engine.rehearsal import JobPlan
 from gangsaw.tasks.formats.format import Paths, Work
 from gangsaw.tasks.jobs.stages import staged
 from gangsaw.tasks.reads.files.kernels import LINES
@@ -18,7 +20,7 @@ from gangsaw.tasks.reads.files.records import FastqRecords, Mates
 from gangsaw.tasks.reads.files.settings import Settings
 from gangsaw.tasks.reads.stored.record_text import joined
 from gangsaw.tasks.reads.stream.stream import ReadStream
-from gangsaw.tasks.sequences.files.targets import open_targets
+from gangsaw.tasks.sequences.files.targets import check_targets, open_targets
 from gangsaw.tasks.sequences.files.text import STDIN as STDOUT
 from gangsaw.tasks.sequences.files.text import Text
 
@@ -42,10 +44,13 @@ def rewrite(
     stream = ReadStream(sources, settings)
     if len(targets) == 2 and not stream.is_paired:
         raise BadParams(f"{stream.name} holds no pairs: name one target")
-    if same := {str(Path(path).absolute()) for path in sources} & {
-        str(Path(path).absolute()) for path in targets
-    }:
+    read, written = (
+        {Path(p).absolute() for p in paths if p != STDOUT} for paths in (sources, targets)
+    )
+    if same := read & written:
         raise BadParams(f"{min(same)} is read: give another target")
+    check_targets(targets, overwrite=overwrite)
+    rehearsal.stop(lambda: _plan(stream, targets))
     n = 0
     with (
         _ordered(stream, targets[0], on_progress) as ready,
@@ -59,18 +64,30 @@ def rewrite(
     return n
 
 
+def _plan(stream: ReadStream, targets: Paths) -> JobPlan:
+    size = sum(Path(path).stat().st_size for path in stream.paths if Path(path).is_file())
+    folder = _folder(targets[0])
+    place = "the temporary folder" if folder is None else f"the folder {folder}"
+    note = f"{stream.settings.order} through files in {place}; {size:,} bytes are read"
+    return JobPlan(stream.name, targets, format="FASTQ", notes=(note,))
+
+
 @contextmanager
 def _ordered(
     stream: ReadStream, target: str, on_progress: OnProgress | None
 ) -> Iterator[ReadStream]:
     """Yield the stream behind its stages, which work in a folder beside the target."""
-    beside = None if target == STDOUT else Path(target).absolute().parent
     with (
-        TemporaryDirectory(prefix=".gangsaw-bin-", dir=beside) as folder,
+        TemporaryDirectory(prefix=".gangsaw-bin-", dir=_folder(target)) as folder,
         staged(stream, lambda name: Path(folder, name), on_progress=on_progress) as ready,
     ):
         assert isinstance(ready, ReadStream)
         yield ready
+
+
+def _folder(target: str) -> Path | None:
+    """Return the folder of a target; None of standard output."""
+    return None if target == STDOUT else Path(target).absolute().parent
 
 
 def alternating(mates: Mates) -> FastqRecords:

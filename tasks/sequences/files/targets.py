@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.formats.atomic import whole_files
+from gangsaw.tasks.formats.atomic import check_target, whole_files
 from gangsaw.tasks.formats.format import Paths, Work
 from gangsaw.tasks.sequences.files.text import STDIN as STDOUT
 
@@ -21,6 +21,7 @@ LEVEL = 1  # of gzip: the store is what saves space
 @contextmanager
 def open_targets(paths: Paths, work: Work) -> Iterator[list[IO[bytes]]]:
     """Open the targets: standard output, or files that appear when they are whole."""
+    check_targets(paths, overwrite=work.overwrite)
     if paths == (STDOUT,):
         yield [sys.stdout.buffer]
         sys.stdout.buffer.flush()
@@ -29,6 +30,14 @@ def open_targets(paths: Paths, work: Work) -> Iterator[list[IO[bytes]]]:
     with whole_files(targets, overwrite=work.overwrite) as parts, ExitStack() as stack:
         pairs = zip(targets, parts, strict=True)
         yield [stack.enter_context(_packed(target.suffix.lower(), part)) for target, part in pairs]
+
+
+def check_targets(paths: Paths, *, overwrite: bool) -> None:
+    """Raise BadParams for targets that stand in the way, or cannot be written."""
+    for target in (Path(path) for path in paths if path != STDOUT):
+        check_target(target, overwrite=overwrite)
+        if target.suffix.lower() == ".zst":
+            raise BadParams("writing .zst is not supported: name a target .gz, or plain text")
 
 
 def _packed(suffix: str, part: Path) -> IO[bytes]:
@@ -47,6 +56,4 @@ def _packed(suffix: str, part: Path) -> IO[bytes]:
         import lzma
 
         return cast(IO[bytes], lzma.open(part, "wb"))
-    if suffix == ".zst":
-        raise BadParams("writing .zst is not supported: name a target .gz, or plain text")
     return part.open("wb")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -102,3 +102,67 @@ def test_a_sample_touches_few_chunks() -> None:
         starts = divmod(int(sample[0, 0]), 5000)
         region = tuple(slice(s, s + n) for s, n in zip(starts, shape, strict=True))
         assert len(list(ChunkGrid(samples.shape, chunks).touched(region))) <= SAMPLE_CHUNKS
+
+
+def noise(n: int, most: int) -> Any:
+    return np.random.default_rng(3).integers(0, most, n)
+
+
+def surface() -> Any:
+    y, x = np.mgrid[:256, :512]
+    return (1000 * np.sin(y / 40) * np.cos(x / 50) + noise(y.size, 4).reshape(y.shape)).round()
+
+
+def fields() -> Any:
+    """Numbers of fields of a map, which neighbours do not tell."""
+    y, x = np.mgrid[:256, :512]
+    return noise(4000, 1 << 24)[(y // 23) * 40 + x // 37]
+
+
+def categories(n: int) -> Any:
+    return np.random.default_rng(4).choice([1, 5, 7, 12, 900], n, p=[0.5, 0.2, 0.1, 0.1, 0.1])
+
+
+def reflectance(dtype: str, spoiled: float | None = None) -> Any:
+    z, y, x = np.indices((6, 60, 70))
+    counts = 500 + 90 * z + 21 * y + 13 * x + noise(z.size, 40).reshape(z.shape)
+    found = counts.astype(dtype) / np.dtype(dtype).type(10000)
+    if spoiled is not None:
+        found[2, 10, 20:25] = spoiled
+    return found
+
+
+# what an array holds: the codec that a sample chooses, with the filter of a plain one
+SAMPLED: dict[str, tuple[Any, str]] = {
+    "times": (np.arange(20000) * 3600, "blosc bitshuffle"),
+    "times of another unit": (np.arange(20000).astype("M8[s]"), "blosc bitshuffle"),
+    "numbers of no order": (noise(20000, 1 << 62), "zstd"),
+    "few categories": (categories(50000), "gangsaw.bwt"),
+    "few categories of a map": (categories(65536).reshape(256, 256), "gangsaw.bwt"),
+    "too few to ask": (categories(1000), "zstd"),
+    "a surface": (surface().astype("i4"), "gangsaw.ccsds123"),
+    "a map of fields": (fields().astype("i4"), "blosc shuffle"),
+    "a map of fields, unsigned": (fields().astype("u4"), "blosc shuffle"),
+    "a map of fields, wide": (fields().astype("u8"), "blosc shuffle"),
+    "an image, whatever it holds": (fields().astype("u2"), "gangsaw.ccsds123"),
+    "flags": (surface() > 300, "blosc bitshuffle"),
+    "flags at random": (noise(1 << 17, 9).reshape(256, 512) == 0, "blosc bitshuffle"),
+    "reflectance": (reflectance("f4"), "gangsaw.scaled"),
+    "reflectance in double": (reflectance("f8"), "gangsaw.scaled"),
+    "reflectance with a gap": (reflectance("f4", np.nan), "gangsaw.scaled"),
+    "reflectance of another form": (reflectance("f4").astype("f8"), "zstd"),
+    "decimals": ((np.round(noise(40000, 9000) / 10, 1)).reshape(4, 100, 100), "gangsaw.scaled"),
+    "no decimals": (np.random.default_rng(5).random((6, 60, 70)), "blosc shuffle"),
+}
+
+
+@pytest.mark.parametrize("what", SAMPLED)
+def test_a_sample_decides(what: str) -> None:
+    samples, expected = SAMPLED[what]
+    array = MemoryArray(samples, ("z", "y", "x")[-samples.ndim :])
+    choice = by_content(facts_of(array))
+    found = choice.name
+    if choice.plain is not None:
+        own = cast("dict[str, Any]", choice.plain.to_dict())
+        found = f"{own['name']} {own['configuration'].get('shuffle', '')}".strip()
+    assert found == expected

@@ -39,8 +39,10 @@ from gangsaw.tasks.engine.progress import Progress
 from gangsaw.tasks.engine.window import Options
 from gangsaw.tasks.formats.raw import RawSource
 from gangsaw.tasks.jobs.compress import compress
+from gangsaw.tasks.jobs.device_source import on_device
 from gangsaw.tasks.jobs.streams.spool import spool
 from gangsaw.tasks.source import Region
+from gangsaw.tasks.store.source import open_zarr
 
 SHAPE = (3, 40, 20)
 CHUNKS = (3, 4, 8)  # 30 chunks; those at the right edge are padded
@@ -98,6 +100,52 @@ def took_part(mixed: Client) -> bool:
     """Whether one worker used its cores and one its GPU; that one may also steal from the other."""
     host, device = sorted(mixed.run(backends).values(), key=lambda found: "gpu" in found)
     return host == ["cpu"] and "gpu" in device
+
+
+@pytest.mark.parametrize("name", ["copy.raw", "copy.zarr"])
+def test_a_store_is_decoded_on_the_device(
+    tmp_path: Path, source: RawSource, plain: Path, quick: ModuleType, name: str
+) -> None:
+    record.reset()
+    api.decompress(plain, tmp_path / name, device="gpu", accept_loss=True)
+    assert backends() == ["gpu"]
+    check_copy(tmp_path / name, source)
+
+
+def check_copy(copy: Path, source: RawSource) -> None:
+    if copy.suffix == ".raw":
+        assert copy.read_bytes() == Path(source.name).read_bytes()
+    else:
+        assert api.verify(copy, against=source.name, shape=SHAPE, dtype="<u2").ok
+
+
+def test_workers_decode_where_they_have_a_device(plain: Path, mixed: Client) -> None:
+    (array,) = on_device(open_zarr(str(plain))).arrays
+    whole = tuple(slice(0, n) for n in SHAPE)
+    mixed.run(backends)
+    for address, worker in mixed.scheduler_info()["workers"].items():
+        read = mixed.submit(array.read, whole, workers=[address], pure=False).result()
+        assert (read == cube(SHAPE)).all()
+        kind = "gpu" if worker["resources"] else "cpu"
+        assert mixed.run(backends, workers=[address]) == {address: [kind]}
+
+
+def test_a_chunk_that_is_damaged_is_named_by_a_device(
+    tmp_path: Path, plain: Path, quick: ModuleType
+) -> None:
+    chunk = plain / "data" / "c" / "0" / "9" / "2"
+    chunk.write_bytes(chunk.read_bytes()[:-3])
+    with pytest.raises(JobFailed, match="c/0/9/2"):
+        api.decompress(plain, tmp_path / "copy.raw", device="gpu", accept_loss=True)
+    chunk.unlink()
+    with pytest.raises(JobFailed, match="missing"):
+        api.decompress(plain, tmp_path / "copy.raw", device="gpu", accept_loss=True)
+
+
+def test_what_no_device_decodes_is_refused(tmp_path: Path, quick: ModuleType) -> None:
+    api.compress(np.arange(9.0), tmp_path / "a.zarr")
+    with pytest.raises(BadParams, match="no array that a GPU decodes"):
+        api.decompress(tmp_path / "a.zarr", tmp_path / "b.zarr", device="gpu")
 
 
 @pytest.mark.parametrize("here", [False, True])

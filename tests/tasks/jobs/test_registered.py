@@ -14,6 +14,7 @@ import zarr
 
 import gangsaw
 from gangsaw.codecs import Scaled
+from gangsaw.tasks.engine.rehearsal import Depth, rehearsed
 from gangsaw.tasks.formats.memory import MemoryArray
 from gangsaw.tasks.jobs.choice.choose import facts_of
 from gangsaw.tasks.jobs.choice.registered import gives_back, or_registered, registered
@@ -67,6 +68,20 @@ def test_codecs_that_are_not_installed_prove_nothing() -> None:
     array = MemoryArray(reflectance(), ("band", "y", "x"))
     none: list[Mapping[str, object]] = [{"name": "gangsaw.none"}, Scaled().to_dict()]
     assert registered(none, array, None) is None
+
+
+def test_a_quick_rehearsal_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The whole array would be read for it, in one process, before the workers are there."""
+
+    def read(*_: Any) -> None:
+        raise AssertionError("all is read")
+
+    monkeypatch.setattr("gangsaw.tasks.jobs.choice.registered.registered", read)
+    codecs: list[Any] = []
+    rehearsed(lambda: codecs.append(chosen(reflectance())), Depth.CHECK)
+    assert codecs == [Scaled()]
+    with pytest.raises(AssertionError, match="all is read"):
+        chosen(reflectance())
 
 
 def test_codecs_that_change_nothing_give_back() -> None:

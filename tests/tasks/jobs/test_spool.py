@@ -20,7 +20,9 @@ from gangsaw.cluster.local import start
 from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.tasks.engine import memory
 from gangsaw.tasks.engine.progress import Progress
+from gangsaw.tasks.engine.rehearsal import Depth, rehearsed
 from gangsaw.tasks.engine.window import Options
+from gangsaw.tasks.jobs.streams.rehearsed import RehearsedStream
 from gangsaw.tasks.jobs.streams.spool import spool
 from gangsaw.tasks.jobs.verification.compared import compared
 from gangsaw.tasks.jobs.verification.verify import verify
@@ -145,3 +147,20 @@ def test_what_differs_is_named(tmp_path: Path) -> None:
     coord = Coordinate("a_1", ("a_1",), np.arange(5))
     (line,) = compared(report, store, Given((cube(),), coords=(coord,))).problems
     assert line == "a_1: the coordinate differs from the source's"
+
+
+def test_a_rehearsal_gives_back_what_it_read(tmp_path: Path) -> None:
+    """So mistakes are found before workers start, although the stream comes once."""
+    stream, whole = RehearsedStream(once := Given(cut(cube(), 3, 4, 23))), cube()
+    assert stream.as_it_is() is once
+    for depth in (Depth.CHECK, Depth.WHOLE):
+        plan = rehearsed(lambda: spool(stream, tmp_path / "a.zarr", chunks=(5, 4, 7)), depth)
+        assert plan is not None
+        assert plan.arrays[0].codec == "gangsaw.ccsds123"
+    with pytest.raises(BadParams, match="no axis"):
+        rehearsed(lambda: spool(stream, tmp_path / "a.zarr", chunks={"nope": 1}), Depth.CHECK)
+    assert not (tmp_path / "a.zarr").exists()
+    assert stream.as_it_is() is stream
+    spool(stream, tmp_path / "a.zarr", chunks=(5, 4, 7))
+    for name, samples in whole.items():
+        assert np.array_equal(zarr.open_group(tmp_path / "a.zarr")[name][...], samples)

@@ -62,3 +62,24 @@ def test_bin_refuses_what_it_cannot_write(
     assert "exists" in gangsaw("bin", files[0], copy).failed(2)
     assert copy.read_bytes() == b"@r\nA\n+\nI\n"
     assert sorted(tmp_path.iterdir()) == [copy, *files]
+
+
+def test_bin_says_what_it_would_do(files: list[Path], tmp_path: Path, gangsaw: CommandLine) -> None:
+    for target, kind in (("out.fastq", "FASTQ"), ("out.zarr", "Zarr")):
+        command = ("bin", *files, tmp_path / target, "--dry-run")
+        plan = gangsaw.ok(*command, "--json").figures
+        assert (plan["targets"], plan["format"]) == ([str(tmp_path / target)], kind)
+        assert "dry run" in gangsaw.ok(*command).out
+    assert "bins through files" in gangsaw.ok("bin", *files, tmp_path / "o.fq", "--dry-run").out
+    assert sorted(tmp_path.iterdir()) == files
+    for target, said in (("no/o.fq", "no such directory"), ("o.fq.zst", "is not supported")):
+        assert said in gangsaw("bin", *files, tmp_path / target, "--dry-run").failed(2)
+
+
+def test_bin_reads_and_writes_pipes(
+    tmp_path: Path, gangsaw: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "r.fastq").write_text("@r\nACGT\n+\nIIII\n")
+    with (tmp_path / "r.fastq").open() as file:
+        monkeypatch.setattr("sys.stdin", file)
+        assert gangsaw.ok("bin", "-", "-", "--quiet").out == "@r\nACGT\n+\nIIII\n"

@@ -1,0 +1,63 @@
+"""--verbose: an option of every command, those of plugins too, which no command names itself."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection
+from typing import Annotated, Any
+
+import typer
+
+
+def _log_all(ctx: typer.Context, wanted: bool) -> bool:
+    """Log what our modules tell, until the command has ended."""
+    if wanted and not ctx.resilient_parsing:
+        log, handler = logging.getLogger("gangsaw"), logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
+        before = log.level, log.propagate
+        log.addHandler(handler)
+        log.setLevel(logging.INFO)
+        log.propagate = False
+
+        def undo() -> None:
+            log.removeHandler(handler)
+            log.level, log.propagate = before
+
+        ctx.call_on_close(undo)
+    return wanted
+
+
+def _command(
+    verbose: Annotated[
+        bool,
+        typer.Option(
+            "--verbose",
+            "-v",
+            help="Log choices, retries and where the time went, to standard error.",
+            callback=_log_all,
+        ),
+    ] = False,
+) -> None:
+    """Have the option as typer makes it."""
+
+
+def with_verbose(command: Any) -> Any:
+    """Return a command, or a group with all its commands, with the option unless there is one."""
+    if hasattr(command, "commands"):
+        for one in command.commands.values():
+            with_verbose(one)
+        return command
+    taken = {flag for one in command.params for flag in (*one.opts, *one.secondary_opts)}
+    if "--verbose" not in taken:
+        command.params.append(_option(taken))
+    return command
+
+
+def _option(taken: Collection[str]) -> Any:
+    """Return the option without the flags that are taken."""
+    app = typer.Typer(add_completion=False)
+    app.command()(_command)
+    (option,) = typer.main.get_command(app).params
+    option.opts = [flag for flag in option.opts if flag not in taken]
+    option.expose_value = False  # the callback does it all
+    return option
