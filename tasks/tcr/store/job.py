@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -181,13 +181,14 @@ def _reading_job(inputs: Sequence[Input], setup: Setup) -> Job:
     return Job(source=source, array=setup.digest, n_chunks=0, batch_chunks=1)  # unknown yet
 
 
-def _checked(contents: Contents, table: Path) -> Contents:
-    if contents.n:
-        return contents
+def _none_kept(contents: Contents, lines: Iterable[bytes]) -> BadParams:
+    """Return the error of a job without rows; `lines` are those of the table of dropped rows."""
     problems = [file.problem for file in contents.files if file.problem]
     dropped = [f"{n} {reason}" for reason, n in contents.dropped.items()]
     why = ", ".join(dropped + problems) or "there is none"
-    raise BadParams(f"no row was kept: {why} (see {table})")
+    first = next(iter(lines), b"").decode().partition("\n")[0].split("\t")
+    example = "; the first is {0}, line {1}: {3}, {4}".format(*first) if first[4:] else ""
+    return BadParams(f"no row was kept: {why}{example}")
 
 
 def _spare_inputs(inputs: Sequence[Input], target: Place, table: Path) -> None:
@@ -237,9 +238,13 @@ class _Phases:
 
     def contents(self, files: Sequence[FileRows], table: Path) -> Contents:
         """Write the table of dropped rows; return what the store will hold."""
+        contents = Contents(self.inputs, self.setup, files)
+        lines = self.staging.read_dropped(files)
+        if not contents.n:
+            raise _none_kept(contents, lines)  # before the table, which would be in the way later
         with whole_files([table], overwrite=self.choice.replaces_table) as (part,):
-            write_dropped(self.staging.read_dropped(files), part)
-        return _checked(Contents(self.inputs, self.setup, files), table)
+            write_dropped(lines, part)
+        return contents
 
     def count(self, contents: Contents, on_count: OnProgress | None) -> int:
         """Count the references and complete the store; return how many were counted."""
