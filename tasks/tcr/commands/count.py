@@ -48,6 +48,8 @@ def count(
 ) -> None:
     """Count the recombination paths that lead to every CDR3 of some repertoires.
 
+    Of T cells, and of B cells that are not hypermutated.
+
     Example: gangsaw tcr count donor1.tsv.gz donor2.tsv.gz paths.zarr --species human
     """
     from gangsaw.codecs.core.extras import extras_named

@@ -12,6 +12,7 @@ import typer
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.choices import choice, completing
+from gangsaw.tasks.tcr.model import LOCI
 
 if TYPE_CHECKING:
     from gangsaw.tasks.tcr.cleaning.clean import Anchors, Limits
@@ -45,9 +46,9 @@ class Genes:
         str,
         typer.Option(
             metavar="LOCUS",
-            help="TRA, TRB, TRG or TRD, of which one is counted at once; gangsaw tcr germline also "
-            "lists IGH, IGK and IGL.",
-            autocompletion=completing(("TRA", "TRB", "TRG", "TRD")),
+            help="TRA, TRB, TRG, TRD, IGH, IGK or IGL; one is counted at once. Rows of B cells may "
+            "be hypermutated, which paths do not know.",
+            autocompletion=completing(LOCI),
         ),
     ] = "TRB"
     species: Annotated[

@@ -1,6 +1,7 @@
 """What is counted, and of which symbols: the models of recombination; nucleotides as sets."""
 
 from gangsaw.tasks.tcr.model.model import (
+    LOCI,
     MAX_D,
     MAX_LENGTH,
     MAX_N,
@@ -13,6 +14,7 @@ from gangsaw.tasks.tcr.model.model import (
 )
 
 __all__ = [
+    "LOCI",
     "MAX_D",
     "MAX_LENGTH",
     "MAX_N",

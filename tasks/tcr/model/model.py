@@ -11,6 +11,7 @@ from gangsaw.codecs.core.errors import BadParams
 Kind = Literal["dp1", "dp2", "both"]
 MAX_P, MAX_N = 4, 10  # the sweep of the thesis; tables in the kernels have these sizes
 MAX_D = 56  # D with a palindrome at both ends fits a 64-bit word
+LOCI = ("TRA", "TRB", "TRG", "TRD", "IGH", "IGK", "IGL")
 MAX_LENGTH = 255  # of a CDR3: positions fit a byte; seven times the usual, twice the longest known
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.tcr.model import LOCI
 from gangsaw.tasks.tcr.repertoire.formats.airr import AIRR
 from gangsaw.tasks.tcr.repertoire.formats.format import NEEDED, ROLES, RepertoireFormat, listed
 from gangsaw.tasks.tcr.repertoire.formats.generic import generic
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 RESEMBLING = 3  # columns that a table of no known format has of one
-LOCI = ("TRA", "TRB", "TRG", "TRD")
 SUFFIXES = {".gz", ".bgz", ".bz2", ".xz", ".zst", ".tsv", ".csv", ".txt", ".parquet", ".pq"}
 
 
@@ -96,7 +96,7 @@ def open_repertoire(
     Parameters
     ----------
     path : the file
-    locus : TRA, TRB, TRG or TRD: rows that say another are dropped with that reason; of a paired
+    locus : one of LOCI: rows that say another are dropped with that reason; of a paired
         table, the chain that is read
     columns : role -> column, the roles being junction (with the codons of Cys and Phe/Trp) or cdr3
         (without), v, d, j, copies, id, sample, locus, productive: all of a table of no known

@@ -130,7 +130,7 @@ def count_repertoires(
     reading = _reading_job(inputs, setup)
     place = choose_target(final, {FIRST: reading}, resume=choice.resume, overwrite=choice.overwrite)
     check_target(table, overwrite=choice.replaces_table)
-    rehearsal.stop(lambda: _plan(inputs, final, table))
+    rehearsal.stop(lambda: _plan(inputs, final, table, setup))
     job = _Phases(inputs, setup, place, reading, choice, client, options or Options())
     staged, n_counted, read_seconds = place.work / FIRST, 0, 0.0
     with leased(place.work, FIRST):
@@ -163,10 +163,10 @@ def check_inputs(inputs: Sequence[Input], setup: Setup) -> None:
         raise BadParams("; ".join(problems))
 
 
-def _plan(inputs: Sequence[Input], final: Place, table: Path) -> JobPlan:
+def _plan(inputs: Sequence[Input], final: Place, table: Path, setup: Setup) -> JobPlan:
     note = f"rows, and what they need, are known when the {len(inputs)} files are read"
     names = ", ".join(str(file) for file in inputs)
-    return JobPlan(names, (str(final), str(table)), notes=(note,))
+    return JobPlan(names, (str(final), str(table)), notes=(note, *setup.notes))
 
 
 def default_table(store: Place) -> Path:

@@ -17,6 +17,12 @@ from gangsaw.tasks.tcr.model import MAX_D, Model
 # into 2 GB, and 2,500 chunks for 40 million references.
 CHUNK_ROWS = 16384
 
+HYPERMUTATED = "IG"  # loci of B cells
+HYPERMUTATION = (
+    "{locus} is hypermutated in B cells that met antigen: a mutation is taken for an n-nucleotide, or "
+    "leaves a row without any path. Count naive cells, or rows whose V and J have no mutation"
+)
+
 
 class Calls(TypedDict):
     """Arguments of a resolver."""
@@ -76,6 +82,12 @@ class Setup:
         return {"on_ambiguous": self.on_ambiguous, "on_unknown_allele": self.on_unknown_allele}
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What whoever reads the counts should know of their locus."""
+        locus = self.germline.locus
+        return (HYPERMUTATION.format(locus=locus),) if locus.startswith(HYPERMUTATED) else ()
+
+    @property
     def digest(self) -> str:
         """64 hexadecimal digits."""
         return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()
@@ -86,6 +98,7 @@ class Setup:
             "germline": self.germline.source,
             "germline_locus": self.germline.locus,
             "germline_notes": list(self.germline.notes),
+            "locus_notes": list(self.notes),
             "ambiguous_calls": self.on_ambiguous,
             "unknown_alleles": self.on_unknown_allele,
             **{f"limit_{name}": _plain(value) for name, value in asdict(self.limits).items()},

@@ -40,7 +40,7 @@ class CountSummary:
     store, table : where the store and the table of dropped rows are
     files : number of files
     problems : a line for each file that could not be read, or not to its end
-    notes : a line for each thing that was assumed of a file
+    notes : a line for each thing that was assumed of a file, or is to be known of the locus
     rows, kept : of the files; those that are references of the store
     samples : number of samples
     dropped : rows by reason
@@ -81,7 +81,7 @@ def summary_of(store: Place, table: str, run: CountRun) -> CountSummary:
         table=table,
         files=len(attrs["input_files"]),
         problems=tuple(attrs["input_problems"]),
-        notes=tuple(attrs["input_notes"]),
+        notes=(*attrs.get("locus_notes", ()), *attrs["input_notes"]),
         rows=sum(attrs["input_rows"]),
         kept=sum(attrs["input_kept"]),
         samples=arrays["sample"]["shape"][0],
