@@ -105,7 +105,7 @@ class Paths:
         int,
         typer.Option(
             min=0,
-            max=10,
+            max=15,
             help="Most n-nucleotides: of each junction in dp2, of all together in dp1.",
         ),
     ] = 10
@@ -220,6 +220,23 @@ class CountsTarget:
             min=1, help="References of a chunk of the store. (default: 16384)", show_default=False
         ),
     ] = None
+    by_d: Annotated[
+        bool | None,
+        typer.Option(
+            "--by-d/--totals",
+            help="Store counts and calls of each D gene, or only what all give together. (default: "
+            "of each, up to 8 D genes)",
+            show_default=False,
+        ),
+    ] = None
+    pgen: Annotated[
+        bool,
+        typer.Option(
+            "--pgen",
+            help="Also store probabilities of generation by olga's model of the locus; a core does "
+            "some hundred rows a second.",
+        ),
+    ] = False
     resume: opt.Resume = False
     overwrite: opt.Overwrite = False
 

@@ -148,12 +148,17 @@ def variables(model: Model, n_d: int) -> tuple[Variable, ...]:
     return (*dp2, *dp1, *REGIONS, *(D_REGIONS if n_d else ()))
 
 
+def d_pairs(d_names: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of the pairs of D genes that can follow one another."""
+    ordered = enumerate(d_names)
+    return tuple(PAIR_SIGN.join((a, b)) for i, a in ordered for b in d_names[i + 1 :])
+
+
 def coordinates(model: Model, d_names: Sequence[str]) -> dict[str, NumpyArray]:
     """Return the labels of each dimension but "reference", of those that the result has."""
-    pairs = [PAIR_SIGN.join((a, b)) for i, a in enumerate(d_names) for b in d_names[i + 1 :]]
     labels: dict[str, NumpyArray] = {
         "d_gene": np.array(d_names, dtype=str),
-        "d_pair": np.array(pairs, dtype=str),
+        "d_pair": np.array(d_pairs(d_names), dtype=str),
         "nu": np.arange(model.max_n + 1),
         "pi": np.arange(model.max_p + 1),
         "total_n": np.arange(model.max_n + 1),

@@ -74,10 +74,11 @@ class CountsStore:
             return np.asarray(array[along])
 
     def index(self, name: str, rows: range) -> NDArray[np.int32]:
-        """Return the rows of v_index, j_index or sample_index, checked against their names."""
+        """Return the rows of an index variable, checked against their names; -1 is no D gene."""
         found = self.read(name, rows)
         n_names = len(self.names[_coordinate(name)])
-        if len(found) and not 0 <= int(found.min()) <= int(found.max()) < n_names:
+        least = -1 if name == "d_index" else 0
+        if len(found) and not least <= int(found.min()) <= int(found.max()) < n_names:
             reason = f"{name} points outside the {n_names} names of {_coordinate(name)}"
             raise CorruptChunk(reason, store=self.address)
         return found.astype(np.int32)
@@ -216,7 +217,8 @@ def _texts(array: ZarrArray) -> tuple[str, ...]:
 
 
 def _coordinate(index: str) -> str:
-    return {"v_index": "v_gene", "j_index": "j_gene", "sample_index": "sample"}[index]
+    places = {"v_index": "v_gene", "d_index": "d_gene", "j_index": "j_gene"}
+    return places.get(index, "sample")
 
 
 @lru_cache(maxsize=64)

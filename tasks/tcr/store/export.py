@@ -27,8 +27,9 @@ with extras_named():
     import pyarrow.csv
     import pyarrow.parquet
 
-NAMED = {"v_index": "v_gene", "j_index": "j_gene", "sample_index": "sample"}
-FIRST = ("sample_index", "id", "cdr3", "v_index", "j_index", "copies", "line")
+NAMED = {"v_index": "v_gene", "d_index": "d_gene", "j_index": "j_gene", "sample_index": "sample"}
+NAMES = ("v_call", "d_call", "j_call", "sample_id")  # the same; written where they are asked for
+FIRST = ("sample_index", "id", "cdr3", "v_index", "d_index", "j_index", "copies", "line")
 PREFIX = {"nu": "nu", "pi": "pi", "total_n": "n"}  # of a number in a column's name
 BATCH_BYTES = 64 << 20  # of values, read at once
 TYPES = {"int64": pa.int64(), "float64": pa.float64(), "text": pa.string()}
@@ -124,7 +125,7 @@ def _columns(store: CountsStore, choice: ExportChoice) -> list[_Column]:
     for name in choice.variables:
         if name not in along:
             raise BadParams(f"{store} has no variable {name!r}; it has {', '.join(sorted(along))}")
-    rest = sorted(set(along) - set(FIRST))
+    rest = sorted(set(along) - {*FIRST, *NAMES})
     wanted = choice.variables or [*(name for name in FIRST if name in along), *rest]
     found = [column for name in wanted for column in _of_variable(store, name, choice)]
     if len({column.name for column in found}) < len(found):
@@ -176,8 +177,9 @@ def _table(store: CountsStore, columns: list[_Column], rows: range, schema: pa.S
 
 def _array(store: CountsStore, column: _Column, values: NumpyArray, rows: range) -> pa.Array:
     if column.variable in NAMED:
-        names = pa.array(store.names[NAMED[column.variable]], pa.string())
-        return names.take(pa.array(store.index(column.variable, rows)))
+        names = pa.array([*store.names[NAMED[column.variable]], ""], pa.string())
+        places = store.index(column.variable, rows)
+        return names.take(pa.array(np.where(places < 0, len(names) - 1, places)))
     place: tuple[EllipsisType | int, ...] = (..., *column.place)
     own = np.ascontiguousarray(values[place])
     if own.dtype.kind == "T":

@@ -39,7 +39,7 @@ from gangsaw.tasks.tcr.store.reading import ReadRepertoire, opened_input
 from gangsaw.tasks.tcr.store.setup import Setup
 from gangsaw.tasks.tcr.store.staging import FileRows, Staging
 from gangsaw.tasks.tcr.store.summary import CountRun, CountSummary, summary_of
-from gangsaw.tasks.tcr.store.values import CountTables
+from gangsaw.tasks.tcr.store.values import AT_ONCE_BYTES, CountTables, counted_bytes
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -290,12 +290,15 @@ class _Phases:
             batch_chunks=len(arrays),
         )
         chunk_bytes = sum(nbytes(a) for a in arrays) // n_chunks
-        share = share_of_device(n_chunks, chunk_bytes)
+        counted = counted_bytes(self.setup, contents.chunk_rows)
+        share = share_of_device(n_chunks, max(chunk_bytes, counted))
+        if not self.setup.has_by_d:  # most of what is counted is held for a while, and not stored
+            chunk_bytes += min(counted, AT_ONCE_BYTES)
         task = CountChunk(
             staging=self.staging,
             target=self.place.work,
             metadata=metadata,
-            values=CountTables(self.setup),
+            values=CountTables(self.setup, tuple(contents.samples)),
             journal=Journal(self.place.work / FIRST, job.fingerprint, job.batch_chunks),
             peak_bytes=COPIES * chunk_bytes,
             device_batches=share.batches,

@@ -60,7 +60,7 @@ def test_every_value_is_in_the_table(store: Path, tmp_path: Path) -> None:
     along = [
         v for v in data.data_vars.values() if v.dims[0] == "reference" and v.dtype.kind in "iu"
     ]
-    names = {"v_index", "j_index", "sample_index"}
+    names = {"v_index", "d_index", "j_index", "sample_index"}
     total = sum(int(v.values.sum(dtype=object)) for v in along if v.name not in names)
     table = pq.read_table(tmp_path / "t.parquet").to_pandas()
     assert total == sum(int(table[c].sum()) for c in table if table[c].dtype.kind in "iu")

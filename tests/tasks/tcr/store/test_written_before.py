@@ -1,4 +1,4 @@
-"""Stores that earlier versions wrote: read for ever. Files are added to `written`, none is changed."""
+"""Stores that earlier versions wrote are read for ever: `written` gets files, and loses none."""
 
 from __future__ import annotations
 
