@@ -20,7 +20,7 @@ from gangsaw.codecs.core.numba.jit import jit_norefs
 from gangsaw.tasks.tcr.kernels.batch import Batch
 from gangsaw.tasks.tcr.model import Model
 from gangsaw.tasks.tcr.paths.best_d import D_ENDS, best_d, d_ends
-from gangsaw.tasks.tcr.paths.dataset import SWEEP, Variable
+from gangsaw.tasks.tcr.paths.dataset import SWEEP, TOTAL_DIM, Variable
 
 Counts = NDArray[np.uint64]
 Numbers = NDArray[np.int64]
@@ -71,7 +71,7 @@ def totals(model: Model, n_d: int) -> tuple[Variable, ...]:
     dp1 = (
         Variable(
             "dp1_total",
-            ("reference", "total_n"),
+            ("reference", TOTAL_DIM),
             "uint64",
             "1",
             "DP-1 paths of every D gene that pairs with the J, of the alleles of one gene those of "

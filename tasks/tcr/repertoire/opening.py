@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,7 @@ from gangsaw.tasks.tcr.repertoire.tables.header import MAX_LINE, Header, Names, 
 from gangsaw.tasks.tcr.repertoire.tables.numbers import n_missing
 from gangsaw.tasks.tcr.repertoire.tables.opened import PARQUET, Damaged, magic, opened
 from gangsaw.tasks.tcr.repertoire.tables.parquet import ParquetTable, parquet_names
-from gangsaw.tasks.tcr.repertoire.tables.text import TextTable
+from gangsaw.tasks.tcr.repertoire.tables.text import Fields, TextTable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -123,6 +123,39 @@ def open_repertoire(
     roles = kind.chosen(header.names, path)
     table = TextTable(path, header, _distinct(roles), keep_going)
     return Repertoire(table, kind, roles, asked, header.notes)
+
+
+@dataclass(frozen=True)
+class WholeTable:
+    """All columns of a file, as they are written there.
+
+    Attributes
+    ----------
+    names : of its columns, each once
+    table : of text or Parquet
+    """
+
+    names: Names
+    table: TextTable | ParquetTable
+
+    def __iter__(self) -> Iterator[Fields]:
+        """Return some lines at a time."""
+        return iter(self.table)
+
+
+def whole_table(path: Path) -> WholeTable:
+    """Open a file of AIRR's format with all its columns.
+
+    Raises
+    ------
+    BadParams : it is no table, or damaged
+    """
+    if magic(path).startswith(PARQUET):
+        names = parquet_names(path)
+        return WholeTable(names, ParquetTable(path, list(names)))
+    header = read_header(path, (AIRR,))
+    names = tuple(dict.fromkeys(name for name in header.names if name))
+    return WholeTable(names, TextTable(path, header, list(names), keep_going=False))
 
 
 def read_header(path: Path, known: tuple[RepertoireFormat, ...]) -> Header:

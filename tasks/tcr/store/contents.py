@@ -21,7 +21,7 @@ from gangsaw.tasks.store.layout import ArrayLayout
 from gangsaw.tasks.store.skeleton import build_objects
 from gangsaw.tasks.tcr.cleaning.row_counts import merged
 from gangsaw.tasks.tcr.germline import Part, d_pairs_with_j
-from gangsaw.tasks.tcr.paths.dataset import attributes, coordinates
+from gangsaw.tasks.tcr.paths.dataset import N_DIM, P_DIM, TOTAL_DIM, attributes, coordinates
 from gangsaw.tasks.tcr.repertoire.inputs import Input
 from gangsaw.tasks.tcr.repertoire.reasons import ORDER
 from gangsaw.tasks.tcr.store.chunk import Chunk
@@ -53,9 +53,9 @@ D_CALL = ("d_call", "D gene of d_index; empty where none matches")
 LABELS = {
     "d_gene": "D gene, as its germline has it",
     "d_pair": "D genes in a row, the one beside V first",
-    "nu": "Most n-nucleotides of each junction",
-    "pi": "Longest palindrome at a gene end, in nucleotides",
-    "total_n": "n-nucleotides of all junctions together",
+    N_DIM: "Most n-nucleotides of each junction",
+    P_DIM: "Longest palindrome at a gene end, in nucleotides",
+    TOTAL_DIM: "n-nucleotides of all junctions together",
     "nucleotide": "Nucleotide",
     "sample": "Sample, in the order of the files",
     "v_gene": "V gene, as its germline has it",

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import BadParams, GangsawError
+from gangsaw.tasks.tcr.paths.dataset import N_DIM, P_DIM, TOTAL_DIM
 from gangsaw.tasks.tcr.paths.totals import MOST, gene_of
 from gangsaw.tasks.tcr.store.counts_store import CountsStore
 
@@ -70,15 +71,15 @@ def _dp2_columns(
     kinds = [(kind, d) for kind, name in BY_D.items() for d in d_names(store, name)]
     # of a V-J chain all paths are those without D
     first = [(ALL, "")] if kinds or store.names["d_gene"] else []
-    for n in _chosen("nu", nu, extents["nu"]):
-        for p in _chosen("pi", pi, extents["pi"]):
+    for n in _chosen("nu", nu, extents[N_DIM]):
+        for p in _chosen("pi", pi, extents[P_DIM]):
             yield from (PathColumn(kind, d, n, p) for kind, d in (*first, *kinds, (NO_D, "")))
 
 
 def _dp1_columns(store: CountsStore, nu: Sequence[int] | None) -> Iterator[PathColumn]:
     if "dp1_paths" not in store.shapes:
         return
-    for n in _chosen("nu", nu, store.shapes["dp1_paths"]["total_n"]):
+    for n in _chosen("nu", nu, store.shapes["dp1_paths"][TOTAL_DIM]):
         for d in d_names(store, "dp1_paths") or ("",):
             yield PathColumn(DP1, d, n, None)
 

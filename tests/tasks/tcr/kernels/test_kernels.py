@@ -182,4 +182,4 @@ def test_pairs_of_d_genes_are_named() -> None:
     d = dict(zip("abc", D, strict=True))
     found = count_paths(["ACGTACGT"], V[0], J[0], d, d_segments=2)
     assert list(found["d_pair"].values) == ["a+b", "a+c", "b+c"]
-    assert found["paths_full"].dims == ("reference", "d_pair", "nu", "pi")
+    assert found["paths_full"].dims == ("reference", "d_pair", "n_nucleotides", "p_nucleotides")

@@ -45,7 +45,7 @@ def test_what_was_written_is_read(
     assert found.id.tolist() == data.id.values.tolist()
     assert found.v_gene.tolist() == data.v_gene.values[data.v_index].tolist()
     assert found["sample"].tolist() == ["a"] * 100
-    full = data.paths_full.sel(d_gene="TRBD2*01", nu=3, pi=2).values
+    full = data.paths_full.sel(d_gene="TRBD2*01", n_nucleotides=3, p_nucleotides=2).values
     assert found.paths_full_TRBD2_01_nu3_pi2.tolist() == full.tolist()
     assert found.dp1_paths_empty_unit_n7.tolist() == data.dp1_paths_empty_unit[:, 7].values.tolist()
     assert found.n2_composition_TRBD1_01_G.tolist() == (
