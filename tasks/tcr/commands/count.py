@@ -48,6 +48,8 @@ def count(
 ) -> None:
     """Count the recombination paths that lead to every CDR3 of some repertoires.
 
+    Of T cells, and of B cells that are not hypermutated.
+
     Example: gangsaw tcr count donor1.tsv.gz donor2.tsv.gz paths.zarr --species human
     """
     from gangsaw.codecs.core.extras import extras_named
@@ -58,7 +60,7 @@ def count(
         from gangsaw.tasks.tcr.store import job
 
     inputs = open_inputs(repertoire)
-    setup = setup_of(genes, paths, rows, store.chunk)
+    setup = setup_of(genes, paths, rows, store)
     if not rows.keep_going:
         job.check_inputs(inputs, setup)  # mistakes should not wait for a cluster
     choice = job.CountChoice(rows.dropped, store.resume, store.overwrite, rows.keep_going)
@@ -85,19 +87,23 @@ def count(
 
 
 def setup_of(
-    genes: tcr.CountedGenes, paths: tcr.Paths, rows: tcr.RowOptions, chunk: int | None
+    genes: tcr.CountedGenes, paths: tcr.Paths, rows: tcr.RowOptions, stored: tcr.CountsTarget
 ) -> Setup:
-    """Return what the panels say; `chunk` is references in a chunk of the store."""
+    """Return what the panels say."""
+    from gangsaw.tasks.tcr.pgen.olga import pgen_model
     from gangsaw.tasks.tcr.store.setup import CHUNK_ROWS, Setup
 
+    germline = genes.chosen()
     return Setup(
-        germline=genes.chosen(),
+        germline=germline,
         model=paths.to_model(genes.max_p),
         limits=rows.limits(),
         on_ambiguous=cast("OnAmbiguous", rows.ambiguous),  # the resolver refuses others
         on_unknown_allele=cast("OnUnknownAllele", rows.unknown_allele),
         columns=rows.columns(),
-        chunk_rows=chunk or CHUNK_ROWS,
+        chunk_rows=stored.chunk or CHUNK_ROWS,
+        by_d=stored.by_d,
+        pgen=pgen_model(germline.locus, genes.species) if stored.pgen else None,
     )
 
 
@@ -111,13 +117,16 @@ def table_of(summary: CountSummary) -> list[tuple[str, str]]:
     """Return the figures of a finished job as a table."""
     run = summary.run
     before = summary.kept - run.references
+    share = summary.without_paths / summary.kept
     resumed = f", {before:,} of them counted by an earlier run" if before else ""
     dropped = [(f"  {reason}", f"{n:,}") for reason, n in summary.dropped.items()]
     return [
         ("rows read", f"{summary.rows:,} of {summary.samples} samples"),
         ("kept", f"{summary.kept:,}{resumed}"),
-        ("dropped", f"{summary.rows - summary.kept:,}, listed in {summary.table}"),
+        ("without paths", f"{summary.without_paths:,} of these, {share:.1%}"),
+        ("dropped", f"{summary.rows - summary.kept:,}"),
         *dropped,
+        ("listed in", summary.table),
         *(("not read", line) for line in summary.problems),
         *(("note", line) for line in summary.notes),
         ("bytes", f"{size(summary.raw_bytes)} -> {size(summary.stored_bytes)}"),

@@ -26,6 +26,14 @@ def export(
     ],
     *,
     columns: tcr.Columns,
+    airr: Annotated[
+        bool,
+        typer.Option(
+            "--airr",
+            help="Keep all columns of the AIRR tables that were counted, and append ours: "
+            "totals, best D, lengths, erosions and Pgen, or those of --variable.",
+        ),
+    ] = False,
     overwrite: opt.Overwrite = False,
     printed: tcr.Printed,
 ) -> None:
@@ -39,10 +47,12 @@ def export(
     from gangsaw.codecs.core.extras import extras_named
 
     with extras_named():
-        from gangsaw.tasks.tcr.store import export as job
+        from gangsaw.tasks.tcr.store.beside_airr import export_airr
+        from gangsaw.tasks.tcr.store.export import export as export_plain
+    write = export_airr if airr else export_plain
     with progress_bars(quiet=printed.no_bars) as bar:
         show = bar and bar("export", references)
-        found = job.export(store, target, columns.choice(), overwrite=overwrite, on_progress=show)
+        found = write(store, target, columns.choice(), overwrite=overwrite, on_progress=show)
     if printed.as_json:
         write_json(vars(found))
         return

@@ -12,6 +12,7 @@ import typer
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.choices import choice, completing
+from gangsaw.tasks.tcr.model import LOCI
 
 if TYPE_CHECKING:
     from gangsaw.tasks.tcr.cleaning.clean import Anchors, Limits
@@ -45,9 +46,9 @@ class Genes:
         str,
         typer.Option(
             metavar="LOCUS",
-            help="TRA, TRB, TRG or TRD, of which one is counted at once; gangsaw tcr germline also "
-            "lists IGH, IGK and IGL.",
-            autocompletion=completing(("TRA", "TRB", "TRG", "TRD")),
+            help="TRA, TRB, TRG, TRD, IGH, IGK or IGL; one is counted at once. Rows of B cells may "
+            "be hypermutated, which paths do not know.",
+            autocompletion=completing(LOCI),
         ),
     ] = "TRB"
     species: Annotated[
@@ -104,7 +105,7 @@ class Paths:
         int,
         typer.Option(
             min=0,
-            max=10,
+            max=15,
             help="Most n-nucleotides: of each junction in dp2, of all together in dp1.",
         ),
     ] = 10
@@ -219,6 +220,23 @@ class CountsTarget:
             min=1, help="References of a chunk of the store. (default: 16384)", show_default=False
         ),
     ] = None
+    by_d: Annotated[
+        bool | None,
+        typer.Option(
+            "--by-d/--totals",
+            help="Store counts and calls of each D gene, or only what all give together. (default: "
+            "of each, up to 8 D genes)",
+            show_default=False,
+        ),
+    ] = None
+    pgen: Annotated[
+        bool,
+        typer.Option(
+            "--pgen",
+            help="Also store probabilities of generation by olga's model of the locus; a core does "
+            "some hundred rows a second.",
+        ),
+    ] = False
     resume: opt.Resume = False
     overwrite: opt.Overwrite = False
 

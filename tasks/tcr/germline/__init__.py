@@ -1,7 +1,7 @@
 """Germline genes: the parts that a CDR3 can hold, and how repertoires name them."""
 
 from gangsaw.tasks.tcr.germline.germline import Germline
-from gangsaw.tasks.tcr.germline.names import LOCI, d_pairs_with_j
+from gangsaw.tasks.tcr.germline.names import d_pairs_with_j
 from gangsaw.tasks.tcr.germline.opening import open_germline
 from gangsaw.tasks.tcr.germline.parts import Part
 from gangsaw.tasks.tcr.germline.resolve import (
@@ -13,6 +13,7 @@ from gangsaw.tasks.tcr.germline.resolve import (
     OnUnknownAllele,
     Resolver,
 )
+from gangsaw.tasks.tcr.model import LOCI
 
 __all__ = [
     "AMBIGUOUS",

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-LOCI = ("TRA", "TRB", "TRG", "TRD", "IGH", "IGK", "IGL")
 WITH_D = ("TRB", "TRD", "IGH")
 WILD_ALLELE = "00"  # MiXCR's: the gene is known, its allele is not
 

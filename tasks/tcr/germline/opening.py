@@ -9,12 +9,13 @@ from pathlib import Path
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.tcr.germline.fasta import is_fasta, read_fasta
 from gangsaw.tasks.tcr.germline.germline import Germline
-from gangsaw.tasks.tcr.germline.names import LOCI, WITH_D, GeneName
+from gangsaw.tasks.tcr.germline.names import WITH_D, GeneName
 from gangsaw.tasks.tcr.germline.olga import read_olga
 from gangsaw.tasks.tcr.germline.parts import Part, PartOrReason, Read, Record, part_of
 from gangsaw.tasks.tcr.germline.species import latin
 from gangsaw.tasks.tcr.germline.table import NoColumns, read_anchors, read_table
 from gangsaw.tasks.tcr.germline.text import read_text
+from gangsaw.tasks.tcr.model import LOCI
 
 
 def open_germline(

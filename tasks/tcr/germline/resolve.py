@@ -9,8 +9,9 @@ from difflib import get_close_matches
 from typing import Literal, get_args
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.tcr.germline.names import LOCI, WILD_ALLELE, GeneName, candidates, gene_name
+from gangsaw.tasks.tcr.germline.names import WILD_ALLELE, GeneName, candidates, gene_name
 from gangsaw.tasks.tcr.germline.parts import LEFT_OUT, Part
+from gangsaw.tasks.tcr.model import LOCI
 
 MISSING, UNKNOWN, AMBIGUOUS, OTHER_LOCUS = -1, -2, -3, -4
 OnAmbiguous = Literal["drop", "first"]

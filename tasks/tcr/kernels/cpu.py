@@ -13,7 +13,7 @@ from gangsaw.tasks.tcr.kernels.stages.ends import WAYS
 from gangsaw.tasks.tcr.kernels.stages.kernel import count_rows
 from gangsaw.tasks.tcr.kernels.stages.scratch import KernelModel, make_outputs, make_scratch
 from gangsaw.tasks.tcr.kernels.stages.vddj import count_pair_rows, make_chain
-from gangsaw.tasks.tcr.kernels.tables import make_tables
+from gangsaw.tasks.tcr.kernels.tables import WORD_D, make_tables
 from gangsaw.tasks.tcr.model import Model
 
 SLICE = 2048  # references that a thread takes at once: milliseconds, and megabytes of counts
@@ -45,19 +45,20 @@ def count(batch: Batch, model: Model) -> Counts:
     outputs = make_outputs(arrays)
     tables = make_tables(batch, model)
     limits = KernelModel.of(model, n_d)
-    wild = with_wildcards(batch)
+    longest_d = int(np.diff(batch.d.starts).max(initial=0))
+    wild = with_wildcards(batch) | (longest_d > WORD_D)
     references = References.of(batch)
 
     def count_slice(i: int) -> None:
         rows = np.arange(i * SLICE, min(n, (i + 1) * SLICE))
         for some, dtypes in ((rows[~wild[rows]], NARROW), (rows[wild[rows]], WIDE)):
             if len(some):
-                scratch = make_scratch(*dtypes)
+                scratch = make_scratch(*dtypes, longest_d)
                 count_rows(some, references, tables, limits, scratch, outputs)
                 if model.dp1:
                     count_exact_rows(some, references, tables, limits, scratch, outputs)
         if model.d_segments == 2 and n_d:
-            scratch = make_scratch(*WIDE)
+            scratch = make_scratch(*WIDE, longest_d)
             count_pair_rows(rows, references, tables, limits, scratch, make_chain(), outputs)
 
     run_blocks(count_slice, -(-n // SLICE))

@@ -15,7 +15,8 @@ from gangsaw.codecs.core.cuda.launch import device_errors, in_runs, launch, load
 from gangsaw.codecs.core.cuda.streams import own_stream
 from gangsaw.codecs.core.errors import BadParams, DeviceError
 from gangsaw.tasks.tcr.kernels.batch import CALLS, Batch, Counts, Sequences, shapes_of
-from gangsaw.tasks.tcr.model import MAX_D, MAX_LENGTH, Model
+from gangsaw.tasks.tcr.kernels.tables import WORD_D
+from gangsaw.tasks.tcr.model import MAX_LENGTH, Model
 
 WARP = 32
 WARPS = 4  # of a thread block at most: with one each, a multiprocessor would take 32 warps of 64
@@ -43,7 +44,7 @@ def count(batch: Batch, model: Model) -> Counts:
     Raises
     ------
     BadParams : a reference has no V or J part, or is longer than MAX_LENGTH; a part is shorter than
-        max_p, or a D gene longer than MAX_D
+        max_p, or a D gene longer than WORD_D
     DeviceError : there is too little memory on the device, or it failed
     """
     try:
@@ -92,6 +93,11 @@ def count_hosted(batch: Batch, model: Model) -> Counts:
     return runs[0] if len(runs) == 1 else _joined(runs)
 
 
+def has_kernel(batch: Batch) -> bool:
+    """Return whether each D gene, with its palindromes, fits the masks of the kernel."""
+    return max(np.diff(to_host(batch.d.starts)).tolist(), default=0) <= WORD_D
+
+
 def _count(batch: Batch, model: Model, first: int = 0) -> Counts:
     """Count what fits the device, or raise MemoryError; first : what reference 0 is called."""
     d_lengths = _d_lengths(batch, model)
@@ -118,8 +124,9 @@ def _count(batch: Batch, model: Model, first: int = 0) -> Counts:
 def _d_lengths(batch: Batch, model: Model) -> list[int]:
     """Return the lengths of D genes; refuse those that do not fit masks."""
     lengths: list[int] = np.diff(to_host(batch.d.starts)).tolist()
-    if any(not max(1, model.max_p) <= length <= MAX_D for length in lengths):
-        raise BadParams(f"D genes have max_p ({model.max_p}) to {MAX_D} nucleotides; got {lengths}")
+    if any(not max(1, model.max_p) <= length <= WORD_D for length in lengths):
+        least = model.max_p
+        raise BadParams(f"D genes have max_p ({least}) to {WORD_D} nucleotides; got {lengths}")
     return lengths
 
 

@@ -15,6 +15,8 @@ from gangsaw.tasks.tcr.model.nucleotides import Codes, ragged
 
 END_CLASSES = MAX_P + 1  # a gene end has 0, or 1..4 symbols of its palindrome
 D_CLASSES = END_CLASSES**2  # those of the J-side end, times those of the V-side end
+WORD = 64  # symbols of a D gene with its palindromes whose masks are one word
+WORD_D = WORD - 2 * MAX_P  # of longer D genes only the first symbols are there as masks
 PI_LANES = 8  # pi = 0..4, and what makes a vector of them
 
 
@@ -29,6 +31,7 @@ class Tables(NamedTuple):
     d : (D genes * 16) uint64; bit k of d[16 * gene + code] says whether symbol k of the D gene with
         its right palindrome can be `code` (DP-2)
     d_both : the same of the D gene with both palindromes (DP-1)
+    d_codes, d_starts : D genes with both palindromes, back to back
     weights : (pairs of V and J classes * per_pair * PI_LANES) uint32: multiplicities by pi, of
         which row 0..24 of a pair is for a class of D, row 25 for no D, row 26 + d for an empty D
     end_weights : (END_CLASSES * PI_LANES) uint32: multiplicities of one end
@@ -43,6 +46,8 @@ class Tables(NamedTuple):
     j_germline: npt.NDArray[np.int64]
     d: npt.NDArray[np.uint64]
     d_both: npt.NDArray[np.uint64]
+    d_codes: Codes
+    d_starts: npt.NDArray[np.int64]
     d_germline: npt.NDArray[np.int64]
     weights: npt.NDArray[np.uint32]
     end_weights: npt.NDArray[np.uint32]
@@ -53,6 +58,7 @@ def make_tables(batch: Batch, model: Model) -> Tables:
     """Return the tables for these germline parts and this model."""
     p = model.max_p
     genes = parts_of(batch.d)
+    both = [with_left(with_right(gene, p), p, gene) for gene in genes]
     v = ragged([with_right(part, p) for part in parts_of(batch.v)])
     j = ragged([with_left(part, p)[::-1] for part in parts_of(batch.j)])
     return Tables(
@@ -61,7 +67,8 @@ def make_tables(batch: Batch, model: Model) -> Tables:
         *j,
         np.diff(batch.j.starts),
         _masks([with_right(gene, p) for gene in genes]),
-        _masks([with_left(with_right(gene, p), p, gene) for gene in genes]),
+        _masks(both),
+        *ragged(both),
         np.diff(batch.d.starts),
         *_weights(model, [len(gene) for gene in genes]),
     )
@@ -79,12 +86,13 @@ def with_left(part: Codes, p: int, end: Codes | None = None) -> Codes:
 
 
 def _masks(genes: list[Codes]) -> npt.NDArray[np.uint64]:
-    """(genes * 16) uint64: at which symbols of a gene each code is possible."""
+    """(genes * 16) uint64: at which symbols of a gene, of its first WORD, each code is possible."""
     masks = np.zeros((len(genes), 16), np.uint64)
     codes = np.arange(16, dtype=np.uint8)[:, None]
     for mask, gene in zip(masks, genes, strict=True):
-        bits = np.uint64(1) << np.arange(len(gene), dtype=np.uint64)
-        mask[:] = np.where(codes & gene, bits, np.uint64(0)).sum(axis=1, dtype=np.uint64)
+        first = gene[:WORD]
+        bits = np.uint64(1) << np.arange(len(first), dtype=np.uint64)
+        mask[:] = np.where(codes & first, bits, np.uint64(0)).sum(axis=1, dtype=np.uint64)
     return masks.ravel()
 
 
@@ -113,7 +121,7 @@ def _weights(model: Model, d_lengths: list[int]) -> tuple[npt.NDArray[np.uint32]
     empty = empty_d_weights(model, d_lengths)
     middle = np.concatenate([of_d, np.ones((1, PI_LANES), np.uint64), empty])
     pairs = (ends[:, None] * ends).reshape(-1, 1, PI_LANES)
-    # at most 9^4, or 9^2 times 4,716 ways to empty a D of 56 symbols: 32 bits
+    # at most 9^4, or 9^2 times 20,835 ways to empty a D of 255 symbols: 32 bits
     tables = (pairs * middle, ends, np.concatenate([of_d, empty]))
     return tuple(table.astype(np.uint32).ravel() for table in tables)
 

@@ -1,10 +1,12 @@
 """What is counted, and of which symbols: the models of recombination; nucleotides as sets."""
 
 from gangsaw.tasks.tcr.model.model import (
+    LOCI,
     MAX_D,
     MAX_LENGTH,
     MAX_N,
     MAX_P,
+    USUAL_N,
     EndLimits,
     Kind,
     Model,
@@ -13,10 +15,12 @@ from gangsaw.tasks.tcr.model.model import (
 )
 
 __all__ = [
+    "LOCI",
     "MAX_D",
     "MAX_LENGTH",
     "MAX_N",
     "MAX_P",
+    "USUAL_N",
     "EndLimits",
     "Kind",
     "Model",

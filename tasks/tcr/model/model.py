@@ -9,8 +9,10 @@ from typing import Literal, TypedDict
 from gangsaw.codecs.core.errors import BadParams
 
 Kind = Literal["dp1", "dp2", "both"]
-MAX_P, MAX_N = 4, 10  # the sweep of the thesis; tables in the kernels have these sizes
-MAX_D = 56  # D with a palindrome at both ends fits a 64-bit word
+MAX_P, USUAL_N = 4, 10  # the sweep of the thesis
+MAX_N = 15  # a lane for each nu, 0 included, of the 16 that vectors of the kernels have
+MAX_D = 255  # the longest known D, IGHD8-2 of cattle, has 149
+LOCI = ("TRA", "TRB", "TRG", "TRD", "IGH", "IGK", "IGL")
 MAX_LENGTH = 255  # of a CDR3: positions fit a byte; seven times the usual, twice the longest known
 
 
@@ -39,7 +41,7 @@ class Model:
         extension; or "both"
     strands : 1 or 2, how many strands of a palindrome can be cut (DP-2 only)
     max_p : longest palindrome at a gene end, 0..4 nucleotides; DP-2 sweeps pi = 0..max_p
-    max_n : most n-nucleotides, 0..10: of each junction in DP-2, which sweeps nu = 0..max_n; of all
+    max_n : most n-nucleotides, 0..15: of each junction in DP-2, which sweeps nu = 0..max_n; of all
         junctions together in DP-1, which counts each total n = 0..max_n
     d_segments : D genes in a row: 1, or 2 for V-D-D-J (a V-J chain has no D genes)
     min_d_end : fewest symbols of an extended D that its J-side cut leaves, 1 or 0. With 0, a D that
@@ -49,7 +51,7 @@ class Model:
     kind: Kind = "dp2"
     strands: Literal[1, 2] = 1
     max_p: int = MAX_P
-    max_n: int = MAX_N
+    max_n: int = USUAL_N
     d_segments: Literal[1, 2] = 1
     min_d_end: Literal[0, 1] = 1
 

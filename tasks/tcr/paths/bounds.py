@@ -4,16 +4,19 @@ Counts grow with nu and with pi, and a D gene adds paths to those without D. So 
 of a reference is that of V N D N J at the greatest nu and pi. Three sizes of numbers follow.
 
 - 16 and 32 bits for references without wildcards: a junction of given ends has one n-string, so a
-  row holds at most 11 ways, max_n + 1. To one boundary come at most PIECES pieces of D, so at most
-  11 * 2,100 < 2^16 ways; from there to J 11 at most, from MAX_LENGTH boundaries: 6.5e7 < 2^32.
+  row holds at most 16 ways, max_n + 1. To one boundary come at most 2,100 pieces of a D of up to
+  WORD_D symbols, so at most 16 * 2,100 < 2^16 ways; from there to J 16 at most, from MAX_LENGTH
+  boundaries: 1.4e8 < 2^32. With a longer D the next holds.
 - 64 bits for all others. Kernels then count modulo 2^64, and no term is negative: the count is
   exact if its true value fits, whatever the order of the sums. Unless the product of all w(R) is
   small enough anyway, that value is computed in floating point, with an error far below SLACK.
-- DP-1 needs no check: at most 10 n-nucleotides are 2^20 strings at most, there are 11 ways to share
-  them between the junctions, and PIECES * MAX_LENGTH places: below 2^43.
+- DP-1 needs no check: at most 15 n-nucleotides are 2^30 strings at most, there are 16 ways to share
+  them between the junctions, and at most 36,000 pieces of D at MAX_LENGTH boundaries: below 2^58.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -30,17 +33,13 @@ from gangsaw.tasks.tcr.kernels.stages.scratch import (
     make_scratch,
 )
 from gangsaw.tasks.tcr.kernels.tables import D_CLASSES, PI_LANES, Tables, make_tables
-from gangsaw.tasks.tcr.model import MAX_LENGTH, Model
+from gangsaw.tasks.tcr.model import MAX_LENGTH, MAX_N, MAX_P, Model
 from gangsaw.tasks.tcr.model.nucleotides import Codes
 
 Floats = npt.NDArray[np.float64]
 
-# of a D of 60 symbols with its palindrome, that end at one boundary: 60 * 61 / 2 of all lengths,
-# and 61 * 4 with a palindrome of the reference; rounded up
-PIECES = 2_100
 END_WAYS = 9  # multiplicity of one gene end at most: two strands, pi = 4
-EMPTY_WAYS = 4_716  # and of an empty D of 56 symbols
-ROW = 11  # max_n + 1
+ROW = MAX_N + 1
 LIMIT = 2.0**64
 LOG_WAYS = np.log2(np.maximum(WAYS, 1))  # no code is 0 in a batch
 SLACK = 1 - 2.0**-30  # some 10^5 roundings of 2^-53 each
@@ -62,15 +61,24 @@ def countable(batch: Batch, model: Model) -> npt.NDArray[np.bool_]:
     if not model.dp2 or not len(fits):
         return fits
     wildness = np.add.reduceat(LOG_WAYS[batch.references.codes], batch.references.starts[:-1])
-    doubtful = np.flatnonzero(wildness > _harmless(model))
+    doubtful = np.flatnonzero(wildness > _harmless(model, _longest_d(batch)))
     if len(doubtful):
         fits[doubtful] = largest(batch, model, doubtful) < LIMIT * SLACK
     return fits
 
 
-def _harmless(model: Model) -> float:
+def _longest_d(batch: Batch) -> int:
+    return int(np.diff(batch.d.starts).max(initial=0))
+
+
+def _harmless(model: Model, longest_d: int) -> float:
     """log2 of a product of all w(R) with which no count reaches the limit."""
-    one_d = PIECES * END_WAYS**2 + EMPTY_WAYS
+    # of a D with its palindrome, that end at one boundary: of all lengths, and with a palindrome of
+    # the reference
+    size = longest_d + MAX_P
+    pieces = size * (size + 1) // 2 + (size + 1) * MAX_P
+    most = replace(model, strands=2, min_d_end=0)
+    one_d = pieces * END_WAYS**2 + most.empty_d_ways(longest_d, MAX_P)
     d = one_d if model.d_segments == 1 else one_d * ROW * one_d
     return float(np.log2(LIMIT * SLACK / (ROW**2 * END_WAYS**2 * d * (MAX_LENGTH + 1))))
 
@@ -81,7 +89,7 @@ def largest(batch: Batch, model: Model, rows: npt.NDArray[np.int64]) -> npt.NDAr
     limits = KernelModel.of(model, len(batch.d))
     out = np.zeros(len(rows), np.float64)
     chain = np.zeros((6, MAX_LENGTH + 1))
-    scratch = make_scratch(np.uint64, np.uint64)
+    scratch = make_scratch(np.uint64, np.uint64, _longest_d(batch))
     tables = make_tables(batch, model)
     _largest(rows, References.of(batch), tables, limits, scratch, chain, out)
     return out

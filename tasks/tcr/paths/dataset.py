@@ -19,7 +19,9 @@ from gangsaw.tasks.tcr.model.nucleotides import NUCLEOTIDES
 if TYPE_CHECKING:
     import xarray
 
-SWEEP = ("nu", "pi")
+# nu, pi and the total n of SPEC.md
+N_DIM, P_DIM, TOTAL_DIM = "n_nucleotides", "p_nucleotides", "total_n_nucleotides"
+SWEEP = (N_DIM, P_DIM)
 PAIR_SIGN = "+"  # "TRDD1*01+TRDD2*01": two D genes in a row, the one next to V first
 
 
@@ -65,8 +67,8 @@ def _with_d(d_dim: str) -> tuple[Variable, ...]:
         _paths(
             "paths_full",
             (d_dim, *SWEEP),
-            "DP-2 paths V N D N J, with at most nu n-nucleotides in each junction and at most pi "
-            "palindromic ones at each gene end, those with an empty D included",
+            "DP-2 paths V N D N J, with at most n_nucleotides in each junction and at most "
+            "p_nucleotides, palindromic ones, at each gene end, those with an empty D included",
         ),
         _paths(
             "paths_zero_length_d",
@@ -77,31 +79,29 @@ def _with_d(d_dim: str) -> tuple[Variable, ...]:
 
 
 NO_D = (
-    _paths("paths_no_d", SWEEP, "DP-2 paths V N J, with at most nu n-nucleotides in all"),
+    _paths("paths_no_d", SWEEP, "DP-2 paths V N J, with at most n_nucleotides in all"),
     _paths(
         "paths_no_d_two_junctions",
         SWEEP,
-        "DP-2 paths V N N J, with at most nu n-nucleotides each, told apart by where they part",
+        "DP-2 paths V N N J, with at most n_nucleotides each, told apart by where they part",
     ),
 )
 DP1_WITH_D = (
     _paths(
         "dp1_paths",
-        ("d_gene", "total_n"),
-        "DP-1 paths V N D N J with exactly total_n n-nucleotides in both junctions together",
+        ("d_gene", TOTAL_DIM),
+        "DP-1 paths V N D N J with exactly total_n_nucleotides in both junctions together",
     ),
     _paths(
-        "dp1_paths_nonempty", ("d_gene", "total_n"), "DP-1 paths with a D of at least 1 nucleotide"
+        "dp1_paths_nonempty", ("d_gene", TOTAL_DIM), "DP-1 paths with a D of at least 1 nucleotide"
     ),
     _paths(
         "dp1_paths_empty_unit",
-        ("total_n",),
+        (TOTAL_DIM,),
         "DP-1 paths with an empty D, counted once for all pairs of cuts that empty it",
     ),
 )
-DP1_NO_D = (
-    _paths("dp1_paths", ("total_n",), "DP-1 paths V N J with exactly total_n n-nucleotides"),
-)
+DP1_NO_D = (_paths("dp1_paths", (TOTAL_DIM,), "DP-1 paths V N J with exactly total_n_nucleotides"),)
 REGIONS = (
     *_calls(
         {
@@ -148,15 +148,20 @@ def variables(model: Model, n_d: int) -> tuple[Variable, ...]:
     return (*dp2, *dp1, *REGIONS, *(D_REGIONS if n_d else ()))
 
 
+def d_pairs(d_names: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of the pairs of D genes that can follow one another."""
+    ordered = enumerate(d_names)
+    return tuple(PAIR_SIGN.join((a, b)) for i, a in ordered for b in d_names[i + 1 :])
+
+
 def coordinates(model: Model, d_names: Sequence[str]) -> dict[str, NumpyArray]:
     """Return the labels of each dimension but "reference", of those that the result has."""
-    pairs = [PAIR_SIGN.join((a, b)) for i, a in enumerate(d_names) for b in d_names[i + 1 :]]
     labels: dict[str, NumpyArray] = {
         "d_gene": np.array(d_names, dtype=str),
-        "d_pair": np.array(pairs, dtype=str),
-        "nu": np.arange(model.max_n + 1),
-        "pi": np.arange(model.max_p + 1),
-        "total_n": np.arange(model.max_n + 1),
+        "d_pair": np.array(d_pairs(d_names), dtype=str),
+        N_DIM: np.arange(model.max_n + 1),
+        P_DIM: np.arange(model.max_p + 1),
+        TOTAL_DIM: np.arange(model.max_n + 1),
         "nucleotide": np.array(NUCLEOTIDES),
     }
     used = {dim for variable in variables(model, len(d_names)) for dim in variable.dims}

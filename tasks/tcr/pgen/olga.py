@@ -29,6 +29,7 @@ OUT_OF_FRAME = "out of frame: olga takes whole codons"
 LETTERS = "has other letters than A, C, G and T"
 NO_GENE = "olga's model lacks its V or J"
 IMPOSSIBLE = "olga's model cannot make it"
+PGEN_REASONS = (OUT_OF_FRAME, LETTERS, NO_GENE, IMPOSSIBLE)
 
 
 @dataclass(frozen=True)
@@ -80,13 +81,20 @@ def pgens(batch: PgenBatch, model: PgenModel) -> tuple[NDArray[np.float64], Coun
 
     NaN where there is none; the second result says why, and how often.
     """
+    found, reasons = pgens_of_rows(batch, model)
+    why = Counter(PGEN_REASONS[i - 1] for i in reasons[reasons > 0].tolist())
+    return found, why
+
+
+def pgens_of_rows(
+    batch: PgenBatch, model: PgenModel
+) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+    """Return (n,) probabilities as `pgens`, and (n,) why there is none, from 1 in PGEN_REASONS."""
     loaded = _loaded(model.folder)
-    found, reasons = np.full(len(batch.cdr3), math.nan), Counter[str]()
+    found, reasons = np.full(len(batch.cdr3), math.nan), np.zeros(len(batch.cdr3), np.int8)
     for i, row in enumerate(zip(batch.cdr3, batch.v, batch.j, strict=True)):
-        value, reason = loaded.pgen(*row)
-        found[i] = value
-        if reason:
-            reasons[reason] += 1
+        found[i], reason = loaded.pgen(*row)
+        reasons[i] = PGEN_REASONS.index(reason) + 1 if reason else 0
     return found, reasons
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.tcr.model import LOCI
 from gangsaw.tasks.tcr.repertoire.formats.airr import AIRR
 from gangsaw.tasks.tcr.repertoire.formats.format import NEEDED, ROLES, RepertoireFormat, listed
 from gangsaw.tasks.tcr.repertoire.formats.generic import generic
@@ -23,13 +24,12 @@ from gangsaw.tasks.tcr.repertoire.tables.header import MAX_LINE, Header, Names, 
 from gangsaw.tasks.tcr.repertoire.tables.numbers import n_missing
 from gangsaw.tasks.tcr.repertoire.tables.opened import PARQUET, Damaged, magic, opened
 from gangsaw.tasks.tcr.repertoire.tables.parquet import ParquetTable, parquet_names
-from gangsaw.tasks.tcr.repertoire.tables.text import TextTable
+from gangsaw.tasks.tcr.repertoire.tables.text import Fields, TextTable
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 RESEMBLING = 3  # columns that a table of no known format has of one
-LOCI = ("TRA", "TRB", "TRG", "TRD")
 SUFFIXES = {".gz", ".bgz", ".bz2", ".xz", ".zst", ".tsv", ".csv", ".txt", ".parquet", ".pq"}
 
 
@@ -96,7 +96,7 @@ def open_repertoire(
     Parameters
     ----------
     path : the file
-    locus : TRA, TRB, TRG or TRD: rows that say another are dropped with that reason; of a paired
+    locus : one of LOCI: rows that say another are dropped with that reason; of a paired
         table, the chain that is read
     columns : role -> column, the roles being junction (with the codons of Cys and Phe/Trp) or cdr3
         (without), v, d, j, copies, id, sample, locus, productive: all of a table of no known
@@ -123,6 +123,39 @@ def open_repertoire(
     roles = kind.chosen(header.names, path)
     table = TextTable(path, header, _distinct(roles), keep_going)
     return Repertoire(table, kind, roles, asked, header.notes)
+
+
+@dataclass(frozen=True)
+class WholeTable:
+    """All columns of a file, as they are written there.
+
+    Attributes
+    ----------
+    names : of its columns, each once
+    table : of text or Parquet
+    """
+
+    names: Names
+    table: TextTable | ParquetTable
+
+    def __iter__(self) -> Iterator[Fields]:
+        """Return some lines at a time."""
+        return iter(self.table)
+
+
+def whole_table(path: Path) -> WholeTable:
+    """Open a file of AIRR's format with all its columns.
+
+    Raises
+    ------
+    BadParams : it is no table, or damaged
+    """
+    if magic(path).startswith(PARQUET):
+        names = parquet_names(path)
+        return WholeTable(names, ParquetTable(path, list(names)))
+    header = read_header(path, (AIRR,))
+    names = tuple(dict.fromkeys(name for name in header.names if name))
+    return WholeTable(names, TextTable(path, header, list(names), keep_going=False))
 
 
 def read_header(path: Path, known: tuple[RepertoireFormat, ...]) -> Header:

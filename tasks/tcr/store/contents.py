@@ -21,7 +21,7 @@ from gangsaw.tasks.store.layout import ArrayLayout
 from gangsaw.tasks.store.skeleton import build_objects
 from gangsaw.tasks.tcr.cleaning.row_counts import merged
 from gangsaw.tasks.tcr.germline import Part, d_pairs_with_j
-from gangsaw.tasks.tcr.paths.dataset import attributes, coordinates, variables
+from gangsaw.tasks.tcr.paths.dataset import N_DIM, P_DIM, TOTAL_DIM, attributes, coordinates
 from gangsaw.tasks.tcr.repertoire.inputs import Input
 from gangsaw.tasks.tcr.repertoire.reasons import ORDER
 from gangsaw.tasks.tcr.store.chunk import Chunk
@@ -42,13 +42,20 @@ ROW_VARIABLES: tuple[tuple[str, DTypeLike, str, str], ...] = (
     ("copies", np.dtype("int64"), "1", "Reads or cells that the row stands for"),
     ("line", np.dtype("int64"), "1", "Line in the file, from 1; row in a Parquet file"),
 )
+# names beside each row, so that it can be grouped by them
+NAME_VARIABLES: tuple[tuple[str, str], ...] = (
+    ("v_call", "V gene, as its germline has it"),
+    ("j_call", "J gene, as its germline has it"),
+    ("sample_id", "Sample"),
+)
+D_CALL = ("d_call", "D gene of d_index; empty where none matches")
 # what the labels of a dimension are
 LABELS = {
     "d_gene": "D gene, as its germline has it",
     "d_pair": "D genes in a row, the one beside V first",
-    "nu": "Most n-nucleotides of each junction",
-    "pi": "Longest palindrome at a gene end, in nucleotides",
-    "total_n": "n-nucleotides of all junctions together",
+    N_DIM: "Most n-nucleotides of each junction",
+    P_DIM: "Longest palindrome at a gene end, in nucleotides",
+    TOTAL_DIM: "n-nucleotides of all junctions together",
     "nucleotide": "Nucleotide",
     "sample": "Sample, in the order of the files",
     "v_gene": "V gene, as its germline has it",
@@ -94,18 +101,21 @@ class Contents:
     def arrays(self) -> tuple[Described, ...]:
         """Return the variables along `reference`, in the order of their records."""
         labels = {c.name: len(c.values) for c in self.coordinates()}
-        of_counts = (
-            (v.name, np.dtype(v.dtype), v.dims, v.attrs)
-            for v in variables(self.setup.model, len(self.setup.germline.d))
-        )
+        of_counts = ((v.name, np.dtype(v.dtype), v.dims, v.attrs) for v in self.setup.variables)
+        names = ((name, TEXT, "", text) for name, text in self.name_variables)
         own = (
             (name, np.dtype(dtype), ("reference",), {"units": unit, "description": text})
-            for name, dtype, unit, text in ROW_VARIABLES
+            for name, dtype, unit, text in (*ROW_VARIABLES, *names)
         )
         return tuple(
             _described(name, dtype, dims, attrs, {"reference": self.n, **labels}, self.chunk_rows)
             for name, dtype, dims, attrs in (*own, *of_counts)
         )
+
+    @property
+    def name_variables(self) -> tuple[tuple[str, str], ...]:
+        """Names and descriptions of the coordinates along `reference`."""
+        return (*NAME_VARIABLES, *((D_CALL,) if self.setup.germline.d else ()))
 
     @property
     def chunk_rows(self) -> int:
@@ -118,6 +128,7 @@ class Contents:
         d, j = [part.name for part in germline.d], [part.name for part in germline.j]
         labels: dict[str, Sequence[str] | NumpyArray] = {
             **coordinates(self.setup.model, d),
+            **({"d_gene": d} if d else {}),
             "v_gene": [part.name for part in germline.v],
             "j_gene": j,
             "sample": list(self.samples),
@@ -154,6 +165,7 @@ class Contents:
         files, dropped = self.files, self.dropped
         return {
             **attributes(self.setup.model),
+            "coordinates": " ".join(name for name, _ in self.name_variables),  # xarray takes it
             **self.setup.attrs(),
             "input_files": [file.name for file in self.inputs],
             "input_rows": [file.rows for file in files],

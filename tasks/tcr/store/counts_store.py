@@ -22,8 +22,10 @@ from gangsaw.tasks.store.source import metadata_errors
 from gangsaw.tasks.store.stamps import places_stamps
 from gangsaw.tasks.store.state.missing import must_be_whole, refuse_missing
 from gangsaw.tasks.store.zipped import zarr_at
+from gangsaw.tasks.tcr.paths.dataset import N_DIM, P_DIM, TOTAL_DIM
 
 ROW_DIM = "reference"
+OLD_DIMS = {"nu": N_DIM, "pi": P_DIM, "total_n": TOTAL_DIM}  # of stores that were written before
 NUCLEOTYPE = ("cdr3", "v_index", "j_index", "sample_index", "copies")
 GERMLINE = ("v_gene", "j_gene", "d_gene", "v_sequence", "j_sequence", "d_sequence")
 NAMED = (*GERMLINE, "d_pair", "sample")
@@ -74,10 +76,11 @@ class CountsStore:
             return np.asarray(array[along])
 
     def index(self, name: str, rows: range) -> NDArray[np.int32]:
-        """Return the rows of v_index, j_index or sample_index, checked against their names."""
+        """Return the rows of an index variable, checked against their names; -1 is no D gene."""
         found = self.read(name, rows)
         n_names = len(self.names[_coordinate(name)])
-        if len(found) and not 0 <= int(found.min()) <= int(found.max()) < n_names:
+        least = -1 if name == "d_index" else 0
+        if len(found) and not least <= int(found.min()) <= int(found.max()) < n_names:
             reason = f"{name} points outside the {n_names} names of {_coordinate(name)}"
             raise CorruptChunk(reason, store=self.address)
         return found.astype(np.int32)
@@ -129,10 +132,7 @@ def _described(address: str, group: zarr.Group) -> CountsStore:
     if absent:
         raise BadParams(f"{address} was not written by gangsaw tcr count: no {absent[0]}")
     arrays = dict(group.arrays())
-    dims: dict[str, tuple[str, ...]] = {
-        name: getattr(array.metadata, "dimension_names", None) or ()  # format 2 has none
-        for name, array in arrays.items()
-    }
+    dims = {name: _dims(array) for name, array in arrays.items()}
     lengths = {arrays[name].shape[0] for name in NUCLEOTYPE}
     if any(dims[name] != (ROW_DIM,) for name in NUCLEOTYPE) or len(lengths) != 1:
         raise BadParams(f"{address} was not written by gangsaw tcr count: its rows do not pair")
@@ -146,6 +146,12 @@ def _described(address: str, group: zarr.Group) -> CountsStore:
         shapes={k: dict(zip(dims[k], a.shape, strict=False)) for k, a in arrays.items()},
         kinds={k: a.dtype for k, a in arrays.items()},
     )
+
+
+def _dims(array: ZarrArray) -> tuple[str, ...]:
+    """Return the names of the dimensions, those of today; format 2 has none."""
+    names: tuple[str, ...] = getattr(array.metadata, "dimension_names", None) or ()
+    return tuple(OLD_DIMS.get(name, name) for name in names)
 
 
 def open_all(addresses: Sequence[str]) -> tuple[CountsStore, ...]:
@@ -216,7 +222,8 @@ def _texts(array: ZarrArray) -> tuple[str, ...]:
 
 
 def _coordinate(index: str) -> str:
-    return {"v_index": "v_gene", "j_index": "j_gene", "sample_index": "sample"}[index]
+    places = {"v_index": "v_gene", "d_index": "d_gene", "j_index": "j_gene"}
+    return places.get(index, "sample")
 
 
 @lru_cache(maxsize=64)

@@ -20,6 +20,7 @@ from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.formats.atomic import published_if, whole_files
 from gangsaw.tasks.store.stamps import Watch
 from gangsaw.tasks.tcr.model.nucleotides import NUCLEOTIDES
+from gangsaw.tasks.tcr.paths.dataset import N_DIM, P_DIM, TOTAL_DIM
 from gangsaw.tasks.tcr.store.counts_store import ROW_DIM, CountsStore, open_counts
 
 with extras_named():
@@ -27,11 +28,14 @@ with extras_named():
     import pyarrow.csv
     import pyarrow.parquet
 
-NAMED = {"v_index": "v_gene", "j_index": "j_gene", "sample_index": "sample"}
-FIRST = ("sample_index", "id", "cdr3", "v_index", "j_index", "copies", "line")
-PREFIX = {"nu": "nu", "pi": "pi", "total_n": "n"}  # of a number in a column's name
+NAMED = {"v_index": "v_gene", "d_index": "d_gene", "j_index": "j_gene", "sample_index": "sample"}
+NAMES = ("v_call", "d_call", "j_call", "sample_id")  # the same; written where they are asked for
+FIRST = ("sample_index", "id", "cdr3", "v_index", "d_index", "j_index", "copies", "line")
+OPTIONS = {N_DIM: "nu", P_DIM: "pi", TOTAL_DIM: "total_n"}  # of an ExportChoice
+PREFIX = {N_DIM: "nu", P_DIM: "pi", TOTAL_DIM: "n"}  # of a number in a column's name
 BATCH_BYTES = 64 << 20  # of values, read at once
 TYPES = {"int64": pa.int64(), "float64": pa.float64(), "text": pa.string()}
+WriteTable = Callable[[pa.Table], None]
 CountType = Literal["int64", "float64", "text"]
 FORMATS = (".parquet", ".pq", ".csv", ".csv.gz", ".tsv", ".tsv.gz")
 MOST = 2**63 - 1
@@ -93,24 +97,24 @@ def export(
     watch = Watch.of(opened)
     if Path(store).resolve() in target.resolve().parents:
         raise BadParams(f"{target} is in the store that is read: write to another place")
-    columns = _columns(opened, choice)
+    columns = columns_of(opened, choice)
     schema = pa.schema([(column.name, column.type) for column in columns])
     step = max(1, BATCH_BYTES // max(1, 8 * len(columns)))
     meter = Meter(opened.rows, on_progress)
     with (
         published_if(watch.check),
         whole_files([target], overwrite=overwrite) as (part,),
-        _writer(target, part, schema) as write,
+        table_writer(target, part, schema) as write,
     ):
         for first in range(0, opened.rows, step):
             rows = range(first, min(first + step, opened.rows))
-            write(_table(opened, columns, rows, schema))
+            write(table_of(opened, columns, rows, schema))
             meter.add(len(rows), 0, 0)
     return Exported(str(target), opened.rows, tuple(schema.names))
 
 
 @dataclass(frozen=True)
-class _Column:
+class Column:
     """A column: its variable, and its place along the dimensions after the first."""
 
     name: str
@@ -119,12 +123,13 @@ class _Column:
     type: pa.DataType
 
 
-def _columns(store: CountsStore, choice: ExportChoice) -> list[_Column]:
+def columns_of(store: CountsStore, choice: ExportChoice) -> list[Column]:
+    """Return the columns that a choice becomes; raise BadParams where there are no such."""
     along = [name for name, dims in store.shapes.items() if next(iter(dims), "") == ROW_DIM]
     for name in choice.variables:
         if name not in along:
             raise BadParams(f"{store} has no variable {name!r}; it has {', '.join(sorted(along))}")
-    rest = sorted(set(along) - set(FIRST))
+    rest = sorted(set(along) - {*FIRST, *NAMES})
     wanted = choice.variables or [*(name for name in FIRST if name in along), *rest]
     found = [column for name in wanted for column in _of_variable(store, name, choice)]
     if len({column.name for column in found}) < len(found):
@@ -132,22 +137,23 @@ def _columns(store: CountsStore, choice: ExportChoice) -> list[_Column]:
     return found
 
 
-def _of_variable(store: CountsStore, name: str, choice: ExportChoice) -> Iterator[_Column]:
+def _of_variable(store: CountsStore, name: str, choice: ExportChoice) -> Iterator[Column]:
     dims = list(store.shapes[name].items())[1:]
     kind = _type(store.kinds[name], choice.counts)
     if name in NAMED:
-        yield _Column(NAMED[name], name, (), pa.string())
+        yield Column(NAMED[name], name, (), pa.string())
         return
     for place in product(*(_places(dim, extent, choice) for dim, extent in dims)):
         labels = (_label(store, dim, i) for (dim, _), i in zip(dims, place, strict=True))
-        yield _Column("_".join([name, *labels]), name, place, kind)
+        yield Column("_".join([name, *labels]), name, place, kind)
 
 
 def _places(dim: str, extent: int, choice: ExportChoice) -> list[int]:
-    wanted: tuple[int, ...] = getattr(choice, dim, ())
+    option = OPTIONS.get(dim, dim)
+    wanted: tuple[int, ...] = getattr(choice, option, ())
     for place in wanted:
         if not 0 <= place < extent:
-            raise BadParams(f"{dim} must be in 0..{extent - 1} of what was counted, got {place}")
+            raise BadParams(f"{option} must be in 0..{extent - 1} of what was counted, got {place}")
     return sorted(set(wanted)) or list(range(extent))
 
 
@@ -164,7 +170,8 @@ def _type(kind: Dtype, counts: str) -> pa.DataType:
     return TYPES[counts] if kind == np.uint64 else pa.from_numpy_dtype(kind)
 
 
-def _table(store: CountsStore, columns: list[_Column], rows: range, schema: pa.Schema) -> pa.Table:
+def table_of(store: CountsStore, columns: list[Column], rows: range, schema: pa.Schema) -> pa.Table:
+    """Return some rows as a table of these columns."""
     values: dict[str, NumpyArray] = {}
     found = []
     for column in columns:
@@ -174,10 +181,11 @@ def _table(store: CountsStore, columns: list[_Column], rows: range, schema: pa.S
     return pa.Table.from_arrays(found, schema=schema)
 
 
-def _array(store: CountsStore, column: _Column, values: NumpyArray, rows: range) -> pa.Array:
+def _array(store: CountsStore, column: Column, values: NumpyArray, rows: range) -> pa.Array:
     if column.variable in NAMED:
-        names = pa.array(store.names[NAMED[column.variable]], pa.string())
-        return names.take(pa.array(store.index(column.variable, rows)))
+        names = pa.array([*store.names[NAMED[column.variable]], ""], pa.string())
+        places = store.index(column.variable, rows)
+        return names.take(pa.array(np.where(places < 0, len(names) - 1, places)))
     place: tuple[EllipsisType | int, ...] = (..., *column.place)
     own = np.ascontiguousarray(values[place])
     if own.dtype.kind == "T":
@@ -194,7 +202,7 @@ def _array(store: CountsStore, column: _Column, values: NumpyArray, rows: range)
 
 
 @contextmanager
-def _writer(target: Path, part: Path, schema: pa.Schema) -> Iterator[Callable[[pa.Table], None]]:
+def table_writer(target: Path, part: Path, schema: pa.Schema) -> Iterator[WriteTable]:
     """Yield a writer of a table; the file is complete at the end."""
     name = target.name.lower()
     if name.endswith((".parquet", ".pq")):
@@ -204,9 +212,9 @@ def _writer(target: Path, part: Path, schema: pa.Schema) -> Iterator[Callable[[p
     packed, plain = name.endswith(".gz"), name.removesuffix(".gz")
     if not plain.endswith((".csv", ".tsv")):
         raise BadParams(f"the suffix of {target} tells no format: {', '.join(FORMATS)}")
-    tsv = pa.csv.WriteOptions(delimiter="\t" if plain.endswith(".tsv") else ",")
-    with (
-        pa.output_stream(str(part), compression="gzip" if packed else None) as file,
-        pa.csv.CSVWriter(file, schema, write_options=tsv) as text,
-    ):
-        yield text.write_table
+    delimiter = "\t" if plain.endswith(".tsv") else ","
+    options = pa.csv.WriteOptions(include_header=False, delimiter=delimiter)
+    with pa.output_stream(str(part), compression="gzip" if packed else None) as file:
+        file.write(f"{delimiter.join(schema.names)}\n".encode())  # Arrow's has quotes everywhere
+        with pa.csv.CSVWriter(file, schema, write_options=options) as text:
+            yield text.write_table

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,7 +39,7 @@ from gangsaw.tasks.tcr.store.reading import ReadRepertoire, opened_input
 from gangsaw.tasks.tcr.store.setup import Setup
 from gangsaw.tasks.tcr.store.staging import FileRows, Staging
 from gangsaw.tasks.tcr.store.summary import CountRun, CountSummary, summary_of
-from gangsaw.tasks.tcr.store.values import CountTables
+from gangsaw.tasks.tcr.store.values import AT_ONCE_BYTES, CountTables, counted_bytes
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -130,7 +130,7 @@ def count_repertoires(
     reading = _reading_job(inputs, setup)
     place = choose_target(final, {FIRST: reading}, resume=choice.resume, overwrite=choice.overwrite)
     check_target(table, overwrite=choice.replaces_table)
-    rehearsal.stop(lambda: _plan(inputs, final, table))
+    rehearsal.stop(lambda: _plan(inputs, final, table, setup))
     job = _Phases(inputs, setup, place, reading, choice, client, options or Options())
     staged, n_counted, read_seconds = place.work / FIRST, 0, 0.0
     with leased(place.work, FIRST):
@@ -163,10 +163,10 @@ def check_inputs(inputs: Sequence[Input], setup: Setup) -> None:
         raise BadParams("; ".join(problems))
 
 
-def _plan(inputs: Sequence[Input], final: Place, table: Path) -> JobPlan:
+def _plan(inputs: Sequence[Input], final: Place, table: Path, setup: Setup) -> JobPlan:
     note = f"rows, and what they need, are known when the {len(inputs)} files are read"
     names = ", ".join(str(file) for file in inputs)
-    return JobPlan(names, (str(final), str(table)), notes=(note,))
+    return JobPlan(names, (str(final), str(table)), notes=(note, *setup.notes))
 
 
 def default_table(store: Place) -> Path:
@@ -181,13 +181,14 @@ def _reading_job(inputs: Sequence[Input], setup: Setup) -> Job:
     return Job(source=source, array=setup.digest, n_chunks=0, batch_chunks=1)  # unknown yet
 
 
-def _checked(contents: Contents, table: Path) -> Contents:
-    if contents.n:
-        return contents
+def _none_kept(contents: Contents, lines: Iterable[bytes]) -> BadParams:
+    """Return the error of a job without rows; `lines` are those of the table of dropped rows."""
     problems = [file.problem for file in contents.files if file.problem]
     dropped = [f"{n} {reason}" for reason, n in contents.dropped.items()]
     why = ", ".join(dropped + problems) or "there is none"
-    raise BadParams(f"no row was kept: {why} (see {table})")
+    first = next(iter(lines), b"").decode().partition("\n")[0].split("\t")
+    example = "; the first is {0}, line {1}: {3}, {4}".format(*first) if first[4:] else ""
+    return BadParams(f"no row was kept: {why}{example}")
 
 
 def _spare_inputs(inputs: Sequence[Input], target: Place, table: Path) -> None:
@@ -237,9 +238,13 @@ class _Phases:
 
     def contents(self, files: Sequence[FileRows], table: Path) -> Contents:
         """Write the table of dropped rows; return what the store will hold."""
+        contents = Contents(self.inputs, self.setup, files)
+        lines = self.staging.read_dropped(files)
+        if not contents.n:
+            raise _none_kept(contents, lines)  # before the table, which would be in the way later
         with whole_files([table], overwrite=self.choice.replaces_table) as (part,):
-            write_dropped(self.staging.read_dropped(files), part)
-        return _checked(Contents(self.inputs, self.setup, files), table)
+            write_dropped(lines, part)
+        return contents
 
     def count(self, contents: Contents, on_count: OnProgress | None) -> int:
         """Count the references and complete the store; return how many were counted."""
@@ -285,12 +290,15 @@ class _Phases:
             batch_chunks=len(arrays),
         )
         chunk_bytes = sum(nbytes(a) for a in arrays) // n_chunks
-        share = share_of_device(n_chunks, chunk_bytes)
+        counted = counted_bytes(self.setup, contents.chunk_rows)
+        share = share_of_device(n_chunks, max(chunk_bytes, counted))
+        if not self.setup.has_by_d:  # most of what is counted is held for a while, and not stored
+            chunk_bytes += min(counted, AT_ONCE_BYTES)
         task = CountChunk(
             staging=self.staging,
             target=self.place.work,
             metadata=metadata,
-            values=CountTables(self.setup),
+            values=CountTables(self.setup, tuple(contents.samples)),
             journal=Journal(self.place.work / FIRST, job.fingerprint, job.batch_chunks),
             peak_bytes=COPIES * chunk_bytes,
             device_batches=share.batches,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,13 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import BadParams, GangsawError
+from gangsaw.tasks.tcr.paths.dataset import N_DIM, P_DIM, TOTAL_DIM
+from gangsaw.tasks.tcr.paths.totals import MOST, gene_of
 from gangsaw.tasks.tcr.store.counts_store import CountsStore
 
 Counts = NDArray[np.uint64]
-ALLELE = re.compile(r"\*\d+")
+TOO_MANY = "{store}: a sum of path counts exceeds 64 bits: choose a smaller nu"
 ALL, ZERO, NO_D, DP1 = "all", "zero_length_d", "no_d", "dp1"
 BY_D = {"full": "paths_full", ZERO: "paths_zero_length_d"}
-COUNT_VARIABLES = (*BY_D.values(), "paths_no_d", "dp1_paths")
+TOTAL = "paths_total"
+COUNT_VARIABLES = (*BY_D.values(), TOTAL, "paths_no_d", "dp1_paths")
 
 
 @dataclass(frozen=True)
@@ -67,16 +69,17 @@ def _dp2_columns(
         return
     extents = store.shapes["paths_no_d"]
     kinds = [(kind, d) for kind, name in BY_D.items() for d in d_names(store, name)]
-    first = [(ALL, "")] if kinds else []  # of a V-J chain all paths are those without D
-    for n in _chosen("nu", nu, extents["nu"]):
-        for p in _chosen("pi", pi, extents["pi"]):
+    # of a V-J chain all paths are those without D
+    first = [(ALL, "")] if kinds or store.names["d_gene"] else []
+    for n in _chosen("nu", nu, extents[N_DIM]):
+        for p in _chosen("pi", pi, extents[P_DIM]):
             yield from (PathColumn(kind, d, n, p) for kind, d in (*first, *kinds, (NO_D, "")))
 
 
 def _dp1_columns(store: CountsStore, nu: Sequence[int] | None) -> Iterator[PathColumn]:
     if "dp1_paths" not in store.shapes:
         return
-    for n in _chosen("nu", nu, store.shapes["dp1_paths"]["total_n"]):
+    for n in _chosen("nu", nu, store.shapes["dp1_paths"][TOTAL_DIM]):
         for d in d_names(store, "dp1_paths") or ("",):
             yield PathColumn(DP1, d, n, None)
 
@@ -100,11 +103,6 @@ def largest_total(store: CountsStore) -> PathColumn:
     """Return the count of all ways at the largest limits, of DP-1 where there is no other."""
     columns = path_columns(store, None, None)
     return next(column for kind in (ALL, NO_D, DP1) for column in columns if column.kind == kind)
-
-
-def _genes_of(name: str) -> str:
-    """Return a D gene, or a pair of them, without alleles."""
-    return ALLELE.sub("", name)
 
 
 def read_columns(
@@ -154,11 +152,19 @@ class _Reader:
         Alleles of one gene differ in a nucleotide or two, so most paths of one are paths of the
         other: of several the one with the most paths stands for the gene.
         """
+        if TOTAL in self.store.shapes:
+            return self._total(column)
         parts: dict[str, Counts] = {"": self.no_d(column)}
         for i, name in enumerate(d_names(self.store, BY_D["full"])):
-            gene, own = _genes_of(name), self._paired(i, column)
+            gene, own = gene_of(name), self._paired(i, column)
             parts[gene] = np.maximum(parts[gene], own) if gene in parts else own
         return exact_sum(list(parts.values()), self.store)
+
+    def _total(self, column: PathColumn) -> Counts:
+        total = self.variable(TOTAL)[:, column.nu, column.pi][self.keep]
+        if len(total) and total.max() == MOST:
+            raise GangsawError(TOO_MANY.format(store=self.store))
+        return total
 
     def _paired(self, i: int, column: PathColumn) -> Counts:
         full = BY_D["full"]
@@ -195,7 +201,5 @@ def exact_sum(parts: Sequence[Counts] | Counts, store: CountsStore) -> Counts:
     for part in parts:
         total = total + part
         if (total < part).any():
-            raise GangsawError(
-                f"{store}: a sum of path counts exceeds 64 bits: choose a smaller nu"
-            )
+            raise GangsawError(TOO_MANY.format(store=store))
     return total

@@ -12,10 +12,39 @@ from gangsaw.tasks.tcr.cleaning.clean import Limits
 from gangsaw.tasks.tcr.germline import Germline
 from gangsaw.tasks.tcr.germline.resolve import OnAmbiguous, OnUnknownAllele
 from gangsaw.tasks.tcr.model import MAX_D, Model
+from gangsaw.tasks.tcr.paths.dataset import Variable, d_pairs, variables
+from gangsaw.tasks.tcr.paths.totals import totals
+from gangsaw.tasks.tcr.pgen.olga import PGEN_REASONS, PgenModel
 
 # Along `reference`. About 60 MB of counts: few enough bytes that a worker of several threads fits
 # into 2 GB, and 2,500 chunks for 40 million references.
 CHUNK_ROWS = 16384
+FEW_D = 8  # each takes a kB of a row: the 40 of human IGH would be all that a store holds
+
+HYPERMUTATED = "IG"  # loci of B cells
+HYPERMUTATION = (
+    "{locus} is hypermutated in B cells that met antigen: a mutation is taken for an n-nucleotide, "
+    "or leaves a row without any path. Count naive cells, or rows whose V and J have no mutation"
+)
+
+
+PGEN = (
+    Variable(
+        "pgen",
+        ("reference",),
+        "float64",
+        "1",
+        "Probability that olga's model makes the nucleotides with this V and J; NaN: pgen_reason",
+    ),
+    Variable(
+        "pgen_reason",
+        ("reference",),
+        "int8",
+        "1",
+        "Why there is no probability: "
+        + ", ".join(f"{i} {why}" for i, why in enumerate(("it has one", *PGEN_REASONS))),
+    ),
+)
 
 
 class Calls(TypedDict):
@@ -37,6 +66,9 @@ class Setup:
     on_ambiguous, on_unknown_allele : what happens to such calls, see `Resolver`
     columns : role -> column of the files, where it is not the column of their format
     chunk_rows : references of a chunk of the store
+    by_d : whether the store has counts and calls of each D gene, not only what all give together;
+        None: where there are at most FEW_D of them, or pairs of them
+    pgen : model of olga whose probabilities of generation the store has; None: it has none
     """
 
     germline: Germline
@@ -46,6 +78,8 @@ class Setup:
     on_unknown_allele: OnUnknownAllele = "drop"
     columns: tuple[tuple[str, str], ...] = ()
     chunk_rows: int = CHUNK_ROWS
+    by_d: bool | None = None
+    pgen: PgenModel | None = None
 
     def __post_init__(self) -> None:
         """Refuse what kernels cannot count with, and chunks of nothing."""
@@ -76,6 +110,34 @@ class Setup:
         return {"on_ambiguous": self.on_ambiguous, "on_unknown_allele": self.on_unknown_allele}
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What whoever reads the counts should know of their locus."""
+        locus, n = self.germline.locus, len(self.d_choices)
+        found = [HYPERMUTATION.format(locus=locus)] if locus.startswith(HYPERMUTATED) else []
+        if self.by_d is None and not self.has_by_d:
+            found.append(f"totals over D genes are stored, not the counts of all {n}: see --by-d")
+        return tuple(found)
+
+    @property
+    def d_choices(self) -> tuple[str, ...]:
+        """Names of the D genes that counts are of, or of the pairs of them."""
+        names = [part.name for part in self.germline.d]
+        return tuple(names) if self.model.d_segments == 1 else d_pairs(names)
+
+    @property
+    def has_by_d(self) -> bool:
+        """Whether the store has counts and calls of each D gene."""
+        return len(self.d_choices) <= FEW_D if self.by_d is None else self.by_d
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The variables that are counted and stored."""
+        n_d = len(self.germline.d)
+        each = variables(self.model, n_d)
+        own = [v for v in each if self.has_by_d or not {"d_gene", "d_pair"} & set(v.dims)]
+        return (*totals(self.model, n_d), *own, *(PGEN if self.pgen else ()))
+
+    @property
     def digest(self) -> str:
         """64 hexadecimal digits."""
         return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()
@@ -86,6 +148,8 @@ class Setup:
             "germline": self.germline.source,
             "germline_locus": self.germline.locus,
             "germline_notes": list(self.germline.notes),
+            "locus_notes": list(self.notes),
+            **({"pgen_model": self.pgen.name} if self.pgen else {}),
             "ambiguous_calls": self.on_ambiguous,
             "unknown_alleles": self.on_unknown_allele,
             **{f"limit_{name}": _plain(value) for name, value in asdict(self.limits).items()},

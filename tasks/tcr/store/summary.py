@@ -6,9 +6,15 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+import zarr
+from zarr.storage import StorePath
+
 from gangsaw.tasks.store.chunks import METADATA
 from gangsaw.tasks.store.place import Place
 from gangsaw.tasks.store.state.manifest import read_manifest
+
+TOTALS = ("paths_total", "dp1_total", "dp1_paths")  # the last of V-J chains
 
 
 @dataclass(frozen=True)
@@ -40,10 +46,11 @@ class CountSummary:
     store, table : where the store and the table of dropped rows are
     files : number of files
     problems : a line for each file that could not be read, or not to its end
-    notes : a line for each thing that was assumed of a file
+    notes : a line for each thing that was assumed of a file, or is to be known of the locus
     rows, kept : of the files; those that are references of the store
     samples : number of samples
     dropped : rows by reason
+    without_paths : of the rows that were kept, those that nothing was counted for
     raw_bytes, stored_bytes : of all variables along `reference`
     run : of this run
     """
@@ -57,6 +64,7 @@ class CountSummary:
     kept: int
     samples: int
     dropped: Mapping[str, int]
+    without_paths: int
     raw_bytes: int
     stored_bytes: int
     run: CountRun
@@ -65,6 +73,17 @@ class CountSummary:
     def ratio(self) -> float:
         """Raw over stored bytes."""
         return self.raw_bytes / self.stored_bytes if self.stored_bytes else 0.0
+
+
+def _without_paths(store: Place, arrays: Mapping[str, object]) -> int:
+    """Count the rows without any path at the greatest limits, a chunk at a time."""
+    name = next(name for name in TOTALS if name in arrays)
+    array = zarr.open_array(StorePath(store.store, store.path), path=name, mode="r")
+    n, step = array.shape[0], array.chunks[0]
+    runs = (
+        np.asarray(array[i : i + step]).reshape(min(step, n - i), -1) for i in range(0, n, step)
+    )
+    return sum(int((counts == 0).all(axis=1).sum()) for counts in runs)
 
 
 def summary_of(store: Place, table: str, run: CountRun) -> CountSummary:
@@ -81,11 +100,12 @@ def summary_of(store: Place, table: str, run: CountRun) -> CountSummary:
         table=table,
         files=len(attrs["input_files"]),
         problems=tuple(attrs["input_problems"]),
-        notes=tuple(attrs["input_notes"]),
+        notes=(*attrs.get("locus_notes", ()), *attrs["input_notes"]),
         rows=sum(attrs["input_rows"]),
         kept=sum(attrs["input_kept"]),
         samples=arrays["sample"]["shape"][0],
         dropped=dict(zip(attrs["dropped_reasons"], attrs["dropped_rows"], strict=True)),
+        without_paths=_without_paths(store, arrays),
         raw_bytes=sum(manifest.raw_bytes for manifest in manifests),
         stored_bytes=sum(manifest.stored_bytes for manifest in manifests),
         run=run,

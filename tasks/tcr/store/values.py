@@ -10,36 +10,105 @@ import pyarrow as pa
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.nucleotides.codes import SET_OF_LETTER
-from gangsaw.tasks.tcr.germline import Part
+from gangsaw.tasks.tcr.germline import Part, d_pairs_with_j
 from gangsaw.tasks.tcr.kernels import gpu
-from gangsaw.tasks.tcr.kernels.batch import Batch, Sequences
+from gangsaw.tasks.tcr.kernels.batch import Batch, Counts, Sequences
+from gangsaw.tasks.tcr.model import Model
 from gangsaw.tasks.tcr.model.nucleotides import encoded, ragged
 from gangsaw.tasks.tcr.paths.count import count, count_distinct
 from gangsaw.tasks.tcr.paths.dataset import arrays
+from gangsaw.tasks.tcr.paths.totals import DGenes, total_arrays
+from gangsaw.tasks.tcr.pgen.olga import PgenBatch, pgens_of_rows
 from gangsaw.tasks.tcr.repertoire.tables.strings import buffers
-from gangsaw.tasks.tcr.store.setup import Setup
+from gangsaw.tasks.tcr.store.setup import PGEN, Setup
 
-COUNT_FUNCTIONS = {"cpu": count, "gpu": gpu.count_hosted}
+
+def count_on_device(batch: Batch, model: Model) -> Counts:
+    """Count on the GPU of this process, on the CPU what has no kernel."""
+    return gpu.count_hosted(batch, model) if gpu.has_kernel(batch) else count(batch, model)
+
+
+COUNT_FUNCTIONS = {"cpu": count, "gpu": count_on_device}
 TEXT = np.dtypes.StringDType()
 Columns = Mapping[str, NumpyArray]  # values of each variable for some references
+AT_ONCE_BYTES = 256 << 20  # of counts of single D genes that are not stored
 
 
 @dataclass(frozen=True)
 class CountTables:
-    """Counts rows; frozen and small, so that it travels with every batch."""
+    """Counts rows; frozen and small, so that it travels with every batch.
+
+    Attributes
+    ----------
+    setup : what is counted
+    samples : names, by the numbers that rows have
+    """
 
     setup: Setup
+    samples: tuple[str, ...]
 
     def __call__(self, tables: Sequence[pa.Table], device: str) -> list[Columns]:
         """Return the values of each variable for each table of staged rows."""
         (rows,) = pa.concat_tables(tables).combine_chunks().to_batches()
-        batch = batch_of(rows, self.setup)
-        counts = count_distinct(batch, self.setup.model, COUNT_FUNCTIONS[device])
-        d_lengths = [len(part.sequence) for part in self.setup.germline.d]
-        columns = {**row_columns(rows), **arrays(counts, self.setup.model, d_lengths)}
+        columns = {**row_columns(rows), **self._counted(rows, device)}
+        columns |= self._names(columns)
         ends = np.cumsum([len(table) for table in tables])[:-1]
         cut = {name: np.split(values, ends) for name, values in columns.items()}
         return [{name: parts[i] for name, parts in cut.items()} for i in range(len(tables))]
+
+    def _counted(self, rows: pa.RecordBatch, device: str) -> Columns:
+        """Return the counted variables, a few rows at a time where most of it is not stored."""
+        batch = batch_of(rows, self.setup)
+        step = len(rows) if self.setup.has_by_d else rows_at_once(self.setup)
+        runs = [slice(i, min(i + step, len(rows))) for i in range(0, len(rows), step)]
+        parts = [self._of_run(gpu.run_of(batch, run), device) for run in runs]
+        found = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        return {**found, **(_pgens(rows, self.setup) if self.setup.pgen else {})}
+
+    def _of_run(self, batch: Batch, device: str) -> Columns:
+        setup, germline = self.setup, self.setup.germline
+        counts = count_distinct(batch, setup.model, COUNT_FUNCTIONS[device])
+        found = arrays(counts, setup.model, [len(part.sequence) for part in germline.d])
+        names = [[part.name for part in parts] for parts in (germline.d, germline.j)]
+        genes = DGenes(setup.d_choices, d_pairs_with_j(*names))
+        found |= total_arrays(found, batch, setup.model, genes)
+        return {v.name: found[v.name] for v in setup.variables if v.name in found}
+
+    def _names(self, columns: Columns) -> Columns:
+        """Return the names of genes and samples of each row, which index variables point to."""
+        germline = self.setup.germline
+        of_rows = {
+            "v_call": ([part.name for part in germline.v], columns["v_index"]),
+            "j_call": ([part.name for part in germline.j], columns["j_index"]),
+            "sample_id": (self.samples, columns["sample_index"]),
+        }
+        if germline.d:  # -1, of a row without D, is the last one
+            of_rows["d_call"] = ([*(part.name for part in germline.d), ""], columns["d_index"])
+        return {name: text(names)[places] for name, (names, places) in of_rows.items()}
+
+
+def rows_at_once(setup: Setup) -> int:
+    """Return of how many rows the counts fit AT_ONCE_BYTES, or of a chunk."""
+    return max(1, min(setup.chunk_rows, AT_ONCE_BYTES // counted_bytes(setup, 1)))
+
+
+def counted_bytes(setup: Setup, rows: int) -> int:
+    """Return the bytes of all counts of so many rows, stored or not."""
+    return gpu.counts_bytes(rows, len(setup.germline.d), setup.model)
+
+
+def _pgens(rows: pa.RecordBatch, setup: Setup) -> Columns:
+    """Return the variables PGEN; of equal nucleotypes one is computed."""
+    assert setup.pgen is not None, "who calls asks whether there is a model"
+    v, j = ([part.name for part in parts] for parts in (setup.germline.v, setup.germline.j))
+    texts = rows["cdr3"].to_pylist(), rows["v"].to_pylist(), rows["j"].to_pylist()
+    keys = list(zip(*texts, strict=True))
+    number = {key: i for i, key in enumerate(dict.fromkeys(keys))}
+    own = [(cdr3, v[of_v], j[of_j]) for cdr3, of_v, of_j in number]
+    batch = PgenBatch(*(tuple(column) for column in zip(*own, strict=True)))
+    found = pgens_of_rows(batch, setup.pgen)
+    at = np.array([number[key] for key in keys])
+    return {variable.name: values[at] for variable, values in zip(PGEN, found, strict=True)}
 
 
 def batch_of(rows: pa.RecordBatch, setup: Setup) -> Batch:
@@ -65,8 +134,8 @@ def _sequences(parts: Sequence[Part]) -> Sequences:
 def row_columns(rows: pa.RecordBatch) -> Columns:
     """Return the variables that say which row a reference is."""
     return {
-        "cdr3": text(rows["cdr3"]),
-        "id": text(rows["id"]),
+        "cdr3": text(rows["cdr3"].to_pylist()),
+        "id": text(rows["id"].to_pylist()),
         "v_index": rows["v"].to_numpy(),
         "j_index": rows["j"].to_numpy(),
         "sample_index": rows["sample"].to_numpy(),
@@ -75,6 +144,6 @@ def row_columns(rows: pa.RecordBatch) -> Columns:
     }
 
 
-def text(column: pa.Array) -> NumpyArray:
+def text(strings: Sequence[str]) -> NumpyArray:
     """Return strings as NumPy's StringDType."""
-    return np.array(column.to_pylist(), TEXT)
+    return np.array(strings, TEXT)

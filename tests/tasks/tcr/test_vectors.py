@@ -42,14 +42,14 @@ def worked(**choices: Any) -> xr.Dataset:
 
 @pytest.mark.parametrize(("strands", "field"), DP2_OF_D1)
 def test_dp2_of_the_worked_example(strands: int, field: str) -> None:
-    found = worked(strands=strands)[VARIABLES[field]].sel(nu=10)
+    found = worked(strands=strands)[VARIABLES[field]].sel(n_nucleotides=10)
     if "d_gene" in found.dims:
         found = found.sel(d_gene="TRBD1*01")
-    assert found.sel(pi=[0, 1, 2, 3, 4]).values.tolist() == DP2_OF_D1[strands, field]
+    assert found.sel(p_nucleotides=[0, 1, 2, 3, 4]).values.tolist() == DP2_OF_D1[strands, field]
 
 
 def test_dp2_of_the_worked_example_with_three_n() -> None:
-    of_d1 = worked().sel(d_gene="TRBD1*01", nu=3)
+    of_d1 = worked().sel(d_gene="TRBD1*01", n_nucleotides=3)
     assert of_d1.paths_full.values.tolist() == [40, 648, 3294, 10432, 25500]
     assert not of_d1.paths_zero_length_d.values.any()
 
@@ -57,7 +57,7 @@ def test_dp2_of_the_worked_example_with_three_n() -> None:
 def test_dp1_of_the_worked_example() -> None:
     found = worked(model="dp1")
     nonempty = found.dp1_paths_nonempty.sel(d_gene="TRBD1*01")
-    assert nonempty.sel(total_n=range(11)).values.tolist() == DP1_NONEMPTY
+    assert nonempty.sel(total_n_nucleotides=range(11)).values.tolist() == DP1_NONEMPTY
     assert found.dp1_paths_empty_unit.values.tolist() == DP1_EMPTY_UNIT
     total = found.dp1_paths.sel(d_gene="TRBD1*01")
     assert total.values.tolist()[6:] == [137, 400, 720, 1094, 1525]
@@ -83,7 +83,7 @@ def test_multiplicities_of_a_v_of_ten(strands: int, beyond: list[int]) -> None:
     extended, whole = "AAAAAAAAAA" + "TTTT", 4 * strands + 1
     fragments = [extended[:length] for length in range(1, 15)]
     found = count_paths(fragments, "A" * 10, "CCCC", {}, strands=strands)
-    ways = found.paths_no_d.sel(nu=0, pi=4) / whole
+    ways = found.paths_no_d.sel(n_nucleotides=0, p_nucleotides=4) / whole
     assert ways.values.tolist() == [whole] * 10 + beyond
 
 
@@ -93,16 +93,16 @@ def test_n_strings_of_wildcards() -> None:
     Only from TAR on can nothing of them match: products of w are 1, 1, 2, 8, 32.
     """
     found = count_paths(["TA", "TAR", "TARNNNG"], "CCCC", "CCCC", {}, max_p=0)
-    assert found.paths_no_d.sel(nu=9, pi=0).values.tolist() == [1, 2, 128]
-    assert found.paths_no_d.sel(nu=6, pi=0).values.tolist() == [1, 2, 0]
+    assert found.paths_no_d.sel(n_nucleotides=9, p_nucleotides=0).values.tolist() == [1, 2, 128]
+    assert found.paths_no_d.sel(n_nucleotides=6, p_nucleotides=0).values.tolist() == [1, 2, 0]
 
 
 def test_sequential_is_not_simultaneous() -> None:
     """DP-1 takes TCCCGG from extended D, DP-2 makes a palindrome of what follows."""
     found = count_paths(["TCCCGG"], "AAAA", "AAAA", {"D": "GGGACAGGGGG"}, model="both")
     found = found.isel(reference=0, d_gene=0)
-    assert found.dp1_paths_nonempty.sel(total_n=0).item() == 1
-    assert found.paths_full.sel(nu=0, pi=4).item() == 0
+    assert found.dp1_paths_nonempty.sel(total_n_nucleotides=0).item() == 1
+    assert found.paths_full.sel(n_nucleotides=0, p_nucleotides=4).item() == 0
 
 
 def test_hidden_paths() -> None:
@@ -114,7 +114,9 @@ def test_hidden_paths() -> None:
     for strands, ways in ((1, 50), (2, 162)):
         found = count_paths(["A"], "CCCC", "CCCC", {"D1": D1}, strands=strands)
         both_ends_eroded = (4 * strands + 1) ** 2
-        assert found.paths_full.sel(nu=0, pi=4).item() == ways * both_ends_eroded
+        assert (
+            found.paths_full.sel(n_nucleotides=0, p_nucleotides=4).item() == ways * both_ends_eroded
+        )
 
 
 def germline(shared: Path, organism: str, chain: str) -> dict[str, str]:

@@ -11,7 +11,8 @@ from gangsaw.codecs.core.numba.vectors.integers import load, resize_to, spread, 
 from gangsaw.tasks.tcr.kernels.reference import Reference, References
 from gangsaw.tasks.tcr.kernels.stages.dp2 import short_pieces
 from gangsaw.tasks.tcr.kernels.stages.ends import LANES, WAYS, exact_rows, row_of
-from gangsaw.tasks.tcr.kernels.stages.match import EVERYWHERE, SHORT, find_d, match_ends, unpacked
+from gangsaw.tasks.tcr.kernels.stages.match import EVERYWHERE, SHORT, match_ends, unpacked
+from gangsaw.tasks.tcr.kernels.stages.places import find_d
 from gangsaw.tasks.tcr.kernels.stages.scratch import KernelModel, Outputs, Scratch
 from gangsaw.tasks.tcr.kernels.tables import Tables
 from gangsaw.tasks.tcr.model.nucleotides import Codes
@@ -47,7 +48,8 @@ def _count_dp1(
     window = (reference.last_a, reference.first_b)
     for gene in range(limits.n_d):
         d = (tables.d_both, gene, EVERYWHERE, tables.d_germline[gene], False)
-        found = find_d(symbols, reference.length, d, window, scratch)
+        codes = (tables.d_codes, tables.d_starts[gene], tables.d_starts[gene + 1])
+        found = find_d(symbols, reference.length, d, codes, window, scratch)
         sum_exact(symbols, reference, True, found[0], scratch)
         at = (row * limits.n_d + gene) * totals
         put_totals(scratch, totals, outputs.dp1_nonempty, at)

@@ -23,9 +23,10 @@ from gangsaw.codecs.core.numba.vectors.tuples import add_outer_product, store_tu
 from gangsaw.tasks.tcr.kernels.stages.ends import LANES, class_range, j_rows, row_of, v_rows
 from gangsaw.tasks.tcr.kernels.stages.match import NU_LANES, SHORT, unpacked
 from gangsaw.tasks.tcr.kernels.tables import D_CLASSES, END_CLASSES, PI_LANES
-from gangsaw.tasks.tcr.model import MAX_N
+from gangsaw.tasks.tcr.model import USUAL_N
 
-NUS, PIS = static(MAX_N + 1), static(PI_LANES)
+AT_ONCE = USUAL_N + 1  # values of nu whose sums are in registers
+NUS, PIS = static(AT_ONCE), static(PI_LANES)
 
 
 @jit_norefs_inline
@@ -174,17 +175,18 @@ def weigh(
     for term in range(n_terms):
         factor = np.uint64(table[where[term] + row * PI_LANES + sweep[1] - 1])
         greatest += factor * np.uint64(terms[term * NU_LANES + sweep[0] - 1])
-    if greatest >> np.uint64(32):
-        weigh_in(terms, n_terms, weights, sweep, scratch.line, out, at)
-    else:
-        weigh_in(terms, n_terms, weights, sweep, scratch.short_line, out, at)
+    for first in range(0, sweep[0], AT_ONCE):
+        if greatest >> np.uint64(32):
+            weigh_in(terms, n_terms, weights, first, sweep, scratch.line, out, at)
+        else:
+            weigh_in(terms, n_terms, weights, first, sweep, scratch.short_line, out, at)
 
 
 @jit_norefs_part
 def weigh_in(
-    terms: Any, n_terms: int, weights: Any, sweep: Any, line: Any, out: Any, at: int
+    terms: Any, n_terms: int, weights: Any, first: int, sweep: Any, line: Any, out: Any, at: int
 ) -> None:
-    """Weigh in vectors of the width of `line`: all pi in one for each nu, all nu at once.
+    """Weigh AT_ONCE nu from the first on, in vectors of the width of `line`: of all pi for each nu.
 
     Each nu writes a whole vector; the next nu overwrites what is beyond the last pi. An inner loop
     over the terms, for one nu at a time, ended in a mispredicted branch each time.
@@ -193,7 +195,7 @@ def weigh_in(
     sums = zeros_tuple(line, PIS, NUS)
     for term in range(n_terms):
         factors = resize_to(load(table, where[term] + row * PI_LANES, PIS), line)
-        sums = add_outer_product(sums, terms, term * NU_LANES, factors)
+        sums = add_outer_product(sums, terms, term * NU_LANES + first, factors)
     store_tuple(line, 0, sweep[1], sums)
-    for i in range(sweep[0] * sweep[1]):
-        out[at + i] = line[i]
+    for i in range(min(AT_ONCE, sweep[0] - first) * sweep[1]):
+        out[at + first * sweep[1] + i] = line[i]

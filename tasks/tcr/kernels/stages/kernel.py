@@ -16,13 +16,12 @@ from gangsaw.tasks.tcr.kernels.stages.calls import (
 )
 from gangsaw.tasks.tcr.kernels.stages.dp2 import append_empty, sum_with_d, sum_without_d, weigh
 from gangsaw.tasks.tcr.kernels.stages.match import (
-    EVERYWHERE,
     SHORT,
-    find_d,
     find_turned_d,
     find_turns,
     match_ends,
 )
+from gangsaw.tasks.tcr.kernels.stages.places import extended_d, find_d
 from gangsaw.tasks.tcr.kernels.stages.scratch import KernelModel, Outputs, Scratch
 from gangsaw.tasks.tcr.kernels.tables import D_CLASSES, Tables
 
@@ -72,12 +71,10 @@ def _count_with_d(
     # with DP-1 or two D genes only the calls are wanted here: counts have windows of their own
     window = (reference.last_a if limits.one_d else -SHORT, reference.first_b)
     for gene in range(limits.n_d):
-        germline = tables.d_germline[gene]
-        inside = EVERYWHERE >> np.uint64(64 - germline)
-        d = (tables.d, gene, inside, germline, True)
-        found = find_d(symbols, length, d, window, scratch)
-        ends = (limits.min_d_end, germline + limits.max_p)
-        found = find_turned_d(symbols, length, d, ends, window, found, scratch)
+        d, codes = extended_d(gene, tables, limits.max_p)
+        found = find_d(symbols, length, d, codes, window, scratch)
+        ends = (limits.min_d_end, tables.d_germline[gene] + limits.max_p)
+        found = find_turned_d(symbols, length, d, codes, ends, window, found, scratch)
         put_d_calls(gene, limits.n_d, found, reference, outputs, scratch.sums)
         if limits.one_d:
             _count_dp2(gene, found, reference, tables, limits, scratch, outputs)

@@ -106,13 +106,6 @@ def complement(codes: Any) -> Any:
     return ((codes & 5) << 1) | ((codes >> 1) & 5)
 
 
-@jit_norefs_inline
-def find_d(symbols: Any, length: int, d: Any, window: Any, scratch: Any) -> Any:
-    """Find the places where R[a:b], a < b, is a piece of a D gene; see find_pieces."""
-    lists = (scratch.matches, scratch.longer, scratch.crossing, scratch.runs)
-    return find_pieces(symbols, length, d, window, lists)
-
-
 @jit_norefs_part
 def find_pieces(symbols: Any, length: int, d: Any, window: Any, lists: Any) -> Any:
     """Find the places where R[a:b], a < b, is a piece of a D gene, by bit registers.
@@ -156,7 +149,7 @@ def find_pieces(symbols: Any, length: int, d: Any, window: Any, lists: Any) -> A
             crossing = _list_short(word, b & ~3, crossing_list, crossing)
             word = NOTHING
         alive, n, crossing = _list_longer(longer, mask, b, alive, (n, crossing), d, window, lists)
-        longest = _update_longest(_not_nothing(short) + b - SHORT - alive, b, longest)
+        longest = update_longest(_not_nothing(short) + b - SHORT - alive, b, longest)
     return n, crossing, longest[0], longest[1], longest[2]
 
 
@@ -240,7 +233,7 @@ def _list_longer(
 
 
 @jit_norefs_inline
-def _update_longest(length: int, b: int, longest: Any) -> Any:
+def update_longest(length: int, b: int, longest: Any) -> Any:
     """Return the greatest length, the first symbol of its first place, and the last of its last."""
     greatest, left, right = longest
     if length > greatest:
@@ -252,19 +245,26 @@ def _update_longest(length: int, b: int, longest: Any) -> Any:
 
 @jit_norefs_inline
 def find_turned_d(
-    symbols: Any, length: int, d: Any, ends: Any, window: Any, found: Any, scratch: Any
+    symbols: Any,
+    length: int,
+    d: Any,
+    codes: Any,
+    ends: Any,
+    window: Any,
+    found: Any,
+    scratch: Any,
 ) -> Any:
     """Find D with a palindrome of what follows it in the reference: f < 0 in SPEC.md, "DP-2".
 
     At a boundary q where the reference turns, D begins with its first symbol and has i = 1..reach
-    symbols of palindrome before it. `d` and `window` are as in find_d, `found` is what it returned,
-    `ends` the range of ends of D; return the same as find_d with these places.
+    symbols of palindrome before it. `d`, `codes` and `window` are as in find_d, `found` is what it
+    returned, `ends` the range of ends of D; return the same as find_d with these places.
     """
     for first in range(1, length, CHUNK):
         starts = _turns_at_d(first, d, ends[0], scratch)
         while starts != NOTHING:
             q = first + trailing_zeros(starts)
-            found = _add_turned(symbols, length, d, ends, q, window, found, scratch)
+            found = _add_turned(symbols, length, d, codes, ends, q, window, found, scratch)
             starts &= starts - ONE
     return found
 
@@ -285,17 +285,22 @@ def _turns_at_d(first: int, d: Any, fewest: int, scratch: Any) -> Any:
 
 @jit_norefs_inline
 def _add_turned(
-    symbols: Any, length: int, d: Any, ends: Any, q: int, window: Any, found: Any, scratch: Any
+    symbols: Any,
+    length: int,
+    d: Any,
+    codes: Any,
+    ends: Any,
+    q: int,
+    window: Any,
+    found: Any,
+    scratch: Any,
 ) -> Any:
     """Add the places with a D that begins at q, after what find_turned_d has `found` before."""
-    masks, gene, _, germline, _ = d
+    of_d, begin, _ = codes
+    germline = d[3]
     n, crossing, longest, left, right = found
     reach, end = np.int64(scratch.reaches[q]), 0
-    while (
-        end < ends[1]
-        and q + end < length
-        and (masks[16 * gene + symbols[q + end]] >> np.uint64(end)) & ONE
-    ):
+    while end < ends[1] and q + end < length and of_d[begin + end] & symbols[q + end]:
         end += 1
     if end < ends[0]:
         return found

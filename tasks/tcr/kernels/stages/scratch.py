@@ -14,15 +14,14 @@ from gangsaw.tasks.tcr.kernels.reference import Reference
 from gangsaw.tasks.tcr.kernels.stages.ends import CLASS_ROWS, FIRST_LANE
 from gangsaw.tasks.tcr.kernels.stages.match import (
     CHUNK,
-    EVERYWHERE,
     NU_LANES,
     PAD,
     SHORT,
-    find_d,
     find_turned_d,
 )
-from gangsaw.tasks.tcr.kernels.tables import D_CLASSES, END_CLASSES, PI_LANES, Tables
-from gangsaw.tasks.tcr.model import MAX_D, MAX_LENGTH, MAX_P, Model
+from gangsaw.tasks.tcr.kernels.stages.places import extended_d, find_d
+from gangsaw.tasks.tcr.kernels.tables import D_CLASSES, END_CLASSES, PI_LANES, WORD_D, Tables
+from gangsaw.tasks.tcr.model import MAX_LENGTH, MAX_P, Model
 from gangsaw.tasks.tcr.model.nucleotides import Codes
 
 
@@ -82,6 +81,8 @@ class Scratch(NamedTuple):
     reaches: npt.NDArray[np.uint8]
     matches: npt.NDArray[np.uint16]
     longer: npt.NDArray[np.uint32]
+    diagonals: npt.NDArray[np.int64]
+    lengths: npt.NDArray[np.int64]
     crossing: npt.NDArray[np.uint32]
     class_term: npt.NDArray[np.uint32]
     classes: npt.NDArray[np.uint32]
@@ -94,11 +95,11 @@ def make_outputs(arrays: Mapping[str, NumpyArray]) -> Outputs:
     return Outputs._make(arrays[name].reshape(-1) for name in Outputs._fields)
 
 
-def make_scratch(narrow: npt.DTypeLike, wide: npt.DTypeLike) -> Scratch:
+def make_scratch(narrow: npt.DTypeLike, wide: npt.DTypeLike, longest_d: int = WORD_D) -> Scratch:
     """Allocate what a thread needs for references of up to MAX_LENGTH symbols."""
     pairs = END_CLASSES**2
     terms = pairs * (D_CLASSES + 1)
-    places = MAX_LENGTH * (MAX_D + 2 * MAX_P)
+    places = MAX_LENGTH * min(MAX_LENGTH, longest_d + 2 * MAX_P)
     line = (NU_LANES + 1) * PI_LANES
     return Scratch(
         symbols=np.zeros(MAX_LENGTH + CHUNK, np.uint8),
@@ -106,9 +107,9 @@ def make_scratch(narrow: npt.DTypeLike, wide: npt.DTypeLike) -> Scratch:
         j_rows=np.zeros(END_CLASSES * CLASS_ROWS, narrow),
         exact=np.zeros(CLASS_ROWS, narrow),
         unit=FIRST_LANE.astype(narrow),
-        direct=np.zeros(pairs * NU_LANES, wide),
-        parted=np.zeros(pairs * NU_LANES, wide),
-        terms=np.zeros(terms * NU_LANES, wide),
+        direct=np.zeros((pairs + 1) * NU_LANES, wide),
+        parted=np.zeros((pairs + 1) * NU_LANES, wide),
+        terms=np.zeros((terms + 1) * NU_LANES, wide),
         total=np.zeros(NU_LANES, wide),
         line=np.zeros(line, np.uint64),
         short_line=np.zeros(line, np.uint32),
@@ -118,6 +119,8 @@ def make_scratch(narrow: npt.DTypeLike, wide: npt.DTypeLike) -> Scratch:
         reaches=np.zeros(MAX_LENGTH + CHUNK, np.uint8),
         matches=np.zeros((MAX_LENGTH + 1) * SHORT, np.uint16),
         longer=np.zeros(places, np.uint32),
+        diagonals=np.zeros(longest_d + 2 * MAX_P + 1, np.int64),
+        lengths=np.zeros(MAX_LENGTH + 2, np.int64),
         # in D's right palindrome up to MAX_P ends, before its left end up to MAX_P starts
         crossing=np.zeros(2 * MAX_P * places, np.uint32),
         class_term=np.zeros(D_CLASSES, np.uint32),
@@ -133,9 +136,11 @@ def find_everywhere(
 ) -> tuple[int, int]:
     """Find all places of a D gene, whatever V and J reach; return how many longer and crossing."""
     germline = tables.d_germline[gene]
-    d = (tables.d, gene, EVERYWHERE >> np.uint64(64 - germline), germline, True)
+    d, symbols_of_d = extended_d(gene, tables, limits.max_p)
     window = (reference.length, 0)
-    found = find_d(scratch.symbols, reference.length, d, window, scratch)
+    found = find_d(scratch.symbols, reference.length, d, symbols_of_d, window, scratch)
     ends = (limits.min_d_end, germline + limits.max_p)
-    found = find_turned_d(scratch.symbols, reference.length, d, ends, window, found, scratch)
+    found = find_turned_d(
+        scratch.symbols, reference.length, d, symbols_of_d, ends, window, found, scratch
+    )
     return found[0], found[1]

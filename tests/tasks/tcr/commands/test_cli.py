@@ -71,7 +71,11 @@ def test_options_reach_the_store(gangsaw: CommandLine, tmp_path: Path) -> None:
         *("--dropped", table, "--ambiguous", "first", "--sample-column", "sequence_id", "--json"),
     )
     data = xr.open_zarr(tmp_path / "o.zarr", chunks=None)
-    assert (data.sizes["nu"], data.sizes["pi"], data.sizes["sample"]) == (6, 4, 60)
+    assert tuple(data.sizes[dim] for dim in ("n_nucleotides", "p_nucleotides", "sample")) == (
+        6,
+        4,
+        60,
+    )
     wanted = {"model": "dp2", "strands": 2, "max_p": 3, "max_n": 5, "limit_longest": 45}
     assert {name: data.attrs[name] for name in wanted} == wanted
     assert data.attrs["ambiguous_calls"] == "first"

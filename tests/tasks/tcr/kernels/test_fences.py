@@ -12,7 +12,8 @@ from helpers.fenced_memory import fenced, needs_fences
 from gangsaw.tasks.tcr import Model
 from gangsaw.tasks.tcr.kernels import cpu
 from gangsaw.tasks.tcr.kernels.batch import Batch, Counts, Sequences
-from gangsaw.tasks.tcr.model import MAX_D, MAX_LENGTH
+from gangsaw.tasks.tcr.kernels.tables import WORD_D
+from gangsaw.tasks.tcr.model import MAX_LENGTH
 from gangsaw.tasks.tcr.paths.count import make_batch
 
 pytestmark = needs_fences
@@ -54,7 +55,7 @@ def test_nothing_outside_is_touched(
     """Longest and shortest of everything, with as many matches as there can be."""
     cdr3 = [(unit * MAX_LENGTH)[:length] for unit in UNITS for length in LENGTHS]
     ends = [(unit * MAX_LENGTH)[: 4 + 5 * length] for unit in UNITS for length in LENGTHS]
-    d = {unit: (unit * MAX_D)[:MAX_D] for unit in UNITS} | {"short": "TAAT"}
+    d = {unit: (unit * WORD_D)[:WORD_D] for unit in UNITS} | {"short": "TAAT"}
     batch = make_batch(cdr3, ends, ends[::-1], d, model)
     wanted = cpu.count(batch, model)
     scratch, tables, outputs = cpu.make_scratch, cpu.make_tables, cpu.make_outputs

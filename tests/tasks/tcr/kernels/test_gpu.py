@@ -49,6 +49,7 @@ PARTS: dict[str, Sequence[str]] = {
 MODELS = {
     "one strand": Model(),
     "all": Model("both", strands=2, min_d_end=0),
+    "most": Model("both", max_p=1, max_n=15),
     "few": Model("both", max_p=1, max_n=3),
     "nothing": Model("both", max_p=0, max_n=0),
     "two D": Model(strands=2, d_segments=2),

@@ -45,7 +45,7 @@ def test_what_was_written_is_read(
     assert found.id.tolist() == data.id.values.tolist()
     assert found.v_gene.tolist() == data.v_gene.values[data.v_index].tolist()
     assert found["sample"].tolist() == ["a"] * 100
-    full = data.paths_full.sel(d_gene="TRBD2*01", nu=3, pi=2).values
+    full = data.paths_full.sel(d_gene="TRBD2*01", n_nucleotides=3, p_nucleotides=2).values
     assert found.paths_full_TRBD2_01_nu3_pi2.tolist() == full.tolist()
     assert found.dp1_paths_empty_unit_n7.tolist() == data.dp1_paths_empty_unit[:, 7].values.tolist()
     assert found.n2_composition_TRBD1_01_G.tolist() == (
@@ -60,7 +60,7 @@ def test_every_value_is_in_the_table(store: Path, tmp_path: Path) -> None:
     along = [
         v for v in data.data_vars.values() if v.dims[0] == "reference" and v.dtype.kind in "iu"
     ]
-    names = {"v_index", "j_index", "sample_index"}
+    names = {"v_index", "d_index", "j_index", "sample_index"}
     total = sum(int(v.values.sum(dtype=object)) for v in along if v.name not in names)
     table = pq.read_table(tmp_path / "t.parquet").to_pandas()
     assert total == sum(int(table[c].sum()) for c in table if table[c].dtype.kind in "iu")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -116,9 +117,11 @@ def test_what_exceeds_64_bits_is_dropped(tmp_path: Path) -> None:
 
 def test_nothing_kept_is_an_error_that_says_why(tmp_path: Path) -> None:
     path = written(tmp_path, "a", [row for _, row in BAD])
-    with pytest.raises(BadParams, match=r"no row was kept: .*1 no CDR3, .*\(see .*o.dropped.tsv\)"):
-        Repertoires((path,), ()).count(tmp_path / "o.zarr")
-    assert {p.name for p in tmp_path.iterdir()} == {"a.tsv.gz", "o.dropped.tsv"}
+    first = rf"{re.escape(str(path))}, line 2: {BAD[0][0]}, "
+    for _ in range(2):  # nothing that the first run left stands in the way of the second
+        with pytest.raises(BadParams, match=rf"no row was kept: .*1 no CDR3, .*first is {first}"):
+            Repertoires((path,), ()).count(tmp_path / "o.zarr")
+        assert {p.name for p in tmp_path.iterdir()} == {"a.tsv.gz"}
 
 
 def test_nothing_kept_names_the_file_that_could_not_be_read(tmp_path: Path) -> None:

@@ -95,7 +95,9 @@ def test_a_store_says_how_it_was_made(repertoires: Repertoires, tmp_path: Path) 
 def test_attributes_go_into_netcdf(repertoires: Repertoires, tmp_path: Path) -> None:
     repertoires.count(tmp_path / "o.zarr")
     numbers = opened(tmp_path / "o.zarr")[["v_match", "paths_no_d"]]
-    numbers.drop_vars(["nu", "pi"]).to_netcdf(tmp_path / "o.nc", engine="h5netcdf")
+    numbers.drop_vars(["n_nucleotides", "p_nucleotides"]).to_netcdf(
+        tmp_path / "o.nc", engine="h5netcdf"
+    )
     again = xr.open_dataset(tmp_path / "o.nc", engine="h5netcdf")
     assert again.attrs["germline"] == numbers.attrs["germline"]
 

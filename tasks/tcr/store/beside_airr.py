@@ -1,0 +1,178 @@
+"""Counts beside the rows of the AIRR tables that they are of: all columns of these, then ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.extras import extras_named
+from gangsaw.tasks.engine.progress import Meter, OnProgress
+from gangsaw.tasks.formats.atomic import published_if, whole_files
+from gangsaw.tasks.store.stamps import Watch
+from gangsaw.tasks.tcr.paths.dataset import N_DIM, P_DIM
+from gangsaw.tasks.tcr.repertoire.formats.airr import AIRR
+from gangsaw.tasks.tcr.repertoire.opening import whole_table
+from gangsaw.tasks.tcr.repertoire.tables.text import Fields
+from gangsaw.tasks.tcr.store.counts_store import CountsStore, open_counts
+from gangsaw.tasks.tcr.store.export import (
+    Column,
+    ExportChoice,
+    Exported,
+    columns_of,
+    table_of,
+    table_writer,
+)
+
+with extras_named():
+    import pyarrow as pa
+
+ID = "sequence_id"
+# what is appended where nothing else is asked for, of what the store has
+USUAL = (
+    *("paths_total", "dp1_total", "d_index", "n1_length", "n2_length", "n_length"),
+    *("v_erosion", "d5_erosion", "d3_erosion", "j_erosion", "pgen", "pgen_reason"),
+)
+
+
+def export_airr(
+    store: str | Path,
+    target: Path,
+    choice: ExportChoice | None = None,
+    *,
+    overwrite: bool = False,
+    on_progress: OnProgress | None = None,
+) -> Exported:
+    """Write the counted rows of the AIRR tables that a store was counted from, with their counts.
+
+    The original columns come first, as they were; those of the choice follow, by default USUAL at
+    the greatest nu and pi. Rows that were dropped are not there.
+
+    Raises
+    ------
+    BadParams
+        As `export`; or the files are gone, were changed, are no AIRR tables, or have a column of
+        the same name.
+    """
+    opened = open_counts(str(store))
+    files, ours = _files(opened), columns_of(opened, _chosen(opened, choice or ExportChoice()))
+    theirs = _their_columns(files, ours)
+    own_schema = pa.schema([(column.name, column.type) for column in ours])
+    schema = pa.schema([*((name, pa.string()) for name in theirs), *own_schema])
+    paths = [Path(file.path) for file in files]
+    if target.resolve() in {path.resolve() for path in paths}:
+        raise BadParams(f"{target} is to be read: write to another place")
+    watch, meter = Watch.of(opened), Meter(opened.rows, on_progress)
+    with (
+        published_if(watch.check),
+        whole_files([target], overwrite=overwrite) as (part,),
+        table_writer(target, part, schema) as write,
+    ):
+        for file in files:
+            for fields, rows in file.counted(opened):
+                own = [fields[name] for name in theirs]
+                counts = table_of(opened, ours, rows, own_schema)
+                write(pa.Table.from_arrays([*own, *counts.columns], schema=schema))
+                meter.add(len(rows), 0, 0)
+    return Exported(str(target), opened.rows, tuple(schema.names))
+
+
+@dataclass(frozen=True)
+class _File:
+    """A table that was counted.
+
+    Attributes
+    ----------
+    path, names : of the file, of its columns
+    rows : of the store
+    """
+
+    path: str
+    names: tuple[str, ...]
+    rows: range
+
+    def counted(self, store: CountsStore) -> Iterator[tuple[dict[str, pa.Array], range]]:
+        """Yield columns of the rows that were counted, "" for those it lacks, and their numbers."""
+        lines = cast("NDArray[np.int64]", store.read("line", self.rows))
+        done = 0
+        for fields in whole_table(Path(self.path)):
+            stop = int(np.searchsorted(lines, fields.lines.max(initial=0), side="right"))
+            if stop <= done:
+                continue
+            taken = self._taken(fields, lines[done:stop])
+            rows = range(self.rows.start + done, self.rows.start + stop)
+            self._check(taken, store, rows)
+            yield _Blank(taken, len(rows)), rows
+            done = stop
+        if done < len(lines):
+            raise self._changed()
+
+    def _taken(self, fields: Fields, lines: NDArray[np.int64]) -> dict[str, pa.Array]:
+        at = np.searchsorted(fields.lines, lines)
+        if (fields.lines[at] != lines).any():
+            raise self._changed()
+        return {name: column.take(pa.array(at)) for name, column in fields.columns.items()}
+
+    def _check(self, taken: dict[str, pa.Array], store: CountsStore, rows: range) -> None:
+        known = np.asarray(store.read("id", rows), object)
+        ids = taken[ID].to_pylist() if ID in taken else known
+        there = np.array([name.strip() for name in ids], object)
+        if ((known != "") & (known != there)).any():
+            raise self._changed()
+
+    def _changed(self) -> BadParams:
+        return BadParams(f"{self.path} is not as it was when it was counted: count it again")
+
+
+class _Blank(dict[str, pa.Array]):
+    """Columns of one of several files, which lacks some of the others."""
+
+    def __init__(self, columns: dict[str, pa.Array], rows: int) -> None:
+        super().__init__(columns)
+        self._blank = pa.repeat("", rows)
+
+    def __missing__(self, name: str) -> pa.Array:
+        return self._blank
+
+
+def _files(store: CountsStore) -> list[_File]:
+    """Return the tables of a store; raise BadParams where they are of other formats, or gone."""
+    names, formats, kept = (
+        cast("Sequence[str]", store.attrs.get(f"input_{what}", ()))
+        for what in ("files", "formats", "kept")
+    )
+    for name, found in zip(names, formats, strict=True):
+        if found != AIRR.name:
+            raise BadParams(f"{name} is a table of {found or 'no known format'}, not of AIRR")
+        if not Path(name).is_file():
+            raise BadParams(f"{name} is not there any more: its columns cannot be kept")
+    bounds = pairwise(accumulate((int(n) for n in kept), initial=0))
+    return [
+        _File(name, whole_table(Path(name)).names, range(*bound))
+        for name, bound in zip(names, bounds, strict=True)
+    ]
+
+
+def _chosen(store: CountsStore, choice: ExportChoice) -> ExportChoice:
+    """Return a choice without anything left open."""
+    extents = {dim: n for shape in store.shapes.values() for dim, n in shape.items()}
+    return replace(
+        choice,
+        variables=choice.variables or tuple(name for name in USUAL if name in store.shapes),
+        nu=choice.nu or (extents.get(N_DIM, 1) - 1,),
+        pi=choice.pi or (extents.get(P_DIM, 1) - 1,),
+    )
+
+
+def _their_columns(files: Sequence[_File], ours: Sequence[Column]) -> tuple[str, ...]:
+    """Return the columns of all files; raise BadParams where one has a name of ours."""
+    theirs = dict.fromkeys(name for file in files for name in file.names)
+    if twice := [column.name for column in ours if column.name in theirs]:
+        raise BadParams(f"{files[0].path} has a column {twice[0]}, too: choose another --variable")
+    return tuple(theirs)
