@@ -13,27 +13,37 @@ if TYPE_CHECKING:
     from gangsaw.tasks.tcr import (
         CountChoice,
         Model,
+        ModelChoice,
         PhaseProgress,
+        ReadsMade,
         Setup,
+        SimulateChoice,
+        Wanted,
         associate,
         count_paths,
         count_repertoires,
         open_germline,
         open_inputs,
         share,
+        simulate,
     )
 
 __all__ = [
     "CountChoice",
     "Model",
+    "ModelChoice",
     "PhaseProgress",
+    "ReadsMade",
     "Setup",
+    "SimulateChoice",
+    "Wanted",
     "associate",
     "count_paths",
     "count_repertoires",
     "open_germline",
     "open_inputs",
     "share",
+    "simulate",
 ]
 
 

@@ -44,6 +44,8 @@ class Genes:
     locus: Annotated[
         str,
         typer.Option(
+            "--locus",
+            "--chain",
             metavar="LOCUS",
             help="TRA, TRB, TRG or TRD, of which one is counted at once; gangsaw tcr germline also "
             "lists IGH, IGK and IGL.",
