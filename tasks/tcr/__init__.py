@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from gangsaw.tasks.tcr.paths.count import count_paths
     from gangsaw.tasks.tcr.repertoire.inputs import open_inputs
     from gangsaw.tasks.tcr.sharing.share import share
+    from gangsaw.tasks.tcr.simulation.job import ModelChoice, SimulateChoice, simulate
+    from gangsaw.tasks.tcr.simulation.reads import ReadsMade
+    from gangsaw.tasks.tcr.simulation.references import Wanted
     from gangsaw.tasks.tcr.statistics.associate import associate
     from gangsaw.tasks.tcr.store.job import CountChoice, PhaseProgress, count_repertoires
     from gangsaw.tasks.tcr.store.setup import Setup
@@ -21,26 +24,36 @@ if TYPE_CHECKING:
 _HOMES = {
     "CountChoice": "gangsaw.tasks.tcr.store.job",
     "Model": "gangsaw.tasks.tcr.model",
+    "ModelChoice": "gangsaw.tasks.tcr.simulation.job",
     "PhaseProgress": "gangsaw.tasks.tcr.store.job",
+    "ReadsMade": "gangsaw.tasks.tcr.simulation.reads",
     "Setup": "gangsaw.tasks.tcr.store.setup",
+    "SimulateChoice": "gangsaw.tasks.tcr.simulation.job",
+    "Wanted": "gangsaw.tasks.tcr.simulation.references",
     "associate": "gangsaw.tasks.tcr.statistics.associate",
     "count_paths": "gangsaw.tasks.tcr.paths.count",
     "count_repertoires": "gangsaw.tasks.tcr.store.job",
     "open_germline": "gangsaw.tasks.tcr.germline",
     "open_inputs": "gangsaw.tasks.tcr.repertoire.inputs",
     "share": "gangsaw.tasks.tcr.sharing.share",
+    "simulate": "gangsaw.tasks.tcr.simulation.job",
 }
 __all__ = [
     "CountChoice",
     "Model",
+    "ModelChoice",
     "PhaseProgress",
+    "ReadsMade",
     "Setup",
+    "SimulateChoice",
+    "Wanted",
     "associate",
     "count_paths",
     "count_repertoires",
     "open_germline",
     "open_inputs",
     "share",
+    "simulate",
 ]
 
 

@@ -45,6 +45,8 @@ class Genes:
     locus: Annotated[
         str,
         typer.Option(
+            "--locus",
+            "--chain",
             metavar="LOCUS",
             help="TRA, TRB, TRG, TRD, IGH, IGK or IGL; one is counted at once. Rows of B cells may "
             "be hypermutated, which paths do not know.",

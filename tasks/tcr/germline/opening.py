@@ -43,10 +43,21 @@ def open_germline(
     BadParams : what is wrong, with file, line and gene, and what to do
     """
     locus = _checked_locus(locus)
+    name, read = chosen_records(source, locus, species, anchors)
+    return _germline(name, locus, read.records, read.notes)
+
+
+def chosen_records(
+    source: str | Path | Sequence[str | Path],
+    locus: str,
+    species: str | None,
+    anchors: str | Path | None,
+) -> tuple[str, Read]:
+    """Return the name of a source, and what it says of one locus and species; see above."""
     name, read = _read(source, locus, species)
     records = read.records if anchors is None else _anchored(read.records, Path(anchors))
     chosen = _of_species(name, [r for r in records if locus in r.gene.loci], locus, species)
-    return _germline(name, locus, _distinct(chosen), read.notes)
+    return name, Read(_distinct(chosen), read.notes)
 
 
 def _checked_locus(locus: str) -> str:

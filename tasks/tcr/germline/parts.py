@@ -52,6 +52,7 @@ class Record:
     frame : where the first codon begins, 0..2, as the header says
     is_part : the sequence is the part already
     flaw : why the source itself gives no part
+    whole : letters of the gene, where `sequence` is its part and the source has both
     """
 
     name: str
@@ -64,6 +65,7 @@ class Record:
     frame: int | None = None
     is_part: bool = False
     flaw: str = ""
+    whole: str = ""
 
 
 class Read(NamedTuple):

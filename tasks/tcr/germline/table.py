@@ -86,6 +86,7 @@ def _record(row: GeneRow) -> Record:
         anchor=None if is_part else _number(row),
         is_part=is_part,
         flaw="" if status.lower() in _FINE else f"its status is {status}",
+        whole=cells.get("sequence", "").upper().replace("U", "T"),
     )
 
 

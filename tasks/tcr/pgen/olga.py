@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
@@ -145,8 +145,32 @@ def _of(genes: dict[str, tuple[list[int], str]], name: str) -> tuple[list[int], 
 
 @lru_cache(maxsize=4)
 def _loaded(folder: str) -> _Loaded:
+    opened = open_model(folder)
+    from olga import generation_probability as probability
+
+    of_kind = getattr(probability, f"GenerationProbability{opened.kind}")
+    found = of_kind(opened.model, opened.genes)
+    return _Loaded(found, _by_name(opened.genes.genV, CYS), _by_name(opened.genes.genJ, PHE_TRP))
+
+
+class OlgaGenes(Protocol):
+    """What is asked of olga's genes: name, part from or up to the anchor codon, and whole gene."""
+
+    genV: Sequence[Sequence[str]]  # noqa: N815
+    genJ: Sequence[Sequence[str]]  # noqa: N815
+
+
+class OpenedModel(NamedTuple):
+    """Objects of olga: "VDJ" or "VJ", which their classes end with; genes; probabilities."""
+
+    kind: str
+    genes: OlgaGenes
+    model: object
+
+
+def open_model(folder: str) -> OpenedModel:
+    """Load a model of olga, which `model_folder` names; BadParams where a library is missing."""
     with extras_named():
-        from olga import generation_probability as probability
         from olga import load_model as models
     path = Path(folder)
     has_d = path.name.endswith(("_T_beta", "_B_heavy"))
@@ -160,8 +184,7 @@ def _loaded(folder: str) -> _Loaded:
         simplefilter("ignore", ResourceWarning)  # olga leaves files open
         genes.load_igor_genomic_data(str(path / "model_params.txt"), *anchors)
         model.load_and_process_igor_model(str(path / "model_marginals.txt"))
-    found = getattr(probability, f"GenerationProbability{kind}")(model, genes)
-    return _Loaded(found, _by_name(genes.genV, CYS), _by_name(genes.genJ, PHE_TRP))
+    return OpenedModel(kind, genes, model)
 
 
 def _by_name(genes: Sequence[Sequence[str]], anchor: Place) -> dict[str, tuple[list[int], str]]:

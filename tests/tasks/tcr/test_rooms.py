@@ -11,6 +11,7 @@ FOLDER, PACKAGE = Path(__file__).parents[3] / "tasks" / "tcr", "gangsaw.tasks.tc
 ROOMS = (
     "model",
     "germline",
+    "genes",
     "pgen",
     "repertoire",
     "kernels",
@@ -18,6 +19,7 @@ ROOMS = (
     "cleaning",
     "store",
     "sharing",
+    "simulation",
     "statistics",
     "commands",
 )

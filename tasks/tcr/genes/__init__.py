@@ -1,0 +1,1 @@
+"""Whole genes, for what is outside CDR3s."""

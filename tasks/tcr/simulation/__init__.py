@@ -1,0 +1,1 @@
+"""References and reads that a seed makes: the truth about them is known."""

@@ -1,0 +1,57 @@
+"""Lines made of pieces of a text, all at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangsaw.codecs.core.nucleotides.codes import COMPLEMENT_OF_LETTER
+from gangsaw.tasks.sequences.ragged import Ragged
+
+Ints = NDArray[np.int64]
+Letters = NDArray[np.uint8]
+
+
+def joined(text: Letters, firsts: Ints, lengths: Ints) -> Ragged:
+    """Return lines of which each is its pieces, one behind the other.
+
+    Parameters
+    ----------
+    text : (m,) letters that the pieces are of
+    firsts, lengths : (n, pieces) where in the text each piece begins, and its letters
+    """
+    flat = lengths.ravel()
+    ends = np.cumsum(flat)
+    total = int(ends[-1]) if ends.size else 0
+    at = np.arange(total) + np.repeat(firsts.ravel() - ends + flat, flat)
+    offsets = np.concatenate(([0], np.cumsum(lengths.sum(axis=1))))
+    return Ragged(text[at], offsets)
+
+
+def ragged_of(texts: Sequence[str]) -> Ragged:
+    """Return lines of ASCII."""
+    data = np.frombuffer("".join(texts).encode("ascii"), np.uint8)
+    return Ragged(data, np.concatenate(([0], np.cumsum([len(text) for text in texts], dtype=int))))
+
+
+def together(parts: Sequence[Ragged]) -> tuple[Letters, list[Ints]]:
+    """Return the letters of several sets of lines, and where in them the lines of each begin."""
+    shifts = np.cumsum([0, *(part.data.size for part in parts)])
+    starts = [part.offsets[:-1] + shift for part, shift in zip(parts, shifts[:-1], strict=True)]
+    return np.concatenate([part.data for part in parts]), starts
+
+
+def other_strands(lines: Ragged) -> Ragged:
+    """Return the reverse complement of each line."""
+    lengths = lines.lengths
+    mirror = np.repeat(lines.offsets[:-1] + lines.offsets[1:] - 1, lengths)
+    return Ragged(
+        COMPLEMENT_OF_LETTER[lines.data[mirror - np.arange(lines.data.size)]], lines.offsets
+    )
+
+
+def some(lines: Ragged, which: Ints) -> Ragged:
+    """Return lines by their numbers, one as often as its number is there."""
+    return joined(lines.data, lines.offsets[which, None], lines.lengths[which, None])
