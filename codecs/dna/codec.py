@@ -24,7 +24,7 @@ class Dna(BlockCodec):
 
     params: Params
     codec_name = "gangsaw.dna"
-    codec_id, version = 4, 2  # SPEC.md
+    codec_id, version = 4, 3  # SPEC.md
     params_type = Params
 
     def plan(self, shape: tuple[int, ...], dtype: Dtype) -> ChunkPlan:
@@ -36,7 +36,7 @@ class Dna(BlockCodec):
         letters = max(1, min(self.params.size, shape[0]))
         grid = BlockGrid(shape, (letters,))
         if not self.params.has_lanes:
-            return ChunkPlan(grid, version=1)
+            return ChunkPlan(grid)
         # lanes are shorter than the packed bases of their block
         return ChunkPlan(grid, lanes_of(letters), lane_bytes(2 * letters))
 

@@ -22,6 +22,7 @@ from gangsaw.codecs.dna.dense.model.shape import Shape
 from gangsaw.codecs.dna.gpu_parts import DevicePart, DeviceParts, rooms
 from gangsaw.codecs.dna.letters.bases import count_bases
 from gangsaw.codecs.dna.letters.gpu_join import EncodedText, join
+from gangsaw.codecs.dna.letters.uracil import exchange
 from gangsaw.codecs.dna.params import Params
 from gangsaw.codecs.dna.payload import (
     NO_LANES,
@@ -113,6 +114,9 @@ class _DecodeWork:
         wrong, runs_held = join([self._encoded(i) for i in range(len(self._blocks))], broken)
         pairs = zip(to_host(broken).tolist(), to_host(wrong).tolist(), strict=True)
         del held, runs_held  # addresses in tables: the device was not done before
+        for block in self._blocks:
+            if block.payload.is_exchanged:
+                exchange(block.out, max(1, block.out.shape[0]))
         return [
             "its body does not fill it"
             if no_bases

@@ -22,9 +22,10 @@ from gangsaw.codecs.dna.gpu_parts import (
     rooms,
 )
 from gangsaw.codecs.dna.head import HEAD
-from gangsaw.codecs.dna.letters.gpu_split import Texts, split
+from gangsaw.codecs.dna.letters.gpu_split import DeviceMarks, Texts, bases_in, split
+from gangsaw.codecs.dna.letters.uracil import exchange, has_uracil
 from gangsaw.codecs.dna.params import Params
-from gangsaw.codecs.dna.payload import NO_LANES, PACKED, RAW, LaneBits
+from gangsaw.codecs.dna.payload import EXCHANGED, NO_LANES, PACKED, RAW, LaneBits
 
 
 def encode_blocks(sources: Sequence[DeviceArray], params: Params) -> list[Encoded]:
@@ -35,10 +36,17 @@ def encode_blocks(sources: Sequence[DeviceArray], params: Params) -> list[Encode
     places = rooms([PAD + HEAD.size + size for size in sizes])
     memory = cp.empty(places[-1], np.uint8)
     packed = [memory.data.ptr + place + PAD + HEAD.size for place in places[:-1]]
+    least = sizes if params.mode == "pack" else [0] * len(sizes)
     texts = Texts(letters, packed)
-    marks = split(texts, sizes if params.mode == "pack" else [0] * len(sizes))
+    marks = split(texts, least)
+    exchanged = _exchanged(texts, marks)
+    if exchanged:
+        texts = Texts([exchanged.get(i, one) for i, one in enumerate(letters)], packed)
+        marks = split(texts, least)
     plain = [Body(PACKED, DevicePart(*both)) for both in zip(packed, sizes, strict=True)]
     bodies, held = shorter_bodies(params.mode, plain, texts, marks)
+    for i in exchanged:
+        bodies[i] = bodies[i]._replace(form=bodies[i].form + EXCHANGED)
     chosen = [_chosen(*one) for one in zip(letters, bodies, marks.parts, strict=True)]
     payloads = [payload for payload, _ in chosen]
     if payloads == [DeviceParts(*body[:2], NOTHING, NOTHING) for body in plain]:
@@ -48,6 +56,17 @@ def encode_blocks(sources: Sequence[DeviceArray], params: Params) -> list[Encode
     del held  # what the parts of payloads lay in
     pairs = zip(data, chosen, strict=True)
     return [Encoded((one,), bits if params.has_lanes else None) for one, (_, bits) in pairs]
+
+
+def _exchanged(texts: Texts, marks: DeviceMarks) -> dict[int, DeviceArray]:
+    """Return, by their numbers, copies of texts that are RNA, with T and U exchanged."""
+    found = {}
+    for i, (text, n_bases) in enumerate(zip(texts.letters, bases_in(texts, marks), strict=True)):
+        n = text.shape[0]
+        if n_bases < n and has_uracil(text, n):
+            found[i] = cupy().array(text, order="C")
+            exchange(found[i], n)
+    return found
 
 
 def _chosen(

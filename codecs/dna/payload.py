@@ -18,12 +18,15 @@ from gangsaw.codecs.dna.head import HEAD
 from gangsaw.codecs.dna.letters.bases import bases_of, count_bases, join_bases
 from gangsaw.codecs.dna.letters.coding import Letters, join, split
 from gangsaw.codecs.dna.letters.marks import Marks
+from gangsaw.codecs.dna.letters.uracil import URACIL, exchange, has_uracil
 from gangsaw.codecs.dna.params import Params
 
 Octets: TypeAlias = npt.NDArray[np.uint8]
 
 RAW, PACKED, RUNS, OLD_DENSE, DENSE = range(5)  # forms; OLD_DENSE is read, not written
 OF_LANES = (DENSE, OLD_DENSE)
+EXCHANGED = 8  # added to a form: T and U are exchanged
+WITHOUT = (RAW, OLD_DENSE)  # forms that it is not added to
 LaneBits = npt.NDArray[np.int64]
 NO_LANES: LaneBits = np.zeros(1, np.int64)
 NO_MARKS = Marks(*(np.empty(0, np.uint8) for _ in range(2)))
@@ -37,11 +40,18 @@ class Payload(NamedTuple):
     form : RAW, PACKED, RUNS, OLD_DENSE or DENSE
     body : (n,) uint8
     marks : what is no upper case base
+    is_exchanged : whether T and U are exchanged
     """
 
     form: int
     body: NumpyArray
     marks: Marks
+    is_exchanged: bool = False
+
+    @property
+    def said(self) -> int:
+        """The form as the head says it."""
+        return self.form + EXCHANGED * self.is_exchanged
 
 
 class WrittenPayload(NamedTuple):
@@ -63,12 +73,22 @@ def write(text: NumpyArray, params: Params, place: Octets) -> WrittenPayload:
     place : (`likely_bytes`,) uint8 or more. The payload is at its begin, or, where it is longer, an
         array of its own
     """
-    letters = split(text, place[HEAD.size :])
+    letters, coded = split(text, place[HEAD.size :]), text
+    if _may_be_rna(letters) and has_uracil(text):
+        letters, coded = None, text.copy()
+        exchange(coded)
+        letters = split(coded, place[HEAD.size :])
     if letters is not None:
-        form, body, lane_bits = _shortest(text, letters, params)
+        form, body, lane_bits = _shortest(coded, letters, params)
         if body.size + sum(part.size for part in letters.marks) < text.size:
-            return WrittenPayload(_laid(Payload(form, body, letters.marks), place), lane_bits)
+            payload = Payload(form, body, letters.marks, coded is not text)
+            return WrittenPayload(_laid(payload, place), lane_bits)
     return WrittenPayload(_laid(Payload(RAW, text, NO_MARKS), place), NO_LANES)
+
+
+def _may_be_rna(letters: Letters | None) -> bool:
+    """Whether U is among the exceptions of a text; that of other letters is not looked for."""
+    return letters is None or bool((letters.marks.exceptions == URACIL).any())
 
 
 def _shortest(
@@ -91,7 +111,7 @@ def _laid(payload: Payload, place: Octets) -> Octets:
     parts = (payload.body, *payload.marks)
     end, at = HEAD.size + sum(part.size for part in parts), HEAD.size
     data = place[:end] if end <= place.size else np.empty(end, np.uint8)
-    HEAD.pack_into(data.data, 0, payload.form, *(part.size for part in payload.marks))
+    HEAD.pack_into(data.data, 0, payload.said, *(part.size for part in payload.marks))
     for part in parts:
         if part.size and address_of(part) != address_of(data) + at:
             data[at : at + part.size] = part
@@ -105,6 +125,13 @@ def read(data: NumpyArray, lane_bits: LaneBits, text: NumpyArray) -> None:
     lane_bits : (lanes,) int64, of the lanes that the index tells of
     """
     payload = parts_of(data)
+    _fill(payload, lane_bits, text)
+    if payload.is_exchanged:
+        exchange(text)
+
+
+def _fill(payload: Payload, lane_bits: LaneBits, text: NumpyArray) -> None:
+    """Fill a text whose T and U may be exchanged."""
     if payload.form in OF_LANES:
         n_bases = count_bases(text.size, payload.marks.exceptions)
         shape = dense_shape(payload.form, n_bases)
@@ -141,9 +168,10 @@ def parts_of(data: NumpyArray) -> Payload:
     """Return the parts of a payload; CorruptChunk where its head does not fit its bytes."""
     if data.size < HEAD.size:
         raise CorruptChunk("it has no head")
-    form, n_odd, n_low = HEAD.unpack(data[: HEAD.size].tobytes())
-    end = data.size - n_odd - n_low
-    if form > DENSE or end < HEAD.size or (form == RAW and n_odd + n_low):
-        raise CorruptChunk(f"its head says form {form} with {n_odd} and {n_low} bytes of marks")
+    said, n_odd, n_low = HEAD.unpack(data[: HEAD.size].tobytes())
+    end, form, is_exchanged = data.size - n_odd - n_low, said & ~EXCHANGED, said & EXCHANGED > 0
+    is_wrong = form > DENSE or (is_exchanged and form in WITHOUT)
+    if is_wrong or end < HEAD.size or (form == RAW and n_odd + n_low):
+        raise CorruptChunk(f"its head says form {said} with {n_odd} and {n_low} bytes of marks")
     marks = Marks(data[end : end + n_odd], data[end + n_odd :])
-    return Payload(form, data[HEAD.size : end], marks)
+    return Payload(form, data[HEAD.size : end], marks, is_exchanged)

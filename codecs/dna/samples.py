@@ -31,6 +31,10 @@ def samples() -> list[Sample]:
             for name, (text, block) in _texts().items()
         ),
         Sample("dense-lanes", lanes, Params(block=LANES_BLOCK)),
+        *(
+            Sample(f"{mode}-rna", _rna(), Params(mode=mode, block=1 << 9))  # type: ignore[arg-type]
+            for mode in MODES
+        ),
         Sample("dense-again", np.tile(genome(np.random.default_rng(5), 400), 5), Params()),
     ]
 
@@ -55,6 +59,16 @@ def genome(rng: np.random.Generator, n: int) -> Text:
     text = rng.choice(LETTER_OF_CODE[:4], n)
     text[n // 2 : n // 2 + n // 4] = text[: n // 4]
     return text
+
+
+def _rna() -> Text:
+    """RNA, with lower case, N and some T; then a block of which neither U nor T prevails."""
+    text = genome(np.random.default_rng(6), 1 << 10)
+    text[text == ord("T")] = ord("U")
+    text[100:180] |= 32
+    text[300:340], text[400:403] = ord("N"), ord("T")
+    equal = np.frombuffer(b"ACGTU" * 60, np.uint8)
+    return np.concatenate([text, equal])
 
 
 def _masked(rng: np.random.Generator) -> Text:

@@ -10,7 +10,7 @@ from gangsaw.codecs.core.suits import Answers, ArrayFacts, Extents, Grade, Optio
 from gangsaw.codecs.dna.params import MODES
 
 CHUNK = 1 << 25
-LETTERS, SHARE = both_cases(BASES + b"N"), 0.95  # of a sample that is DNA
+LETTERS, SHARE = both_cases(BASES + b"UN"), 0.95  # of a sample that is DNA or RNA
 LEAST = 1000  # bytes of a sample
 
 

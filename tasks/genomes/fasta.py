@@ -9,9 +9,10 @@ import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.genomes import fasta_kernels as kernels
+from gangsaw.tasks.genomes.info import MOST_BEFORE
 from gangsaw.tasks.genomes.parts import LINE_COLUMNS, UNFOLDED, GenomeFile, GenomePart, NameCheck
-from gangsaw.tasks.sequences.fasta import HEAD, refuse_protein
-from gangsaw.tasks.sequences.files.signs import START, hint
+from gangsaw.tasks.sequences.fasta import BLANKS, HEAD_SIGN, refuse_protein
+from gangsaw.tasks.sequences.files.signs import START, hint, refuse_bare_returns
 from gangsaw.tasks.sequences.files.text import Places, Text, text_of
 
 LOOK = 1 << 20  # bytes of text that tell the width of lines, and whether it is protein
@@ -37,8 +38,7 @@ class FastaGenome(GenomeFile):
             n += block.size
         if not begun:
             raise BadParams(f"{self.path} holds no records: it is empty")
-        self._look(np.concatenate(begun))
-        for block in chain(begun, blocks):
+        for block in chain([self._look(np.concatenate(begun))], blocks):
             for at in range(0, block.size, STEP):
                 yield self._part(block[at : at + STEP])
         yield self._last()
@@ -51,19 +51,24 @@ class FastaGenome(GenomeFile):
             record = self._state[kernels.RECORD] + 1
             raise BadParams(f"{error} (in record {record})") from error
 
-    def _look(self, text: Text) -> None:
-        """Find out how lines are by the beginning of the text."""
-        start = text[:START].tobytes()
-        if text[0] != HEAD:
-            raise BadParams(f"{self.path}: line 1: it does not begin with >{hint(start)}")
+    def _look(self, text: Text) -> Text:
+        """Find out how lines are by the beginning of the text; return it from the first record."""
+        refuse_bare_returns(text[:LOOK].tobytes(), self.path, HEAD_SIGN)
+        self.before = blank_lines(text[: MOST_BEFORE + 1].tobytes())
+        text = text[len(self.before) :]
+        line, start = self.before.count(b"\n"), text[:START].tobytes()
+        if not start.startswith(HEAD_SIGN) or len(self.before) > MOST_BEFORE:
+            raise self._wrong(line, f"it does not begin with >{hint(start)}")
         lines = text[:LOOK].tobytes().split(b"\n")
         self.has_returns = len(lines) > 1 and lines[0].endswith(b"\r")
         self.width = usual_width(lines[:-1])
         if not self.takes_protein:
-            letters = b"".join(line for line in lines if line[:1] != b">").translate(None, b"\r ")
+            letters = b"".join(line for line in lines if line[:1] != b">")
             refuse_protein(np.frombuffer(letters, np.uint8), self.path, "genome")
         self._state[kernels.WIDTH], self._state[kernels.RETURNS] = self.width, self.has_returns
         self._state[kernels.RECORD], self._state[kernels.IS_START] = -1, 1
+        self._state[kernels.LINE] = line
+        return text
 
     def _part(self, text: Text) -> GenomePart:
         """Return what a piece of the text holds."""
@@ -109,6 +114,12 @@ class _ScanRoom:
         self.runs = np.empty((n + 4, LINE_COLUMNS), np.int64)
         self.odd = np.empty(n + 1, np.int64)
         self.all = self.letters, self.names, self.heads, self.runs, self.odd
+
+
+def blank_lines(text: bytes) -> bytes:
+    """Return the blank lines that a text begins with."""
+    n_blank = len(text) - len(text.lstrip(BLANKS))
+    return text[: text.rfind(b"\n", 0, n_blank) + 1]
 
 
 def usual_width(lines: list[bytes]) -> int:

@@ -14,9 +14,9 @@ from gangsaw.tasks.formats.format import (
     Sure,
     Work,
 )
-from gangsaw.tasks.sequences.files.names import FASTA_NAMES, PACKED, is_called
+from gangsaw.tasks.sequences.files.names import FASTA_NAMES, FASTQ_NAMES, PACKED, is_called
 
-GENBANK_NAMES = (".gb", ".gbk", ".gbff", ".genbank")
+GENBANK_NAMES = (".gb", ".gbk", ".gbff", ".genbank", ".gp", ".gpff")
 TWO_BIT_SIGNS = (b"\x43\x27\x41\x1a", b"\x1a\x41\x27\x43")  # of either byte order
 
 if TYPE_CHECKING:
@@ -27,11 +27,13 @@ if TYPE_CHECKING:
 
 def _sure_of_fasta(look: Look) -> Sure:
     """Say how sure a path is FASTA of a genome: its beginning tells it from reads."""
-    if look.is_folder or look.is_address or look.is_stream or not is_called(look.path, FASTA_NAMES):
+    if look.is_folder or look.is_address or look.is_stream or is_called(look.path, FASTQ_NAMES):
         return Sure.NO
-    if not look.start.startswith(b">") and not is_called(look.path, FASTA_NAMES, PACKED):
+    from gangsaw.tasks.sequences.fasta import is_fasta
+
+    if not is_fasta(look.path, look.start):
         return Sure.NO
-    from gangsaw.tasks.sequences.fasta import is_genome
+    from gangsaw.tasks.sequences.likeness import is_genome
 
     return Sure.EXACTLY if is_genome(look.path) else Sure.NO
 
@@ -51,7 +53,9 @@ def _sure_of_two_bit(look: Look) -> Sure:
 def _sure_of_genbank(look: Look) -> Sure:
     if look.is_folder or look.is_address or look.is_stream:
         return Sure.NO
-    if look.start.startswith(b"LOCUS "):
+    from gangsaw.tasks.genomes.genbank import is_genbank
+
+    if is_genbank(look.path, look.start):
         return Sure.CONTENT
     return Sure.PERHAPS if is_called(look.path, GENBANK_NAMES) else Sure.NO
 
@@ -107,7 +111,7 @@ def _export_two_bit(source: Source, paths: Paths, options: ExportOptions, work: 
 GENOME = Format(
     name="genome",
     title="FASTA genome",
-    about="records of any length by name and place; fewer than 1,000, or long ones; or a stream",
+    about="records of any length by name and place, unless they look like reads; or a stream",
     sure=_sure_of_fasta,
     open=_open_fasta,
     witness=_witness_fasta,

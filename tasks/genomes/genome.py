@@ -23,7 +23,7 @@ from gangsaw.tasks.sequences.ragged import PER_WORD, Packed, Ragged
 from gangsaw.tasks.store.source import open_zarr
 from gangsaw.tasks.store.stores import StoreLike, as_address
 
-UPPER = np.frombuffer(bytes(range(256)).upper(), np.uint8)
+UPPER_DNA = np.frombuffer(bytes(range(256)).upper().replace(b"U", b"T"), np.uint8)
 BATCH = 1 << 16  # heads that are read at once
 MOST_NEAR = 3  # names that an error suggests
 MOST_NAMES = 100_000  # of which near ones are looked for
@@ -102,15 +102,16 @@ class GenomeRecord:
         return turned_letters(self.letters(begin, end)).tobytes()
 
     def codes(self, begin: int = 0, end: int | None = None) -> Text:
-        """Return residues as (n,) uint8: A 0, C 1, G 2, T 3 of either case, all else 4."""
+        """Return residues as (n,) uint8: A 0, C 1, G 2, T and U 3 of either case, all else 4."""
         return CODES[self.letters(begin, end)]
 
     def packed(self, begin: int = 0, end: int | None = None) -> Packed:
         """Return residues as one sequence of packed words; case is left out, other letters listed.
 
+        U is T.
         Letter i is bits 2 (i mod 32) and 2 (i mod 32) + 1 of word floor(i / 32), see `Packed`.
         """
-        letters = UPPER[self.letters(begin, end)]
+        letters = UPPER_DNA[self.letters(begin, end)]
         return Ragged(letters, np.array([0, letters.size])).packed()
 
     def words(self, begin: int = 0, end: int | None = None, *, device: str = "cpu") -> Array:
@@ -127,8 +128,8 @@ class GenomeRecord:
     def kmers(self, k: int, stride: int = 1, begin: int = 0, end: int | None = None) -> Kmers:
         """Return every stride-th k-mer from `begin` on that ends before `end`.
 
-        Those with a letter that is not A, C, G or T (of either case) are left out. BadParams for k
-        that is not 1..32 or a stride below 1.
+        Those with a letter that is not A, C, G, T or U (of either case) are left out. BadParams for
+        k that is not 1..32 or a stride below 1.
         """
         if not 1 <= k <= PER_WORD or stride < 1:
             raise BadParams(f"k must be 1..{PER_WORD} and stride 1 or more, got {k} and {stride}")

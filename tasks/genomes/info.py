@@ -10,7 +10,8 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.nucleotides.letters import BASES, both_cases
 
 ATTRIBUTE = "gangsaw_genome"
-VERSION = 1
+VERSION, WITH_BLANKS = 1, 2  # what reads the first alone would leave out `before`
+MOST_BEFORE = 1 << 12  # bytes
 GC = "GCgcSs"
 PLAIN = both_cases(BASES + b"U").decode()  # of one base, not of several
 
@@ -28,6 +29,7 @@ class GenomeInfo:
     open : whether the last line has no end
     letters : residues, and how often each is there
     lost : what of the file is not in the store, in words
+    before : blank lines before the first record
     """
 
     format: str
@@ -37,6 +39,7 @@ class GenomeInfo:
     open: bool
     letters: Mapping[str, int]
     lost: tuple[str, ...] = ()
+    before: str = ""
 
     @property
     def residues(self) -> int:
@@ -49,7 +52,9 @@ class GenomeInfo:
 
     def to_dict(self) -> dict[str, object]:
         """JSON attribute."""
-        return {"version": VERSION, **vars(self), "letters": dict(self.letters)}
+        own = {k: v for k, v in vars(self).items() if k != "before" or v}
+        version = WITH_BLANKS if self.before else VERSION
+        return {"version": version, **own, "letters": dict(self.letters)}
 
     @classmethod
     def from_attrs(cls, attrs: Mapping[str, object]) -> Self | None:
@@ -57,7 +62,7 @@ class GenomeInfo:
         data = attrs.get(ATTRIBUTE)
         if data is None:
             return None
-        if not isinstance(data, Mapping) or data.get("version") != VERSION:
+        if not isinstance(data, Mapping) or data.get("version") not in (VERSION, WITH_BLANKS):
             raise BadParams(f"attribute {ATTRIBUTE} is of no version that is known here")
         try:
             letters = cast(Mapping[str, int], data["letters"])
@@ -69,6 +74,7 @@ class GenomeInfo:
                 open=bool(data["open"]),
                 letters={str(letter): int(n) for letter, n in letters.items()},
                 lost=tuple(map(str, data["lost"])),
+                before=str(data.get("before", "")),
             )
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise BadParams(f"attribute {ATTRIBUTE} is not whole: {error}") from error
@@ -76,4 +82,6 @@ class GenomeInfo:
             raise BadParams(
                 f"attribute {ATTRIBUTE} has {found.records} records, {found.width} wide"
             )
+        if len(found.before) > MOST_BEFORE or not found.before.isascii() or found.before.strip():
+            raise BadParams(f"attribute {ATTRIBUTE} has text before its records that is not blank")
         return found

@@ -50,10 +50,12 @@ class GenomeFile(ABC):
     width : residues of a line
     has_returns : whether lines end with CR LF, as the first one does
     is_open : whether the last line has no end; known at the end
+    before : blank lines before the first record
     lost : what of the file is no part of its records, in words; known at the end
     """
 
     def __init__(self, path: str) -> None:
+        self.before = b""
         self.path, self.width, self.has_returns, self.is_open = path, UNFOLDED, False, False
         self.lost: tuple[str, ...] = ()
 

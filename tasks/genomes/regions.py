@@ -13,7 +13,9 @@ from gangsaw.codecs.core.nucleotides.codes import turned_letters
 from gangsaw.tasks.genomes.genome import Genome, GenomeRecord
 from gangsaw.tasks.sequences.files.text import Text
 
-PLACES = re.compile(r"(.+):([0-9][0-9,]*)?(?:-([0-9][0-9,]*)?)?", re.DOTALL)
+SPAN = r":([0-9][0-9,]*)?(?:-([0-9][0-9,]*)?)?"
+PLACES = re.compile(f"(.+){SPAN}", re.DOTALL)
+BRACED = re.compile(r"\{(.+)\}(?:" + SPAN + ")?", re.DOTALL)  # a name that has a colon
 SLAB = 1 << 23  # residues that are written at once
 STRAND = "/rc"  # behind the name of what is of the other strand
 NEWLINE = 10
@@ -37,13 +39,14 @@ class Region:
 def find_region(genome: Genome, text: str) -> Region:
     """Return the region "name", "name:first-last", "name:first" or "name:-last", from 1 on.
 
-    A record whose whole name is the text goes first. Raises BadParams for a name that is not there,
-    and for places that the record does not have.
+    A name may stand in braces, as samtools has it. A record whose whole name is the text goes
+    first. Raises BadParams for a name that is not there, and for places that the record does not
+    have.
     """
     if text in genome:
         record = genome[text]
         return Region(text, record, 0, record.length)
-    parsed = PLACES.fullmatch(text)
+    parsed = BRACED.fullmatch(text) or PLACES.fullmatch(text)
     name = parsed[1] if parsed is not None else text
     if parsed is None or not (parsed[2] or parsed[3]):
         record = genome[name if name in genome else text]  # which says what names are near

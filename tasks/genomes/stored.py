@@ -15,6 +15,7 @@ from gangsaw.tasks.genomes.parts import NO_RECORDS
 from gangsaw.tasks.genomes.stream import LINES
 from gangsaw.tasks.sequences.files.text import Places, Text
 from gangsaw.tasks.sequences.held import HeldChunks
+from gangsaw.tasks.sequences.likeness import READS
 from gangsaw.tasks.source import SourceArray
 
 NEEDED = ("sequence", "record_offset", "name", "name_offset")
@@ -34,6 +35,10 @@ class StoredGenome:
 
     def __init__(self, arrays: Sequence[SourceArray], attrs: Mapping[str, object]) -> None:
         info = GenomeInfo.from_attrs(attrs)
+        if info is None and READS in attrs:
+            raise BadParams(
+                "it holds reads: FASTA that is compressed with --format genome has records by name"
+            )
         if info is None:
             raise BadParams("it holds no genome")
         self.info, self.n_records = info, info.records

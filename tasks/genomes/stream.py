@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar
@@ -25,14 +25,11 @@ from gangsaw.tasks.genomes.parts import GenomeFile, GenomePart
 from gangsaw.tasks.genomes.twobit import TwoBitGenome
 from gangsaw.tasks.sequences.files.measured import share_read
 from gangsaw.tasks.sequences.kernels import LETTERS, TABLES, count_letters
+from gangsaw.tasks.sequences.likeness import likeness
 from gangsaw.tasks.source import Coordinate, Described
 from gangsaw.tasks.store.stamps import file_stamps
 
-READERS: Mapping[str, Callable[[str], GenomeFile]] = {
-    "genome": FastaGenome,
-    "2bit": TwoBitGenome,
-    "genbank": GenBank,
-}
+READERS: Mapping[str, type[FastaGenome | GenBank]] = {"genome": FastaGenome, "genbank": GenBank}
 LINES = ("line_record", "line_length", "line_count", "line_end")  # columns of `GenomePart.lines`
 
 Piece = Mapping[str, NumpyArray]
@@ -43,7 +40,8 @@ class GenomeStream:
     """The records of one file.
 
     It follows `gangsaw.tasks.source.Stream`. `outcome` are attributes known at the end, `notes`
-    what a user should know then. `format` is one of READERS; `is_named`, whether the user said it.
+    what a user should know then. `format` is "2bit" or one of READERS; `is_named`, whether the user
+    said it.
     """
 
     path: str
@@ -106,15 +104,18 @@ class GenomeStream:
             open=file.is_open,
             letters=writer.letters(),
             lost=file.lost,
+            before=file.before.decode(),
         )
         if contents.lost:
             self.notes.append(f"not in the store: {', '.join(contents.lost)}")
+        if self.format == "genome" and not self.is_named and (why := likeness(self.path).why):
+            self.notes.append(f"taken as a genome: {why}; --format fasta stores reads")
         self.outcome[ATTRIBUTE] = contents.to_dict()
 
     def _file(self) -> GenomeFile:
-        if self.format == "genome":
-            return FastaGenome(self.path, takes_protein=self.is_named)
-        return READERS[self.format](self.path)
+        if self.format == "2bit":
+            return TwoBitGenome(self.path)
+        return READERS[self.format](self.path, takes_protein=self.is_named)
 
 
 class _GenomeWriter:

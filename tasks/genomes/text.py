@@ -19,6 +19,8 @@ SLAB = 1 << 25  # residues that are decoded at once: a chunk, its blocks side by
 
 def fasta_blocks(stored: StoredGenome) -> Iterator[Text]:
     """Yield the whole text; CorruptChunk where the arrays of the store do not go together."""
+    if stored.info.before:
+        yield np.frombuffer(stored.info.before.encode(), np.uint8)
     before: Text | None = None
     for block in _blocks(stored):
         if before is not None:

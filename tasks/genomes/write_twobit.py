@@ -23,7 +23,6 @@ SLAB = 1 << 24  # residues at once, a multiple of 4
 IN_MEMORY = 1 << 26  # bytes of bases that wait for what lies before them
 MOST_NAME, MOST_SIZE = 255, (1 << 32) - 1
 CODES = code_table(BASES, both_cases=True)
-CODES[[ord("U"), ord("u")]] = BASES.index(b"T")
 IS_LOWER = np.array([ord("a") <= letter <= ord("z") for letter in range(256)])
 
 

@@ -18,38 +18,36 @@ from gangsaw.tasks.formats.format import (
     Work,
 )
 from gangsaw.tasks.reads.files.settings import NAMES, ORDERS, QUALITIES
-from gangsaw.tasks.sequences.files.names import FASTA_NAMES, PACKED, is_called
+from gangsaw.tasks.sequences.files.names import FASTA_NAMES, FASTQ_NAMES, PACKED, is_called
 
 if TYPE_CHECKING:
     from gangsaw.tasks.formats.witness import Witness
     from gangsaw.tasks.reads.stream.stream import ReadStream
     from gangsaw.tasks.source import Source
 
-FASTQ_NAMES = (".fastq", ".fq")
 BAM_NAMES = (".bam", ".cram", ".sam")
 SAM_LINES = (b"@HD\t", b"@SQ\t", b"@RG\t", b"@PG\t", b"@CO\t")
 GZIP = b"\x1f\x8b"
 YES, NO = "yes", "no"
 
 
-def _sure_of(look: Look, sign: bytes, names: tuple[str, ...]) -> Sure:
-    """Say how sure a path is text with this first letter: by content where it is called as either.
-
-    A compressed one is known by its suffix alone.
-    """
-    if look.is_folder or look.is_address or look.is_stream:
-        return Sure.NO
-    if look.start.startswith(sign) and is_called(look.path, FASTQ_NAMES + FASTA_NAMES):
-        return Sure.CONTENT
-    return Sure.PERHAPS if is_called(look.path, names) else Sure.NO
-
-
 def _sure_of_fastq(look: Look) -> Sure:
-    return Sure.PERHAPS if look.is_stream else _sure_of(look, b"@", FASTQ_NAMES)
+    """Say how sure a path is FASTQ; a compressed one is known by its suffix alone."""
+    if look.is_folder or look.is_address:
+        return Sure.NO
+    if look.start.startswith(b"@") and is_called(look.path, FASTQ_NAMES + FASTA_NAMES):
+        return Sure.CONTENT
+    return Sure.PERHAPS if look.is_stream or is_called(look.path, FASTQ_NAMES) else Sure.NO
 
 
 def _sure_of_fasta(look: Look) -> Sure:
-    return _sure_of(look, b">", FASTA_NAMES)
+    if look.is_folder or look.is_address or look.is_stream:
+        return Sure.NO
+    from gangsaw.tasks.sequences.fasta import is_fasta
+
+    if is_fasta(look.path, look.start):
+        return Sure.CONTENT
+    return Sure.PERHAPS if is_called(look.path, FASTA_NAMES) else Sure.NO
 
 
 def _sure_of_bam(look: Look) -> Sure:

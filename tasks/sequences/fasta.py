@@ -1,71 +1,70 @@
-"""What FASTA holds, by its beginning: nucleotides or protein, a genome or reads."""
+"""What is FASTA, by its beginning, and whether it holds nucleotides or protein."""
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.nucleotides.letters import BASES, both_cases
-from gangsaw.tasks.sequences.files.text import Places, Text, text_of
+from gangsaw.tasks.sequences.files.names import FASTA_NAMES, FASTQ_NAMES, is_called
+from gangsaw.tasks.sequences.files.streams import SIGNS
+from gangsaw.tasks.sequences.files.text import Text, beginning
 from gangsaw.tasks.store.stamps import version_of
 
 HEAD, NEWLINE = b">\n"
+HEAD_SIGN = b">"
+BLANKS = b" \t\v\f\r\n"
 NUCLEOTIDES = np.frombuffer(both_cases(BASES + b"UN"), np.uint8)
 SHARE = 0.5  # of these letters in a sample; protein has about a quarter
-# fewer records, or half of them longer than this, are a genome
-GENOME_RECORDS, GENOME_LETTERS = 1000, 50_000
-LEAST_TEXT, MOST_TEXT = 1 << 23, 1 << 26  # bytes of text that are read to tell
+# no nucleotide, also of several, is written so; a third of protein is
+RESIDUES = np.frombuffer(both_cases(b"EFIJLOPQZ"), np.uint8)
+LEAST_RESIDUES = 0.05
+LETTERS = np.frombuffer(both_cases(bytes(range(ord("A"), ord("Z") + 1))), np.uint8)
+BEGINNING = 1 << 16  # bytes of text that tell whether a file of any name is FASTA
+# a name, at once, and letters or gaps below it: a quoted mail has neither
+RECORD = re.compile(rb">[^\s>][^\n]*(\n\s*|\r)(>[^\s>]|[A-Za-z*.\-]+[ \t]*([\r\n]|\Z))")
 
 
-def refuse_protein(letters: Text, name: str, kind: str) -> None:
-    """Raise BadParams where letters are not mostly nucleotides; `kind` is the format's name."""
-    if letters.size and np.isin(letters, NUCLEOTIDES).mean() < SHARE:
-        raise BadParams(
-            f"{name} holds protein rather than nucleotides, which no codec here makes smaller "
-            f"than Zstandard does: --format {kind} --codec zstd stores it all the same"
-        )
+def refuse_protein(text: Text, name: str, kind: str) -> None:
+    """Raise BadParams where letters are those of protein; `kind` is the format's name.
 
-
-def is_genome(path: str) -> bool:
-    """Say whether FASTA is a genome rather than reads: fewer than 1,000 records, or long ones.
-
-    The first 8 MiB of the text tell where its records are long, the first 1,000 records where they
-    are not; no more than 64 MiB are read. What cannot be read is none.
+    Gaps and whatever else is no letter do not count.
     """
-    return _is_genome(path, version_of(path))
+    letters = text[np.isin(text, LETTERS)]
+    if not letters.size or np.isin(letters, NUCLEOTIDES).mean() >= SHARE:
+        return
+    if np.isin(letters, RESIDUES).mean() >= LEAST_RESIDUES:
+        raise protein(name, kind)
+
+
+def protein(name: str, kind: str) -> BadParams:
+    """Return the error of protein; `kind` is the format's name."""
+    return BadParams(
+        f"{name} holds protein rather than nucleotides, which no codec here makes smaller "
+        f"than Zstandard does: --format {kind} --codec zstd stores it all the same"
+    )
+
+
+def is_fasta(path: str, start: bytes) -> bool:
+    """Say whether a file that begins with `start` is FASTA.
+
+    Blank lines may stand before the first record. Where the file is called as FASTA is, its first
+    letter tells; compressed, its name alone. Of all others the first record does.
+    """
+    is_packed = start.startswith(SIGNS)
+    is_named = is_called(path, FASTA_NAMES if is_packed else FASTA_NAMES + FASTQ_NAMES)
+    first = start.lstrip(BLANKS)[:1]
+    if is_named and (is_packed or first == HEAD_SIGN):
+        return True
+    if not is_packed and first not in (b"", HEAD_SIGN):
+        return False
+    text = _beginning(path, version_of(path)).lstrip(BLANKS)
+    return text.startswith(HEAD_SIGN) if is_named else RECORD.match(text) is not None
 
 
 @lru_cache(maxsize=16)
-def _is_genome(path: str, _: str) -> bool:
-    heads, n, is_start = [np.empty(0, np.int64)], 0, True
-    try:
-        for block in text_of(path):
-            if n == 0 and block[0] != HEAD:
-                return False
-            heads.append(_heads(block, is_start) + n)
-            n, is_start = n + block.size, bool(block[-1] == NEWLINE)
-            n_records = sum(map(len, heads))
-            is_told = n >= LEAST_TEXT and _are_long(heads, n)
-            if n_records >= GENOME_RECORDS or is_told or n >= MOST_TEXT:
-                return _are_long(heads, n)
-    except (BadParams, OSError):  # opening it says what is wrong
-        return n > 0
-    return n > 0
-
-
-def _heads(block: Text, is_start: bool) -> Places:
-    """Return where lines with names begin in a block."""
-    found = np.flatnonzero(block == HEAD)
-    is_head = block[found - 1] == NEWLINE
-    if found.size and found[0] == 0:
-        is_head[0] = is_start
-    heads: Places = found[is_head]
-    return heads
-
-
-def _are_long(heads: list[Places], n: int) -> bool:
-    """Say whether records that begin there, in so many bytes, are those of a genome."""
-    lengths = np.diff(np.append(np.concatenate(heads), n))
-    return bool(np.median(lengths) > GENOME_LETTERS)
+def _beginning(path: str, _: str) -> bytes:
+    return beginning(path, BEGINNING)

@@ -11,6 +11,7 @@ import numpy as np
 from reference import dna_dense
 
 BASES = b"ACGT"
+EXCHANGED = bytes.maketrans(b"TUtu", b"UTut")
 HEAD = 12
 Run = tuple[int, int, int]  # begin, length, letter
 
@@ -30,6 +31,10 @@ def decoded(data: bytes, n: int) -> bytes:
     form, n_odd, n_low = (int.from_bytes(data[i : i + 4], "little") for i in (0, 4, 8))
     end = len(data) - n_odd - n_low
     body, odd, low = data[HEAD:end], data[end : end + n_odd], data[end + n_odd :]
+    if form & 8:
+        assert form in (9, 10, 12)
+        plain = bytes([form - 8]) + data[1:]
+        return decoded(plain, n).translate(EXCHANGED)
     if form == 0:
         assert not odd + low
         return body
@@ -85,6 +90,14 @@ def fragments(data: bytes) -> Iterator[int]:
 
 
 def encoded(text: bytes, mode: str) -> bytes:
+    is_rna = text.upper().count(b"U") > text.upper().count(b"T")
+    data = encoded_as_dna(text.translate(EXCHANGED) if is_rna else text, mode)
+    if is_rna and data[0]:
+        return bytes([data[0] + 8]) + data[1:]
+    return bytes(HEAD) + text if is_rna else data
+
+
+def encoded_as_dna(text: bytes, mode: str) -> bytes:
     upper = bytes(letter - 32 if 97 <= letter <= 122 else letter for letter in text)
     codes = [max(0, BASES.find(letter)) for letter in upper] + [0] * (-len(text) % 4)
     packed = bytes(

@@ -16,12 +16,17 @@ COMPLEMENT_OF_SET = np.array([paired(bits) for bits in range(16)], np.uint8)
 
 
 def code_table(order: bytes = BASES, *, both_cases: bool) -> Octets:
-    """Return (256,) codes of letters: their places in `order`, NOT_A_BASE of all others."""
+    """Return (256,) codes of letters: their places in `order`, NOT_A_BASE of all others.
+
+    In both cases U is T; where only upper case counts, letters have to come back.
+    """
     table = np.full(256, NOT_A_BASE, np.uint8)
     for code, letter in enumerate(order.decode()):
         table[ord(letter)] = code
         if both_cases:
             table[ord(letter.lower())] = code
+    if both_cases and b"T" in order:
+        table[[ord("U"), ord("u")]] = table[ord("T")]
     return table
 
 

@@ -26,7 +26,7 @@ FORMATS = ("paf", "sam", "blast6")
 
 @dataclass(frozen=True)
 class ScoreOptions:
-    """Scores of alignments."""
+    """Scores of alignments; all but the default ones come without e-values."""
 
     PANEL: ClassVar[str] = "Scores"
     match: Annotated[int, typer.Option(help="Of two equal bases.")] = 2
@@ -71,7 +71,8 @@ def align(
         list[str],
         typer.Argument(
             metavar="QUERIES... GENOME.zarr OUT",
-            help="FASTA, FASTQ (packed or not) or stores of reads; a store of a genome; the file "
+            help="FASTA, FASTQ (packed or not) or stores of reads or genomes; a store of a genome; "
+            "the file "
             "to write: .paf, .sam or .tsv, or - for standard output.",
         ),
     ],

@@ -30,6 +30,7 @@ from gangsaw.tasks.align.job.makers import COUNTS, MakeHits, MakeIndex, MakeText
 from gangsaw.tasks.align.output.formats import FORMATS, format_of
 from gangsaw.tasks.align.queries.reading import BATCH_BYTES, batches_of, is_store
 from gangsaw.tasks.align.search.params import SearchParams
+from gangsaw.tasks.align.statistics.significance import gapped_significance
 from gangsaw.tasks.engine import rehearsal
 from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.engine.rehearsal import JobPlan
@@ -124,7 +125,7 @@ def align_job(
 
     Parameters
     ----------
-    queries : paths of FASTA, FASTQ (packed or not) and stores of reads
+    queries : paths of FASTA, FASTQ (packed or not) and stores of reads or genomes
     genome : store of a genome
     target : path, or "-" for standard output
     params : what is searched for and reported
@@ -134,13 +135,16 @@ def align_job(
 
     Raises
     ------
-    BadParams : a path holds no queries or no genome, or the target may not be replaced
+    BadParams : a path holds no queries or no genome, or the target may not be replaced; the format
+        has no place for a name, or needs e-values that these scores do not have
     JobFailed : the job stopped; what is finished is kept, and `resume` goes on from there; or
         queries or genome changed while they were read: nothing that was made of them is kept
     """
     started = time.monotonic()
     params, choice = params or SearchParams(), choice or AlignChoice()
     kind = format_of(target, choice.format)
+    if FORMATS[kind].has_evalues:
+        gapped_significance(params.scores)  # before the search
     watch = _watching(queries, genome)
     opened = open_genome(genome)
     _check_free(target, choice)
@@ -279,6 +283,7 @@ class _AlignSteps:
             parts.place.clean()
             entries = []
             for number, batch in enumerate(batches_of(self.queries, self.cuts.batch_bytes)):
+                FORMATS[self.format].check(batch)
                 data = packed(batch.arrays())
                 records = parts.put(number, (data, len(data)))
                 parts.note([records])

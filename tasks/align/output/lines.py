@@ -39,6 +39,10 @@ class LineFormat(ABC):
     """A format of lines."""
 
     suffixes: tuple[str, ...]
+    has_evalues = False  # which every line needs
+
+    def check(self, queries: Queries) -> None:  # noqa: B027  # most formats take all
+        """Raise BadParams for queries that no line can name."""
 
     def header(self, names: Sequence[str], lengths: Sequence[int], command: str) -> bytes:
         """Return what stands before all lines."""

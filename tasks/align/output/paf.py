@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from math import isnan
+
 from gangsaw.tasks.align.output.lines import LineFormat, LineSource, cigars, query_names
 from gangsaw.tasks.align.search.select import PRIMARY
 
 
 class Paf(LineFormat):
-    """PAF with the tags tp, cm, NM, AS, de, ev (e-value) and cg."""
+    """PAF with the tags tp, cm, NM, AS, de, ev (e-value, where the scores have one) and cg."""
 
     suffixes = (".paf",)
 
@@ -24,11 +26,12 @@ class Paf(LineFormat):
                 begin, end = size - end, size - begin
             columns = equal + different + inserted + deleted
             steps = equal + different + gaps
+            expected = "" if isnan(evalue) else f"ev:f:{evalue:.3g}\t"
             out.append(
                 f"{names[query]}\t{size}\t{begin}\t{end}\t{'-' if strand else '+'}\t"
                 f"{records[record]}\t{lengths[record]}\t{there}\t{there_end}\t"
                 f"{equal}\t{columns}\t{quality}\ttp:A:{'P' if kind == PRIMARY else 'S'}\t"
                 f"cm:i:{anchors}\tNM:i:{columns - equal}\tAS:i:{score}\t"
-                f"de:f:{(steps - equal) / steps:.4f}\tev:f:{evalue:.3g}\tcg:Z:{cigar}\n"
+                f"de:f:{(steps - equal) / steps:.4f}\t{expected}cg:Z:{cigar}\n"
             )
         return "".join(out).encode()

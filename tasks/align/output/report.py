@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,9 @@ from gangsaw.tasks.align.search.hits import HIT, Hits
 from gangsaw.tasks.align.search.params import SearchParams
 from gangsaw.tasks.align.search.select import select
 
+if TYPE_CHECKING:
+    from gangsaw.tasks.align.statistics.evalues import Expected
+
 EXTRA = [
     ("kind", "i8"),
     ("quality", "i8"),
@@ -27,7 +30,7 @@ EXTRA = [
     ("inserted", "i8"),  # bases of the query alone
     ("deleted", "i8"),
     ("gaps", "i8"),
-    ("evalue", "f8"),
+    ("evalue", "f8"),  # NaN, as bits, where the scores have no statistics
     ("bits", "f8"),
 ]
 REPORTED = np.dtype([*((name, "i8") for name in HIT.names or ()), *EXTRA])
@@ -61,10 +64,8 @@ def reported(
     records : (r,) lengths of the genome's sequences
     params : what is reported
     """
-    from gangsaw.tasks.align.statistics.evalues import expected
-
-    found = expected(params.scores, hits.rows["score"], lengths[hits.rows["query"]], records)
-    is_kept = found.evalues <= params.evalue
+    found = _expected(lengths, hits, records, params)
+    is_kept = ~(found.evalues > params.evalue)  # where there are none all are
     rows = hits.rows[is_kept]
     order, kinds, qualities = select(rows, lengths, params.choice)
     out = np.zeros(order.size, REPORTED)
@@ -75,6 +76,21 @@ def reported(
     out = out[_first(out["query"], params.max_hits)]
     measure(out, hits.runs)
     return ReportedHits(out, hits.runs)
+
+
+def _expected(
+    lengths: npt.NDArray[np.int64],
+    hits: Hits,
+    records: npt.NDArray[np.int64],
+    params: SearchParams,
+) -> Expected:
+    """Return what chance would give of each hit; NaN of scores that have no statistics."""
+    from gangsaw.tasks.align.statistics.evalues import Expected, expected
+
+    if not params.has_statistics:
+        unknown = np.full(hits.rows.size, np.nan)
+        return Expected(unknown, unknown)
+    return expected(params.scores, hits.rows["score"], lengths[hits.rows["query"]], records)
 
 
 def _first(queries: npt.NDArray[np.int64], most: int) -> npt.NDArray[np.bool_]:

@@ -10,10 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
+from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.nucleotides.letters import other_strand
 from gangsaw.tasks.align.output.lines import LineFormat, LineSource, cigars, query_names
+from gangsaw.tasks.align.queries.queries import Queries
 from gangsaw.tasks.align.search.select import SECONDARY
 
+MOST_NAME, SHOWN = 254, 40  # letters of a name in SAM, and in a message
+AS_DNA = bytes.maketrans(b"Uu", b"Tt")  # as of RNA, which SAM has no letter for
 UNMAPPED, REVERSE, IS_SECONDARY, SUPPLEMENTARY = 4, 16, 256, 2048
 
 
@@ -28,6 +32,17 @@ class Sam(LineFormat):
         lines = [f"@SQ\tSN:{name}\tLN:{length}\n" for name, length in records]
         program = f"@PG\tID:gangsaw\tPN:gangsaw\tCL:{command}\n"
         return "".join(["@HD\tVN:1.6\tSO:unsorted\tGO:query\n", *lines, program]).encode()
+
+    def check(self, queries: Queries) -> None:
+        """Raise BadParams for names that are too long for SAM."""
+        if int(queries.names.lengths.max(initial=0)) <= MOST_NAME:
+            return
+        for name in query_names(queries):
+            if (n := len(name.encode())) > MOST_NAME:
+                raise BadParams(
+                    f"query {name[:SHOWN]}... has a name of {n} letters, SAM takes {MOST_NAME}: "
+                    "shorten it, or write PAF"
+                )
 
     def lines(self, source: LineSource) -> bytes:
         """Return the lines of all queries of a batch."""
@@ -49,7 +64,7 @@ class Sam(LineFormat):
 
 def _letters(source: LineSource, query: int) -> tuple[bytes, bytes]:
     quality = source.queries.qualities[query]
-    return source.queries.sequences[query], quality
+    return source.queries.sequences[query].translate(AS_DNA), quality
 
 
 def _line(

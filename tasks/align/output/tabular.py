@@ -9,6 +9,7 @@ class Tabular(LineFormat):
     """Places count from 1; on the other strand the place in the genome where a hit ends is less."""
 
     suffixes = (".tsv", ".blast", ".b6", ".m8")
+    has_evalues = True
 
     def lines(self, source: LineSource) -> bytes:
         """Return the lines of the hits; queries without one have none."""

@@ -12,7 +12,9 @@ from gangsaw.tasks.align.search.seeds.chain import Reach
 from gangsaw.tasks.align.search.seeds.minimizers import MOST_K, Seeds
 from gangsaw.tasks.align.search.select import ReportRules
 from gangsaw.tasks.align.sets.scores import Scores
+from gangsaw.tasks.align.statistics.significance import FITTED, gapped_significance
 
+EVALUE = 10.0
 GAP, SHIFT = 5000, 500  # letters and diagonals that a chain may bridge, as minimap2 has them
 DROP = 100  # of the score: 50 matches, 33 mismatches
 RUN_MATCHES = 20  # of an ungapped extension that is followed
@@ -31,14 +33,15 @@ class SearchParams:
     w : seeds of a window, of which one is taken, 1..255
     max_places : most places of a seed that counts, 1..10^6
     min_score : least score of a hit
-    evalue : most hits with such a score that are expected by chance
+    evalue : most hits with such a score that are expected by chance; scores that have no statistics
+        leave it as it is, and all hits are reported
     secondary : most hits reported besides the best one of each part of a query
     ratio : of the best one's score that these need, in percent, 0..100
     max_hits : most hits of a query, 0 for all
 
     Raises
     ------
-    BadParams : one of them is outside its range
+    BadParams : one of them is outside its range, or an e-value is wanted of scores without one
     """
 
     scores: Scores = field(default_factory=Scores)
@@ -46,7 +49,7 @@ class SearchParams:
     w: int = 10
     max_places: int = 512
     min_score: int = 40
-    evalue: float = 10.0
+    evalue: float = EVALUE
     secondary: int = 5
     ratio: int = 80
     max_hits: int = 0
@@ -64,6 +67,13 @@ class SearchParams:
         require_int("max_hits", self.max_hits, 0, 10**9)
         if not self.evalue > 0:
             raise BadParams(f"evalue must be above 0, got {self.evalue}")
+        if self.evalue != EVALUE:
+            gapped_significance(self.scores)  # which says that there is none
+
+    @property
+    def has_statistics(self) -> bool:
+        """Whether hits have e-values."""
+        return self.scores in FITTED
 
     @property
     def rules(self) -> Rules:

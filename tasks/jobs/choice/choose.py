@@ -72,9 +72,14 @@ class Choice:
         return Answers() if self.name is None else codec_table.answers()[self.name]
 
     @property
+    def coded_by(self) -> str | None:
+        """Name of the codec that the user's parameters and options are of."""
+        return self.inner or self.name
+
+    @property
     def coding(self) -> Answers:
-        """The answers of the codec that the user's parameters and options are of."""
-        return self.answers if self.inner is None else codec_table.answers()[self.inner]
+        """Its answers."""
+        return Answers() if self.coded_by is None else codec_table.answers()[self.coded_by]
 
 
 def facts_of(

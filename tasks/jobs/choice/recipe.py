@@ -51,7 +51,8 @@ class Recipe:
     Attributes
     ----------
     codec : Zarr name of a codec with or without "gangsaw.", "zstd", "auto" or "none"
-    params : parameters that differ from the codec's defaults
+    params : parameters that differ from the codec's defaults: of the codec that is named, else of
+        each whose codec knows them
     block : extents of a block in items, as the codec's parameter; None chooses by the chunk
     options : values of the codecs' options, by name, such as "bit_depth" or "effort"
     chunks : extents of a chunk, one per axis or by axis name; None chooses
@@ -97,8 +98,9 @@ class Recipe:
         pairs = zip(source.arrays, facts, strict=True)
         choices = [self._choice(array, of) for array, of in pairs]
         self._check_taken(source.arrays, choices)
-        rows = zip(source.arrays, facts, choices, strict=True)
-        codecs = {array.name: self._codec(array, of, choice) for array, of, choice in rows}
+        changes = self._changes(choices)
+        rows = zip(source.arrays, facts, choices, changes, strict=True)
+        codecs = {row[0].name: self._codec(*row) for row in rows}
         if self.codec == "auto":
             for array, of in zip(source.arrays, facts, strict=True):
                 codecs[array.name] = or_registered(codecs[array.name], array, of, client)
@@ -120,10 +122,24 @@ class Recipe:
             raise BadParams(f"no codec {self.codec!r}; there are: {names}")
         return name
 
-    def _codec(self, array: SourceArray, facts: ArrayFacts, choice: Choice) -> CodecChoice:
-        changes = dict(self.params)
+    def _changes(self, choices: Sequence[Choice]) -> list[dict[str, object]]:
+        """Return the user's parameters for the codec of each array.
+
+        Others than the named codec get none. What no codec knows goes to all, to be refused there.
+        """
+        wanted = dict(self.params)
         if self.block is not None:
-            changes["block"] = list(self.block)
+            wanted["block"] = list(self.block)
+        if self.codec != "auto":
+            meant = codec_table.full_name(self.codec)
+            return [wanted if choice.coded_by == meant else {} for choice in choices]
+        known = [_parameter_names(choice) for choice in choices]
+        others = wanted.keys() - frozenset().union(*known)
+        return [{n: v for n, v in wanted.items() if n in own | others} for own in known]
+
+    def _codec(
+        self, array: SourceArray, facts: ArrayFacts, choice: Choice, changes: Mapping[str, object]
+    ) -> CodecChoice:
         extents = self.settled.get(array.name)
         if extents is None:
             extents = chunks_of(array, self.chunks, facts, choice.name)
@@ -138,7 +154,10 @@ class Recipe:
                 owners = " and ".join(codec_table.owners(name))
                 flag = name.replace("_", "-")
                 raise BadParams(f"no array takes --{flag}, an option of {owners}: {where}")
-        if (self.params or self.block is not None) and not ours:
+        meant = {c.coded_by for c in ours}
+        if self.codec != "auto":
+            meant &= {codec_table.full_name(self.codec)}
+        if (self.params or self.block is not None) and not meant:
             raise BadParams(f"no array takes codec parameters or a block: {where}")
 
 
@@ -159,6 +178,12 @@ def _tell(
 
 def _option_names(choice: Choice) -> set[str]:
     return {option.name for option in choice.coding.options}
+
+
+def _parameter_names(choice: Choice) -> frozenset[str]:
+    if choice.coded_by is None or choice.plain is not None:
+        return frozenset()
+    return frozenset(codec_table.parameter_names(choice.coded_by))
 
 
 def _target_of(array: SourceArray, choice: Choice | None) -> str:

@@ -86,7 +86,10 @@ def numbers(text: str, n: int) -> tuple[int, int]:
     try:
         bounds = [int(part) if part else None for part in (first, last)]
     except ValueError:
-        raise BadParams(f"reads must be like 1000:2000, got {text!r}") from None
+        raise BadParams(
+            f"reads must be like 1000:2000, got {text!r}; --name finds them by an index, and FASTA "
+            "that is compressed with --format genome has records by name"
+        ) from None
     if not colon:
         number = bounds[0]
         if number is None or not -n <= number < n:

@@ -10,7 +10,8 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.reads.files.fasta_kernels import HEAD, first_width, join_lines, odd_folds
 from gangsaw.tasks.reads.files.kernels import LINES, NEWLINE, SEQUENCE, strip_returns
 from gangsaw.tasks.reads.files.records import FastqRecords, Places, ReadFile
-from gangsaw.tasks.sequences.files.signs import START, hint
+from gangsaw.tasks.sequences.fasta import HEAD_SIGN
+from gangsaw.tasks.sequences.files.signs import hint, refuse_bare_returns
 from gangsaw.tasks.sequences.files.text import Text
 
 COMMENT = 59  # ";"
@@ -37,8 +38,8 @@ class FastaFile(ReadFile):
         waiting: list[Text] = []
         is_line_start = True
         for block in self._blocks():
-            if self.n_lines == 0 and not waiting and block[0] != HEAD:
-                raise self._wrong(0, f"it does not begin with >{hint(block[:START].tobytes())}")
+            if self.n_lines == 0 and not waiting:
+                self._check_start(block[:SAMPLE].tobytes())
             cut = _last_head(block, is_line_start)
             is_line_start = bool(block[-1] == NEWLINE)
             if cut > 0 or (cut == 0 and waiting):
@@ -47,6 +48,13 @@ class FastaFile(ReadFile):
             waiting.append(block)
         if waiting:
             yield self._parsed(np.concatenate(waiting))
+
+    def _check_start(self, start: bytes) -> None:
+        refuse_bare_returns(start, self.path, HEAD_SIGN)
+        if not start.startswith(HEAD_SIGN):
+            is_late = start.lstrip().startswith(HEAD_SIGN)
+            other = " (blank lines before the first record: --format genome keeps them)"
+            raise self._wrong(0, f"it does not begin with >{other if is_late else hint(start)}")
 
     def _parsed(self, text: Text) -> FastqRecords:
         """Return the records of a text that begins and ends with whole ones; it is changed."""

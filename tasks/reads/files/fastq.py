@@ -22,10 +22,11 @@ from gangsaw.tasks.reads.files.kernels import (
     strip_returns,
 )
 from gangsaw.tasks.reads.files.records import FastqRecords, Places, ReadFile
-from gangsaw.tasks.sequences.files.signs import START, hint
+from gangsaw.tasks.sequences.files.signs import START, hint, refuse_bare_returns
 from gangsaw.tasks.sequences.files.text import Text
 
 SIGN_BYTES = np.array([1, 0, 1, 0])  # that lines begin with: "@" and "+"
+SAMPLE = 1 << 16  # bytes that tell how lines end
 MOST_TAIL = 1 << 10  # bytes of blank lines behind the last record
 
 
@@ -36,6 +37,8 @@ class FastqFile(ReadFile):
         """Yield records; BadParams, with the number of record and line, for what is none."""
         rest: Text = np.empty(0, np.uint8)
         for block in self._blocks():
+            if self.n_records == 0 and not rest.size:
+                refuse_bare_returns(block[:SAMPLE].tobytes(), self.path)
             if self.n_records == 0 and not rest.size and block[0] != AT:
                 raise self._wrong(0, NO_AT, block[:START].tobytes())
             text = np.concatenate((rest, block)) if rest.size else block

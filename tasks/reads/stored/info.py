@@ -9,8 +9,9 @@ from typing import Self
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.reads.files.settings import Settings
 from gangsaw.tasks.reads.stored.figures import ReadFigures
+from gangsaw.tasks.sequences.likeness import READS
 
-ATTRIBUTE = "gangsaw_reads"
+ATTRIBUTE = READS
 VERSION = 1
 
 

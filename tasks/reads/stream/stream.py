@@ -29,6 +29,7 @@ from gangsaw.tasks.reads.stream.unordered import UnorderedReads
 from gangsaw.tasks.reads.stream.writer import Piece, ReadWriter, kept_by
 from gangsaw.tasks.sequences.fasta import refuse_protein
 from gangsaw.tasks.sequences.files.measured import share_read
+from gangsaw.tasks.sequences.likeness import likeness
 from gangsaw.tasks.source import Coordinate, Described, JobStage, Source
 from gangsaw.tasks.store.stamps import file_stamps
 
@@ -138,6 +139,10 @@ class ReadStream:
         contents = writer.contents()
         if contents.lost:
             self.notes.append(f"not in the store: {', '.join(contents.lost)}")
+        if is_guess and len(self.paths) == 1 and (why := likeness(self.paths[0]).why):
+            self.notes.append(
+                f"taken as reads: {why}; --format genome is for records by name, and for align"
+            )
         self.outcome[ATTRIBUTE] = contents.to_dict()
 
     def records(self) -> Iterator[Mates]:

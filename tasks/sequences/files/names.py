@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-FASTA_NAMES = (".fasta", ".fa", ".fna", ".fas", ".faa", ".ffn")
+FASTA_NAMES = (".fasta", ".fa", ".fna", ".fas", ".faa", ".ffn", ".frn", ".fsa", ".mfa")
+FASTQ_NAMES = (".fastq", ".fq")
 PACKED = (".gz", ".bgz", ".bz2", ".xz", ".zst")
 
 

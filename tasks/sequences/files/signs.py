@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from gangsaw.codecs.core.errors import BadParams
+
 START = 16  # bytes of a file by which it may be known
 # how files begin that are often taken for another; binary ones have other signs
 STARTS = {
@@ -13,6 +15,22 @@ STARTS = {
     b"\xfe\xff": "it is text of UTF-16: save it as ASCII",
     b"\xef\xbb\xbf": "a byte order mark of UTF-8 stands before it: remove these three bytes",
 }
+
+
+def refuse_bare_returns(text: bytes, path: str, mark: bytes = b"") -> None:
+    """Raise BadParams for lines that end with CR alone, as on old Macs.
+
+    `text` is how the file begins; a record of it begins with `mark`.
+    """
+    at = text.find(b"\r" + mark) if mark else -1
+    if b"\n" not in text[:-1]:
+        at = text.rstrip(b"\r\n").find(b"\r")
+    if at >= 0:
+        line = text[:at].count(b"\n") + 1
+        raise BadParams(
+            f"{path}: line {line} ends with CR alone, which is no end of a line here: "
+            "tr '\\r' '\\n' converts such a file"
+        )
 
 
 def hint(start: bytes) -> str:

@@ -48,6 +48,23 @@ def text_of(path: str) -> Iterator[Text]:
     return ahead(lambda: _blocks(path), AHEAD)
 
 
+def beginning(path: str, n: int) -> bytes:
+    """Return the first bytes of a file's text, n at most; b"" where it cannot be read."""
+    try:
+        with io.BufferedReader(io.FileIO(path)) as raw, _damage_named(path):
+            return _taken(opened(raw, path), n)
+    except (BadParams, OSError):
+        return b""
+
+
+def _taken(file: IO[bytes], n: int) -> bytes:
+    """Return the next bytes of a file that may give fewer than it is asked for."""
+    found = bytearray()
+    while len(found) < n and (part := file.read(n - len(found))):
+        found += part
+    return bytes(found)
+
+
 def _blocks(path: str) -> Iterator[Text]:
     with _plain(path) as raw:
         buffered = io.BufferedReader(raw, BLOCK)

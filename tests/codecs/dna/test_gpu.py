@@ -22,7 +22,7 @@ from gangsaw.codecs.dna.payload import PACKED, RAW, RUNS
 
 Text = npt.NDArray[np.uint8]
 PACK, GENCODEX = Params("pack"), Params("gencodex")
-LETTERS = b"ACGTacgtNnR-\n{\xc1"
+LETTERS = b"ACGTacgtUUuNnR-\n{\xc1"
 runs = st.tuples(st.sampled_from(LETTERS), st.sampled_from([1, 1, 2, 3, 4, 8, 12, 36, 300, 5000]))
 texts = st.lists(st.lists(runs, min_size=1, max_size=40), min_size=1, max_size=3)
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import gzip
 import os
 import re
+from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,9 +21,13 @@ from hypothesis import strategies as st
 import gangsaw
 import gangsaw.genomes
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
-from gangsaw.tasks.formats.opening import find_format
+from gangsaw.tasks.align.job.genome import open_genome
+from gangsaw.tasks.formats.opening import find_format, open_paths
 from gangsaw.tasks.genomes import fasta, text
+from gangsaw.tasks.genomes.genome import open as open_by_name
 from gangsaw.tasks.genomes.stream import GenomeStream
+from gangsaw.tasks.reads.stream.stream import ReadStream
+from gangsaw.tasks.sequences.fasta import is_fasta
 
 MANY = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 ASSEMBLIES = Path(os.environ.get("GANGSAW_SHARED", "../shared")) / "data/genomes/assemblies"
@@ -50,6 +56,8 @@ def texts(draw: st.DrawFn) -> bytes:
 @MANY
 @given(texts(), st.integers(1, 60))
 @example(b">a", 9)
+@example(b"\n>a\nAC\n", 9)
+@example(b" \r\n\t\n>a x\r\nA-C\r\n*\r\n.\r\n", 3)
 @example(b">a\r\n>b\r", 1)
 @example(b">a\r\nAC\n>b\nAC\rG\r\n\r\r\n", 5)
 @example(b">a\n\nAC GT\t\n\n>b >c\nACG\nACG\nA\n>c\nACGTT;>\n", 4)
@@ -141,7 +149,10 @@ def test_arrays_that_do_not_go_together_are_corrupt(
     ("content", "problem"),
     [
         (b"@r\nACG\n+\nIII\n", r"line 1: it does not begin with > \(it is FASTQ"),
-        (b"\n>a\nAC\n", "line 1: it does not begin with >"),
+        (b"\n\nAC\n>a\nAC\n", "line 3: it does not begin with >"),
+        (b" " * 5000 + b"\n>a\nAC\n", "it does not begin with >"),
+        (b">a\rAC\r>b\rAC\r", "line 1 ends with CR alone"),
+        (b">a\nAC\r>b\rAC\r", "line 2 ends with CR alone"),
         (b"", "holds no records: it is empty"),
         (b">a\nAC\n; x\nAC\n", "line 3: it begins with ; "),
         (b">a\nAC\n>b\nA\0C\n", "line 4: it holds a byte 0"),
@@ -161,6 +172,93 @@ def test_what_is_no_genome_is_named(
     line = gangsaw(*args).failed(2)
     assert re.search(problem, line), line
     assert not (tmp_path / "a.zarr").exists()
+
+
+@pytest.mark.parametrize("suffix", ["fsa", "frn", "mfa", "seq", "txt", "", "FA", "data"])
+@pytest.mark.parametrize("packed", ["", ".gz"])
+def test_fasta_is_known_whatever_it_is_called(tmp_path: Path, suffix: str, packed: str) -> None:
+    path = tmp_path / f"genome{'.' if suffix else ''}{suffix}{packed}"
+    for known in (b">a b\nAC-GT\n>b\nAC\n", b"\n \n>a\r\nNNN*..\r\n", b">a\n>b\n", b">a\nA"):
+        path.write_bytes(gzip.compress(known) if packed else known)
+        assert find_format([str(path)]).name == "genome"
+
+
+@pytest.mark.parametrize("packed", ["", ".gz"])
+@pytest.mark.parametrize("other", [b"> he said\nwho\n", b">a quoted mail,\nas you see\n", b"\n\n"])
+def test_what_is_no_fasta_is_not_taken_for_it(tmp_path: Path, packed: str, other: bytes) -> None:
+    path = tmp_path / f"a.txt{packed}"
+    path.write_bytes(gzip.compress(other) if packed else other)
+    assert not is_fasta(str(path), path.read_bytes()[:8])
+
+
+def test_gaps_are_no_protein(tmp_path: Path, gangsaw: CommandLine) -> None:
+    written = b"".join(b">s%d\n%s\n%s\n" % (i, b"-." * 1000, b"ACGU" * 99) for i in range(5))
+    (tmp_path / "a.fa").write_bytes(written)
+    gangsaw.ok("compress", tmp_path / "a.fa", tmp_path / "a.zarr")
+    gangsaw.ok("decompress", tmp_path / "a.zarr", tmp_path / "b.fa")
+    assert (tmp_path / "b.fa").read_bytes() == written
+
+
+def test_text_before_the_records_is_blank_in_any_store(tmp_path: Path) -> None:
+    (tmp_path / "a.fa").write_bytes(b"\n>a\nAC\n")
+    stream = GenomeStream(str(tmp_path / "a.fa"))
+    arrays = arrays_of(stream)
+    own: Any = stream.outcome["gangsaw_genome"]
+    assert own["version"] == 2
+    for wrong in ("x\n", "\n" * 5000):
+        stream.outcome["gangsaw_genome"] = {**own, "before": wrong}
+        with pytest.raises(BadParams, match="not blank"):
+            held(arrays, stream)
+
+
+def records(names: str, lengths: Iterable[int]) -> bytes:
+    """FASTA of records of these lengths, numbered by a name with a place for a number."""
+    return b"".join(
+        f">{names.format(i)}\n{'ACGT' * (n // 4)}\n".encode() for i, n in enumerate(lengths)
+    )
+
+
+MANY_LENGTHS = [200 + i % 900 for i in range(1500)]
+
+
+@pytest.mark.parametrize(
+    ("written", "kind", "why"),
+    [
+        (records("k141_{}", MANY_LENGTHS), "genome", "many lengths"),
+        (records("NODE_{}_length_9", [120] * 700 + MANY_LENGTHS), "genome", "many lengths"),
+        (records("read{}", [152] * 1500), "fasta", "one length, 152"),
+        (records("{}", [20 + i % 250 for i in range(1500)]), "fasta", "are short"),
+        (records("SRR1234.{} x", MANY_LENGTHS), "fasta", "machines named"),
+        (records("m64011_190830_220126/{}/ccs", MANY_LENGTHS), "fasta", "machines named"),
+        (records("M1:2:F:1:11:5:{} 1:N:0", MANY_LENGTHS), "fasta", "machines named"),
+        (records("gene", MANY_LENGTHS), "fasta", "names repeat"),
+    ],
+)
+def test_many_records_are_a_genome_unless_they_look_like_reads(
+    tmp_path: Path, written: bytes, kind: str, why: str
+) -> None:
+    path = tmp_path / "a.fa"
+    path.write_bytes(written)
+    assert find_format([str(path)]).name == kind
+    other = "--format fasta" if kind == "genome" else "--format genome"
+    stream = open_paths([str(path)])
+    assert isinstance(stream, GenomeStream | ReadStream)
+    for _ in stream.pieces():
+        pass
+    (note,) = stream.notes
+    assert why in note
+    assert other in note
+
+
+def test_reads_say_how_records_are_found_by_name(tmp_path: Path, gangsaw: CommandLine) -> None:
+    path, store = tmp_path / "a.fa", tmp_path / "a.zarr"
+    path.write_bytes(records("c{}", [100] * 1000))
+    said = " ".join(gangsaw.ok("compress", path, store).out.split())
+    assert "taken as reads: its records are of one length" in said
+    assert "--format genome" in gangsaw("extract", store, "c7").failed(2)
+    for wanted in (open_by_name, open_genome):
+        with pytest.raises(BadParams, match=r"it holds reads.* --format genome"):
+            wanted(str(store))
 
 
 def test_few_or_long_records_are_a_genome(tmp_path: Path) -> None:

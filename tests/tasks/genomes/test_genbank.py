@@ -54,11 +54,59 @@ def test_it_is_known_and_says_what_is_lost(tmp_path: Path, gangsaw: CommandLine)
     assert (tmp_path / "a.fa").read_text() == FASTA
 
 
+HEAD = """GBPLN1.SEQ          Genetic Sequence Data Bank
+                          August 15 2024
+
+                NCBI-GenBank Flat File Release 262.0
+
+                     Plant Sequences (Part 1)
+
+       2 loci,      152 bases, from        2 reported sequences
+
+
+"""
+CONTIG = "LOCUS       X3 9 bp\nVERSION     X3.1\nCONTIG      join(B.1:1..9)\n//\n"
+WGS = "LOCUS       X4 9 rc\nVERSION     X4.1\nWGS         X4_1-X4_9\n//\n"
+
+
+@pytest.mark.parametrize("name", ["gbpln1.seq", "a.gbff.gz", "a.txt.gz"])
+def test_heads_of_releases_and_records_elsewhere_are_named(
+    tmp_path: Path, gangsaw: CommandLine, name: str
+) -> None:
+    path, store, text = tmp_path / name, tmp_path / "a.zarr", HEAD + CONTIG + TWO + WGS
+    path.write_bytes(gzip.compress(text.encode()) if name.endswith("gz") else text.encode())
+    said = " ".join(gangsaw.ok("compress", path, store).out.split())
+    assert "the head of a release's file" in said
+    assert "2 records that have CONTIG or WGS instead of a sequence (X3.1, X4.1)" in said
+    gangsaw.ok("decompress", store, tmp_path / "a.fa")
+    assert (tmp_path / "a.fa").read_text() == FASTA
+
+
+PROTEIN = "mkvlaagiwrtyhipsdfghklcvnmpq"
+
+
+@pytest.mark.parametrize("unit", ["aa", "bp"])
+def test_protein_is_refused_unless_it_is_meant(
+    tmp_path: Path, gangsaw: CommandLine, unit: str
+) -> None:
+    path, store = tmp_path / "p.gp", tmp_path / "a.zarr"
+    path.write_text(record("P1", PROTEIN).replace(" bp ", f" {unit} "))
+    said = gangsaw("compress", path, store).failed(2)
+    assert "holds protein" in said
+    assert "--format genbank --codec zstd" in said
+    gangsaw.ok("compress", path, store, "--format", "genbank", "--codec", "zstd")
+    gangsaw.ok("decompress", store, tmp_path / "a.fa")
+    assert PROTEIN.upper() in (tmp_path / "a.fa").read_text()
+
+
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
         (">a\nAC\n", r"line 1: it does not begin with LOCUS \(it is FASTA"),
         ("", "holds no records"),
+        (TWO.replace("\n", "\r"), "line 1 ends with CR alone"),
+        (HEAD, "holds no records"),
+        (HEAD.replace("\n", "\nx", 3) * 200, "does not begin with LOCUS"),
         (TWO[:-4], "is cut off"),
         (TWO[:300], "cut off"),
         (TWO + record("X1", "ac"), "a second record is named X1.2"),

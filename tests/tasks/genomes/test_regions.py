@@ -133,6 +133,19 @@ def test_extract_writes_what_samtools_writes(
     assert gangsaw.ok("extract", store, *wanted).out == done.stdout
 
 
+def test_braces_hold_a_name(store: Path) -> None:
+    opened = gangsaw.genomes.open(store)
+    for name in opened.names:
+        length = len(opened[name])
+        found = regions.find_region(opened, f"{{{name}}}")
+        assert (found.record.name, found.begin, found.end) == (name, 0, length)
+        if length:
+            found = regions.find_region(opened, f"{{{name}}}:1-{length}")
+            assert (found.record.name, found.begin, found.end) == (name, 0, length)
+    with pytest.raises(BadParams, match="no record"):
+        regions.find_region(opened, "{nothing}:1-2")
+
+
 def test_extract_takes_a_file_of_regions(store: Path, gangsaw: CommandLine, tmp_path: Path) -> None:
     (tmp_path / "r.txt").write_text("chr1:1-3\n\nempty\nchr1:5-9\n")
     gangsaw.ok("extract", store, "-r", tmp_path / "r.txt", "-o", tmp_path / "o.fa")

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gangsaw.codecs.ccsds123.suits import bit_depth, default_block
+from gangsaw.codecs.core.contents import CONTENT, NUCLEOTIDES, READ_NAMES
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.flat import FlatArray
 from gangsaw.tasks.formats.memory import MemoryArray
@@ -121,6 +122,27 @@ def test_a_named_codec_gets_the_axes(dims: tuple[str, ...], axes: str) -> None:
     for name in ("auto", "ccsds123", "gangsaw.ccsds123"):
         codec: Any = Recipe(name, {"prediction_bands": 1}).codecs(source, None)["data"]
         assert (codec.params.axes, codec.params.prediction_bands) == (axes, 1)
+
+
+def genome() -> Holder:
+    """Letters, and names, which no codec of letters takes."""
+    dims, letters = ("residue",), np.frombuffer(b"ACGT" * 1000, np.uint8)
+    names = np.frombuffer(b"chr1\n" * 1000, np.uint8)
+    return Holder(
+        (
+            MemoryArray(letters, dims, "sequence", attrs={CONTENT: NUCLEOTIDES}),
+            MemoryArray(names, dims, "name", attrs={CONTENT: READ_NAMES}),
+        )
+    )
+
+
+@pytest.mark.parametrize("name", ["dna", "auto"])
+def test_parameters_go_to_the_codec_that_is_meant(name: str) -> None:
+    codecs: Any = Recipe(name, {"mode": "pack"}).codecs(genome(), None)
+    assert codecs["sequence"].params.mode == "pack"
+    assert codecs["name"].codec_name == "gangsaw.reads"
+    with pytest.raises(BadParams, match="unknown parameter 'modes'"):
+        Recipe(name, {"modes": "pack"}).codecs(genome(), None)
 
 
 def test_one_axis_is_no_image() -> None:

@@ -79,7 +79,8 @@ def test_complements_of_codes_and_sets_are_those_of_letters() -> None:
 
 def test_codes_are_places_among_the_bases() -> None:
     assert codes.UPPER_CODES.tolist() == [code(i) for i in range(256)]
-    assert codes.CODES.tolist() == [code(ord(chr(i).upper()[:1])) for i in range(128)] + [4] * 128
+    known = [code(ord(chr(i).upper()[:1].replace("U", "T"))) for i in range(128)]
+    assert codes.CODES.tolist() == known + [4] * 128
     assert codes.LETTER_OF_CODE.tobytes() == b"ACGTN"
     assert codes.code_table(b"TCAG", both_cases=False)[list(b"TCAGN")].tolist() == [0, 1, 2, 3, 4]
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import zarr
 from helpers.align_files import (
     PafLine,
     check_line,
@@ -28,6 +29,7 @@ from gangsaw.tasks import api
 from gangsaw.tasks.align.job.job import AlignChoice, AlignCuts, AlignSummary, align_job
 from gangsaw.tasks.align.job.makers import MakeHits, MakeText
 from gangsaw.tasks.align.search.params import SearchParams
+from gangsaw.tasks.align.sets.scores import Scores
 
 GENOME = small_genome()
 SMALL_CUTS = AlignCuts(batch_bytes=6000, part_letters=1500, overlap=600)
@@ -85,6 +87,58 @@ def test_reads_come_to_their_places_in_their_order(store: Path, tmp_path: Path) 
         _, record, at, strand = line.query.split("_")
         assert (line.record, line.strand) == (record, strand)
         assert abs(line.there - int(at)) < 20
+
+
+def test_scores_without_statistics_have_no_evalues(store: Path, tmp_path: Path) -> None:
+    path = write_fasta(tmp_path / "q.fa", {"q": GENOME["chr1"][500:900]})
+    params = SearchParams(scores=Scores(1, -4, 6, 1))
+    align_job([str(path)], str(store), str(tmp_path / "o.paf"), params)
+    text = (tmp_path / "o.paf").read_text()
+    line, *_ = lines_of(text)
+    assert (line.there, line.there_end, line.score) == (500, 900, 400)
+    assert "ev:f:" not in text
+    with pytest.raises(BadParams, match="no statistics of gapped scores 1/-4/6/1"):
+        SearchParams(scores=params.scores, evalue=1.0)
+    with pytest.raises(BadParams, match="no statistics of gapped scores 1/-4/6/1"):
+        align_job([str(path)], str(store), str(tmp_path / "o.tsv"), params)
+    assert not list(tmp_path.glob("o.tsv*"))
+
+
+def test_names_that_sam_does_not_take_are_refused_before_the_search(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(MakeHits, "__call__", None)
+    queries = write_fasta(tmp_path / "q.fa", {f"{'n' * 254} {'x' * 99}": "ACGT", "m" * 255: "ACGT"})
+    with pytest.raises(
+        BadParams, match=r"query m{40}\.\.\. has a name of 255 letters, SAM takes 254"
+    ):
+        align_job([str(queries)], str(store), str(tmp_path / "o.sam"))
+    assert not list(tmp_path.glob("o.sam*"))
+
+
+@pytest.mark.parametrize("batch_bytes", [100, 1 << 22])
+def test_a_genome_is_queries_too(store: Path, tmp_path: Path, batch_bytes: int) -> None:
+    own = {f"c{i} x": GENOME["chr1"][300 * i : 300 * i + 250] for i in range(5)}
+    path = write_fasta(tmp_path / "q.fa", own)
+    api.compress(str(path), str(tmp_path / "q.zarr"), format="genome")
+    found = []
+    for queries in (path, tmp_path / "q.zarr"):
+        choice = AlignChoice(overwrite=True, cuts=AlignCuts(batch_bytes=batch_bytes))
+        align_job([str(queries)], str(store), str(tmp_path / "o.paf"), choice=choice)
+        found.append((tmp_path / "o.paf").read_bytes())
+    assert found[0] == found[1]
+    assert found[0].count(b"\n") >= 5
+
+
+def test_rna_is_found_and_written_as_dna(store: Path, tmp_path: Path) -> None:
+    text = GENOME["chr1"][500:900]
+    write_fasta(
+        tmp_path / "q.fa", {"rna": text.replace("T", "U"), "low": text.lower().replace("t", "u")}
+    )
+    align_job([str(tmp_path / "q.fa")], str(store), str(tmp_path / "o.sam"))
+    lines = [x.split("\t") for x in (tmp_path / "o.sam").read_text().splitlines() if x[0] != "@"]
+    for query, shown in zip(lines, (text, text.lower()), strict=True):
+        assert (query[2], query[3], query[5], query[9]) == ("chr1", "501", "400M", shown)
 
 
 def test_secondary_hits_are_where_the_repeat_is(store: Path, tmp_path: Path) -> None:
@@ -242,7 +296,7 @@ def test_the_command_line(store: Path, tmp_path: Path, gangsaw: CommandLine) -> 
         (("{queries}", "{store}", "out.paf", "-k", "14"), "k must be odd"),
         (("none.fa", "{store}", "out.paf"), "none.fa: no such file"),
         (("{store}/zarr.json", "{store}", "out.paf"), "neither FASTA nor FASTQ"),
-        (("{store}", "{store}", "out.paf"), "holds no reads"),
+        (("none.zarr", "{store}", "out.paf"), "holds no reads"),
         (("{queries}", "{store}"), "name queries"),
         (("{queries}", "{store}", "{queries}.paf"), "exists"),
     ],
@@ -258,6 +312,7 @@ def test_bad_input_is_one_line(
     monkeypatch.chdir(tmp_path)
     queries = write_fasta(tmp_path / "queries.fa", {"q": "ACGT"})
     Path("queries.fa.paf").touch()
+    zarr.create_group("none.zarr")
     said = gangsaw("align", *(w.format(queries=queries, store=store) for w in words)).failed(2)
     assert why in said
     assert not list(tmp_path.glob("out*"))

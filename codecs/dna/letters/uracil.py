@@ -1,0 +1,32 @@
+"""RNA: text that has U where DNA has T. SPEC.md, Uracil."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gangsaw.codecs.core.arrays import Array
+
+PIECE = 1 << 16  # letters of a host that are looked at together: what they need stays small
+THYMINE, URACIL = ord("T"), ord("U")
+UPPER = 0xDF  # the bits of a letter without that of its case
+EITHER = 0x21  # bits in which T, U, t and u differ
+
+
+def has_uracil(text: Array, piece: int = PIECE) -> bool:
+    """Whether a text, (n,) uint8 on either backend, has more U than T, of either case."""
+    surplus = 0
+    for letters in _pieces(text, piece):
+        upper = letters & UPPER
+        surplus += int((upper == URACIL).sum()) - int((upper == THYMINE).sum())
+    return surplus > 0
+
+
+def exchange(text: Array, piece: int = PIECE) -> None:
+    """Write T as U and U as T, of either case: twice is as before."""
+    for letters in _pieces(text, piece):
+        letters ^= (letters | EITHER) == (URACIL | EITHER)
+
+
+def _pieces(text: Array, piece: int) -> Iterator[Array]:
+    n = text.shape[0]
+    yield from (text[at : at + piece] for at in range(0, n, piece))

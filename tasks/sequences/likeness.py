@@ -1,0 +1,140 @@
+"""Whether FASTA is a genome or reads, by its beginning.
+
+Drafts of many contigs and reads without qualities look alike: names and lengths tell.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.sequences.fasta import BLANKS, HEAD_SIGN
+from gangsaw.tasks.sequences.files.text import text_of
+from gangsaw.tasks.store.stamps import version_of
+
+# fewer records, or half of them longer than this, are a genome
+GENOME_RECORDS, GENOME_LETTERS = 1000, 50_000
+LEAST_TEXT, MOST_TEXT = 1 << 23, 1 << 26  # bytes of text that are read to tell
+READS = "gangsaw_reads"  # attribute of stores of reads
+SAMPLE = 5000  # records that are looked at
+SHARE = 0.9  # of records that are of one length, or short
+EQUAL_LETTERS = 1000  # most that reads of one length have
+SHORT_LETTERS = 300  # what short reads have, also where mates were merged
+NAMED = 0.5  # of records that are named by a machine, or by an assembler
+MACHINES = re.compile(
+    rb"[^\s:]+(:[^\s:]+){4,}|"  # Illumina: instrument, run, flow cell, lane, tile, x, y
+    rb"[SED]RR\d+\.\d+|"  # archives
+    rb"m\d+\w*/\d+(/|\s|$)|"  # PacBio: movie, hole
+    rb"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|"  # Oxford Nanopore
+    rb"\S+/[12](\s|$)"  # mates
+)
+ASSEMBLERS = re.compile(
+    rb"NODE_\d|k\d+_\d|\S*(contig|scaffold|ctg|scf|tig\d|TRINITY_)", re.IGNORECASE
+)
+
+
+class Likeness(NamedTuple):
+    """What a file is taken for.
+
+    Attributes
+    ----------
+    is_genome : rather than reads
+    why : in words, what told; "" where it is beyond doubt
+    """
+
+    is_genome: bool
+    why: str = ""
+
+
+def is_genome(path: str) -> bool:
+    """Say whether FASTA is a genome rather than reads.
+
+    Fewer than 1,000 records are, and long ones; others, unless they look like reads: by names of
+    machines, equal or short lengths, or names that repeat. The first 8 MiB of the text tell where
+    its records are long, the first 1,000 records and more where they are not; no more than 64 MiB
+    are read. What cannot be read is none.
+    """
+    return likeness(path).is_genome
+
+
+def likeness(path: str) -> Likeness:
+    """Return what FASTA is taken for, and why."""
+    return _likeness(path, version_of(path))
+
+
+@lru_cache(maxsize=16)
+def _likeness(path: str, _: str) -> Likeness:
+    text, is_whole = bytearray(), False
+    try:
+        is_whole = _read(path, text)
+    except (BadParams, OSError):  # opening it says what is wrong
+        return Likeness(bool(text))
+    begun = text.lstrip(BLANKS)
+    if not begun.startswith(HEAD_SIGN):
+        return Likeness(False)
+    if is_whole and _n_records(text) < GENOME_RECORDS:
+        return Likeness(True)
+    if len(begun) < len(text):  # of reads blank lines before the first are not kept
+        return Likeness(True)
+    return _judged(bytes(begun), is_whole=is_whole)
+
+
+def _read(path: str, text: bytearray) -> bool:
+    """Read as much of a text as tells; return whether it is all."""
+    for block in text_of(path):
+        text += block.tobytes()
+        enough = LEAST_TEXT if len(text) // max(1, _n_records(text)) > GENOME_LETTERS else MOST_TEXT
+        if len(text) >= enough or _n_records(text) >= GENOME_RECORDS:
+            return False
+    return True
+
+
+def _n_records(text: bytearray) -> int:
+    return text.count(b"\n>") + text.startswith(HEAD_SIGN)
+
+
+def _judged(text: bytes, *, is_whole: bool) -> Likeness:
+    """Return what records are taken for by their names and lengths."""
+    records = list(islice(_records(text), SAMPLE + 1))
+    if not is_whole or len(records) > SAMPLE:
+        records.pop()  # it may be cut
+    names = [name for name, _ in records]
+    lengths = np.array([length for _, length in records] or [len(text)])
+    if np.median(lengths) > GENOME_LETTERS:
+        return Likeness(True)
+    if (why := _why_reads(names, lengths)) is not None:
+        return Likeness(False, why)
+    return Likeness(True, "its records are of many lengths, and no machine named them")
+
+
+def _why_reads(
+    names: list[bytes], lengths: np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+) -> str | None:
+    n = len(names)
+    if sum(MACHINES.match(name) is not None for name in names) >= NAMED * n:
+        return "machines named its records"
+    (length, times), *_ = Counter(lengths.tolist()).most_common(1)
+    if times >= SHARE * n and length <= EQUAL_LETTERS:
+        return f"its records are of one length, {length}"
+    is_assembled = sum(ASSEMBLERS.match(name) is not None for name in names) >= NAMED * n
+    if (lengths <= SHORT_LETTERS).mean() >= SHARE and not is_assembled:
+        return "its records are short"
+    first_words = {name.split(None, 1)[0] if name[:1].strip() else b"" for name in names}
+    return "its names repeat, or are empty" if len(first_words) < n or b"" in first_words else None
+
+
+def _records(text: bytes) -> Iterator[tuple[bytes, int]]:
+    """Yield head and letters of each record."""
+    at = 0
+    while at < len(text):
+        end = text.find(b"\n>", at)
+        head, _, body = text[at + 1 : end if end >= 0 else None].partition(b"\n")
+        yield head, len(body) - body.count(b"\n") - body.count(b"\r")
+        at = end + 1 if end >= 0 else len(text)
