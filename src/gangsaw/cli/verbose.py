@@ -41,7 +41,7 @@ def _command(
     """Have the option as typer makes it."""
 
 
-def with_verbose(command: Any) -> Any:  # type: ignore[explicit-any]  # of click or typer's own
+def with_verbose(command: Any) -> Any:
     """Return a command, or a group with all its commands, with the option unless there is one."""
     if hasattr(command, "commands"):
         for one in command.commands.values():
@@ -53,7 +53,7 @@ def with_verbose(command: Any) -> Any:  # type: ignore[explicit-any]  # of click
     return command
 
 
-def _option(taken: Collection[str]) -> Any:  # type: ignore[explicit-any]
+def _option(taken: Collection[str]) -> Any:
     """Return the option without the flags that are taken."""
     app = typer.Typer(add_completion=False)
     app.command()(_command)
