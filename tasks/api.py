@@ -15,6 +15,7 @@ from gangsaw.codecs.core.options import listed
 from gangsaw.tasks.asked import (
     Named,
     as_stored,
+    check_client,
     check_stream,
     flags_given,
     opened_source,
@@ -123,6 +124,7 @@ def compress(
     JobFailed
         The job stopped; `resume` goes on from there.
     """
+    check_client(client)
     of_codecs, of_source = split_options(options)
     opened, watch = opened_source(opened_with(source, storage_options), of_source, client)
     return encode(
@@ -306,6 +308,7 @@ def verify(
 
 def options_for(device: str, client: Client | None) -> Options:
     """Say how to run a job on a device; without a client it must be here."""
+    check_client(client)
     if client is None:
         check_here(device)
     return Options(device=checked_device(device))

@@ -14,7 +14,7 @@ from gangsaw.tasks.formats.format import SourceOptions, flags, given
 from gangsaw.tasks.formats.opening import open_source, open_watched, open_witness, paths_of
 from gangsaw.tasks.formats.table import readable
 from gangsaw.tasks.formats.witness import Witness
-from gangsaw.tasks.objects.taken import not_taken, source_of
+from gangsaw.tasks.objects.taken import kind_of, not_taken, source_of
 from gangsaw.tasks.source import Source, Stream
 from gangsaw.tasks.store.stamps import Watch
 
@@ -77,6 +77,14 @@ def source_options(options: Mapping[str, object], names: Collection[str]) -> Sou
     accept_loss = bool(shared.pop("accept_loss", False))
     texts = {name: str(value) for name, value in shared.items()}
     return SourceOptions(tuple(map(str, variables)), **texts, accept_loss=accept_loss, own=said)
+
+
+def check_client(client: object) -> None:
+    """Raise TypeError for what is no client of Dask."""
+    if client is not None and not hasattr(client, "scheduler_info"):
+        raise TypeError(
+            f"client must be a client of Dask, as gangsaw.workers() gives, got {kind_of(client)}"
+        )
 
 
 def check_stream(stream: Stream, options: Mapping[str, object], resume: bool) -> None:

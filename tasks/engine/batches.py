@@ -12,7 +12,7 @@ from typing import Generic, TypeVar, cast
 from gangsaw.tasks.engine.ahead import ReadAhead
 from gangsaw.tasks.engine.failure import ChunkFailed
 from gangsaw.tasks.engine.pace import TASK_SECONDS
-from gangsaw.tasks.engine.pools import Device
+from gangsaw.tasks.engine.pools import GPU, Device
 from gangsaw.tasks.engine.work import CommittingTask, DeviceTask, Task
 
 BatchT = TypeVar("BatchT")
@@ -120,3 +120,15 @@ def _only_waits_now() -> None:
 
     with suppress(ValueError):  # there is no worker
         secede()
+
+
+def may_use_gpu() -> bool:
+    """Whether this process may use a GPU: a worker says so by its resources."""
+    if "distributed" not in sys.modules:
+        return True
+    from distributed import get_worker
+
+    try:
+        return bool(get_worker().state.total_resources.get(GPU, 0))
+    except ValueError:  # this is no task of a worker
+        return True

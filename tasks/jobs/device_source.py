@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from threading import Semaphore
@@ -15,9 +14,10 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.streams import own_stream
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, GangsawError
-from gangsaw.tasks.engine.pools import GPU, SLOTS
+from gangsaw.tasks.engine.batches import may_use_gpu
+from gangsaw.tasks.engine.pools import SLOTS
 from gangsaw.tasks.jobs.device import DeviceCoder, at_once_or_apart, runs_on_gpu
-from gangsaw.tasks.source import Region, Source
+from gangsaw.tasks.source import Region, Source, SourceArray
 from gangsaw.tasks.store.chunks import ChunkGrid
 from gangsaw.tasks.store.grids import regular_chunks
 from gangsaw.tasks.store.place import read_again
@@ -34,7 +34,7 @@ class OnDevice(ZarrArray):
 
     def read(self, region: Region) -> NumpyArray:
         """Return the samples of the region."""
-        if not _has_gpu():
+        if not may_use_gpu():
             return super().read(region)
         return read_again(self._place, lambda: self._decoded(region))
 
@@ -89,7 +89,7 @@ def on_device(source: Source) -> Source:
     return replace(source, arrays=arrays)
 
 
-def _on_device(array: object) -> object:
+def _on_device(array: SourceArray) -> SourceArray:
     if type(array) is not ZarrArray or regular_chunks(array._open()) is None:
         return array
     if not runs_on_gpu(_metadata(array), "decode"):
@@ -99,15 +99,3 @@ def _on_device(array: object) -> object:
 
 def _metadata(array: ZarrArray) -> bytes:
     return json.dumps(array._open().metadata.to_dict()).encode()
-
-
-def _has_gpu() -> bool:
-    """Whether this process may use a GPU: a worker says so by its resources."""
-    if "distributed" not in sys.modules:
-        return True
-    from distributed import get_worker
-
-    try:
-        return bool(get_worker().state.total_resources.get(GPU, 0))
-    except ValueError:  # this is no task of a worker
-        return True

@@ -13,7 +13,7 @@ from typing import Protocol, TypeVar, cast
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.graph import OnBlocks
-from gangsaw.tasks.objects.blocks import BlockArray
+from gangsaw.tasks.objects.blocks import BlockArray, as_said
 from gangsaw.tasks.objects.held import (
     HeldArray,
     base_of,
@@ -82,7 +82,8 @@ def given(function: FunctionT, batch: object, samples: Sequence[NumpyArray]) -> 
     base = base_of(getattr(function, "source", None))
     assert base is not None
     spans = (span_of(region) for region in _regions(function, batch))
-    kept = dict(zip(spans, (one.astype(base.dtype, copy=False) for one in samples), strict=True))
+    named = (as_said(one, base.dtype, base.name) for one in samples)
+    kept = dict(zip(spans, named, strict=True))
     return _reading(function, parts_of(base, kept))
 
 

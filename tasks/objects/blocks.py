@@ -72,7 +72,7 @@ class BlockArray:
         except Exception as error:  # whatever the caller's functions raise
             why = f"{type(error).__name__}: {first_line(error)}"
             raise JobFailed(f"{self.name}: a block cannot be computed: {why}") from error
-        return found.astype(self.dtype, copy=False)
+        return as_said(found, self.dtype, self.name)
 
     def in_blocks(self, chunks: Sequence[int]) -> Array:
         """Return the array with such blocks."""
@@ -93,6 +93,21 @@ class BlockArray:
         if self.client is not None and is_held_by_workers(self.array):
             return f"dask {self.array.name} {self.sizes} {self.client.scheduler_info()['id']}"
         return f"dask {self.array.name} {uuid.uuid4().hex}"
+
+
+def as_said(block: NumpyArray, dtype: Dtype, name: str) -> NumpyArray:
+    """Return a block in the dtype of its array; JobFailed where that would change samples."""
+    if np.can_cast(block.dtype, dtype, "safe"):
+        return block.astype(dtype, copy=False)
+    with np.errstate(all="ignore"):
+        found: NumpyArray = block.astype(dtype)
+        is_same = bool(((found == block) | ((found != found) & (block != block))).all())
+    if not is_same:
+        raise JobFailed(
+            f"{name}: a block has {block.dtype} samples that {dtype}, which Dask was told of the "
+            "array, does not hold: name the right dtype where the array is made"
+        )
+    return found
 
 
 def block_array(

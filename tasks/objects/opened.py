@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
 import zarr
+from zarr.errors import UnknownCodecError
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.store.dataset.carried import DTYPE, plain_attrs
 from gangsaw.tasks.store.dataset.kinds import dtype_of
-from gangsaw.tasks.store.members import open_node
+from gangsaw.tasks.store.source import metadata_errors, open_at
 from gangsaw.tasks.store.stores import StoreAddress
 from gangsaw.tasks.store.strict import StrictStore
 from gangsaw.tasks.store.zipped import zarr_at
@@ -28,11 +31,10 @@ def open_as_xarray(
 ) -> xr.Dataset | xr.DataTree:
     """Return a store or a group of it: a Dataset, or a DataTree where there are groups in it.
 
-    `options` go to xarray. Raises BadParams for what is no group.
+    `options` go to xarray. Raises BadParams for what is no group, arrays whose axes have no names,
+    and codecs that are not there, CorruptChunk for damaged metadata.
     """
-    import xarray as xr
-
-    node = open_node(address, group)
+    node = open_at(address, group)
     if not isinstance(node, zarr.Group):
         raise BadParams(f"{address} is an array: xarray opens groups")
     where: dict[str, object] = {"group": group} if group else {}
@@ -41,13 +43,42 @@ def open_as_xarray(
         own = address.place.store
         store = own._store if isinstance(own, StrictStore) else own
         where = {"group": f"{address.place.path}/{group}".strip("/") or None}
-    wanted = {"chunks": {}, **where, **(options or {})}
-    if any(True for _ in node.group_keys()):
-        tree: xr.DataTree = xr.open_datatree(store, engine="zarr", **wanted)  # type: ignore[arg-type]
-        found: xr.DataTree = tree.map_over_datasets(_as_it_was)
-        found.set_close(tree.close)
-        return found
-    return _as_it_was(xr.open_zarr(store, **wanted))  # type: ignore[arg-type]
+    is_copied = (
+        node.metadata.consolidated_metadata is not None
+    )  # xarray warns where it looks for it
+    wanted = {"chunks": {}, "consolidated": is_copied, **where, **(options or {})}
+    with _errors_in_a_line(f"{address}/{group}" if group else address):
+        return _opened(store, wanted, is_tree=any(True for _ in node.group_keys()))
+
+
+def _opened(
+    store: object, wanted: Mapping[str, object], *, is_tree: bool
+) -> xr.Dataset | xr.DataTree:
+    import xarray as xr
+
+    if not is_tree:
+        return _as_it_was(xr.open_zarr(store, **wanted))  # type: ignore[arg-type]
+    tree: xr.DataTree = xr.open_datatree(store, engine="zarr", **wanted)  # type: ignore[arg-type]
+    found: xr.DataTree = tree.map_over_datasets(_as_it_was)
+    found.set_close(tree.close)
+    return found
+
+
+@contextmanager
+def _errors_in_a_line(where: str) -> Iterator[None]:
+    """Raise what xarray says of a store as our errors, and what it says of options as it is."""
+    try:
+        yield
+    except KeyError as error:
+        if "dimension" not in str(error):
+            raise
+        raise BadParams(
+            f"{where} holds an array whose axes have no names, which xarray asks for: "
+            "gangsaw.compress gives it some, zarr.open reads it as it is"
+        ) from error
+    except (UnknownCodecError, json.JSONDecodeError):
+        with metadata_errors(where):
+            raise
 
 
 def _as_it_was(data: xr.Dataset) -> xr.Dataset:

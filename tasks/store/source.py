@@ -162,7 +162,7 @@ def open_zarr(
 
     What cannot be stored is refused by name, or left out where the user accepts that.
     """
-    node = _open(address, group)
+    node = open_at(address, group)
     with metadata_errors(address), any_grid():  # attributes are read late
         if isinstance(node, zarr.Array):
             _check_only(address, variables)
@@ -212,7 +212,7 @@ def _tree(
 def _outline(address: str, path: str) -> str:
     """Return the names of all in a group and below, and the attributes of the groups."""
     try:
-        node = _open(address, path)
+        node = open_at(address, path)
         if not isinstance(node, zarr.Group):
             return GONE
         found, refused = members(node)
@@ -243,7 +243,8 @@ def _check_only(address: str, variables: Sequence[str]) -> None:
         raise BadParams(f"{address}: no variable {unknown[0]!r}; there are: {ROOT_NAME}")
 
 
-def _open(address: str, group: str) -> AnyArray | zarr.Group:
+def open_at(address: str, group: str) -> AnyArray | zarr.Group:
+    """Open an array or group to read; BadParams where none is, CorruptChunk for bad metadata."""
     where = f"{address}/{group}" if group else address
     try:
         with metadata_errors(where):
@@ -257,7 +258,7 @@ def _groups(address: str, wanted: str) -> str:
     """Return which groups there are, where a wrong one was asked for."""
     if not wanted:
         return ""
-    node = _open(address, "")
+    node = open_at(address, "")
     names = sorted(node.group_keys()) if isinstance(node, zarr.Group) else []
     return f"; groups in {address}: {', '.join(names) or 'none'}"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import dask.array as da
@@ -69,6 +70,49 @@ def test_an_open_store_is_taken_as_well() -> None:
     assert gangsaw.info(store).arrays[0].name == "cube"
     with pytest.raises(gangsaw.BadParams, match="exists"):
         gangsaw.compress(_dataset(), store)
+
+
+def _spoiled(folder: Path, found: str, put: str) -> None:
+    """A store in which the array's metadata say something else."""
+    array = np.arange(40).reshape(5, 8)
+    group = zarr.open_group(folder, mode="w")
+    group.create_array("a", data=array, dimension_names=("y", "x"))
+    path = folder / "a" / "zarr.json"
+    path.write_text(path.read_text().replace(found, put))
+
+
+NOT_OPENED: dict[str, tuple[Callable[[Path], object], str]] = {
+    "nothing": (lambda path: None, "no Zarr array or group there"),
+    "an empty folder": (lambda path: path.mkdir(), "no Zarr array or group there"),
+    "a file": (lambda path: path.write_text("a"), "no Zarr array or group there"),
+    "an array": (lambda path: zarr.save_array(path, CUBE), "is an array: xarray opens groups"),
+    "axes without names": (
+        lambda path: zarr.open_group(path, mode="w").create_array("a", data=CUBE),
+        "whose axes have no names",
+    ),
+    "a codec of others": (
+        lambda path: _spoiled(path, '"zstd"', '"others.codec"'),
+        "others.codec.: install the package that has this codec",
+    ),
+    "damage": (lambda path: _spoiled(path, '"shape"', "{"), "the metadata is damaged"),
+}
+
+
+@pytest.mark.parametrize("what", NOT_OPENED)
+def test_what_cannot_be_opened_is_said_in_a_line(what: str, tmp_path: Path) -> None:
+    make, message = NOT_OPENED[what]
+    make(tmp_path / "a.zarr")
+    with pytest.raises(gangsaw.GangsawError, match=f"^[^\n]*{message}[^\n]*$") as caught:
+        gangsaw.open(tmp_path / "a.zarr")
+    assert "a.zarr" in str(caught.value)
+
+
+def test_a_group_that_is_not_there(tmp_path: Path) -> None:
+    zarr.open_group(tmp_path / "a.zarr", mode="w").create_group("there")
+    with pytest.raises(gangsaw.BadParams, match=r"groups in .*: there"):
+        gangsaw.open(tmp_path / "a.zarr", group="nope")
+    with pytest.raises(TypeError, match="foo"):
+        gangsaw.open(tmp_path / "a.zarr", foo=1)
 
 
 def test_what_is_no_store_is_a_type_error() -> None:

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.suits import ArrayFacts, Extents, Grade
@@ -21,6 +23,7 @@ from gangsaw.tasks.jobs.choice.choose import (
     named,
 )
 from gangsaw.tasks.jobs.choice.registered import or_registered
+from gangsaw.tasks.objects.taken import kind_of
 from gangsaw.tasks.source import Source, SourceArray
 from gangsaw.tasks.store.dataset.texts import type_name
 from gangsaw.tasks.store.layout import (
@@ -65,6 +68,16 @@ class Recipe:
     options: Mapping[str, object] = field(default_factory=dict)
     chunks: ChunkChoice = None
     settled: Mapping[str, Extents] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Raise TypeError, in one line, for what is said in another way."""
+        _require(isinstance(self.codec, str), "codec", self.codec, "a name such as 'auto'")
+        _require(isinstance(self.params, Mapping), "params", self.params, "a dict by name")
+        is_said = self.chunks is None or isinstance(self.chunks, Mapping | Sequence)
+        _require(is_said, "chunks", self.chunks, "extents, one for each axis, or a dict by axis")
+        extents = self.chunks.values() if isinstance(self.chunks, Mapping) else self.chunks or ()
+        for extent in (*extents, *(self.block or ())):
+            _require(isinstance(extent, int | np.integer), "an extent", extent, "an integer")
 
     def check(self) -> None:
         """Raise BadParams for a codec, an option or a parameter that no array could have."""
@@ -159,6 +172,11 @@ class Recipe:
             meant &= {codec_table.full_name(self.codec)}
         if (self.params or self.block is not None) and not meant:
             raise BadParams(f"no array takes codec parameters or a block: {where}")
+
+
+def _require(is_right: bool, what: str, value: object, wanted: str) -> None:
+    if not is_right:
+        raise TypeError(f"{what} must be {wanted}, got {kind_of(value)}")
 
 
 def _tell(

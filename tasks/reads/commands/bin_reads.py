@@ -22,7 +22,7 @@ MOST_SOURCES = 2
 STDOUT = "-"
 
 
-class Job(Protocol):
+class WritesBins(Protocol):
     """What writes the targets."""
 
     def __call__(self, *, on_progress: OnProgress | None = None) -> dict[str, float]:
@@ -77,7 +77,9 @@ def _said(figure: float) -> str:
     return f"{figure:,}" if isinstance(figure, int) else f"{figure:.3f}"
 
 
-def _job(sources: list[str], targets: tuple[str, ...], settings: Settings, overwrite: bool) -> Job:
+def _job(
+    sources: list[str], targets: tuple[str, ...], settings: Settings, overwrite: bool
+) -> WritesBins:
     """Return what writes the targets, and returns figures; BadParams for other targets."""
     if all(map(_is_fastq, targets)):
         return partial(_to_fastq, tuple(sources), targets, settings, overwrite)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import dask.array as da
 import numpy as np
@@ -76,6 +77,38 @@ def test_what_is_no_source_is_a_type_error_in_one_line(kind: str, tmp_path: Path
     with pytest.raises(TypeError, match=f"^got {kind}: a source is a path.*Stream$"):
         gangsaw.compress(NO_SOURCES[kind], tmp_path / "a.zarr")  # type: ignore[arg-type]
     assert not (tmp_path / "a.zarr").exists()
+
+
+OTHERWISE: dict[str, tuple[dict[str, Any], str]] = {
+    "a codec that is none": ({"codec": 5}, "codec must be a name such as 'auto', got int"),
+    "a codec that is made": ({"codec": gangsaw.codecs.Bwt()}, "codec must be a name"),
+    "parameters in a text": ({"params": "x=1"}, "params must be a dict by name, got str"),
+    "chunks in a number": ({"chunks": 4}, "chunks must be extents, one for each axis, or a dict"),
+    "half a chunk": ({"chunks": (2.5, 1, 1)}, "an extent must be an integer, got float"),
+    "half a block": ({"block": (1, 2.5, 1)}, "an extent must be an integer, got float"),
+    "an address of a client": ({"client": "tcp://a:1"}, "client must be a client of Dask"),
+}
+
+
+@pytest.mark.parametrize("what", OTHERWISE)
+def test_what_is_said_otherwise_is_a_type_error_in_one_line(what: str, tmp_path: Path) -> None:
+    said, message = OTHERWISE[what]
+    with pytest.raises(TypeError, match=f"^{message}[^\n]*$"):
+        gangsaw.compress(CUBE, tmp_path / "a.zarr", **said)
+    assert not (tmp_path / "a.zarr").exists()
+
+
+def test_blocks_of_another_dtype(tmp_path: Path) -> None:
+    """Dask does not look whether functions return what it was told: nothing is cut off silently."""
+    told = da.from_array(CUBE, chunks=CHUNKS)
+    same = told.map_blocks(lambda block: block.astype("f8"), dtype=told.dtype)
+    gangsaw.compress(same, tmp_path / "a.zarr")
+    assert gangsaw.verify(tmp_path / "a.zarr", against=CUBE).ok
+    halves = told.map_blocks(lambda block: block + 0.5, dtype=told.dtype)
+    with pytest.raises(gangsaw.JobFailed, match="a block has float64 samples that"):
+        gangsaw.compress(halves, tmp_path / "b.zarr")
+    with pytest.raises(gangsaw.JobFailed, match="a block has float64 samples that"):
+        gangsaw.verify(tmp_path / "a.zarr", against=halves)
 
 
 def _of_unknown_extents() -> da.Array:
