@@ -12,7 +12,7 @@ import numba.extending
 from gangsaw.codecs.core.numba.cache import enable_cache
 from gangsaw.codecs.core.numba.kept.levels import features
 from gangsaw.codecs.core.numba.parts import (
-    Kernel,
+    KernelCompiler,
     Linked,
     LinkedRestrict,
     Restrict,
@@ -109,7 +109,7 @@ def _part(function: F, *, pipeline_class: type[Linked] = Linked, **options: Any)
     return compiled
 
 
-def _compile(function: F, pipeline_class: Any = Kernel, **options: Any) -> F:
+def _compile(function: F, pipeline_class: Any = KernelCompiler, **options: Any) -> F:
     """Decorate a function; it has no wrapper for code of C, since none calls it."""
     compiled: Any = numba.njit(
         nogil=True,

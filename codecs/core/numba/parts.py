@@ -104,7 +104,7 @@ class LinkedLibrary(CodeLibrary):
         self._finalized = True
 
 
-class Kernel(Compiler):  # type: ignore[misc]  # Numba has no types
+class KernelCompiler(Compiler):  # type: ignore[misc]  # Numba has no types
     """Numba's compiler with libraries of ours."""
 
     def __init__(self, *args: Any) -> None:
@@ -113,7 +113,7 @@ class Kernel(Compiler):  # type: ignore[misc]  # Numba has no types
         self.state.library.enable_object_caching()
 
 
-class Restrict(Kernel):
+class Restrict(KernelCompiler):
     """With every array argument `restrict`, as in C."""
 
     def __init__(self, *args: Any) -> None:
