@@ -15,7 +15,7 @@ from typing import TypeAlias
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.nucleotides.letters import other_strand
 from gangsaw.tasks.align.output.lines import LineFormat, LineSource, cigars, query_names
-from gangsaw.tasks.align.output.tags import Segment, differences, others
+from gangsaw.tasks.align.output.tags import OtherPart, differences, others
 from gangsaw.tasks.align.queries.queries import Queries
 from gangsaw.tasks.align.search.select import SECONDARY
 
@@ -76,7 +76,7 @@ class Sam(LineFormat):
         return "".join(out).encode("utf-8")
 
 
-def _segments(hits: Sequence[Hit], size: int, names: Sequence[str]) -> list[Segment]:
+def _segments(hits: Sequence[Hit], size: int, names: Sequence[str]) -> list[OtherPart]:
     """Return the hits of a query that are not secondary, in their order."""
     found = []
     for row, cigar, _ in hits:
@@ -88,7 +88,7 @@ def _segments(hits: Sequence[Hit], size: int, names: Sequence[str]) -> list[Segm
             place, edits = int(there) + 1, int(different + inserted + deleted)
             own = f"{before}{cigar}{behind}"
             sign, quality = "-" if strand else "+", int(row[KIND + 1])
-            found.append(Segment(names[int(record)], place, sign, own, quality, edits))
+            found.append(OtherPart(names[int(record)], place, sign, own, quality, edits))
     return found
 
 

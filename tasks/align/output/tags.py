@@ -25,7 +25,7 @@ from gangsaw.tasks.align.search.extension.paths import (
 DELETED = ord("^")
 
 
-class Segment(NamedTuple):
+class OtherPart(NamedTuple):
     """A hit as others of its query name it.
 
     Attributes
@@ -44,7 +44,7 @@ class Segment(NamedTuple):
     edits: int
 
 
-def others(segments: Sequence[Segment], own: int) -> str:
+def others(segments: Sequence[OtherPart], own: int) -> str:
     """Return the tag SA of one of the segments of a query, "" where it is alone."""
     named = [",".join(map(str, one)) + ";" for i, one in enumerate(segments) if i != own]
     return f"\tSA:Z:{''.join(named)}" if named else ""
@@ -93,7 +93,7 @@ def write_differences(
                 at = write_number(text, at, equal)
                 text[at] = DELETED
                 equal, at = 0, at + 1
-            if op == DIFFERENT or op == DELETION:
+            if op in (DIFFERENT, DELETION):
                 for _ in range(length):
                     if op == DIFFERENT:
                         at = write_number(text, at, equal)
