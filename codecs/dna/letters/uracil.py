@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeAlias, cast
+
+import numpy as np
+import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Array
+
+Octets: TypeAlias = "npt.NDArray[np.uint8]"
 
 PIECE = 1 << 16  # letters of a host that are looked at together: what they need stays small
 THYMINE, URACIL = ord("T"), ord("U")
@@ -27,6 +33,6 @@ def exchange(text: Array, piece: int = PIECE) -> None:
         letters ^= (letters | EITHER) == (URACIL | EITHER)
 
 
-def _pieces(text: Array, piece: int) -> Iterator[Array]:
-    n = text.shape[0]
-    yield from (text[at : at + piece] for at in range(0, n, piece))
+def _pieces(text: Array, piece: int) -> Iterator[Octets]:
+    octets = cast("Octets", text)  # CuPy's arrays have the same operators
+    yield from (octets[at : at + piece] for at in range(0, text.shape[0], piece))

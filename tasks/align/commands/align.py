@@ -63,6 +63,9 @@ class Reported:
         int, typer.Option(help="Least score of these, in percent of the best one's.")
     ] = 80
     max_hits: Annotated[int, typer.Option(help="Most of a query; 0 for all.")] = 0
+    eqx: Annotated[
+        bool, typer.Option("--eqx", help="CIGARs tell equal letters (=) from others (X).")
+    ] = False
 
 
 @panels

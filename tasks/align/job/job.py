@@ -13,20 +13,21 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 import shutil
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.align.job.bundle import mapped, packed
 from gangsaw.tasks.align.job.genome import GenomeParts, GenomeText, open_genome
-from gangsaw.tasks.align.job.makers import COUNTS, MakeHits, MakeIndex, MakeText
+from gangsaw.tasks.align.job.makers import COUNTS, FoundHits, MakeHits, MakeIndex, MakeText
 from gangsaw.tasks.align.output.formats import FORMATS, format_of
 from gangsaw.tasks.align.queries.reading import BATCH_BYTES, batches_of, is_store
 from gangsaw.tasks.align.search.params import SearchParams
@@ -45,7 +46,8 @@ from gangsaw.tasks.store.stamps import Watch, all_stamps, file_stamps
 if TYPE_CHECKING:
     from distributed import Client
 
-VERSION = 2  # of what is in the folder; 1 knew a store by its metadata, not by its content
+# of what is in the folder; 1 knew a store by its metadata, not by its content, 2 no `eqx`
+VERSION = 3
 JOB = "job.json"
 STDOUT = "-"
 # memory of a task: of a letter of a part with its index, of a byte of a batch with its hits
@@ -155,7 +157,8 @@ def align_job(
             job.begin()
             texts = job.run(on_progress)
         with _output(target, choice) as file:
-            header = FORMATS[kind].header(opened.names, opened.lengths.tolist(), "gangsaw align")
+            command = command_of(queries, genome, params, kind)
+            header = FORMATS[kind].header(opened.names, opened.lengths.tolist(), command)
             file.write(header)
             counts = [0] * len(COUNTS)
             for path in texts:
@@ -165,6 +168,18 @@ def align_job(
     seconds = time.monotonic() - started
     figures = dict(zip(COUNTS, counts, strict=True))
     return AlignSummary(target, kind, **figures, residues=opened.residues, seconds=seconds)
+
+
+def command_of(queries: Sequence[str], genome: str, params: SearchParams, kind: str) -> str:
+    """Return a command that writes the same: whoever resumes a job writes the same bytes."""
+    usual, options = SearchParams(), [f"--format={kind}"]
+    for own, default in ((params.scores, usual.scores), (params, usual)):
+        for one in fields(own):
+            value = getattr(own, one.name)
+            if value != getattr(default, one.name) and one.name != "scores":
+                flag = f"--{one.name.replace('_', '-')}"
+                options.append(flag if value is True else f"{flag}={value}")
+    return shlex.join(["gangsaw", "align", *options, "--", *queries, genome, STDOUT])
 
 
 @contextmanager
@@ -266,7 +281,8 @@ class _AlignSteps:
         search = MakeHits(self.genome, indexes, queries, n_batches, self.params)
         n, room = len(cut) * n_batches, BATCH_COPIES * self.cuts.batch_bytes
         self._complete(hits, search, n, room, meter)
-        write = MakeText(self.genome, hits, queries, len(cut), n_batches, self.params, self.format)
+        found = FoundHits(hits, indexes, cut, n_batches)
+        write = MakeText(self.genome, found, queries, self.params, self.format)
         self._complete(texts, write, n_batches, room, meter)
         return [texts.path(batch) for batch in range(n_batches)]
 

@@ -17,7 +17,7 @@ from gangsaw.tasks.align.search.hits import HIT, Hits
 from gangsaw.tasks.align.search.join import joined
 from gangsaw.tasks.align.search.params import SearchParams
 from gangsaw.tasks.align.search.search import search
-from gangsaw.tasks.align.sets.pairs import sequences_of
+from gangsaw.tasks.align.sets.pairs import Codes, sequences_of
 from gangsaw.tasks.jobs.parts import Made, Parts
 
 COUNTS = ("queries", "aligned", "hits", "letters")  # of a batch
@@ -63,6 +63,39 @@ class MakeHits:
 
 
 @dataclass(frozen=True)
+class FoundHits:
+    """The hits of all batches in all parts, and the letters of these."""
+
+    hits: Parts
+    indexes: Parts
+    cut: GenomeParts
+    n_batches: int
+
+    def of_batch(self, batch: int) -> Hits:
+        """Return the hits of all parts, sorted by query, strand, record and place."""
+        numbers = range(batch, len(self.cut) * self.n_batches, self.n_batches)
+        found = [mapped(self.hits.path(number)) for number in numbers]
+        at = np.cumsum([0, *(own["runs"].size for own in found)])
+        rows = np.concatenate([own["rows"] for own in found])
+        shifts = np.repeat(at[:-1], [own["rows"].size for own in found])
+        rows["runs"] += shifts
+        rows["runs_end"] += shifts
+        order = np.lexsort([rows[name] for name in ("begin", "there", "record", "strand", "query")])
+        return Hits(rows[order], np.concatenate([own["runs"] for own in found]))
+
+    def codes(self, begin: int, end: int) -> Codes:
+        """Return residues begin..end - 1 of the genome, of as many parts as they lie in."""
+        found = []
+        while begin < end:
+            part = min(begin // self.cut.letters, len(self.cut) - 1)
+            own = load_part(self.indexes.path(part), self.indexes.job)
+            last = min(end, own.begin + own.target.codes.size)
+            found.append(own.target.codes[begin - own.begin : last - own.begin])
+            begin = last
+        return np.concatenate([np.empty(0, np.uint8), *found])
+
+
+@dataclass(frozen=True)
 class MakeText:
     """Makes the text of a batch of queries from its hits in all parts.
 
@@ -72,22 +105,21 @@ class MakeText:
     """
 
     genome: GenomeText
-    hits: Parts
+    found: FoundHits
     queries: Parts
-    n_parts: int
-    n_batches: int
     params: SearchParams
     format: str
 
     def __call__(self, batch: int) -> Made:
         """Return the lines of its queries, in their order."""
         queries = load_queries(self.queries, batch)
-        found = self._hits(batch)
-        if self.n_parts > 1:
+        found = self.found.of_batch(batch)
+        if len(self.found.cut) > 1:
             found = joined(found, self.params.rules.costs)
         names, lengths = self.genome.names, self.genome.lengths
         report = reported(queries.sequences.lengths, found, lengths, self.params)
-        text = FORMATS[self.format].lines(LineSource(queries, report, names, lengths))
+        source = LineSource(queries, report, names, lengths, self._codes, self.params.eqx)
+        text = FORMATS[self.format].lines(source)
         rows, offsets = report.rows, queries.sequences.offsets
         counts = (len(queries.sequences), np.unique(rows["query"]).size, rows.size, offsets[-1])
         arrays: dict[str, NumpyArray] = {
@@ -96,17 +128,10 @@ class MakeText:
         }
         return packed(arrays), int(offsets[-1])
 
-    def _hits(self, batch: int) -> Hits:
-        """Return the hits of all parts, sorted by query, strand, record and place."""
-        numbers = range(batch, self.n_parts * self.n_batches, self.n_batches)
-        found = [mapped(self.hits.path(number)) for number in numbers]
-        at = np.cumsum([0, *(own["runs"].size for own in found)])
-        rows = np.concatenate([own["rows"] for own in found])
-        shifts = np.repeat(at[:-1], [own["rows"].size for own in found])
-        rows["runs"] += shifts
-        rows["runs_end"] += shifts
-        order = np.lexsort([rows[name] for name in ("begin", "there", "record", "strand", "query")])
-        return Hits(rows[order], np.concatenate([own["runs"] for own in found]))
+    def _codes(self, record: int, begin: int, end: int) -> Codes:
+        """Return letters of a record of the genome as codes."""
+        first = int(self.genome.starts[record])
+        return self.found.codes(first + begin, first + end)
 
 
 def load_queries(parts: Parts, batch: int) -> Queries:

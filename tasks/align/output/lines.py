@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.tasks.align.output.report import ReportedHits
 from gangsaw.tasks.align.queries.queries import Queries
 from gangsaw.tasks.align.search.extension.paths import LETTERS, OP_BITS, OP_MASK
+from gangsaw.tasks.align.sets.pairs import Codes
 
 MOST_DIGITS = 12  # of a run, with its letter
 
@@ -27,12 +28,16 @@ class LineSource(NamedTuple):
     report : their hits, sorted by query
     names : of the genome's records
     lengths : of these, (r,) int64
+    codes : given a record, first letter and end, returns its letters as codes
+    eqx : CIGARs tell equal letters from others
     """
 
     queries: Queries
     report: ReportedHits
     names: Sequence[str]
     lengths: npt.NDArray[np.int64]
+    codes: Callable[[int, int, int], Codes]
+    eqx: bool = False
 
 
 class LineFormat(ABC):
@@ -64,18 +69,20 @@ def query_names(queries: Queries) -> list[str]:
     return [(name.split(None, 1) or ("*",))[0] for name in found]
 
 
-def cigars(report: ReportedHits) -> list[str]:
-    """Return the CIGAR of each hit, M for pairs of letters."""
+def cigars(source: LineSource) -> list[str]:
+    """Return the CIGAR of each hit: M for pairs of letters, or = and X."""
+    report, letters = source.report, OPERATIONS[source.eqx]
     rows = report.rows
     begins, ends = np.ascontiguousarray(rows["runs"]), np.ascontiguousarray(rows["runs_end"])
     text = np.empty(MOST_DIGITS * int((ends - begins).sum()), np.uint8)
     offsets = np.zeros(rows.size + 1, np.int64)
-    write_cigars(report.runs, begins, ends, OPERATIONS, text, offsets)
+    write_cigars(report.runs, begins, ends, letters, text, offsets)
     whole, bounds = text[: offsets[-1]].tobytes().decode(), offsets.tolist()
     return [whole[a:b] for a, b in pairwise(bounds)]
 
 
-OPERATIONS = np.frombuffer(LETTERS.replace("=", "M").replace("X", "M").encode(), np.uint8).copy()
+PAIRED = LETTERS.replace("=", "M").replace("X", "M")
+OPERATIONS = tuple(np.frombuffer(own.encode(), np.uint8).copy() for own in (PAIRED, LETTERS))
 
 
 @jit

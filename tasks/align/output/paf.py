@@ -18,7 +18,7 @@ class Paf(LineFormat):
         names, sizes = query_names(source.queries), source.queries.sequences.lengths.tolist()
         records, lengths = source.names, source.lengths.tolist()
         out = []
-        for row, cigar in zip(source.report.rows.tolist(), cigars(source.report), strict=True):
+        for row, cigar in zip(source.report.rows.tolist(), cigars(source), strict=True):
             query, strand, record, begin, end, there, there_end, score, anchors, *rest = row
             _, _, kind, quality, equal, different, inserted, deleted, gaps, evalue, _ = rest
             size = sizes[query]

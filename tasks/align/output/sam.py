@@ -8,11 +8,14 @@ have no letters.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.metadata import version
 from itertools import groupby
+from typing import TypeAlias
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.nucleotides.letters import other_strand
 from gangsaw.tasks.align.output.lines import LineFormat, LineSource, cigars, query_names
+from gangsaw.tasks.align.output.tags import OtherPart, differences, others
 from gangsaw.tasks.align.queries.queries import Queries
 from gangsaw.tasks.align.search.select import SECONDARY
 
@@ -21,8 +24,12 @@ AS_DNA = bytes.maketrans(b"Uu", b"Tt")  # as of RNA, which SAM has no letter for
 UNMAPPED, REVERSE, IS_SECONDARY, SUPPLEMENTARY = 4, 16, 256, 2048
 
 
+KIND = 11  # column of a hit, behind which are quality, equal, different, inserted, deleted
+Hit: TypeAlias = tuple[Sequence[float], str, str]  # a row, its CIGAR, its MD
+
+
 class Sam(LineFormat):
-    """SAM with the tags NM, AS and de."""
+    """SAM with the tags NM, AS, de, MD, and SA where a query has several parts."""
 
     suffixes = (".sam",)
 
@@ -30,7 +37,8 @@ class Sam(LineFormat):
         """Return a line for each record of the genome, and the program."""
         records = zip(names, lengths, strict=True)
         lines = [f"@SQ\tSN:{name}\tLN:{length}\n" for name, length in records]
-        program = f"@PG\tID:gangsaw\tPN:gangsaw\tCL:{command}\n"
+        said = command.replace("\t", " ").replace("\n", " ")
+        program = f"@PG\tID:gangsaw\tPN:gangsaw\tVN:{version('gangsaw')}\tCL:{said}\n"
         return "".join(["@HD\tVN:1.6\tSO:unsorted\tGO:query\n", *lines, program]).encode()
 
     def check(self, queries: Queries) -> None:
@@ -47,19 +55,41 @@ class Sam(LineFormat):
     def lines(self, source: LineSource) -> bytes:
         """Return the lines of all queries of a batch."""
         names = query_names(source.queries)
-        rows = zip(source.report.rows.tolist(), cigars(source.report), strict=True)
-        hits = {query: list(own) for query, own in groupby(rows, lambda pair: pair[0][0])}
+        own = source.report.rows.tolist(), cigars(source), differences(source)
+        rows = zip(*own, strict=True)
+        hits = {query: list(found) for query, found in groupby(rows, lambda hit: hit[0][0])}
         out: list[str] = []
         for query, name in enumerate(names):
             letters, quality = _letters(source, query)
             if query not in hits:
                 shown = letters.decode("latin-1") or "*"
-                own = quality.decode("latin-1") or "*"
-                out.append(f"{name}\t{UNMAPPED}\t*\t0\t0\t*\t*\t0\t0\t{shown}\t{own}\n")
-            for rank, (row, cigar) in enumerate(hits.get(query, ())):
-                line = _line(row, cigar, (letters, quality), rank, source.names)
-                out.append(f"{name}\t{line}\n")
+                known = quality.decode("latin-1") or "*"
+                out.append(f"{name}\t{UNMAPPED}\t*\t0\t0\t*\t*\t0\t0\t{shown}\t{known}\n")
+            own_hits = hits.get(query, [])
+            segments = _segments(own_hits, len(letters), source.names)
+            of_segment = 0
+            for rank, (row, cigar, md) in enumerate(own_hits):
+                line, sa = _line(row, cigar, (letters, quality), rank, source.names), ""
+                if row[KIND] != SECONDARY:
+                    sa, of_segment = others(segments, of_segment), of_segment + 1
+                out.append(f"{name}\t{line}\tMD:Z:{md}{sa}\n")
         return "".join(out).encode("utf-8")
+
+
+def _segments(hits: Sequence[Hit], size: int, names: Sequence[str]) -> list[OtherPart]:
+    """Return the hits of a query that are not secondary, in their order."""
+    found = []
+    for row, cigar, _ in hits:
+        _, strand, record, begin, end, there, *_ = row
+        _, different, inserted, deleted, *_ = row[KIND + 2 :]
+        if row[KIND] != SECONDARY:
+            before = f"{int(begin)}S" if begin else ""
+            behind = f"{size - int(end)}S" if end < size else ""
+            place, edits = int(there) + 1, int(different + inserted + deleted)
+            own = f"{before}{cigar}{behind}"
+            sign, quality = "-" if strand else "+", int(row[KIND + 1])
+            found.append(OtherPart(names[int(record)], place, sign, own, quality, edits))
+    return found
 
 
 def _letters(source: LineSource, query: int) -> tuple[bytes, bytes]:

@@ -38,6 +38,7 @@ class SearchParams:
     secondary : most hits reported besides the best one of each part of a query
     ratio : of the best one's score that these need, in percent, 0..100
     max_hits : most hits of a query, 0 for all
+    eqx : CIGARs tell equal letters (=) from others (X)
 
     Raises
     ------
@@ -53,6 +54,7 @@ class SearchParams:
     secondary: int = 5
     ratio: int = 80
     max_hits: int = 0
+    eqx: bool = False
 
     def __post_init__(self) -> None:
         """Check the ranges."""

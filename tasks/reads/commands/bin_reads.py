@@ -15,8 +15,8 @@ from gangsaw.tasks.console.choices import choice
 from gangsaw.tasks.console.output import progress_bar, show_plan, write_json, write_table
 from gangsaw.tasks.engine.progress import OnProgress
 from gangsaw.tasks.reads.files.settings import ORDERS, Settings
-from gangsaw.tasks.reads.formats import FASTQ_NAMES, YES
-from gangsaw.tasks.sequences.files.names import PACKED
+from gangsaw.tasks.reads.formats import YES
+from gangsaw.tasks.sequences.files.names import FASTQ_NAMES, PACKED
 
 MOST_SOURCES = 2
 STDOUT = "-"

@@ -312,7 +312,7 @@ def test_bad_input_is_one_line(
     monkeypatch.chdir(tmp_path)
     queries = write_fasta(tmp_path / "queries.fa", {"q": "ACGT"})
     Path("queries.fa.paf").touch()
-    zarr.create_group("none.zarr")
+    zarr.create_group("none.zarr").create_array("x", shape=3, dtype="u1")
     said = gangsaw("align", *(w.format(queries=queries, store=store) for w in words)).failed(2)
     assert why in said
     assert not list(tmp_path.glob("out*"))

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
+from importlib.metadata import version
 from pathlib import Path
 
+import numpy as np
 import pytest
-from helpers.align_files import lines_of, small_genome, write_fasta
+from helpers.align_files import lines_of, mutated, small_genome, write_fasta
+from helpers.command_line import CommandLine
 from reference.search import reverse_complement
 
 from gangsaw.tasks import api
-from gangsaw.tasks.align.job.job import align_job
+from gangsaw.tasks.align.job.job import AlignChoice, AlignCuts, align_job
+from gangsaw.tasks.align.search.params import SearchParams
+from gangsaw.tasks.align.sets.scores import Scores
 
 GENOME = small_genome()
 ONE, TWO = GENOME["chr1"], GENOME["chr2"]
@@ -56,6 +62,49 @@ def test_sam_says_what_paf_says(folder: Path) -> None:
         *(("plain", 0), ("turned", 16), ("repeat", 0), ("repeat", 272)),
         *(("both", 0), ("both", 2048), ("none", 4)),
     ]
+
+
+def test_sam_has_letters_of_the_genome_and_other_parts(folder: Path, tmp_path: Path) -> None:
+    pysam = pytest.importorskip("pysam")
+    rng = np.random.default_rng(4)
+    queries = {
+        f"q{i}": mutated(rng, ONE[at : at + 900], 0.05, 0.02) for i, at in enumerate((0, 900, 5000))
+    }
+    queries["turned"] = reverse_complement(queries["q1"])
+    queries["parts"] = TWO[100:300] + reverse_complement(ONE[7000:7150])
+    path = write_fasta(tmp_path / "q.fa", queries)
+    for params in (SearchParams(), SearchParams(eqx=True)):
+        choice = AlignChoice(overwrite=True, cuts=AlignCuts(part_letters=1500, overlap=600))
+        out = tmp_path / "o.sam"
+        align_job([str(path)], str(folder / "genome.zarr"), str(out), params, choice=choice)
+        with pysam.AlignmentFile(out) as file:
+            found, program = list(file), file.header.to_dict()["PG"][0]
+        assert program["VN"] == version("gangsaw")
+        assert ("--eqx" in program["CL"]) == params.eqx
+        assert program["CL"].startswith("gangsaw align --format=sam ")
+        assert len(found) >= len(queries) + 1
+        for read in found:
+            own = GENOME[read.reference_name][read.reference_start : read.reference_end]
+            assert read.get_reference_sequence().upper() == own
+            assert ("M" in read.cigarstring) != params.eqx
+        first, second = [read for read in found if read.query_name == "parts"]
+        for read, other in ((first, second), (second, first)):
+            record, place, strand, cigar, quality, edits = read.get_tag("SA")[:-1].split(",")
+            assert (record, int(place)) == (other.reference_name, other.reference_start + 1)
+            assert (strand == "-") == other.is_reverse
+            assert cigar == other.cigarstring.replace("H", "S")
+            assert (int(quality), int(edits)) == (other.mapping_quality, other.get_tag("NM"))
+
+
+def test_the_command_of_sam_writes_it_again(
+    folder: Path, tmp_path: Path, gangsaw: CommandLine
+) -> None:
+    own = str(folder / "queries.fq"), str(folder / "genome.zarr"), str(tmp_path / "o.sam")
+    params = SearchParams(Scores(1, -4, 6, 1), min_score=50, eqx=True)
+    align_job([own[0]], own[1], own[2], params)
+    text = (tmp_path / "o.sam").read_text()
+    command = text.split("CL:")[1].splitlines()[0]
+    assert gangsaw.ok(*shlex.split(command)[1:]).out == text
 
 
 def test_sam_has_the_letters_of_the_strand(folder: Path) -> None:

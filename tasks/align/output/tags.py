@@ -1,0 +1,104 @@
+"""Tags of SAM that need more than their hit: MD the genome's letters, SA the other hits.
+
+The SAM/BAM Format Specification Working Group, Sequence Alignment/Map Optional Fields, 1.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gangsaw.codecs.core.nucleotides.codes import LETTER_OF_CODE
+from gangsaw.codecs.core.numba.jit import jit
+from gangsaw.tasks.align.output.lines import MOST_DIGITS, LineSource, write_number
+from gangsaw.tasks.align.search.extension.paths import (
+    DELETION,
+    DIFFERENT,
+    EQUAL,
+    OP_BITS,
+    OP_MASK,
+)
+
+DELETED = ord("^")
+
+
+class OtherPart(NamedTuple):
+    """A hit as others of its query name it.
+
+    Attributes
+    ----------
+    record, place : of the genome; places count from 1
+    strand : "+" or "-"
+    cigar : with soft clips
+    quality, edits : of the hit
+    """
+
+    record: str
+    place: int
+    strand: str
+    cigar: str
+    quality: int
+    edits: int
+
+
+def others(segments: Sequence[OtherPart], own: int) -> str:
+    """Return the tag SA of one of the segments of a query, "" where it is alone."""
+    named = [",".join(map(str, one)) + ";" for i, one in enumerate(segments) if i != own]
+    return f"\tSA:Z:{''.join(named)}" if named else ""
+
+
+def differences(source: LineSource) -> list[str]:
+    """Return the value of MD of each hit: what of the genome differs from the query."""
+    report = source.report
+    begins, ends = (np.ascontiguousarray(report.rows[name]) for name in ("runs", "runs_end"))
+    spans = np.ascontiguousarray(report.rows["there_end"] - report.rows["there"])
+    firsts = np.concatenate(([0], np.cumsum(spans)))
+    letters = _letters(source, firsts)
+    room = 2 * letters.size + MOST_DIGITS * (int((ends - begins).sum()) + begins.size)
+    text, offsets = np.empty(room, np.uint8), np.zeros(begins.size + 1, np.int64)
+    write_differences(report.runs, begins, ends, letters, firsts, text, offsets)
+    whole, bounds = text[: offsets[-1]].tobytes().decode(), offsets.tolist()
+    return [whole[a:b] for a, b in pairwise(bounds)]
+
+
+def _letters(source: LineSource, firsts: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> Any:
+    """Return the genome's letters of all hits one behind the other, read in order of places."""
+    rows = source.report.rows
+    codes = np.empty(int(firsts[-1]), np.uint8)
+    for i in np.lexsort((rows["there"], rows["record"])).tolist():
+        record, begin, end = (int(rows[name][i]) for name in ("record", "there", "there_end"))
+        codes[firsts[i] : firsts[i + 1]] = source.codes(record, begin, end)
+    return LETTER_OF_CODE[codes]
+
+
+@jit
+def write_differences(
+    runs: Any, begins: Any, ends: Any, letters: Any, firsts: Any, text: Any, offsets: Any
+) -> None:
+    """Write the MD of paths, runs begins[i]:ends[i] of each; fill where they are.
+
+    letters : (m,) uint8, of the genome; those of path i begin at firsts[i]
+    """
+    at = 0
+    for row in range(begins.size):
+        equal, place = 0, firsts[row]
+        for i in range(begins[row], ends[row]):
+            op, length = runs[i] & OP_MASK, runs[i] >> OP_BITS
+            if op == EQUAL:
+                equal, place = equal + length, place + length
+            if op == DELETION:
+                at = write_number(text, at, equal)
+                text[at] = DELETED
+                equal, at = 0, at + 1
+            if op in (DIFFERENT, DELETION):
+                for _ in range(length):
+                    if op == DIFFERENT:
+                        at = write_number(text, at, equal)
+                        equal = 0
+                    text[at] = letters[place]
+                    at, place = at + 1, place + 1
+        at = write_number(text, at, equal)
+        offsets[row + 1] = at
