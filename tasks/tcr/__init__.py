@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from gangsaw.tasks.tcr.repertoire.inputs import open_inputs
     from gangsaw.tasks.tcr.sharing.share import share
     from gangsaw.tasks.tcr.statistics.associate import associate
+    from gangsaw.tasks.tcr.store.beside_airr import export_airr
+    from gangsaw.tasks.tcr.store.export import export
     from gangsaw.tasks.tcr.store.job import CountChoice, PhaseProgress, count_repertoires
     from gangsaw.tasks.tcr.store.setup import Setup
 
@@ -26,6 +28,8 @@ _HOMES = {
     "associate": "gangsaw.tasks.tcr.statistics.associate",
     "count_paths": "gangsaw.tasks.tcr.paths.count",
     "count_repertoires": "gangsaw.tasks.tcr.store.job",
+    "export": "gangsaw.tasks.tcr.store.export",
+    "export_airr": "gangsaw.tasks.tcr.store.beside_airr",
     "open_germline": "gangsaw.tasks.tcr.germline",
     "open_inputs": "gangsaw.tasks.tcr.repertoire.inputs",
     "share": "gangsaw.tasks.tcr.sharing.share",
@@ -38,6 +42,8 @@ __all__ = [
     "associate",
     "count_paths",
     "count_repertoires",
+    "export",
+    "export_airr",
     "open_germline",
     "open_inputs",
     "share",

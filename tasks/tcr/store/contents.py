@@ -101,14 +101,15 @@ class Contents:
     def arrays(self) -> tuple[Described, ...]:
         """Return the variables along `reference`, in the order of their records."""
         labels = {c.name: len(c.values) for c in self.coordinates()}
-        of_counts = ((v.name, np.dtype(v.dtype), v.dims, v.attrs) for v in self.setup.variables)
+        of_counts = ((v.name, v.dtype, v.dims, v.attrs) for v in self.setup.variables)
         names = ((name, TEXT, "", text) for name, text in self.name_variables)
         own = (
-            (name, np.dtype(dtype), ("reference",), {"units": unit, "description": text})
+            (name, dtype, ("reference",), {"units": unit, "description": text})
             for name, dtype, unit, text in (*ROW_VARIABLES, *names)
         )
+        extents = {"reference": self.n, **labels}
         return tuple(
-            _described(name, dtype, dims, attrs, {"reference": self.n, **labels}, self.chunk_rows)
+            _described(name, np.dtype(dtype), dims, attrs, extents, self.chunk_rows)
             for name, dtype, dims, attrs in (*own, *of_counts)
         )
 

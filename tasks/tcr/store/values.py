@@ -77,7 +77,7 @@ class CountTables:
     def _names(self, columns: Columns) -> Columns:
         """Return the names of genes and samples of each row, which index variables point to."""
         germline = self.setup.germline
-        of_rows = {
+        of_rows: dict[str, tuple[Sequence[str], NumpyArray]] = {
             "v_call": ([part.name for part in germline.v], columns["v_index"]),
             "j_call": ([part.name for part in germline.j], columns["j_index"]),
             "sample_id": (self.samples, columns["sample_index"]),
