@@ -51,14 +51,14 @@ def count(batch: Batch, model: Model) -> Counts:
 
     def count_slice(i: int) -> None:
         rows = np.arange(i * SLICE, min(n, (i + 1) * SLICE))
-        for some, dtypes in ((rows[~wild[rows]], NARROW), (rows[wild[rows]], WIDE)):
+        for some, (narrow, wide) in ((rows[~wild[rows]], NARROW), (rows[wild[rows]], WIDE)):
             if len(some):
-                scratch = make_scratch(*dtypes, longest_d=longest_d)
+                scratch = make_scratch(narrow, wide, longest_d)
                 count_rows(some, references, tables, limits, scratch, outputs)
                 if model.dp1:
                     count_exact_rows(some, references, tables, limits, scratch, outputs)
         if model.d_segments == 2 and n_d:
-            scratch = make_scratch(*WIDE, longest_d=longest_d)
+            scratch = make_scratch(*WIDE, longest_d)
             count_pair_rows(rows, references, tables, limits, scratch, make_chain(), outputs)
 
     run_blocks(count_slice, -(-n // SLICE))

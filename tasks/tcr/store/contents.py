@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 from zarr.codecs import BloscCodec
 from zarr.core.buffer import Buffer
 
@@ -28,12 +28,12 @@ from gangsaw.tasks.tcr.store.chunk import Chunk
 from gangsaw.tasks.tcr.store.setup import Setup
 from gangsaw.tasks.tcr.store.staging import FileRows, pieces_of
 
-TEXT = np.dtypes.StringDType()
+TEXT: Dtype = np.dtypes.StringDType()
 CODEC = BloscCodec(cname="lz4", clevel=5, shuffle="shuffle")
 FIRST = "cdr3"  # the variable below which journal and staging are hidden
 
 # (name, type, units, description) of what a row is, without its counts
-ROW_VARIABLES: tuple[tuple[str, DTypeLike, str, str], ...] = (
+ROW_VARIABLES: tuple[tuple[str, Dtype, str, str], ...] = (
     (FIRST, TEXT, "nucleotide", "CDR3 between the codons of the conserved Cys and Phe or Trp"),
     ("id", TEXT, "", "Name of the row in its file; empty where it has none"),
     ("v_index", np.dtype("int32"), "1", "V gene: place along v_gene, from 0"),
@@ -101,7 +101,7 @@ class Contents:
     def arrays(self) -> tuple[Described, ...]:
         """Return the variables along `reference`, in the order of their records."""
         labels = {c.name: len(c.values) for c in self.coordinates()}
-        of_counts = ((v.name, v.dtype, v.dims, v.attrs) for v in self.setup.variables)
+        of_counts = ((v.name, np.dtype(v.dtype), v.dims, v.attrs) for v in self.setup.variables)
         names = ((name, TEXT, "", text) for name, text in self.name_variables)
         own = (
             (name, dtype, ("reference",), {"units": unit, "description": text})
@@ -109,7 +109,7 @@ class Contents:
         )
         extents = {"reference": self.n, **labels}
         return tuple(
-            _described(name, np.dtype(dtype), dims, attrs, extents, self.chunk_rows)
+            _described(name, dtype, dims, attrs, extents, self.chunk_rows)
             for name, dtype, dims, attrs in (*own, *of_counts)
         )
 

@@ -66,7 +66,7 @@ def test_nothing_outside_is_touched(
         return within[-1]
 
     with monkeypatch.context() as patch:
-        patch.setattr(cpu, "make_scratch", lambda *a, **k: all_fenced(scratch(*a, **k), at_end))
+        patch.setattr(cpu, "make_scratch", lambda *a: all_fenced(scratch(*a), at_end))
         patch.setattr(cpu, "make_tables", lambda *a: all_fenced(tables(*a), at_end))
         patch.setattr(cpu, "make_outputs", fenced)
         cpu.count(fenced_batch(batch, at_end), model)
