@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from gangsaw.tasks.tcr.repertoire.inputs import open_inputs
     from gangsaw.tasks.tcr.sharing.share import share
     from gangsaw.tasks.tcr.statistics.associate import associate
-    from gangsaw.tasks.tcr.store.beside_airr import export_airr
-    from gangsaw.tasks.tcr.store.export import export
     from gangsaw.tasks.tcr.store.job import CountChoice, PhaseProgress, count_repertoires
     from gangsaw.tasks.tcr.store.setup import Setup
+    from gangsaw.tasks.tcr.store.tables.beside_airr import export_airr
+    from gangsaw.tasks.tcr.store.tables.export import export
 
 _HOMES = {
     "CountChoice": "gangsaw.tasks.tcr.store.job",
@@ -28,8 +28,8 @@ _HOMES = {
     "associate": "gangsaw.tasks.tcr.statistics.associate",
     "count_paths": "gangsaw.tasks.tcr.paths.count",
     "count_repertoires": "gangsaw.tasks.tcr.store.job",
-    "export": "gangsaw.tasks.tcr.store.export",
-    "export_airr": "gangsaw.tasks.tcr.store.beside_airr",
+    "export": "gangsaw.tasks.tcr.store.tables.export",
+    "export_airr": "gangsaw.tasks.tcr.store.tables.beside_airr",
     "open_germline": "gangsaw.tasks.tcr.germline",
     "open_inputs": "gangsaw.tasks.tcr.repertoire.inputs",
     "share": "gangsaw.tasks.tcr.sharing.share",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +29,7 @@ from gangsaw.tasks.tcr.store.chunk import Chunk
 from gangsaw.tasks.tcr.store.setup import Setup
 from gangsaw.tasks.tcr.store.staging import FileRows, pieces_of
 
-TEXT: Dtype = np.dtypes.StringDType()
+TEXT = cast("Dtype", np.dtypes.StringDType())
 CODEC = BloscCodec(cname="lz4", clevel=5, shuffle="shuffle")
 FIRST = "cdr3"  # the variable below which journal and staging are hidden
 
