@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from gangsaw.tasks.tcr.statistics.associate import associate
     from gangsaw.tasks.tcr.store.job import CountChoice, PhaseProgress, count_repertoires
     from gangsaw.tasks.tcr.store.setup import Setup
+    from gangsaw.tasks.tcr.store.tables.beside_airr import export_airr
+    from gangsaw.tasks.tcr.store.tables.export import export
 
 _HOMES = {
     "CountChoice": "gangsaw.tasks.tcr.store.job",
@@ -33,6 +35,8 @@ _HOMES = {
     "associate": "gangsaw.tasks.tcr.statistics.associate",
     "count_paths": "gangsaw.tasks.tcr.paths.count",
     "count_repertoires": "gangsaw.tasks.tcr.store.job",
+    "export": "gangsaw.tasks.tcr.store.tables.export",
+    "export_airr": "gangsaw.tasks.tcr.store.tables.beside_airr",
     "open_germline": "gangsaw.tasks.tcr.germline",
     "open_inputs": "gangsaw.tasks.tcr.repertoire.inputs",
     "share": "gangsaw.tasks.tcr.sharing.share",
@@ -50,6 +54,8 @@ __all__ = [
     "associate",
     "count_paths",
     "count_repertoires",
+    "export",
+    "export_airr",
     "open_germline",
     "open_inputs",
     "share",

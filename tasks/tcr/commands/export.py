@@ -47,8 +47,8 @@ def export(
     from gangsaw.codecs.core.extras import extras_named
 
     with extras_named():
-        from gangsaw.tasks.tcr.store.beside_airr import export_airr
-        from gangsaw.tasks.tcr.store.export import export as export_plain
+        from gangsaw.tasks.tcr.store.tables.beside_airr import export_airr
+        from gangsaw.tasks.tcr.store.tables.export import export as export_plain
     write = export_airr if airr else export_plain
     with progress_bars(quiet=printed.no_bars) as bar:
         show = bar and bar("export", references)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gangsaw.tasks.tcr.cleaning.clean import Anchors, Limits
     from gangsaw.tasks.tcr.germline import Germline
     from gangsaw.tasks.tcr.model import Kind, Model
-    from gangsaw.tasks.tcr.store.export import CountType, ExportChoice
+    from gangsaw.tasks.tcr.store.tables.export import CountType, ExportChoice
 
 GERMLINE = "Germline"
 
@@ -273,7 +273,7 @@ class Columns:
 
     def choice(self) -> ExportChoice:
         """Return what `export` takes."""
-        from gangsaw.tasks.tcr.store.export import ExportChoice
+        from gangsaw.tasks.tcr.store.tables.export import ExportChoice
 
         return ExportChoice(
             tuple(self.variable or ()),

@@ -51,9 +51,9 @@ def count(batch: Batch, model: Model) -> Counts:
 
     def count_slice(i: int) -> None:
         rows = np.arange(i * SLICE, min(n, (i + 1) * SLICE))
-        for some, dtypes in ((rows[~wild[rows]], NARROW), (rows[wild[rows]], WIDE)):
+        for some, (narrow, wide) in ((rows[~wild[rows]], NARROW), (rows[wild[rows]], WIDE)):
             if len(some):
-                scratch = make_scratch(*dtypes, longest_d)
+                scratch = make_scratch(narrow, wide, longest_d)
                 count_rows(some, references, tables, limits, scratch, outputs)
                 if model.dp1:
                     count_exact_rows(some, references, tables, limits, scratch, outputs)

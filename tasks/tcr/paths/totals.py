@@ -98,13 +98,13 @@ def total_arrays(
 ) -> dict[str, NumpyArray]:
     """Return the array of each of `totals` from those of `dataset.variables`, of the same batch."""
     found: dict[str, NumpyArray] = {
-        "v_erosion": counted["v_length"] - counted["v_match"],
-        "j_erosion": counted["j_length"] - counted["j_match"],
+        f"{gene}_erosion": np.subtract(counted[f"{gene}_length"], counted[f"{gene}_match"])
+        for gene in "vj"
     }
     allowed = genes.allowed[:, batch.j_of] if genes.choices else np.ones((0, len(batch.j_of)), bool)
     if model.dp2:
-        by_d = counted.get("paths_full")
-        found["paths_total"] = add_genes(counted["paths_no_d"], by_d, genes.choices, allowed)
+        without, by_d = counted["paths_no_d"], counted.get("paths_full")
+        found["paths_total"] = add_genes(without, by_d, genes.choices, allowed)
     if not len(batch.d):
         return found | {"n_length": np.maximum(counted["vj_distance"], 0)}
     if model.dp1:
@@ -116,7 +116,7 @@ def total_arrays(
 
 
 def add_genes(
-    without: Counts, by_d: Counts | None, names: Sequence[str], allowed: NDArray[np.bool_]
+    without: NumpyArray, by_d: NumpyArray | None, names: Sequence[str], allowed: NDArray[np.bool_]
 ) -> Counts:
     """Return counts without D plus those of each gene; the largest number where they exceed it.
 
@@ -133,7 +133,7 @@ def add_genes(
     numbers = {gene: i for i, gene in enumerate(dict.fromkeys(map(gene_of, names)))}
     of_choice = np.array([numbers[gene_of(name)] for name in names], np.int64)
     order = np.argsort(of_choice, kind="stable")
-    flat = np.ascontiguousarray(by_d).reshape(-1)
+    flat = np.ascontiguousarray(by_d, np.uint64).reshape(-1)
     may = np.ascontiguousarray(allowed.T, np.uint8).reshape(-1)
     own = total.reshape(len(total), -1)
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 from zarr.codecs import BloscCodec
 from zarr.core.buffer import Buffer
 
@@ -28,12 +29,12 @@ from gangsaw.tasks.tcr.store.chunk import Chunk
 from gangsaw.tasks.tcr.store.setup import Setup
 from gangsaw.tasks.tcr.store.staging import FileRows, pieces_of
 
-TEXT = np.dtypes.StringDType()
+TEXT = cast("Dtype", np.dtypes.StringDType())
 CODEC = BloscCodec(cname="lz4", clevel=5, shuffle="shuffle")
 FIRST = "cdr3"  # the variable below which journal and staging are hidden
 
 # (name, type, units, description) of what a row is, without its counts
-ROW_VARIABLES: tuple[tuple[str, DTypeLike, str, str], ...] = (
+ROW_VARIABLES: tuple[tuple[str, Dtype, str, str], ...] = (
     (FIRST, TEXT, "nucleotide", "CDR3 between the codons of the conserved Cys and Phe or Trp"),
     ("id", TEXT, "", "Name of the row in its file; empty where it has none"),
     ("v_index", np.dtype("int32"), "1", "V gene: place along v_gene, from 0"),
@@ -104,11 +105,12 @@ class Contents:
         of_counts = ((v.name, np.dtype(v.dtype), v.dims, v.attrs) for v in self.setup.variables)
         names = ((name, TEXT, "", text) for name, text in self.name_variables)
         own = (
-            (name, np.dtype(dtype), ("reference",), {"units": unit, "description": text})
+            (name, dtype, ("reference",), {"units": unit, "description": text})
             for name, dtype, unit, text in (*ROW_VARIABLES, *names)
         )
+        extents = {"reference": self.n, **labels}
         return tuple(
-            _described(name, dtype, dims, attrs, {"reference": self.n, **labels}, self.chunk_rows)
+            _described(name, dtype, dims, attrs, extents, self.chunk_rows)
             for name, dtype, dims, attrs in (*own, *of_counts)
         )
 

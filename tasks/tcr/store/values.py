@@ -20,7 +20,7 @@ from gangsaw.tasks.tcr.paths.dataset import arrays
 from gangsaw.tasks.tcr.paths.totals import DGenes, total_arrays
 from gangsaw.tasks.tcr.pgen.olga import PgenBatch, pgens_of_rows
 from gangsaw.tasks.tcr.repertoire.tables.strings import buffers
-from gangsaw.tasks.tcr.store.setup import PGEN, Setup
+from gangsaw.tasks.tcr.store.setup import Setup
 
 
 def count_on_device(batch: Batch, model: Model) -> Counts:
@@ -77,7 +77,7 @@ class CountTables:
     def _names(self, columns: Columns) -> Columns:
         """Return the names of genes and samples of each row, which index variables point to."""
         germline = self.setup.germline
-        of_rows = {
+        of_rows: dict[str, tuple[Sequence[str], NumpyArray]] = {
             "v_call": ([part.name for part in germline.v], columns["v_index"]),
             "j_call": ([part.name for part in germline.j], columns["j_index"]),
             "sample_id": (self.samples, columns["sample_index"]),
@@ -106,9 +106,9 @@ def _pgens(rows: pa.RecordBatch, setup: Setup) -> Columns:
     number = {key: i for i, key in enumerate(dict.fromkeys(keys))}
     own = [(cdr3, v[of_v], j[of_j]) for cdr3, of_v, of_j in number]
     batch = PgenBatch(*(tuple(column) for column in zip(*own, strict=True)))
-    found = pgens_of_rows(batch, setup.pgen)
+    pgen, reason = pgens_of_rows(batch, setup.pgen)
     at = np.array([number[key] for key in keys])
-    return {variable.name: values[at] for variable, values in zip(PGEN, found, strict=True)}
+    return {"pgen": pgen[at], "pgen_reason": reason[at]}
 
 
 def batch_of(rows: pa.RecordBatch, setup: Setup) -> Batch:

@@ -26,7 +26,7 @@ from gangsaw.tasks.reads.index.build import add_index
 from gangsaw.tasks.reads.stored.stored import Stored
 from gangsaw.tasks.tcr.sharing.share import share
 from gangsaw.tasks.tcr.store.counts_store import open_counts
-from gangsaw.tasks.tcr.store.export import export as export_counts
+from gangsaw.tasks.tcr.store.tables.export import export as export_counts
 
 Change = Callable[[], None]
 CHANGED = r"{}\S* changed while it was read.*--overwrite"

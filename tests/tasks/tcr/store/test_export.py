@@ -15,8 +15,8 @@ from helpers.command_line import CommandLine
 from helpers.tcr_runs import Repertoires, records, setup, written
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.tcr.store import export as module
-from gangsaw.tasks.tcr.store.export import ExportChoice, export
+from gangsaw.tasks.tcr.store.tables import export as module
+from gangsaw.tasks.tcr.store.tables.export import ExportChoice, export
 
 READERS = {
     "t.parquet": pd.read_parquet,

@@ -17,9 +17,9 @@ from gangsaw.tasks.tcr.model import Model
 from gangsaw.tasks.tcr.pgen.olga import PGEN_REASONS, pgen_model
 from gangsaw.tasks.tcr.store import values
 from gangsaw.tasks.tcr.store.counts_store import open_counts
-from gangsaw.tasks.tcr.store.export import export
 from gangsaw.tasks.tcr.store.path_columns import largest_total, path_columns, read_columns
 from gangsaw.tasks.tcr.store.setup import FEW_D
+from gangsaw.tasks.tcr.store.tables.export import export
 
 N = 60
 

@@ -11,8 +11,8 @@ import pytest
 from gangsaw.tasks.jobs.verification.verify import verify
 from gangsaw.tasks.tcr import count_paths
 from gangsaw.tasks.tcr.store.counts_store import CountsStore, open_counts
-from gangsaw.tasks.tcr.store.export import export
 from gangsaw.tasks.tcr.store.path_columns import largest_total, read_columns
+from gangsaw.tasks.tcr.store.tables.export import export
 
 WRITTEN = sorted((Path(__file__).parent / "written").glob("*.zip"))
 

@@ -21,7 +21,7 @@ from gangsaw.tasks.tcr.repertoire.formats.airr import AIRR
 from gangsaw.tasks.tcr.repertoire.opening import whole_table
 from gangsaw.tasks.tcr.repertoire.tables.text import Fields
 from gangsaw.tasks.tcr.store.counts_store import CountsStore, open_counts
-from gangsaw.tasks.tcr.store.export import (
+from gangsaw.tasks.tcr.store.tables.export import (
     Column,
     ExportChoice,
     Exported,

@@ -1,0 +1,1 @@
+"""Stores of counts as tables, for programs that read no Zarr: alone, or beside AIRR's columns."""
