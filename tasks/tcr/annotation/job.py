@@ -63,7 +63,7 @@ class AnnotateChoice:
 
 
 @dataclass(frozen=True)
-class Annotated:
+class AnnotateSummary:
     """What was found.
 
     Attributes
@@ -101,7 +101,7 @@ def annotate(
     client: Client | None = None,
     options: Options | None = None,
     on_progress: OnProgress | None = None,
-) -> Annotated:
+) -> AnnotateSummary:
     """Find V, J and CDR3 of reads, and write their nucleotypes as an AIRR table.
 
     Candidates of new alleles are in OUT.alleles.tsv beside it.
@@ -144,7 +144,7 @@ def annotate(
         header = airr_rows.header(MORE)
         table.write_bytes(header + rows_of(nucleotypes, index, genes.locus))
         own.write_text(alleles.HEADER + "".join(one.line() for one in odd), encoding="ascii")
-    return Annotated(
+    return AnnotateSummary(
         target,
         str(targets[1]),
         whole.tally.reads,
@@ -185,9 +185,8 @@ def _kept(tally: Tally, choice: AnnotateChoice) -> tuple[list[Nucleotype], Count
     """Return nucleotypes that are kept, and reads that are culled, by reason."""
     found, culled = merged(tally.keys, choice.rule), Counter(tally.culled)
     kept = []
-    for one, reason in zip(
-        found, reasons(found, choice.rule, keep_unproductive=choice.keep_unproductive), strict=True
-    ):
+    why = reasons(found, choice.rule, keep_unproductive=choice.keep_unproductive)
+    for one, reason in zip(found, why, strict=True):
         if reason:
             culled[reason] += one.reads
         else:

@@ -24,8 +24,7 @@ from gangsaw.tasks.tcr.commands import options as tcr
 
 if TYPE_CHECKING:
     from gangsaw.tasks.engine.progress import Progress
-    from gangsaw.tasks.tcr.annotation.job import AnnotateChoice
-    from gangsaw.tasks.tcr.annotation.job import Annotated as Found
+    from gangsaw.tasks.tcr.annotation.job import AnnotateChoice, AnnotateSummary
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ class Merging:
     min_quality: Annotated[
         int,
         typer.Option(
-            min=0, max=93, help="Least Phred value, in the best of its reads, of a CDR3's letters."
+            min=0, max=93, help="Least Phred value of a CDR3's letters, each in its best read."
         ),
     ] = 20
     tolerated: Annotated[
@@ -122,7 +121,7 @@ def _reads(state: Progress) -> str:
     return f"{state.done:,} reads{speed}"
 
 
-def _rows(done: Found) -> list[tuple[str, str]]:
+def _rows(done: AnnotateSummary) -> list[tuple[str, str]]:
     culled = [(f"  {reason}", f"{n:,}") for reason, n in sorted(done.culled.items())]
     return [
         ("reads", f"{done.reads:,}, mates as one"),
