@@ -25,7 +25,7 @@ from gangsaw.tasks.store.stamps import Stamps, Watch, file_stamps
 from gangsaw.tasks.tcr.annotation import alleles
 from gangsaw.tasks.tcr.annotation.batch import AnnotateTask, BatchFound
 from gangsaw.tasks.tcr.annotation.index import GeneIndex, Ints, index_of
-from gangsaw.tasks.tcr.annotation.nucleotypes import MergeRule, Nucleotype, Tally, merged
+from gangsaw.tasks.tcr.annotation.nucleotypes import AnnotationTally, MergeRule, Nucleotype, merged
 from gangsaw.tasks.tcr.annotation.reading import Mates, batches_of
 from gangsaw.tasks.tcr.annotation.rows import MORE, reasons, rows_of
 from gangsaw.tasks.tcr.genes.genes import WholeGenes
@@ -126,7 +126,7 @@ def annotate(
     for path in targets:
         check_target(path, overwrite=choice.overwrite)
     watch = Watch.of(_Files(reads))
-    whole = _Whole.of(index)
+    whole = _AllBatches.of(index)
     task = AnnotateTask(index, choice.tolerated)
     meter = Meter(0, on_progress)
 
@@ -163,17 +163,17 @@ def _batches(reads: Sequence[str], choice: AnnotateChoice) -> Iterator[Mates]:
 
 
 @dataclass
-class _Whole:
+class _AllBatches:
     """What all batches say."""
 
-    tally: Tally
+    tally: AnnotationTally
     letters: Ints
     bits: NDArray[np.uint64]
 
     @classmethod
-    def of(cls, index: GeneIndex) -> _Whole:
+    def of(cls, index: GeneIndex) -> _AllBatches:
         n = index.genes[0].size
-        return cls(Tally(), np.zeros((n, 4), np.int64), np.zeros((n, 4), np.uint64))
+        return cls(AnnotationTally(), np.zeros((n, 4), np.int64), np.zeros((n, 4), np.uint64))
 
     def add(self, found: BatchFound) -> None:
         self.tally.add(found.reads, found.culled, found.keys)
@@ -181,7 +181,7 @@ class _Whole:
         self.bits |= found.bits
 
 
-def _kept(tally: Tally, choice: AnnotateChoice) -> tuple[list[Nucleotype], Counter[str]]:
+def _kept(tally: AnnotationTally, choice: AnnotateChoice) -> tuple[list[Nucleotype], Counter[str]]:
     """Return nucleotypes that are kept, and reads that are culled, by reason."""
     found, culled = merged(tally.keys, choice.rule), Counter(tally.culled)
     kept = []

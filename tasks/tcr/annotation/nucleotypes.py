@@ -62,7 +62,7 @@ class Nucleotype:
 
 
 @dataclass
-class Tally:
+class AnnotationTally:
     """What all batches say, added up in any order.
 
     Attributes
@@ -89,7 +89,7 @@ class Tally:
 
 def merged(keys: dict[Key, Seen], rule: MergeRule) -> list[Nucleotype]:
     """Return nucleotypes, those of most reads first; the order of `keys` is of no account."""
-    near = _Near(rule)
+    near = _NearJunctions(rule)
     for key, seen in sorted(keys.items(), key=lambda item: (-item[1].reads, item[0])):
         one = Nucleotype(key, seen.reads, seen.qualities)
         if (parent := near.parent(one)) is None:
@@ -107,7 +107,7 @@ def _merge(parent: Nucleotype, child: Nucleotype) -> None:
         parent.merged += child.reads
 
 
-class _Near:
+class _NearJunctions:
     """Finds junctions with few other letters: of max_errors + 1 pieces they share one."""
 
     def __init__(self, rule: MergeRule) -> None:

@@ -52,9 +52,8 @@ class Merging:
         float,
         typer.Option(min=0, max=0.5, help="Share of letters outside the CDR3 that may be wrong."),
     ] = 0.1
-    keep_unproductive: Annotated[
-        bool,
-        typer.Option("--keep-unproductive", help="Keep those out of frame or with a stop codon."),
+    unproductive: Annotated[
+        bool, typer.Option("--unproductive", help="Keep those out of frame and with stop codons.")
     ] = False
 
     def choice(self, *, interleaved: bool, overwrite: bool) -> AnnotateChoice:
@@ -63,7 +62,7 @@ class Merging:
         from gangsaw.tasks.tcr.annotation.nucleotypes import MergeRule
 
         rule = MergeRule(self.max_errors, self.count_ratio, self.min_quality)
-        return AnnotateChoice(rule, self.tolerated, self.keep_unproductive, interleaved, overwrite)
+        return AnnotateChoice(rule, self.tolerated, self.unproductive, interleaved, overwrite)
 
 
 @panels

@@ -123,8 +123,8 @@ def test_single_reads_are_annotated(genes: WholeGenes, tmp_path: Path) -> None:
 
 
 def test_chains_without_d(tmp_path: Path) -> None:
-    one = made(tmp_path, 200, 6, ModelChoice(locus="TRA", species="mouse"))
-    alpha = open_genes("olga", locus="TRA", species="mouse")
+    one = made(tmp_path, 200, 6, ModelChoice(locus="TRA", species="human"))
+    alpha = open_genes("olga", locus="TRA", species="human")
     done = annotated(one.reads, tmp_path / "o.tsv", alpha)
     assert_right(rows(tmp_path / "o.tsv"), one.junctions)
     assert done.annotated > 0.8 * done.reads
@@ -180,6 +180,21 @@ def test_culls_are_counted_by_name(genes: WholeGenes, tmp_path: Path) -> None:
     both = annotated(fastq(tmp_path, reads), tmp_path / "all.tsv", genes, keep_unproductive=True)
     assert {r["productive"] for r in rows(tmp_path / "all.tsv")} == {"T", "F"}
     assert both.nucleotypes == 3
+
+
+@pytest.mark.parametrize("change", ["", "A", "GA"])
+def test_letters_lost_or_added_are_aligned(change: str, genes: WholeGenes, tmp_path: Path) -> None:
+    """In V, in its middle and near the CDR3, and in J: each of these shifts what is behind it."""
+    v = next(gene for gene in genes.v if gene.name == "TRBV19*01")
+    j = next(gene for gene in genes.j if gene.name == "TRBJ1-1*01")
+    head, tail = v.frame[-160:] + v.codon, j.codon + j.frame
+    whole = head + "GCCAGCAGTATAGAAGCTTTC" + tail
+    places = (60, 80, 100, 120, len(whole) - 14)
+    reads = {str(at): whole[:at] + change + whole[at + 1 :] for at in places}
+    done = annotated(fastq(tmp_path, {"whole": whole, **reads}), tmp_path / "o.tsv", genes)
+    assert done.culled == {}
+    (row,) = rows(tmp_path / "o.tsv")
+    assert (row["v_call"], row["j_call"], row["duplicate_count"]) == (v.name, j.name, "6")
 
 
 def test_mates_that_do_not_overlap_are_culled(genes: WholeGenes, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.tcr.annotation.batch import Key, Seen
-from gangsaw.tasks.tcr.annotation.nucleotypes import MergeRule, Nucleotype, Tally, merged
+from gangsaw.tasks.tcr.annotation.nucleotypes import AnnotationTally, MergeRule, Nucleotype, merged
 
 JUNCTION = bytes(np.random.default_rng(0).integers(0, 4, 42).astype(np.uint8))
 
@@ -98,7 +98,7 @@ def test_batches_add_up_in_any_order() -> None:
     batches = [{key(): seen(2, (5,)), key({5: 1}): seen(1)}, {key(): seen(3, (6,))}]
     sums = []
     for order in (batches, batches[::-1]):
-        tally = Tally()
+        tally = AnnotationTally()
         for batch in order:
             own = {k: Seen(s.reads, s.qualities.copy()) for k, s in batch.items()}
             tally.add(5, Counter({"no V": 1}), own)
