@@ -42,9 +42,9 @@ the shared data folder, and absent without it. The machine is shared.
 """
 TCR_READS = """# Results: from reads to T-cell receptors
 
-Written by `python tests/benchmarks/run.py tcr_reads --write`. Reads are simulated by olga's model of
-human TRB, from both ends of fragments of 250 letters. One letter in a hundred is wrong, nearly all
-of them where the quality is 10. CPU time of one thread; the machine is shared.
+Written by `python tests/benchmarks/run.py tcr_reads --write`. Reads are simulated by olga's model
+of human TRB, from both ends of fragments of 250 letters. One letter in a hundred is wrong, nearly
+all of them where the quality is 10. CPU time of one thread; the machine is shared.
 
 A row is right where its CDR3 is one that was simulated. Most CDR3s that are not found have few
 reads: each of their letters needs one of quality 20.
