@@ -10,10 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.nucleotides.codes import CODES
+from gangsaw.tasks.align import SequenceSet
 from gangsaw.tasks.reads.files.records import Field
+from gangsaw.tasks.tcr.annotation.gaps import junctions
 from gangsaw.tasks.tcr.annotation.index import GeneIndex, Ints
-from gangsaw.tasks.tcr.annotation.kernels.reads import FINE, REASONS, annotate
-from gangsaw.tasks.tcr.annotation.reading import Letters, Mates
+from gangsaw.tasks.tcr.annotation.kernels.reads import (
+    ERRORS,
+    FINE,
+    REASONS,
+    annotate,
+    junction_status,
+)
+from gangsaw.tasks.tcr.annotation.reading import Mates, ReadLetters
 
 MOST_LETTERS = 4096  # of a consensus; longer reads are none of one receptor
 MOST_TIES = 8
@@ -37,7 +45,11 @@ class Key(NamedTuple):
 
 @dataclass
 class Seen:
-    """Reads of one key: how many, and the best quality of each letter of the junction."""
+    """Reads of one key: how many, and the best quality of each letter of the junction.
+
+    Sums of qualities were tried: with forty reads of a nucleotype the same error comes twice, and
+    one row in thirty was wrong instead of one in a thousand.
+    """
 
     reads: int
     qualities: NDArray[np.uint8]
@@ -92,7 +104,7 @@ class AnnotateTask:
         regions = self.index.n_v, len(self.index.names)
         longest = max(1, _longest(mates))
         pair = tuple(map(_arrays, mates))
-        pair = (pair[0], pair[1] if len(pair) > 1 else _arrays(Letters(NONE, NONE)))
+        pair = (pair[0], pair[1] if len(pair) > 1 else _arrays(ReadLetters(NONE, NONE)))
         annotate(
             pair,
             CODES,
@@ -104,13 +116,13 @@ class AnnotateTask:
             tuple(found),
             seen,
         )
-        counts = Counter(
-            {REASONS[s]: n for s, n in enumerate(np.bincount(found.status)) if s and n}
-        )
+        _align(found, self.index, self.tolerated)
+        numbers = enumerate(np.bincount(found.status).tolist())
+        counts = Counter({REASONS[s]: n for s, n in numbers if s != FINE and n})
         return BatchFound(len(found.status), counts, _keys(found), *seen)
 
 
-class _Room(NamedTuple):
+class _FilledArrays(NamedTuple):
     """Arrays that the kernel fills; see there."""
 
     status: NDArray[np.uint8]
@@ -125,15 +137,33 @@ class _Room(NamedTuple):
     qualities: NDArray[np.uint8]
 
 
-def _room(mates: Mates) -> _Room:
+def _room(mates: Mates) -> _FilledArrays:
     n, total = len(mates[0]), sum(map(_total, mates))
-    ties = (np.empty((n, MOST_TIES), np.int16) for _ in range(2))
-    places = (np.zeros(n, np.int64) for _ in range(4))
-    texts = (np.empty(total, np.uint8) for _ in range(2))
-    return _Room(np.zeros(n, np.uint8), *ties, *places, np.zeros((n, 2), np.int64), *texts)
+    v, j = np.empty((2, n, MOST_TIES), np.int16)
+    begins, lengths, firsts, lasts = np.zeros((4, n), np.int64)
+    shifts = np.zeros((n, 2), np.int64)
+    letters, qualities = np.empty((2, total), np.uint8)
+    status = np.zeros(n, np.uint8)
+    return _FilledArrays(status, v, j, begins, lengths, firsts, lasts, shifts, letters, qualities)
 
 
-def _total(letters: Letters) -> int:
+def _align(found: _FilledArrays, index: GeneIndex, tolerated: float) -> None:
+    """Find the junctions of reads that lack or have letters more than their genes."""
+    which = np.flatnonzero(found.status == ERRORS)
+    if not which.size:
+        return
+    begins, lengths = found.begins[which], found.lengths[which]
+    texts = [found.letters[a : a + n] for a, n in zip(begins, lengths, strict=True)]
+    reads = SequenceSet(np.concatenate(texts), np.concatenate(([0], np.cumsum(lengths))))
+    v, j = found.v_ties[which, 0].astype(np.int64), found.j_ties[which, 0].astype(np.int64)
+    ends = junctions(reads, v, j, index.genes, tolerated)
+    for i in np.flatnonzero(ends.fit).tolist():
+        at, first, last = int(which[i]), int(ends.firsts[i]), int(ends.lasts[i])
+        found.firsts[at], found.lasts[at] = first, last
+        found.status[at] = junction_status(texts[i], len(texts[i]), first, last)
+
+
+def _total(letters: ReadLetters) -> int:
     return int((letters.sequences.ends - letters.sequences.begins).sum())
 
 
@@ -143,18 +173,17 @@ def _longest(mates: Mates) -> int:
     return min(MOST_LETTERS, int(np.max(lengths)))
 
 
-def _arrays(letters: Letters) -> tuple[NDArray[np.uint8] | Ints, ...]:
+def _arrays(letters: ReadLetters) -> tuple[NDArray[np.uint8] | Ints, ...]:
     of, q = letters
     return of.text, of.begins, of.ends, q.text, q.begins
 
 
-def _keys(found: _Room) -> dict[Key, Seen]:
+def _keys(found: _FilledArrays) -> dict[Key, Seen]:
     keys: dict[Key, Seen] = {}
     for i in np.flatnonzero(found.status == FINE).tolist():
         first, last = (int(found.begins[i] + place[i]) for place in (found.firsts, found.lasts))
-        key = Key(
-            _ties(found.v_ties[i]), _ties(found.j_ties[i]), found.letters[first:last].tobytes()
-        )
+        junction = found.letters[first:last].tobytes()
+        key = Key(_ties(found.v_ties[i]), _ties(found.j_ties[i]), junction)
         qualities = found.qualities[first:last]
         if (there := keys.get(key)) is None:
             keys[key] = Seen(1, qualities.copy())

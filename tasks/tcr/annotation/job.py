@@ -25,7 +25,7 @@ from gangsaw.tasks.store.stamps import Stamps, Watch, file_stamps
 from gangsaw.tasks.tcr.annotation import alleles
 from gangsaw.tasks.tcr.annotation.batch import AnnotateTask, BatchFound
 from gangsaw.tasks.tcr.annotation.index import GeneIndex, Ints, index_of
-from gangsaw.tasks.tcr.annotation.nucleotypes import MergeRule, Nucleotype, Tally, merged
+from gangsaw.tasks.tcr.annotation.nucleotypes import AnnotationTally, MergeRule, Nucleotype, merged
 from gangsaw.tasks.tcr.annotation.reading import Mates, batches_of
 from gangsaw.tasks.tcr.annotation.rows import MORE, reasons, rows_of
 from gangsaw.tasks.tcr.genes.genes import WholeGenes
@@ -63,7 +63,7 @@ class AnnotateChoice:
 
 
 @dataclass(frozen=True)
-class Annotated:
+class AnnotateSummary:
     """What was found.
 
     Attributes
@@ -101,7 +101,7 @@ def annotate(
     client: Client | None = None,
     options: Options | None = None,
     on_progress: OnProgress | None = None,
-) -> Annotated:
+) -> AnnotateSummary:
     """Find V, J and CDR3 of reads, and write their nucleotypes as an AIRR table.
 
     Candidates of new alleles are in OUT.alleles.tsv beside it.
@@ -126,7 +126,7 @@ def annotate(
     for path in targets:
         check_target(path, overwrite=choice.overwrite)
     watch = Watch.of(_Files(reads))
-    whole = _Whole.of(index)
+    whole = _AllBatches.of(index)
     task = AnnotateTask(index, choice.tolerated)
     meter = Meter(0, on_progress)
 
@@ -144,7 +144,7 @@ def annotate(
         header = airr_rows.header(MORE)
         table.write_bytes(header + rows_of(nucleotypes, index, genes.locus))
         own.write_text(alleles.HEADER + "".join(one.line() for one in odd), encoding="ascii")
-    return Annotated(
+    return AnnotateSummary(
         target,
         str(targets[1]),
         whole.tally.reads,
@@ -163,17 +163,17 @@ def _batches(reads: Sequence[str], choice: AnnotateChoice) -> Iterator[Mates]:
 
 
 @dataclass
-class _Whole:
+class _AllBatches:
     """What all batches say."""
 
-    tally: Tally
+    tally: AnnotationTally
     letters: Ints
     bits: NDArray[np.uint64]
 
     @classmethod
-    def of(cls, index: GeneIndex) -> _Whole:
+    def of(cls, index: GeneIndex) -> _AllBatches:
         n = index.genes[0].size
-        return cls(Tally(), np.zeros((n, 4), np.int64), np.zeros((n, 4), np.uint64))
+        return cls(AnnotationTally(), np.zeros((n, 4), np.int64), np.zeros((n, 4), np.uint64))
 
     def add(self, found: BatchFound) -> None:
         self.tally.add(found.reads, found.culled, found.keys)
@@ -181,13 +181,12 @@ class _Whole:
         self.bits |= found.bits
 
 
-def _kept(tally: Tally, choice: AnnotateChoice) -> tuple[list[Nucleotype], Counter[str]]:
+def _kept(tally: AnnotationTally, choice: AnnotateChoice) -> tuple[list[Nucleotype], Counter[str]]:
     """Return nucleotypes that are kept, and reads that are culled, by reason."""
     found, culled = merged(tally.keys, choice.rule), Counter(tally.culled)
     kept = []
-    for one, reason in zip(
-        found, reasons(found, choice.rule, keep_unproductive=choice.keep_unproductive), strict=True
-    ):
+    why = reasons(found, choice.rule, keep_unproductive=choice.keep_unproductive)
+    for one, reason in zip(found, why, strict=True):
         if reason:
             culled[reason] += one.reads
         else:

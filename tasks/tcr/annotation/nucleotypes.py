@@ -21,14 +21,14 @@ class MergeRule:
     """Which nucleotypes are taken for errors of another one.
 
     One goes to another with at least as many reads, genes that fit both, a junction as long and at
-    most `max_errors` other letters, if each of these is doubtful (no read of it has Q20 there), or
+    most `max_errors` other letters, if each of these is doubtful (below Q20 in all its reads), or
     if the other one has `ratio` times as many reads.
 
     Attributes
     ----------
     max_errors : letters of the junction, 0 merges none
     ratio : reads of the other one for each of this
-    min_quality : the least that the best read of each letter of a junction must have
+    min_quality : the least that each letter of a junction must have in some read of it
     """
 
     max_errors: int = 2
@@ -62,7 +62,7 @@ class Nucleotype:
 
 
 @dataclass
-class Tally:
+class AnnotationTally:
     """What all batches say, added up in any order.
 
     Attributes
@@ -89,7 +89,7 @@ class Tally:
 
 def merged(keys: dict[Key, Seen], rule: MergeRule) -> list[Nucleotype]:
     """Return nucleotypes, those of most reads first; the order of `keys` is of no account."""
-    near = _Near(rule)
+    near = _NearJunctions(rule)
     for key, seen in sorted(keys.items(), key=lambda item: (-item[1].reads, item[0])):
         one = Nucleotype(key, seen.reads, seen.qualities)
         if (parent := near.parent(one)) is None:
@@ -107,21 +107,21 @@ def _merge(parent: Nucleotype, child: Nucleotype) -> None:
         parent.merged += child.reads
 
 
-class _Near:
+class _NearJunctions:
     """Finds junctions with few other letters: of max_errors + 1 pieces they share one."""
 
     def __init__(self, rule: MergeRule) -> None:
         self.rule, self.all = rule, list[Nucleotype]()
-        self._by_piece = defaultdict[tuple[int, int, bytes], list[Nucleotype]](list)
+        self._by_piece = defaultdict[tuple[int, int, bytes], list[int]](list)  # numbers in `all`
 
     def add(self, one: Nucleotype) -> None:
         """Take one that is no error."""
-        self.all.append(one)
         for piece in self._pieces(one.key.junction):
-            self._by_piece[piece].append(one)
+            self._by_piece[piece].append(len(self.all))
+        self.all.append(one)
 
     def parent(self, child: Nucleotype) -> Nucleotype | None:
-        """Return what the child is an error of: the one of fewest other letters, most reads."""
+        """Return what the child is an error of: the one of fewest other letters, then the first."""
         best: tuple[int, Nucleotype] | None = None
         for other in self._candidates(child.key):
             errors = self._errors(child, other)
@@ -130,8 +130,9 @@ class _Near:
         return best[1] if best else None
 
     def _candidates(self, key: Key) -> Iterable[Nucleotype]:
-        found = {id(x): x for piece in self._pieces(key.junction) for x in self._by_piece[piece]}
-        return (x for x in found.values() if _share(x.key.v, key.v) and _share(x.key.j, key.j))
+        pieces = (self._by_piece.get(piece, ()) for piece in self._pieces(key.junction))
+        found = (self.all[number] for number in sorted(set().union(*pieces)))
+        return (x for x in found if _share(x.key.v, key.v) and _share(x.key.j, key.j))
 
     def _pieces(self, junction: bytes) -> Iterator[tuple[int, int, bytes]]:
         bounds = np.linspace(0, len(junction), self.rule.max_errors + 2).astype(int).tolist()

@@ -20,7 +20,7 @@ UNKNOWN = 20 + 33  # quality of letters that have none: they are neither doubtfu
 MOST_PATHS = 2
 
 
-class Letters(NamedTuple):
+class ReadLetters(NamedTuple):
     """Reads, and their qualities: lines of the same lengths."""
 
     sequences: Field
@@ -31,7 +31,7 @@ class Letters(NamedTuple):
         return len(self.sequences.begins)
 
 
-Mates = tuple[Letters, ...]  # of one file, or of two
+Mates = tuple[ReadLetters, ...]  # of one file, or of two
 
 
 def batches_of(paths: Sequence[str], *, interleaved: bool = False) -> Iterator[Mates]:
@@ -65,8 +65,8 @@ def is_store(path: str) -> bool:
     return "://" in path or Path(path).is_dir()
 
 
-def _of_records(records: FastqRecords) -> Letters:
-    return Letters(records.field(SEQUENCE), records.field(QUALITY))
+def _of_records(records: FastqRecords) -> ReadLetters:
+    return ReadLetters(records.field(SEQUENCE), records.field(QUALITY))
 
 
 def _of_store(reads: ReadSet) -> Iterator[Mates]:
@@ -76,10 +76,10 @@ def _of_store(reads: ReadSet) -> Iterator[Mates]:
             yield tuple(_every(part, first, step) for first in range(step))
 
 
-def _every(reads: Reads, first: int, step: int) -> Letters:
+def _every(reads: Reads, first: int, step: int) -> ReadLetters:
     sequences = _field(reads.sequences)
     qualities = _field(reads.qualities) if reads.qualities is not None else _unknown(sequences)
-    return Letters(sequences.some(first, step), qualities.some(first, step))
+    return ReadLetters(sequences.some(first, step), qualities.some(first, step))
 
 
 def _field(lines: Ragged) -> Field:

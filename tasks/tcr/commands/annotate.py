@@ -24,8 +24,7 @@ from gangsaw.tasks.tcr.commands import options as tcr
 
 if TYPE_CHECKING:
     from gangsaw.tasks.engine.progress import Progress
-    from gangsaw.tasks.tcr.annotation.job import AnnotateChoice
-    from gangsaw.tasks.tcr.annotation.job import Annotated as Found
+    from gangsaw.tasks.tcr.annotation.job import AnnotateChoice, AnnotateSummary
 
 
 @dataclass(frozen=True)
@@ -46,16 +45,15 @@ class Merging:
     min_quality: Annotated[
         int,
         typer.Option(
-            min=0, max=93, help="Least Phred value, in the best of its reads, of a CDR3's letters."
+            min=0, max=93, help="Least Phred value of a CDR3's letters, each in its best read."
         ),
     ] = 20
     tolerated: Annotated[
         float,
         typer.Option(min=0, max=0.5, help="Share of letters outside the CDR3 that may be wrong."),
     ] = 0.1
-    keep_unproductive: Annotated[
-        bool,
-        typer.Option("--keep-unproductive", help="Keep those out of frame or with a stop codon."),
+    unproductive: Annotated[
+        bool, typer.Option("--unproductive", help="Keep those out of frame and with stop codons.")
     ] = False
 
     def choice(self, *, interleaved: bool, overwrite: bool) -> AnnotateChoice:
@@ -64,7 +62,7 @@ class Merging:
         from gangsaw.tasks.tcr.annotation.nucleotypes import MergeRule
 
         rule = MergeRule(self.max_errors, self.count_ratio, self.min_quality)
-        return AnnotateChoice(rule, self.tolerated, self.keep_unproductive, interleaved, overwrite)
+        return AnnotateChoice(rule, self.tolerated, self.unproductive, interleaved, overwrite)
 
 
 @panels
@@ -122,7 +120,7 @@ def _reads(state: Progress) -> str:
     return f"{state.done:,} reads{speed}"
 
 
-def _rows(done: Found) -> list[tuple[str, str]]:
+def _rows(done: AnnotateSummary) -> list[tuple[str, str]]:
     culled = [(f"  {reason}", f"{n:,}") for reason, n in sorted(done.culled.items())]
     return [
         ("reads", f"{done.reads:,}, mates as one"),

@@ -111,20 +111,12 @@ def score_end(letters: Any, n: int, gene: Any, first: int, last: int, step: int,
 
 
 @jit
-def choose(
-    letters: Any,
-    qualities: Any,
-    n: int,
-    genes: Any,
-    which: Any,
-    best: Any,
-    diagonals: Any,
-    ties: Any,
-) -> Any:
+def choose(read: Any, genes: Any, which: Any, best: Any, diagonals: Any, ties: Any) -> Any:
     """Choose among genes of a region those that fit a read best.
 
     Parameters
     ----------
+    read : its codes, Phred values, and length
     genes : codes of all, offsets (genes + 1,), codons (genes,): where the conserved one begins
     which : first gene of the region, the one behind its last, and 1 for V, 0 for J
     best, diagonals : of `vote`
@@ -134,6 +126,7 @@ def choose(
     -------
     votes of the best gene, its diagonal, letters compared of its frame, letters that differ
     """
+    letters, qualities, n = read
     codes, offsets, codons = genes
     first, last, is_v = which
     top = 0

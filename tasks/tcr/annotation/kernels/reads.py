@@ -123,10 +123,9 @@ def annotate(
         if count_known(own, n, index[0]) <= forward:
             turn(own, of_own, n)
         vote(own, n, index, votes, touched, best, diagonals)
-        v = choose(own, of_own, n, genes, (0, regions[0], True), best, diagonals, v_ties[i])
-        j = choose(
-            own, of_own, n, genes, (regions[0], regions[1], False), best, diagonals, j_ties[i]
-        )
+        read, of_j = (own, of_own, n), (regions[0], regions[1], False)
+        v = choose(read, genes, (0, regions[0], True), best, diagonals, v_ties[i])
+        j = choose(read, genes, of_j, best, diagonals, j_ties[i])
         shifts[i, 0], shifts[i, 1] = v[1], j[1]
         letters[at : at + n], qualities[at : at + n] = own[:n], of_own[:n]
         lengths[i] = n
