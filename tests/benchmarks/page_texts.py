@@ -40,6 +40,16 @@ totals 0..10) and makes all calls. Mouse-like references are made from the germl
 of mouse TRB, with erosion, palindromes and n-nucleotides at random; human ones are of blood, from
 the shared data folder, and absent without it. The machine is shared.
 """
+TCR_READS = """# Results: from reads to T-cell receptors
+
+Written by `python tests/benchmarks/run.py tcr_reads --write`. Reads are simulated by olga's model
+of human TRB, from both ends of fragments of 250 letters. One letter in a hundred is wrong, nearly
+all of them where the quality is 10. CPU time of one thread; the machine is shared.
+
+A row is right where its CDR3 is one that was simulated. Most CDR3s that are not found have few
+reads: each of their letters needs one of quality 20.
+"""
+
 TCR_STATISTICS = """# Results: what recombination paths say of real repertoires
 
 Written by `python tests/benchmarks/run.py tcr_statistics --write`, from the shared data folder.

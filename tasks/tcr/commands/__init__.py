@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from gangsaw.tasks.tcr.commands import associate, count, export, germline, share, simulate
+from gangsaw.tasks.tcr.commands import annotate, associate, count, export, germline, share, simulate
 
 app = typer.Typer(
     help="Count the recombination paths of T-cell-receptor repertoires.\n\n"
@@ -16,3 +16,4 @@ app.command()(share.share)
 app.command()(associate.associate)
 app.command()(germline.germline)
 app.command()(simulate.simulate)
+app.command()(annotate.annotate)

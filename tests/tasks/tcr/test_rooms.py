@@ -20,6 +20,7 @@ ROOMS = (
     "store",
     "sharing",
     "simulation",
+    "annotation",
     "statistics",
     "commands",
 )

@@ -1,0 +1,60 @@
+"""Reads that fit their genes on no one diagonal: aligned with gaps."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangsaw.tasks.align import Alignments, Scores, SequenceSet, smith_waterman
+from gangsaw.tasks.tcr.annotation.index import GeneCodes, Ints
+from gangsaw.tasks.tcr.annotation.kernels.reads import CODON
+
+SCORES = Scores()
+GAP = SCORES.gap_open + SCORES.gap_extend + SCORES.match  # what a lost letter costs
+WRONG = SCORES.match - SCORES.mismatch
+
+
+class Junctions(NamedTuple):
+    """Where junctions begin and end in reads, and which reads have both ends."""
+
+    firsts: Ints
+    lasts: Ints
+    fit: NDArray[np.bool_]
+
+
+def junctions(
+    reads: SequenceSet, v: Ints, j: Ints, genes: GeneCodes, tolerated: float
+) -> Junctions:
+    """Align reads with the frames of their V and J, by Smith and Waterman.
+
+    A read fits where both alignments reach the conserved codons, with no more letters wrong than
+    tolerated, and a gap of one letter besides.
+
+    Parameters
+    ----------
+    reads : n reads in the genes' direction
+    v, j : (n,) numbers of their genes
+    """
+    codes, offsets, codons = genes
+    of_v = _pieces(codes, offsets[v], offsets[v] + codons[v] + CODON)
+    of_j = _pieces(codes, offsets[j] + codons[j], offsets[j + 1])
+    left, right = (smith_waterman(reads, own, SCORES) for own in (of_v, of_j))
+    fit = (left.target_end == np.diff(of_v.offsets)) & (right.target_start == 0)
+    for own in (left, right):
+        fit &= _is_like(own, tolerated)
+    return Junctions(left.query_end - CODON, right.query_start + CODON, fit)
+
+
+def _is_like(found: Alignments, tolerated: float) -> NDArray[np.bool_]:
+    letters = found.target_end - found.target_start
+    like: NDArray[np.bool_] = found.score >= (SCORES.match - WRONG * tolerated) * letters - GAP
+    return like
+
+
+def _pieces(codes: NDArray[np.uint8], firsts: Ints, lasts: Ints) -> SequenceSet:
+    """Return parts of genes, one behind the other."""
+    parts = [codes[a:b] for a, b in zip(firsts.tolist(), lasts.tolist(), strict=True)]
+    offsets = np.concatenate(([0], np.cumsum([part.size for part in parts], dtype=np.int64)))
+    return SequenceSet(np.concatenate([codes[:0], *parts]), offsets)

@@ -1,0 +1,86 @@
+"""Genes as codes, and their k-mers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.nucleotides.codes import CODES
+from gangsaw.tasks.tcr.annotation.kernels.genes import K
+from gangsaw.tasks.tcr.genes.genes import Gene, WholeGenes
+
+Ints = NDArray[np.int64]
+KmerIndex = tuple[Ints, Ints, Ints, int]
+GeneCodes = tuple[NDArray[np.uint8], Ints, Ints]
+
+
+@dataclass(frozen=True)
+class GeneIndex:
+    """The V genes, then the J genes, as the kernels take them; J of the read's direction.
+
+    Attributes
+    ----------
+    names : of all
+    texts : letters of whole genes
+    codons : where the conserved codon begins in each
+    n_v : how many are V genes
+    """
+
+    names: tuple[str, ...]
+    texts: tuple[str, ...]
+    codons: tuple[int, ...]
+    n_v: int
+
+    @cached_property
+    def genes(self) -> GeneCodes:
+        """Return codes of all back to back, offsets (n + 1,), and codons."""
+        codes = CODES[np.frombuffer("".join(self.texts).encode("ascii"), np.uint8)]
+        offsets = np.concatenate(([0], np.cumsum([len(text) for text in self.texts])))
+        return codes, offsets, np.array(self.codons, np.int64)
+
+    @cached_property
+    def kmers(self) -> KmerIndex:
+        """Return where the places of each k-mer begin (4**K + 1,), genes, places, and letters of
+        the longest gene."""
+        codes, offsets, _ = self.genes
+        words = np.zeros(max(0, codes.size - K + 1), np.int64)
+        for step in range(K):
+            words = words * 4 + codes[step : step + words.size]
+        gene = np.repeat(np.arange(len(self.texts)), np.diff(offsets))[: words.size]
+        place = np.arange(words.size) - offsets[gene]
+        whole = place + K <= np.diff(offsets)[gene]
+        order = np.argsort(words[whole], kind="stable")
+        counts = np.bincount(words[whole], minlength=4**K)
+        starts = np.concatenate(([0], np.cumsum(counts)))
+        longest = int(np.diff(offsets).max())
+        return starts, gene[whole][order], place[whole][order], longest
+
+
+def index_of(genes: WholeGenes) -> GeneIndex:
+    """Return the index of genes.
+
+    Raises
+    ------
+    BadParams : no V, or no J, reaches beyond the CDR3: there is nothing to find it by
+    """
+    if not genes.has_frames:
+        raise BadParams(f"{genes.source}: its genes end at the CDR3; reads need whole genes")
+    v, j = ([gene for gene in own if gene.frame] for own in (genes.v, genes.j))
+    return GeneIndex(
+        tuple(gene.name for gene in (*v, *j)),
+        (*map(_v_text, v), *map(_j_text, j)),
+        (*(len(gene.frame) for gene in v), *(len(gene.part) for gene in j)),
+        len(v),
+    )
+
+
+def _v_text(gene: Gene) -> str:
+    return gene.frame + gene.codon + gene.part
+
+
+def _j_text(gene: Gene) -> str:
+    return gene.part + gene.codon + gene.frame

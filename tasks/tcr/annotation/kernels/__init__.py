@@ -1,0 +1,1 @@
+"""Loops over letters of reads and genes."""

@@ -1,0 +1,70 @@
+"""Nucleotypes as rows of AIRR."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from gangsaw.codecs.core.nucleotides.codes import LETTER_OF_CODE
+from gangsaw.tasks.tcr.annotation.index import GeneIndex
+from gangsaw.tasks.tcr.annotation.nucleotypes import MergeRule, Nucleotype
+from gangsaw.tasks.tcr.repertoire import airr_rows
+from gangsaw.tasks.tcr.sharing.translate import in_frame, translated
+
+MORE = ("locus", "vj_in_frame", "stop_codon", "duplicate_count", "merged_count", "least_quality")
+OUT_OF_FRAME, STOP, DOUBTFUL = "out of frame", "stop codon", "doubtful letter in the CDR3"
+
+
+def junctions(nucleotypes: Sequence[Nucleotype]) -> pa.Array:
+    """Return (n,) letters of junctions."""
+    codes = (np.frombuffer(one.key.junction, np.uint8) for one in nucleotypes)
+    return pa.array([LETTER_OF_CODE[own].tobytes().decode() for own in codes], pa.string())
+
+
+def amino_acids(letters: pa.Array) -> pa.Array:
+    """Return (n,) amino acids, "" of those out of frame."""
+    return translated(pc.if_else(pa.array(in_frame(letters)), letters, ""))
+
+
+def reasons(
+    nucleotypes: Sequence[Nucleotype], rule: MergeRule, *, keep_unproductive: bool
+) -> list[str]:
+    """Return why each is culled, "" of those that are kept."""
+    stops = pc.match_substring(amino_acids(junctions(nucleotypes)), "*").to_pylist()
+    found = []
+    for one, stop in zip(nucleotypes, stops, strict=True):
+        frame = OUT_OF_FRAME if len(one.key.junction) % 3 else STOP if stop else ""
+        is_doubtful = int(one.qualities.min()) < rule.min_quality
+        found.append(DOUBTFUL if is_doubtful else "" if keep_unproductive else frame)
+    return found
+
+
+def rows_of(nucleotypes: Sequence[Nucleotype], index: GeneIndex, locus: str) -> bytes:
+    """Return the rows; the header is `airr_rows.header(MORE)`."""
+    n, letters = len(nucleotypes), junctions(nucleotypes)
+    acids = amino_acids(letters)
+    frame = pa.array(in_frame(letters))
+    stop = pc.match_substring(acids, "*")
+    columns = {
+        "sequence_id": pa.array([f"n{number}" for number in range(n)], pa.string()),
+        "rev_comp": pa.repeat(False, n),
+        "productive": pc.and_(frame, pc.invert(stop)),
+        "v_call": _calls(index, [one.key.v for one in nucleotypes]),
+        "j_call": _calls(index, [one.key.j for one in nucleotypes]),
+        "junction": letters,
+        "junction_aa": acids,
+        "locus": pa.repeat(locus, n),
+        "vj_in_frame": frame,
+        "stop_codon": stop,
+        "duplicate_count": pa.array([one.reads for one in nucleotypes], pa.int64()),
+        "merged_count": pa.array([one.merged for one in nucleotypes], pa.int64()),
+        "least_quality": pa.array([int(one.qualities.min()) for one in nucleotypes], pa.int64()),
+    }
+    return airr_rows.lines(columns, MORE)
+
+
+def _calls(index: GeneIndex, ties: Sequence[tuple[int, ...]]) -> pa.Array:
+    return pa.array([",".join(index.names[gene] for gene in own) for own in ties], pa.string())

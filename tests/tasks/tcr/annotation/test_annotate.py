@@ -1,0 +1,272 @@
+"""Simulated reads get the genes and junctions that they were made of."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import re
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import xarray as xr
+from helpers.command_line import CommandLine
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.tcr.annotation.job import AnnotateChoice, AnnotateSummary, annotate
+from gangsaw.tasks.tcr.annotation.nucleotypes import MergeRule
+from gangsaw.tasks.tcr.genes.genes import WholeGenes, open_genes
+from gangsaw.tasks.tcr.simulation.job import ModelChoice, SimulateChoice, simulate
+from gangsaw.tasks.tcr.simulation.reads import ReadsMade
+from gangsaw.tasks.tcr.simulation.references import Wanted
+
+USAGE = 2
+Row = dict[str, str]
+HUMAN = ("--species", "human", "--chain", "TRB")
+
+
+def rows(path: Path) -> list[Row]:
+    with path.open() as file:
+        return [*csv.DictReader(file, delimiter="\t")]
+
+
+@dataclass(frozen=True)
+class Made:
+    """Reads of references that are known."""
+
+    truth: Path
+    reads: tuple[str, ...]
+
+    @property
+    def junctions(self) -> dict[str, list[Row]]:
+        """Rows of the truth by their junctions."""
+        found: dict[str, list[Row]] = {}
+        for row in rows(self.truth):
+            found.setdefault(row["junction"], []).append(row)
+        return found
+
+
+def made(
+    folder: Path, n: int, depth: float, model: ModelChoice, reads: ReadsMade | None = None
+) -> Made:
+    names = tuple(str(folder / f"s_{i}.fastq.gz") for i in (1, 2))
+    choice = SimulateChoice(names, reads or ReadsMade())
+    simulate(folder / "t.tsv", model, Wanted(n, 4, depth), choice)
+    return Made(folder / "t.tsv", names)
+
+
+@pytest.fixture(scope="module")
+def beta(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """Pairs of reads of human TRB, at 1 % errors."""
+    folder = tmp_path_factory.mktemp("beta")
+    return made(folder, 400, 6, ModelChoice(species="human"))
+
+
+@pytest.fixture(scope="module")
+def genes() -> WholeGenes:
+    return open_genes("olga", locus="TRB", species="human")
+
+
+def annotated(
+    reads: tuple[str, ...], target: Path, genes: WholeGenes, **choices: object
+) -> AnnotateSummary:
+    return annotate(reads, str(target), genes, AnnotateChoice(**choices))  # type: ignore[arg-type]
+
+
+def families(calls: str) -> set[str]:
+    return {re.split(r"[-*]", call)[0] for call in calls.split(",")}
+
+
+def assert_right(found: list[Row], truth: dict[str, list[Row]]) -> None:
+    """At least 99 % of rows have a junction that is true, and V and J families of it."""
+    right: Counter[str] = Counter()
+    for row in found:
+        own = truth.get(row["junction"], [])
+        right["junction"] += bool(own)
+        for call in ("v_call", "j_call"):
+            right[call] += any(families(row[call]) & families(one[call]) for one in own)
+    assert all(right[name] >= 0.99 * len(found) for name in ("junction", "v_call", "j_call"))
+
+
+def test_junctions_and_families_are_right(beta: Made, genes: WholeGenes, tmp_path: Path) -> None:
+    done = annotated(beta.reads, tmp_path / "o.tsv", genes)
+    found, truth = rows(tmp_path / "o.tsv"), beta.junctions
+    assert_right(found, truth)
+    assert len(found) == done.nucleotypes > 0.6 * len(truth)
+    assert sum(int(row["duplicate_count"]) for row in found) == done.annotated
+    assert done.annotated + sum(done.culled.values()) == done.reads
+    assert done.annotated > 0.8 * done.reads
+    assert done.candidates == 0
+    calls = [(row["v_call"].split(","), truth.get(row["junction"], [])) for row in found]
+    exact = sum(any(one["v_call"] in call for one in own) for call, own in calls)
+    assert exact >= 0.98 * len(found)
+
+
+def test_reads_without_errors_are_all_found(genes: WholeGenes, tmp_path: Path) -> None:
+    one = made(tmp_path, 300, 2, ModelChoice(species="human"), ReadsMade(errors=0))
+    done = annotated(one.reads, tmp_path / "o.tsv", genes, rule=MergeRule(max_errors=0))
+    counts: Counter[str] = Counter()
+    for row in rows(one.truth):
+        counts[row["junction"]] += int(row["duplicate_count"])
+    found = rows(tmp_path / "o.tsv")
+    assert Counter({r["junction"]: int(r["duplicate_count"]) for r in found}) == counts
+    assert (done.annotated, done.culled) == (done.reads, {})
+
+
+def test_single_reads_are_annotated(genes: WholeGenes, tmp_path: Path) -> None:
+    reads = ReadsMade(length=250, errors=0.002)
+    one = made(tmp_path, 200, 3, ModelChoice(species="human"), reads)
+    done = annotated(one.reads[:1], tmp_path / "o.tsv", genes)
+    assert_right(rows(tmp_path / "o.tsv"), one.junctions)
+    assert done.annotated > 0.8 * done.reads
+
+
+def test_chains_without_d(tmp_path: Path) -> None:
+    one = made(tmp_path, 200, 6, ModelChoice(locus="TRA", species="human"))
+    alpha = open_genes("olga", locus="TRA", species="human")
+    done = annotated(one.reads, tmp_path / "o.tsv", alpha)
+    assert_right(rows(tmp_path / "o.tsv"), one.junctions)
+    assert done.annotated > 0.8 * done.reads
+
+
+def test_a_new_allele_is_a_candidate(beta: Made, genes: WholeGenes, tmp_path: Path) -> None:
+    """The germline lacks the letter that all reads of TRBV's most frequent gene have."""
+    counts = Counter(row["v_call"] for row in rows(beta.truth))
+    name = counts.most_common(1)[0][0]
+    base = name.partition("*")[0] + "*"
+    own = next(gene for gene in genes.v if gene.name == name)
+    at = len(own.frame) - 30
+    letter = "A" if own.frame[at] != "A" else "C"
+    frame = f"{own.frame[:at]}{letter}{own.frame[at + 1 :]}"
+    others = tuple(gene for gene in genes.v if not gene.name.startswith(base))
+    changed = genes._replace(v=(own._replace(frame=frame), *others))
+    annotated(beta.reads, tmp_path / "o.tsv", changed)
+    found = [row for row in rows(tmp_path / "o.tsv.alleles.tsv") if row["allele"] == name]
+    (row,) = [row for row in found if row["place"] == str(at + 1)]
+    assert (row["germline"], row["read"]) == (letter, own.frame[at])
+    assert int(row["reads"]) > 0.9 * int(row["of_reads"]) > 10
+    assert int(row["junctions_at_least"]) >= 5
+
+
+def fastq(folder: Path, reads: dict[str, str]) -> tuple[str, ...]:
+    text = "".join(f"@{name}\n{read}\n+\n{'I' * len(read)}\n" for name, read in reads.items())
+    (folder / "r.fastq").write_text(text)
+    return (str(folder / "r.fastq"),)
+
+
+def test_culls_are_counted_by_name(genes: WholeGenes, tmp_path: Path) -> None:
+    v = next(gene for gene in genes.v if gene.name == "TRBV19*01")
+    j = next(gene for gene in genes.j if gene.name == "TRBJ1-1*01")
+    head, tail = v.frame[-120:] + v.codon, j.codon + j.frame
+    noise = "".join("ACGT"[i * i % 7 % 4] for i in range(150))
+    bad = "".join("ACGT"["ACGT".index(x) ^ (i < 99 and i % 3 == 0)] for i, x in enumerate(head))
+    reads = {
+        "fine": head + "GCCAGCAGTATAGAAGCTTTC" + tail,
+        "out of frame": head + "GCCAGCAGTATAGAAGCTTTCC" + tail,
+        "stop codon": head + "GCCAGCTAGATAGAAGCTTTC" + tail,
+        "CDR3 with letters that are no base": head + "GCCAGCAGTNTAGAAGCTTTC" + tail,
+        "no J": head + "GCCAGC" + noise,
+        "no V": noise + "GAAGCTTTC" + tail,
+        "J before V": tail + v.frame + v.codon,
+        "many errors outside the CDR3": bad + "GCCAGCAGTATAGAAGCTTTC" + tail,
+        "too long": noise * 40,
+    }
+    done = annotated(fastq(tmp_path, reads), tmp_path / "o.tsv", genes)
+    assert done.culled == dict.fromkeys([*reads][1:], 1)
+    (row,) = rows(tmp_path / "o.tsv")
+    assert (row["v_call"], row["j_call"], row["duplicate_count"]) == (v.name, j.name, "1")
+    assert row["junction_aa"] == "CASSIEAFF"
+    both = annotated(fastq(tmp_path, reads), tmp_path / "all.tsv", genes, keep_unproductive=True)
+    assert {r["productive"] for r in rows(tmp_path / "all.tsv")} == {"T", "F"}
+    assert both.nucleotypes == 3
+
+
+@pytest.mark.parametrize("change", ["", "A", "GA"])
+def test_letters_lost_or_added_are_aligned(change: str, genes: WholeGenes, tmp_path: Path) -> None:
+    """In V, in its middle and near the CDR3, and in J: each of these shifts what is behind it."""
+    v = next(gene for gene in genes.v if gene.name == "TRBV19*01")
+    j = next(gene for gene in genes.j if gene.name == "TRBJ1-1*01")
+    head, tail = v.frame[-160:] + v.codon, j.codon + j.frame
+    whole = head + "GCCAGCAGTATAGAAGCTTTC" + tail
+    places = (60, 80, 100, 120, len(whole) - 14)
+    reads = {str(at): whole[:at] + change + whole[at + 1 :] for at in places}
+    done = annotated(fastq(tmp_path, {"whole": whole, **reads}), tmp_path / "o.tsv", genes)
+    assert done.culled == {}
+    (row,) = rows(tmp_path / "o.tsv")
+    assert (row["v_call"], row["j_call"], row["duplicate_count"]) == (v.name, j.name, "6")
+
+
+def test_mates_that_do_not_overlap_are_culled(genes: WholeGenes, tmp_path: Path) -> None:
+    one = made(tmp_path, 20, 1, ModelChoice(species="human"), ReadsMade(length=60, insert=200))
+    done = annotated(one.reads, tmp_path / "o.tsv", genes)
+    assert done.culled == {"mates do not overlap": done.reads}
+    assert rows(tmp_path / "o.tsv") == []
+
+
+def test_stores_and_workers_give_the_same_table(
+    gangsaw: CommandLine, beta: Made, tmp_path: Path
+) -> None:
+    tables = [tmp_path / f"{name}.tsv" for name in ("files", "store", "interleaved")]
+    gangsaw.ok("compress", *beta.reads, tmp_path / "r.zarr", "--workers", 0)
+    first, second = (gzip.decompress(Path(p).read_bytes()).split(b"\n") for p in beta.reads)
+    with (tmp_path / "i.fastq").open("wb") as file:
+        for at in range(0, len(first) - 1, 4):
+            file.write(b"\n".join([*first[at : at + 4], *second[at : at + 4], b""]))
+    figures = [
+        gangsaw.ok("tcr", "annotate", *source, table, *HUMAN, "--json").figures
+        for source, table in zip(
+            (beta.reads, (tmp_path / "r.zarr",), (tmp_path / "i.fastq", "--interleaved")),
+            tables,
+            strict=True,
+        )
+    ]
+    assert len({table.read_bytes() for table in tables}) == 1
+    assert len({f["reads"] for f in figures}) == 1
+    counted = gangsaw.ok(
+        *("tcr", "count", tables[0], tmp_path / "p.zarr", "--species", "human"),
+        *("--workers", 0, "--ambiguous", "first", "--json"),
+    )
+    assert counted.figures["kept"] == figures[0]["nucleotypes"], counted.figures["dropped"]
+    copies = xr.open_zarr(tmp_path / "p.zarr", chunks=None)["copies"].values
+    assert copies.sum() == figures[0]["annotated"]
+
+
+def test_the_table_of_figures(gangsaw: CommandLine, beta: Made, tmp_path: Path) -> None:
+    ran = gangsaw.ok("tcr", "annotate", *beta.reads, tmp_path / "o.tsv", *HUMAN)
+    lines = [" ".join(line.split()) for line in ran.out.splitlines()]
+    assert any(line.startswith("doubtful letter in the CDR3 ") for line in lines)
+    assert any(line.startswith("nucleotypes ") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("paths", "options", "said"),
+    [
+        (("o.tsv",), HUMAN, "name reads and then the table"),
+        (("gone.fastq", "o.tsv"), HUMAN, "no such file"),
+        (("g.tsv", "o.tsv"), HUMAN, "g.tsv"),
+        (("a.fastq", "b.fastq", "c.fastq", "o.tsv"), HUMAN, "one file, or two of mates"),
+        (("g.tsv", "o.tsv"), ("--germline", "g.tsv"), "reads need whole genes"),
+        (("g.tsv", "g.tsv"), HUMAN, "exists"),
+        (("g.tsv", "o.tsv"), (*HUMAN, "--tolerated", "0.5"), "tolerated must be"),
+    ],
+)
+def test_what_cannot_be_annotated(
+    gangsaw: CommandLine,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    paths: tuple[str, ...],
+    options: tuple[str, ...],
+    said: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    parts = [("TRBV1*01", "GCCAGCAGC"), ("TRBD1*01", "GGGACAGG"), ("TRBJ1-1*01", "CAAACACAG")]
+    lines = ["gene\tpart", *("\t".join(part) for part in parts)]
+    Path("g.tsv").write_text("\n".join(lines) + "\n")
+    assert said in gangsaw("tcr", "annotate", *paths, *options).failed(USAGE)
+    assert [path.name for path in tmp_path.iterdir()] == ["g.tsv"]
+
+
+def test_wrong_choices() -> None:
+    with pytest.raises(BadParams, match="tolerated"):
+        AnnotateChoice(tolerated=0.7)
