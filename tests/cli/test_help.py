@@ -16,6 +16,7 @@ from gangsaw.cli.app import app
 
 # options that mean something else in some commands
 APART = {
+    "--pgen",
     "--accept-loss",
     "--bit-depth",
     "--byte-order",
