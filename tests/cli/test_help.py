@@ -17,6 +17,7 @@ from gangsaw.cli.verbose import with_verbose
 
 # options that mean something else in some commands
 APART = {
+    "--pgen",
     "--accept-loss",
     "--bit-depth",
     "--byte-order",

@@ -105,14 +105,16 @@ def _find_begins(
     for row in range(len(places)):
         a, length, gene = places[row], lengths[row], chosen[row]
         start = starts[gene] + max_p
-        last = starts[gene + 1] - start - length
+        size = starts[gene + 1] - start
+        last = size - length
         f = 0
         while f <= last and matching(codes, a, genes, start + f, length) < length:
             f += 1
         if f <= last or length == 0:
             begins[row] = min(f, max(last, 0))
             continue
-        for i in range(1, min(max_p, length, (ends[row] - a) // 2) + 1):
+        # with fewer of the palindrome the rest would be longer than the gene
+        for i in range(max(1, length - size), min(max_p, length, (ends[row] - a) // 2) + 1):
             turns = 0
             while turns < i and codes[a + i - 1 - turns] & turned[a + i + turns]:
                 turns += 1
