@@ -39,7 +39,7 @@ class OnDevice(ZarrArray):
         return read_again(self._place, lambda: self._decoded(region))
 
     def _decoded(self, region: Region) -> NumpyArray:
-        array, metadata = self._open(), _metadata(self)
+        array, metadata = self.opened(), _metadata(self)
         grid = ChunkGrid(array.shape, array.chunks)
         positions = list(grid.touched(region))
         if not all(grid.is_inside(position, region) for position in positions):
@@ -62,7 +62,7 @@ class OnDevice(ZarrArray):
         """Return whole chunks; CorruptChunk, with its key, for wrong bytes."""
 
         def failed(at: int, error: GangsawError) -> DeviceArray:
-            key = self._open().metadata.encode_chunk_key(positions[at])
+            key = self.opened().metadata.encode_chunk_key(positions[at])
             if isinstance(error, CorruptChunk):
                 raise error.at(store=str(self._place), chunk=key) from error
             raise error
@@ -90,7 +90,7 @@ def on_device(source: Source) -> Source:
 
 
 def _on_device(array: SourceArray) -> SourceArray:
-    if type(array) is not ZarrArray or regular_chunks(array._open()) is None:
+    if type(array) is not ZarrArray or regular_chunks(array.opened()) is None:
         return array
     if not runs_on_gpu(_metadata(array), "decode"):
         return array
@@ -98,4 +98,4 @@ def _on_device(array: SourceArray) -> SourceArray:
 
 
 def _metadata(array: ZarrArray) -> bytes:
-    return json.dumps(array._open().metadata.to_dict()).encode()
+    return json.dumps(array.opened().metadata.to_dict()).encode()

@@ -98,7 +98,8 @@ class ZarrArray(Described):
     def _object_bytes(self) -> int:
         return math.prod(self.shards or self.chunks or ()) * self.dtype.itemsize
 
-    def _open(self) -> AnyArray:
+    def opened(self) -> AnyArray:
+        """Return the array itself, as zarr has it."""
         return _array(self.address, self.key, self.version)[0]
 
     @property
@@ -107,7 +108,7 @@ class ZarrArray(Described):
 
     def _keys(self, region: Region) -> Iterator[str]:
         """Yield the keys of the chunks of which all is in the region: of others a part is read."""
-        array = self._open()
+        array = self.opened()
         if (extents := array.shards or regular_chunks(array)) is None:
             return
         grid = ChunkGrid(array.shape, extents)

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection
-from typing import Annotated, Any
+from typing import Annotated, Protocol, TypeVar
 
 import typer
+
+
+class Parameter(Protocol):
+    """What is asked of a parameter of a command."""
+
+    opts: list[str]
+    secondary_opts: list[str]
+    expose_value: bool
+
+
+C = TypeVar("C")
 
 
 def _log_all(ctx: typer.Context, wanted: bool) -> bool:
@@ -41,19 +52,20 @@ def _command(
     """Have the option as typer makes it."""
 
 
-def with_verbose(command: Any) -> Any:
+def with_verbose(command: C) -> C:
     """Return a command, or a group with all its commands, with the option unless there is one."""
     if hasattr(command, "commands"):
         for one in command.commands.values():
             with_verbose(one)
         return command
-    taken = {flag for one in command.params for flag in (*one.opts, *one.secondary_opts)}
+    params: list[Parameter] = vars(command)["params"]
+    taken = {flag for one in params for flag in (*one.opts, *one.secondary_opts)}
     if "--verbose" not in taken:
-        command.params.append(_option(taken))
+        params.append(_option(taken))
     return command
 
 
-def _option(taken: Collection[str]) -> Any:
+def _option(taken: Collection[str]) -> Parameter:
     """Return the option without the flags that are taken."""
     app = typer.Typer(add_completion=False)
     app.command()(_command)
