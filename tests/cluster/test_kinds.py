@@ -77,7 +77,7 @@ def test_what_makes_no_sense_is_refused_in_one_line(
 
 
 def test_commands_without_work_for_gpus_say_so(gangsaw: CommandLine, tmp_path: Path) -> None:
-    with_gpus = gangsaw("decompress", tmp_path, tmp_path / "a.hdr", "--cluster", "cuda")
+    with_gpus = gangsaw("index", tmp_path, "--cluster", "cuda")
     assert "this command has no work for GPUs" in with_gpus.failed(2)
 
 

@@ -89,8 +89,8 @@ class Recipe:
             return
         for name in self.params:
             if not any(name in own for own in known):
-                told = f"known are {', '.join(known[0])}" if is_named else "no codec has it"
-                raise BadParams(f"unknown parameter {name!r}; {told}")
+                every = ", ".join(sorted({one for own in known for one in own or ()}))
+                raise BadParams(f"unknown parameter {name!r}; known are {every}")
 
     def codecs(self, source: Source, client: Client | None = None) -> dict[str, CodecChoice]:
         """Return the codec of each array, by name.
