@@ -43,11 +43,9 @@ USED = {
     },
     "codecs/core/numba/parts.py": {
         "_cache": "numba.core.dispatcher.Dispatcher",
-        "_data_layout": "numba.core.codegen.CPUCodegen",
         "_final_module": LIBRARY,
         "_finalize_final_module": LIBRARY,
         "_impl": "numba.core.caching.Cache",
-        "_pass_builder": "numba.core.codegen.CPUCodegen",
         "_rebuild": "numba.core.compiler.CompileResult",
     },
     "tasks/jobs/choice/registered.py": {"_decode_sync": CODEC, "_encode_sync": CODEC},
@@ -78,7 +76,7 @@ REPLACED = {
         ("_get_host_cpu_features", "_get_host_cpu_name"), "numba.core.codegen.CPUCodegen"
     ),
     "codecs/core/numba/parts.py": dict.fromkeys(
-        ("_finalize_final_module", "_optimize_final_module", "_optimize_functions"), LIBRARY
+        ("_finalize_final_module", "_optimize_final_module"), LIBRARY
     ),
     "tasks/store/strict.py": {"_with_store": "zarr.storage.WrapperStore"},
     "codecs/core/numba/vectors/floats.py": {"_is_internal": "numba.types.Type"},

@@ -8,11 +8,11 @@ from typing import Any, TypeVar, cast
 
 import numba
 import numba.extending
+from numba.core.compiler import Compiler
 
 from gangsaw.codecs.core.numba.cache import enable_cache
 from gangsaw.codecs.core.numba.kept.levels import features
 from gangsaw.codecs.core.numba.parts import (
-    KernelCompiler,
     Linked,
     LinkedRestrict,
     Restrict,
@@ -109,7 +109,7 @@ def _part(function: F, *, pipeline_class: type[Linked] = Linked, **options: Any)
     return compiled
 
 
-def _compile(function: F, pipeline_class: Any = KernelCompiler, **options: Any) -> F:
+def _compile(function: F, pipeline_class: Any = Compiler, **options: Any) -> F:
     """Decorate a function; it has no wrapper for code of C, since none calls it."""
     compiled: Any = numba.njit(
         nogil=True,
