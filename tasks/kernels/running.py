@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -81,8 +82,7 @@ def _all_of(results: Iterable[None]) -> None:
 
 
 def _run_first(setting: KernelSetting, first: FirstRun) -> None:
-    folder = setting.folder / first.name.replace(" ", "-")
-    folder.mkdir(exist_ok=True)
-    first.make(folder)
-    for arguments in first.commands:
-        setting.run(COMMAND, *arguments, where=folder)
+    with tempfile.TemporaryDirectory(dir=setting.folder) as name:  # it is run more than once
+        first.make(Path(name))
+        for arguments in first.commands:
+            setting.run(COMMAND, *arguments, where=Path(name))
