@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from gangsaw.codecs.core.extras import extras_named
 from gangsaw.tasks.asked import split_options
 from gangsaw.tasks.jobs.choice.choose import choose_layout
 from gangsaw.tasks.jobs.choice.recipe import Recipe
@@ -29,6 +30,7 @@ Encoding: TypeAlias = "dict[str, dict[str, object]]"  # by variable
 UNNAMED = "__xarray_dataarray_variable__"  # as xarray calls a DataArray without a name
 
 
+@extras_named()
 def encoding(
     data: Given,
     *,

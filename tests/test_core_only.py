@@ -50,6 +50,11 @@ def test_the_command_says_what_to_install() -> None:
     assert done.stderr == 'gangsaw: typer is missing: pip install "gangsaw[cli]"\n'
 
 
+def test_what_xarray_is_told_needs_xarray() -> None:
+    code = "import gangsaw\ntry: gangsaw.encoding(1)\nexcept gangsaw.BadParams as e: print(e)"
+    assert run(code) == ['xarray is missing: pip install "gangsaw[dask]"']
+
+
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
     values = np.arange(4 * 30 * 30, dtype="u2").reshape(4, 30, 30) % 1000

@@ -69,7 +69,7 @@ def computed(array: Array, region: Cut, client: Client | None) -> NumpyArray:
     It is for what is small: samples, coordinates.
     """
     part = array[region].compute(scheduler=client or "threads")
-    return np.asarray(part)
+    return _plain(part)
 
 
 def client_of(array: Array) -> Client | None:
@@ -174,7 +174,14 @@ def _graph(
 def _do(
     task: Task[BatchT, ResultT], given: Given[BatchT], batch: BatchT, blocks: list[NumpyArray]
 ) -> Done[ResultT]:
-    return do_batches(task, "cpu", [given(batch, [np.asarray(block) for block in blocks])])
+    return do_batches(task, "cpu", [given(batch, list(map(_plain, blocks)))])
+
+
+def _plain(block: NumpyArray) -> NumpyArray:
+    """Return a block as NumPy has it; JobFailed where samples are masked, which is seen only now."""
+    if np.ma.is_masked(block):
+        raise JobFailed("a block has masked samples, which have no form in a store: fill them first")
+    return np.asarray(block)
 
 
 def _delayed(graph: HighLevelGraph, keys: Sequence[Key]) -> list[Delayed]:

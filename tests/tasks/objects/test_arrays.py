@@ -111,6 +111,13 @@ def test_blocks_of_another_dtype(tmp_path: Path) -> None:
         gangsaw.verify(tmp_path / "a.zarr", against=halves)
 
 
+def test_a_mask_that_only_a_block_has(tmp_path: Path) -> None:
+    told = da.from_array(CUBE, chunks=CHUNKS)
+    masked = told.map_blocks(lambda block: np.ma.masked_equal(block, block.max()), meta=CUBE)
+    with pytest.raises(gangsaw.JobFailed, match="a block has masked samples"):
+        gangsaw.compress(masked, tmp_path / "a.zarr")
+
+
 def _of_unknown_extents() -> da.Array:
     flat = da.from_array(CUBE.ravel(), chunks=100)
     return flat[flat > 7]
