@@ -9,6 +9,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from gangsaw.tasks.tcr.annotation.job import AnnotateChoice, annotate
+    from gangsaw.tasks.tcr.annotation.nucleotypes import MergeRule
+    from gangsaw.tasks.tcr.genes.genes import open_genes
     from gangsaw.tasks.tcr.germline import open_germline
     from gangsaw.tasks.tcr.model import Model
     from gangsaw.tasks.tcr.paths.count import count_paths
@@ -24,7 +27,9 @@ if TYPE_CHECKING:
     from gangsaw.tasks.tcr.store.tables.export import export
 
 _HOMES = {
+    "AnnotateChoice": "gangsaw.tasks.tcr.annotation.job",
     "CountChoice": "gangsaw.tasks.tcr.store.job",
+    "MergeRule": "gangsaw.tasks.tcr.annotation.nucleotypes",
     "Model": "gangsaw.tasks.tcr.model",
     "ModelChoice": "gangsaw.tasks.tcr.simulation.job",
     "PhaseProgress": "gangsaw.tasks.tcr.store.job",
@@ -32,18 +37,22 @@ _HOMES = {
     "Setup": "gangsaw.tasks.tcr.store.setup",
     "SimulateChoice": "gangsaw.tasks.tcr.simulation.job",
     "Wanted": "gangsaw.tasks.tcr.simulation.references",
+    "annotate": "gangsaw.tasks.tcr.annotation.job",
     "associate": "gangsaw.tasks.tcr.statistics.associate",
     "count_paths": "gangsaw.tasks.tcr.paths.count",
     "count_repertoires": "gangsaw.tasks.tcr.store.job",
     "export": "gangsaw.tasks.tcr.store.tables.export",
     "export_airr": "gangsaw.tasks.tcr.store.tables.beside_airr",
+    "open_genes": "gangsaw.tasks.tcr.genes.genes",
     "open_germline": "gangsaw.tasks.tcr.germline",
     "open_inputs": "gangsaw.tasks.tcr.repertoire.inputs",
     "share": "gangsaw.tasks.tcr.sharing.share",
     "simulate": "gangsaw.tasks.tcr.simulation.job",
 }
 __all__ = [
+    "AnnotateChoice",
     "CountChoice",
+    "MergeRule",
     "Model",
     "ModelChoice",
     "PhaseProgress",
@@ -51,11 +60,13 @@ __all__ = [
     "Setup",
     "SimulateChoice",
     "Wanted",
+    "annotate",
     "associate",
     "count_paths",
     "count_repertoires",
     "export",
     "export_airr",
+    "open_genes",
     "open_germline",
     "open_inputs",
     "share",

@@ -1,4 +1,4 @@
-"""A short run of repertoires, which compiles what a user's first needs."""
+"""Short runs of repertoires, which compile what a user's first needs."""
 
 from __future__ import annotations
 
@@ -10,10 +10,14 @@ JUNCTIONS = (
     *("TGTGCCAGCAGCTTGGCGGGAACTGAAGCTTTCTTT", "TGTGCCAGCAGCTTAGACAGGGGGCACTGAAGCTTTCTTT"),
     *("TGTGCCAGCAGCTTGGGACTAGCGGAACTGAAGCTTTCTTT", "TGTGCCAGCAGCTTCGGGACAGGGAACTGAAGCTTTCTTT"),
 )
+OF = ("--species", "human", "--locus", "TRB")
+SIMULATE = ("tcr", "simulate", "truth.tsv", "-n", "50", *OF, "--reads", "made")
+READS = ("made_1.fastq.gz", "made_2.fastq.gz")
+ANNOTATE = ("tcr", "annotate", *READS, "receptors.tsv", *OF, "--workers", "0")
 
 
 def _runs() -> tuple[FirstRun, ...]:
-    """Return the counts of a small table."""
+    """Return the counts of a small table, and receptors out of made reads."""
     return (
         FirstRun(
             "repertoire",
@@ -21,6 +25,7 @@ def _runs() -> tuple[FirstRun, ...]:
             (("tcr", "count", "donor.tsv", "paths.zarr", "--species", "human", "--workers", "0"),),
             needs=("olga",),
         ),
+        FirstRun("receptors", lambda _: None, (SIMULATE, ANNOTATE), needs=("olga",)),
     )
 
 
