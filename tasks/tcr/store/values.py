@@ -84,7 +84,11 @@ class CountTables:
         }
         if germline.d:  # -1, of a row without D, is the last one
             of_rows["d_call"] = ([*(part.name for part in germline.d), ""], columns["d_index"])
-        return {name: text(names)[places] for name, (names, places) in of_rows.items()}
+        # not by indices of StringDType: NumPy 2.0 lets go of strings that several rows share
+        return {
+            name: text(np.array(names, object)[places].tolist())
+            for name, (names, places) in of_rows.items()
+        }
 
 
 def rows_at_once(setup: Setup) -> int:
