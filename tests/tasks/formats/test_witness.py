@@ -220,7 +220,8 @@ def test_a_reader_of_records_that_is_wrong_is_found(
 
     for module in (read_input, genome_stream):
         readers = {
-            kind: lambda _, read=read: read(str(other)) for kind, read in module.READERS.items()
+            kind: lambda _, read=read, **own: read(str(other), **own)
+            for kind, read in module.READERS.items()
         }
         monkeypatch.setattr(module, "READERS", readers)
     opened = genome_stream.FastaGenome
