@@ -114,7 +114,7 @@ def test_probabilities_of_generation(repertoire: Repertoires, tmp_path: Path) ->
     assert PGEN_REASONS[0].startswith("out of frame")
     assert f"1 {PGEN_REASONS[0]}" in data.pgen_reason.attrs["description"]
     export(tmp_path / "o.zarr", tmp_path / "t.csv")
-    table = pd.read_csv(tmp_path / "t.csv")
+    table = pd.read_csv(tmp_path / "t.csv", float_precision="round_trip")
     np.testing.assert_array_equal(table.pgen, data.pgen.values)
 
 
