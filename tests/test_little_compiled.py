@@ -33,7 +33,8 @@ import json, sys
 from collections import defaultdict
 from itertools import islice
 from numba.core.dispatcher import Dispatcher
-from gangsaw.tasks.kernels.first_runs import _samples, codecs
+from gangsaw.codecs.core.zarr.bytes_codec import BytesCodec
+from gangsaw.tasks.kernels.samples import codecs, samples_of
 import numpy as np
 
 found, before = defaultdict(list), Dispatcher._compile_for_args  # what Python calls, by new types
@@ -43,7 +44,9 @@ def noted(kernel, *args, **kws):
     return before(kernel, *args, **kws)
 Dispatcher._compile_for_args = noted
 for codec in codecs():
-    for codec_type, sample in islice(_samples(codec), 3):
+    for codec_type, sample in islice(samples_of(codec), 3):
+        if issubclass(codec_type, BytesCodec):
+            continue
         coder = codec_type(**vars(sample.params)).coder(sample.array.shape, sample.array.dtype)
         coder.decode(coder.encode(sample.array), np.empty_like(sample.array))
 json.dump(found, sys.stdout)

@@ -98,10 +98,14 @@ def has_module(name: str, module: str) -> bool:
 
 
 def parameter_names(name: str) -> tuple[str, ...]:
-    """Return the names of a codec's parameters, by its `params.py` alone; none without it."""
-    if not has_module(name, "params"):
+    """Return the names of a codec's parameters, by its `params.py` alone; none without it.
+
+    None either where it cannot be imported: `named_class` says why.
+    """
+    try:
+        kind = getattr(import_module(f"{package(name)}.params"), "Params", None)
+    except ImportError:
         return ()
-    kind = getattr(import_module(f"{package(name)}.params"), "Params", None)
     return () if kind is None else tuple(field.name for field in fields(kind))
 
 

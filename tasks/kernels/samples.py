@@ -35,7 +35,7 @@ def checked_codec(name: str) -> str:
 
 def run_samples(codec: str) -> None:
     """Encode and decode all samples of a codec, in every memory order, and read parts of each."""
-    for kind, sample in _samples(f"{codec_table.PREFIX}{checked_codec(codec)}"):
+    for kind, sample in samples_of(checked_codec(codec)):
         coded = kind(**vars(sample.params))
         if isinstance(coded, BytesCodec):
             coded.decode_bytes(coded.encode_bytes(sample.array.view(np.uint8)))
@@ -44,10 +44,11 @@ def run_samples(codec: str) -> None:
             _in_and_out(coded.coder(array.shape, array.dtype), array)
 
 
-def _samples(name: str) -> Iterator[tuple[Coding, Sample]]:
+def samples_of(codec: str) -> Iterator[tuple[Coding, Sample]]:
+    """Yield the samples of a codec, each with the class that codes it."""
     every: list[Coding] = [*codec_table.classes(), *codec_table.bytes_classes()]
     for kind in every:
-        if kind.codec_name == name:
+        if kind.codec_name == f"{codec_table.PREFIX}{codec}":
             package = kind.__module__.rpartition(".")[0]
             for sample in import_module(f"{package}.samples").samples():
                 yield kind, sample
