@@ -178,7 +178,7 @@ def _do(
 
 
 def _plain(block: NumpyArray) -> NumpyArray:
-    """Return a block as NumPy has it; JobFailed where samples are masked, which is seen only now."""
+    """Return a block as NumPy has it; JobFailed where samples are masked, seen only now."""
     if np.ma.is_masked(block):
         raise JobFailed(
             "a block has masked samples, which have no form in a store: fill them first"
