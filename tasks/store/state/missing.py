@@ -36,6 +36,10 @@ class WholeStore(WrapperStore[Store]):
     def _with_store(self, store: Store) -> WholeStore:
         return type(self)(store, self.path)
 
+    def __str__(self) -> str:
+        """As the store itself, which messages name."""
+        return str(self._store)
+
     async def get(
         self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None
     ) -> Buffer | None:

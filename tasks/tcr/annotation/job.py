@@ -17,7 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.engine import rehearsal
 from gangsaw.tasks.engine.progress import Meter, OnProgress
+from gangsaw.tasks.engine.rehearsal import JobPlan
 from gangsaw.tasks.engine.tally import job_of
 from gangsaw.tasks.engine.window import Options, run
 from gangsaw.tasks.formats.atomic import check_target, published_if, whole_files
@@ -126,6 +128,7 @@ def annotate(
     for path in targets:
         check_target(path, overwrite=choice.overwrite)
     watch = Watch.of(_Files(reads))
+    rehearsal.stop(lambda: JobPlan(", ".join(reads), tuple(map(str, targets)), format="AIRR"))
     whole = _AllBatches.of(index)
     task = AnnotateTask(index, choice.tolerated)
     meter = Meter(0, on_progress)

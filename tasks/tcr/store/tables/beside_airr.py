@@ -52,7 +52,7 @@ def export_airr(
     """Write the counted rows of the AIRR tables that a store was counted from, with their counts.
 
     The original columns come first, as they were; those of the choice follow, by default USUAL at
-    the greatest nu and pi. Rows that were dropped are not there.
+    most n- and p-nucleotides. Rows that were dropped are not there.
 
     Raises
     ------

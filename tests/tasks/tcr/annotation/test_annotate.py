@@ -207,19 +207,21 @@ def test_mates_that_do_not_overlap_are_culled(genes: WholeGenes, tmp_path: Path)
 def test_stores_and_workers_give_the_same_table(
     gangsaw: CommandLine, beta: Made, tmp_path: Path
 ) -> None:
-    tables = [tmp_path / f"{name}.tsv" for name in ("files", "store", "interleaved")]
+    tables = [tmp_path / f"{name}.tsv" for name in ("files", "workers", "store", "interleaved")]
     gangsaw.ok("compress", *beta.reads, tmp_path / "r.zarr", "--workers", 0)
     first, second = (gzip.decompress(Path(p).read_bytes()).split(b"\n") for p in beta.reads)
     with (tmp_path / "i.fastq").open("wb") as file:
         for at in range(0, len(first) - 1, 4):
             file.write(b"\n".join([*first[at : at + 4], *second[at : at + 4], b""]))
+    sources = (
+        (*beta.reads, "--workers", 0),
+        (*beta.reads, "--workers", 2),
+        (tmp_path / "r.zarr",),
+        (tmp_path / "i.fastq", "--interleaved"),
+    )
     figures = [
         gangsaw.ok("tcr", "annotate", *source, table, *HUMAN, "--json").figures
-        for source, table in zip(
-            (beta.reads, (tmp_path / "r.zarr",), (tmp_path / "i.fastq", "--interleaved")),
-            tables,
-            strict=True,
-        )
+        for source, table in zip(sources, tables, strict=True)
     ]
     assert len({table.read_bytes() for table in tables}) == 1
     assert len({f["reads"] for f in figures}) == 1
