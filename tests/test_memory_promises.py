@@ -18,10 +18,6 @@ pytestmark = pytest.mark.skipif(
     not Path("/proc/self/status").exists(), reason="peak memory is in /proc"
 )
 NOISE = 1 << 20  # bytes: stacks of threads, what allocators round up
-FACTOR, SPARE = (
-    1.5,
-    16 << 20,
-)  # a promise may be so far above the need of the sample that needs most
 every_codec = pytest.mark.parametrize("codec_type", codec_types(), ids=folder)
 
 
@@ -47,8 +43,4 @@ def check(found: list[Measured]) -> None:
         kinds[one.kind].append(one)
     assert kinds
     for kind, own in kinds.items():  # what a kind promises, the worst of its samples needs
-        assert any(is_near(one) for one in own), (kind, own)
-
-
-def is_near(one: Measured) -> bool:
-    return one.promised <= FACTOR * max(one.encode, one.decode) + SPARE
+        assert any(one.is_near() for one in own), (kind, own)
