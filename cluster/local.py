@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing import resource_tracker
 
 import dask
@@ -33,6 +35,7 @@ LOOK_SELDOM = {
     "distributed.worker.profile.interval": "100ms",
     "distributed.admin.tick.interval": "200ms",
 }
+CLOSE_SECONDS = 60.0  # in which workers end by themselves; Dask gives each 5
 # What a worker runs first. Ctrl-C in a terminal reaches every process of the group; only the client
 # handles it. When a worker ends while a thread stores a chunk, zarr's event loop has work it has
 # not begun. Python would warn of that in addition to our one line.
@@ -63,8 +66,38 @@ def start(config: ClusterConfig) -> Iterator[Client]:
                 silence_logs=logging.CRITICAL + 1 if config.silent else logging.WARNING,
                 **(_of_processes(config) if config.processes else {}),
             )
-            stack.enter_context(cluster)
+            stack.enter_context(_closed_in_time(cluster))
         yield stack.enter_context(Client(cluster, set_as_default=False))
+
+
+@contextmanager
+def _closed_in_time(cluster: LocalCluster) -> Iterator[None]:
+    """Close the cluster at the end, by force where a worker does not end.
+
+    Dask waits for as long as it takes for a worker that is only starting to have started.
+    """
+    closed = threading.Event()
+
+    def watch() -> None:
+        while not closed.wait(CLOSE_SECONDS):
+            _end_workers(cluster.workers.values())
+
+    try:
+        with cluster:
+            try:
+                yield
+            finally:
+                threading.Thread(target=watch, daemon=True).start()
+    finally:
+        closed.set()
+
+
+def _end_workers(workers: Iterable[object]) -> None:
+    """End the processes of workers, which may restart none of them now."""
+    for pid in [getattr(worker, "pid", None) for worker in [*workers]]:
+        if pid and pid != os.getpid():
+            with suppress(ProcessLookupError):
+                os.kill(pid, getattr(signal, "SIGKILL", signal.SIGTERM))
 
 
 def _of_processes(config: ClusterConfig) -> dict[str, object]:

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import dask
 import pytest
+from distributed import nanny
 from helpers.command_line import CommandLine
 from helpers.envi_files import cube, write_envi
 
 import gangsaw
-from gangsaw.cluster import cuda, settings, slurm, ssh
+from gangsaw.cluster import cuda, local, settings, slurm, ssh
 from gangsaw.cluster.config import Certificates, ClusterConfig
 from gangsaw.cluster.kinds import KINDS, configured
 from gangsaw.cluster.settings import imported, setting, settings_of
@@ -183,6 +184,18 @@ def test_connect_yields_a_client_of_as_many_workers() -> None:
     with gangsaw.cluster.connect("local", workers=2, threads=1, wait_workers=2) as client:
         assert len(client.scheduler_info()["workers"]) == 2
         assert client.submit(abs, -3).result() == 3
+
+
+def test_a_worker_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where Dask waits until one that is starting has started."""
+
+    async def wait(process: nanny.WorkerProcess, **_: object) -> None:
+        await process.stopped.wait()
+
+    monkeypatch.setattr(nanny.WorkerProcess, "kill", wait)
+    monkeypatch.setattr(local, "CLOSE_SECONDS", 0.2)
+    with local.start(ClusterConfig(workers=1, silent=True)) as client:
+        assert client.submit(abs, -1).result() == 1
 
 
 def test_a_certificate_without_authority_is_refused() -> None:
