@@ -104,6 +104,12 @@ def stop(plan: Callable[[], JobPlan]) -> None:
         raise Planned(plan())
 
 
+def forbid(target: object) -> None:
+    """Raise where a rehearsal is about to write: the job does not call `stop` before that."""
+    if is_on():
+        raise RuntimeError(f"{target} would have been written by a rehearsal: stop it before")
+
+
 def rehearsed(job: Callable[[], object], depth: Depth = Depth.WHOLE) -> JobPlan | None:
     """Run a job up to where it would begin to write; return what it would do.
 

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from gangsaw.tasks.engine import rehearsal
+
 STALE_SECONDS = 24 * 3600.0  # of a file of an unknown writer: nobody writes to it any more
 OWNER = re.compile(r"\.([0-9a-f]{6})-([0-9]+)-[0-9a-f]{8}\.partial$")
 ANY = re.compile(r"\.[-0-9a-f]{8,}\.partial$")
@@ -20,6 +22,7 @@ ANY = re.compile(r"\.[-0-9a-f]{8,}\.partial$")
 
 def part_of(target: Path) -> Path:
     """Return a new name next to the target, which tells which process writes there."""
+    rehearsal.forbid(target)
     owner = f"{_host()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
     return target.with_name(f".{target.name}.{owner}.partial")
 

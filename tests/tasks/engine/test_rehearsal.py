@@ -1,0 +1,33 @@
+"""What is rehearsed writes nothing, also where a job forgets to say where it begins to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gangsaw.tasks.engine.rehearsal import rehearsed
+from gangsaw.tasks.formats.atomic import whole_files, whole_folder
+from gangsaw.tasks.store.files import write_file
+
+
+def _files(target: Path) -> None:
+    with whole_files([target], overwrite=False) as (part,):
+        part.write_bytes(b"x")
+
+
+def _folder(target: Path) -> None:
+    with whole_folder(target, "mark", overwrite=False) as part:
+        part.mkdir()
+
+
+@pytest.mark.parametrize("job", [_files, _folder, lambda path: write_file(path, b"x")])
+def test_a_job_that_does_not_stop_its_rehearsal_is_told(
+    job: Callable[[Path], None], tmp_path: Path
+) -> None:
+    with pytest.raises(RuntimeError, match=r"a\.tsv would have been written by a rehearsal"):
+        rehearsed(lambda: job(tmp_path / "a.tsv"))
+    assert not [*tmp_path.iterdir()]
+    job(tmp_path / "a.tsv")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.tsv"]
