@@ -11,6 +11,7 @@ from pathlib import Path
 from gangsaw.tasks.bench.table import Row, dump, environment, markdown, say
 
 Sections = dict[str, list[Row]]  # by title
+Machine = Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -38,14 +39,17 @@ class Page:
         return found
 
     def write(self, folder: Path, names: Sequence[str]) -> None:
-        """Measure some sections; the others keep the rows of the machine's earlier run."""
+        """Measure some sections; the others keep their rows, and where these were measured."""
         file = folder / self.file
         data = file.with_name(f"{file.stem.lower()}.json")
-        known = {**_of_earlier_run(data), **self.measured(names)}
+        kept, elsewhere = _of_earlier_runs(data)
+        measured = self.measured(names)
+        known = {**kept, **measured}
         sections = {title: known[title] for title in self.sections.values() if title in known}
+        others = {t: at for t, at in elsewhere.items() if t in sections and t not in measured}
         plots = self._plotted(folder, sections)
-        file.write_text(f"{self.introduction}\n{tables(sections)}{plots}")
-        data.write_text(dump(sections))
+        file.write_text(f"{self.introduction}\n{tables(sections, others)}{plots}")
+        data.write_text(dump(sections, others))
 
     def _plotted(self, folder: Path, sections: Mapping[str, Sequence[Row]]) -> str:
         """Write the plots as SVG, the same file for the same rows; return links to them."""
@@ -64,15 +68,29 @@ class Page:
         return "".join(links)
 
 
-def _of_earlier_run(data: Path) -> Sections:
-    """Sections of a JSON file of this machine and these versions; none of another's."""
-    document = json.loads(data.read_text()) if data.exists() else {}
-    if document.get("machine") != environment():
-        return {}
-    return {title: [Row(**row) for row in rows] for title, rows in document["sections"].items()}
+def _of_earlier_runs(data: Path) -> tuple[Sections, dict[str, Machine]]:
+    """Return the sections of a JSON file, and where those of other machines or versions were."""
+    document = json.loads(data.read_text()) if data.exists() else {"sections": {}}
+    sections = {title: [Row(**row) for row in rows] for title, rows in document["sections"].items()}
+    known = document.get("elsewhere", {})
+    places = {title: known.get(title, document["machine"]) for title in sections}
+    here = environment()
+    return sections, {title: place for title, place in places.items() if place != here}
 
 
-def tables(sections: Mapping[str, Sequence[Row]]) -> str:
-    """Return where and with what was measured, and a table for each section."""
-    about = ", ".join(f"{name} {value}" for name, value in environment().items()) + "\n"
-    return "\n".join([about, *(markdown(title, rows) for title, rows in sections.items())])
+def tables(sections: Mapping[str, Sequence[Row]], elsewhere: Mapping[str, Machine]) -> str:
+    """Return where and with what was measured, and a table for each section.
+
+    Below the title of a section that was measured elsewhere stands what was different there.
+    """
+    here = environment()
+    texts = [_listed(here)]
+    for title, rows in sections.items():
+        there = elsewhere.get(title, {})
+        differs = {name: value for name, value in there.items() if here.get(name) != value}
+        texts.append(markdown(title, rows, f"Measured with {_listed(differs)}" if differs else ""))
+    return "\n".join(texts)
+
+
+def _listed(machine: Machine) -> str:
+    return ", ".join(f"{name} {value}" for name, value in machine.items()) + "\n"

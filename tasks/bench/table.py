@@ -108,11 +108,12 @@ def _span(work: Callable[[], object], clock: Callable[[], float] = time.perf_cou
     return clock() - start
 
 
-def markdown(title: str, rows: Iterable[Row]) -> str:
-    """Return a table with a verdict for each row that has a target."""
+def markdown(title: str, rows: Iterable[Row], about: str = "") -> str:
+    """Return a table with a verdict for each row that has a target, below a line about it."""
     lines = [
         f"## {title}",
         "",
+        *([about] if about else []),
         "| what | measured | asked | met | remark |",
         "|---|---:|---|---|---|",
     ]
@@ -120,10 +121,16 @@ def markdown(title: str, rows: Iterable[Row]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def document(sections: dict[str, list[Row]]) -> dict[str, object]:
-    """Return machine and all sections as plain JSON values."""
+def document(
+    sections: dict[str, list[Row]], elsewhere: Mapping[str, Mapping[str, str]]
+) -> dict[str, object]:
+    """Return machine and all sections as plain JSON values, and where others were measured."""
     tables = {title: [asdict(row) for row in rows] for title, rows in sections.items()}
-    return {"machine": environment(), "sections": tables}
+    return {
+        "machine": environment(),
+        **({"elsewhere": elsewhere} if elsewhere else {}),
+        "sections": tables,
+    }
 
 
 def environment() -> dict[str, str]:
@@ -164,6 +171,8 @@ def say(message: str) -> None:
     sys.stderr.flush()
 
 
-def dump(sections: dict[str, list[Row]]) -> str:
+def dump(
+    sections: dict[str, list[Row]], elsewhere: Mapping[str, Mapping[str, str]] | None = None
+) -> str:
     """Return the JSON text of `document`."""
-    return json.dumps(document(sections), indent=1) + "\n"
+    return json.dumps(document(sections, elsewhere or {}), indent=1) + "\n"

@@ -1,0 +1,46 @@
+"""A page keeps the sections that are not measured again, and says where they were."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from gangsaw.tasks.bench import pages, table
+from gangsaw.tasks.bench.pages import Page
+from gangsaw.tasks.bench.table import Row
+
+PAGE = Page("RESULTS-A.md", "# A\n", {"one": "First", "two": "Second"})
+
+
+def at(machine: str, value: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Go to a machine where every section has a row of this value."""
+    for module in (pages, table):
+        monkeypatch.setattr(module, "environment", lambda: {"processor": machine, "zarr": "3"})
+    for name in PAGE.sections:
+        bench = SimpleNamespace(rows=lambda name=name: [Row(f"row of {name}", value, "s")])
+        monkeypatch.setitem(sys.modules, f"bench_{name}", bench)
+
+
+def test_sections_of_other_machines_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    at("old", 1.5, monkeypatch)
+    PAGE.write(tmp_path, ["one", "two"])
+    assert "Measured with" not in (tmp_path / PAGE.file).read_text()
+    at("new", 2.5, monkeypatch)
+    PAGE.write(tmp_path, ["two"])
+    head, first, second = (tmp_path / PAGE.file).read_text().split("## ")
+    assert "processor new, zarr 3" in head
+    assert "Measured with processor old\n" in first
+    assert "row of one | 1.5 s" in first
+    assert "Measured with" not in second
+    assert "row of two | 2.5 s" in second
+    written = json.loads((tmp_path / "results-a.json").read_text())
+    assert written["elsewhere"] == {"First": {"processor": "old", "zarr": "3"}}
+    at("newer", 3.5, monkeypatch)
+    PAGE.write(tmp_path, ["one"])
+    page = (tmp_path / PAGE.file).read_text()
+    assert "Measured with processor old" not in page
+    assert "Measured with processor new\n" in page
