@@ -6,7 +6,7 @@ refined over longer and longer distances, and taken for the number with few digi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -22,6 +22,9 @@ LEAST_FIT = 15 / 16  # of the floats that are tried
 ALIKE = 0.004  # of two candidates that fit so nearly alike the coarser is taken
 KELVIN = 273.15  # of degrees Celsius
 MOST_STEPS = 1 << 16  # below the smallest float, where an offset is looked for
+MOST_ROUND = 256  # round numbers there that are tried, of each number of digits
+FEW = 64  # floats that tell most offsets apart
+LIKELY = 4  # offsets that fit most of these are tried on all
 NEAR = 1e-4  # of a step: how exactly a sample tells it
 USUAL = (1.0, *(10.0**n for n in range(1, 7)), *(2.0**n for n in range(1, 13)), 255.0, 65535.0)
 STEPS = (*(10.0**-n for n in range(1, 7)), 0.5, 0.25, 0.2, 0.05, 0.02, 0.005, 0.002)
@@ -38,16 +41,23 @@ class Candidate(NamedTuple):
 
     def integers(self, floats: Floats) -> npt.NDArray[np.float64]:
         """(n,): the integer of each float, NaN where it is none; SPEC.md, "Arithmetic"."""
-        kind = np.float64 if self.precision == "double" else floats.dtype.type
-        is_product = self.form == "product"
-        with np.errstate(all="ignore"):
-            scale, offset = kind(self.scale), kind(self.offset)
-            factor = 1 / np.float64(scale) if is_product else np.float64(scale)
-            found = np.rint((floats.astype("f8") - np.float64(offset)) * factor)
-            numbers = found.astype(kind)
-            again = (numbers * scale if is_product else numbers / scale) + offset
-            fits = (again.astype(floats.dtype) == floats) & (abs(found) < 1 << 31)
-        return np.where(fits, found, np.nan)
+        return _integers(floats, self, np.array(self.offset))
+
+
+def _integers(
+    floats: Floats, candidate: Candidate, offsets: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    """Return the integer of each float with each offset, as both are broadcast; NaN for none."""
+    kind = np.float64 if candidate.precision == "double" else floats.dtype.type
+    is_product = candidate.form == "product"
+    with np.errstate(all="ignore"):
+        scale, offset = kind(candidate.scale), offsets.astype(kind)
+        factor = 1 / np.float64(scale) if is_product else np.float64(scale)
+        found = np.rint((floats.astype("f8") - offset.astype("f8")) * factor)
+        numbers = found.astype(kind)
+        again = (numbers * scale if is_product else numbers / scale) + offset
+        fits = (again.astype(floats.dtype) == floats) & (abs(found) < 1 << 31)
+    return np.where(fits, found, np.nan)
 
 
 def propose(sample: NumpyArray) -> Mapping[str, object] | None:
@@ -96,11 +106,21 @@ def _candidates(floats: Floats) -> Iterator[Candidate]:
         precisions = "array", "double"
     steps = list(_found_steps(floats))
     first = [Candidate("quotient", s) for s in USUAL] + [Candidate("product", s) for s in STEPS]
-    behind = [
-        Candidate(*step, offset) for step in steps for offset in _offsets(floats, step[1], step[0])
-    ]
-    for candidate in [*first, *(Candidate(*step) for step in steps), *behind]:
-        yield from (candidate._replace(precision=precision) for precision in precisions)
+    kelvin = [Candidate(*step, KELVIN) for step in steps]
+    for plain in [*first, *(Candidate(*step) for step in steps), *kelvin]:
+        yield from (plain._replace(precision=precision) for precision in precisions)
+    for step in steps:
+        for precision in precisions:
+            yield from _with_offsets(floats, Candidate(*step, precision=precision))
+
+
+def _with_offsets(floats: Floats, plain: Candidate) -> Iterator[Candidate]:
+    """Yield a candidate with those offsets that some of the floats fit best."""
+    offsets = np.array(_offsets(floats, plain.scale, plain.form))
+    few = floats[:: 1 + floats.size // FEW]
+    fit = (~np.isnan(_integers(few, plain, offsets[:, None]))).sum(axis=1)
+    for i in np.argsort(-fit, kind="stable")[:LIKELY]:
+        yield plain._replace(offset=float(offsets[i]))
 
 
 def _found_steps(floats: Floats) -> Iterator[tuple[Literal["quotient", "product"], float]]:
@@ -142,7 +162,7 @@ def _round_numbers(number: float) -> Iterator[float]:
                 return
 
 
-def _offsets(floats: Floats, scale: float, form: str) -> Iterable[float]:
+def _offsets(floats: Floats, scale: float, form: str) -> list[float]:
     """Return offsets that the smallest float may show.
 
     They are itself, round numbers some steps below it, and what is left of steps to 0.
@@ -152,9 +172,9 @@ def _offsets(floats: Floats, scale: float, form: str) -> Iterable[float]:
     left = least - np.floor(least / step) * step
     below = least - step * np.arange(MOST_STEPS)
     close = max(1e-6 * step, 4 * float(np.finfo(floats.dtype).eps) * abs(least))
-    found = [least, KELVIN]
-    for digits in range(4):
+    found = [least]
+    for digits in range(-2, 4):
         even = np.round(below, digits)
-        found += even[abs(below - even) <= close][:2].tolist()
+        found += even[abs(below - even) <= close][:MOST_ROUND].tolist()
     found += (round(left, digits) for digits in range(1, 7))
-    return dict.fromkeys(offset for offset in found if offset)
+    return [*dict.fromkeys(offset for offset in found if offset)]

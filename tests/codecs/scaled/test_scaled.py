@@ -148,6 +148,7 @@ SCALES = [
     ("int16 * 0.02 + 273.15", lambda k: k.astype("f4") * np.float32(0.02) + np.float32(273.15)),
     ("int16 * 0.000337 in float64", lambda k: (k * 0.000337).astype("f4")),
     ("int16 * 0.00123 + 7.5", lambda k: k * 0.00123 + 7.5),
+    ("int16 * 0.01 + 5", lambda k: (k - k.min() + 2_000) * 0.01 + 5),
     ("uint16 / 65535", lambda k: ((k * 30 + k % 7) / 65535).astype("f4")),
     ("int32 / 100", lambda k: k * 577 // 10 / 100),
     ("int16 / 1", lambda k: k.astype("f4")),
