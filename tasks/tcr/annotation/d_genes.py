@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from os.path import commonprefix
 
 from gangsaw.codecs.core.nucleotides.letters import BASES
 from gangsaw.tasks.tcr.annotation.index import GeneIndex
@@ -78,7 +77,8 @@ def middle_of(one: Nucleotype, index: GeneIndex) -> bytes:
 
 def _alike(a: bytes, b: bytes) -> int:
     """Return how many letters both begin with."""
-    return len(commonprefix([a, b]))
+    n = min(len(a), len(b))
+    return next((at for at in range(n) if a[at] != b[at]), n)
 
 
 def _runs(codes: bytes) -> Iterator[bytes]:

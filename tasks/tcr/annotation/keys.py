@@ -49,16 +49,29 @@ class KeyTable(NamedTuple):
     @classmethod
     def of(cls, arrays: Mapping[str, NumpyArray]) -> KeyTable:
         """Return that of `arrays`."""
-        own = {name: arrays[name] for name in cls._fields[:-1]}
-        return cls(**own, texts=Ragged(arrays["data"], arrays["offsets"]))
+        return cls(
+            arrays["genes"].astype(np.int16, copy=False),
+            arrays["junctions"].astype(np.uint8, copy=False),
+            arrays["reads"].astype(np.int64, copy=False),
+            arrays["best"].astype(np.uint8, copy=False),
+            arrays["sums"].astype(np.int64, copy=False),
+            arrays["scores"].astype(np.int64, copy=False),
+            arrays["places"].astype(np.int64, copy=False),
+            Ragged(
+                arrays["data"].astype(np.uint8, copy=False),
+                arrays["offsets"].astype(np.int64, copy=False),
+            ),
+        )
 
 
 def stacked(tables: Sequence[KeyTable]) -> KeyTable:
     """Return the rows of one or more tables; junctions are all as long."""
-    columns = (np.concatenate(own) for own in zip(*(table[:-1] for table in tables), strict=True))
+    own = [table.arrays() for table in tables]
+    columns = {name: np.concatenate([arrays[name] for arrays in own]) for name in own[0]}
     text, firsts = together([table.texts for table in tables])
     lengths = np.concatenate([table.texts.lengths for table in tables])
-    return KeyTable(*columns, joined(text, np.concatenate(firsts)[:, None], lengths[:, None]))
+    lines = joined(text, np.concatenate(firsts)[:, None], lengths[:, None])
+    return KeyTable.of(columns | {"data": lines.data, "offsets": lines.offsets})
 
 
 def grouped(table: KeyTable) -> KeyTable:

@@ -10,11 +10,10 @@ import hashlib
 import io
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,31 +99,30 @@ class Spool:
         seen = np.zeros((n_letters, 4), np.int64), np.zeros((n_letters, 4), np.uint64)
         whole = SpoolTotals(0, Counter(), *seen, {})
         for number in sorted(self.entries):
-            with self._opened(number) as arrays:
-                told = json.loads(arrays["told"].tobytes())
-                whole.reads += told["reads"]
-                whole.culled.update(told["culled"])
-                at = arrays["at"]
-                whole.letters.ravel()[at] += arrays["letters"]
-                whole.bits.ravel()[at] |= arrays["bits"]
-                for length in told["lengths"]:
-                    whole.lengths.setdefault(length, []).append(number)
+            own = self._arrays(number, lambda name: "." not in name)
+            told = json.loads(own["told"].tobytes())
+            whole.reads += told["reads"]
+            whole.culled.update(told["culled"])
+            whole.letters.ravel()[own["at"]] += own["letters"]
+            whole.bits.ravel()[own["at"]] |= own["bits"]
+            for length in told["lengths"]:
+                whole.lengths.setdefault(length, []).append(number)
         return whole
 
     def keys(self, length: int, numbers: Iterable[int]) -> KeyTable:
         """Return what these batches say of junctions of some length."""
         tables: list[KeyTable] = []
         for number in numbers:
-            with self._opened(number) as arrays:
-                names = (name for name in arrays.files if name.startswith(f"{length}."))
-                own = {name.partition(".")[2]: arrays[name] for name in names}
-            tables.append(KeyTable.of(own))
+            own = self._arrays(number, lambda name: name.startswith(f"{length}."))
+            tables.append(KeyTable.of({name.partition(".")[2]: x for name, x in own.items()}))
             if len(tables) > AT_ONCE:
                 tables = [grouped(stacked(tables))]
         return grouped(stacked(tables))
 
-    def _opened(self, number: int) -> Any:  # NumPy's archive, which has no type
-        return np.load(self.parts.path(number), allow_pickle=False)
+    def _arrays(self, number: int, is_wanted: Callable[[str], bool]) -> dict[str, NumpyArray]:
+        """Return some arrays of a batch."""
+        with np.load(self.parts.path(number), allow_pickle=False) as arrays:
+            return {name: arrays[name] for name in arrays.files if is_wanted(name)}
 
 
 def _packed(found: BatchFound) -> bytes:
@@ -139,5 +137,5 @@ def _packed(found: BatchFound) -> bytes:
     for length, table in found.keys.items():
         arrays |= {f"{length}.{name}": own for name, own in table.arrays().items()}
     written = io.BytesIO()
-    np.savez_compressed(written, **arrays)
+    np.savez_compressed(written, allow_pickle=False, **arrays)
     return written.getvalue()

@@ -108,7 +108,7 @@ def naive(keys: dict[Key, Seen], rule: MergeRule) -> list[tuple[int, int]]:
     order = sorted(keys.items(), key=lambda item: (-item[1][0], _padded(item[0])))
     for (v, junction), (reads, doubtful) in order:
         best = None
-        for number, ((other_v, other), (n, other_doubtful), _) in enumerate(whole):
+        for number, ((other_v, other), (_, other_doubtful), _) in enumerate(whole):
             places = [i for i in range(len(JUNCTION)) if junction[i] != other[i]]
             fits = bool({*v} & {*other_v}) and len(places) <= rule.max_errors
             doubt = {*doubtful, *other_doubtful}
@@ -119,17 +119,12 @@ def naive(keys: dict[Key, Seen], rule: MergeRule) -> list[tuple[int, int]]:
         if best is None:
             whole.append(((v, junction), (reads, doubtful), [reads, 0]))
         else:
-            same = junction == whole[best[1]][0][1]
-            whole[best[1]][2][0] += reads
-            whole[best[1]][2][1] += 0 if same else reads
-            if same:
-                own_key, (n, own), sums = whole[best[1]]
-                whole[best[1]] = own_key, (n, tuple({*own} & {*doubtful})), sums
-            else:
-                own_key, (n, own), sums = whole[best[1]]
-                differ = {i for i in own if junction[i] != own_key[1][i]}
-                left = tuple({*own} & ({*doubtful} | differ))
-                whole[best[1]] = own_key, (n, left), sums
+            differ, number = best
+            own, (n, doubt), sums = whole[number]
+            sums[0] += reads
+            sums[1] += reads if differ else 0
+            unread = {at for at in doubt if junction[at] != own[1][at]}
+            whole[number] = own, (n, tuple({*doubt} & ({*doubtful} | unread))), sums
     return sorted((tuple(sums) for _, _, sums in whole), reverse=True)  # type: ignore[type-var]
 
 
