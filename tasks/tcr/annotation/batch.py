@@ -153,15 +153,26 @@ def _arrays(letters: ReadLetters) -> tuple[NDArray[np.uint8] | Ints, ...]:
 def _keys(found: _FilledArrays) -> dict[int, KeyTable]:
     fine = np.flatnonzero(found.status == FINE)
     lengths = (found.lasts - found.firsts)[fine]
-    return {n: _of_length(found, fine[lengths == n], n) for n in np.unique(lengths).tolist()}
+    scores = _scores(found)
+    return {
+        n: _of_length(found, fine[lengths == n], n, scores) for n in np.unique(lengths).tolist()
+    }
 
 
-def _of_length(found: _FilledArrays, which: Ints, n: int) -> KeyTable:
+def _scores(found: _FilledArrays) -> Ints:
+    """Return the sum of the qualities of each consensus."""
+    scores, filled = np.zeros(len(found.status), np.int64), np.flatnonzero(found.lengths)
+    if filled.size:
+        whole = found.qualities[: found.lengths.sum()]
+        scores[filled] = np.add.reduceat(whole, found.begins[filled], dtype=np.int64)
+    return scores
+
+
+def _of_length(found: _FilledArrays, which: Ints, n: int, scores: Ints) -> KeyTable:
     """Return what reads with junctions of n letters say."""
     begins, firsts = found.begins[which], found.firsts[which]
     at = (begins + firsts)[:, None] + np.arange(n)
     qualities, lengths = found.qualities[at], found.lengths[which]
-    sums = np.concatenate(([0], np.cumsum(found.qualities, dtype=np.int64)))
     return grouped(
         KeyTable(
             np.concatenate([found.v_ties[which], found.j_ties[which]], axis=1),
@@ -169,7 +180,7 @@ def _of_length(found: _FilledArrays, which: Ints, n: int) -> KeyTable:
             np.ones(which.size, np.int64),
             qualities,
             qualities.astype(np.int64),
-            sums[begins + lengths] - sums[begins],
+            scores[which],
             firsts,
             joined(found.letters, begins[:, None], lengths[:, None]),
         )

@@ -142,13 +142,15 @@ def annotate(
 
     Raises
     ------
-    BadParams : a path holds no reads, genes end at the CDR3, or a table may not be replaced
+    BadParams : a path holds no reads, no read has a receptor, genes end at the CDR3, or a table
+        may not be replaced
     JobFailed : the job stopped, or reads changed while they were read
     """
     choice, index, began = choice or AnnotateChoice(), index_of(genes), time.monotonic()
     beside = StepsBeside(target, choice.resume, choice.overwrite)
     targets = [Path(target), Path(f"{target}{ALLELES}")]
     check_reads(reads, interleaved=choice.interleaved)
+    _spare_reads(reads, targets)
     beside.check()
     check_target(targets[1], overwrite=beside.replaces)
     watch = _watching(reads)
@@ -158,7 +160,10 @@ def annotate(
             spool = Spool(folder, begin_steps(folder, _own(reads, index, choice), SAME))
             _fill(spool, reads, index, choice, client, options, Meter(0, on_progress))
         found = _found(spool, index, choice)
-        _write(found, targets, index, genes, overwrite=beside.replaces)
+        if found.kept:
+            _write(found, targets, index, genes, overwrite=beside.replaces)
+    if not found.kept:
+        raise _none_kept(found)
     kept = found.kept
     return AnnotateSummary(
         target,
@@ -221,6 +226,24 @@ def _found(spool: Spool, index: GeneIndex, choice: AnnotateChoice) -> _Found:
     kept.sort(key=lambda one: (-one.reads, one.key))
     odd = candidates(index, whole.letters, whole.bits)
     return _Found(kept, odd, whole.reads, +whole.culled)
+
+
+def _spare_reads(reads: Sequence[str], targets: Sequence[Path]) -> None:
+    """Refuse to overwrite what is read, whatever else may be replaced."""
+    for path in reads:
+        if Path(path).resolve() in [target.resolve() for target in targets]:
+            raise BadParams(f"{path} is to be read: name the table to write behind the reads")
+
+
+def _none_kept(found: _Found) -> BadParams:
+    """Return the error of a job without rows."""
+    if not found.reads:
+        return BadParams("there are no reads")
+    why = ", ".join(f"{n:,} {reason}" for reason, n in found.culled.most_common())
+    return BadParams(
+        f"of {found.reads:,} reads none has a receptor that is kept: {why}; are species and chain "
+        "those of the reads?"
+    )
 
 
 def _write(

@@ -24,6 +24,7 @@ SURE = 20  # Phred value from which on a letter is no doubtful one
 HIGHEST = 93  # Phred value that a FASTQ can tell
 ROUNDS = 3  # of merging: what letters by consensus made alike
 BASES = 4
+Sign = tuple[int, bytes, int, int]  # number of a piece of a junction, its codes, a V, a J
 
 
 @dataclass(frozen=True)
@@ -167,16 +168,19 @@ def merged(found: Iterable[Nucleotype], rule: MergeRule) -> list[Nucleotype]:
 
 
 class _NearJunctions:
-    """Finds junctions with few other letters: of max_errors + 1 pieces they share one."""
+    """Finds junctions with few other letters: of max_errors + 1 pieces they share one.
+
+    And they share genes: the outer pieces alone, of V and J, are those of thousands.
+    """
 
     def __init__(self, rule: MergeRule) -> None:
         self.rule, self.all = rule, list[Nucleotype]()
-        self._by_piece = defaultdict[tuple[int, bytes], list[int]](list)  # numbers in `all`
+        self._by_sign = defaultdict[Sign, list[int]](list)  # numbers in `all`
 
     def add(self, one: Nucleotype) -> None:
         """Take one that is no error."""
-        for piece in self._pieces(one.junction):
-            self._by_piece[piece].append(len(self.all))
+        for sign in self._signs(one):
+            self._by_sign[sign].append(len(self.all))
         self.all.append(one)
 
     def parent(self, child: Nucleotype) -> Nucleotype | None:
@@ -189,14 +193,15 @@ class _NearJunctions:
         return best[1] if best else None
 
     def _candidates(self, child: Nucleotype) -> Iterable[Nucleotype]:
-        pieces = (self._by_piece.get(piece, ()) for piece in self._pieces(child.junction))
-        found = (self.all[number] for number in sorted(set().union(*pieces)))
-        return (x for x in found if _share(x.v, child.v) and _share(x.j, child.j))
+        found = set().union(*(self._by_sign.get(sign, ()) for sign in self._signs(child)))
+        return (self.all[number] for number in sorted(found))
 
-    def _pieces(self, junction: bytes) -> Iterator[tuple[int, bytes]]:
-        parts, n = self.rule.max_errors + 1, len(junction)
+    def _signs(self, one: Nucleotype) -> Iterator[Sign]:
+        """Yield each piece with each pair of genes."""
+        parts, n = self.rule.max_errors + 1, len(one.junction)
         for number in range(parts):
-            yield number, junction[number * n // parts : (number + 1) * n // parts]
+            piece = one.junction[number * n // parts : (number + 1) * n // parts]
+            yield from ((number, piece, v, j) for v in one.v for j in one.j)
 
     def _errors(self, child: Nucleotype, parent: Nucleotype) -> int | None:
         """Return how many letters differ, or None where the child is no error of the parent."""
@@ -207,10 +212,6 @@ class _NearJunctions:
         doubt = np.minimum(child.best[differ], parent.best[differ])
         is_doubtful = not (doubt >= SURE).any()
         return errors if is_doubtful or parent.reads >= self.rule.ratio * child.reads else None
-
-
-def _share(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
-    return not set(a).isdisjoint(b)
 
 
 def _ties(row: NDArray[np.int16]) -> tuple[int, ...]:

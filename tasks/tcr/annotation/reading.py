@@ -15,11 +15,17 @@ from gangsaw.tasks.reads.files.records import FastqRecords, Field
 from gangsaw.tasks.reads.files.settings import Settings
 from gangsaw.tasks.reads.order.intake import stamp_of
 from gangsaw.tasks.reads.views.readset import Reads, ReadSet
+from gangsaw.tasks.sequences.files.text import text_of
 from gangsaw.tasks.sequences.ragged import Ragged
 from gangsaw.tasks.store.source import open_zarr
 
 UNKNOWN = 20 + 33  # quality of letters that have none: they are neither doubtful nor certain
 MOST_PATHS = 2
+OTHERS = {
+    b">": "it is FASTA: CDR3s need the qualities of a FASTQ",
+    b"BAM\1": "it is BAM: gangsaw compress makes a store of it, which is taken",
+    b"CRAM": "it is CRAM: gangsaw compress makes a store of it, which is taken",
+}
 
 
 class ReadLetters(NamedTuple):
@@ -44,7 +50,7 @@ class NumberedMates(NamedTuple):
 
 
 def check_reads(paths: Sequence[str], *, interleaved: bool = False) -> None:
-    """Raise BadParams where paths cannot be reads; what is in files is not looked at.
+    """Raise BadParams where paths cannot be reads; of files the begin is looked at.
 
     Parameters
     ----------
@@ -62,6 +68,17 @@ def check_reads(paths: Sequence[str], *, interleaved: bool = False) -> None:
             _check_store(paths, interleaved)
         elif not Path(path).is_file():
             raise BadParams(f"{path}: no such file, and no store of reads")
+        else:
+            _check_begin(path)
+
+
+def _check_begin(path: str) -> None:
+    first = next(iter(text_of(path)), b"")
+    if not len(first):
+        raise BadParams(f"{path}: there are no reads")
+    for sign, what in OTHERS.items():
+        if bytes(first[: len(sign)]) == sign:
+            raise BadParams(f"{path}: {what}")
 
 
 def _check_store(paths: Sequence[str], interleaved: bool) -> None:
