@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from gangsaw.codecs.core.nucleotides.letters import BASES
 from gangsaw.tasks.tcr.annotation.index import GeneIndex
-from gangsaw.tasks.tcr.annotation.nucleotypes import Nucleotype
+from gangsaw.tasks.tcr.annotation.nucleotypes import NucleotypeRow
 from gangsaw.tasks.tcr.genes.genes import WholeGenes
 from gangsaw.tasks.tcr.germline.names import d_pairs_with_j
 
@@ -17,7 +17,7 @@ CODES = bytes.maketrans(BASES, bytes(range(len(BASES))))
 
 
 @dataclass(frozen=True)
-class DGenes:
+class DRuns:
     """D genes by their runs of letters.
 
     Attributes
@@ -34,7 +34,7 @@ class DGenes:
     longest: int
 
     @classmethod
-    def of(cls, genes: WholeGenes, index: GeneIndex) -> DGenes:
+    def of(cls, genes: WholeGenes, index: GeneIndex) -> DRuns:
         """Return those of a locus."""
         names = tuple(gene.name for gene in genes.d)
         fits = d_pairs_with_j(names, index.names[index.n_v :])
@@ -63,7 +63,7 @@ class DGenes:
         return ""
 
 
-def middle_of(one: Nucleotype, index: GeneIndex) -> bytes:
+def middle_of(one: NucleotypeRow, index: GeneIndex) -> bytes:
     """Return what of a junction is neither V's nor J's: codes of letters."""
     codes, offsets, codons = index.genes
     v, j = one.v[0], one.j[0]

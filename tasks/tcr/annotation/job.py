@@ -30,11 +30,11 @@ from gangsaw.tasks.store.source import open_zarr
 from gangsaw.tasks.store.stamps import Watch, all_stamps, file_stamps
 from gangsaw.tasks.tcr.annotation.alleles import HEADER, AlleleCandidate, candidates
 from gangsaw.tasks.tcr.annotation.batch import AnnotateTask, BatchFound
-from gangsaw.tasks.tcr.annotation.d_genes import DGenes
+from gangsaw.tasks.tcr.annotation.d_genes import DRuns
 from gangsaw.tasks.tcr.annotation.index import GeneIndex, index_of
 from gangsaw.tasks.tcr.annotation.nucleotypes import (
     MergeRule,
-    Nucleotype,
+    NucleotypeRow,
     merged,
     nucleotypes_of,
 )
@@ -204,28 +204,29 @@ def _fill(
 
 
 @dataclass(frozen=True)
-class _Found:
+class _Receptors:
     """What is written and told."""
 
-    kept: list[Nucleotype]
+    kept: list[NucleotypeRow]
     odd: list[AlleleCandidate]
     reads: int
     culled: Counter[str]
 
 
-def _found(spool: Spool, index: GeneIndex, choice: AnnotateChoice) -> _Found:
+def _found(spool: Spool, index: GeneIndex, choice: AnnotateChoice) -> _Receptors:
     """Merge nucleotypes, one length of junctions after the other."""
     whole = spool.totals(index.genes[0].size)
-    kept: list[Nucleotype] = []
+    kept: list[NucleotypeRow] = []
     for length, numbers in sorted(whole.lengths.items()):
-        found = merged(nucleotypes_of(spool.keys(length, numbers)), choice.rule)
+        own = merged(nucleotypes_of(spool.keys(length, numbers)), choice.rule)
+        found = [one.row() for one in own]
         why = reasons(found, choice.rule, keep_unproductive=choice.keep_unproductive)
         for one, reason in zip(found, why, strict=True):
             whole.culled[reason] += one.reads if reason else 0
         kept += [one for one, reason in zip(found, why, strict=True) if not reason]
-    kept.sort(key=lambda one: (-one.reads, one.key))
+    kept.sort(key=lambda one: one.place)
     odd = candidates(index, whole.letters, whole.bits)
-    return _Found(kept, odd, whole.reads, +whole.culled)
+    return _Receptors(kept, odd, whole.reads, +whole.culled)
 
 
 def _spare_reads(reads: Sequence[str], targets: Sequence[Path]) -> None:
@@ -235,7 +236,7 @@ def _spare_reads(reads: Sequence[str], targets: Sequence[Path]) -> None:
             raise BadParams(f"{path} is to be read: name the table to write behind the reads")
 
 
-def _none_kept(found: _Found) -> BadParams:
+def _none_kept(found: _Receptors) -> BadParams:
     """Return the error of a job without rows."""
     if not found.reads:
         return BadParams("there are no reads")
@@ -247,9 +248,14 @@ def _none_kept(found: _Found) -> BadParams:
 
 
 def _write(
-    found: _Found, targets: Sequence[Path], index: GeneIndex, genes: WholeGenes, *, overwrite: bool
+    found: _Receptors,
+    targets: Sequence[Path],
+    index: GeneIndex,
+    genes: WholeGenes,
+    *,
+    overwrite: bool,
 ) -> None:
-    d_genes = DGenes.of(genes, index)
+    d_genes = DRuns.of(genes, index)
     with whole_files(targets, overwrite=overwrite) as (table, own):
         with table.open("wb") as file:
             file.write(airr_rows.header(MORE))

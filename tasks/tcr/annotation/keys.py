@@ -41,9 +41,10 @@ class KeyTable(NamedTuple):
     texts: Ragged
 
     def arrays(self) -> dict[str, NumpyArray]:
-        """Return it as arrays by name."""
+        """Return it as arrays by name, to be kept: of one batch."""
         own = self._asdict()
         del own["texts"]
+        own["sums"] = self.sums.astype(np.uint32)  # 10^8 reads of one batch would be too many
         return {**own, "data": self.texts.data, "offsets": self.texts.offsets}
 
     @classmethod
@@ -66,8 +67,10 @@ class KeyTable(NamedTuple):
 
 def stacked(tables: Sequence[KeyTable]) -> KeyTable:
     """Return the rows of one or more tables; junctions are all as long."""
-    own = [table.arrays() for table in tables]
-    columns = {name: np.concatenate([arrays[name] for arrays in own]) for name in own[0]}
+    columns = {
+        name: np.concatenate([table._asdict()[name] for table in tables])
+        for name in KeyTable._fields[:-1]
+    }
     text, firsts = together([table.texts for table in tables])
     lengths = np.concatenate([table.texts.lengths for table in tables])
     lines = joined(text, np.concatenate(firsts)[:, None], lengths[:, None])

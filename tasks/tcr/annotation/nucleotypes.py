@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +54,29 @@ class MergeRule:
         require_int("min_quality", self.min_quality, 0, HIGHEST)
         if not self.ratio >= 1:
             raise BadParams(f"ratio must be 1 or more, got {self.ratio}")
+
+
+class NucleotypeRow(NamedTuple):
+    """What is told of a nucleotype; see there.
+
+    Attributes
+    ----------
+    quality : the least of its letters
+    sequence : codes of its best read
+    """
+
+    v: tuple[int, ...]
+    j: tuple[int, ...]
+    junction: bytes
+    reads: int
+    merged: int
+    quality: int
+    sequence: bytes
+
+    @property
+    def place(self) -> tuple[int, tuple[int, ...], tuple[int, ...], bytes]:
+        """What orders the rows of a table."""
+        return -self.reads, self.v, self.j, self.junction
 
 
 @dataclass(eq=False)
@@ -99,11 +123,12 @@ class Nucleotype:
         quality: Ints = np.clip(own - others.max(axis=0), 0, HIGHEST)
         return quality
 
-    @property
-    def sequence(self) -> bytes:
-        """Codes of its best read, with its own junction there."""
+    def row(self) -> NucleotypeRow:
+        """Return what is told of it; the letters of its best read with its own junction there."""
         behind = self.text[self.place + len(self.junction) :]
-        return self.text[: self.place] + self.junction + behind
+        sequence = self.text[: self.place] + self.junction + behind
+        own = (self.v, self.j, self.junction, self.reads, self.merged)
+        return NucleotypeRow(*own, int(self.qualities.min()), sequence)
 
     def take(self, child: Nucleotype) -> None:
         """Add the reads of another one."""

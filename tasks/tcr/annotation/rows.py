@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gangsaw.tasks.tcr.annotation.d_genes import DGenes, middle_of
+from gangsaw.tasks.tcr.annotation.d_genes import DRuns, middle_of
 from gangsaw.tasks.tcr.annotation.index import GeneIndex
-from gangsaw.tasks.tcr.annotation.nucleotypes import MergeRule, Nucleotype
+from gangsaw.tasks.tcr.annotation.nucleotypes import MergeRule, NucleotypeRow
 from gangsaw.tasks.tcr.repertoire import airr_rows
 from gangsaw.tasks.tcr.sharing.translate import in_frame, translated
 
@@ -18,7 +18,7 @@ LETTERS = bytes.maketrans(bytes(range(5)), b"ACGTN")
 OUT_OF_FRAME, STOP, DOUBTFUL = "out of frame", "stop codon", "doubtful letter in the CDR3"
 
 
-def junctions(nucleotypes: Sequence[Nucleotype]) -> pa.Array:
+def junctions(nucleotypes: Sequence[NucleotypeRow]) -> pa.Array:
     """Return (n,) letters of junctions."""
     return _letters(one.junction for one in nucleotypes)
 
@@ -29,20 +29,20 @@ def amino_acids(letters: pa.Array) -> pa.Array:
 
 
 def reasons(
-    nucleotypes: Sequence[Nucleotype], rule: MergeRule, *, keep_unproductive: bool
+    nucleotypes: Sequence[NucleotypeRow], rule: MergeRule, *, keep_unproductive: bool
 ) -> list[str]:
     """Return why each is culled, "" of those that are kept."""
     stops = pc.match_substring(amino_acids(junctions(nucleotypes)), "*").to_pylist()
     found = []
     for one, stop in zip(nucleotypes, stops, strict=True):
         frame = OUT_OF_FRAME if len(one.junction) % 3 else STOP if stop else ""
-        is_doubtful = int(one.qualities.min()) < rule.min_quality
+        is_doubtful = one.quality < rule.min_quality
         found.append(DOUBTFUL if is_doubtful else "" if keep_unproductive else frame)
     return found
 
 
 def rows_of(
-    nucleotypes: Sequence[Nucleotype], index: GeneIndex, d_genes: DGenes, locus: str, first: int
+    nucleotypes: Sequence[NucleotypeRow], index: GeneIndex, d_genes: DRuns, locus: str, first: int
 ) -> bytes:
     """Return the rows, numbered from the first on; the header is `airr_rows.header(MORE)`."""
     n, letters = len(nucleotypes), junctions(nucleotypes)
@@ -64,7 +64,7 @@ def rows_of(
         "stop_codon": stop,
         "duplicate_count": pa.array([one.reads for one in nucleotypes], pa.int64()),
         "merged_count": pa.array([one.merged for one in nucleotypes], pa.int64()),
-        "least_quality": pa.array([int(one.qualities.min()) for one in nucleotypes], pa.int64()),
+        "least_quality": pa.array([one.quality for one in nucleotypes], pa.int64()),
     }
     return airr_rows.lines(columns, MORE)
 
@@ -73,7 +73,7 @@ def _calls(index: GeneIndex, ties: Sequence[tuple[int, ...]]) -> pa.Array:
     return pa.array([",".join(index.names[gene] for gene in own) for own in ties], pa.string())
 
 
-def _d_calls(nucleotypes: Sequence[Nucleotype], index: GeneIndex, d_genes: DGenes) -> pa.Array:
+def _d_calls(nucleotypes: Sequence[NucleotypeRow], index: GeneIndex, d_genes: DRuns) -> pa.Array:
     calls = [d_genes.call(middle_of(one, index), one.j) for one in nucleotypes]
     return pa.array(calls, pa.string())
 

@@ -20,7 +20,7 @@ from gangsaw.tasks.reads.files.records import Mates as Records
 from gangsaw.tasks.reads.files.records import ReadFile
 from gangsaw.tasks.tcr.annotation import reading
 from gangsaw.tasks.tcr.annotation.batch import AnnotateTask, BatchFound
-from gangsaw.tasks.tcr.annotation.d_genes import DGenes
+from gangsaw.tasks.tcr.annotation.d_genes import DRuns
 from gangsaw.tasks.tcr.annotation.index import index_of
 from gangsaw.tasks.tcr.annotation.job import AnnotateChoice, AnnotateSummary, annotate
 from gangsaw.tasks.tcr.annotation.nucleotypes import MergeRule
@@ -137,7 +137,7 @@ def test_d_genes_and_sequences(beta: Made, genes: WholeGenes, tmp_path: Path) ->
 
 def test_longest_runs_are_the_d(genes: WholeGenes) -> None:
     index = index_of(genes)
-    own = DGenes.of(genes, index)
+    own = DRuns.of(genes, index)
     first, second = (index.names.index(f"TRBJ{n}-1*01") for n in (1, 2))
     codes = bytes.maketrans(b"ACGT", bytes(range(4)))
     call = lambda text, j: own.call(text.encode().translate(codes), [j])  # noqa: E731

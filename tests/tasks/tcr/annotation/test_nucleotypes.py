@@ -91,7 +91,7 @@ def test_reads_with_other_errors_have_the_right_letters_together() -> None:
     (one,) = found(keys, MergeRule())
     assert (one.junction, one.reads, one.merged) == (JUNCTION, 3, 2)
     assert one.qualities.min() == 2 * GOOD - BAD
-    assert one.sequence == JUNCTION
+    assert one.row().sequence == JUNCTION
 
 
 def test_doubtful_letters_that_agree_are_sure() -> None:
