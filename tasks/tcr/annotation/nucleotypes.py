@@ -2,7 +2,8 @@
 
 As MiXCR does, reads with doubtful letters count for the nucleotype that they are like. Beyond that
 they tell of its letters, too: two reads that agree on a doubtful letter are as good as one that is
-sure. MiXCR wants one read that is sure of all letters; of ten reads in a hundred there is none.
+sure, and no read needs to be sure of all. Which is an error is judged by the best quality alone:
+in forty reads the same error comes twice, and by sums one row in thirty was wrong.
 """
 
 from __future__ import annotations
