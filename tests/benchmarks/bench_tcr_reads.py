@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import re
 import tempfile
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from gangsaw.codecs.core.memory.threads import set_thread_limit
@@ -15,6 +17,7 @@ from gangsaw.tasks.tcr.simulation.job import ModelChoice, SimulateChoice, simula
 from gangsaw.tasks.tcr.simulation.references import Wanted
 
 REFERENCES, DEPTH = 4_000, 10
+Cells = dict[str, str]  # of a row, by column
 
 
 def rows() -> Iterator[Row]:
@@ -35,20 +38,56 @@ def rows() -> Iterator[Row]:
         what = "pairs of 150 letters of human TRB, 1 % errors, to nucleotypes"
         note = f"{done.reads:,} pairs; gzip, counting and merging included"
         yield Row(what, done.reads / seconds, "pairs/s", "", note)
-        right, known = _junctions(found), _junctions(truth)
-        note = f"{len(right & known):,} of {len(right):,} rows"
-        yield Row(
-            "CDR3s of the table that are true",
-            100 * len(right & known) / len(right),
-            "%",
-            ">= 99",
-            note,
-        )
-        note = f"of {len(known):,}, {DEPTH} pairs each in the mean, geometrically distributed"
-        yield Row("true CDR3s in the table", 100 * len(right & known) / len(known), "%", "", note)
+        yield from _right(found, truth)
     set_thread_limit(None)
 
 
-def _junctions(path: Path) -> set[str]:
+def _right(found: Path, truth: Path) -> Iterator[Row]:
+    """Yield shares of rows that are true, and of the true ones that are there."""
+    rows, known = _rows(found), defaultdict[str, list[Cells]](list)
+    for row in _rows(truth):
+        known[row["junction"]].append(row)
+    right = [row for row in rows if row["junction"] in known]
+    what = "CDR3s of the table that are true"
+    yield _share(what, len(right), len(rows), "rows", ">= 99")
+    for call in ("v_call", "j_call"):
+        fit = sum(_fits(row[call], known[row["junction"]], call, _family) for row in right)
+        what = f"families of {call[0].upper()} that are true"
+        yield _share(what, fit, len(rows), "rows", ">= 99")
+    called = [row for row in right if row["d_call"]]
+    fit = sum(_fits(row["d_call"], known[row["junction"]], "d_call", _gene) for row in called)
+    what = "genes of D that are true, where one is called"
+    yield _share(what, fit, len(called), f"of {len(right):,} rows with a true CDR3")
+    yield from _found({row["junction"] for row in rows}, known)
+
+
+def _found(rows: set[str], known: Mapping[str, list[Cells]]) -> Iterator[Row]:
+    copies = {key: sum(int(x["duplicate_count"]) for x in own) for key, own in known.items()}
+    there = f"true CDR3s, {DEPTH} pairs each in the mean, geometrically distributed"
+    yield _share("true CDR3s in the table", len(rows & known.keys()), len(known), there)
+    for pairs, name in ((1, "one pair"), (2, "two pairs"), (3, "three pairs")):
+        own = {key for key, n in copies.items() if n == pairs}
+        yield _share(f"those of {name}", len(rows & own), len(own), "true CDR3s")
+    own = {key for key, n in copies.items() if n > 3}
+    yield _share("those of more pairs", len(rows & own), len(own), "true CDR3s", ">= 99")
+
+
+def _share(what: str, part: int, whole: int, of: str, asked: str = "") -> Row:
+    return Row(what, 100 * part / whole, "%", asked, f"{part:,} of {whole:,} {of}")
+
+
+def _fits(calls: str, own: list[Cells], name: str, of: Callable[[str], str]) -> bool:
+    return not {of(one[name]) for one in own}.isdisjoint(map(of, calls.split(",")))
+
+
+def _family(call: str) -> str:
+    return re.split("[-*]", call)[0]
+
+
+def _gene(call: str) -> str:
+    return call.partition("*")[0]
+
+
+def _rows(path: Path) -> list[Cells]:
     with path.open() as file:
-        return {row["junction"] for row in csv.DictReader(file, delimiter="\t")}
+        return [*csv.DictReader(file, delimiter="\t")]

@@ -46,8 +46,11 @@ Written by `python tests/benchmarks/run.py tcr_reads --write`. Reads are simulat
 of human TRB, from both ends of fragments of 250 letters. One letter in a hundred is wrong, nearly
 all of them where the quality is 10. CPU time of one thread; the machine is shared.
 
-A row is right where its CDR3 is one that was simulated. Most CDR3s that are not found have few
-reads: each of their letters needs one of quality 20.
+A row is right where its CDR3 is one that was simulated. Reads of one CDR3 vote for its letters by
+their qualities; a letter needs 20 more than the next best one. So a CDR3 of one read is there only
+where all of its letters are sure, and two doubtful letters that agree are as good as a sure one.
+MiXCR builds clonotypes of reads without a doubtful letter in the CDR3, and counts other reads for a
+clonotype that they are like (https://docs.milaboratories.com/mixcr/reference/mixcr-assemble/).
 """
 
 TCR_STATISTICS = """# Results: what recombination paths say of real repertoires

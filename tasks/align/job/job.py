@@ -24,7 +24,6 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.align.job.bundle import mapped, packed
 from gangsaw.tasks.align.job.genome import GenomeParts, GenomeText, open_genome
 from gangsaw.tasks.align.job.makers import COUNTS, FoundHits, MakeHits, MakeIndex, MakeText
@@ -36,7 +35,8 @@ from gangsaw.tasks.engine import rehearsal
 from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.engine.rehearsal import JobPlan
 from gangsaw.tasks.engine.tally import job_of
-from gangsaw.tasks.formats.atomic import check_target, whole_files
+from gangsaw.tasks.formats.atomic import whole_files
+from gangsaw.tasks.jobs.beside import StepsBeside, begin_steps
 from gangsaw.tasks.jobs.parts import Made, Parts, PartsTask, complete
 from gangsaw.tasks.jobs.resume import can_be_resumed
 from gangsaw.tasks.reads.order.intake import stamp_of
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
 
 # of what is in the folder; 1 knew a store by its metadata, not by its content, 2 no `eqx`
 VERSION = 3
-JOB = "job.json"
 STDOUT = "-"
 # memory of a task: of a letter of a part with its index, of a byte of a batch with its hits
 INDEX_COPIES, BATCH_COPIES = 40, 64
@@ -149,9 +148,11 @@ def align_job(
         gapped_significance(params.scores)  # before the search
     watch = _watching(queries, genome)
     opened = open_genome(genome)
-    _check_free(target, choice)
+    beside = StepsBeside(target, choice.resume, choice.overwrite)
+    if target != STDOUT:
+        beside.check()
     rehearsal.stop(lambda: JobPlan(", ".join([*queries, genome]), (target,), format=kind))
-    with _folder(target, choice) as folder:
+    with _folder(target, beside) as folder:
         with watch.held(lambda: shutil.rmtree(folder, ignore_errors=True)), can_be_resumed():
             job = _AlignSteps(tuple(queries), opened, params, kind, choice.cuts, folder, client)
             job.begin()
@@ -183,38 +184,14 @@ def command_of(queries: Sequence[str], genome: str, params: SearchParams, kind: 
 
 
 @contextmanager
-def _folder(target: str, choice: AlignChoice) -> Iterator[Path]:
+def _folder(target: str, beside: StepsBeside) -> Iterator[Path]:
     """Yield the folder of the steps; it is removed when all went well."""
     if target == STDOUT:
         with tempfile.TemporaryDirectory(prefix="gangsaw-align-") as name:
             yield Path(name)
         return
-    folder = _folder_beside(target)
-    if folder.exists() and not choice.resume:
-        shutil.rmtree(folder)
-    try:
+    with beside.opened() as folder:
         yield folder
-    except BadParams:  # the next run will have other queries, or another genome
-        if not choice.resume:
-            shutil.rmtree(folder, ignore_errors=True)
-        raise
-    shutil.rmtree(folder)
-
-
-def _check_free(target: str, choice: AlignChoice) -> None:
-    """Raise BadParams where the target, or what an earlier run began, may not be replaced."""
-    if target == STDOUT:
-        return
-    check_target(Path(target), overwrite=choice.overwrite or choice.resume)
-    if _folder_beside(target).exists() and not (choice.resume or choice.overwrite):
-        raise BadParams(
-            f"{_folder_beside(target)} holds what an earlier run began: --resume finishes it, "
-            "--overwrite starts again"
-        )
-
-
-def _folder_beside(target: str) -> Path:
-    return Path(f"{target}.part")
 
 
 def _identity(path: str) -> str:
@@ -255,17 +232,7 @@ class _AlignSteps:
 
     def begin(self) -> None:
         """Say whose folder it is; BadParams where it is that of another job."""
-        own = self._own().encode()
-        path = self.folder / JOB
-        if path.exists() and (found := path.read_bytes()) != own:
-            is_old = json.loads(found).get("version") != VERSION
-            begun = "what an earlier version of Gangsaw began" if is_old else "a different job"
-            raise BadParams(
-                f"{self.folder} holds {begun}: resume with the same queries, genome and options, "
-                "or start again with --overwrite"
-            )
-        self.folder.mkdir(exist_ok=True)
-        path.write_bytes(own)
+        begin_steps(self.folder, self._own(), "queries, genome and options")
 
     def run(self, on_progress: OnProgress | None) -> list[Path]:
         """Do what is left of all steps; return the files of text in their order."""
@@ -313,12 +280,12 @@ class _AlignSteps:
         return len(manifest.rows)
 
     def _parts(self, step: str) -> Parts:
-        own = json.dumps({"step": step, "job": self._own()}).encode()
+        own = json.dumps({"step": step, "job": json.dumps(self._own(), sort_keys=True)}).encode()
         return Parts(self.folder / step, hashlib.sha256(own).hexdigest())
 
-    def _own(self) -> str:
+    def _own(self) -> dict[str, object]:
         """Return what makes it this job."""
-        own = {
+        return {
             "version": VERSION,
             "queries": [(path, _identity(path)) for path in self.queries],
             "genome": self.genome.identity,
@@ -326,4 +293,3 @@ class _AlignSteps:
             "format": self.format,
             "cuts": asdict(self.cuts),
         }
-        return json.dumps(own, sort_keys=True)

@@ -21,43 +21,14 @@ from gangsaw.tasks.tcr.annotation.kernels.reads import (
     annotate,
     junction_status,
 )
-from gangsaw.tasks.tcr.annotation.reading import Mates, ReadLetters
+from gangsaw.tasks.tcr.annotation.keys import KeyTable, grouped
+from gangsaw.tasks.tcr.annotation.reading import Mates, NumberedMates, ReadLetters
+from gangsaw.tasks.tcr.genes.lines import joined
 
 MOST_LETTERS = 4096  # of a consensus; longer reads are none of one receptor
 MOST_TIES = 8
 PEAK_BYTES = 1 << 27
 NONE = Field(np.zeros(0, np.uint8), np.zeros(0, np.int64), np.zeros(0, np.int64))
-
-
-class Key(NamedTuple):
-    """What reads of one nucleotype have in common: genes that fit equally well, and the junction.
-
-    Attributes
-    ----------
-    v, j : numbers of genes
-    junction : codes of letters, from the Cys codon to the Phe or Trp codon
-    """
-
-    v: tuple[int, ...]
-    j: tuple[int, ...]
-    junction: bytes
-
-
-@dataclass
-class Seen:
-    """Reads of one key: how many, and the best quality of each letter of the junction.
-
-    Sums of qualities were tried: with forty reads of a nucleotype the same error comes twice, and
-    one row in thirty was wrong instead of one in a thousand.
-    """
-
-    reads: int
-    qualities: NDArray[np.uint8]
-
-    def add(self, reads: int, qualities: NDArray[np.uint8]) -> None:
-        """Take more reads."""
-        self.reads += reads
-        np.maximum(self.qualities, qualities, out=self.qualities)
 
 
 @dataclass(frozen=True)
@@ -68,13 +39,13 @@ class BatchFound:
     ----------
     reads : how many there were, pairs as one
     culled : reads by the reason why they say nothing
-    keys : what the others say
+    keys : what the others say, by the letters of their junctions
     letters, bits : of `kernels.reads.annotate`: letters seen at those of genes
     """
 
     reads: int
     culled: Counter[str]
-    keys: dict[Key, Seen]
+    keys: dict[int, KeyTable]
     letters: Ints
     bits: NDArray[np.uint64]
 
@@ -96,8 +67,9 @@ class AnnotateTask:
     side_by_side: bool = True
     carried_bytes: int = 1 << 25
 
-    def __call__(self, mates: Mates) -> BatchFound:
+    def __call__(self, batch: NumberedMates) -> BatchFound:
         """Annotate reads."""
+        mates = batch.mates
         found = _room(mates)
         n_letters = self.index.genes[0].size
         seen = np.zeros((n_letters, 4), np.int64), np.zeros((n_letters, 4), np.uint64)
@@ -178,19 +150,38 @@ def _arrays(letters: ReadLetters) -> tuple[NDArray[np.uint8] | Ints, ...]:
     return of.text, of.begins, of.ends, q.text, q.begins
 
 
-def _keys(found: _FilledArrays) -> dict[Key, Seen]:
-    keys: dict[Key, Seen] = {}
-    for i in np.flatnonzero(found.status == FINE).tolist():
-        first, last = (int(found.begins[i] + place[i]) for place in (found.firsts, found.lasts))
-        junction = found.letters[first:last].tobytes()
-        key = Key(_ties(found.v_ties[i]), _ties(found.j_ties[i]), junction)
-        qualities = found.qualities[first:last]
-        if (there := keys.get(key)) is None:
-            keys[key] = Seen(1, qualities.copy())
-        else:
-            there.add(1, qualities)
-    return keys
+def _keys(found: _FilledArrays) -> dict[int, KeyTable]:
+    fine = np.flatnonzero(found.status == FINE)
+    lengths = (found.lasts - found.firsts)[fine]
+    scores = _scores(found)
+    return {
+        n: _of_length(found, fine[lengths == n], n, scores) for n in np.unique(lengths).tolist()
+    }
 
 
-def _ties(row: NDArray[np.int16]) -> tuple[int, ...]:
-    return tuple(gene for gene in row.tolist() if gene >= 0)
+def _scores(found: _FilledArrays) -> Ints:
+    """Return the sum of the qualities of each consensus."""
+    scores, filled = np.zeros(len(found.status), np.int64), np.flatnonzero(found.lengths)
+    if filled.size:
+        whole = found.qualities[: found.lengths.sum()]
+        scores[filled] = np.add.reduceat(whole, found.begins[filled], dtype=np.int64)
+    return scores
+
+
+def _of_length(found: _FilledArrays, which: Ints, n: int, scores: Ints) -> KeyTable:
+    """Return what reads with junctions of n letters say."""
+    begins, firsts = found.begins[which], found.firsts[which]
+    at = (begins + firsts)[:, None] + np.arange(n)
+    qualities, lengths = found.qualities[at], found.lengths[which]
+    return grouped(
+        KeyTable(
+            np.concatenate([found.v_ties[which], found.j_ties[which]], axis=1),
+            found.letters[at],
+            np.ones(which.size, np.int64),
+            qualities,
+            qualities.astype(np.int64),
+            scores[which],
+            firsts,
+            joined(found.letters, begins[:, None], lengths[:, None]),
+        )
+    )

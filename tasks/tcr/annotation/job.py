@@ -1,20 +1,21 @@
 """From reads to a table of nucleotypes: one pass over the reads, batch by batch.
 
-Batches are annotated on workers, or in threads of this process, and what they say is added up: the
-table has the same bytes for any number of workers. Reads are never held; nucleotypes are.
+Batches are annotated on workers, or in threads of this process. What they say is kept beside the
+target until that is complete: the table has the same bytes for any number of workers, and after
+any number of runs. Memory holds a batch, then all junctions of one length, and the table's rows.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
+import shutil
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import numpy as np
-from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine import rehearsal
@@ -22,14 +23,30 @@ from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.engine.rehearsal import JobPlan
 from gangsaw.tasks.engine.tally import job_of
 from gangsaw.tasks.engine.window import Options, run
-from gangsaw.tasks.formats.atomic import check_target, published_if, whole_files
-from gangsaw.tasks.store.stamps import Stamps, Watch, file_stamps
-from gangsaw.tasks.tcr.annotation import alleles
+from gangsaw.tasks.formats.atomic import check_target, whole_files
+from gangsaw.tasks.jobs.beside import StepsBeside, begin_steps
+from gangsaw.tasks.jobs.resume import can_be_resumed
+from gangsaw.tasks.store.source import open_zarr
+from gangsaw.tasks.store.stamps import Watch, all_stamps, file_stamps
+from gangsaw.tasks.tcr.annotation.alleles import HEADER, AlleleCandidate, candidates
 from gangsaw.tasks.tcr.annotation.batch import AnnotateTask, BatchFound
-from gangsaw.tasks.tcr.annotation.index import GeneIndex, Ints, index_of
-from gangsaw.tasks.tcr.annotation.nucleotypes import AnnotationTally, MergeRule, Nucleotype, merged
-from gangsaw.tasks.tcr.annotation.reading import Mates, batches_of
+from gangsaw.tasks.tcr.annotation.d_genes import DRuns
+from gangsaw.tasks.tcr.annotation.index import GeneIndex, index_of
+from gangsaw.tasks.tcr.annotation.nucleotypes import (
+    MergeRule,
+    NucleotypeRow,
+    merged,
+    nucleotypes_of,
+)
+from gangsaw.tasks.tcr.annotation.reading import (
+    NumberedMates,
+    batches_of,
+    check_reads,
+    identity_of,
+    is_store,
+)
 from gangsaw.tasks.tcr.annotation.rows import MORE, reasons, rows_of
+from gangsaw.tasks.tcr.annotation.spool import Spool
 from gangsaw.tasks.tcr.genes.genes import WholeGenes
 from gangsaw.tasks.tcr.repertoire import airr_rows
 
@@ -37,6 +54,9 @@ if TYPE_CHECKING:
     from distributed import Client
 
 ALLELES = ".alleles.tsv"  # behind the target's name, beside it
+VERSION = 1  # of what is in the folder
+SAME = "reads, genes and options"
+ROWS = 1 << 14  # that are written at once
 
 
 @dataclass(frozen=True)
@@ -49,7 +69,8 @@ class AnnotateChoice:
     tolerated : share of the letters of V and J outside the CDR3 that may differ
     keep_unproductive : keep nucleotypes out of frame or with a stop codon
     interleaved : mates follow each other in the only file
-    overwrite : replace an existing table
+    overwrite : replace an existing table, and what an earlier run left
+    resume : finish what an earlier run began
     """
 
     rule: MergeRule = field(default_factory=MergeRule)
@@ -57,6 +78,7 @@ class AnnotateChoice:
     keep_unproductive: bool = False
     interleaved: bool = False
     overwrite: bool = False
+    resume: bool = False
 
     def __post_init__(self) -> None:
         """Refuse a share out of range."""
@@ -120,89 +142,143 @@ def annotate(
 
     Raises
     ------
-    BadParams : a path holds no reads, genes end at the CDR3, or a table may not be replaced
+    BadParams : a path holds no reads, no read has a receptor, genes end at the CDR3, or a table
+        may not be replaced
     JobFailed : the job stopped, or reads changed while they were read
     """
     choice, index, began = choice or AnnotateChoice(), index_of(genes), time.monotonic()
+    beside = StepsBeside(target, choice.resume, choice.overwrite)
     targets = [Path(target), Path(f"{target}{ALLELES}")]
-    for path in targets:
-        check_target(path, overwrite=choice.overwrite)
-    watch = Watch.of(_Files(reads))
+    check_reads(reads, interleaved=choice.interleaved)
+    _spare_reads(reads, targets)
+    beside.check()
+    check_target(targets[1], overwrite=beside.replaces)
+    watch = _watching(reads)
     rehearsal.stop(lambda: JobPlan(", ".join(reads), tuple(map(str, targets)), format="AIRR"))
-    whole = _AllBatches.of(index)
-    task = AnnotateTask(index, choice.tolerated)
-    meter = Meter(0, on_progress)
-
-    def take(_: Mates, found: BatchFound) -> None:
-        whole.add(found)
-        meter.add(found.reads, 0, 0)
-
-    run(task, _batches(reads, choice), take, client=client, options=options)
-    nucleotypes, culled = _kept(whole.tally, choice)
-    odd = alleles.candidates(index, whole.letters, whole.bits)
-    with (
-        published_if(watch.check),
-        whole_files(targets, overwrite=choice.overwrite) as (table, own),
-    ):
-        header = airr_rows.header(MORE)
-        table.write_bytes(header + rows_of(nucleotypes, index, genes.locus))
-        own.write_text(alleles.HEADER + "".join(one.line() for one in odd), encoding="ascii")
+    with beside.opened() as folder:
+        with watch.held(lambda: shutil.rmtree(folder, ignore_errors=True)), can_be_resumed():
+            spool = Spool(folder, begin_steps(folder, _own(reads, index, choice), SAME))
+            _fill(spool, reads, index, choice, client, options, Meter(0, on_progress))
+        found = _found(spool, index, choice)
+        if found.kept:
+            _write(found, targets, index, genes, overwrite=beside.replaces)
+    if not found.kept:
+        raise _none_kept(found)
+    kept = found.kept
     return AnnotateSummary(
         target,
         str(targets[1]),
-        whole.tally.reads,
-        sum(one.reads for one in nucleotypes),
-        sum(one.merged for one in nucleotypes),
-        len(nucleotypes),
-        len(odd),
-        dict(culled),
+        found.reads,
+        sum(one.reads for one in kept),
+        sum(one.merged for one in kept),
+        len(kept),
+        len(found.odd),
+        dict(found.culled),
         genes.notes,
         time.monotonic() - began,
     )
 
 
-def _batches(reads: Sequence[str], choice: AnnotateChoice) -> Iterator[Mates]:
-    return batches_of(reads, interleaved=choice.interleaved)
+def _fill(
+    spool: Spool,
+    reads: Sequence[str],
+    index: GeneIndex,
+    choice: AnnotateChoice,
+    client: Client | None,
+    options: Options | None,
+    meter: Meter,
+) -> None:
+    """Annotate the batches that are not there yet."""
+    if spool.is_complete:
+        return
+    meter.add(sum(one.raw_bytes for one in spool.entries.values()), 0, 0, resumed=True)
 
+    def take(batch: NumberedMates, found: BatchFound) -> None:
+        spool.put(batch.number, found)
+        meter.add(found.reads, 0, 0)
 
-@dataclass
-class _AllBatches:
-    """What all batches say."""
-
-    tally: AnnotationTally
-    letters: Ints
-    bits: NDArray[np.uint64]
-
-    @classmethod
-    def of(cls, index: GeneIndex) -> _AllBatches:
-        n = index.genes[0].size
-        return cls(AnnotationTally(), np.zeros((n, 4), np.int64), np.zeros((n, 4), np.uint64))
-
-    def add(self, found: BatchFound) -> None:
-        self.tally.add(found.reads, found.culled, found.keys)
-        self.letters += found.letters
-        self.bits |= found.bits
-
-
-def _kept(tally: AnnotationTally, choice: AnnotateChoice) -> tuple[list[Nucleotype], Counter[str]]:
-    """Return nucleotypes that are kept, and reads that are culled, by reason."""
-    found, culled = merged(tally.keys, choice.rule), Counter(tally.culled)
-    kept = []
-    why = reasons(found, choice.rule, keep_unproductive=choice.keep_unproductive)
-    for one, reason in zip(found, why, strict=True):
-        if reason:
-            culled[reason] += one.reads
-        else:
-            kept.append(one)
-    return kept, culled
+    batches = batches_of(reads, interleaved=choice.interleaved)
+    task = AnnotateTask(index, choice.tolerated)
+    run(task, spool.left(batches), take, client=client, options=options)
+    spool.finish()
 
 
 @dataclass(frozen=True)
-class _Files:
-    """What is read, for `Watch`."""
+class _Receptors:
+    """What is written and told."""
 
-    paths: Sequence[str]
+    kept: list[NucleotypeRow]
+    odd: list[AlleleCandidate]
+    reads: int
+    culled: Counter[str]
 
-    def stamps(self) -> Stamps:
-        """Return the stamps of files and folders of this machine."""
-        return file_stamps(*(path for path in self.paths if "://" not in path))
+
+def _found(spool: Spool, index: GeneIndex, choice: AnnotateChoice) -> _Receptors:
+    """Merge nucleotypes, one length of junctions after the other."""
+    whole = spool.totals(index.genes[0].size)
+    kept: list[NucleotypeRow] = []
+    for length, numbers in sorted(whole.lengths.items()):
+        own = merged(nucleotypes_of(spool.keys(length, numbers)), choice.rule)
+        found = [one.row() for one in own]
+        why = reasons(found, choice.rule, keep_unproductive=choice.keep_unproductive)
+        for one, reason in zip(found, why, strict=True):
+            whole.culled[reason] += one.reads if reason else 0
+        kept += [one for one, reason in zip(found, why, strict=True) if not reason]
+    kept.sort(key=lambda one: one.place)
+    odd = candidates(index, whole.letters, whole.bits)
+    return _Receptors(kept, odd, whole.reads, +whole.culled)
+
+
+def _spare_reads(reads: Sequence[str], targets: Sequence[Path]) -> None:
+    """Refuse to overwrite what is read, whatever else may be replaced."""
+    for path in reads:
+        if Path(path).resolve() in [target.resolve() for target in targets]:
+            raise BadParams(f"{path} is to be read: name the table to write behind the reads")
+
+
+def _none_kept(found: _Receptors) -> BadParams:
+    """Return the error of a job without rows."""
+    if not found.reads:
+        return BadParams("there are no reads")
+    why = ", ".join(f"{n:,} {reason}" for reason, n in found.culled.most_common())
+    return BadParams(
+        f"of {found.reads:,} reads none has a receptor that is kept: {why}; are species and chain "
+        "those of the reads?"
+    )
+
+
+def _write(
+    found: _Receptors,
+    targets: Sequence[Path],
+    index: GeneIndex,
+    genes: WholeGenes,
+    *,
+    overwrite: bool,
+) -> None:
+    d_genes = DRuns.of(genes, index)
+    with whole_files(targets, overwrite=overwrite) as (table, own):
+        with table.open("wb") as file:
+            file.write(airr_rows.header(MORE))
+            for first in range(0, len(found.kept), ROWS):
+                some = found.kept[first : first + ROWS]
+                file.write(rows_of(some, index, d_genes, genes.locus, first))
+        own.write_text(HEADER + "".join(one.line() for one in found.odd), encoding="ascii")
+
+
+def _own(reads: Sequence[str], index: GeneIndex, choice: AnnotateChoice) -> dict[str, object]:
+    """Return what makes it this job: what follows from the batches may be chosen anew."""
+    genes = hashlib.sha256(json.dumps(asdict(index)).encode()).hexdigest()
+    return {
+        "version": VERSION,
+        "reads": [(path, identity_of(path)) for path in reads],
+        "genes": genes,
+        "tolerated": choice.tolerated,
+        "interleaved": choice.interleaved,
+    }
+
+
+def _watching(reads: Sequence[str]) -> Watch:
+    """Begin to watch files and stores of reads."""
+    files = [path for path in reads if not is_store(path)]
+    stores = [open_zarr(path) for path in reads if is_store(path)]
+    return Watch.by(lambda: file_stamps(*files) | all_stamps(stores))

@@ -13,11 +13,19 @@ from gangsaw.tasks.reads.files.input import ReadInput
 from gangsaw.tasks.reads.files.kernels import QUALITY, SEQUENCE
 from gangsaw.tasks.reads.files.records import FastqRecords, Field
 from gangsaw.tasks.reads.files.settings import Settings
+from gangsaw.tasks.reads.order.intake import stamp_of
 from gangsaw.tasks.reads.views.readset import Reads, ReadSet
+from gangsaw.tasks.sequences.files.text import text_of
 from gangsaw.tasks.sequences.ragged import Ragged
+from gangsaw.tasks.store.source import open_zarr
 
 UNKNOWN = 20 + 33  # quality of letters that have none: they are neither doubtful nor certain
 MOST_PATHS = 2
+OTHERS = {
+    b">": "it is FASTA: CDR3s need the qualities of a FASTQ",
+    b"BAM\1": "it is BAM: gangsaw compress makes a store of it, which is taken",
+    b"CRAM": "it is CRAM: gangsaw compress makes a store of it, which is taken",
+}
 
 
 class ReadLetters(NamedTuple):
@@ -34,30 +42,74 @@ class ReadLetters(NamedTuple):
 Mates = tuple[ReadLetters, ...]  # of one file, or of two
 
 
-def batches_of(paths: Sequence[str], *, interleaved: bool = False) -> Iterator[Mates]:
-    """Yield reads, with their mates where there are some.
+class NumberedMates(NamedTuple):
+    """A batch, and its number."""
+
+    number: int
+    mates: Mates
+
+
+def check_reads(paths: Sequence[str], *, interleaved: bool = False) -> None:
+    """Raise BadParams where paths cannot be reads; of files the begin is looked at.
 
     Parameters
     ----------
     paths : a FASTQ, two of mates, or a store of reads
     interleaved : mates follow each other in the only file
+    """
+    if not 1 <= len(paths) <= MOST_PATHS:
+        raise BadParams(f"reads are in one file, or two of mates, got {len(paths)}")
+    if len(paths) > 1 and interleaved:
+        raise BadParams("mates are in two files, or interleaved in one")
+    if len(set(paths)) < len(paths):
+        raise BadParams(f"{paths[0]} is named twice: mates are in two files")
+    for path in paths:
+        if is_store(path):
+            _check_store(paths, interleaved)
+        elif not Path(path).is_file():
+            raise BadParams(f"{path}: no such file, and no store of reads")
+        else:
+            _check_begin(path)
+
+
+def _check_begin(path: str) -> None:
+    first = next(iter(text_of(path)), b"")
+    if not len(first):
+        raise BadParams(f"{path}: there are no reads")
+    for sign, what in OTHERS.items():
+        if bytes(first[: len(sign)]) == sign:
+            raise BadParams(f"{path}: {what}")
+
+
+def _check_store(paths: Sequence[str], interleaved: bool) -> None:
+    if len(paths) > 1:
+        raise BadParams("a store of reads has the mates, too: name it alone")
+    if interleaved:
+        raise BadParams(f"{paths[0]} knows of its mates: leave --interleaved out")
+    ReadSet(paths[0])
+
+
+def batches_of(paths: Sequence[str], *, interleaved: bool = False) -> Iterator[NumberedMates]:
+    """Yield reads in batches, with their mates where there are some; see `check_reads`.
+
+    Batches depend on the reads alone.
 
     Raises
     ------
-    BadParams : there is no such file, or what it holds are no reads
+    BadParams : what is in a file are no reads
     """
-    if len(paths) > MOST_PATHS:
-        raise BadParams(f"reads are in one file, or two of mates, got {len(paths)}")
-    if len(paths) == 1 and is_store(paths[0]):
-        yield from _of_store(ReadSet(paths[0]))
-        return
-    for path in paths:
-        if not Path(path).is_file():
-            raise BadParams(f"{path}: no such file, and no store of reads")
-    source = ReadInput(tuple(paths), Settings(interleaved=interleaved))
-    for mates in source.groups(source.files()):
-        if len(mates[0]):
-            yield tuple(map(_of_records, mates))
+    if is_store(paths[0]):
+        found = _of_store(ReadSet(paths[0]))
+    else:
+        source = ReadInput(tuple(paths), Settings(interleaved=interleaved))
+        groups = source.groups(source.files())
+        found = (tuple(map(_of_records, mates)) for mates in groups if len(mates[0]))
+    return (NumberedMates(number, mates) for number, mates in enumerate(found))
+
+
+def identity_of(path: str) -> str:
+    """Return what identifies the content of a file or store of reads."""
+    return open_zarr(path).identity() if is_store(path) else stamp_of(path)
 
 
 def is_store(path: str) -> bool:

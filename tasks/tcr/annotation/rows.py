@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gangsaw.codecs.core.nucleotides.codes import LETTER_OF_CODE
+from gangsaw.tasks.tcr.annotation.d_genes import DRuns, middle_of
 from gangsaw.tasks.tcr.annotation.index import GeneIndex
-from gangsaw.tasks.tcr.annotation.nucleotypes import MergeRule, Nucleotype
+from gangsaw.tasks.tcr.annotation.nucleotypes import MergeRule, NucleotypeRow
 from gangsaw.tasks.tcr.repertoire import airr_rows
 from gangsaw.tasks.tcr.sharing.translate import in_frame, translated
 
 MORE = ("locus", "vj_in_frame", "stop_codon", "duplicate_count", "merged_count", "least_quality")
+LETTERS = bytes.maketrans(bytes(range(5)), b"ACGTN")
 OUT_OF_FRAME, STOP, DOUBTFUL = "out of frame", "stop codon", "doubtful letter in the CDR3"
 
 
-def junctions(nucleotypes: Sequence[Nucleotype]) -> pa.Array:
+def junctions(nucleotypes: Sequence[NucleotypeRow]) -> pa.Array:
     """Return (n,) letters of junctions."""
-    codes = (np.frombuffer(one.key.junction, np.uint8) for one in nucleotypes)
-    return pa.array([LETTER_OF_CODE[own].tobytes().decode() for own in codes], pa.string())
+    return _letters(one.junction for one in nucleotypes)
 
 
 def amino_acids(letters: pa.Array) -> pa.Array:
@@ -30,30 +29,34 @@ def amino_acids(letters: pa.Array) -> pa.Array:
 
 
 def reasons(
-    nucleotypes: Sequence[Nucleotype], rule: MergeRule, *, keep_unproductive: bool
+    nucleotypes: Sequence[NucleotypeRow], rule: MergeRule, *, keep_unproductive: bool
 ) -> list[str]:
     """Return why each is culled, "" of those that are kept."""
     stops = pc.match_substring(amino_acids(junctions(nucleotypes)), "*").to_pylist()
     found = []
     for one, stop in zip(nucleotypes, stops, strict=True):
-        frame = OUT_OF_FRAME if len(one.key.junction) % 3 else STOP if stop else ""
-        is_doubtful = int(one.qualities.min()) < rule.min_quality
+        frame = OUT_OF_FRAME if len(one.junction) % 3 else STOP if stop else ""
+        is_doubtful = one.quality < rule.min_quality
         found.append(DOUBTFUL if is_doubtful else "" if keep_unproductive else frame)
     return found
 
 
-def rows_of(nucleotypes: Sequence[Nucleotype], index: GeneIndex, locus: str) -> bytes:
-    """Return the rows; the header is `airr_rows.header(MORE)`."""
+def rows_of(
+    nucleotypes: Sequence[NucleotypeRow], index: GeneIndex, d_genes: DRuns, locus: str, first: int
+) -> bytes:
+    """Return the rows, numbered from the first on; the header is `airr_rows.header(MORE)`."""
     n, letters = len(nucleotypes), junctions(nucleotypes)
     acids = amino_acids(letters)
     frame = pa.array(in_frame(letters))
     stop = pc.match_substring(acids, "*")
     columns = {
-        "sequence_id": pa.array([f"n{number}" for number in range(n)], pa.string()),
+        "sequence_id": pa.array([f"n{first + number}" for number in range(n)], pa.string()),
+        "sequence": _letters(one.sequence for one in nucleotypes),
         "rev_comp": pa.repeat(False, n),
         "productive": pc.and_(frame, pc.invert(stop)),
-        "v_call": _calls(index, [one.key.v for one in nucleotypes]),
-        "j_call": _calls(index, [one.key.j for one in nucleotypes]),
+        "v_call": _calls(index, [one.v for one in nucleotypes]),
+        "d_call": _d_calls(nucleotypes, index, d_genes),
+        "j_call": _calls(index, [one.j for one in nucleotypes]),
         "junction": letters,
         "junction_aa": acids,
         "locus": pa.repeat(locus, n),
@@ -61,10 +64,20 @@ def rows_of(nucleotypes: Sequence[Nucleotype], index: GeneIndex, locus: str) -> 
         "stop_codon": stop,
         "duplicate_count": pa.array([one.reads for one in nucleotypes], pa.int64()),
         "merged_count": pa.array([one.merged for one in nucleotypes], pa.int64()),
-        "least_quality": pa.array([int(one.qualities.min()) for one in nucleotypes], pa.int64()),
+        "least_quality": pa.array([one.quality for one in nucleotypes], pa.int64()),
     }
     return airr_rows.lines(columns, MORE)
 
 
 def _calls(index: GeneIndex, ties: Sequence[tuple[int, ...]]) -> pa.Array:
     return pa.array([",".join(index.names[gene] for gene in own) for own in ties], pa.string())
+
+
+def _d_calls(nucleotypes: Sequence[NucleotypeRow], index: GeneIndex, d_genes: DRuns) -> pa.Array:
+    calls = [d_genes.call(middle_of(one, index), one.j) for one in nucleotypes]
+    return pa.array(calls, pa.string())
+
+
+def _letters(codes: Iterable[bytes]) -> pa.Array:
+    """Return texts of codes; 4 is N."""
+    return pa.array([own.translate(LETTERS).decode() for own in codes], pa.string())

@@ -16,10 +16,12 @@ from gangsaw.tasks.console.output import (
     Interrupted,
     clock,
     progress_bars,
+    show_plan,
     write_json,
     write_table,
 )
 from gangsaw.tasks.console.panels import panels
+from gangsaw.tasks.console.parts import Again
 from gangsaw.tasks.tcr.commands import options as tcr
 
 if TYPE_CHECKING:
@@ -56,13 +58,14 @@ class Merging:
         bool, typer.Option("--unproductive", help="Keep those out of frame and with stop codons.")
     ] = False
 
-    def choice(self, *, interleaved: bool, overwrite: bool) -> AnnotateChoice:
+    def choice(self, *, interleaved: bool, again: Again) -> AnnotateChoice:
         """Return what the job takes."""
         from gangsaw.tasks.tcr.annotation.job import AnnotateChoice
         from gangsaw.tasks.tcr.annotation.nucleotypes import MergeRule
 
         rule = MergeRule(self.max_errors, self.count_ratio, self.min_quality)
-        return AnnotateChoice(rule, self.tolerated, self.unproductive, interleaved, overwrite)
+        own = (self.tolerated, self.unproductive, interleaved)
+        return AnnotateChoice(rule, *own, again.overwrite, again.resume)
 
 
 @panels
@@ -82,7 +85,8 @@ def annotate(
     genes: tcr.CountedGenes,
     merging: Merging,
     cluster: Near,
-    overwrite: opt.Overwrite = False,
+    again: Again,
+    dry_run: opt.DryRun = False,
     printed: tcr.Printed,
 ) -> None:
     """Find V, J and CDR3 of reads, and count their nucleotypes.
@@ -102,8 +106,11 @@ def annotate(
     own = open_genes(
         genes.germline, locus=genes.locus, species=genes.species, anchors=genes.anchors
     )
-    choice = merging.choice(interleaved=interleaved, overwrite=overwrite)
+    choice = merging.choice(interleaved=interleaved, again=again)
     run = partial(job, reads, target, own, choice)
+    if dry_run:
+        show_plan(run, cluster, as_json=printed.as_json)
+        return
     try:
         with cluster.session(run) as client, progress_bars(quiet=printed.no_bars) as bar:
             done = run(client=client, on_progress=bar and bar("annotate", _reads))

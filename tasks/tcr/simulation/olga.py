@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.nucleotides.codes import LETTER_OF_CODE
 from gangsaw.tasks.tcr.genes.genes import Gene
+from gangsaw.tasks.tcr.genes.lines import Ints, Letters, ragged_of
 from gangsaw.tasks.tcr.germline.anchors import CODON
 from gangsaw.tasks.tcr.germline.olga import model_folder
 from gangsaw.tasks.tcr.pgen.olga import OlgaGenes, open_model
-from gangsaw.tasks.tcr.simulation.lines import Ints, Letters, ragged_of
 from gangsaw.tasks.tcr.simulation.recombination import Ends, Recombinations
 
 Floats = NDArray[np.float64]

@@ -17,7 +17,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.nucleotides.codes import CODES, LETTER_OF_CODE
 from gangsaw.codecs.core.parameters import require_int
 from gangsaw.tasks.sequences.ragged import Ragged
-from gangsaw.tasks.tcr.simulation.lines import (
+from gangsaw.tasks.tcr.genes.lines import (
     Ints,
     Letters,
     joined,

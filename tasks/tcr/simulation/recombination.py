@@ -8,8 +8,8 @@ import numpy as np
 
 from gangsaw.tasks.sequences.ragged import Ragged
 from gangsaw.tasks.tcr.genes.genes import Gene
+from gangsaw.tasks.tcr.genes.lines import Ints, Letters, joined, together
 from gangsaw.tasks.tcr.germline.anchors import other_strand
-from gangsaw.tasks.tcr.simulation.lines import Ints, Letters, joined, together
 
 NONE = np.zeros(0, np.int64)
 NO_LETTERS = np.zeros((0, 0), np.uint8)

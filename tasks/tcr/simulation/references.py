@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.sequences.ragged import Ragged
+from gangsaw.tasks.tcr.genes.lines import Ints, some
 from gangsaw.tasks.tcr.sharing.translate import translated
-from gangsaw.tasks.tcr.simulation.lines import Ints, some
 from gangsaw.tasks.tcr.simulation.recombination import (
     Ends,
     Recombination,

@@ -7,8 +7,8 @@ import pyarrow as pa
 
 from gangsaw.tasks.sequences.ragged import Ragged
 from gangsaw.tasks.tcr.genes.genes import Gene
+from gangsaw.tasks.tcr.genes.lines import Ints, joined, ragged_of, together
 from gangsaw.tasks.tcr.repertoire import airr_rows
-from gangsaw.tasks.tcr.simulation.lines import Ints, joined, ragged_of, together
 from gangsaw.tasks.tcr.simulation.references import RandomReferences
 
 MORE = (

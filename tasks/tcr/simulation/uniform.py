@@ -14,7 +14,7 @@ import numpy as np
 from gangsaw.codecs.core.nucleotides.codes import LETTER_OF_CODE
 from gangsaw.codecs.core.parameters import require_int
 from gangsaw.tasks.tcr.genes.genes import Gene, WholeGenes
-from gangsaw.tasks.tcr.simulation.lines import Ints, Letters, ragged_of
+from gangsaw.tasks.tcr.genes.lines import Ints, Letters, ragged_of
 from gangsaw.tasks.tcr.simulation.recombination import Ends, Recombinations, before, behind
 
 

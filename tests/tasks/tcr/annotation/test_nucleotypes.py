@@ -3,33 +3,59 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
 
 import numpy as np
 import pytest
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.tcr.annotation.batch import Key, Seen
-from gangsaw.tasks.tcr.annotation.nucleotypes import AnnotationTally, MergeRule, Nucleotype, merged
+from gangsaw.tasks.sequences.ragged import Ragged
+from gangsaw.tasks.tcr.annotation.keys import KeyTable, grouped, stacked
+from gangsaw.tasks.tcr.annotation.nucleotypes import (
+    MergeRule,
+    Nucleotype,
+    _NearJunctions,
+    merged,
+    nucleotypes_of,
+)
 
 JUNCTION = bytes(np.random.default_rng(0).integers(0, 4, 42).astype(np.uint8))
+GOOD, BAD = 40, 10
+TIES = 4
+Key = tuple[tuple[int, ...], bytes]
+Seen = tuple[int, tuple[int, ...]]  # reads, places of doubtful letters
 
 
 def key(changes: dict[int, int] | None = None, v: tuple[int, ...] = (0,)) -> Key:
     own = bytearray(JUNCTION)
     for place, by in (changes or {}).items():
         own[place] = (own[place] + by) % 4
-    return Key(v, (9,), bytes(own))
+    return v, bytes(own)
 
 
 def seen(reads: int, doubtful: tuple[int, ...] = ()) -> Seen:
-    qualities = np.full(len(JUNCTION), 40, np.uint8)
-    qualities[list(doubtful)] = 10
-    return Seen(reads, qualities)
+    return reads, doubtful
+
+
+def table(keys: dict[Key, Seen]) -> KeyTable:
+    n = len(keys)
+    genes = np.full((n, 2 * TIES), -1, np.int16)
+    best = np.full((n, len(JUNCTION)), GOOD, np.uint8)
+    for row, ((v, _), (_, doubtful)) in enumerate(keys.items()):
+        genes[row, : len(v)], genes[row, TIES] = v, 9
+        best[row, list(doubtful)] = BAD
+    reads = np.array([reads for reads, _ in keys.values()])
+    letters = np.frombuffer(b"".join(junction for _, junction in keys), np.uint8).reshape(n, -1)
+    texts = Ragged(letters.ravel(), np.arange(n + 1) * len(JUNCTION))
+    sums = best * reads[:, None]
+    return KeyTable(genes, letters, reads, best, sums, best.sum(axis=1), reads * 0, texts)
+
+
+def found(keys: dict[Key, Seen], rule: MergeRule) -> list[Nucleotype]:
+    return merged(nucleotypes_of(grouped(table(keys))), rule)
 
 
 def rows(keys: dict[Key, Seen], **rule: float) -> list[tuple[int, int]]:
-    return [(one.reads, one.merged) for one in merged(keys, MergeRule(**rule))]  # type: ignore[arg-type]
+    return [(one.reads, one.merged) for one in found(keys, MergeRule(**rule))]  # type: ignore[arg-type]
 
 
 def test_doubtful_letters_are_errors() -> None:
@@ -52,29 +78,69 @@ def test_genes_must_fit_both() -> None:
     assert rows({key(v=(0, 1)): seen(9), key(v=(1,)): seen(8)}) == [(17, 0)]
 
 
-def test_other_lengths_are_no_errors() -> None:
-    short = Key((0,), (9,), JUNCTION[:-3])
-    assert rows({key(): seen(99), short: Seen(1, np.full(39, 10, np.uint8))}) == [(99, 0), (1, 0)]
+def test_a_letter_that_the_parent_doubts_is_no_other_nucleotype() -> None:
+    """The child is sure of it: both have the child's letter then."""
+    (one,) = found({key(): seen(1, (5,)), key({5: 1}): seen(1)}, MergeRule())
+    assert (one.junction, one.reads) == (key({5: 1})[1], 2)
+    assert one.qualities[5] == GOOD - BAD
 
 
-def naive(keys: dict[Key, Seen], rule: MergeRule) -> list[Nucleotype]:
-    """Compare all with all."""
-    found: list[Nucleotype] = []
-    for own, one in sorted(keys.items(), key=lambda item: (-item[1].reads, item[0])):
+def test_reads_with_other_errors_have_the_right_letters_together() -> None:
+    """None of them is right."""
+    keys = {key({at: 1}): seen(1, (at, at + 1)) for at in (5, 15, 25)}
+    (one,) = found(keys, MergeRule())
+    assert (one.junction, one.reads, one.merged) == (JUNCTION, 3, 2)
+    assert one.qualities.min() == 2 * GOOD - BAD
+    assert one.row().sequence == JUNCTION
+
+
+def test_doubtful_letters_that_agree_are_sure() -> None:
+    for reads, quality in ((1, 10), (2, 20), (3, 30)):
+        (one,) = found({key(): seen(reads, (7,))}, MergeRule())
+        assert one.qualities.min() == quality
+    (one,) = found({key(): seen(2, (7,)), key({7: 1}): seen(1, (7,))}, MergeRule())
+    assert one.qualities[7] == 10
+
+
+def naive(keys: dict[Key, Seen], rule: MergeRule) -> list[tuple[int, int]]:
+    """Compare all with all, once; return reads, and those of other junctions."""
+    whole: list[tuple[Key, Seen, list[int]]] = []
+    order = sorted(keys.items(), key=lambda item: (-item[1][0], _padded(item[0])))
+    for (v, junction), (reads, doubtful) in order:
         best = None
-        for other in found:
-            places = [i for i in range(len(JUNCTION)) if own[2][i] != other.key[2][i]]
-            fits = bool({*own[0]} & {*other.key[0]}) and len(places) <= rule.max_errors
-            doubtful = all(one.qualities[i] < 20 for i in places)
-            fits = fits and (doubtful or other.reads >= rule.ratio * one.reads)
+        for number, ((other_v, other), (_, other_doubtful), _) in enumerate(whole):
+            places = [i for i in range(len(JUNCTION)) if junction[i] != other[i]]
+            fits = bool({*v} & {*other_v}) and len(places) <= rule.max_errors
+            doubt = {*doubtful, *other_doubtful}
+            sums = whole[number][2]
+            fits = fits and (doubt.issuperset(places) or sums[0] >= rule.ratio * reads)
             if fits and (best is None or len(places) < best[0]):
-                best = len(places), other
+                best = len(places), number
         if best is None:
-            found.append(Nucleotype(own, one.reads, one.qualities))
+            whole.append(((v, junction), (reads, doubtful), [reads, 0]))
         else:
-            best[1].reads += one.reads
-            best[1].merged += one.reads if best[0] else 0
-    return sorted(found, key=lambda one: (-one.reads, one.key))
+            differ, number = best
+            own, (n, doubt), sums = whole[number]
+            sums[0] += reads
+            sums[1] += reads if differ else 0
+            unread = {at for at in doubt if junction[at] != own[1][at]}
+            whole[number] = own, (n, tuple({*doubt} & ({*doubtful} | unread))), sums
+    return sorted((tuple(sums) for _, _, sums in whole), reverse=True)  # type: ignore[type-var]
+
+
+def _padded(own: Key) -> tuple[list[int], bytes]:
+    return [*own[0], *[1 << 16] * (TIES - len(own[0]))], own[1]
+
+
+def once(keys: dict[Key, Seen], rule: MergeRule) -> list[Nucleotype]:
+    """Merge without what letters by consensus make alike."""
+    near = _NearJunctions(rule)
+    for one in nucleotypes_of(grouped(table(keys))):
+        if (parent := near.parent(one)) is None:
+            near.add(one)
+        else:
+            parent.take(one)
+    return near.all
 
 
 @pytest.mark.parametrize("errors", [0, 1, 2, 3])
@@ -87,25 +153,22 @@ def test_pieces_find_what_all_pairs_do(errors: int) -> None:
         v = tuple(sorted({rng.randrange(3), rng.randrange(3)}))
         keys[key(changes, v)] = seen(rng.randrange(1, 40), doubtful)
     rule = MergeRule(max_errors=errors)
-    wanted, found = naive(keys, rule), merged(keys, rule)
-    assert [(x.key, x.reads, x.merged) for x in found] == [
-        (x.key, x.reads, x.merged) for x in wanted
-    ]
-    assert sum(x.reads for x in found) == sum(x.reads for x in keys.values())
+    wanted, own = naive(keys, rule), once(keys, rule)
+    assert sorted(((x.reads, x.merged) for x in own), reverse=True) == wanted
+    assert sum(x.reads for x in found(keys, rule)) == sum(reads for reads, _ in keys.values())
 
 
-def test_batches_add_up_in_any_order() -> None:
-    batches = [{key(): seen(2, (5,)), key({5: 1}): seen(1)}, {key(): seen(3, (6,))}]
-    sums = []
-    for order in (batches, batches[::-1]):
-        tally = AnnotationTally()
-        for batch in order:
-            own = {k: Seen(s.reads, s.qualities.copy()) for k, s in batch.items()}
-            tally.add(5, Counter({"no V": 1}), own)
-        sums.append({k: (s.reads, s.qualities.tolist()) for k, s in tally.keys.items()})
-        assert (tally.reads, tally.culled) == (10, {"no V": 2})
-    assert sums[0] == sums[1]
-    assert sums[0][key()] == (5, [40] * 42)
+def test_tables_add_up() -> None:
+    parts = [{key(): seen(2, (5,)), key({5: 1}): seen(1)}, {key(): seen(3, (6,))}]
+    whole = grouped(stacked([table(part) for part in parts]))
+    assert sorted(whole.reads.tolist()) == [1, 5]
+    (own,) = np.flatnonzero(whole.reads == 5)
+    assert whole.best[own].tolist() == [GOOD] * 42
+    sums = np.full(42, 5 * GOOD)
+    sums[[5, 6]] = 2 * BAD + 3 * GOOD, 2 * GOOD + 3 * BAD
+    assert whole.sums[own].tolist() == sums.tolist()
+    again = KeyTable.of(whole.arrays())
+    assert all(np.array_equal(a, b) for a, b in zip(again[:-1], whole[:-1], strict=True))
 
 
 @pytest.mark.parametrize("rule", [{"max_errors": 9}, {"ratio": 0.5}, {"min_quality": -1}])

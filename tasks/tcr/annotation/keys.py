@@ -1,0 +1,98 @@
+"""What reads say of nucleotypes, as columns: of all junctions of one length."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.tasks.sequences.ragged import Ragged
+from gangsaw.tasks.tcr.annotation.index import Ints
+from gangsaw.tasks.tcr.genes.lines import joined, some, together
+
+Octets = NDArray[np.uint8]
+
+
+class KeyTable(NamedTuple):
+    """Rows of reads that have genes and junction in common, or single reads.
+
+    Attributes
+    ----------
+    genes : (n, ties) int16 numbers of V, then of J that fit equally well, negative behind them
+    junctions : (n, L) uint8 codes of letters, from the Cys codon to the Phe or Trp codon
+    reads : (n,) int64
+    best : (n, L) uint8, best Phred value of each letter
+    sums : (n, L) int64, sum of those of all reads
+    scores : (n,) int64, sum of the Phred values of the read in `texts`
+    places : (n,) int64, where the junction begins in it
+    texts : of each row the read of the highest score, the first of these: codes of letters
+    """
+
+    genes: NDArray[np.int16]
+    junctions: Octets
+    reads: Ints
+    best: Octets
+    sums: Ints
+    scores: Ints
+    places: Ints
+    texts: Ragged
+
+    def arrays(self) -> dict[str, NumpyArray]:
+        """Return it as arrays by name, to be kept: of one batch."""
+        own = self._asdict()
+        del own["texts"]
+        own["sums"] = self.sums.astype(np.uint32)  # 10^8 reads of one batch would be too many
+        return {**own, "data": self.texts.data, "offsets": self.texts.offsets}
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, NumpyArray]) -> KeyTable:
+        """Return that of `arrays`."""
+        return cls(
+            arrays["genes"].astype(np.int16, copy=False),
+            arrays["junctions"].astype(np.uint8, copy=False),
+            arrays["reads"].astype(np.int64, copy=False),
+            arrays["best"].astype(np.uint8, copy=False),
+            arrays["sums"].astype(np.int64, copy=False),
+            arrays["scores"].astype(np.int64, copy=False),
+            arrays["places"].astype(np.int64, copy=False),
+            Ragged(
+                arrays["data"].astype(np.uint8, copy=False),
+                arrays["offsets"].astype(np.int64, copy=False),
+            ),
+        )
+
+
+def stacked(tables: Sequence[KeyTable]) -> KeyTable:
+    """Return the rows of one or more tables; junctions are all as long."""
+    columns = {
+        name: np.concatenate([table._asdict()[name] for table in tables])
+        for name in KeyTable._fields[:-1]
+    }
+    text, firsts = together([table.texts for table in tables])
+    lengths = np.concatenate([table.texts.lengths for table in tables])
+    lines = joined(text, np.concatenate(firsts)[:, None], lengths[:, None])
+    return KeyTable.of(columns | {"data": lines.data, "offsets": lines.offsets})
+
+
+def grouped(table: KeyTable) -> KeyTable:
+    """Return a table with one row for equal genes and junctions, in the order of these."""
+    n = len(table.reads)
+    words = np.concatenate([table.genes.astype(">i2").view(np.uint8), table.junctions], axis=1)
+    keys = np.ascontiguousarray(words).view(f"V{words.shape[1]}").reshape(n)
+    _, owner = np.unique(keys, return_inverse=True)
+    order = np.lexsort((-table.scores, owner))  # it is stable: the first of equal scores
+    begins = np.flatnonzero(np.diff(owner[order], prepend=-1))
+    first = order[begins]
+    return KeyTable(
+        table.genes[first],
+        table.junctions[first],
+        np.add.reduceat(table.reads[order], begins),
+        np.maximum.reduceat(table.best[order], begins, axis=0),
+        np.add.reduceat(table.sums[order], begins, axis=0),
+        table.scores[first],
+        table.places[first],
+        some(table.texts, first),
+    )

@@ -1,0 +1,141 @@
+"""What batches of reads say, on the disk: a part for each batch, with its journal.
+
+Memory holds one batch, and later the junctions of one length at once. A run that goes on reads the
+files again, but annotates none of the batches that the journal knows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.tasks.jobs.parts import Parts
+from gangsaw.tasks.store.state.records import Records
+from gangsaw.tasks.tcr.annotation.batch import BatchFound
+from gangsaw.tasks.tcr.annotation.index import Ints
+from gangsaw.tasks.tcr.annotation.keys import KeyTable, grouped, stacked
+from gangsaw.tasks.tcr.annotation.reading import NumberedMates
+
+AT_ONCE = 64  # tables that are held besides what they are grouped to
+
+
+@dataclass
+class SpoolTotals:
+    """What all batches say besides keys.
+
+    Attributes
+    ----------
+    reads : how many there were, pairs as one
+    culled : reads by reason
+    letters, bits : of `kernels.reads.annotate`
+    lengths : letters of junctions, and the batches that have some
+    """
+
+    reads: int
+    culled: Counter[str]
+    letters: Ints
+    bits: NDArray[np.uint64]
+    lengths: dict[int, list[int]]
+
+
+@dataclass(frozen=True)
+class Spool:
+    """The parts of a job.
+
+    Attributes
+    ----------
+    folder : of the job
+    own : what makes it this job
+    """
+
+    folder: Path
+    own: str
+
+    @cached_property
+    def parts(self) -> Parts:
+        """A part for each batch."""
+        digest = hashlib.sha256(self.own.encode()).hexdigest()
+        return Parts(self.folder / "batches", digest)
+
+    @cached_property
+    def entries(self) -> dict[int, Records]:
+        """What is there, by number of the batch; `raw_bytes` are reads."""
+        if (manifest := self.parts.manifest()) is not None:
+            return dict.fromkeys(range(len(manifest.rows)), manifest)
+        return {one.first: one for one in self.parts.journal.entries()}
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all batches are there."""
+        return self.parts.manifest() is not None
+
+    def left(self, batches: Iterable[NumberedMates]) -> Iterator[NumberedMates]:
+        """Yield the batches that are not there."""
+        return (batch for batch in batches if batch.number not in self.entries)
+
+    def put(self, number: int, found: BatchFound) -> None:
+        """Write what a batch says."""
+        records = self.parts.put(number, (_packed(found), found.reads))
+        self.parts.note([records])
+        self.entries[number] = records
+
+    def finish(self) -> None:
+        """All batches are there."""
+        if not self.is_complete:
+            self.parts.finish(list(self.entries.values()))
+
+    def totals(self, n_letters: int) -> SpoolTotals:
+        """Return what all batches say besides keys; genes have so many letters."""
+        seen = np.zeros((n_letters, 4), np.int64), np.zeros((n_letters, 4), np.uint64)
+        whole = SpoolTotals(0, Counter(), *seen, {})
+        for number in sorted(self.entries):
+            own = self._arrays(number, lambda name: "." not in name)
+            told = json.loads(own["told"].tobytes())
+            whole.reads += told["reads"]
+            whole.culled.update(told["culled"])
+            whole.letters.ravel()[own["at"]] += own["letters"]
+            whole.bits.ravel()[own["at"]] |= own["bits"]
+            for length in told["lengths"]:
+                whole.lengths.setdefault(length, []).append(number)
+        return whole
+
+    def keys(self, length: int, numbers: Iterable[int]) -> KeyTable:
+        """Return what these batches say of junctions of some length."""
+        tables: list[KeyTable] = []
+        for number in numbers:
+            own = self._arrays(number, lambda name: name.startswith(f"{length}."))
+            tables.append(KeyTable.of({name.partition(".")[2]: x for name, x in own.items()}))
+            if len(tables) > AT_ONCE:
+                tables = [grouped(stacked(tables))]
+        return grouped(stacked(tables))
+
+    def _arrays(self, number: int, is_wanted: Callable[[str], bool]) -> dict[str, NumpyArray]:
+        """Return some arrays of a batch."""
+        with np.load(self.parts.path(number), allow_pickle=False) as arrays:
+            return {name: arrays[name] for name in arrays.files if is_wanted(name)}
+
+
+def _packed(found: BatchFound) -> bytes:
+    told = {"reads": found.reads, "culled": found.culled, "lengths": [*found.keys]}
+    at = np.flatnonzero(found.letters)
+    arrays: dict[str, NumpyArray] = {
+        "told": np.frombuffer(json.dumps(told).encode(), np.uint8),
+        "at": at,
+        "letters": found.letters.ravel()[at],
+        "bits": found.bits.ravel()[at],
+    }
+    for length, table in found.keys.items():
+        arrays |= {f"{length}.{name}": own for name, own in table.arrays().items()}
+    written = io.BytesIO()
+    np.savez(written, allow_pickle=False, **arrays)  # deflate took a third of the whole job
+    return written.getvalue()
