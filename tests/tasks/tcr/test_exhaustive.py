@@ -12,6 +12,7 @@ from reference import tcr
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.tcr import exhaustive as module
 from gangsaw.tasks.tcr.exhaustive import Constructed, Table, exhaustive
+from gangsaw.tasks.tcr.model import Model
 
 
 def computed(parts: Parts, choices: dict[str, Any]) -> Constructed:
@@ -20,16 +21,18 @@ def computed(parts: Parts, choices: dict[str, Any]) -> Constructed:
     genes = [tcr.encode(gene) for gene in parts[3]]
     if choices["model"] == "dp1":
         return _computed_dp1(r, v, j, genes, choices)
-    rules = tcr.Rules(choices["strands"], choices["max_p"], choices["min_d_end"])
-    n_matrices = [tcr.n_matrix(r, nu) for nu in range(choices["max_n"] + 1)]
+    model = Model.of("dp2", max_p=choices["max_p"], max_n=choices["max_n"])
+    rules = tcr.Rules(choices["strands"], model.max_p, choices["min_d_end"])
+    n_matrices = [tcr.n_matrix(r, nu) for nu in model.nus]
     tables = []
     for of_d in (tcr.d_matrix, tcr.d_diagonal):
-        matrices = [
-            [of_d(r, gene, pi, rules) for gene in genes] for pi in range(choices["max_p"] + 1)
-        ]
+        matrices = [[of_d(r, gene, pi, rules) for gene in genes] for pi in model.pis]
         tables.append(
             tuple(
-                tuple(tcr.dp2(r, v, j, n, parts, pi, rules) for pi, parts in enumerate(matrices))
+                tuple(
+                    tcr.dp2(r, v, j, n, parts, pi, rules)
+                    for pi, parts in zip(model.pis, matrices, strict=True)
+                )
                 for n in n_matrices
             )
         )
@@ -40,14 +43,15 @@ def _computed_dp1(
     r: tcr.Codes, v: tcr.Codes, j: tcr.Codes, genes: list[tcr.Codes], choices: dict[str, Any]
 ) -> Constructed:
     paths, empties = [], []
-    for pi in range(choices["max_p"] + 1):
+    model = Model.of("dp1", max_p=choices["max_p"], max_n=choices["max_n"])
+    for pi in model.pis:
         if not genes:
-            paths.append(tcr.dp1_without_d(r, v, j, pi, choices["max_n"]))
+            paths.append(tcr.dp1_without_d(r, v, j, pi, model.max_n))
             empties.append(paths[-1])
             continue
-        unit = tcr.dp1_empty_unit(r, v, j, pi, choices["max_n"])
+        unit = tcr.dp1_empty_unit(r, v, j, pi, model.max_n)
         empties.append([tcr.dp1_empty_ways(genes[0], pi) * count for count in unit])
-        nonempty = tcr.dp1(r, v, j, genes[0], pi, choices["max_n"])
+        nonempty = tcr.dp1(r, v, j, genes[0], pi, model.max_n)
         paths.append([a + b for a, b in zip(nonempty, empties[-1], strict=True)])
     return Constructed(tuple(zip(*paths, strict=True)), tuple(zip(*empties, strict=True)))
 
@@ -84,6 +88,23 @@ def test_brute_force_with_two_d_genes() -> None:
         assert constructed == computed(parts, choices), (parts, choices)
         found += constructed.paths[-1][-1] > 0
     assert found >= 3
+
+
+LIMITS = [
+    {"max_p": "all", "max_n": "all", "length": 3},
+    {"max_p": "all", "max_n": 1, "length": 5},
+    {"max_p": 1, "max_n": "all", "length": 4},
+]
+
+
+@pytest.mark.parametrize("limits", LIMITS, ids=str)
+def test_brute_force_without_limits(limits: dict[str, Any]) -> None:
+    """Palindromes as long as the gene, and any number of n-nucleotides."""
+    length, own = limits["length"], {name: limits[name] for name in ("max_p", "max_n")}
+    for seed in range(12):
+        parts, choices = tiny(random.Random(seed), shortest=4, longest=5, length=length)
+        choices |= own
+        assert exhaustive(*parts, **choices) == computed(parts, choices), (parts, choices)
 
 
 def with_wildcards(rng: random.Random, text: str) -> str:
