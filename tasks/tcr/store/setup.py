@@ -98,9 +98,9 @@ class Setup:
                     f"most {MAX_D} can be counted"
                 )
         for part in (*germline.v, *germline.d, *germline.j):
-            if len(part.sequence) < max(1, model.max_p):
+            if len(part.sequence) < max(1, model.shortest):
                 raise BadParams(
-                    f"{part.name} is shorter than max_p = {model.max_p}: leave it out "
+                    f"{part.name} is shorter than max_p = {model.shortest}: leave it out "
                     f"of the germline, as `Germline.checked` does"
                 )
 
