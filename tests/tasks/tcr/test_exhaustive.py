@@ -219,8 +219,8 @@ def test_large_work_is_refused() -> None:
         ({"d": ["A", "C"]}, "two D genes in a row are counted by dp2 only"),
         ({"j": "T", "max_p": 2}, "j has 1 nucleotides, fewer than max_p, 2"),
         ({"model": "both"}, "model must be dp1 or dp2 here"),
-        ({"max_n": -1}, "max_n must be in 0..15"),
-        ({"max_p": 5}, "max_p must be in 0..4"),
+        ({"max_n": -1}, "max_n must be in 0..255"),
+        ({"max_p": 256}, "max_p must be in 0..255"),
         ({"strands": 3}, "strands must be in 1..2"),
     ],
 )
