@@ -62,6 +62,7 @@ PAGES = (
         text.TCR,
         {
             "tcr": "Path counting on one core",
+            "tcr_limits": "Without limits of palindromes and n-nucleotides",
             "tcr_job": "Whole repertoires on two workers",
             "tcr_large": "Forty million rows",
         },

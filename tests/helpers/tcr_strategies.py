@@ -48,7 +48,9 @@ def cases(
     letters = draw(wild_alphabets if wild_genes else alphabets)
 
     def gene(most: int) -> str:
-        return draw(st.text(letters, min_size=max(1, model.shortest), max_size=max(model.shortest, most)))
+        return draw(
+            st.text(letters, min_size=max(1, model.shortest), max_size=max(model.shortest, most))
+        )
 
     d = {f"D{i}": gene(8) for i in range(draw(st.integers(*n_d)))}
     rows = []

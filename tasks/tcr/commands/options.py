@@ -88,7 +88,7 @@ class Genes:
         typer.Option(
             parser=_limit,
             metavar=LIMIT,
-            help="Longest palindrome; all: as long as the gene. Genes of fewer than so many bases, or "
+            help="Longest palindrome; all: as long as the gene. Genes of fewer bases, or of fewer "
             "than 4, are left out.",
             rich_help_panel="Options",
         ),
@@ -125,8 +125,8 @@ class Paths:
         typer.Option(
             parser=_limit,
             metavar=LIMIT,
-            help="Most n-nucleotides: of each junction in dp2, of all together in dp1. Beyond 15 or "
-            "palindromes of 4, the CPU counts, more slowly.",
+            help="Most n-nucleotides: of each junction in dp2, of all together in dp1. Above 15, "
+            "or with palindromes above 4, the CPU counts alone.",
         ),
     ] = 10
     d_segments: Annotated[

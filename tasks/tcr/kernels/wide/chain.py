@@ -10,7 +10,7 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.numba.jit import jit_norefs_part
 from gangsaw.tasks.tcr.kernels.reference import Reference
 from gangsaw.tasks.tcr.kernels.stages.ends import WAYS
-from gangsaw.tasks.tcr.kernels.wide.tables import Numbers, WideLimits, WideTables, Work
+from gangsaw.tasks.tcr.kernels.wide.tables import Numbers, WideLimits, WideTables, WideWork
 from gangsaw.tasks.tcr.model.nucleotides import Codes
 
 
@@ -33,7 +33,7 @@ def complement(code: int) -> int:
 
 @jit_norefs_part
 def leave_v(
-    reference: Reference, ways: NumpyArray, place: int, limits: WideLimits, work: Work
+    reference: Reference, ways: NumpyArray, place: int, limits: WideLimits, work: WideWork
 ) -> None:
     """from_v[b, nu]: V of k symbols in `ways[place + k]` ways, and the n-string R[k:b]."""
     symbols, n_nus = work.symbols, len(limits.nus)
@@ -54,7 +54,7 @@ def leave_v(
 
 @jit_norefs_part
 def reach_j(
-    reference: Reference, ways: NumpyArray, place: int, limits: WideLimits, work: Work
+    reference: Reference, ways: NumpyArray, place: int, limits: WideLimits, work: WideWork
 ) -> None:
     """Fill j_row[b], J from b on in so many ways, and to_j[b, nu]: an n-string, then J."""
     symbols, n_nus, length = work.symbols, len(limits.nus), reference.length
@@ -77,7 +77,7 @@ def reach_j(
 
 @jit_norefs_part
 def pass_junction(
-    reference: Reference, source: NumpyArray, target: NumpyArray, limits: WideLimits, work: Work
+    reference: Reference, source: NumpyArray, target: NumpyArray, limits: WideLimits, work: WideWork
 ) -> None:
     """target[b, nu]: ways source[a, nu], and then the n-string R[a:b] of at most nu symbols."""
     n_nus = len(limits.nus)
@@ -100,7 +100,7 @@ def pass_d(
     empty: int,
     target: NumpyArray,
     limits: WideLimits,
-    work: Work,
+    work: WideWork,
 ) -> None:
     """target[b, nu]: ways source[a, nu], and then D as R[a:b], of no symbol in `empty` ways."""
     n_nus, side = len(limits.nus), reference.length + 1
@@ -115,7 +115,7 @@ def pass_d(
 
 
 @jit_norefs_part
-def join(reference: Reference, source: NumpyArray, limits: WideLimits, work: Work) -> None:
+def join(reference: Reference, source: NumpyArray, limits: WideLimits, work: WideWork) -> None:
     """total[nu]: the ways source[b, nu] to all boundaries, times those from there to J."""
     n_nus = len(limits.nus)
     work.total[:n_nus] = 0
@@ -125,7 +125,7 @@ def join(reference: Reference, source: NumpyArray, limits: WideLimits, work: Wor
 
 
 @jit_norefs_part
-def weigh_d(gene: int, p: int, reference: Reference, tables: WideTables, work: Work) -> None:
+def weigh_d(gene: int, p: int, reference: Reference, tables: WideTables, work: WideWork) -> None:
     """Fill weights[b, a]: the ways of a D gene to be R[a:b], a < b, with the pi of number p.
 
     Its J-side cut leaves e symbols of the gene with its right palindrome, its V-side cut a piece
@@ -145,7 +145,7 @@ def weigh_pieces(
     reference: Reference,
     arrays: tuple[Codes, NumpyArray, NumpyArray],
     places: tuple[int, int, int, int, int],
-    work: Work,
+    work: WideWork,
 ) -> None:
     """Fill weights[b, a] with the pieces of a gene.
 
@@ -178,7 +178,7 @@ def add_turned(
     left_ways: NumpyArray,
     left: int,
     longest: int,
-    work: Work,
+    work: WideWork,
     side: int,
 ) -> None:
     """Add a D of e symbols that ends at b, after each palindrome of what follows its beginning."""
@@ -188,7 +188,9 @@ def add_turned(
 
 
 @jit_norefs_part
-def add_emptied(gene: int, p: int, reference: Reference, tables: WideTables, work: Work) -> None:
+def add_emptied(
+    gene: int, p: int, reference: Reference, tables: WideTables, work: WideWork
+) -> None:
     """Add palindromes of what follows a D that its J-side cut has eroded completely."""
     size = tables.d_germline[gene]
     left_width = tables.d_starts[gene + 1] - tables.d_starts[gene] - size + 1

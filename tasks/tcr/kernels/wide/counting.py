@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -29,16 +27,16 @@ from gangsaw.tasks.tcr.kernels.wide.chain import (
     weigh_d,
 )
 from gangsaw.tasks.tcr.kernels.wide.exact import count_exact
-from gangsaw.tasks.tcr.kernels.wide.tables import WideLimits, WideTables, Work
+from gangsaw.tasks.tcr.kernels.wide.tables import WideLimits, WideTables, WideWork
 
 
 @jit_norefs
 def count_wide_rows(
     rows: npt.NDArray[np.int64],
     references: References,
-    tables: Any,
+    tables: WideTables,
     limits: WideLimits,
-    work: Work,
+    work: WideWork,
     outputs: Outputs,
 ) -> None:
     """Write the calls and all counts of the references `rows` of a batch."""
@@ -73,7 +71,7 @@ def _leave_and_reach(
     reference: Reference,
     tables: WideTables,
     limits: WideLimits,
-    work: Work,
+    work: WideWork,
 ) -> None:
     """Fill from_v and to_j for the pi of number p."""
     v_width = tables.v_starts[v + 1] - tables.v_starts[v] + 1
@@ -88,7 +86,7 @@ def _call_d(
     reference: Reference,
     tables: WideTables,
     limits: WideLimits,
-    work: Work,
+    work: WideWork,
     outputs: Outputs,
 ) -> None:
     """Find the longest pieces of a D gene, with palindromes of any length of the sweep."""
@@ -106,7 +104,7 @@ def _call_d(
 
 @jit_norefs_part
 def _weigh(
-    gene: int, p: int, reference: Reference, tables: WideTables, limits: WideLimits, work: Work
+    gene: int, p: int, reference: Reference, tables: WideTables, limits: WideLimits, work: WideWork
 ) -> None:
     weigh_d(gene, p, reference, tables, work)
     if limits.min_d_end == 0:
@@ -115,7 +113,7 @@ def _weigh(
 
 @jit_norefs_part
 def _count_without_d(
-    p: int, reference: Reference, limits: WideLimits, work: Work, outputs: Outputs
+    p: int, reference: Reference, limits: WideLimits, work: WideWork, outputs: Outputs
 ) -> None:
     """Write V N J and V N N J; leave the latter in work.total."""
     n_nus, row = len(limits.nus), reference.row
@@ -134,7 +132,7 @@ def _count_with_d(
     reference: Reference,
     tables: WideTables,
     limits: WideLimits,
-    work: Work,
+    work: WideWork,
     outputs: Outputs,
 ) -> None:
     """Write V N D N J of each D gene; work.total has V N N J."""
@@ -156,7 +154,7 @@ def _count_pairs(
     reference: Reference,
     tables: WideTables,
     limits: WideLimits,
-    work: Work,
+    work: WideWork,
     outputs: Outputs,
 ) -> None:
     """Write V N D N D N J of each pair of D genes in the order of the genome."""

@@ -8,12 +8,12 @@ from gangsaw.tasks.tcr.kernels.reference import Reference
 from gangsaw.tasks.tcr.kernels.stages.ends import WAYS
 from gangsaw.tasks.tcr.kernels.stages.scratch import Outputs
 from gangsaw.tasks.tcr.kernels.wide.chain import weigh_pieces
-from gangsaw.tasks.tcr.kernels.wide.tables import WideLimits, WideTables, Work
+from gangsaw.tasks.tcr.kernels.wide.tables import WideLimits, WideTables, WideWork
 
 
 @jit_norefs_part
 def count_exact(
-    reference: Reference, tables: WideTables, limits: WideLimits, work: Work, outputs: Outputs
+    reference: Reference, tables: WideTables, limits: WideLimits, work: WideWork, outputs: Outputs
 ) -> None:
     """Write the DP-1 counts of a reference."""
     row, totals = reference.row, limits.max_n + 1
@@ -33,7 +33,7 @@ def count_exact(
 
 
 @jit_norefs_part
-def _leave_v(reference: Reference, limits: WideLimits, work: Work) -> None:
+def _leave_v(reference: Reference, limits: WideLimits, work: WideWork) -> None:
     """from_v[b, n]: V and exactly n symbols up to b, one way for each n-string."""
     side = reference.length + 1
     for b in range(side):
@@ -48,7 +48,7 @@ def _leave_v(reference: Reference, limits: WideLimits, work: Work) -> None:
 
 
 @jit_norefs_part
-def _sum(reference: Reference, has_d: bool, limits: WideLimits, work: Work) -> None:
+def _sum(reference: Reference, has_d: bool, limits: WideLimits, work: WideWork) -> None:
     """Fill total[n]: V N D N J with the D of work.weights, or with an empty one.
 
     after_d[n], at b: what ends there, D before it included.
@@ -76,7 +76,7 @@ def _sum(reference: Reference, has_d: bool, limits: WideLimits, work: Work) -> N
 
 
 @jit_norefs_part
-def _sum_without_d(reference: Reference, limits: WideLimits, work: Work) -> None:
+def _sum_without_d(reference: Reference, limits: WideLimits, work: WideWork) -> None:
     """Fill total[n]: V N J."""
     side = reference.length + 1
     work.total[: limits.max_n + 1] = 0
@@ -86,6 +86,6 @@ def _sum_without_d(reference: Reference, limits: WideLimits, work: Work) -> None
 
 
 @jit_norefs_part
-def _put(work: Work, totals: int, out: NumpyArray, at: int) -> None:
+def _put(work: WideWork, totals: int, out: NumpyArray, at: int) -> None:
     for n in range(totals):
         out[at + n] = work.total[n]

@@ -72,7 +72,7 @@ class WideLimits(NamedTuple):
     n_d: int
 
 
-class Work(NamedTuple):
+class WideWork(NamedTuple):
     """What one thread works with; ways are of the type that is counted in.
 
     Attributes
@@ -152,9 +152,9 @@ def wide_limits(
     model: Model, n_d: int, pis: Sequence[int], nus: Sequence[int], longest: int
 ) -> WideLimits:
     """Return the limits for some of the pi and nu of a model; none is above `longest` symbols."""
-    numbers = [np.array(values, np.int64) for values in (pis, np.minimum(nus, longest))]
     return WideLimits(
-        *numbers,
+        np.array(pis, np.int64),
+        np.minimum(nus, longest).astype(np.int64),
         model.max_p,
         model.max_n,
         model.min_d_end,
@@ -165,11 +165,11 @@ def wide_limits(
     )
 
 
-def make_work(limits: WideLimits, longest: int, dtype: npt.DTypeLike) -> Work:
+def make_work(limits: WideLimits, longest: int, dtype: npt.DTypeLike) -> WideWork:
     """Allocate what a thread needs for references of up to `longest` symbols."""
     boundaries = longest + 1
     row = boundaries * max(len(limits.nus), boundaries if limits.dp1 else 0)
-    return Work(
+    return WideWork(
         symbols=np.zeros(MAX_LENGTH, np.uint8),
         turns=np.zeros(boundaries, np.int64),
         runs=np.zeros(boundaries, np.int64),
