@@ -36,9 +36,14 @@ TCR = """# Results of counting T-cell-receptor recombination paths
 
 Written by `python tests/benchmarks/run.py tcr --write`. Speeds of one core are CPU time, medians of
 several rounds; the others are wall clock. Every row counts all nu = 0..10 and pi = 0..4 (DP-1: all
-totals 0..10), unless it says otherwise, and makes all calls. Mouse-like references are made from
-the germline of OLGA's model of mouse TRB, with erosion, palindromes and n-nucleotides at random;
-human ones are of blood, from the shared data folder, and absent without it. The machine is shared.
+totals 0..10) and makes all calls. Mouse-like references are made from the germline of OLGA's model
+of mouse TRB, with erosion, palindromes and n-nucleotides at random; human ones are of blood, from
+the shared data folder, and absent without it. The machine is shared.
+"""
+TCR_LIMITS = """# Results: recombination paths without limits of palindromes and n-nucleotides
+
+Written by `python tests/benchmarks/run.py tcr_limits --write`. CPU time of one thread. Mouse-like
+references, 2 D genes, as in RESULTS-TCR.md. "All" is beside the usual sweep: 12 nu by 6 pi.
 """
 TCR_READS = """# Results: from reads to T-cell receptors
 

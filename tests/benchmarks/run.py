@@ -62,11 +62,11 @@ PAGES = (
         text.TCR,
         {
             "tcr": "Path counting on one core",
-            "tcr_limits": "Without limits of palindromes and n-nucleotides",
             "tcr_job": "Whole repertoires on two workers",
             "tcr_large": "Forty million rows",
         },
     ),
+    Page("RESULTS-TCR-LIMITS.md", text.TCR_LIMITS, {"tcr_limits": "One core"}),
     Page("RESULTS-TCR-READS.md", text.TCR_READS, {"tcr_reads": "One core"}),
     Page(
         "RESULTS-TCR-STATISTICS.md",
