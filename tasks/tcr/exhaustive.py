@@ -80,14 +80,15 @@ def exhaustive(
     n_genes = cast("Literal[1, 2]", max(1, len(genes)))  # Model refuses others
     chosen = DEFAULTS.copy()
     chosen.update(limits)
-    rules = Model(model, d_segments=n_genes, **chosen)
+    rules = Model.of(model, d_segments=n_genes, **chosen)
     reference = strict(cdr3, "cdr3").tobytes()
+    most_n = _most_n(reference, rules)
     ends = _gene(v, "v", rules), _gene(j, "j", rules)
     middle = [_gene(gene, "d", rules) for gene in genes]
     steps = [_j_end(ends[1], rules)]
     for gene in reversed(middle):
-        steps += [_n_strings(rules), _d_gene(gene, rules)]
-    steps += [_n_strings(rules), _v_end(ends[0], rules)]
+        steps += [_n_strings(most_n, rules), _d_gene(gene, rules)]
+    steps += [_n_strings(most_n, rules), _v_end(ends[0], rules)]
     _refuse_large(reference, len(ends[0]), len(ends[1]), [len(gene) for gene in middle], rules)
     return _tallied(_constructed(reference, steps), rules)
 
@@ -139,26 +140,27 @@ def _table(found: Counter[tuple[int, int, bool]], rules: Model) -> Table:
             if p <= pi and (n == limit if rules.dp1 else n <= limit)
         )
 
-    pis = range(rules.max_p + 1)
-    return tuple(tuple(cell(limit, pi) for pi in pis) for limit in range(rules.max_n + 1))
+    limits = range(rules.max_n + 1) if rules.dp1 else rules.nus
+    return tuple(tuple(cell(limit, pi) for pi in rules.pis) for limit in limits)
 
 
 # the steps
 
 
-def _extensions(rules: Model) -> Iterator[int]:
-    """Yield the length of each extension; with two strands, those with a palindrome twice."""
+def _extensions(length: int, rules: Model) -> Iterator[int]:
+    """Yield each extension of a gene's end; with two strands, those with a palindrome twice."""
     yield 0
-    for p in range(1, rules.max_p + 1):
+    for p in range(1, min(rules.max_p, length) + 1):
         yield from [p] * rules.strands
 
 
 def _end_fragments(length: int, rules: Model) -> Iterator[tuple[int, int]]:
     """Yield (extension, symbols left) of a V or J: in DP-1 one for each length, else the cuts."""
     if rules.dp1:
-        yield from ((max(0, left - length), left) for left in range(length + rules.max_p + 1))
+        longest = length + min(rules.max_p, length)
+        yield from ((max(0, left - length), left) for left in range(longest + 1))
         return
-    for p in _extensions(rules):
+    for p in _extensions(length, rules):
         yield from ((p, left) for left in range(length + p + 1))
 
 
@@ -180,12 +182,17 @@ def _v_end(gene: bytes, rules: Model) -> Step:
     return step
 
 
-def _n_strings(rules: Model) -> Step:
+def _most_n(reference: bytes, rules: Model) -> int:
+    """Return how long an n-string is written at most: a longer one is no part of the reference."""
+    return min(rules.max_n, len(reference))
+
+
+def _n_strings(most: int, rules: Model) -> Step:
     alphabet = encoded("".join(NUCLEOTIDES)).tolist()
 
     def step(molecule: Molecule) -> Iterator[Molecule]:
         spent = molecule.n if rules.dp1 else 0
-        for n in range(rules.max_n - spent + 1):
+        for n in range(most - spent + 1):
             needed = max(molecule.n, spent + n)
             for string in itertools.product(alphabet, repeat=n):
                 yield Molecule(bytes(string) + molecule.symbols, molecule.p, needed, molecule.empty)
@@ -199,7 +206,7 @@ def _d_gene(gene: bytes, rules: Model) -> Step:
 
 def _d_at_once(gene: bytes, rules: Model) -> Step:
     """DP-1: any part, empty ones included, of D with palindromes at both ends."""
-    p, other = rules.max_p, _other_strand(gene)
+    p, other = min(rules.max_p, len(gene)), _other_strand(gene)
     extended = other[len(gene) - p :] + gene + other[:p]
 
     def step(molecule: Molecule) -> Iterator[Molecule]:
@@ -219,13 +226,13 @@ def _d_in_order(gene: bytes, rules: Model) -> Step:
     """
 
     def step(molecule: Molecule) -> Iterator[Molecule]:
-        for right in _extensions(rules):
+        for right in _extensions(len(gene), rules):
             extended = gene + _other_strand(gene)[:right]
             for left_of_d in range(rules.min_d_end, len(extended) + 1):
                 yield from v_side(_joined(extended[:left_of_d], molecule, right), left_of_d)
 
     def v_side(molecule: Molecule, left_of_d: int) -> Iterator[Molecule]:
-        for p in _extensions(rules):
+        for p in _extensions(len(gene), rules):
             palindrome = _other_strand(molecule.symbols[:p]).rjust(p, VIRTUAL)
             whole = palindrome + molecule.symbols
             for cut in range(p + left_of_d + 1):
@@ -253,8 +260,8 @@ _COMPLEMENTS = COMPLEMENT_OF_SET.tobytes().ljust(256, VIRTUAL)
 
 def _gene(sequence: str, what: str, rules: Model) -> bytes:
     gene = strict(sequence, what).tobytes()
-    if len(gene) < rules.max_p:
-        raise BadParams(f"{what} has {len(gene)} nucleotides, fewer than max_p, {rules.max_p}")
+    if len(gene) < rules.shortest:
+        raise BadParams(f"{what} has {len(gene)} nucleotides, fewer than max_p, {rules.shortest}")
     return gene
 
 
@@ -264,9 +271,9 @@ def _refuse_large(reference: bytes, v: int, j: int, d: list[int], rules: Model) 
     Every fragment might fit, but of the n-strings of n symbols at most w^n, where w is what the
     widest wildcard of the reference may be.
     """
-    widest = max(symbol.bit_count() for symbol in reference)
+    widest, most_n = max(symbol.bit_count() for symbol in reference), _most_n(reference, rules)
     strings, fitting = (
-        Counter({n: letters**n for n in range(rules.max_n + 1)}) for letters in (4, widest)
+        Counter({n: letters**n for n in range(most_n + 1)}) for letters in (4, widest)
     )
     of_v, of_j = (Counter(left for _, left in _end_fragments(end, rules)) for end in (v, j))
     stages = [(of_j, of_j)]
@@ -295,12 +302,12 @@ def _joined_lengths(ones: Counter[int], others: Counter[int], longest: int) -> C
 def _d_lengths(length: int, rules: Model) -> Counter[int]:
     """How many ways the cuts of a D have to leave each length."""
     if rules.dp1:
-        cuts = range(length + 2 * rules.max_p + 1)
+        cuts = range(length + 2 * min(rules.max_p, length) + 1)
         return Counter(end - start for start in cuts for end in cuts if start <= end)
     return Counter(
         left
-        for right in _extensions(rules)
+        for right in _extensions(length, rules)
         for left_of_d in range(rules.min_d_end, length + right + 1)
-        for p in _extensions(rules)
+        for p in _extensions(length, rules)
         for left in range(left_of_d + p + 1)
     )

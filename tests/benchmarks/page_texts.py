@@ -40,6 +40,11 @@ totals 0..10) and makes all calls. Mouse-like references are made from the germl
 of mouse TRB, with erosion, palindromes and n-nucleotides at random; human ones are of blood, from
 the shared data folder, and absent without it. The machine is shared.
 """
+TCR_LIMITS = """# Results: recombination paths without limits of palindromes and n-nucleotides
+
+Written by `python tests/benchmarks/run.py tcr_limits --write`. CPU time of one thread. Mouse-like
+references, 2 D genes, as in RESULTS-TCR.md. "All" is beside the usual sweep: 12 nu by 6 pi.
+"""
 TCR_READS = """# Results: from reads to T-cell receptors
 
 Written by `python tests/benchmarks/run.py tcr_reads --write`. Reads are simulated by olga's model

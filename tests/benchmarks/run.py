@@ -66,6 +66,7 @@ PAGES = (
             "tcr_large": "Forty million rows",
         },
     ),
+    Page("RESULTS-TCR-LIMITS.md", text.TCR_LIMITS, {"tcr_limits": "One core"}),
     Page("RESULTS-TCR-READS.md", text.TCR_READS, {"tcr_reads": "One core"}),
     Page(
         "RESULTS-TCR-STATISTICS.md",

@@ -100,12 +100,12 @@ def _dp1(case: Case, r: tcr.Codes, v: tcr.Codes, j: tcr.Codes) -> dict[str, Any]
 
 def _dp2(case: Case, r: tcr.Codes, v: tcr.Codes, j: tcr.Codes) -> dict[str, Any]:
     rule = rules(case.model)
-    pis = range(case.model.max_p + 1)
-    n_matrices = [tcr.n_matrix(r, nu) for nu in range(case.model.max_n + 1)]
+    pis = case.model.pis
+    n_matrices = [tcr.n_matrix(r, nu) for nu in case.model.nus]
 
     def swept(parts: list[list[tcr.Matrix]]) -> list[list[int]]:
         return [
-            [tcr.dp2(r, v, j, n, [part[pi] for part in parts], pi, rule) for pi in pis]
+            [tcr.dp2(r, v, j, n, [part[i] for part in parts], pi, rule) for i, pi in enumerate(pis)]
             for n in n_matrices
         ]
 

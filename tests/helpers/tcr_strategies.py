@@ -48,7 +48,9 @@ def cases(
     letters = draw(wild_alphabets if wild_genes else alphabets)
 
     def gene(most: int) -> str:
-        return draw(st.text(letters, min_size=max(1, model.max_p), max_size=max(model.max_p, most)))
+        return draw(
+            st.text(letters, min_size=max(1, model.shortest), max_size=max(model.shortest, most))
+        )
 
     d = {f"D{i}": gene(8) for i in range(draw(st.integers(*n_d)))}
     rows = []
@@ -68,12 +70,12 @@ def references(
     if draw(st.booleans()):
         return draw(st.text(letters, min_size=1, max_size=longest))
     p = model.max_p
-    extended_v, extended_j = v + rc_text(v)[:p], rc_text(j)[len(j) - p :] + j
+    extended_v, extended_j = v + rc_text(v)[:p], rc_text(j)[max(0, len(j) - p) :] + j
     joined = extended_v[: draw(st.integers(0, len(extended_v)))]
     for gene in d.values():
         other = rc_text(gene)
         joined += draw(st.text(letters, max_size=3))
-        joined += draw(part_of(other[len(gene) - p :] + gene + other[:p]))
+        joined += draw(part_of(other[max(0, len(gene) - p) :] + gene + other[:p]))
     joined += draw(st.text(letters, max_size=3))
     joined += extended_j[draw(st.integers(0, len(extended_j))) :]
     joined = joined[:longest] or draw(st.sampled_from(letters))
@@ -87,7 +89,9 @@ def part_of(draw: Draw, text: str) -> str:
     return text[start:end]
 
 
-def tiny(rng: random.Random, n_genes: int = 1) -> tuple[Parts, dict[str, Any]]:
+def tiny(
+    rng: random.Random, n_genes: int = 1, shortest: int = 1, longest: int = 3, length: int = 7
+) -> tuple[Parts, dict[str, Any]]:
     """Genes of one to three symbols; few letters, so that many paths lead to the reference."""
     max_p = rng.randint(0, 2)
     letters = rng.choice(["AT", "AG", "ACGT"])
@@ -95,8 +99,9 @@ def tiny(rng: random.Random, n_genes: int = 1) -> tuple[Parts, dict[str, Any]]:
     def drawn(least: int, most: int) -> str:
         return "".join(rng.choices(letters, k=rng.randint(max(1, least), most)))
 
-    parts = drawn(1, 7), drawn(max_p, 3), drawn(max_p, 3), []
-    parts[3].extend(drawn(max_p, 3) for _ in range(n_genes))
+    fewest = max(max_p, shortest)
+    parts = drawn(1, length), drawn(fewest, longest), drawn(fewest, longest), []
+    parts[3].extend(drawn(fewest, longest) for _ in range(n_genes))
     choices = {"model": rng.choice(["dp1", "dp2", "dp2"]), "strands": rng.choice([1, 2])}
     choices |= {"max_p": max_p, "max_n": rng.randint(0, 2), "min_d_end": rng.choice([0, 1])}
     return parts, choices

@@ -77,12 +77,12 @@ def extended_v(v: Codes, p: int) -> Codes:
 
 def extended_j(j: Codes, p: int) -> Codes:
     """J with p palindrome symbols at its free end."""
-    return rc(j)[len(j) - p :] + j
+    return rc(j)[max(0, len(j) - p) :] + j
 
 
 def extended_d(d: Codes, p: int) -> Codes:
     """D with p palindrome symbols at both ends."""
-    return rc(d)[len(d) - p :] + d + rc(d)[:p]
+    return rc(d)[max(0, len(d) - p) :] + d + rc(d)[:p]
 
 
 # multiplicities
@@ -170,7 +170,7 @@ def dp1_empty_unit(r: Codes, v: Codes, j: Codes, pmax: int, n_max: int) -> list[
 
 def dp1_empty_ways(d: Codes, pmax: int) -> int:
     """z: pairs (left cut, right cut) that erase extended D, as construction gives them."""
-    return len(d) + 2 * pmax + 1
+    return len(d) + 2 * min(pmax, len(d)) + 1
 
 
 def _dp1_sum(r: Codes, v: Codes, j: Codes, s_of: Matrix, pmax: int, n_max: int) -> list[int]:
@@ -233,22 +233,23 @@ def d_events(r: Codes, d: Codes, rules: Rules) -> Iterator[Event]:
     Then the left end is cut within these, or keeps a palindrome of whatever follows it in R.
     """
     x, g, last = d + rc(d)[: rules.pmax], len(d), len(r)
-    for e in range(rules.e_min, g + rules.pmax + 1):
+    longest = min(rules.pmax, g)  # no palindrome is longer than its gene
+    for e in range(rules.e_min, g + longest + 1):
         for f in range(e):
             for a in range(last - (e - f) + 1):
                 if matches(r[a : a + e - f], x[f:e]):
                     yield Event(a, a + e - f, -f, e - g)
         for q in range(last - e + 1):
             if matches(r[q : q + e], x[:e]):
-                for i in range(1, min(self_palindrome(r, q), rules.pmax) + 1):
+                for i in range(1, min(self_palindrome(r, q), longest) + 1):
                     yield Event(q - i, q + e, i, e - g)
 
 
 def d_diagonal(r: Codes, d: Codes, pi: int, rules: Rules) -> Matrix:
     """diag(D_pi): every way to erode D completely, at each boundary."""
-    ways = 0
-    for e in range(rules.e_min, len(d) + rules.pmax + 1):
-        ways += s(e - len(d), pi, rules.strands) * s(-e, pi, rules.strands)
+    ways, own = 0, min(pi, len(d))
+    for e in range(rules.e_min, len(d) + min(rules.pmax, len(d)) + 1):
+        ways += s(e - len(d), own, rules.strands) * s(-e, own, rules.strands)
     return {(a, a): ways for a in range(len(r) + 1)}
 
 
@@ -259,23 +260,23 @@ def d_matrix(r: Codes, d: Codes, pi: int, rules: Rules) -> Matrix:
 
 def d_matrix_of(r: Codes, d: Codes, events: list[Event], pi: int, rules: Rules) -> Matrix:
     """D_pi of events that are known: they do not depend on pi, but their weights do."""
-    matrix = defaultdict(int, d_diagonal(r, d, pi, rules))
+    matrix, own = defaultdict(int, d_diagonal(r, d, pi, rules)), min(pi, len(d))
     for event in events:
-        weight = s(event.dl_left, pi, rules.strands) * s(event.dl_right, pi, rules.strands)
+        weight = s(event.dl_left, own, rules.strands) * s(event.dl_right, own, rules.strands)
         matrix[event.a, event.b] += weight
     return dict(matrix)
 
 
 def v_row(r: Codes, v: Codes, pi: int, rules: Rules) -> list[int]:
     """v_pi(k) at each boundary k."""
-    reach = v_match(r, v, rules.pmax)
-    return [s(k - len(v), pi, rules.strands) if k <= reach else 0 for k in range(len(r) + 1)]
+    reach, own = v_match(r, v, rules.pmax), min(pi, len(v))
+    return [s(k - len(v), own, rules.strands) if k <= reach else 0 for k in range(len(r) + 1)]
 
 
 def j_column(r: Codes, j: Codes, pi: int, rules: Rules) -> list[int]:
     """j_pi(L - k) at each boundary L - k."""
-    reach = j_match(r, j, rules.pmax)
-    ways = [s(k - len(j), pi, rules.strands) if k <= reach else 0 for k in range(len(r) + 1)]
+    reach, own = j_match(r, j, rules.pmax), min(pi, len(j))
+    ways = [s(k - len(j), own, rules.strands) if k <= reach else 0 for k in range(len(r) + 1)]
     return ways[::-1]
 
 

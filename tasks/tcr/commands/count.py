@@ -91,17 +91,17 @@ def setup_of(
 ) -> Setup:
     """Return what the panels say."""
     from gangsaw.tasks.tcr.pgen.olga import pgen_model
-    from gangsaw.tasks.tcr.store.setup import CHUNK_ROWS, Setup
+    from gangsaw.tasks.tcr.store.setup import Setup, chunk_rows_of
 
-    germline = genes.chosen()
+    germline, model = genes.chosen(), paths.to_model(genes.max_p)
     return Setup(
         germline=germline,
-        model=paths.to_model(genes.max_p),
+        model=model,
         limits=rows.limits(),
         on_ambiguous=cast("OnAmbiguous", rows.ambiguous),  # the resolver refuses others
         on_unknown_allele=cast("OnUnknownAllele", rows.unknown_allele),
         columns=rows.columns(),
-        chunk_rows=stored.chunk or CHUNK_ROWS,
+        chunk_rows=stored.chunk or chunk_rows_of(model),
         by_d=stored.by_d,
         pgen=pgen_model(germline.locus, genes.species) if stored.pgen else None,
     )

@@ -12,7 +12,7 @@ import typer
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.choices import choice, completing
-from gangsaw.tasks.tcr.model import LOCI
+from gangsaw.tasks.tcr.model import ALL, LOCI, MAX_P, MOST
 
 if TYPE_CHECKING:
     from gangsaw.tasks.tcr.cleaning.clean import Anchors, Limits
@@ -21,6 +21,22 @@ if TYPE_CHECKING:
     from gangsaw.tasks.tcr.store.tables.export import CountType, ExportChoice
 
 GERMLINE = "Germline"
+
+
+def _limit(text: str | int) -> int:
+    """Return a number, of "all" the one that nothing exceeds; the models refuse those out of range.
+
+    An empty text and others are refused here.
+    """
+    if text == ALL:
+        return MOST
+    try:
+        return int(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is neither a number nor {ALL}") from None
+
+
+LIMIT = f"0..{MOST}|{ALL}"
 
 
 @dataclass(frozen=True)
@@ -70,9 +86,10 @@ class Genes:
     max_p: Annotated[
         int,
         typer.Option(
-            min=0,
-            max=4,
-            help="Longest palindrome; genes of fewer bases are left out.",
+            parser=_limit,
+            metavar=LIMIT,
+            help="Longest palindrome; all: as long as the gene. Genes of fewer bases, or of fewer "
+            "than 4, are left out.",
             rich_help_panel="Options",
         ),
     ] = 4
@@ -82,7 +99,7 @@ class Genes:
         from gangsaw.tasks.tcr.germline import open_germline
 
         opened = open_germline(source, locus=self.locus, species=self.species, anchors=self.anchors)
-        return opened.checked(self.max_p)
+        return opened.checked(min(self.max_p, MAX_P))
 
 
 @dataclass(frozen=True)
@@ -106,9 +123,10 @@ class Paths:
     max_n: Annotated[
         int,
         typer.Option(
-            min=0,
-            max=15,
-            help="Most n-nucleotides: of each junction in dp2, of all together in dp1.",
+            parser=_limit,
+            metavar=LIMIT,
+            help="Most n-nucleotides: of each junction in dp2, of all together in dp1. Above 15, "
+            "or with palindromes above 4, the CPU counts alone.",
         ),
     ] = 10
     d_segments: Annotated[

@@ -114,9 +114,14 @@ class Counts:
     n2: Array | None
 
 
-def shapes_of(n: int, n_d: int, model: Model) -> dict[str, tuple[int, ...] | None]:
-    """Return the shape of each array of Counts, None for what the model leaves out."""
-    sweep = (model.max_n + 1, model.max_p + 1)
+def shapes_of(
+    n: int, n_d: int, model: Model, sweep: tuple[int, int] | None = None
+) -> dict[str, tuple[int, ...] | None]:
+    """Return the shape of each array of Counts, None for what the model leaves out.
+
+    sweep : how many nu and pi there are; None: those of the model
+    """
+    sweep = sweep or (len(model.nus), len(model.pis))
     choices = n_d if model.d_segments == 1 else n_d * (n_d - 1) // 2
     with_d = (n, choices, *sweep) if model.dp2 and n_d else None
     totals = model.max_n + 1

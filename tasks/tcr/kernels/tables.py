@@ -82,7 +82,7 @@ def with_right(part: Codes, p: int) -> Codes:
 def with_left(part: Codes, p: int, end: Codes | None = None) -> Codes:
     """Return a part after p symbols of the palindrome of its left end (that of `end`, if given)."""
     other = turned_sets(part if end is None else end)
-    return np.concatenate([other[len(other) - p :], part])
+    return np.concatenate([other[max(0, len(other) - p) :], part])
 
 
 def _masks(genes: list[Codes]) -> npt.NDArray[np.uint64]:

@@ -4,24 +4,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Literal, TypedDict
+from typing import Literal, TypeAlias, TypedDict, Unpack, cast
 
 from gangsaw.codecs.core.errors import BadParams
 
 Kind = Literal["dp1", "dp2", "both"]
 MAX_P, USUAL_N = 4, 10  # the sweep of the thesis
 MAX_N = 15  # a lane for each nu, 0 included, of the 16 that vectors of the kernels have
+ALL = "all"
+MOST = 255  # what "all" is: a CDR3 has no more n-nucleotides, and no known gene end is longer
+SWEPT = 64  # a longer sweep is that of the thesis and the limit itself, or a row would take MB
 MAX_D = 255  # the longest known D, IGHD8-2 of cattle, has 149
 LOCI = ("TRA", "TRB", "TRG", "TRD", "IGH", "IGK", "IGL")
 MAX_LENGTH = 255  # of a CDR3: positions fit a byte; seven times the usual, twice the longest known
+
+
+Limit: TypeAlias = int | Literal["all"]
 
 
 class EndLimits(TypedDict, total=False):
     """Fields of Model as keywords: limits of gene ends and junctions."""
 
     strands: Literal[1, 2]
-    max_p: int
-    max_n: int
+    max_p: Limit
+    max_n: Limit
     min_d_end: Literal[0, 1]
 
 
@@ -40,9 +46,10 @@ class Model:
     kind : "dp1", compatible with the exhaustive method; "dp2", ordered steps with erosion after
         extension; or "both"
     strands : 1 or 2, how many strands of a palindrome can be cut (DP-2 only)
-    max_p : longest palindrome at a gene end, 0..4 nucleotides; DP-2 sweeps pi = 0..max_p
-    max_n : most n-nucleotides, 0..15: of each junction in DP-2, which sweeps nu = 0..max_n; of all
-        junctions together in DP-1, which counts each total n = 0..max_n
+    max_p : longest palindrome at a gene end, 0..255 nucleotides, 255 being all; no end has one
+        longer than its gene. DP-2 sweeps pi = 0..max_p
+    max_n : most n-nucleotides, 0..255, 255 being all: of each junction in DP-2, which sweeps
+        nu = 0..max_n; of all junctions together in DP-1, which counts each total n = 0..max_n
     d_segments : D genes in a row: 1, or 2 for V-D-D-J (a V-J chain has no D genes)
     min_d_end : fewest symbols of an extended D that its J-side cut leaves, 1 or 0. With 0, a D that
         is eroded completely can have a palindrome of what follows it (DP-2 only)
@@ -61,8 +68,8 @@ class Model:
             raise BadParams(f"model must be dp1, dp2 or both, got {self.kind!r}")
         for name, lowest, highest in (
             ("strands", 1, 2),
-            ("max_p", 0, MAX_P),
-            ("max_n", 0, MAX_N),
+            ("max_p", 0, MOST),
+            ("max_n", 0, MOST),
             ("d_segments", 1, 2),
             ("min_d_end", 0, 1),
         ):
@@ -73,6 +80,32 @@ class Model:
             object.__setattr__(self, name, int(value))  # of NumPy's, which JSON does not take
         if self.d_segments == 2 and self.kind != "dp2":
             raise BadParams("two D genes in a row are counted by dp2 only; set model to dp2")
+
+    @classmethod
+    def of(cls, kind: Kind, **limits: Unpack[ModelLimits]) -> Model:
+        """Return a model whose max_p or max_n may be "all"."""
+        numbers = {name: MOST if value == ALL else value for name, value in limits.items()}
+        return cls(kind, **cast("dict[str, int]", numbers))  # type: ignore[arg-type]
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether the sweep exceeds the vectors of the fast kernels."""
+        return self.max_p > MAX_P or self.max_n > MAX_N
+
+    @property
+    def shortest(self) -> int:
+        """The fewest nucleotides of a gene: so many palindromes of the usual sweep."""
+        return min(self.max_p, MAX_P)
+
+    @property
+    def nus(self) -> tuple[int, ...]:
+        """Limits of n-nucleotides that DP-2 sweeps, ascending to max_n."""
+        return _sweep(self.max_n, USUAL_N)
+
+    @property
+    def pis(self) -> tuple[int, ...]:
+        """Limits of palindromes that DP-2 sweeps, ascending to max_p."""
+        return _sweep(self.max_p, MAX_P)
 
     @property
     def dp1(self) -> bool:
@@ -96,10 +129,15 @@ class Model:
 
     def empty_d_ways(self, d_length: int, pi: int) -> int:
         """Return Z: the ways to erode a D of `d_length` germline symbols completely (DP-2)."""
-        ends = range(self.min_d_end, d_length + pi + 1)
-        return sum(self.ways(end - d_length, pi) * self.ways(0, pi) for end in ends)
+        own = min(pi, d_length)
+        ends = range(self.min_d_end, d_length + own + 1)
+        return sum(self.ways(end - d_length, own) * self.ways(0, own) for end in ends)
+
+
+def _sweep(last: int, usual: int) -> tuple[int, ...]:
+    return tuple(range(last + 1)) if last <= SWEPT else (*range(usual + 1), last)
 
 
 def empty_d_cuts(d_length: int, max_p: int) -> int:
     """Return z: the pairs of cuts that erase a D, both palindromes included (DP-1)."""
-    return d_length + 2 * max_p + 1
+    return d_length + 2 * min(max_p, d_length) + 1

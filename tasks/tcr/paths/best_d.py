@@ -70,9 +70,10 @@ def d_ends(
     begins = np.zeros(len(best), np.int64)
     genes = [with_left(with_right(part, max_p), max_p, part) for part in parts_of(batch.d)]
     places = (batch.references.starts[:-1] + first - 1, np.where(has_one, length, 0))
+    longest = np.minimum(np.diff(batch.d.starts), max_p)
     codes, bounds = batch.references.codes, batch.references.starts
     turned = COMPLEMENT_OF_SET[codes]
-    _find_begins(codes, turned, bounds[1:], *places, chosen, *ragged(genes), max_p, begins)
+    _find_begins(codes, turned, bounds[1:], *places, chosen, *ragged(genes), longest, begins)
     begins = np.where(has_one, begins, 0)
     sizes = np.diff(batch.d.starts)[chosen]
     ends = np.where(has_one, sizes - begins - length, 0)
@@ -95,16 +96,17 @@ def _find_begins(
     chosen: Numbers,
     genes: Codes,
     starts: Numbers,
-    max_p: int,
+    longest: Numbers,
     begins: Numbers,
 ) -> None:
     """Fill begins: the symbol of a D gene, from 0, with which its match begins; -i: i before it.
 
-    Before its first symbol is a palindrome of what follows in the reference. SPEC.md, "DP-2".
+    Before its first symbol is a palindrome of what follows in the reference, of a D gene at most
+    so `longest`. SPEC.md, "DP-2".
     """
     for row in range(len(places)):
         a, length, gene = places[row], lengths[row], chosen[row]
-        start = starts[gene] + max_p
+        start = starts[gene] + longest[gene]
         size = starts[gene + 1] - start
         last = size - length
         f = 0
@@ -114,7 +116,7 @@ def _find_begins(
             begins[row] = min(f, max(last, 0))
             continue
         # with fewer of the palindrome the rest would be longer than the gene
-        for i in range(max(1, length - size), min(max_p, length, (ends[row] - a) // 2) + 1):
+        for i in range(max(1, length - size), min(longest[gene], length, (ends[row] - a) // 2) + 1):
             turns = 0
             while turns < i and codes[a + i - 1 - turns] & turned[a + i + turns]:
                 turns += 1

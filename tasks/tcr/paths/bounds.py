@@ -12,10 +12,14 @@ of a reference is that of V N D N J at the greatest nu and pi. Three sizes of nu
   small enough anyway, that value is computed in floating point, with an error far below SLACK.
 - DP-1 needs no check: at most 15 n-nucleotides are 2^30 strings at most, there are 16 ways to share
   them between the junctions, and at most 36,000 pieces of D at MAX_LENGTH boundaries: below 2^58.
+
+Beyond the vectors of the fast kernels every reference whose counts might not fit is counted in
+floating point first, DP-1 too.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -33,8 +37,10 @@ from gangsaw.tasks.tcr.kernels.stages.scratch import (
     make_scratch,
 )
 from gangsaw.tasks.tcr.kernels.tables import D_CLASSES, PI_LANES, Tables, make_tables
+from gangsaw.tasks.tcr.kernels.wide import cpu as wide
 from gangsaw.tasks.tcr.model import MAX_LENGTH, MAX_N, MAX_P, Model
 from gangsaw.tasks.tcr.model.nucleotides import Codes
+from gangsaw.tasks.tcr.paths.distinct import take
 
 Floats = npt.NDArray[np.float64]
 
@@ -58,13 +64,47 @@ def countable(batch: Batch, model: Model) -> npt.NDArray[np.bool_]:
     (n,) bool : False only for references with a dozen wildcards or more
     """
     fits = np.ones(len(batch.references), np.bool_)
-    if not model.dp2 or not len(fits):
+    if not len(fits):
         return fits
-    wildness = np.add.reduceat(LOG_WAYS[batch.references.codes], batch.references.starts[:-1])
-    doubtful = np.flatnonzero(wildness > _harmless(model, _longest_d(batch)))
+    if model.is_wide:
+        return _countable_wide(batch, model)
+    if not model.dp2:
+        return fits
+    doubtful = np.flatnonzero(_wildness(batch) > _harmless(model, _longest_d(batch)))
     if len(doubtful):
         fits[doubtful] = largest(batch, model, doubtful) < LIMIT * SLACK
     return fits
+
+
+def _countable_wide(batch: Batch, model: Model) -> npt.NDArray[np.bool_]:
+    """Return the same where a bound of all references would be too large to be of use."""
+    fits = np.ones(len(batch.references), np.bool_)
+    doubtful = np.flatnonzero(_wildness(batch) > _harmless_wide(batch, model))
+    if len(doubtful):
+        fits[doubtful] = wide.largest(take(batch, doubtful), model) < LIMIT * SLACK
+    return fits
+
+
+def _wildness(batch: Batch) -> Floats:
+    """Return log2 of the product of all w(R) of each reference."""
+    codes, starts = batch.references.codes, batch.references.starts
+    found: Floats = np.add.reduceat(LOG_WAYS[codes], starts[:-1])
+    return found
+
+
+def _harmless_wide(batch: Batch, model: Model) -> float:
+    """log2 of a product of all w(R) with which no count of a batch reaches the limit.
+
+    Of V, J and each junction there is a choice at each boundary at most, of D at each pair of them
+    one for each pair of its cuts.
+    """
+    v, d, j = (int(np.diff(parts.starts).max(initial=0)) for parts in (batch.v, batch.d, batch.j))
+    length = int(np.diff(batch.references.starts).max(initial=0)) + 1
+    ends = [2 * min(model.max_p, size) + 1 for size in (v, j)]
+    cuts = (2 * d + 1) * (3 * d + 1) * (2 * min(model.max_p, d) + 1) ** 2
+    genes = model.d_segments if len(batch.d) else 0
+    choices = math.prod(ends) * length ** (2 + genes) * max(1, cuts) ** genes
+    return float(np.log2(LIMIT * SLACK)) - math.log2(choices)
 
 
 def _longest_d(batch: Batch) -> int:

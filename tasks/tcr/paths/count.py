@@ -15,7 +15,8 @@ from gangsaw.codecs.core.nucleotides.codes import SET_OF_LETTER
 from gangsaw.tasks.tcr import kernels
 from gangsaw.tasks.tcr.kernels.batch import Batch, Counts, Sequences, check_lengths
 from gangsaw.tasks.tcr.kernels.tables import parts_of
-from gangsaw.tasks.tcr.model import MAX_D, Kind, Model, ModelLimits
+from gangsaw.tasks.tcr.kernels.wide import cpu as wide
+from gangsaw.tasks.tcr.model import MAX_D, MAX_N, MAX_P, Kind, Model, ModelLimits
 from gangsaw.tasks.tcr.model.nucleotides import Codes, decoded, ragged, strict
 from gangsaw.tasks.tcr.paths.arrays import are_arrays, counts_of
 from gangsaw.tasks.tcr.paths.bounds import countable
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 CountFunction = Callable[[Batch, Model], Counts]
 Lengths = npt.NDArray[np.int64]
+BEYOND_VECTORS = f"max_p over {MAX_P} and max_n over {MAX_N}"
 MAX_PART = 32_767  # of V and J: their lengths are int16 in the result
 
 
@@ -54,7 +56,8 @@ def count_paths(
     j : germline J before its codon of Phe or Trp: one for all references, or one for each
     d : germline D genes by name; none for a V-J chain
     model : "dp1", "dp2" or "both"
-    limits : strands, max_p, max_n, d_segments, min_d_end, with the defaults of `Model`
+    limits : strands, max_p, max_n, d_segments, min_d_end, with the defaults of `Model`; max_p and
+        max_n may be "all": palindromes as long as the gene, any number of n-nucleotides
 
     Returns
     -------
@@ -65,7 +68,7 @@ def count_paths(
     ------
     BadParams : a parameter, reference or gene cannot be counted; the message names it
     """
-    chosen, genes = Model(model, **limits), {} if d is None else d
+    chosen, genes = Model.of(model, **limits), {} if d is None else d
     if are_arrays(cdr3, v, j):
         _d_genes(genes, chosen)
         own = partial(count_paths, d=d, model=model, **limits)
@@ -88,7 +91,11 @@ def _refuse_uncountable(batch: Batch, model: Model) -> None:
 
 
 def count(batch: Batch, model: Model) -> Counts:
-    """Count where the batch is: on the CPU or on a GPU."""
+    """Count where the batch is: on the CPU or on a GPU; beyond its vectors on the CPU alone."""
+    if model.is_wide:
+        if not isinstance(batch.references.codes, np.ndarray):
+            raise BadParams(f"{BEYOND_VECTORS} are counted on the CPU: hand over NumPy arrays")
+        return wide.count(batch, model)
     counts: Counts = backend(batch.references.codes, kernels.__name__).count(batch, model)
     return counts
 
@@ -198,7 +205,7 @@ def _encoded_parts(texts: list[str], names: list[str], model: Model) -> Sequence
     return Sequences(
         *ragged(
             [
-                _part(text, what, model.max_p, MAX_PART)
+                _part(text, what, model.shortest, MAX_PART)
                 for text, what in zip(texts, names, strict=True)
             ]
         )
@@ -229,5 +236,5 @@ def _d_genes(d: Mapping[str, str], model: Model) -> Sequences:
     if model.d_segments == 2 and len(d) < 2:
         raise BadParams(f"two D genes in a row need at least 2 D genes, got {len(d)}")
     return Sequences(
-        *ragged([_part(text, f"D gene {name}", model.max_p, MAX_D) for name, text in d.items()])
+        *ragged([_part(text, f"D gene {name}", model.shortest, MAX_D) for name, text in d.items()])
     )

@@ -159,8 +159,8 @@ def coordinates(model: Model, d_names: Sequence[str]) -> dict[str, NumpyArray]:
     labels: dict[str, NumpyArray] = {
         "d_gene": np.array(d_names, dtype=str),
         "d_pair": np.array(d_pairs(d_names), dtype=str),
-        N_DIM: np.arange(model.max_n + 1),
-        P_DIM: np.arange(model.max_p + 1),
+        N_DIM: np.array(model.nus),
+        P_DIM: np.array(model.pis),
         TOTAL_DIM: np.arange(model.max_n + 1),
         "nucleotide": np.array(NUCLEOTIDES),
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -26,6 +26,7 @@ from gangsaw.tasks.tcr.paths.dataset import N_DIM, P_DIM, TOTAL_DIM
 
 ROW_DIM = "reference"
 OLD_DIMS = {"nu": N_DIM, "pi": P_DIM, "total_n": TOTAL_DIM}  # of stores that were written before
+LABELS = {*OLD_DIMS, *OLD_DIMS.values()}
 NUCLEOTYPE = ("cdr3", "v_index", "j_index", "sample_index", "copies")
 GERMLINE = ("v_gene", "j_gene", "d_gene", "v_sequence", "j_sequence", "d_sequence")
 NAMED = (*GERMLINE, "d_pair", "sample")
@@ -46,6 +47,7 @@ class CountsStore:
     names : labels and sequences of genes, pairs of D genes, samples; () for what there is not
     attrs : of the group
     shapes, kinds : dims and extents of each variable, and types
+    limits : labels along the dimensions of numbers, ascending
     """
 
     address: str
@@ -55,6 +57,7 @@ class CountsStore:
     attrs: dict[str, object] = field(hash=False)
     shapes: dict[str, dict[str, int]] = field(hash=False)
     kinds: dict[str, Dtype] = field(hash=False)
+    limits: dict[str, tuple[int, ...]] = field(hash=False, default_factory=dict)
 
     def stamps(self) -> dict[str, str]:
         """What changes with the store."""
@@ -85,6 +88,18 @@ class CountsStore:
             raise CorruptChunk(reason, store=self.address)
         return found.astype(np.int32)
 
+    def place(self, name: str, dim: str, limit: int) -> int:
+        """Return where a limit lies along a dimension.
+
+        Raises
+        ------
+        BadParams : nothing was counted with it; the message calls it by the option `name`
+        """
+        known = self.limits[dim]
+        if limit not in known:
+            raise BadParams(f"{name} must be in {listed(known)} of what was counted, got {limit}")
+        return known.index(limit)
+
     def __str__(self) -> str:
         """Return the address."""
         return self.address
@@ -112,6 +127,12 @@ class RowRun:
     def of(self, store: object) -> str:
         """Name it in messages as rows of a store."""
         return f"{store}, rows {self.rows.start}..{self.rows.stop - 1}"
+
+
+def listed(limits: Sequence[int]) -> str:
+    """Return limits in words: those that follow each other as a range."""
+    last = next((n for n in limits if n + 1 not in limits), 0)
+    return ", ".join([f"{limits[0]}..{last}", *(str(n) for n in limits if n > last)])
 
 
 def open_counts(address: str) -> CountsStore:
@@ -145,7 +166,16 @@ def _described(address: str, group: zarr.Group) -> CountsStore:
         attrs=dict(group.attrs),
         shapes={k: dict(zip(dims[k], a.shape, strict=False)) for k, a in arrays.items()},
         kinds={k: a.dtype for k, a in arrays.items()},
+        limits={dim: _numbers(arrays, dim, dims) for dim in OLD_DIMS.values()},
     )
+
+
+def _numbers(
+    arrays: Mapping[str, ZarrArray], dim: str, dims: Mapping[str, tuple[str, ...]]
+) -> tuple[int, ...]:
+    """Return the labels along a dimension, whatever the store calls it; () where it has none."""
+    name = next((name for name, own in dims.items() if own == (dim,) and name in LABELS), "")
+    return tuple(int(n) for n in np.asarray(arrays[name][...])) if name else ()
 
 
 def _dims(array: ZarrArray) -> tuple[str, ...]:

@@ -67,30 +67,29 @@ def _dp2_columns(
 ) -> Iterator[PathColumn]:
     if "paths_no_d" not in store.shapes:
         return
-    extents = store.shapes["paths_no_d"]
     kinds = [(kind, d) for kind, name in BY_D.items() for d in d_names(store, name)]
     # of a V-J chain all paths are those without D
     first = [(ALL, "")] if kinds or store.names["d_gene"] else []
-    for n in _chosen("nu", nu, extents[N_DIM]):
-        for p in _chosen("pi", pi, extents[P_DIM]):
+    for n in _chosen(store, "nu", nu, N_DIM):
+        for p in _chosen(store, "pi", pi, P_DIM):
             yield from (PathColumn(kind, d, n, p) for kind, d in (*first, *kinds, (NO_D, "")))
 
 
 def _dp1_columns(store: CountsStore, nu: Sequence[int] | None) -> Iterator[PathColumn]:
     if "dp1_paths" not in store.shapes:
         return
-    for n in _chosen("nu", nu, store.shapes["dp1_paths"][TOTAL_DIM]):
+    for n in _chosen(store, "nu", nu, TOTAL_DIM):
         for d in d_names(store, "dp1_paths") or ("",):
             yield PathColumn(DP1, d, n, None)
 
 
-def _chosen(name: str, wanted: Sequence[int] | None, extent: int) -> list[int]:
+def _chosen(store: CountsStore, name: str, wanted: Sequence[int] | None, dim: str) -> list[int]:
+    known = store.limits[dim]
     if wanted is None:
-        return [extent - 1]
-    for value in wanted:
-        if not 0 <= value < extent:
-            raise BadParams(f"{name} must be in 0..{extent - 1} of what was counted, got {value}")
-    return sorted(set(wanted)) or list(range(extent))
+        return [known[-1]]
+    for limit in wanted:
+        store.place(name, dim, limit)
+    return sorted(set(wanted)) or list(known)
 
 
 def d_names(store: CountsStore, variable: str) -> tuple[str, ...]:
@@ -135,10 +134,16 @@ class _Reader:
         return self._of_d(name, d_names(self.store, name).index(column.d), column)
 
     def _of_d(self, name: str, i: int, column: PathColumn) -> Counts:
-        return self.variable(name)[:, i, column.nu, column.pi][self.keep]
+        return self.variable(name)[:, i, *self._place(column)][self.keep]
 
     def no_d(self, column: PathColumn) -> Counts:
-        return self.variable("paths_no_d")[:, column.nu, column.pi][self.keep]
+        return self.variable("paths_no_d")[:, *self._place(column)][self.keep]
+
+    def _place(self, column: PathColumn) -> tuple[int, int]:
+        """Return where the limits of a column lie along nu and pi."""
+        assert column.pi is not None, "DP-1 alone sweeps no pi"
+        place = self.store.place
+        return place("nu", N_DIM, column.nu), place("pi", P_DIM, column.pi)
 
     def dp1(self, column: PathColumn) -> Counts:
         counts = self.variable("dp1_paths")
@@ -161,7 +166,7 @@ class _Reader:
         return exact_sum(list(parts.values()), self.store)
 
     def _total(self, column: PathColumn) -> Counts:
-        total = self.variable(TOTAL)[:, column.nu, column.pi][self.keep]
+        total = self.variable(TOTAL)[:, *self._place(column)][self.keep]
         if len(total) and total.max() == MOST:
             raise GangsawError(TOO_MANY.format(store=self.store))
         return total

@@ -19,6 +19,7 @@ from gangsaw.tasks.tcr.pgen.olga import PGEN_REASONS, PgenModel
 # Along `reference`. About 60 MB of counts: few enough bytes that a worker of several threads fits
 # into 2 GB, and 2,500 chunks for 40 million references.
 CHUNK_ROWS = 16384
+USUAL_CELLS, FEW_ROWS = 66, 64  # of a row, at max_p 4 and max_n 10; of a chunk at least
 FEW_D = 8  # each takes a kB of a row: the 40 of human IGH would be all that a store holds
 
 HYPERMUTATED = "IG"  # loci of B cells
@@ -98,9 +99,9 @@ class Setup:
                     f"most {MAX_D} can be counted"
                 )
         for part in (*germline.v, *germline.d, *germline.j):
-            if len(part.sequence) < max(1, model.max_p):
+            if len(part.sequence) < max(1, model.shortest):
                 raise BadParams(
-                    f"{part.name} is shorter than max_p = {model.max_p}: leave it out "
+                    f"{part.name} is shorter than max_p = {model.shortest}: leave it out "
                     f"of the germline, as `Germline.checked` does"
                 )
 
@@ -154,6 +155,12 @@ class Setup:
             "unknown_alleles": self.on_unknown_allele,
             **{f"limit_{name}": _plain(value) for name, value in asdict(self.limits).items()},
         }
+
+
+def chunk_rows_of(model: Model) -> int:
+    """Return the usual references of a chunk: fewer where each has more counts."""
+    cells = model.dp2 * len(model.nus) * len(model.pis) + model.dp1 * (model.max_n + 1)
+    return max(FEW_ROWS, min(CHUNK_ROWS, CHUNK_ROWS * USUAL_CELLS // cells))
 
 
 def _plain(value: object) -> object:

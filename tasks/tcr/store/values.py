@@ -25,7 +25,8 @@ from gangsaw.tasks.tcr.store.setup import Setup
 
 def count_on_device(batch: Batch, model: Model) -> Counts:
     """Count on the GPU of this process, on the CPU what has no kernel."""
-    return gpu.count_hosted(batch, model) if gpu.has_kernel(batch) else count(batch, model)
+    has_kernel = gpu.has_kernel(batch) and not model.is_wide
+    return gpu.count_hosted(batch, model) if has_kernel else count(batch, model)
 
 
 COUNT_FUNCTIONS = {"cpu": count, "gpu": count_on_device}

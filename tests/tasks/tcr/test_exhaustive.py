@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from reference import tcr
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.tcr import exhaustive as module
 from gangsaw.tasks.tcr.exhaustive import Constructed, Table, exhaustive
+from gangsaw.tasks.tcr.model import Model
 
 
 def computed(parts: Parts, choices: dict[str, Any]) -> Constructed:
@@ -20,16 +22,18 @@ def computed(parts: Parts, choices: dict[str, Any]) -> Constructed:
     genes = [tcr.encode(gene) for gene in parts[3]]
     if choices["model"] == "dp1":
         return _computed_dp1(r, v, j, genes, choices)
-    rules = tcr.Rules(choices["strands"], choices["max_p"], choices["min_d_end"])
-    n_matrices = [tcr.n_matrix(r, nu) for nu in range(choices["max_n"] + 1)]
+    model = Model.of("dp2", max_p=choices["max_p"], max_n=choices["max_n"])
+    rules = tcr.Rules(choices["strands"], model.max_p, choices["min_d_end"])
+    n_matrices = [tcr.n_matrix(r, nu) for nu in model.nus]
     tables = []
     for of_d in (tcr.d_matrix, tcr.d_diagonal):
-        matrices = [
-            [of_d(r, gene, pi, rules) for gene in genes] for pi in range(choices["max_p"] + 1)
-        ]
+        matrices = [[of_d(r, gene, pi, rules) for gene in genes] for pi in model.pis]
         tables.append(
             tuple(
-                tuple(tcr.dp2(r, v, j, n, parts, pi, rules) for pi, parts in enumerate(matrices))
+                tuple(
+                    tcr.dp2(r, v, j, n, parts, pi, rules)
+                    for pi, parts in zip(model.pis, matrices, strict=True)
+                )
                 for n in n_matrices
             )
         )
@@ -40,14 +44,15 @@ def _computed_dp1(
     r: tcr.Codes, v: tcr.Codes, j: tcr.Codes, genes: list[tcr.Codes], choices: dict[str, Any]
 ) -> Constructed:
     paths, empties = [], []
-    for pi in range(choices["max_p"] + 1):
+    model = Model.of("dp1", max_p=choices["max_p"], max_n=choices["max_n"])
+    for pi in model.pis:
         if not genes:
-            paths.append(tcr.dp1_without_d(r, v, j, pi, choices["max_n"]))
+            paths.append(tcr.dp1_without_d(r, v, j, pi, model.max_n))
             empties.append(paths[-1])
             continue
-        unit = tcr.dp1_empty_unit(r, v, j, pi, choices["max_n"])
+        unit = tcr.dp1_empty_unit(r, v, j, pi, model.max_n)
         empties.append([tcr.dp1_empty_ways(genes[0], pi) * count for count in unit])
-        nonempty = tcr.dp1(r, v, j, genes[0], pi, choices["max_n"])
+        nonempty = tcr.dp1(r, v, j, genes[0], pi, model.max_n)
         paths.append([a + b for a, b in zip(nonempty, empties[-1], strict=True)])
     return Constructed(tuple(zip(*paths, strict=True)), tuple(zip(*empties, strict=True)))
 
@@ -84,6 +89,31 @@ def test_brute_force_with_two_d_genes() -> None:
         assert constructed == computed(parts, choices), (parts, choices)
         found += constructed.paths[-1][-1] > 0
     assert found >= 3
+
+
+LIMITS = [
+    {"max_p": "all", "max_n": "all"},
+    {"max_p": "all", "max_n": 1},
+    {"max_p": 1, "max_n": "all"},
+]
+
+
+@pytest.mark.parametrize("limits", LIMITS, ids=str)
+def test_brute_force_without_limits(
+    limits: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Palindromes as long as the gene, and any number of n-nucleotides; what takes long is left."""
+    monkeypatch.setattr(module, "MAX_MOLECULES", 300_000)
+    found: dict[str, int] = {"dp1": 0, "dp2": 0}
+    for seed in range(1000):
+        parts, choices = tiny(random.Random(seed), shortest=4, longest=6, length=5)
+        if found[choices["model"]] == 3:
+            continue
+        choices |= limits
+        with suppress(BadParams):
+            assert exhaustive(*parts, **choices) == computed(parts, choices), (parts, choices)
+            found[choices["model"]] += 1
+    assert found == {"dp1": 3, "dp2": 3}
 
 
 def with_wildcards(rng: random.Random, text: str) -> str:
@@ -189,8 +219,8 @@ def test_large_work_is_refused() -> None:
         ({"d": ["A", "C"]}, "two D genes in a row are counted by dp2 only"),
         ({"j": "T", "max_p": 2}, "j has 1 nucleotides, fewer than max_p, 2"),
         ({"model": "both"}, "model must be dp1 or dp2 here"),
-        ({"max_n": -1}, "max_n must be in 0..15"),
-        ({"max_p": 5}, "max_p must be in 0..4"),
+        ({"max_n": -1}, "max_n must be in 0..255"),
+        ({"max_p": 256}, "max_p must be in 0..255"),
         ({"strands": 3}, "strands must be in 1..2"),
     ],
 )

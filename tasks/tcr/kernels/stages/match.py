@@ -18,7 +18,7 @@ from gangsaw.codecs.core.numba.vectors.integers import (
     store,
 )
 from gangsaw.tasks.tcr.kernels.reference import Reference, References
-from gangsaw.tasks.tcr.kernels.tables import END_CLASSES, Tables
+from gangsaw.tasks.tcr.kernels.tables import END_CLASSES
 from gangsaw.tasks.tcr.model.nucleotides import Codes
 
 NU_LANES = 16  # nu = 0..10, and what makes a vector of them
@@ -55,7 +55,7 @@ def copy_symbols(codes: Codes, start: int, stop: int, symbols: Codes) -> int:
 
 @jit_norefs_inline
 def match_ends(
-    row: int, references: References, tables: Tables, max_n: int, symbols: Codes
+    row: int, references: References, tables: Any, max_n: int, symbols: Codes
 ) -> Reference:
     """Copy a reference to `symbols`; return how far its V and J match, and what that implies."""
     bounds, v, j = references.starts, references.v_of[row], references.j_of[row]

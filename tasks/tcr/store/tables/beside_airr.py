@@ -161,12 +161,11 @@ def _files(store: CountsStore) -> list[_File]:
 
 def _chosen(store: CountsStore, choice: ExportChoice) -> ExportChoice:
     """Return a choice without anything left open."""
-    extents = {dim: n for shape in store.shapes.values() for dim, n in shape.items()}
     return replace(
         choice,
         variables=choice.variables or tuple(name for name in USUAL if name in store.shapes),
-        nu=choice.nu or (extents.get(N_DIM, 1) - 1,),
-        pi=choice.pi or (extents.get(P_DIM, 1) - 1,),
+        nu=choice.nu or store.limits[N_DIM][-1:],
+        pi=choice.pi or store.limits[P_DIM][-1:],
     )
 
 

@@ -143,23 +143,21 @@ def _of_variable(store: CountsStore, name: str, choice: ExportChoice) -> Iterato
     if name in NAMED:
         yield Column(NAMED[name], name, (), pa.string())
         return
-    for place in product(*(_places(dim, extent, choice) for dim, extent in dims)):
+    for place in product(*(_places(store, dim, extent, choice) for dim, extent in dims)):
         labels = (_label(store, dim, i) for (dim, _), i in zip(dims, place, strict=True))
         yield Column("_".join([name, *labels]), name, place, kind)
 
 
-def _places(dim: str, extent: int, choice: ExportChoice) -> list[int]:
+def _places(store: CountsStore, dim: str, extent: int, choice: ExportChoice) -> list[int]:
     option = OPTIONS.get(dim, dim)
     wanted: tuple[int, ...] = getattr(choice, option, ())
-    for place in wanted:
-        if not 0 <= place < extent:
-            raise BadParams(f"{option} must be in 0..{extent - 1} of what was counted, got {place}")
-    return sorted(set(wanted)) or list(range(extent))
+    found = [store.place(option, dim, limit) for limit in wanted]
+    return sorted(set(found)) or list(range(extent))
 
 
 def _label(store: CountsStore, dim: str, place: int) -> str:
     if dim in PREFIX:
-        return f"{PREFIX[dim]}{place}"
+        return f"{PREFIX[dim]}{store.limits[dim][place]}"
     names = NUCLEOTIDES if dim == "nucleotide" else store.names[dim]
     return re.sub(r"[^0-9A-Za-z]+", "_", names[place])
 

@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import psutil
 import pytest
 import xarray as xr
@@ -83,9 +84,41 @@ def test_options_reach_the_store(gangsaw: CommandLine, tmp_path: Path) -> None:
     assert table.read_text().count("too long") == ran.figures["dropped"]["too long"]
 
 
+@pytest.mark.parametrize("strands", [1, 2])
+def test_counts_without_limits(gangsaw: CommandLine, tmp_path: Path, strands: int) -> None:
+    """The usual limits are counted as ever, and all beside them; what reads stores takes them."""
+    path, few, store = written(tmp_path, "a", records(30)), tmp_path / "few", tmp_path / "all"
+    model = ("--model", "dp2", "--strands", strands)
+    gangsaw.ok("tcr", "count", path, few, *HUMAN, *HERE, *ALL, *model, "--dropped", tmp_path / "x")
+    limits = ("--max-p", "all", "--max-n", "all")
+    gangsaw.ok("tcr", "count", path, store, *HUMAN, *HERE, *ALL, *model, *limits)
+    usual, data = (xr.open_zarr(one, chunks=None) for one in (few, store))
+    assert data.n_nucleotides.values.tolist() == [*range(11), 255]
+    assert data.p_nucleotides.values.tolist() == [*range(5), 255]
+    for name in ("paths_full", "paths_zero_length_d", "paths_no_d", "paths_total"):
+        part = data[name].sel(n_nucleotides=usual.n_nucleotides, p_nucleotides=usual.p_nucleotides)
+        np.testing.assert_array_equal(part.values, usual[name].values)
+        assert (data[name][..., -1, -1] >= data[name][..., -2, -2]).all()
+    assert (data.paths_total[..., -1, -1] > 0).all()
+    assert gangsaw.ok("verify", store)
+    assert "n_nucleotides" in gangsaw.ok("info", store).out
+    table = tmp_path / "t.tsv"
+    gangsaw.ok(
+        *("tcr", "export", store, table, "--nu", 255, "--pi", 4, "--pi", 255),
+        *("--variable", "paths_total"),
+    )
+    assert table.read_text().splitlines()[0].split() == [
+        f"paths_total_nu255_pi{pi}" for pi in (4, 255)
+    ]
+    refused = gangsaw("tcr", "export", store, tmp_path / "u.tsv", "--nu", 11).failed(USAGE)
+    assert "nu must be in 0..10, 255" in refused
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
+        (("--max-n", "many"), "neither a number nor all"),
+        (("--max-p", 256), "max_p must be in 0..255"),
         (("--model", "dp3"), "model must be dp1, dp2 or both"),
         (("--ambiguous", "any"), "--ambiguous must be drop or first"),
         (("--codons", "x"), "--codons must be cys, both or any"),
