@@ -92,7 +92,8 @@ def open_repertoire(
     """Open a file of rearrangements, whose format is recognised by its columns.
 
     AIRR (TSV, CSV, Parquet), VDJtools, immunoSEQ, 10x contig annotations, MiXCR, immunarch, RTCR,
-    IMGT/HighV-QUEST, tcrdist, or any table whose columns are named; plain or compressed with gzip, bgzip, bzip2, xz or Zstandard.
+    IMGT/HighV-QUEST, tcrdist, or any table whose columns are named; plain or compressed with gzip,
+    bgzip, bzip2, xz or Zstandard.
 
     Parameters
     ----------
