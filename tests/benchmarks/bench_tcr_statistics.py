@@ -34,7 +34,7 @@ from gangsaw.tasks.tcr.store.setup import Setup
 
 SHARED = Path(os.environ.get("GANGSAW_SHARED", Path(__file__).parents[3] / "shared"))
 FOLDER = SHARED / "data" / "tcr"
-# olga's models lack human TRBV21-1 and mouse TRBV19*03, which 1,328 and 134 rows have
+# olga's models lack human TRBV21-1 and mouse TRBV19*03, which the sets have
 GERMLINE = FOLDER / "germline" / "germline_cdr3_parts.tsv"
 MOUSE_COLUMNS = (
     ("junction", "cdr3_b_nucseq"),

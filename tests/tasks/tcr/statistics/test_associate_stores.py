@@ -185,7 +185,9 @@ def test_one_individual(tmp_path: Path) -> None:
     assert (axes.get_yscale(), axes.get_ylim()) == ("linear", (0, 1))  # a share of none is at 0
 
 
-def test_a_figure_that_is_not_there_is_left_empty(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_figure_that_is_not_there_is_left_empty(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     write(those_of(tmp_path, ("ann",), ROWS[ROWS["sample"] == 0]))
     assert " nan" not in capsys.readouterr().out
 
