@@ -64,13 +64,13 @@ Written by `python tests/benchmarks/run.py tcr_statistics --write`, from the sha
 These are figures of data, the same on every machine; RESULTS-TCR.md has the speeds.
 
 **The sets.** "human TRB": 21 donors (aging data of VDJtools, each sample drawn down to 10,000
-reads), one of them with a second, whole sample of 620,000 reads: estimates hang on that donor, as
-the rows on it say. "human TRB at equal depth": as many reads of each donor, drawn at random without
-replacement; this is the set to read. "mouse TRB": 78 subjects with T cells sorted by the epitope
-that they bind (Dash 2017), some 20 of each: what they share was selected. The source, a thesis,
+reads), one of them with a second, whole sample ("copies of a sample"): estimates hang on that
+donor, as the rows on it say. "human TRB at equal depth": as many reads of each donor, drawn at
+random without replacement; this is the set to read. "mouse TRB": 78 subjects with T cells sorted by
+the epitope that they bind (Dash 2017), few of each: what they share was selected. The thesis
 compared two mice of 101,822 nucleotypes together (1,228 shared), five of 3,418,373 (227,759
 shared), and 100 humans of 43 million. The germline is the shared folder's table, which has genes
-that olga's models lack.
+that olga's models lack, as a row says.
 
 **What is counted.** A nucleotype is a CDR3 with its V and J; it is shared where two individuals or
 more have it. "all" are the paths with every D gene that pairs with the J, of its alleles the one
@@ -92,10 +92,19 @@ Below 10 shared nucleotypes per parameter a note says so; below 5 nothing is fit
 which none contains another, by BIC with the number of events. Pgen is olga's probability of
 generation, of a seeded sample of shared and other nucleotypes.
 
-**The thesis.** It reported that path count and frequency hardly go together, that path counts
-neither converged nor had an effect on sharing, that N2 is shorter in shared nucleotypes, that its C
-falls and its A and T rise. The rows that begin their remark with "thesis" say what holds here:
-"reproduced" and "contradicted" where the 95 % interval excludes no effect, else "not shown".
+**The thesis.** Its claims, and where this page answers each; rows whose remark begins with "thesis"
+say "reproduced" or "contradicted" where the 95 % interval excludes no effect, else "not shown".
+- Path count and frequency hardly go together: the rows "Spearman of all ... with frequency" and
+  "with copies"; a rho below 0.1 either way counts as reproduced.
+- Path counts did not converge in the regression on sharing: "steps of the regression".
+- Path counts have no effect on sharing: "path counts rise with sharing", the medians by number of
+  individuals, the tenths, and the odds of sharing by log10 paths.
+- N2 is shorter in shared nucleotypes: "n2 of shared less others".
+- The C of N2 falls and its A and T rise with sharing: "share of C (A, T) in n2 of shared less
+  others". The mice at hand are few cells, so that "not shown" there says little.
+- How many nucleotypes are shared, how long CDR3s are: "nucleotypes that are shared", "mean length
+  of CDR3". These depend on how deep samples are.
+- All calls in one adaptive LASSO: the rows "LASSO by BIC of events", with the odds before it.
 """
 VISIBILITY = """# Results of the lossless visibility codec
 

@@ -101,12 +101,55 @@ def immunarch(rows: Rows) -> str:
 
 
 def rtcr(rows: Rows) -> str:
+    """Return a table with the header of RTCR's config.ini."""
     columns = {
         "Number of reads": [row.copies for row in rows],
+        "Amino acid sequence": ["C" for _ in rows],
         "V gene": [row.v for row in rows],
         "J gene": [row.j for row in rows],
         "Junction nucleotide sequence": [row.junction for row in rows],
-        "Junction amino acid sequence": ["C" for _ in rows],
+        "V gene end position": [12 for _ in rows],
+        "J gene start position": [20 for _ in rows],
+        "Frame": [len(row.junction) % 3 for row in rows],
+        "Number of stop codons": [0 for _ in rows],
+        "Minimum Phred": [38 for _ in rows],
+        "Quality": ["|".join(["38"] * len(row.junction)) for row in rows],
+    }
+    return table(columns)
+
+
+def rtcr_old(rows: Rows) -> str:
+    """Return a table as versions up to 0.2.4 wrote it."""
+    columns = {
+        "vid": [row.v for row in rows],
+        "jid": [row.j for row in rows],
+        "nt_jnc": [row.junction for row in rows],
+        "orig_depth": [1 for _ in rows],
+        "depth": [row.copies for row in rows],
+        "ve": [12 for _ in rows],
+        "js": [20 for _ in rows],
+        "qvec": ["|".join(["38"] * len(row.junction)) for row in rows],
+    }
+    return table(columns)
+
+
+def imgt(rows: Rows) -> str:
+    """Return a table as 6_Junction of IMGT/HighV-QUEST; it has no copies."""
+    calls = {
+        name: [", or ".join(f"Homsap {gene} F" for gene in call.split(",") if gene) for call in of]
+        for name, of in (
+            ("V-GENE and allele", [row.v for row in rows]),
+            ("J-GENE and allele", [row.j for row in rows]),
+            ("D-GENE and allele", [row.d for row in rows]),
+        )
+    }
+    columns = {
+        "Sequence number": list(range(1, len(rows) + 1)),
+        "Sequence ID": [row.id for row in rows],
+        "V-DOMAIN Functionality": ["productive (see comment)" for _ in rows],
+        **calls,
+        "JUNCTION frame": ["in-frame" for _ in rows],
+        "JUNCTION": [row.junction.lower() for row in rows],
     }
     return table(columns)
 
@@ -234,6 +277,8 @@ WRITERS: dict[str, Callable[[Rows], str]] = {
     "vdjtools_new": vdjtools_new,
     "immunarch": immunarch,
     "rtcr": rtcr,
+    "rtcr_old": rtcr_old,
+    "imgt": imgt,
     "tenx": tenx,
     "mixcr": mixcr,
     "mixcr_clone_count": lambda rows: mixcr(rows, "cloneCount"),
@@ -243,9 +288,9 @@ WRITERS: dict[str, Callable[[Rows], str]] = {
     "tcrdist": tcrdist,
     "own": own,
 }
-OTHERS = {"vdjtools", "vdjtools_new", "immunarch", "rtcr"}
+OTHERS = {"vdjtools", "vdjtools_new", "immunarch", "rtcr", "rtcr_old"}
 WITHOUT_ID = {*OTHERS, "immunoseq", "immunoseq_old"}
-WITHOUT_SAMPLE = {*OTHERS, "tenx", "mixcr", "mixcr_clone_count", "mixcr_old"}
+WITHOUT_SAMPLE = {*OTHERS, "tenx", "mixcr", "mixcr_clone_count", "mixcr_old", "imgt"}
 
 
 def parquet(rows: Rows) -> bytes:
@@ -309,9 +354,9 @@ def expected(record: Record, line: int, writer: str) -> dict[str, Any]:
         "sample": "m" if without_sample else record.sample or "m",
         "cdr3": record.junction[3:-3],
         "v_call": record.v,
-        "d_call": "" if writer == "rtcr" else record.d,  # its tables have none
+        "d_call": "" if writer.startswith("rtcr") else record.d,  # its tables have none
         "j_call": record.j,
-        "copies": record.copies,
+        "copies": 1 if writer == "imgt" else record.copies,  # its tables have none
         "reason": "",
     }
 

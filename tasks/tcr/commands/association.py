@@ -88,7 +88,12 @@ def _without(common: Sequence[str], name: str) -> str:
 def _auc(each: Auc, common: Sequence[str]) -> tuple[str, ...]:
     name = _without(common, each.column)
     what = f"  {each.within}" if each.within else name
-    return (what, f"{each.auc:.3f}", _fixed(each.low, each.high), p_text(each.p), p_text(each.q))
+    return (what, fixed(each.auc), _fixed(each.low, each.high), p_text(each.p), p_text(each.q))
+
+
+def fixed(value: float, how: str = ".3f") -> str:
+    """Return a figure between 0 and 1, "" where there is none."""
+    return "" if math.isnan(value) else format(value, how)
 
 
 def _fixed(low: float, high: float) -> str:
@@ -141,7 +146,7 @@ def _write_generation(found: Generation, common: Sequence[str]) -> None:
         [
             ("sampled", f"{found.sampled:,}"),
             *((reason, f"{n:,} left out") for reason, n in found.missing.items()),
-            ("Spearman's rho", f"{found.rho:.3f} of Pgen with paths, of unshared ones"),
+            ("Spearman's rho", f"{fixed(found.rho)} of Pgen with paths, of unshared ones"),
         ],
     )
     if found.odds is not None:
@@ -166,9 +171,9 @@ def _rhos(found: Association, common: Sequence[str]) -> list[list[str]]:
     rows: dict[str, list[str]] = {}
     for each in found.correlations:
         row = rows.setdefault(each.paths, [_without(common, each.paths)])
-        row.append(f"{each.rho:+.3f}")
+        row.append(fixed(each.rho, "+.3f"))
         if each.outcome == "individuals":
-            row.append(f"{each.most:.3f}")
+            row.append(fixed(each.most))
     return list(rows.values())
 
 

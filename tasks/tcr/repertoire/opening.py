@@ -12,6 +12,7 @@ from gangsaw.tasks.tcr.model import LOCI
 from gangsaw.tasks.tcr.repertoire.formats.airr import AIRR
 from gangsaw.tasks.tcr.repertoire.formats.format import NEEDED, ROLES, RepertoireFormat, listed
 from gangsaw.tasks.tcr.repertoire.formats.generic import generic
+from gangsaw.tasks.tcr.repertoire.formats.imgt import IMGT
 from gangsaw.tasks.tcr.repertoire.formats.immunarch import IMMUNARCH
 from gangsaw.tasks.tcr.repertoire.formats.immunoseq import IMMUNOSEQ
 from gangsaw.tasks.tcr.repertoire.formats.mixcr import MIXCR
@@ -90,8 +91,9 @@ def open_repertoire(
 ) -> Repertoire:
     """Open a file of rearrangements, whose format is recognised by its columns.
 
-    AIRR (TSV, CSV, Parquet), VDJtools, immunoSEQ, 10x contig annotations, MiXCR, tcrdist, or any
-    table whose columns are named; plain or compressed with gzip, bgzip, bzip2, xz or Zstandard.
+    AIRR (TSV, CSV, Parquet), VDJtools, immunoSEQ, 10x contig annotations, MiXCR, immunarch, RTCR,
+    IMGT/HighV-QUEST, tcrdist, or any table whose columns are named; plain or compressed with gzip,
+    bgzip, bzip2, xz or Zstandard.
 
     Parameters
     ----------
@@ -112,7 +114,7 @@ def open_repertoire(
     if locus not in LOCI:
         raise BadParams(f"locus must be one of {', '.join(LOCI)}, got {locus!r}")
     asked = Asked(locus, sample_name(path) if sample is None else sample)
-    known = (VDJTOOLS, AIRR, TENX, IMMUNOSEQ, MIXCR, IMMUNARCH, RTCR, tcrdist(locus))
+    known = (VDJTOOLS, AIRR, TENX, IMMUNOSEQ, MIXCR, IMMUNARCH, RTCR, IMGT, tcrdist(locus))
     if magic(path).startswith(PARQUET):
         names = parquet_names(path)
         kind = recognised(path, names, known, columns or {})

@@ -242,7 +242,8 @@ def _by_frame(job: Passes, total: str, owners: Owners) -> Iterator[Auc]:
 
 def _uncertainty(individuals: int) -> Iterator[str]:
     if individuals < FEWEST:
-        yield f"{individuals} individuals: no errors, the jackknife takes {FEWEST} or more"
+        people = f"{individuals} individual{'s' if individuals > 1 else ''}"
+        yield f"{people}: no errors, the jackknife takes {FEWEST} or more"
     else:
         yield HOW
 

@@ -92,8 +92,7 @@ def plot_deciles(found: Association) -> Figure:
         figure,
         axes,
         "Sharing by recombination paths",
-        f"{whole}\ntenths by path count; 95 % intervals by the jackknife over individuals; "
-        "open: none",
+        f"{whole}\ntenths by path count; {_intervals(found.deciles)}open: none",
     )
     return figure
 
@@ -122,10 +121,16 @@ def _in_words(column: str) -> str:
 
 
 def _draw_shares(axes: Axes, groups: Sequence[Decile]) -> None:
-    """Draw shares with their intervals on decades; a share of 0 at the foot, open."""
-    axes.set_yscale("log")
+    """Draw shares with their intervals on decades; a share of 0 at the foot, open.
+
+    Where nothing is shared there are no decades: the axis is from 0 to 1.
+    """
     has = [(i, each) for i, each in enumerate(groups) if each.shared]
     sure = [(i, each) for i, each in has if math.isfinite(each.low)]
+    if has:
+        axes.set_yscale("log")
+    else:
+        axes.set_ylim(0, 1)
     axes.errorbar(
         [i for i, _ in sure],
         [each.share for _, each in sure],
@@ -135,11 +140,18 @@ def _draw_shares(axes: Axes, groups: Sequence[Decile]) -> None:
         lw=1.5,
         capsize=4,
     )
-    axes.plot([i for i, _ in has], [e.share for _, e in has], "o", color=ACCENT, ms=5)
-    foot = axes.get_ylim()[0]
+    shares = [each.share for _, each in has]
+    axes.plot([i for i, _ in has], shares, "o", color=ACCENT, ms=5, clip_on=False)
+    foot, top = axes.get_ylim()
     none = [i for i, each in enumerate(groups) if not each.shared]
     axes.plot(none, [foot] * len(none), "o", color=ACCENT, mfc="none", ms=5, clip_on=False)
-    axes.set_ylim(bottom=foot)
+    axes.set_ylim(foot, min(top, 1))  # nothing is shared more than wholly
+
+
+def _intervals(groups: Sequence[Decile]) -> str:
+    if not any(math.isfinite(each.low) for each in groups):
+        return ""
+    return "95 % intervals by the jackknife over individuals; "
 
 
 def _paths_of(group: Decile) -> str:

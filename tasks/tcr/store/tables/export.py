@@ -211,8 +211,21 @@ def table_writer(target: Path, part: Path, schema: pa.Schema) -> Iterator[WriteT
     if not plain.endswith((".csv", ".tsv")):
         raise BadParams(f"the suffix of {target} tells no format: {', '.join(FORMATS)}")
     delimiter = "\t" if plain.endswith(".tsv") else ","
-    options = pa.csv.WriteOptions(include_header=False, delimiter=delimiter)
     with pa.output_stream(str(part), compression="gzip" if packed else None) as file:
         file.write(f"{delimiter.join(schema.names)}\n".encode())  # Arrow's has quotes everywhere
-        with pa.csv.CSVWriter(file, schema, write_options=options) as text:
-            yield text.write_table
+        yield lambda table: file.write(_lines(table, delimiter))
+
+
+def _lines(table: pa.Table, delimiter: str) -> pa.Buffer:
+    """Return rows as text: of TSV without quotes, as AIRR's, where no value needs them."""
+    for quotes in ("none", "needed") if delimiter == "\t" else ("needed",):
+        text = pa.BufferOutputStream()
+        how = pa.csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style=quotes)
+        try:
+            pa.csv.write_csv(table, text, how)
+        except pa.ArrowInvalid:  # a value has a quote, a tab or an end of line
+            if quotes == "needed":
+                raise
+        else:
+            break
+    return text.getvalue()

@@ -334,3 +334,11 @@ def test_records_of_all_kinds_are_read_as_written(
     rows = rows_in(path, columns=tcr_tables.OWN if writer == "own" else None)
     want = [expected(record, line, writer) for line, record in enumerate(records, first)]
     assert [fields_of(row) for row in rows] == want
+
+
+def test_an_unproductive_row_of_imgt_says_so(tmp_path: Path) -> None:
+    text = WRITERS["imgt"](RECORDS)
+    first, second = "productive (see comment)", "unproductive (see comment)"
+    text = text.replace(first, "No results", 1).replace(first, second, 1)
+    rows = rows_in(written(tmp_path, text))
+    assert [row["productive"] for row in rows] == [None, False, True]

@@ -16,9 +16,11 @@ from helpers.tcr_stores import J_GENES, Made, write_counts
 from scipy import stats
 
 from gangsaw.codecs.core.errors import GangsawError
+from gangsaw.tasks.tcr.commands.association import write
 from gangsaw.tasks.tcr.sharing.share import share
 from gangsaw.tasks.tcr.statistics.associate import Association, Extras, _heavy
 from gangsaw.tasks.tcr.statistics.jackknife import HOW
+from gangsaw.tasks.tcr.statistics.plots import plot_deciles
 
 
 @pytest.fixture(scope="module")
@@ -170,6 +172,7 @@ def test_all_shared_leaves_the_regression_out(tmp_path: Path) -> None:
     assert "no regression: all nucleotypes are shared" in found.notes
     assert math.isnan(found.aucs[0].auc)
     assert {each.share for each in found.deciles} == {1}
+    assert plot_deciles(found).axes[0].get_ylim()[1] == 1
     assert found.to_dict()["aucs"][0]["auc"] is None  # type: ignore[index]
 
 
@@ -177,7 +180,16 @@ def test_one_individual(tmp_path: Path) -> None:
     found = those_of(tmp_path, ("ann",), ROWS[ROWS["sample"] == 0])
     assert found.shared == 0
     assert found.odds is None
-    assert found.notes[0] == "1 individuals: no errors, the jackknife takes 3 or more"
+    assert found.notes[0] == "1 individual: no errors, the jackknife takes 3 or more"
+    axes = plot_deciles(found).axes[0]
+    assert (axes.get_yscale(), axes.get_ylim()) == ("linear", (0, 1))  # a share of none is at 0
+
+
+def test_a_figure_that_is_not_there_is_left_empty(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(those_of(tmp_path, ("ann",), ROWS[ROWS["sample"] == 0]))
+    assert " nan" not in capsys.readouterr().out
 
 
 def test_two_individuals_have_estimates_without_errors(tmp_path: Path) -> None:

@@ -71,6 +71,20 @@ def test_columns_of_a_choice(store: Path, tmp_path: Path) -> None:
     assert (tmp_path / "t.tsv").read_text().startswith("sequence_id\t")
 
 
+def test_values_of_a_tsv_have_quotes_only_where_they_must(
+    store: Path, tables: list[Path], tmp_path: Path
+) -> None:
+    export_airr(store, tmp_path / "t.tsv")
+    assert '"' not in (tmp_path / "t.tsv").read_text()
+    ties = tables[1].parent / "c.tsv"
+    text = gzip.decompress(tables[1].read_bytes()).decode().replace("s0", 's"0"')
+    ties.write_text(text)
+    Repertoires((ties,), ()).count(tmp_path / "c.zarr", setup())
+    export_airr(tmp_path / "c.zarr", tmp_path / "c.out.tsv")
+    found = pd.read_csv(tmp_path / "c.out.tsv", sep="\t")
+    assert found.sequence_id.str.contains('"').any()
+
+
 def test_a_table_in_parquet(tables: list[Path], tmp_path: Path) -> None:
     path = tmp_path / "p.parquet"
     pq.write_table(pa.Table.from_pandas(original(tables)), path)
