@@ -17,7 +17,7 @@ from gangsaw.tasks.formats.format import (
     Sure,
     Work,
 )
-from gangsaw.tasks.reads.files.settings import NAMES, ORDERS, QUALITIES
+from gangsaw.tasks.reads.files.settings import NAMES, ORDERS, PHREDS, QUALITIES
 from gangsaw.tasks.sequences.files.names import FASTA_NAMES, FASTQ_NAMES, PACKED, is_called
 
 if TYPE_CHECKING:
@@ -68,8 +68,10 @@ def _open(paths: Paths, options: SourceOptions, kind: str) -> ReadStream:
 
     own = {name: str(value) for name, value in options.own.items()}
     is_interleaved = own.pop("interleaved", NO) == YES
-    scratch = own.pop("scratch", "")
-    settings, is_named = Settings(**own, interleaved=is_interleaved), options.format is not None
+    scratch, phred = own.pop("scratch", ""), own.pop("phred", "")
+    zero = int(phred) if phred else None
+    settings = Settings(**own, interleaved=is_interleaved, phred=zero)
+    is_named = options.format is not None
     return ReadStream(paths, settings, scratch=scratch, format=kind, is_named=is_named)
 
 
@@ -85,7 +87,7 @@ def _open_fasta(paths: Paths, options: SourceOptions) -> ReadStream:
 def _open_bam(paths: Paths, options: SourceOptions) -> ReadStream:
     from gangsaw.tasks.reads.files.bam import is_paired
 
-    own = {**options.own, "interleaved": YES if is_paired(paths[0]) else NO}
+    own = {**options.own, "phred": PHREDS[0], "interleaved": YES if is_paired(paths[0]) else NO}
     return _open(paths, replace(options, own=own), "bam")
 
 
@@ -163,7 +165,10 @@ def _export_bam(source: Source, paths: Paths, options: ExportOptions, work: Work
 
 _ORDER = Option("order", "Of the records in the store.", ORDERS[0], choices=ORDERS)
 _SCRATCH = Option("scratch", "Folder for what an order other than kept needs.", "beside the target")
-_QUALITIES = Option("qualities", "What to store of them.", QUALITIES[0], choices=QUALITIES)
+_QUALITIES = Option(
+    "qualities", "What to store of them; binned: 8 values.", QUALITIES[0], choices=QUALITIES
+)
+_PHRED = Option("phred", "Letter of quality 0.", "33", read=int, choices=PHREDS)
 _NAMES = Option("names", "What to store of them.", NAMES[0], choices=NAMES)
 _INTERLEAVED = Option("interleaved", "Whether mates alternate in one file.", NO, choices=(NO, YES))
 _SHARD = Option("shard", "Which part of the records, such as 3/16.", "1/1")
@@ -175,7 +180,7 @@ FASTQ = Format(
     sure=_sure_of_fastq,
     open=_open_fastq,
     witness=_witness("fastq"),
-    options=(_ORDER, _SCRATCH, _QUALITIES, _NAMES, _INTERLEAVED),
+    options=(_ORDER, _SCRATCH, _QUALITIES, _PHRED, _NAMES, _INTERLEAVED),
     export=_export_fastq,
     export_options=(_SHARD,),
     suffixes=(*FASTQ_NAMES, *PACKED),

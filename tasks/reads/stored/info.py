@@ -13,6 +13,7 @@ from gangsaw.tasks.sequences.likeness import READS
 
 ATTRIBUTE = READS
 VERSION = 1
+LATER = {"phred": 33}  # settings that stores of earlier releases do not name
 
 
 @dataclass(frozen=True)
@@ -67,10 +68,11 @@ class ReadsInfo:
             return None
         if not isinstance(data, Mapping) or data.get("version") != VERSION:
             raise BadParams(f"attribute {ATTRIBUTE} is of no version that is known here")
+        known = {**LATER, **data}
         try:
             found = cls(
                 format=data["format"],
-                settings=Settings(**{k: data[k] for k in Settings.__dataclass_fields__}),
+                settings=Settings(**{k: known[k] for k in Settings.__dataclass_fields__}),
                 n_files=data["n_files"],
                 records=data["records"],
                 digest=data["digest"],

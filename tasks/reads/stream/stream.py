@@ -20,6 +20,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.reads.files.fasta import first_letters
 from gangsaw.tasks.reads.files.input import ReadInput
 from gangsaw.tasks.reads.files.records import Mates, ReadFile
+from gangsaw.tasks.reads.files.scale import told
 from gangsaw.tasks.reads.files.settings import Settings
 from gangsaw.tasks.reads.order.arranged import Arranged
 from gangsaw.tasks.reads.order.job import ordered
@@ -139,6 +140,7 @@ class ReadStream:
         contents = writer.contents()
         if contents.lost:
             self.notes.append(f"not in the store: {', '.join(contents.lost)}")
+        self.notes.extend(told(writer.highest))
         if is_guess and len(self.paths) == 1 and (why := likeness(self.paths[0]).why):
             self.notes.append(
                 f"taken as reads: {why}; --format genome is for records by name, and for align"

@@ -38,7 +38,7 @@ class SingleRead(NamedTuple):
     Attributes
     ----------
     name, sequence : as in its file, without "@"
-    quality : letters, Phred + 33; None where the store has none
+    quality : letters, as a rule Phred + 33; None where the store has none
     """
 
     name: bytes
@@ -53,7 +53,7 @@ class Reads:
     Attributes
     ----------
     names, sequences, qualities : a line of each read, None where the store has none of them;
-        qualities are letters, Phred + 33
+        qualities are letters, as a rule Phred + 33
     first : number of the first read
     """
 
