@@ -17,7 +17,7 @@ from gangsaw.tasks.formats.format import (
     Sure,
     Work,
 )
-from gangsaw.tasks.reads.files.settings import NAMES, ORDERS, PHREDS, QUALITIES
+from gangsaw.tasks.reads.files.settings import NAMES, ORDERS, PAIRINGS, PHREDS, QUALITIES
 from gangsaw.tasks.sequences.files.names import FASTA_NAMES, FASTQ_NAMES, PACKED, is_called
 
 if TYPE_CHECKING:
@@ -87,7 +87,9 @@ def _open_fasta(paths: Paths, options: SourceOptions) -> ReadStream:
 def _open_bam(paths: Paths, options: SourceOptions) -> ReadStream:
     from gangsaw.tasks.reads.files.bam import is_paired
 
-    own = {**options.own, "phred": PHREDS[0], "interleaved": YES if is_paired(paths[0]) else NO}
+    mates = YES if is_paired(paths[0]) else NO
+    # its qualities are numbers, and its flags name mates
+    own = {**options.own, "phred": PHREDS[0], "pairing": "trusted", "interleaved": mates}
     return _open(paths, replace(options, own=own), "bam")
 
 
@@ -171,6 +173,7 @@ _QUALITIES = Option(
 _PHRED = Option("phred", "Letter of quality 0.", "33", read=int, choices=PHREDS)
 _NAMES = Option("names", "What to store of them.", NAMES[0], choices=NAMES)
 _INTERLEAVED = Option("interleaved", "Whether mates alternate in one file.", NO, choices=(NO, YES))
+_PAIRING = Option("pairing", "Whether names of mates must agree.", PAIRINGS[0], choices=PAIRINGS)
 _SHARD = Option("shard", "Which part of the records, such as 3/16.", "1/1")
 
 FASTQ = Format(
@@ -180,7 +183,7 @@ FASTQ = Format(
     sure=_sure_of_fastq,
     open=_open_fastq,
     witness=_witness("fastq"),
-    options=(_ORDER, _SCRATCH, _QUALITIES, _PHRED, _NAMES, _INTERLEAVED),
+    options=(_ORDER, _SCRATCH, _QUALITIES, _PHRED, _NAMES, _INTERLEAVED, _PAIRING),
     export=_export_fastq,
     export_options=(_SHARD,),
     suffixes=(*FASTQ_NAMES, *PACKED),
@@ -198,7 +201,7 @@ FASTA = Format(
     sure=_sure_of_fasta,
     open=_open_fasta,
     witness=_witness("fasta"),
-    options=(_ORDER, _SCRATCH, _NAMES, _INTERLEAVED),
+    options=(_ORDER, _SCRATCH, _NAMES, _INTERLEAVED, _PAIRING),
     export=_export_fasta,
     export_options=(_SHARD,),
     suffixes=(*FASTA_NAMES, *PACKED),

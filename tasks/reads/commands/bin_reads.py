@@ -14,7 +14,7 @@ from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.choices import choice
 from gangsaw.tasks.console.output import progress_bar, show_plan, write_json, write_table
 from gangsaw.tasks.engine.progress import OnProgress
-from gangsaw.tasks.reads.files.settings import ORDERS, Settings
+from gangsaw.tasks.reads.files.settings import ORDERS, PAIRINGS, Settings
 from gangsaw.tasks.reads.formats import YES
 from gangsaw.tasks.sequences.files.names import FASTQ_NAMES, PACKED
 
@@ -46,6 +46,9 @@ def bin_reads(
     interleaved: Annotated[
         bool, typer.Option("--interleaved", help="Mates alternate in the file that is read.")
     ] = False,
+    pairing: Annotated[
+        str, choice(of=PAIRINGS, help="Whether names of mates must agree.")
+    ] = PAIRINGS[0],
     overwrite: opt.Overwrite = False,
     dry_run: opt.DryRun = False,
     as_json: opt.Json = False,
@@ -59,7 +62,7 @@ def bin_reads(
     if not 1 <= len(sources) <= MOST_SOURCES:
         raise BadParams("name one or two sources and then the target (see gangsaw bin --help)")
     targets = (out, mates) if mates else (out,)
-    settings = Settings(order=order, interleaved=interleaved)
+    settings = Settings(order=order, interleaved=interleaved, pairing=pairing)
     job = _job(sources, targets, settings, overwrite)
     if dry_run:
         show_plan(job, None, as_json=as_json, targets=targets)
@@ -122,6 +125,7 @@ def _to_zarr(
         sources,
         target,
         order=settings.order,
+        pairing=settings.pairing,
         interleaved=YES if settings.interleaved else None,
         overwrite=overwrite,
         on_progress=on_progress,

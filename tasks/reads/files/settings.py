@@ -10,6 +10,7 @@ QUALITIES = ("lossless", "binned", "none")
 NAMES = ("keep", "number", "none")
 ORDERS = ("kept", "bins", "sorted")
 PHREDS = (33, 64)
+PAIRINGS = ("checked", "trusted")
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,7 @@ class Settings:
     phred : letter of quality 0, 33 or 64; None is 33, and refuses to bin what looks like 64
     names : "keep", "number" gives each record its number, "none" gives it an empty name
     interleaved : whether mates follow each other in one file
+    pairing : "checked" by the names of mates, or "trusted"
     """
 
     order: str = "kept"
@@ -31,12 +33,14 @@ class Settings:
     names: str = "keep"
     interleaved: bool = False
     phred: int | None = None
+    pairing: str = "checked"
 
     def __post_init__(self) -> None:
         """Check each choice; BadParams lists what it may be."""
         require_choice("order", self.order, ORDERS)
         require_choice("qualities", self.qualities, QUALITIES)
         require_choice("names", self.names, NAMES)
+        require_choice("pairing", self.pairing, PAIRINGS)
         require_choice("phred", self.zero, PHREDS)
 
     @property

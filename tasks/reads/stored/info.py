@@ -13,7 +13,7 @@ from gangsaw.tasks.sequences.likeness import READS
 
 ATTRIBUTE = READS
 VERSION = 1
-LATER = {"phred": 33}  # settings that stores of earlier releases do not name
+LATER = {"phred": 33, "pairing": "trusted"}  # settings that no store, or no earlier one, names
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,9 @@ class ReadsInfo:
     def to_dict(self) -> dict[str, object]:
         """JSON attribute."""
         own = {k: v for k, v in vars(self).items() if k not in ("settings", "figures")}
+        settings = {k: v for k, v in vars(self.settings).items() if k != "pairing"}
         figures = {} if self.figures is None else {"figures": vars(self.figures)}
-        return {"version": VERSION, **vars(self.settings), **own, **figures}
+        return {"version": VERSION, **settings, **own, **figures}
 
     @classmethod
     def from_attrs(cls, attrs: Mapping[str, object]) -> Self | None:

@@ -233,7 +233,7 @@ def test_verify_knows_how_the_store_was_made(tmp_path: Path, order: str, names: 
     text = "".join(lines).encode().replace(b"+r2 x\r", b"+\r").replace(b"+r3", b"+other")
     path.write_bytes(text)
     own = {"order": order, "names": names, "qualities": "none" if order == "kept" else "binned"}
-    gangsaw.compress(path, store, interleaved="yes", **own)
+    gangsaw.compress(path, store, interleaved="yes", pairing="trusted", **own)
     assert gangsaw.verify(store, against=path).ok
     wrong = "order" if order == "bins" else "names"
     with pytest.raises(BadParams, match=f"was made with --{wrong} {own[wrong]}, not"):
