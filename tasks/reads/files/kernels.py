@@ -12,7 +12,7 @@ NEWLINE, RETURN, AT, PLUS = 10, 13, 64, 43
 FINE, NO_AT, NO_PLUS, LENGTHS = range(4)
 REASONS = {
     NO_AT: "does not begin with @",
-    NO_PLUS: "does not begin with + (sequences over several lines are not read)",
+    NO_PLUS: "does not begin with + (sequences on several lines: seqtk seq -l 0 joins them)",
     LENGTHS: "differs in length from the sequence",
 }
 NAME, SEQUENCE, SIGN, QUALITY = range(4)  # lines of a record, columns of their places

@@ -147,7 +147,7 @@ class ReadFile(ABC):
         try:
             yield from text_of(self.path)
         except BadParams as error:
-            raise BadParams(f"{error} (behind record {self.n_records})") from error
+            raise type(error)(f"{error} (behind record {self.n_records})") from error
 
     def _note_first(self, text: Text, first_end: int) -> None:
         """Take note of the first line's end."""
