@@ -165,7 +165,9 @@ def _export_bam(source: Source, paths: Paths, options: ExportOptions, work: Work
     export_bam(source, paths[0], _shard(options), work)
 
 
-_ORDER = Option("order", "Of the records in the store.", ORDERS[0], choices=ORDERS)
+_ORDER = Option(
+    "order", "Of the records; others save letters and cost names.", ORDERS[0], choices=ORDERS
+)
 _SCRATCH = Option("scratch", "Folder for what an order other than kept needs.", "beside the target")
 _QUALITIES = Option(
     "qualities", "What to store of them; binned: 8 values.", QUALITIES[0], choices=QUALITIES
