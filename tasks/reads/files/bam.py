@@ -141,8 +141,8 @@ class _Pairs:
         if self.n == 1:
             self._is_paired = bool(flag & PAIRED)
         if bool(flag & PAIRED) != self._is_paired:
-            one, other = ("", "not ") if flag & PAIRED else ("not ", "")
-            raise self._wrong(f"is {one}one of a pair, those before are {other}any", APART)
+            one, other = ("", " not") if flag & PAIRED else ("not ", "")
+            raise self._wrong(f"is {one}one of a pair, those before are{other}", APART)
         if not self._is_paired:
             return
         mate = FIRST if self.n % 2 else LAST
