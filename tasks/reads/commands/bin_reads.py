@@ -62,7 +62,8 @@ def bin_reads(
     scratch: Annotated[
         str,
         typer.Option(
-            help="Folder for what the order needs. (default: beside OUT)", show_default=False
+            help="Folder for what an order other than kept needs. (default: beside OUT)",
+            show_default=False,
         ),
     ] = "",
     workers: opt.FewWorkers = None,
