@@ -17,7 +17,7 @@ from gangsaw.tasks.formats.format import (
     Sure,
     Work,
 )
-from gangsaw.tasks.reads.files.settings import NAMES, ORDERS, QUALITIES
+from gangsaw.tasks.reads.files.settings import NAMES, ORDERS, PAIRINGS, PHREDS, QUALITIES
 from gangsaw.tasks.sequences.files.names import FASTA_NAMES, FASTQ_NAMES, PACKED, is_called
 
 if TYPE_CHECKING:
@@ -68,8 +68,10 @@ def _open(paths: Paths, options: SourceOptions, kind: str) -> ReadStream:
 
     own = {name: str(value) for name, value in options.own.items()}
     is_interleaved = own.pop("interleaved", NO) == YES
-    scratch = own.pop("scratch", "")
-    settings, is_named = Settings(**own, interleaved=is_interleaved), options.format is not None
+    scratch, phred = own.pop("scratch", ""), own.pop("phred", "")
+    zero = int(phred) if phred else None
+    settings = Settings(**own, interleaved=is_interleaved, phred=zero)
+    is_named = options.format is not None
     return ReadStream(paths, settings, scratch=scratch, format=kind, is_named=is_named)
 
 
@@ -85,7 +87,9 @@ def _open_fasta(paths: Paths, options: SourceOptions) -> ReadStream:
 def _open_bam(paths: Paths, options: SourceOptions) -> ReadStream:
     from gangsaw.tasks.reads.files.bam import is_paired
 
-    own = {**options.own, "interleaved": YES if is_paired(paths[0]) else NO}
+    mates = YES if is_paired(paths[0]) else NO
+    # its qualities are numbers, and its flags name mates
+    own = {**options.own, "phred": PHREDS[0], "pairing": "trusted", "interleaved": mates}
     return _open(paths, replace(options, own=own), "bam")
 
 
@@ -161,11 +165,17 @@ def _export_bam(source: Source, paths: Paths, options: ExportOptions, work: Work
     export_bam(source, paths[0], _shard(options), work)
 
 
-_ORDER = Option("order", "Of the records in the store.", ORDERS[0], choices=ORDERS)
+_ORDER = Option(
+    "order", "Of the records; others save letters and cost names.", ORDERS[0], choices=ORDERS
+)
 _SCRATCH = Option("scratch", "Folder for what an order other than kept needs.", "beside the target")
-_QUALITIES = Option("qualities", "What to store of them.", QUALITIES[0], choices=QUALITIES)
+_QUALITIES = Option(
+    "qualities", "What to store of them; binned: 8 values.", QUALITIES[0], choices=QUALITIES
+)
+_PHRED = Option("phred", "Letter of quality 0.", "33", read=int, choices=PHREDS)
 _NAMES = Option("names", "What to store of them.", NAMES[0], choices=NAMES)
 _INTERLEAVED = Option("interleaved", "Whether mates alternate in one file.", NO, choices=(NO, YES))
+_PAIRING = Option("pairing", "Whether names of mates must agree.", PAIRINGS[0], choices=PAIRINGS)
 _SHARD = Option("shard", "Which part of the records, such as 3/16.", "1/1")
 
 FASTQ = Format(
@@ -175,7 +185,7 @@ FASTQ = Format(
     sure=_sure_of_fastq,
     open=_open_fastq,
     witness=_witness("fastq"),
-    options=(_ORDER, _SCRATCH, _QUALITIES, _NAMES, _INTERLEAVED),
+    options=(_ORDER, _SCRATCH, _QUALITIES, _PHRED, _NAMES, _INTERLEAVED, _PAIRING),
     export=_export_fastq,
     export_options=(_SHARD,),
     suffixes=(*FASTQ_NAMES, *PACKED),
@@ -193,7 +203,7 @@ FASTA = Format(
     sure=_sure_of_fasta,
     open=_open_fasta,
     witness=_witness("fasta"),
-    options=(_ORDER, _SCRATCH, _NAMES, _INTERLEAVED),
+    options=(_ORDER, _SCRATCH, _NAMES, _INTERLEAVED, _PAIRING),
     export=_export_fasta,
     export_options=(_SHARD,),
     suffixes=(*FASTA_NAMES, *PACKED),

@@ -10,6 +10,8 @@ import numpy.typing as npt
 from gangsaw.codecs.core.nucleotides.codes import COMPLEMENT_OF_CODE, LETTER_OF_CODE
 from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
 
+Integers = npt.NDArray[np.int64]
+
 BEST, WORST = 40, 8  # Phred values
 
 
@@ -45,12 +47,13 @@ def make_reads(
     behind = (starts[:, None] + insert - 1 - np.arange(length)) % genome
     mates = letters[ahead], COMPLEMENT_OF_CODE[letters[behind]]
     pair = [np.where(strands[:, None] == i, *mates) for i in (0, 1)]
-    texts = [_text(rng, codes, which) for which, codes in enumerate(pair, 1)]
+    tiles = np.sort(rng.integers(1101, 1119, n_pairs))
+    texts = [_text(rng, codes, tiles, which) for which, codes in enumerate(pair, 1)]
     return MadeReads(texts[0], texts[1], LETTER_OF_CODE[letters].tobytes())
 
 
-def _text(rng: np.random.Generator, codes: npt.NDArray[np.int64], mate: int) -> bytes:
-    """Return a FASTQ text of reads (n, length) with errors."""
+def _text(rng: np.random.Generator, codes: Integers, tiles: Integers, mate: int) -> bytes:
+    """Return a FASTQ text of reads (n, length) with errors, of tiles (n,)."""
     n, length = codes.shape
     fall = np.linspace(0, 8, length) * rng.random((n, 1))
     qualities = np.clip(BEST - fall - rng.exponential(1.5, codes.shape), WORST, BEST).astype(int)
@@ -59,7 +62,6 @@ def _text(rng: np.random.Generator, codes: npt.NDArray[np.int64], mate: int) -> 
     unread = rng.random(codes.shape) < 1e-4
     sequences = LETTER_OF_CODE[np.where(unread, NOT_A_BASE, codes)]
     letters = (33 + np.where(unread, 2, qualities)).astype(np.uint8)
-    tiles = np.sort(rng.integers(1101, 1119, n))
     records = (
         b"@MADE:7:%d:%d/%d\n%s\n+\n%s\n"
         % (tiles[i], i, mate, bytes(sequences[i]), bytes(letters[i]))

@@ -71,7 +71,10 @@ def where_read(paths: Paths, differences: Iterable[str]) -> list[str] | None:
     It ends a line at a NUL byte, and a sequence of FASTA at a line that begins as those of FASTQ.
     Only where there are differences the files are read for that.
     """
-    found = list(differences)
+    try:
+        found = list(differences)
+    except ValueError:  # pysam's, of zeros behind the last block of bgzip
+        return None
     return None if found and any(map(_is_beyond_pysam, paths)) else found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Protocol
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
 
@@ -12,11 +12,17 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.options import listed
 from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.choices import choice
+from gangsaw.tasks.console.cluster import Workers
 from gangsaw.tasks.console.output import progress_bar, show_plan, write_json, write_table
+from gangsaw.tasks.console.panels import panels
+from gangsaw.tasks.console.parts import Again, Shown
 from gangsaw.tasks.engine.progress import OnProgress
-from gangsaw.tasks.reads.files.settings import ORDERS, Settings
+from gangsaw.tasks.reads.files.settings import ORDERS, PAIRINGS, Settings
 from gangsaw.tasks.reads.formats import YES
 from gangsaw.tasks.sequences.files.names import FASTQ_NAMES, PACKED
+
+if TYPE_CHECKING:
+    from dask.distributed import Client
 
 MOST_SOURCES = 2
 STDOUT = "-"
@@ -25,10 +31,13 @@ STDOUT = "-"
 class WritesBins(Protocol):
     """What writes the targets."""
 
-    def __call__(self, *, on_progress: OnProgress | None = None) -> dict[str, float]:
+    def __call__(
+        self, *, client: Client | None = None, on_progress: OnProgress | None = None
+    ) -> dict[str, float]:
         """Do it; return figures by name."""
 
 
+@panels
 def bin_reads(
     paths: Annotated[
         list[str],
@@ -37,6 +46,7 @@ def bin_reads(
             help="FASTQ to read, of mates two files; then the FASTQ or Zarr store to write.",
         ),
     ],
+    *,
     order: Annotated[
         str, choice(of=ORDERS[1:], help="bins, or sorted also by places in a consensus.")
     ] = "bins",
@@ -46,10 +56,20 @@ def bin_reads(
     interleaved: Annotated[
         bool, typer.Option("--interleaved", help="Mates alternate in the file that is read.")
     ] = False,
-    overwrite: opt.Overwrite = False,
+    pairing: Annotated[
+        str, choice(of=PAIRINGS, help="Whether names of mates must agree.")
+    ] = PAIRINGS[0],
+    scratch: Annotated[
+        str,
+        typer.Option(
+            help="Folder for what an order other than kept needs. (default: beside OUT)",
+            show_default=False,
+        ),
+    ] = "",
+    workers: opt.FewWorkers = None,
+    again: Again,
     dry_run: opt.DryRun = False,
-    as_json: opt.Json = False,
-    quiet: opt.Quiet = False,
+    shown: Shown,
 ) -> None:
     """Put reads into another order: those of one place of the genome near to each other.
 
@@ -59,14 +79,15 @@ def bin_reads(
     if not 1 <= len(sources) <= MOST_SOURCES:
         raise BadParams("name one or two sources and then the target (see gangsaw bin --help)")
     targets = (out, mates) if mates else (out,)
-    settings = Settings(order=order, interleaved=interleaved)
-    job = _job(sources, targets, settings, overwrite)
+    settings = Settings(order=order, interleaved=interleaved, pairing=pairing)
+    job = _job(sources, targets, settings, scratch, again)
     if dry_run:
-        show_plan(job, None, as_json=as_json, targets=targets)
+        show_plan(job, None, as_json=shown.as_json, targets=targets)
         return
-    with progress_bar("bin", quiet=quiet or as_json) as show:
-        figures = job(on_progress=show)
-    if as_json and STDOUT not in targets:
+    cluster = Workers(workers=workers or 0)
+    with cluster.session(job) as client, progress_bar("bin", quiet=shown.no_bar) as show:
+        figures = job(client=client, on_progress=show)
+    if shown.as_json and STDOUT not in targets:
         write_json({"targets": targets, "order": order, **figures})
     elif STDOUT not in targets:
         words = ((name, _said(value)) for name, value in figures.items())
@@ -78,17 +99,17 @@ def _said(figure: float) -> str:
 
 
 def _job(
-    sources: list[str], targets: tuple[str, ...], settings: Settings, overwrite: bool
+    sources: list[str], targets: tuple[str, ...], settings: Settings, scratch: str, again: Again
 ) -> WritesBins:
     """Return what writes the targets, and returns figures; BadParams for other targets."""
     if all(map(_is_fastq, targets)):
-        return partial(_to_fastq, tuple(sources), targets, settings, overwrite)
+        return partial(_to_fastq, tuple(sources), targets, settings, scratch, again)
     if len(targets) > 1 or Path(targets[0]).suffix.lower() != ".zarr":
         raise BadParams(
             f"{', '.join(targets)}: a target is one .zarr, or {listed(FASTQ_NAMES, 'or')} "
             f"(packed as {listed(PACKED[:-1], 'or')})"
         )
-    return partial(_to_zarr, sources, targets[0], settings, overwrite)
+    return partial(_to_zarr, sources, targets[0], settings, scratch, again)
 
 
 def _is_fastq(path: str) -> bool:
@@ -100,12 +121,23 @@ def _to_fastq(
     sources: tuple[str, ...],
     targets: tuple[str, ...],
     settings: Settings,
-    overwrite: bool,
+    scratch: str,
+    again: Again,
+    client: Client | None = None,
     on_progress: OnProgress | None = None,
 ) -> dict[str, float]:
     from gangsaw.tasks.reads.export.rewrite import rewrite
 
-    n = rewrite(sources, targets, settings, overwrite=overwrite, on_progress=on_progress)
+    n = rewrite(
+        sources,
+        targets,
+        settings,
+        scratch=scratch,
+        client=client,
+        resume=again.resume,
+        overwrite=again.overwrite,
+        on_progress=on_progress,
+    )
     return {"records": n}
 
 
@@ -113,7 +145,9 @@ def _to_zarr(
     sources: list[str],
     target: str,
     settings: Settings,
-    overwrite: bool,
+    scratch: str,
+    again: Again,
+    client: Client | None = None,
     on_progress: OnProgress | None = None,
 ) -> dict[str, float]:
     from gangsaw.tasks import api
@@ -122,8 +156,12 @@ def _to_zarr(
         sources,
         target,
         order=settings.order,
+        pairing=settings.pairing,
+        scratch=scratch or None,
         interleaved=YES if settings.interleaved else None,
-        overwrite=overwrite,
+        client=client,
+        resume=again.resume,
+        overwrite=again.overwrite,
         on_progress=on_progress,
     )
     return {"ratio": summary.ratio}

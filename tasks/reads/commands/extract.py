@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from gangsaw.tasks.reads.views.readset import ReadSet
 
 
+STDOUT = "-"
 BATCH = 1 << 16  # reads that are written at once
 
 
@@ -29,6 +30,8 @@ class ReadsWanted:
         list[str],
         typer.Option(help="Reads of this name, or of which it is the first word; repeat it."),
     ] = field(default_factory=list)
+    name_file: Annotated[str, typer.Option(help="File of names, one on a line.")] = ""
+    to: Annotated[str, typer.Option(help="File to write; .gz compresses it.")] = STDOUT
     bin_: Annotated[
         list[str],
         typer.Option("--bin", help="Reads that share a signature with these letters; repeat it."),
@@ -36,18 +39,29 @@ class ReadsWanted:
 
 
 def extract(store: str, numbers: tuple[str, ...], wanted: ReadsWanted) -> None:
-    """Write reads by their numbers from 0, names or bins, as FASTQ or FASTA, to standard output."""
+    """Write reads by their numbers from 0, names or bins, as FASTQ or FASTA."""
+    from gangsaw.tasks.formats.format import Work
     from gangsaw.tasks.reads.views.readset import open
+    from gangsaw.tasks.sequences.files.targets import open_targets
 
-    if len(numbers) + bool(wanted.name) + bool(wanted.bin_) != 1:
+    names = [*wanted.name, *_names_of(wanted.name_file)]
+    if len(numbers) + bool(wanted.name or wanted.name_file) + bool(wanted.bin_) != 1:
         raise BadParams("say which reads: by their numbers, such as 1000:2000, or --name, or --bin")
     found = open(store)
-    for first, last in _wanted(found, "".join(numbers), wanted.name, wanted.bin_):
-        for begin in range(first, last, BATCH):
-            sys.stdout.buffer.write(found.text(begin, min(begin + BATCH, last)))
+    runs = _wanted(found, "".join(numbers), names, wanted.bin_)
+    with open_targets((wanted.to,), Work(overwrite=False)) as (out,):
+        for first, last in runs:
+            for begin in range(first, last, BATCH):
+                out.write(found.text(begin, min(begin + BATCH, last)))
 
 
 EXTRACTOR = Extractor("reads", ReadsWanted, extract)
+
+
+def _names_of(path: str) -> list[str]:
+    """Return the names of a file."""
+    lines = Path(path).read_text(errors="surrogateescape").splitlines() if path else []
+    return [line for line in lines if line.strip()]
 
 
 def _wanted(

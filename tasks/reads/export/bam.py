@@ -14,7 +14,7 @@ from gangsaw.codecs.core.memory.threads import thread_limit
 from gangsaw.tasks.formats.atomic import whole_files
 from gangsaw.tasks.formats.format import Fit, Work
 from gangsaw.tasks.reads.export.export import batches, lost_signs, shard_of
-from gangsaw.tasks.reads.files.bam import FIRST, LAST, MOST_QUALITY, PAIRED, PHRED, UNMAPPED
+from gangsaw.tasks.reads.files.bam import FIRST, LAST, MOST_QUALITY, PAIRED, UNMAPPED
 from gangsaw.tasks.reads.files.kernels import gather_lines
 from gangsaw.tasks.reads.stored.info import ReadsInfo
 from gangsaw.tasks.reads.stored.record_text import names_of
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 MATE_UNMAPPED = 8
 MODES = {".bam": "wb", ".cram": "wc", ".sam": "w"}
 LETTERS = np.frombuffer(b"=ACMGRSVTWYHKDBN", np.uint8)
-QUALITIES = np.arange(PHRED, PHRED + MOST_QUALITY + 1, dtype=np.uint8)
 MATES = tuple(PAIRED | UNMAPPED | MATE_UNMAPPED | which for which in (FIRST, LAST))
 MOST_NAME = 254  # bytes
 
@@ -74,8 +73,10 @@ def _segments(
 
     names = _names(stored, first, last)
     sequences, ends = _gathered(stored, "sequence", first, last, LETTERS)
-    qualities, quality_ends = _gathered(stored, "quality", first, last, QUALITIES)
-    qualities -= PHRED
+    zero = stored.contents.settings.zero
+    allowed = np.arange(zero, min(zero + MOST_QUALITY, 126) + 1, dtype=np.uint8)
+    qualities, quality_ends = _gathered(stored, "quality", first, last, allowed)
+    qualities -= zero
     for i, name in enumerate(names):
         segment = AlignedSegment(header)
         segment.query_name = name.decode() or None

@@ -44,7 +44,9 @@ def lost_signs(source: Source, contents: ReadsInfo) -> tuple[str, ...]:
 def check_meant(source: Source, paths: Paths, kind: Format) -> None:
     """Raise BadParams where a suffix stands for another format than that which was read."""
     contents = ReadsInfo.from_attrs(source.attrs)
-    if contents is not None and contents.format != kind.name:
+    if contents is None or (contents.settings.qualities == "none" and kind.name == "fasta"):
+        return  # there is no other text for them
+    if contents.format != kind.name:
         raise BadParams(
             f"{source.name} was made from {contents.format.upper()} and {', '.join(paths)} is "
             f"{kind.title} by its suffix: say --format {contents.format} or {kind.name}"
@@ -69,9 +71,10 @@ def export(source: Source, paths: Paths, shard: str, work: Work, kind: str) -> N
 def records_text(stored: Stored, kind: str = "") -> RecordText:
     """Return the records as text of a format, by default of the one that they came from.
 
-    Raises BadParams where there are no qualities for FASTQ.
+    Without qualities that is FASTA. Raises BadParams where FASTQ is asked for, and there are none.
     """
-    return TEXTS.get(kind or stored.contents.format, FastqText)(stored)
+    usual = stored.contents.format if stored.has("quality") else "fasta"
+    return TEXTS.get(kind or usual, FastqText)(stored)
 
 
 def opened(source: Source, paths: Paths) -> Stored:

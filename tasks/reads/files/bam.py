@@ -23,6 +23,11 @@ HARD_CLIP = 5  # of a CIGAR: letters that the file does not have
 PHRED, MOST_QUALITY = 33, 93
 BATCH, BATCH_LETTERS = 1 << 14, 1 << 23  # records and letters that are yielded at once
 
+# what helps where mates are not as they should be
+APART = "samtools view -f 1 gives the pairs, -F 1 the others"
+TOGETHER = "samtools collate -o OUT puts mates together"
+ALONE = "samtools fastq -1 -2 -s puts reads without mates apart"
+
 Line = tuple[bytes, bytes, bytes]  # name, sequence, qualities as numbers
 
 
@@ -136,22 +141,23 @@ class _Pairs:
         if self.n == 1:
             self._is_paired = bool(flag & PAIRED)
         if bool(flag & PAIRED) != self._is_paired:
-            one, other = ("", "not ") if flag & PAIRED else ("not ", "")
-            raise self._wrong(f"is {one}one of a pair, those before are {other}any")
+            one, other = ("", " not") if flag & PAIRED else ("not ", "")
+            raise self._wrong(f"is {one}one of a pair, those before are{other}", APART)
         if not self._is_paired:
             return
         mate = FIRST if self.n % 2 else LAST
         if flag & (FIRST | LAST) != mate or (mate == LAST and name != self._name):
-            raise self._wrong("and its mate do not follow each other, the first one first")
+            raise self._wrong(
+                "and its mate do not follow each other, the first one first", f"{TOGETHER}; {ALONE}"
+            )
         self._name = name or ""
 
     def end(self) -> None:
         """Take the end of the file; BadParams where a mate is missing."""
         if self._is_paired and self.n % 2:
-            raise self._wrong("has no mate")
+            raise self._wrong("has no mate", ALONE)
 
-    def _wrong(self, why: str) -> BadParams:
-        hint = "samtools collate -o OUT puts mates together" if self._is_paired else "split them"
+    def _wrong(self, why: str, hint: str) -> BadParams:
         return BadParams(f"{self.path}: record {self.n} {why} ({hint})")
 
 

@@ -15,6 +15,7 @@ from gangsaw.tasks.reads.files.kernels import (
     LINES,
     NEWLINE,
     NO_AT,
+    PLUS,
     QUALITY,
     REASONS,
     RETURN,
@@ -23,7 +24,7 @@ from gangsaw.tasks.reads.files.kernels import (
 )
 from gangsaw.tasks.reads.files.records import FastqRecords, Places, ReadFile
 from gangsaw.tasks.sequences.files.signs import START, hint, refuse_bare_returns
-from gangsaw.tasks.sequences.files.text import Text
+from gangsaw.tasks.sequences.files.text import CutAtBlockError, Text
 
 SIGN_BYTES = np.array([1, 0, 1, 0])  # that lines begin with: "@" and "+"
 SAMPLE = 1 << 16  # bytes that tell how lines end
@@ -33,10 +34,14 @@ MOST_TAIL = 1 << 10  # bytes of blank lines behind the last record
 class FastqFile(ReadFile):
     """A FASTQ text, read once."""
 
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self._cut: CutAtBlockError | None = None
+
     def records(self) -> Iterator[FastqRecords]:
         """Yield records; BadParams, with the number of record and line, for what is none."""
         rest: Text = np.empty(0, np.uint8)
-        for block in self._blocks():
+        for block in self._until_cut():
             if self.n_records == 0 and not rest.size:
                 refuse_bare_returns(block[:SAMPLE].tobytes(), self.path)
             if self.n_records == 0 and not rest.size and block[0] != AT:
@@ -49,11 +54,23 @@ class FastqFile(ReadFile):
             rest = text[newlines[n - 1] + 1 :] if n else text
         yield from self._last(rest)
 
+    def _until_cut(self) -> Iterator[Text]:
+        """Yield the file's text; where it is cut off behind a whole block, `_last` says so."""
+        try:
+            yield from self._blocks()
+        except CutAtBlockError as error:
+            self._cut = error
+
     def _last(self, rest: Text) -> Iterator[FastqRecords]:
         """Yield the record that ends without a newline, if there is one; take note of the tail."""
+        if self._cut is not None:
+            if rest.size or not self.n_records:
+                raise self._cut
+            self.notes.append(f"{self._cut}; it was taken, since a record ends there")
         newlines = np.flatnonzero(rest == NEWLINE)
         if not np.isin(rest, (NEWLINE, RETURN)).all():
             self.ends_open = bool(rest.size and rest[-1] != NEWLINE)
+            self.ends_open |= _lacks_empty_line(rest, newlines)
             ends = np.append(newlines, rest.size) if self.ends_open else newlines
             if ends.size < LINES:
                 raise self._cut_off(int(ends.size))
@@ -78,7 +95,8 @@ class FastqFile(ReadFile):
 
     def _wrong(self, place: int, reason: int, start: bytes) -> BadParams:
         record = self.n_records + place
-        other = "" if record or reason == LENGTHS else hint(start)
+        is_known = record or reason == LENGTHS or start[:1] == b"@"
+        other = "" if is_known else hint(start)
         line = LINES * record + LINE_OF[reason] + 1
         what = "its quality " if LINE_OF[reason] == QUALITY else "it "
         why = f"{what}{REASONS[reason]}{other}"
@@ -89,3 +107,12 @@ class FastqFile(ReadFile):
         return BadParams(
             f"{self.path}: line {line}: record {self.n_records + 1} ends after {n_lines} of 4 lines"
         )
+
+
+def _lacks_empty_line(rest: Text, newlines: Places) -> bool:
+    """Whether these are three lines of a record without letters, whose last line is empty."""
+    if newlines.size != LINES - 1 or rest[-1] != NEWLINE:
+        return False
+    name, sequence, _ = newlines.tolist()
+    is_empty = not rest[name + 1 : sequence].tobytes().strip(b"\r")
+    return is_empty and bool(rest[sequence + 1] == PLUS)

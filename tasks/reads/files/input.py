@@ -10,7 +10,9 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.reads.files.bam import BamFile
 from gangsaw.tasks.reads.files.fasta import FastaFile
 from gangsaw.tasks.reads.files.fastq import FastqFile
+from gangsaw.tasks.reads.files.mates import checked
 from gangsaw.tasks.reads.files.records import FastqRecords, Mates, ReadFile
+from gangsaw.tasks.reads.files.scale import refuse_other_scale
 from gangsaw.tasks.reads.files.settings import Settings
 
 # formats of files, and what reads each of them
@@ -57,7 +59,12 @@ class ReadInput:
 
     def groups(self, files: list[ReadFile]) -> Iterator[Mates]:
         """Yield the records of files, which are read once, in their order; mates together."""
-        return _mates(files, self.settings.interleaved)
+        groups = _mates(files, self.settings.interleaved)
+        if self.is_paired and self.settings.pairing == "checked":
+            groups = checked(groups, files, self.settings)
+        if self.settings.qualities == "binned" and self.settings.phred is None:
+            return refuse_other_scale(groups, self.name)
+        return groups
 
 
 def _mates(files: list[ReadFile], is_interleaved: bool) -> Iterator[Mates]:

@@ -12,13 +12,14 @@ NEWLINE, RETURN, AT, PLUS = 10, 13, 64, 43
 FINE, NO_AT, NO_PLUS, LENGTHS = range(4)
 REASONS = {
     NO_AT: "does not begin with @",
-    NO_PLUS: "does not begin with + (sequences over several lines are not read)",
+    NO_PLUS: "does not begin with + (sequences on several lines: seqtk seq -l 0 joins them)",
     LENGTHS: "differs in length from the sequence",
 }
 NAME, SEQUENCE, SIGN, QUALITY = range(4)  # lines of a record, columns of their places
 LINE_OF = {NO_AT: NAME, NO_PLUS: SIGN, LENGTHS: QUALITY}
 LINES = 4
 SPACE, TAB, SLASH, ONE, TWO = 32, 9, 47, 49, 50
+DOT, LOW_LINE, HASH, COLON = 46, 95, 35, 58
 
 
 @jit
@@ -175,3 +176,56 @@ def cut_names(text: Any, begins: Any, ends: Any, out: Any) -> None:
         if mate in (ONE, TWO) and text[at - 2] == SLASH:
             at -= 2
         out[i] = at
+
+
+@jit
+def first_unlike(
+    text: Any, begins: Any, ends: Any, other: Any, of_begins: Any, of_ends: Any
+) -> int:
+    """Return the first line that names no mate of that of the other text; n if all do.
+
+    Their first words are alike, or end with /1 and /2, .1 and .2 or _1 and _2, or differ behind #.
+    Words that are alike do not end with /1 or /2, and no 1: or 2: stands behind both.
+
+    Parameters
+    ----------
+    text, other : (m,) uint8
+    begins, ends, of_begins, of_ends : (n,) int64
+    """
+    for i in range(len(begins)):
+        at, to, last = begins[i], of_begins[i], 0
+        end, of_end = _word_end(text, at, ends[i]), _word_end(other, to, of_ends[i])
+        while at < end and to < of_end and text[at] == other[to] and last != HASH:
+            last, at, to = text[at], at + 1, to + 1
+        if at == end and to == of_end:
+            is_same = _is_numbered(text, begins[i], end)
+            mate = _mate_behind(text, end, ends[i])
+            if is_same or (mate and mate == _mate_behind(other, of_end, of_ends[i])):
+                return i
+        elif last != HASH:
+            are_numbers = end - at == 1 and of_end - to == 1
+            are_numbers = are_numbers and text[at] == ONE and other[to] == TWO
+            if not are_numbers or last not in (SLASH, DOT, LOW_LINE):
+                return i
+    return len(begins)
+
+
+@jit
+def _word_end(text: Any, at: int, end: int) -> int:
+    """Return where a word ends."""
+    while at < end and text[at] != SPACE and text[at] != TAB:
+        at += 1
+    return at
+
+
+@jit
+def _is_numbered(text: Any, begin: int, end: int) -> bool:
+    """Whether a word ends with /1 or /2."""
+    return end - begin > 2 and text[end - 2] == SLASH and text[end - 1] in (ONE, TWO)
+
+
+@jit
+def _mate_behind(text: Any, at: int, end: int) -> int:
+    """Return the digit of a mate that stands behind a word as " 1:"; 0 where there is none."""
+    is_there = at + 2 < end and text[at + 2] == COLON and text[at + 1] in (ONE, TWO)
+    return text[at + 1] if is_there else 0

@@ -115,6 +115,7 @@ class ReadFile(ABC):
     tail : blank lines behind the last record; known at the end
     width : letters of a full line of a sequence; 0 where each is on one line
     folds : record and length of each line of sequences that are on other lines than `width` says
+    notes : what a user should know of it; known at the end
     lost : what of the file is no part of its records, in words; known at the end
     """
 
@@ -125,6 +126,7 @@ class ReadFile(ABC):
         self.odd_ends, self.folds, self.width = Queue(1), Queue(2), 0
         self.ends_open, self.tail = False, b""
         self.lost: tuple[str, ...] = ()
+        self.notes: list[str] = []
 
     @abstractmethod
     def records(self) -> Iterator[FastqRecords]:
@@ -145,7 +147,7 @@ class ReadFile(ABC):
         try:
             yield from text_of(self.path)
         except BadParams as error:
-            raise BadParams(f"{error} (behind record {self.n_records})") from error
+            raise type(error)(f"{error} (behind record {self.n_records})") from error
 
     def _note_first(self, text: Text, first_end: int) -> None:
         """Take note of the first line's end."""

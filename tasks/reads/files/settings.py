@@ -9,6 +9,8 @@ from gangsaw.codecs.core.parameters import require_choice
 QUALITIES = ("lossless", "binned", "none")
 NAMES = ("keep", "number", "none")
 ORDERS = ("kept", "bins", "sorted")
+PHREDS = (33, 64)
+PAIRINGS = ("checked", "trusted")
 
 
 @dataclass(frozen=True)
@@ -20,17 +22,28 @@ class Settings:
     order : "kept"; "bins" puts reads of one place of the genome near to each other, "sorted" also
         sorts them by their places in each chunk's consensus
     qualities : "lossless", "binned" to eight values, or "none"
+    phred : letter of quality 0, 33 or 64; None is 33, and refuses to bin what looks like 64
     names : "keep", "number" gives each record its number, "none" gives it an empty name
     interleaved : whether mates follow each other in one file
+    pairing : "checked" by the names of mates, or "trusted"
     """
 
     order: str = "kept"
     qualities: str = "lossless"
     names: str = "keep"
     interleaved: bool = False
+    phred: int | None = None
+    pairing: str = "checked"
 
     def __post_init__(self) -> None:
         """Check each choice; BadParams lists what it may be."""
         require_choice("order", self.order, ORDERS)
         require_choice("qualities", self.qualities, QUALITIES)
         require_choice("names", self.names, NAMES)
+        require_choice("pairing", self.pairing, PAIRINGS)
+        require_choice("phred", self.zero, PHREDS)
+
+    @property
+    def zero(self) -> int:
+        """The letter of quality 0."""
+        return self.phred or PHREDS[0]

@@ -47,6 +47,7 @@ class FileFacts:
     width: int
     lost: tuple[str, ...]
     stamp: str
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, file: ReadFile) -> FileFacts:
@@ -54,13 +55,14 @@ class FileFacts:
         tail = file.tail.decode("ascii")
         lost = (*file.lost, *file.lost_by_order())
         stamp = stamp_of(file.path)
-        return cls(file.has_returns, file.ends_open, tail, file.width, lost, stamp)
+        own = (file.has_returns, file.ends_open, tail, file.width, lost)
+        return cls(*own, stamp, tuple(file.notes))
 
     def tell(self, file: ReadFile) -> None:
         """Let a file that is not read know it."""
         file.has_returns, file.ends_open = self.has_returns, self.ends_open
         file.tail, file.width = self.tail.encode("ascii"), self.width
-        file.lost = tuple(self.lost)
+        file.lost, file.notes = tuple(self.lost), list(self.notes)
 
 
 @dataclass(frozen=True)

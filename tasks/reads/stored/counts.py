@@ -8,16 +8,16 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.tasks.reads.files.records import Field
+from gangsaw.tasks.reads.files.scale import PHRED
 from gangsaw.tasks.reads.stored.figures import LENGTH_BITS, Histogram, ReadFigures
 from gangsaw.tasks.sequences.kernels import LETTERS, TABLES, count_letters
 
-PHRED = 33  # letter of quality 0
-
 
 class ReadCounts:
-    """Counts the figures of reads, some reads at a time."""
+    """Counts the figures of reads, some reads at a time; `zero` is the letter of quality 0."""
 
-    def __init__(self) -> None:
+    def __init__(self, zero: int = PHRED) -> None:
+        self.zero = zero
         self.letters, self.qualities = (np.zeros((TABLES, LETTERS), np.int64) for _ in range(2))
         self.lengths: Counter[int] = Counter()
         self.bounds: tuple[int, ...] = ()
@@ -37,7 +37,7 @@ class ReadCounts:
     def figures(self) -> ReadFigures:
         """Return what was counted."""
         shortest, longest = self.bounds or (0, 0)
-        letters, qualities = _counted(self.letters, 0), _counted(self.qualities, PHRED)
+        letters, qualities = _counted(self.letters, 0), _counted(self.qualities, self.zero)
         lengths = tuple(sorted(self.lengths.items()))
         return ReadFigures(letters, qualities, lengths, shortest, longest)
 

@@ -13,6 +13,7 @@ from gangsaw.tasks.sequences.likeness import READS
 
 ATTRIBUTE = READS
 VERSION = 1
+LATER = {"phred": 33, "pairing": "trusted"}  # settings that no store, or no earlier one, names
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,9 @@ class ReadsInfo:
     def to_dict(self) -> dict[str, object]:
         """JSON attribute."""
         own = {k: v for k, v in vars(self).items() if k not in ("settings", "figures")}
+        settings = {k: v for k, v in vars(self.settings).items() if k != "pairing"}
         figures = {} if self.figures is None else {"figures": vars(self.figures)}
-        return {"version": VERSION, **vars(self.settings), **own, **figures}
+        return {"version": VERSION, **settings, **own, **figures}
 
     @classmethod
     def from_attrs(cls, attrs: Mapping[str, object]) -> Self | None:
@@ -67,10 +69,11 @@ class ReadsInfo:
             return None
         if not isinstance(data, Mapping) or data.get("version") != VERSION:
             raise BadParams(f"attribute {ATTRIBUTE} is of no version that is known here")
+        known = {**LATER, **data}
         try:
             found = cls(
                 format=data["format"],
-                settings=Settings(**{k: data[k] for k in Settings.__dataclass_fields__}),
+                settings=Settings(**{k: known[k] for k in Settings.__dataclass_fields__}),
                 n_files=data["n_files"],
                 records=data["records"],
                 digest=data["digest"],

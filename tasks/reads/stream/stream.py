@@ -20,6 +20,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.reads.files.fasta import first_letters
 from gangsaw.tasks.reads.files.input import ReadInput
 from gangsaw.tasks.reads.files.records import Mates, ReadFile
+from gangsaw.tasks.reads.files.scale import told
 from gangsaw.tasks.reads.files.settings import Settings
 from gangsaw.tasks.reads.order.arranged import Arranged
 from gangsaw.tasks.reads.order.job import ordered
@@ -120,7 +121,8 @@ class ReadStream:
                     f"{store.name} was made with --{name} {getattr(wanted, name)}, not {value}"
                 )
         is_one = stored.contents.is_paired and len(self.paths) == 1
-        own = replace(self, settings=replace(wanted, order="kept", interleaved=is_one))
+        own_settings = replace(wanted, order="kept", interleaved=is_one, pairing="trusted")
+        own = replace(self, settings=own_settings)
         return own if wanted.order == "kept" else UnorderedReads(own, stored)
 
     def pieces(self) -> Iterator[Piece]:
@@ -139,6 +141,8 @@ class ReadStream:
         contents = writer.contents()
         if contents.lost:
             self.notes.append(f"not in the store: {', '.join(contents.lost)}")
+        self.notes.extend(note for file in files for note in file.notes)
+        self.notes.extend(told(writer.highest))
         if is_guess and len(self.paths) == 1 and (why := likeness(self.paths[0]).why):
             self.notes.append(
                 f"taken as reads: {why}; --format genome is for records by name, and for align"

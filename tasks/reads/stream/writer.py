@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -23,15 +22,13 @@ from gangsaw.tasks.reads.files.kernels import (
     same_lines,
 )
 from gangsaw.tasks.reads.files.records import OWNER, FastqRecords, Field, Mates, ReadFile
+from gangsaw.tasks.reads.files.scale import bin_map, highest_of
 from gangsaw.tasks.reads.files.settings import Settings
-from gangsaw.tasks.reads.stored.counts import PHRED, ReadCounts
+from gangsaw.tasks.reads.stored.counts import ReadCounts
 from gangsaw.tasks.reads.stored.info import ReadsInfo
-from gangsaw.tasks.sequences.files.text import Text
 
 CHUNK = 1 << 25  # bytes; no line lies over a border of these
 FIELDS = {"sequence": SEQUENCE, "quality": QUALITY, "name": NAME}
-# of qualities, as sequencers bin them: the least of each bin, and what all of it become
-BINS = {2: 6, 10: 15, 20: 22, 25: 27, 30: 33, 35: 37, 40: 40}
 
 Piece = Mapping[str, NumpyArray]
 
@@ -54,6 +51,7 @@ class ReadWriter:
     n_records : so far
     digest : sum of the records' hashes so far
     counts : figures of the reads so far
+    highest : quality so far, before it was binned
     """
 
     def __init__(self, source: ReadInput, files: list[ReadFile]) -> None:
@@ -61,7 +59,8 @@ class ReadWriter:
         self.n_records, self.digest = 0, 0
         self.ends = dict.fromkeys((*self.kept, "plus"), 0)
         self.sign: str | None = None
-        self.counts = ReadCounts()
+        self.highest = 0
+        self.counts = ReadCounts(source.settings.zero)
 
     def piece(self, mates: Mates) -> Piece:
         """Return the arrays of records, mate after mate."""
@@ -162,8 +161,9 @@ class ReadWriter:
         """Return records whose qualities are as they will be stored."""
         if self.source.settings.qualities != "binned":
             return records
-        text = records.text.copy()
-        map_letters(text, records.begins[:, QUALITY], records.ends[:, QUALITY], _bin_map())
+        text, zero = records.text.copy(), self.source.settings.zero
+        self.highest = max(self.highest, highest_of(records) - zero)
+        map_letters(text, records.begins[:, QUALITY], records.ends[:, QUALITY], bin_map(zero))
         return FastqRecords(text, records.begins, records.ends)
 
     def _count(self, mates: Mates) -> None:
@@ -195,12 +195,3 @@ def _is_odd(records: FastqRecords, usual: str) -> npt.NDArray[np.bool_]:
     is_same = np.empty(len(records.begins), bool)
     same_lines(*name, *sign, is_same)
     return ~is_same
-
-
-def _bin_map() -> Text:
-    """Return what each letter of qualities becomes, (256,) uint8."""
-    values = np.arange(256, dtype=np.uint8)
-    bounds = [*(PHRED + least for least in BINS), 127]
-    for (least, following), value in zip(pairwise(bounds), BINS.values(), strict=True):
-        values[least:following] = PHRED + value
-    return values

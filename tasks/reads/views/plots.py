@@ -12,7 +12,6 @@ from gangsaw.tasks.console.output import size
 from gangsaw.tasks.jobs.figures.colours import ACCENT, INK, SOFT
 from gangsaw.tasks.jobs.figures.plots import draw_blocks
 from gangsaw.tasks.jobs.figures.report import ArrayInfo, StoreInfo, describe
-from gangsaw.tasks.reads.stored.counts import PHRED
 from gangsaw.tasks.reads.stored.figures import ReadFigures
 from gangsaw.tasks.reads.stored.info import ReadsInfo
 from gangsaw.tasks.reads.stored.stored import Stored
@@ -102,9 +101,9 @@ def _draw_quality_places(axes: Axes, profile: Profile) -> None:
         return
     x = (profile.places[:-1] + profile.places[1:]) / 2
     for low, high, alpha in BANDS:
-        down, up = (percentile(profile.qualities, part) - PHRED for part in (low, high))
+        down, up = (percentile(profile.qualities, part) - profile.zero for part in (low, high))
         axes.fill_between(x, down, up, step="mid", color=ACCENT, alpha=alpha, lw=0)
-    axes.step(x, percentile(profile.qualities, 50) - PHRED, where="mid", color=INK, lw=1)
+    axes.step(x, percentile(profile.qualities, 50) - profile.zero, where="mid", color=INK, lw=1)
     axes.set_ylim(0, None)
     axes.text(0.02, 0.03, "median, 25-75 %, 10-90 %", transform=axes.transAxes, fontsize=8)
 

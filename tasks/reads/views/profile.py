@@ -32,6 +32,7 @@ class Profile:
         the read, or percent of its length
     is_share : whether they are percent
     letters, qualities : (n, 256) int64, by column and byte; all 0 without qualities
+    zero : byte of quality 0
     """
 
     n_reads: int
@@ -39,6 +40,7 @@ class Profile:
     is_share: bool
     letters: Counts
     qualities: Counts
+    zero: int
 
 
 def profile_of(stored: Stored, longest: int) -> Profile:
@@ -53,7 +55,8 @@ def profile_of(stored: Stored, longest: int) -> Profile:
             if stored.has(name):
                 _count(stored.lines(name, first, last), counts, None if is_share else longest)
     edges = np.linspace(0, 100 if is_share else max(1, longest), columns + 1)
-    return Profile(n_reads, edges, is_share, found["sequence"], found["quality"])
+    zero = stored.contents.settings.zero
+    return Profile(n_reads, edges, is_share, found["sequence"], found["quality"], zero)
 
 
 def parts_of(n_records: int, longest: int) -> Iterator[tuple[int, int]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib import import_module
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, SupportsIndex
 
 import numpy as np
+import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.bags import bag_of
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     import pyarrow
     from dask.bag import Bag
 
+NEAR = 1 << 10  # reads that may lie between some that are read together
 BATCH_READS = 1 << 16  # that are decoded at once, fewer where they are long
 BATCH_LETTERS = 1 << 24
 
@@ -38,7 +40,7 @@ class SingleRead(NamedTuple):
     Attributes
     ----------
     name, sequence : as in its file, without "@"
-    quality : letters, Phred + 33; None where the store has none
+    quality : letters, as a rule Phred + 33; None where the store has none
     """
 
     name: bytes
@@ -53,8 +55,8 @@ class Reads:
     Attributes
     ----------
     names, sequences, qualities : a line of each read, None where the store has none of them;
-        qualities are letters, Phred + 33
-    first : number of the first read
+        qualities are letters, as a rule Phred + 33
+    first : number of the first read; of a list, of the lowest of its first ones
     """
 
     names: Ragged
@@ -114,18 +116,38 @@ class ReadSet:
         return f"<ReadSet {self.path}: {len(self):,} reads>"
 
     def __getitem__(
-        self, which: SupportsIndex | slice[int | None, int | None, int | None]
+        self,
+        which: SupportsIndex
+        | slice[int | None, int | None, int | None]
+        | Sequence[int]
+        | npt.NDArray[np.int64],
     ) -> Reads:
-        """Return a read, or reads i:j; IndexError outside, BadParams for steps."""
+        """Return a read, reads i:j or i:j:step, or those of numbers; IndexError outside."""
         if isinstance(which, slice):
             first, last, step = which.indices(len(self))
             if step != 1:
-                raise BadParams(f"reads are taken without steps, got a step of {step}")
+                return self._some(np.arange(first, last, step))
             return self._reads(first, max(first, last))
+        if isinstance(which, Sequence | np.ndarray):
+            return self._some(np.array([self._number(number) for number in which], np.int64))
+        number = self._number(which)
+        return self._reads(number, number + 1)
+
+    def _number(self, which: SupportsIndex) -> int:
         number, n = index(which), len(self)
         if not -n <= number < n:
             raise IndexError(f"there is no read {number}: {self.path} has {n}")
-        return self._reads(number % n, number % n + 1)
+        return number % n
+
+    def _some(self, numbers: npt.NDArray[np.int64]) -> Reads:
+        """Return reads of any numbers, in their order; neighbours are read together."""
+        wanted, places = np.unique(numbers, return_inverse=True)
+        ends = np.flatnonzero(np.diff(wanted) > NEAR) + 1
+        parts: list[Reads] = []
+        for run in np.split(wanted, ends) if wanted.size else ():
+            first = int(run[0])
+            parts.append(_picked(self._reads(first, int(run[-1]) + 1), run - first))
+        return _picked(_joined(parts or [self._reads(0, 0)]), places.reshape(-1))
 
     def __iter__(self) -> Iterator[SingleRead]:
         """Yield all reads one by one."""
@@ -216,6 +238,37 @@ def open(path: StoreLike, *, storage_options: Mapping[str, object] | None = None
     `storage_options` are those of `gangsaw.compress`.
     """
     return ReadSet(as_address(path, storage_options))
+
+
+def _picked(reads: Reads, places: npt.NDArray[np.int64]) -> Reads:
+    """Return some of these reads."""
+    return Reads(
+        _lines(reads.names, places),
+        _lines(reads.sequences, places),
+        None if reads.qualities is None else _lines(reads.qualities, places),
+        reads.first + int(places[0] if places.size else 0),
+    )
+
+
+def _lines(lines: Ragged, places: npt.NDArray[np.int64]) -> Ragged:
+    return _ragged(Field(lines.data, lines.offsets[places], lines.offsets[places + 1]))
+
+
+def _joined(parts: Sequence[Reads]) -> Reads:
+    """Return the reads of all parts."""
+    qualities = [part.qualities for part in parts if part.qualities is not None]
+    return Reads(
+        _together([part.names for part in parts]),
+        _together([part.sequences for part in parts]),
+        _together(qualities) if qualities else None,
+        parts[0].first,
+    )
+
+
+def _together(several: Sequence[Ragged]) -> Ragged:
+    lengths = np.concatenate([lines.lengths for lines in several])
+    data = np.concatenate([lines.data for lines in several])
+    return Ragged(data, np.concatenate(([0], np.cumsum(lengths))))
 
 
 def _ragged(field: Field) -> Ragged:

@@ -11,10 +11,12 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from importlib.util import find_spec
-from typing import IO, NamedTuple, cast
+from typing import IO, NamedTuple, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
+
+from gangsaw.tasks.sequences.files.streams import until_damage
 
 READ = 1 << 21  # bytes of the file at once
 RUN = 1 << 22  # bytes of text that one thread inflates at once, unless one member has more
@@ -24,10 +26,19 @@ GZIP = 31  # what zlib calls data with the head of gzip
 
 Inflate = Callable[[memoryview, int, int], bytes]
 Text = npt.NDArray[np.uint8]
+Inflated: TypeAlias = "tuple[Text, Exception | None]"
 
 
 class NoEndBlockError(EOFError):
     """The empty member that ends each such file is missing."""
+
+
+class CutMemberError(EOFError):
+    """The file ends within a member, of which `rest` is there."""
+
+    def __init__(self, rest: bytes) -> None:
+        super().__init__()
+        self.rest = rest
 
 
 class MemberRun(NamedTuple):
@@ -44,16 +55,19 @@ class MemberRun(NamedTuple):
     ends: list[int]
     sizes: list[int]
 
-    def text(self, inflate: Inflate) -> Text:
-        """Return the text of all members; zlib.error where one is damaged."""
+    def text(self, inflate: Inflate) -> tuple[Text, Exception | None]:
+        """Return the text of all members, or up to damage, and what is wrong there."""
         out, at = np.empty(sum(self.sizes), np.uint8), 0
         for begin, end, size in zip(self.ends[:-1], self.ends[1:], self.sizes, strict=True):
-            found = inflate(self.data[begin:end], GZIP, max(1, size))
+            try:
+                found = inflate(self.data[begin:end], GZIP, max(1, size))
+            except Exception as error:  # of zlib or isal
+                return np.concatenate((out[:at], salvaged(self.data[begin:end]))), error
             if len(found) != size:
-                raise zlib.error("a block has another length than it says")
+                return out[:at], zlib.error("a block has another length than it says")
             out[at : at + size] = np.frombuffer(found, np.uint8)
             at += size
-        return out
+        return out, None
 
 
 def block_bytes(data: bytes | memoryview, at: int = 0) -> int:
@@ -76,27 +90,47 @@ def texts(file: IO[bytes], threads: int) -> Iterator[Text | bytes]:
     Where another member than BGZF's follows, the last item is bytes: those that were read of what
     is left, to go on with.
 
+    What was read before an error is yielded first.
+
     Raises
     ------
     EOFError : the file ends within a member; NoEndBlockError, if behind one
     zlib.error : a member is damaged
     """
-    inflate, waiting = _inflate(), deque[Future[Text]]()
+    inflate, waiting = _inflate(), deque[Future[Inflated]]()
     with ThreadPoolExecutor(threads, thread_name_prefix="gangsaw-bgzf") as pool:
         try:
-            for run in _runs(file):
+            for run in _tried(_runs(file)):
+                if isinstance(run, MemberRun):
+                    waiting.append(pool.submit(run.text, inflate))
+                while waiting and (len(waiting) > threads or not isinstance(run, MemberRun)):
+                    yield from _yielded(*waiting.popleft().result())
+                if isinstance(run, CutMemberError):
+                    yield salvaged(run.rest)
+                if isinstance(run, Exception):
+                    raise run
                 if isinstance(run, bytes):
-                    yield from (future.result() for future in waiting)
-                    waiting.clear()
                     yield run
-                    return
-                waiting.append(pool.submit(run.text, inflate))
-                if len(waiting) > threads:
-                    yield waiting.popleft().result()
-            yield from (future.result() for future in waiting)
         finally:
             for future in waiting:
                 future.cancel()
+
+
+def _tried(runs: Iterator[MemberRun | bytes]) -> Iterator[MemberRun | bytes | Exception | None]:
+    """Yield runs, and last what was raised; None where nothing was."""
+    try:
+        yield from runs
+    except (EOFError, zlib.error) as error:
+        yield error
+    else:
+        yield None
+
+
+def _yielded(text: Text, damage: Exception | None) -> Iterator[Text]:
+    """Yield a text, then raise what was wrong behind it."""
+    yield text
+    if damage is not None:
+        raise damage
 
 
 def _runs(file: IO[bytes]) -> Iterator[MemberRun | bytes]:
@@ -108,6 +142,7 @@ def _runs(file: IO[bytes]) -> Iterator[MemberRun | bytes]:
         while (n := block_bytes(data, at)) and at + n <= len(data):
             size = int.from_bytes(data[at + n - 4 : at + n], "little")
             if size > MOST_TEXT or n < FIXED + TAIL:
+                yield MemberRun(data, ends, sizes)
                 raise zlib.error("a block says that it holds more than 64 KiB")
             if sum(sizes) + size > RUN:
                 yield MemberRun(data, ends, sizes)
@@ -119,15 +154,28 @@ def _runs(file: IO[bytes]) -> Iterator[MemberRun | bytes]:
             yield MemberRun(data, ends, sizes)
         rest = bytes(data[at:])
         if _is_other(rest):
-            if last_size and rest[0] == 0:  # room that was made for a file which then was cut off
+            # room that was made for a file which then was cut off
+            if last_size and not (rest := _behind_zeros(rest, file)):
                 break
             yield rest
             return
     else:
         if rest:
-            raise EOFError
+            raise CutMemberError(rest)
     if last_size:
         raise NoEndBlockError("the empty block that bgzip writes at its end is missing")
+
+
+def _behind_zeros(data: bytes, file: IO[bytes]) -> bytes:
+    """Return data without zeros before them; b"" where nothing else follows in the file."""
+    while not (data := data.lstrip(b"\0")) and (data := file.read(READ)):
+        pass
+    return data
+
+
+def salvaged(data: bytes | memoryview) -> Text:
+    """Return the text of a member, (n,) uint8, up to where it is damaged or ends."""
+    return np.frombuffer(until_damage(zlib.decompressobj(GZIP), data), np.uint8)
 
 
 def _is_other(data: bytes) -> bool:

@@ -12,8 +12,9 @@ import io
 import lzma
 import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from importlib.util import find_spec
-from typing import IO, Protocol
+from typing import IO, Protocol, cast
 
 from gangsaw.codecs.core.extras import missing
 
@@ -23,6 +24,8 @@ SIGN_BYTES = 10  # of a file that tell whether it is compressed
 BEHIND_BZIP2 = (b"1AY&SY", b"\x17\x72\x45\x38\x50\x90")  # after a digit; text may begin with "BZh"
 WITH_HEAD = 31  # what zlib calls data with the head of gzip
 READ_BYTES = 1 << 14  # that are decompressed at once: they may become many times as many
+PIECE = 1 << 12  # of which nothing is had where some are damaged and the library makes no copies
+STEP = 16  # bytes that are decompressed at once where some are damaged
 MOST = 1 << 20  # bytes of text at once, of the libraries that take such a limit
 
 
@@ -58,6 +61,15 @@ class StreamDecompressor(Protocol):
         ...
 
 
+def until_damage(stream: StreamDecompressor, data: bytes | memoryview) -> bytes:
+    """Return the text of a stream's data up to where they are damaged or end."""
+    found = bytearray()
+    with suppress(Exception):  # each library has its own
+        for at in range(0, len(data), STEP):
+            found += stream.decompress(bytes(data[at : at + STEP]))  # type: ignore[attr-defined]
+    return bytes(found)
+
+
 class StreamsText(io.RawIOBase):
     """The text of all streams of a file. Zeros between and behind them are padding.
 
@@ -75,7 +87,7 @@ class StreamsText(io.RawIOBase):
     def __init__(self, file: IO[bytes], sign: bytes, new: Callable[[], StreamDecompressor]) -> None:
         self._file, self._sign, self._new = file, sign, new
         self._stream, self._text, self._data = new(), memoryview(b""), b""
-        self._is_begun = False
+        self._is_begun, self._damage = False, cast(Exception | None, None)
 
     def readable(self) -> bool:
         """Yes."""
@@ -84,9 +96,12 @@ class StreamsText(io.RawIOBase):
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         """Fill some of a buffer; 0 bytes at the end."""
         while not self._text and self._has_more():
+            if self._damage is not None:
+                raise self._damage
             self._text = memoryview(self._decompressed())
             if self._stream.eof:
-                self._data, self._stream = self._stream.unused_data, self._new()
+                self._data = self._stream.unused_data + self._data
+                self._stream = self._new()
                 self._is_begun = False
         n = min(len(buffer), len(self._text))
         buffer[:n], self._text = self._text[:n], self._text[n:]
@@ -113,9 +128,16 @@ class StreamsText(io.RawIOBase):
         return self._is_begun
 
     def _decompressed(self) -> bytes:
-        data, self._data = self._data, b""
-        limit = (MOST,) if hasattr(self._stream, "needs_input") else ()
-        return self._stream.decompress(data, *limit)  # type: ignore[attr-defined, no-any-return]
+        n = PIECE if not hasattr(self._stream, "needs_input") else len(self._data)
+        data, self._data = self._data[:n], self._data[n:]
+        if hasattr(self._stream, "needs_input"):
+            return self._stream.decompress(data, MOST)  # type: ignore[attr-defined, no-any-return]
+        before = self._stream.copy() if hasattr(self._stream, "copy") else None
+        try:
+            return self._stream.decompress(data)  # type: ignore[attr-defined, no-any-return]
+        except Exception as error:
+            self._damage = error
+            return b"" if before is None else until_damage(before, data)
 
 
 def gzip_text(file: IO[bytes]) -> IO[bytes]:

@@ -10,7 +10,7 @@ import threading
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import IO, cast
+from typing import IO
 
 import numpy as np
 import numpy.typing as npt
@@ -37,12 +37,17 @@ LIBRARIES = ("igzip_lib", "isal", "zstandard")  # modules of errors
 HEAD_BYTES = 64
 
 
+class CutAtBlockError(BadParams):
+    """A file of bgzip ends with a whole block, and not with the empty one that ends such files."""
+
+
 def text_of(path: str) -> Iterator[Text]:
     """Yield the text of a file, (n,) uint8 blocks, of which none is empty.
 
     Raises
     ------
-    BadParams : the compressed data are damaged or end too early; a library is missing
+    BadParams : the compressed data are damaged or end too early, all text until there was yielded
+        (CutAtBlockError, if behind a whole block of bgzip); a library is missing
     OSError : the file cannot be read
     """
     return ahead(lambda: _blocks(path), AHEAD)
@@ -119,14 +124,21 @@ def opened(file: io.BufferedReader[io.FileIO], path: str) -> IO[bytes]:
 
 
 def _read_blocks(file: IO[bytes], path: str) -> Iterator[Text]:
-    """Yield the text of an open file."""
+    """Yield the text of an open file; before an error what was read until then."""
     while True:
-        block = np.empty(BLOCK, np.uint8)
-        with _damage_named(path):
-            n = cast(io.BufferedIOBase, file).readinto(block.data)
-        if not n:
+        block, n, damage = np.empty(BLOCK, np.uint8), 0, None
+        try:
+            with _damage_named(path):
+                while n < BLOCK and (more := file.readinto1(block.data[n:])):  # type: ignore[attr-defined]
+                    n += more
+        except BadParams as error:
+            damage = error
+        if n:
+            yield block[:n]
+        if damage is not None:
+            raise damage
+        if n < BLOCK:
             return
-        yield block[:n]
 
 
 @contextmanager
@@ -135,7 +147,7 @@ def _damage_named(path: str) -> Iterator[None]:
     try:
         yield
     except bgzf.NoEndBlockError as error:
-        raise BadParams(f"{path} is cut off: {error}") from error
+        raise CutAtBlockError(f"{path} is cut off: {error}") from error
     except EOFError as error:
         raise BadParams(f"{path} is cut off: its compressed data end too early") from error
     except BytesBehindError as error:

@@ -5,36 +5,19 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
-import struct
 import sys
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.bgzipped import bgzip, member
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.sequences.files import bgzf
 from gangsaw.tasks.sequences.files.text import text_of
 
 TEXT = b"".join(b"@%d\n%s\n" % (i, bytes([65 + i * i % 7]) * (i % 90)) for i in range(3000))
-
-
-def member(text: bytes, extra: bytes = b"") -> bytes:
-    """Return one member of BGZF; other fields of its head may come first."""
-    deflate = zlib.compressobj(6, zlib.DEFLATED, -15)
-    data = deflate.compress(text) + deflate.flush()
-    length = len(extra) + 6
-    head = b"\x1f\x8b\x08\x04\0\0\0\0\0\xff" + struct.pack("<H", length) + extra
-    whole = len(head) + 6 + len(data) + 8
-    head += b"BC" + struct.pack("<HH", 2, whole - 1)
-    return head + data + struct.pack("<II", zlib.crc32(text), len(text))
-
-
-def bgzip(text: bytes, size: int = 5000) -> bytes:
-    parts = [text[i : i + size] for i in range(0, len(text), size)]
-    return b"".join(member(part, b"XX\2\0ab" * (i == 1)) for i, part in enumerate([*parts, b""]))
 
 
 def zstd(text: bytes) -> bytes:

@@ -10,6 +10,8 @@ import pytest
 from helpers.command_line import CommandLine
 
 from gangsaw import reads
+from gangsaw.tasks.reads.order import job
+from gangsaw.tasks.reads.order.makers import Arrange
 from gangsaw.tasks.reads.synthetic import make_reads
 
 MADE = make_reads(300, 80, genome=2000)
@@ -83,3 +85,41 @@ def test_bin_reads_and_writes_pipes(
     with (tmp_path / "r.fastq").open() as file:
         monkeypatch.setattr("sys.stdin", file)
         assert gangsaw.ok("bin", "-", "-", "--quiet").out == "@r\nACGT\n+\nIIII\n"
+
+
+@pytest.mark.parametrize("where", ["beside", "scratch"])
+def test_bin_goes_on_where_it_stopped(
+    files: list[Path],
+    tmp_path: Path,
+    gangsaw: CommandLine,
+    monkeypatch: pytest.MonkeyPatch,
+    where: str,
+) -> None:
+    scratch, out, whole = tmp_path / "scratch", tmp_path / "o.fq", tmp_path / "w.fq"
+    scratch.mkdir()
+    gangsaw.ok("bin", *files, whole, "--quiet")
+    own = ("--scratch", scratch) if where == "scratch" else ()
+    taken = []
+    with monkeypatch.context() as patch:
+        patch.setattr(Arrange, "__call__", stopped)
+        assert "run again with --resume" in gangsaw("bin", *files, out, *own, "--quiet").failed(1)
+    room = scratch if own else tmp_path
+    assert [path for path in room.iterdir() if "gangsaw-stage-order" in path.name]
+    real = job.take_in
+    monkeypatch.setattr(job, "take_in", lambda *args: taken.append(1) or real(*args))
+    gangsaw.ok("bin", *files, out, *own, "--quiet", "--resume")
+    assert (out.read_bytes(), taken) == (whole.read_bytes(), [])
+    assert sorted(tmp_path.iterdir()) == sorted([*files, scratch, out, whole])
+    assert not any(scratch.iterdir())
+
+
+def stopped(*_: object) -> None:
+    raise OSError(28, "No space left on device")
+
+
+def test_bin_on_workers(files: list[Path], tmp_path: Path, gangsaw: CommandLine) -> None:
+    here, there = tmp_path / "a.fq", tmp_path / "b.fq"
+    gangsaw.ok("bin", *files, here, "--quiet")
+    gangsaw.ok("bin", *files, there, "--quiet", "--workers", "1")
+    assert there.read_bytes() == here.read_bytes()
+    assert "no such folder" in gangsaw("bin", *files, "c.fq", "--scratch", "no").failed(2)

@@ -122,7 +122,8 @@ def test_an_index_that_is_wrong_finds_no_wrong_read(store: Path, tmp_path: Path)
 
 def test_names_that_are_numbers_need_no_index(tmp_path: Path) -> None:
     (tmp_path / "in.fastq").write_bytes(MADE.first)
-    gangsaw.compress(tmp_path / "in.fastq", tmp_path / "n.zarr", names="number", interleaved="yes")
+    own = {"names": "number", "interleaved": "yes", "pairing": "trusted"}
+    gangsaw.compress(tmp_path / "in.fastq", tmp_path / "n.zarr", **own)
     numbered = reads.open(tmp_path / "n.zarr")
     assert numbered.find("3") == [4, 5]
     assert numbered.find("0") == numbered.find("151") == numbered.find("x") == []

@@ -144,7 +144,7 @@ def test_a_source_that_changed_is_refused(
     target, whole = tmp_path / "a.zarr", source.read_bytes()
     disk = Disk(monkeypatch)
     for disk.full, changed, message in (
-        ("intake", whole.replace(b"A", b"C", 1), "part 0 differs from the source"),
+        ("intake", whole.replace(b"\nA", b"\nC", 1), "part 0 differs from the source"),
         ("scatter", whole[:-200], "in.fastq has changed since"),
     ):
         with pytest.raises(JobFailed):

@@ -233,7 +233,7 @@ def test_verify_knows_how_the_store_was_made(tmp_path: Path, order: str, names: 
     text = "".join(lines).encode().replace(b"+r2 x\r", b"+\r").replace(b"+r3", b"+other")
     path.write_bytes(text)
     own = {"order": order, "names": names, "qualities": "none" if order == "kept" else "binned"}
-    gangsaw.compress(path, store, interleaved="yes", **own)
+    gangsaw.compress(path, store, interleaved="yes", pairing="trusted", **own)
     assert gangsaw.verify(store, against=path).ok
     wrong = "order" if order == "bins" else "names"
     with pytest.raises(BadParams, match=f"was made with --{wrong} {own[wrong]}, not"):
@@ -256,3 +256,30 @@ def test_a_cut_off_gzip_file_names_the_record(tmp_path: Path) -> None:
     with pytest.raises(BadParams, match=r"in.fastq.gz is cut off: .* \(behind record \d+\)"):
         gangsaw.compress(path, tmp_path / "reads.zarr")
     assert not (tmp_path / "reads.zarr").exists()
+
+
+def of_64(qualities: bytes) -> bytes:
+    return b"@a\n" + b"A" * len(qualities) + b"\n+\n" + qualities + b"\n"
+
+
+@pytest.mark.parametrize("order", ["kept", "sorted"])
+def test_bins_of_another_scale_have_to_be_meant(tmp_path: Path, order: str) -> None:
+    """Good bases of Phred+64 became those of Q2, Q6 and Q9."""
+    text = of_64(bytes(range(64, 104)))
+    with pytest.raises(BadParams, match=r"look like Phred\+64 \('@' to 'g'\).*--phred 64"):
+        there_and_back(tmp_path, text, qualities="binned", order=order)
+    (found,) = there_and_back(tmp_path, text, qualities="binned", order=order, phred=64)
+    values = [q - 64 for q in found.split(b"\n")[3]]
+    assert values == [0, 1, *[6] * 8, *[15] * 10, *[22] * 5, *[27] * 5, *[33] * 5, *[37] * 5]
+    assert gangsaw.verify(tmp_path / "reads.zarr", against=tmp_path / "in_0.fastq").ok
+    figures = gangsaw.reads.open(tmp_path / "reads.zarr").contents.figures
+    assert figures is not None
+    assert figures.qualities[-1] == (37, 5)
+
+
+def test_high_qualities_of_the_usual_scale_are_told_of(tmp_path: Path) -> None:
+    (tmp_path / "a.fq").write_bytes(of_64(b"+~"))
+    summary = gangsaw.compress(tmp_path / "a.fq", tmp_path / "a.zarr", qualities="binned")
+    assert "qualities from 40 on, up to 93, became 40" in summary.notes
+    (found,) = there_and_back(tmp_path, of_64(b"L~"), qualities="binned", phred=33)
+    assert found == of_64(b"II")

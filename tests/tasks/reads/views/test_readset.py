@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import pickle
+import shutil
 import sys
 from pathlib import Path
 
@@ -121,8 +123,6 @@ def test_what_is_not_there_is_refused(store: Path, tmp_path: Path) -> None:
         found[-N - 1]
     with pytest.raises(TypeError):
         found["1"]  # type: ignore[index]
-    with pytest.raises(BadParams, match="without steps"):
-        found[::2]
     zarr.create_array(tmp_path / "other.zarr", shape=(3,), dtype="u1")
     with pytest.raises(BadParams, match=r"other.zarr: it holds no reads"):
         reads.open(tmp_path / "other.zarr")
@@ -163,3 +163,42 @@ def test_numbers_are_read_as_python_reads_them() -> None:
     assert numbers("-3:", 20) == (17, 20)
     assert numbers("-1", 20) == (19, 20)
     assert numbers("9:5", 20) == (9, 9)
+
+
+@pytest.mark.parametrize("step", [1, 2, 7, -1, -3])
+def test_steps_and_lists_are_taken_as_numpy_takes_them(store: Path, step: int) -> None:
+    found = reads.open(store)
+    names = list(found[:].names)
+    for bounds in (slice(None, None, step), slice(20, 400, step), slice(400, 20, step)):
+        some = found[bounds]
+        assert list(some.names) == names[bounds]
+        assert some.qualities is not None
+        assert list(some.qualities) == [read.quality for read in list(found)[bounds]]
+    numbers = [3, 499, 3, -1, 250]
+    assert list(found[numbers].names) == [names[i] for i in numbers]
+    assert list(found[np.array(numbers)].sequences) == [found[i].sequences[0] for i in numbers]
+    assert len(found[[]]) == 0
+    with pytest.raises(IndexError, match="there is no read 500"):
+        found[[1, 500]]
+
+
+def test_names_of_a_file_go_to_a_file(
+    store: Path, texts: list[bytes], tmp_path: Path, gangsaw: CommandLine
+) -> None:
+    copy, out = tmp_path / "copy.zarr", tmp_path / "some.fq.gz"
+    shutil.copytree(store, copy)
+    gangsaw.ok("index-reads", copy, "names", "--quiet")
+    heads = [texts[i].split(b"\n")[0][1:] for i in (7, 30)]
+    (tmp_path / "names.txt").write_bytes(b"\n".join([*heads, b"", b""]))
+    assert gangsaw.ok("extract", copy, "--name-file", tmp_path / "names.txt", "--to", out).out == ""
+    assert gzip.decompress(out.read_bytes()) == texts[7] + texts[30]
+    assert "exists" in gangsaw("extract", copy, "5", "--to", out).failed(USAGE)
+
+
+def test_reads_without_qualities_go_out_as_fasta(tmp_path: Path, gangsaw: CommandLine) -> None:
+    (tmp_path / "a.fq").write_bytes(b"@a b\nACGT\n+\nIIII\n@c\nA\n+\nI\n")
+    store, out = tmp_path / "a.zarr", tmp_path / "a.fa"
+    gangsaw.ok("compress", tmp_path / "a.fq", store, "--qualities", "none", "--quiet")
+    assert gangsaw.ok("extract", store, "0").out == ">a b\nACGT\n"
+    gangsaw.ok("decompress", store, out, "--quiet")
+    assert out.read_bytes() == b">a b\nACGT\n>c\nA\n"
