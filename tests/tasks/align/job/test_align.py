@@ -155,6 +155,31 @@ def test_secondary_hits_are_where_the_repeat_is(store: Path, tmp_path: Path) -> 
     assert len(none) == 1
 
 
+@pytest.mark.parametrize("part_letters", [1 << 25, 90_000])
+def test_repeats_and_runs_of_a_letter_have_hits_of_quality_0(
+    tmp_path: Path, part_letters: int
+) -> None:
+    """Their seeds have more places than count: some of these are tried."""
+    rng = np.random.default_rng(8)
+    repeat = random_text(rng, 200)
+    text = "".join(repeat + random_text(rng, 100) for _ in range(700)) + "A" * 800 + "CA" * 800
+    genome = {"r": text + random_text(rng, 500)}
+    own = {"repeat": mutated(rng, repeat, 0.01, 0.0), "a": "A" * 150, "ca": "CA" * 60}
+    own["turned"] = reverse_complement(own["repeat"])
+    path = write_fasta(tmp_path / "g.fa", genome)
+    api.compress(str(path), str(tmp_path / "g.zarr"), format="genome")
+    queries = write_fasta(tmp_path / "q.fa", own | {"random": random_text(rng, 150)})
+    cuts = AlignCuts(part_letters=part_letters, overlap=1000)
+    out = tmp_path / "o.paf"
+    align_job([str(queries)], str(tmp_path / "g.zarr"), str(out), choice=AlignChoice(cuts=cuts))
+    found = [line for line in lines_of(out.read_text()) if line.is_primary]
+    for line in found:
+        check_line(line, own[line.query], genome)
+    assert [line.query for line in found] == list(own)
+    assert [line.quality for line in found] == [0, 0, 0, 0]
+    assert [line.score for line in found][1:3] == [300, 240]
+
+
 def test_a_short_repeat_of_a_long_query_is_a_matter_of_ratio(store: Path, tmp_path: Path) -> None:
     """Its seeds are few beside those of the whole query: they are followed where they may count."""
     query = {"long": GENOME["chr1"][600:3000]}
