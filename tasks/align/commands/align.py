@@ -26,7 +26,7 @@ FORMATS = ("paf", "sam", "blast6")
 
 @dataclass(frozen=True)
 class ScoreOptions:
-    """Scores of alignments; all but the default ones come without e-values."""
+    """Scores of alignments; unusual ones come without e-values."""
 
     PANEL: ClassVar[str] = "Scores"
     match: Annotated[int, typer.Option(help="Of two equal bases.")] = 2

@@ -12,7 +12,7 @@ from gangsaw.tasks.align.search.seeds.chain import Reach
 from gangsaw.tasks.align.search.seeds.minimizers import MOST_K, Seeds
 from gangsaw.tasks.align.search.select import ReportRules
 from gangsaw.tasks.align.sets.scores import Scores
-from gangsaw.tasks.align.statistics.significance import FITTED, gapped_significance
+from gangsaw.tasks.align.statistics.significance import gapped_significance, has_statistics
 
 EVALUE = 10.0
 GAP, SHIFT = 5000, 500  # letters and diagonals that a chain may bridge, as minimap2 has them
@@ -75,7 +75,7 @@ class SearchParams:
     @property
     def has_statistics(self) -> bool:
         """Whether hits have e-values."""
-        return self.scores in FITTED
+        return has_statistics(self.scores)
 
     @property
     def rules(self) -> Rules:

@@ -101,7 +101,7 @@ def judge(rows: Any, ranks: Any, length: int, choice: ReportRules, out: Any) -> 
             best[found], kinds[i] = i, PRIMARY
             found += 1
             continue
-        # beside a hit of a sample of places others, which were not tried, may be as good as the best
+        # beside a hit of a sample of places others, which were not tried, may be as good
         own = rows[i].score if rows[i].anchors != UNSURE else rows[best[parent]].score
         others[parent, SECOND] = max(others[parent, SECOND], own)
         is_near = 100 * rows[i].score >= choice.share * rows[best[parent]].score

@@ -22,7 +22,7 @@ MOST_ANCHORS = 1 << 22  # of a query: 32 MiB, and as much again for their chains
 FIRST, END = range(2)  # of a run of entries of the index
 FEW = 32  # so many are sorted by insertion
 SAMPLE = 1 << 12  # anchors of a query whose minimizers have too many places
-SAME = 16  # of one minimizer that a query has many times: a run of one letter still tells its length
+SAME = 16  # of one minimizer in a query: a run of one letter still tells its length
 
 
 @jit_part

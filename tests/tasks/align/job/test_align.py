@@ -91,15 +91,15 @@ def test_reads_come_to_their_places_in_their_order(store: Path, tmp_path: Path) 
 
 def test_scores_without_statistics_have_no_evalues(store: Path, tmp_path: Path) -> None:
     path = write_fasta(tmp_path / "q.fa", {"q": GENOME["chr1"][500:900]})
-    params = SearchParams(scores=Scores(1, -4, 6, 1))
+    params = SearchParams(scores=Scores(3, -4, 6, 1))
     align_job([str(path)], str(store), str(tmp_path / "o.paf"), params)
     text = (tmp_path / "o.paf").read_text()
     line, *_ = lines_of(text)
-    assert (line.there, line.there_end, line.score) == (500, 900, 400)
+    assert (line.there, line.there_end, line.score) == (500, 900, 1200)
     assert "ev:f:" not in text
-    with pytest.raises(BadParams, match="no statistics of gapped scores 1/-4/6/1"):
+    with pytest.raises(BadParams, match="no statistics of gapped scores 3/-4/6/1"):
         SearchParams(scores=params.scores, evalue=1.0)
-    with pytest.raises(BadParams, match="no statistics of gapped scores 1/-4/6/1"):
+    with pytest.raises(BadParams, match="no statistics of gapped scores 3/-4/6/1"):
         align_job([str(path)], str(store), str(tmp_path / "o.tsv"), params)
     assert not list(tmp_path.glob("o.tsv*"))
 
