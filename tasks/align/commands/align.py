@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gangsaw.tasks.align.search.params import SearchParams
 
 STDOUT = "-"
-FORMATS = ("paf", "sam", "blast6")
+FORMATS = ("paf", "sam", "bam", "blast6")
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,12 @@ class Reported:
     eqx: Annotated[
         bool, typer.Option("--eqx", help="CIGARs tell equal letters (=) from others (X).")
     ] = False
+    read_group: Annotated[
+        str,
+        typer.Option(
+            "--read-group", "-R", help=r"Of SAM and BAM: '@RG\tID:x\tSM:y'.", show_default=False
+        ),
+    ] = ""
 
 
 @panels
@@ -76,7 +82,7 @@ def align(
             metavar="QUERIES... GENOME.zarr OUT",
             help="FASTA, FASTQ (packed or not) or stores of reads or genomes; a store of a genome; "
             "the file "
-            "to write: .paf, .sam or .tsv, or - for standard output.",
+            "to write: .paf, .sam, .bam or .tsv, packed as .gz, or - for standard output.",
         ),
     ],
     *,

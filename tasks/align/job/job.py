@@ -21,14 +21,18 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.extras import extras_named
 from gangsaw.tasks.align.job.bundle import mapped, packed
 from gangsaw.tasks.align.job.genome import GenomeParts, GenomeText, open_genome
-from gangsaw.tasks.align.job.makers import COUNTS, FoundHits, MakeHits, MakeIndex, MakeText
-from gangsaw.tasks.align.output.formats import FORMATS, format_of
+from gangsaw.tasks.align.job.makers import COUNTS, FoundHits, MakeHits, MakeIndex, MakeText, gzipped
+from gangsaw.tasks.align.output.formats import FORMATS, format_of, is_packed
+from gangsaw.tasks.align.output.lines import Heading
+from gangsaw.tasks.align.output.read_group import read_group_of
 from gangsaw.tasks.align.queries.reading import BATCH_BYTES, batches_of, is_store
 from gangsaw.tasks.align.search.params import SearchParams
 from gangsaw.tasks.align.statistics.significance import gapped_significance
@@ -46,8 +50,8 @@ from gangsaw.tasks.store.stamps import Watch, all_stamps, file_stamps
 if TYPE_CHECKING:
     from distributed import Client
 
-# of what is in the folder; 1 knew a store by its metadata, not by its content, 2 no `eqx`
-VERSION = 3
+# of what is in the folder; 1 knew a store by its metadata, not by its content, 2 no `eqx`, 3 no groups
+VERSION = 4
 JOB = "job.json"
 STDOUT = "-"
 # memory of a task: of a letter of a part with its index, of a byte of a batch with its hits
@@ -145,29 +149,43 @@ def align_job(
     started = time.monotonic()
     params, choice = params or SearchParams(), choice or AlignChoice()
     kind = format_of(target, choice.format)
-    if FORMATS[kind].has_evalues:
-        gapped_significance(params.scores)  # before the search
+    _check_format(kind, params)
     watch = _watching(queries, genome)
     opened = open_genome(genome)
     _check_free(target, choice)
     rehearsal.stop(lambda: JobPlan(", ".join([*queries, genome]), (target,), format=kind))
     with _folder(target, choice) as folder:
         with watch.held(lambda: shutil.rmtree(folder, ignore_errors=True)), can_be_resumed():
-            job = _AlignSteps(tuple(queries), opened, params, kind, choice.cuts, folder, client)
+            gz = is_packed(target, kind)
+            job = _AlignSteps(tuple(queries), opened, params, kind, gz, choice.cuts, folder, client)
             job.begin()
             texts = job.run(on_progress)
         with _output(target, choice) as file:
             command = command_of(queries, genome, params, kind)
-            header = FORMATS[kind].header(opened.names, opened.lengths.tolist(), command)
-            file.write(header)
+            group = read_group_of(params.read_group)
+            heading = Heading(opened.names, opened.lengths.tolist(), command, group)
+            header = FORMATS[kind].header(heading)
+            file.write(gzipped(header) if is_packed(target, kind) else header)
             counts = [0] * len(COUNTS)
             for path in texts:
                 arrays = mapped(path)
                 file.write(arrays["text"].data)
                 counts = [int(a) + b for a, b in zip(arrays["counts"], counts, strict=True)]
+            file.write(FORMATS[kind].footer)
     seconds = time.monotonic() - started
     figures = dict(zip(COUNTS, counts, strict=True))
     return AlignSummary(target, kind, **figures, residues=opened.residues, seconds=seconds)
+
+
+def _check_format(kind: str, params: SearchParams) -> None:
+    """Raise BadParams, before the search, for what a format does not take."""
+    if FORMATS[kind].has_evalues:
+        gapped_significance(params.scores)
+    if read_group_of(params.read_group) and not FORMATS[kind].has_groups:
+        raise BadParams(f"read groups are of SAM and BAM, not of {kind}")
+    if kind == "bam":
+        with extras_named("BAM"):
+            import_module("pysam")
 
 
 def command_of(queries: Sequence[str], genome: str, params: SearchParams, kind: str) -> str:
@@ -249,6 +267,7 @@ class _AlignSteps:
     genome: GenomeText
     params: SearchParams
     format: str
+    is_packed: bool
     cuts: AlignCuts
     folder: Path
     client: Client | None
@@ -282,7 +301,7 @@ class _AlignSteps:
         n, room = len(cut) * n_batches, BATCH_COPIES * self.cuts.batch_bytes
         self._complete(hits, search, n, room, meter)
         found = FoundHits(hits, indexes, cut, n_batches)
-        write = MakeText(self.genome, found, queries, self.params, self.format)
+        write = MakeText(self.genome, found, queries, self.params, self.format, self.is_packed)
         self._complete(texts, write, n_batches, room, meter)
         return [texts.path(batch) for batch in range(n_batches)]
 
@@ -324,6 +343,7 @@ class _AlignSteps:
             "genome": self.genome.identity,
             "params": asdict(self.params),
             "format": self.format,
+            "packed": self.is_packed,
             "cuts": asdict(self.cuts),
         }
         return json.dumps(own, sort_keys=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,7 @@ from gangsaw.tasks.align.job.bundle import mapped, packed
 from gangsaw.tasks.align.job.genome import GenomeParts, GenomeText, indexed, load_part
 from gangsaw.tasks.align.output.formats import FORMATS
 from gangsaw.tasks.align.output.lines import LineSource
+from gangsaw.tasks.align.output.read_group import id_of, read_group_of
 from gangsaw.tasks.align.output.report import reported
 from gangsaw.tasks.align.queries.queries import Queries
 from gangsaw.tasks.align.search.hits import HIT, Hits
@@ -20,6 +22,7 @@ from gangsaw.tasks.align.search.search import search
 from gangsaw.tasks.align.sets.pairs import Codes, sequences_of
 from gangsaw.tasks.jobs.parts import Made, Parts
 
+LEVEL = 5  # of gzip
 COUNTS = ("queries", "aligned", "hits", "letters")  # of a batch
 
 
@@ -102,6 +105,7 @@ class MakeText:
     Attributes
     ----------
     format : one of FORMATS
+    is_packed : by gzip, each batch for itself
     """
 
     genome: GenomeText
@@ -109,6 +113,7 @@ class MakeText:
     queries: Parts
     params: SearchParams
     format: str
+    is_packed: bool
 
     def __call__(self, batch: int) -> Made:
         """Return the lines of its queries, in their order."""
@@ -118,8 +123,10 @@ class MakeText:
             found = joined(found, self.params.rules.costs)
         names, lengths = self.genome.names, self.genome.lengths
         report = reported(queries.sequences.lengths, found, lengths, self.params)
-        source = LineSource(queries, report, names, lengths, self._codes, self.params.eqx)
+        group = id_of(read_group_of(self.params.read_group))
+        source = LineSource(queries, report, names, lengths, self._codes, self.params.eqx, group)
         text = FORMATS[self.format].lines(source)
+        text = gzipped(text) if self.is_packed else text
         rows, offsets = report.rows, queries.sequences.offsets
         counts = (len(queries.sequences), np.unique(rows["query"]).size, rows.size, offsets[-1])
         arrays: dict[str, NumpyArray] = {
@@ -132,6 +139,11 @@ class MakeText:
         """Return letters of a record of the genome as codes."""
         first = int(self.genome.starts[record])
         return self.found.codes(first + begin, first + end)
+
+
+def gzipped(text: bytes) -> bytes:
+    """Return text as a member of a file of gzip, which says no time; nothing of nothing."""
+    return gzip.compress(text, LEVEL, mtime=0) if text else b""
 
 
 def load_queries(parts: Parts, batch: int) -> Queries:

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.nucleotides.letters import other_strand
-from gangsaw.tasks.align.output.lines import LineFormat, LineSource, cigars, query_names
+from gangsaw.tasks.align.output.lines import Heading, LineFormat, LineSource, cigars, query_names
 from gangsaw.tasks.align.output.tags import OtherPart, differences, others
 from gangsaw.tasks.align.queries.queries import Queries
 from gangsaw.tasks.align.search.select import SECONDARY
@@ -32,12 +32,14 @@ class Sam(LineFormat):
     """SAM with the tags NM, AS, de, MD, and SA where a query has several parts."""
 
     suffixes = (".sam",)
+    has_groups = True
 
-    def header(self, names: Sequence[str], lengths: Sequence[int], command: str) -> bytes:
-        """Return a line for each record of the genome, and the program."""
-        records = zip(names, lengths, strict=True)
+    def header(self, heading: Heading) -> bytes:
+        """Return a line for each record of the genome, the read group and the program."""
+        records = zip(heading.names, heading.lengths, strict=True)
         lines = [f"@SQ\tSN:{name}\tLN:{length}\n" for name, length in records]
-        said = command.replace("\t", " ").replace("\n", " ")
+        lines += [f"{heading.read_group}\n"] if heading.read_group else []
+        said = heading.command.replace("\t", " ").replace("\n", " ")
         program = f"@PG\tID:gangsaw\tPN:gangsaw\tVN:{version('gangsaw')}\tCL:{said}\n"
         return "".join(["@HD\tVN:1.6\tSO:unsorted\tGO:query\n", *lines, program]).encode()
 
@@ -55,6 +57,7 @@ class Sam(LineFormat):
     def lines(self, source: LineSource) -> bytes:
         """Return the lines of all queries of a batch."""
         names = query_names(source.queries)
+        group = f"\tRG:Z:{source.read_group}" if source.read_group else ""
         own = source.report.rows.tolist(), cigars(source), differences(source)
         rows = zip(*own, strict=True)
         hits = {query: list(found) for query, found in groupby(rows, lambda hit: hit[0][0])}
@@ -64,7 +67,7 @@ class Sam(LineFormat):
             if query not in hits:
                 shown = letters.decode("latin-1") or "*"
                 known = quality.decode("latin-1") or "*"
-                out.append(f"{name}\t{UNMAPPED}\t*\t0\t0\t*\t*\t0\t0\t{shown}\t{known}\n")
+                out.append(f"{name}\t{UNMAPPED}\t*\t0\t0\t*\t*\t0\t0\t{shown}\t{known}{group}\n")
             own_hits = hits.get(query, [])
             segments = _segments(own_hits, len(letters), source.names)
             of_segment = 0
@@ -72,7 +75,7 @@ class Sam(LineFormat):
                 line, sa = _line(row, cigar, (letters, quality), rank, source.names), ""
                 if row[KIND] != SECONDARY:
                     sa, of_segment = others(segments, of_segment), of_segment + 1
-                out.append(f"{name}\t{line}\tMD:Z:{md}{sa}\n")
+                out.append(f"{name}\t{line}\tMD:Z:{md}{sa}{group}\n")
         return "".join(out).encode("utf-8")
 
 

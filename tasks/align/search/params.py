@@ -39,6 +39,7 @@ class SearchParams:
     ratio : of the best one's score that these need, in percent, 0..100
     max_hits : most hits of a query, 0 for all
     eqx : CIGARs tell equal letters (=) from others (X)
+    read_group : of SAM and BAM, such as "@RG\\tID:x\\tSM:y"
 
     Raises
     ------
@@ -55,6 +56,7 @@ class SearchParams:
     ratio: int = 80
     max_hits: int = 0
     eqx: bool = False
+    read_group: str = ""
 
     def __post_init__(self) -> None:
         """Check the ranges."""
