@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from gangsaw.tasks.align.search.params import SearchParams
 
 STDOUT = "-"
+PAIRS = ("no", "files", "interleaved")
 FORMATS = ("paf", "sam", "bam", "blast6")
 
 
@@ -97,6 +98,10 @@ def align(
     again: Again,
     dry_run: opt.DryRun = False,
     shown: Shown,
+    pairs: Annotated[
+        str,
+        choice(of=PAIRS, help="Mates: in two files each, or one by one.", default="of stores"),
+    ] = "",
 ) -> None:
     """Align queries with a stored genome.
 
@@ -107,7 +112,7 @@ def align(
     from gangsaw.tasks.align.job.job import AlignChoice, align_job
 
     *queries, genome, target = paths
-    params = _params(reported, seeds, scores)
+    params = _params(reported, seeds, scores, pairs)
     choice = AlignChoice(format, again.resume, again.overwrite)
     job = partial(align_job, queries, genome, target, params, choice=choice)
     if dry_run:
@@ -123,12 +128,14 @@ def align(
         write_table(target, _rows(done))
 
 
-def _params(reported: Reported, seeds: SeedOptions, scores: ScoreOptions) -> SearchParams:
+def _params(
+    reported: Reported, seeds: SeedOptions, scores: ScoreOptions, pairs: str
+) -> SearchParams:
     from gangsaw.tasks.align.search.params import SearchParams
     from gangsaw.tasks.align.sets.scores import Scores
 
     own = Scores(scores.match, scores.mismatch, scores.gap_open, scores.gap_extend)
-    return SearchParams(own, **vars(seeds), **vars(reported))
+    return SearchParams(own, **vars(seeds), **vars(reported), pairs=pairs)
 
 
 def _rows(done: AlignSummary) -> list[tuple[str, str]]:

@@ -32,8 +32,9 @@ from gangsaw.tasks.align.job.genome import GenomeParts, GenomeText, open_genome
 from gangsaw.tasks.align.job.makers import COUNTS, FoundHits, MakeHits, MakeIndex, MakeText, gzipped
 from gangsaw.tasks.align.output.formats import FORMATS, format_of, is_packed
 from gangsaw.tasks.align.output.lines import Heading
+from gangsaw.tasks.align.output.mates import check_mates
 from gangsaw.tasks.align.output.read_group import read_group_of
-from gangsaw.tasks.align.queries.reading import BATCH_BYTES, batches_of, is_store
+from gangsaw.tasks.align.queries.reading import BATCH_BYTES, are_paired, batches_of, is_store
 from gangsaw.tasks.align.search.params import SearchParams
 from gangsaw.tasks.align.statistics.significance import gapped_significance
 from gangsaw.tasks.engine import rehearsal
@@ -50,7 +51,7 @@ from gangsaw.tasks.store.stamps import Watch, all_stamps, file_stamps
 if TYPE_CHECKING:
     from distributed import Client
 
-# of what is in the folder; 1 knew a store by its metadata, not by its content, 2 no `eqx`, 3 no groups
+# of the folder; 1 knew a store by its metadata, not by its content, 2 no `eqx`, 3 no groups
 VERSION = 4
 JOB = "job.json"
 STDOUT = "-"
@@ -156,8 +157,10 @@ def align_job(
     rehearsal.stop(lambda: JobPlan(", ".join([*queries, genome]), (target,), format=kind))
     with _folder(target, choice) as folder:
         with watch.held(lambda: shutil.rmtree(folder, ignore_errors=True)), can_be_resumed():
-            gz = is_packed(target, kind)
-            job = _AlignSteps(tuple(queries), opened, params, kind, gz, choice.cuts, folder, client)
+            gz, pairs = is_packed(target, kind), are_paired(queries, params.pairs)
+            job = _AlignSteps(
+                tuple(queries), opened, params, kind, gz, pairs, choice.cuts, folder, client
+            )
             job.begin()
             texts = job.run(on_progress)
         with _output(target, choice) as file:
@@ -268,6 +271,7 @@ class _AlignSteps:
     params: SearchParams
     format: str
     is_packed: bool
+    is_paired: bool
     cuts: AlignCuts
     folder: Path
     client: Client | None
@@ -301,7 +305,9 @@ class _AlignSteps:
         n, room = len(cut) * n_batches, BATCH_COPIES * self.cuts.batch_bytes
         self._complete(hits, search, n, room, meter)
         found = FoundHits(hits, indexes, cut, n_batches)
-        write = MakeText(self.genome, found, queries, self.params, self.format, self.is_packed)
+        write = MakeText(
+            self.genome, found, queries, self.params, self.format, self.is_packed, self.is_paired
+        )
         self._complete(texts, write, n_batches, room, meter)
         return [texts.path(batch) for batch in range(n_batches)]
 
@@ -317,8 +323,11 @@ class _AlignSteps:
         if parts.manifest() is None:
             parts.place.clean()
             entries = []
-            for number, batch in enumerate(batches_of(self.queries, self.cuts.batch_bytes)):
+            found = batches_of(self.queries, self.cuts.batch_bytes, self.params.pairs)
+            for number, batch in enumerate(found):
                 FORMATS[self.format].check(batch)
+                if self.is_paired:
+                    check_mates(batch)
                 data = packed(batch.arrays())
                 records = parts.put(number, (data, len(data)))
                 parts.note([records])

@@ -10,6 +10,7 @@ import numpy as np
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.align.job.bundle import mapped, packed
 from gangsaw.tasks.align.job.genome import GenomeParts, GenomeText, indexed, load_part
+from gangsaw.tasks.align.job.rescue import with_rescued
 from gangsaw.tasks.align.output.formats import FORMATS
 from gangsaw.tasks.align.output.lines import LineSource
 from gangsaw.tasks.align.output.read_group import id_of, read_group_of
@@ -17,9 +18,10 @@ from gangsaw.tasks.align.output.report import reported
 from gangsaw.tasks.align.queries.queries import Queries
 from gangsaw.tasks.align.search.hits import HIT, Hits
 from gangsaw.tasks.align.search.join import joined
+from gangsaw.tasks.align.search.mates import insert_of
 from gangsaw.tasks.align.search.params import SearchParams
 from gangsaw.tasks.align.search.search import search
-from gangsaw.tasks.align.sets.pairs import Codes, sequences_of
+from gangsaw.tasks.align.sets.pairs import Codes, SequenceSet, sequences_of
 from gangsaw.tasks.jobs.parts import Made, Parts
 
 LEVEL = 5  # of gzip
@@ -106,6 +108,7 @@ class MakeText:
     ----------
     format : one of FORMATS
     is_packed : by gzip, each batch for itself
+    is_paired : queries 2i and 2i + 1 are mates
     """
 
     genome: GenomeText
@@ -114,6 +117,7 @@ class MakeText:
     params: SearchParams
     format: str
     is_packed: bool
+    is_paired: bool
 
     def __call__(self, batch: int) -> Made:
         """Return the lines of its queries, in their order."""
@@ -122,9 +126,17 @@ class MakeText:
         if len(self.found.cut) > 1:
             found = joined(found, self.params.rules.costs)
         names, lengths = self.genome.names, self.genome.lengths
-        report = reported(queries.sequences.lengths, found, lengths, self.params)
+        insert = None
+        if self.is_paired:
+            insert = insert_of(found.rows, len(queries.sequences))
+            own = SequenceSet(
+                sequences_of([queries.sequences.data]).codes, queries.sequences.offsets
+            )
+            found = with_rescued(found, own, lengths, insert, self._codes, self.params)
+        report = reported(queries.sequences.lengths, found, lengths, self.params, insert)
         group = id_of(read_group_of(self.params.read_group))
-        source = LineSource(queries, report, names, lengths, self._codes, self.params.eqx, group)
+        own_options = self.params.eqx, group, insert
+        source = LineSource(queries, report, names, lengths, self._codes, *own_options)
         text = FORMATS[self.format].lines(source)
         text = gzipped(text) if self.is_packed else text
         rows, offsets = report.rows, queries.sequences.offsets

@@ -14,6 +14,7 @@ from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.tasks.align.output.report import ReportedHits
 from gangsaw.tasks.align.queries.queries import Queries
 from gangsaw.tasks.align.search.extension.paths import LETTERS, OP_BITS, OP_MASK
+from gangsaw.tasks.align.search.mates import Insert
 from gangsaw.tasks.align.sets.pairs import Codes
 
 MOST_DIGITS = 12  # of a run, with its letter
@@ -47,6 +48,7 @@ class LineSource(NamedTuple):
     codes : given a record, first letter and end, returns its letters as codes
     eqx : CIGARs tell equal letters from others
     read_group : the ID of that of all queries, "" for none
+    insert : how long fragments are, where queries 2i and 2i + 1 are mates
     """
 
     queries: Queries
@@ -56,6 +58,7 @@ class LineSource(NamedTuple):
     codes: Callable[[int, int, int], Codes]
     eqx: bool = False
     read_group: str = ""
+    insert: Insert | None = None
 
 
 class LineFormat(ABC):
