@@ -29,7 +29,15 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.extras import extras_named
 from gangsaw.tasks.align.job.bundle import mapped, packed
 from gangsaw.tasks.align.job.genome import GenomeParts, GenomeText, open_genome
-from gangsaw.tasks.align.job.makers import COUNTS, FoundHits, MakeHits, MakeIndex, MakeText, gzipped
+from gangsaw.tasks.align.job.makers import (
+    COUNTS,
+    FoundHits,
+    MakeHits,
+    MakeIndex,
+    MakeText,
+    Written,
+    gzipped,
+)
 from gangsaw.tasks.align.output.formats import FORMATS, format_of, is_packed
 from gangsaw.tasks.align.output.lines import Heading
 from gangsaw.tasks.align.output.mates import check_mates
@@ -269,9 +277,7 @@ class _AlignSteps:
     queries: tuple[str, ...]
     genome: GenomeText
     params: SearchParams
-    format: str
-    is_packed: bool
-    is_paired: bool
+    written: Written
     cuts: AlignCuts
     folder: Path
     client: Client | None
@@ -305,9 +311,7 @@ class _AlignSteps:
         n, room = len(cut) * n_batches, BATCH_COPIES * self.cuts.batch_bytes
         self._complete(hits, search, n, room, meter)
         found = FoundHits(hits, indexes, cut, n_batches)
-        write = MakeText(
-            self.genome, found, queries, self.params, self.format, self.is_packed, self.is_paired
-        )
+        write = MakeText(self.genome, found, queries, self.params, self.written)
         self._complete(texts, write, n_batches, room, meter)
         return [texts.path(batch) for batch in range(n_batches)]
 
@@ -325,8 +329,8 @@ class _AlignSteps:
             entries = []
             found = batches_of(self.queries, self.cuts.batch_bytes, self.params.pairs)
             for number, batch in enumerate(found):
-                FORMATS[self.format].check(batch)
-                if self.is_paired:
+                FORMATS[self.written.format].check(batch)
+                if self.written.is_paired:
                     check_mates(batch)
                 data = packed(batch.arrays())
                 records = parts.put(number, (data, len(data)))
@@ -351,8 +355,7 @@ class _AlignSteps:
             "queries": [(path, _identity(path)) for path in self.queries],
             "genome": self.genome.identity,
             "params": asdict(self.params),
-            "format": self.format,
-            "packed": self.is_packed,
+            "written": asdict(self.written),
             "cuts": asdict(self.cuts),
         }
         return json.dumps(own, sort_keys=True)

@@ -101,23 +101,35 @@ class FoundHits:
 
 
 @dataclass(frozen=True)
-class MakeText:
-    """Makes the text of a batch of queries from its hits in all parts.
+class Written:
+    """What lines are written.
 
     Attributes
     ----------
     format : one of FORMATS
     is_packed : by gzip, each batch for itself
-    is_paired : queries 2i and 2i + 1 are mates
+    is_paired : of queries 2i and 2i + 1, which are mates
+    """
+
+    format: str
+    is_packed: bool
+    is_paired: bool
+
+
+@dataclass(frozen=True)
+class MakeText:
+    """Makes the text of a batch of queries from its hits in all parts.
+
+    Attributes
+    ----------
+    written : as what
     """
 
     genome: GenomeText
     found: FoundHits
     queries: Parts
     params: SearchParams
-    format: str
-    is_packed: bool
-    is_paired: bool
+    written: Written
 
     def __call__(self, batch: int) -> Made:
         """Return the lines of its queries, in their order."""
@@ -127,7 +139,7 @@ class MakeText:
             found = joined(found, self.params.rules.costs)
         names, lengths = self.genome.names, self.genome.lengths
         insert = None
-        if self.is_paired:
+        if self.written.is_paired:
             insert = insert_of(found.rows, len(queries.sequences))
             own = SequenceSet(
                 sequences_of([queries.sequences.data]).codes, queries.sequences.offsets
@@ -137,8 +149,8 @@ class MakeText:
         group = id_of(read_group_of(self.params.read_group))
         own_options = self.params.eqx, group, insert
         source = LineSource(queries, report, names, lengths, self._codes, *own_options)
-        text = FORMATS[self.format].lines(source)
-        text = gzipped(text) if self.is_packed else text
+        text = FORMATS[self.written.format].lines(source)
+        text = gzipped(text) if self.written.is_packed else text
         rows, offsets = report.rows, queries.sequences.offsets
         counts = (len(queries.sequences), np.unique(rows["query"]).size, rows.size, offsets[-1])
         arrays: dict[str, NumpyArray] = {

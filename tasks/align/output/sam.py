@@ -137,8 +137,8 @@ def _line(
     behind = f"{size - end}{clip}" if end < size else ""
     steps, edits = equal + different + gaps, different + inserted + deleted
     return (
-        f"{flag | mate.flag}\t{names[int(record)]}\t{there + 1}\t{mapping}\t{before}{cigar}{behind}\t"
-        f"{mate.columns}\t"
+        f"{flag | mate.flag}\t{names[int(record)]}\t{there + 1}\t{mapping}\t"
+        f"{before}{cigar}{behind}\t{mate.columns}\t"
         f"{letters.decode('latin-1')}\t{quality.decode('latin-1') or '*'}\tNM:i:{edits}\t"
         f"AS:i:{score}\tde:f:{(steps - equal) / steps:.4f}"
     )

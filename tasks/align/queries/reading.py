@@ -127,12 +127,8 @@ def _kind(path: str) -> str:
 
 def _joined(pieces: list[Mates]) -> Queries:
     sides = list(zip(*pieces, strict=True))
-    return Queries(
-        *(
-            _alternating([_lines(side, which) for side in sides])
-            for which in (NAME, SEQUENCE, QUALITY)
-        )
-    )
+    lines = ([_lines(side, which) for side in sides] for which in (NAME, SEQUENCE, QUALITY))
+    return Queries(*map(_alternating, lines))
 
 
 def _alternating(sides: list[Ragged]) -> Ragged:
