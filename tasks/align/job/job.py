@@ -165,10 +165,8 @@ def align_job(
     rehearsal.stop(lambda: JobPlan(", ".join([*queries, genome]), (target,), format=kind))
     with _folder(target, choice) as folder:
         with watch.held(lambda: shutil.rmtree(folder, ignore_errors=True)), can_be_resumed():
-            gz, pairs = is_packed(target, kind), are_paired(queries, params.pairs)
-            job = _AlignSteps(
-                tuple(queries), opened, params, kind, gz, pairs, choice.cuts, folder, client
-            )
+            own = Written(kind, is_packed(target, kind), are_paired(queries, params.pairs))
+            job = _AlignSteps(tuple(queries), opened, params, own, choice.cuts, folder, client)
             job.begin()
             texts = job.run(on_progress)
         with _output(target, choice) as file:

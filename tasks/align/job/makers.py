@@ -18,7 +18,7 @@ from gangsaw.tasks.align.output.report import reported
 from gangsaw.tasks.align.queries.queries import Queries
 from gangsaw.tasks.align.search.hits import HIT, Hits
 from gangsaw.tasks.align.search.join import joined
-from gangsaw.tasks.align.search.mates import insert_of
+from gangsaw.tasks.align.search.mates import Insert, insert_of
 from gangsaw.tasks.align.search.params import SearchParams
 from gangsaw.tasks.align.search.search import search
 from gangsaw.tasks.align.sets.pairs import Codes, SequenceSet, sequences_of
@@ -134,21 +134,11 @@ class MakeText:
     def __call__(self, batch: int) -> Made:
         """Return the lines of its queries, in their order."""
         queries = load_queries(self.queries, batch)
-        found = self.found.of_batch(batch)
-        if len(self.found.cut) > 1:
-            found = joined(found, self.params.rules.costs)
+        found, insert = self._found(batch, queries)
         names, lengths = self.genome.names, self.genome.lengths
-        insert = None
-        if self.written.is_paired:
-            insert = insert_of(found.rows, len(queries.sequences))
-            own = SequenceSet(
-                sequences_of([queries.sequences.data]).codes, queries.sequences.offsets
-            )
-            found = with_rescued(found, own, lengths, insert, self._codes, self.params)
         report = reported(queries.sequences.lengths, found, lengths, self.params, insert)
-        group = id_of(read_group_of(self.params.read_group))
-        own_options = self.params.eqx, group, insert
-        source = LineSource(queries, report, names, lengths, self._codes, *own_options)
+        own = self.params.eqx, id_of(read_group_of(self.params.read_group)), insert
+        source = LineSource(queries, report, names, lengths, self._codes, *own)
         text = FORMATS[self.written.format].lines(source)
         text = gzipped(text) if self.written.is_packed else text
         rows, offsets = report.rows, queries.sequences.offsets
@@ -158,6 +148,18 @@ class MakeText:
             "counts": np.array(counts, np.int64),
         }
         return packed(arrays), int(offsets[-1])
+
+    def _found(self, batch: int, queries: Queries) -> tuple[Hits, Insert | None]:
+        """Return the hits of a batch in all parts; of mates also how long fragments are."""
+        found = self.found.of_batch(batch)
+        if len(self.found.cut) > 1:
+            found = joined(found, self.params.rules.costs)
+        if not self.written.is_paired:
+            return found, None
+        insert, lines = insert_of(found.rows, len(queries.sequences)), queries.sequences
+        own = SequenceSet(sequences_of([lines.data]).codes, lines.offsets)
+        lengths = self.genome.lengths
+        return with_rescued(found, own, lengths, insert, self._codes, self.params), insert
 
     def _codes(self, record: int, begin: int, end: int) -> Codes:
         """Return letters of a record of the genome as codes."""
