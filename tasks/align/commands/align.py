@@ -98,6 +98,10 @@ def align(
     again: Again,
     dry_run: opt.DryRun = False,
     shown: Shown,
+    keep_index: Annotated[
+        str,
+        choice(of=("yes", "no"), help="The genome's seeds, beside its store, for other jobs."),
+    ] = "yes",
     pairs: Annotated[
         str,
         choice(of=PAIRS, help="Mates: in two files each, or one by one.", default="of stores"),
@@ -113,7 +117,8 @@ def align(
 
     *queries, genome, target = paths
     params = _params(reported, seeds, scores, pairs)
-    choice = AlignChoice(format, again.resume, again.overwrite)
+    keep = keep_index == "yes"
+    choice = AlignChoice(format, again.resume, again.overwrite, keep_index=keep)
     job = partial(align_job, queries, genome, target, params, choice=choice)
     if dry_run:
         show_plan(job, cluster, as_json=shown.as_json)
@@ -144,5 +149,6 @@ def _rows(done: AlignSummary) -> list[tuple[str, str]]:
         ("queries", f"{done.queries:,} of {done.letters:,} letters"),
         ("aligned", f"{done.aligned:,} ({share:.2f} %)"),
         ("hits", f"{done.hits:,} ({done.format})"),
+        ("index", done.index),
         ("seconds", clock(done.seconds)),
     ]

@@ -1,7 +1,7 @@
 """An alignment as steps, each with a journal, in a folder beside the target until that is complete.
 
     queries  files are read once, into batches
-    index    letters and minimizers of each part of the genome
+    index    letters and minimizers of each part of the genome, which are kept beside its store
     hits     alignments of each batch in each part
     text     the hits of each batch in all parts: joined, chosen, written
 
@@ -29,11 +29,12 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.extras import extras_named
 from gangsaw.tasks.align.job.bundle import mapped, packed
 from gangsaw.tasks.align.job.genome import GenomeParts, GenomeText, open_genome
+from gangsaw.tasks.align.job.indexing import IndexStep
+from gangsaw.tasks.align.job.kept import kept_index
 from gangsaw.tasks.align.job.makers import (
     COUNTS,
     FoundHits,
     MakeHits,
-    MakeIndex,
     MakeText,
     Written,
     gzipped,
@@ -63,8 +64,7 @@ if TYPE_CHECKING:
 VERSION = 4
 JOB = "job.json"
 STDOUT = "-"
-# memory of a task: of a letter of a part with its index, of a byte of a batch with its hits
-INDEX_COPIES, BATCH_COPIES = 40, 64
+BATCH_COPIES = 64  # bytes that a task needs of a byte of a batch, with its hits
 
 
 @dataclass(frozen=True)
@@ -93,12 +93,14 @@ class AlignChoice:
     resume : finish what an earlier run began
     overwrite : replace an existing target, and what an earlier run left
     cuts : how much goes into one task
+    keep_index : beside the store of the genome, for other jobs
     """
 
     format: str = ""
     resume: bool = False
     overwrite: bool = False
     cuts: AlignCuts = field(default_factory=AlignCuts)
+    keep_index: bool = True
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,7 @@ class AlignSummary:
     letters : of the queries
     residues : of the genome
     seconds : that this run took
+    index : whether that of the genome was made or found, and where it is kept
     """
 
     target: str
@@ -123,6 +126,7 @@ class AlignSummary:
     letters: int
     residues: int
     seconds: float
+    index: str
 
 
 @job_of("align", "target")
@@ -166,9 +170,12 @@ def align_job(
     with _folder(target, choice) as folder:
         with watch.held(lambda: shutil.rmtree(folder, ignore_errors=True)), can_be_resumed():
             own = Written(kind, is_packed(target, kind), are_paired(queries, params.pairs))
-            job = _AlignSteps(tuple(queries), opened, params, own, choice.cuts, folder, client)
+            keep = choice.keep_index
+            job = _AlignSteps(
+                tuple(queries), opened, params, own, keep, choice.cuts, folder, client
+            )
             job.begin()
-            texts = job.run(on_progress)
+            texts, told = job.run(on_progress)
         with _output(target, choice) as file:
             command = command_of(queries, genome, params, kind)
             group = read_group_of(params.read_group)
@@ -183,7 +190,9 @@ def align_job(
             file.write(FORMATS[kind].footer)
     seconds = time.monotonic() - started
     figures = dict(zip(COUNTS, counts, strict=True))
-    return AlignSummary(target, kind, **figures, residues=opened.residues, seconds=seconds)
+    return AlignSummary(
+        target, kind, **figures, residues=opened.residues, seconds=seconds, index=told
+    )
 
 
 def _check_format(kind: str, params: SearchParams) -> None:
@@ -276,6 +285,7 @@ class _AlignSteps:
     genome: GenomeText
     params: SearchParams
     written: Written
+    keep_index: bool
     cuts: AlignCuts
     folder: Path
     client: Client | None
@@ -294,24 +304,31 @@ class _AlignSteps:
         self.folder.mkdir(exist_ok=True)
         path.write_bytes(own)
 
-    def run(self, on_progress: OnProgress | None) -> list[Path]:
-        """Do what is left of all steps; return the files of text in their order."""
+    def run(self, on_progress: OnProgress | None) -> tuple[list[Path], str]:
+        """Do what is left of all steps; return the files of text, and what is told of the index."""
         queries = self._taken_in()
         n_batches = self._n(queries)
         cut = GenomeParts(self.genome.residues, self.cuts.part_letters, self.cuts.overlap)
-        own = ("index", "hits", "text")
-        indexes, hits, texts = (self._parts(step) for step in own)
+        hits, texts = self._parts("hits"), self._parts("text")
         meter = Meter((len(cut) + 1) * n_batches + len(cut), on_progress)
-        make = MakeIndex(self.genome, cut, self.params)
-        letters = min(self.genome.residues, cut.letters + 2 * cut.overlap)
-        self._complete(indexes, make, len(cut), INDEX_COPIES * letters, meter)
+        indexes, told = self._indexed(cut, meter)
         search = MakeHits(self.genome, indexes, queries, n_batches, self.params)
         n, room = len(cut) * n_batches, BATCH_COPIES * self.cuts.batch_bytes
         self._complete(hits, search, n, room, meter)
         found = FoundHits(hits, indexes, cut, n_batches)
         write = MakeText(self.genome, found, queries, self.params, self.written)
         self._complete(texts, write, n_batches, room, meter)
-        return [texts.path(batch) for batch in range(n_batches)]
+        return [texts.path(batch) for batch in range(n_batches)], told
+
+    def _indexed(self, cut: GenomeParts, meter: Meter) -> tuple[Parts, str]:
+        """Return the index, made where none is kept, and what is told of it."""
+        seeds = self.params.rules.seeds
+        step = IndexStep(self.genome, cut, seeds, self.client)
+        if self.keep_index and (kept := kept_index(self.genome, cut, seeds)) is not None:
+            return kept.parts, step.keep(kept, meter)
+        own = self._parts("index")
+        step.build(own, meter)
+        return own, "made for this job"
 
     def _complete(
         self, parts: Parts, make: Callable[[int], Made], n: int, room: int, meter: Meter

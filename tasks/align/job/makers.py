@@ -9,7 +9,13 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.align.job.bundle import mapped, packed
-from gangsaw.tasks.align.job.genome import GenomeParts, GenomeText, indexed, load_part
+from gangsaw.tasks.align.job.genome import (
+    GenomeParts,
+    GenomeText,
+    check_unchanged,
+    indexed,
+    load_part,
+)
 from gangsaw.tasks.align.job.rescue import with_rescued
 from gangsaw.tasks.align.output.formats import FORMATS
 from gangsaw.tasks.align.output.lines import LineSource
@@ -21,6 +27,7 @@ from gangsaw.tasks.align.search.join import joined
 from gangsaw.tasks.align.search.mates import Insert, insert_of
 from gangsaw.tasks.align.search.params import SearchParams
 from gangsaw.tasks.align.search.search import search
+from gangsaw.tasks.align.search.seeds.minimizers import Seeds
 from gangsaw.tasks.align.sets.pairs import Codes, SequenceSet, sequences_of
 from gangsaw.tasks.jobs.parts import Made, Parts
 
@@ -34,11 +41,12 @@ class MakeIndex:
 
     genome: GenomeText
     parts: GenomeParts
-    params: SearchParams
+    seeds: Seeds
 
     def __call__(self, part: int) -> Made:
-        """Return its bytes."""
-        data = packed(indexed(self.genome, self.parts.window(part), self.params.rules.seeds))
+        """Return its bytes; JobFailed where the genome changed meanwhile."""
+        data = packed(indexed(self.genome, self.parts.window(part), self.seeds))
+        check_unchanged(self.genome)
         return data, len(data)
 
 
@@ -55,7 +63,7 @@ class MakeHits:
     def __call__(self, number: int) -> Made:
         """Return their bytes: places are those in the records of the genome."""
         part, batch = divmod(number, self.n_batches)
-        own = load_part(self.indexes.path(part), self.indexes.job)
+        own = load_part(self.indexes, part)
         queries = load_queries(self.queries, batch)
         codes = sequences_of([queries.sequences.data]).codes
         offsets = queries.sequences.offsets.copy()
@@ -93,7 +101,7 @@ class FoundHits:
         found = []
         while begin < end:
             part = min(begin // self.cut.letters, len(self.cut) - 1)
-            own = load_part(self.indexes.path(part), self.indexes.job)
+            own = load_part(self.indexes, part)
             last = min(end, own.begin + own.target.codes.size)
             found.append(own.target.codes[begin - own.begin : last - own.begin])
             begin = last
