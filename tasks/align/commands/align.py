@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, TypeVar
 
 import typer
+from click import get_current_context
+from click.core import ParameterSource
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.options import listed
 from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.choices import choice
 from gangsaw.tasks.console.cluster import Near
@@ -21,6 +24,10 @@ if TYPE_CHECKING:
     from gangsaw.tasks.align.search.params import SearchParams
 
 STDOUT = "-"
+PRESETS = {
+    "short": {"match": 1, "mismatch": -4, "gap_open": 6, "gap_extend": 1, "min_score": 30},
+    "long": {"mismatch": -4, "gap_open": 4, "min_score": 80},
+}  # scores of BWA-MEM, and of minimap2 for long reads
 PAIRS = ("no", "files", "interleaved")
 FORMATS = ("paf", "sam", "bam", "blast6")
 
@@ -75,6 +82,9 @@ class Reported:
     ] = ""
 
 
+Options = TypeVar("Options", Reported, SeedOptions, ScoreOptions)
+
+
 @panels
 def align(
     paths: Annotated[
@@ -102,6 +112,15 @@ def align(
         str,
         choice(of=("yes", "no"), help="The genome's seeds, beside its store, for other jobs."),
     ] = "yes",
+    preset: Annotated[
+        str,
+        choice(
+            of=tuple(PRESETS),
+            help="Scores and least score as BWA-MEM has them for short reads, minimap2 for long "
+            "ones; options that are named go first.",
+            default="none",
+        ),
+    ] = "",
     pairs: Annotated[
         str,
         choice(of=PAIRS, help="Mates: in two files each, or one by one.", default="of stores"),
@@ -116,7 +135,7 @@ def align(
     from gangsaw.tasks.align.job.job import AlignChoice, align_job
 
     *queries, genome, target = paths
-    params = _params(reported, seeds, scores, pairs)
+    params = _params(*(_preset(preset, own) for own in (reported, seeds, scores)), pairs)
     keep = keep_index == "yes"
     choice = AlignChoice(format, again.resume, again.overwrite, keep_index=keep)
     job = partial(align_job, queries, genome, target, params, choice=choice)
@@ -131,6 +150,19 @@ def align(
         write_json(vars(done))
     else:
         write_table(target, _rows(done))
+
+
+def _preset(name: str, options: Options) -> Options:
+    """Return options with the values of a preset, but for those that the user named."""
+    if name and name not in PRESETS:
+        raise BadParams(f"--preset must be {listed(tuple(PRESETS), 'or')}, got {name!r}")
+    context = get_current_context()
+    own = {
+        key: value
+        for key, value in PRESETS.get(name, {}).items()
+        if hasattr(options, key) and context.get_parameter_source(key) is ParameterSource.DEFAULT
+    }
+    return replace(options, **own)
 
 
 def _params(

@@ -95,7 +95,8 @@ class KeptIndex:
             own = json.loads(path.read_text())
         except ValueError:  # it was killed while it wrote
             return False
-        return bool(own["genome"] != json.loads(self.of)["genome"])
+        genome: object = json.loads(self.of)["genome"]
+        return bool(own["genome"] != genome)
 
 
 def kept_index(genome: GenomeText, cut: GenomeParts, seeds: Seeds) -> KeptIndex | None:

@@ -313,6 +313,21 @@ def test_the_command_line(store: Path, tmp_path: Path, gangsaw: CommandLine) -> 
     assert "30 (100.00 %)" in gangsaw.ok("align", queries, store, tmp_path / "b.tsv").out
 
 
+def test_presets_are_scores_unless_the_user_names_others(
+    store: Path, tmp_path: Path, gangsaw: CommandLine
+) -> None:
+    queries = write_fasta(tmp_path / "q.fa", {"q": GENOME["chr1"][500:535]})
+    for words, score in (
+        ((), "70"),
+        (("--preset", "short"), "35"),
+        (("--preset", "long"), ""),  # below its least score
+        (("--preset", "long", "--min-score", "40"), "70"),
+        (("--preset", "short", "--match", "2"), "70"),
+    ):
+        found = lines_of(gangsaw.ok("align", *words, queries, store, "-").out)
+        assert [line.tags["AS"] for line in found] == ([score] if score else [])
+
+
 @pytest.mark.parametrize(
     ("words", "why"),
     [
