@@ -7,8 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, ClassVar, TypeVar
 
 import typer
-from click import get_current_context
-from click.core import ParameterSource
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.options import listed
@@ -97,6 +95,7 @@ def align(
         ),
     ],
     *,
+    context: typer.Context,
     format: Annotated[
         str,
         choice(of=FORMATS, help="Of the target.", default="by suffix, paf"),
@@ -135,7 +134,7 @@ def align(
     from gangsaw.tasks.align.job.job import AlignChoice, align_job
 
     *queries, genome, target = paths
-    params = _params(*(_preset(preset, own) for own in (reported, seeds, scores)), pairs)
+    params = _params(*(_preset(context, preset, own) for own in (reported, seeds, scores)), pairs)
     keep = keep_index == "yes"
     choice = AlignChoice(format, again.resume, again.overwrite, keep_index=keep)
     job = partial(align_job, queries, genome, target, params, choice=choice)
@@ -152,17 +151,22 @@ def align(
         write_table(target, _rows(done))
 
 
-def _preset(name: str, options: Options) -> Options:
+def _preset(context: typer.Context, name: str, options: Options) -> Options:
     """Return options with the values of a preset, but for those that the user named."""
     if name and name not in PRESETS:
         raise BadParams(f"--preset must be {listed(tuple(PRESETS), 'or')}, got {name!r}")
-    context = get_current_context()
     own = {
         key: value
         for key, value in PRESETS.get(name, {}).items()
-        if hasattr(options, key) and context.get_parameter_source(key) is ParameterSource.DEFAULT
+        if hasattr(options, key) and not _is_named(context, key)
     }
     return replace(options, **own)
+
+
+def _is_named(context: typer.Context, name: str) -> bool:
+    """Whether a user gave an option; typer has click within, so its words are compared by name."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name != "DEFAULT"
 
 
 def _params(
