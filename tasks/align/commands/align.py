@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
@@ -80,7 +80,32 @@ class Reported:
     ] = ""
 
 
-Options = TypeVar("Options", Reported, SeedOptions, ScoreOptions)
+@dataclass(frozen=True)
+class AlignIntake:
+    """How queries and genome are taken."""
+
+    PANEL: ClassVar[str] = "Queries, genome and target"
+    format: Annotated[
+        str,
+        choice(of=FORMATS, help="Of the target.", default="by suffix, paf"),
+    ] = ""
+    keep_index: Annotated[
+        str,
+        choice(of=("yes", "no"), help="The genome's seeds, beside its store, for other jobs."),
+    ] = "yes"
+    preset: Annotated[
+        str,
+        choice(
+            of=tuple(PRESETS),
+            help="Scores and least score as BWA-MEM has them for short reads, minimap2 for long "
+            "ones; options that are named go first.",
+            default="none",
+        ),
+    ] = ""
+    pairs: Annotated[
+        str,
+        choice(of=PAIRS, help="Mates: in two files each, or one by one.", default="of stores"),
+    ] = ""
 
 
 @panels
@@ -96,10 +121,7 @@ def align(
     ],
     *,
     context: typer.Context,
-    format: Annotated[
-        str,
-        choice(of=FORMATS, help="Of the target.", default="by suffix, paf"),
-    ] = "",
+    taken: AlignIntake,
     reported: Reported,
     seeds: SeedOptions,
     scores: ScoreOptions,
@@ -107,23 +129,6 @@ def align(
     again: Again,
     dry_run: opt.DryRun = False,
     shown: Shown,
-    keep_index: Annotated[
-        str,
-        choice(of=("yes", "no"), help="The genome's seeds, beside its store, for other jobs."),
-    ] = "yes",
-    preset: Annotated[
-        str,
-        choice(
-            of=tuple(PRESETS),
-            help="Scores and least score as BWA-MEM has them for short reads, minimap2 for long "
-            "ones; options that are named go first.",
-            default="none",
-        ),
-    ] = "",
-    pairs: Annotated[
-        str,
-        choice(of=PAIRS, help="Mates: in two files each, or one by one.", default="of stores"),
-    ] = "",
 ) -> None:
     """Align queries with a stored genome.
 
@@ -134,9 +139,9 @@ def align(
     from gangsaw.tasks.align.job.job import AlignChoice, align_job
 
     *queries, genome, target = paths
-    params = _params(*(_preset(context, preset, own) for own in (reported, seeds, scores)), pairs)
-    keep = keep_index == "yes"
-    choice = AlignChoice(format, again.resume, again.overwrite, keep_index=keep)
+    params = _params(reported, seeds, scores, taken.pairs, _preset(context, taken.preset))
+    keep = taken.keep_index == "yes"
+    choice = AlignChoice(taken.format, again.resume, again.overwrite, keep_index=keep)
     job = partial(align_job, queries, genome, target, params, choice=choice)
     if dry_run:
         show_plan(job, cluster, as_json=shown.as_json)
@@ -151,16 +156,12 @@ def align(
         write_table(target, _rows(done))
 
 
-def _preset(context: typer.Context, name: str, options: Options) -> Options:
-    """Return options with the values of a preset, but for those that the user named."""
+def _preset(context: typer.Context, name: str) -> dict[str, int]:
+    """Return the values of a preset, but for options that the user named."""
     if name and name not in PRESETS:
         raise BadParams(f"--preset must be {listed(tuple(PRESETS), 'or')}, got {name!r}")
-    own = {
-        key: value
-        for key, value in PRESETS.get(name, {}).items()
-        if hasattr(options, key) and not _is_named(context, key)
-    }
-    return replace(options, **own)
+    own = PRESETS.get(name, {}).items()
+    return {key: value for key, value in own if not _is_named(context, key)}
 
 
 def _is_named(context: typer.Context, name: str) -> bool:
@@ -170,13 +171,18 @@ def _is_named(context: typer.Context, name: str) -> bool:
 
 
 def _params(
-    reported: Reported, seeds: SeedOptions, scores: ScoreOptions, pairs: str
+    reported: Reported,
+    seeds: SeedOptions,
+    scores: ScoreOptions,
+    pairs: str,
+    preset: dict[str, int],
 ) -> SearchParams:
     from gangsaw.tasks.align.search.params import SearchParams
     from gangsaw.tasks.align.sets.scores import Scores
 
-    own = Scores(scores.match, scores.mismatch, scores.gap_open, scores.gap_extend)
-    return SearchParams(own, **vars(seeds), **vars(reported), pairs=pairs)
+    own = vars(scores) | vars(seeds) | vars(reported) | preset
+    costs = Scores(*(own.pop(name) for name in vars(scores)))
+    return SearchParams(costs, **own, pairs=pairs)
 
 
 def _rows(done: AlignSummary) -> list[tuple[str, str]]:

@@ -36,7 +36,7 @@ from gangsaw.tasks.align.job.makers import (
     FoundHits,
     MakeHits,
     MakeText,
-    Written,
+    WrittenLines,
     gzipped,
 )
 from gangsaw.tasks.align.output.formats import FORMATS, format_of, is_packed
@@ -169,7 +169,7 @@ def align_job(
     rehearsal.stop(lambda: JobPlan(", ".join([*queries, genome]), (target,), format=kind))
     with _folder(target, choice) as folder:
         with watch.held(lambda: shutil.rmtree(folder, ignore_errors=True)), can_be_resumed():
-            own = Written(kind, is_packed(target, kind), are_paired(queries, params.pairs))
+            own = WrittenLines(kind, is_packed(target, kind), are_paired(queries, params.pairs))
             keep = choice.keep_index
             job = _AlignSteps(
                 tuple(queries), opened, params, own, keep, choice.cuts, folder, client
@@ -284,7 +284,7 @@ class _AlignSteps:
     queries: tuple[str, ...]
     genome: GenomeText
     params: SearchParams
-    written: Written
+    written: WrittenLines
     keep_index: bool
     cuts: AlignCuts
     folder: Path

@@ -61,7 +61,7 @@ class KeptIndex:
             return False
         paths = [self.parts.path(number) for number in range(len(manifest.rows))]
         sizes = [path.stat().st_size if path.is_file() else -1 for path in paths]
-        return sizes == manifest.rows["stored"].tolist()
+        return bool(sizes == manifest.rows["stored"].tolist())
 
     def make(self, build: Callable[[Parts], None]) -> str:
         """Have the index made unless it is there; return which of FOUND, MADE and REPLACED."""
@@ -95,8 +95,7 @@ class KeptIndex:
             own = json.loads(path.read_text())
         except ValueError:  # it was killed while it wrote
             return False
-        genome: object = json.loads(self.of)["genome"]
-        return bool(own["genome"] != genome)
+        return str(own["genome"]) != str(json.loads(self.of)["genome"])
 
 
 def kept_index(genome: GenomeText, cut: GenomeParts, seeds: Seeds) -> KeptIndex | None:

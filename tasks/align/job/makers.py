@@ -109,7 +109,7 @@ class FoundHits:
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenLines:
     """What lines are written.
 
     Attributes
@@ -137,7 +137,7 @@ class MakeText:
     found: FoundHits
     queries: Parts
     params: SearchParams
-    written: Written
+    written: WrittenLines
 
     def __call__(self, batch: int) -> Made:
         """Return the lines of its queries, in their order."""

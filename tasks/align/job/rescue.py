@@ -22,7 +22,7 @@ MOST_LETTERS = 1 << 12  # of a mate: longer ones have seeds
 ReadCodes = Callable[[int, int, int], Codes]
 
 
-class _Window(NamedTuple):
+class MateWindow(NamedTuple):
     """Where a mate is looked for: on a strand of letters begin..end - 1 of a record."""
 
     query: int
@@ -66,7 +66,7 @@ def _offsets(side: list[Codes]) -> Places:
 
 def _windows(
     rows: npt.NDArray[np.void], queries: SequenceSet, records: Places, insert: Insert
-) -> Iterator[_Window]:
+) -> Iterator[MateWindow]:
     """Yield where to look for mates of the best hits that have none."""
     is_alone = np.zeros(rows.size, np.bool_)
     mark_alone(rows, insert.least, insert.most, is_alone)
@@ -78,22 +78,22 @@ def _windows(
             yield _window(hit, mate, int(records[hit["record"]]), insert)
 
 
-def _window(hit: npt.NDArray[np.void], mate: int, size: int, insert: Insert) -> _Window:
+def _window(hit: npt.NDArray[np.void], mate: int, size: int, insert: Insert) -> MateWindow:
     """Return where the mate of a hit should lie."""
     begin, end = int(hit["there"]), int(hit["there_end"])
     if hit["strand"]:
         begin = max(0, end - insert.most)
     else:
         end = min(size, begin + insert.most)
-    return _Window(mate, 1 - int(hit["strand"]), int(hit["record"]), begin, end)
+    return MateWindow(mate, 1 - int(hit["strand"]), int(hit["record"]), begin, end)
 
 
-def _on_strand(queries: SequenceSet, window: _Window) -> Codes:
+def _on_strand(queries: SequenceSet, window: MateWindow) -> Codes:
     codes = queries.codes[queries.offsets[window.query] : queries.offsets[window.query + 1]]
     return COMPLEMENT_OF_CODE[codes[::-1]] if window.strand else codes
 
 
-def _joined(hits: Hits, windows: list[_Window], found: Alignments, params: SearchParams) -> Hits:
+def _joined(hits: Hits, windows: list[MateWindow], found: Alignments, params: SearchParams) -> Hits:
     """Return hits and alignments in windows, those that score enough."""
     rows, paths, at = [], [hits.runs], hits.runs.size
     for i, (window, cigar) in enumerate(zip(windows, found.cigar or (), strict=True)):
