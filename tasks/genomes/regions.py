@@ -16,6 +16,8 @@ from gangsaw.tasks.sequences.files.text import Text
 SPAN = r":([0-9][0-9,]*)?(?:-([0-9][0-9,]*)?)?"
 PLACES = re.compile(f"(.+){SPAN}", re.DOTALL)
 BRACED = re.compile(r"\{(.+)\}(?:" + SPAN + ")?", re.DOTALL)  # a name that has a colon
+BED = re.compile(r"([^\t]+)\t([0-9]+)\t([0-9]+)(?:\t|$)")
+HEADS = re.compile(r"#|track\s|browser\s")
 SLAB = 1 << 23  # residues that are written at once
 STRAND = "/rc"  # behind the name of what is of the other strand
 NEWLINE = 10
@@ -75,8 +77,22 @@ def region_text(region: Region, width: int, *, other_strand: bool = False) -> It
 
 
 def regions_of(lines: Iterable[str]) -> list[str]:
-    """Return the regions of a file, one on each line that is not blank."""
-    return [line.strip() for line in lines if line.strip()]
+    """Return the regions of a file, one on each line that is not blank, also of BED.
+
+    BED counts from 0, and ends behind the last residue; its comments and lines for browsers are no
+    regions, and other columns than the first three do not count.
+    """
+    kept = [line.strip() for line in lines if line.strip() and not HEADS.match(line)]
+    return [_of_bed(line) for line in kept]
+
+
+def _of_bed(line: str) -> str:
+    """Return the region of a line of BED as users write it, any other line as it is."""
+    found = BED.match(line)
+    if found is None:
+        return line
+    name = f"{{{found[1]}}}" if ":" in found[1] else found[1]
+    return f"{name}:{int(found[2]) + 1}-{found[3]}"
 
 
 def _folded(letters: Text, width: int) -> bytes:

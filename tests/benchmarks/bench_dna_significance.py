@@ -18,7 +18,6 @@ from gangsaw.tasks.align.sets.pairs import SequenceSet
 from gangsaw.tasks.align.statistics import (
     FITTED,
     Significance,
-    gapped_significance,
     ungapped_significance,
 )
 from gangsaw.tasks.bench.table import Row, say
@@ -44,31 +43,39 @@ def rows() -> Iterator[Row]:
             yield Row(
                 f"{name} of {match}/{mismatch} without gaps", ours, "", "", f"blastn {theirs}"
             )
-    parts = np.array([_figures(_fitted(SEED + part)) for part in range(PARTS)])
-    used = _figures(FITTED[Scores()])
+    for scores in FITTED:
+        yield from _fitted_rows(scores)
+
+
+def _fitted_rows(scores: Scores) -> Iterator[Row]:
+    """Yield the parameters of scores with gaps, with those that are used."""
+    parts = np.array([_figures(_fitted(SEED + part, scores)) for part in range(PARTS)])
+    used = _figures(FITTED[scores])
+    costs = f"{scores.match}/{scores.mismatch} with gaps {scores.gap_open}/{scores.gap_extend}"
     for i, name in enumerate(NAMES):
         mean, error = parts[:, i].mean(), parts[:, i].std(ddof=1) / PARTS**0.5
         apart = (mean - TABLE[i]) / error
-        note = f"+- {error:.2g}; blastn {TABLE[i]}, {apart:+.1f} errors from it; used {used[i]}"
-        yield Row(f"{name} of 2/-3 with gaps 5/2, fitted", mean, "", "", note, {"error": error})
+        theirs = f"; blastn {TABLE[i]}, {apart:+.1f} errors from it" if scores == Scores() else ""
+        note = f"+- {error:.2g}{theirs}; used {used[i]}"
+        yield Row(f"{name} of {costs}, fitted", mean, "", "", note, {"error": error})
 
 
 def _figures(found: Significance) -> tuple[float, float, float]:
     return found.scale, found.k, found.entropy
 
 
-def _fitted(seed: int) -> Significance:
-    say(f"fit {seed}")
+def _fitted(seed: int, scores: Scores) -> Significance:
+    say(f"fit {seed} {scores}")
     rng = np.random.default_rng(seed)
     offsets = np.arange(PAIRS + 1, dtype=np.int64) * BASES
     queries, targets = (
         SequenceSet(rng.integers(0, 4, PAIRS * BASES, np.uint8), offsets) for _ in range(2)
     )
-    found = smith_waterman(queries, targets)
-    return likeliest(found)
+    found = smith_waterman(queries, targets, scores)
+    return likeliest(found, scores)
 
 
-def likeliest(found: Alignments) -> Significance:
+def likeliest(found: Alignments, scores: Scores) -> Significance:
     """Return the parameters under which such scores of BASES x BASES cells are most likely."""
     values, times = np.unique(found.score, return_counts=True)
     lengths = found.query_end - found.query_start
@@ -81,7 +88,7 @@ def likeliest(found: Alignments) -> Significance:
         below = np.exp(-k * m * n * np.exp(-scale * np.array([values, values + 1])))
         return -float(times @ np.log(np.maximum(below[1] - below[0], 1e-300)))
 
-    start = gapped_significance(Scores())
+    start = ungapped_significance(scores)
     logs = np.log([start.scale, start.k])
     best = minimize(surprise, logs, method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 1e-6})
     scale, k = np.exp(best.x)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import typer
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.options import listed
 from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.choices import choice
 from gangsaw.tasks.console.cluster import Near
@@ -21,12 +22,17 @@ if TYPE_CHECKING:
     from gangsaw.tasks.align.search.params import SearchParams
 
 STDOUT = "-"
-FORMATS = ("paf", "sam", "blast6")
+PRESETS = {
+    "short": {"match": 1, "mismatch": -4, "gap_open": 6, "gap_extend": 1, "min_score": 30},
+    "long": {"mismatch": -4, "gap_open": 4, "min_score": 80},
+}  # scores of BWA-MEM, and of minimap2 for long reads
+PAIRS = ("no", "files", "interleaved")
+FORMATS = ("paf", "sam", "bam", "blast6")
 
 
 @dataclass(frozen=True)
 class ScoreOptions:
-    """Scores of alignments; all but the default ones come without e-values."""
+    """Scores of alignments; unusual ones come without e-values."""
 
     PANEL: ClassVar[str] = "Scores"
     match: Annotated[int, typer.Option(help="Of two equal bases.")] = 2
@@ -66,6 +72,40 @@ class Reported:
     eqx: Annotated[
         bool, typer.Option("--eqx", help="CIGARs tell equal letters (=) from others (X).")
     ] = False
+    read_group: Annotated[
+        str,
+        typer.Option(
+            "--read-group", "-R", help=r"Of SAM and BAM: '@RG\tID:x\tSM:y'.", show_default=False
+        ),
+    ] = ""
+
+
+@dataclass(frozen=True)
+class AlignIntake:
+    """How queries and genome are taken."""
+
+    PANEL: ClassVar[str] = "Queries, genome and target"
+    format: Annotated[
+        str,
+        choice(of=FORMATS, help="Of the target.", default="by suffix, paf"),
+    ] = ""
+    keep_index: Annotated[
+        str,
+        choice(of=("yes", "no"), help="The genome's seeds, beside its store, for other jobs."),
+    ] = "yes"
+    preset: Annotated[
+        str,
+        choice(
+            of=tuple(PRESETS),
+            help="Scores and least score as BWA-MEM has them for short reads, minimap2 for long "
+            "ones; options that are named go first.",
+            default="none",
+        ),
+    ] = ""
+    pairs: Annotated[
+        str,
+        choice(of=PAIRS, help="Mates: in two files each, or one by one.", default="of stores"),
+    ] = ""
 
 
 @panels
@@ -76,14 +116,12 @@ def align(
             metavar="QUERIES... GENOME.zarr OUT",
             help="FASTA, FASTQ (packed or not) or stores of reads or genomes; a store of a genome; "
             "the file "
-            "to write: .paf, .sam or .tsv, or - for standard output.",
+            "to write: .paf, .sam, .bam or .tsv, packed as .gz, or - for standard output.",
         ),
     ],
     *,
-    format: Annotated[
-        str,
-        choice(of=FORMATS, help="Of the target.", default="by suffix, paf"),
-    ] = "",
+    context: typer.Context,
+    taken: AlignIntake,
     reported: Reported,
     seeds: SeedOptions,
     scores: ScoreOptions,
@@ -101,8 +139,9 @@ def align(
     from gangsaw.tasks.align.job.job import AlignChoice, align_job
 
     *queries, genome, target = paths
-    params = _params(reported, seeds, scores)
-    choice = AlignChoice(format, again.resume, again.overwrite)
+    params = _params(reported, seeds, scores, taken.pairs, _preset(context, taken.preset))
+    keep = taken.keep_index == "yes"
+    choice = AlignChoice(taken.format, again.resume, again.overwrite, keep_index=keep)
     job = partial(align_job, queries, genome, target, params, choice=choice)
     if dry_run:
         show_plan(job, cluster, as_json=shown.as_json)
@@ -117,12 +156,33 @@ def align(
         write_table(target, _rows(done))
 
 
-def _params(reported: Reported, seeds: SeedOptions, scores: ScoreOptions) -> SearchParams:
+def _preset(context: typer.Context, name: str) -> dict[str, int]:
+    """Return the values of a preset, but for options that the user named."""
+    if name and name not in PRESETS:
+        raise BadParams(f"--preset must be {listed(tuple(PRESETS), 'or')}, got {name!r}")
+    own = PRESETS.get(name, {}).items()
+    return {key: value for key, value in own if not _is_named(context, key)}
+
+
+def _is_named(context: typer.Context, name: str) -> bool:
+    """Whether a user gave an option; typer has click within, so its words are compared by name."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name != "DEFAULT"
+
+
+def _params(
+    reported: Reported,
+    seeds: SeedOptions,
+    scores: ScoreOptions,
+    pairs: str,
+    preset: dict[str, int],
+) -> SearchParams:
     from gangsaw.tasks.align.search.params import SearchParams
     from gangsaw.tasks.align.sets.scores import Scores
 
-    own = Scores(scores.match, scores.mismatch, scores.gap_open, scores.gap_extend)
-    return SearchParams(own, **vars(seeds), **vars(reported))
+    own = vars(scores) | vars(seeds) | vars(reported) | preset
+    costs = Scores(*(own.pop(name) for name in vars(scores)))
+    return SearchParams(costs, **own, pairs=pairs)
 
 
 def _rows(done: AlignSummary) -> list[tuple[str, str]]:
@@ -131,5 +191,6 @@ def _rows(done: AlignSummary) -> list[tuple[str, str]]:
         ("queries", f"{done.queries:,} of {done.letters:,} letters"),
         ("aligned", f"{done.aligned:,} ({share:.2f} %)"),
         ("hits", f"{done.hits:,} ({done.format})"),
+        ("index", done.index),
         ("seconds", clock(done.seconds)),
     ]

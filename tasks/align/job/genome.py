@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.container.checksum import crc32c
+from gangsaw.codecs.core.errors import CorruptChunk, JobFailed
 from gangsaw.tasks.align.job.bundle import mapped
 from gangsaw.tasks.align.search.search import SearchText
 from gangsaw.tasks.align.search.seeds.index import PlaceIndex, index_of
@@ -19,6 +20,7 @@ from gangsaw.tasks.align.sets.pairs import Codes, Places, sequences_of
 from gangsaw.tasks.genomes.export import opened
 from gangsaw.tasks.genomes.parts import first_word
 from gangsaw.tasks.genomes.stored import StoredGenome
+from gangsaw.tasks.jobs.parts import Parts
 from gangsaw.tasks.store.source import open_zarr
 
 NEWLINE = b"\n"
@@ -93,6 +95,13 @@ def _stored(path: str, identity: str) -> StoredGenome:
     return opened(open_zarr(path))
 
 
+def check_unchanged(genome: GenomeText) -> None:
+    """Raise JobFailed where a genome is no longer what it was; what was read of it is forgotten."""
+    if open_zarr(genome.path).identity() != genome.identity:
+        _stored.cache_clear()
+        raise JobFailed(f"{genome.path} changed while its index was made")
+
+
 def indexed(genome: GenomeText, window: tuple[int, int], seeds: Seeds) -> dict[str, NumpyArray]:
     """Return codes, borders of records and the index of some residues of a genome."""
     begin, end = window
@@ -129,8 +138,11 @@ class IndexedPart:
 
 
 @lru_cache(maxsize=2)  # workers take the batches of one part after the other
-def load_part(path: Path, job: str) -> IndexedPart:
-    """Return a part from its file; `job` tells one of another job apart."""
+def load_part(parts: Parts, number: int) -> IndexedPart:
+    """Return a part of an index; CorruptChunk where its file is not as it was written."""
+    path, manifest = parts.path(number), parts.manifest()
+    if manifest is None or crc32c(path.read_bytes()) != manifest.rows["crc32c"][number]:
+        raise CorruptChunk(f"{path} is damaged: remove {parts.folder}, the next job makes it anew")
     arrays = mapped(path)
     begin, first, shift = (int(number) for number in arrays["own"])
     entries = cast(npt.NDArray[np.uint64], arrays["entries"])

@@ -1,7 +1,7 @@
 """An alignment as steps, each with a journal, in a folder beside the target until that is complete.
 
     queries  files are read once, into batches
-    index    letters and minimizers of each part of the genome
+    index    letters and minimizers of each part of the genome, which are kept beside its store
     hits     alignments of each batch in each part
     text     the hits of each batch in all parts: joined, chosen, written
 
@@ -21,14 +21,29 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.extras import extras_named
 from gangsaw.tasks.align.job.bundle import mapped, packed
 from gangsaw.tasks.align.job.genome import GenomeParts, GenomeText, open_genome
-from gangsaw.tasks.align.job.makers import COUNTS, FoundHits, MakeHits, MakeIndex, MakeText
-from gangsaw.tasks.align.output.formats import FORMATS, format_of
-from gangsaw.tasks.align.queries.reading import BATCH_BYTES, batches_of, is_store
+from gangsaw.tasks.align.job.indexing import IndexStep
+from gangsaw.tasks.align.job.kept import kept_index
+from gangsaw.tasks.align.job.makers import (
+    COUNTS,
+    FoundHits,
+    MakeHits,
+    MakeText,
+    WrittenLines,
+    gzipped,
+)
+from gangsaw.tasks.align.output.formats import FORMATS, format_of, is_packed
+from gangsaw.tasks.align.output.lines import Heading
+from gangsaw.tasks.align.output.mates import check_mates
+from gangsaw.tasks.align.output.read_group import read_group_of
+from gangsaw.tasks.align.queries.reading import BATCH_BYTES, are_paired, batches_of, is_store
 from gangsaw.tasks.align.search.params import SearchParams
 from gangsaw.tasks.align.statistics.significance import gapped_significance
 from gangsaw.tasks.engine import rehearsal
@@ -46,11 +61,10 @@ from gangsaw.tasks.store.stamps import Watch, all_stamps, file_stamps
 if TYPE_CHECKING:
     from distributed import Client
 
-# of what is in the folder; 1 knew a store by its metadata, not by its content, 2 no `eqx`
-VERSION = 3
+# of the folder; 1 knew a store by its metadata, not by its content, 2 no `eqx`, 3 no groups
+VERSION = 4
 STDOUT = "-"
-# memory of a task: of a letter of a part with its index, of a byte of a batch with its hits
-INDEX_COPIES, BATCH_COPIES = 40, 64
+BATCH_COPIES = 64  # bytes that a task needs of a byte of a batch, with its hits
 
 
 @dataclass(frozen=True)
@@ -79,12 +93,14 @@ class AlignChoice:
     resume : finish what an earlier run began
     overwrite : replace an existing target, and what an earlier run left
     cuts : how much goes into one task
+    keep_index : beside the store of the genome, for other jobs
     """
 
     format: str = ""
     resume: bool = False
     overwrite: bool = False
     cuts: AlignCuts = field(default_factory=AlignCuts)
+    keep_index: bool = True
 
 
 @dataclass(frozen=True)
@@ -99,6 +115,7 @@ class AlignSummary:
     letters : of the queries
     residues : of the genome
     seconds : that this run took
+    index : whether that of the genome was made or found, and where it is kept
     """
 
     target: str
@@ -109,6 +126,7 @@ class AlignSummary:
     letters: int
     residues: int
     seconds: float
+    index: str
 
 
 @job_of("align", "target")
@@ -144,8 +162,7 @@ def align_job(
     started = time.monotonic()
     params, choice = params or SearchParams(), choice or AlignChoice()
     kind = format_of(target, choice.format)
-    if FORMATS[kind].has_evalues:
-        gapped_significance(params.scores)  # before the search
+    _check_format(kind, params)
     watch = _watching(queries, genome)
     opened = open_genome(genome)
     beside = StepsBeside(target, choice.resume, choice.overwrite)
@@ -154,21 +171,41 @@ def align_job(
     rehearsal.stop(lambda: JobPlan(", ".join([*queries, genome]), (target,), format=kind))
     with _folder(target, beside) as folder:
         with watch.held(lambda: shutil.rmtree(folder, ignore_errors=True)), can_be_resumed():
-            job = _AlignSteps(tuple(queries), opened, params, kind, choice.cuts, folder, client)
+            own = WrittenLines(kind, is_packed(target, kind), are_paired(queries, params.pairs))
+            keep = choice.keep_index
+            job = _AlignSteps(
+                tuple(queries), opened, params, own, keep, choice.cuts, folder, client
+            )
             job.begin()
-            texts = job.run(on_progress)
+            texts, told = job.run(on_progress)
         with _output(target, choice) as file:
             command = command_of(queries, genome, params, kind)
-            header = FORMATS[kind].header(opened.names, opened.lengths.tolist(), command)
-            file.write(header)
+            group = read_group_of(params.read_group)
+            heading = Heading(opened.names, opened.lengths.tolist(), command, group)
+            header = FORMATS[kind].header(heading)
+            file.write(gzipped(header) if is_packed(target, kind) else header)
             counts = [0] * len(COUNTS)
             for path in texts:
                 arrays = mapped(path)
                 file.write(arrays["text"].data)
                 counts = [int(a) + b for a, b in zip(arrays["counts"], counts, strict=True)]
+            file.write(FORMATS[kind].footer)
     seconds = time.monotonic() - started
     figures = dict(zip(COUNTS, counts, strict=True))
-    return AlignSummary(target, kind, **figures, residues=opened.residues, seconds=seconds)
+    return AlignSummary(
+        target, kind, **figures, residues=opened.residues, seconds=seconds, index=told
+    )
+
+
+def _check_format(kind: str, params: SearchParams) -> None:
+    """Raise BadParams, before the search, for what a format does not take."""
+    if FORMATS[kind].has_evalues:
+        gapped_significance(params.scores)
+    if read_group_of(params.read_group) and not FORMATS[kind].has_groups:
+        raise BadParams(f"read groups are of SAM and BAM, not of {kind}")
+    if kind == "bam":
+        with extras_named("BAM"):
+            import_module("pysam")
 
 
 def command_of(queries: Sequence[str], genome: str, params: SearchParams, kind: str) -> str:
@@ -225,7 +262,8 @@ class _AlignSteps:
     queries: tuple[str, ...]
     genome: GenomeText
     params: SearchParams
-    format: str
+    written: WrittenLines
+    keep_index: bool
     cuts: AlignCuts
     folder: Path
     client: Client | None
@@ -234,24 +272,31 @@ class _AlignSteps:
         """Say whose folder it is; BadParams where it is that of another job."""
         begin_steps(self.folder, self._own(), "queries, genome and options")
 
-    def run(self, on_progress: OnProgress | None) -> list[Path]:
-        """Do what is left of all steps; return the files of text in their order."""
+    def run(self, on_progress: OnProgress | None) -> tuple[list[Path], str]:
+        """Do what is left of all steps; return the files of text, and what is told of the index."""
         queries = self._taken_in()
         n_batches = self._n(queries)
         cut = GenomeParts(self.genome.residues, self.cuts.part_letters, self.cuts.overlap)
-        own = ("index", "hits", "text")
-        indexes, hits, texts = (self._parts(step) for step in own)
+        hits, texts = self._parts("hits"), self._parts("text")
         meter = Meter((len(cut) + 1) * n_batches + len(cut), on_progress)
-        make = MakeIndex(self.genome, cut, self.params)
-        letters = min(self.genome.residues, cut.letters + 2 * cut.overlap)
-        self._complete(indexes, make, len(cut), INDEX_COPIES * letters, meter)
+        indexes, told = self._indexed(cut, meter)
         search = MakeHits(self.genome, indexes, queries, n_batches, self.params)
         n, room = len(cut) * n_batches, BATCH_COPIES * self.cuts.batch_bytes
         self._complete(hits, search, n, room, meter)
         found = FoundHits(hits, indexes, cut, n_batches)
-        write = MakeText(self.genome, found, queries, self.params, self.format)
+        write = MakeText(self.genome, found, queries, self.params, self.written)
         self._complete(texts, write, n_batches, room, meter)
-        return [texts.path(batch) for batch in range(n_batches)]
+        return [texts.path(batch) for batch in range(n_batches)], told
+
+    def _indexed(self, cut: GenomeParts, meter: Meter) -> tuple[Parts, str]:
+        """Return the index, made where none is kept, and what is told of it."""
+        seeds = self.params.rules.seeds
+        step = IndexStep(self.genome, cut, seeds, self.client)
+        if self.keep_index and (kept := kept_index(self.genome, cut, seeds)) is not None:
+            return kept.parts, step.keep(kept, meter)
+        own = self._parts("index")
+        step.build(own, meter)
+        return own, "made for this job"
 
     def _complete(
         self, parts: Parts, make: Callable[[int], Made], n: int, room: int, meter: Meter
@@ -265,8 +310,11 @@ class _AlignSteps:
         if parts.manifest() is None:
             parts.place.clean()
             entries = []
-            for number, batch in enumerate(batches_of(self.queries, self.cuts.batch_bytes)):
-                FORMATS[self.format].check(batch)
+            found = batches_of(self.queries, self.cuts.batch_bytes, self.params.pairs)
+            for number, batch in enumerate(found):
+                FORMATS[self.written.format].check(batch)
+                if self.written.is_paired:
+                    check_mates(batch)
                 data = packed(batch.arrays())
                 records = parts.put(number, (data, len(data)))
                 parts.note([records])
@@ -290,6 +338,6 @@ class _AlignSteps:
             "queries": [(path, _identity(path)) for path in self.queries],
             "genome": self.genome.identity,
             "params": asdict(self.params),
-            "format": self.format,
+            "written": asdict(self.written),
             "cuts": asdict(self.cuts),
         }

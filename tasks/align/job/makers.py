@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
+import gzip
 from dataclasses import dataclass
 
 import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.align.job.bundle import mapped, packed
-from gangsaw.tasks.align.job.genome import GenomeParts, GenomeText, indexed, load_part
+from gangsaw.tasks.align.job.genome import (
+    GenomeParts,
+    GenomeText,
+    check_unchanged,
+    indexed,
+    load_part,
+)
+from gangsaw.tasks.align.job.rescue import with_rescued
 from gangsaw.tasks.align.output.formats import FORMATS
 from gangsaw.tasks.align.output.lines import LineSource
+from gangsaw.tasks.align.output.read_group import id_of, read_group_of
 from gangsaw.tasks.align.output.report import reported
 from gangsaw.tasks.align.queries.queries import Queries
 from gangsaw.tasks.align.search.hits import HIT, Hits
 from gangsaw.tasks.align.search.join import joined
+from gangsaw.tasks.align.search.mates import Insert, insert_of
 from gangsaw.tasks.align.search.params import SearchParams
 from gangsaw.tasks.align.search.search import search
-from gangsaw.tasks.align.sets.pairs import Codes, sequences_of
+from gangsaw.tasks.align.search.seeds.minimizers import Seeds
+from gangsaw.tasks.align.sets.pairs import Codes, SequenceSet, sequences_of
 from gangsaw.tasks.jobs.parts import Made, Parts
 
+LEVEL = 5  # of gzip
 COUNTS = ("queries", "aligned", "hits", "letters")  # of a batch
 
 
@@ -29,11 +41,12 @@ class MakeIndex:
 
     genome: GenomeText
     parts: GenomeParts
-    params: SearchParams
+    seeds: Seeds
 
     def __call__(self, part: int) -> Made:
-        """Return its bytes."""
-        data = packed(indexed(self.genome, self.parts.window(part), self.params.rules.seeds))
+        """Return its bytes; JobFailed where the genome changed meanwhile."""
+        data = packed(indexed(self.genome, self.parts.window(part), self.seeds))
+        check_unchanged(self.genome)
         return data, len(data)
 
 
@@ -50,7 +63,7 @@ class MakeHits:
     def __call__(self, number: int) -> Made:
         """Return their bytes: places are those in the records of the genome."""
         part, batch = divmod(number, self.n_batches)
-        own = load_part(self.indexes.path(part), self.indexes.job)
+        own = load_part(self.indexes, part)
         queries = load_queries(self.queries, batch)
         codes = sequences_of([queries.sequences.data]).codes
         offsets = queries.sequences.offsets.copy()
@@ -88,11 +101,27 @@ class FoundHits:
         found = []
         while begin < end:
             part = min(begin // self.cut.letters, len(self.cut) - 1)
-            own = load_part(self.indexes.path(part), self.indexes.job)
+            own = load_part(self.indexes, part)
             last = min(end, own.begin + own.target.codes.size)
             found.append(own.target.codes[begin - own.begin : last - own.begin])
             begin = last
         return np.concatenate([np.empty(0, np.uint8), *found])
+
+
+@dataclass(frozen=True)
+class WrittenLines:
+    """What lines are written.
+
+    Attributes
+    ----------
+    format : one of FORMATS
+    is_packed : by gzip, each batch for itself
+    is_paired : of queries 2i and 2i + 1, which are mates
+    """
+
+    format: str
+    is_packed: bool
+    is_paired: bool
 
 
 @dataclass(frozen=True)
@@ -101,25 +130,25 @@ class MakeText:
 
     Attributes
     ----------
-    format : one of FORMATS
+    written : as what
     """
 
     genome: GenomeText
     found: FoundHits
     queries: Parts
     params: SearchParams
-    format: str
+    written: WrittenLines
 
     def __call__(self, batch: int) -> Made:
         """Return the lines of its queries, in their order."""
         queries = load_queries(self.queries, batch)
-        found = self.found.of_batch(batch)
-        if len(self.found.cut) > 1:
-            found = joined(found, self.params.rules.costs)
+        found, insert = self._found(batch, queries)
         names, lengths = self.genome.names, self.genome.lengths
-        report = reported(queries.sequences.lengths, found, lengths, self.params)
-        source = LineSource(queries, report, names, lengths, self._codes, self.params.eqx)
-        text = FORMATS[self.format].lines(source)
+        report = reported(queries.sequences.lengths, found, lengths, self.params, insert)
+        own = self.params.eqx, id_of(read_group_of(self.params.read_group)), insert
+        source = LineSource(queries, report, names, lengths, self._codes, *own)
+        text = FORMATS[self.written.format].lines(source)
+        text = gzipped(text) if self.written.is_packed else text
         rows, offsets = report.rows, queries.sequences.offsets
         counts = (len(queries.sequences), np.unique(rows["query"]).size, rows.size, offsets[-1])
         arrays: dict[str, NumpyArray] = {
@@ -128,10 +157,27 @@ class MakeText:
         }
         return packed(arrays), int(offsets[-1])
 
+    def _found(self, batch: int, queries: Queries) -> tuple[Hits, Insert | None]:
+        """Return the hits of a batch in all parts; of mates also how long fragments are."""
+        found = self.found.of_batch(batch)
+        if len(self.found.cut) > 1:
+            found = joined(found, self.params.rules.costs)
+        if not self.written.is_paired:
+            return found, None
+        insert, lines = insert_of(found.rows, len(queries.sequences)), queries.sequences
+        own = SequenceSet(sequences_of([lines.data]).codes, lines.offsets)
+        lengths = self.genome.lengths
+        return with_rescued(found, own, lengths, insert, self._codes, self.params), insert
+
     def _codes(self, record: int, begin: int, end: int) -> Codes:
         """Return letters of a record of the genome as codes."""
         first = int(self.genome.starts[record])
         return self.found.codes(first + begin, first + end)
+
+
+def gzipped(text: bytes) -> bytes:
+    """Return text as a member of a file of gzip, which says no time; nothing of nothing."""
+    return gzip.compress(text, LEVEL, mtime=0) if text else b""
 
 
 def load_queries(parts: Parts, batch: int) -> Queries:

@@ -6,12 +6,24 @@ from collections.abc import Mapping
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.options import listed
+from gangsaw.tasks.align.output.bam import Bam
 from gangsaw.tasks.align.output.lines import LineFormat
 from gangsaw.tasks.align.output.paf import Paf
 from gangsaw.tasks.align.output.sam import Sam
 from gangsaw.tasks.align.output.tabular import Tabular
 
-FORMATS: Mapping[str, LineFormat] = {"paf": Paf(), "sam": Sam(), "blast6": Tabular()}
+FORMATS: Mapping[str, LineFormat] = {
+    "paf": Paf(),
+    "sam": Sam(),
+    "bam": Bam(),
+    "blast6": Tabular(),
+}
+PACKED = (".gz", ".bgz")
+
+
+def is_packed(target: str, kind: str) -> bool:
+    """Return whether the lines of a target are packed by gzip; BAM is packed by itself."""
+    return target.lower().endswith(PACKED) and FORMATS[kind].is_text
 
 
 def format_of(target: str, named: str) -> str:
@@ -22,8 +34,10 @@ def format_of(target: str, named: str) -> str:
         return named
     if target == "-":
         return "paf"
+    is_gz = target.lower().endswith(PACKED)
+    inner = target.lower().rpartition(".")[0] if is_gz else target.lower()
     for name, own in FORMATS.items():
-        if target.lower().endswith(own.suffixes):
+        if inner.endswith(own.suffixes) and (own.is_text or not is_gz):
             return name
     ends = [end for own in FORMATS.values() for end in own.suffixes]
     raise BadParams(f"{target}: name a file that ends with {listed(ends, 'or')}, or say --format")

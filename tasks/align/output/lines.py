@@ -14,9 +14,26 @@ from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.tasks.align.output.report import ReportedHits
 from gangsaw.tasks.align.queries.queries import Queries
 from gangsaw.tasks.align.search.extension.paths import LETTERS, OP_BITS, OP_MASK
+from gangsaw.tasks.align.search.mates import Insert
 from gangsaw.tasks.align.sets.pairs import Codes
 
 MOST_DIGITS = 12  # of a run, with its letter
+
+
+class Heading(NamedTuple):
+    """What stands before all lines.
+
+    Attributes
+    ----------
+    names, lengths : of the genome's records
+    command : that writes the same
+    read_group : the line of it, "" for none
+    """
+
+    names: Sequence[str]
+    lengths: Sequence[int]
+    command: str
+    read_group: str
 
 
 class LineSource(NamedTuple):
@@ -30,6 +47,8 @@ class LineSource(NamedTuple):
     lengths : of these, (r,) int64
     codes : given a record, first letter and end, returns its letters as codes
     eqx : CIGARs tell equal letters from others
+    read_group : the ID of that of all queries, "" for none
+    insert : how long fragments are, where queries 2i and 2i + 1 are mates
     """
 
     queries: Queries
@@ -38,6 +57,8 @@ class LineSource(NamedTuple):
     lengths: npt.NDArray[np.int64]
     codes: Callable[[int, int, int], Codes]
     eqx: bool = False
+    read_group: str = ""
+    insert: Insert | None = None
 
 
 class LineFormat(ABC):
@@ -45,11 +66,14 @@ class LineFormat(ABC):
 
     suffixes: tuple[str, ...]
     has_evalues = False  # which every line needs
+    has_groups = False  # of reads
+    is_text = True  # which may be packed as a whole
+    footer = b""  # what stands behind all lines
 
     def check(self, queries: Queries) -> None:  # noqa: B027  # most formats take all
         """Raise BadParams for queries that no line can name."""
 
-    def header(self, names: Sequence[str], lengths: Sequence[int], command: str) -> bytes:
+    def header(self, heading: Heading) -> bytes:
         """Return what stands before all lines."""
         return b""
 

@@ -16,6 +16,7 @@ from gangsaw.tasks.align.search.extension.paths import (
     OP_MASK,
 )
 from gangsaw.tasks.align.search.hits import HIT, Hits
+from gangsaw.tasks.align.search.mates import PAIR_MATCHES, Insert, paired_scores
 from gangsaw.tasks.align.search.params import SearchParams
 from gangsaw.tasks.align.search.select import select
 
@@ -54,6 +55,7 @@ def reported(
     hits: Hits,
     records: npt.NDArray[np.int64],
     params: SearchParams,
+    insert: Insert | None = None,
 ) -> ReportedHits:
     """Return the hits that are reported.
 
@@ -63,11 +65,13 @@ def reported(
     hits : sorted by query
     records : (r,) lengths of the genome's sequences
     params : what is reported
+    insert : how long fragments are, where queries 2i and 2i + 1 are mates
     """
     found = _expected(lengths, hits, records, params)
     is_kept = ~(found.evalues > params.evalue)  # where there are none all are
     rows = hits.rows[is_kept]
-    order, kinds, qualities = select(rows, lengths, params.choice)
+    ranked = rows if insert is None else _with_mates(rows, insert, params)
+    order, kinds, qualities = select(ranked, lengths, params.choice)
     out = np.zeros(order.size, REPORTED)
     for name in HIT.names or ():
         out[name] = rows[name][order]
@@ -76,6 +80,17 @@ def reported(
     out = out[_first(out["query"], params.max_hits)]
     measure(out, hits.runs)
     return ReportedHits(out, hits.runs)
+
+
+def _with_mates(
+    rows: npt.NDArray[np.void], insert: Insert, params: SearchParams
+) -> npt.NDArray[np.void]:
+    """Return hits with scores to which those of mates were added: by these they are ranked."""
+    out, scores = rows.copy(), np.empty(rows.size, np.int64)
+    bonus = PAIR_MATCHES * params.scores.match
+    paired_scores(rows, insert.least, insert.most, bonus, scores)
+    out["score"] = scores
+    return out
 
 
 def _expected(

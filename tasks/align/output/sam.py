@@ -10,34 +10,40 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib.metadata import version
 from itertools import groupby
-from typing import TypeAlias
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.nucleotides.letters import other_strand
-from gangsaw.tasks.align.output.lines import LineFormat, LineSource, cigars, query_names
+from gangsaw.tasks.align.output.lines import Heading, LineFormat, LineSource, cigars, query_names
+from gangsaw.tasks.align.output.mates import (
+    KIND,
+    REVERSE,
+    Hit,
+    MateColumns,
+    mate_of,
+    unmapped,
+    without_mate,
+)
 from gangsaw.tasks.align.output.tags import OtherPart, differences, others
 from gangsaw.tasks.align.queries.queries import Queries
 from gangsaw.tasks.align.search.select import SECONDARY
 
 MOST_NAME, SHOWN = 254, 40  # letters of a name in SAM, and in a message
 AS_DNA = bytes.maketrans(b"Uu", b"Tt")  # as of RNA, which SAM has no letter for
-UNMAPPED, REVERSE, IS_SECONDARY, SUPPLEMENTARY = 4, 16, 256, 2048
-
-
-KIND = 11  # column of a hit, behind which are quality, equal, different, inserted, deleted
-Hit: TypeAlias = tuple[Sequence[float], str, str]  # a row, its CIGAR, its MD
+IS_SECONDARY, SUPPLEMENTARY = 256, 2048
 
 
 class Sam(LineFormat):
     """SAM with the tags NM, AS, de, MD, and SA where a query has several parts."""
 
     suffixes = (".sam",)
+    has_groups = True
 
-    def header(self, names: Sequence[str], lengths: Sequence[int], command: str) -> bytes:
-        """Return a line for each record of the genome, and the program."""
-        records = zip(names, lengths, strict=True)
+    def header(self, heading: Heading) -> bytes:
+        """Return a line for each record of the genome, the read group and the program."""
+        records = zip(heading.names, heading.lengths, strict=True)
         lines = [f"@SQ\tSN:{name}\tLN:{length}\n" for name, length in records]
-        said = command.replace("\t", " ").replace("\n", " ")
+        lines += [f"{heading.read_group}\n"] if heading.read_group else []
+        said = heading.command.replace("\t", " ").replace("\n", " ")
         program = f"@PG\tID:gangsaw\tPN:gangsaw\tVN:{version('gangsaw')}\tCL:{said}\n"
         return "".join(["@HD\tVN:1.6\tSO:unsorted\tGO:query\n", *lines, program]).encode()
 
@@ -55,24 +61,30 @@ class Sam(LineFormat):
     def lines(self, source: LineSource) -> bytes:
         """Return the lines of all queries of a batch."""
         names = query_names(source.queries)
+        if source.insert:
+            names = [without_mate(name) for name in names]
+        group = f"\tRG:Z:{source.read_group}" if source.read_group else ""
         own = source.report.rows.tolist(), cigars(source), differences(source)
         rows = zip(*own, strict=True)
         hits = {query: list(found) for query, found in groupby(rows, lambda hit: hit[0][0])}
         out: list[str] = []
         for query, name in enumerate(names):
             letters, quality = _letters(source, query)
+            other = hits.get(query ^ 1, []) if source.insert else []
             if query not in hits:
                 shown = letters.decode("latin-1") or "*"
                 known = quality.decode("latin-1") or "*"
-                out.append(f"{name}\t{UNMAPPED}\t*\t0\t0\t*\t*\t0\t0\t{shown}\t{known}\n")
+                flag, there = unmapped(source, query, other)
+                out.append(f"{name}\t{flag}\t{there}\t{shown}\t{known}{group}\n")
             own_hits = hits.get(query, [])
             segments = _segments(own_hits, len(letters), source.names)
             of_segment = 0
             for rank, (row, cigar, md) in enumerate(own_hits):
-                line, sa = _line(row, cigar, (letters, quality), rank, source.names), ""
+                mate = mate_of(source, query, own_hits, rank, other)
+                line, sa = _line(row, cigar, (letters, quality), rank, source.names, mate), ""
                 if row[KIND] != SECONDARY:
                     sa, of_segment = others(segments, of_segment), of_segment + 1
-                out.append(f"{name}\t{line}\tMD:Z:{md}{sa}\n")
+                out.append(f"{name}\t{line}\tMD:Z:{md}{sa}{mate.tag}{group}\n")
         return "".join(out).encode("utf-8")
 
 
@@ -98,7 +110,12 @@ def _letters(source: LineSource, query: int) -> tuple[bytes, bytes]:
 
 
 def _line(
-    row: Sequence[float], cigar: str, own: tuple[bytes, bytes], rank: int, names: Sequence[str]
+    row: Sequence[float],
+    cigar: str,
+    own: tuple[bytes, bytes],
+    rank: int,
+    names: Sequence[str],
+    mate: MateColumns,
 ) -> str:
     _, strand, record, begin, end, there, _, score, _, *rest = row
     _, _, kind, mapping, equal, different, inserted, deleted, gaps, _, _ = rest
@@ -120,7 +137,8 @@ def _line(
     behind = f"{size - end}{clip}" if end < size else ""
     steps, edits = equal + different + gaps, different + inserted + deleted
     return (
-        f"{flag}\t{names[int(record)]}\t{there + 1}\t{mapping}\t{before}{cigar}{behind}\t*\t0\t0\t"
+        f"{flag | mate.flag}\t{names[int(record)]}\t{there + 1}\t{mapping}\t"
+        f"{before}{cigar}{behind}\t{mate.columns}\t"
         f"{letters.decode('latin-1')}\t{quality.decode('latin-1') or '*'}\tNM:i:{edits}\t"
         f"AS:i:{score}\tde:f:{(steps - equal) / steps:.4f}"
     )

@@ -13,9 +13,10 @@ from gangsaw.tasks.align.search.seeds.anchors import QUERY_MASK
 from gangsaw.tasks.genomes.export import opened
 from gangsaw.tasks.genomes.info import ATTRIBUTE as GENOME
 from gangsaw.tasks.genomes.stored import StoredGenome
-from gangsaw.tasks.reads.files.input import READERS
+from gangsaw.tasks.reads.files.input import ReadInput
 from gangsaw.tasks.reads.files.kernels import NAME, QUALITY, SEQUENCE, gather_lines
-from gangsaw.tasks.reads.files.records import FastqRecords
+from gangsaw.tasks.reads.files.records import FastqRecords, Mates
+from gangsaw.tasks.reads.files.settings import Settings
 from gangsaw.tasks.reads.order.intake import cut_in_parts
 from gangsaw.tasks.reads.views.readset import Reads, ReadSet
 from gangsaw.tasks.sequences.files.text import text_of
@@ -28,18 +29,45 @@ NEWLINE = 10
 KINDS = {b">": "fasta", b"@": "fastq"}
 
 
-def batches_of(paths: Sequence[str], batch_bytes: int) -> Iterator[Queries]:
+def batches_of(paths: Sequence[str], batch_bytes: int, pairs: str = "") -> Iterator[Queries]:
     """Yield the queries of files, and of stores of reads and genomes, in their order.
+
+    With pairs "files" two files have a mate each, with "interleaved" one follows the other in a
+    file; both give mates as queries 2i and 2i + 1 of a batch.
 
     Raises
     ------
-    BadParams : a path holds no reads, or a query is too long
+    BadParams : a path holds no reads, or a query is too long, or has no mate
     """
-    for path in paths:
-        found = _of_store(path, batch_bytes) if is_store(path) else _of_file(path, batch_bytes)
+    for group in _grouped(paths, pairs):
+        if is_store(group[0]):
+            found = _of_store(group[0], batch_bytes)
+        else:
+            found = _of_files(group, batch_bytes, pairs)
         for queries in found:
-            _check(queries, path)
+            _check(queries, ", ".join(group))
             yield queries
+
+
+def are_paired(paths: Sequence[str], pairs: str) -> bool:
+    """Whether queries are mates: where a user says so, or where all are of stores of mates."""
+    if pairs:
+        return pairs != "no"
+    return bool(paths) and all(is_store(path) and _holds_mates(path) for path in paths)
+
+
+def _holds_mates(path: str) -> bool:
+    return GENOME not in open_zarr(path).attrs and ReadSet(path).contents.is_paired
+
+
+def _grouped(paths: Sequence[str], pairs: str) -> Iterator[tuple[str, ...]]:
+    """Yield paths that are read together."""
+    if pairs != "files":
+        yield from ((path,) for path in paths)
+        return
+    if len(paths) % 2 or any(map(is_store, paths)):
+        raise BadParams("pairs of files: name an even number of files, two of mates each")
+    yield from zip(paths[::2], paths[1::2], strict=True)
 
 
 def is_store(path: str) -> bool:
@@ -78,10 +106,13 @@ def _of_reads(reads: Reads) -> Queries:
     return Queries(reads.names, reads.sequences, reads.qualities or none)
 
 
-def _of_file(path: str, batch_bytes: int) -> Iterator[Queries]:
-    file = READERS[_kind(path)](path)
-    for pieces in cut_in_parts(((records,) for records in file.records()), batch_bytes):
-        yield _joined([records for (records,) in pieces])
+def _of_files(paths: tuple[str, ...], batch_bytes: int, pairs: str) -> Iterator[Queries]:
+    kind, *others = (_kind(path) for path in paths)
+    if others not in ([], [kind]):
+        raise BadParams(f"{' and '.join(paths)} are mates: both must be FASTQ, or both FASTA")
+    own = ReadInput(paths, Settings(interleaved=pairs == "interleaved"), kind)
+    for pieces in cut_in_parts(own.groups(own.files()), batch_bytes):
+        yield _joined(pieces)
 
 
 def _kind(path: str) -> str:
@@ -94,11 +125,27 @@ def _kind(path: str) -> str:
     return KINDS[start]
 
 
-def _joined(pieces: list[FastqRecords]) -> Queries:
-    return Queries(*(_lines(pieces, which) for which in (NAME, SEQUENCE, QUALITY)))
+def _joined(pieces: list[Mates]) -> Queries:
+    sides = list(zip(*pieces, strict=True))
+    lines = ([_lines(side, which) for side in sides] for which in (NAME, SEQUENCE, QUALITY))
+    return Queries(*map(_alternating, lines))
 
 
-def _lines(pieces: list[FastqRecords], which: int) -> Ragged:
+def _alternating(sides: list[Ragged]) -> Ragged:
+    """Return the lines of one side, or those of two by turns."""
+    if len(sides) == 1:
+        return sides[0]
+    first, second = sides
+    shifted = second.offsets + first.data.size
+    begins = np.stack([first.offsets[:-1], shifted[:-1]], 1).ravel()
+    ends = np.stack([first.offsets[1:], shifted[1:]], 1).ravel()
+    offsets = np.concatenate(([0], np.cumsum(ends - begins)))
+    data = np.empty(int(offsets[-1]), np.uint8)
+    gather_lines(np.concatenate([first.data, second.data]), begins, ends, offsets, data)
+    return Ragged(data, offsets)
+
+
+def _lines(pieces: Sequence[FastqRecords], which: int) -> Ragged:
     lengths = [records.ends[:, which] - records.begins[:, which] for records in pieces]
     offsets = np.concatenate(([0], np.cumsum(np.concatenate(lengths))))
     data, first = np.empty(int(offsets[-1]), np.uint8), 0

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+UNSURE = 0
 HIT = np.dtype(
     [
         ("query", "i8"),  # its number
@@ -17,7 +18,7 @@ HIT = np.dtype(
         ("there", "i8"),  # where it begins in the text, and ends
         ("there_end", "i8"),
         ("score", "i8"),
-        ("anchors", "i8"),  # of its chain
+        ("anchors", "i8"),  # of its chain; UNSURE where not all places of its seeds were tried
         ("runs", "i8"),  # of its path: the first, and the end
         ("runs_end", "i8"),
     ]

@@ -5,16 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.parameters import require_int
+from gangsaw.codecs.core.parameters import require_choice, require_int
 from gangsaw.tasks.align.search.extension.paths import PathCosts
 from gangsaw.tasks.align.search.search import Rules
 from gangsaw.tasks.align.search.seeds.chain import Reach
 from gangsaw.tasks.align.search.seeds.minimizers import MOST_K, Seeds
 from gangsaw.tasks.align.search.select import ReportRules
 from gangsaw.tasks.align.sets.scores import Scores
-from gangsaw.tasks.align.statistics.significance import FITTED, gapped_significance
+from gangsaw.tasks.align.statistics.significance import gapped_significance, has_statistics
 
 EVALUE = 10.0
+PAIRS = ("no", "files", "interleaved")  # which queries are mates
 GAP, SHIFT = 5000, 500  # letters and diagonals that a chain may bridge, as minimap2 has them
 DROP = 100  # of the score: 50 matches, 33 mismatches
 RUN_MATCHES = 20  # of an ungapped extension that is followed
@@ -39,6 +40,8 @@ class SearchParams:
     ratio : of the best one's score that these need, in percent, 0..100
     max_hits : most hits of a query, 0 for all
     eqx : CIGARs tell equal letters (=) from others (X)
+    read_group : of SAM and BAM, such as "@RG\\tID:x\\tSM:y"
+    pairs : one of PAIRS; of "" mates are those of stores of mates
 
     Raises
     ------
@@ -55,6 +58,8 @@ class SearchParams:
     ratio: int = 80
     max_hits: int = 0
     eqx: bool = False
+    read_group: str = ""
+    pairs: str = ""
 
     def __post_init__(self) -> None:
         """Check the ranges."""
@@ -67,6 +72,8 @@ class SearchParams:
         require_int("secondary", self.secondary, 0, 10**6)
         require_int("ratio", self.ratio, 0, 100)
         require_int("max_hits", self.max_hits, 0, 10**9)
+        if self.pairs:
+            require_choice("pairs", self.pairs, PAIRS)
         if not self.evalue > 0:
             raise BadParams(f"evalue must be above 0, got {self.evalue}")
         if self.evalue != EVALUE:
@@ -75,7 +82,7 @@ class SearchParams:
     @property
     def has_statistics(self) -> bool:
         """Whether hits have e-values."""
-        return self.scores in FITTED
+        return has_statistics(self.scores)
 
     @property
     def rules(self) -> Rules:

@@ -12,8 +12,8 @@ from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.tasks.align.search.extension.extend import ungapped
 from gangsaw.tasks.align.search.extension.paths import NONE, PathCosts
 from gangsaw.tasks.align.search.extension.place import SHORT, at_anchor, stretch, whole
-from gangsaw.tasks.align.search.hits import Hits
-from gangsaw.tasks.align.search.seeds.anchors import anchors_of
+from gangsaw.tasks.align.search.hits import UNSURE, Hits
+from gangsaw.tasks.align.search.seeds.anchors import anchors_of, sample_of
 from gangsaw.tasks.align.search.seeds.chain import Chains, Reach, chains_of
 from gangsaw.tasks.align.search.seeds.index import PlaceIndex
 from gangsaw.tasks.align.search.seeds.minimizers import Seeds, minimizers
@@ -74,20 +74,41 @@ def search(codes: Any, offsets: Any, target: SearchText, rules: Rules, row: Any)
         query = codes[offsets[i] : offsets[i + 1]]
         found = minimizers(query, NONE, query.size, rules.seeds)
         anchors = anchors_of(target.table, found, query.size, rules.seeds.k, rules.places)
-        if not anchors.size:
-            continue
-        strands = (query, turned(query))
-        chains = chains_of(anchors, target.records, rules.reach)
-        chosen = choose_chains(chains, anchors, query.size, rules)
-        for chain in range(chains.scores.size):
-            if not chosen[chain]:
-                continue
-            own = anchors[chains.members[chains.offsets[chain] : chains.offsets[chain + 1]]]
-            first = n
-            rows, runs, n, m = follow(strands, own, target, rules, rows, runs, n, m)
-            for at in range(first, n):
-                rows[at].query = i
+        strands, first, is_sample = (query, turned(query)), n, False
+        while True:
+            rows, runs, n, m = along_chains(strands, anchors, target, rules, rows, runs, n, m)
+            if n > first or is_sample:
+                break
+            anchors = sample_of(target.table, found, query.size, rules.seeds.k, rules.places)
+            is_sample = True
+        for at in range(first, n):
+            rows[at].query = i
+            if is_sample:
+                rows[at].anchors = UNSURE
     return Hits(rows[:n], runs[:m])
+
+
+@jit_part
+def along_chains(
+    strands: Any,
+    anchors: Any,
+    target: SearchText,
+    rules: Rules,
+    rows: Any,
+    runs: Any,
+    n: int,
+    m: int,
+) -> Any:
+    """Add the hits along the chains of anchors to n rows and m runs; return as `follow` does."""
+    if not anchors.size:
+        return rows, runs, n, m
+    chains = chains_of(anchors, target.records, rules.reach)
+    chosen = choose_chains(chains, anchors, strands[0].size, rules)
+    for chain in range(chains.scores.size):
+        if chosen[chain]:
+            own = anchors[chains.members[chains.offsets[chain] : chains.offsets[chain + 1]]]
+            rows, runs, n, m = follow(strands, own, target, rules, rows, runs, n, m)
+    return rows, runs, n, m
 
 
 @jit_part

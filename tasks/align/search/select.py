@@ -2,7 +2,8 @@
 
 A hit is secondary where a better one covers half of the shorter one's part of the query
 (`--mask-level` of minimap2). The mapping quality is that of H. Li (2018), minimap2, equation 9,
-with scores of alignments: 40 (1 - s2 / s1) min(1, m / 10) ln(s1), m anchors.
+with scores of alignments: 40 (1 - s2 / s1) min(1, m / 10) ln(s1), m anchors: 0 where not all places
+of the seeds were tried.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.tasks.align.search.hits import UNSURE
 
 DROPPED, PRIMARY, SECONDARY = 0, 1, 2
 KEPT, SECOND = range(2)  # of a best hit: others that are reported, the best score of others
@@ -99,7 +101,9 @@ def judge(rows: Any, ranks: Any, length: int, choice: ReportRules, out: Any) -> 
             best[found], kinds[i] = i, PRIMARY
             found += 1
             continue
-        others[parent, SECOND] = max(others[parent, SECOND], rows[i].score)
+        # beside a hit of a sample of places others, which were not tried, may be as good
+        own = rows[i].score if rows[i].anchors != UNSURE else rows[best[parent]].score
+        others[parent, SECOND] = max(others[parent, SECOND], own)
         is_near = 100 * rows[i].score >= choice.share * rows[best[parent]].score
         if is_near and others[parent, KEPT] < choice.secondary:
             others[parent, KEPT] += 1

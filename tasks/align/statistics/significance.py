@@ -1,12 +1,13 @@
 """How unlikely a score is by chance: Karlin and Altschul (1990), for bases that are equally many.
 
 Without gaps lambda, K and H follow from the scores. With gaps there is no such theory: lambda and K
-are fitted to scores of random sequences, for the default scores alone.
+are fitted to scores of random sequences, for the usual scores. Multiples of scores have the same K
+and H, and a lambda that is as much smaller.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from math import exp, expm1, gcd, log
 
 import numpy as np
@@ -74,7 +75,13 @@ class Significance:
 
 
 # Of tests/benchmarks/RESULTS-DNA-PAPER.md, which says how it was fitted, and the errors
-FITTED = {Scores(): Significance(0.620, 0.351, 0.768)}
+FITTED = {
+    Scores(): Significance(0.620, 0.351, 0.768),  # blastn
+    Scores(1, -2, 2, 1): Significance(1.295, 0.528, 0.903),  # minimap2, twice
+    Scores(1, -2, 5, 2): Significance(1.338, 0.658, 1.121),
+    Scores(1, -3, 5, 2): Significance(1.379, 0.752, 1.317),  # blastn-short
+    Scores(1, -4, 6, 1): Significance(1.388, 0.776, 1.369),  # BWA-MEM; minimap2 -x sr, twice
+}
 
 
 def gapped_significance(scores: Scores) -> Significance:
@@ -84,13 +91,27 @@ def gapped_significance(scores: Scores) -> Significance:
     ------
     BadParams : there are none for these scores
     """
-    if scores not in FITTED:
+    own, times = _reduced(scores)
+    if own not in FITTED:
         known = ", ".join(_named(one) for one in FITTED)
         raise BadParams(
-            f"no statistics of gapped scores {_named(scores)}: they are fitted for {known} alone; "
-            "use these, or alignments without gaps"
+            f"no statistics of gapped scores {_named(scores)}: they are fitted for {known} and "
+            "multiples of these; use one of them, or alignments without gaps"
         )
-    return FITTED[scores]
+    found = FITTED[own]
+    return Significance(found.scale / times, found.k, found.entropy)
+
+
+def has_statistics(scores: Scores) -> bool:
+    """Whether affine scores have fitted parameters."""
+    return _reduced(scores)[0] in FITTED
+
+
+def _reduced(scores: Scores) -> tuple[Scores, int]:
+    """Return the smallest scores that have these as a multiple, and how many times."""
+    own = astuple(scores)
+    times = gcd(*own)
+    return Scores(*(one // times for one in own)), times
 
 
 def _named(scores: Scores) -> str:

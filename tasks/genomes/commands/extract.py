@@ -26,7 +26,8 @@ class GenomeWanted:
     PANEL: ClassVar[str] = "Genomes"
 
     region_file: Annotated[
-        Path | None, typer.Option("--region-file", "-r", help="File of regions, one on a line.")
+        Path | None,
+        typer.Option("--region-file", "-r", help="File of regions, one a line, or BED."),
     ] = None
     reverse_complement: Annotated[
         bool,

@@ -153,6 +153,14 @@ def test_extract_takes_a_file_of_regions(store: Path, gangsaw: CommandLine, tmp_
     assert (tmp_path / "o.fa").read_text() == known
 
 
+def test_extract_takes_bed(store: Path, gangsaw: CommandLine, tmp_path: Path) -> None:
+    lines = "# made\ntrack name=x\nchr1\t0\t3\nchr1\t5\t9\tgene\t7\t-\n\n"
+    (tmp_path / "r.bed").write_text(lines)
+    gangsaw.ok("extract", store, "-r", tmp_path / "r.bed", "-o", tmp_path / "o.fa")
+    known = f">chr1:1-3\n{LONG[:3]}\n>chr1:6-9\n{LONG[5:9]}\n"
+    assert (tmp_path / "o.fa").read_text() == known
+
+
 @pytest.mark.parametrize(
     ("wanted", "problem"),
     [

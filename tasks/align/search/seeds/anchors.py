@@ -21,6 +21,8 @@ STRAND_BIT = 62
 MOST_ANCHORS = 1 << 22  # of a query: 32 MiB, and as much again for their chains
 FIRST, END = range(2)  # of a run of entries of the index
 FEW = 32  # so many are sorted by insertion
+SAMPLE = 1 << 12  # anchors of a query whose minimizers have too many places
+SAME = 16  # of one minimizer in a query: a run of one letter still tells its length
 
 
 @jit_part
@@ -48,6 +50,44 @@ def anchors_of(index: PlaceIndex, found: Minimizers, length: int, k: int, most_p
                 at += 1
     sort_words(anchors)
     return anchors
+
+
+@jit_part
+def sample_of(index: PlaceIndex, found: Minimizers, length: int, k: int, most_places: int) -> Any:
+    """Return sorted anchors (n,) int64 of minimizers of which some have more than `most_places`.
+
+    The first places of each, and the first of those that a query has many times, so that copies of
+    a repeat keep all of their minimizers. Where none has too many places there are no anchors.
+    """
+    n = min(found.hashes.size, SAMPLE)
+    runs, used = np.empty((n, 2), np.int64), 0
+    has_many = False
+    for i in range(n):
+        low, high = look_up(index, found.hashes[i])
+        has_many = has_many or high - low > most_places
+        is_used = high > low and n_before(found.hashes, i) < SAME
+        runs[i, FIRST], runs[i, END] = low, high if is_used else low
+        used += 1 if is_used else 0
+    anchors, at = np.empty(SAMPLE if has_many else 0, np.int64), 0
+    if has_many:
+        most = max(1, SAMPLE // used)
+        for i in range(n):
+            for j in range(runs[i, FIRST], min(runs[i, END], runs[i, FIRST] + most)):
+                place = np.int64(index.entries[j] & np.uint64(PLACE_MASK))
+                anchors[at] = anchor(found.places[i], place, length, k)
+                at += 1
+    anchors = anchors[:at]
+    sort_words(anchors)
+    return anchors
+
+
+@jit_part
+def n_before(hashes: Any, i: int) -> int:
+    """Return how many hashes before number i equal it."""
+    same = 0
+    for j in range(i):
+        same += hashes[j] == hashes[i]
+    return same
 
 
 @jit_part

@@ -91,15 +91,15 @@ def test_reads_come_to_their_places_in_their_order(store: Path, tmp_path: Path) 
 
 def test_scores_without_statistics_have_no_evalues(store: Path, tmp_path: Path) -> None:
     path = write_fasta(tmp_path / "q.fa", {"q": GENOME["chr1"][500:900]})
-    params = SearchParams(scores=Scores(1, -4, 6, 1))
+    params = SearchParams(scores=Scores(3, -4, 6, 1))
     align_job([str(path)], str(store), str(tmp_path / "o.paf"), params)
     text = (tmp_path / "o.paf").read_text()
     line, *_ = lines_of(text)
-    assert (line.there, line.there_end, line.score) == (500, 900, 400)
+    assert (line.there, line.there_end, line.score) == (500, 900, 1200)
     assert "ev:f:" not in text
-    with pytest.raises(BadParams, match="no statistics of gapped scores 1/-4/6/1"):
+    with pytest.raises(BadParams, match="no statistics of gapped scores 3/-4/6/1"):
         SearchParams(scores=params.scores, evalue=1.0)
-    with pytest.raises(BadParams, match="no statistics of gapped scores 1/-4/6/1"):
+    with pytest.raises(BadParams, match="no statistics of gapped scores 3/-4/6/1"):
         align_job([str(path)], str(store), str(tmp_path / "o.tsv"), params)
     assert not list(tmp_path.glob("o.tsv*"))
 
@@ -153,6 +153,31 @@ def test_secondary_hits_are_where_the_repeat_is(store: Path, tmp_path: Path) -> 
     assert [(x.is_primary, x.quality) for x in found if x.query == "alone"] == [(True, 60)]
     none = aligned({"repeat": within}, store, tmp_path, params=SearchParams(secondary=0))
     assert len(none) == 1
+
+
+@pytest.mark.parametrize("part_letters", [1 << 25, 90_000])
+def test_repeats_and_runs_of_a_letter_have_hits_of_quality_0(
+    tmp_path: Path, part_letters: int
+) -> None:
+    """Their seeds have more places than count: some of these are tried."""
+    rng = np.random.default_rng(8)
+    repeat = random_text(rng, 200)
+    text = "".join(repeat + random_text(rng, 100) for _ in range(700)) + "A" * 800 + "CA" * 800
+    genome = {"r": text + random_text(rng, 500)}
+    own = {"repeat": mutated(rng, repeat, 0.01, 0.0), "a": "A" * 150, "ca": "CA" * 60}
+    own["turned"] = reverse_complement(own["repeat"])
+    path = write_fasta(tmp_path / "g.fa", genome)
+    api.compress(str(path), str(tmp_path / "g.zarr"), format="genome")
+    queries = write_fasta(tmp_path / "q.fa", own | {"random": random_text(rng, 150)})
+    cuts = AlignCuts(part_letters=part_letters, overlap=1000)
+    out = tmp_path / "o.paf"
+    align_job([str(queries)], str(tmp_path / "g.zarr"), str(out), choice=AlignChoice(cuts=cuts))
+    found = [line for line in lines_of(out.read_text()) if line.is_primary]
+    for line in found:
+        check_line(line, own[line.query], genome)
+    assert [line.query for line in found] == list(own)
+    assert [line.quality for line in found] == [0, 0, 0, 0]
+    assert [line.score for line in found][1:3] == [300, 240]
 
 
 def test_a_short_repeat_of_a_long_query_is_a_matter_of_ratio(store: Path, tmp_path: Path) -> None:
@@ -286,6 +311,21 @@ def test_the_command_line(store: Path, tmp_path: Path, gangsaw: CommandLine) -> 
     api.compress(str(packed), str(reads_store), codec="zstd")
     assert gangsaw.ok("align", reads_store, store, "-").out == printed
     assert "30 (100.00 %)" in gangsaw.ok("align", queries, store, tmp_path / "b.tsv").out
+
+
+def test_presets_are_scores_unless_the_user_names_others(
+    store: Path, tmp_path: Path, gangsaw: CommandLine
+) -> None:
+    queries = write_fasta(tmp_path / "q.fa", {"q": GENOME["chr1"][500:535]})
+    for words, score in (
+        ((), "70"),
+        (("--preset", "short"), "35"),
+        (("--preset", "long"), ""),  # below its least score
+        (("--preset", "long", "--min-score", "40"), "70"),
+        (("--preset", "short", "--match", "2"), "70"),
+    ):
+        found = lines_of(gangsaw.ok("align", *words, queries, store, "-").out)
+        assert [line.tags["AS"] for line in found] == ([score] if score else [])
 
 
 @pytest.mark.parametrize(

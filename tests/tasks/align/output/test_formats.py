@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import shlex
 from importlib.metadata import version
 from pathlib import Path
@@ -12,6 +13,7 @@ from helpers.align_files import lines_of, mutated, small_genome, write_fasta
 from helpers.command_line import CommandLine
 from reference.search import reverse_complement
 
+from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks import api
 from gangsaw.tasks.align.job.job import AlignChoice, AlignCuts, align_job
 from gangsaw.tasks.align.search.params import SearchParams
@@ -143,3 +145,41 @@ def test_sam_complements_letters_of_several_bases(folder: Path, tmp_path: Path) 
     align_job([str(queries)], str(folder / "genome.zarr"), str(tmp_path / "hits.sam"))
     line = (tmp_path / "hits.sam").read_text().splitlines()[-1].split("\t")
     assert (line[1], line[9]) == ("16", f"{ONE[4000:4149]}Y{ONE[4150:4200]}")
+
+
+def test_bam_holds_what_sam_says(folder: Path, tmp_path: Path) -> None:
+    pysam = pytest.importorskip("pysam")
+    own, genome = [str(folder / "queries.fq")], str(folder / "genome.zarr")
+    choice = AlignChoice(cuts=AlignCuts(batch_bytes=300))
+    params = SearchParams(read_group=r"@RG\tID:lane 1\tSM:me")
+    found = []
+    for end in ("sam", "bam"):
+        align_job(own, genome, str(tmp_path / f"o.{end}"), params, choice=choice)
+        with pysam.AlignmentFile(tmp_path / f"o.{end}", check_sq=False) as file:
+            header = file.header.to_dict()
+            found.append([read.to_string() for read in file])
+        assert header["RG"] == [{"ID": "lane 1", "SM": "me"}]
+        assert header["PG"][0]["ID"] == "gangsaw"
+    assert found[0] == found[1]
+    assert len(found[0]) == 7
+    assert all("RG:Z:lane 1" in line for line in found[0])
+    pysam.quickcheck(str(tmp_path / "o.bam"))
+
+
+@pytest.mark.parametrize("end", ["paf", "sam", "tsv"])
+def test_lines_are_packed(folder: Path, tmp_path: Path, end: str) -> None:
+    own, genome = [str(folder / "queries.fq")], str(folder / "genome.zarr")
+    choice = AlignChoice(cuts=AlignCuts(batch_bytes=300))
+    align_job(own, genome, str(tmp_path / f"hits.{end}.gz"), choice=choice)
+    plain = (folder / f"hits.{end}").read_text().splitlines()
+    text = gzip.decompress((tmp_path / f"hits.{end}.gz").read_bytes()).decode().splitlines()
+    assert [x for x in text if x[:3] != "@PG"] == [x for x in plain if x[:3] != "@PG"]
+
+
+@pytest.mark.parametrize("text", ["ID:x", r"@RG\tSM:y", r"@RG\tID:", r"@RG\tID:a\tID:b"])
+def test_read_groups_that_are_none(folder: Path, tmp_path: Path, text: str) -> None:
+    own, genome = [str(folder / "queries.fq")], str(folder / "genome.zarr")
+    with pytest.raises(BadParams, match="--read-group must be such as"):
+        align_job(own, genome, str(tmp_path / "o.sam"), SearchParams(read_group=text))
+    with pytest.raises(BadParams, match="read groups are of SAM and BAM, not of paf"):
+        align_job(own, genome, str(tmp_path / "o.paf"), SearchParams(read_group=r"@RG\tID:x"))

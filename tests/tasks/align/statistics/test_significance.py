@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.align import smith_waterman
+from gangsaw.tasks.align.sets.pairs import SequenceSet
 from gangsaw.tasks.align.sets.scores import Scores
-from gangsaw.tasks.align.statistics import gapped_significance, ungapped_significance
+from gangsaw.tasks.align.statistics import FITTED, gapped_significance, ungapped_significance
 
 # lambda, K and H that blastn of NCBI prints at the end of its reports, rounded as there
 PRINTED = {
@@ -100,8 +102,37 @@ def test_scores_without_statistics(scores: Scores, message: str) -> None:
         ungapped_significance(scores)
 
 
+@pytest.mark.parametrize("scores", FITTED)
+def test_gapped_scores_of_random_sequences(scores: Scores) -> None:
+    """As many pairs as expected exceed scores near the usual best one."""
+    rng, n, pairs = np.random.default_rng(12), 300, 3000
+    found = gapped_significance(scores)
+    offsets = np.arange(pairs + 1, dtype=np.int64) * n
+    sides = (SequenceSet(rng.integers(0, 4, pairs * n, np.uint8), offsets) for _ in range(2))
+    best = smith_waterman(*sides, scores).score
+    m, _ = found.effective(n, n)
+    for x in np.unique(np.quantile(best, [0.4, 0.7, 0.9, 0.98]).astype(int)):
+        expected = 1 - exp(-found.k * m * m * exp(-found.scale * x))
+        error = (expected * (1 - expected) / pairs) ** 0.5
+        assert np.mean(best >= x) == pytest.approx(expected, abs=4 * error + 0.02)
+
+
+def test_multiples_of_gapped_scores_have_their_statistics() -> None:
+    one, two = (gapped_significance(Scores(*own)) for own in ((1, -4, 6, 1), (2, -8, 12, 2)))
+    assert two.bit_score(200) == pytest.approx(one.bit_score(100))
+    assert two.e_value(80, 150, 10**7) == pytest.approx(one.e_value(40, 150, 10**7))
+
+
+def test_fitted_scores_are_near_those_of_blast() -> None:
+    """For BLAST they were fitted to even scores, or are those without gaps (blast_stat.c)."""
+    for own, scale, entropy in (((1, -2, 2, 1), 1.29, 0.92), ((1, -3, 5, 2), 1.374, 1.31)):
+        found = gapped_significance(Scores(*own))
+        assert found.scale == pytest.approx(scale, rel=0.02)
+        assert found.entropy == pytest.approx(entropy, rel=0.03)
+
+
 def test_gapped_scores_that_were_not_fitted() -> None:
-    with pytest.raises(BadParams, match="1/-1/5/2: they are fitted for 2/-3/5/2 alone"):
+    with pytest.raises(BadParams, match="1/-1/5/2: they are fitted for 2/-3/5/2, 1/-2/2/1"):
         gapped_significance(Scores(1, -1))
     with pytest.raises(BadParams, match="query must be in 1"):
         gapped_significance(Scores()).e_value(3, 0, 5)

@@ -1,0 +1,136 @@
+"""Mates: how far they lie from each other, and which hits of two mates belong together.
+
+Mates of a fragment face each other: the one on the genome's strand lies before the other one. How
+long fragments are is taken from mates that have one best place each; as in BWA-MEM (H. Li, 2013)
+a pair of hits at such a distance adds to the score.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.numba.jit import jit, jit_part
+
+LEAST_PAIRS = 32  # that tell how long fragments are
+USUAL = 1000  # letters of a fragment at most where there are fewer
+LONGEST = 10_000
+SPREAD = 3  # times the distance between quartiles
+RECORD, STRAND, THERE, THERE_END = range(4)
+PAIR_MATCHES = 17  # that a pair is worth, as BWA-MEM has it
+
+
+class Insert(NamedTuple):
+    """Lengths of fragments, from the first letter of one mate to the last of the other.
+
+    Attributes
+    ----------
+    least, most : of pairs that count as such
+    """
+
+    least: int
+    most: int
+
+
+def insert_of(rows: npt.NDArray[np.void], n_queries: int) -> Insert:
+    """Return how long the fragments of hits, sorted by query, are; mates are queries 2i, 2i + 1."""
+    best = _only_best(rows, n_queries)
+    first, second = best[0::2], best[1::2]
+    is_both = (first >= 0) & (second >= 0)
+    one, two = rows[first[is_both]], rows[second[is_both]]
+    faces = (one["strand"] != two["strand"]) & (one["record"] == two["record"])
+    one, two = one[faces], two[faces]
+    ahead, behind = (np.where(one["strand"] == s, one["there"], two["there"]) for s in (0, 1))
+    ends = np.where(one["strand"] == 1, one["there_end"], two["there_end"])
+    sizes = (ends - ahead)[(ahead <= behind) & (ends - ahead < LONGEST)]
+    if sizes.size < LEAST_PAIRS:
+        return Insert(1, USUAL)
+    low, high = (int(x) for x in np.quantile(sizes, (0.25, 0.75)))
+    spread = SPREAD * max(10, high - low)
+    return Insert(max(1, low - spread), high + spread)
+
+
+def _only_best(rows: npt.NDArray[np.void], n_queries: int) -> npt.NDArray[np.int64]:
+    """Return the row of the best hit of each query, -1 where there are none or several."""
+    best = np.full(n_queries, -1, np.int64)
+    np.maximum.at(best, rows["query"], rows["score"])
+    is_best = rows["score"] == best[rows["query"]]
+    times = np.bincount(rows["query"][is_best], minlength=n_queries)
+    found = np.full(n_queries, -1, np.int64)
+    found[rows["query"][is_best]] = np.flatnonzero(is_best)
+    return np.where(times == 1, found, -1)
+
+
+@jit
+def face(one: Any, two: Any, least: int, most: int) -> Any:
+    """Whether two hits, (record, strand, there, there_end) each, face each other so far apart."""
+    if one[RECORD] != two[RECORD] or one[STRAND] == two[STRAND]:
+        return False
+    size = one[THERE_END] - two[THERE] if one[STRAND] else two[THERE_END] - one[THERE]
+    return least <= size <= most
+
+
+@jit_part
+def place_of(row: Any) -> Any:
+    """Return a hit as `face` takes it."""
+    return row.record, row.strand, row.there, row.there_end
+
+
+@jit
+def paired_scores(rows: Any, least: int, most: int, bonus: int, out: Any) -> None:
+    """Fill (n,) the scores of hits, sorted by query, with what their best mate adds to them.
+
+    A hit with a mate of which a better one is elsewhere gets less than `bonus`, or nothing.
+    """
+    begin = 0
+    while begin < rows.size:
+        middle, end = bounds(rows, begin)
+        of_first, of_second = highest(rows, begin, middle), highest(rows, middle, end)
+        for i in range(begin, end):
+            out[i] = rows[i].score
+        for i in range(begin, middle):
+            for j in range(middle, end):
+                if face(place_of(rows[i]), place_of(rows[j]), least, most):
+                    both = rows[i].score + rows[j].score + bonus
+                    out[i] = max(out[i], both - of_second)
+                    out[j] = max(out[j], both - of_first)
+        begin = end
+
+
+@jit
+def mark_alone(rows: Any, least: int, most: int, out: Any) -> None:
+    """Fill (n,) which hits, sorted by query, are best of their query and have no mate near them."""
+    begin = 0
+    while begin < rows.size:
+        middle, end = bounds(rows, begin)
+        of_first, of_second = highest(rows, begin, middle), highest(rows, middle, end)
+        for i in range(begin, end):
+            out[i] = rows[i].score == (of_first if i < middle else of_second)
+        for i in range(begin, middle):
+            for j in range(middle, end):
+                if face(place_of(rows[i]), place_of(rows[j]), least, most):
+                    out[i] = out[j] = False
+        begin = end
+
+
+@jit_part
+def bounds(rows: Any, begin: int) -> tuple[int, int]:
+    """Return the ends of the hits of a first mate and of a second one, from `begin` on."""
+    pair, middle = rows[begin].query >> 1, begin
+    while middle < rows.size and rows[middle].query == 2 * pair:
+        middle += 1
+    end = middle
+    while end < rows.size and rows[end].query == 2 * pair + 1:
+        end += 1
+    return middle, end
+
+
+@jit_part
+def highest(rows: Any, begin: int, end: int) -> int:
+    """Return the best score of some hits."""
+    best = 0
+    for i in range(begin, end):
+        best = max(best, rows[i].score)
+    return best
