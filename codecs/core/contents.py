@@ -10,5 +10,6 @@ NUCLEOTIDES = "nucleotides"
 READ_SEQUENCES, READ_QUALITIES, READ_NAMES = "read sequences", "read qualities", "read names"
 LINE_OFFSETS = "line offsets"
 TEXT = "plain text"
+INTEGER_ROWS = "rows of integers"
 # no codec looks for these: the array is none of the others, whatever its samples are
 RECORD_PLACES, LINE_ENDS = "places", "line ends"
