@@ -7,6 +7,7 @@ from __future__ import annotations
 
 CONTENT = "gangsaw_content"  # the attribute
 NUCLEOTIDES = "nucleotides"
+KNOWN_NUCLEOTIDES = "known nucleotides"  # of which a few are read alone
 READ_SEQUENCES, READ_QUALITIES, READ_NAMES = "read sequences", "read qualities", "read names"
 LINE_OFFSETS = "line offsets"
 TEXT = "plain text"
