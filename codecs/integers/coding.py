@@ -22,7 +22,7 @@ SPARE = 8  # bytes behind raw bits
 
 
 @jit
-def encode_symbols(rows: Any, entries: Any, words: Any) -> tuple[int, int]:
+def encode_symbols(rows: Any, entries: Any, words: Any) -> Any:
     """Write words so that they end with `words`; return where they begin, and the state.
 
     Parameters
@@ -80,7 +80,8 @@ def decode_rows(out: Any, slots: Any, tables: Any, state: int, words: Any, raw: 
     words : (w + 1,) uint16, the last one spare
     raw : (r + SPARE,) uint8
     """
-    x, at, bit = np.int64(state), 0, 0
+    at, bit = 0, 0
+    x: Any = np.int64(state)
     last_word, last_byte = words.size - 1, raw.size - SPARE
     for i in range(out.shape[0]):
         left = 0
@@ -90,8 +91,8 @@ def decode_rows(out: Any, slots: Any, tables: Any, state: int, words: Any, raw: 
             if x < LOWEST:
                 x = x << 16 | np.int64(words[min(at, last_word)])
                 at += 1
-            symbol = entry & 255
-            value = symbol
+            symbol: Any = entry & 255
+            value: Any = symbol
             if symbol == SAME:
                 value = np.int64(out[i - 1, j]) if i else 0
             elif symbol >= PLAIN:

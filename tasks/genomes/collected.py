@@ -11,10 +11,10 @@ import numpy as np
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.contents import INTEGER_ROWS, KNOWN_NUCLEOTIDES
 from gangsaw.codecs.core.nucleotides.codes import CODES, LETTER_OF_CODE
-from gangsaw.tasks.genomes.collection.batch import Batch
+from gangsaw.tasks.genomes.collection.batch import Collected
 from gangsaw.tasks.genomes.collection.joined import TABLE_COLUMNS
-from gangsaw.tasks.genomes.collection.marks import Marks
-from gangsaw.tasks.genomes.collection.samples import Sample, check_names
+from gangsaw.tasks.genomes.collection.marks import LetterMarks
+from gangsaw.tasks.genomes.collection.samples import GenomeSample, check_names
 from gangsaw.tasks.genomes.fasta import FastaGenome
 from gangsaw.tasks.genomes.info import ATTRIBUTE, COLLECTION, GenomeInfo
 from gangsaw.tasks.genomes.parts import UNFOLDED
@@ -76,8 +76,8 @@ class CollectionStream:
 
     def pieces(self) -> Iterator[Piece]:
         """Yield arrays of what comes next; BadParams for what is not FASTA."""
-        writer, marks, samples = GenomeWriter(), Marks(), list[Sample]()
-        batch: Batch | None = None
+        writer, marks, samples = GenomeWriter(), LetterMarks(), list[GenomeSample]()
+        batch: Collected | None = None
         for path in self.paths:
             file, parts = FastaGenome(path, takes_protein=self.is_named), list[Text]()
             first = writer.begin_file()
@@ -88,7 +88,7 @@ class CollectionStream:
                 yield piece
             letters = np.concatenate(parts)
             samples.append(_sample(path, file, writer.n_records - first, letters.size))
-            batch = batch or Batch(letters.size)
+            batch = batch or Collected(letters.size)
             yield from _genome(batch, marks, letters)
         assert batch is not None
         yield writer.last()
@@ -101,7 +101,7 @@ class CollectionStream:
 OPTIONAL = ("other", "lower")
 
 
-def _genome(batch: Batch, marks: Marks, letters: Text) -> Iterator[Piece]:
+def _genome(batch: Collected, marks: LetterMarks, letters: Text) -> Iterator[Piece]:
     """Add a genome; yield letters that are novel, and its marks."""
     before = batch.known.n
     batch.add(CODES[letters])
@@ -110,12 +110,12 @@ def _genome(batch: Batch, marks: Marks, letters: Text) -> Iterator[Piece]:
     yield {name: array for name, array in found.items() if array.size}
 
 
-def _sample(path: str, file: FastaGenome, records: int, residues: int) -> Sample:
+def _sample(path: str, file: FastaGenome, records: int, residues: int) -> GenomeSample:
     shape = file.width, file.has_returns, file.is_open, file.before.decode()
-    return Sample(PurePath(path).name, records, residues, *shape)
+    return GenomeSample(PurePath(path).name, records, residues, *shape)
 
 
-def _info(writer: GenomeWriter, samples: list[Sample]) -> GenomeInfo:
+def _info(writer: GenomeWriter, samples: list[GenomeSample]) -> GenomeInfo:
     return GenomeInfo(
         format=COLLECTION,
         records=writer.n_records,

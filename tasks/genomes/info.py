@@ -8,7 +8,7 @@ from typing import Self, cast
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.nucleotides.letters import BASES, both_cases
-from gangsaw.tasks.genomes.collection.samples import Sample, samples_of
+from gangsaw.tasks.genomes.collection.samples import GenomeSample, samples_of
 
 ATTRIBUTE = "gangsaw_genome"
 # what reads the first alone would leave out `before`, and take a sample for all
@@ -45,7 +45,7 @@ class GenomeInfo:
     letters: Mapping[str, int]
     lost: tuple[str, ...] = ()
     before: str = ""
-    samples: tuple[Sample, ...] = ()
+    samples: tuple[GenomeSample, ...] = ()
 
     @property
     def residues(self) -> int:

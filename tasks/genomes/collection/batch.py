@@ -73,7 +73,7 @@ class Known:
         enter(self.letters, 0, self.n, self.k, self.table, self.bits)
 
 
-class Batch:
+class Collected:
     """The genomes of a collection, one after the other.
 
     Attributes

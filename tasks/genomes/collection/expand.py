@@ -89,13 +89,13 @@ def own_rows(edit: Any, begin: Any, a: Any) -> Any:
 @jit_part
 def put_heads(edit: Any, begins: Any) -> bool:
     """Fill where the pieces of a bundle begin; return whether it has so many, and parents."""
-    at = 0
+    at: Any = 0
     for i in range(begins.size):
         if at >= edit.shape[0] or edit[at, 1] != HEAD or np.int64(edit[at, 2]) > i:
             return False
         begins[i] = at
         at += np.int64(edit[at, 0]) + 1
-    return at <= edit.shape[0]
+    return bool(at <= edit.shape[0])
 
 
 @jit
@@ -111,7 +111,8 @@ def rows_of(edit: Any, bounds: Any, out: Any) -> int:
     begins, chain = np.empty(len(bounds), np.int64), np.empty(len(bounds), np.int64)
     if not put_heads(edit, begins):
         return WRONG
-    depth, at = 1, len(bounds) - 1
+    depth = 1
+    at: Any = len(bounds) - 1
     chain[0] = at
     while edit[begins[at], 2]:
         at -= np.int64(edit[begins[at], 2])

@@ -18,7 +18,7 @@ FAR = (1 << 32) - 1  # letters of a gap or run at most
 Table = npt.NDArray[np.uint32]
 
 
-class Marks:
+class LetterMarks:
     """Runs of letters as rows of integers, genome by genome.
 
     A row is (letters from the end of the run before, letters of the run, the letter in upper case),

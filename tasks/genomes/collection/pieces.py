@@ -43,7 +43,7 @@ def put_insert(rows: Any, m: Any, place: Any, text: Any, i: Any, g: Any, d: Any)
     while at < g:
         take, word = min(LITERALS, g - at), np.int64(1)
         for q in range(take):
-            c = np.int64(text[i + at + q] if d > 0 else text[i + g - 1 - at - q])
+            c: Any = np.int64(text[i + at + q] if d > 0 else text[i + g - 1 - at - q])
             c = 0 if c >= NOT_A_BASE else c if d > 0 else 3 - c
             word = word << 2 | c
         rows[m, 0], rows[m, 1], rows[m, 2] = place, INSERT, word

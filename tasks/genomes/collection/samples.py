@@ -12,7 +12,7 @@ from gangsaw.tasks.sequences.files.names import FASTA_NAMES, PACKED
 
 
 @dataclass(frozen=True)
-class Sample:
+class GenomeSample:
     """One genome of a collection.
 
     Attributes
@@ -60,11 +60,11 @@ class Sample:
         )
 
 
-def samples_of(data: object) -> tuple[Sample, ...]:
-    """Read the samples of a store, () where it says nothing; as `Sample.from_dict`."""
+def samples_of(data: object) -> tuple[GenomeSample, ...]:
+    """Read the samples of a store, () where it says nothing; as `GenomeSample.from_dict`."""
     if data is None:
         return ()
-    found = tuple(Sample.from_dict(one) for one in cast(Sequence[Mapping[str, object]], data))
+    found = tuple(GenomeSample.from_dict(one) for one in cast(Sequence[Mapping[str, object]], data))
     if len({sample.name for sample in found}) < len(found):
         raise ValueError("two samples have one name")
     return found
@@ -74,7 +74,7 @@ def check_names(paths: Sequence[str]) -> None:
     """Raise BadParams for two files of one name, by which a collection tells its genomes."""
     seen: dict[str, str] = {}
     for path in paths:
-        name = Sample(PurePath(path).name, 0, 0, 1, returns=False, open=False).name
+        name = GenomeSample(PurePath(path).name, 0, 0, 1, returns=False, open=False).name
         if name in seen:
             raise BadParams(f"{seen[name]} and {path} have one name, {name}: rename one")
         seen[name] = path
