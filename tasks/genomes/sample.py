@@ -21,9 +21,14 @@ class StoredSample(StoredGenome):
         self._whole, self.n_records = whole, sample.records
         self._first = sum(one.records for one in samples[:number])
         self._start = sum(one.residues for one in samples[:number])
-        own = {"width": sample.width, "returns": sample.returns, "open": sample.open}
         self.info = replace(
-            whole.info, records=sample.records, before=sample.before, samples=(), **own
+            whole.info,
+            records=sample.records,
+            width=sample.width,
+            returns=sample.returns,
+            open=sample.open,
+            before=sample.before,
+            samples=(),
         )
         ends = [self._start, self._start + sample.residues]
         borders = [self._first, self._first + sample.records]

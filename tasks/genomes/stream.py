@@ -136,8 +136,8 @@ class GenomeWriter:
             "odd_head": (part.odd_heads + self._first).astype("u8"),
         }
         for i, name in enumerate(LINES):
-            found[name] = part.lines[:, i].astype("u1" if name == "line_end" else "u8")
-        found["line_record"] += np.uint64(self._first)
+            before = self._first if name == "line_record" else 0
+            found[name] = (part.lines[:, i] + before).astype("u1" if name == "line_end" else "u8")
         self.n_records += len(part.letter_starts)
         self.n_letters += part.letters.size
         self.n_names += part.names.size
