@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gangsaw.codecs.core.contents import NUCLEOTIDES
+from gangsaw.codecs.core.contents import KNOWN_NUCLEOTIDES, NUCLEOTIDES
 from gangsaw.codecs.core.nucleotides.letters import BASES, both_cases
 from gangsaw.codecs.core.suits import Answers, ArrayFacts, Extents, Grade, Option, Refusal
 from gangsaw.codecs.dna.params import MODES
 
 CHUNK = 1 << 25
 LETTERS, SHARE = both_cases(BASES + b"UN"), 0.95  # of a sample that is DNA or RNA
+LETTERS_OF = (NUCLEOTIDES, KNOWN_NUCLEOTIDES)
+KNOWN_BLOCK = 1 << 16  # a window of known letters: a few letters of a genome lead to one
 LEAST = 1000  # bytes of a sample
 
 
@@ -27,7 +29,7 @@ class _Answers(Answers):
         return None
 
     def suits(self, array: ArrayFacts) -> Grade:
-        if array.content == NUCLEOTIDES:
+        if array.content in LETTERS_OF:
             return Grade.MADE_FOR
         if array.sample is None or array.content is not None:
             return Grade.ON_REQUEST
@@ -35,14 +37,14 @@ class _Answers(Answers):
 
     def is_aside(self, array: ArrayFacts) -> bool:
         """Names and line lengths of a genome are no nucleotides."""
-        has_letters = any(other.content == NUCLEOTIDES for other in array.others)
-        return has_letters and array.content != NUCLEOTIDES
+        has_letters = any(other.content in LETTERS_OF for other in array.others)
+        return has_letters and array.content not in LETTERS_OF
 
     def least_chunks(self, array: ArrayFacts) -> Mapping[int, int]:
         return {0: CHUNK}
 
     def parameters(self, array: ArrayFacts, chunks: Extents) -> Mapping[str, object]:
-        return {}
+        return {"block": KNOWN_BLOCK} if array.content == KNOWN_NUCLEOTIDES else {}
 
 
 ANSWERS = _Answers()

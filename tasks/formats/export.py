@@ -33,7 +33,7 @@ def export(
     """
     paths = tuple(targets)
     kind, what = choose_format(source, paths, options), ", ".join(paths)
-    kind.check_number(paths)
+    kind.check_number(paths, are_targets=True)
     _check_stdout(paths, kind)
     wanted = kind.for_export(what, options)
     if work.resume and not kind.resumes:

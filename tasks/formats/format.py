@@ -211,6 +211,7 @@ class Format:
     needs : modules that `open` imports and the package does not install
     extra : what to install for them, such as "gangsaw[io]"
     paths : how many paths are one source
+    targets : how many paths are one target; None is as many
     streams : whether the paths may be pipes, read once from their start; `open` returns a Stream
     writes_streams : whether "-" as a target is standard output
     resumes : whether an export that stopped can go on
@@ -233,6 +234,7 @@ class Format:
     needs: tuple[str, ...] = ()
     extra: str = ""
     paths: range = ONE
+    targets: range | None = None
     streams: bool = False
     writes_streams: bool = False
     resumes: bool = False
@@ -283,10 +285,11 @@ class Format:
         """Those of `needs` that are not installed."""
         return tuple(module for module in self.needs if find_spec(module) is None)
 
-    def check_number(self, paths: Paths) -> None:
+    def check_number(self, paths: Paths, *, are_targets: bool = False) -> None:
         """Raise BadParams where so many paths are no source or target of the format."""
-        if len(paths) not in self.paths:
-            least, most = self.paths.start, self.paths.stop - 1
+        takes = self.targets or self.paths if are_targets else self.paths
+        if len(paths) not in takes:
+            least, most = takes.start, takes.stop - 1
             number = str(least) if least == most else f"{least} to {most}"
             raise BadParams(
                 f"{', '.join(paths)}: {self.title} takes {number} path{'s' if most > 1 else ''}, "

@@ -23,7 +23,7 @@ def fit_fasta(source: Source) -> Fit:
     info = GenomeInfo.from_attrs(source.attrs)
     if info is None:
         return Fit(f"{source.name} holds no genome")
-    return Fit(is_own=info.format == "genome")
+    return Fit(_several(source, info), is_own=info.format == "genome")
 
 
 def fit_two_bit(source: Source) -> Fit:
@@ -31,12 +31,20 @@ def fit_two_bit(source: Source) -> Fit:
     info = GenomeInfo.from_attrs(source.attrs)
     if info is None:
         return Fit(f"{source.name} holds no genome")
+    if info.samples:
+        return Fit(_several(source, info))
     lost = [] if info.format == "2bit" else ["widths of lines"]
     if has_words(source):
         lost.append("descriptions")
     if info.residues > info.count(both_cases(BASES + b"N").decode()):
         lost.append("letters other than A, C, G, T and N (U is T, the others N)")
     return Fit(lost=tuple(lost), is_own=info.format == "2bit")
+
+
+def _several(source: Source, info: GenomeInfo) -> str:
+    """Return why a collection is no single genome, "" where a store holds one."""
+    hint = "--format collection writes them to a folder, or one with --sample"
+    return f"{source.name} holds {len(info.samples)} genomes: {hint}" if info.samples else ""
 
 
 def export_two_bit(source: Source, path: str, work: Work) -> None:

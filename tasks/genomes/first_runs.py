@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from gangsaw.codecs.core.nucleotides.codes import turned_letters
 from gangsaw.codecs.core.nucleotides.letters import BASES
 from gangsaw.tasks.kernels.first_runs import FirstRun, FirstRuns
 
@@ -14,8 +15,16 @@ WIDTH = 60
 
 
 def _runs() -> tuple[FirstRun, ...]:
-    """Return a genome in and out, and a part of it."""
+    """Return a genome in and out, and a part of it; and two together."""
     return (
+        FirstRun(
+            "collection",
+            write_pair,
+            (
+                ("compress", "one.fa", "two.fa", "pair.zarr", "--workers", "0"),
+                ("decompress", "pair.zarr", "pair", "--workers", "0"),
+            ),
+        ),
         FirstRun(
             "genome",
             lambda folder: write_genome(folder / "genome.fa"),
@@ -40,6 +49,18 @@ def write_genome(path: Path) -> None:
     lines += [b">two"]
     lines += [text[at : at + WIDTH].tobytes() for at in range(36_000, N_BASES, WIDTH)]
     path.write_bytes(b"\n".join(lines) + b"\n")
+
+
+def write_pair(folder: Path) -> None:
+    """Write two genomes that are alike, the second with a part turned."""
+    rng = np.random.default_rng(6)
+    first = rng.choice(list(BASES), N_BASES).astype(np.uint8)
+    second = first.copy()
+    second[rng.integers(0, N_BASES, 50)] = ord("A")
+    second[9000:20_000] = turned_letters(second[9000:20_000])
+    second = np.delete(second, slice(30_000, 30_005))
+    for name, letters in (("one", first), ("two", np.insert(second, 40_000, first[:7]))):
+        (folder / f"{name}.fa").write_bytes(b">chr\n" + letters.tobytes() + b"\n")
 
 
 FIRST_RUNS = FirstRuns(_runs())

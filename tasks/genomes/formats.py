@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gangsaw.codecs.core.options import Option
 from gangsaw.tasks.formats.format import (
+    ONE,
     ExportOptions,
     Fit,
     Format,
@@ -17,10 +19,12 @@ from gangsaw.tasks.formats.format import (
 from gangsaw.tasks.sequences.files.names import FASTA_NAMES, FASTQ_NAMES, PACKED, is_called
 
 GENBANK_NAMES = (".gb", ".gbk", ".gbff", ".genbank", ".gp", ".gpff")
+MOST_GENOMES = 1 << 20  # of one command
 TWO_BIT_SIGNS = (b"\x43\x27\x41\x1a", b"\x1a\x41\x27\x43")  # of either byte order
 
 if TYPE_CHECKING:
     from gangsaw.tasks.formats.witness import Witness
+    from gangsaw.tasks.genomes.collected import CollectionStream
     from gangsaw.tasks.genomes.stream import GenomeStream
     from gangsaw.tasks.source import Source
 
@@ -108,6 +112,48 @@ def _export_two_bit(source: Source, paths: Paths, options: ExportOptions, work: 
     export_two_bit(source, paths[0], work)
 
 
+def _sure_of_collection(look: Look) -> Sure:
+    """Say how sure a path is one of several genomes, none of which looks like reads."""
+    if look.is_folder or look.is_address or look.is_stream or is_called(look.path, FASTQ_NAMES):
+        return Sure.NO
+    from gangsaw.tasks.sequences.fasta import is_fasta
+
+    if not is_fasta(look.path, look.start):
+        return Sure.NO
+    from gangsaw.tasks.sequences.likeness import is_one_of_genomes
+
+    is_wanted = "collection" in look.asked or is_one_of_genomes(look.path)
+    return Sure.EXACTLY if is_wanted else Sure.NO
+
+
+def _open_collection(paths: Paths, options: SourceOptions) -> CollectionStream:
+    from gangsaw.tasks.genomes.collected import CollectionStream
+
+    return CollectionStream(paths, is_named=options.format is not None)
+
+
+def _fit_collection(source: Source) -> Fit:
+    from gangsaw.tasks.genomes.sample_export import fit_collection
+
+    return fit_collection(source)
+
+
+def _sample(options: ExportOptions) -> str:
+    return str(options.own.get("sample", ""))
+
+
+def _check_collection(source: Source, paths: Paths, options: ExportOptions) -> None:
+    from gangsaw.tasks.genomes.sample_export import check_collection
+
+    check_collection(source, paths, _sample(options))
+
+
+def _export_collection(source: Source, paths: Paths, options: ExportOptions, work: Work) -> None:
+    from gangsaw.tasks.genomes.sample_export import export_collection
+
+    export_collection(source, paths, _sample(options), work)
+
+
 GENOME = Format(
     name="genome",
     title="FASTA genome",
@@ -132,6 +178,23 @@ TWO_BIT = Format(
     export=_export_two_bit,
     suffixes=(".2bit",),
     fit=_fit_two_bit,
+)
+
+COLLECTION = Format(
+    name="collection",
+    title="FASTA genomes",
+    about="several genomes together, the more alike the smaller",
+    sure=_sure_of_collection,
+    open=_open_collection,
+    options=(Option("collection", "take FASTA files for related genomes.", choices=("yes",)),),
+    export=_export_collection,
+    export_options=(Option("sample", "the one genome to write, by its name."),),
+    suffixes=(*FASTA_NAMES, *PACKED),
+    fit=_fit_collection,
+    check=_check_collection,
+    paths=range(2, MOST_GENOMES + 1),
+    targets=ONE,
+    writes_streams=True,
 )
 
 GENBANK = Format(

@@ -16,7 +16,6 @@ from gangsaw.codecs.core.arrays import Array
 from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.nucleotides.codes import CODES, turned_letters
-from gangsaw.tasks.genomes.parts import first_word
 from gangsaw.tasks.genomes.stored import StoredGenome
 from gangsaw.tasks.sequences.files.text import Places, Text
 from gangsaw.tasks.sequences.ragged import PER_WORD, Packed, Ragged
@@ -205,11 +204,8 @@ class Genome:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """First words of the heads."""
-        return tuple(
-            first_word(head.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
-            for head in self.heads
-        )
+        """First words of the heads; in a collection behind the sample's name, as "strain/chr1"."""
+        return tuple(name.decode("utf-8", "surrogateescape") for name in self._stored.names())
 
     @cached_property
     def offsets(self) -> Places:

@@ -8,9 +8,13 @@ from typing import Self, cast
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.nucleotides.letters import BASES, both_cases
+from gangsaw.tasks.genomes.collection.samples import GenomeSample, samples_of
 
 ATTRIBUTE = "gangsaw_genome"
-VERSION, WITH_BLANKS = 1, 2  # what reads the first alone would leave out `before`
+# what reads the first alone would leave out `before`, and take a sample for all
+VERSION, WITH_BLANKS, WITH_SAMPLES = 1, 2, 3
+VERSIONS = (VERSION, WITH_BLANKS, WITH_SAMPLES)
+COLLECTION = "collection"  # the format of several genomes
 MOST_BEFORE = 1 << 12  # bytes
 GC = "GCgcSs"
 PLAIN = both_cases(BASES + b"U").decode()  # of one base, not of several
@@ -22,7 +26,7 @@ class GenomeInfo:
 
     Attributes
     ----------
-    format : of the file: "genome" (FASTA), "2bit" or "genbank"
+    format : of the file: "genome" (FASTA), "2bit" or "genbank"; COLLECTION of several
     records : how many there are
     width : residues of a line, `UNFOLDED` where each record has one line
     returns : whether lines end with CR LF
@@ -30,6 +34,7 @@ class GenomeInfo:
     letters : residues, and how often each is there
     lost : what of the file is not in the store, in words
     before : blank lines before the first record
+    samples : the genomes of a collection; of a single one none
     """
 
     format: str
@@ -40,6 +45,7 @@ class GenomeInfo:
     letters: Mapping[str, int]
     lost: tuple[str, ...] = ()
     before: str = ""
+    samples: tuple[GenomeSample, ...] = ()
 
     @property
     def residues(self) -> int:
@@ -52,8 +58,10 @@ class GenomeInfo:
 
     def to_dict(self) -> dict[str, object]:
         """JSON attribute."""
-        own = {k: v for k, v in vars(self).items() if k != "before" or v}
+        own = {k: v for k, v in vars(self).items() if k not in ("before", "samples") or v}
         version = WITH_BLANKS if self.before else VERSION
+        if self.samples:
+            version, own["samples"] = WITH_SAMPLES, [dict(vars(one)) for one in self.samples]
         return {"version": version, **own, "letters": dict(self.letters)}
 
     @classmethod
@@ -62,7 +70,7 @@ class GenomeInfo:
         data = attrs.get(ATTRIBUTE)
         if data is None:
             return None
-        if not isinstance(data, Mapping) or data.get("version") not in (VERSION, WITH_BLANKS):
+        if not isinstance(data, Mapping) or data.get("version") not in VERSIONS:
             raise BadParams(f"attribute {ATTRIBUTE} is of no version that is known here")
         try:
             letters = cast(Mapping[str, int], data["letters"])
@@ -75,6 +83,7 @@ class GenomeInfo:
                 letters={str(letter): int(n) for letter, n in letters.items()},
                 lost=tuple(map(str, data["lost"])),
                 before=str(data.get("before", "")),
+                samples=samples_of(data.get("samples")),
             )
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise BadParams(f"attribute {ATTRIBUTE} is not whole: {error}") from error
@@ -82,6 +91,8 @@ class GenomeInfo:
             raise BadParams(
                 f"attribute {ATTRIBUTE} has {found.records} records, {found.width} wide"
             )
+        if found.samples and sum(one.records for one in found.samples) != found.records:
+            raise BadParams(f"attribute {ATTRIBUTE} has samples of other records")
         if len(found.before) > MOST_BEFORE or not found.before.isascii() or found.before.strip():
             raise BadParams(f"attribute {ATTRIBUTE} has text before its records that is not blank")
         return found

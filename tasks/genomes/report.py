@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.genomes.info import PLAIN, GenomeInfo
+from gangsaw.tasks.genomes.info import COLLECTION, PLAIN, GenomeInfo
 from gangsaw.tasks.jobs.figures.contents import Content
 from gangsaw.tasks.jobs.figures.report import StoreInfo
 
-FILES = {"genome": "FASTA"}  # what formats are called, where not by their names
+FILES = {
+    "genome": "FASTA",
+    COLLECTION: "FASTA",
+}  # what formats are called, where not by their names
+# arrays that residues are made of; those behind the first are a collection's
+OF_LETTERS = ("sequence", "known", "piece", "edit", "bundle", "other", "lower")
 MOST_LETTERS = 6  # that are listed
 
 
@@ -26,13 +31,15 @@ def content(info: StoreInfo) -> Content:
         "gc": strong / max(1, bases),
         "n": genome.count("Nn") / max(1, n),
         "lower_case": genome.count("".join(filter(str.islower, genome.letters))) / max(1, n),
-        "bits_per_base": 8 * stored.get("sequence", 0) / max(1, n),
+        "bits_per_base": 8 * sum(stored.get(name, 0) for name in OF_LETTERS) / max(1, n),
         "stored": stored,
     }
     return Content("genome", tuple(_rows(genome, figures)), figures)
 
 
 def _rows(genome: GenomeInfo, figures: dict[str, object]) -> Iterator[tuple[str, str]]:
+    if genome.samples:
+        yield "genomes", f"{len(genome.samples):,}"
     yield "records", f"{genome.records:,} of {FILES.get(genome.format, genome.format)}"
     yield "residues", f"{genome.residues:,}{_others(genome)}"
     for name, key in (("GC", "gc"), ("N", "n"), ("lower case", "lower_case")):

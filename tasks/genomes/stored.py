@@ -9,17 +9,21 @@ import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.codecs.dna.params import USUAL_BLOCK
+from gangsaw.tasks.genomes.collection.joined import WINDOWS_HELD, joined
+from gangsaw.tasks.genomes.collection.pieces import WINDOW
 from gangsaw.tasks.genomes.fasta_kernels import BLANK, MOST_EMPTY
 from gangsaw.tasks.genomes.info import GenomeInfo
-from gangsaw.tasks.genomes.parts import NO_RECORDS
+from gangsaw.tasks.genomes.parts import NO_RECORDS, first_word
 from gangsaw.tasks.genomes.stream import LINES
 from gangsaw.tasks.sequences.files.text import Places, Text
 from gangsaw.tasks.sequences.held import HeldChunks
 from gangsaw.tasks.sequences.likeness import READS
 from gangsaw.tasks.source import SourceArray
 
-NEEDED = ("sequence", "record_offset", "name", "name_offset")
+OF_RECORDS = ("record_offset", "name", "name_offset")
+NEEDED = ("sequence", *OF_RECORDS)
 NEWLINE = 10
+RECORDS = 1 << 16  # of which heads are read at once
 BLOCK = USUAL_BLOCK  # residues that are decoded together where a few are wanted
 BLOCKS_HELD = 4
 
@@ -43,14 +47,21 @@ class StoredGenome:
             raise BadParams("it holds no genome")
         self.info, self.n_records = info, info.records
         self._arrays = {array.name: HeldChunks(array) for array in arrays}
-        for name in NEEDED:
+        for name in OF_RECORDS if info.samples else NEEDED:
             if name not in self._arrays:
                 raise BadParams(f"it holds a genome, but no array {name}: take all of its arrays")
-        residues = self._arrays["sequence"].array
-        self._arrays["sequence"] = HeldChunks(residues, BLOCK, BLOCKS_HELD)
+        self._arrays["sequence"] = self._residues()
         for name in ("record_offset", "name_offset"):
             if self._arrays[name].size != self.n_records + 1:
                 raise CorruptChunk(f"{name} is not of {self.n_records} records")
+
+    def _residues(self) -> HeldChunks:
+        """Return the letters of all records; those of a collection are joined."""
+        arrays = {name: held.array for name, held in self._arrays.items()}
+        if not self.info.samples:
+            return HeldChunks(arrays["sequence"], BLOCK, BLOCKS_HELD)
+        n = sum(sample.residues for sample in self.info.samples)
+        return HeldChunks(joined(arrays, n), WINDOW, WINDOWS_HELD)
 
     def starts(self, first: int, last: int) -> Places:
         """Return where records first..last - 1 start, and what follows the last of them."""
@@ -74,6 +85,16 @@ class StoredGenome:
         if not np.array_equal(np.flatnonzero(text == NEWLINE), borders[1:] - borders[0] - 1):
             raise CorruptChunk("name_offset does not say where lines of name begin")
         return text, np.diff(borders) - 1
+
+    def names(self) -> tuple[bytes, ...]:
+        """Return the names of all records; in a collection behind the sample's: "strain/chr1"."""
+        owners = [f"{one.name}/".encode() for one in self.info.samples for _ in range(one.records)]
+        found: list[bytes] = []
+        for first in range(0, self.n_records, RECORDS):
+            last = min(first + RECORDS, self.n_records)
+            heads = self.heads(first, last)[0].tobytes().split(b"\n")[:-1]
+            found += map(first_word, heads)
+        return tuple(map(bytes.__add__, owners, found)) if owners else tuple(found)
 
     def odd_heads(self, first: int, last: int) -> Places:
         """Return which of records first..last - 1 have a head that ends unlike most lines."""

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from gangsaw.codecs.core.arrays import Dtype, NumpyArray
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.contents import (
     CONTENT,
     LINE_ENDS,
@@ -76,23 +76,12 @@ class GenomeStream:
     @property
     def arrays(self) -> tuple[Described, ...]:
         """Residues and heads and where they start; then what only some records have."""
-        always = (
-            _described("sequence", "u1", "residue", NUCLEOTIDES),
-            _described("record_offset", "i8", "record_border", RECORD_PLACES),
-            _described("name", "u1", "name_byte", READ_NAMES),
-            _described("name_offset", "u8", "name_border", LINE_OFFSETS),
-        )
-        odd = (
-            *(_described(name, "u8", "line", LINE_OFFSETS) for name in LINES[:3]),
-            _described("line_end", "u1", "line", LINE_ENDS),
-            _described("odd_head", "u8", "odd_head", LINE_OFFSETS),
-        )
-        return (*always, *(replace(array, is_optional=True) for array in odd))
+        return (described("sequence", "u1", "residue", NUCLEOTIDES), *record_arrays())
 
     def pieces(self) -> Iterator[Piece]:
         """Yield arrays of what comes next; BadParams for what is not of the format."""
         file = self._file()
-        writer = _GenomeWriter()
+        writer = GenomeWriter()
         for part in file.parts():
             yield writer.piece(part)
         yield writer.last()
@@ -118,7 +107,7 @@ class GenomeStream:
         return READERS[self.format](self.path, takes_protein=self.is_named)
 
 
-class _GenomeWriter:
+class GenomeWriter:
     """Lays out parts of records as arrays.
 
     Attributes
@@ -128,7 +117,13 @@ class _GenomeWriter:
 
     def __init__(self) -> None:
         self.n_records = self.n_letters = self.n_names = 0
+        self._first = 0
         self._counts = np.zeros((TABLES, LETTERS), np.int64)
+
+    def begin_file(self) -> int:
+        """Let the records of another file follow; return how many there are before."""
+        self._first = self.n_records
+        return self._first
 
     def piece(self, part: GenomePart) -> Piece:
         """Return the arrays of a part, those that are not empty."""
@@ -138,10 +133,11 @@ class _GenomeWriter:
             "record_offset": part.letter_starts + self.n_letters,
             "name": part.names,
             "name_offset": (part.name_starts + self.n_names).astype("u8"),
-            "odd_head": part.odd_heads.astype("u8"),
+            "odd_head": (part.odd_heads + self._first).astype("u8"),
         }
         for i, name in enumerate(LINES):
-            found[name] = part.lines[:, i].astype("u1" if name == "line_end" else "u8")
+            before = self._first if name == "line_record" else 0
+            found[name] = (part.lines[:, i] + before).astype("u1" if name == "line_end" else "u8")
         self.n_records += len(part.letter_starts)
         self.n_letters += part.letters.size
         self.n_names += part.names.size
@@ -160,7 +156,32 @@ class _GenomeWriter:
         return {chr(letter): n for letter, n in enumerate(counts) if n}
 
 
-def _described(name: str, dtype: str, dim: str, content: str) -> Described:
-    kind: Dtype = np.dtype(dtype)
-    attrs = {CONTENT: content}
-    return Described(name=name, shape=(0,), dtype=kind, dims=(dim,), chunks=None, attrs=attrs)
+def record_arrays() -> tuple[Described, ...]:
+    """Return what is said of records: heads and where they start; then what only some have."""
+    always = (
+        described("record_offset", "i8", "record_border", RECORD_PLACES),
+        described("name", "u1", "name_byte", READ_NAMES),
+        described("name_offset", "u8", "name_border", LINE_OFFSETS),
+    )
+    odd = (
+        *(described(name, "u8", "line", LINE_OFFSETS) for name in LINES[:3]),
+        described("line_end", "u1", "line", LINE_ENDS),
+        described("odd_head", "u8", "odd_head", LINE_OFFSETS),
+    )
+    return (*always, *(replace(array, is_optional=True) for array in odd))
+
+
+def described(
+    name: str, dtype: str, dim: str, content: str, columns: int = 0, *, is_optional: bool = False
+) -> Described:
+    """Return an array that grows, of rows where it has columns."""
+    rest = (columns,) if columns else ()
+    return Described(
+        name=name,
+        shape=(0, *rest),
+        dtype=np.dtype(dtype),
+        dims=(dim, f"{name}_column")[: 1 + len(rest)],
+        chunks=None,
+        attrs={CONTENT: content},
+        is_optional=is_optional,
+    )

@@ -64,6 +64,15 @@ def is_genome(path: str) -> bool:
     return likeness(path).is_genome
 
 
+def is_one_of_genomes(path: str) -> bool:
+    """Say whether one of several FASTA files is a genome: files of few records may be of mates."""
+    if not is_genome(path):
+        return False
+    text = bytearray()
+    is_whole = _read(path, text)
+    return _judged(bytes(text.lstrip(BLANKS)), is_whole=is_whole).is_genome
+
+
 def likeness(path: str) -> Likeness:
     """Return what FASTA is taken for, and why."""
     return _likeness(path, version_of(path))

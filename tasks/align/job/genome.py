@@ -18,12 +18,9 @@ from gangsaw.tasks.align.search.seeds.index import PlaceIndex, index_of
 from gangsaw.tasks.align.search.seeds.minimizers import Seeds
 from gangsaw.tasks.align.sets.pairs import Codes, Places, sequences_of
 from gangsaw.tasks.genomes.export import opened
-from gangsaw.tasks.genomes.parts import first_word
 from gangsaw.tasks.genomes.stored import StoredGenome
 from gangsaw.tasks.jobs.parts import Parts
 from gangsaw.tasks.store.source import open_zarr
-
-NEWLINE = b"\n"
 
 
 @dataclass(frozen=True)
@@ -58,8 +55,7 @@ def open_genome(path: str) -> GenomeText:
     """Return the genome of a store; BadParams where it holds none."""
     source = open_zarr(path)
     stored = opened(source)
-    heads = stored.heads(0, stored.n_records)[0].tobytes().split(NEWLINE)[:-1]
-    names = tuple(first_word(head).decode("utf-8", "backslashreplace") for head in heads)
+    names = tuple(name.decode("utf-8", "backslashreplace") for name in stored.names())
     starts = stored.starts(0, stored.n_records)
     return GenomeText(path, names, starts, source.identity())
 

@@ -52,6 +52,8 @@ def test_codecs_are_made_for_what_the_words_say() -> None:
         made_for[word] = {name for name, of in answers if of.suits(array) == Grade.MADE_FOR}
     assert made_for == {
         contents.NUCLEOTIDES: {"gangsaw.dna"},
+        contents.KNOWN_NUCLEOTIDES: {"gangsaw.dna"},
+        contents.INTEGER_ROWS: {"gangsaw.integers"},
         contents.READ_SEQUENCES: {"gangsaw.reads"},
         contents.READ_QUALITIES: {"gangsaw.reads"},
         contents.READ_NAMES: {"gangsaw.reads"},

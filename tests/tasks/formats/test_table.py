@@ -36,7 +36,7 @@ def test_the_readme_lists_them() -> None:
 
 
 def test_their_names_are_those_of_the_table() -> None:
-    assert len(ours()) == 22
+    assert len(ours()) == 23
     assert {name: kind.name for name, kind in table.formats().items()} == {
         name: name for name in table.formats()
     }

@@ -1,0 +1,1 @@
+"""Codec of rows of integers, column by column; see SPEC.md."""

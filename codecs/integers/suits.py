@@ -1,0 +1,33 @@
+"""What the codec of rows of integers answers: formats name its arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gangsaw.codecs.core.contents import INTEGER_ROWS
+from gangsaw.codecs.core.suits import Answers, ArrayFacts, Grade, Refusal
+
+CHUNK = 1 << 18  # rows
+
+
+class _Answers(Answers):
+    def refusal(self, array: ArrayFacts) -> Refusal | None:
+        from gangsaw.codecs.integers.params import MOST_COLUMNS, refused
+
+        found = refused(array.shape, array.dtype.str[1:])
+        takes = f"codes uint32 of 1 to {MOST_COLUMNS} columns"
+        return Refusal(found, takes) if found else None
+
+    def suits(self, array: ArrayFacts) -> Grade:
+        return Grade.MADE_FOR if array.content == INTEGER_ROWS else Grade.ON_REQUEST
+
+    def is_aside(self, array: ArrayFacts) -> bool:
+        """What goes with rows of integers, and is none."""
+        has_rows = any(other.content == INTEGER_ROWS for other in array.others)
+        return has_rows and array.content != INTEGER_ROWS
+
+    def least_chunks(self, array: ArrayFacts) -> Mapping[int, int] | None:
+        return {0: CHUNK, 1: array.shape[1]}
+
+
+ANSWERS = _Answers()

@@ -1,0 +1,52 @@
+"""The symbols of integers, counted by column and by what stands on their left. Compiled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline
+
+PLAIN = 16  # integers below are their own symbols
+MANTISSA = 2  # bits below the leading one that belong to a symbol
+LEAST_BITS = 5  # of an integer that is not plain
+SAME = PLAIN + (28 << MANTISSA)  # an integer that is not plain, and equal to the one above it
+SYMBOLS = SAME + 1
+CONTEXTS = 16  # symbols on the left, the last of them all that are as large or larger
+
+
+@jit_norefs_inline
+def symbol_of(value: int, above: int) -> tuple[int, int]:
+    """Return the symbol of an integer, and how many of its bits follow it as they are."""
+    if value < PLAIN:
+        return value, 0
+    if value == above:
+        return SAME, 0
+    bits = LEAST_BITS
+    while value >> bits:
+        bits += 1
+    more = bits - MANTISSA - 1
+    return PLAIN + (bits - LEAST_BITS << MANTISSA) + (value >> more & 3), more
+
+
+@jit_norefs_inline
+def context_of(symbol: int) -> int:
+    """Return what a symbol is as the one on the left."""
+    return min(symbol, CONTEXTS - 1)
+
+
+@jit
+def count_symbols(rows: Any, counts: Any) -> None:
+    """Count symbols.
+
+    Parameters
+    ----------
+    rows : (n, m) uint32
+    counts : (m, CONTEXTS, SYMBOLS) uint32, zeros, filled
+    """
+    for i in range(rows.shape[0]):
+        left = 0
+        for j in range(rows.shape[1]):
+            above = int(rows[i - 1, j]) if i else 0
+            symbol, _ = symbol_of(int(rows[i, j]), above)
+            counts[j, left, symbol] += 1
+            left = context_of(symbol)

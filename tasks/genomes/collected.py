@@ -1,0 +1,127 @@
+"""Files of related genomes as a stream of arrays: known letters, pieces and edits, records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+
+import numpy as np
+
+from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.contents import INTEGER_ROWS, KNOWN_NUCLEOTIDES
+from gangsaw.codecs.core.nucleotides.codes import CODES, LETTER_OF_CODE
+from gangsaw.tasks.genomes.collection.batch import Collected
+from gangsaw.tasks.genomes.collection.joined import TABLE_COLUMNS
+from gangsaw.tasks.genomes.collection.marks import LetterMarks
+from gangsaw.tasks.genomes.collection.samples import GenomeSample, check_names
+from gangsaw.tasks.genomes.fasta import FastaGenome
+from gangsaw.tasks.genomes.info import ATTRIBUTE, COLLECTION, GenomeInfo
+from gangsaw.tasks.genomes.parts import UNFOLDED
+from gangsaw.tasks.genomes.stream import GenomeWriter, Piece, described, record_arrays
+from gangsaw.tasks.sequences.files.measured import share_read
+from gangsaw.tasks.sequences.files.text import Text
+from gangsaw.tasks.source import Coordinate, Described
+from gangsaw.tasks.store.stamps import file_stamps
+
+ROWS = 1 << 18  # of a table that are given at once
+
+
+@dataclass(frozen=True)
+class CollectionStream:
+    """The genomes of several FASTA files, one after the other.
+
+    It follows `gangsaw.tasks.source.Stream`. `outcome` are attributes known at the end; `is_named`,
+    whether the user said what the files are.
+    """
+
+    paths: tuple[str, ...]
+    is_named: bool = False
+    coords: tuple[Coordinate, ...] = ()
+    attrs: Mapping[str, object] = field(default_factory=dict)
+    outcome: dict[str, object] = field(default_factory=dict, compare=False)
+    notes: list[str] = field(default_factory=list, compare=False)
+
+    def __post_init__(self) -> None:
+        """Refuse two files of one name."""
+        check_names(self.paths)
+
+    @property
+    def name(self) -> str:
+        """The first path, and how many there are."""
+        return f"{self.paths[0]} and {len(self.paths) - 1} more"
+
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether the files can be read again: none is a pipe."""
+        return all(Path(path).is_file() for path in self.paths)
+
+    def stamps(self) -> Mapping[str, str]:
+        """What changes with a file that is no pipe."""
+        return file_stamps(*self.paths)
+
+    @property
+    def share_read(self) -> float | None:
+        """How much of the files was read so far, 0 to 1; None where that says nothing."""
+        return share_read(list(self.paths)) if self.is_repeatable else None
+
+    @property
+    def arrays(self) -> tuple[Described, ...]:
+        """Known letters and where genomes follow them; then those of records."""
+        rows = tuple(
+            described(name, "u4", f"{name}_row", INTEGER_ROWS, n, is_optional=name in OPTIONAL)
+            for name, n in TABLE_COLUMNS.items()
+        )
+        return (described("known", "u1", "letter", KNOWN_NUCLEOTIDES), *rows, *record_arrays())
+
+    def pieces(self) -> Iterator[Piece]:
+        """Yield arrays of what comes next; BadParams for what is not FASTA."""
+        writer, marks, samples = GenomeWriter(), LetterMarks(), list[GenomeSample]()
+        batch: Collected | None = None
+        for path in self.paths:
+            file, parts = FastaGenome(path, takes_protein=self.is_named), list[Text]()
+            first = writer.begin_file()
+            for part in file.parts():
+                piece = dict(writer.piece(part))
+                parts.append(part.letters)
+                piece.pop("sequence", None)
+                yield piece
+            letters = np.concatenate(parts)
+            samples.append(_sample(path, file, writer.n_records - first, letters.size))
+            batch = batch or Collected(letters.size)
+            yield from _genome(batch, marks, letters)
+        assert batch is not None
+        yield writer.last()
+        for name, table in batch.tables().items():
+            for at in range(0, len(table), ROWS):
+                yield {name: table[at : at + ROWS]}
+        self.outcome[ATTRIBUTE] = _info(writer, samples).to_dict()
+
+
+OPTIONAL = ("other", "lower")
+
+
+def _genome(batch: Collected, marks: LetterMarks, letters: Text) -> Iterator[Piece]:
+    """Add a genome; yield letters that are novel, and its marks."""
+    before = batch.known.n
+    batch.add(CODES[letters])
+    found: dict[str, NumpyArray] = dict(marks.rows(letters))
+    found["known"] = LETTER_OF_CODE[batch.known.letters[before : batch.known.n]]
+    yield {name: array for name, array in found.items() if array.size}
+
+
+def _sample(path: str, file: FastaGenome, records: int, residues: int) -> GenomeSample:
+    shape = file.width, file.has_returns, file.is_open, file.before.decode()
+    return GenomeSample(PurePath(path).name, records, residues, *shape)
+
+
+def _info(writer: GenomeWriter, samples: list[GenomeSample]) -> GenomeInfo:
+    return GenomeInfo(
+        format=COLLECTION,
+        records=writer.n_records,
+        width=UNFOLDED,
+        returns=False,
+        open=False,
+        letters=writer.letters(),
+        samples=tuple(samples),
+    )

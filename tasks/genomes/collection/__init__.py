@@ -1,0 +1,1 @@
+"""Related genomes: letters that are known, and where each genome follows them."""

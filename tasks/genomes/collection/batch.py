@@ -1,0 +1,161 @@
+"""Genomes against letters that are known: pieces, the rows of their edits, and bundles of these."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
+from gangsaw.tasks.genomes.collection.bundles import BUNDLE, bundled
+from gangsaw.tasks.genomes.collection.pieces import (
+    END_ROW,
+    LETTERS,
+    PIECE_COLUMNS,
+    WINDOW,
+    WINDOW_BITS,
+    A,
+    cut,
+    turned,
+)
+from gangsaw.tasks.genomes.collection.runs import (
+    KNOWN,
+    KNOWN_LETTERS,
+    STRAND,
+    TEXT,
+    TEXT_END,
+    runs_of,
+)
+from gangsaw.tasks.genomes.collection.seeds import FREE, STRIDE, enter, seed_letters
+from gangsaw.tasks.sequences.files.text import Places, Text
+
+ROW_BITS, PIECE_BITS, LETTER_BITS = 13, 64, 1.9  # what a row, a piece and a novel letter take
+NO_ROWS = np.empty((0, 3), np.int64)
+LEAST_BITS = 10
+
+Table = npt.NDArray[np.uint32]
+
+
+class Known:
+    """Letters that pieces may lead to, and where their k-mers are.
+
+    Attributes
+    ----------
+    letters : (room,) uint8 codes, of which the first `n` are there
+    n : how many there are
+    k : letters of a k-mer
+    table, bits : of `enter`
+    """
+
+    def __init__(self, n_first: int) -> None:
+        self.letters, self.n = np.empty(0, np.uint8), 0
+        self.k = seed_letters(n_first)
+        self._make_room(2 * n_first + 1024)
+
+    def add(self, codes: Text) -> int:
+        """Append letters, of which others than bases become any; return where they begin."""
+        begin, end = self.n, self.n + codes.size
+        if end > self.letters.size:
+            self._make_room(2 * end)
+        self.letters[begin:end] = np.where(codes < NOT_A_BASE, codes, 0)
+        self.n = end
+        enter(self.letters, max(0, begin - self.k + 1), end, self.k, self.table, self.bits)
+        return begin
+
+    def _make_room(self, room: int) -> None:
+        """Make room, and a table with 4 entries for each k-mer that is entered."""
+        letters = np.empty(room, np.uint8)
+        letters[: self.n] = self.letters[: self.n]
+        self.letters = letters
+        self.bits = max(LEAST_BITS, (4 * room // STRIDE - 1).bit_length())
+        self.table = np.full(1 << self.bits, FREE, np.int64)
+        enter(self.letters, 0, self.n, self.k, self.table, self.bits)
+
+
+class Collected:
+    """The genomes of a collection, one after the other.
+
+    Attributes
+    ----------
+    known : letters so far
+    """
+
+    def __init__(self, n_first: int) -> None:
+        self.known = Known(n_first)
+        self._pieces: list[Places] = []
+        self._rows: list[Places] = [NO_ROWS]
+        self._n_rows = 0
+
+    def add(self, codes: Text) -> None:
+        """Add the letters of a genome, codes (n,) uint8."""
+        known, at, k = self.known, 0, 0
+        runs, edits = runs_of(codes, known.letters, known.n, known.k, known.table, known.bits)
+        room = 2 * len(runs) + 2 + 3 * (codes.size // WINDOW + len(runs) + 1)
+        pieces = np.empty((room + int(runs[:, KNOWN_LETTERS].sum()) // WINDOW, PIECE_COLUMNS), "i8")
+        for run in runs:
+            rows = turned(run, edits, codes, known.letters)
+            if ROW_BITS * len(rows) + PIECE_BITS > LETTER_BITS * (run[TEXT_END] - run[TEXT]):
+                continue
+            k = self._novel(codes[at : run[TEXT]], pieces, k)
+            a, b = _span(run)
+            k = int(cut(rows, a, b, int(run[STRAND]), self._n_rows, pieces, k))
+            self._rows.append(rows)
+            self._n_rows += len(rows)
+            at = int(run[TEXT_END])
+        k = self._novel(codes[at:], pieces, k)
+        self._pieces.append(pieces[:k].copy())
+
+    def _novel(self, codes: Text, pieces: Places, k: int) -> int:
+        """Add pieces of letters that nothing known leads to; return how many pieces there are."""
+        if not codes.size:
+            return k
+        begin = self.known.add(codes)
+        return int(cut(NO_ROWS, begin, begin + codes.size, 1, self._n_rows, pieces, k))
+
+    def tables(self) -> Mapping[str, Table]:
+        """Return the arrays of all pieces: where each leads, rows of edits, rows of each bundle."""
+        pieces, rows = np.concatenate(self._pieces), np.concatenate(self._rows)
+        window = pieces[:, A] >> WINDOW_BITS
+        order = np.argsort(window, kind="stable")
+        numbers = numbers_in(window, order)
+        starts = np.append(np.flatnonzero(numbers[order] % BUNDLE == 0), len(pieces))
+        head = np.empty(starts.size, np.int64)
+        edit = np.empty((2 * len(rows) + 2 * len(pieces) + 8, 3), np.uint32)
+        n = int(bundled(pieces, rows, order, starts, edit, head))
+        bundle = np.diff(head).astype(np.uint32)[:, None]
+        return {"piece": self._said(pieces, numbers), "edit": edit[:n], "bundle": bundle}
+
+    def _said(self, pieces: Places, numbers: Places) -> Table:
+        """Return how far pieces are from what the one before leads to expect, (n, 5)."""
+        a, b, d, letters = pieces[:, :END_ROW].T[: LETTERS + 1]
+        ahead = np.where(d > 0, a - np.append(0, b[:-1]), np.append(0, a[:-1]) - b)
+        ends = np.minimum(((a >> WINDOW_BITS) + 1) << WINDOW_BITS, self.known.n)
+        short = np.where(d > 0, ends - b, a & WINDOW - 1)
+        more, steps = letters - (b - a), np.diff(numbers, prepend=0)
+        columns = folded(ahead), d < 0, short, folded(more), folded(steps)
+        return np.stack(columns, axis=1).astype(np.uint32)
+
+
+def _span(run: Places) -> tuple[int, int]:
+    """Return the known letters of a run, ascending: first, and behind the last."""
+    place, n = int(run[KNOWN]), int(run[KNOWN_LETTERS])
+    return (place, place + n) if run[STRAND] > 0 else (place + 1 - n, place + 1)
+
+
+def numbers_in(window: Places, order: Places) -> Places:
+    """Return the number of each piece among those of its window; `order` sorts by window."""
+    numbers, n = np.empty(len(window), np.int64), len(window)
+    firsts = np.flatnonzero(np.diff(window[order], prepend=-1))
+    numbers[order] = np.arange(n) - np.repeat(firsts, np.diff(np.append(firsts, n)))
+    return numbers
+
+
+def folded(values: Places) -> Places:
+    """Return numbers for those with a sign: 0, -1, 1, -2 are 0, 1, 2, 3."""
+    return np.where(values < 0, -2 * values - 1, 2 * values)
+
+
+def unfolded(values: Places) -> Places:
+    """Return the numbers with a sign."""
+    return np.where(values & 1, -(values + 1 >> 1), values >> 1)

@@ -1,0 +1,98 @@
+"""Pieces of one window in bundles: rows of a piece are laid over those of an earlier one. Compiled.
+
+A place that has rows of its own takes none of the parent's; CANCEL takes them away.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.tasks.genomes.collection.pieces import CANCEL, END_ROW, FIRST_ROW, HEAD
+
+BUNDLE = 64  # pieces
+NO_PLACE = 1 << 62
+
+
+@jit_part
+def overlay(own: Any, parent: Any, a: Any, b: Any, out: Any) -> Any:
+    """Fill the rows that make a parent's rows within a..b - 1 one's own; return their number."""
+    i, j, m, n, p = 0, 0, 0, own.shape[0], parent.shape[0]
+    while i < n or j < p:
+        if j < p and not a <= parent[j, 0] < b:
+            j += 1
+            continue
+        x = own[i, 0] if i < n else np.int64(NO_PLACE)
+        y = parent[j, 0] if j < p else np.int64(NO_PLACE)
+        place = min(x, y)
+        e, f = i, j
+        while e < n and own[e, 0] == place:
+            e += 1
+        while f < p and parent[f, 0] == place:
+            f += 1
+        is_same = e - i == f - j
+        for q in range(e - i):
+            if is_same:
+                is_same = own[i + q, 1] == parent[j + q, 1] and own[i + q, 2] == parent[j + q, 2]
+        if not is_same:
+            for q in range(i, e):
+                out[m, 0], out[m, 1], out[m, 2] = own[q, 0], own[q, 1], own[q, 2]
+                m += 1
+            if e == i:
+                out[m, 0], out[m, 1], out[m, 2] = place, CANCEL, 0
+                m += 1
+        i, j = e, f
+    return m
+
+
+@jit
+def bundled(pieces: Any, rows: Any, order: Any, starts: Any, out: Any, head: Any) -> int:
+    """Fill the rows of all bundles, (gap, kind, size); return how many there are.
+
+    Parameters
+    ----------
+    pieces : (n, 6) int64
+    rows : (m, 3) int64, of all pieces
+    order : (n,) int64, pieces by window and by number in it
+    starts : (u + 1,) int64, where each bundle begins in `order`
+    out : (2 m + 2 n + 8, 3) uint32, filled; the head of a piece is (rows, HEAD, parent), and the
+        parent is so many pieces before, 0 where there is none
+    head : (u + 1,) int64, filled with where each bundle begins
+    """
+    m = 0
+    scratch = np.empty((2 * rows.shape[0] + 8, 3), np.int64)
+    for u in range(starts.size - 1):
+        head[u] = m
+        for x in range(starts[u], starts[u + 1]):
+            k = order[x]
+            own, a, b = rows[pieces[k, FIRST_ROW] : pieces[k, END_ROW]], pieces[k, 0], pieces[k, 1]
+            best, least = 0, own.shape[0]
+            for y in range(starts[u], x):
+                if least <= 1:
+                    break
+                o = order[y]
+                other = rows[pieces[o, FIRST_ROW] : pieces[o, END_ROW]]
+                if abs(other.shape[0] - own.shape[0]) <= least:
+                    n = overlay(own, other, a, b, scratch)
+                    if n + 1 < least:
+                        best, least = x - y, n
+            o = order[x - best]
+            parent = rows[
+                pieces[o, FIRST_ROW] : pieces[o, END_ROW] if best else pieces[o, FIRST_ROW]
+            ]
+            n = overlay(own, parent, a, b, scratch)
+            out[m, 0], out[m, 1], out[m, 2] = n, HEAD, best
+            m += 1
+            before = a
+            for q in range(n):
+                out[m, 0], out[m, 1], out[m, 2] = (
+                    scratch[q, 0] - before,
+                    scratch[q, 1],
+                    scratch[q, 2],
+                )
+                before = scratch[q, 0]
+                m += 1
+    head[starts.size - 1] = m
+    return m

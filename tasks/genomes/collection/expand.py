@@ -1,0 +1,200 @@
+"""Pieces back to letters. Compiled; what a damaged store says leads nowhere outside."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.tasks.genomes.collection.pieces import (
+    CANCEL,
+    HEAD,
+    LITERALS,
+    PLUS_1,
+    PLUS_2,
+    PLUS_3,
+    WINDOW_BITS,
+    inserted,
+)
+from gangsaw.tasks.genomes.collection.runs import DELETE, INSERT
+
+WRONG = -1
+
+
+@jit
+def placed(table: Any, n: int, out: Any) -> None:
+    """Fill (n_pieces, 4) int64: known letters a..b - 1, strand, letters, not checked.
+
+    Parameters
+    ----------
+    table : (n_pieces, 5) int64: zigzag of how far from the piece before, whether of the other
+        strand, letters to the window's border, zigzag of letters more than known ones, and one more
+    n : known letters
+    """
+    a, b = np.int64(0), np.int64(0)
+    for k in range(table.shape[0]):
+        ahead, extra = unfolded(table[k, 0]), unfolded(table[k, 3])
+        if table[k, 1]:
+            b = a - ahead
+            a = ((b - 1) >> WINDOW_BITS << WINDOW_BITS) + table[k, 2]
+        else:
+            a = b + ahead
+            b = min(((a >> WINDOW_BITS) + 1) << WINDOW_BITS, n) - table[k, 2]
+        out[k, 0], out[k, 1], out[k, 2] = a, b, -1 if table[k, 1] else 1
+        out[k, 3] = b - a + extra
+
+
+@jit_part
+def unfolded(value: Any) -> Any:
+    """Return a number with a sign: 0, 1, 2, 3 are 0, -1, 1, -2."""
+    return -((value + 1) >> 1) if value & 1 else value >> 1
+
+
+@jit_part
+def resolved(own: Any, parent: Any, a: Any, b: Any, out: Any) -> Any:
+    """Fill all rows of a piece from those that were kept and its parent's; return their number."""
+    i, j, m, n, p = 0, 0, 0, own.shape[0], parent.shape[0]
+    while i < n or j < p:
+        if j < p and not a <= parent[j, 0] < b:
+            j += 1
+        elif i < n and (j >= p or own[i, 0] <= parent[j, 0]):
+            place = own[i, 0]
+            while i < n and own[i, 0] == place:
+                if own[i, 1] != CANCEL:
+                    out[m, 0], out[m, 1], out[m, 2] = own[i, 0], own[i, 1], own[i, 2]
+                    m += 1
+                i += 1
+            while j < p and parent[j, 0] == place:
+                j += 1
+        else:
+            out[m, 0], out[m, 1], out[m, 2] = parent[j, 0], parent[j, 1], parent[j, 2]
+            m += 1
+            j += 1
+    return m
+
+
+@jit_part
+def own_rows(edit: Any, begin: Any, a: Any) -> Any:
+    """Return the rows that a piece keeps, (n, 3) int64, with places."""
+    n, place = np.int64(edit[begin, 0]), a
+    own = np.empty((n, 3), np.int64)
+    for e in range(n):
+        place += np.int64(edit[begin + 1 + e, 0])
+        own[e, 0] = place
+        own[e, 1], own[e, 2] = edit[begin + 1 + e, 1], edit[begin + 1 + e, 2]
+    return own
+
+
+@jit_part
+def put_heads(edit: Any, begins: Any) -> bool:
+    """Fill where the pieces of a bundle begin; return whether it has so many, and parents."""
+    at: Any = 0
+    for i in range(begins.size):
+        if at >= edit.shape[0] or edit[at, 1] != HEAD or np.int64(edit[at, 2]) > i:
+            return False
+        begins[i] = at
+        at += np.int64(edit[at, 0]) + 1
+    return bool(at <= edit.shape[0])
+
+
+@jit
+def rows_of(edit: Any, bounds: Any, out: Any) -> int:
+    """Fill all rows of the last of some pieces of a bundle; return how many, or WRONG.
+
+    Parameters
+    ----------
+    edit : (m, 3) uint32, rows of the bundle
+    bounds : (k, 2) int64, known letters of its first pieces
+    out : (m, 3) int64
+    """
+    begins, chain = np.empty(len(bounds), np.int64), np.empty(len(bounds), np.int64)
+    if not put_heads(edit, begins):
+        return WRONG
+    depth = 1
+    at: Any = len(bounds) - 1
+    chain[0] = at
+    while edit[begins[at], 2]:
+        at -= np.int64(edit[begins[at], 2])
+        chain[depth] = at
+        depth += 1
+    found, n = np.empty((0, 3), np.int64), 0
+    for q in range(depth - 1, -1, -1):
+        at = chain[q]
+        own = own_rows(edit, begins[at], bounds[at, 0])
+        n = resolved(own, found, bounds[at, 0], bounds[at, 1], out)
+        found = out[:n].copy()
+    return n
+
+
+@jit_part
+def put_literals(word: Any, out: Any, m: Any) -> Any:
+    """Write the letters of a row of an insertion; return the place behind, WRONG for too many."""
+    n = inserted(word)
+    if n > LITERALS or m + n > out.size:
+        return WRONG
+    for g in range(n):
+        out[m + g] = word >> 2 * (n - 1 - g) & 3
+    return m + n
+
+
+@jit_part
+def put_known(known: Any, begin: Any, end: Any, out: Any, m: Any) -> Any:
+    """Copy known letters; return the place behind, WRONG where there are no such or too many."""
+    n = end - begin
+    if n < 0 or m < 0 or m + n > out.size or begin < 0 or end > known.size:
+        return WRONG
+    out[m : m + n] = known[begin:end]
+    return m + n
+
+
+@jit_part
+def put_row(known: Any, at: Any, kind: Any, size: Any, out: Any, m: Any) -> Any:
+    """Write what a row says at a place; return the places behind in both, WRONG for the second."""
+    if kind == DELETE:
+        return at + size, m
+    if kind == INSERT:
+        return at, put_literals(size, out, m)
+    step = 1 if kind == PLUS_1 else 2 if kind == PLUS_2 else 3 if kind == PLUS_3 else 0
+    if not step or at >= known.size or m >= out.size:
+        return at, np.int64(WRONG)
+    out[m] = known[at] + step & 3
+    return at + 1, m + 1
+
+
+@jit
+def expand(known: Any, rows: Any, span: Any, out: Any) -> bool:
+    """Fill the letters of a piece; return whether they are those of the rows.
+
+    Parameters
+    ----------
+    known : (w,) uint8, codes of its window
+    rows : (m, 3) int64
+    span : (4,) int64, known letters a..b - 1 and strand; where the window begins
+    out : (n,) uint8, filled with codes
+    """
+    low, m = span[3], np.int64(0)
+    at, end = span[0] - low, span[1] - low
+    for q in range(rows.shape[0]):
+        place = rows[q, 0] - low
+        m = put_known(known, at, place, out, m)
+        if m < 0 or place > end:
+            return False
+        at, m = put_row(known, place, rows[q, 1], rows[q, 2], out, m)
+        if m < 0:
+            return False
+    if put_known(known, at, end, out, m) != out.size:
+        return False
+    if span[2] < 0:
+        reverse(out)
+    return True
+
+
+@jit_part
+def reverse(out: Any) -> None:
+    """Make codes those of the other strand."""
+    n = out.size
+    for i in range((n + 1) // 2):
+        first = 3 - out[i]
+        out[i] = 3 - out[n - 1 - i]
+        out[n - 1 - i] = first

@@ -1,0 +1,94 @@
+"""What letters of genomes are besides bases: runs of others, and of lower case."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.nucleotides.letters import BASES
+from gangsaw.tasks.sequences.files.text import Places, Text
+
+UPPER = np.frombuffer(bytes(range(256)).upper(), np.uint8)
+IS_BASE = np.zeros(256, bool)
+IS_BASE[list(BASES)] = True
+CASE = ord("a") - ord("A")
+FAR = (1 << 32) - 1  # letters of a gap or run at most
+
+Table = npt.NDArray[np.uint32]
+
+
+class LetterMarks:
+    """Runs of letters as rows of integers, genome by genome.
+
+    A row is (letters from the end of the run before, letters of the run, the letter in upper case),
+    of lower case without the last.
+    """
+
+    def __init__(self) -> None:
+        self._ends = {"other": 0, "lower": 0}
+        self._at = 0
+
+    def rows(self, letters: Text) -> dict[str, Table]:
+        """Return the rows of the next letters."""
+        upper = UPPER[letters]
+        found = {
+            "other": self._rows("other", np.where(IS_BASE[upper], 0, upper)),
+            "lower": self._rows("lower", (letters != upper).astype(np.uint8))[:, :2],
+        }
+        self._at += letters.size
+        return found
+
+    def _rows(self, name: str, values: Text) -> Table:
+        """Return runs of equal values that are not 0."""
+        changes = np.flatnonzero(np.diff(values)) + 1
+        begins = np.concatenate(([0], changes)).astype(np.int64)[: values.size]
+        is_run = values[begins] != 0
+        ends = np.append(begins[1:], values.size)[: begins.size][is_run] + self._at
+        begins = begins[is_run]
+        kinds = values[begins].astype(np.int64)
+        begins = begins + self._at
+        gaps = begins - np.concatenate(([self._ends[name]], ends[:-1]))[: begins.size]
+        if ends.size:
+            self._ends[name] = int(ends[-1])
+        return _in_words(np.stack((gaps, ends - begins, kinds), axis=1))
+
+
+def _in_words(rows: Places) -> Table:
+    """Return rows of 32 bits: what is longer is several rows."""
+    if not (rows[:, :2] > FAR).any():
+        return rows.astype(np.uint32)
+    split: list[tuple[int, int, int]] = []
+    for gap, n, kind in rows.tolist():
+        split += [(FAR, 0, kind)] * (gap // FAR)
+        split += [(gap % FAR, min(n, FAR), kind)]
+        split += [(0, min(n - at, FAR), kind) for at in range(FAR, n, FAR)]
+    return np.array(split, np.uint32)
+
+
+class MarkedRuns:
+    """Runs of a store, to be put over letters.
+
+    Raises CorruptChunk for runs that are not within so many letters, or of no such letter.
+    """
+
+    def __init__(self, name: str, rows: Table, n: int) -> None:
+        steps = rows[:, :2].astype(np.int64)
+        self._ends = np.cumsum(steps.sum(axis=1))
+        self._begins = self._ends - steps[:, 1]
+        self._kinds = rows[:, 2].astype(np.int64) if name == "other" else None
+        is_odd = self._kinds is not None and ((self._kinds < 1) | (self._kinds > 255)).any()
+        if is_odd or (self._ends.size and (self._ends.max() > n or self._begins.min() < 0)):
+            raise CorruptChunk(f"{name} is not of such letters")
+
+    def put(self, letters: Text, begin: int) -> None:
+        """Change letters, which begin at this place of the collection."""
+        end = begin + letters.size
+        first = int(np.searchsorted(self._ends, begin, "right"))
+        last = int(np.searchsorted(self._begins, end, "left"))
+        for i in range(first, last):
+            own = slice(max(0, int(self._begins[i]) - begin), int(self._ends[i]) - begin)
+            if self._kinds is None:
+                letters[own] += CASE
+            else:
+                letters[own] = self._kinds[i]
