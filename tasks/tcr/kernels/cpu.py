@@ -57,9 +57,9 @@ def count(batch: Batch, model: Model) -> Counts:
                 count_rows(some, references, tables, limits, scratch, outputs)
                 if model.dp1:
                     count_exact_rows(some, references, tables, limits, scratch, outputs)
-        if model.d_segments == 2 and n_d:
-            scratch = make_scratch(*WIDE, longest_d)
-            count_pair_rows(rows, references, tables, limits, scratch, make_chain(), outputs)
+                if model.d_segments == 2 and n_d:
+                    chain = make_chain(wide, n_d)
+                    count_pair_rows(some, references, tables, limits, scratch, chain, outputs)
 
     run_blocks(count_slice, -(-n // SLICE))
     return Counts(**{name: arrays[name] if shape else None for name, shape in shapes.items()})

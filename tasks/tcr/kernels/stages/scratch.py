@@ -117,7 +117,7 @@ def make_scratch(narrow: npt.DTypeLike, wide: npt.DTypeLike, longest_d: int = WO
         runs=np.zeros(MAX_LENGTH, np.uint64),
         padded=np.zeros(PAD + MAX_LENGTH + 2 * CHUNK, np.uint8),
         reaches=np.zeros(MAX_LENGTH + CHUNK, np.uint8),
-        matches=np.zeros((MAX_LENGTH + 1) * SHORT, np.uint16),
+        matches=np.zeros((MAX_LENGTH + 1 + SHORT) * SHORT, np.uint16),
         longer=np.zeros(places, np.uint32),
         diagonals=np.zeros(longest_d + 2 * MAX_P + 1, np.int64),
         lengths=np.zeros(MAX_LENGTH + 2, np.int64),
@@ -133,8 +133,11 @@ def make_scratch(narrow: npt.DTypeLike, wide: npt.DTypeLike, longest_d: int = WO
 @jit_norefs_inline
 def find_everywhere(
     gene: int, reference: Reference, tables: Tables, limits: KernelModel, scratch: Scratch
-) -> tuple[int, int]:
-    """Find all places of a D gene, whatever V and J reach; return how many longer and crossing."""
+) -> tuple[int, int, int]:
+    """Find all places of a D gene, whatever V and J reach.
+
+    Return how many longer and crossing there are, and the greatest length.
+    """
     germline = tables.d_germline[gene]
     d, symbols_of_d = extended_d(gene, tables, limits.max_p)
     window = (reference.length, 0)
@@ -143,4 +146,4 @@ def find_everywhere(
     found = find_turned_d(
         scratch.symbols, reference.length, d, symbols_of_d, ends, window, found, scratch
     )
-    return found[0], found[1]
+    return found[0], found[1], found[2]
