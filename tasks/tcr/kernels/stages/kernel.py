@@ -19,10 +19,12 @@ from gangsaw.tasks.tcr.kernels.stages.match import (
     SHORT,
     find_turned_d,
     find_turns,
+    has_window,
     match_ends,
 )
 from gangsaw.tasks.tcr.kernels.stages.places import extended_d, find_d
 from gangsaw.tasks.tcr.kernels.stages.scratch import KernelModel, Outputs, Scratch
+from gangsaw.tasks.tcr.kernels.stages.words import find_words, look_up_d
 from gangsaw.tasks.tcr.kernels.tables import D_CLASSES, Tables
 
 
@@ -58,6 +60,8 @@ def _count_without_d(
     sweep = (limits.max_n + 1, limits.max_p + 1)
     at = reference.row * sweep[0] * sweep[1]
     weights = (tables.weights, scratch.pair_weight, D_CLASSES)
+    for out in (outputs.no_d, outputs.no_d_two):
+        out[at : at + sweep[0] * sweep[1]] = 0
     weigh(scratch.direct, pairs, weights, sweep, scratch, outputs.no_d, at)
     weigh(scratch.parted, pairs, weights, sweep, scratch, outputs.no_d_two, at)
 
@@ -70,9 +74,16 @@ def _count_with_d(
     find_turns(symbols, length, limits.max_p, scratch)
     # with DP-1 or two D genes only the calls are wanted here: counts have windows of their own
     window = (reference.last_a if limits.one_d else -SHORT, reference.first_b)
+    words = tables.words
+    of_words = (words.counts, words.ends, words.short_holders)
+    if limits.by_words:
+        find_words(symbols, length, limits.n_d, words.long_holders, scratch)
     for gene in range(limits.n_d):
         d, codes = extended_d(gene, tables, limits.max_p)
-        found = find_d(symbols, length, d, codes, window, scratch)
+        if limits.by_words:
+            found = look_up_d(symbols, length, d, of_words, limits.n_d, window, scratch)
+        else:
+            found = find_d(symbols, length, d, codes, window, scratch)
         ends = (limits.min_d_end, tables.d_germline[gene] + limits.max_p)
         found = find_turned_d(symbols, length, d, codes, ends, window, found, scratch)
         put_d_calls(gene, limits.n_d, found, reference, outputs, scratch.sums)
@@ -91,13 +102,13 @@ def _count_dp2(
     outputs: Outputs,
 ) -> None:
     """Write the DP-2 counts of a D gene from its places, `found`."""
+    size = (limits.max_n + 1) * (limits.max_p + 1)
+    choice = reference.row * limits.n_d + gene
+    places = (reference.row * size, gene * size, choice * size)
+    append_empty(tables.empty_d, outputs.no_d_two, places, size, outputs.zero, outputs.full)
+    if found[0] + found[1] == 0 and not has_window(reference):
+        return
     terms = sum_with_d(reference, found[0], found[1], D_CLASSES + 1 + limits.n_d, scratch)
-    empty = D_CLASSES + 1 + gene
-    pairs = reference.v_classes * reference.j_classes
+    weights = (tables.weights, scratch.term_weight, 0)
     sweep = (limits.max_n + 1, limits.max_p + 1)
-    at = (reference.row * limits.n_d + gene) * sweep[0] * sweep[1]
-    weights = (tables.weights, scratch.pair_weight, empty)
-    weigh(scratch.parted, pairs, weights, sweep, scratch, outputs.zero, at)
-    terms = append_empty(terms, pairs, empty, scratch)
-    all_weights = (tables.weights, scratch.term_weight, 0)
-    weigh(scratch.terms, terms, all_weights, sweep, scratch, outputs.full, at)
+    weigh(scratch.terms, terms, weights, sweep, scratch, outputs.full, choice * size)

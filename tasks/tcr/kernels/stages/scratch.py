@@ -34,6 +34,7 @@ class KernelModel(NamedTuple):
     dp2: bool
     one_d: bool  # DP-2 with one D gene at a time
     n_d: int
+    by_words: bool = False  # whether D genes are looked up: see DWords
 
     @classmethod
     def of(cls, model: Model, n_d: int) -> KernelModel:
@@ -83,6 +84,9 @@ class Scratch(NamedTuple):
     longer: npt.NDArray[np.uint32]
     diagonals: npt.NDArray[np.int64]
     lengths: npt.NDArray[np.int64]
+    words: npt.NDArray[np.uint16]
+    hits: npt.NDArray[np.uint8]
+    n_hits: npt.NDArray[np.int64]
     crossing: npt.NDArray[np.uint32]
     class_term: npt.NDArray[np.uint32]
     classes: npt.NDArray[np.uint32]
@@ -95,7 +99,9 @@ def make_outputs(arrays: Mapping[str, NumpyArray]) -> Outputs:
     return Outputs._make(arrays[name].reshape(-1) for name in Outputs._fields)
 
 
-def make_scratch(narrow: npt.DTypeLike, wide: npt.DTypeLike, longest_d: int = WORD_D) -> Scratch:
+def make_scratch(
+    narrow: npt.DTypeLike, wide: npt.DTypeLike, longest_d: int = WORD_D, n_d: int = 0
+) -> Scratch:
     """Allocate what a thread needs for references of up to MAX_LENGTH symbols."""
     pairs = END_CLASSES**2
     terms = pairs * (D_CLASSES + 1)
@@ -121,6 +127,9 @@ def make_scratch(narrow: npt.DTypeLike, wide: npt.DTypeLike, longest_d: int = WO
         longer=np.zeros(places, np.uint32),
         diagonals=np.zeros(longest_d + 2 * MAX_P + 1, np.int64),
         lengths=np.zeros(MAX_LENGTH + 2, np.int64),
+        words=np.zeros(MAX_LENGTH + 1, np.uint16),
+        hits=np.zeros(n_d * MAX_LENGTH, np.uint8),
+        n_hits=np.zeros(n_d, np.int64),
         # in D's right palindrome up to MAX_P ends, before its left end up to MAX_P starts
         crossing=np.zeros(2 * MAX_P * places, np.uint32),
         class_term=np.zeros(D_CLASSES, np.uint32),
