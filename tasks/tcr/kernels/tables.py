@@ -39,6 +39,7 @@ class Tables(NamedTuple):
     end_weights : (END_CLASSES * PI_LANES) uint32: multiplicities of one end
     d_weights : ((D_CLASSES + D genes) * PI_LANES) uint32: those of the classes of D, of an empty D
     empty_d : (D genes * nu * pi) uint64: ways to erode each D completely, in the order of counts
+    first_equal : (D genes) int64: the first gene with the same sequence; its counts are theirs
     words : of the D genes
     """
 
@@ -57,6 +58,7 @@ class Tables(NamedTuple):
     end_weights: npt.NDArray[np.uint32]
     d_weights: npt.NDArray[np.uint32]
     empty_d: npt.NDArray[np.uint64]
+    first_equal: npt.NDArray[np.int64]
     words: DWords
 
 
@@ -64,7 +66,7 @@ def make_tables(batch: Batch, model: Model) -> Tables:
     """Return the tables for these germline parts and this model."""
     p = model.max_p
     genes = parts_of(batch.d)
-    sizes = [len(gene) for gene in genes]
+    sizes, texts = [len(gene) for gene in genes], [gene.tobytes() for gene in genes]
     right = [with_right(gene, p) for gene in genes]
     both = [with_left(extended, p, gene) for extended, gene in zip(right, genes, strict=True)]
     v = ragged([with_right(part, p) for part in parts_of(batch.v)])
@@ -80,6 +82,7 @@ def make_tables(batch: Batch, model: Model) -> Tables:
         np.diff(batch.d.starts),
         *_weights(model, sizes),
         np.repeat(empty_d_weights(model, sizes)[:, None, : p + 1], model.max_n + 1, 1).ravel(),
+        np.array([texts.index(own) for own in texts], np.int64),
         make_words(*(some if len(genes) >= MANY else [] for some in (genes, right, both)), WORD),
     )
 

@@ -58,6 +58,12 @@ def _count_dp1(
     if limits.by_words:
         find_words(symbols, reference.length, limits.n_d, words.long_holders, scratch)
     for gene in range(limits.n_d):
+        at = (row * limits.n_d + gene) * totals
+        if tables.first_equal[gene] < gene:
+            equal = (row * limits.n_d + tables.first_equal[gene]) * totals
+            for n in range(totals):
+                outputs.dp1_nonempty[at + n] = outputs.dp1_nonempty[equal + n]
+            continue
         d = (tables.d_both, gene, EVERYWHERE, tables.d_germline[gene], False)
         codes = (tables.d_codes, tables.d_starts[gene], tables.d_starts[gene + 1])
         if limits.by_words:
@@ -65,7 +71,6 @@ def _count_dp1(
         else:
             found = find_d(symbols, reference.length, d, codes, window, scratch)
         sum_exact(symbols, reference, True, found[0], scratch)
-        at = (row * limits.n_d + gene) * totals
         put_totals(scratch, totals, outputs.dp1_nonempty, at)
 
 

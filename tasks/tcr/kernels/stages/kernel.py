@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.tasks.tcr.kernels.reference import Reference, References
 from gangsaw.tasks.tcr.kernels.stages.calls import (
@@ -79,6 +80,9 @@ def _count_with_d(
     if limits.by_words:
         find_words(symbols, length, limits.n_d, words.long_holders, scratch)
     for gene in range(limits.n_d):
+        if tables.first_equal[gene] < gene:
+            _copy_gene(tables.first_equal[gene], gene, reference.row, limits, outputs)
+            continue
         d, codes = extended_d(gene, tables, limits.max_p)
         if limits.by_words:
             found = look_up_d(symbols, length, d, of_words, limits.n_d, window, scratch)
@@ -89,6 +93,26 @@ def _count_with_d(
         put_d_calls(gene, limits.n_d, found, reference, outputs, scratch.sums)
         if limits.one_d:
             _count_dp2(gene, found, reference, tables, limits, scratch, outputs)
+
+
+@jit_norefs_inline
+def _copy_gene(source: int, gene: int, row: int, limits: KernelModel, outputs: Outputs) -> None:
+    """Write for a D gene what was written for one of the same sequence."""
+    first = row * limits.n_d
+    copy_items(outputs.d, first + source, first + gene, 5)
+    copy_items(outputs.n1, first + source, first + gene, 4)
+    copy_items(outputs.n2, first + source, first + gene, 4)
+    if limits.one_d:
+        size = (limits.max_n + 1) * (limits.max_p + 1)
+        copy_items(outputs.zero, first + source, first + gene, size)
+        copy_items(outputs.full, first + source, first + gene, size)
+
+
+@jit_norefs_inline
+def copy_items(array: NumpyArray, source: int, target: int, size: int) -> None:
+    """Copy the `size` items of one row of a flat array to another."""
+    for i in range(size):
+        array[target * size + i] = array[source * size + i]
 
 
 @jit_norefs_inline
