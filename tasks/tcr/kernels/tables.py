@@ -71,6 +71,8 @@ def make_tables(batch: Batch, model: Model) -> Tables:
     both = [with_left(extended, p, gene) for extended, gene in zip(right, genes, strict=True)]
     v = ragged([with_right(part, p) for part in parts_of(batch.v)])
     j = ragged([with_left(part, p)[::-1] for part in parts_of(batch.j)])
+    kept = slice(None) if len(genes) >= MANY else slice(0)
+    weights, end_weights, d_weights = _weights(model, sizes)
     return Tables(
         *v,
         np.diff(batch.v.starts),
@@ -80,10 +82,12 @@ def make_tables(batch: Batch, model: Model) -> Tables:
         _masks(both),
         *ragged(both),
         np.diff(batch.d.starts),
-        *_weights(model, sizes),
+        weights,
+        end_weights,
+        d_weights,
         np.repeat(empty_d_weights(model, sizes)[:, None, : p + 1], model.max_n + 1, 1).ravel(),
         np.array([texts.index(own) for own in texts], np.int64),
-        make_words(*(some if len(genes) >= MANY else [] for some in (genes, right, both)), WORD),
+        make_words(genes[kept], right[kept], both[kept], WORD),
     )
 
 

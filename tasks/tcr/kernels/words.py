@@ -96,7 +96,8 @@ def _words(genes: list[Codes], t: int) -> npt.NDArray[np.int64]:
         row[: len(codes)] = LETTER[codes]
     windows = np.lib.stride_tricks.sliding_window_view(letters, t, axis=1)
     words: npt.NDArray[np.int64] = windows @ 4 ** np.arange(t - 1, -1, -1)
-    return np.where((windows >= 0).all(axis=-1), words, -1)
+    kept: npt.NDArray[np.int64] = np.where((windows >= 0).all(axis=-1), words, -1)
+    return kept
 
 
 def _counts(genes: list[Codes], t: int) -> npt.NDArray[np.int64]:

@@ -13,7 +13,6 @@ from gangsaw.tasks.tcr.kernels.stages.dp2 import short_pieces
 from gangsaw.tasks.tcr.kernels.stages.ends import LANES, WAYS, exact_rows, row_of
 from gangsaw.tasks.tcr.kernels.stages.match import (
     EVERYWHERE,
-    SHORT,
     has_window,
     match_ends,
     unpacked,
@@ -22,6 +21,7 @@ from gangsaw.tasks.tcr.kernels.stages.places import find_d
 from gangsaw.tasks.tcr.kernels.stages.scratch import KernelModel, Outputs, Scratch
 from gangsaw.tasks.tcr.kernels.stages.words import find_words, look_up_d
 from gangsaw.tasks.tcr.kernels.tables import Tables
+from gangsaw.tasks.tcr.kernels.words import SHORT
 from gangsaw.tasks.tcr.model.nucleotides import Codes
 
 

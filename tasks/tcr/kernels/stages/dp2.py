@@ -21,8 +21,9 @@ from gangsaw.codecs.core.numba.vectors.integers import (
 )
 from gangsaw.codecs.core.numba.vectors.tuples import add_outer_product, store_tuple, zeros_tuple
 from gangsaw.tasks.tcr.kernels.stages.ends import LANES, class_range, j_rows, row_of, v_rows
-from gangsaw.tasks.tcr.kernels.stages.match import NU_LANES, SHORT, unpacked
+from gangsaw.tasks.tcr.kernels.stages.match import NU_LANES, unpacked
 from gangsaw.tasks.tcr.kernels.tables import D_CLASSES, END_CLASSES, PI_LANES
+from gangsaw.tasks.tcr.kernels.words import SHORT
 from gangsaw.tasks.tcr.model import USUAL_N
 
 AT_ONCE = USUAL_N + 1  # values of nu whose sums are in registers
@@ -93,6 +94,15 @@ def short_pieces(rows: Any, p: int, b: int, matches: Any) -> Any:
     ways = load(rows, row_of(p, b - 1), LANES) * matches[b * SHORT]
     for t in range(1, SHORT):
         ways = ways + load(rows, row_of(p, b - 1 - t), LANES) * matches[b * SHORT + t]
+    return ways
+
+
+@jit_norefs_inline
+def short_pieces_back(rows: Any, p: int, a: int, matches: Any) -> Any:
+    """Return the ways from all pieces of D of 1..SHORT symbols that begin at a, inside."""
+    ways = load(rows, row_of(p, a + 1), LANES) * matches[(a + 1) * SHORT]
+    for t in range(1, SHORT):
+        ways = ways + load(rows, row_of(p, a + 1 + t), LANES) * matches[(a + 1 + t) * SHORT + t]
     return ways
 
 

@@ -17,7 +17,6 @@ from gangsaw.tasks.tcr.kernels.stages.calls import (
 )
 from gangsaw.tasks.tcr.kernels.stages.dp2 import append_empty, sum_with_d, sum_without_d, weigh
 from gangsaw.tasks.tcr.kernels.stages.match import (
-    SHORT,
     find_turned_d,
     find_turns,
     has_window,
@@ -27,6 +26,7 @@ from gangsaw.tasks.tcr.kernels.stages.places import extended_d, find_d
 from gangsaw.tasks.tcr.kernels.stages.scratch import KernelModel, Outputs, Scratch
 from gangsaw.tasks.tcr.kernels.stages.words import find_words, look_up_d
 from gangsaw.tasks.tcr.kernels.tables import D_CLASSES, Tables
+from gangsaw.tasks.tcr.kernels.words import SHORT
 
 
 @jit_norefs

@@ -16,11 +16,11 @@ from gangsaw.tasks.tcr.kernels.stages.match import (
     CHUNK,
     NU_LANES,
     PAD,
-    SHORT,
     find_turned_d,
 )
 from gangsaw.tasks.tcr.kernels.stages.places import extended_d, find_d
 from gangsaw.tasks.tcr.kernels.tables import D_CLASSES, END_CLASSES, PI_LANES, WORD_D, Tables
+from gangsaw.tasks.tcr.kernels.words import SHORT
 from gangsaw.tasks.tcr.model import MAX_LENGTH, MAX_P, Model
 from gangsaw.tasks.tcr.model.nucleotides import Codes
 

@@ -7,7 +7,7 @@ those of a class do.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,11 +16,10 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.vectors.integers import load, resize_to, spread, store
 from gangsaw.tasks.tcr.kernels.reference import Reference, References
-from gangsaw.tasks.tcr.kernels.stages.dp2 import short_pieces, sum_without_d
+from gangsaw.tasks.tcr.kernels.stages.dp2 import short_pieces, short_pieces_back, sum_without_d
 from gangsaw.tasks.tcr.kernels.stages.ends import CLASS_ROWS, LANES, WAYS, clear_after, row_of
 from gangsaw.tasks.tcr.kernels.stages.match import (
     NU_LANES,
-    SHORT,
     find_turns,
     match_ends,
     unpacked,
@@ -198,15 +197,6 @@ def _pass_d_back(
             if b >= reference.first_b:
                 ways = np.int64(tables.d_weights[d_class * PI_LANES + pi])
                 _add(source, row_of(pi, b), ways, target, row_of(at, a))
-
-
-@jit_norefs_inline
-def short_pieces_back(rows: Any, p: int, a: int, matches: Any) -> Any:
-    """Return the ways from all pieces of D of 1..SHORT symbols that begin at a, inside."""
-    ways = load(rows, row_of(p, a + 1), LANES) * matches[(a + 1) * SHORT]
-    for t in range(1, SHORT):
-        ways = ways + load(rows, row_of(p, a + 1 + t), LANES) * matches[(a + 1 + t) * SHORT + t]
-    return ways
 
 
 @jit_norefs_inline

@@ -104,7 +104,7 @@ def _extend_hits(symbols: Any, d: Any, window: Any, crossing: int, scratch: Any)
     numbers, longest = (0, crossing), (0, 0, 0)
     own = 16 * gene
     for k in range(scratch.n_hits[gene]):
-        b = np.int64(scratch.hits[gene * MAX_LENGTH + k])
+        b: Any = np.int64(scratch.hits[gene * MAX_LENGTH + k])
         run = masks[own + symbols[b - 1]]
         for t in range(1, LONG):
             run &= masks[own + symbols[b - 1 - t]] << np.uint64(t)
