@@ -85,7 +85,8 @@ def _ends(genes: list[Codes], right: list[Codes]) -> npt.NDArray[np.uint16]:
 
 def _last(t: int) -> npt.NDArray[np.int64]:
     """(SHORT_WORDS,) the last t symbols of each word."""
-    return np.arange(SHORT_WORDS) & (4**t - 1)
+    last: npt.NDArray[np.int64] = np.arange(SHORT_WORDS) & (4**t - 1)
+    return last
 
 
 def _words(genes: list[Codes], t: int) -> npt.NDArray[np.int64]:
