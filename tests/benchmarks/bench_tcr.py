@@ -32,6 +32,8 @@ from gangsaw.tasks.tcr.store.setup import CHUNK_ROWS
 REFERENCES = 40_000
 WILD = 2_000  # of them with a wildcard each: 64-bit rows
 PAIRED = 2_000
+MANY_D = 8_000  # counts of 40 D alleles take 39 kB a reference
+PAIRED_D = 10
 COMPARED = 300  # references that OLGA computes
 UNIT = "references/s"
 
@@ -51,7 +53,7 @@ def rows() -> Iterator[Row]:
     mouse = open_germline("olga", locus="TRB", species="mouse")
     batch = _random(mouse, REFERENCES)
     set_thread_limit(1)
-    for case in [*_mouse_cases(batch), *_human_cases()]:
+    for case in [*_mouse_cases(batch), *_human_cases(), *_many_d_cases()]:
         yield _measured(case)
     yield _of_strings(batch)
     yield _two_threads(_first(batch, CHUNK_ROWS), "a chunk of a job's store", ">= 1.7")
@@ -101,6 +103,18 @@ def _human_cases() -> Iterator[Case]:
     batch = make_batch(cdr3, v, j, d, Model())
     yield Case(f"DP-2, one strand, human blood, {len(d)} D genes", batch, Model(), ">= 80000")
     yield Case(f"DP-1, human blood, {len(d)} D genes", batch, Model("dp1"))
+
+
+def _many_d_cases() -> Iterator[Case]:
+    germline = open_germline("olga", locus="IGH", species="human")
+    batch = _random(germline, MANY_D)
+    n_d = len(batch.d)
+    yield Case(f"DP-1 and DP-2, human IGH, {n_d} D alleles", batch, Model("both"), ">= 60000")
+    ten = replace(germline, d=germline.d[:PAIRED_D])
+    few = _first(_random(ten, MANY_D), PAIRED)
+    pairs = PAIRED_D * (PAIRED_D - 1) // 2
+    name = f"DP-2, V-D-D-J, human IGH, {PAIRED_D} D alleles: {pairs} pairs"
+    yield Case(name, few, Model(d_segments=2), ">= 10000")
 
 
 def _read_vdjtools(

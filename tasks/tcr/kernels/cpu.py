@@ -44,7 +44,7 @@ def count(batch: Batch, model: Model) -> Counts:
     }
     outputs = make_outputs(arrays)
     tables = make_tables(batch, model)
-    limits = KernelModel.of(model, n_d)
+    all_limits, has_words = KernelModel.of(model, n_d), len(tables.words.ends) > 0
     longest_d = int(np.diff(batch.d.starts).max(initial=0))
     wild = with_wildcards(batch) | (longest_d > WORD_D)
     references = References.of(batch)
@@ -53,13 +53,14 @@ def count(batch: Batch, model: Model) -> Counts:
         rows = np.arange(i * SLICE, min(n, (i + 1) * SLICE))
         for some, (narrow, wide) in ((rows[~wild[rows]], NARROW), (rows[wild[rows]], WIDE)):
             if len(some):
-                scratch = make_scratch(narrow, wide, longest_d)
+                scratch = make_scratch(narrow, wide, longest_d, n_d)
+                limits = all_limits._replace(by_words=narrow is NARROW[0] and has_words)
                 count_rows(some, references, tables, limits, scratch, outputs)
                 if model.dp1:
                     count_exact_rows(some, references, tables, limits, scratch, outputs)
-        if model.d_segments == 2 and n_d:
-            scratch = make_scratch(*WIDE, longest_d)
-            count_pair_rows(rows, references, tables, limits, scratch, make_chain(), outputs)
+                if model.d_segments == 2 and n_d:
+                    chain = make_chain(wide, n_d)
+                    count_pair_rows(some, references, tables, limits, scratch, chain, outputs)
 
     run_blocks(count_slice, -(-n // SLICE))
     return Counts(**{name: arrays[name] if shape else None for name, shape in shapes.items()})

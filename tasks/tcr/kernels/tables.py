@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.nucleotides.codes import turned_sets
 from gangsaw.tasks.tcr.kernels.batch import Batch, Sequences
+from gangsaw.tasks.tcr.kernels.words import DWords, make_words
 from gangsaw.tasks.tcr.model import MAX_P, Model
 from gangsaw.tasks.tcr.model.nucleotides import Codes, ragged
 
@@ -17,6 +18,7 @@ END_CLASSES = MAX_P + 1  # a gene end has 0, or 1..4 symbols of its palindrome
 D_CLASSES = END_CLASSES**2  # those of the J-side end, times those of the V-side end
 WORD = 64  # symbols of a D gene with its palindromes whose masks are one word
 WORD_D = WORD - 2 * MAX_P  # of longer D genes only the first symbols are there as masks
+MANY = 8  # D genes that are looked up by words; to make those takes longer than to search in fewer
 PI_LANES = 8  # pi = 0..4, and what makes a vector of them
 
 
@@ -36,6 +38,9 @@ class Tables(NamedTuple):
         which row 0..24 of a pair is for a class of D, row 25 for no D, row 26 + d for an empty D
     end_weights : (END_CLASSES * PI_LANES) uint32: multiplicities of one end
     d_weights : ((D_CLASSES + D genes) * PI_LANES) uint32: those of the classes of D, of an empty D
+    empty_d : (D genes * nu * pi) uint64: ways to erode each D completely, in the order of counts
+    first_equal : (D genes) int64: the first gene with the same sequence; its counts are theirs
+    words : of the D genes
     """
 
     v: Codes
@@ -52,25 +57,37 @@ class Tables(NamedTuple):
     weights: npt.NDArray[np.uint32]
     end_weights: npt.NDArray[np.uint32]
     d_weights: npt.NDArray[np.uint32]
+    empty_d: npt.NDArray[np.uint64]
+    first_equal: npt.NDArray[np.int64]
+    words: DWords
 
 
 def make_tables(batch: Batch, model: Model) -> Tables:
     """Return the tables for these germline parts and this model."""
     p = model.max_p
     genes = parts_of(batch.d)
-    both = [with_left(with_right(gene, p), p, gene) for gene in genes]
+    sizes, texts = [len(gene) for gene in genes], [gene.tobytes() for gene in genes]
+    right = [with_right(gene, p) for gene in genes]
+    both = [with_left(extended, p, gene) for extended, gene in zip(right, genes, strict=True)]
     v = ragged([with_right(part, p) for part in parts_of(batch.v)])
     j = ragged([with_left(part, p)[::-1] for part in parts_of(batch.j)])
+    kept = slice(None) if len(genes) >= MANY else slice(0)
+    weights, end_weights, d_weights = _weights(model, sizes)
     return Tables(
         *v,
         np.diff(batch.v.starts),
         *j,
         np.diff(batch.j.starts),
-        _masks([with_right(gene, p) for gene in genes]),
+        _masks(right),
         _masks(both),
         *ragged(both),
         np.diff(batch.d.starts),
-        *_weights(model, [len(gene) for gene in genes]),
+        weights,
+        end_weights,
+        d_weights,
+        np.repeat(empty_d_weights(model, sizes)[:, None, : p + 1], model.max_n + 1, 1).ravel(),
+        np.array([texts.index(own) for own in texts], np.int64),
+        make_words(genes[kept], right[kept], both[kept], WORD),
     )
 
 

@@ -6,7 +6,10 @@ of a reference is that of V N D N J at the greatest nu and pi. Three sizes of nu
 - 16 and 32 bits for references without wildcards: a junction of given ends has one n-string, so a
   row holds at most 16 ways, max_n + 1. To one boundary come at most 2,100 pieces of a D of up to
   WORD_D symbols, so at most 16 * 2,100 < 2^16 ways; from there to J 16 at most, from MAX_LENGTH
-  boundaries: 1.4e8 < 2^32. With a longer D the next holds.
+  boundaries: 1.4e8 < 2^32. With a longer D the next holds. Rows of V-D-D-J are multiplied by the
+  ways of ends: by 9 for V, which makes 144; over a D by 81 for each of 2,100 pieces and of 240 with
+  a palindrome of the reference, and 4,941 for an empty one, which makes 2.8e7; by 16 for the
+  junction between the D: 4.5e8 < 2^32. Products of two rows are summed in 64 bits: below 3.3e18.
 - 64 bits for all others. Kernels then count modulo 2^64, and no term is negative: the count is
   exact if its true value fits, whatever the order of the sums. Unless the product of all w(R) is
   small enough anyway, that value is computed in floating point, with an error far below SLACK.
@@ -29,7 +32,7 @@ from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.tasks.tcr.kernels.batch import Batch, check_lengths
 from gangsaw.tasks.tcr.kernels.reference import Reference, References
 from gangsaw.tasks.tcr.kernels.stages.ends import WAYS, class_range
-from gangsaw.tasks.tcr.kernels.stages.match import SHORT, find_turns, match_ends, unpacked
+from gangsaw.tasks.tcr.kernels.stages.match import find_turns, match_ends, unpacked
 from gangsaw.tasks.tcr.kernels.stages.scratch import (
     KernelModel,
     Scratch,
@@ -38,6 +41,7 @@ from gangsaw.tasks.tcr.kernels.stages.scratch import (
 )
 from gangsaw.tasks.tcr.kernels.tables import D_CLASSES, PI_LANES, Tables, make_tables
 from gangsaw.tasks.tcr.kernels.wide import cpu as wide
+from gangsaw.tasks.tcr.kernels.words import SHORT
 from gangsaw.tasks.tcr.model import MAX_LENGTH, MAX_N, MAX_P, Model
 from gangsaw.tasks.tcr.model.nucleotides import Codes
 from gangsaw.tasks.tcr.paths.distinct import take
@@ -215,7 +219,7 @@ def _pass_d(
     target: Floats,
 ) -> None:
     """target[b] = ways source[a] followed by a D gene R[a:b], of length zero or more."""
-    longer, crossing = find_everywhere(gene, reference, tables, limits, scratch)
+    longer, crossing, _ = find_everywhere(gene, reference, tables, limits, scratch)
     weights, pi = tables.d_weights, limits.max_p
     for b in range(reference.length + 1):
         target[b] = source[b] * weights[(D_CLASSES + gene) * PI_LANES + pi]

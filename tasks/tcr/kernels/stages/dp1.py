@@ -11,10 +11,17 @@ from gangsaw.codecs.core.numba.vectors.integers import load, resize_to, spread, 
 from gangsaw.tasks.tcr.kernels.reference import Reference, References
 from gangsaw.tasks.tcr.kernels.stages.dp2 import short_pieces
 from gangsaw.tasks.tcr.kernels.stages.ends import LANES, WAYS, exact_rows, row_of
-from gangsaw.tasks.tcr.kernels.stages.match import EVERYWHERE, SHORT, match_ends, unpacked
+from gangsaw.tasks.tcr.kernels.stages.match import (
+    EVERYWHERE,
+    has_window,
+    match_ends,
+    unpacked,
+)
 from gangsaw.tasks.tcr.kernels.stages.places import find_d
 from gangsaw.tasks.tcr.kernels.stages.scratch import KernelModel, Outputs, Scratch
+from gangsaw.tasks.tcr.kernels.stages.words import find_words, look_up_d
 from gangsaw.tasks.tcr.kernels.tables import Tables
+from gangsaw.tasks.tcr.kernels.words import SHORT
 from gangsaw.tasks.tcr.model.nucleotides import Codes
 
 
@@ -46,12 +53,24 @@ def _count_dp1(
     sum_exact(symbols, reference, False, 0, scratch)
     put_totals(scratch, totals, outputs.dp1_empty, row * totals)
     window = (reference.last_a, reference.first_b)
+    words = tables.words
+    of_words = (words.both_counts, words.ends, words.short_holders)
+    if limits.by_words:
+        find_words(symbols, reference.length, limits.n_d, words.long_holders, scratch)
     for gene in range(limits.n_d):
+        at = (row * limits.n_d + gene) * totals
+        if tables.first_equal[gene] < gene:
+            equal = (row * limits.n_d + tables.first_equal[gene]) * totals
+            for n in range(totals):
+                outputs.dp1_nonempty[at + n] = outputs.dp1_nonempty[equal + n]
+            continue
         d = (tables.d_both, gene, EVERYWHERE, tables.d_germline[gene], False)
         codes = (tables.d_codes, tables.d_starts[gene], tables.d_starts[gene + 1])
-        found = find_d(symbols, reference.length, d, codes, window, scratch)
+        if limits.by_words:
+            found = look_up_d(symbols, reference.length, d, of_words, limits.n_d, window, scratch)
+        else:
+            found = find_d(symbols, reference.length, d, codes, window, scratch)
         sum_exact(symbols, reference, True, found[0], scratch)
-        at = (row * limits.n_d + gene) * totals
         put_totals(scratch, totals, outputs.dp1_nonempty, at)
 
 
@@ -65,8 +84,11 @@ def sum_exact(
     """
     total = spread(0, scratch.total, LANES)
     row = spread(0, scratch.exact, LANES)
-    piece = 0
-    for b in range(reference.first_b, reference.length + 1):
+    piece, first = 0, reference.first_b
+    if has_d and not has_window(reference):
+        # no short pieces: nothing before the first longer one
+        first = unpacked(scratch.longer[0])[1] if longer else reference.length + 1
+    for b in range(first, reference.length + 1):
         if b:
             row = to_next_lane(row) * WAYS[symbols[b - 1]]
         if has_d and 0 < b <= reference.last_a + SHORT:

@@ -21,8 +21,9 @@ from gangsaw.codecs.core.numba.vectors.integers import (
 )
 from gangsaw.codecs.core.numba.vectors.tuples import add_outer_product, store_tuple, zeros_tuple
 from gangsaw.tasks.tcr.kernels.stages.ends import LANES, class_range, j_rows, row_of, v_rows
-from gangsaw.tasks.tcr.kernels.stages.match import NU_LANES, SHORT, unpacked
+from gangsaw.tasks.tcr.kernels.stages.match import NU_LANES, unpacked
 from gangsaw.tasks.tcr.kernels.tables import D_CLASSES, END_CLASSES, PI_LANES
+from gangsaw.tasks.tcr.kernels.words import SHORT
 from gangsaw.tasks.tcr.model import USUAL_N
 
 AT_ONCE = USUAL_N + 1  # values of nu whose sums are in registers
@@ -97,6 +98,15 @@ def short_pieces(rows: Any, p: int, b: int, matches: Any) -> Any:
 
 
 @jit_norefs_inline
+def short_pieces_back(rows: Any, p: int, a: int, matches: Any) -> Any:
+    """Return the ways from all pieces of D of 1..SHORT symbols that begin at a, inside."""
+    ways = load(rows, row_of(p, a + 1), LANES) * matches[(a + 1) * SHORT]
+    for t in range(1, SHORT):
+        ways = ways + load(rows, row_of(p, a + 1 + t), LANES) * matches[(a + 1 + t) * SHORT + t]
+    return ways
+
+
+@jit_norefs_inline
 def sum_crossing(crossing: int, v: int, j: int, term: int, scratch: Any) -> None:
     """Add the places of D with palindromes to the terms of their classes, given by class_term."""
     for piece in range(crossing):
@@ -144,15 +154,22 @@ def sum_with_d(reference: Any, longer: int, crossing: int, per_pair: int, scratc
     return term
 
 
-@jit_norefs_inline
-def append_empty(n_terms: int, pairs: int, row: int, scratch: Any) -> int:
-    """Add the terms of a D of length zero, at any boundary; return the number of all."""
-    for pair in range(pairs):
-        parted = load(scratch.parted, pair * NU_LANES, LANES)
-        store(scratch.terms, n_terms * NU_LANES, parted)
-        scratch.term_weight[n_terms] = scratch.pair_weight[pair] + row * PI_LANES
-        n_terms += 1
-    return n_terms
+@jit_norefs_part
+def append_empty(ways: Any, parted: Any, places: Any, size: int, zero: Any, full: Any) -> None:
+    """Write the paths with a D of length zero, at any boundary; others are added to them.
+
+    They are those of V N N J times the ways to erode the D. `places` are where those begin in
+    `parted`, the ways in `ways`, and the counts.
+    """
+    of_parted, of_ways, at = places
+    if parted[of_parted + size - 1] == 0:  # of the greatest nu and pi: then all are 0
+        zero[at : at + size] = 0
+        full[at : at + size] = 0
+        return
+    for i in range(size):
+        paths = parted[of_parted + i] * ways[of_ways + i]
+        zero[at + i] = paths
+        full[at + i] = paths
 
 
 @jit_norefs_inline
@@ -165,7 +182,7 @@ def pair_row(v: int, j: int, per_pair: int) -> int:
 def weigh(
     terms: Any, n_terms: int, weights: Any, sweep: Any, scratch: Any, out: Any, at: int
 ) -> None:
-    """out[at + nu * pis + pi] = sum of terms[term, nu] table[where[term] + row, pi].
+    """out[at + nu * pis + pi] += sum of terms[term, nu] table[where[term] + row, pi].
 
     `weights` is (table, where, row), `sweep` is how many nu and how many pi there are. The greatest
     is that of the last nu and the last pi: where it fits 32 bits, all sums do.
@@ -175,6 +192,8 @@ def weigh(
     for term in range(n_terms):
         factor = np.uint64(table[where[term] + row * PI_LANES + sweep[1] - 1])
         greatest += factor * np.uint64(terms[term * NU_LANES + sweep[0] - 1])
+    if greatest == 0:
+        return
     for first in range(0, sweep[0], AT_ONCE):
         if greatest >> np.uint64(32):
             weigh_in(terms, n_terms, weights, first, sweep, scratch.line, out, at)
@@ -198,4 +217,4 @@ def weigh_in(
         sums = add_outer_product(sums, terms, term * NU_LANES + first, factors)
     store_tuple(line, 0, sweep[1], sums)
     for i in range(min(AT_ONCE, sweep[0] - first) * sweep[1]):
-        out[at + first * sweep[1] + i] = line[i]
+        out[at + first * sweep[1] + i] += line[i]

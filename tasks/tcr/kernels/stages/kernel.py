@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.tasks.tcr.kernels.reference import Reference, References
 from gangsaw.tasks.tcr.kernels.stages.calls import (
@@ -16,14 +17,16 @@ from gangsaw.tasks.tcr.kernels.stages.calls import (
 )
 from gangsaw.tasks.tcr.kernels.stages.dp2 import append_empty, sum_with_d, sum_without_d, weigh
 from gangsaw.tasks.tcr.kernels.stages.match import (
-    SHORT,
     find_turned_d,
     find_turns,
+    has_window,
     match_ends,
 )
 from gangsaw.tasks.tcr.kernels.stages.places import extended_d, find_d
 from gangsaw.tasks.tcr.kernels.stages.scratch import KernelModel, Outputs, Scratch
+from gangsaw.tasks.tcr.kernels.stages.words import find_words, look_up_d
 from gangsaw.tasks.tcr.kernels.tables import D_CLASSES, Tables
+from gangsaw.tasks.tcr.kernels.words import SHORT
 
 
 @jit_norefs
@@ -58,6 +61,8 @@ def _count_without_d(
     sweep = (limits.max_n + 1, limits.max_p + 1)
     at = reference.row * sweep[0] * sweep[1]
     weights = (tables.weights, scratch.pair_weight, D_CLASSES)
+    for out in (outputs.no_d, outputs.no_d_two):
+        out[at : at + sweep[0] * sweep[1]] = 0
     weigh(scratch.direct, pairs, weights, sweep, scratch, outputs.no_d, at)
     weigh(scratch.parted, pairs, weights, sweep, scratch, outputs.no_d_two, at)
 
@@ -70,14 +75,44 @@ def _count_with_d(
     find_turns(symbols, length, limits.max_p, scratch)
     # with DP-1 or two D genes only the calls are wanted here: counts have windows of their own
     window = (reference.last_a if limits.one_d else -SHORT, reference.first_b)
+    words = tables.words
+    of_words = (words.counts, words.ends, words.short_holders)
+    if limits.by_words:
+        find_words(symbols, length, limits.n_d, words.long_holders, scratch)
     for gene in range(limits.n_d):
+        if tables.first_equal[gene] < gene:
+            _copy_gene(tables.first_equal[gene], gene, reference.row, limits, outputs)
+            continue
         d, codes = extended_d(gene, tables, limits.max_p)
-        found = find_d(symbols, length, d, codes, window, scratch)
+        if limits.by_words:
+            found = look_up_d(symbols, length, d, of_words, limits.n_d, window, scratch)
+        else:
+            found = find_d(symbols, length, d, codes, window, scratch)
         ends = (limits.min_d_end, tables.d_germline[gene] + limits.max_p)
         found = find_turned_d(symbols, length, d, codes, ends, window, found, scratch)
         put_d_calls(gene, limits.n_d, found, reference, outputs, scratch.sums)
         if limits.one_d:
             _count_dp2(gene, found, reference, tables, limits, scratch, outputs)
+
+
+@jit_norefs_inline
+def _copy_gene(source: int, gene: int, row: int, limits: KernelModel, outputs: Outputs) -> None:
+    """Write for a D gene what was written for one of the same sequence."""
+    first = row * limits.n_d
+    copy_items(outputs.d, first + source, first + gene, 5)
+    copy_items(outputs.n1, first + source, first + gene, 4)
+    copy_items(outputs.n2, first + source, first + gene, 4)
+    if limits.one_d:
+        size = (limits.max_n + 1) * (limits.max_p + 1)
+        copy_items(outputs.zero, first + source, first + gene, size)
+        copy_items(outputs.full, first + source, first + gene, size)
+
+
+@jit_norefs_inline
+def copy_items(array: NumpyArray, source: int, target: int, size: int) -> None:
+    """Copy the `size` items of one row of a flat array to another."""
+    for i in range(size):
+        array[target * size + i] = array[source * size + i]
 
 
 @jit_norefs_inline
@@ -91,13 +126,13 @@ def _count_dp2(
     outputs: Outputs,
 ) -> None:
     """Write the DP-2 counts of a D gene from its places, `found`."""
+    size = (limits.max_n + 1) * (limits.max_p + 1)
+    choice = reference.row * limits.n_d + gene
+    places = (reference.row * size, gene * size, choice * size)
+    append_empty(tables.empty_d, outputs.no_d_two, places, size, outputs.zero, outputs.full)
+    if found[0] + found[1] == 0 and not has_window(reference):
+        return
     terms = sum_with_d(reference, found[0], found[1], D_CLASSES + 1 + limits.n_d, scratch)
-    empty = D_CLASSES + 1 + gene
-    pairs = reference.v_classes * reference.j_classes
+    weights = (tables.weights, scratch.term_weight, 0)
     sweep = (limits.max_n + 1, limits.max_p + 1)
-    at = (reference.row * limits.n_d + gene) * sweep[0] * sweep[1]
-    weights = (tables.weights, scratch.pair_weight, empty)
-    weigh(scratch.parted, pairs, weights, sweep, scratch, outputs.zero, at)
-    terms = append_empty(terms, pairs, empty, scratch)
-    all_weights = (tables.weights, scratch.term_weight, 0)
-    weigh(scratch.terms, terms, all_weights, sweep, scratch, outputs.full, at)
+    weigh(scratch.terms, terms, weights, sweep, scratch, outputs.full, choice * size)

@@ -18,7 +18,12 @@ from gangsaw.codecs.core.numba.vectors.integers import (
     store,
 )
 from gangsaw.tasks.tcr.kernels.reference import Reference, References
+<<<<<<< HEAD
 from gangsaw.tasks.tcr.kernels.tables import END_CLASSES
+=======
+from gangsaw.tasks.tcr.kernels.tables import END_CLASSES, Tables
+from gangsaw.tasks.tcr.kernels.words import SHORT
+>>>>>>> vdj
 from gangsaw.tasks.tcr.model.nucleotides import Codes
 
 NU_LANES = 16  # nu = 0..10, and what makes a vector of them
@@ -29,7 +34,6 @@ ENDS = np.uint64(15)  # of a D gene in its palindrome, at most MAX_P
 CHUNK = 32  # symbols, one byte each, that are compared at once
 CHUNK_LANES = static(CHUNK)
 PAD = 4  # symbols that match nothing before a reference: the longest palindrome has as many
-SHORT = 4  # symbols of a piece that has its own register: few chance matches are longer
 
 
 @jit_norefs_inline
@@ -76,6 +80,12 @@ def match_ends(
         max(0, v_match - v_length) + 1,
         max(0, j_match - j_length) + 1,
     )
+
+
+@jit_norefs_inline
+def has_window(reference: Reference) -> bool:
+    """Whether a piece of D of up to SHORT symbols can be reached from both V and J."""
+    return max(1, reference.first_b) <= min(reference.length, reference.last_a + SHORT)
 
 
 @jit_norefs_inline
@@ -146,7 +156,7 @@ def find_pieces(symbols: Any, length: int, d: Any, window: Any, lists: Any) -> A
                 word |= _ends_beyond(short, germline, out) << np.uint64(16 * (b & 3))
         if b & 3 == 3 or b == length:
             # four boundaries at once: the end of each loop is a mispredicted branch
-            crossing = _list_short(word, b & ~3, crossing_list, crossing)
+            crossing = list_short(word, b & ~3, crossing_list, crossing)
             word = NOTHING
         alive, n, crossing = _list_longer(longer, mask, b, alive, (n, crossing), d, window, lists)
         longest = update_longest(_not_nothing(short) + b - SHORT - alive, b, longest)
@@ -190,7 +200,7 @@ def _ends_beyond(short: Any, germline: int, out: int) -> Any:
 
 
 @jit_norefs_inline
-def _list_short(word: Any, first: int, crossing_list: Any, crossing: int) -> int:
+def list_short(word: Any, first: int, crossing_list: Any, crossing: int) -> int:
     """List what _ends_beyond gave at `first` and three more boundaries, after `crossing` places."""
     while word != NOTHING:
         bit = trailing_zeros(word)
@@ -211,25 +221,32 @@ def _list_longer(
     Return the first start whose register is not 0, `alive` being that of b - 1, and how many longer
     and crossing places are listed, after `numbers` of them.
     """
-    _, _, inside, germline, _ = d
-    _, longer_list, crossing_list, runs = lists
+    runs = lists[3]
     n, crossing = numbers
     a = b - SHORT - 1
     while longer != NOTHING:
         runs[a] = longer
         if b >= window[1] and a <= window[0]:
-            longer_list[n] = packed(a, b, count_ones(longer & inside))
-            n += 1
-            ends = (longer & ~inside) >> np.uint64(germline)
-            while ends != NOTHING:
-                crossing_list[crossing] = packed(a, b, trailing_zeros(ends) + 1)
-                crossing += 1
-                ends &= ends - ONE
+            n, crossing = list_longer_at(a, b, longer, d, lists[1:3], (n, crossing))
         a -= 1
         if a < alive:
             break
         longer = (runs[a] << ONE) & mask
     return a + 1, n, crossing
+
+
+@jit_norefs_inline
+def list_longer_at(a: int, b: int, longer: Any, d: Any, lists: Any, numbers: Any) -> Any:
+    """List R[a:b] by its register, after `numbers` of longer and of crossing places."""
+    _, _, inside, germline, _ = d
+    n, crossing = numbers
+    lists[0][n] = packed(a, b, count_ones(longer & inside))
+    ends = (longer & ~inside) >> np.uint64(germline)
+    while ends != NOTHING:
+        lists[1][crossing] = packed(a, b, trailing_zeros(ends) + 1)
+        crossing += 1
+        ends &= ends - ONE
+    return n + 1, crossing
 
 
 @jit_norefs_inline

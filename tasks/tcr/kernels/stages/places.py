@@ -9,12 +9,12 @@ import numpy as np
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline, jit_norefs_part
 from gangsaw.tasks.tcr.kernels.stages.match import (
     EVERYWHERE,
-    SHORT,
     find_pieces,
     packed,
     update_longest,
 )
 from gangsaw.tasks.tcr.kernels.tables import WORD
+from gangsaw.tasks.tcr.kernels.words import SHORT
 
 
 @jit_norefs_inline

@@ -16,11 +16,11 @@ from gangsaw.tasks.tcr.kernels.stages.match import (
     CHUNK,
     NU_LANES,
     PAD,
-    SHORT,
     find_turned_d,
 )
 from gangsaw.tasks.tcr.kernels.stages.places import extended_d, find_d
 from gangsaw.tasks.tcr.kernels.tables import D_CLASSES, END_CLASSES, PI_LANES, WORD_D, Tables
+from gangsaw.tasks.tcr.kernels.words import SHORT
 from gangsaw.tasks.tcr.model import MAX_LENGTH, MAX_P, Model
 from gangsaw.tasks.tcr.model.nucleotides import Codes
 
@@ -34,6 +34,7 @@ class KernelModel(NamedTuple):
     dp2: bool
     one_d: bool  # DP-2 with one D gene at a time
     n_d: int
+    by_words: bool = False  # whether D genes are looked up: see DWords
 
     @classmethod
     def of(cls, model: Model, n_d: int) -> KernelModel:
@@ -83,6 +84,9 @@ class Scratch(NamedTuple):
     longer: npt.NDArray[np.uint32]
     diagonals: npt.NDArray[np.int64]
     lengths: npt.NDArray[np.int64]
+    words: npt.NDArray[np.uint16]
+    hits: npt.NDArray[np.uint8]
+    n_hits: npt.NDArray[np.int64]
     crossing: npt.NDArray[np.uint32]
     class_term: npt.NDArray[np.uint32]
     classes: npt.NDArray[np.uint32]
@@ -95,7 +99,9 @@ def make_outputs(arrays: Mapping[str, NumpyArray]) -> Outputs:
     return Outputs._make(arrays[name].reshape(-1) for name in Outputs._fields)
 
 
-def make_scratch(narrow: npt.DTypeLike, wide: npt.DTypeLike, longest_d: int = WORD_D) -> Scratch:
+def make_scratch(
+    narrow: npt.DTypeLike, wide: npt.DTypeLike, longest_d: int = WORD_D, n_d: int = 0
+) -> Scratch:
     """Allocate what a thread needs for references of up to MAX_LENGTH symbols."""
     pairs = END_CLASSES**2
     terms = pairs * (D_CLASSES + 1)
@@ -117,10 +123,13 @@ def make_scratch(narrow: npt.DTypeLike, wide: npt.DTypeLike, longest_d: int = WO
         runs=np.zeros(MAX_LENGTH, np.uint64),
         padded=np.zeros(PAD + MAX_LENGTH + 2 * CHUNK, np.uint8),
         reaches=np.zeros(MAX_LENGTH + CHUNK, np.uint8),
-        matches=np.zeros((MAX_LENGTH + 1) * SHORT, np.uint16),
+        matches=np.zeros((MAX_LENGTH + 1 + SHORT) * SHORT, np.uint16),
         longer=np.zeros(places, np.uint32),
         diagonals=np.zeros(longest_d + 2 * MAX_P + 1, np.int64),
         lengths=np.zeros(MAX_LENGTH + 2, np.int64),
+        words=np.zeros(MAX_LENGTH + 1, np.uint16),
+        hits=np.zeros(n_d * MAX_LENGTH, np.uint8),
+        n_hits=np.zeros(n_d, np.int64),
         # in D's right palindrome up to MAX_P ends, before its left end up to MAX_P starts
         crossing=np.zeros(2 * MAX_P * places, np.uint32),
         class_term=np.zeros(D_CLASSES, np.uint32),
@@ -133,8 +142,11 @@ def make_scratch(narrow: npt.DTypeLike, wide: npt.DTypeLike, longest_d: int = WO
 @jit_norefs_inline
 def find_everywhere(
     gene: int, reference: Reference, tables: Tables, limits: KernelModel, scratch: Scratch
-) -> tuple[int, int]:
-    """Find all places of a D gene, whatever V and J reach; return how many longer and crossing."""
+) -> tuple[int, int, int]:
+    """Find all places of a D gene, whatever V and J reach.
+
+    Return how many longer and crossing there are, and the greatest length.
+    """
     germline = tables.d_germline[gene]
     d, symbols_of_d = extended_d(gene, tables, limits.max_p)
     window = (reference.length, 0)
@@ -143,4 +155,4 @@ def find_everywhere(
     found = find_turned_d(
         scratch.symbols, reference.length, d, symbols_of_d, ends, window, found, scratch
     )
-    return found[0], found[1]
+    return found[0], found[1], found[2]

@@ -14,10 +14,10 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
-from gangsaw.codecs.core.numba.vectors.integers import load, spread, store
+from gangsaw.codecs.core.numba.vectors.integers import load, resize_to, spread, store
 from gangsaw.tasks.tcr.kernels.reference import Reference, References
-from gangsaw.tasks.tcr.kernels.stages.dp2 import short_pieces, sum_without_d
-from gangsaw.tasks.tcr.kernels.stages.ends import CLASS_ROWS, LANES, WAYS, row_of
+from gangsaw.tasks.tcr.kernels.stages.dp2 import short_pieces, short_pieces_back, sum_without_d
+from gangsaw.tasks.tcr.kernels.stages.ends import CLASS_ROWS, LANES, WAYS, clear_after, row_of
 from gangsaw.tasks.tcr.kernels.stages.match import (
     NU_LANES,
     find_turns,
@@ -33,21 +33,30 @@ AT_LEAST = AT_LEAST.astype(np.uint64).ravel()
 ONCE = np.ones(END_CLASSES, np.uint64)
 
 
-Words = npt.NDArray[np.uint64]
-
-
 class Chain(NamedTuple):
-    """Rows of ways from V to each boundary, along the chain, and from each boundary to J."""
+    """Rows of ways from V to each boundary, along the chain, and from each boundary to J.
 
-    before: Words
-    after_d: Words
-    after_n: Words
-    to_j: Words
+    `over_d` holds, for each D gene, the ways from each boundary over it to J. Rows are of one type,
+    of 32 bits for references without wildcards: paths/bounds.py.
+    """
+
+    before: NumpyArray
+    after_d: NumpyArray
+    after_n: NumpyArray
+    to_j: NumpyArray
+    over_d: NumpyArray
+    over_d_from: npt.NDArray[np.int64]
+    totals: npt.NDArray[np.uint64]
+    both_empty: npt.NDArray[np.uint64]
 
 
-def make_chain() -> Chain:
+def make_chain(dtype: npt.DTypeLike, n_d: int) -> Chain:
     """Allocate rows for END_CLASSES values of pi each."""
-    return Chain(*(np.zeros(END_CLASSES * CLASS_ROWS, np.uint64) for _ in Chain._fields))
+    over_d = np.zeros(n_d * END_CLASSES * CLASS_ROWS, dtype)
+    totals = np.zeros(END_CLASSES * NU_LANES, np.uint64)
+    before, after_d, after_n, to_j = (np.zeros(END_CLASSES * CLASS_ROWS, dtype) for _ in range(4))
+    over_d_from = np.zeros(n_d, np.int64)
+    return Chain(before, after_d, after_n, to_j, over_d, over_d_from, totals, ONCE.copy())
 
 
 @jit_norefs
@@ -67,6 +76,8 @@ def count_pair_rows(
         sum_without_d(symbols, reference, 0, scratch)
         _weigh_ends(reference, tables, limits, scratch, chain)
         find_turns(symbols, reference.length, limits.max_p, scratch)
+        _sum_empty(reference, limits, scratch, chain)
+        _put_empty(reference.row, tables, limits, chain, outputs)
         _count_pairs(reference, tables, limits, scratch, chain, outputs)
 
 
@@ -79,18 +90,26 @@ def _count_pairs(
     chain: Chain,
     outputs: Outputs,
 ) -> None:
-    """Count all pairs of D genes in the order of the genome."""
-    _sum_empty(reference, limits, scratch, chain)
-    _put_empty(reference.row, tables, limits, scratch, outputs)
-    pair = 0
-    for first in range(limits.n_d - 1):
-        _pass_d(first, reference, tables, limits, scratch, chain.before, chain.after_d)
-        _pass_junction(reference, limits, scratch, chain.after_d, chain.after_n)
-        for second in range(first + 1, limits.n_d):
-            _pass_d(second, reference, tables, limits, scratch, chain.after_n, chain.after_d)
-            _join_j(reference, limits, scratch, chain.after_d, chain.to_j)
-            _put(reference.row, pair, ONCE, limits, scratch, outputs.full)
-            pair += 1
+    """Count all pairs of D genes in the order of the genome.
+
+    The ways from V over the first D and those over the second D to J meet after the junction
+    between them. So each D is passed once from either side, whatever it is paired with. From the
+    last D on, since those that follow a first D are needed with it.
+    """
+    for d in range(limits.n_d - 1, -1, -1):
+        longer, crossing, longest = find_everywhere(d, reference, tables, limits, scratch)
+        found = (d, longer, crossing)
+        if d < limits.n_d - 1:
+            # no place of D leads further, and none that leads to J begins before
+            reached = min(reference.length, reference.last_a + longest)
+            last = min(reference.length, reached + limits.max_n)
+            _pass_d(found, reference.last_a, reached, tables, limits, scratch, chain)
+            _clear(reached + 1, last, limits, chain.after_d)
+            _pass_junction(last, limits, scratch, chain.after_d, chain.after_n)
+            _join_seconds(d, last, reference.row, limits, chain, outputs)
+        if d:
+            chain.over_d_from[d] = max(0, reference.first_b - longest)
+            _pass_d_back(found, reference, tables, limits, scratch, chain)
 
 
 @jit_norefs_inline
@@ -105,108 +124,175 @@ def _weigh_ends(
             if b <= reference.last_a:
                 for p in range(reference.v_classes):
                     ways = tables.end_weights[p * PI_LANES + pi]
-                    v_row = v_row + load(scratch.v_rows, row_of(p, b), LANES) * ways
+                    row = load(scratch.v_rows, row_of(p, b), LANES)
+                    v_row = v_row + resize_to(row, chain.before) * ways
             if b >= reference.first_b:
                 for p in range(reference.j_classes):
                     ways = tables.end_weights[p * PI_LANES + pi]
-                    j_row = j_row + load(scratch.j_rows, row_of(p, b), LANES) * ways
+                    row = load(scratch.j_rows, row_of(p, b), LANES)
+                    j_row = j_row + resize_to(row, chain.before) * ways
             store(chain.before, row_of(pi, b), v_row)
             store(chain.to_j, row_of(pi, b), j_row)
+        clear_after(reference.length, pi, chain.to_j)
 
 
 @jit_norefs_inline
 def _pass_d(
-    gene: int,
-    reference: Reference,
+    found: tuple[int, int, int],
+    last_a: int,
+    reached: int,
     tables: Tables,
     limits: KernelModel,
     scratch: Scratch,
-    source: Words,
-    target: Words,
+    chain: Chain,
 ) -> None:
-    """Fill target[pi, b]: ways source[pi, a] and then D as R[a:b], of length zero or more."""
-    longer, crossing = find_everywhere(gene, reference, tables, limits, scratch)
+    """Fill chain.after_d[pi, b], b <= reached: ways to a and then D as R[a:b], a <= last_a."""
+    gene, longer, crossing = found
+    source, target = chain.before, chain.after_d
     for pi in range(limits.max_p + 1):
         inside = tables.d_weights[pi]
         empty = tables.d_weights[(D_CLASSES + gene) * PI_LANES + pi]
-        for b in range(reference.length + 1):
+        for b in range(reached + 1):
             row = load(source, row_of(pi, b), LANES) * empty
             if b:
                 row = row + short_pieces(source, pi, b, scratch.matches) * inside
             store(target, row_of(pi, b), row)
         for piece in range(longer):
             a, b, number = unpacked(scratch.longer[piece])
-            _add(source, row_of(pi, a), number * np.int64(inside), target, row_of(pi, b))
+            if a <= last_a:
+                _add(source, row_of(pi, a), number * np.int64(inside), target, row_of(pi, b))
         for piece in range(crossing):
             a, b, d_class = unpacked(scratch.crossing[piece])
-            ways = tables.d_weights[d_class * PI_LANES + pi]
-            _add(source, row_of(pi, a), np.int64(ways), target, row_of(pi, b))
+            if a <= last_a:
+                ways = np.int64(tables.d_weights[d_class * PI_LANES + pi])
+                _add(source, row_of(pi, a), ways, target, row_of(pi, b))
 
 
 @jit_norefs_inline
-def _add(source: Words, a: int, ways: np.int64, target: Words, b: int) -> None:
+def _pass_d_back(
+    found: tuple[int, int, int],
+    reference: Reference,
+    tables: Tables,
+    limits: KernelModel,
+    scratch: Scratch,
+    chain: Chain,
+) -> None:
+    """Fill chain.over_d[gene, pi, a]: D as R[a:b], b >= first_b, and then the ways from b to J."""
+    gene, longer, crossing = found
+    source, target = chain.to_j, chain.over_d
+    for pi in range(limits.max_p + 1):
+        at = gene * END_CLASSES + pi
+        inside = tables.d_weights[pi]
+        empty = tables.d_weights[(D_CLASSES + gene) * PI_LANES + pi]
+        for a in range(chain.over_d_from[gene], reference.length + 1):
+            row = load(source, row_of(pi, a), LANES) * empty
+            row = row + short_pieces_back(source, pi, a, scratch.matches) * inside
+            store(target, row_of(at, a), row)
+        for piece in range(longer):
+            a, b, number = unpacked(scratch.longer[piece])
+            if b >= reference.first_b:
+                _add(source, row_of(pi, b), number * np.int64(inside), target, row_of(at, a))
+        for piece in range(crossing):
+            a, b, d_class = unpacked(scratch.crossing[piece])
+            if b >= reference.first_b:
+                ways = np.int64(tables.d_weights[d_class * PI_LANES + pi])
+                _add(source, row_of(pi, b), ways, target, row_of(at, a))
+
+
+@jit_norefs_inline
+def _add(source: NumpyArray, a: int, ways: np.int64, target: NumpyArray, b: int) -> None:
     store(target, b, load(target, b, LANES) + load(source, a, LANES) * ways)
 
 
 @jit_norefs_inline
-def _pass_junction(
-    reference: Reference, limits: KernelModel, scratch: Scratch, source: Words, target: Words
-) -> None:
-    """Fill target[pi, b]: ways source[pi, a] followed by the n-string R[a:b] of at most nu."""
+def _clear(first: int, last: int, limits: KernelModel, rows: NumpyArray) -> None:
+    """Set the rows of the boundaries first..last to zero."""
     for pi in range(limits.max_p + 1):
-        for b in range(reference.length + 1):
+        for b in range(first, last + 1):
+            store(rows, row_of(pi, b), spread(0, rows, LANES))
+
+
+@jit_norefs_inline
+def _pass_junction(
+    last: int, limits: KernelModel, scratch: Scratch, source: NumpyArray, target: NumpyArray
+) -> None:
+    """Fill target[pi, b], b <= last: ways source[pi, a] and then the n-string R[a:b] of nu."""
+    for pi in range(limits.max_p + 1):
+        for b in range(last + 1):
             row = load(source, row_of(pi, b), LANES)
             strings = np.uint64(1)
             for m in range(1, min(b, limits.max_n) + 1):
                 strings *= np.uint64(WAYS[scratch.symbols[b - m]])
                 ways = load(source, row_of(pi, b - m), LANES) * strings
-                row = row + (ways & load(AT_LEAST, m * NU_LANES, LANES))
+                row = row + (ways & resize_to(load(AT_LEAST, m * NU_LANES, LANES), source))
             store(target, row_of(pi, b), row)
 
 
 @jit_norefs_inline
-def _join_j(
-    reference: Reference, limits: KernelModel, scratch: Scratch, source: Words, to_j: Words
+def _join_seconds(
+    first: int, last: int, row: int, limits: KernelModel, chain: Chain, outputs: Outputs
 ) -> None:
-    """Fill scratch.terms[pi]: the ways to all boundaries, times those from there to J."""
-    for pi in range(limits.max_p + 1):
-        total = spread(0, source, LANES)
-        for b in range(reference.first_b, reference.length + 1):
-            total = total + load(source, row_of(pi, b), LANES) * load(to_j, row_of(pi, b), LANES)
-        store(scratch.terms, pi * NU_LANES, total)
+    """Write the counts of a first D with each that follows: their rows meet at a <= last."""
+    pair = first * (2 * limits.n_d - first - 1) // 2
+    for second in range(first + 1, limits.n_d):
+        for pi in range(limits.max_p + 1):
+            at = second * END_CLASSES + pi
+            first_a = chain.over_d_from[second]
+            _join_j(chain.after_n, pi, chain.over_d, at, first_a, last, chain.totals)
+        _put(row, pair + second - first - 1, ONCE, limits, chain.totals, outputs.full)
+
+
+@jit_norefs_inline
+def _join_j(
+    source: NumpyArray,
+    pi: int,
+    onward: NumpyArray,
+    at: int,
+    first: int,
+    last: int,
+    totals: NumpyArray,
+) -> None:
+    """Fill totals[pi]: the ways to each boundary first..last, times those from there to J."""
+    total = spread(0, totals, LANES)
+    for b in range(first, last + 1):
+        before = resize_to(load(source, row_of(pi, b), LANES), totals)
+        total = total + before * resize_to(load(onward, row_of(at, b), LANES), totals)
+    store(totals, pi * NU_LANES, total)
 
 
 @jit_norefs_inline
 def _sum_empty(reference: Reference, limits: KernelModel, scratch: Scratch, chain: Chain) -> None:
-    """Fill scratch.terms[pi]: the ways V N N N J, in which both D have length zero."""
-    _pass_junction(reference, limits, scratch, chain.before, chain.after_n)
-    _join_j(reference, limits, scratch, chain.after_n, chain.to_j)
+    """Fill chain.totals: the ways V N N N J, in which both D have length zero."""
+    last = min(reference.length, reference.last_a + limits.max_n)
+    _pass_junction(last, limits, scratch, chain.before, chain.after_n)
+    for pi in range(limits.max_p + 1):
+        _join_j(chain.after_n, pi, chain.to_j, pi, reference.first_b, last, chain.totals)
 
 
 @jit_norefs_inline
 def _put_empty(
-    row: int, tables: Tables, limits: KernelModel, scratch: Scratch, outputs: Outputs
+    row: int, tables: Tables, limits: KernelModel, chain: Chain, outputs: Outputs
 ) -> None:
-    """Write scratch.terms for each pair, times the ways to erode both of its D completely."""
+    """Write chain.totals for each pair, times the ways to erode both of its D completely."""
     pair = 0
     for first in range(limits.n_d - 1):
         for second in range(first + 1, limits.n_d):
             for pi in range(limits.max_p + 1):
                 one = tables.d_weights[(D_CLASSES + first) * PI_LANES + pi]
                 other = tables.d_weights[(D_CLASSES + second) * PI_LANES + pi]
-                scratch.sums[pi] = np.uint64(one) * np.uint64(other)
-            _put(row, pair, scratch.sums, limits, scratch, outputs.zero)
+                chain.both_empty[pi] = np.uint64(one) * np.uint64(other)
+            _put(row, pair, chain.both_empty, limits, chain.totals, outputs.zero)
             pair += 1
 
 
 @jit_norefs_inline
 def _put(
-    row: int, pair: int, ways: Words, limits: KernelModel, scratch: Scratch, out: NumpyArray
+    row: int, pair: int, ways: NumpyArray, limits: KernelModel, totals: NumpyArray, out: NumpyArray
 ) -> None:
-    """Write scratch.terms, times the ways of each pi, as the counts of a pair of D genes."""
+    """Write totals, times the ways of each pi, as the counts of a pair of D genes."""
     n_pi = limits.max_p + 1
     pairs = limits.n_d * (limits.n_d - 1) // 2
     at = (row * pairs + pair) * (limits.max_n + 1) * n_pi
     for nu in range(limits.max_n + 1):
         for pi in range(n_pi):
-            out[at + nu * n_pi + pi] = scratch.terms[pi * NU_LANES + nu] * ways[pi]
+            out[at + nu * n_pi + pi] = totals[pi * NU_LANES + nu] * ways[pi]

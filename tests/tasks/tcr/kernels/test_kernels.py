@@ -12,7 +12,7 @@ import pytest
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.memory.threads import set_thread_limit
 from gangsaw.tasks.tcr import Model, count_paths
-from gangsaw.tasks.tcr.kernels import cpu
+from gangsaw.tasks.tcr.kernels import cpu, tables
 from gangsaw.tasks.tcr.kernels.batch import Batch, Counts, Sequences
 from gangsaw.tasks.tcr.model.nucleotides import NUCLEOTIDES
 from gangsaw.tasks.tcr.paths import bounds
@@ -85,6 +85,19 @@ def test_narrow_rows_are_exact() -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cpu, "NARROW", cpu.WIDE)
         assert_equal(narrow, cpu.count(long, model))
+
+
+@pytest.mark.parametrize("max_p", [4, 1])
+def test_looked_up_words_find_what_registers_do(max_p: int) -> None:
+    """Of more genes than bits of a word, some of them equal, some shorter than a word."""
+    rng = np.random.default_rng(6)
+    genes = ["".join(rng.choice(list("ACGT"), size)) for size in rng.integers(4, 40, 64)]
+    many = random_batch(V, (*D, *genes, *D), J, 40, 7)
+    model = Model(kind="both", max_p=max_p)
+    looked_up = cpu.count(many, model)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tables, "MANY", 1000)
+        assert_equal(looked_up, cpu.count(many, model))
 
 
 def test_equal_references_are_found() -> None:
