@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gangsaw.codecs.core.numba.items import put_items
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.tasks.genomes.collection.pieces import (
     CANCEL,
@@ -144,8 +145,7 @@ def put_known(known: Any, begin: Any, end: Any, out: Any, m: Any) -> Any:
     n = end - begin
     if n < 0 or m < 0 or m + n > out.size or begin < 0 or end > known.size:
         return WRONG
-    out[m : m + n] = known[begin:end]
-    return m + n
+    return put_items(out, m, known, begin, end)
 
 
 @jit_part

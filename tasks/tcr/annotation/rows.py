@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from gangsaw.codecs.core.nucleotides.letters import BASES, NOT_A_BASE
 from gangsaw.tasks.tcr.annotation.d_genes import DRuns, middle_of
 from gangsaw.tasks.tcr.annotation.index import GeneIndex
 from gangsaw.tasks.tcr.annotation.nucleotypes import MergeRule, NucleotypeRow
@@ -14,7 +15,7 @@ from gangsaw.tasks.tcr.repertoire import airr_rows
 from gangsaw.tasks.tcr.sharing.translate import in_frame, translated
 
 MORE = ("locus", "vj_in_frame", "stop_codon", "duplicate_count", "merged_count", "least_quality")
-LETTERS = bytes.maketrans(bytes(range(5)), b"ACGTN")
+LETTERS = bytes.maketrans(bytes(range(NOT_A_BASE + 1)), BASES + b"N")
 OUT_OF_FRAME, STOP, DOUBTFUL = "out of frame", "stop codon", "doubtful letter in the CDR3"
 
 

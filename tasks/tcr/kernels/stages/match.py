@@ -18,12 +18,8 @@ from gangsaw.codecs.core.numba.vectors.integers import (
     store,
 )
 from gangsaw.tasks.tcr.kernels.reference import Reference, References
-<<<<<<< HEAD
 from gangsaw.tasks.tcr.kernels.tables import END_CLASSES
-=======
-from gangsaw.tasks.tcr.kernels.tables import END_CLASSES, Tables
 from gangsaw.tasks.tcr.kernels.words import SHORT
->>>>>>> vdj
 from gangsaw.tasks.tcr.model.nucleotides import Codes
 
 NU_LANES = 16  # nu = 0..10, and what makes a vector of them
