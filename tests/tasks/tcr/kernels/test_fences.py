@@ -20,8 +20,14 @@ pytestmark = needs_fences
 
 
 def all_fenced(arrays: NamedTuple, at_end: bool) -> Any:
-    """Copy all arrays of a tuple to between pages without access."""
-    return type(arrays)(*(fenced(np.ascontiguousarray(array), at_end) for array in arrays))
+    """Copy all arrays of a tuple, and of tuples in it, to between pages without access."""
+
+    def copied(value: Any) -> Any:
+        if isinstance(value, tuple):
+            return all_fenced(value, at_end)  # type: ignore[arg-type]
+        return fenced(np.ascontiguousarray(value), at_end)
+
+    return type(arrays)(*map(copied, arrays))
 
 
 def fenced_batch(batch: Batch, at_end: bool) -> Batch:
@@ -39,23 +45,27 @@ UNITS = ["A", "AT", "N", "GATTACA", "RY"]
 LENGTHS = [1, 2, 7, 60, MAX_LENGTH]
 
 
+FEW = {unit: (unit * WORD_D)[:WORD_D] for unit in UNITS} | {"short": "TAAT"}
+MANY = {f"{unit}{n}": (unit * n)[:n] for unit in UNITS if unit != "N" for n in (4, 9, WORD_D)}
+
+
 @pytest.mark.parametrize("at_end", [True, False])
 @pytest.mark.parametrize(
-    "model",
+    ("model", "d"),
     [
-        Model("both", max_n=0, max_p=0, min_d_end=0),
-        Model("both", 2, min_d_end=0),
-        Model("dp2", 2, max_p=3, d_segments=2),
+        (Model("both", max_n=0, max_p=0, min_d_end=0), FEW),
+        (Model("both", 2, min_d_end=0), FEW),
+        (Model("dp2", 2, max_p=3, d_segments=2), FEW),
+        (Model("both", 2), {name: gene for name, gene in MANY.items() if "R" not in name}),
     ],
-    ids=["nothing", "all", "two D genes"],
+    ids=["nothing", "all", "two D genes", "words of many"],
 )
 def test_nothing_outside_is_touched(
-    model: Model, at_end: bool, monkeypatch: pytest.MonkeyPatch
+    model: Model, d: dict[str, str], at_end: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Longest and shortest of everything, with as many matches as there can be."""
     cdr3 = [(unit * MAX_LENGTH)[:length] for unit in UNITS for length in LENGTHS]
     ends = [(unit * MAX_LENGTH)[: 4 + 5 * length] for unit in UNITS for length in LENGTHS]
-    d = {unit: (unit * WORD_D)[:WORD_D] for unit in UNITS} | {"short": "TAAT"}
     batch = make_batch(cdr3, ends, ends[::-1], d, model)
     wanted = cpu.count(batch, model)
     scratch, tables, outputs = cpu.make_scratch, cpu.make_tables, cpu.make_outputs
