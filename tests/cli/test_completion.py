@@ -59,7 +59,7 @@ def test_nothing_heavy_is_imported() -> None:
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("gangsaw inde", {"index", "index-reads"}),
+        ("gangsaw inde", {"index", "index-genome", "index-reads"}),
         ("gangsaw tcr sh", {"share"}),
         ("gangsaw compress --cod", {"--codec"}),
         ("gangsaw compress a.hdr --device ", {"cpu", "gpu"}),
