@@ -10,11 +10,16 @@ import typer
 from gangsaw.tasks.align.commands.align import SeedOptions
 from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.cluster import Near
-from gangsaw.tasks.console.output import clock, progress_bar, show_plan, write_json, write_table
+from gangsaw.tasks.console.output import (
+    clock,
+    progress_bar,
+    show_plan,
+    size,
+    write_json,
+    write_table,
+)
 from gangsaw.tasks.console.panels import panels
 from gangsaw.tasks.console.parts import Shown
-
-MB = 10**6
 
 
 @panels
@@ -42,5 +47,5 @@ def index_genome(
     if shown.as_json:
         write_json(vars(done))
         return
-    size = f"{done.stored_bytes / MB:,.0f} MB of {done.residues:,} letters"
-    write_table(store, [("index", done.index), ("size", size), ("seconds", clock(done.seconds))])
+    sizes = f"{size(done.stored_bytes)} of {done.residues:,} letters"
+    write_table(store, [("index", done.index), ("size", sizes), ("seconds", clock(done.seconds))])
