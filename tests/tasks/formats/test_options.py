@@ -62,7 +62,7 @@ def test_an_option_that_a_format_does_not_take(tmp_path: Path, name: str, option
 def test_an_option_that_an_export_does_not_take(tmp_path: Path, name: str, option: str) -> None:
     kind = formats()[name]
     write_envi(tmp_path / "a.hdr", cube())
-    targets = [str(tmp_path / f"b{i}") for i in range(kind.paths.start)]
+    targets = [str(tmp_path / f"b{i}") for i in range((kind.targets or kind.paths).start)]
     wanted = replace(EXPORTED[option], format=name)
     with pytest.raises(BadParams) as raised:
         export(open_source(str(tmp_path / "a.hdr")), targets, wanted, Work())
@@ -85,7 +85,7 @@ WRONG = [
         envi,
         "a.hdr",
         ("--format", "nope"),
-        "format must be 2bit, bam, emit, enmap, envi, fasta, fastq, genbank, genome",
+        "format must be 2bit, bam, collection, emit, enmap, envi, fasta, fastq, genbank",
     ),
     (lone, "a.zarr", ("--variable", "nope"), "no variable 'nope'; there are: data"),
     (lone, "a.zarr", ("--shape", "1,2,3"), "is Zarr, which takes no --shape; it takes --group and"),
