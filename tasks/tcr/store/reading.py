@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,6 +14,8 @@ from gangsaw.tasks.engine.failure import naming
 from gangsaw.tasks.tcr.cleaning.clean import clean
 from gangsaw.tasks.tcr.cleaning.dropped import dropped_lines
 from gangsaw.tasks.tcr.cleaning.row_counts import RowCounts, row_counts
+from gangsaw.tasks.tcr.genotypes.genotypes import Lacking, NoGenotype
+from gangsaw.tasks.tcr.germline import Resolver
 from gangsaw.tasks.tcr.paths.bounds import countable
 from gangsaw.tasks.tcr.repertoire import Repertoire, open_repertoire
 from gangsaw.tasks.tcr.repertoire.inputs import Input
@@ -49,6 +52,8 @@ class ReadRepertoire:
             reading = _Reading(self.staging, batch)
             try:
                 self._read(batch, reading)
+            except NoGenotype as error:
+                reading.problem = f"{batch.name}: {error}"
             except GangsawError as error:
                 reading.problem = str(error)
             if reading.problem and not self.keep_going:
@@ -58,16 +63,57 @@ class ReadRepertoire:
             return found
 
     def _read(self, file: Input, reading: _Reading) -> None:
-        germline = self.setup.germline
-        v, j = (germline.resolver(region, **self.setup.calls) for region in ("V", "J"))
+        cleaner = _Cleaner(self.setup)
         opened = opened_input(file, self.setup, keep_going=self.keep_going)
         reading.format, reading.notes = opened.format, opened.notes
         for rows in opened:
-            reading.take(*_without_uncountable(*clean(rows, v, j, self.setup.limits), self.setup))
+            reading.take(*_without_uncountable(*cleaner(rows), self.setup))
         if n := opened.without_copies:
             reading.notes += (f"rows that name no number of copies count as one copy: {n:,}",)
         if opened.failure:
             reading.problem = f"{file.name}: {opened.failure}"
+
+
+@dataclass(frozen=True)
+class _Cleaner:
+    """Cleans rows: finds their genes among those that the donors of their samples have."""
+
+    setup: Setup
+    found: dict[str, tuple[Resolver, Resolver]] = field(default_factory=dict)
+
+    def __call__(self, rows: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.RecordBatch]:
+        """Return what `clean` does, of rows of any samples."""
+        limits = self.setup.limits
+        if self.setup.genotypes is None or not len(rows):
+            return clean(rows, *self._resolvers("", Lacking()), limits)
+        parts = [
+            clean(own, *self._of_sample(sample, own), limits) for sample, own in _by_sample(rows)
+        ]
+        kept, dropped = (pa.concat_batches(list(each)) for each in zip(*parts, strict=True))
+        return kept.sort_by("line"), dropped.sort_by("line")
+
+    def _of_sample(self, sample: str, rows: pa.RecordBatch) -> tuple[Resolver, Resolver]:
+        genotypes = self.setup.genotypes
+        assert genotypes is not None, "who calls asks"
+        if pc.all(pc.not_equal(rows["reason"], "")).as_py():  # dropped, whoever the donor is
+            return self._resolvers("", Lacking())
+        return self._resolvers(f"sample {sample}", genotypes.of(sample))
+
+    def _resolvers(self, key: str, lacking: Lacking) -> tuple[Resolver, Resolver]:
+        if key not in self.found:
+            make = self.setup.germline.resolver
+            calls = self.setup.calls
+            self.found[key] = (
+                make("V", **calls, lacks=lacking.v),
+                make("J", **calls, lacks=lacking.j),
+            )
+        return self.found[key]
+
+
+def _by_sample(rows: pa.RecordBatch) -> Iterator[tuple[str, pa.RecordBatch]]:
+    coded = rows["sample"].dictionary_encode()
+    for number, sample in enumerate(coded.dictionary.to_pylist()):
+        yield sample, rows.filter(pc.equal(coded.indices, number))
 
 
 def opened_input(file: Input, setup: Setup, *, keep_going: bool = False) -> Repertoire:
