@@ -129,7 +129,8 @@ def candidates(
     shares : mean share of each composition, by its name: the share where its length is 0
     """
     junctions = ("n1", "n2") if "n1" in calls else ("ndn",)
-    nucleotides = {f"{junction}_{x}": junction for junction in junctions for x in NUCLEOTIDES}
+    lettered = junctions if f"{junctions[0]}_a" in calls else ()  # not in stores of totals
+    nucleotides = {f"{junction}_{x}": junction for junction in lettered for x in NUCLEOTIDES}
     lengths = [name for name in calls if "_" in name and "n" not in name.partition("_")[0]]
     kept = [term for term in model if term.kind not in (CODONS, CODONS_SQUARED)]
     kept += [Term(name, PER_NT, name) for name in (*lengths, *junctions)]
