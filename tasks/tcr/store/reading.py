@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import GangsawError
 from gangsaw.tasks.engine.failure import naming
@@ -24,6 +25,7 @@ from gangsaw.tasks.tcr.store.setup import Setup
 from gangsaw.tasks.tcr.store.staging import ROWS, FileRows, Staging
 from gangsaw.tasks.tcr.store.values import batch_of
 
+MOST_IDS = 1 << 22  # names that are compared: 64 MB with their order
 READ_BYTES = 256 << 20  # of a task: two batches of rows as read, as cleaned, and a piece
 
 
@@ -70,6 +72,7 @@ class ReadRepertoire:
             reading.take(*_without_uncountable(*cleaner(rows), self.setup))
         if n := opened.without_copies:
             reading.notes += (f"rows that name no number of copies count as one copy: {n:,}",)
+        reading.notes += tuple(reading.ids.notes())
         if opened.failure:
             reading.problem = f"{file.name}: {opened.failure}"
 
@@ -145,6 +148,32 @@ def _without_uncountable(
 
 
 @dataclass
+class _Ids:
+    """Which names of rows a file has, by hashes: some are there twice where tables were joined."""
+
+    hashes: list[NDArray[np.int64]] = field(default_factory=list)
+    rows: int = 0
+    more: bool = False
+
+    def add(self, rows: pa.RecordBatch) -> None:
+        """Take the names of rows, each with its sample, until there are MOST_IDS."""
+        if self.more or self.rows + len(rows) > MOST_IDS:
+            self.more |= len(rows) > 0
+            return
+        named = rows.filter(pc.not_equal(rows["id"], ""))
+        pairs = zip(named["sample"].to_pylist(), named["id"].to_pylist(), strict=True)
+        self.hashes.append(np.fromiter(map(hash, pairs), np.int64, len(named)))
+        self.rows += len(rows)
+
+    def notes(self) -> Iterator[str]:
+        """Yield how many rows have the name of one before them, where some have."""
+        every = np.sort(np.concatenate([np.zeros(0, np.int64), *self.hashes]))
+        if n := int((every[1:] == every[:-1]).sum()):
+            of = f" of the first {self.rows:,}" if self.more else ""
+            yield f"rows{of} with the name of a row before them, which count once more: {n:,}"
+
+
+@dataclass
 class _Reading:
     """One file on its way into the staging."""
 
@@ -159,10 +188,12 @@ class _Reading:
     problem: str = ""
     format: str = ""
     notes: tuple[str, ...] = ()
+    ids: _Ids = field(default_factory=lambda: _Ids())
 
     def take(self, kept: pa.RecordBatch, dropped: pa.RecordBatch) -> None:
         """Take what became of a batch of rows; write pieces as soon as they are full."""
         self.tally += row_counts(kept, dropped)
+        self.ids.add(kept)
         self.waiting.append(self._numbered(kept))
         if sum(map(len, self.waiting)) >= self.staging.piece_rows:
             self._write(whole=False)
