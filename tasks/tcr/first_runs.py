@@ -12,6 +12,8 @@ JUNCTIONS = (
 )
 OF = ("--species", "human", "--locus", "TRB")
 SIMULATE = ("tcr", "simulate", "truth.tsv", "-n", "50", *OF, "--reads", "made")
+COUNT = ("tcr", "count", "donor.tsv", "paths.zarr", *OF, "--workers", "0")
+ANY_LENGTH = ("--max-p", "all", "--max-n", "all")
 READS = ("made_1.fastq.gz", "made_2.fastq.gz")
 ANNOTATE = ("tcr", "annotate", *READS, "receptors.tsv", *OF, "--workers", "0")
 
@@ -22,7 +24,7 @@ def _runs() -> tuple[FirstRun, ...]:
         FirstRun(
             "repertoire",
             _write,
-            (("tcr", "count", "donor.tsv", "paths.zarr", "--species", "human", "--workers", "0"),),
+            (COUNT, (*COUNT[:3], "wide.zarr", *COUNT[4:], *ANY_LENGTH)),
             needs=("olga",),
         ),
         FirstRun("receptors", lambda _: None, (SIMULATE, ANNOTATE), needs=("olga",)),

@@ -99,7 +99,7 @@ class AnnotateSummary:
     nucleotypes : rows
     candidates : of new alleles
     culled : reads by reason
-    notes : on genes
+    notes : on genes, and on what was chosen otherwise than in the run that is resumed
     seconds : that it took
     """
 
@@ -158,6 +158,7 @@ def annotate(
     with beside.opened() as folder:
         with watch.held(lambda: shutil.rmtree(folder, ignore_errors=True)), can_be_resumed():
             spool = Spool(folder, begin_steps(folder, _own(reads, index, choice), SAME))
+            told = spool.chosen(_anew(choice))
             _fill(spool, reads, index, choice, client, options, Meter(0, on_progress))
         found = _found(spool, index, choice)
         if found.kept:
@@ -174,7 +175,7 @@ def annotate(
         len(kept),
         len(found.odd),
         dict(found.culled),
-        genes.notes,
+        (*genes.notes, *told),
         time.monotonic() - began,
     )
 
@@ -275,6 +276,11 @@ def _own(reads: Sequence[str], index: GeneIndex, choice: AnnotateChoice) -> dict
         "tolerated": choice.tolerated,
         "interleaved": choice.interleaved,
     }
+
+
+def _anew(choice: AnnotateChoice) -> dict[str, object]:
+    """Return what may be chosen anew when a job is resumed: it follows from the batches."""
+    return {**asdict(choice.rule), "keep_unproductive": choice.keep_unproductive}
 
 
 def _watching(reads: Sequence[str]) -> Watch:

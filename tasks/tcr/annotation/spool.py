@@ -10,7 +10,7 @@ import hashlib
 import io
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -26,6 +26,7 @@ from gangsaw.tasks.tcr.annotation.index import Ints
 from gangsaw.tasks.tcr.annotation.keys import KeyTable, grouped, stacked
 from gangsaw.tasks.tcr.annotation.reading import NumberedMates
 
+CHOICE = "chosen.json"  # in the folder
 AT_ONCE = 64  # tables that are held besides what they are grouped to
 
 
@@ -66,6 +67,24 @@ class Spool:
         """A part for each batch."""
         digest = hashlib.sha256(self.own.encode()).hexdigest()
         return Parts(self.folder / "batches", digest)
+
+    def chosen(self, choice: Mapping[str, object]) -> tuple[str, ...]:
+        """Keep what may be chosen anew; return a line for each that an earlier run had otherwise.
+
+        Parameters
+        ----------
+        choice : JSON values by name
+        """
+        path = self.folder / CHOICE
+        before = choice if not path.is_file() else _read_choice(path)
+        part = path.with_suffix(".new")
+        part.write_text(json.dumps(dict(choice)), encoding="ascii")
+        part.replace(path)
+        return tuple(
+            f"{name} is {value} for all reads; the run that is resumed had {before[name]}"
+            for name, value in choice.items()
+            if name in before and before[name] != value
+        )
 
     @cached_property
     def entries(self) -> dict[int, Records]:
@@ -123,6 +142,15 @@ class Spool:
         """Return some arrays of a batch."""
         with np.load(self.parts.path(number), allow_pickle=False) as arrays:
             return {name: arrays[name] for name in arrays.files if is_wanted(name)}
+
+
+def _read_choice(path: Path) -> Mapping[str, object]:
+    """Return what an earlier run chose; nothing where it was killed as it wrote that."""
+    try:
+        found = json.loads(path.read_text(encoding="ascii"))
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _packed(found: BatchFound) -> bytes:

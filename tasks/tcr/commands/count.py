@@ -39,6 +39,7 @@ def count(
     target: Annotated[str, typer.Argument(metavar="OUT.zarr", help="Zarr store to write.")],
     *,
     genes: tcr.CountedGenes,
+    donors: tcr.Donors,
     paths: tcr.Paths,
     rows: tcr.RowOptions,
     store: tcr.CountsTarget,
@@ -60,7 +61,7 @@ def count(
         from gangsaw.tasks.tcr.store import job
 
     inputs = open_inputs(repertoire)
-    setup = setup_of(genes, paths, rows, store)
+    setup = setup_of(genes, paths, rows, store, donors)
     if not rows.keep_going:
         job.check_inputs(inputs, setup)  # mistakes should not wait for a cluster
     choice = job.CountChoice(rows.dropped, store.resume, store.overwrite, rows.keep_going)
@@ -87,7 +88,11 @@ def count(
 
 
 def setup_of(
-    genes: tcr.CountedGenes, paths: tcr.Paths, rows: tcr.RowOptions, stored: tcr.CountsTarget
+    genes: tcr.CountedGenes,
+    paths: tcr.Paths,
+    rows: tcr.RowOptions,
+    stored: tcr.CountsTarget,
+    donors: tcr.Donors,
 ) -> Setup:
     """Return what the panels say."""
     from gangsaw.tasks.tcr.pgen.olga import pgen_model
@@ -104,6 +109,7 @@ def setup_of(
         chunk_rows=stored.chunk or chunk_rows_of(model),
         by_d=stored.by_d,
         pgen=pgen_model(germline.locus, genes.species) if stored.pgen else None,
+        genotypes=donors.of(germline),
     )
 
 

@@ -16,7 +16,8 @@ from gangsaw.tasks.tcr.model import ALL, LOCI, MAX_P, MOST
 
 if TYPE_CHECKING:
     from gangsaw.tasks.tcr.cleaning.clean import Anchors, Limits
-    from gangsaw.tasks.tcr.germline import Germline
+    from gangsaw.tasks.tcr.genotypes.genotypes import Genotypes, Region
+    from gangsaw.tasks.tcr.germline import Germline, Part
     from gangsaw.tasks.tcr.model import Kind, Model
     from gangsaw.tasks.tcr.store.tables.export import CountType, ExportChoice
 
@@ -36,7 +37,7 @@ def _limit(text: str | int) -> int:
         raise typer.BadParameter(f"{text!r} is neither a number nor {ALL}") from None
 
 
-LIMIT = f"0..{MOST}|{ALL}"
+LIMIT = f"0..{MOST} or {ALL}"
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,32 @@ class CountedGenes(Genes, GermlineSource):
     def chosen(self) -> Germline:
         """Return these genes of the germline that was named."""
         return self.of(self.germline)
+
+
+@dataclass(frozen=True)
+class Donors:
+    """Which alleles donors have."""
+
+    PANEL: ClassVar[str] = GERMLINE
+    genotypes: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="TABLE",
+            help="Which alleles the donor of each sample has: TSV or CSV with columns sample_id, "
+            "gene and alleles (01,02), as TIgGER's. Others are not counted, nor do calls mean "
+            "them. Of genes that are not listed, all alleles count.",
+            show_default=False,
+        ),
+    ] = None
+
+    def of(self, germline: Germline) -> Genotypes | None:
+        """Return the genotypes of the table, None without one."""
+        from gangsaw.tasks.tcr.genotypes.table import read_genotypes
+
+        if self.genotypes is None:
+            return None
+        parts: dict[Region, tuple[Part, ...]] = {"V": germline.v, "D": germline.d, "J": germline.j}
+        return read_genotypes(self.genotypes, parts, germline.notes)
 
 
 @dataclass(frozen=True)

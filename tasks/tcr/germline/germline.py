@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -41,6 +41,7 @@ class Germline:
         *,
         on_ambiguous: OnAmbiguous = "drop",
         on_unknown_allele: OnUnknownAllele = "drop",
+        lacks: Collection[int] = (),
     ) -> Resolver:
         """Return what finds the V, D or J parts by the calls of a repertoire; see `Resolver`."""
         return Resolver(
@@ -49,6 +50,7 @@ class Germline:
             notes=self.notes,
             on_ambiguous=on_ambiguous,
             on_unknown_allele=on_unknown_allele,
+            lacks=lacks,
         )
 
     def checked(self, max_p: int) -> Germline:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Literal, get_args
@@ -26,10 +26,14 @@ _MOST_CALLS = 1 << 16  # calls in memory
 
 @dataclass(frozen=True)
 class Found:
-    """What a call means: an index into the parts or a negative code, and why."""
+    """What a call means: an index into the parts or a negative code, and why.
+
+    `lacked` says that it names a part which the donor has not.
+    """
 
     index: int
     why: str = ""
+    lacked: bool = False
 
 
 class Resolver:
@@ -45,6 +49,8 @@ class Resolver:
     notes : of a Germline; they say which genes were left out of it, and why
     on_ambiguous : "first" takes the first of a list whose candidates differ
     on_unknown_allele : "gene" takes an allele that the germline lacks for the gene as such
+    lacks : places of the parts that the donor has not: no call means one, and in lists they do not
+        count
     """
 
     def __init__(
@@ -55,16 +61,18 @@ class Resolver:
         notes: Iterable[str] = (),
         on_ambiguous: OnAmbiguous = "drop",
         on_unknown_allele: OnUnknownAllele = "drop",
+        lacks: Collection[int] = (),
     ) -> None:
         _check("on_ambiguous", on_ambiguous, OnAmbiguous)
         _check("on_unknown_allele", on_unknown_allele, OnUnknownAllele)
         self.parts = tuple(parts)
         self.on_ambiguous, self.on_unknown_allele = on_ambiguous, on_unknown_allele
-        names = [_parsed(part.name) for part in self.parts]
+        names = [parsed(part.name) for part in self.parts]
         self.region = names[0].region if names else ""
         self.locus = locus or _common_locus(names)
-        self._genes = _index(names)
-        self._left_out = _left_out(notes)
+        self._genes = alleles_of(names, lacks)
+        self._lacked = alleles_of(names, set(range(len(names))) - set(lacks))
+        self._left_out = left_out(notes)
         self._found: dict[str, Found] = {}
         self._hints = _HINTS
 
@@ -93,6 +101,7 @@ class Resolver:
             empty = call.strip().lower() in _EMPTY
             return Found(MISSING) if empty else Found(UNKNOWN, f"{call!r} is no name of a gene")
         each = [self._one(name) for name in names]
+        each = [one for one in each if not one.lacked] or each
         known = [one.index for one in each if one.index >= 0]
         if not known:
             return Found(_worst(each), "; ".join(dict.fromkeys(one.why for one in each)))
@@ -109,6 +118,10 @@ class Resolver:
         each = [self._allele(gene, name.allele, text) for gene in self._genes_of(name)]
         known = [one.index for one in each if one.index >= 0]
         if not known:
+            if name.allele in self._lacked.get(name.without_allele, {}) or (
+                not each and name.without_allele in self._lacked
+            ):
+                return self._no_such_allele(text, name)
             return each[0] if each else self._no_such_gene(text, name)
         return Found(known[0]) if self._are_same(known) else Found(AMBIGUOUS, self._differ(each))
 
@@ -139,6 +152,12 @@ class Resolver:
             return Found(alleles[min(alleles)])
         known = ", ".join(self.parts[i].name for i in alleles.values())
         return self._unknown(text, f", which has {known}")
+
+    def _no_such_allele(self, text: str, name: GeneName) -> Found:
+        """Return that the donor has no such allele, and which it has of the gene."""
+        own = self._genes.get(name.without_allele, {}).values()
+        has = f", who has {', '.join(self.parts[i].name for i in own)}" if own else ""
+        return Found(UNKNOWN, f"{text} is not in the genotype of the donor{has}", lacked=True)
 
     def _no_such_gene(self, text: str, name: GeneName) -> Found:
         """Return why there is no gene of such a name."""
@@ -190,14 +209,16 @@ def _check(name: str, value: str, choices: object) -> None:
         raise BadParams(f"{name} must be {' or '.join(get_args(choices))}, got {value!r}")
 
 
-def _parsed(name: str) -> GeneName:
+def parsed(name: str) -> GeneName:
+    """Return the name of a gene; BadParams where it is none."""
     gene = gene_name(name)
     if gene is None:
         raise BadParams(f"{name!r} is no name of a gene such as TRBV6-2*01")
     return gene
 
 
-def _left_out(notes: Iterable[str]) -> dict[GeneName, str]:
+def left_out(notes: Iterable[str]) -> dict[GeneName, str]:
+    """Return the genes that notes say were left out of a germline, each with its note."""
     named = ((gene_name(note.partition(" ")[0]), note) for note in notes)
     return {gene: note for gene, note in named if gene and LEFT_OUT in note}
 
@@ -210,11 +231,17 @@ def _common_locus(names: Sequence[GeneName]) -> str:
     return common[0] if names else ""
 
 
-def _index(names: Sequence[GeneName]) -> dict[GeneName, dict[str, int]]:
-    """Return the alleles of each gene; TRAV29/DV5 also under the names TRAV29 and TRDV5."""
+def alleles_of(
+    names: Sequence[GeneName], without: Collection[int] = ()
+) -> dict[GeneName, dict[str, int]]:
+    """Return the alleles of each gene, but for some by their places.
+
+    TRAV29/DV5 is there under the names TRAV29 and TRDV5, too.
+    """
     genes: dict[GeneName, dict[str, int]] = {}
     for i, name in enumerate(names):
-        genes.setdefault(name.without_allele, {})[name.allele] = i
+        if i not in without:
+            genes.setdefault(name.without_allele, {})[name.allele] = i
     for gene, alleles in list(genes.items()):
         for alias in _halves(gene):
             genes.setdefault(alias, alleles)

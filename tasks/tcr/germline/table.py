@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from gangsaw.tasks.tcr.germline.parts import Record
 from gangsaw.tasks.tcr.germline.text import read_text
 
 # what a column can be called, whatever the case; the first that is there is taken
-_COLUMNS = {
+_COLUMNS: Mapping[str, tuple[str, ...]] = {
     "name": ("allele", "gene", "name", "gene_name", "id"),
     "species": ("organism", "species"),
     "part": ("cdr3_part", "part"),
@@ -49,7 +49,7 @@ def read_table(path: Path, text: str) -> list[Record]:
     ------
     BadParams : columns are missing, a name is none, an anchor is no number
     """
-    rows = _rows(path, text, need=[("name",), ("part", "sequence")])
+    rows = table_rows(path, text, need=[("name",), ("part", "sequence")])
     return [_record(row) for row in rows if not is_constant(row.cells["name"])]
 
 
@@ -63,7 +63,7 @@ def read_anchors(paths: Sequence[Path]) -> dict[str, int]:
     """
     anchors: dict[str, int] = {}
     for path in paths:
-        for row in _rows(path, read_text(path), need=[("name",), ("anchor",)]):
+        for row in table_rows(path, read_text(path), need=[("name",), ("anchor",)]):
             name, at = row.cells["name"], _number(row)
             if at is not None and anchors.setdefault(name, at) != at:
                 raise BadParams(f"{row.where}: {name} has another anchor, {at}, than before")
@@ -99,9 +99,27 @@ def _number(row: GeneRow) -> int | None:
     return int(text)
 
 
-def _rows(path: Path, text: str, need: Sequence[tuple[str, ...]]) -> Iterator[GeneRow]:
+def table_rows(
+    path: Path,
+    text: str,
+    need: Sequence[tuple[str, ...]],
+    names: Mapping[str, tuple[str, ...]] = _COLUMNS,
+) -> Iterator[GeneRow]:
+    """Yield the rows of a table that are not empty.
+
+    Parameters
+    ----------
+    path, text : of the file
+    need : roles, of each of which one must have a column
+    names : of the column of each role, the first that is there
+
+    Raises
+    ------
+    NoColumns : its first line lacks one that is needed
+    BadParams : a row has fewer cells, or quotes that do not end
+    """
     lines = text.split("\n")
-    columns = _sniffed(path, lines[0], need)
+    columns = _sniffed(path, lines[0], need, names)
     reader = csv.reader(lines[1:], delimiter=_delimiter(lines[0]))
     try:
         for cells in reader:
@@ -117,17 +135,22 @@ def _row(where: str, cells: list[str], columns: dict[str, int]) -> GeneRow:
     return GeneRow(where, {role: cells[i].strip() for role, i in columns.items()})
 
 
-def _sniffed(path: Path, header: str, need: Sequence[tuple[str, ...]]) -> dict[str, int]:
+def _sniffed(
+    path: Path,
+    header: str,
+    need: Sequence[tuple[str, ...]],
+    known: Mapping[str, tuple[str, ...]],
+) -> dict[str, int]:
     """Return the column of each role that the header has."""
     there = [name.strip().strip('"').lower() for name in header.split(_delimiter(header))]
     found = {
         role: there.index(name)
-        for role, names in _COLUMNS.items()
+        for role, names in known.items()
         if (name := next((name for name in names if name in there), ""))
     }
     for roles in need:
         if not any(role in found for role in roles):
-            names = " or ".join(name for role in roles for name in _COLUMNS[role])
+            names = " or ".join(name for role in roles for name in known[role])
             raise NoColumns(f"{path}: its first line names no column {names}")
     return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, Unpack, cast
 
 import numpy as np
@@ -13,6 +14,8 @@ from gangsaw.codecs.core.cuda.device import backend
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.nucleotides.codes import SET_OF_LETTER
 from gangsaw.tasks.tcr import kernels
+from gangsaw.tasks.tcr.genotypes.table import read_genotypes
+from gangsaw.tasks.tcr.germline.parts import Part
 from gangsaw.tasks.tcr.kernels.batch import Batch, Counts, Sequences, check_lengths
 from gangsaw.tasks.tcr.kernels.tables import parts_of
 from gangsaw.tasks.tcr.kernels.wide import cpu as wide
@@ -20,8 +23,9 @@ from gangsaw.tasks.tcr.model import MAX_D, MAX_N, MAX_P, Kind, Model, ModelLimit
 from gangsaw.tasks.tcr.model.nucleotides import Codes, decoded, ragged, strict
 from gangsaw.tasks.tcr.paths.arrays import are_arrays, counts_of
 from gangsaw.tasks.tcr.paths.bounds import countable
-from gangsaw.tasks.tcr.paths.dataset import to_dataset
+from gangsaw.tasks.tcr.paths.dataset import arrays, to_dataset
 from gangsaw.tasks.tcr.paths.distinct import distinct, expand, take
+from gangsaw.tasks.tcr.paths.lacking import forget_lacking
 
 if TYPE_CHECKING:
     import dask.array
@@ -42,6 +46,8 @@ def count_paths(
     d: Mapping[str, str] | None = None,
     *,
     model: Kind = "dp2",
+    genotypes: str | Path | None = None,
+    sample: str | Sequence[str] | None = None,
     **limits: Unpack[ModelLimits],
 ) -> xarray.Dataset:
     """Count the recombination paths that lead to each CDR3.
@@ -56,6 +62,9 @@ def count_paths(
     j : germline J before its codon of Phe or Trp: one for all references, or one for each
     d : germline D genes by name; none for a V-J chain
     model : "dp1", "dp2" or "both"
+    genotypes : table of the alleles that donors have, see `read_genotypes`; the D genes of others
+        count for nothing
+    sample : whose donor's genotype each reference has: one for all, or one for each
     limits : strands, max_p, max_n, d_segments, min_d_end, with the defaults of `Model`; max_p and
         max_n may be "all": palindromes as long as the gene, any number of n-nucleotides
 
@@ -71,14 +80,36 @@ def count_paths(
     chosen, genes = Model.of(model, **limits), {} if d is None else d
     if are_arrays(cdr3, v, j):
         _d_genes(genes, chosen)
-        own = partial(count_paths, d=d, model=model, **limits)
+        if not (sample is None or isinstance(sample, str)):
+            raise BadParams("of arrays all references must be of one sample")
+        own = partial(count_paths, d=d, model=model, genotypes=genotypes, sample=sample, **limits)
         return counts_of(own, cdr3, v, j, genes, chosen)
     batch = make_batch(cast("Sequence[str]", cdr3), cast("str", v), cast("str", j), genes, chosen)
     _refuse_uncountable(batch, chosen)
-    lengths = np.diff(batch.d.starts).tolist()
-    return to_dataset(
-        count_distinct(batch, chosen), chosen, dict(zip(d or (), lengths, strict=True))
-    )
+    has = _has_d(genotypes, sample, genes, len(batch.references))
+    values = arrays(count_distinct(batch, chosen), chosen, np.diff(batch.d.starts).tolist())
+    if has is not None:
+        forget_lacking(values, has, chosen)
+    return to_dataset(values, chosen, list(genes))
+
+
+def _has_d(
+    table: str | Path | None, sample: str | Sequence[str] | None, d: Mapping[str, str], n: int
+) -> npt.NDArray[np.bool_] | None:
+    """Return (n, D genes) which of them the donor of each reference has; None where all have."""
+    if (table is None) != (sample is None):
+        raise BadParams("a table of genotypes and the sample of each reference go together")
+    if table is None or sample is None:
+        return None
+    samples = [sample] * n if isinstance(sample, str) else _listed("sample", sample)
+    if len(samples) != n:
+        raise BadParams(f"sample must be one, or one for each of the {n} references")
+    found = read_genotypes(table, {"D": [Part(name, text) for name, text in d.items()]})
+    places = {name: found.of(name) for name in dict.fromkeys(samples)}
+    has = np.ones((n, len(d)), np.bool_)
+    for row, name in enumerate(samples):
+        has[row, list(places[name].d)] = False
+    return has
 
 
 def _refuse_uncountable(batch: Batch, model: Model) -> None:

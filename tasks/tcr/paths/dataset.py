@@ -231,14 +231,13 @@ def attributes(model: Model) -> dict[str, object]:
     }
 
 
-def to_dataset(counts: Counts, model: Model, d: Mapping[str, int]) -> xarray.Dataset:
-    """Return counts as a dataset; `d` has the length of each D gene by name."""
+def to_dataset(values: Mapping[str, NumpyArray], model: Model, d: Sequence[str]) -> xarray.Dataset:
+    """Return arrays of all variables as a dataset; `d` names the D genes."""
     import xarray
 
-    values = arrays(counts, model, list(d.values()))
     table = variables(model, len(d))
     return xarray.Dataset(
         {v.name: (v.dims, values[v.name], v.attrs) for v in table},
-        coordinates(model, list(d)),
+        coordinates(model, d),
         attributes(model),
     )

@@ -182,7 +182,7 @@ def associate(
         lasso=lasso,
         by_sharing=by_sharing,
         notes=(
-            *_uncertainty(around.individuals),
+            *_uncertainty(found.owners, names),
             *_heavy(found.aucs[0], odds, names),
             *_constants(correlated),
             *words,
@@ -240,12 +240,33 @@ def _by_frame(job: Passes, total: str, owners: Owners) -> Iterator[Auc]:
         yield auc_of(total, job.column(total)[rows], owners.only(rows), None, name)
 
 
-def _uncertainty(individuals: int) -> Iterator[str]:
+def _uncertainty(owners: Owners, names: Sequence[str]) -> Iterator[str]:
+    """Say how errors are made, or why there are none."""
+    individuals, shared = owners.individuals, int(owners.shared.sum())
     if individuals < FEWEST:
         people = f"{individuals} individual{'s' if individuals > 1 else ''}"
         yield f"{people}: no errors, the jackknife takes {FEWEST} or more"
-    else:
+        return
+    lacking = [(who, left) for who, left in _left(owners) if left]
+    if not lacking:
         yield HOW
+    elif shared in (0, len(owners.counts)):
+        yield f"no errors: {'all nucleotypes are' if shared else 'no nucleotype is'} shared"
+    for who, left in lacking if 0 < shared < len(owners.counts) else ():
+        name = names[who] if names else f"individual {who}"
+        yield (
+            f"no errors: without {name} {left} shared, and the jackknife takes an estimate "
+            "without each individual"
+        )
+
+
+def _left(owners: Owners) -> Iterator[tuple[int, str]]:
+    """Yield each individual with what all nucleotypes are without it; "" where some are shared."""
+    n, shared = len(owners.counts), int(owners.shared.sum())
+    for i in range(owners.individuals):
+        still = shared - len(owners.demoted(i))
+        of = n - len(owners.lost(i))
+        yield i, "no nucleotype is" if not still else "all nucleotypes are" if still == of else ""
 
 
 def _heavy(auc: Auc, odds: Regression | None, names: Sequence[str]) -> Iterator[str]:

@@ -48,7 +48,7 @@ def with_shares(calls: Mapping[str, Numbers]) -> dict[str, Numbers]:
     """
     found = {name: np.asarray(values, float) for name, values in calls.items()}
     for junction in JUNCTIONS:
-        for nucleotide in NUCLEOTIDES if junction in found else "":
+        for nucleotide in NUCLEOTIDES if f"{junction}_a" in found else "":
             length, part = found[junction], found.pop(f"{junction}_{nucleotide.lower()}")
             none = np.full(len(length), math.nan)
             share = np.divide(part, length, out=none, where=length > 0)

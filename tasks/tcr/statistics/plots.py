@@ -143,6 +143,7 @@ def _draw_shares(axes: Axes, groups: Sequence[Decile]) -> None:
     shares = [each.share for _, each in has]
     axes.plot([i for i, _ in has], shares, "o", color=ACCENT, ms=5, clip_on=False)
     foot, top = axes.get_ylim()
+    foot = min(foot, 0.9)  # of shares that are all 1
     none = [i for i, each in enumerate(groups) if not each.shared]
     axes.plot(none, [foot] * len(none), "o", color=ACCENT, mfc="none", ms=5, clip_on=False)
     axes.set_ylim(foot, min(top, 1))  # nothing is shared more than wholly

@@ -20,6 +20,7 @@ Calls = NDArray[np.int16]
 ENDS = ("v", "j")
 D_DISTANCES = ("vd_distance", "dj_distance")
 NEVER = np.int64(-(1 << 32))  # below all scores of D genes
+BEST = "d_index"
 D_LENGTH = "d_gene_length"  # [d_gene], of the germline
 
 
@@ -29,8 +30,9 @@ def read_predictors(store: CountsStore, rows: range, keep: NDArray[np.int64]) ->
     v_erosion, j_erosion, d_erosion : germline nucleotides that are not matched
     v_p, j_p, d_p : matched nucleotides beyond the germline
     d_match : in place of the two for D, where a store does not have the lengths of D genes
+    d5_erosion, d5_p, d3_erosion, d3_p : in place of the two for D, of a store of totals
     n1, n2, ndn : lengths between V and D, D and J, V and J; 0 where they overlap
-    n1_a, ... : how many of them are A, T, C, G
+    n1_a, ... : how many of them are A, T, C, G; of N1 and N2 not in a store of totals
     """
     found: dict[str, Calls] = {}
     for end in ENDS:
@@ -38,21 +40,34 @@ def read_predictors(store: CountsStore, rows: range, keep: NDArray[np.int64]) ->
             _read(store, f"{end}_{what}", rows)[keep] for what in ("length", "match")
         )
         found |= _erosion(end, germline, match)
-    if has_d(store):
+    if has_each_d(store):
         best = _best_d(store, rows)
         found |= _d_predictors(store, rows, best, keep)
         for junction, distance in zip(("n1", "n2"), D_DISTANCES, strict=True):
             found[junction] = _length(_of_best(_read(store, distance, rows), best)[keep])
             composition = _of_best(_read(store, f"{junction}_composition", rows), best)[keep]
             found |= dict(_nucleotides(junction, composition))
+    elif BEST in store.shapes:
+        found |= _stored_ends(store, rows, keep)
     found["ndn"] = _length(_read(store, "vj_distance", rows)[keep])
     found |= dict(_nucleotides("ndn", _read(store, "ndn_composition", rows)[keep]))
     return found
 
 
-def has_d(store: CountsStore) -> bool:
-    """Return whether the chain has D genes."""
+def has_each_d(store: CountsStore) -> bool:
+    """Return whether the store has calls of each D gene."""
     return "d_length" in store.shapes
+
+
+def _stored_ends(store: CountsStore, rows: range, keep: NDArray[np.int64]) -> dict[str, Calls]:
+    """Return what a store of totals says of the D gene that fits best; 0 where none does."""
+    found: dict[str, Calls] = {}
+    for end in ("d5", "d3"):
+        lacks = _read(store, f"{end}_erosion", rows)[keep]
+        found |= _erosion(end, lacks, np.zeros_like(lacks))
+    for junction in ("n1", "n2"):
+        found[junction] = _length(_read(store, f"{junction}_length", rows)[keep])
+    return found
 
 
 def predictor_names(store: CountsStore) -> tuple[str, ...]:

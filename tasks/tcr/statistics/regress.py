@@ -34,7 +34,7 @@ from gangsaw.tasks.tcr.statistics.fits.regression import (
     per_parameter,
     regression,
 )
-from gangsaw.tasks.tcr.statistics.fits.terms import adjusted, candidates
+from gangsaw.tasks.tcr.statistics.fits.terms import DEPTH_NAME, adjusted, candidates, is_flat
 from gangsaw.tasks.tcr.statistics.jackknife import FEWEST
 from gangsaw.tasks.tcr.statistics.owners import Numbers, Owners
 from gangsaw.tasks.tcr.statistics.passes import Passes
@@ -89,15 +89,22 @@ class SharingModel:
             float(np.log10(counts[has].astype(float)).mean()) if has.any() else 0.0,
             float(self.job.column(LENGTH)[used].mean() / 3) if used.any() else 0.0,
             zeros=zeros,
+            depth=not is_flat(self.job.background.log_depths),
         )
         words: tuple[str, ...] = ()
+        if is_flat(self.job.background.log_depths):
+            words = (f"{DEPTH_NAME} left out: {self._depths()}",)
         if n := int((~used).sum()):
-            words = (
+            words += (
                 f"{n:,} nucleotypes without a path are left out: {int(owners.shared[~has].sum())} "
                 "of them are shared, too few for an indicator",
             )
         log_depths = self.job.background.log_depths
         return Design(terms, log_depths, "" if zeros else self.paths), words
+
+    def _depths(self) -> str:
+        depths = self.job.background.depths
+        return f"all individuals have about as many nucleotypes, {min(depths):,} to {max(depths):,}"
 
     def _zeros_can_be_told(self, zero: NDArray[np.bool_]) -> bool:
         """Whether some without a path are shared and some not, whichever individual is left out."""

@@ -7,7 +7,7 @@ warn about them.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -21,6 +21,7 @@ from gangsaw.tasks.source import Coordinate, Described
 from gangsaw.tasks.store.layout import ArrayLayout
 from gangsaw.tasks.store.skeleton import build_objects
 from gangsaw.tasks.tcr.cleaning.row_counts import merged
+from gangsaw.tasks.tcr.genotypes.genotypes import Region
 from gangsaw.tasks.tcr.germline import Part, d_pairs_with_j
 from gangsaw.tasks.tcr.paths.dataset import N_DIM, P_DIM, TOTAL_DIM, attributes, coordinates
 from gangsaw.tasks.tcr.repertoire.inputs import Input
@@ -71,6 +72,7 @@ _SEQUENCES = {
     "description": "Germline part counted with: V after its Cys codon, J before its Phe or "
     "Trp codon, D whole",
 }
+_HAS = {"description": "Whether the donor of the sample has the allele; others do not count"}
 _PAIRS = {"description": "Whether the D gene lies before the J gene, so that they can be joined"}
 
 
@@ -146,12 +148,29 @@ class Contents:
             if parts
         ]
         found.append(Coordinate("sample_rows", ("sample", "outcome"), self._outcomes(), _OUTCOMES))
+        found += self._genotypes()
         if d:
             pairs = np.asarray(d_pairs_with_j(d, j), bool)
             found.append(Coordinate("d_pairs_with_j", ("d_gene", "j_gene"), pairs, _PAIRS))
             lengths = np.array([len(part.sequence) for part in germline.d], np.int16)
             found.append(Coordinate("d_gene_length", ("d_gene",), lengths, _LENGTHS))
         return tuple(found)
+
+    def _genotypes(self) -> Iterator[Coordinate]:
+        """Yield which parts the donor of each sample has, where that is known."""
+        if (genotypes := self.setup.genotypes) is None:
+            return
+        germline = self.setup.germline
+        regions: tuple[tuple[Region, Sequence[Part]], ...] = (
+            ("V", germline.v),
+            ("D", germline.d),
+            ("J", germline.j),
+        )
+        for region, parts in regions:
+            if parts:
+                has = genotypes.has(list(self.samples), region, len(parts))
+                name = region.lower()
+                yield Coordinate(f"sample_has_{name}", ("sample", f"{name}_gene"), has, _HAS)
 
     def _outcomes(self) -> NDArray[np.int64]:
         """(samples, outcomes): rows of each sample that were kept, and dropped for each reason."""
@@ -181,7 +200,11 @@ class Contents:
 
     def _notes(self) -> list[str]:
         pairs = zip(self.inputs, self.files, strict=True)
-        return [f"{file.name}: {note}" for file, found in pairs for note in found.notes]
+        found = [f"{file.name}: {note}" for file, found in pairs for note in found.notes]
+        genotypes = self.setup.genotypes
+        if genotypes and (others := [s for s in genotypes.samples if s not in self.samples]):
+            found.append(f"{genotypes.source}: no file has sample {', '.join(others)}")
+        return found
 
     @property
     def dropped(self) -> dict[str, int]:

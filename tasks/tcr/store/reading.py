@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import GangsawError
 from gangsaw.tasks.engine.failure import naming
 from gangsaw.tasks.tcr.cleaning.clean import clean
 from gangsaw.tasks.tcr.cleaning.dropped import dropped_lines
 from gangsaw.tasks.tcr.cleaning.row_counts import RowCounts, row_counts
+from gangsaw.tasks.tcr.genotypes.genotypes import Lacking, NoGenotype
+from gangsaw.tasks.tcr.germline import Resolver
 from gangsaw.tasks.tcr.paths.bounds import countable
 from gangsaw.tasks.tcr.repertoire import Repertoire, open_repertoire
 from gangsaw.tasks.tcr.repertoire.inputs import Input
@@ -21,6 +25,7 @@ from gangsaw.tasks.tcr.store.setup import Setup
 from gangsaw.tasks.tcr.store.staging import ROWS, FileRows, Staging
 from gangsaw.tasks.tcr.store.values import batch_of
 
+MOST_IDS = 1 << 22  # names that are compared: 64 MB with their order
 READ_BYTES = 256 << 20  # of a task: two batches of rows as read, as cleaned, and a piece
 
 
@@ -49,6 +54,8 @@ class ReadRepertoire:
             reading = _Reading(self.staging, batch)
             try:
                 self._read(batch, reading)
+            except NoGenotype as error:
+                reading.problem = f"{batch.name}: {error}"
             except GangsawError as error:
                 reading.problem = str(error)
             if reading.problem and not self.keep_going:
@@ -58,16 +65,58 @@ class ReadRepertoire:
             return found
 
     def _read(self, file: Input, reading: _Reading) -> None:
-        germline = self.setup.germline
-        v, j = (germline.resolver(region, **self.setup.calls) for region in ("V", "J"))
+        cleaner = _Cleaner(self.setup)
         opened = opened_input(file, self.setup, keep_going=self.keep_going)
         reading.format, reading.notes = opened.format, opened.notes
         for rows in opened:
-            reading.take(*_without_uncountable(*clean(rows, v, j, self.setup.limits), self.setup))
+            reading.take(*_without_uncountable(*cleaner(rows), self.setup))
         if n := opened.without_copies:
             reading.notes += (f"rows that name no number of copies count as one copy: {n:,}",)
+        reading.notes += tuple(reading.ids.notes())
         if opened.failure:
             reading.problem = f"{file.name}: {opened.failure}"
+
+
+@dataclass(frozen=True)
+class _Cleaner:
+    """Cleans rows: finds their genes among those that the donors of their samples have."""
+
+    setup: Setup
+    found: dict[str, tuple[Resolver, Resolver]] = field(default_factory=dict)
+
+    def __call__(self, rows: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.RecordBatch]:
+        """Return what `clean` does, of rows of any samples."""
+        limits = self.setup.limits
+        if self.setup.genotypes is None or not len(rows):
+            return clean(rows, *self._resolvers("", Lacking()), limits)
+        parts = [
+            clean(own, *self._of_sample(sample, own), limits) for sample, own in _by_sample(rows)
+        ]
+        kept, dropped = (pa.concat_batches(list(each)) for each in zip(*parts, strict=True))
+        return kept.sort_by("line"), dropped.sort_by("line")
+
+    def _of_sample(self, sample: str, rows: pa.RecordBatch) -> tuple[Resolver, Resolver]:
+        genotypes = self.setup.genotypes
+        assert genotypes is not None, "who calls asks"
+        if pc.all(pc.not_equal(rows["reason"], "")).as_py():  # dropped, whoever the donor is
+            return self._resolvers("", Lacking())
+        return self._resolvers(f"sample {sample}", genotypes.of(sample))
+
+    def _resolvers(self, key: str, lacking: Lacking) -> tuple[Resolver, Resolver]:
+        if key not in self.found:
+            make = self.setup.germline.resolver
+            calls = self.setup.calls
+            self.found[key] = (
+                make("V", **calls, lacks=lacking.v),
+                make("J", **calls, lacks=lacking.j),
+            )
+        return self.found[key]
+
+
+def _by_sample(rows: pa.RecordBatch) -> Iterator[tuple[str, pa.RecordBatch]]:
+    coded = rows["sample"].dictionary_encode()
+    for number, sample in enumerate(coded.dictionary.to_pylist()):
+        yield sample, rows.filter(pc.equal(coded.indices, number))
 
 
 def opened_input(file: Input, setup: Setup, *, keep_going: bool = False) -> Repertoire:
@@ -99,6 +148,32 @@ def _without_uncountable(
 
 
 @dataclass
+class _Ids:
+    """Which names of rows a file has, by hashes: some are there twice where tables were joined."""
+
+    hashes: list[NDArray[np.int64]] = field(default_factory=list)
+    rows: int = 0
+    more: bool = False
+
+    def add(self, rows: pa.RecordBatch) -> None:
+        """Take the names of rows, each with its sample, until there are MOST_IDS."""
+        if self.more or self.rows + len(rows) > MOST_IDS:
+            self.more |= len(rows) > 0
+            return
+        named = rows.filter(pc.not_equal(rows["id"], ""))
+        pairs = zip(named["sample"].to_pylist(), named["id"].to_pylist(), strict=True)
+        self.hashes.append(np.fromiter(map(hash, pairs), np.int64, len(named)))
+        self.rows += len(rows)
+
+    def notes(self) -> Iterator[str]:
+        """Yield how many rows have the name of one before them, where some have."""
+        every = np.sort(np.concatenate([np.zeros(0, np.int64), *self.hashes]))
+        if n := int((every[1:] == every[:-1]).sum()):
+            of = f" of the first {self.rows:,}" if self.more else ""
+            yield f"rows{of} with the name of a row before them, which count once more: {n:,}"
+
+
+@dataclass
 class _Reading:
     """One file on its way into the staging."""
 
@@ -113,10 +188,12 @@ class _Reading:
     problem: str = ""
     format: str = ""
     notes: tuple[str, ...] = ()
+    ids: _Ids = field(default_factory=lambda: _Ids())
 
     def take(self, kept: pa.RecordBatch, dropped: pa.RecordBatch) -> None:
         """Take what became of a batch of rows; write pieces as soon as they are full."""
         self.tally += row_counts(kept, dropped)
+        self.ids.add(kept)
         self.waiting.append(self._numbered(kept))
         if sum(map(len, self.waiting)) >= self.staging.piece_rows:
             self._write(whole=False)

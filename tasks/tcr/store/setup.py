@@ -9,6 +9,7 @@ from typing import TypedDict
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.tcr.cleaning.clean import Limits
+from gangsaw.tasks.tcr.genotypes.genotypes import Genotypes
 from gangsaw.tasks.tcr.germline import Germline
 from gangsaw.tasks.tcr.germline.resolve import OnAmbiguous, OnUnknownAllele
 from gangsaw.tasks.tcr.model import MAX_D, Model
@@ -70,6 +71,7 @@ class Setup:
     by_d : whether the store has counts and calls of each D gene, not only what all give together;
         None: where there are at most FEW_D of them, or pairs of them
     pgen : model of olga whose probabilities of generation the store has; None: it has none
+    genotypes : which parts the donors of samples have; None: all have all
     """
 
     germline: Germline
@@ -81,6 +83,7 @@ class Setup:
     chunk_rows: int = CHUNK_ROWS
     by_d: bool | None = None
     pgen: PgenModel | None = None
+    genotypes: Genotypes | None = None
 
     def __post_init__(self) -> None:
         """Refuse what kernels cannot count with, and chunks of nothing."""
@@ -141,7 +144,10 @@ class Setup:
     @property
     def digest(self) -> str:
         """64 hexadecimal digits."""
-        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()
+        fields = asdict(self)
+        if self.genotypes is None:  # as before there were some: begun jobs are resumed
+            del fields["genotypes"]
+        return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
 
     def attrs(self) -> dict[str, object]:
         """Return what a store says of germline and limits."""
@@ -151,6 +157,7 @@ class Setup:
             "germline_notes": list(self.germline.notes),
             "locus_notes": list(self.notes),
             **({"pgen_model": self.pgen.name} if self.pgen else {}),
+            **({"genotypes": self.genotypes.source} if self.genotypes else {}),
             "ambiguous_calls": self.on_ambiguous,
             "unknown_alleles": self.on_unknown_allele,
             **{f"limit_{name}": _plain(value) for name, value in asdict(self.limits).items()},

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.nucleotides.codes import SET_OF_LETTER
@@ -17,6 +18,7 @@ from gangsaw.tasks.tcr.model import Model
 from gangsaw.tasks.tcr.model.nucleotides import encoded, ragged
 from gangsaw.tasks.tcr.paths.count import count, count_distinct
 from gangsaw.tasks.tcr.paths.dataset import arrays
+from gangsaw.tasks.tcr.paths.lacking import forget_lacking
 from gangsaw.tasks.tcr.paths.totals import DGenes, total_arrays
 from gangsaw.tasks.tcr.pgen.olga import PgenBatch, pgens_of_rows
 from gangsaw.tasks.tcr.repertoire.tables.strings import buffers
@@ -59,17 +61,30 @@ class CountTables:
 
     def _counted(self, rows: pa.RecordBatch, device: str) -> Columns:
         """Return the counted variables, a few rows at a time where most of it is not stored."""
-        batch = batch_of(rows, self.setup)
+        batch, has = batch_of(rows, self.setup), self._has_d(rows)
         step = len(rows) if self.setup.has_by_d else rows_at_once(self.setup)
         runs = [slice(i, min(i + step, len(rows))) for i in range(0, len(rows), step)]
-        parts = [self._of_run(gpu.run_of(batch, run), device) for run in runs]
+        parts = [
+            self._of_run(gpu.run_of(batch, run), None if has is None else has[run], device)
+            for run in runs
+        ]
         found = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
         return {**found, **(_pgens(rows, self.setup) if self.setup.pgen else {})}
 
-    def _of_run(self, batch: Batch, device: str) -> Columns:
+    def _has_d(self, rows: pa.RecordBatch) -> NDArray[np.bool_] | None:
+        """Return (n, D genes) which of them the donor of each row has; None where all have all."""
+        genotypes, n_d = self.setup.genotypes, len(self.setup.germline.d)
+        if genotypes is None or not n_d:
+            return None
+        found: NDArray[np.bool_] = genotypes.has(self.samples, "D", n_d)[rows["sample"].to_numpy()]
+        return found
+
+    def _of_run(self, batch: Batch, has: NDArray[np.bool_] | None, device: str) -> Columns:
         setup, germline = self.setup, self.setup.germline
         counts = count_distinct(batch, setup.model, COUNT_FUNCTIONS[device])
         found = arrays(counts, setup.model, [len(part.sequence) for part in germline.d])
+        if has is not None:
+            forget_lacking(found, has, setup.model)
         names = [[part.name for part in parts] for parts in (germline.d, germline.j)]
         genes = DGenes(setup.d_choices, d_pairs_with_j(*names))
         found |= total_arrays(found, batch, setup.model, genes)

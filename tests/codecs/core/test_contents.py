@@ -19,7 +19,7 @@ WORDS = {name: word for name, word in vars(contents).items() if name.isupper()}
 OTHERS = {
     ("tasks/tcr/germline/table.py", contents.NUCLEOTIDES): "a column that tables of genes may have",
     ("tasks/tcr/cleaning/clean.py", contents.NUCLEOTIDES): "a unit, in the reason of a row",
-    ("tasks/tcr/annotation/keys.py", contents.RECORD_PLACES): "an array of what a batch holds",
+    ("tasks/tcr/annotation/keys.py", contents.RECORD_PLACES): "an array of where junctions begin",
     ("tasks/text/report.py", contents.LINE_ENDS): "a row of what is told of a text",
 }
 

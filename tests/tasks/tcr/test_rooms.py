@@ -11,6 +11,7 @@ FOLDER, PACKAGE = Path(__file__).parents[3] / "tasks" / "tcr", "gangsaw.tasks.tc
 ROOMS = (
     "model",
     "germline",
+    "genotypes",
     "genes",
     "pgen",
     "repertoire",

@@ -21,6 +21,7 @@ SHARE = "share"  # of a length
 DEPTH = "depth"  # mean over its individuals of log10 nucleotypes that each has
 TENFOLD, PER_CODON, PER_NT = "tenfold", "codon", "nt"
 LOG_PATHS, NO_PATH, DEPTH_NAME = "log10 paths", "no path", "log10 depth"
+FLAT = 0.05  # of log10: depths that differ by an eighth
 NUCLEOTIDES = "atc"  # the share of G is what they leave
 
 
@@ -72,7 +73,9 @@ _MADE: dict[str, Callable[[NDArray[np.float64], float], NDArray[np.float64]]] = 
 }
 
 
-def adjusted(paths: str, mean_log: float, mean_codons: float, *, zeros: bool) -> tuple[Term, ...]:
+def adjusted(
+    paths: str, mean_log: float, mean_codons: float, *, zeros: bool, depth: bool = True
+) -> tuple[Term, ...]:
     """Return the terms of the model that is reported: total paths, adjusted.
 
     The total contains all other counts, so that it stands alone. Length is nearly proportional to
@@ -88,6 +91,7 @@ def adjusted(paths: str, mean_log: float, mean_codons: float, *, zeros: bool) ->
     mean_log : of its log10, over nucleotypes that have a path: those without take it
     mean_codons : of the lengths
     zeros : whether nucleotypes without a path are among the rows: they get an indicator
+    depth : whether individuals differ in depth: see `is_flat`
     """
     found = [Term(LOG_PATHS, TENFOLD, paths, LOG, at=mean_log)]
     if zeros:
@@ -98,8 +102,16 @@ def adjusted(paths: str, mean_log: float, mean_codons: float, *, zeros: bool) ->
         Term("length squared", "codon²", LENGTH, CODONS_SQUARED, at=mean_codons),
         Term("log10 usage of V", TENFOLD, V_USAGE),
         Term("log10 usage of J", TENFOLD, J_USAGE),
-        Term(DEPTH_NAME, TENFOLD, "", DEPTH),
+        *((Term(DEPTH_NAME, TENFOLD, "", DEPTH),) if depth else ()),
     )
+
+
+def is_flat(log_depths: Sequence[float]) -> bool:
+    """Whether individuals have about as many nucleotypes each.
+
+    Odds per tenfold depth would then be drawn from differences that are chance: 10^133 were seen.
+    """
+    return max(log_depths, default=0.0) - min(log_depths, default=0.0) < FLAT
 
 
 def candidates(
@@ -117,7 +129,8 @@ def candidates(
     shares : mean share of each composition, by its name: the share where its length is 0
     """
     junctions = ("n1", "n2") if "n1" in calls else ("ndn",)
-    nucleotides = {f"{junction}_{x}": junction for junction in junctions for x in NUCLEOTIDES}
+    lettered = junctions if f"{junctions[0]}_a" in calls else ()  # not in stores of totals
+    nucleotides = {f"{junction}_{x}": junction for junction in lettered for x in NUCLEOTIDES}
     lengths = [name for name in calls if "_" in name and "n" not in name.partition("_")[0]]
     kept = [term for term in model if term.kind not in (CODONS, CODONS_SQUARED)]
     kept += [Term(name, PER_NT, name) for name in (*lengths, *junctions)]

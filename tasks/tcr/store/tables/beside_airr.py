@@ -34,6 +34,7 @@ with extras_named():
     import pyarrow as pa
 
 ID = "sequence_id"
+OURS = "counted_"  # before a name that the tables have, too
 # what is appended where nothing else is asked for, of what the store has
 USUAL = (
     *("paths_total", "dp1_total", "d_index", "n1_length", "n2_length", "n_length"),
@@ -52,17 +53,19 @@ def export_airr(
     """Write the counted rows of the AIRR tables that a store was counted from, with their counts.
 
     The original columns come first, as they were; those of the choice follow, by default USUAL at
-    most n- and p-nucleotides. Rows that were dropped are not there.
+    most n- and p-nucleotides, a name that is there already with OURS before it. Rows that were
+    dropped are not there.
 
     Raises
     ------
     BadParams
         As `export`; or the files are gone, were changed, are no AIRR tables, or have a column of
-        the same name.
+        the same name with OURS before it, too.
     """
     opened = open_counts(str(store))
-    files, ours = _files(opened), columns_of(opened, _chosen(opened, choice or ExportChoice()))
-    theirs = _their_columns(files, ours)
+    files = _files(opened)
+    theirs = tuple(dict.fromkeys(name for file in files for name in file.names))
+    ours = _apart(columns_of(opened, _chosen(opened, choice or ExportChoice())), theirs, files)
     own_schema = pa.schema([(column.name, column.type) for column in ours])
     schema = pa.schema([*((name, pa.string()) for name in theirs), *own_schema])
     paths = [Path(file.path) for file in files]
@@ -169,9 +172,12 @@ def _chosen(store: CountsStore, choice: ExportChoice) -> ExportChoice:
     )
 
 
-def _their_columns(files: Sequence[_File], ours: Sequence[Column]) -> tuple[str, ...]:
-    """Return the columns of all files; raise BadParams where one has a name of ours."""
-    theirs = dict.fromkeys(name for file in files for name in file.names)
-    if twice := [column.name for column in ours if column.name in theirs]:
+def _apart(ours: Sequence[Column], theirs: Sequence[str], files: Sequence[_File]) -> list[Column]:
+    """Return columns under names that the files have not: AIRR has an n1_length of its own."""
+    found = [
+        replace(column, name=f"{OURS}{column.name}") if column.name in theirs else column
+        for column in ours
+    ]
+    if twice := [column.name for column in found if column.name in theirs]:
         raise BadParams(f"{files[0].path} has a column {twice[0]}, too: choose another --variable")
-    return tuple(theirs)
+    return found

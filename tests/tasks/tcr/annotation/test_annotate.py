@@ -284,7 +284,9 @@ def test_a_killed_run_goes_on(
         annotated(beta.reads, tmp_path / "o.tsv", genes)
     with pytest.raises(BadParams, match="a different job"):
         annotated(beta.reads, tmp_path / "o.tsv", genes, resume=True, tolerated=0.2)
-    annotated(beta.reads, tmp_path / "o.tsv", genes, resume=True)
+    Spool(tmp_path / "o.tsv.part", "").chosen({"max_errors": 1})
+    done = annotated(beta.reads, tmp_path / "o.tsv", genes, resume=True)
+    assert done.notes[-1] == "max_errors is 2 for all reads; the run that is resumed had 1"
     assert len(kept) == 3
     assert tried
     assert not {*kept} & {*tried}

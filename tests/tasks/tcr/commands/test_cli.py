@@ -17,6 +17,8 @@ import xarray as xr
 from helpers.command_line import CommandLine
 from helpers.tcr_runs import records, written
 
+from gangsaw.tasks.tcr.store import reading
+
 USAGE = 2
 HERE = ("--workers", 0)
 HUMAN = ("--species", "human", "--chunk", 64)
@@ -42,6 +44,22 @@ def test_the_table_lists_reasons(gangsaw: CommandLine, tmp_path: Path) -> None:
     assert "rows read 90 of 1 samples" in lines
     assert any(line.startswith("out of frame ") for line in lines)
     assert any(line.endswith("references/s") for line in lines)
+
+
+def test_rows_that_are_there_twice_are_told(
+    gangsaw: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = records(8)
+    path = written(tmp_path, "a", [*rows, rows[0], rows[3], rows[3], *records(3, 1, "other")])
+    other = written(tmp_path, "b", rows)  # names are of one file
+    asked = (*HUMAN, *HERE, *ALL, "--json")
+    ran = gangsaw.ok("tcr", "count", path, other, tmp_path / "o.zarr", *asked)
+    note = "with the name of a row before them, which count once more"
+    assert ran.figures["notes"] == [f"{path}: rows {note}: 3"]
+    assert ran.figures["kept"] == 22
+    monkeypatch.setattr(reading, "MOST_IDS", 4)
+    ran = gangsaw.ok("tcr", "count", path, tmp_path / "p.zarr", *asked)
+    assert ran.figures["notes"] == []  # too many names to compare
 
 
 def test_rows_without_copies_are_told(gangsaw: CommandLine, tmp_path: Path) -> None:

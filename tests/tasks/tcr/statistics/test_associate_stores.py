@@ -19,6 +19,7 @@ from gangsaw.codecs.core.errors import GangsawError
 from gangsaw.tasks.tcr.commands.association import write
 from gangsaw.tasks.tcr.sharing.share import share
 from gangsaw.tasks.tcr.statistics.associate import Association, Extras, _heavy
+from gangsaw.tasks.tcr.statistics.fits.terms import DEPTH_NAME
 from gangsaw.tasks.tcr.statistics.jackknife import HOW
 from gangsaw.tasks.tcr.statistics.plots import plot_deciles
 
@@ -146,7 +147,7 @@ def test_nothing_shared_leaves_the_regression_out(tmp_path: Path) -> None:
     found = run(made)
     assert found.odds is None
     assert found.notes == (
-        HOW,
+        "no errors: no nucleotype is shared",
         "no correlation with individuals: it is constant",
         "no regression: no nucleotype is shared",
     )
@@ -205,6 +206,29 @@ def test_two_individuals_have_estimates_without_errors(tmp_path: Path) -> None:
     assert all(math.isfinite(each.odds_ratio) for each in found.odds.coefficients)
     assert all(math.isnan(each.low) for each in found.odds.coefficients)
     assert found.notes[0].startswith("2 individuals: no errors")
+
+
+def test_one_who_holds_all_sharing_is_told(tmp_path: Path) -> None:
+    """Without that one nothing is shared, so that no figure has an error."""
+    alone = ROWS.drop_duplicates(["cdr3", "v", "j"]).head(300).assign(sample=lambda t: t.index % 3)
+    again = alone[alone["sample"] > 0].head(80).assign(sample=0)  # the first with either other
+    found = those_of(tmp_path, SAMPLES[:3], pd.concat([alone, again]))
+    assert found.shared == 80
+    assert math.isnan(found.aucs[0].error)
+    assert found.notes[0].startswith(f"no errors: without {SAMPLES[0]} no nucleotype is shared")
+    assert HOW not in found.notes
+
+
+def test_equal_depths_are_no_predictor(tmp_path: Path) -> None:
+    own = ROWS.drop_duplicates(["cdr3", "v", "j"]).head(600).assign(sample=lambda t: t.index % 3)
+    again = own.head(150).assign(sample=lambda t: (t["sample"] + 1) % 3)
+    found = those_of(tmp_path, SAMPLES[:3], pd.concat([own, again]))
+    assert found.odds is not None
+    assert DEPTH_NAME not in [each.predictor for each in found.odds.coefficients]
+    assert found.odds.notes[0] == (
+        f"{DEPTH_NAME} left out: all individuals have about as many nucleotypes, 241 to 260"
+    )
+    assert found.notes[0] == HOW
 
 
 def test_few_events_are_told_and_fewer_refused(tmp_path: Path) -> None:

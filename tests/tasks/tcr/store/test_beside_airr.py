@@ -115,8 +115,11 @@ def test_what_cannot_be_beside(store: Path, tables: list[Path], tmp_path: Path) 
         export_airr(store, tables[0], overwrite=True)
     export_airr(store, tmp_path / "again.tsv")
     Repertoires((tmp_path / "again.tsv",), ()).count(tmp_path / "q.zarr", setup())
-    with pytest.raises(BadParams, match="has a column paths_total_nu10_pi4, too"):
-        export_airr(tmp_path / "q.zarr", tmp_path / "t.tsv")
+    again = export_airr(tmp_path / "q.zarr", tmp_path / "twice.tsv").columns
+    assert again.count("n1_length") == again.count("counted_n1_length") == 1
+    Repertoires((tmp_path / "twice.tsv",), ()).count(tmp_path / "s.zarr", setup())
+    with pytest.raises(BadParams, match="has a column counted_paths_total_nu10_pi4, too"):
+        export_airr(tmp_path / "s.zarr", tmp_path / "t.tsv")
     text = "junction,v_call,j_call\nTGTGCCAGCAGTTTT,TRBV18*01,TRBJ1-1*01\n"
     (tmp_path / "plain.csv").write_text(text)
     columns = (("j", "j_call"), ("junction", "junction"), ("v", "v_call"))

@@ -114,8 +114,8 @@ def test_probabilities_of_generation(repertoire: Repertoires, tmp_path: Path) ->
     assert PGEN_REASONS[0].startswith("out of frame")
     assert f"1 {PGEN_REASONS[0]}" in data.pgen_reason.attrs["description"]
     export(tmp_path / "o.zarr", tmp_path / "t.csv")
-    table = pd.read_csv(tmp_path / "t.csv", float_precision="round_trip")
-    np.testing.assert_array_equal(table.pgen, data.pgen.values)
+    texts = pd.read_csv(tmp_path / "t.csv", dtype=str).pgen  # its own reader of floats may round
+    np.testing.assert_array_equal(texts.astype(float), data.pgen.values)
 
 
 def test_the_command_tells_rows_without_paths(gangsaw: CommandLine, tmp_path: Path) -> None:

@@ -1,0 +1,1 @@
+"""Which alleles each donor has."""
