@@ -20,11 +20,15 @@ from gangsaw.tasks.genomes.info import ATTRIBUTE, COLLECTION, GenomeInfo
 from gangsaw.tasks.genomes.parts import UNFOLDED
 from gangsaw.tasks.genomes.stream import GenomeWriter, Piece, described, record_arrays
 from gangsaw.tasks.sequences.files.measured import share_read
+from gangsaw.tasks.sequences.files.names import PACKED, is_called
 from gangsaw.tasks.sequences.files.text import Text
 from gangsaw.tasks.source import Coordinate, Described
 from gangsaw.tasks.store.stamps import file_stamps
 
 ROWS = 1 << 18  # of a table that are given at once
+LETTERS = 1 << 24  # that are held against the known ones at once
+NO_LETTERS = np.empty(0, np.uint8)
+PACKED_TIMES = 4  # as long is a text as its file where that is packed, about
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,8 @@ class CollectionStream:
     @property
     def name(self) -> str:
         """The first path, and how many there are."""
-        return f"{self.paths[0]} and {len(self.paths) - 1} more"
+        more = f" and {len(self.paths) - 1} more" if self.paths[1:] else ""
+        return f"{self.paths[0]}{more}"
 
     @property
     def is_repeatable(self) -> bool:
@@ -74,23 +79,27 @@ class CollectionStream:
         )
         return (described("known", "u1", "letter", KNOWN_NUCLEOTIDES), *rows, *record_arrays())
 
+    def letters_of(self, attrs: Mapping[str, object]) -> int:
+        """Return how many letters the genomes of a store have: its arrays are fewer."""
+        info = GenomeInfo.from_attrs(attrs)
+        return 0 if info is None else info.residues
+
     def pieces(self) -> Iterator[Piece]:
         """Yield arrays of what comes next; BadParams for what is not FASTA."""
         writer, marks, samples = GenomeWriter(), LetterMarks(), list[GenomeSample]()
         batch: Collected | None = None
         for path in self.paths:
-            file, parts = FastaGenome(path, takes_protein=self.is_named), list[Text]()
-            first = writer.begin_file()
-            for part in file.parts():
-                piece = dict(writer.piece(part))
-                parts.append(part.letters)
-                piece.pop("sequence", None)
+            file = FastaGenome(path, takes_protein=self.is_named)
+            first, before = writer.begin_file(), writer.n_letters
+            for piece, letters in _batches(writer, file):
                 yield piece
-            letters = np.concatenate(parts)
-            samples.append(_sample(path, file, writer.n_records - first, letters.size))
-            batch = batch or Collected(letters.size)
-            yield from _genome(batch, marks, letters)
+                if letters is not None:
+                    batch = batch or Collected(_n_first(path, letters))
+                    yield from _genome(batch, marks, letters)
+            sizes = writer.n_records - first, writer.n_letters - before
+            samples.append(_sample(path, file, *sizes))
         assert batch is not None
+        self.notes.append(f"memory: {batch.held_bytes / 1e6:.0f} MB of known letters and edits")
         yield writer.last()
         for name, table in batch.tables().items():
             for at in range(0, len(table), ROWS):
@@ -101,8 +110,31 @@ class CollectionStream:
 OPTIONAL = ("other", "lower")
 
 
+def _batches(writer: GenomeWriter, file: FastaGenome) -> Iterator[tuple[Piece, Text | None]]:
+    """Yield what there is of records, and where enough of them are there their letters."""
+    letters, n = list[Text](), 0
+    for part in file.parts():
+        piece = dict(writer.piece(part))
+        piece.pop("sequence", None)
+        letters.append(part.letters)
+        n += part.letters.size
+        yield piece, None
+        if n >= LETTERS:
+            yield {}, np.concatenate(letters)
+            letters, n = [], 0
+    yield {}, np.concatenate((*letters, NO_LETTERS))
+
+
+def _n_first(path: str, letters: Text) -> int:
+    """Return how many letters the first genome has, about, where these are its first."""
+    if letters.size < LETTERS:
+        return letters.size
+    times = PACKED_TIMES if is_called(path, PACKED) else 1
+    return max(letters.size, times * Path(path).stat().st_size)
+
+
 def _genome(batch: Collected, marks: LetterMarks, letters: Text) -> Iterator[Piece]:
-    """Add a genome; yield letters that are novel, and its marks."""
+    """Add letters of a genome; yield those that are novel, and its marks."""
     before = batch.known.n
     batch.add(CODES[letters])
     found: dict[str, NumpyArray] = dict(marks.rows(letters))

@@ -64,17 +64,17 @@ class Known:
         return begin
 
     def _make_room(self, room: int) -> None:
-        """Make room, and a table with 4 entries for each k-mer that is entered."""
+        """Make room, and a table with 2 to 4 entries for each k-mer that is entered."""
         letters = np.empty(room, np.uint8)
         letters[: self.n] = self.letters[: self.n]
         self.letters = letters
-        self.bits = max(LEAST_BITS, (4 * room // STRIDE - 1).bit_length())
+        self.bits = max(LEAST_BITS, (2 * room // STRIDE - 1).bit_length())
         self.table = np.full(1 << self.bits, FREE, np.int64)
         enter(self.letters, 0, self.n, self.k, self.table, self.bits)
 
 
 class Collected:
-    """The genomes of a collection, one after the other.
+    """The genomes of a collection, one after the other; `n_first` letters has the first, about.
 
     Attributes
     ----------
@@ -113,9 +113,16 @@ class Collected:
         begin = self.known.add(codes)
         return int(cut(NO_ROWS, begin, begin + codes.size, 1, self._n_rows, pieces, k))
 
+    @property
+    def held_bytes(self) -> int:
+        """Memory of what is held until the last genome was added."""
+        known = self.known.letters.nbytes + self.known.table.nbytes
+        return known + sum(part.nbytes for part in (*self._pieces, *self._rows))
+
     def tables(self) -> Mapping[str, Table]:
         """Return the arrays of all pieces: where each leads, rows of edits, rows of each bundle."""
         pieces, rows = np.concatenate(self._pieces), np.concatenate(self._rows)
+        self._pieces, self._rows = [pieces], [rows]
         window = pieces[:, A] >> WINDOW_BITS
         order = np.argsort(window, kind="stable")
         numbers = numbers_in(window, order)

@@ -8,7 +8,6 @@ import numpy as np
 
 from gangsaw.codecs.core.nucleotides.codes import LETTER_OF_CODE
 from gangsaw.codecs.core.numba.jit import jit, jit_part
-from gangsaw.tasks.genomes.collection.bundles import BUNDLE
 from gangsaw.tasks.genomes.collection.pieces import (
     CANCEL,
     HEAD,
