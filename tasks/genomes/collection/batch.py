@@ -100,7 +100,7 @@ class Collected:
             k = self._novel(codes[at : run[TEXT]], pieces, k)
             a, b = _span(run)
             k = int(cut(rows, a, b, int(run[STRAND]), self._n_rows, pieces, k))
-            self._rows.append(rows)
+            self._rows.append(rows.copy())  # a view would hold the kernel's whole room
             self._n_rows += len(rows)
             at = int(run[TEXT_END])
         k = self._novel(codes[at:], pieces, k)

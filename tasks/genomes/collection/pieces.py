@@ -71,7 +71,7 @@ def turned(run: Any, edits: Any, text: Any, known: Any) -> Any:
             m += 1
         else:
             m = put_insert(rows, m, place if d > 0 else place + 1, text, i, size, d)
-    return rows[:m].copy()
+    return rows[:m]
 
 
 @jit_part
