@@ -79,10 +79,11 @@ class Collected:
     Attributes
     ----------
     known : letters so far
+    seeks : whether it is looked for where letters are known; else all are novel
     """
 
-    def __init__(self, n_first: int) -> None:
-        self.known = Known(n_first)
+    def __init__(self, n_first: int, *, seeks: bool = True) -> None:
+        self.known, self.seeks = Known(n_first), seeks
         self._pieces: list[Places] = []
         self._rows: list[Places] = [NO_ROWS]
         self._n_rows = 0
@@ -90,7 +91,8 @@ class Collected:
     def add(self, codes: Text) -> None:
         """Add the letters of a genome, codes (n,) uint8."""
         known, at, k = self.known, 0, 0
-        runs, edits = runs_of(codes, known.letters, known.n, known.k, known.table, known.bits)
+        sought = codes if self.seeks else codes[:0]
+        runs, edits = runs_of(sought, known.letters, known.n, known.k, known.table, known.bits)
         room = 2 * len(runs) + 2 + 3 * (codes.size // WINDOW + len(runs) + 1)
         pieces = np.empty((room + int(runs[:, KNOWN_LETTERS].sum()) // WINDOW, PIECE_COLUMNS), "i8")
         for run in runs:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import lzma
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import zarr
 from helpers.strains import fasta, strains
 
 import gangsaw
@@ -101,3 +104,27 @@ def test_rows_hold_no_more_than_themselves() -> None:
     rows = max(batch._rows, key=len)
     assert len(rows) > 30
     assert rows.base is None
+
+
+@pytest.mark.parametrize(("rate", "is_whole"), [(0.2, True), (0.001, False)])
+def test_a_small_set_takes_the_form_that_is_smaller(
+    tmp_path: Path, rate: float, *, is_whole: bool
+) -> None:
+    """Letters that differ much are one dense block, which finds what is alike; xz takes more."""
+    first = strains()[0][:10_000]
+    rng, genomes = np.random.default_rng(2), [first]
+    for i in range(4):
+        at = np.flatnonzero(rng.random(first.size) < rate)
+        letters = first.copy()
+        letters[at] = rng.choice(list(b"ACGT"), at.size)
+        genomes.append(letters[10 * i :])
+    paths = [tmp_path / f"v{i}.fa" for i in range(len(genomes))]
+    for path, letters in zip(paths, genomes, strict=True):
+        path.write_bytes(fasta(letters, 60))
+    done = gangsaw.compress(list(map(str, paths)), str(tmp_path / "set.zarr"))
+    n_known = zarr.open_array(str(tmp_path / "set.zarr/known"), mode="r").shape[0]
+    assert (n_known == done.samples) == is_whole
+    assert done.stored_bytes < len(lzma.compress(b"".join(x.tobytes() for x in genomes)))
+    gangsaw.decompress(str(tmp_path / "set.zarr"), str(tmp_path / "out"))
+    found = [path.read_bytes() for path in sorted((tmp_path / "out").iterdir())]
+    assert found == [path.read_bytes() for path in paths]
