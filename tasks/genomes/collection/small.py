@@ -33,6 +33,5 @@ def _size(genomes: Collected) -> int:
     """Return about how many bytes are stored."""
     letters, tables = LETTER_OF_CODE[genomes.known.letters[: genomes.known.n]], genomes.tables()
     rows = sum(len(Integers().encode_chunk(table)) for table in tables.values() if table.size)
-    return rows + (
-        len(Dna(mode="dense", block=KNOWN_BLOCK).encode_chunk(letters)) if letters.size else 0
-    )
+    dense = Dna(mode="dense", block=KNOWN_BLOCK)
+    return rows + (len(dense.encode_chunk(letters)) if letters.size else 0)
