@@ -15,7 +15,11 @@ DOMAINS = (
 )
 # the codecs that a domain may know by name: it was made for them
 CODECS_OF = {"tasks.hyperspectral": {"ccsds123"}, "tasks.radio": {"visibility"}}
-CODECS_OF |= {"tasks.reads": {"reads"}, "tasks.genomes": {"dna"}, "tasks.index": {"bwt"}}
+CODECS_OF |= {
+    "tasks.reads": {"reads"},
+    "tasks.genomes": {"dna", "integers"},
+    "tasks.index": {"bwt"},
+}
 # what others may know of tasks/formats: no format
 SHARED_BY_FORMATS = {"atomic", "axes", "flat", "layouts", "mapped", "memory"}
 SHARED_BY_FORMATS |= {"export", "format", "opening", "signatures", "table", "witness"}

@@ -51,6 +51,7 @@ class Look:
     start : first 8 bytes of a file, b"" of all else
     is_folder, is_address, is_stream : a folder; a URL; a pipe, or "-" for standard input
     asked : names of the options that the user gave
+    paths : how many were named together, this one among them
     """
 
     path: str
@@ -59,6 +60,7 @@ class Look:
     is_address: bool = False
     is_stream: bool = False
     asked: frozenset[str] = frozenset()
+    paths: int = 1
 
     @property
     def suffix(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from gangsaw.codecs.core.errors import BadParams, GangsawError, first_line
@@ -108,7 +109,7 @@ def find_format(paths: Sequence[str], options: SourceOptions | None = None) -> F
     take them: HDF5 with --group, or any file with --shape.
     """
     chosen = options or SourceOptions()
-    looks = [look_at(path, given(chosen)) for path in paths]
+    looks = [replace(look_at(path, given(chosen)), paths=len(paths)) for path in paths]
     if chosen.format is not None:
         kind = named(chosen.format, readable())
         _check_streams(looks, kind)

@@ -8,23 +8,28 @@ from pathlib import Path, PurePath
 
 import numpy as np
 
-from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.contents import INTEGER_ROWS, KNOWN_NUCLEOTIDES
 from gangsaw.codecs.core.nucleotides.codes import CODES, LETTER_OF_CODE
 from gangsaw.tasks.genomes.collection.batch import Collected
 from gangsaw.tasks.genomes.collection.joined import TABLE_COLUMNS
 from gangsaw.tasks.genomes.collection.marks import LetterMarks
 from gangsaw.tasks.genomes.collection.samples import GenomeSample, check_names
+from gangsaw.tasks.genomes.collection.small import MOST, better
 from gangsaw.tasks.genomes.fasta import FastaGenome
 from gangsaw.tasks.genomes.info import ATTRIBUTE, COLLECTION, GenomeInfo
 from gangsaw.tasks.genomes.parts import UNFOLDED
 from gangsaw.tasks.genomes.stream import GenomeWriter, Piece, described, record_arrays
 from gangsaw.tasks.sequences.files.measured import share_read
+from gangsaw.tasks.sequences.files.names import PACKED, is_called
 from gangsaw.tasks.sequences.files.text import Text
 from gangsaw.tasks.source import Coordinate, Described
 from gangsaw.tasks.store.stamps import file_stamps
 
 ROWS = 1 << 18  # of a table that are given at once
+LETTERS = 1 << 24  # that are held against the known ones at once
+SMALL = 2 * MOST  # bytes of text: it is more than its letters
+NO_LETTERS = np.empty(0, np.uint8)
+PACKED_TIMES = 4  # as long is a text as its file where that is packed, about
 
 
 @dataclass(frozen=True)
@@ -49,12 +54,18 @@ class CollectionStream:
     @property
     def name(self) -> str:
         """The first path, and how many there are."""
-        return f"{self.paths[0]} and {len(self.paths) - 1} more"
+        more = f" and {len(self.paths) - 1} more" if self.paths[1:] else ""
+        return f"{self.paths[0]}{more}"
 
     @property
     def is_repeatable(self) -> bool:
         """Whether the files can be read again: none is a pipe."""
         return all(Path(path).is_file() for path in self.paths)
+
+    @property
+    def _is_small(self) -> bool:
+        """Whether all genomes are so few letters that they may be stored as they are."""
+        return sum(map(_text_size, self.paths)) <= SMALL
 
     def stamps(self) -> Mapping[str, str]:
         """What changes with a file that is no pipe."""
@@ -74,23 +85,35 @@ class CollectionStream:
         )
         return (described("known", "u1", "letter", KNOWN_NUCLEOTIDES), *rows, *record_arrays())
 
+    def letters_of(self, attrs: Mapping[str, object]) -> int:
+        """Return how many letters the genomes of a store have: its arrays are fewer."""
+        info = GenomeInfo.from_attrs(attrs)
+        return 0 if info is None else info.residues
+
     def pieces(self) -> Iterator[Piece]:
         """Yield arrays of what comes next; BadParams for what is not FASTA."""
         writer, marks, samples = GenomeWriter(), LetterMarks(), list[GenomeSample]()
         batch: Collected | None = None
+        small = list[Text]()
         for path in self.paths:
-            file, parts = FastaGenome(path, takes_protein=self.is_named), list[Text]()
-            first = writer.begin_file()
-            for part in file.parts():
-                piece = dict(writer.piece(part))
-                parts.append(part.letters)
-                piece.pop("sequence", None)
+            file = FastaGenome(path, takes_protein=self.is_named)
+            first, before = writer.begin_file(), writer.n_letters
+            for piece, letters in _batches(writer, file):
                 yield piece
-            letters = np.concatenate(parts)
-            samples.append(_sample(path, file, writer.n_records - first, letters.size))
-            batch = batch or Collected(letters.size)
-            yield from _genome(batch, marks, letters)
-        assert batch is not None
+                if letters is None:
+                    continue
+                yield {name: rows for name, rows in marks.rows(letters).items() if rows.size}
+                if self._is_small:
+                    small.append(CODES[letters])
+                    continue
+                batch = batch or Collected(_n_first(path, letters))
+                yield from _added(batch, letters)
+            sizes = writer.n_records - first, writer.n_letters - before
+            samples.append(_sample(path, file, *sizes))
+        if batch is None:
+            batch = better(small)
+            yield from _known(batch, 0)
+        self.notes.append(f"memory: {batch.held_bytes / 1e6:.0f} MB of known letters and edits")
         yield writer.last()
         for name, table in batch.tables().items():
             for at in range(0, len(table), ROWS):
@@ -101,13 +124,44 @@ class CollectionStream:
 OPTIONAL = ("other", "lower")
 
 
-def _genome(batch: Collected, marks: LetterMarks, letters: Text) -> Iterator[Piece]:
-    """Add a genome; yield letters that are novel, and its marks."""
+def _batches(writer: GenomeWriter, file: FastaGenome) -> Iterator[tuple[Piece, Text | None]]:
+    """Yield what there is of records, and where enough of them are there their letters."""
+    letters, n = list[Text](), 0
+    for part in file.parts():
+        piece = dict(writer.piece(part))
+        piece.pop("sequence", None)
+        letters.append(part.letters)
+        n += part.letters.size
+        yield piece, None
+        if n >= LETTERS:
+            yield {}, np.concatenate(letters)
+            letters, n = [], 0
+    yield {}, np.concatenate((*letters, NO_LETTERS))
+
+
+def _n_first(path: str, letters: Text) -> int:
+    """Return how many letters the first genome has, about, where these are its first."""
+    if letters.size < LETTERS:
+        return letters.size
+    return max(letters.size, _text_size(path))
+
+
+def _text_size(path: str) -> int:
+    """Return how many bytes a file's text has, about."""
+    return (PACKED_TIMES if is_called(path, PACKED) else 1) * Path(path).stat().st_size
+
+
+def _added(batch: Collected, letters: Text) -> Iterator[Piece]:
+    """Add letters of a genome; yield those that are novel."""
     before = batch.known.n
     batch.add(CODES[letters])
-    found: dict[str, NumpyArray] = dict(marks.rows(letters))
-    found["known"] = LETTER_OF_CODE[batch.known.letters[before : batch.known.n]]
-    yield {name: array for name, array in found.items() if array.size}
+    yield from _known(batch, before)
+
+
+def _known(batch: Collected, begin: int) -> Iterator[Piece]:
+    """Yield known letters from a place on."""
+    if begin < batch.known.n:
+        yield {"known": LETTER_OF_CODE[batch.known.letters[begin : batch.known.n]]}
 
 
 def _sample(path: str, file: FastaGenome, records: int, residues: int) -> GenomeSample:

@@ -122,7 +122,7 @@ def _sure_of_collection(look: Look) -> Sure:
         return Sure.NO
     from gangsaw.tasks.sequences.likeness import is_one_of_genomes
 
-    is_wanted = "collection" in look.asked or is_one_of_genomes(look.path)
+    is_wanted = "collection" in look.asked or (look.paths > 1 and is_one_of_genomes(look.path))
     return Sure.EXACTLY if is_wanted else Sure.NO
 
 
@@ -192,7 +192,7 @@ COLLECTION = Format(
     suffixes=(*FASTA_NAMES, *PACKED),
     fit=_fit_collection,
     check=_check_collection,
-    paths=range(2, MOST_GENOMES + 1),
+    paths=range(1, MOST_GENOMES + 1),
     targets=ONE,
     writes_streams=True,
 )

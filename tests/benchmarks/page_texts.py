@@ -188,6 +188,19 @@ The table of other programs has the figures of the specification's sheet, from a
 neither Debian nor PyPI has bsc, NAF, GeCo2 or GeCo3 in a form that is alive. Estimates are named
 so. The machine is shared: where memcpy is slow, so are we.
 """
+COLLECTIONS = """# Results: collections of related genomes
+
+Written by `python tests/benchmarks/run.py collections --write`, from E. coli K12 of the shared data
+folder and strains that are made of it by a seed, each by itself: substitutions at the rate of the
+row, insertions and deletions at a tenth of it, and parts that are turned, moved, lost, or new and
+random. Bytes are those of all chunks of the store, names among them; peers get all files as one
+text, with windows that hold all of it. What came out was compared with what went in. Speeds are CPU
+time of one core, the better of two runs; the machine is shared.
+
+Known letters are `dense` unless `--codec dna --param mode=pack` says that they are packed. Letters
+that are dense are decoded once for all genomes, at the speed of that codec (RESULTS-DNA.md): where
+few genomes share them that is most of the time. AGC is not on PyPI and not in Debian.
+"""
 DNA_PAPER = """# Results: the experiments of the paper on aligning compressed DNA
 
 Written by `python tests/benchmarks/run.py dna_paper dna_significance --write`. The paper is

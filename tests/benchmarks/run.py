@@ -92,6 +92,11 @@ PAGES = (
         },
     ),
     Page(
+        "RESULTS-COLLECTIONS.md",
+        text.COLLECTIONS,
+        {"collections": "Bytes and speeds of one core beside zstd and xz"},
+    ),
+    Page(
         "RESULTS-BWT.md",
         text.BWT,
         {

@@ -64,25 +64,26 @@ class Known:
         return begin
 
     def _make_room(self, room: int) -> None:
-        """Make room, and a table with 4 entries for each k-mer that is entered."""
+        """Make room, and a table with 2 to 4 entries for each k-mer that is entered."""
         letters = np.empty(room, np.uint8)
         letters[: self.n] = self.letters[: self.n]
         self.letters = letters
-        self.bits = max(LEAST_BITS, (4 * room // STRIDE - 1).bit_length())
+        self.bits = max(LEAST_BITS, (2 * room // STRIDE - 1).bit_length())
         self.table = np.full(1 << self.bits, FREE, np.int64)
         enter(self.letters, 0, self.n, self.k, self.table, self.bits)
 
 
 class Collected:
-    """The genomes of a collection, one after the other.
+    """The genomes of a collection, one after the other; `n_first` letters has the first, about.
 
     Attributes
     ----------
     known : letters so far
+    seeks : whether it is looked for where letters are known; else all are novel
     """
 
-    def __init__(self, n_first: int) -> None:
-        self.known = Known(n_first)
+    def __init__(self, n_first: int, *, seeks: bool = True) -> None:
+        self.known, self.seeks = Known(n_first), seeks
         self._pieces: list[Places] = []
         self._rows: list[Places] = [NO_ROWS]
         self._n_rows = 0
@@ -90,7 +91,8 @@ class Collected:
     def add(self, codes: Text) -> None:
         """Add the letters of a genome, codes (n,) uint8."""
         known, at, k = self.known, 0, 0
-        runs, edits = runs_of(codes, known.letters, known.n, known.k, known.table, known.bits)
+        sought = codes if self.seeks else codes[:0]
+        runs, edits = runs_of(sought, known.letters, known.n, known.k, known.table, known.bits)
         room = 2 * len(runs) + 2 + 3 * (codes.size // WINDOW + len(runs) + 1)
         pieces = np.empty((room + int(runs[:, KNOWN_LETTERS].sum()) // WINDOW, PIECE_COLUMNS), "i8")
         for run in runs:
@@ -100,7 +102,7 @@ class Collected:
             k = self._novel(codes[at : run[TEXT]], pieces, k)
             a, b = _span(run)
             k = int(cut(rows, a, b, int(run[STRAND]), self._n_rows, pieces, k))
-            self._rows.append(rows)
+            self._rows.append(rows.copy())  # a view would hold the kernel's whole room
             self._n_rows += len(rows)
             at = int(run[TEXT_END])
         k = self._novel(codes[at:], pieces, k)
@@ -113,9 +115,16 @@ class Collected:
         begin = self.known.add(codes)
         return int(cut(NO_ROWS, begin, begin + codes.size, 1, self._n_rows, pieces, k))
 
+    @property
+    def held_bytes(self) -> int:
+        """Memory of what is held until the last genome was added."""
+        known = self.known.letters.nbytes + self.known.table.nbytes
+        return known + sum(part.nbytes for part in (*self._pieces, *self._rows))
+
     def tables(self) -> Mapping[str, Table]:
         """Return the arrays of all pieces: where each leads, rows of edits, rows of each bundle."""
         pieces, rows = np.concatenate(self._pieces), np.concatenate(self._rows)
+        self._pieces, self._rows = [pieces], [rows]
         window = pieces[:, A] >> WINDOW_BITS
         order = np.argsort(window, kind="stable")
         numbers = numbers_in(window, order)

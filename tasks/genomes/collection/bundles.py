@@ -62,7 +62,10 @@ def bundled(pieces: Any, rows: Any, order: Any, starts: Any, out: Any, head: Any
     head : (u + 1,) int64, filled with where each bundle begins
     """
     m = 0
-    scratch = np.empty((2 * rows.shape[0] + 8, 3), np.int64)
+    most = 0
+    for k in range(pieces.shape[0]):
+        most = max(most, pieces[k, END_ROW] - pieces[k, FIRST_ROW])
+    scratch = np.empty((2 * most + 8, 3), np.int64)
     for u in range(starts.size - 1):
         head[u] = m
         for x in range(starts[u], starts[u + 1]):

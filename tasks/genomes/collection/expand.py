@@ -8,6 +8,7 @@ import numpy as np
 
 from gangsaw.codecs.core.numba.items import put_items
 from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.codecs.core.nucleotides.codes import LETTER_OF_CODE
 from gangsaw.tasks.genomes.collection.pieces import (
     CANCEL,
     HEAD,
@@ -21,6 +22,7 @@ from gangsaw.tasks.genomes.collection.pieces import (
 from gangsaw.tasks.genomes.collection.runs import DELETE, INSERT
 
 WRONG = -1
+FINE, WRONG_BUNDLE, WRONG_PIECE = 0, 1, 2  # what `join` returns
 
 
 @jit
@@ -99,8 +101,8 @@ def put_heads(edit: Any, begins: Any) -> bool:
     return bool(at <= edit.shape[0])
 
 
-@jit
-def rows_of(edit: Any, bounds: Any, out: Any) -> int:
+@jit_part
+def rows_of(edit: Any, bounds: Any, out: Any) -> Any:
     """Fill all rows of the last of some pieces of a bundle; return how many, or WRONG.
 
     Parameters
@@ -129,13 +131,20 @@ def rows_of(edit: Any, bounds: Any, out: Any) -> int:
 
 
 @jit_part
+def code_of(letter: Any) -> Any:
+    """Return the code of one of ACGT in ASCII."""
+    x = letter >> 1 & 3
+    return x ^ x >> 1
+
+
+@jit_part
 def put_literals(word: Any, out: Any, m: Any) -> Any:
     """Write the letters of a row of an insertion; return the place behind, WRONG for too many."""
     n = inserted(word)
     if n > LITERALS or m + n > out.size:
         return WRONG
     for g in range(n):
-        out[m + g] = word >> 2 * (n - 1 - g) & 3
+        out[m + g] = LETTER_OF_CODE[word >> 2 * (n - 1 - g) & 3]
     return m + n
 
 
@@ -158,22 +167,22 @@ def put_row(known: Any, at: Any, kind: Any, size: Any, out: Any, m: Any) -> Any:
     step = 1 if kind == PLUS_1 else 2 if kind == PLUS_2 else 3 if kind == PLUS_3 else 0
     if not step or at >= known.size or m >= out.size:
         return at, np.int64(WRONG)
-    out[m] = known[at] + step & 3
+    out[m] = LETTER_OF_CODE[code_of(np.int64(known[at])) + step & 3]
     return at + 1, m + 1
 
 
-@jit
+@jit_part
 def expand(known: Any, rows: Any, span: Any, out: Any) -> bool:
     """Fill the letters of a piece; return whether they are those of the rows.
 
     Parameters
     ----------
-    known : (w,) uint8, codes of its window
+    known : (w,) uint8, letters of its window
     rows : (m, 3) int64
-    span : (4,) int64, known letters a..b - 1 and strand; where the window begins
-    out : (n,) uint8, filled with codes
+    span : (4,) int64, known letters a..b - 1, strand, letters
+    out : (n,) uint8, filled with letters
     """
-    low, m = span[3], np.int64(0)
+    low, m = span[0] >> WINDOW_BITS << WINDOW_BITS, np.int64(0)
     at, end = span[0] - low, span[1] - low
     for q in range(rows.shape[0]):
         place = rows[q, 0] - low
@@ -192,9 +201,50 @@ def expand(known: Any, rows: Any, span: Any, out: Any) -> bool:
 
 @jit_part
 def reverse(out: Any) -> None:
-    """Make codes those of the other strand."""
+    """Make letters those of the other strand."""
     n = out.size
     for i in range((n + 1) // 2):
-        first = 3 - out[i]
-        out[i] = 3 - out[n - 1 - i]
+        first = LETTER_OF_CODE[3 - code_of(np.int64(out[i]))]
+        out[i] = LETTER_OF_CODE[3 - code_of(np.int64(out[n - 1 - i]))]
         out[n - 1 - i] = first
+
+
+@jit
+def join(
+    known: Any, spans: Any, at: Any, members: Any, edit: Any, begins: Any, windows: Any, out: Any
+) -> int:
+    """Fill the letters of pieces that follow each other; return FINE, or what is wrong.
+
+    Parameters
+    ----------
+    known : (w, WINDOW) uint8, letters
+    spans : (n, 4) int64, known letters a..b - 1, strand, letters
+    at : int, where the first piece begins in `out`, below 0 where that is before it
+    members : (n, 1 + 2 * BUNDLE) int64, how many pieces of its bundle there are up to this one, and
+        the known letters of each of them
+    edit : (m, 3) uint32, rows of the bundles
+    begins : (n, 2) int64, where the rows of a piece's bundle begin in `edit`, and end
+    windows : (n, 2) int64, where a piece's window is in `known`, and how many letters it has
+    out : (t,) uint8, filled as far as it reaches
+    """
+    most = 0
+    for i in range(spans.shape[0]):
+        most = max(most, begins[i, 1] - begins[i, 0])
+    rows = np.empty((most, 3), np.int64)
+    for i in range(spans.shape[0]):
+        own, n = edit[begins[i, 0] : begins[i, 1]], spans[i, 3]
+        bounds = members[i, 1 : 1 + 2 * members[i, 0]].reshape(-1, 2)
+        n_rows = rows_of(own, bounds, rows)
+        if n_rows < 0:
+            return WRONG_BUNDLE
+        if n > spans[i, 1] - spans[i, 0] + LITERALS * n_rows:
+            return WRONG_PIECE
+        is_cut = at < 0 or at + n > out.size
+        letters = np.empty(n, np.uint8) if is_cut else out[at : at + n]
+        if not expand(known[windows[i, 0], : windows[i, 1]], rows[:n_rows], spans[i], letters):
+            return WRONG_PIECE
+        if is_cut:
+            begin, end = max(0, at), min(out.size, at + n)
+            out[begin:end] = letters[begin - at : end - at]
+        at += n
+    return FINE

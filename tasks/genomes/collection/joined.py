@@ -13,23 +13,24 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.nucleotides.codes import CODES, LETTER_OF_CODE
-from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
 from gangsaw.tasks.genomes.collection import expand
 from gangsaw.tasks.genomes.collection.batch import numbers_in, unfolded
 from gangsaw.tasks.genomes.collection.bundles import BUNDLE
 from gangsaw.tasks.genomes.collection.marks import MarkedRuns
 from gangsaw.tasks.genomes.collection.pieces import PIECE_COLUMNS, WINDOW, WINDOW_BITS
+from gangsaw.tasks.genomes.collection.windows import KnownWindows
 from gangsaw.tasks.sequences.files.text import Places, Text
-from gangsaw.tasks.sequences.held import HeldChunks
 from gangsaw.tasks.source import Described, Region, SourceArray
 
 NEEDED = ("known", "piece", "edit", "bundle")
 TABLE_COLUMNS = {"piece": PIECE_COLUMNS - 1, "edit": 3, "bundle": 1, "other": 3, "lower": 2}
-ROWS, ROWS_HELD = 1 << 13, 64  # of edits that are read together, and how many such are held
+ROWS, ROWS_HELD = 1 << 13, 1 << 10  # of edits that are read together; most that are held: 96 MiB
 WINDOWS_HELD = 16
-LONG = 1 << 22  # known letters that are decoded together where much is read
-LONG_HELD = 4
+TOGETHER = 128  # pieces
+WRONG = {
+    expand.WRONG_BUNDLE: "edit does not have the pieces of bundle",
+    expand.WRONG_PIECE: "edit is not of such pieces",
+}
 
 Table = npt.NDArray[np.uint32]
 
@@ -67,49 +68,43 @@ class JoinedLetters(Described):
     def read(self, region: Region) -> NumpyArray:
         """Return letters; CorruptChunk where the arrays of the store do not go together."""
         begin, end = region[0].start, region[0].stop
-        letters = LETTER_OF_CODE[self._codes(begin, end)]
+        letters, starts = np.empty(end - begin, np.uint8), self._pieces.starts
+        first = int(np.searchsorted(starts, begin, "right")) - 1
+        last = int(np.searchsorted(starts, end)) if end > begin else first
+        for k in range(first, last, TOGETHER):
+            self._put(k, min(k + TOGETHER, last), begin, letters)
         for marked in self._marks:
             marked.put(letters, begin)
         return letters
 
-    def _codes(self, begin: int, end: int) -> Text:
-        """Return codes of letters begin..end - 1."""
-        starts, out = self._pieces.starts, np.empty(end - begin, np.uint8)
-        known = self._long if end - begin > LONG // 2 else self._windows
-        k = int(np.searchsorted(starts, begin, "right")) - 1
-        while k < len(starts) - 1 and starts[k] < end:
-            base, letters = int(starts[k]), self._piece(k, known)
-            own = letters[max(0, begin - base) : end - base]
-            at = max(base, begin) - begin
-            out[at : at + own.size] = own
-            k += 1
-        return out
+    def _put(self, first: int, last: int, begin: int, out: Text) -> None:
+        """Write the letters of pieces first..last - 1; `out` begins at this letter."""
+        spans = self._pieces.spans[first:last]
+        numbers = spans[:, 0] >> WINDOW_BITS
+        self._known.ready(numbers)
+        windows = np.stack((self._known.slots[numbers], self._known.ends(numbers)), axis=1)
+        at, (edit, begins) = int(self._pieces.starts[first]) - begin, self._rows(first, last)
+        members = self._members(first, last)
+        known = self._known.letters
+        done = int(expand.join(known, spans, at, members, edit, begins, windows, out))
+        if done != expand.FINE:
+            raise CorruptChunk(WRONG[done])
 
-    def _piece(self, k: int, known: HeldChunks) -> Text:
-        """Return the codes of a piece."""
-        a, b, strand, n = self._pieces.spans[k].tolist()
-        low = a >> WINDOW_BITS << WINDOW_BITS
-        codes = CODES[known.read(low, min(low + WINDOW, known.size))]
-        if (codes == NOT_A_BASE).any():
-            raise CorruptChunk("known has other letters than bases")
-        out = np.empty(n, np.uint8)
-        span = np.array([a, b, strand, low], np.int64)
-        if not expand.expand(codes, self._rows(k), span, out):
-            raise CorruptChunk("edit is not of such pieces")
-        return out
+    def _members(self, first: int, last: int) -> Places:
+        """Return how many pieces of its bundle there are up to each, and what they lead to."""
+        pieces, own = self._pieces, np.arange(BUNDLE)
+        here = pieces.numbers[first:last] % BUNDLE
+        ranks = np.minimum((pieces.rank[first:last] - here)[:, None] + own, len(pieces.order) - 1)
+        bounds = pieces.spans[pieces.order[ranks], :2].reshape(len(here), -1)
+        return np.concatenate((here[:, None] + 1, bounds), axis=1)
 
-    def _rows(self, k: int) -> Places:
-        """Return the rows of a piece, its parents' among them."""
-        pieces = self._pieces
-        rank, here = int(pieces.rank[k]), int(pieces.numbers[k]) % BUNDLE
-        u = int(pieces.bundles[rank])
-        edit = self._edits(*self._bundle_ends[u : u + 2].tolist())
-        bounds = np.ascontiguousarray(pieces.spans[pieces.order[rank - here : rank + 1], :2])
-        rows = np.empty((len(edit), 3), np.int64)
-        n = int(expand.rows_of(edit, bounds, rows))
-        if n < 0:
-            raise CorruptChunk("edit does not have the pieces of bundle")
-        return rows[:n]
+    def _rows(self, first: int, last: int) -> tuple[Table, Places]:
+        """Return the rows of the bundles of pieces, and where they begin and end for each."""
+        owners = self._pieces.bundles[self._pieces.rank[first:last]]
+        bundles, which = np.unique(owners, return_inverse=True)
+        found = [self._edits(*self._bundle_ends[u : u + 2].tolist()) for u in bundles.tolist()]
+        ends = np.cumsum([0, *map(len, found)])
+        return np.concatenate(found), np.stack((ends[which], ends[which + 1]), axis=1)
 
     def _edits(self, first: int, last: int) -> Table:
         """Return rows first..last - 1 of edits."""
@@ -174,12 +169,8 @@ class JoinedLetters(Described):
         return OrderedDict()
 
     @cached_property
-    def _windows(self) -> HeldChunks:
-        return HeldChunks(self.of, WINDOW, WINDOWS_HELD)
-
-    @cached_property
-    def _long(self) -> HeldChunks:
-        return HeldChunks(self.of, LONG, LONG_HELD)
+    def _known(self) -> KnownWindows:
+        return KnownWindows(self.of)
 
 
 def joined(arrays: Mapping[str, SourceArray], n: int) -> JoinedLetters:

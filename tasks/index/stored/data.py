@@ -123,6 +123,11 @@ def letters_of(
         there = listed(list(texts)) if texts else "none"
         raise BadParams(f"{store}: {unknown[0]} is no array of bytes on one axis; there is {there}")
     wanted = list(variables) or _main(texts, source.attrs)
+    if not wanted and GENOME in source.attrs:
+        raise BadParams(
+            f"{store} holds a collection of genomes, which is not indexed: gangsaw align finds "
+            "sequences in it, and one genome is a store of its own by decompress --sample"
+        )
     if not wanted:
         raise BadParams(f"{store} holds no text: no array of bytes on one axis")
     return source, {name: _letters(source, texts[name]) for name in wanted}

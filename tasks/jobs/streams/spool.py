@@ -36,6 +36,7 @@ from gangsaw.tasks.jobs.planned import plan_of
 from gangsaw.tasks.jobs.resume import can_be_resumed
 from gangsaw.tasks.jobs.streams.growing import GrowingArray, StepBatch, StepDone
 from gangsaw.tasks.jobs.streams.regroup import Backlog, regrouped, row_bytes, sampled
+from gangsaw.tasks.jobs.streams.summaries import attributes_of, stood_for, summary_of
 from gangsaw.tasks.jobs.tallied import codec_named
 from gangsaw.tasks.source import Coordinate, Description, Stream, optional_names
 from gangsaw.tasks.store.chunks import METADATA
@@ -137,7 +138,8 @@ def spool(
     identity = _identity(sample, watch)
     if begun is not None and (done := _finished(begun.work, jobs)):
         _check_same(begun.work, done, identity)
-        return _known_summary(str(final), begun.work, done, started, options)
+        known = _known_summary(str(final), begun.work, done, started, options)
+        return stood_for(known, stream, attributes_of(begun.work))
     parts = {array.name: rows[array.name].n_rows * row_bytes(array) for array in stream.arrays}
     used = device_of_most(
         {n: objects[f"{n}/{METADATA}"].to_bytes() for n in layouts}, parts, options
@@ -164,7 +166,8 @@ def spool(
     place.drop_given_up()
     stored = {name: array.stored_metadata for name, array in arrays.items()}
     notes = host_notes(stored, "encode", options, used)
-    return replace(_summary(str(final), arrays, meter), notes=notes)
+    whole = replace(summary_of(str(final), arrays, meter), notes=notes)
+    return stood_for(whole, stream, getattr(stream, "outcome", {}))
 
 
 def _write_begin(
@@ -382,18 +385,3 @@ def _finish(
         array.finish(f"{identity} {name}")
     for array in arrays.values():  # until now a run that stops can be resumed
         array.journal.remove()
-
-
-def _summary(store: str, arrays: Mapping[str, GrowingArray], meter: Meter) -> Summary:
-    done = meter.progress
-    return Summary(
-        store=store,
-        arrays=tuple(arrays),
-        chunks=done.done,
-        resumed=done.resumed,
-        samples=sum(math.prod(array.shape) for array in arrays.values()),
-        raw_bytes=done.raw_bytes,
-        stored_bytes=done.stored_bytes,
-        run_bytes=done.run_bytes,
-        seconds=done.seconds,
-    )

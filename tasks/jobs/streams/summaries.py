@@ -1,0 +1,52 @@
+"""What a job that stored a stream says that it did."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+
+from gangsaw.tasks.engine.progress import Meter
+from gangsaw.tasks.jobs.compress import Summary
+from gangsaw.tasks.jobs.streams.growing import GrowingArray
+from gangsaw.tasks.source import Stream
+from gangsaw.tasks.store.chunks import METADATA
+from gangsaw.tasks.store.place import Place
+
+
+def summary_of(store: str, arrays: Mapping[str, GrowingArray], meter: Meter) -> Summary:
+    """Return what was done by the steps that were stored."""
+    done = meter.progress
+    return Summary(
+        store=store,
+        arrays=tuple(arrays),
+        chunks=done.done,
+        resumed=done.resumed,
+        samples=sum(math.prod(array.shape) for array in arrays.values()),
+        raw_bytes=done.raw_bytes,
+        stored_bytes=done.stored_bytes,
+        run_bytes=done.run_bytes,
+        seconds=done.seconds,
+    )
+
+
+def stood_for(summary: Summary, stream: Stream, attrs: Mapping[str, object]) -> Summary:
+    """Return a summary of what the arrays of a stream stand for.
+
+    A stream whose arrays are less than what they are made of says how many letters that is, by the
+    attributes of its store: `letters_of`.
+    """
+    letters_of = getattr(stream, "letters_of", None)
+    if letters_of is None:
+        return summary
+    n = int(letters_of(attrs))
+    run = summary.run_bytes * n // max(1, summary.raw_bytes)
+    return replace(summary, samples=n, raw_bytes=n, run_bytes=run)
+
+
+def attributes_of(store: Place) -> Mapping[str, object]:
+    """Return the attributes of a store's group."""
+    data = store.get(METADATA)
+    found: Mapping[str, object] = {} if data is None else json.loads(data.to_bytes())["attributes"]
+    return found
