@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from gangsaw.codecs.core.nucleotides.codes import LETTER_OF_CODE
 from gangsaw.codecs.core.numba.items import put_items
 from gangsaw.codecs.core.numba.jit import jit, jit_part
-from gangsaw.codecs.core.nucleotides.codes import LETTER_OF_CODE
 from gangsaw.tasks.genomes.collection.pieces import (
     CANCEL,
     HEAD,
