@@ -91,7 +91,7 @@ class Collected:
     def add(self, codes: Text) -> None:
         """Add the letters of a genome, codes (n,) uint8."""
         known, at, k = self.known, 0, 0
-        sought = codes if self.seeks else codes[:0]
+        sought = codes if self.seeks and known.n else codes[:0]
         runs, edits = runs_of(sought, known.letters, known.n, known.k, known.table, known.bits)
         room = 2 * len(runs) + 2 + 3 * (codes.size // WINDOW + len(runs) + 1)
         pieces = np.empty((room + int(runs[:, KNOWN_LETTERS].sum()) // WINDOW, PIECE_COLUMNS), "i8")

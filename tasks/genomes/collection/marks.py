@@ -1,18 +1,25 @@
-"""What letters of genomes are besides bases: runs of others, and of lower case."""
+"""What letters of genomes are besides bases: runs of others, and of lower case. Compiled."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.nucleotides.letters import BASES
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.sequences.files.text import Places, Text
 
 UPPER = np.frombuffer(bytes(range(256)).upper(), np.uint8)
 IS_BASE = np.zeros(256, bool)
 IS_BASE[list(BASES)] = True
 CASE = ord("a") - ord("A")
+KINDS = {
+    "other": np.where(IS_BASE[UPPER], 0, UPPER).astype(np.uint8),
+    "lower": (np.arange(256) != UPPER).astype(np.uint8),
+}
 FAR = (1 << 32) - 1  # letters of a gap or run at most
 
 Table = npt.NDArray[np.uint32]
@@ -31,27 +38,49 @@ class LetterMarks:
 
     def rows(self, letters: Text) -> dict[str, Table]:
         """Return the rows of the next letters."""
-        upper = UPPER[letters]
         found = {
-            "other": self._rows("other", np.where(IS_BASE[upper], 0, upper)),
-            "lower": self._rows("lower", (letters != upper).astype(np.uint8))[:, :2],
+            "other": self._rows("other", letters),
+            "lower": self._rows("lower", letters)[:, :2],
         }
         self._at += letters.size
         return found
 
-    def _rows(self, name: str, values: Text) -> Table:
-        """Return runs of equal values that are not 0."""
-        changes = np.flatnonzero(np.diff(values)) + 1
-        begins = np.concatenate(([0], changes)).astype(np.int64)[: values.size]
-        is_run = values[begins] != 0
-        ends = np.append(begins[1:], values.size)[: begins.size][is_run] + self._at
-        begins = begins[is_run]
-        kinds = values[begins].astype(np.int64)
-        begins = begins + self._at
-        gaps = begins - np.concatenate(([self._ends[name]], ends[:-1]))[: begins.size]
-        if ends.size:
+    def _rows(self, name: str, letters: Text) -> Table:
+        """Return the runs of letters of one kind."""
+        kinds, own = KINDS[name], np.empty((0, 3), np.int64)
+        if n := int(marked(letters, kinds, own)):
+            own = np.empty((n, 3), np.int64)
+            marked(letters, kinds, own)
+            ends = own[:, 0] + own[:, 1] + self._at
+            own[:, 0] += self._at - np.append(self._ends[name], ends[:-1])
             self._ends[name] = int(ends[-1])
-        return _in_words(np.stack((gaps, ends - begins, kinds), axis=1))
+        return _in_words(own)
+
+
+@jit
+def marked(letters: Any, kinds: Any, out: Any) -> int:
+    """Return how many runs there are of letters of one kind that is not 0; fill them.
+
+    Parameters
+    ----------
+    letters : (t,) uint8
+    kinds : (256,) uint8, of each letter
+    out : (n, 3) int64, filled with begin, letters and kind as far as there is room
+    """
+    n, at, size = 0, 0, letters.size
+    while at < size:
+        kind = kinds[letters[at]]
+        if not kind:
+            at += 1
+            continue
+        end = at + 1
+        while end < size and kinds[letters[end]] == kind:
+            end += 1
+        if n < out.shape[0]:
+            out[n, 0], out[n, 1], out[n, 2] = at, end - at, kind
+        n += 1
+        at = end
+    return n
 
 
 def _in_words(rows: Places) -> Table:
