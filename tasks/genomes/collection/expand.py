@@ -245,6 +245,6 @@ def join(
             return WRONG_PIECE
         if is_cut:
             begin, end = max(0, at), min(out.size, at + n)
-            out[begin:end] = letters[begin - at : end - at]
+            put_items(out, begin, letters, begin - at, end - at)
         at += n
     return FINE
