@@ -174,7 +174,10 @@ def test_the_sum_of_records_does_not_depend_on_their_order(tmp_path: Path) -> No
     ("text", "problem"),
     [
         (b"@a\nAC\n+\nII\nb\nAC\n+\nII\n", "line 5, record 2: it does not begin with @"),
-        (b"@a\nAC\nAC\n+\n", r"line 3, record 1: it does not begin with \+ \(sequences on several lines"),
+        (
+            b"@a\nAC\nAC\n+\n",
+            r"line 3, record 1: it does not begin with \+ \(sequences on several lines",
+        ),
         (b"@a\nAC\n+\nIII\n", "line 4, record 1: its quality differs in length"),
         (b"@a\nAC\n+\nII\n@b\nAC\n", "line 6: record 2 ends after 2 of 4 lines"),
         (b"@a\nAC\n+\nII\n@b\nAC", "line 6: record 2 ends after 2 of 4 lines"),
