@@ -8,7 +8,7 @@ from __future__ import annotations
 from gangsaw.codecs.core.numba.rans import STRIDE, TOTAL
 from gangsaw.codecs.integers.symbols import CONTEXTS, SYMBOLS
 
-PER_BLOCK = 1 << 10  # Python objects, the head
+PER_BLOCK = 1 << 9  # Python objects, the head
 PER_BUSY = 1 << 14
 PER_TABLE = 4 * (TOTAL + STRIDE + 3 * SYMBOLS)  # what is looked up; counts, frequencies, as stored
 

@@ -23,12 +23,12 @@ def samples() -> list[Sample]:
         Sample("one", edits[:1, :1], Params()),
         Sample("zeros", np.zeros((300, 4), np.uint32), Params(rows=128)),
         Sample("same", np.full((130, 2), 0xFFFFFFFF, np.uint32), Params(rows=64)),
+        Sample("row-a-block", edits[:5], Params(rows=1)),
         Sample("limits", np.column_stack((limits, limits[::-1])), Params()),
         Sample("noise", anything, Params(rows=40)),
         Sample("wide", rng.geometric(0.1, (60, MOST_COLUMNS)).astype(np.uint32), Params(rows=32)),
         Sample("big-endian", edits[:100].astype(">u4"), Params(rows=64)),
         Sample("fortran", np.asfortranarray(edits[:100]), Params(rows=64)),
-        Sample("row-a-block", edits[:5], Params(rows=1)),
     ]
 
 
