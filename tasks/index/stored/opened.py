@@ -57,7 +57,7 @@ def open_indexed(store: str, index: str | None = None, variable: str | None = No
     where = index or beside(store)
     make = f"make one by gangsaw index {store}"
     if open_place(where).is_empty:
-        open_zarr(store)  # which says what is wrong with the store itself
+        letters_of(store, [variable] if variable else [])  # says where none can be made
         raise BadParams(f"{store} has no index at {where}: {make}")
     found = open_zarr(where)
     try:

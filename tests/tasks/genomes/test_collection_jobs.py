@@ -17,6 +17,7 @@ from gangsaw.codecs.core.nucleotides.codes import CODES
 from gangsaw.tasks.genomes import collected
 from gangsaw.tasks.genomes.collection.batch import Collected
 from gangsaw.tasks.index.stored.job import index_job
+from gangsaw.tasks.index.stored.opened import open_indexed
 
 SMALL = {"letter": 20_000, "edit_row": 100}
 
@@ -81,6 +82,8 @@ def test_an_index_of_a_collection_is_refused(files: list[str], tmp_path: Path) -
     gangsaw.compress(files, str(tmp_path / "set.zarr"))
     with pytest.raises(BadParams, match="collection of genomes, which is not indexed"):
         index_job(str(tmp_path / "set.zarr"))
+    with pytest.raises(BadParams, match="collection of genomes, which is not indexed"):
+        open_indexed(str(tmp_path / "set.zarr"))
 
 
 def test_letters_come_back_where_a_genome_is_taken_in_parts(
