@@ -10,6 +10,7 @@ import threading
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import IO
 
 import numpy as np
@@ -114,6 +115,8 @@ class _Behind(io.RawIOBase):
 def _plain(path: str) -> io.FileIO:
     if path == STDIN:
         return io.FileIO(sys.stdin.fileno(), closefd=False)
+    if Path(path).is_dir():
+        raise BadParams(f"{path} is a directory: name a file")
     return MeasuredFile(path)
 
 
