@@ -15,7 +15,7 @@ from gangsaw.tasks.tcr.paths.totals import MOST, gene_of
 from gangsaw.tasks.tcr.store.counts_store import CountsStore
 
 Counts = NDArray[np.uint64]
-TOO_MANY = "{store}: a sum of path counts exceeds 64 bits: choose a smaller nu"
+TOO_MANY = "{store}: the sum of paths '{column}' exceeds 64 bits: count with a smaller --max-n"
 ALL, ZERO, NO_D, DP1 = "all", "zero_length_d", "no_d", "dp1"
 BY_D = {"full": "paths_full", ZERO: "paths_zero_length_d"}
 TOTAL = "paths_total"
@@ -149,7 +149,7 @@ class _Reader:
         counts = self.variable("dp1_paths")
         names = d_names(self.store, "dp1_paths")
         of_d = counts[:, names.index(column.d)] if names else counts
-        return exact_sum(of_d[self.keep, : column.nu + 1].T, self.store)
+        return self._sum(of_d[self.keep, : column.nu + 1].T, column)
 
     def all(self, column: PathColumn) -> Counts:
         """Sum over the ways to choose D: only those that pair with the J.
@@ -163,13 +163,23 @@ class _Reader:
         for i, name in enumerate(d_names(self.store, BY_D["full"])):
             gene, own = gene_of(name), self._paired(i, column)
             parts[gene] = np.maximum(parts[gene], own) if gene in parts else own
-        return exact_sum(list(parts.values()), self.store)
+        return self._sum(list(parts.values()), column)
 
     def _total(self, column: PathColumn) -> Counts:
         total = self.variable(TOTAL)[:, *self._place(column)][self.keep]
         if len(total) and total.max() == MOST:
-            raise GangsawError(TOO_MANY.format(store=self.store))
+            raise self._too_many(column)
         return total
+
+    def _sum(self, parts: Sequence[Counts] | Counts, column: PathColumn) -> Counts:
+        total = exact_sum(parts)
+        if total is None:
+            raise self._too_many(column)
+        return total
+
+    def _too_many(self, column: PathColumn) -> GangsawError:
+        # the total is always taken at the largest limits: no choice of nu helps
+        return GangsawError(TOO_MANY.format(store=self.store, column=column.name))
 
     def _paired(self, i: int, column: PathColumn) -> Counts:
         full = BY_D["full"]
@@ -200,11 +210,11 @@ def pairing(store: CountsStore, rows: range) -> NDArray[np.bool_]:
     return np.asarray(table, bool)[:, store.index("j_index", rows)].T
 
 
-def exact_sum(parts: Sequence[Counts] | Counts, store: CountsStore) -> Counts:
-    """Return the sum of counts; raise GangsawError where it needs more than 64 bits."""
+def exact_sum(parts: Sequence[Counts] | Counts) -> Counts | None:
+    """Return the sum of counts; None where it needs more than 64 bits."""
     total: Counts = np.zeros_like(parts[0])
     for part in parts:
         total = total + part
         if (total < part).any():
-            raise GangsawError(TOO_MANY.format(store=store))
+            return None
     return total
