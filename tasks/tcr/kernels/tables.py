@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.nucleotides.codes import turned_sets
 from gangsaw.tasks.tcr.kernels.batch import Batch, Sequences
-from gangsaw.tasks.tcr.kernels.words import DWords, make_words
+from gangsaw.tasks.tcr.kernels.d_words import DWords, make_words
 from gangsaw.tasks.tcr.model import MAX_P, Model
 from gangsaw.tasks.tcr.model.nucleotides import Codes, ragged
 

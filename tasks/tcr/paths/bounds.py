@@ -30,6 +30,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.tasks.tcr.kernels.batch import Batch, check_lengths
+from gangsaw.tasks.tcr.kernels.d_words import SHORT
 from gangsaw.tasks.tcr.kernels.reference import Reference, References
 from gangsaw.tasks.tcr.kernels.stages.ends import WAYS, class_range
 from gangsaw.tasks.tcr.kernels.stages.match import find_turns, match_ends, unpacked
@@ -41,7 +42,6 @@ from gangsaw.tasks.tcr.kernels.stages.scratch import (
 )
 from gangsaw.tasks.tcr.kernels.tables import D_CLASSES, PI_LANES, Tables, make_tables
 from gangsaw.tasks.tcr.kernels.wide import cpu as wide
-from gangsaw.tasks.tcr.kernels.words import SHORT
 from gangsaw.tasks.tcr.model import MAX_LENGTH, MAX_N, MAX_P, Model
 from gangsaw.tasks.tcr.model.nucleotides import Codes
 from gangsaw.tasks.tcr.paths.distinct import take

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.vectors.integers import load, resize_to, spread, store, to_next_lane
+from gangsaw.tasks.tcr.kernels.d_words import SHORT
 from gangsaw.tasks.tcr.kernels.reference import Reference, References
 from gangsaw.tasks.tcr.kernels.stages.dp2 import short_pieces
 from gangsaw.tasks.tcr.kernels.stages.ends import LANES, WAYS, exact_rows, row_of
@@ -21,7 +22,6 @@ from gangsaw.tasks.tcr.kernels.stages.places import find_d
 from gangsaw.tasks.tcr.kernels.stages.scratch import KernelModel, Outputs, Scratch
 from gangsaw.tasks.tcr.kernels.stages.words import find_words, look_up_d
 from gangsaw.tasks.tcr.kernels.tables import Tables
-from gangsaw.tasks.tcr.kernels.words import SHORT
 from gangsaw.tasks.tcr.model.nucleotides import Codes
 
 

@@ -20,10 +20,10 @@ from gangsaw.codecs.core.numba.vectors.integers import (
     store,
 )
 from gangsaw.codecs.core.numba.vectors.tuples import add_outer_product, store_tuple, zeros_tuple
+from gangsaw.tasks.tcr.kernels.d_words import SHORT
 from gangsaw.tasks.tcr.kernels.stages.ends import LANES, class_range, j_rows, row_of, v_rows
 from gangsaw.tasks.tcr.kernels.stages.match import NU_LANES, unpacked
 from gangsaw.tasks.tcr.kernels.tables import D_CLASSES, END_CLASSES, PI_LANES
-from gangsaw.tasks.tcr.kernels.words import SHORT
 from gangsaw.tasks.tcr.model import USUAL_N
 
 AT_ONCE = USUAL_N + 1  # values of nu whose sums are in registers

@@ -11,9 +11,9 @@ import numpy as np
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 from gangsaw.codecs.core.numba.vectors.integers import load, spread, static, store, to_next_lane
+from gangsaw.tasks.tcr.kernels.d_words import SHORT
 from gangsaw.tasks.tcr.kernels.reference import Reference
 from gangsaw.tasks.tcr.kernels.stages.match import NU_LANES
-from gangsaw.tasks.tcr.kernels.words import SHORT
 from gangsaw.tasks.tcr.model import MAX_LENGTH
 from gangsaw.tasks.tcr.model.nucleotides import Codes
 

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.tasks.tcr.kernels.d_words import SHORT
 from gangsaw.tasks.tcr.kernels.reference import Reference, References
 from gangsaw.tasks.tcr.kernels.stages.calls import (
     Found,
@@ -26,7 +27,6 @@ from gangsaw.tasks.tcr.kernels.stages.places import extended_d, find_d
 from gangsaw.tasks.tcr.kernels.stages.scratch import KernelModel, Outputs, Scratch
 from gangsaw.tasks.tcr.kernels.stages.words import find_words, look_up_d
 from gangsaw.tasks.tcr.kernels.tables import D_CLASSES, Tables
-from gangsaw.tasks.tcr.kernels.words import SHORT
 
 
 @jit_norefs

@@ -17,9 +17,9 @@ from gangsaw.codecs.core.numba.vectors.integers import (
     static,
     store,
 )
+from gangsaw.tasks.tcr.kernels.d_words import SHORT
 from gangsaw.tasks.tcr.kernels.reference import Reference, References
 from gangsaw.tasks.tcr.kernels.tables import END_CLASSES
-from gangsaw.tasks.tcr.kernels.words import SHORT
 from gangsaw.tasks.tcr.model.nucleotides import Codes
 
 NU_LANES = 16  # nu = 0..10, and what makes a vector of them

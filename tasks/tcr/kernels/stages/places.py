@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline, jit_norefs_part
+from gangsaw.tasks.tcr.kernels.d_words import SHORT
 from gangsaw.tasks.tcr.kernels.stages.match import (
     EVERYWHERE,
     find_pieces,
@@ -14,7 +15,6 @@ from gangsaw.tasks.tcr.kernels.stages.match import (
     update_longest,
 )
 from gangsaw.tasks.tcr.kernels.tables import WORD
-from gangsaw.tasks.tcr.kernels.words import SHORT
 
 
 @jit_norefs_inline

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
+from gangsaw.tasks.tcr.kernels.d_words import SHORT
 from gangsaw.tasks.tcr.kernels.reference import Reference
 from gangsaw.tasks.tcr.kernels.stages.ends import CLASS_ROWS, FIRST_LANE
 from gangsaw.tasks.tcr.kernels.stages.match import (
@@ -20,7 +21,6 @@ from gangsaw.tasks.tcr.kernels.stages.match import (
 )
 from gangsaw.tasks.tcr.kernels.stages.places import extended_d, find_d
 from gangsaw.tasks.tcr.kernels.tables import D_CLASSES, END_CLASSES, PI_LANES, WORD_D, Tables
-from gangsaw.tasks.tcr.kernels.words import SHORT
 from gangsaw.tasks.tcr.model import MAX_LENGTH, MAX_P, Model
 from gangsaw.tasks.tcr.model.nucleotides import Codes
 

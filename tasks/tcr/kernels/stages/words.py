@@ -9,15 +9,7 @@ import numpy as np
 from gangsaw.codecs.core.numba.bits import trailing_zeros
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline, jit_norefs_part
 from gangsaw.codecs.core.numba.vectors.integers import load, static, store
-from gangsaw.tasks.tcr.kernels.stages.match import (
-    NOTHING,
-    ONE,
-    list_longer_at,
-    list_short,
-    update_longest,
-)
-from gangsaw.tasks.tcr.kernels.tables import WORD
-from gangsaw.tasks.tcr.kernels.words import (
+from gangsaw.tasks.tcr.kernels.d_words import (
     GROUP,
     LONG,
     OF_LENGTH,
@@ -26,6 +18,14 @@ from gangsaw.tasks.tcr.kernels.words import (
     SHORTER,
     WORDS,
 )
+from gangsaw.tasks.tcr.kernels.stages.match import (
+    NOTHING,
+    ONE,
+    list_longer_at,
+    list_short,
+    update_longest,
+)
+from gangsaw.tasks.tcr.kernels.tables import WORD
 from gangsaw.tasks.tcr.model import MAX_LENGTH
 
 COUNTS = static(SHORT)

@@ -60,7 +60,9 @@ def test_counts_beyond_floats_are_ranked_exactly(made: Made, tmp_path: Path) -> 
 
 def test_a_sum_beyond_64_bits_is_refused(made: Made, tmp_path: Path) -> None:
     big = np.full_like(made.data["paths_full"].values, 2**63)
-    with pytest.raises(GangsawError, match="'all nu=2 pi=1' exceeds 64 bits: count with a smaller --max-n"):
+    with pytest.raises(
+        GangsawError, match="'all nu=2 pi=1' exceeds 64 bits: count with a smaller --max-n"
+    ):
         changed(made, tmp_path, paths_full=(made.data["paths_full"].dims, big))
 
 
