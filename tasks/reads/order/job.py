@@ -58,9 +58,9 @@ from gangsaw.tasks.store.state.records import Records
 VERSION = 2  # of what is in the folder
 JOB = "job.json"
 LIMITS = OrderLimits()
-# memory of a task: copies of the text of a part, of the letters of a range, with its layout.
-# Measured with a million reads of 36 letters: 4, 16, 19
-PART_COPIES, RANGE_COPIES, LAYOUT_COPIES, TRIAL_COPIES = 8, 24, 40, 80
+# memory of a task: copies of the text of a part, of the letters of a range, with its layout
+# (and its codings, one by one). Measured with a million reads of 36 letters: 4, 16, 19 to 20
+PART_COPIES, RANGE_COPIES, LAYOUT_COPIES = 8, 24, 40
 PRICED = 4  # parts of the input that tell what all take
 PLAN_BYTES = 1 << 30  # of the walk over 2^20 bins; 660 MB were measured
 
@@ -234,8 +234,7 @@ class _OrderJob:
     @property
     def _range_bytes(self) -> int:
         """Memory that a task with a range needs at most."""
-        order = self.source.settings.order
-        copies = {"sorted": LAYOUT_COPIES, "smallest": TRIAL_COPIES}.get(order, RANGE_COPIES)
+        copies = RANGE_COPIES if self.source.settings.order == "bins" else LAYOUT_COPIES
         return copies * self.limits.range_letters
 
 

@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.reads.codec import Reads
-from gangsaw.codecs.reads.params import Params
 from gangsaw.tasks.reads.files.kernels import NAME, QUALITY, SEQUENCE
 from gangsaw.tasks.reads.files.records import Field, Mates
 from gangsaw.tasks.reads.files.settings import Settings
@@ -74,8 +73,8 @@ def coded_bytes(mates: Mates, settings: Settings) -> int:
 
 def _coded(mates: Mates, line: int) -> int:
     """Return the bytes that one line of each record takes."""
-    params = Params.from_dict({"kind": KINDS[line], "pairs": len(mates) == 2})
-    return len(Reads(**params.to_dict()).encode_chunk(lines_of_mates(mates, line)))
+    codec = Reads(kind=KINDS[line], pairs=len(mates) == 2)
+    return len(codec.encode_chunk(lines_of_mates(mates, line)))
 
 
 def order_by_name(names: Field) -> Numbers:
