@@ -177,14 +177,14 @@ such file alone, one thread encodes them while the other ends early.
 Whole stores have the names, too, and mates of two files as pairs. An order of n records (of pairs,
 n pairs) is log2(n!) bits, "orders" of the rows: as much as forgetting it can save of sequences, and
 as names take more that were in order and are no longer. Coded as a set, and their order beside it,
-names of a sorted chunk would take those of kept order and these bits, less those of orders among
-equal reads and among reads without a place: 169.6 kB of portiera, 25.2 of sars2, 33.9 of shigella's
-pairs, 8.1 of human's, 74.4 of gaii, 62.7 of hiv1. With the sequences of the sorted rows that is at
-best 0.3 % of a store less than `smallest` here (hiv1, sars2's first mates), and more for pairs and
-gaii, so names have no such form. Records by their place divided by 2^3 to 2^15, and by the input
-within, took more than one of the ends on all six sets. So `smallest` tries the ends. Of sets of
-several chunks it has more to gain than these small ones show: reads of one place come into one
-chunk, for log2(number of chunks) bits a name.
+names of a sorted chunk would take what they take in their order, and these bits, less those of
+orders among equal reads and among reads without a place: 169.6 kB of portiera, 25.2 of sars2, 33.9
+of shigella's pairs, 8.1 of human's, 74.4 of gaii, 62.7 of hiv1. With the sequences of the sorted
+rows that is at best 0.3 % of a store less than `smallest` (sars2's first mates; hiv1 0.2, portiera
+0.03), and more than it on all others, so names have no such form. Records by their place divided by
+2^3 to 2^15, and by the input within, took more than one of the ends on all six sets. So `smallest`
+tries the ends, but not bins: 0.02 % of the long reads. Sets of several chunks were not measured:
+there reads of one place come into one chunk, for about log2(number of chunks) bits a name.
 """
 DNA = """# Results of the codec of nucleotides
 
