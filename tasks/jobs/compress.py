@@ -6,7 +6,7 @@ import logging
 import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -64,6 +64,7 @@ class Summary(Amounts):
     seconds : wall clock of this run
     run_bytes : raw bytes of this run
     unread_bytes : of the files after the last sample: the given shape may be too small
+    array_bytes : stored bytes of each array of a stream
     notes : what else a user should know, such as what of the source is not in the store
     """
 
@@ -77,6 +78,7 @@ class Summary(Amounts):
     run_bytes: int
     seconds: float
     unread_bytes: int = 0
+    array_bytes: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     @property

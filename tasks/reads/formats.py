@@ -166,7 +166,10 @@ def _export_bam(source: Source, paths: Paths, options: ExportOptions, work: Work
 
 
 _ORDER = Option(
-    "order", "Of the records; others save letters and cost names.", ORDERS[0], choices=ORDERS
+    "order",
+    "Of the records. smallest: fewest bytes, by trial; bins, sorted: by place, names cost more.",
+    ORDERS[0],
+    choices=ORDERS,
 )
 _SCRATCH = Option("scratch", "Folder for what an order other than kept needs.", "beside the target")
 _QUALITIES = Option(

@@ -80,6 +80,7 @@ PAGES = (
             "reads": "Bits and speeds of one core",
             "reads_order": "Other orders, bins, two threads, one read",
             "reads_job": "The whole job on two threads and two workers",
+            "reads_whole": "Whole stores in every order",
         },
     ),
     Page(

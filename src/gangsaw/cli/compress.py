@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
@@ -32,6 +32,7 @@ from gangsaw.tasks.formats import table
 if TYPE_CHECKING:
     from gangsaw.tasks.jobs.compress import Summary
 
+TOLD = 0.005  # of the bytes of a store: an array that takes less is not told of
 STREAM_STOPPED = "interrupted: send the stream again, with another target or --overwrite"
 
 
@@ -121,8 +122,18 @@ def rows(summary: Summary) -> list[tuple[str, str]]:
         ("ratio", f"{summary.ratio:.3f}"),
         ("bits/sample", f"{summary.bits_per_sample:.3f}"),
         ("bytes", f"{size(summary.raw_bytes)} -> {size(summary.stored_bytes)}"),
+        *_shares(summary.array_bytes),
         ("chunks", f"{summary.chunks}{resumed}"),
         ("throughput", f"{rate(summary.throughput)} in {clock(summary.seconds)}"),
         *([("not read", unread)] if summary.unread_bytes else []),
         *(("note", note) for note in summary.notes),
     ]
+
+
+def _shares(array_bytes: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+    """Yield which arrays of a stream take most, where there are several."""
+    total = sum(array_bytes.values())
+    by_size = sorted(array_bytes.items(), key=lambda item: -item[1])
+    told = [f"{name} {100 * n / total:.1f} %" for name, n in by_size if n > TOLD * total]
+    if len(told) > 1:
+        yield "of these", ", ".join(told)

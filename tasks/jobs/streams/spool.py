@@ -230,6 +230,7 @@ def _known_summary(
         stored_bytes=sum(records.stored_bytes for records in manifests.values()),
         run_bytes=0,
         seconds=time.monotonic() - started,
+        array_bytes={name: records.stored_bytes for name, records in manifests.items()},
         notes=host_notes(found, "encode", options),
     )
 

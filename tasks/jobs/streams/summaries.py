@@ -28,6 +28,10 @@ def summary_of(store: str, arrays: Mapping[str, GrowingArray], meter: Meter) -> 
         stored_bytes=done.stored_bytes,
         run_bytes=done.run_bytes,
         seconds=done.seconds,
+        array_bytes={
+            name: sum(records.stored_bytes for records in array.entries)
+            for name, array in arrays.items()
+        },
     )
 
 

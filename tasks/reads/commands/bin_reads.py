@@ -17,7 +17,7 @@ from gangsaw.tasks.console.output import progress_bar, show_plan, write_json, wr
 from gangsaw.tasks.console.panels import panels
 from gangsaw.tasks.console.parts import Again, Shown
 from gangsaw.tasks.engine.progress import OnProgress
-from gangsaw.tasks.reads.files.settings import ORDERS, PAIRINGS, Settings
+from gangsaw.tasks.reads.files.settings import PAIRINGS, PLACED, Settings
 from gangsaw.tasks.reads.formats import YES
 from gangsaw.tasks.sequences.files.names import FASTQ_NAMES, PACKED
 
@@ -48,7 +48,7 @@ def bin_reads(
     ],
     *,
     order: Annotated[
-        str, choice(of=ORDERS[1:], help="bins, or sorted also by places in a consensus.")
+        str, choice(of=PLACED, help="bins, or sorted also by places in a consensus.")
     ] = "bins",
     mates: Annotated[
         str, typer.Option(help="FASTQ for second mates; without it mates alternate in OUT.")

@@ -62,7 +62,7 @@ class FastqRecords(NamedTuple):
         """Return how many records these are."""
         return len(self.begins)
 
-    def some(self, which: slice[int | None, int | None, int | None]) -> FastqRecords:
+    def some(self, which: slice[int | None, int | None, int | None] | Places) -> FastqRecords:
         """Return some of the records."""
         return FastqRecords(self.text, self.begins[which], self.ends[which])
 

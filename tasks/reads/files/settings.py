@@ -8,7 +8,8 @@ from gangsaw.codecs.core.parameters import require_choice
 
 QUALITIES = ("lossless", "binned", "none")
 NAMES = ("keep", "number", "none")
-ORDERS = ("kept", "bins", "sorted")
+ORDERS = ("kept", "bins", "sorted", "smallest")
+PLACED = ("bins", "sorted")  # orders by places of the genome, whatever names cost
 PHREDS = (33, 64)
 PAIRINGS = ("checked", "trusted")
 
@@ -20,7 +21,8 @@ class Settings:
     Attributes
     ----------
     order : "kept"; "bins" puts reads of one place of the genome near to each other, "sorted" also
-        sorts them by their places in each chunk's consensus
+        sorts them by their places in each chunk's consensus; "smallest" puts those of one place
+        into one chunk, and there into the order that takes fewest bytes, names and all
     qualities : "lossless", "binned" to eight values, or "none"
     phred : letter of quality 0, 33 or 64; None is 33, and refuses to bin what looks like 64
     names : "keep", "number" gives each record its number, "none" gives it an empty name

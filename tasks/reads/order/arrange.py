@@ -18,21 +18,31 @@ from gangsaw.tasks.sequences.files.text import Text
 
 LANE = 1 << 16  # any: the layout does not depend on windows
 ROOM = 1 << 25  # bytes of a chunk of sequences
+NOWHERE = np.iinfo(np.int64).max
 
 
 def by_place(mates: Mates) -> Mates:
-    """Return records by the place of the first mate's first piece, those without one last.
+    """Return records by their places, as `order_by_place` orders them without their names."""
+    order = order_by_place(mates, has_names=False)
+    return tuple(FastqRecords(m.text, m.begins[order], m.ends[order]) for m in mates)
+
+
+def order_by_place(mates: Mates, has_names: bool) -> Numbers:
+    """Return the order by the place of the first mate's first piece, those without one last.
 
     Of one place, equal lines are together: the codec has a flag for those. It finds the same places
     only in a chunk of the same lines, so records that begin a chunk, and are more than it holds,
-    are sorted chunk by chunk.
+    are sorted chunk by chunk. Equal lines stay as they are, which costs names least; where there
+    are names, lines without a place do, too.
     """
     if not len(mates[0]):
-        return mates
+        return np.empty(0, np.int64)
     borders = [0, *_borders(mates, ROOM), len(mates[0])]
-    parts = [first + _order(_some(mates, slice(first, last))) for first, last in pairwise(borders)]
-    order = np.concatenate(parts)
-    return tuple(FastqRecords(m.text, m.begins[order], m.ends[order]) for m in mates)
+    parts = [
+        first + _order(_some(mates, slice(first, last)), has_names)
+        for first, last in pairwise(borders)
+    ]
+    return np.concatenate(parts)
 
 
 def _borders(mates: Mates, room: int) -> list[int]:
@@ -51,9 +61,13 @@ def _some(mates: Mates, which: slice[int, int, None]) -> Mates:
     return tuple(records.some(which) for records in mates)
 
 
-def _order(mates: Mates) -> Numbers:
+def _order(mates: Mates, has_names: bool) -> Numbers:
     """Return the order of the records of a chunk."""
-    order: Numbers = np.lexsort((hashes_of(mates[0]), _places(_sequences(mates), len(mates))))
+    places = _places(lines_of_mates(mates, SEQUENCE), len(mates))
+    hashes = hashes_of(mates[0])
+    if has_names:
+        hashes[places == NOWHERE] = 0
+    order: Numbers = np.lexsort((hashes, places))
     return order
 
 
@@ -66,24 +80,24 @@ def hashes_of(records: FastqRecords) -> npt.NDArray[np.uint64]:
     return hashes
 
 
-def _sequences(mates: Mates) -> Text:
-    """Return the sequences as lines, mates side by side, as the codec will meet them."""
+def lines_of_mates(mates: Mates, line: int) -> Text:
+    """Return a line of each record, mates side by side, as the codec will meet them."""
     k, n = len(mates), len(mates[0])
     lengths = np.empty(n * k, np.int64)
     for i, records in enumerate(mates):
-        lengths[i::k] = records.ends[:, SEQUENCE] - records.begins[:, SEQUENCE] + 1
+        lengths[i::k] = records.ends[:, line] - records.begins[:, line] + 1
     starts = np.cumsum(lengths) - lengths
     text = np.empty(int(lengths.sum()), np.uint8)
     for i, records in enumerate(mates):
-        copy_lines(*records.field(SEQUENCE), starts[i::k], text)
+        copy_lines(*records.field(line), starts[i::k], text)
     return text
 
 
 def _places(text: Text, n_mates: int) -> Numbers:
-    """Return the place of each record, or of each pair; the highest number for those without."""
+    """Return the place of each record, or of each pair; NOWHERE for those without."""
     lines = lines_of(text, LANE)
     found = steady_layout(lines, codes_of(lines.text))
     mapped = np.flatnonzero(found.is_mapped)[::-1]  # of several pieces the first one stays
-    places = np.full(lines.starts.size, np.iinfo(np.int64).max)
+    places = np.full(lines.starts.size, NOWHERE)
     places[found.line[mapped]] = found.position[mapped]
     return places[::n_mates]

@@ -24,11 +24,24 @@ class Arranged:
     parts : an object per range
     n_ranges : how many
     facts : of the input
+    is_input : whether they are the parts of the input, in its order
     """
 
     parts: Parts
     n_ranges: int
     facts: Facts
+    is_input: bool = False
+
+    def tried(self) -> Iterator[tuple[str, int]]:
+        """Yield the order of each range, by its name, and its bytes; none without a trial."""
+        for number in range(self.n_ranges):
+            segments = self._segments(number)
+            if segments.sizes.size > 1:
+                n_bytes, name = segments.read(1).tobytes().decode().split()
+                yield name, int(n_bytes)
+
+    def _segments(self, number: int) -> Segments:
+        return Segments(self.parts.path(number))
 
     def groups(self, files: Sequence[ReadFile]) -> Iterator[Mates]:
         """Yield the groups; `files`, which are not read, know what they would know.
@@ -39,7 +52,7 @@ class Arranged:
             own.tell(file)
         n, digest = 0, 0
         for number in range(self.n_ranges):
-            segment = Segments(self.parts.path(number)).read(0)
+            segment = self._segments(number).read(0)
             if not segment.size:
                 continue
             batch = unpacked([segment])

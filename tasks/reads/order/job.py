@@ -8,6 +8,11 @@
     regroup  the second level: groups of a run, a segment for each range
     arrange  the groups of a range in their order
 
+Where an order is tried (`smallest`), two more tell whether that of the input takes fewer bytes:
+
+    price    what some parts of the input take
+    choice   whether ranges take more
+
 A part is one object, whose segments others read: there are few objects however many ranges there
 are. What a step has read is deleted when the step is complete; its manifest stays, so that a run
 that goes on knows it. All steps but the first run on workers.
@@ -34,7 +39,9 @@ from gangsaw.tasks.reads.order.groups import Segments, sealed
 from gangsaw.tasks.reads.order.intake import Facts, facts_of, measured, needed, stamp_of, take_in
 from gangsaw.tasks.reads.order.makers import (
     Arrange,
+    Choose,
     Count,
+    Price,
     Regroup,
     Scatter,
     Sign,
@@ -48,12 +55,13 @@ from gangsaw.tasks.source import Room
 from gangsaw.tasks.store.place import open_place
 from gangsaw.tasks.store.state.records import Records
 
-VERSION = 1  # of what is in the folder
+VERSION = 2  # of what is in the folder
 JOB = "job.json"
 LIMITS = OrderLimits()
-# memory of a task: copies of the text of a part, of the letters of a range, with its layout.
-# Measured with a million reads of 36 letters: 4, 16, 19
+# memory of a task: copies of the text of a part, of the letters of a range, with its layout
+# (and its codings, one by one). Measured with a million reads of 36 letters: 4, 16, 19 to 20
 PART_COPIES, RANGE_COPIES, LAYOUT_COPIES = 8, 24, 40
+PRICED = 4  # parts of the input that tell what all take
 PLAN_BYTES = 1 << 30  # of the walk over 2^20 bins; 660 MB were measured
 
 
@@ -91,11 +99,36 @@ class _OrderJob:
         n_ranges = read_plan(plan).n_ranges
         scattered, slabs = self._scattered(intake, signed, plan, n_ranges)
         done = self._parts("arrange", job)
-        is_sorted = self.source.settings.order == "sorted"
-        make = Arrange(scattered, facts.n_parts, slabs, is_sorted)
-        self._complete(PartsTask("arrange", done, make, self._range_bytes(is_sorted)), n_ranges)
+        make = Arrange(scattered, facts.n_parts, slabs, self.source.settings)
+        self._complete(PartsTask("arrange", done, make, self._range_bytes), n_ranges)
         _drop(scattered)
-        return Arranged(done, n_ranges, facts)
+        return self._chosen(Arranged(intake, facts.n_parts, facts, is_input=True), done, n_ranges)
+
+    @property
+    def _is_tried(self) -> bool:
+        """Whether the order of the input may be taken in the end."""
+        return self.source.settings.order == "smallest"
+
+    def _chosen(self, own: Arranged, done: Parts, n_ranges: int) -> Arranged:
+        """Return the ranges, or the input where it takes no more."""
+        ranges = Arranged(done, n_ranges, own.facts)
+        if not self._is_tried:
+            return ranges
+        is_input = n_ranges > 1 and self._input_is_smaller(own, ranges)
+        _drop(ranges.parts if is_input else own.parts)
+        return own if is_input else ranges
+
+    def _input_is_smaller(self, own: Arranged, ranges: Arranged) -> bool:
+        """Whether the input takes no more, by what some of its parts take."""
+        job = ranges.parts.job
+        priced, choice = self._parts("price", job), self._parts("choice", job)
+        n = min(PRICED, own.n_ranges)
+        numbers = tuple(i * own.n_ranges // n for i in range(n))
+        make = Price(own.parts, numbers, self.source.settings)
+        self._complete(PartsTask("price", priced, make, self._range_bytes), n)
+        choose = Choose(priced, n, ranges, own.facts.groups)
+        complete(PartsTask("choice", choice, choose, 0), 1, None, self._meter("choice", 1))
+        return bool(Segments(choice.path(0)).words(0)[0])
 
     def _begin(self) -> None:
         """Say whose folder it is; BadParams where it is that of another job."""
@@ -118,7 +151,8 @@ class _OrderJob:
             "order": settings.order,
             "format": self.source.format,
             "interleaved": settings.interleaved,
-            "has_qualities": settings.qualities != "none",
+            "qualities": settings.qualities,
+            "names": settings.names,
             "limits": asdict(self.limits),
             "neighbours": NEIGHBOURS,
         }
@@ -163,7 +197,8 @@ class _OrderJob:
         first = self._parts("scatter", job)
         make = Scatter(intake, signed, plan, per_run)
         self._complete(PartsTask("scatter", first, make, self._part_bytes), n_parts)
-        _drop(intake)
+        if not self._is_tried:
+            _drop(intake)
         _drop(signed.parts)
         if is_one:
             return first, None
@@ -196,9 +231,10 @@ class _OrderJob:
         """Memory that a task with a part needs at most."""
         return PART_COPIES * self.limits.part_bytes
 
-    def _range_bytes(self, is_sorted: bool) -> int:
+    @property
+    def _range_bytes(self) -> int:
         """Memory that a task with a range needs at most."""
-        copies = LAYOUT_COPIES if is_sorted else RANGE_COPIES
+        copies = RANGE_COPIES if self.source.settings.order == "bins" else LAYOUT_COPIES
         return copies * self.limits.range_letters
 
 

@@ -10,9 +10,11 @@ from itertools import pairwise
 import numpy as np
 
 from gangsaw.tasks.jobs.parts import Made, Parts
-from gangsaw.tasks.reads.files.kernels import NAME, SEQUENCE
+from gangsaw.tasks.reads.files.kernels import SEQUENCE
 from gangsaw.tasks.reads.files.records import FastqRecords
-from gangsaw.tasks.reads.order.arrange import by_place
+from gangsaw.tasks.reads.files.settings import Settings
+from gangsaw.tasks.reads.order.arrange import order_by_place
+from gangsaw.tasks.reads.order.arranged import Arranged
 from gangsaw.tasks.reads.order.bins.chain import buckets, edges_of, heaviest
 from gangsaw.tasks.reads.order.bins.signatures import sign_lines
 from gangsaw.tasks.reads.order.groups import (
@@ -24,6 +26,7 @@ from gangsaw.tasks.reads.order.groups import (
     unpacked,
 )
 from gangsaw.tasks.reads.order.plan import keys_of, ranks_of_keys, read_plan, weights_of
+from gangsaw.tasks.reads.order.smallest import coded_bytes, smallest_order
 
 NONE = np.empty(0, np.uint8)
 RUN, FIRST, END = range(3)  # columns of slabs: a run of ranges, and its parts
@@ -83,6 +86,52 @@ class Count:
     def __call__(self, bucket: int) -> Made:
         """Return the object of a bucket."""
         return sealed([heaviest(self.signed.edges(bucket))])
+
+
+@dataclass(frozen=True)
+class Price:
+    """What the groups of a part take in the order of the input: bytes, and how many groups.
+
+    Attributes
+    ----------
+    intake : the parts
+    numbers : of those that are priced
+    settings : what of the records is stored
+    """
+
+    intake: Parts
+    numbers: tuple[int, ...]
+    settings: Settings
+
+    def __call__(self, number: int) -> Made:
+        """Return the object of a part."""
+        groups = unpacked([Segments(self.intake.path(self.numbers[number])).read(0)])
+        return sealed([np.array([coded_bytes(groups.mates, self.settings), len(groups)])])
+
+
+@dataclass(frozen=True)
+class Choose:
+    """Whether the order of the input takes no more than the ranges, each in its smallest: 1 or 0.
+
+    Attributes
+    ----------
+    priced : parts that were priced, so many
+    n_priced : how many
+    arranged : the ranges
+    groups : of all parts
+    """
+
+    priced: Parts
+    n_priced: int
+    arranged: Arranged
+    groups: int
+
+    def __call__(self, _: int) -> Made:
+        """Return the one object."""
+        rows = [Segments(self.priced.path(i)).words(0) for i in range(self.n_priced)]
+        n_bytes, groups = np.sum(rows, axis=0).tolist()
+        ours = sum(n for _, n in self.arranged.tried())
+        return sealed([np.array([int(n_bytes * self.groups <= ours * groups)])])
 
 
 @dataclass(frozen=True)
@@ -157,30 +206,37 @@ class Regroup:
 
 @dataclass(frozen=True)
 class Arrange:
-    """The groups of a range in their order; an empty segment where a range has none.
+    """The groups of a range in their order, and behind them the bytes and name of one by trial.
+
+    An empty segment where a range has none.
 
     Attributes
     ----------
     scattered : what `Scatter` made, or `Regroup` where there are slabs
     n_parts : of `Scatter`
     slabs : of `Regroup`
-    is_sorted : whether by place in the consensus, not by bin
+    settings : the order, and what of the records is stored
     """
 
     scattered: Parts
     n_parts: int
     slabs: Slabs | None
-    is_sorted: bool
+    settings: Settings
 
     def __call__(self, number: int) -> Made:
         """Return the object of a range."""
         batch = _joined(self.scattered, self._sources(number))
         if batch is None:
             return sealed([NONE])
-        batch = batch.take(np.argsort(batch.keys, kind="stable"))
-        if self.is_sorted:
-            batch = batch.take(_order_by_place(batch))
-        return sealed([batch.pack()])
+        if self.settings.order == "smallest":
+            found = smallest_order(batch.mates, self.settings)
+            tried = np.frombuffer(f"{found.n_bytes} {found.name}".encode(), np.uint8)
+            return sealed([batch.take(found.order).pack(), tried])
+        if self.settings.order == "sorted":
+            order = order_by_place(batch.mates, self.settings.names == "keep")
+        else:
+            order = np.argsort(batch.keys, kind="stable")
+        return sealed([batch.take(order).pack()])
 
     def _sources(self, number: int) -> list[tuple[int, int]]:
         """Return the objects and segments with the groups of a range, in the order of parts."""
@@ -220,12 +276,3 @@ def _joined(parts: Parts, sources: list[tuple[int, int]]) -> ReadGroups | None:
     found = [Segments(parts.path(number)).read(segment) for number, segment in sources]
     segments = [segment for segment in found if segment.size]
     return unpacked(segments) if segments else None
-
-
-def _order_by_place(batch: ReadGroups) -> Numbers:
-    """Return the places of groups in the order of the genome."""
-    begins = batch.mates[0].begins[:, NAME]  # no two are equal: there is a newline between lines
-    placed = by_place(batch.mates)[0].begins[:, NAME]
-    order = np.argsort(begins)
-    found: Numbers = order[np.searchsorted(begins, placed, sorter=order)]
-    return found

@@ -20,6 +20,7 @@ log = logging.getLogger(__name__)
 
 SAMPLE = 1 << 24  # bytes of text from which the rest is estimated
 COPIES = 2  # of all records that there are at a time: what a step reads, and what it writes
+TRIED = 1  # beside them where the order of the input may be taken in the end
 MARGIN = 1.25  # bins, edges; files of which the start is not like the rest
 BUFFER = 1 << 16
 TOLD = 1 << 30  # bytes of scratch of which a user is told
@@ -65,7 +66,8 @@ def scratch_bytes(source: ReadInput) -> int:
     none = np.zeros(n, np.int64)
     stored, _ = sealed([packed(sample, np.zeros((n, len(sample[0])), np.uint8), none, none)])
     whole = sum(map(text_bytes, source.paths))
-    return int(COPIES * MARGIN * whole * len(stored) / text)
+    copies = COPIES + TRIED * (source.settings.order == "smallest")
+    return int(copies * MARGIN * whole * len(stored) / text)
 
 
 def text_bytes(path: str) -> float:

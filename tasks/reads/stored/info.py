@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
 
 from gangsaw.codecs.core.errors import BadParams
@@ -34,6 +34,7 @@ class ReadsInfo:
     figures : of all reads, as they were counted; None where they were not
     widths : letters of a full line of a sequence in each file; 0 where each is on one line
     lost : what of the files is not in the store, in words
+    tried : of order "smallest", how many ranges are in each order that was tried
     """
 
     format: str
@@ -48,6 +49,7 @@ class ReadsInfo:
     figures: ReadFigures | None = None
     widths: tuple[int, ...] = ()
     lost: tuple[str, ...] = ()
+    tried: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def is_paired(self) -> bool:
@@ -56,10 +58,11 @@ class ReadsInfo:
 
     def to_dict(self) -> dict[str, object]:
         """JSON attribute."""
-        own = {k: v for k, v in vars(self).items() if k not in ("settings", "figures")}
+        own = {k: v for k, v in vars(self).items() if k not in ("settings", "figures", "tried")}
         settings = {k: v for k, v in vars(self.settings).items() if k != "pairing"}
         figures = {} if self.figures is None else {"figures": vars(self.figures)}
-        return {"version": VERSION, **settings, **own, **figures}
+        tried = {"tried": dict(self.tried)} if self.tried else {}
+        return {"version": VERSION, **settings, **own, **figures, **tried}
 
     @classmethod
     def from_attrs(cls, attrs: Mapping[str, object]) -> Self | None:
@@ -84,6 +87,7 @@ class ReadsInfo:
                 figures=ReadFigures.from_dict(data["figures"]) if "figures" in data else None,
                 widths=tuple(map(int, data["widths"])),
                 lost=tuple(data["lost"]),
+                tried={str(k): int(v) for k, v in dict(data.get("tried", {})).items()},
             )
         except (KeyError, TypeError, ValueError) as error:
             raise BadParams(f"attribute {ATTRIBUTE} is not whole: {error}") from error
@@ -91,3 +95,10 @@ class ReadsInfo:
         if any(len(values) != found.n_files for values in of_files):
             raise BadParams(f"attribute {ATTRIBUTE} is not whole: not all files are told of")
         return found
+
+
+def told_tried(tried: Mapping[str, int]) -> str:
+    """Return in words which orders took fewest bytes."""
+    words = {"input": "as in the input", "name": "by name", "place": "by place"}
+    listed = ", ".join(f"{n} {words.get(name, name)}" for name, n in tried.items())
+    return f"order smallest, of {sum(tried.values())} ranges: {listed}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
@@ -24,7 +25,8 @@ from gangsaw.tasks.reads.files.scale import told
 from gangsaw.tasks.reads.files.settings import Settings
 from gangsaw.tasks.reads.order.arranged import Arranged
 from gangsaw.tasks.reads.order.job import ordered
-from gangsaw.tasks.reads.stored.info import ATTRIBUTE
+from gangsaw.tasks.reads.order.smallest import INPUT
+from gangsaw.tasks.reads.stored.info import ATTRIBUTE, told_tried
 from gangsaw.tasks.reads.stored.stored import Stored
 from gangsaw.tasks.reads.stream.unordered import UnorderedReads
 from gangsaw.tasks.reads.stream.writer import Piece, ReadWriter, kept_by
@@ -129,7 +131,8 @@ class ReadStream:
         """Yield arrays of some records; BadParams for what is not of the format, or has no mate."""
         source = self.input
         files = source.files()
-        writer = ReadWriter(source, files)
+        is_input = self.arranged is not None and self.arranged.is_input
+        writer = ReadWriter(source, files, is_input)
         is_guess = self.format == "fasta" and not self.is_named
         for mates in self._ordered(files):
             if not mates:
@@ -138,7 +141,9 @@ class ReadStream:
                 refuse_protein(first_letters(mates[0]), self.name, "fasta")
             yield writer.piece(mates)
         yield writer.last()
-        contents = writer.contents()
+        contents = replace(writer.contents(), tried=self._tried())
+        if contents.tried:
+            self.notes.append(told_tried(contents.tried))
         if contents.lost:
             self.notes.append(f"not in the store: {', '.join(contents.lost)}")
         self.notes.extend(note for file in files for note in file.notes)
@@ -152,6 +157,14 @@ class ReadStream:
     def records(self) -> Iterator[Mates]:
         """Yield records in the order that is wanted, mates of each other at equal places."""
         yield from self._ordered(self.input.files())
+
+    def _tried(self) -> Mapping[str, int]:
+        """Return how many ranges are in each order that was tried."""
+        if self.arranged is None:
+            return {}
+        if self.arranged.is_input:
+            return {INPUT: self.arranged.n_ranges}
+        return Counter(sorted(name for name, _ in self.arranged.tried()))
 
     def _ordered(self, files: list[ReadFile]) -> Iterator[Mates]:
         """Return the records in the order that is wanted; `files` are those to be read once."""

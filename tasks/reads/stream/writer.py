@@ -47,6 +47,7 @@ class ReadWriter:
     source : what the records are of
     kept : arrays of text that are stored
     files : what the records come from; others may take their places
+    is_apart : whether each piece begins a chunk of sequences: it was sorted alone
     ends : where the text of each array ends so far
     n_records : so far
     digest : sum of the records' hashes so far
@@ -54,7 +55,8 @@ class ReadWriter:
     highest : quality so far, before it was binned
     """
 
-    def __init__(self, source: ReadInput, files: list[ReadFile]) -> None:
+    def __init__(self, source: ReadInput, files: list[ReadFile], is_input: bool = False) -> None:
+        self.is_apart = source.settings.order in ("sorted", "smallest") and not is_input
         self.source, self.kept, self.files = source, kept_by(source.settings), files
         self.n_records, self.digest = 0, 0
         self.ends = dict.fromkeys((*self.kept, "plus"), 0)
@@ -126,7 +128,7 @@ class ReadWriter:
         starts = np.empty(n * k, np.int64)
         pair = 2 if self.source.is_paired else 1
         # what is sorted together begins a chunk
-        is_sorted = name == "sequence" and self.source.settings.order == "sorted"
+        is_sorted = name == "sequence" and self.is_apart
         begin = -(-at // CHUNK) * CHUNK if is_sorted else at
         end = int(place_lines(lengths, pair, begin, CHUNK, starts))
         text = np.zeros(end - at, np.uint8)

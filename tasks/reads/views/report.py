@@ -10,7 +10,7 @@ from gangsaw.tasks.jobs.figures.contents import Content
 from gangsaw.tasks.jobs.figures.report import StoreInfo
 from gangsaw.tasks.reads.index.build import INDEXES
 from gangsaw.tasks.reads.stored.figures import GOOD, ReadFigures
-from gangsaw.tasks.reads.stored.info import ReadsInfo
+from gangsaw.tasks.reads.stored.info import ReadsInfo, told_tried
 
 # what an array's bytes are counted by: bits of each base, quality, name, record
 PER = {"sequence": "base", "quality": "quality", "name": "name"}
@@ -83,6 +83,8 @@ def _records(reads: ReadsInfo) -> Iterator[tuple[str, str]]:
     yield "records", f"{reads.records:,}{pairs}, {reads.format} of {files}"
     own = reads.settings
     yield "kept", f"order {own.order}, qualities {own.qualities}, names {own.names}"
+    if reads.tried:
+        yield "tried", told_tried(reads.tried)
 
 
 def _letters(figures: ReadFigures | None) -> Iterator[tuple[str, str]]:

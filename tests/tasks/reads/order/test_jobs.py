@@ -30,6 +30,7 @@ ONE = OrderLimits(range_letters=RANGE)
 MANY = OrderLimits(part_bytes=1 << 14, range_letters=RANGE, bucket_groups=50)
 TWO_LEVELS = replace(MANY, most_segments=20)
 STEPS = ["intake", "sign", "count", "plan", "scatter", "slabs", "regroup", "arrange"]
+TRIED = [*STEPS, "price", "choice"]
 
 
 @pytest.fixture
@@ -109,7 +110,7 @@ class Disk:
 
     def put(self, place: Place, key: str, data: bytes) -> None:
         if place.folder is not None and key.isdecimal():
-            name, is_alone = f"{place.folder.name}/{key}", self.full in ("plan", "slabs")
+            name, is_alone = f"{place.folder.name}/{key}", self.full in ("plan", "slabs", "choice")
             if place.folder.name == self.full and int(key) == (0 if is_alone else 1):
                 self.refused.append(name)
                 raise OSError(28, "No space left on device", key)
@@ -117,25 +118,27 @@ class Disk:
         self._put(place, key, data)
 
 
+@pytest.mark.parametrize(("order", "steps"), [("sorted", STEPS), ("smallest", TRIED)])
 def test_a_job_that_stops_in_each_step_goes_on(
-    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, order: str, steps: list[str]
 ) -> None:
     target, scratch = tmp_path / "a.zarr", tmp_path / "scratch"
     scratch.mkdir()
     disk = Disk(monkeypatch)
-    for i, disk.full in enumerate(STEPS):
+    for i, disk.full in enumerate(steps):
         with pytest.raises(JobFailed, match=r"No space left on device.*run again with --resume"):
-            compress(source, target, TWO_LEVELS, scratch=scratch, resume=i > 0)
+            compress(source, target, TWO_LEVELS, scratch=scratch, resume=i > 0, order=order)
     assert not target.exists()
     with pytest.raises(BadParams, match="holds a different job"):
         compress(source, target, TWO_LEVELS, scratch=scratch, resume=True, order="bins")
     disk.full = ""
-    compress(source, target, TWO_LEVELS, scratch=scratch, resume=True)
+    compress(source, target, TWO_LEVELS, scratch=scratch, resume=True, order=order)
     assert len(set(disk.written)) == len(disk.written)  # nothing was made twice
-    assert len(disk.refused) == len(STEPS)
+    assert len(disk.refused) == len(steps)
     assert set(disk.refused) <= set(disk.written)
     assert not any(scratch.iterdir())
-    assert tree(target) == tree(compress(source, tmp_path / "whole.zarr", ONE))
+    limits = ONE if order == "sorted" else MANY  # parts are what the trial of the input is made of
+    assert tree(target) == tree(compress(source, tmp_path / "whole.zarr", limits, order=order))
 
 
 def test_a_source_that_changed_is_refused(

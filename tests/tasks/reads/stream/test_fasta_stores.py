@@ -105,7 +105,8 @@ def test_line_ends_that_do_not_grow_are_corrupt(tmp_path: Path) -> None:
 def test_other_orders_keep_records_and_the_usual_lines(tmp_path: Path, order: str) -> None:
     """Line ends and widths are those of most; what was odd is told."""
     rng = np.random.default_rng(3)
-    whole = ["".join(rng.choice(list("ACGT"), 70)) for _ in range(40)]
+    genome = "".join(rng.choice(list("ACGT"), 400))  # reads without a place stay where they are
+    whole = [genome[start : start + 70] for start in rng.integers(0, 330, 40).tolist()]
     lines = [(f">{i}", s[:50], s[50:]) for i, s in enumerate(whole)]
     even = ["\r\n".join((*line, "")) for line in lines]
     store = stored(tmp_path, "".join(even).encode(), order=order)
