@@ -22,7 +22,7 @@ from gangsaw.codecs.dna.dense.model.shape import Shape
 from gangsaw.codecs.dna.gpu_parts import DevicePart, DeviceParts, rooms
 from gangsaw.codecs.dna.letters.bases import count_bases
 from gangsaw.codecs.dna.letters.gpu_join import EncodedText, join
-from gangsaw.codecs.dna.letters.uracil import exchange
+from gangsaw.codecs.core.nucleotides.uracil import exchange
 from gangsaw.codecs.dna.params import Params
 from gangsaw.codecs.dna.payload import (
     NO_LANES,

@@ -23,7 +23,7 @@ from gangsaw.codecs.dna.gpu_parts import (
 )
 from gangsaw.codecs.dna.head import HEAD
 from gangsaw.codecs.dna.letters.gpu_split import DeviceMarks, Texts, bases_in, split
-from gangsaw.codecs.dna.letters.uracil import exchange, has_uracil
+from gangsaw.codecs.core.nucleotides.uracil import exchange, has_uracil
 from gangsaw.codecs.dna.params import Params
 from gangsaw.codecs.dna.payload import EXCHANGED, NO_LANES, PACKED, RAW, LaneBits
 

@@ -18,7 +18,7 @@ from gangsaw.codecs.dna.head import HEAD
 from gangsaw.codecs.dna.letters.bases import bases_of, count_bases, join_bases
 from gangsaw.codecs.dna.letters.coding import Letters, join, split
 from gangsaw.codecs.dna.letters.marks import Marks
-from gangsaw.codecs.dna.letters.uracil import URACIL, exchange, has_uracil
+from gangsaw.codecs.core.nucleotides.uracil import URACIL, exchange, exchanged, has_uracil
 from gangsaw.codecs.dna.params import Params
 
 Octets: TypeAlias = npt.NDArray[np.uint8]
@@ -75,8 +75,7 @@ def write(text: NumpyArray, params: Params, place: Octets) -> WrittenPayload:
     """
     letters, coded = split(text, place[HEAD.size :]), text
     if _may_be_rna(letters) and has_uracil(text):
-        letters, coded = None, text.copy()
-        exchange(coded)
+        letters, coded = None, exchanged(text)
         letters = split(coded, place[HEAD.size :])
     if letters is not None:
         form, body, lane_bits = _shortest(coded, letters, params)

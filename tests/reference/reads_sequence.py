@@ -10,6 +10,7 @@ from reference.reads_parts import Block, LaneReader, LaneWriter
 from reference.reads_pieces import Memory, Piece, read_mapped, write_mapped
 
 LETTERS = b"ACGT"
+EXCHANGED = bytes.maketrans(b"TUtu", b"UTut")
 
 
 class Line(NamedTuple):
@@ -21,7 +22,13 @@ class Line(NamedTuple):
 
 def recode(body: bytes, block: Block) -> tuple[bytes, bytes]:
     """Return the text of a block, and what follows its head, encoded again."""
-    assert block.flags < 2
+    assert block.flags < 4
+    text, again = recode_bases(body, block._replace(flags=block.flags & 1))
+    return text.translate(EXCHANGED) if block.flags & 2 else text, again
+
+
+def recode_bases(body: bytes, block: Block) -> tuple[bytes, bytes]:
+    """Return the same of a text whose T and U are not exchanged."""
     model, rest = read_model(body)
     text, again, n_lines, primary = b"", write_model(model), 0, 0
     for window in range(-(-block.n_bytes // block.lane)):

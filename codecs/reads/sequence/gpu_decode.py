@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.launch import load
+from gangsaw.codecs.core.nucleotides.uracil import exchange
 from gangsaw.codecs.reads.payload import HEAD, BlockLanes
 from gangsaw.codecs.reads.sequence.coding import check_flags
 from gangsaw.codecs.reads.sequence.consensus import slice_bounds
 from gangsaw.codecs.reads.sequence.dictionary import read_head
-from gangsaw.codecs.reads.sequence.syntax import SORTED
+from gangsaw.codecs.reads.sequence.syntax import EXCHANGED, SORTED
 from gangsaw.codecs.reads.windows.gpu_text import LookedInto, TextDecoder
 from gangsaw.codecs.reads.windows.gpu_windows import THREADS, Blocks
 
@@ -42,4 +44,10 @@ def _fill_consensus(blocks: Blocks) -> list[bool]:
     return is_right.tolist()
 
 
-DECODER = TextDecoder(__package__, _looked_into, fill_rooms=_fill_consensus)
+def _finish(payload: BlockLanes, out: DeviceArray) -> None:
+    """Exchange T and U again where they were."""
+    if payload.head.flags & EXCHANGED:
+        exchange(out, max(1, out.shape[0]))
+
+
+DECODER = TextDecoder(__package__, _looked_into, fill_rooms=_fill_consensus, finish=_finish)

@@ -78,7 +78,9 @@ import numpy.typing as npt
     )
 )
 
-SORTED = 1  # flag of the head: most lines lie in the order of their places
+# flags of the head
+SORTED = 1  # most lines lie in the order of their places
+EXCHANGED = 2  # T and U are exchanged
 ONE_MAPPED, ONE_LITERAL, SEVERAL = 0, 1, 2  # kinds of lines
 OF_MATE, OF_FIRST, OF_LATER = 0, 1, 2  # what a place is relative to
 NEAR_BY, NEAR_BITS = 1 << 11, 4  # columns that are near, and raw bits of their numbers
