@@ -28,7 +28,7 @@ def has_uracil(text: Array, piece: int = PIECE) -> bool:
 
 
 def holds_uracil(text: Array) -> bool:
-    """Whether a text, (n,) uint8 on either backend, has U; the fastest question about most texts."""
+    """Whether a text, (n,) uint8 on either backend, has U: most have none, which is soon seen."""
     return bool((cast("Octets", text) == URACIL).any())
 
 
