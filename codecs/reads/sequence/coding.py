@@ -19,7 +19,8 @@ from gangsaw.codecs.reads.sequence.dictionary import (
     read_dictionary,
     stored_dictionary,
 )
-from gangsaw.codecs.reads.sequence.layout.layout import Layout, layout
+from gangsaw.codecs.reads.sequence.layout.layout import layout
+from gangsaw.codecs.reads.sequence.layout.placed import Layout
 from gangsaw.codecs.reads.sequence.layout.steady import are_sorted, steady_layout
 from gangsaw.codecs.reads.sequence.letters import codes_of, read_only
 from gangsaw.codecs.reads.sequence.syntax import EXCHANGED, N_TABLES, SORTED
