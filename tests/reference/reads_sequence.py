@@ -22,8 +22,8 @@ class Line(NamedTuple):
 
 def recode(body: bytes, block: Block) -> tuple[bytes, bytes]:
     """Return the text of a block, and what follows its head, encoded again."""
-    assert block.flags < 4
-    text, again = recode_bases(body, block._replace(flags=block.flags & 1))
+    assert block.flags < 8
+    text, again = recode_bases(body, block._replace(flags=block.flags & 5))
     return text.translate(EXCHANGED) if block.flags & 2 else text, again
 
 
@@ -51,7 +51,7 @@ def read_window(
     data: bytes, model: Model, block: Block, expected: tuple[int, int]
 ) -> tuple[list[Line], tuple[int, int], bytes]:
     """Return lines, the primary place before and behind them, and the data behind the lane."""
-    lane, memory = LaneReader(data), Memory(block.flags == 1)
+    lane, memory = LaneReader(data), Memory(block.flags & 1 == 1, block.flags & 4 == 4)
     odd = lane.raw(1) if block.pairs else 0
     assert odd == expected[1] * block.pairs
     memory.primary = before = lane.raw(32) if block.flags else 0
@@ -68,7 +68,7 @@ def write_window(
     lines: list[Line], model: Model, block: Block, start: tuple[int, int, int]
 ) -> bytes:
     lead, odd, primary = start
-    lane, memory = LaneWriter(), Memory(block.flags == 1)
+    lane, memory = LaneWriter(), Memory(block.flags & 1 == 1, block.flags & 4 == 4)
     odd *= block.pairs
     if block.pairs:
         lane.raw(odd, 1)

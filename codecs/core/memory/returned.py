@@ -14,7 +14,7 @@ from functools import lru_cache
 HELD = 128 << 20  # bytes that may be free and held: the next chunk takes them without a fault
 
 
-class _Figures(ctypes.Structure):
+class _HeapFigures(ctypes.Structure):
     """What `mallinfo2` of the GNU C library returns."""
 
     _fields_ = tuple(
@@ -44,7 +44,7 @@ def has_heaps() -> bool:
 
 def free_bytes(library: ctypes.CDLL) -> int:
     """Return how many bytes are free in all heaps."""
-    figures: _Figures = library.mallinfo2()
+    figures: _HeapFigures = library.mallinfo2()
     return int(figures.fordblks)
 
 
@@ -55,6 +55,6 @@ def _library() -> ctypes.CDLL | None:
     library = ctypes.CDLL(None)
     if not (hasattr(library, "mallinfo2") and hasattr(library, "malloc_trim")):
         return None
-    library.mallinfo2.restype = _Figures
+    library.mallinfo2.restype = _HeapFigures
     library.malloc_trim.argtypes = (ctypes.c_size_t,)
     return library

@@ -23,7 +23,7 @@ from gangsaw.codecs.reads.sequence.layout.layout import layout
 from gangsaw.codecs.reads.sequence.layout.placed import Layout
 from gangsaw.codecs.reads.sequence.layout.steady import are_sorted, steady_layout
 from gangsaw.codecs.reads.sequence.letters import codes_of, read_only
-from gangsaw.codecs.reads.sequence.syntax import EXCHANGED, N_TABLES, SORTED
+from gangsaw.codecs.reads.sequence.syntax import EXCHANGED, N_TABLES, SORTED, STEADY
 from gangsaw.codecs.reads.sequence.tokens import window_tokens
 
 AT_ONCE = 1 << 20  # bytes of windows that a thread decodes in one go
@@ -63,7 +63,7 @@ def encode_layout(lines: Lines, codes: Text, pieces: Layout, pairs: bool) -> Cod
     frequencies = normalised(counts)
     encoded = [encoded_lanes(tokens, ends, frequencies) for tokens, ends in parts]
     return Coded(
-        SORTED if block.is_sorted else 0,
+        SORTED | STEADY if block.is_sorted else 0,
         stored_dictionary(block.forward[: block.size], hot, frequencies),
         stored_consensus(slices, slice_ends, frequencies),
         np.concatenate([lanes for lanes, _ in encoded]),
@@ -103,13 +103,14 @@ def windows_of(payload: BlockLanes, pairs: bool, first: int, last: int) -> Windo
         head.used,
         head.is_open,
         bool(head.flags & SORTED),
+        bool(head.flags & STEADY),
         pairs,
     )
 
 
 def check_flags(head: Head) -> None:
     """Raise CorruptChunk where flags of a block are not known."""
-    if head.flags & ~(SORTED | EXCHANGED):
+    if head.flags & ~(SORTED | EXCHANGED | STEADY) or head.flags & (SORTED | STEADY) == STEADY:
         raise CorruptChunk("its flags are not known")
 
 

@@ -12,7 +12,7 @@ from gangsaw.codecs.reads.payload import HEAD, BlockLanes
 from gangsaw.codecs.reads.sequence.coding import check_flags
 from gangsaw.codecs.reads.sequence.consensus import slice_bounds
 from gangsaw.codecs.reads.sequence.dictionary import read_head
-from gangsaw.codecs.reads.sequence.syntax import EXCHANGED, SORTED
+from gangsaw.codecs.reads.sequence.syntax import EXCHANGED, SORTED, STEADY
 from gangsaw.codecs.reads.windows.gpu_text import LookedInto, TextDecoder
 from gangsaw.codecs.reads.windows.gpu_windows import THREADS, Blocks
 
@@ -20,11 +20,11 @@ from gangsaw.codecs.reads.windows.gpu_windows import THREADS, Blocks
 def _looked_into(payload: BlockLanes, pairs: bool) -> LookedInto:
     check_flags(payload.head)
     head = read_head(payload.rest, payload.head.used)
-    is_sorted = bool(payload.head.flags & SORTED)
+    is_sorted, is_steady = (bool(payload.head.flags & flag) for flag in (SORTED, STEADY))
     slices = np.stack(slice_bounds(payload.shared, head.size), axis=1)
     arrays = *head.tables, head.hot, head.columns, head.variants, head.marks, head.ranks
     return LookedInto(
-        (is_sorted, pairs, head.size, head.low_bits),
+        (is_sorted, is_steady, pairs, head.size, head.low_bits),
         arrays,
         (head.size, head.size),
         slices + HEAD.size + payload.rest.size,  # lane 1 lies behind lane 0

@@ -80,10 +80,13 @@ def _sequences(mates: Mates) -> Text:
 
 
 def _places(text: Text, n_mates: int) -> Numbers:
-    """Return the place of each record, or of each pair; the highest number for those without."""
+    """Return the place of each record, or of each pair, twice it and the strand.
+
+    The highest number stands for those without a place.
+    """
     lines = lines_of(text, LANE)
     found = steady_layout(lines, codes_of(lines.text))
     mapped = np.flatnonzero(found.is_mapped)[::-1]  # of several pieces the first one stays
     places = np.full(lines.starts.size, np.iinfo(np.int64).max)
-    places[found.line[mapped]] = found.position[mapped]
+    places[found.line[mapped]] = 2 * found.position[mapped] + found.strand[mapped]
     return places[::n_mates]
