@@ -11,7 +11,7 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.aligned import address_of
 from gangsaw.codecs.core.nucleotides.packing import packed_size
-from gangsaw.codecs.core.nucleotides.uracil import URACIL, exchange, exchanged, has_uracil
+from gangsaw.codecs.core.nucleotides.uracil import URACIL, exchange, has_uracil
 from gangsaw.codecs.dna import gencodex
 from gangsaw.codecs.dna.dense import coding as dense
 from gangsaw.codecs.dna.dense.model.shape import Shape, shape_of
@@ -75,7 +75,8 @@ def write(text: NumpyArray, params: Params, place: Octets) -> WrittenPayload:
     """
     letters, coded = split(text, place[HEAD.size :]), text
     if _may_be_rna(letters) and has_uracil(text):
-        letters, coded = None, exchanged(text)
+        letters, coded = None, text.copy()
+        exchange(coded)
         letters = split(coded, place[HEAD.size :])
     if letters is not None:
         form, body, lane_bits = _shortest(coded, letters, params)

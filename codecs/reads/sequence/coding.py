@@ -114,7 +114,7 @@ def check_flags(head: Head) -> None:
         raise CorruptChunk("its flags are not known")
 
 
-def text_of_spans(spans: Places) -> slice:
+def text_of_spans(spans: Places) -> slice[int, int, None]:
     """Return the text that neighbouring windows have filled."""
     filled = spans[spans[:, SPAN_BEGIN] >= 0]
     if not len(filled):
