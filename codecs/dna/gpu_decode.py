@@ -14,6 +14,7 @@ from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.upload import Upload
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.nucleotides.packing import packed_size
+from gangsaw.codecs.core.nucleotides.uracil import exchange
 from gangsaw.codecs.dna import gpu_gencodex
 from gangsaw.codecs.dna.dense.coding import lane_ends
 from gangsaw.codecs.dna.dense.gpu_coding import LaneWords, new_codes
@@ -22,7 +23,6 @@ from gangsaw.codecs.dna.dense.model.shape import Shape
 from gangsaw.codecs.dna.gpu_parts import DevicePart, DeviceParts, rooms
 from gangsaw.codecs.dna.letters.bases import count_bases
 from gangsaw.codecs.dna.letters.gpu_join import EncodedText, join
-from gangsaw.codecs.dna.letters.uracil import exchange
 from gangsaw.codecs.dna.params import Params
 from gangsaw.codecs.dna.payload import (
     NO_LANES,

@@ -11,6 +11,7 @@ from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.cuda.upload import ALIGNED
 from gangsaw.codecs.core.nucleotides.packing import packed_size
+from gangsaw.codecs.core.nucleotides.uracil import exchange, has_uracil
 from gangsaw.codecs.dna.gpu_bodies import Body, shorter_bodies
 from gangsaw.codecs.dna.gpu_parts import (
     NOTHING,
@@ -23,7 +24,6 @@ from gangsaw.codecs.dna.gpu_parts import (
 )
 from gangsaw.codecs.dna.head import HEAD
 from gangsaw.codecs.dna.letters.gpu_split import DeviceMarks, Texts, bases_in, split
-from gangsaw.codecs.dna.letters.uracil import exchange, has_uracil
 from gangsaw.codecs.dna.params import Params
 from gangsaw.codecs.dna.payload import EXCHANGED, NO_LANES, PACKED, RAW, LaneBits
 

@@ -5,8 +5,8 @@ The suite over every codec measures it.
 
 from __future__ import annotations
 
+from gangsaw.codecs.core.nucleotides.uracil import PIECE
 from gangsaw.codecs.dna.dense.model.shape import Shape, most_words, shape_of
-from gangsaw.codecs.dna.letters.uracil import PIECE
 
 PER_BLOCK = 1 << 10  # Python objects, the head
 # small tables, the state of lanes, what NumPy makes of marks and of pieces of RNA

@@ -21,7 +21,7 @@ CONTENTS = {
     LINE_OFFSETS: "offset",
 }
 CHUNKS = {"sequence": 1 << 25, "quality": 1 << 25, "name": 1 << 25, "offset": 1 << 20}
-LETTERS, SHARE = frozenset(BASES + b"N"), 0.95  # of a sample that is reads
+LETTERS, SHARE = frozenset(BASES + b"UN"), 0.95  # of a sample that is reads
 LINES = 20  # of a sample, at least
 
 

@@ -11,7 +11,7 @@ from gangsaw.codecs.reads.lines import Lines, Text, lines_of
 from gangsaw.codecs.reads.params import Params
 from gangsaw.codecs.reads.payload import BlockLanes, packed, unpacked
 from gangsaw.codecs.reads.sequence.coding import encode_layout
-from gangsaw.codecs.reads.sequence.layout.layout import Layout
+from gangsaw.codecs.reads.sequence.layout.placed import Layout
 from gangsaw.codecs.reads.sequence.letters import codes_of
 
 ACGT = np.frombuffer(b"ACGT", np.uint8)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from reference.reads_model import Column, Model, place_bits
-from reference.reads_parts import LaneReader, LaneWriter
+from reference.reads_parts import LaneReader, LaneWriter, Table
 
 MATE, PRIMARY, LATER = 0, 1, 2
 
@@ -30,6 +30,7 @@ class Memory:
     """What lines of a window know of those before."""
 
     is_sorted: bool
+    is_steady: bool = False
     length: int = 0
     kind: int = 0
     repeat: int = 0
@@ -130,7 +131,7 @@ def read_place(
             place = lane.number(model.table("back"))
         elif ahead == 255:
             place = memory.primary + 254 + lane.number(model.table("far ahead"))
-        return place, lane.symbol(model.table("strand ahead"))
+        return place, lane.symbol(ahead_table(model, memory, ahead))
     hot = lane.symbol(model.table("hot", later))
     if hot:
         place, strand = divmod(model.anchors[hot - 1], 2)
@@ -153,7 +154,7 @@ def write_place(
     context, reference, reference_strand = memory.reference(odd, before)
     later = context == LATER
     if memory.is_sorted and not odd and not later:
-        write_ahead(lane, model, memory.primary, piece)
+        write_ahead(lane, model, memory, piece)
         return
     anchor = 2 * (piece.place + piece.n * piece.strand) + piece.strand
     hot = model.anchors.index(anchor) + 1 if anchor in model.anchors else 0
@@ -173,14 +174,21 @@ def write_place(
     lane.symbol(model.table("strand", 2 * context + reference_strand), piece.strand)
 
 
-def write_ahead(lane: LaneWriter, model: Model, primary: int, piece: Piece) -> None:
-    ahead = piece.place - primary
+def write_ahead(lane: LaneWriter, model: Model, memory: Memory, piece: Piece) -> None:
+    ahead = piece.place - memory.primary
     lane.symbol(model.table("ahead"), 254 if ahead < 0 else ahead if ahead < 254 else 255)
     if ahead < 0:
         lane.number(model.table("back"), piece.place)
     elif ahead >= 254:
         lane.number(model.table("far ahead"), ahead - 254)
-    lane.symbol(model.table("strand ahead"), piece.strand)
+    lane.symbol(ahead_table(model, memory, ahead), piece.strand)
+
+
+def ahead_table(model: Model, memory: Memory, ahead: int) -> Table:
+    """Return the table of the strand of a piece so far ahead."""
+    if memory.is_steady and ahead == 0:
+        return model.table("strand", 2 * PRIMARY + memory.strand)
+    return model.table("strand ahead")
 
 
 def read_gap(lane: LaneReader, model: Model, left: int) -> int:

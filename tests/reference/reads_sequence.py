@@ -10,6 +10,7 @@ from reference.reads_parts import Block, LaneReader, LaneWriter
 from reference.reads_pieces import Memory, Piece, read_mapped, write_mapped
 
 LETTERS = b"ACGT"
+EXCHANGED = bytes.maketrans(b"TUtu", b"UTut")
 
 
 class Line(NamedTuple):
@@ -21,7 +22,13 @@ class Line(NamedTuple):
 
 def recode(body: bytes, block: Block) -> tuple[bytes, bytes]:
     """Return the text of a block, and what follows its head, encoded again."""
-    assert block.flags < 2
+    assert block.flags < 8
+    text, again = recode_bases(body, block._replace(flags=block.flags & 5))
+    return text.translate(EXCHANGED) if block.flags & 2 else text, again
+
+
+def recode_bases(body: bytes, block: Block) -> tuple[bytes, bytes]:
+    """Return the same of a text whose T and U are not exchanged."""
     model, rest = read_model(body)
     text, again, n_lines, primary = b"", write_model(model), 0, 0
     for window in range(-(-block.n_bytes // block.lane)):
@@ -44,7 +51,7 @@ def read_window(
     data: bytes, model: Model, block: Block, expected: tuple[int, int]
 ) -> tuple[list[Line], tuple[int, int], bytes]:
     """Return lines, the primary place before and behind them, and the data behind the lane."""
-    lane, memory = LaneReader(data), Memory(block.flags == 1)
+    lane, memory = LaneReader(data), Memory(block.flags & 1 == 1, block.flags & 4 == 4)
     odd = lane.raw(1) if block.pairs else 0
     assert odd == expected[1] * block.pairs
     memory.primary = before = lane.raw(32) if block.flags else 0
@@ -61,7 +68,7 @@ def write_window(
     lines: list[Line], model: Model, block: Block, start: tuple[int, int, int]
 ) -> bytes:
     lead, odd, primary = start
-    lane, memory = LaneWriter(), Memory(block.flags == 1)
+    lane, memory = LaneWriter(), Memory(block.flags & 1 == 1, block.flags & 4 == 4)
     odd *= block.pairs
     if block.pairs:
         lane.raw(odd, 1)

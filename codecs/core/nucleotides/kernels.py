@@ -40,6 +40,12 @@ def is_base(letter: Any) -> Any:
 
 
 @jit_norefs_inline
+def is_nucleotide(letter: Any) -> Any:
+    """Whether a byte is A, C, G, T or U; U has the code of T."""
+    return letter == 65 or letter == 67 or letter == 71 or letter >> 1 == 42
+
+
+@jit_norefs_inline
 def paired_code(code: Any) -> Any:
     """Code of the complement; NOT_A_BASE stays."""
     return 3 - code if code < NOT_A_BASE else code
@@ -50,6 +56,13 @@ def encode_letters(text: Any, codes: Any) -> None:
     """Fill the codes of letters, by vectors: a map of 256 codes took a tenth of all encoding."""
     for i in range(text.size):
         codes[i] = code_of(text[i]) if is_base(text[i]) else NOT_A_BASE
+
+
+@jit_restrict
+def encode_nucleotides(text: Any, codes: Any) -> None:
+    """Fill the codes of letters of DNA or RNA: U is T."""
+    for i in range(text.size):
+        codes[i] = code_of(text[i]) if is_nucleotide(text[i]) else NOT_A_BASE
 
 
 @jit_inline
@@ -74,6 +87,14 @@ def codes_of_eight(word: Any) -> Any:
     made = U(0x41) * ONES + U(2) * low + U(6) * high + U(11) * (low & high)
     differ = made ^ word
     return low | high << U(1), (((differ & LOWS) + LOWS) | differ) >> U(7) & ONES
+
+
+@jit_inline
+def as_dna(word: Any) -> Any:
+    """Return eight letters as a word, T in place of U."""
+    differ = word ^ U(0x55) * ONES
+    is_other = ((differ & LOWS) + LOWS | differ) >> U(7) & ONES
+    return word ^ ONES ^ is_other
 
 
 @jit_inline

@@ -5,18 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.reads.sequence.layout.layout import Layout
+from gangsaw.codecs.reads.sequence.layout.placed import Anchors
 from gangsaw.codecs.reads.sequence.syntax import HIGH_BITS
 
 MOST = 255  # a symbol stands for each, and 0 for none
-Anchors = npt.NDArray[np.int64]
-
-
-def anchors_of(pieces: Layout) -> Anchors:
-    """Return (m,) int64: 2 * (the column of the first letter, in reading direction) + strand."""
-    ends = np.where(pieces.strand == 0, 0, pieces.end - pieces.begin)
-    anchors: Anchors = 2 * (pieces.position + ends) + pieces.strand
-    return anchors
 
 
 def hot_anchors(anchors: Anchors, size: int) -> Anchors:

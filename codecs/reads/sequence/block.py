@@ -9,14 +9,12 @@ import numpy.typing as npt
 
 from gangsaw.codecs.reads.lines import Lines, Places, Text
 from gangsaw.codecs.reads.sequence.anchors import (
-    Anchors,
-    anchors_of,
     hot_anchors,
     hot_numbers,
     place_bits,
 )
 from gangsaw.codecs.reads.sequence.columns import classified
-from gangsaw.codecs.reads.sequence.layout.layout import Layout
+from gangsaw.codecs.reads.sequence.layout.placed import Anchors, Layout, anchors_of
 from gangsaw.codecs.reads.sequence.letters import read_only
 from gangsaw.codecs.reads.sequence.order import ordered
 from gangsaw.codecs.reads.sequence.syntax import HIGH_BITS

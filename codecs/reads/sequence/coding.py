@@ -6,10 +6,11 @@ import numpy as np
 
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.threads import run_blocks
+from gangsaw.codecs.core.nucleotides.uracil import exchange, exchanged, has_uracil, holds_uracil
 from gangsaw.codecs.reads.coding import of_lines
 from gangsaw.codecs.reads.entropy.rans import count_tokens, encoded_lanes
 from gangsaw.codecs.reads.entropy.tables import SYMBOLS, normalised
-from gangsaw.codecs.reads.lines import SPAN, Lines, Text
+from gangsaw.codecs.reads.lines import SPAN, SPAN_BEGIN, SPAN_END, Lines, Places, Text
 from gangsaw.codecs.reads.payload import BlockLanes, Coded, Head, check_spans
 from gangsaw.codecs.reads.sequence.block import block_of
 from gangsaw.codecs.reads.sequence.consensus import consensus_tokens, stored_consensus
@@ -18,10 +19,11 @@ from gangsaw.codecs.reads.sequence.dictionary import (
     read_dictionary,
     stored_dictionary,
 )
-from gangsaw.codecs.reads.sequence.layout.layout import Layout, layout
+from gangsaw.codecs.reads.sequence.layout.layout import layout
+from gangsaw.codecs.reads.sequence.layout.placed import Layout
 from gangsaw.codecs.reads.sequence.layout.steady import are_sorted, steady_layout
 from gangsaw.codecs.reads.sequence.letters import codes_of, read_only
-from gangsaw.codecs.reads.sequence.syntax import N_TABLES, SORTED
+from gangsaw.codecs.reads.sequence.syntax import EXCHANGED, N_TABLES, SORTED, STEADY
 from gangsaw.codecs.reads.sequence.tokens import window_tokens
 
 AT_ONCE = 1 << 20  # bytes of windows that a thread decodes in one go
@@ -31,6 +33,19 @@ def encode_lines(lines: Lines, pairs: bool) -> Coded | None:
     """Return the coded form of a block; None where it has no letters."""
     if lines.starts.size == lines.text.size:
         return None
+    if is_rna(lines.text):
+        coded = encode_bases(lines._replace(text=exchanged(lines.text)), pairs)
+        return coded._replace(flags=coded.flags | EXCHANGED)
+    return encode_bases(lines, pairs)
+
+
+def is_rna(text: Text) -> bool:
+    """Whether U prevails in a text; most have none, which is found sooner."""
+    return holds_uracil(text) and has_uracil(text)
+
+
+def encode_bases(lines: Lines, pairs: bool) -> Coded:
+    """Return the coded form of a block that has letters, as they are."""
     codes = codes_of(lines.text)
     if are_sorted(lines, codes, pairs):
         return encode_layout(lines, codes, steady_layout(lines, codes), pairs)
@@ -48,7 +63,7 @@ def encode_layout(lines: Lines, codes: Text, pieces: Layout, pairs: bool) -> Cod
     frequencies = normalised(counts)
     encoded = [encoded_lanes(tokens, ends, frequencies) for tokens, ends in parts]
     return Coded(
-        SORTED if block.is_sorted else 0,
+        SORTED | STEADY if block.is_sorted else 0,
         stored_dictionary(block.forward[: block.size], hot, frequencies),
         stored_consensus(slices, slice_ends, frequencies),
         np.concatenate([lanes for lanes, _ in encoded]),
@@ -66,6 +81,8 @@ def decode_lanes(payload: BlockLanes, out: Text, pairs: bool) -> None:
         first, begin = step * run, step * run * payload.lane
         windows = windows_of(payload, pairs, first, first + step)
         own = decode_windows(windows, dictionary, out[begin:])
+        if payload.head.flags & EXCHANGED:
+            exchange(out[begin:][text_of_spans(own)])
         spans[first : first + step] = own + begin * (own >= 0) * [True, True, False]
 
     run_blocks(decode, -(-payload.n_windows // step))
@@ -86,14 +103,23 @@ def windows_of(payload: BlockLanes, pairs: bool, first: int, last: int) -> Windo
         head.used,
         head.is_open,
         bool(head.flags & SORTED),
+        bool(head.flags & STEADY),
         pairs,
     )
 
 
 def check_flags(head: Head) -> None:
     """Raise CorruptChunk where flags of a block are not known."""
-    if head.flags & ~SORTED:
+    if head.flags & ~(SORTED | EXCHANGED | STEADY) or head.flags & (SORTED | STEADY) == STEADY:
         raise CorruptChunk("its flags are not known")
+
+
+def text_of_spans(spans: Places) -> slice[int, int, None]:
+    """Return the text that neighbouring windows have filled."""
+    filled = spans[spans[:, SPAN_BEGIN] >= 0]
+    if not len(filled):
+        return slice(0, 0)
+    return slice(int(filled[:, SPAN_BEGIN].min()), int(filled[:, SPAN_END].max()))
 
 
 SEQUENCE = of_lines(encode_lines, decode_lanes)

@@ -35,7 +35,7 @@ class Windows(NamedTuple):
     lane : bytes of a window
     used : bytes of the block's text
     is_open : whether the last line of the block has no newline
-    is_sorted, pairs : see `Block`
+    is_sorted, is_steady, pairs : flags of the block, and whether mates are in pairs
     """
 
     data: Text
@@ -46,6 +46,7 @@ class Windows(NamedTuple):
     used: int
     is_open: bool
     is_sorted: bool
+    is_steady: bool
     pairs: bool
 
 
@@ -86,8 +87,8 @@ def fill_window(
     end, used = min((w + 1) * windows.lane, out.size), windows.used - windows.first * windows.lane
     text_end, open_end = min(used, out.size), used if windows.is_open else -1
     window = Window(
-        data, stop, dictionary, memory, windows.is_sorted, windows.pairs, out, end, text_end,
-        open_end,
+        data, stop, dictionary, memory, windows.is_sorted, windows.is_steady, windows.pairs, out,
+        end, text_end, open_end,
     )  # fmt: skip
     memory[:] = 0
     odd = 0

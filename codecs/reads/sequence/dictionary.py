@@ -20,9 +20,10 @@ from gangsaw.codecs.reads.entropy.tables import (
     stored_tables,
 )
 from gangsaw.codecs.reads.lines import Places, Text
-from gangsaw.codecs.reads.sequence.anchors import MOST, Anchors, place_bits
+from gangsaw.codecs.reads.sequence.anchors import MOST, place_bits
 from gangsaw.codecs.reads.sequence.columns import CLASS, PLAIN, SECOND
 from gangsaw.codecs.reads.sequence.consensus import read_consensus
+from gangsaw.codecs.reads.sequence.layout.placed import Anchors
 from gangsaw.codecs.reads.sequence.syntax import HIGH_BITS, N_TABLES, legal_symbols
 
 SIZES = struct.Struct("<QQB")  # of the consensus, of its columns of class > 0, of anchors

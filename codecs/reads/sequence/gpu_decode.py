@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.launch import load
+from gangsaw.codecs.core.nucleotides.uracil import exchange
 from gangsaw.codecs.reads.payload import HEAD, BlockLanes
 from gangsaw.codecs.reads.sequence.coding import check_flags
 from gangsaw.codecs.reads.sequence.consensus import slice_bounds
 from gangsaw.codecs.reads.sequence.dictionary import read_head
-from gangsaw.codecs.reads.sequence.syntax import SORTED
+from gangsaw.codecs.reads.sequence.syntax import EXCHANGED, SORTED, STEADY
 from gangsaw.codecs.reads.windows.gpu_text import LookedInto, TextDecoder
 from gangsaw.codecs.reads.windows.gpu_windows import THREADS, Blocks
 
@@ -18,11 +20,11 @@ from gangsaw.codecs.reads.windows.gpu_windows import THREADS, Blocks
 def _looked_into(payload: BlockLanes, pairs: bool) -> LookedInto:
     check_flags(payload.head)
     head = read_head(payload.rest, payload.head.used)
-    is_sorted = bool(payload.head.flags & SORTED)
+    is_sorted, is_steady = (bool(payload.head.flags & flag) for flag in (SORTED, STEADY))
     slices = np.stack(slice_bounds(payload.shared, head.size), axis=1)
     arrays = *head.tables, head.hot, head.columns, head.variants, head.marks, head.ranks
     return LookedInto(
-        (is_sorted, pairs, head.size, head.low_bits),
+        (is_sorted, is_steady, pairs, head.size, head.low_bits),
         arrays,
         (head.size, head.size),
         slices + HEAD.size + payload.rest.size,  # lane 1 lies behind lane 0
@@ -42,4 +44,10 @@ def _fill_consensus(blocks: Blocks) -> list[bool]:
     return is_right.tolist()
 
 
-DECODER = TextDecoder(__package__, _looked_into, fill_rooms=_fill_consensus)
+def _finish(payload: BlockLanes, out: DeviceArray) -> None:
+    """Exchange T and U again where they were."""
+    if payload.head.flags & EXCHANGED:
+        exchange(out, max(1, out.shape[0]))
+
+
+DECODER = TextDecoder(__package__, _looked_into, fill_rooms=_fill_consensus, finish=_finish)

@@ -63,7 +63,8 @@ def put_first_place(block: Any, k: Any, odd: Any, memory: Any, tokens: Any, n: i
     primary, place = memory[syntax.AT_PRIMARY], block.position[k]
     if block.is_sorted and not odd:
         n = put_ahead(place - primary, place, tokens, n)
-        return put(tokens, n, syntax.STRAND_AHEAD, block.strand[k])
+        table = syntax.strand_table(place == primary, memory[syntax.AT_STRAND])
+        return put(tokens, n, table, block.strand[k])
     of = syntax.OF_MATE if odd and memory[syntax.AT_MATE] else syntax.OF_FIRST
     return put_place(block, k, of, primary, memory[syntax.AT_STRAND], place, tokens, n)
 

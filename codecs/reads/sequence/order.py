@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.jit import jit_norefs
 from gangsaw.codecs.reads.lines import Places
-from gangsaw.codecs.reads.sequence.layout.layout import Layout
+from gangsaw.codecs.reads.sequence.layout.placed import Layout
 
 MOST_BACK = 4  # of so many lines one may lie before the one before it, in a sorted block
 Flags = npt.NDArray[np.bool_]

@@ -125,7 +125,9 @@ __device__ __forceinline__ Reference get_first_place(const Block& block, const M
     if (ahead == AHEAD_BACK) position = get_number(block.tables, BACK, lane);
     if (ahead == AHEAD_FAR)
         position = memory.primary + AHEAD_BACK + get_number(block.tables, FAR_AHEAD, lane);
-    return {position, get(block.tables, STRAND_AHEAD, lane)};
+    const bool is_still = block.is_steady && ahead == 0;
+    const int table = is_still ? STRAND + 2 * OF_FIRST + memory.strand : STRAND_AHEAD;
+    return {position, get(block.tables, table, lane)};
 }
 
 // Copy a piece of the consensus; exceptions stay.

@@ -18,6 +18,7 @@ from gangsaw.codecs.reads.sequence import syntax
 from gangsaw.codecs.reads.sequence.dictionary import Dictionary, first_column
 from gangsaw.codecs.reads.sequence.fours import get_fours, get_fours_between
 from gangsaw.codecs.reads.sequence.letters import copy
+from gangsaw.codecs.reads.sequence.syntax import strand_table
 
 
 class Window(NamedTuple):
@@ -29,7 +30,7 @@ class Window(NamedTuple):
     stop : where the lane ends
     dictionary : of the block
     memory : (syntax.MEMORY,) int64, what lines remember of those before
-    is_sorted, pairs : see `Block`
+    is_sorted, is_steady, pairs : see `Windows`
     out : (n,) uint8 to fill
     end : where in `out` the window ends; behind it nothing is written but the end of a line
     text_end : where the text does, or `out`
@@ -41,6 +42,7 @@ class Window(NamedTuple):
     dictionary: Dictionary
     memory: Places
     is_sorted: bool
+    is_steady: bool
     pairs: bool
     out: Text
     end: int
@@ -114,7 +116,7 @@ def get_mapped(
     is_first = reference < 0
     if is_first:
         position, strand, x, at = get_first_place(
-            data, dictionary, is_sorted, memory, odd, n, x, at, stop
+            data, dictionary, is_sorted, window.is_steady, memory, odd, n, x, at, stop
         )
     else:
         position, strand, x, at = get_place(
@@ -140,8 +142,8 @@ def get_mapped(
 
 @jit_norefs_inline
 def get_first_place(
-    data: Any, dictionary: Any, is_sorted: bool, memory: Any, odd: int, n: int, x: int, at: int,
-    stop: int,
+    data: Any, dictionary: Any, is_sorted: bool, is_steady: bool, memory: Any, odd: int, n: int,
+    x: int, at: int, stop: int,
 ) -> tuple[int, int, int, int]:  # fmt: skip
     """Decode the place of the first mapped piece of a line: column, strand, and the lane's."""
     primary, tables = memory[syntax.AT_PRIMARY], dictionary.tables
@@ -153,7 +155,8 @@ def get_first_place(
         elif ahead == syntax.AHEAD_FAR:
             more, x, at = get_number(tables, syntax.FAR_AHEAD, x, at, data, stop)
             position = primary + syntax.AHEAD_BACK + more
-        strand, x, at = get(tables, syntax.STRAND_AHEAD, x, at, data, stop)
+        table = strand_table(is_steady and ahead == 0, memory[syntax.AT_STRAND])
+        strand, x, at = get(tables, table, x, at, data, stop)
         return position, strand, x, at
     of = syntax.OF_MATE if odd and memory[syntax.AT_MATE] else syntax.OF_FIRST
     return get_place(data, dictionary, of, primary, memory[syntax.AT_STRAND], n, x, at, stop)

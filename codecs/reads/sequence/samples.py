@@ -33,7 +33,27 @@ def samples() -> list[Sample]:
     }
     made = [Sample(f"sequence-{name}", joined(lines), p) for name, (lines, p) in cases.items()]
     is_open = Sample("sequence-open", joined(_reads(rng, genome, 20))[:-1], plain)
-    return [*any_bytes(Params(kind="sequence", lane=64)), *made, is_open]
+    rna = Sample("sequence-rna", _as_rna(joined(_other_letters(rng, genome))), plain)
+    still = Sample("sequence-strands", joined(_both_strands(rng, genome)), plain)
+    return [*any_bytes(Params(kind="sequence", lane=64)), *made, is_open, rna, still]
+
+
+def _both_strands(rng: np.random.Generator, genome: bytes) -> Lines:
+    """Ascending reads, several of a place, on one strand and then on the other."""
+    reads = [
+        _changed(rng, genome[p : p + 60], b"ACGT", i % 2)
+        for p in range(0, 400, 40)
+        for i in range(6)
+    ]
+    return [other_strand(read) if i % 6 > 2 else read for i, read in enumerate(reads)]
+
+
+def _as_rna(text: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """Text with U in place of most T."""
+    thymine = np.flatnonzero(text == ord("T"))
+    text = text.copy()
+    text[thymine[thymine % 9 > 0]] = ord("U")
+    return text
 
 
 def _genome(rng: np.random.Generator, n: int) -> bytes:

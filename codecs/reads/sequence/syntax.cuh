@@ -48,7 +48,7 @@ constexpr int WORD = 64;  // columns whose marks are one word
 
 struct Block {
     Text text;
-    Place is_sorted, pairs;
+    Place is_sorted, is_steady, pairs;
     Place size, low_bits;  // this and what follows: `Dictionary` of dictionary.py
     Tables tables;
     const Place* hot;

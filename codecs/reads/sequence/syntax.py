@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 
 # the first table of each syntax element; its contexts follow
 (
@@ -78,7 +81,10 @@ import numpy.typing as npt
     )
 )
 
-SORTED = 1  # flag of the head: most lines lie in the order of their places
+# flags of the head
+SORTED = 1  # most lines lie in the order of their places
+EXCHANGED = 2  # T and U are exchanged
+STEADY = 4  # of sorted blocks: a line at the place of the one before tells its strand by that one's
 ONE_MAPPED, ONE_LITERAL, SEVERAL = 0, 1, 2  # kinds of lines
 OF_MATE, OF_FIRST, OF_LATER = 0, 1, 2  # what a place is relative to
 NEAR_BY, NEAR_BITS = 1 << 11, 4  # columns that are near, and raw bits of their numbers
@@ -90,6 +96,15 @@ PLACE_BITS = 32  # of the place that a window of a sorted block begins with
 
 # what a line remembers of those before it in its window, as items of (MEMORY,) int64
 AT_LENGTH, AT_KIND, AT_PRIMARY, AT_STRAND, AT_MATE, AT_REPEAT, MEMORY = range(7)
+
+
+@jit_norefs_inline
+def strand_table(is_still: bool, before: Any) -> Any:
+    """Table of the strand of a first piece in a sorted block; `before` : that of the one before.
+
+    is_still : whether it is at the place of that one, and the block STEADY
+    """
+    return STRAND + 2 * OF_FIRST + before if is_still else STRAND_AHEAD
 
 
 def legal_symbols(n_hot: int) -> npt.NDArray[np.bool_]:

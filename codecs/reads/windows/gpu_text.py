@@ -43,12 +43,14 @@ class TextDecoder:
     model_of : from a payload that is not stored, and whether mates are in pairs
     window_bytes : of memory that the kernel takes for each window
     fill_rooms : fills what blocks have in `rooms`, and says of each whether that could be done
+    finish : makes the text of a payload of what its windows have filled, in place
     """
 
     package: str
     model_of: Callable[[BlockLanes, bool], LookedInto]
     window_bytes: int = 0
     fill_rooms: Callable[[Blocks], Sequence[bool]] | None = None
+    finish: Callable[[BlockLanes, DeviceArray], None] | None = None
 
     def __call__(
         self, encoded: Sequence[EncodedBlock], outs: Sequence[DeviceArray], params: Params
@@ -72,6 +74,9 @@ class TextDecoder:
         spans = self._launched(coded) if coded else {}
         for i, own in spans.items():
             errors.update(_finished(i, payloads[i], own, outs[i]))
+        if self.finish is not None:
+            for i in spans.keys() - errors.keys():
+                self.finish(payloads[i], outs[i])
         return errors
 
     def _windows_of(self, payload: BlockLanes, out: DeviceArray, params: Params) -> WindowsOfBlock:

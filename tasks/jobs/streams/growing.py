@@ -17,6 +17,7 @@ from typing import NamedTuple
 from zarr.core.buffer import Buffer
 
 from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.memory.returned import return_memory
 from gangsaw.tasks.engine.failure import naming
 from gangsaw.tasks.engine.pools import TASKS_PER_THREAD
 from gangsaw.tasks.formats.memory import MemoryArray
@@ -79,7 +80,10 @@ class StoreStep:
 
     def __call__(self, batch: range) -> StepDone:
         """Return the records of the step's chunks; raise ChunkFailed for one of them."""
-        return self._done(batch, partial(self.write, batch))
+        try:
+            return self._done(batch, partial(self.write, batch))
+        finally:
+            return_memory()  # a stream may be long: what each step leaves would add up
 
     def on_device(self, batches: Sequence[range]) -> list[StepDone]:
         """Do the same on the GPU of this process."""

@@ -94,10 +94,10 @@ def lines_of_mates(mates: Mates, line: int) -> Text:
 
 
 def _places(text: Text, n_mates: int) -> Numbers:
-    """Return the place of each record, or of each pair; NOWHERE for those without."""
+    """Return the place of each record, or of each pair, twice it and the strand; NOWHERE for others."""
     lines = lines_of(text, LANE)
     found = steady_layout(lines, codes_of(lines.text))
     mapped = np.flatnonzero(found.is_mapped)[::-1]  # of several pieces the first one stays
     places = np.full(lines.starts.size, NOWHERE)
-    places[found.line[mapped]] = found.position[mapped]
+    places[found.line[mapped]] = 2 * found.position[mapped] + found.strand[mapped]
     return places[::n_mates]

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.nucleotides.uracil import PIECE
 from gangsaw.codecs.dna.codec import Dna
 from gangsaw.codecs.dna.head import HEAD
-from gangsaw.codecs.dna.letters.uracil import PIECE
 from gangsaw.codecs.dna.memory import likely_bytes
 from gangsaw.codecs.dna.params import MODES, Params
 from gangsaw.codecs.dna.payload import EXCHANGED, parts_of, write

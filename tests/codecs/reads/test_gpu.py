@@ -130,7 +130,7 @@ def test_lines_begin_in_their_window(kind: str, cupy: Any) -> None:
     data, bits = encoded_block(CODINGS[kind], block, wide)
     assert data[0] == CODED
     more = np.append(bits, np.zeros(-(-block.size // 64) - 1, np.int64))
-    flagged = np.append(data[:1] | 16, data[1:])  # the second flag, which no kind has
+    flagged = np.append(data[:1] | 128, data[1:])  # the last flag, which no kind has
     for payload, lanes, params in ((data, more, narrow), (flagged, bits, wide)):
         for backend, library in ((cpu, np), (gpu, cupy)):
             out = library.zeros(block.size, np.uint8)

@@ -6,15 +6,17 @@ The encoder's choice; any layout decodes. The search goes as assemblers do that 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.jit import jit
-from gangsaw.codecs.reads.lines import NEWLINE, Lines, Places
+from gangsaw.codecs.reads.lines import NEWLINE, Lines
 from gangsaw.codecs.reads.sequence.layout.contig import GONE, PAD, Gains, empty_contig
 from gangsaw.codecs.reads.sequence.layout.index import index_of
+from gangsaw.codecs.reads.sequence.layout.joints import with_usual_joints
+from gangsaw.codecs.reads.sequence.layout.placed import Layout
 from gangsaw.codecs.reads.sequence.layout.walk import (
     STRETCH_BITS,
     Mapped,
@@ -30,28 +32,6 @@ SHORT, LONG = 50, 500  # mean letters of lines
 # what a mismatch and a cut cost in practice: long reads have many small gaps, at which they are cut
 GAINS = Gains(19, 50, 200, 300, 900, True)
 GAINS_OF_LONG = Gains(19, 72, 150, 300, 900, False)
-
-
-class Layout(NamedTuple):
-    """A consensus, and the lines as pieces in order of line and begin: every letter in one.
-
-    Attributes
-    ----------
-    consensus : (n,) uint8, 0..3
-    line : (m,) int64
-    begin, end : (m,) int64, letters of the line
-    position : (m,) int64, first column; 0 where the piece is not mapped
-    strand : (m,) uint8, 1 where the piece is the reverse complement
-    is_mapped : (m,) bool; of two neighbours one is, and a mapped one lies in the consensus
-    """
-
-    consensus: npt.NDArray[np.uint8]
-    line: Places
-    begin: Places
-    end: Places
-    position: Places
-    strand: npt.NDArray[np.uint8]
-    is_mapped: npt.NDArray[np.bool_]
 
 
 def layout(lines: Lines, codes: npt.NDArray[np.uint8]) -> Layout:
@@ -72,7 +52,8 @@ def layout(lines: Lines, codes: npt.NDArray[np.uint8]) -> Layout:
     out = np.empty(n_letters, np.uint8)
     state = Walk(gains, letters, index, empty_contig(n_letters), mapped, failed)
     n, columns = walk(state, out)
-    return ordered(lines, taken(mapped, slice(n)), out[:columns])
+    found = ordered(lines, taken(mapped, slice(n)), out[:columns])
+    return with_usual_joints(found, lines, codes)
 
 
 def ordered(lines: Lines, mapped: Mapped, consensus: npt.NDArray[np.uint8]) -> Layout:

@@ -16,7 +16,8 @@ from gangsaw.codecs.core.numba.floats import load_le64
 from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.reads.lines import NEWLINE, Lines, Places
 from gangsaw.codecs.reads.sequence.layout.index import NONE, PLACE, index_kmers
-from gangsaw.codecs.reads.sequence.layout.layout import K_OF_SHORT, Layout, layout
+from gangsaw.codecs.reads.sequence.layout.layout import K_OF_SHORT, layout
+from gangsaw.codecs.reads.sequence.layout.placed import Layout
 from gangsaw.codecs.reads.sequence.letters import codes_of
 
 MIX = np.uint64(0x9E3779B97F4A7C15)

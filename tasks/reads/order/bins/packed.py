@@ -1,4 +1,4 @@
-"""Reads in two bits a letter and a bit that says whether it is one of A, C, G and T.
+"""Reads in two bits a letter and a bit that says whether it is one of A, C, G, T and U.
 
 What goes to a device is packed before the copy: 3 bits instead of 8.
 """
@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.nucleotides.kernels import (
+    as_dna,
     codes_of_eight,
     eight_of,
     pack_codes,
@@ -29,7 +30,7 @@ class PackedReads(NamedTuple):
 
     Attributes
     ----------
-    letters : (n_words + 1,) uint64, A 0, C 1, G 2, T 3, the first letter of a word on top
+    letters : (n_words + 1,) uint64, A 0, C 1, G 2, T or U 3, the first letter of a word on top
     others : (n_words + 1,) uint32, a bit for each letter that is none of these, the first lowest
     firsts : (n + 1,) int64, the first word of each read
     lengths : (n,) int64
@@ -69,7 +70,7 @@ def pack_word(text: Any, begin: int, n: int) -> Any:
     letters, others = U(0), U(0)
     for k in range(0, n, 8):
         count = min(8, n - k)
-        codes, marks = codes_of_eight(eight_of(text, begin + k, count))
+        codes, marks = codes_of_eight(as_dna(eight_of(text, begin + k, count)))
         packed = pack_codes(codes) & ~U(0) << U(16 - 2 * count)
         letters |= packed << U(48 - 2 * k)
         others |= (pack_marks(marks) & (U(1) << U(count)) - U(1)) << U(k)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.nucleotides.kernels import encode_letters
+from gangsaw.codecs.core.nucleotides.kernels import encode_nucleotides
 from gangsaw.codecs.core.numba.jit import jit, jit_part, jit_restrict, jit_restrict_part
 from gangsaw.codecs.reads.sequence.letters import read_only
 from gangsaw.tasks.sequences.files.text import Text
@@ -38,7 +38,7 @@ class Pmers(NamedTuple):
 
     Attributes
     ----------
-    codes : (n,) uint8, 0..3 for A C G T, 4 for others
+    codes : (n,) uint8, 0..3 for A C G T, U as T, 4 for others
     fours, back_fours : (n,) uint8, four letters from there on; and of the other strand, backwards
     odd, odds : (n,) uint8, not 0 where a p-mer is not allowed if it holds the three letters from
         there on; and the same of all its letters
@@ -96,7 +96,7 @@ def sign_halves(text: Any, begins: Any, ends: Any, pmers: Pmers, least: Any) -> 
                     sign_stretches(pmers, letters, stretches, least)
                     letters, stretches = 0, 0
                     continue
-                encode_letters(text[at : at + n], pmers.codes[letters:])
+                encode_nucleotides(text[at : at + n], pmers.codes[letters:])
                 own = pmers.stretches[stretches]
                 own[LINE], own[FIRST], own[LAST] = 2 * i + half, letters, letters + n - LENGTH
                 letters, stretches = letters + n, stretches + 1

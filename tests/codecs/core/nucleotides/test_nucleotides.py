@@ -107,6 +107,20 @@ def test_kernels_have_the_codes_of_the_tables() -> None:
     filled = np.zeros(256, np.uint8)
     kernels.encode_letters(ALL, filled)
     np.testing.assert_array_equal(filled, codes.UPPER_CODES)
+    kernels.encode_nucleotides(ALL, filled)
+    assert filled.tolist() == [code(i if i != ord("U") else ord("T")) for i in range(256)]
+
+
+@jit
+def as_dna(text: np.ndarray, out: np.ndarray) -> None:
+    out[0] = kernels.as_dna(kernels.eight_of(text, 0, 8))
+
+
+@given(st.binary(min_size=8, max_size=8) | st.text("TUtuA", min_size=8, max_size=8).map(str.encode))
+def test_eight_letters_of_rna_are_those_of_dna(text: bytes) -> None:
+    out = np.zeros(1, np.uint64)
+    as_dna(np.frombuffer(text, np.uint8), out)
+    assert out.tobytes() == text.replace(b"U", b"T")
 
 
 @given(texts)

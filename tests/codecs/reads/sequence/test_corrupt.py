@@ -116,7 +116,9 @@ def test_windows_in_another_order_are_refused() -> None:
         decode_lanes(turned, out, False)
 
 
-@pytest.mark.parametrize("change", [{"used": -1}, {"n_lines": -1}, {"n_lines": 1}, {"flags": 2}])
+@pytest.mark.parametrize(
+    "change", [{"used": -1}, {"n_lines": -1}, {"n_lines": 1}, {"flags": 4}, {"flags": 8}]
+)
 def test_a_head_that_says_something_else_is_refused(change: dict[str, int]) -> None:
     case = made(RECIPE)
     payload = case.unpacked()

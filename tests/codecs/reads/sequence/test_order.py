@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from helpers.read_layouts import Recipe, made
 
-from gangsaw.codecs.reads.sequence.layout.layout import Layout
+from gangsaw.codecs.reads.sequence.layout.placed import Layout
 from gangsaw.codecs.reads.sequence.order import (
     arranged_contigs,
     ascends,

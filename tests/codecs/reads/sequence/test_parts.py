@@ -15,7 +15,7 @@ from gangsaw.codecs.core.numba.jit import jit_norefs
 from gangsaw.codecs.reads.entropy.rans import count_tokens
 from gangsaw.codecs.reads.entropy.tables import decoder_tables, normalised
 from gangsaw.codecs.reads.sequence import syntax
-from gangsaw.codecs.reads.sequence.anchors import anchors_of, hot_anchors, hot_numbers, place_bits
+from gangsaw.codecs.reads.sequence.anchors import hot_anchors, hot_numbers, place_bits
 from gangsaw.codecs.reads.sequence.columns import CLASS, SECOND, classified
 from gangsaw.codecs.reads.sequence.consensus import (
     SLICE,
@@ -23,6 +23,7 @@ from gangsaw.codecs.reads.sequence.consensus import (
     read_consensus,
     stored_consensus,
 )
+from gangsaw.codecs.reads.sequence.layout.placed import anchors_of
 from gangsaw.codecs.reads.sequence.letters import codes_of, next_exception
 
 LETTERS = np.frombuffer(b"ACGT", np.uint8)

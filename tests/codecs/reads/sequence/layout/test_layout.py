@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gangsaw.codecs.reads.lines import lines_of
-from gangsaw.codecs.reads.sequence.layout.layout import Layout, layout
+from gangsaw.codecs.reads.sequence.layout.layout import layout
+from gangsaw.codecs.reads.sequence.layout.placed import Layout
 
 CODES = np.full(256, 4, np.uint8)
 CODES[list(b"ACGT")] = range(4)

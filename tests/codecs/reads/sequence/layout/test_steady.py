@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gangsaw.codecs.reads.lines import Lines, lines_of
-from gangsaw.codecs.reads.sequence.layout.layout import Layout
+from gangsaw.codecs.reads.sequence.layout.placed import Layout
 from gangsaw.codecs.reads.sequence.layout.steady import are_sorted, lines_in, steady_layout
 from gangsaw.codecs.reads.sequence.letters import codes_of
 from gangsaw.codecs.reads.sequence.order import first_mapped

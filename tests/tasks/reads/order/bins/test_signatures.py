@@ -46,3 +46,13 @@ def test_signatures_are_those_of_the_definition() -> None:
     np.testing.assert_array_equal(
         sign_lines(text, ends - sizes, ends), [slow_bins(line) for line in lines]
     )
+
+
+def test_u_is_t() -> None:
+    rng = np.random.default_rng(5)
+    dna = rng.choice(np.frombuffer(b"ACGT", "u1"), 3000)
+    rna = np.where((dna == ord("T")) & (rng.random(dna.size) < 0.7), ord("U"), dna).astype(np.uint8)
+    ends = np.arange(100, 3001, 100)
+    np.testing.assert_array_equal(
+        sign_lines(rna, ends - 100, ends), sign_lines(dna, ends - 100, ends)
+    )

@@ -1,4 +1,4 @@
-"""RNA: text that has U where DNA has T. SPEC.md, Uracil."""
+"""RNA: text that has U where DNA has T. Codecs say in their SPEC.md whether both are exchanged."""
 
 from __future__ import annotations
 
@@ -27,10 +27,22 @@ def has_uracil(text: Array, piece: int = PIECE) -> bool:
     return surplus > 0
 
 
+def holds_uracil(text: Array) -> bool:
+    """Whether a text, (n,) uint8 on either backend, has U: most have none, which is soon seen."""
+    return bool((cast("Octets", text) == URACIL).any())
+
+
 def exchange(text: Array, piece: int = PIECE) -> None:
     """Write T as U and U as T, of either case: twice is as before."""
     for letters in _pieces(text, piece):
         letters ^= (letters | EITHER) == (URACIL | EITHER)
+
+
+def exchanged(text: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """Return a copy of a text of the host with T and U exchanged."""
+    copy = text.copy()
+    exchange(copy)
+    return copy
 
 
 def _pieces(text: Array, piece: int) -> Iterator[Octets]:

@@ -1,0 +1,150 @@
+"""Joints of pieces where many lines have them: adapters begin at one column, behind any insert.
+
+The walk takes as many letters as fit a contig, so that a cut lies behind what two contigs share by
+chance, and leaves a piece that has too few letters for its errors. Where many later pieces begin at
+a few places, both are mended: then a place is soon said.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
+from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline
+from gangsaw.codecs.reads.lines import Lines
+from gangsaw.codecs.reads.sequence.layout.placed import Anchors, Layout, anchors_of
+
+MOST = 16  # places that are tried
+LEAST, SHARE = 64, 256  # later pieces that begin there: at least, and of so many lines one
+REACH = 8  # letters by which a cut may move
+BEYOND = 1 << 20  # letters that differ: more than a line may have
+OF_LETTER, OF_MISMATCH, OF_PLACE = 2, 9, 8  # bits, about
+
+
+def with_usual_joints(pieces: Layout, lines: Lines, codes: npt.NDArray[np.uint8]) -> Layout:
+    """Return a layout with later pieces where most of such begin; any that has few as it is.
+
+    Parameters
+    ----------
+    codes : (used,) uint8, 0..3 for A C G T, 4 for any other byte
+    """
+    usual = usual_anchors(pieces, lines.starts.size)
+    if not usual.size:
+        return pieces
+    moved = pieces._replace(
+        **{
+            name: getattr(pieces, name).copy()
+            for name in ("begin", "end", "position", "strand", "is_mapped")
+        }
+    )
+    join_usually(moved, lines.starts, codes, usual)
+    return moved
+
+
+def usual_anchors(pieces: Layout, n_lines: int) -> Anchors:
+    """Return (n,) anchors at which many mapped pieces begin within lines, most frequent first."""
+    is_later = pieces.is_mapped & (pieces.begin > 0)
+    found, counts = np.unique(anchors_of(pieces)[is_later], return_counts=True)
+    order = np.argsort(-counts, kind="stable")[:MOST]
+    usual: Anchors = found[order[counts[order] >= max(LEAST, n_lines // SHARE)]]
+    return usual
+
+
+@jit
+def join_usually(pieces: Any, starts: Any, codes: Any, usual: Any) -> None:
+    """Let later pieces begin at places of `usual` where that costs less."""
+    for k in range(1, pieces.line.size):
+        if pieces.line[k] == pieces.line[k - 1]:
+            anchor = anchor_of(pieces, k)
+            if anchor != usual[0]:
+                join(pieces, k, anchor, starts[pieces.line[k]], codes, usual)
+
+
+@jit_norefs_inline
+def anchor_of(pieces: Any, k: Any) -> Any:
+    """Return the anchor of a piece, -1 for a literal."""
+    strand = np.int64(pieces.strand[k])
+    n = pieces.end[k] - pieces.begin[k]
+    return 2 * (pieces.position[k] + n * strand) + strand if pieces.is_mapped[k] else -1
+
+
+@jit_norefs_inline
+def join(pieces: Any, k: Any, own: Any, start: Any, codes: Any, usual: Any) -> None:
+    """Cut a line elsewhere, and let the piece behind begin at the place that costs least."""
+    n, before = pieces.end[k] - pieces.begin[k], pieces.end[k - 1] - pieces.begin[k - 1]
+    least = cost_now(pieces, k, n, own, start, codes, usual)
+    best, cut = -1, 0
+    for anchor in usual:
+        if anchor == own:
+            break
+        for by in range(-min(REACH, before - 1), min(REACH, n - 1) + 1):
+            begin, most = start + pieces.begin[k] + by, max(0, least) // OF_MISMATCH
+            wrong = count_wrong(pieces.consensus, codes, begin, n - by, anchor, most)
+            if OF_MISMATCH * wrong < least:
+                cost = OF_MISMATCH * wrong + cost_before(pieces, k, by, start, codes)
+                if cost < least:
+                    least, best, cut = cost, anchor, by
+    if best >= 0:
+        move(pieces, k, cut, best)
+
+
+@jit_norefs_inline
+def cost_now(pieces: Any, k: Any, n: Any, own: Any, start: Any, codes: Any, usual: Any) -> Any:
+    """Return what a place of `usual` has to cost less than, without its symbol."""
+    if own < 0:
+        return OF_LETTER * n - OF_PLACE
+    begin = start + pieces.begin[k]
+    cost = 1 + OF_MISMATCH * count_wrong(pieces.consensus, codes, begin, n, own, n)
+    for anchor in usual:
+        if anchor == own:
+            return cost
+    return cost + OF_PLACE
+
+
+@jit_norefs_inline
+def cost_before(pieces: Any, k: Any, by: Any, start: Any, codes: Any) -> Any:
+    """Return what the piece before costs more if its end moves."""
+    if by <= 0:
+        return 0
+    own = anchor_of(pieces, k - 1)
+    if own < 0:
+        return OF_LETTER * by
+    n = pieces.end[k - 1] - pieces.begin[k - 1]
+    behind = own + 2 * n * (1 - 2 * (own & 1))
+    begin = start + pieces.begin[k]
+    return OF_MISMATCH * count_wrong(pieces.consensus, codes, begin, by, behind, by)
+
+
+@jit_norefs_inline
+def count_wrong(consensus: Any, codes: Any, begin: Any, n: Any, anchor: Any, most: Any) -> Any:
+    """Return how many of n letters differ, more than `most` for many; BEYOND without columns."""
+    strand, column = anchor & 1, (anchor >> 1) - (anchor & 1)
+    step, wrong = 1 - 2 * strand, 0
+    if column < 0 or column >= consensus.size:
+        return BEYOND
+    last = column + step * (n - 1)
+    if last < 0 or last >= consensus.size:
+        return BEYOND
+    for i in range(n):
+        code = codes[begin + i]
+        base = consensus[column + step * i]
+        wrong += code != NOT_A_BASE and code != (3 - base if strand else base)
+        if wrong > most:
+            break
+    return wrong
+
+
+@jit_norefs_inline
+def move(pieces: Any, k: Any, by: Any, anchor: Any) -> None:
+    """Move the cut before a piece by some letters, and the piece to an anchor."""
+    if pieces.strand[k - 1]:
+        pieces.position[k - 1] -= by
+    pieces.end[k - 1] += by
+    pieces.begin[k] += by
+    pieces.is_mapped[k] = True
+    pieces.strand[k] = anchor & 1
+    n = pieces.end[k] - pieces.begin[k]
+    pieces.position[k] = (anchor >> 1) - n * (anchor & 1)

@@ -1,0 +1,41 @@
+"""Where the pieces of lines lie in the consensus."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.reads.lines import Places
+
+Anchors = npt.NDArray[np.int64]
+
+
+class Layout(NamedTuple):
+    """A consensus, and the lines as pieces in order of line and begin: every letter in one.
+
+    Attributes
+    ----------
+    consensus : (n,) uint8, 0..3
+    line : (m,) int64
+    begin, end : (m,) int64, letters of the line
+    position : (m,) int64, first column; 0 where the piece is not mapped
+    strand : (m,) uint8, 1 where the piece is the reverse complement
+    is_mapped : (m,) bool; of two neighbours one is, and a mapped one lies in the consensus
+    """
+
+    consensus: npt.NDArray[np.uint8]
+    line: Places
+    begin: Places
+    end: Places
+    position: Places
+    strand: npt.NDArray[np.uint8]
+    is_mapped: npt.NDArray[np.bool_]
+
+
+def anchors_of(pieces: Layout) -> Anchors:
+    """Return (m,) int64: 2 * (the column of the first letter, in reading direction) + strand."""
+    ends = np.where(pieces.strand == 0, 0, pieces.end - pieces.begin)
+    anchors: Anchors = 2 * (pieces.position + ends) + pieces.strand
+    return anchors
