@@ -94,7 +94,7 @@ def lines_of_mates(mates: Mates, line: int) -> Text:
 
 
 def _places(text: Text, n_mates: int) -> Numbers:
-    """Return the place of each record, or of each pair, twice it and the strand; NOWHERE for others."""
+    """Return the place of each record or pair, twice it and the strand; NOWHERE for others."""
     lines = lines_of(text, LANE)
     found = steady_layout(lines, codes_of(lines.text))
     mapped = np.flatnonzero(found.is_mapped)[::-1]  # of several pieces the first one stays
