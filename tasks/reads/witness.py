@@ -78,8 +78,12 @@ def differences(paths: Paths, opened: Callable[[str], Records], store: str) -> l
     columns = ["sequence", *(("quality",) if about.get("qualities") == "lossless" else ())]
     if about.get("names") == "keep":
         columns.append("name")
-    mates = (opened(path) for path in paths)
-    records = chain.from_iterable(_alternating(*mates))
+    sets = cast("list[dict[str, list[int]]] | None", about.get("sets"))
+    groups = [paths] if sets is None else [[paths[i] for i in own["files"]] for own in sets]
+    if sum(map(len, groups)) > len(paths):
+        return None  # pairs of a file come before its other reads
+    mates = (_alternating(*map(opened, own)) for own in groups)
+    records = chain.from_iterable(chain.from_iterable(mates))
     found = _unlike(store, columns, records)
     return where_read(paths, found) if opened is text_reads else list(found)
 

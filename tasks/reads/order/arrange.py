@@ -14,6 +14,7 @@ from gangsaw.tasks.reads.files.digest import hash_lines
 from gangsaw.tasks.reads.files.kernels import SEQUENCE, copy_lines
 from gangsaw.tasks.reads.files.records import FastqRecords, Mates
 from gangsaw.tasks.reads.order.bins.chain import Numbers
+from gangsaw.tasks.reads.order.groups import main_mate
 from gangsaw.tasks.sequences.files.text import Text
 
 LANE = 1 << 16  # any: the layout does not depend on windows
@@ -53,7 +54,9 @@ def _some(mates: Mates, which: slice[int, int, None]) -> Mates:
 
 def _order(mates: Mates) -> Numbers:
     """Return the order of the records of a chunk."""
-    order: Numbers = np.lexsort((hashes_of(mates[0]), _places(_sequences(mates), len(mates))))
+    which = main_mate(mates)
+    places = _places(_sequences(mates))[which :: len(mates)]
+    order: Numbers = np.lexsort((hashes_of(mates[which]), places))
     return order
 
 
@@ -79,11 +82,11 @@ def _sequences(mates: Mates) -> Text:
     return text
 
 
-def _places(text: Text, n_mates: int) -> Numbers:
-    """Return the place of each record, or of each pair; the highest number for those without."""
+def _places(text: Text) -> Numbers:
+    """Return the place of each record; the highest number for those without."""
     lines = lines_of(text, LANE)
     found = steady_layout(lines, codes_of(lines.text))
     mapped = np.flatnonzero(found.is_mapped)[::-1]  # of several pieces the first one stays
     places = np.full(lines.starts.size, np.iinfo(np.int64).max)
     places[found.line[mapped]] = found.position[mapped]
-    return places[::n_mates]
+    return places

@@ -90,8 +90,8 @@ def test_a_last_line_that_is_empty_may_lack_its_end(tmp_path: Path, ends: bytes)
 @pytest.mark.parametrize(
     ("flags", "hint"),
     [
-        ((77, 141, 4), "samtools view -f 1 gives the pairs, -F 1 the others"),
-        ((77, 141, 77), "samtools fastq -1 -2 -s puts reads without mates apart"),
+        ((77, 141, 4), "--singles yes keeps reads without mates behind the pairs"),
+        ((77, 141, 77), "--singles yes keeps reads without mates behind the pairs"),
         ((77, 77), "samtools collate -o OUT puts mates together"),
     ],
 )
