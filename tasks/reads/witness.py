@@ -54,7 +54,7 @@ def text_reads(path: str, _: str) -> Records:
 def aligned_reads(path: str, tags: str) -> Records:
     """Yield the records of BAM, CRAM or SAM in the direction in which they were sequenced.
 
-    Behind the names are tags: those of a list such as "RX,CB", in its order, or "all".
+    Behind the names are tags: those of a list such as "RX,CB", or "all".
     """
     import pysam
 
@@ -68,7 +68,7 @@ def aligned_reads(path: str, tags: str) -> Records:
                 sequence, quality = other_strand(sequence), quality[::-1]
             own = read.to_string().split("\t")[SAM_FIELDS:] if tags else []
             if tags != "all":
-                own = [tag for name in tags.split(",") for tag in own if tag[:2] == name]
+                own = [tag for tag in own if tag[:2] in tags.split(",")]
             name = words("\t".join([read.query_name or "", *own]).encode())
             yield ReadRecord(name, sequence, bytes(PHRED + value for value in quality))
 

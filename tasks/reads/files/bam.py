@@ -123,8 +123,7 @@ class BamFile(ReadFile):
             return b""
         own = segment.to_string().split("\t")[SAM_FIELDS:]
         if self._kept != (ALL,):
-            by_name = {tag[:2]: tag for tag in own}
-            own = [by_name[name] for name in self._kept if name in by_name]
+            own = [tag for tag in own if tag[:2] in self._kept]
         return "".join(f"\t{tag}" for tag in own).encode()
 
     def _records(self, lines: Sequence[Line]) -> FastqRecords:

@@ -153,6 +153,8 @@ class ReadsInfo:
         if any(len(values) != found.n_files for values in of_files):
             raise BadParams(f"attribute {ATTRIBUTE} is not whole: not all files are told of")
         named = {i for own in found.sets for i in own.files}
+        if (data["version"] == SEVERAL) != bool(found.sets):
+            raise BadParams(f"attribute {ATTRIBUTE} is not whole: it has no sets of files")
         if found.sets and (named != set(range(found.n_files)) or not _are_whole(found)):
             raise BadParams(f"attribute {ATTRIBUTE} is not whole: its sets are not of its files")
         return found
