@@ -185,6 +185,7 @@ def test_index_reads_and_lanes_of_differently_packed_files(tmp_path: Path, order
         assert records(copy.read_bytes()) == records(texts[path])
         assert order != "kept" or copy.read_bytes() == texts[path]
     assert gangsaw.verify(store, against=paths).ok
+    assert zarr.open_group(store, mode="r")["sequence"].attrs["pairs"] is True
     reads = gangsaw.reads.open(store)
     assert [len(line) for line in reads[4:8].sequences] == [8, 8, 28, 90]
     assert len({name.split()[0] for name in reads[4:8].names}) == 1
