@@ -15,7 +15,7 @@ from helpers.command_line import CommandLine
 import gangsaw
 import gangsaw.reads
 from gangsaw import compress
-from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.tasks.formats.format import ExportOptions
 
 pysam = pytest.importorskip("pysam", reason="pysam is not installed")
@@ -151,3 +151,23 @@ def test_what_cannot_be_kept_is_refused(tmp_path: Path, gangsaw: CommandLine) ->
     assert "tags" not in gangsaw.ok("info", store, "--json").figures["reads"]
     compress(source, store, singles="yes", tags="CB,RX", overwrite=True)
     assert "tags CB,RX" in gangsaw.ok("info", store).out
+
+
+def test_an_order_that_stopped_goes_on_with_the_same_tags_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, store = write(tmp_path / "m.bam", MIXED), tmp_path / "a.zarr"
+    how: dict[str, Any] = {"singles": "yes", "order": "bins"}
+    with monkeypatch.context() as patch:
+        patch.setattr("gangsaw.tasks.reads.stream.stream.ReadWriter.last", _stop)
+        with pytest.raises(JobFailed, match="no space"):
+            gangsaw.compress(source, store, tags="RX", **how)
+    with pytest.raises(BadParams, match="holds a different job"):
+        gangsaw.compress(source, store, tags="CB", resume=True, **how)
+    gangsaw.compress(source, store, tags="RX", resume=True, **how)
+    assert gangsaw.verify(store, against=source).ok
+    assert b"".join(gangsaw.reads.open(store)[:].names).count(b"RX:Z:") == 8
+
+
+def _stop(_: object) -> None:
+    raise JobFailed("no space")
