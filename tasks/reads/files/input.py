@@ -15,8 +15,12 @@ from gangsaw.tasks.reads.files.records import FastqRecords, Mates, ReadFile
 from gangsaw.tasks.reads.files.scale import refuse_other_scale
 from gangsaw.tasks.reads.files.settings import Settings
 
-# formats of text, and what reads each of them
-READERS: Mapping[str, Callable[[str], ReadFile]] = {"fastq": FastqFile, "fasta": FastaFile}
+# formats of files, and what reads each of them
+READERS: Mapping[str, Callable[..., ReadFile]] = {
+    "fastq": FastqFile,
+    "fasta": FastaFile,
+    "bam": BamFile,
+}
 
 
 @dataclass(frozen=True)
@@ -58,9 +62,9 @@ class ReadInput:
 
     def files(self) -> list[ReadFile]:
         """Return the files, to be read once."""
-        if self.format == "bam":
-            return [BamFile(path, self.part, self.settings.tags) for path in self.paths]
-        return [READERS[self.format](path) for path in self.paths]
+        of_bam = {"part": self.part, "tags": self.settings.tags}
+        own = of_bam if self.format == "bam" else {}
+        return [READERS[self.format](path, **own) for path in self.paths]
 
     def groups(self, files: list[ReadFile]) -> Iterator[Mates]:
         """Yield the records of files, which are read once, in their order; mates together."""
