@@ -1,4 +1,4 @@
-"""Files of reads as formats of the table: one file, two files of mates, or standard input."""
+"""Files of reads as formats of the table: one file, several that belong together, or a stream."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.options import Option
 from gangsaw.tasks.formats.format import (
     ExportOptions,
@@ -17,16 +18,18 @@ from gangsaw.tasks.formats.format import (
     Sure,
     Work,
 )
-from gangsaw.tasks.reads.files.settings import NAMES, ORDERS, PAIRINGS, PHREDS, QUALITIES
+from gangsaw.tasks.reads.files.settings import NAMES, NONE, ORDERS, PAIRINGS, PHREDS, QUALITIES
 from gangsaw.tasks.sequences.files.names import FASTA_NAMES, FASTQ_NAMES, PACKED, is_called
 
 if TYPE_CHECKING:
     from gangsaw.tasks.formats.witness import Witness
+    from gangsaw.tasks.reads.sets.file_sets import FileSet
     from gangsaw.tasks.reads.stream.stream import ReadStream
     from gangsaw.tasks.source import Source
 
 BAM_NAMES = (".bam", ".cram", ".sam")
 SAM_LINES = (b"@HD\t", b"@SQ\t", b"@RG\t", b"@PG\t", b"@CO\t")
+MOST_FILES = 4096  # of one store
 GZIP = b"\x1f\x8b"
 YES, NO = "yes", "no"
 
@@ -41,7 +44,8 @@ def _sure_of_fastq(look: Look) -> Sure:
 
 
 def _sure_of_fasta(look: Look) -> Sure:
-    if look.is_folder or look.is_address or look.is_stream:
+    # more than two are genomes, unless the format is named
+    if look.is_folder or look.is_address or look.is_stream or look.paths > 2:
         return Sure.NO
     from gangsaw.tasks.sequences.fasta import is_fasta
 
@@ -68,11 +72,25 @@ def _open(paths: Paths, options: SourceOptions, kind: str) -> ReadStream:
 
     own = {name: str(value) for name, value in options.own.items()}
     is_interleaved = own.pop("interleaved", NO) == YES
-    scratch, phred = own.pop("scratch", ""), own.pop("phred", "")
+    scratch, phred, said = (own.pop(name, "") for name in ("scratch", "phred", "sets"))
     zero = int(phred) if phred else None
     settings = Settings(**own, interleaved=is_interleaved, phred=zero)
     is_named = options.format is not None
-    return ReadStream(paths, settings, scratch=scratch, format=kind, is_named=is_named)
+    chosen = _chosen(said, paths, is_interleaved)
+    return ReadStream(
+        paths, settings, scratch=scratch, format=kind, is_named=is_named, chosen=chosen
+    )
+
+
+def _chosen(said: str, paths: Paths, is_interleaved: bool) -> tuple[FileSet, ...]:
+    """Return the sets of files that a user says; () leaves them to names."""
+    from gangsaw.tasks.reads.sets.file_sets import sets_said
+
+    if not said:
+        return ()
+    if is_interleaved:
+        raise BadParams("--sets i says that mates alternate in a file: leave --interleaved out")
+    return sets_said(said, len(paths))
 
 
 def _open_fastq(paths: Paths, options: SourceOptions) -> ReadStream:
@@ -86,11 +104,18 @@ def _open_fasta(paths: Paths, options: SourceOptions) -> ReadStream:
 
 def _open_bam(paths: Paths, options: SourceOptions) -> ReadStream:
     from gangsaw.tasks.reads.files.bam import is_paired
+    from gangsaw.tasks.reads.sets.file_sets import FileSet
 
-    mates = YES if is_paired(paths[0]) else NO
+    own = dict(options.own)
+    has_singles = own.pop("singles", NO) == YES
+    mates = YES if not has_singles and is_paired(paths[0]) else NO
     # its qualities are numbers, and its flags name mates
-    own = {**options.own, "phred": PHREDS[0], "pairing": "trusted", "interleaved": mates}
-    return _open(paths, replace(options, own=own), "bam")
+    if own.get("tags") == NONE:
+        del own["tags"]
+    own |= {"phred": PHREDS[0], "pairing": "trusted", "interleaved": mates}
+    stream = _open(paths, replace(options, own=own), "bam")
+    both = (FileSet((0,), interleaved=True), FileSet((0,)))
+    return replace(stream, chosen=both) if has_singles else stream
 
 
 def _witness(kind: str) -> Callable[[Paths, SourceOptions], Witness | None]:
@@ -179,22 +204,25 @@ _PHRED = Option("phred", "Letter of quality 0.", "33", read=int, choices=PHREDS)
 _NAMES = Option("names", "What to store of them.", NAMES[0], choices=NAMES)
 _INTERLEAVED = Option("interleaved", "Whether mates alternate in one file.", NO, choices=(NO, YES))
 _PAIRING = Option("pairing", "Whether names of mates must agree.", PAIRINGS[0], choices=PAIRINGS)
+_SETS = Option("sets", "Files whose reads belong together, as 2,1,1.", "by their names")
+_SINGLES = Option("singles", "Whether to keep those without mates.", NO, choices=(NO, YES))
+_TAGS = Option("tags", "Those to keep behind names, as RX,CB; or all.", "none")
 _SHARD = Option("shard", "Which part of the records, such as 3/16.", "1/1")
 
 FASTQ = Format(
     name="fastq",
     title="FASTQ",
-    about="reads; two files of mates together, or a stream",
+    about="reads; files of mates, lanes and singles together, or a stream",
     sure=_sure_of_fastq,
     open=_open_fastq,
     witness=_witness("fastq"),
-    options=(_ORDER, _SCRATCH, _QUALITIES, _PHRED, _NAMES, _INTERLEAVED, _PAIRING),
+    options=(_ORDER, _SCRATCH, _QUALITIES, _PHRED, _NAMES, _INTERLEAVED, _SETS, _PAIRING),
     export=_export_fastq,
     export_options=(_SHARD,),
     suffixes=(*FASTQ_NAMES, *PACKED),
     fit=_fit_fastq,
     check=_check_fastq,
-    paths=range(1, 3),
+    paths=range(1, MOST_FILES + 1),
     streams=True,
     writes_streams=True,
 )
@@ -202,17 +230,17 @@ FASTQ = Format(
 FASTA = Format(
     name="fasta",
     title="FASTA",
-    about="reads without qualities, on lines of any width; two files of mates, or a stream",
+    about="reads without qualities, on lines of any width; files of mates, or a stream",
     sure=_sure_of_fasta,
     open=_open_fasta,
     witness=_witness("fasta"),
-    options=(_ORDER, _SCRATCH, _NAMES, _INTERLEAVED, _PAIRING),
+    options=(_ORDER, _SCRATCH, _NAMES, _INTERLEAVED, _SETS, _PAIRING),
     export=_export_fasta,
     export_options=(_SHARD,),
     suffixes=(*FASTA_NAMES, *PACKED),
     fit=_fit_fasta,
     check=_check_fasta,
-    paths=range(1, 3),
+    paths=range(1, MOST_FILES + 1),
     streams=True,
     writes_streams=True,
 )
@@ -224,7 +252,7 @@ BAM = Format(
     sure=_sure_of_bam,
     open=_open_bam,
     witness=_witness("bam"),
-    options=(_ORDER, _SCRATCH, _QUALITIES, _NAMES),
+    options=(_ORDER, _SCRATCH, _QUALITIES, _NAMES, _SINGLES, _TAGS),
     export=_export_bam,
     export_options=(_SHARD,),
     suffixes=BAM_NAMES,

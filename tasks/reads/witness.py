@@ -22,6 +22,7 @@ BATCH = 1 << 13  # records that are compared at once
 SKIPPED = 256 | 2048  # secondary and supplementary records of BAM are no reads
 REVERSED = 16
 PHRED = 33
+SAM_FIELDS = 11
 
 
 class ReadRecord(NamedTuple):
@@ -44,14 +45,17 @@ def reads_witness(paths: Paths, kind: str) -> Witness | None:
     return Witness(library("pysam"), records=partial(differences, paths, opened))
 
 
-def text_reads(path: str) -> Records:
+def text_reads(path: str, _: str) -> Records:
     """Yield the records of FASTQ or FASTA."""
     for name, comment, sequence, quality in fastx_records(path):
         yield ReadRecord((name, comment), sequence, quality)
 
 
-def aligned_reads(path: str) -> Records:
-    """Yield the records of BAM, CRAM or SAM in the direction in which they were sequenced."""
+def aligned_reads(path: str, tags: str) -> Records:
+    """Yield the records of BAM, CRAM or SAM in the direction in which they were sequenced.
+
+    Behind the names are tags: those of a list such as "RX,CB", or "all".
+    """
     import pysam
 
     with pysam.AlignmentFile(path, check_sq=False) as file:
@@ -62,11 +66,16 @@ def aligned_reads(path: str) -> Records:
             quality = [] if read.query_qualities is None else list(read.query_qualities)
             if read.flag & REVERSED:
                 sequence, quality = other_strand(sequence), quality[::-1]
-            name = words((read.query_name or "").encode())
+            own = read.to_string().split("\t")[SAM_FIELDS:] if tags else []
+            if tags != "all":
+                own = [tag for tag in own if tag[:2] in tags.split(",")]
+            name = words("\t".join([read.query_name or "", *own]).encode())
             yield ReadRecord(name, sequence, bytes(PHRED + value for value in quality))
 
 
-def differences(paths: Paths, opened: Callable[[str], Records], store: str) -> list[str] | None:
+def differences(
+    paths: Paths, opened: Callable[[str, str], Records], store: str
+) -> list[str] | None:
     """Return a line for the first record that differs; None for a store of another order.
 
     Also None where pysam does not read all that the files hold.
@@ -78,8 +87,13 @@ def differences(paths: Paths, opened: Callable[[str], Records], store: str) -> l
     columns = ["sequence", *(("quality",) if about.get("qualities") == "lossless" else ())]
     if about.get("names") == "keep":
         columns.append("name")
-    mates = (opened(path) for path in paths)
-    records = chain.from_iterable(_alternating(*mates))
+    sets = cast("list[dict[str, list[int]]] | None", about.get("sets"))
+    groups = [paths] if sets is None else [[paths[i] for i in own["files"]] for own in sets]
+    if sum(map(len, groups)) > len(paths):
+        return None  # pairs of a file come before its other reads
+    tags = str(about.get("tags", ""))
+    mates = (_alternating(*(opened(path, tags) for path in own)) for own in groups)
+    records = chain.from_iterable(chain.from_iterable(mates))
     found = _unlike(store, columns, records)
     return where_read(paths, found) if opened is text_reads else list(found)
 

@@ -71,7 +71,7 @@ class StreamedText:
     def pieces(self) -> Iterator[Mapping[str, NumpyArray]]:
         """Yield what comes next; BadParams where compressed data are damaged."""
         start = b""
-        for text in text_of(self.path):
+        for text in text_of(self.path, self.notes):
             start += text[: START - len(start)].tobytes()
             yield {NAME: text}
         self.outcome[ATTRIBUTE] = TextInfo.of(start).to_dict()

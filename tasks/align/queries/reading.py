@@ -18,7 +18,7 @@ from gangsaw.tasks.reads.files.kernels import NAME, QUALITY, SEQUENCE, gather_li
 from gangsaw.tasks.reads.files.records import FastqRecords, Mates
 from gangsaw.tasks.reads.files.settings import Settings
 from gangsaw.tasks.reads.order.intake import cut_in_parts
-from gangsaw.tasks.reads.views.readset import Reads, ReadSet
+from gangsaw.tasks.reads.views.readset import Reads, ReadSet, all_mates
 from gangsaw.tasks.sequences.files.text import text_of
 from gangsaw.tasks.sequences.ragged import Ragged
 from gangsaw.tasks.store.source import open_zarr
@@ -57,7 +57,7 @@ def are_paired(paths: Sequence[str], pairs: str) -> bool:
 
 
 def _holds_mates(path: str) -> bool:
-    return GENOME not in open_zarr(path).attrs and ReadSet(path).contents.is_paired
+    return GENOME not in open_zarr(path).attrs and all_mates(ReadSet(path), "--pairs no")
 
 
 def _grouped(paths: Sequence[str], pairs: str) -> Iterator[tuple[str, ...]]:

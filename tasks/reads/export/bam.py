@@ -16,6 +16,7 @@ from gangsaw.tasks.formats.format import Fit, Work
 from gangsaw.tasks.reads.export.export import batches, lost_signs, shard_of
 from gangsaw.tasks.reads.files.bam import FIRST, LAST, MOST_QUALITY, PAIRED, UNMAPPED
 from gangsaw.tasks.reads.files.kernels import gather_lines
+from gangsaw.tasks.reads.sets.file_sets import runs
 from gangsaw.tasks.reads.stored.info import ReadsInfo
 from gangsaw.tasks.reads.stored.record_text import names_of
 from gangsaw.tasks.reads.stored.stored import Stored
@@ -43,7 +44,8 @@ def export_bam(source: Source, path: str, shard: str, work: Work) -> None:
 
     stored = Stored(source.arrays, source.attrs)
     first, last = shard_of(shard or "1/1", stored)
-    grouped = {"GO": "query"} if stored.contents.is_paired else {"SO": "unknown"}
+    has_pairs = any(own.together == 2 for own in stored.contents.parts)
+    grouped = {"GO": "query"} if has_pairs else {"SO": "unknown"}
     header = pysam.AlignmentHeader.from_dict({"HD": {"VN": "1.6", **grouped}})
     mode = MODES.get(Path(path).suffix.lower(), "wb")
     with (
@@ -60,18 +62,23 @@ def fit_bam(source: Source) -> Fit:
     contents = ReadsInfo.from_attrs(source.attrs)
     if contents is None:
         return Fit(f"{source.name} holds no reads, which BAM is for")
+    if any(own.together > 2 for own in contents.parts):
+        return Fit(f"{source.name} holds more than two reads of a name, which BAM has no place for")
     is_own = contents.format == "bam"
-    words = ("what stands behind a blank in names",) if has_words(source) else ()
+    is_lost = not contents.settings.tags and has_words(source)
+    words = ("what stands behind a blank in names",) if is_lost else ()
     return Fit(lost=(*words, *lost_signs(source, contents)), is_own=is_own)
 
 
 def _segments(
     stored: Stored, first: int, last: int, header: AlignmentHeader
 ) -> Iterator[AlignedSegment]:
-    """Yield records first..last - 1."""
+    """Yield records first..last - 1, which are of one set."""
     from pysam import AlignedSegment
 
-    names = _names(stored, first, last)
+    (run,) = runs(stored.contents.parts, first, last)
+    is_paired = run.of.together == 2
+    names, tags = _names(stored, first, last, is_paired), _tags(stored, first, last)
     sequences, ends = _gathered(stored, "sequence", first, last, LETTERS)
     zero = stored.contents.settings.zero
     allowed = np.arange(zero, min(zero + MOST_QUALITY, 126) + 1, dtype=np.uint8)
@@ -80,11 +87,32 @@ def _segments(
     for i, name in enumerate(names):
         segment = AlignedSegment(header)
         segment.query_name = name.decode() or None
-        segment.flag = MATES[i % 2] if stored.contents.is_paired else UNMAPPED
+        segment.flag = MATES[i % 2] if is_paired else UNMAPPED
         segment.query_sequence = sequences[ends[i] : ends[i + 1]].tobytes().decode()
         own = qualities[quality_ends[i] : quality_ends[i + 1]]
         segment.query_qualities = array("B", own.tobytes()) if own.size else None
-        yield segment
+        yield _tagged(segment, tags[i], header) if tags else segment
+
+
+def _tagged(segment: AlignedSegment, tags: bytes, header: AlignmentHeader) -> AlignedSegment:
+    """Return a record with the tags that stood behind its name; BadParams where they are none."""
+    from pysam import AlignedSegment
+
+    if not tags:
+        return segment
+    try:
+        return AlignedSegment.fromstring(f"{segment.to_string()}\t{tags.decode()}", header)
+    except ValueError as error:
+        name = segment.query_name
+        raise BadParams(f"what stands behind the name of {name} are no tags: {error}") from error
+
+
+def _tags(stored: Stored, first: int, last: int) -> list[bytes]:
+    """Return what stands behind the first tab of names; nothing where no tags were kept."""
+    if not stored.contents.settings.tags:
+        return []
+    field = names_of(stored, first, last)
+    return [field.letters(i).partition(b"\t")[2] for i in range(last - first)]
 
 
 def _gathered(
@@ -111,11 +139,11 @@ def _gathered(
     return data, offsets.tolist()
 
 
-def _names(stored: Stored, first: int, last: int) -> list[bytes]:
+def _names(stored: Stored, first: int, last: int, is_paired: bool) -> list[bytes]:
     """Return names up to the first blank, those of mates without /1 and /2."""
     field = names_of(stored, first, last)
     names = [_word(field.letters(i)) for i in range(last - first)]
-    if stored.contents.is_paired:
+    if is_paired:
         for i in range(0, len(names), 2):
             one, other = names[i : i + 2]
             if one.endswith(b"/1") and other.endswith(b"/2"):

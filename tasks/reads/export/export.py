@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.options import listed
 from gangsaw.tasks.formats.format import Fit, Format, Paths, Work
+from gangsaw.tasks.reads.sets.file_sets import runs
 from gangsaw.tasks.reads.stored.fasta_text import FastaText
 from gangsaw.tasks.reads.stored.info import ReadsInfo
 from gangsaw.tasks.reads.stored.record_text import FastqText, RecordText
@@ -78,11 +80,19 @@ def records_text(stored: Stored, kind: str = "") -> RecordText:
 
 
 def opened(source: Source, paths: Paths) -> Stored:
-    """Return the reads of a store; BadParams where there are two targets and no pairs."""
+    """Return the reads of a store; BadParams for a number of targets that they do not go to."""
     stored = Stored(source.arrays, source.attrs)
-    if len(paths) == 2 and not stored.contents.is_paired:
+    contents = stored.contents
+    most = sum(own.together for own in contents.parts)
+    if len(paths) in (1, contents.n_files, most):
+        return stored
+    if most == 1:
         raise BadParams(f"{source.name} holds no pairs: name one target")
-    return stored
+    numbers = listed(map(str, sorted({1, contents.n_files, most})), "or")
+    raise BadParams(
+        f"{source.name} was made of {contents.n_files} files: name {numbers} targets, not "
+        f"{len(paths)}"
+    )
 
 
 def shard_of(text: str, stored: Stored) -> tuple[int, int]:
@@ -90,10 +100,9 @@ def shard_of(text: str, stored: Stored) -> tuple[int, int]:
     number, _, count = text.partition("/")
     if not (number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count)):
         raise BadParams(f"--shard must be like 3/16, got {text!r}")
-    mates = 2 if stored.contents.is_paired else 1
-    groups = stored.n_records // mates
-    i, n = int(number), int(count)
-    return mates * (groups * (i - 1) // n), mates * (groups * i // n)
+    contents, i, n = stored.contents, int(number), int(count)
+    begin, end = (contents.n_groups * part // n for part in (i - 1, i))
+    return contents.start_of(begin), contents.start_of(end)
 
 
 def _texts(
@@ -101,14 +110,30 @@ def _texts(
 ) -> Iterator[tuple[memoryview, int]]:
     """Yield text and the number of its target."""
     stored, contents = records.stored, records.contents
-    all_read = last == stored.n_records
     is_whole = n_targets == contents.n_files and records.is_own
-    for begin, end in batches(stored, first, last):
-        for which, text in enumerate(records.texts(begin, end, n_targets)):
-            ends_open = is_whole and end == stored.n_records and contents.open[which]
-            yield text.data[: text.size - _newline_bytes(text) if ends_open else None], which
-    for which in range(n_targets if is_whole and all_read else 0):
+    targets = _targets(contents, n_targets)
+    for run in runs(contents.parts, first, last):
+        own = targets[contents.parts.index(run.of)]
+        for begin, end in batches(stored, run.first, run.last):
+            texts = records.texts(begin, end, len(own))
+            for which, text in zip(own, texts, strict=True):
+                ends_open = is_whole and end == run.of.last and contents.open[which]
+                yield text.data[: text.size - _newline_bytes(text) if ends_open else None], which
+    for which in range(n_targets if is_whole and last == stored.n_records else 0):
         yield memoryview(contents.tails[which].encode()), which
+
+
+def _targets(contents: ReadsInfo, n_targets: int) -> list[tuple[int, ...]]:
+    """Return the targets of each set: one for all, those of its files, or one for each mate."""
+    parts = contents.parts
+    if n_targets == 1:
+        return [(0,)] * len(parts)
+    if n_targets == contents.n_files:
+        return [own.files for own in parts]
+    firsts = [sum(own.together for own in parts[:i]) for i in range(len(parts))]
+    return [
+        tuple(range(first, first + own.together)) for first, own in zip(firsts, parts, strict=True)
+    ]
 
 
 def _newline_bytes(text: Text) -> int:
@@ -116,12 +141,13 @@ def _newline_bytes(text: Text) -> int:
 
 
 def batches(stored: Stored, first: int, last: int) -> Iterator[tuple[int, int]]:
-    """Yield ranges of records, of whole pairs, whose text is not long."""
-    mates = 2 if stored.contents.is_paired else 1
-    while first < last:
-        end = min(first + mates * BATCH, last)
-        starts = stored.starts("sequence", first, end)
-        n = int(np.searchsorted(starts, starts[0] + BATCH_LETTERS)) // mates * mates
-        end = min(end, first + max(n, mates))
-        yield first, end
-        first = end
+    """Yield ranges of records, of whole groups and of one set, whose text is not long."""
+    for run in runs(stored.contents.parts, first, last):
+        begin, together = run.first, run.of.together
+        while begin < run.last:
+            end = min(begin + together * BATCH, run.last)
+            starts = stored.starts("sequence", begin, end)
+            n = int(np.searchsorted(starts, starts[0] + BATCH_LETTERS)) // together * together
+            end = min(end, begin + max(n, together))
+            yield begin, end
+            begin = end

@@ -21,6 +21,7 @@ from gangsaw.tasks.jobs.stages import scratch_of, staged
 from gangsaw.tasks.reads.files.kernels import LINES
 from gangsaw.tasks.reads.files.records import FastqRecords, Mates
 from gangsaw.tasks.reads.files.settings import Settings
+from gangsaw.tasks.reads.sets.file_sets import FileSet
 from gangsaw.tasks.reads.stored.record_text import joined
 from gangsaw.tasks.reads.stream.stream import ReadStream
 from gangsaw.tasks.sequences.files.targets import check_targets, open_targets
@@ -53,7 +54,8 @@ def rewrite(
     ------
     BadParams : a source is no FASTQ, a target exists, two are named for reads without mates
     """
-    stream = ReadStream(sources, settings, scratch=scratch)
+    chosen = (FileSet(tuple(range(len(sources))), settings.interleaved),)
+    stream = ReadStream(sources, settings, scratch=scratch, chosen=chosen)
     if len(targets) == 2 and not stream.is_paired:
         raise BadParams(f"{stream.name} holds no pairs: name one target")
     read, written = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from gangsaw.codecs.core.errors import BadParams, GangsawError
 from gangsaw.codecs.core.nucleotides.letters import other_strand
 from gangsaw.tasks.reads.files.kernels import LINES, NAME, QUALITY, SEQUENCE
 from gangsaw.tasks.reads.files.records import FastqRecords, ReadFile
+from gangsaw.tasks.reads.files.settings import ALL, tags_of
 
 if TYPE_CHECKING:
     from pysam import AlignedSegment, AlignmentFile
@@ -21,12 +22,13 @@ PAIRED, UNMAPPED, REVERSE, FIRST, LAST, NOT_PRIMARY = 1, 4, 16, 64, 128, 256 | 2
 MARKS = 512 | 1024  # failed checks, duplicate
 HARD_CLIP = 5  # of a CIGAR: letters that the file does not have
 PHRED, MOST_QUALITY = 33, 93
+SAM_FIELDS = 11  # of a line of SAM, before its tags
+EVERY = 16  # record that is looked at for its tags, behind the first batch
 BATCH, BATCH_LETTERS = 1 << 14, 1 << 23  # records and letters that are yielded at once
 
 # what helps where mates are not as they should be
-APART = "samtools view -f 1 gives the pairs, -F 1 the others"
+ALONE = "--singles yes keeps reads without mates behind the pairs"
 TOGETHER = "samtools collate -o OUT puts mates together"
-ALONE = "samtools fastq -1 -2 -s puts reads without mates apart"
 
 Line = tuple[bytes, bytes, bytes]  # name, sequence, qualities as numbers
 
@@ -34,34 +36,59 @@ Line = tuple[bytes, bytes, bytes]  # name, sequence, qualities as numbers
 class BamFile(ReadFile):
     """A BAM, CRAM or SAM file, read once. What would follow "+" is empty.
 
-    Reads that were aligned are given as they were before; alignments are lost.
+    Reads that were aligned are given as they were before; alignments are lost. Tags that are kept
+    stand behind the names, as `samtools fastq -T` writes them.
+
+    Parameters
+    ----------
+    part : "pairs" or "singles" of a file that has both; "" where all records are one of them
+    tags : to keep, as `Settings` has them
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, part: str = "", tags: str = "") -> None:
         super().__init__(path)
-        self._other, self._marks, self._mapped = 0, 0, False
+        self._part, self._kept = part, tags_of(tags)
+        self._other, self._marks, self._mapped, self._has_mates = 0, 0, False, False
         self._tags: set[str] = set()
 
     def records(self) -> Iterator[FastqRecords]:
         """Yield records; BadParams, with the number of the record, for what is not whole."""
-        reads = _Pairs(self)
-        with reading(self.path, lambda: f" (behind record {reads.n})") as file:
+        number = 0
+        with reading(self.path, lambda: f" (behind record {number})") as file:
             lines: list[Line] = []
             letters = 0
-            for segment in file.fetch(until_eof=True):
-                if segment.flag & NOT_PRIMARY:
-                    self._other += 1
-                    continue
-                reads.check(segment)
-                lines.append(self._line(segment, reads.n))
+            for segment in self._taken(file):
+                number += 1
+                lines.append(self._line(segment, number))
                 letters += len(lines[-1][1])
                 if letters >= BATCH_LETTERS or len(lines) >= BATCH:
                     yield self._records(lines)
                     lines, letters = [], 0
-            reads.end()
             if lines:
                 yield self._records(lines)
             self.lost = self._all_lost(file)
+
+    def _taken(self, file: AlignmentFile) -> Iterator[AlignedSegment]:
+        """Return the reads of the part that is read."""
+        if not self._part:
+            return self._checked(self._primary(file))
+        if file.header.to_dict().get("HD", {}).get("SO") == "coordinate":
+            raise BadParams(f"{self.path} is sorted by place, so that mates are apart ({TOGETHER})")
+        return _parted(self._primary(file), self._part)
+
+    def _primary(self, file: AlignmentFile) -> Iterator[AlignedSegment]:
+        for segment in file.fetch(until_eof=True):
+            if segment.flag & NOT_PRIMARY:
+                self._other += 1
+            else:
+                yield segment
+
+    def _checked(self, segments: Iterator[AlignedSegment]) -> Iterator[AlignedSegment]:
+        reads = _Pairs(self)
+        for segment in segments:
+            reads.check(segment)
+            yield segment
+        reads.end()
 
     def _line(self, segment: AlignedSegment, number: int) -> Line:
         """Return a record as it was sequenced; take note of what it has beyond that."""
@@ -75,18 +102,29 @@ class BamFile(ReadFile):
                     "its letters are there"
                 )
         self._marks |= flag & MARKS
+        self._has_mates |= bool(flag & PAIRED)
         self._note_tags(segment, number)
         sequence, values = (segment.query_sequence or "").encode(), segment.query_qualities
         qualities = b"" if values is None else values.tobytes()
         if flag & REVERSE:
             # pysam's own leaves letters of IUPAC as they are
             sequence, qualities = other_strand(sequence), qualities[::-1]
-        return (segment.query_name or "").encode(), sequence, qualities
+        name = (segment.query_name or "").encode()
+        return name + self._tags_behind(segment), sequence, qualities
 
     def _note_tags(self, segment: AlignedSegment, number: int) -> None:
-        """Take note of the tags of the first records, and of later ones until there are some."""
-        if number <= BATCH or not self._tags:
+        """Take note of the tags of the first records, and of some later ones."""
+        if number <= BATCH or not self._tags or number % EVERY == 0:
             self._tags |= {tag for tag, _ in segment.get_tags()}
+
+    def _tags_behind(self, segment: AlignedSegment) -> bytes:
+        """Return the tags that are kept, as SAM has them, each behind a tab."""
+        if not self._kept:
+            return b""
+        own = segment.to_string().split("\t")[SAM_FIELDS:]
+        if self._kept != (ALL,):
+            own = [tag for tag in own if tag[:2] in self._kept]
+        return "".join(f"\t{tag}" for tag in own).encode()
 
     def _records(self, lines: Sequence[Line]) -> FastqRecords:
         fields = list(zip(*lines, strict=True))
@@ -112,15 +150,38 @@ class BamFile(ReadFile):
         """Return what the file holds beyond its reads, in words."""
         # htslib gives a header without references an empty @SQ
         header = [kind for kind, some in file.header.to_dict().items() if some and kind != "HD"]
-        tags, lines = ", ".join(sorted(self._tags)), ", ".join(f"@{kind}" for kind in header)
+        left = set() if self._kept == (ALL,) else self._tags - set(self._kept)
+        tags, lines = ", ".join(sorted(left)), ", ".join(f"@{kind}" for kind in header)
         found = {
-            f"tags ({tags})": bool(self._tags),
+            f"tags ({tags})": bool(left),
             f"lines of the header ({lines})": bool(header),
             "alignments": self._mapped,
             f"{self._other} secondary and supplementary records": self._other > 0,
             "marks of failed checks and duplicates": self._marks != 0,
+            "which mates single reads are": self._part == "singles" and self._has_mates,
         }
         return tuple(what for what, is_there in found.items() if is_there)
+
+
+def _parted(segments: Iterable[AlignedSegment], part: str) -> Iterator[AlignedSegment]:
+    """Yield the pairs, first mates first, or the reads that have no mate beside them."""
+    waiting: AlignedSegment | None = None
+    for segment in segments:
+        if waiting is not None and _are_mates(waiting, segment):
+            if part == "pairs":
+                yield from sorted((waiting, segment), key=lambda mate: mate.flag & LAST)
+            waiting = None
+            continue
+        if waiting is not None and part == "singles":
+            yield waiting
+        waiting = segment
+    if waiting is not None and part == "singles":
+        yield waiting
+
+
+def _are_mates(one: AlignedSegment, other: AlignedSegment) -> bool:
+    flags = {segment.flag & (PAIRED | FIRST | LAST) for segment in (one, other)}
+    return flags == {PAIRED | FIRST, PAIRED | LAST} and one.query_name == other.query_name
 
 
 class _Pairs:
@@ -142,7 +203,7 @@ class _Pairs:
             self._is_paired = bool(flag & PAIRED)
         if bool(flag & PAIRED) != self._is_paired:
             one, other = ("", " not") if flag & PAIRED else ("not ", "")
-            raise self._wrong(f"is {one}one of a pair, those before are{other}", APART)
+            raise self._wrong(f"is {one}one of a pair, those before are{other}", ALONE)
         if not self._is_paired:
             return
         mate = FIRST if self.n % 2 else LAST

@@ -70,6 +70,9 @@ class FastaFile(ReadFile):
         self._note_lines(odd[:n_odd], heads, ends - begins)
         places = np.empty((2, heads.size - 1, LINES), np.int64)
         join_lines(text, begins, ends, heads, *places)
+        if not self.n_records and heads.size > 1:
+            begin, end = places[:, 0, SEQUENCE]
+            self._note_colours(text[begin:end].tobytes())
         self.n_records += heads.size - 1
         self.n_lines += begins.size
         return FastqRecords(text, *places)

@@ -19,11 +19,18 @@ from gangsaw.tasks.reads.files.kernels import (
     QUALITY,
     REASONS,
     RETURN,
+    SEQUENCE,
     check_records,
     strip_returns,
 )
 from gangsaw.tasks.reads.files.records import FastqRecords, Places, ReadFile
-from gangsaw.tasks.sequences.files.signs import START, hint, refuse_bare_returns
+from gangsaw.tasks.sequences.files.signs import (
+    IN_COLOURS,
+    START,
+    hint,
+    is_in_colours,
+    refuse_bare_returns,
+)
 from gangsaw.tasks.sequences.files.text import CutAtBlockError, Text
 
 SIGN_BYTES = np.array([1, 0, 1, 0])  # that lines begin with: "@" and "+"
@@ -89,7 +96,11 @@ class FastqFile(ReadFile):
         begins, ends = begins.reshape(-1, LINES), ends.reshape(-1, LINES)
         first, reason = check_records(text, begins, ends)
         if reason != FINE:
-            raise self._wrong(int(first), int(reason), text[:START].tobytes())
+            start = text[begins[first, SEQUENCE] : ends[first, SEQUENCE]]
+            why = start.tobytes() if reason == LENGTHS else text[:START].tobytes()
+            raise self._wrong(int(first), int(reason), why)
+        if not self.n_records:
+            self._note_colours(text[begins[0, SEQUENCE] : ends[0, SEQUENCE]].tobytes())
         self.n_records += len(begins)
         return FastqRecords(text, begins + SIGN_BYTES, ends)
 
@@ -97,6 +108,8 @@ class FastqFile(ReadFile):
         record = self.n_records + place
         is_known = record or reason == LENGTHS or start[:1] == b"@"
         other = "" if is_known else hint(start)
+        if reason == LENGTHS and is_in_colours(start):
+            other = f" ({IN_COLOURS})"
         line = LINES * record + LINE_OF[reason] + 1
         what = "its quality " if LINE_OF[reason] == QUALITY else "it "
         why = f"{what}{REASONS[reason]}{other}"

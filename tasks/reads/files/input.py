@@ -1,4 +1,4 @@
-"""What is read: a file of reads, or two of mates, and the records of them together."""
+"""What is read: a file of reads, or several of mates, and the records of them together."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gangsaw.tasks.reads.files.scale import refuse_other_scale
 from gangsaw.tasks.reads.files.settings import Settings
 
 # formats of files, and what reads each of them
-READERS: Mapping[str, Callable[[str], ReadFile]] = {
+READERS: Mapping[str, Callable[..., ReadFile]] = {
     "fastq": FastqFile,
     "fasta": FastaFile,
     "bam": BamFile,
@@ -25,18 +25,20 @@ READERS: Mapping[str, Callable[[str], ReadFile]] = {
 
 @dataclass(frozen=True)
 class ReadInput:
-    """Reads of one file, or of two whose records are mates.
+    """Reads of one file, or of several whose records belong together.
 
     Attributes
     ----------
     paths : of the files
     settings : what is kept of the reads, and whether mates follow each other
     format : one of READERS
+    part : "pairs" or "singles", where others of a file of alignments are not taken; "" of all
     """
 
     paths: tuple[str, ...]
     settings: Settings = field(default_factory=Settings)
     format: str = "fastq"
+    part: str = ""
 
     @property
     def name(self) -> str:
@@ -49,18 +51,25 @@ class ReadInput:
         return all(Path(path).is_file() for path in self.paths)
 
     @property
+    def together(self) -> int:
+        """How many records belong together."""
+        return 2 if self.settings.interleaved else len(self.paths)
+
+    @property
     def is_paired(self) -> bool:
         """Whether mates are records 2i and 2i + 1."""
-        return len(self.paths) == 2 or self.settings.interleaved
+        return self.together == 2
 
     def files(self) -> list[ReadFile]:
         """Return the files, to be read once."""
-        return [READERS[self.format](path) for path in self.paths]
+        of_bam = {"part": self.part, "tags": self.settings.tags}
+        own = of_bam if self.format == "bam" else {}
+        return [READERS[self.format](path, **own) for path in self.paths]
 
     def groups(self, files: list[ReadFile]) -> Iterator[Mates]:
         """Yield the records of files, which are read once, in their order; mates together."""
         groups = _mates(files, self.settings.interleaved)
-        if self.is_paired and self.settings.pairing == "checked":
+        if self.together > 1 and self.settings.pairing == "checked":
             groups = checked(groups, files, self.settings)
         if self.settings.qualities == "binned" and self.settings.phred is None:
             return refuse_other_scale(groups, self.name)
@@ -69,7 +78,7 @@ class ReadInput:
 
 def _mates(files: list[ReadFile], is_interleaved: bool) -> Iterator[Mates]:
     """Yield records that belong together: those of each file, or even and odd ones of a file."""
-    if len(files) == 2:
+    if len(files) > 1:
         yield from _zipped(files)
         return
     (file,) = files
@@ -89,23 +98,29 @@ def _mates(files: list[ReadFile], is_interleaved: bool) -> Iterator[Mates]:
 
 
 def _zipped(files: list[ReadFile]) -> Iterator[Mates]:
-    """Yield as many records of both files as there are of each."""
+    """Yield as many records of all files as there are of each."""
     readers = [file.records() for file in files]
-    waiting: list[FastqRecords | None] = [None, None]
+    waiting: list[FastqRecords | None] = [None] * len(files)
     while True:
         for i, reader in enumerate(readers):
             if waiting[i] is None or not len(waiting[i] or ()):
                 waiting[i] = next(reader, None)
-        first, second = waiting
-        if first is None or second is None:
+        there = [records for records in waiting if records is not None]
+        if len(there) < len(files):
             break
-        n = min(len(first), len(second))
-        yield first.some(slice(0, n)), second.some(slice(0, n))
-        waiting = [first.some(slice(n, None)), second.some(slice(n, None))]
-    for i, left in enumerate(waiting):
-        if left is not None and len(left):
-            record = files[i].n_records - len(left) + 1
-            raise BadParams(
-                f"{files[i].path}: record {record} has no mate: {files[1 - i].path} has "
-                f"{record - 1} records"
-            )
+        n = min(map(len, there))
+        yield tuple(records.some(slice(0, n)) for records in there)
+        waiting = [records.some(slice(n, None)) for records in there]
+    _refuse_more(files, [0 if records is None else len(records) for records in waiting])
+
+
+def _refuse_more(files: list[ReadFile], left: list[int]) -> None:
+    """Raise BadParams for records of some files that have no mates in another one."""
+    if not any(left):
+        return
+    own, short = left.index(max(left)), left.index(0)
+    record = files[own].n_records - left[own] + 1
+    raise BadParams(
+        f"{files[own].path}: record {record} has no mate: {files[short].path} has "
+        f"{record - 1} records"
+    )

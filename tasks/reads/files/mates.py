@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.reads.files.kernels import NAME, first_unlike
-from gangsaw.tasks.reads.files.records import Mates, ReadFile
+from gangsaw.tasks.reads.files.kernels import NAME, cut_names, first_unlike, same_lines
+from gangsaw.tasks.reads.files.records import Field, Mates, ReadFile
 from gangsaw.tasks.reads.files.settings import Settings
 
 SHOWN = 60  # letters of a name in a message
@@ -20,20 +22,42 @@ def checked(groups: Iterator[Mates], files: list[ReadFile], settings: Settings) 
     n, is_known = 0, False
     for mates in groups:
         if not is_known and len(mates) > 1:
-            own, other = (records.field(NAME) for records in mates)
-            at = int(first_unlike(*own, *other))
-            if is_known := at < len(own.begins):
-                why = _words(own.letters(at), other.letters(at), n + at, files)
-                _tell(why, files[0], settings)
+            which, at = _first_unlike([records.field(NAME) for records in mates])
+            if is_known := at < len(mates[0]):
+                names = [mates[i].field(NAME).letters(at) for i in (0, which)]
+                own = files if len(files) == 1 else [files[0], files[which]]
+                _tell(_words(names, n + at, own), files[0], settings)
         n += len(mates[0])
         yield mates
 
 
-def _words(own: bytes, other: bytes, number: int, files: list[ReadFile]) -> str:
-    names = " and ".join(repr(name[:SHOWN].decode(errors="replace")) for name in (own, other))
+def _first_unlike(names: list[Field]) -> tuple[int, int]:
+    """Return the first record whose names differ, and in which file from the first one's.
+
+    Of two files they are those of mates. Of more, index reads have the mark of one, so that only
+    the first words count.
+    """
+    if len(names) == 2:
+        return 1, int(first_unlike(*names[0], *names[1]))
+    first, *others = (_cut(field) for field in names)
+    is_same = np.empty((len(others), len(first.begins)), bool)
+    for same, other in zip(is_same, others, strict=True):
+        same_lines(*first, *other, same)
+    at = int(np.argmin(is_same.all(axis=0))) if not is_same.all() else len(first.begins)
+    return 1 + int(np.argmin(is_same[:, at])) if at < len(first.begins) else 1, at
+
+
+def _cut(names: Field) -> Field:
+    ends = np.empty_like(names.ends)
+    cut_names(*names, ends)
+    return names._replace(ends=ends)
+
+
+def _words(names: list[bytes], number: int, files: list[ReadFile]) -> str:
+    shown = " and ".join(repr(name[:SHOWN].decode(errors="replace")) for name in names)
     if len(files) == 1:
-        return f"{files[0].path}: records {2 * number + 1} and {2 * number + 2}, {names}"
-    return f"{files[0].path}, {files[1].path}: records {number + 1}, {names}"
+        return f"{files[0].path}: records {2 * number + 1} and {2 * number + 2}, {shown}"
+    return f"{files[0].path}, {files[1].path}: records {number + 1}, {shown}"
 
 
 def _tell(where: str, file: ReadFile, settings: Settings) -> None:

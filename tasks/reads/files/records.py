@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.reads.files.kernels import LINES, RETURN
+from gangsaw.tasks.sequences.files.signs import is_in_colours
 from gangsaw.tasks.sequences.files.text import Text, text_of
 
 Places = npt.NDArray[np.int64]
@@ -145,9 +146,17 @@ class ReadFile(ABC):
     def _blocks(self) -> Iterator[Text]:
         """Yield the file's text."""
         try:
-            yield from text_of(self.path)
+            yield from text_of(self.path, self.notes)
         except BadParams as error:
             raise type(error)(f"{error} (behind record {self.n_records})") from error
+
+    def _note_colours(self, sequence: bytes) -> None:
+        """Take note of a first sequence in colour space, which is kept, in more bytes than text."""
+        if is_in_colours(sequence):
+            self.notes.append(
+                f"{self.path} is in colour space, of SOLiD: its digits were kept as letters that "
+                "are no bases; --format text may take fewer bytes"
+            )
 
     def _note_first(self, text: Text, first_end: int) -> None:
         """Take note of the first line's end."""

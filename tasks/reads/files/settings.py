@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
+from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.parameters import require_choice
 
 QUALITIES = ("lossless", "binned", "none")
@@ -12,6 +14,8 @@ ORDERS = ("kept", "bins", "sorted", "smallest")
 PLACED = ("bins", "sorted")  # orders by places of the genome, whatever names cost
 PHREDS = (33, 64)
 PAIRINGS = ("checked", "trusted")
+ALL, NONE = "all", "none"  # tags
+TAG = re.compile("[A-Za-z][A-Za-z0-9]")
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,7 @@ class Settings:
     names : "keep", "number" gives each record its number, "none" gives it an empty name
     interleaved : whether mates follow each other in one file
     pairing : "checked" by the names of mates, or "trusted"
+    tags : those of BAM that are kept behind the names, such as "RX,CB"; "all", or "" for none
     """
 
     order: str = "kept"
@@ -36,6 +41,7 @@ class Settings:
     interleaved: bool = False
     phred: int | None = None
     pairing: str = "checked"
+    tags: str = ""
 
     def __post_init__(self) -> None:
         """Check each choice; BadParams lists what it may be."""
@@ -44,8 +50,19 @@ class Settings:
         require_choice("names", self.names, NAMES)
         require_choice("pairing", self.pairing, PAIRINGS)
         require_choice("phred", self.zero, PHREDS)
+        if tags_of(self.tags) and self.names != "keep":
+            raise BadParams("--tags are kept behind names: leave --names out")
 
     @property
     def zero(self) -> int:
         """The letter of quality 0."""
         return self.phred or PHREDS[0]
+
+
+def tags_of(text: str) -> tuple[str, ...]:
+    """Return the tags of a list such as "RX,CB", (ALL,) of "all"; BadParams for what is none."""
+    tags = tuple(tag.strip() for tag in text.split(",")) if text not in ("", NONE) else ()
+    wrong = [tag for tag in tags if tags != (ALL,) and not TAG.fullmatch(tag)]
+    if wrong:
+        raise BadParams(f"tags must be like RX,CB or all, got {wrong[0]!r}")
+    return tags

@@ -57,9 +57,9 @@ def find_bin(stored: Stored, sequence: bytes) -> list[int]:
         )
     BINS.check(stored)
     found = np.unique(np.concatenate([_entries(stored, BINS, int(key)) for key in bins]))
-    if stored.contents.is_paired:
-        found = np.unique(np.concatenate((found // 2 * 2, found // 2 * 2 + 1)))
-    return [int(number) for number in found]
+    contents = stored.contents
+    groups = sorted({contents.group_of(int(number)) for number in found})
+    return [i for group in groups for i in _records_of(stored, group)]
 
 
 def is_same(stored: bytes, wanted: bytes) -> bool:
@@ -70,11 +70,14 @@ def is_same(stored: bytes, wanted: bytes) -> bool:
 
 def _numbered(stored: Stored, name: bytes) -> list[int]:
     """Return the records of a name that is a number, which records or pairs are named by."""
-    mates = 2 if stored.contents.is_paired else 1
-    if not name.isdigit() or not 1 <= int(name) <= stored.n_records // mates:
+    if not name.isdigit() or not 1 <= int(name) <= stored.contents.n_groups:
         return []
-    first = mates * (int(name) - 1)
-    return list(range(first, first + mates))
+    return list(_records_of(stored, int(name) - 1))
+
+
+def _records_of(stored: Stored, group: int) -> range:
+    """Return the numbers of the records of a group."""
+    return range(stored.contents.start_of(group), stored.contents.start_of(group + 1))
 
 
 def _entries(stored: Stored, kind: IndexKind, key: int) -> Numbers:

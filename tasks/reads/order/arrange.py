@@ -14,6 +14,7 @@ from gangsaw.tasks.reads.files.digest import hash_lines
 from gangsaw.tasks.reads.files.kernels import SEQUENCE, copy_lines
 from gangsaw.tasks.reads.files.records import FastqRecords, Mates
 from gangsaw.tasks.reads.order.bins.chain import Numbers
+from gangsaw.tasks.reads.order.groups import main_mate
 from gangsaw.tasks.sequences.files.text import Text
 
 LANE = 1 << 16  # any: the layout does not depend on windows
@@ -63,8 +64,9 @@ def _some(mates: Mates, which: slice[int, int, None]) -> Mates:
 
 def _order(mates: Mates, has_names: bool) -> Numbers:
     """Return the order of the records of a chunk."""
-    places = _places(lines_of_mates(mates, SEQUENCE), len(mates))
-    hashes = hashes_of(mates[0])
+    which = main_mate(mates)
+    places = _places(lines_of_mates(mates, SEQUENCE))[which :: len(mates)]
+    hashes = hashes_of(mates[which])
     if has_names:
         hashes[places == NOWHERE] = 0
     order: Numbers = np.lexsort((hashes, places))
@@ -93,11 +95,11 @@ def lines_of_mates(mates: Mates, line: int) -> Text:
     return text
 
 
-def _places(text: Text, n_mates: int) -> Numbers:
-    """Return the place of each record or pair, twice it and the strand; NOWHERE for others."""
+def _places(text: Text) -> Numbers:
+    """Return the place of each record, twice it and the strand; NOWHERE for those without."""
     lines = lines_of(text, LANE)
     found = steady_layout(lines, codes_of(lines.text))
     mapped = np.flatnonzero(found.is_mapped)[::-1]  # of several pieces the first one stays
     places = np.full(lines.starts.size, NOWHERE)
     places[found.line[mapped]] = 2 * found.position[mapped] + found.strand[mapped]
-    return places[::n_mates]
+    return places

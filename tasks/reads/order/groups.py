@@ -68,6 +68,17 @@ def sizes_of(mates: Mates) -> tuple[Numbers, Numbers]:
     return lengths[:, :, SEQUENCE].sum(axis=0), lengths.sum(axis=(0, 2))
 
 
+def main_mate(mates: Mates) -> int:
+    """Return which record of groups they are ordered by: the first mate, or the longest of more.
+
+    Index reads are too short to have a signature.
+    """
+    if len(mates) <= 2:
+        return 0
+    field = [records.field(SEQUENCE) for records in mates]
+    return int(np.argmax([int((one.ends - one.begins).sum()) for one in field]))
+
+
 def packed(
     pieces: Sequence[Mates], odd: npt.NDArray[np.uint8], keys: Numbers, ranges: Numbers
 ) -> npt.NDArray[np.uint8]:

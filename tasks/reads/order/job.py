@@ -156,6 +156,8 @@ class _OrderJob:
             "limits": asdict(self.limits),
             "neighbours": NEIGHBOURS,
         }
+        of_bam = {"part": self.source.part, "tags": settings.tags}
+        own |= {name: value for name, value in of_bam.items() if value}
         return json.dumps(own, sort_keys=True)
 
     def _taken_in(self, intake: Parts) -> Facts:

@@ -22,6 +22,7 @@ from gangsaw.tasks.reads.order.groups import (
     ReadGroups,
     Segments,
     cuts,
+    main_mate,
     sealed,
     unpacked,
 )
@@ -45,7 +46,7 @@ class Sign:
     def __call__(self, part: int) -> Made:
         """Return the object of a part."""
         mates = unpacked([Segments(self.intake.path(part)).read(0)]).mates
-        bins = bins_of(mates[0])
+        bins = bins_of(mates[main_mate(mates)])
         keys, counts = edges_of(bins)
         runs = cuts(keys, buckets(self.n_buckets))
         edges = [np.concatenate((keys[run], counts[run])) for run in runs]

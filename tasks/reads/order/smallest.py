@@ -73,7 +73,7 @@ def coded_bytes(mates: Mates, settings: Settings) -> int:
 
 def _coded(mates: Mates, line: int) -> int:
     """Return the bytes that one line of each record takes."""
-    codec = Reads(kind=KINDS[line], pairs=len(mates) == 2)
+    codec = Reads(kind=KINDS[line], pairs=len(mates) % 2 == 0)
     return len(codec.encode_chunk(lines_of_mates(mates, line)))
 
 

@@ -43,7 +43,8 @@ class FastaText(RecordText):
 
         Raises CorruptChunk where such lines do not add up to the record's letters.
         """
-        widths = self.widths[np.arange(first, last) % self.widths.size]
+        files = self.contents.files_of(first, last)
+        widths = self.widths[np.minimum(files, self.widths.size - 1)]
         none = np.zeros(last - first + 1, np.int64)
         if not self.is_own:
             return widths, none, none[:0]

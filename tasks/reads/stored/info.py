@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Self, cast
+
+import numpy as np
+import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.reads.files.settings import Settings
+from gangsaw.tasks.reads.sets.file_sets import FileSet, placed, runs
 from gangsaw.tasks.reads.stored.figures import ReadFigures
 from gangsaw.tasks.sequences.likeness import READS
 
 ATTRIBUTE = READS
 VERSION = 1
-LATER = {"phred": 33, "pairing": "trusted"}  # settings that no store, or no earlier one, names
+SEVERAL = 2  # the version of stores of several sets of files, or of more than two files in one
+# settings that no store, or no earlier one, names
+LATER = {"phred": 33, "pairing": "trusted", "tags": ""}
 
 
 @dataclass(frozen=True)
@@ -24,7 +30,7 @@ class ReadsInfo:
     ----------
     format : of the files: "fastq", "fasta" or "bam"
     settings : what was kept
-    n_files : files that the reads came from; of two, mates alternate
+    n_files : files that the reads came from
     records : how many there are
     digest : sum modulo 2^64 of XXH64 of each record's fields, as hexadecimal digits
     sign : what follows "+" where a record says nothing else: "" or "name"
@@ -34,6 +40,8 @@ class ReadsInfo:
     figures : of all reads, as they were counted; None where they were not
     widths : letters of a full line of a sequence in each file; 0 where each is on one line
     lost : what of the files is not in the store, in words
+    sets : which files belong together, and their records; () is one set of all
+    files : their names, without folders, where there are several sets
     tried : of order "smallest", how many ranges are in each order that was tried
     """
 
@@ -49,20 +57,72 @@ class ReadsInfo:
     figures: ReadFigures | None = None
     widths: tuple[int, ...] = ()
     lost: tuple[str, ...] = ()
+    sets: tuple[FileSet, ...] = ()
+    files: tuple[str, ...] = ()
     tried: Mapping[str, int] = field(default_factory=dict)
 
     @property
+    def parts(self) -> tuple[FileSet, ...]:
+        """The sets of files, one behind the other."""
+        whole = FileSet(tuple(range(self.n_files)), self.settings.interleaved, 0, self.records)
+        return self.sets or (whole,)
+
+    @property
     def is_paired(self) -> bool:
-        """Whether mates are records 2i and 2i + 1."""
-        return self.n_files == 2 or self.settings.interleaved
+        """Whether mates are records 2i and 2i + 1, all of them."""
+        there = [own for own in self.parts if own.records] or self.parts[:1]
+        return all(own.together == 2 for own in there)
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether mates are beside other reads, or more than two records belong together."""
+        return not self.is_paired and any(own.together > 1 for own in self.parts)
+
+    @property
+    def n_groups(self) -> int:
+        """How many pairs, single reads, and other groups of records there are."""
+        return sum(own.records // own.together for own in self.parts)
+
+    def start_of(self, group: int) -> int:
+        """Return the first record of a group; of the number of groups, that of records."""
+        for own in self.parts:
+            if group < (n := own.records // own.together):
+                return own.first + group * own.together
+            group -= n
+        return self.records
+
+    def group_of(self, record: int) -> int:
+        """Return the number of the group of a record."""
+        before = 0
+        for own in self.parts:
+            if record < own.last:
+                return before + (record - own.first) // own.together
+            before += own.records // own.together
+        return before
+
+    def files_of(self, first: int, last: int) -> npt.NDArray[np.int64]:
+        """Return (n,) int64, the file of each of records first..last - 1."""
+        found = np.empty(last - first, np.int64)
+        for run in runs(self.parts, first, last):
+            files = np.array(run.of.files)
+            places = np.arange(run.first, run.last) - run.of.first
+            found[run.first - first : run.last - first] = files[places % files.size]
+        return found
 
     def to_dict(self) -> dict[str, object]:
         """JSON attribute."""
-        own = {k: v for k, v in vars(self).items() if k not in ("settings", "figures", "tried")}
+        others = ("settings", "figures", "tried", "sets", "files")
+        own = {k: v for k, v in vars(self).items() if k not in others}
         settings = {k: v for k, v in vars(self.settings).items() if k != "pairing"}
+        if not settings["tags"]:
+            del settings["tags"]
         figures = {} if self.figures is None else {"figures": vars(self.figures)}
         tried = {"tried": dict(self.tried)} if self.tried else {}
-        return {"version": VERSION, **settings, **own, **figures, **tried}
+        if not self.sets:
+            return {"version": VERSION, **settings, **own, **figures, **tried}
+        sets = [{k: v for k, v in vars(one).items() if k != "first"} for one in self.sets]
+        several = {"sets": sets, "files": self.files}
+        return {"version": SEVERAL, **settings, **own, **several, **figures, **tried}
 
     @classmethod
     def from_attrs(cls, attrs: Mapping[str, object]) -> Self | None:
@@ -70,7 +130,7 @@ class ReadsInfo:
         data = attrs.get(ATTRIBUTE)
         if data is None:
             return None
-        if not isinstance(data, Mapping) or data.get("version") != VERSION:
+        if not isinstance(data, Mapping) or data.get("version") not in (VERSION, SEVERAL):
             raise BadParams(f"attribute {ATTRIBUTE} is of no version that is known here")
         known = {**LATER, **data}
         try:
@@ -87,6 +147,8 @@ class ReadsInfo:
                 figures=ReadFigures.from_dict(data["figures"]) if "figures" in data else None,
                 widths=tuple(map(int, data["widths"])),
                 lost=tuple(data["lost"]),
+                sets=_sets(data.get("sets", ())),
+                files=tuple(map(str, data.get("files", ()))),
                 tried={str(k): int(v) for k, v in dict(data.get("tried", {})).items()},
             )
         except (KeyError, TypeError, ValueError) as error:
@@ -94,6 +156,11 @@ class ReadsInfo:
         of_files = (found.returns, found.open, found.tails, found.widths)
         if any(len(values) != found.n_files for values in of_files):
             raise BadParams(f"attribute {ATTRIBUTE} is not whole: not all files are told of")
+        named = {i for own in found.sets for i in own.files}
+        if (data["version"] == SEVERAL) != bool(found.sets):
+            raise BadParams(f"attribute {ATTRIBUTE} is not whole: it has no sets of files")
+        if found.sets and (named != set(range(found.n_files)) or not _are_whole(found)):
+            raise BadParams(f"attribute {ATTRIBUTE} is not whole: its sets are not of its files")
         return found
 
 
@@ -102,3 +169,20 @@ def told_tried(tried: Mapping[str, int]) -> str:
     words = {"input": "as in the input", "name": "by name", "place": "by place"}
     listed = ", ".join(f"{n} {words.get(name, name)}" for name, n in tried.items())
     return f"order smallest, of {sum(tried.values())} ranges: {listed}"
+
+
+def _sets(data: Sequence[Mapping[str, object]]) -> tuple[FileSet, ...]:
+    """Read the sets of files; KeyError, TypeError or ValueError where they are wrong."""
+    sets = [
+        FileSet(tuple(map(int, cast(Sequence[int], one["files"]))), bool(one["interleaved"]))
+        for one in data
+    ]
+    return placed(sets, [int(cast(int, one["records"])) for one in data])
+
+
+def _are_whole(info: ReadsInfo) -> bool:
+    """Whether sets have whole groups of records, which together are those of the store."""
+    groups = all(
+        own.files and own.records >= 0 and own.records % own.together == 0 for own in info.sets
+    )
+    return groups and info.sets[-1].last == info.records and len(info.files) == info.n_files

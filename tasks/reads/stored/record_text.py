@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +11,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.reads.files.kernels import AT, LINES, PLUS, join_records
 from gangsaw.tasks.reads.files.records import Field, Places
+from gangsaw.tasks.reads.sets.file_sets import runs
 from gangsaw.tasks.reads.stored.stored import Stored
 from gangsaw.tasks.sequences.files.text import Text
 
@@ -49,7 +51,7 @@ class RecordText(ABC):
     def has_returns(self, first: int, last: int) -> npt.NDArray[np.bool_]:
         """Say of each record (n,) whether lines of its file end with CR LF."""
         files = np.array(self.contents.returns, bool) & self.is_own
-        returns: npt.NDArray[np.bool_] = files[np.arange(first, last) % self.contents.n_files]
+        returns: npt.NDArray[np.bool_] = files[self.contents.files_of(first, last)]
         return returns
 
 
@@ -124,11 +126,18 @@ def names_of(stored: Stored, first: int, last: int) -> Field:
     none = np.zeros(last - first, np.int64)
     if stored.contents.settings.names == "none":
         return Field(NONE, none, none)
-    mates = 2 if stored.contents.is_paired else 1
-    names = [b"%d" % (i // mates + 1) for i in range(first, last)]
+    names = [b"%d" % (i + 1) for i in _groups(stored, first, last)]
     ends = np.cumsum([len(name) for name in names])
     begins = np.concatenate(([0], ends[:-1]))
     return Field(np.frombuffer(bytearray().join(names), np.uint8), begins, ends)
+
+
+def _groups(stored: Stored, first: int, last: int) -> Iterator[int]:
+    """Yield the number of the pair, or single read, of each record."""
+    for run in runs(stored.contents.parts, first, last):
+        before = stored.contents.group_of(run.first)
+        skipped = (run.first - run.of.first) % run.of.together
+        yield from (before + (skipped + i) // run.of.together for i in range(run.last - run.first))
 
 
 def joined(fields: list[Field], returns: npt.NDArray[np.bool_]) -> Text:

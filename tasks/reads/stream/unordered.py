@@ -17,7 +17,7 @@ from gangsaw.tasks.reads.stored.record_text import signs_of
 from gangsaw.tasks.reads.stored.stored import Stored
 from gangsaw.tasks.source import Coordinate, Described, Stream
 
-BATCH = 1 << 16  # records that are summed up at once
+BATCH = 1 << 15  # records, pairs or other groups that are summed up at once
 COMPARED = ("records", "digest", "figures")  # of the attribute
 
 
@@ -70,14 +70,19 @@ class UnorderedReads:
 
 def digest_of(stored: Stored) -> int:
     """Return the sum modulo 2^64 of the hashes of all records of a store, of pairs as one."""
-    mates = 2 if stored.contents.is_paired else 1
     total = 0
-    for first in range(0, stored.n_records, BATCH):
-        fields = _fields(stored, first, min(first + BATCH, stored.n_records))
-        several = [one.some(i, mates) for i in range(mates) for one in fields]
-        size = sum(int((one.ends - one.begins).max(initial=0)) + 1 for one in several)
-        total += int(sum_records(tuple(several), np.zeros(size + 8, np.uint8)))
+    for own in stored.contents.parts:
+        step = BATCH * own.together
+        for first in range(own.first, own.last, step):
+            total += _sum(stored, first, min(first + step, own.last), own.together)
     return total % (1 << 64)
+
+
+def _sum(stored: Stored, first: int, last: int, together: int) -> int:
+    fields = _fields(stored, first, last)
+    several = [one.some(i, together) for i in range(together) for one in fields]
+    size = sum(int((one.ends - one.begins).max(initial=0)) + 1 for one in several)
+    return int(sum_records(tuple(several), np.zeros(size + 8, np.uint8)))
 
 
 def _fields(stored: Stored, first: int, last: int) -> list[Field]:

@@ -25,7 +25,6 @@ from gangsaw.tasks.reads.files.records import OWNER, FastqRecords, Field, Mates,
 from gangsaw.tasks.reads.files.scale import bin_map, highest_of
 from gangsaw.tasks.reads.files.settings import Settings
 from gangsaw.tasks.reads.stored.counts import ReadCounts
-from gangsaw.tasks.reads.stored.info import ReadsInfo
 
 CHUNK = 1 << 25  # bytes; no line lies over a border of these
 FIELDS = {"sequence": SEQUENCE, "quality": QUALITY, "name": NAME}
@@ -44,9 +43,9 @@ class ReadWriter:
 
     Attributes
     ----------
-    source : what the records are of
+    settings : what is kept of the records
     kept : arrays of text that are stored
-    files : what the records come from; others may take their places
+    files : what the records come from now; others may take their places
     is_apart : whether each piece begins a chunk of sequences: it was sorted alone
     ends : where the text of each array ends so far
     n_records : so far
@@ -55,14 +54,21 @@ class ReadWriter:
     highest : quality so far, before it was binned
     """
 
-    def __init__(self, source: ReadInput, files: list[ReadFile], is_input: bool = False) -> None:
-        self.is_apart = source.settings.order in ("sorted", "smallest") and not is_input
-        self.source, self.kept, self.files = source, kept_by(source.settings), files
+    def __init__(self, settings: Settings) -> None:
+        self.settings, self.kept = settings, kept_by(settings)
+        self.is_apart = False
+        self.files: list[ReadFile] = []
         self.n_records, self.digest = 0, 0
         self.ends = dict.fromkeys((*self.kept, "plus"), 0)
         self.sign: str | None = None
         self.highest = 0
-        self.counts = ReadCounts(source.settings.zero)
+        self.counts = ReadCounts(settings.zero)
+        self._together, self._first = 1, 0
+
+    def begin(self, source: ReadInput, files: list[ReadFile], is_input: bool) -> None:
+        """Take note that the next records are those of these files, in their order or another."""
+        self.files, self._together, self._first = files, source.together, self.n_records
+        self.is_apart = source.settings.order in ("sorted", "smallest") and not is_input
 
     def piece(self, mates: Mates) -> Piece:
         """Return the arrays of records, mate after mate."""
@@ -80,39 +86,17 @@ class ReadWriter:
         """Return the ends of the arrays."""
         return {f"{name}_offset": np.array([end], "u8") for name, end in self.ends.items() if end}
 
-    def contents(self) -> ReadsInfo:
-        """Return what the store says of itself."""
-        files = self.files
-        return ReadsInfo(
-            format=self.source.format,
-            settings=self.source.settings,
-            n_files=len(files),
-            records=self.n_records,
-            digest=f"{self.digest:016x}",
-            sign=self.sign or "",
-            returns=tuple(file.has_returns for file in files),
-            open=tuple(file.ends_open for file in files),
-            tails=tuple(file.tail.decode("ascii") for file in files),
-            figures=self.counts.figures(),
-            widths=tuple(file.width for file in files),
-            lost=self._lost(),
-        )
-
-    def _lost(self) -> tuple[str, ...]:
-        """Return what of the files is not in the store, in words."""
-        return tuple(dict.fromkeys(part for file in self.files for part in file.lost))
-
     def _odd_lines(self) -> dict[str, NumpyArray]:
         """Return lines, of the records so far, that end or are folded unlike the others."""
         n_files, numbering = len(self.files), self.files[0].numbering
         ends, folds = [], []
         for which, file in enumerate(self.files):
-            n = self.n_records // n_files
+            n = (self.n_records - self._first) // n_files
             lines = file.odd_ends.take(n * numbering)[:, OWNER]
             owners, lengths = file.folds.take(n).T
-            record = lines // numbering * n_files + which
+            record = self._first + lines // numbering * n_files + which
             ends.append(record * numbering + lines % numbering)
-            folds.append((owners * n_files + which, lengths))
+            folds.append((self._first + owners * n_files + which, lengths))
         record, length = np.concatenate(folds, axis=1).astype("u8")
         order = np.argsort(record, kind="stable")
         found = {"odd_end": np.sort(np.concatenate(ends)).astype("u8")}
@@ -126,11 +110,10 @@ class ReadWriter:
         for i, one in enumerate(fields):
             lengths[i::k] = one.ends - one.begins + 1
         starts = np.empty(n * k, np.int64)
-        pair = 2 if self.source.is_paired else 1
         # what is sorted together begins a chunk
         is_sorted = name == "sequence" and self.is_apart
         begin = -(-at // CHUNK) * CHUNK if is_sorted else at
-        end = int(place_lines(lengths, pair, begin, CHUNK, starts))
+        end = int(place_lines(lengths, self._together, begin, CHUNK, starts))
         text = np.zeros(end - at, np.uint8)
         for i, one in enumerate(fields):
             copy_lines(one.text, one.begins, one.ends, starts[i::k] - at, text)
@@ -161,9 +144,9 @@ class ReadWriter:
 
     def _binned(self, records: FastqRecords) -> FastqRecords:
         """Return records whose qualities are as they will be stored."""
-        if self.source.settings.qualities != "binned":
+        if self.settings.qualities != "binned":
             return records
-        text, zero = records.text.copy(), self.source.settings.zero
+        text, zero = records.text.copy(), self.settings.zero
         self.highest = max(self.highest, highest_of(records) - zero)
         map_letters(text, records.begins[:, QUALITY], records.ends[:, QUALITY], bin_map(zero))
         return FastqRecords(text, records.begins, records.ends)

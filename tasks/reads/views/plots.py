@@ -52,7 +52,8 @@ def draw(info: ArrayInfo, array: ZarrArray, source: ZarrSource) -> Figure:
 
 def _title(name: str, reads: ReadsInfo) -> str:
     assert reads.figures is not None
-    n_bases, pairs = reads.figures.n_bases, "in pairs" if reads.is_paired else "single"
+    n_bases, kind = reads.figures.n_bases, "in pairs" if reads.is_paired else "single"
+    pairs = "some in pairs" if reads.is_mixed else kind
     order = f"order {reads.settings.order}"
     return f"{name}: {reads.records:,} reads, {pairs}, {n_bases:,} bases, {order}"
 

@@ -176,7 +176,7 @@ class ReadSet:
         return bag_of(_PartOfStore(self.path), parts or [(0, 0)])
 
     def _batch(self) -> int:
-        """Return how many reads are decoded at once; an even number."""
+        """Return how many reads are decoded at once; an even number, where all are pairs."""
         figures = self.contents.figures
         mean = 1.0 if figures is None else max(1.0, figures.mean_length)
         return max(2, min(BATCH_READS, int(BATCH_LETTERS / mean)) // 2 * 2)
@@ -238,6 +238,20 @@ def open(path: StoreLike, *, storage_options: Mapping[str, object] | None = None
     `storage_options` are those of `gangsaw.compress`.
     """
     return ReadSet(as_address(path, storage_options))
+
+
+def all_mates(reads: ReadSet, other: str = "") -> bool:
+    """Whether all reads are in pairs, rather than none.
+
+    Raises BadParams where mates are beside others, which a user may allow as `other` says.
+    """
+    if reads.contents.is_mixed:
+        hint = f", or say {other}" if other else ""
+        raise BadParams(
+            f"{reads.path} holds mates beside other reads: take its files apart by gangsaw "
+            f"decompress{hint}"
+        )
+    return reads.contents.is_paired
 
 
 def _picked(reads: Reads, places: npt.NDArray[np.int64]) -> Reads:

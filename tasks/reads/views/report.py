@@ -9,6 +9,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.jobs.figures.contents import Content
 from gangsaw.tasks.jobs.figures.report import StoreInfo
 from gangsaw.tasks.reads.index.build import INDEXES
+from gangsaw.tasks.reads.sets.file_sets import FileSet, listed
 from gangsaw.tasks.reads.stored.figures import GOOD, ReadFigures
 from gangsaw.tasks.reads.stored.info import ReadsInfo, told_tried
 
@@ -78,13 +79,22 @@ def _derived(figures: ReadFigures) -> dict[str, object]:
 
 
 def _records(reads: ReadsInfo) -> Iterator[tuple[str, str]]:
-    pairs = f" in {reads.records // 2:,} pairs" if reads.is_paired else ""
     files = "1 file" if reads.n_files == 1 else f"{reads.n_files} files"
-    yield "records", f"{reads.records:,}{pairs}, {reads.format} of {files}"
+    whole = "" if reads.sets else _groups(reads.parts[0])
+    yield "records", f"{reads.records:,}{whole}, {reads.format} of {files}"
+    for part, names in zip(reads.sets, listed(reads.sets, reads.files), strict=True):
+        yield "of them", f"{part.records:,}{_groups(part)}, {names}"
     own = reads.settings
-    yield "kept", f"order {own.order}, qualities {own.qualities}, names {own.names}"
+    tags = f", tags {own.tags}" if own.tags else ""
+    yield "kept", f"order {own.order}, qualities {own.qualities}, names {own.names}{tags}"
     if reads.tried:
         yield "tried", told_tried(reads.tried)
+
+
+def _groups(own: FileSet) -> str:
+    n = own.records // own.together
+    words = {1: "", 2: f" in {n:,} pair{'s' if n != 1 else ''}"}
+    return words.get(own.together, f" in {n:,} groups of {own.together}")
 
 
 def _letters(figures: ReadFigures | None) -> Iterator[tuple[str, str]]:

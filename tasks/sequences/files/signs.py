@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from gangsaw.codecs.core.errors import BadParams
 
 START = 16  # bytes of a file by which it may be known
@@ -9,12 +11,21 @@ START = 16  # bytes of a file by which it may be known
 STARTS = {
     b">": "it is FASTA: say --format fasta",
     b"@": "it is FASTQ: say --format fastq",
+    b"#": "a comment stands before it, as in .csfasta of SOLiD: --format text keeps all of it",
     b"BAM\1": "it is BAM: say --format bam",
     b"CRAM": "it is CRAM: say --format bam",
     b"\xff\xfe": "it is text of UTF-16: save it as ASCII",
     b"\xfe\xff": "it is text of UTF-16: save it as ASCII",
     b"\xef\xbb\xbf": "a byte order mark of UTF-8 stands before it: remove these three bytes",
 }
+# a base of the adapter, then a digit for each two neighbours (Applied Biosystems' SOLiD)
+COLOURS = re.compile(rb"[ACGTacgt][0-3.]+")
+IN_COLOURS = "it is in colour space, of SOLiD: --format text stores it to the byte"
+
+
+def is_in_colours(sequence: bytes) -> bool:
+    """Whether a sequence is in colour space: a letter, then digits and dots."""
+    return COLOURS.fullmatch(sequence) is not None and sequence[1:].strip(b".") != b""
 
 
 def refuse_bare_returns(text: bytes, path: str, mark: bytes = b"") -> None:

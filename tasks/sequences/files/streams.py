@@ -82,12 +82,17 @@ class StreamsText(io.RawIOBase):
     sign : what each stream begins with; b"" leaves that to the library
     new : makes what decompresses one stream: of data, or where it has `needs_input`, of data and
         the most bytes that it may return
+
+    Attributes
+    ----------
+    zeros : bytes of padding behind the last stream; known at the end
     """
 
     def __init__(self, file: IO[bytes], sign: bytes, new: Callable[[], StreamDecompressor]) -> None:
         self._file, self._sign, self._new = file, sign, new
         self._stream, self._text, self._data = new(), memoryview(b""), b""
         self._is_begun, self._damage = False, cast(Exception | None, None)
+        self.zeros = 0
 
     def readable(self) -> bool:
         """Yes."""
@@ -119,13 +124,19 @@ class StreamsText(io.RawIOBase):
 
     def _begins(self) -> bool:
         """Whether another stream begins here."""
-        self._data = self._data.lstrip(b"\0")
+        self._skip_zeros()
         while len(self._data) < max(1, len(self._sign)) and (more := self._file.read(READ_BYTES)):
-            self._data = (self._data + more).lstrip(b"\0")
+            self._data += more
+            self._skip_zeros()
         if not self._sign.startswith(self._data[: len(self._sign)]):
             raise BytesBehindError
         self._is_begun = bool(self._data)
+        self.zeros = 0 if self._is_begun else self.zeros
         return self._is_begun
+
+    def _skip_zeros(self) -> None:
+        n, self._data = len(self._data), self._data.lstrip(b"\0")
+        self.zeros += n - len(self._data)
 
     def _decompressed(self) -> bytes:
         n = PIECE if not hasattr(self._stream, "needs_input") else len(self._data)

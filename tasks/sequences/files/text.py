@@ -21,6 +21,7 @@ from gangsaw.codecs.core.memory.threads import thread_limit
 from gangsaw.tasks.sequences.files import bgzf
 from gangsaw.tasks.sequences.files.measured import MeasuredFile
 from gangsaw.tasks.sequences.files.streams import (
+    GZIP,
     SIGN_BYTES,
     BytesBehindError,
     gzip_text,
@@ -42,8 +43,10 @@ class CutAtBlockError(BadParams):
     """A file of bgzip ends with a whole block, and not with the empty one that ends such files."""
 
 
-def text_of(path: str) -> Iterator[Text]:
+def text_of(path: str, notes: list[str] | None = None) -> Iterator[Text]:
     """Yield the text of a file, (n,) uint8 blocks, of which none is empty.
+
+    `notes` gets, until the last one was yielded, what a user should know of the file.
 
     Raises
     ------
@@ -51,7 +54,7 @@ def text_of(path: str) -> Iterator[Text]:
         (CutAtBlockError, if behind a whole block of bgzip); a library is missing
     OSError : the file cannot be read
     """
-    return ahead(lambda: _blocks(path), AHEAD)
+    return ahead(lambda: _blocks(path, [] if notes is None else notes), AHEAD)
 
 
 def beginning(path: str, n: int) -> bytes:
@@ -71,17 +74,26 @@ def _taken(file: IO[bytes], n: int) -> bytes:
     return bytes(found)
 
 
-def _blocks(path: str) -> Iterator[Text]:
+def _blocks(path: str, notes: list[str]) -> Iterator[Text]:
     with _plain(path) as raw:
         buffered = io.BufferedReader(raw, BLOCK)
         if bgzf.block_bytes(buffered.peek(HEAD_BYTES)[:HEAD_BYTES]):
-            yield from _bgzf_blocks(buffered, path)
+            yield from _bgzf_blocks(buffered, path, notes)
             return
+        is_gzip = packed_sign(buffered.peek(SIGN_BYTES)[:SIGN_BYTES]) == GZIP
         with opened(buffered, path) as file:
             yield from _read_blocks(file, path)
+            if is_gzip:  # xz has padding of its own
+                notes.extend(_zeros_told(file, path))
 
 
-def _bgzf_blocks(file: io.BufferedReader[io.FileIO], path: str) -> Iterator[Text]:
+def _zeros_told(file: IO[bytes], path: str) -> Iterator[str]:
+    """Yield that zeros follow the compressed data, where some do."""
+    if zeros := getattr(getattr(file, "raw", None), "zeros", 0):
+        yield f"{path}: {zeros:,} zeros follow its compressed data; they were left out"
+
+
+def _bgzf_blocks(file: io.BufferedReader[io.FileIO], path: str, notes: list[str]) -> Iterator[Text]:
     """Yield the text of a file of bgzip, and of members of other programs behind it."""
     found = bgzf.texts(file, thread_limit())
     while True:
@@ -92,6 +104,7 @@ def _bgzf_blocks(file: io.BufferedReader[io.FileIO], path: str) -> Iterator[Text
         if isinstance(block, bytes):
             with gzip_text(io.BufferedReader(_Behind(block, file))) as rest:
                 yield from _read_blocks(rest, path)
+                notes.extend(_zeros_told(rest, path))
         elif block.size:
             yield block
 

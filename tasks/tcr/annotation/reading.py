@@ -14,7 +14,7 @@ from gangsaw.tasks.reads.files.kernels import QUALITY, SEQUENCE
 from gangsaw.tasks.reads.files.records import FastqRecords, Field
 from gangsaw.tasks.reads.files.settings import Settings
 from gangsaw.tasks.reads.order.intake import stamp_of
-from gangsaw.tasks.reads.views.readset import Reads, ReadSet
+from gangsaw.tasks.reads.views.readset import Reads, ReadSet, all_mates
 from gangsaw.tasks.sequences.files.text import text_of
 from gangsaw.tasks.sequences.ragged import Ragged
 from gangsaw.tasks.store.source import open_zarr
@@ -86,7 +86,7 @@ def _check_store(paths: Sequence[str], interleaved: bool) -> None:
         raise BadParams("a store of reads has the mates, too: name it alone")
     if interleaved:
         raise BadParams(f"{paths[0]} knows of its mates: leave --interleaved out")
-    ReadSet(paths[0])
+    all_mates(ReadSet(paths[0]))
 
 
 def batches_of(paths: Sequence[str], *, interleaved: bool = False) -> Iterator[NumberedMates]:
@@ -122,7 +122,7 @@ def _of_records(records: FastqRecords) -> ReadLetters:
 
 
 def _of_store(reads: ReadSet) -> Iterator[Mates]:
-    step = 2 if reads.contents.is_paired else 1
+    step = 2 if all_mates(reads) else 1
     for part in reads.batches():
         if len(part):
             yield tuple(_every(part, first, step) for first in range(step))

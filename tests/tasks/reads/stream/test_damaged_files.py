@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import lzma
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -64,6 +66,50 @@ def test_blocks_that_end_with_a_record_are_taken(tmp_path: Path, end: bytes, ord
     assert behind(tmp_path, inside + end) == TEXT[:30_000].count(b"\n") // 4
 
 
+@pytest.mark.parametrize("zeros", [1, 512, 3 << 20])
+@pytest.mark.parametrize("pack", [lambda text: bgzip(text, 5000), gzip.compress])
+@pytest.mark.parametrize("order", ["kept", "bins"])
+def test_zeros_behind_whole_data_are_told(
+    tmp_path: Path, pack: Callable[[bytes], bytes], zeros: int, order: str
+) -> None:
+    path = packed(tmp_path, pack(TEXT) + bytes(zeros))
+    (note,) = gangsaw.compress(path, tmp_path / "a.zarr", order=order).notes
+    assert f"a.fastq.gz: {zeros:,} zeros follow its compressed data; they were left out" in note
+    assert gangsaw.verify(tmp_path / "a.zarr", against=path).ok
+    several = pack(TEXT) + bytes(zeros) + pack(TEXT)  # padding between members is no damage
+    assert gangsaw.compress(packed(tmp_path, several), tmp_path / "b.zarr").notes == ()
+
+
+def test_zeros_behind_xz_are_its_own_padding(tmp_path: Path) -> None:
+    (tmp_path / "a.fastq.xz").write_bytes(lzma.compress(TEXT) + bytes(8))
+    assert gangsaw.compress(tmp_path / "a.fastq.xz", tmp_path / "a.zarr").notes == ()
+    (tmp_path / "a.txt.gz").write_bytes(gzip.compress(TEXT) + bytes(8))
+    first, _ = gangsaw.compress(tmp_path / "a.txt.gz", tmp_path / "t.zarr", format="text").notes
+    assert "8 zeros follow its compressed data" in first
+
+
+def test_colour_space_is_kept_and_told_or_refused_by_its_name(tmp_path: Path) -> None:
+    whole = b"@a\nT0123.01\n+\n!IIIIIII\n" * 3
+    (tmp_path / "a.fastq").write_bytes(whole)
+    (note,) = gangsaw.compress(tmp_path / "a.fastq", tmp_path / "a.zarr").notes
+    assert "is in colour space, of SOLiD: its digits were kept" in note
+    gangsaw.decompress(tmp_path / "a.zarr", tmp_path / "copy.fastq")
+    assert (tmp_path / "copy.fastq").read_bytes() == whole
+    (tmp_path / "a.fa").write_bytes(b">a\nT0123.01\n>b\nT01\n")
+    (note,) = gangsaw.compress(tmp_path / "a.fa", tmp_path / "f.zarr", format="fasta").notes
+    assert "is in colour space" in note
+    (tmp_path / "b.fastq").write_bytes(whole.replace(b"!", b""))
+    with pytest.raises(BadParams, match=r"line 4, record 1.*in colour space, of SOLiD: --format t"):
+        gangsaw.compress(tmp_path / "b.fastq", tmp_path / "b.zarr")
+    (tmp_path / "x.csfasta").write_bytes(b"# Title: x\n>1_F3\nT0123.\n")
+    with pytest.raises(BadParams, match=r"as in .csfasta of SOLiD: --format text keeps"):
+        gangsaw.compress(tmp_path / "x.csfasta", tmp_path / "b.zarr", format="fasta")
+    for name in ("b.fastq", "x.csfasta"):
+        gangsaw.compress(tmp_path / name, tmp_path / f"{name}.zarr", format="text")
+        gangsaw.decompress(tmp_path / f"{name}.zarr", tmp_path / "copy.txt", overwrite=True)
+        assert (tmp_path / "copy.txt").read_bytes() == (tmp_path / name).read_bytes()
+
+
 def test_what_follows_zeros_is_named(tmp_path: Path) -> None:
     with pytest.raises(BadParams, match="behind its compressed data are bytes that are none"):
         gangsaw.compress(packed(tmp_path, blocks(bytes(99) + b"x")), tmp_path / "a.zarr")
@@ -90,8 +136,8 @@ def test_a_last_line_that_is_empty_may_lack_its_end(tmp_path: Path, ends: bytes)
 @pytest.mark.parametrize(
     ("flags", "hint"),
     [
-        ((77, 141, 4), "samtools view -f 1 gives the pairs, -F 1 the others"),
-        ((77, 141, 77), "samtools fastq -1 -2 -s puts reads without mates apart"),
+        ((77, 141, 4), "--singles yes keeps reads without mates behind the pairs"),
+        ((77, 141, 77), "--singles yes keeps reads without mates behind the pairs"),
         ((77, 77), "samtools collate -o OUT puts mates together"),
     ],
 )
