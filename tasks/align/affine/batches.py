@@ -73,27 +73,20 @@ def costs_of(scores: Scores) -> tuple[int, int, int, int]:
     return scores.match, -scores.mismatch, first, scores.gap_extend
 
 
-def _zero(scores: Scores) -> int:
-    """Return what stands for 0 in lanes, so that no cost goes below it."""
-    return max(-scores.mismatch, scores.gap_open + 2 * scores.gap_extend)
-
-
 def limit_of(scores: Scores, item: type) -> int:
     """Return the largest score that lanes tell rightly, 8 or 16 bits wide."""
-    return int(np.iinfo(item).max) - _zero(scores) - scores.match
+    return int(np.iinfo(item).max) - scores.match + scores.mismatch
 
 
 def in_lanes(parts: Rectangles, chosen: Places, scores: Scores, item: type) -> BestEnds:
     """Align at most a vector of pairs locally; scores above `limit_of` may be too low."""
-    n, zero = VECTOR // np.dtype(item).itemsize, _zero(scores)
+    n = VECTOR // np.dtype(item).itemsize
     rows, columns = int(parts.rows[chosen].max()), int(parts.columns[chosen].max())
     work = scratch(rows, -(-columns // 4) * 4, n, item)
     _fill(work, n, parts, chosen)
-    for part in (work.before, work.gap, work.best[:n]):
-        part[:] = zero
-    local_lanes(work, static(n), (*costs_of(scores), zero))
-    best = work.best.reshape(5, n)[:, : chosen.size].astype(np.int64)
-    score = best[0] - zero
+    local_lanes(work, static(n), costs_of(scores))
+    best = work.best.reshape(6, n)[:, : chosen.size].astype(np.int64)
+    score = best[0]
     ends = (best[low] + 256 * best[low + 1] + 1 for low in (1, 3))
     return BestEnds(score, *(np.where(score > 0, end, 0) for end in ends))
 
