@@ -108,7 +108,7 @@ def _rows(work: PairLanes, lanes: Any, part: Any, letters: Any, columns: Any, co
         h0, gap, c0 = _column(c0, (diagonal, gap), base == letters[0], costs, row)
         h1, gap, c1 = _column(c1, (above0, gap), base == letters[1], costs, row)
         h2, gap, c2 = _column(c2, (above1, gap), base == letters[2], costs, row)
-        h3, gap, c3 = _column(c3, (above2, gap), base == letters[3], costs, row)
+        _, gap, c3 = _column(c3, (above2, gap), base == letters[3], costs, row)
         diagonal, above0, above1, above2 = left, h0, h1, h2
         row = row + one
     return (diagonal, above0, above1, above2, one), (c0, c1, c2, c3)
@@ -204,13 +204,13 @@ def local_lanes(work: PairLanes, lanes: Any, scores: Any) -> None:
     """Find score and end of each lane's best local alignment; `lanes` is a `static`.
 
     Of equal scores the end has the lowest column, then the lowest row. A score that is the
-    largest number may be too low. before, gap and best begin with zeros.
+    largest number may be too low. best and the first borders begin with zeros.
 
     scores : match, and as costs mismatch, first and further base of a gap
     """
     n, size = len(lanes), work.queries.size
     strips = work.targets.size // (COLUMNS * n)
-    run = work.before.size // size - 2
+    run = min(work.before.size // size - 2, MOST_RUN)
     nothing = spread(0, work.best, lanes)
     costs = (
         spread(scores[0] + scores[1], work.best, lanes),
@@ -227,20 +227,38 @@ def local_lanes(work: PairLanes, lanes: Any, scores: Any) -> None:
             where = select(higher == most, where, spread(strip + 1, work.best, lanes))
             most = higher
         store(work.best, 5 * n, where)
-        if any_lane(unsigned_maximum(where, nothing + 1) > 1) or any_lane(where == nothing + 1):
+        if any_lane(unsigned_maximum(where, nothing + 1) == where):
             _places(work, lanes, first, (run + 1) * size, costs)
         for i in range(0, size, n):
             store(work.before, i, load(work.before, run * size + i, lanes))
             store(work.gap, i, load(work.gap, run * size + i, lanes))
 
 
-def scratch(rows: int, columns: int, lanes: int, item: type) -> PairLanes:
-    """Return lanes of that size."""
-    strips = columns // COLUMNS
-    run = RUN_BYTES // (2 * rows * lanes * np.dtype(item).itemsize)
-    run = min(max(run, LEAST_RUN), MOST_RUN, strips)
-    sizes = rows, columns, (run + 2) * rows, (run + 2) * rows, COLUMNS, 6
-    made = PairLanes(*(np.empty(size * lanes, item) for size in sizes))
-    for part in (made.before[: rows * lanes], made.gap[: rows * lanes], made.best):
-        part[:] = 0  # the rest is written first: new pages of zeros take as long as the strips
+@jit_norefs_inline
+def part_of(work: PairLanes, rows: int, columns: int, n: int) -> PairLanes:
+    """Return lanes for fewer rows and columns, empty, within the memory of larger ones."""
+    size, strips = rows * n, columns // COLUMNS
+    borders = min(work.before.size // size, strips + 2) * size
+    made = PairLanes(
+        work.queries[:size],
+        work.targets[: columns * n],
+        work.before[:borders],
+        work.gap[:borders],
+        work.letters,
+        work.best,
+    )
+    made.before[:size] = 0  # the rest is written before it is read
+    made.gap[:size] = 0
+    made.best[:] = 0
     return made
+
+
+def scratch(rows: int, columns: int, lanes: int, item: type) -> PairLanes:
+    """Return lanes of that size, for `part_of`.
+
+    Nothing is written to: new pages take as long as the strips.
+    """
+    run = RUN_BYTES // (2 * rows * lanes * np.dtype(item).itemsize)
+    run = min(max(run, LEAST_RUN), MOST_RUN, columns // COLUMNS)
+    sizes = rows, columns, (run + 2) * rows, (run + 2) * rows, COLUMNS, 6
+    return PairLanes(*(np.empty(size * lanes, item) for size in sizes))
