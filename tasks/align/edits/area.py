@@ -66,7 +66,7 @@ class Edge(NamedTuple):
     outside: int
 
 
-class Kept(NamedTuple):
+class KeptBorders(NamedTuple):
     """Borders of tiles as they were entered, those of one antidiagonal behind the other.
 
     Attributes

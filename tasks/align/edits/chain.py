@@ -16,7 +16,7 @@ FREE, TWICE = -1, -2  # of a place in the table
 _MIX = 0x9E3779B97F4A7C15
 
 
-class Chain(NamedTuple):
+class KmerChain(NamedTuple):
     """K-mers of both, from left to right.
 
     Attributes
@@ -30,7 +30,7 @@ class Chain(NamedTuple):
     share: float
 
 
-def chain(query: Codes, target: Codes) -> Chain:
+def chain(query: Codes, target: Codes) -> KmerChain:
     """Return the chain of a pair.
 
     K-mers count whose place in a table no other one of the target has: nearly all that occur once.
@@ -44,7 +44,7 @@ def chain(query: Codes, target: Codes) -> Chain:
     chosen = order[2, :size]
     alone = np.count_nonzero(table >= 0) * STRIDES[1] / target.size
     share = size * STRIDES[0] * STRIDES[1] / (query.size * max(alone, LEAST_ALONE))
-    return Chain(found[0, chosen], found[1, chosen], min(share, 1.0))
+    return KmerChain(found[0, chosen], found[1, chosen], min(share, 1.0))
 
 
 @jit_part

@@ -17,7 +17,7 @@ from gangsaw.tasks.align.edits.area import (
     NEVER,
     Area,
     Edge,
-    Kept,
+    KeptBorders,
     area_of,
     enter_column,
     enter_row,
@@ -64,15 +64,15 @@ class Tiles(NamedTuple):
     lanes: Any
 
 
-class Found(NamedTuple):
+class FilledTiles(NamedTuple):
     """The distance of a pair; the tiles that were done, and their borders where they are kept."""
 
     distance: int
     area: Area
-    kept: Kept
+    kept: KeptBorders
 
 
-def in_bands(query: Codes, target: Codes, free: tuple[bool, bool]) -> Found:
+def in_bands(query: Codes, target: Codes, free: tuple[bool, bool]) -> FilledTiles:
     """Do bands, each twice as wide as the one before, until one holds the best alignment."""
     m, n = query.size, target.size
     wide, apart = max(m, n), 0 if free[1] else n - m
@@ -101,13 +101,13 @@ def _band(m: int, n: int, low: int, high: int, free: tuple[bool, bool]) -> Area:
     return area_of(lows, highs, end + 1)._replace(free_start=int(free[0]), free_end=int(free[1]))
 
 
-def filled(query: Codes, target: Codes, area: Area, *, has_borders: bool = False) -> Found:
+def filled(query: Codes, target: Codes, area: Area, *, has_borders: bool = False) -> FilledTiles:
     """Return the distance of a pair as far as its tiles tell."""
     tiles = area.tiles + LANES if has_borders else 0
     sides, downs = (np.empty((DIFFERENCES, tiles), np.uint64) for _ in range(2))
     starts, firsts = (np.empty(area.low.size + area.top.size, np.int64) for _ in range(2))
-    kept = Kept(sides, downs, starts, firsts)
-    return Found(int(fill_tiles(query, target, area, kept)), area, kept)
+    kept = KeptBorders(sides, downs, starts, firsts)
+    return FilledTiles(int(fill_tiles(query, target, area, kept)), area, kept)
 
 
 @jit

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gangsaw.codecs.core.numba.jit import jit, jit_part
-from gangsaw.tasks.align.edits.long import Found
+from gangsaw.tasks.align.edits.long import FilledTiles
 from gangsaw.tasks.align.edits.tiles import HIGH, LOW, MINUS, NONE, PLUS, WORD, word_planes
 from gangsaw.tasks.align.sets.pairs import Codes
 
@@ -16,7 +16,7 @@ ACROSS, DOWN, SAME = range(3)  # of a column: differences of +1 to the left, abo
 LEFT_AREA = -1
 
 
-def steps_back(query: Codes, target: Codes, found: Found) -> Codes | None:
+def steps_back(query: Codes, target: Codes, found: FilledTiles) -> Codes | None:
     """Return letters of the steps from the end, the last one first; None where they leave the area.
 
     A pair of equal bases comes before a deletion (bases of the target alone), this before an
