@@ -90,7 +90,8 @@ def _filled(parts: Rectangles, chosen: Places, n: int) -> NDArray[np.float64]:
         return np.zeros(0)
     rows, columns, first = parts.rows[chosen], parts.columns[chosen], np.arange(0, chosen.size, n)
     largest = np.maximum.reduceat(rows, first) * np.maximum.reduceat(columns, first)
-    return np.add.reduceat(rows * columns, first) / (n * largest)
+    cells = np.add.reduceat(rows * columns, first)
+    return np.asarray(cells / (n * largest), np.float64)
 
 
 def _write(found: BestEnds, chosen: Places, result: BestEnds) -> None:

@@ -156,11 +156,17 @@ def _letters_of(letters: NDArray[Any], lanes: Any, at: int) -> Any:
 
 
 @jit_norefs_inline
+def _strip_of(work: PairLanes, n: int, k: int) -> Any:
+    """Return which strip of a run a lane does again: any one where its scores are not higher."""
+    return max(np.int64(work.best[5 * n + k]) - 1, 0)
+
+
+@jit_norefs_inline
 def _take(work: PairLanes, n: int, first: int, again: int) -> None:
     """Take of each lane the strip of a run that has its highest score, as one strip."""
     size = work.queries.size
     for k in range(n):
-        strip = max(np.int64(work.best[5 * n + k]) - 1, 0)
+        strip = _strip_of(work, n, k)
         to, of = np.uint64(again + k), np.uint64(strip * size + k)
         for _ in range(0, size, n):
             work.before[to], work.gap[to] = work.before[of], work.gap[of]
@@ -173,7 +179,7 @@ def _take(work: PairLanes, n: int, first: int, again: int) -> None:
 def _number(work: PairLanes, n: int, first: int) -> None:
     """Replace letters by the first column of each lane's strip, modulo and over 256."""
     for k in range(n):
-        column = (first + max(np.int64(work.best[5 * n + k]) - 1, 0)) * COLUMNS
+        column = (first + _strip_of(work, n, k)) * COLUMNS
         work.letters[k], work.letters[n + k] = column & 255, column >> 8
 
 
