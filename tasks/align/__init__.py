@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from gangsaw.tasks.align.affine.affine import needleman_wunsch, smith_waterman
-    from gangsaw.tasks.align.edits.edits import edit_distance
+    from gangsaw.tasks.align.edits.edits import edit_distance, edit_paths
     from gangsaw.tasks.align.packed.packed import gapped, ungapped
     from gangsaw.tasks.align.sets.alignments import Alignments
     from gangsaw.tasks.align.sets.pairs import SequenceSet
@@ -22,6 +22,7 @@ _HOMES = {
     "Scores": "gangsaw.tasks.align.sets.scores",
     "SequenceSet": "gangsaw.tasks.align.sets.pairs",
     "edit_distance": "gangsaw.tasks.align.edits.edits",
+    "edit_paths": "gangsaw.tasks.align.edits.edits",
     "gapped": "gangsaw.tasks.align.packed.packed",
     "needleman_wunsch": "gangsaw.tasks.align.affine.affine",
     "smith_waterman": "gangsaw.tasks.align.affine.affine",
@@ -32,6 +33,7 @@ __all__ = [
     "Scores",
     "SequenceSet",
     "edit_distance",
+    "edit_paths",
     "gapped",
     "needleman_wunsch",
     "smith_waterman",

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.numba.jit import HAS_AVX512, jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.vectors.integers import static
-from gangsaw.tasks.align.affine.lanes import PairLanes, local_lanes, scratch
+from gangsaw.tasks.align.affine.lanes import COLUMNS, PairLanes, local_lanes, part_of, scratch
 from gangsaw.tasks.align.affine.rectangles import (
     NO_BASE,
     NO_OTHER,
@@ -73,29 +73,43 @@ def costs_of(scores: Scores) -> tuple[int, int, int, int]:
     return scores.match, -scores.mismatch, first, scores.gap_extend
 
 
-def _zero(scores: Scores) -> int:
-    """Return what stands for 0 in lanes, so that no cost goes below it."""
-    return max(-scores.mismatch, scores.gap_open + 2 * scores.gap_extend)
-
-
 def limit_of(scores: Scores, item: type) -> int:
     """Return the largest score that lanes tell rightly, 8 or 16 bits wide."""
-    return int(np.iinfo(item).max) - _zero(scores) - scores.match
+    return int(np.iinfo(item).max) - scores.match + scores.mismatch
 
 
 def in_lanes(parts: Rectangles, chosen: Places, scores: Scores, item: type) -> BestEnds:
-    """Align at most a vector of pairs locally; scores above `limit_of` may be too low."""
-    n, zero = VECTOR // np.dtype(item).itemsize, _zero(scores)
+    """Align pairs locally, a vector of them at a time; scores above `limit_of` may be too low."""
+    n = VECTOR // np.dtype(item).itemsize
     rows, columns = int(parts.rows[chosen].max()), int(parts.columns[chosen].max())
-    work = scratch(rows, -(-columns // 4) * 4, n, item)
-    _fill(work, n, parts, chosen)
-    for part in (work.before, work.gap, work.best[:n]):
-        part[:] = zero
-    local_lanes(work, static(n), (*costs_of(scores), zero))
-    best = work.best.reshape(5, n)[:, : chosen.size].astype(np.int64)
-    score = best[0] - zero
-    ends = (best[low] + 256 * best[low + 1] + 1 for low in (1, 3))
-    return BestEnds(score, *(np.where(score > 0, end, 0) for end in ends))
+    work = scratch(rows, -(-columns // COLUMNS) * COLUMNS, n, item)
+    found = np.zeros((FOUND, chosen.size), np.int64)
+    _by_vectors(parts, chosen, static(n), costs_of(scores), work, found)
+    return BestEnds(*found)
+
+
+@jit_norefs
+def _by_vectors(
+    parts: Rectangles, chosen: Places, lanes: Any, costs: Any, work: PairLanes, found: Any
+) -> None:
+    """Find score and end of each pair: NumPy takes as long for what is around a vector's kernel."""
+    n = len(lanes)
+    for first in range(0, chosen.size, n):
+        some = chosen[first : first + n]
+        rows, columns = 0, 0
+        for pair in some:
+            rows = max(rows, parts.query_end[pair] - parts.query_start[pair])
+            columns = max(columns, parts.target_end[pair] - parts.target_start[pair])
+        part = part_of(work, rows, (columns + COLUMNS - 1) // COLUMNS * COLUMNS, n)
+        _fill(part, n, parts, some)
+        local_lanes(part, lanes, costs)
+        for k in range(some.size):
+            score = np.int64(part.best[k])
+            found[SCORE, first + k] = score
+            if score:
+                for i in range(ROW, FOUND):
+                    low, high = part.best[(2 * i - 1) * n + k], part.best[2 * i * n + k]
+                    found[i, first + k] = np.int64(low) + 256 * np.int64(high) + 1
 
 
 def run_of(scores: Scores, *, is_local: bool, has_marks: bool = False) -> StripRun:

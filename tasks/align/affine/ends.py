@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gangsaw.codecs.core.memory.threads import run_blocks
 from gangsaw.tasks.align.affine.batches import VECTOR, BestEnds, in_lanes, in_strips, limit_of
@@ -13,8 +14,8 @@ from gangsaw.tasks.align.sets.pairs import Places
 from gangsaw.tasks.align.sets.scores import Scores
 
 LONGEST = 1 << 14  # bases of a pair in lanes: scratch of 16 bits then takes 4 MB a vector
-LEAST_FILLED = 0.25  # of a batch's lanes: with fewer, pairs go by strips
-MOST_REDONE = 0.5  # of a batch's pairs: with more, 8 bits are not tried for longer ones
+LEAST_FILLED = 0.25  # of a vector's lanes: with fewer, pairs go by strips
+MOST_REDONE = 0.5  # of a group's pairs: with more, 8 bits are not tried for longer ones
 GROUP = 1 << 24  # cells of pairs that one thread takes at once
 Align = Callable[[Places], BestEnds]
 
@@ -55,34 +56,42 @@ def _by_lanes(
 ) -> tuple[Places, Places]:
     """Align pairs in lanes; return those whose score exceeds the width, and those too few."""
     limit, n = limit_of(scores, item), VECTOR // np.dtype(item).itemsize
-    batches = [chosen[i : i + n] for i in range(0, chosen.size, n)]
-    is_filled = [_filled(parts, batch, n) >= LEAST_FILLED for batch in batches]
-    single = [batch for batch, filled in zip(batches, is_filled, strict=True) if not filled]
-    batches = [batch for batch, filled in zip(batches, is_filled, strict=True) if filled]
-    again: list[Places] = [np.zeros(0, np.int64)] * len(batches)
-    too_narrow = [limit < scores.match]
+    is_filled = np.repeat(_filled(parts, chosen, n) >= LEAST_FILLED, n)[: chosen.size]
+    single, chosen = chosen[~is_filled], chosen[is_filled]
+    if limit < scores.match:
+        return chosen, single
+    groups = _groups(parts, chosen, n)
+    again: list[Places] = [np.zeros(0, np.int64)] * len(groups)
+    too_narrow = [False]
 
     def one(i: int) -> None:
-        again[i] = batches[i]
+        again[i] = groups[i]
         if item is np.uint8 and too_narrow[0] and i % 16:
             return
-        result = in_lanes(parts, batches[i], scores, item)
-        _write(found, batches[i], result)
-        again[i] = batches[i][result.score > limit]
-        too_narrow[0] = again[i].size > MOST_REDONE * batches[i].size
+        result = in_lanes(parts, groups[i], scores, item)
+        _write(found, groups[i], result)
+        again[i] = groups[i][result.score > limit]
+        too_narrow[0] = again[i].size > MOST_REDONE * groups[i].size
 
-    if limit >= scores.match:
-        run_blocks(one, len(batches))
-    else:
-        again = batches
-    none = [np.zeros(0, np.int64)]
-    return np.concatenate(none + again), np.concatenate(none + single)
+    run_blocks(one, len(groups))
+    return np.concatenate([np.zeros(0, np.int64), *again]), single
 
 
-def _filled(parts: Rectangles, batch: Places, n: int) -> float:
-    """Return which share of a batch's cells are of pairs."""
-    rows, columns = parts.rows[batch], parts.columns[batch]
-    return float((rows * columns).sum() / (n * rows.max() * columns.max()))
+def _groups(parts: Rectangles, chosen: Places, n: int) -> list[Places]:
+    """Return whole vectors of pairs that one thread takes at once, first one to try the width."""
+    cells = np.cumsum(parts.rows[chosen] * parts.columns[chosen])
+    borders = np.flatnonzero(np.diff(cells[::n] // GROUP)) + 1
+    return [some for some in np.split(chosen, n * np.unique([1, *borders])) if some.size]
+
+
+def _filled(parts: Rectangles, chosen: Places, n: int) -> NDArray[np.float64]:
+    """Return which share of each vector's cells are of pairs."""
+    if not chosen.size:
+        return np.zeros(0)
+    rows, columns, first = parts.rows[chosen], parts.columns[chosen], np.arange(0, chosen.size, n)
+    largest = np.maximum.reduceat(rows, first) * np.maximum.reduceat(columns, first)
+    cells = np.add.reduceat(rows * columns, first)
+    return np.asarray(cells / (n * largest), np.float64)
 
 
 def _write(found: BestEnds, chosen: Places, result: BestEnds) -> None:

@@ -7,7 +7,6 @@ all marks, and takes little more time than the score.
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +27,7 @@ from gangsaw.tasks.align.affine.traces import (
     trace_each,
     trace_to_corner,
 )
+from gangsaw.tasks.align.sets.alignments import texts_of_steps
 from gangsaw.tasks.align.sets.pairs import Codes, Places
 from gangsaw.tasks.align.sets.scores import Scores
 
@@ -71,20 +71,7 @@ def _short(parts: Rectangles, chosen: Places, scores: Scores) -> list[str]:
     out = np.empty(int((rows + columns).sum()), np.uint8)
     ends = np.zeros(chosen.size + PLACE, np.int64)
     trace_each(parts, chosen, static(ROWS), run, work, out, ends)
-    return _texts(out, ends[:-PLACE])
-
-
-def _texts(steps: Codes, ends: Places) -> list[str]:
-    """Return CIGARs of steps that lie one pair behind the other, each from its end."""
-    if not steps.size:
-        return [""] * ends.size
-    changes = np.flatnonzero(np.diff(steps)) + 1
-    borders = np.unique(np.concatenate([[0], changes, ends]))
-    borders = borders[borders <= ends[-1]]
-    lengths, letters = np.diff(borders).tolist(), steps[borders[:-1]].tobytes().decode()
-    parts = [f"{length}{letter}" for length, letter in zip(lengths, letters, strict=True)]
-    places = [0, *np.searchsorted(borders, ends).tolist()]
-    return ["".join(reversed(parts[first:end])) for first, end in pairwise(places)]
+    return texts_of_steps(out, ends[:-PLACE])
 
 
 class Way(NamedTuple):
@@ -99,7 +86,7 @@ def _long(parts: Rectangles, pair: int, scores: Scores) -> str:
     way = Way(np.array([rows - 1, columns - 1, 0, 0]), np.empty(rows + columns, np.uint8))
     _go(_whole_tile(parts, pair, scores), scores, way)
     trace_to_corner(way.place, way.out)
-    return _texts(way.out, way.place[WRITTEN:])[0]
+    return texts_of_steps(way.out, way.place[WRITTEN:])[0]
 
 
 def _whole_tile(parts: Rectangles, pair: int, scores: Scores) -> StripTile:

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import cast, overload
+from typing import NamedTuple, cast, overload
 
 import numpy as np
 
+from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.parameters import require_choice
 from gangsaw.tasks.align.edits import batch, long
+from gangsaw.tasks.align.edits.corridor import steps_in_corridor
+from gangsaw.tasks.align.edits.steps import DELETE, INSERT, steps_back
 from gangsaw.tasks.align.edits.tiles import WORD
+from gangsaw.tasks.align.sets.alignments import texts_of_steps
 from gangsaw.tasks.align.sets.arrays import Labelled, Lazy, are_arrays, over_pairs
-from gangsaw.tasks.align.sets.pairs import Given, Places, pairs_of
+from gangsaw.tasks.align.sets.pairs import Codes, Given, Places, pairs_of
 
 # whether bases of the target before and behind the query cost nothing
 FREE = {"global": (False, False), "infix": (True, True), "prefix": (False, True)}
+CORRIDOR = 1 << 15  # bases of a pair: of shorter ones the first bands are done sooner
+MOST_TILES = 1 << 24  # whose borders take 512 MB
 LONG = 16 * WORD  # bases of a query: from here on tiles of one pair fill the lanes
 
 
@@ -69,5 +75,72 @@ def _distances(queries: Given, targets: Given, mode: str) -> Places:
     batch.distances(pairs, order, FREE[mode], out)
     for i in np.flatnonzero(~empty & (rows > LONG)):
         query, target = (of.codes[of.offsets[i] : of.offsets[i + 1]] for of in pairs)
-        out[i] = long.distance(query, target, FREE[mode])
+        out[i] = _long(query, target, FREE[mode])
     return out
+
+
+def _long(query: Codes, target: Codes, free: tuple[bool, bool]) -> int:
+    if free == FREE["global"] and (made := _by_corridor(query, target)):
+        return made[0]
+    if free[0]:
+        return long.filled(query, target, long.whole(query.size, target.size, free)).distance
+    return long.in_bands(query, target, free).distance
+
+
+def _by_corridor(query: Codes, target: Codes) -> tuple[int, Codes] | None:
+    return steps_in_corridor(query, target) if max(query.size, target.size) >= CORRIDOR else None
+
+
+class EditPaths(NamedTuple):
+    """Distances of pairs, and how they come about.
+
+    Attributes
+    ----------
+    distance : (n,) int64
+    cigar : n texts of steps "=" (equal bases), "X" (others), "I" (bases of the query alone) and
+        "D" (bases of the target alone), "" for two empty sequences
+    """
+
+    distance: Places
+    cigar: list[str]
+
+
+def edit_paths(queries: Given, targets: Given) -> EditPaths:
+    """Return the edit distance of each query and its target from end to end, and its CIGAR.
+
+    On the way back from the end equal bases come before a deletion, this before an insertion, this
+    before other bases.
+
+    Parameters
+    ----------
+    queries, targets : as `edit_distance` takes them, but for arrays of texts
+
+    Raises
+    ------
+    BadParams : these are no sequences, not as many of both, or a pair whose borders do not fit
+    """
+    pairs = pairs_of(queries, targets)
+    rows, columns = pairs.query_lengths, pairs.target_lengths
+    distance, steps = np.maximum(rows, columns), []
+    for i in range(rows.size):
+        query, target = (of.codes[of.offsets[i] : of.offsets[i + 1]] for of in pairs)
+        if rows[i] and columns[i]:
+            distance[i], of_pair = _by_corridor(query, target) or _by_bands(query, target, i)
+        else:
+            of_pair = np.full(distance[i], DELETE if columns[i] else INSERT, np.uint8)
+        steps.append(of_pair)
+    ends = np.cumsum([of_pair.size for of_pair in steps], dtype=np.int64)
+    return EditPaths(distance, texts_of_steps(np.concatenate(steps), ends) if steps else [])
+
+
+def _by_bands(query: Codes, target: Codes, pair: int) -> tuple[int, Codes]:
+    found = long.in_bands(query, target, FREE["global"])
+    if found.area.tiles > MOST_TILES:
+        raise BadParams(
+            f"pair {pair}: a path of {found.distance} edits in so long sequences takes too much "
+            "memory: give parts of them, or ask for the distance alone"
+        )
+    found = long.filled(query, target, found.area, has_borders=True)
+    steps = steps_back(query, target, found)
+    assert steps is not None  # a band that holds the distance holds all its paths
+    return found.distance, steps

@@ -11,8 +11,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gangsaw.codecs.core.numba.jit import jit, jit_inline_part, jit_part
+from gangsaw.codecs.core.numba.jit import HAS_AVX512, jit, jit_part
 from gangsaw.codecs.core.numba.vectors.integers import load, select, static, store
+from gangsaw.tasks.align.edits.area import (
+    NEVER,
+    Area,
+    Edge,
+    KeptBorders,
+    area_of,
+    enter_column,
+    enter_row,
+)
 from gangsaw.tasks.align.edits.tiles import (
     ALL,
     DIFFERENCES,
@@ -30,28 +39,14 @@ from gangsaw.tasks.align.edits.tiles import (
 )
 from gangsaw.tasks.align.sets.pairs import Codes
 
-LANES = 8
+# with AVX2, 8 lanes spill: no more cells a second, and bands have to be twice as wide to fill them
+LANES = 8 if HAS_AVX512 else 4
 _OF_LANES = static(LANES)
-FIRST_BAND = 768  # edits besides the difference of lengths: tiles of its antidiagonals fill 8 lanes
-
-
-class Band(NamedTuple):
-    """Which tiles are done: those of row w and column t with low <= t - w <= high.
-
-    Attributes
-    ----------
-    low, high : the first at most 0, the second at least 0; both reach the last tile
-    free_start, free_end : 1 where bases of the target before or behind the query cost nothing
-    """
-
-    low: int
-    high: int
-    free_start: int
-    free_end: int
+FIRST_BAND = 96 * LANES  # edits besides the difference of lengths: its antidiagonals fill lanes
 
 
 class Tiles(NamedTuple):
-    """A pair, and differences along borders of tiles; 8 words behind the last are spare.
+    """A pair, and differences along borders of tiles; spare words lie behind the last spare.
 
     Attributes
     ----------
@@ -69,69 +64,103 @@ class Tiles(NamedTuple):
     lanes: Any
 
 
-def distance(query: Codes, target: Codes, free: tuple[bool, bool]) -> int:
-    """Return the distance of two sequences of codes, one base each or more."""
+class FilledTiles(NamedTuple):
+    """The distance of a pair; the tiles that were done, and their borders where they are kept."""
+
+    distance: int
+    area: Area
+    kept: KeptBorders
+
+
+def in_bands(query: Codes, target: Codes, free: tuple[bool, bool]) -> FilledTiles:
+    """Do bands, each twice as wide as the one before, until one holds the best alignment."""
     m, n = query.size, target.size
-    free_start, free_end = map(int, free)
-    wide = max(m, n)
-    if free_start:
-        return fill_tiles(query, target, _band(m, n, -wide, wide, (1, free_end)))
-    apart = 0 if free_end else n - m
+    wide, apart = max(m, n), 0 if free[1] else n - m
     edits = abs(apart) + FIRST_BAND
     while True:
-        slack = edits if free_end else (edits - abs(apart)) // 2
-        band = _band(m, n, min(0, apart) - slack, max(0, apart) + slack, (0, free_end))
-        found = fill_tiles(query, target, band)
-        if found <= edits or edits >= wide:
+        slack = edits if free[1] else (edits - abs(apart)) // 2
+        tiles = _band(m, n, min(0, apart) - slack, max(0, apart) + slack, free)
+        found = filled(query, target, tiles)
+        if found.distance <= edits or edits >= wide:
             return found
-        edits = min(2 * edits, found)
+        edits = min(2 * edits, found.distance)
 
 
-def _band(m: int, n: int, low: int, high: int, free: tuple[int, int]) -> Band:
-    """Return the tiles that have cells of column - row from low to high."""
+def whole(m: int, n: int, free: tuple[bool, bool]) -> Area:
+    """Return all tiles of a query of m bases and a target of n."""
+    return _band(m, n, -max(m, n), max(m, n), free)
+
+
+def _band(m: int, n: int, low: int, high: int, free: tuple[bool, bool]) -> Area:
+    """Return the tiles that have cells of column - row from low to high, around both ends."""
     words, above = -(-m // WORD), -m % WORD
     first = -((WORD - 1 + above - low) // WORD)
     last = (high + WORD - 1 - above) // WORD
-    return Band(max(first, 1 - words), min(last, (n - 1) // WORD), *free)
+    rows, end = np.arange(words), (n - 1) // WORD
+    lows, highs = np.clip(rows + first, 0, end), np.clip(rows + last, 0, end)
+    return area_of(lows, highs, end + 1)._replace(free_start=int(free[0]), free_end=int(free[1]))
+
+
+def filled(query: Codes, target: Codes, area: Area, *, has_borders: bool = False) -> FilledTiles:
+    """Return the distance of a pair as far as its tiles tell."""
+    tiles = area.tiles + LANES if has_borders else 0
+    sides, downs = (np.empty((DIFFERENCES, tiles), np.uint64) for _ in range(2))
+    starts, firsts = (np.empty(area.low.size + area.top.size, np.int64) for _ in range(2))
+    kept = KeptBorders(sides, downs, starts, firsts)
+    return FilledTiles(int(fill_tiles(query, target, area, kept)), area, kept)
 
 
 @jit
-def fill_tiles(query: Any, target: Any, band: Any) -> int:
-    """Return the distance, or what is more where its alignment leaves the band.
+def fill_tiles(query: Any, target: Any, area: Any, kept: Any) -> int:
+    """Return the distance; less where paths outside an open area may be better, more else.
 
     query, target : (bases,) uint8, one base each or more
     """
     words, above = (query.size + WORD - 1) // WORD, -query.size % WORD
     n_columns = (target.size + WORD - 1) // WORD
-    tiles = _tiles_of(query, target, words, n_columns, band)
-    row, score = 0, WORD - (0 if band.free_start else above)  # at the start of tiles of this row
-    best, last = score, words - 1
+    tiles = _tiles_of(query, target, words, n_columns, area.free_start)
+    left, upper = Edge(0, NEVER), Edge(0, NEVER)
+    first, end, topped, at = 0, 0, 0, 0
     for step in range(words + n_columns - 1):
-        _do_antidiagonal(tiles, step, words, n_columns, band)
-        if row < last and step == row + max(0, row + band.low):
-            if row + 1 + band.low > 0:
-                score += _rise(tiles, n_columns, step - row, WORD)
-            row += 1
-            score += WORD
-            best = score
-        column = step - last
-        if row == last and max(0, last + band.low) <= column <= last + band.high:
-            columns = min(WORD, target.size - column * WORD)
-            at = n_columns - 1 - column
-            if band.free_end:
-                best = least(score, best, tiles.downs[PLUS, at], tiles.downs[MINUS, at], columns)
-            score += _rise(tiles, n_columns, column, columns)
-    return (best if band.free_end else score) - (above if band.free_start else 0)
-
-
-@jit_inline_part
-def _rise(tiles: Any, n_columns: int, column: int, columns: int) -> int:
-    at = n_columns - 1 - column
-    return rise_along(tiles.downs[PLUS, at], tiles.downs[MINUS, at], columns)
+        while end < words and end + area.low[end] <= step:
+            left = enter_row(tiles, area, left, end)
+            end += 1
+        while topped < n_columns and topped + area.top[topped] <= step:
+            upper = enter_column(tiles, area, upper, topped)
+            topped += 1
+        while first < end and first + area.high[first] < step:
+            first += 1
+        kept.starts[step], kept.firsts[step] = at, first
+        for row in range(first, end, LANES):
+            t = n_columns - 1 - step + row
+            if kept.sides.shape[1]:
+                _keep(tiles, kept, row, t, at + row - first)
+            _do_lanes(tiles, row, t, end - row)
+        at += end - first
+    return _score(tiles, area, left.corner, target.size) - (above if area.free_start else 0)
 
 
 @jit_part
-def _tiles_of(query: Any, target: Any, words: int, n_columns: int, band: Any) -> Any:
+def _keep(tiles: Any, kept: Any, w: int, t: int, at: int) -> None:
+    for i in range(DIFFERENCES):
+        store(kept.sides[i], at, load(tiles.sides[i], w, _OF_LANES))
+        store(kept.downs[i], at, load(tiles.downs[i], t, _OF_LANES))
+
+
+@jit_part
+def _score(tiles: Any, area: Any, score: int, n: int) -> int:
+    """Return the score at the end of the last row, or its least one, from where the row begins."""
+    n_columns, best = (n + WORD - 1) // WORD, score
+    for column in range(area.low[-1], n_columns):
+        at, columns = n_columns - 1 - column, min(WORD, n - column * WORD)
+        plus, minus = tiles.downs[PLUS, at], tiles.downs[MINUS, at]
+        best = least(score, best, plus, minus, columns)
+        score += rise_along(plus, minus, columns)
+    return best if area.free_end else score
+
+
+@jit_part
+def _tiles_of(query: Any, target: Any, words: int, n_columns: int, free_start: int) -> Any:
     above = -query.size % WORD
     rows = np.zeros((PLANES, words + LANES), np.uint64)
     sides = np.zeros((DIFFERENCES, words + LANES), np.uint64)
@@ -144,20 +173,10 @@ def _tiles_of(query: Any, target: Any, words: int, n_columns: int, band: Any) ->
     for t in range(n_columns):
         at = n_columns - 1 - t
         columns[LOW, at], columns[HIGH, at], columns[NONE, at] = word_planes(target, t * WORD, 0)
-        downs[PLUS, at] = np.uint64(ALL) * np.uint64(1 - band.free_start)
-    if not band.free_start:
+        downs[PLUS, at] = np.uint64(ALL) * np.uint64(1 - free_start)
+    if not free_start:
         sides[PLUS, 0] = np.uint64(ALL) << np.uint64(above)
     return Tiles(rows, sides, columns, downs, np.arange(LANES))
-
-
-@jit_part
-def _do_antidiagonal(tiles: Any, step: int, words: int, n_columns: int, band: Any) -> None:
-    """Do the tiles of one antidiagonal, row + column = step, from the top."""
-    row = max(0, step - n_columns + 1, -((band.high - step) // 2))
-    end = 1 + min(words - 1, step, (step - band.low) // 2)
-    while row < end:
-        _do_lanes(tiles, row, n_columns - 1 - step + row, end - row)
-        row += LANES
 
 
 @jit_part

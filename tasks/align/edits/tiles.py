@@ -63,22 +63,22 @@ def tile(rows: Any, columns: Any, left: Any, top: Any) -> Any:
     column_low, column_high = mirrored(columns[LOW]), mirrored(columns[HIGH])
     no_column = mirrored(columns[NONE])
     plus, minus = left
-    top_plus, top_minus = top
-    down_plus = down_minus = top_plus
+    # the bits of the lower border come in where those of the upper one go out: two registers less
+    along_plus, along_minus = top
     for _ in range(WORD):
         unequal = (low ^ sign_mask(column_low)) | (high ^ sign_mask(column_high))
         equal = (unequal | no_row | sign_mask(no_column)) ^ -1
         vertical = equal | minus
-        equal = equal | logical_shift_right(top_minus, 63)
+        equal = equal | logical_shift_right(along_minus, 63)
         horizontal = (((equal & plus) + plus) ^ plus) | equal
         rise, fall = minus | ((horizontal | plus) ^ -1), plus & horizontal
-        down_plus, down_minus = shift_in(down_plus, rise), shift_in(down_minus, fall)
-        rise, fall = shift_in(rise, top_plus), shift_in(fall, top_minus)
-        top_plus, top_minus = top_plus << 1, top_minus << 1
+        below_plus, below_minus = shift_in(rise, along_plus), shift_in(fall, along_minus)
+        along_plus, along_minus = shift_in(along_plus, rise), shift_in(along_minus, fall)
         column_low, column_high = column_low << 1, column_high << 1
         no_column = no_column << 1
-        plus, minus = fall | ((vertical | rise) ^ -1), rise & vertical
-    return (plus, minus), (down_plus, down_minus)
+        plus = below_minus | ((vertical | below_plus) ^ -1)
+        minus = below_plus & vertical
+    return (plus, minus), (along_plus, along_minus)
 
 
 @jit

@@ -9,7 +9,7 @@ import numpy as np
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.nucleotides.packing import PER_BYTE, packed_codes, unpacked_codes
 from gangsaw.codecs.core.numba.bits import load_be64
-from gangsaw.codecs.core.numba.jit import jit_inline_part
+from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 from gangsaw.tasks.align.sets.pairs import Codes, SequenceSet, Text, sequences_of
 
 PAIRS = 0x5555555555555555  # the lower bit of each base
@@ -60,7 +60,7 @@ def _checked(given: PackedBases, name: str) -> PackedBases:
     return PackedBases(data, bases)
 
 
-@jit_inline_part
+@jit_norefs_inline
 def four_bases(data: Any, base: int) -> int:
     """Return bases base..base + 3 as a byte."""
     at, shift = base >> 2, (base & 3) << 1
@@ -70,7 +70,7 @@ def four_bases(data: Any, base: int) -> int:
     return value & 0xFF
 
 
-@jit_inline_part
+@jit_norefs_inline
 def word_of_bases(data: Any, base: int) -> Any:
     """Return bases base..base + 31 as a uint64, the first in the highest bits."""
     at, shift = base >> 2, np.uint64((base & 3) << 1)
@@ -80,7 +80,7 @@ def word_of_bases(data: Any, base: int) -> Any:
     return word
 
 
-@jit_inline_part
+@jit_norefs_inline
 def unequal_bases(differ: Any) -> Any:
     """Return which bases differ, in the lower bit of each, of the XOR of two words."""
     return (differ | (differ >> np.uint64(1))) & np.uint64(PAIRS)

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gangsaw.codecs.core.numba.bits import count_ones, leading_zeros, trailing_zeros
-from gangsaw.codecs.core.numba.jit import jit, jit_inline, jit_inline_part, jit_part
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
 from gangsaw.tasks.align.packed.bases import four_bases, unequal_bases, word_of_bases
 from gangsaw.tasks.align.sets.pairs import Codes
 
@@ -71,7 +71,7 @@ class Extended(NamedTuple):
     stopped: bool
 
 
-@jit_inline_part
+@jit_norefs_inline
 def _unequal_word(strand: Any, pair: int) -> Any:
     """As `_unequal`, of 8 pairs that are there."""
     behind = 4 * pair if strand.step > 0 else -4 * pair - WORD
@@ -79,7 +79,7 @@ def _unequal_word(strand: Any, pair: int) -> Any:
     return unequal_bases(ours ^ word_of_bases(strand.target, strand.target_at + behind))
 
 
-@jit_inline_part
+@jit_norefs_inline
 def _unequal(strand: Any, pair: int) -> Any:
     """Return where 8 pairs of 4-mers differ, a bit a base; those behind the end are left out.
 
@@ -96,7 +96,7 @@ def _unequal(strand: Any, pair: int) -> Any:
     return unequal_bases(word)
 
 
-@jit_inline_part
+@jit_norefs_inline
 def _equal_first(unequal: Any, step: int) -> Any:
     """Return how many bases of the first pair are equal before one differs ("Rightmatch")."""
     if step > 0:
@@ -104,17 +104,17 @@ def _equal_first(unequal: Any, step: int) -> Any:
     return min(4, trailing_zeros(unequal | np.uint64(1 << 63)) >> 1)  # "Leftmatch"
 
 
-@jit_inline
+@jit_norefs_inline
 def _first(unequal: Any, step: int) -> Any:
     return unequal >> np.uint64(56) if step > 0 else unequal & np.uint64(0xFF)
 
 
-@jit_inline
+@jit_norefs_inline
 def _others(unequal: Any, step: int) -> Any:
     return unequal << np.uint64(8) if step > 0 else unequal >> np.uint64(8)
 
 
-@jit_part
+@jit_norefs_part
 def by_pairs(strand: Any, state: Any, end: int, brink: int, is_b: bool) -> Any:
     """Do the rule itself, pair by pair, from a state to pair `end` or to its stop."""
     pair, score, high, length, _ = state
@@ -134,7 +134,7 @@ def by_pairs(strand: Any, state: Any, end: int, brink: int, is_b: bool) -> Any:
     return Extended(pair, score, high, length, False)
 
 
-@jit
+@jit_norefs
 def by_words(strand: Any, brink: int) -> Any:
     """Do what `by_pairs` does with value B, over all pairs; brink is 8 or more."""
     state = Extended(0, 0, 0, 0, False)
@@ -158,7 +158,7 @@ def by_words(strand: Any, brink: int) -> Any:
     return by_pairs(strand, state, strand.pairs, brink, True)
 
 
-@jit_part
+@jit_norefs_part
 def by_counts(strand: Any, brink: int) -> Any:
     """Do what `by_pairs` does with value A, over all pairs."""
     score = 4 * strand.pairs
@@ -193,7 +193,7 @@ class Bases(NamedTuple):
     is_b: int
 
 
-@jit
+@jit_norefs
 def extend(bases: Any, seeds: Any, found: Any) -> None:
     """Extend both ways from each seed.
 
@@ -210,7 +210,7 @@ def extend(bases: Any, seeds: Any, found: Any) -> None:
         found[i, AHEAD], found[i, BACK] = ahead.length, back.length
 
 
-@jit_inline_part
+@jit_norefs_inline
 def _one_way(strand: Any, bases: Any) -> Any:
     if bases.is_b:
         return by_words(strand, bases.brink)

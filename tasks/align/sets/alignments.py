@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -47,6 +48,25 @@ def steps_of(cigar: str) -> list[tuple[int, str]]:
     if "".join(length + letter for length, letter in found) != cigar:
         raise BadParams(f"not a CIGAR of the steps =, X, M, I, D: {cigar!r}")
     return [(int(length), letter) for length, letter in found]
+
+
+def texts_of_steps(steps: Codes, ends: Places) -> list[str]:
+    """Return CIGARs of steps that lie one pair behind the other, each from its end.
+
+    Parameters
+    ----------
+    steps : (some,) uint8, the letters =, X, I and D
+    ends : (pairs,) int64, where the steps of each pair end
+    """
+    if not steps.size:
+        return [""] * ends.size
+    changes = np.flatnonzero(np.diff(steps)) + 1
+    borders = np.unique(np.concatenate([[0], changes, ends]))
+    borders = borders[borders <= ends[-1]]
+    lengths, letters = np.diff(borders).tolist(), steps[borders[:-1]].tobytes().decode()
+    parts = [f"{length}{letter}" for length, letter in zip(lengths, letters, strict=True)]
+    places = [0, *np.searchsorted(borders, ends).tolist()]
+    return ["".join(reversed(parts[first:end])) for first, end in pairwise(places)]
 
 
 def merged(cigar: str) -> str:

@@ -123,6 +123,17 @@ def test_scores_around_the_limit_of_8_bits(n: int) -> None:
     assert places(found) == [(n, 0, n, 2, n + 2)] * 40
 
 
+def test_all_ends_in_late_strips() -> None:
+    """Numbers of strips above 127, in 8 bits: every pair of a vector ends there."""
+    rng = np.random.default_rng(16)
+    queries = ["".join(rng.choice(list("ACGT"), 20)) for _ in range(70)]
+    targets = ["N" * (700 + i) + query for i, query in enumerate(queries)]
+    found = smith_waterman(queries, targets)
+    assert found.target_start.tolist() == [700 + i for i in range(70)]
+    assert found.target_end.tolist() == [720 + i for i in range(70)]
+    assert found.query_end.tolist() == [20] * 70
+
+
 @pytest.mark.parametrize("n", [651, 652, 653, 654, 655, 656])
 def test_scores_around_the_limit_of_16_bits(n: int) -> None:
     queries = [drawn(n, seed) for seed in range(16)]

@@ -43,6 +43,20 @@ def test_one_text_of_any_kind_is_one_sequence() -> None:
     assert sequences_of("Aé-RUu").codes.tolist() == [0, 4, 4, 4, 3, 3]
 
 
+def test_texts_of_several_kinds_in_one_list() -> None:
+    """Joined at once, and codes that can be written to: kernels take one kind of array."""
+    found = sequences_of(["Aé", b"cN", np.frombuffer(b"GxT-", np.uint8)[::2], ""])
+    assert found.codes.tolist() == [0, 4, 1, 4, 2, 3]
+    assert found.offsets.tolist() == [0, 2, 4, 6, 6]
+    for texts in (["AC", "G"], [b"A"], [], [""]):
+        assert sequences_of(texts).codes.flags.writeable
+
+
+def test_the_text_that_is_none_is_named() -> None:
+    with pytest.raises(BadParams, match=r"reads\[2\] must be str, bytes or"):
+        sequences_of(["A", "C", 3], "reads")  # type: ignore[list-item]
+
+
 def test_windows_may_overlap() -> None:
     codes = sequences_of("ACGTT").codes
     found = windows(codes, np.array([1, 0, 5]), np.array([4, 3, 5]))
