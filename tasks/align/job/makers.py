@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import gzip
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.codecs.core.numba.items import put_items
-from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.align.job.bundle import mapped, packed
 from gangsaw.tasks.align.job.genome import (
     GenomeParts,
@@ -33,6 +30,7 @@ from gangsaw.tasks.align.search.search import search
 from gangsaw.tasks.align.search.seeds.minimizers import Seeds
 from gangsaw.tasks.align.sets.pairs import Codes, Places, SequenceSet, sequences_of
 from gangsaw.tasks.jobs.parts import Made, Parts
+from gangsaw.tasks.reads.files.kernels import gather_lines
 
 LEVEL = 5  # of gzip
 COUNTS = ("queries", "aligned", "hits", "letters")  # of a batch
@@ -119,19 +117,12 @@ class FoundHits:
             own = load_part(self.indexes, part)
             codes, mine = own.target.codes, parts == part
             inside = np.flatnonzero(mine & (ends <= own.begin + codes.size))
-            copy_windows(
+            gather_lines(
                 codes, begins[inside] - own.begin, ends[inside] - own.begin, firsts[inside], out
             )
             for i in np.flatnonzero(mine & (ends > own.begin + codes.size)).tolist():
                 out[firsts[i] : firsts[i + 1]] = self.codes(int(begins[i]), int(ends[i]))
         return out
-
-
-@jit
-def copy_windows(codes: Any, begins: Any, ends: Any, firsts: Any, out: Any) -> None:
-    """Copy codes[begins[i]:ends[i]] to out, from firsts[i] on."""
-    for i in range(begins.size):
-        put_items(out, firsts[i], codes, begins[i], ends[i])
 
 
 @dataclass(frozen=True)

@@ -163,7 +163,7 @@ def put_number(out: Any, at: int, number: int, behind: int) -> int:
 
 
 @jit_part
-def put_letters(out: Any, at: int, texts: Texts, line: Any, table: Any) -> int:
+def put_letters(out: Any, at: int, texts: Texts, line: Any, table: Any) -> Any:
     """Write the letters of a query that a line shows, or what stands for none.
 
     They are looked up in a table, unless that is empty.

@@ -32,20 +32,20 @@ LEAST_16, MOST_16 = -30_000, 14_000  # less than any score, and what no score ex
 
 
 @jit_norefs_part
-def fits_16(n: int, m: int, costs: PathCosts) -> bool:
+def fits_16(n: int, m: int, costs: PathCosts) -> Any:
     """Whether scores of n and m letters, and numbers of antidiagonals, fit in 16 bits."""
     pair, further = max(costs.match, costs.mismatch), max(1, costs.extend)
     return pair * min(n, m) + further * (n + m) + 2 * costs.open < MOST_16 and pair < 1000
 
 
 @jit_norefs_part
-def line_size(band: Any) -> int:
+def line_size(band: Any) -> Any:
     """Return the items of a line: half the diagonals of a band, and room beside them."""
     return (band[1] - band[0] + 2) // 2 + 2 * LANES
 
 
 @jit_norefs_part
-def scratch_size(n: int, m: int, band: Any) -> int:
+def scratch_size(n: int, m: int, band: Any) -> Any:
     """Return the items of scratch: lines, numbers of lanes, both sequences."""
     return LINES * line_size(band) + 3 * LANES + n + m
 
@@ -58,7 +58,7 @@ def antidiagonals(n: int, m: int, band: Any) -> Any:
 
 
 @jit_norefs_part
-def cells_size(n: int, m: int, band: Any) -> int:
+def cells_size(n: int, m: int, band: Any) -> Any:
     """Return the cells of a band; a vector may end in the antidiagonal behind its own."""
     begin, end = antidiagonals(n, m, band)
     return (end - begin) * ((band[1] - band[0] + 2) // 2) + LANES
@@ -193,7 +193,7 @@ def best_end(first: int, width: int, size: int, lines: Any) -> Any:
 
 
 @jit_norefs_part
-def cell_at(cells: Any, i: int, j: int, band: Any, begin: int) -> int:
+def cell_at(cells: Any, i: int, j: int, band: Any, begin: int) -> Any:
     """Return the byte of the cell of letters i and j; `begin` is the first antidiagonal."""
     half = (band[1] - band[0] + 2) // 2
     return cells[(i + j - begin) * half + ((j - i - band[0]) >> 1)]
