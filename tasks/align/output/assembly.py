@@ -11,7 +11,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.nucleotides.letters import other_strand
 from gangsaw.codecs.core.numba.items import put_items
 from gangsaw.codecs.core.numba.jit import jit, jit_part
-from gangsaw.tasks.align.output.lines import Texts, write_number
+from gangsaw.tasks.align.output.lines import TextPool, write_number
 from gangsaw.tasks.sequences.ragged import Ragged
 
 NO_HIT = -1
@@ -45,7 +45,7 @@ LINE = np.dtype(
 
 
 class LineTexts(NamedTuple):
-    """Texts that lines have parts of.
+    """TextPool that lines have parts of.
 
     Attributes
     ----------
@@ -58,16 +58,16 @@ class LineTexts(NamedTuple):
     words : names of the tags of a hit
     """
 
-    names: Texts
-    sequences: Texts
-    qualities: Texts
-    records: Texts
-    cigars: Texts
-    differences: Texts
-    columns: Texts
-    rates: Texts
-    tags: Texts
-    words: Texts
+    names: TextPool
+    sequences: TextPool
+    qualities: TextPool
+    records: TextPool
+    cigars: TextPool
+    differences: TextPool
+    columns: TextPool
+    rates: TextPool
+    tags: TextPool
+    words: TextPool
 
 
 WORDS = ("\tNM:i:", "\tAS:i:", "\tde:f:", "\tMD:Z:")
@@ -77,18 +77,18 @@ OWN = np.frombuffer(_ALL, np.uint8).copy()
 PAIRED = np.frombuffer(other_strand(_ALL)[::-1], np.uint8).copy()
 
 
-def texts_of(strings: Sequence[str]) -> Texts:
+def texts_of(strings: Sequence[str]) -> TextPool:
     """Return strings as texts, in UTF-8."""
     data = "".join(strings).encode()
     sizes = list(map(len, strings))
     if len(data) != sum(sizes):
         sizes = [len(one.encode()) for one in strings]
-    return Texts(np.frombuffer(data, np.uint8), np.cumsum([0, *sizes]))
+    return TextPool(np.frombuffer(data, np.uint8), np.cumsum([0, *sizes]))
 
 
-def lines_of(ragged: Ragged) -> Texts:
+def lines_of(ragged: Ragged) -> TextPool:
     """Return lines as texts."""
-    return Texts(ragged.data, ragged.offsets)
+    return TextPool(ragged.data, ragged.offsets)
 
 
 def assembled(lines: npt.NDArray[np.void], texts: LineTexts) -> bytes:
@@ -147,7 +147,7 @@ def write_lines(lines: Any, texts: LineTexts, own: Any, paired: Any, out: Any) -
 
 
 @jit_part
-def put_text(out: Any, at: int, texts: Texts, number: int, behind: int) -> int:
+def put_text(out: Any, at: int, texts: TextPool, number: int, behind: int) -> int:
     """Write a text and a letter behind it; return the place behind both."""
     at = put_items(out, at, texts.data, texts.offsets[number], texts.offsets[number + 1])
     out[at] = behind
@@ -163,7 +163,7 @@ def put_number(out: Any, at: int, number: int, behind: int) -> int:
 
 
 @jit_part
-def put_letters(out: Any, at: int, texts: Texts, line: Any, table: Any) -> Any:
+def put_letters(out: Any, at: int, texts: TextPool, line: Any, table: Any) -> Any:
     """Write the letters of a query that a line shows, or what stands for none.
 
     They are looked up in a table, unless that is empty.

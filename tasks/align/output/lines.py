@@ -61,8 +61,8 @@ class LineSource(NamedTuple):
     insert: Insert | None = None
 
 
-class Texts(NamedTuple):
-    """Texts by number: letters data[offsets[i]:offsets[i + 1]]."""
+class TextPool(NamedTuple):
+    """TextPool by number: letters data[offsets[i]:offsets[i + 1]]."""
 
     data: Codes
     offsets: Places
@@ -107,7 +107,7 @@ def cigars(source: LineSource) -> list[str]:
     return [whole[a:b] for a, b in pairwise(bounds)]
 
 
-def cigar_texts(source: LineSource) -> Texts:
+def cigar_texts(source: LineSource) -> TextPool:
     """Return the CIGAR of each hit: M for pairs of letters, or = and X."""
     report, letters = source.report, OPERATIONS[source.eqx]
     rows = report.rows
@@ -115,7 +115,7 @@ def cigar_texts(source: LineSource) -> Texts:
     text = np.empty(MOST_DIGITS * int((ends - begins).sum()), np.uint8)
     offsets = np.zeros(rows.size + 1, np.int64)
     write_cigars(report.runs, begins, ends, letters, text, offsets)
-    return Texts(text[: offsets[-1]], offsets)
+    return TextPool(text[: offsets[-1]], offsets)
 
 
 PAIRED = LETTERS.replace("=", "M").replace("X", "M")

@@ -28,7 +28,7 @@ from gangsaw.tasks.align.output.lines import (
     Heading,
     LineFormat,
     LineSource,
-    Texts,
+    TextPool,
     cigar_texts,
     query_names,
 )
@@ -155,7 +155,7 @@ def _with_mates(
 
 
 def _name_others(
-    source: LineSource, lines: npt.NDArray[np.void], cigars: Texts, tags: list[str]
+    source: LineSource, lines: npt.NDArray[np.void], cigars: TextPool, tags: list[str]
 ) -> None:
     """Have the lines of queries with several parts name the other parts."""
     is_part = (lines["hit"] != NO_HIT) & (lines["flag"] & IS_SECONDARY == 0)
@@ -170,7 +170,7 @@ def _name_others(
             lines["tags"][at] = len(tags) - 1
 
 
-def _segment(line: npt.NDArray[np.void], cigars: Texts, names: Sequence[str]) -> OtherPart:
+def _segment(line: npt.NDArray[np.void], cigars: TextPool, names: Sequence[str]) -> OtherPart:
     """Return a hit that is not secondary as others of its query name it."""
     hit, before, behind = int(line["hit"]), int(line["before"]), int(line["behind"])
     cigar = cigars.data[cigars.offsets[hit] : cigars.offsets[hit + 1]].tobytes().decode()

@@ -12,7 +12,7 @@ import numpy as np
 
 from gangsaw.codecs.core.nucleotides.codes import LETTER_OF_CODE
 from gangsaw.codecs.core.numba.jit import jit
-from gangsaw.tasks.align.output.lines import MOST_DIGITS, LineSource, Texts, write_number
+from gangsaw.tasks.align.output.lines import MOST_DIGITS, LineSource, TextPool, write_number
 from gangsaw.tasks.align.search.extension.paths import (
     DELETION,
     DIFFERENT,
@@ -49,7 +49,7 @@ def others(segments: Sequence[OtherPart], own: int) -> str:
     return f"\tSA:Z:{''.join(named)}" if named else ""
 
 
-def difference_texts(source: LineSource) -> Texts:
+def difference_texts(source: LineSource) -> TextPool:
     """Return the value of MD of each hit: what of the genome differs from the query."""
     report = source.report
     begins, ends = (np.ascontiguousarray(report.rows[name]) for name in ("runs", "runs_end"))
@@ -60,7 +60,7 @@ def difference_texts(source: LineSource) -> Texts:
     room = 2 * letters.size + MOST_DIGITS * (int((ends - begins).sum()) + begins.size)
     text, offsets = np.empty(room, np.uint8), np.zeros(begins.size + 1, np.int64)
     write_differences(report.runs, begins, ends, letters, firsts, text, offsets)
-    return Texts(text[: offsets[-1]], offsets)
+    return TextPool(text[: offsets[-1]], offsets)
 
 
 @jit
