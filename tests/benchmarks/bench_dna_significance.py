@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from math import gcd
 
 import numpy as np
 from scipy.optimize import minimize
@@ -77,7 +78,8 @@ def _fitted(seed: int, scores: Scores) -> Significance:
 
 def likeliest(found: Alignments, scores: Scores) -> Significance:
     """Return the parameters under which such scores of BASES x BASES cells are most likely."""
-    values, times = np.unique(found.score, return_counts=True)
+    span = gcd(scores.match, scores.mismatch)  # scores between its multiples need gaps, and are few
+    values, times = np.unique(found.score // span * span, return_counts=True)
     lengths = found.query_end - found.query_start
     slope = float(np.polyfit(found.score, lengths, 1)[0])
 
@@ -85,7 +87,7 @@ def likeliest(found: Alignments, scores: Scores) -> Significance:
         scale, k = np.exp(logs)
         now = Significance(float(scale), float(k), float(scale) / slope)
         m, n = now.effective(BASES, BASES)
-        below = np.exp(-k * m * n * np.exp(-scale * np.array([values, values + 1])))
+        below = np.exp(-k * m * n * np.exp(-scale * np.array([values, values + span])))
         return -float(times @ np.log(np.maximum(below[1] - below[0], 1e-300)))
 
     start = ungapped_significance(scores)

@@ -109,3 +109,41 @@ def path_score(query: str, text: str, cigar: str, scores: tuple[int, int, int, i
         i, j = i + size * (step != "D"), j + size * (step != "I")
     assert (i, j) == (len(query), len(text))
     return total
+
+
+def banded(
+    query: str, text: str, band: tuple[int, int], scores: tuple[int, ...], is_local: bool
+) -> tuple[int, tuple[int, int], str]:
+    """Score, end and path of the best alignment in a band of diagonals j - i, = X D I a letter.
+
+    Of equal scores a pair goes before a deletion, that before an insertion, and a gap begins where
+    it may; a local one has the end with the fewest letters of the query, then of the text.
+    """
+    match, mismatch, opening, extend = scores
+    best: dict[tuple[int, int], tuple[int, str]] = {}
+    gaps: dict[tuple[int, int, str], tuple[int, str]] = {}
+    none, ends = (NO_SCORE, ""), (0, 0)
+    for i in range(len(query) + 1):
+        for j in range(max(0, i + band[0]), min(len(text), i + band[1]) + 1):
+            if i == 0 and j == 0:
+                best[0, 0] = (0, "")
+                continue
+            found = []
+            if i and j:
+                own = pair(query[i - 1], text[j - 1], (match, mismatch, 0, 0))
+                before, path = best.get((i - 1, j - 1), none)
+                found.append((before + own, path + ("=" if own == match else "X")))
+            for step, (a, b) in (("D", (i, j - 1)), ("I", (i - 1, j))):
+                began = best.get((a, b), none)[0] - opening - extend
+                goes_on = gaps.get((a, b, step), none)[0] - extend
+                way = gaps.get((a, b, step), none) if goes_on > began else best.get((a, b), none)
+                gaps[i, j, step] = (max(began, goes_on), way[1] + step)
+                found.append(gaps[i, j, step])
+            best[i, j] = max(found, key=lambda one: one[0])
+            if is_local and best[i, j][0] <= 0:
+                best[i, j] = (0, "")
+            if is_local and best[i, j][0] > best[ends][0]:
+                ends = (i, j)
+    if not is_local:
+        ends = (len(query), len(text))
+    return best[ends][0], ends, best[ends][1]

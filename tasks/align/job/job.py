@@ -30,7 +30,7 @@ from gangsaw.codecs.core.extras import extras_named
 from gangsaw.tasks.align.job.bundle import mapped, packed
 from gangsaw.tasks.align.job.genome import GenomeParts, GenomeText, open_genome
 from gangsaw.tasks.align.job.indexing import IndexStep
-from gangsaw.tasks.align.job.kept import kept_index
+from gangsaw.tasks.align.job.kept import NoLocks, kept_index
 from gangsaw.tasks.align.job.makers import (
     COUNTS,
     FoundHits,
@@ -179,7 +179,7 @@ def align_job(
             job.begin()
             texts, told = job.run(on_progress)
         with _output(target, choice) as file:
-            command = command_of(queries, genome, params, kind)
+            command = command_of(queries, genome, target, params, kind)
             group = read_group_of(params.read_group)
             heading = Heading(opened.names, opened.lengths.tolist(), command, group)
             header = FORMATS[kind].header(heading)
@@ -208,7 +208,9 @@ def _check_format(kind: str, params: SearchParams) -> None:
             import_module("pysam")
 
 
-def command_of(queries: Sequence[str], genome: str, params: SearchParams, kind: str) -> str:
+def command_of(
+    queries: Sequence[str], genome: str, target: str, params: SearchParams, kind: str
+) -> str:
     """Return a command that writes the same: whoever resumes a job writes the same bytes."""
     usual, options = SearchParams(), [f"--format={kind}"]
     for own, default in ((params.scores, usual.scores), (params, usual)):
@@ -217,7 +219,7 @@ def command_of(queries: Sequence[str], genome: str, params: SearchParams, kind: 
             if value != getattr(default, one.name) and one.name != "scores":
                 flag = f"--{one.name.replace('_', '-')}"
                 options.append(flag if value is True else f"{flag}={value}")
-    return shlex.join(["gangsaw", "align", *options, "--", *queries, genome, STDOUT])
+    return shlex.join(["gangsaw", "align", *options, "--", *queries, genome, target])
 
 
 @contextmanager
@@ -292,11 +294,15 @@ class _AlignSteps:
         """Return the index, made where none is kept, and what is told of it."""
         seeds = self.params.rules.seeds
         step = IndexStep(self.genome, cut, seeds, self.client)
+        told = "made for this job"
         if self.keep_index and (kept := kept_index(self.genome, cut, seeds)) is not None:
-            return kept.parts, step.keep(kept, meter)
+            try:
+                return kept.parts, step.keep(kept, meter)
+            except NoLocks as error:
+                told = f"{told}: {error}"
         own = self._parts("index")
         step.build(own, meter)
-        return own, "made for this job"
+        return own, told
 
     def _complete(
         self, parts: Parts, make: Callable[[int], Made], n: int, room: int, meter: Meter

@@ -6,20 +6,23 @@
 
 An index of another content of the genome is never found, and is removed when a new one is made. A
 job that was killed while it made one leaves parts that the next one goes on from. Where nothing can
-be kept (stores elsewhere, folders that cannot be written) each job makes its own.
+be kept (stores elsewhere, folders that cannot be written, file systems without locks) each job
+makes its own.
 """
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.align.job.genome import GenomeParts, GenomeText
 from gangsaw.tasks.align.search.seeds.minimizers import Seeds
 from gangsaw.tasks.jobs.parts import Parts
@@ -32,6 +35,12 @@ except ImportError:  # Windows: nothing is kept
 VERSION = 1
 SUFFIX, LOCK, OF = ".seeds", "lock", "of.json"
 FOUND, MADE, REPLACED = "found", "made", "made anew: the genome changed"
+# of file systems that know no flock: Lustre, NFS and FUSE may be mounted so
+WITHOUT_LOCKS = {errno.ENOSYS, errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP}
+
+
+class NoLocks(BadParams):
+    """A folder is on a file system without locks: jobs that write there cannot wait."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +73,12 @@ class KeptIndex:
         return bool(sizes == manifest.rows["stored"].tolist())
 
     def make(self, build: Callable[[Parts], None]) -> str:
-        """Have the index made unless it is there; return which of FOUND, MADE and REPLACED."""
+        """Have the index made unless it is there; return which of FOUND, MADE and REPLACED.
+
+        Raises
+        ------
+        NoLocks : it is not there, and no job can have the folder for itself; nothing is left of it
+        """
         if self.is_whole:
             return FOUND
         with _held(self.root / LOCK):
@@ -118,6 +132,14 @@ def _held(path: Path) -> Iterator[None]:
     """Wait until no other job has the lock, which ends with its owner."""
     path.parent.mkdir(exist_ok=True)
     with path.open("a", encoding="utf-8") as file:
-        # of the open file, so that it also parts jobs of one process
-        fcntl.flock(file, fcntl.LOCK_EX)
+        try:
+            # of the open file, so that it also parts jobs of one process
+            fcntl.flock(file, fcntl.LOCK_EX)
+        except OSError as error:
+            if error.errno not in WITHOUT_LOCKS:
+                raise
+            path.unlink(missing_ok=True)
+            with suppress(OSError):  # there are other indexes in it
+                path.parent.rmdir()
+            raise NoLocks(f"{path.parent.parent} is on a file system without locks") from error
         yield

@@ -28,8 +28,9 @@ from gangsaw.tasks.align.search.mates import Insert, insert_of
 from gangsaw.tasks.align.search.params import SearchParams
 from gangsaw.tasks.align.search.search import search
 from gangsaw.tasks.align.search.seeds.minimizers import Seeds
-from gangsaw.tasks.align.sets.pairs import Codes, SequenceSet, sequences_of
+from gangsaw.tasks.align.sets.pairs import Codes, Places, SequenceSet, sequences_of
 from gangsaw.tasks.jobs.parts import Made, Parts
+from gangsaw.tasks.reads.files.kernels import gather_lines
 
 LEVEL = 5  # of gzip
 COUNTS = ("queries", "aligned", "hits", "letters")  # of a batch
@@ -107,6 +108,22 @@ class FoundHits:
             begin = last
         return np.concatenate([np.empty(0, np.uint8), *found])
 
+    def windows(self, begins: Places, ends: Places) -> Codes:
+        """Return residues begins[i]..ends[i] - 1 of the genome, back to back, by parts."""
+        firsts = np.concatenate(([0], np.cumsum(ends - begins)))
+        out = np.empty(int(firsts[-1]), np.uint8)
+        parts = np.minimum(begins // self.cut.letters, len(self.cut) - 1)
+        for part in np.unique(parts).tolist():
+            own = load_part(self.indexes, part)
+            codes, mine = own.target.codes, parts == part
+            inside = np.flatnonzero(mine & (ends <= own.begin + codes.size))
+            gather_lines(
+                codes, begins[inside] - own.begin, ends[inside] - own.begin, firsts[inside], out
+            )
+            for i in np.flatnonzero(mine & (ends > own.begin + codes.size)).tolist():
+                out[firsts[i] : firsts[i + 1]] = self.codes(int(begins[i]), int(ends[i]))
+        return out
+
 
 @dataclass(frozen=True)
 class WrittenLines:
@@ -146,7 +163,7 @@ class MakeText:
         names, lengths = self.genome.names, self.genome.lengths
         report = reported(queries.sequences.lengths, found, lengths, self.params, insert)
         own = self.params.eqx, id_of(read_group_of(self.params.read_group)), insert
-        source = LineSource(queries, report, names, lengths, self._codes, *own)
+        source = LineSource(queries, report, names, lengths, self._windows, *own)
         text = FORMATS[self.written.format].lines(source)
         text = gzipped(text) if self.written.is_packed else text
         rows, offsets = report.rows, queries.sequences.offsets
@@ -168,6 +185,11 @@ class MakeText:
         own = SequenceSet(sequences_of([lines.data]).codes, lines.offsets)
         lengths = self.genome.lengths
         return with_rescued(found, own, lengths, insert, self._codes, self.params), insert
+
+    def _windows(self, records: Places, begins: Places, ends: Places) -> Codes:
+        """Return letters begins[i]..ends[i] - 1 of records, back to back, as codes."""
+        firsts = self.genome.starts[records]
+        return self.found.windows(firsts + begins, firsts + ends)
 
     def _codes(self, record: int, begin: int, end: int) -> Codes:
         """Return letters of a record of the genome as codes."""

@@ -15,7 +15,7 @@ from gangsaw.tasks.align.output.report import ReportedHits
 from gangsaw.tasks.align.queries.queries import Queries
 from gangsaw.tasks.align.search.extension.paths import LETTERS, OP_BITS, OP_MASK
 from gangsaw.tasks.align.search.mates import Insert
-from gangsaw.tasks.align.sets.pairs import Codes
+from gangsaw.tasks.align.sets.pairs import Codes, Places
 
 MOST_DIGITS = 12  # of a run, with its letter
 
@@ -45,7 +45,7 @@ class LineSource(NamedTuple):
     report : their hits, sorted by query
     names : of the genome's records
     lengths : of these, (r,) int64
-    codes : given a record, first letter and end, returns its letters as codes
+    codes : given records, first letters and ends, returns these letters back to back as codes
     eqx : CIGARs tell equal letters from others
     read_group : the ID of that of all queries, "" for none
     insert : how long fragments are, where queries 2i and 2i + 1 are mates
@@ -55,10 +55,17 @@ class LineSource(NamedTuple):
     report: ReportedHits
     names: Sequence[str]
     lengths: npt.NDArray[np.int64]
-    codes: Callable[[int, int, int], Codes]
+    codes: Callable[[Places, Places, Places], Codes]
     eqx: bool = False
     read_group: str = ""
     insert: Insert | None = None
+
+
+class TextPool(NamedTuple):
+    """TextPool by number: letters data[offsets[i]:offsets[i + 1]]."""
+
+    data: Codes
+    offsets: Places
 
 
 class LineFormat(ABC):
@@ -94,6 +101,13 @@ def query_names(queries: Queries) -> list[str]:
 
 
 def cigars(source: LineSource) -> list[str]:
+    """Return the CIGAR of each hit."""
+    text, offsets = cigar_texts(source)
+    whole, bounds = text.tobytes().decode(), offsets.tolist()
+    return [whole[a:b] for a, b in pairwise(bounds)]
+
+
+def cigar_texts(source: LineSource) -> TextPool:
     """Return the CIGAR of each hit: M for pairs of letters, or = and X."""
     report, letters = source.report, OPERATIONS[source.eqx]
     rows = report.rows
@@ -101,8 +115,7 @@ def cigars(source: LineSource) -> list[str]:
     text = np.empty(MOST_DIGITS * int((ends - begins).sum()), np.uint8)
     offsets = np.zeros(rows.size + 1, np.int64)
     write_cigars(report.runs, begins, ends, letters, text, offsets)
-    whole, bounds = text[: offsets[-1]].tobytes().decode(), offsets.tolist()
-    return [whole[a:b] for a, b in pairwise(bounds)]
+    return TextPool(text[: offsets[-1]], offsets)
 
 
 PAIRED = LETTERS.replace("=", "M").replace("X", "M")

@@ -20,7 +20,7 @@ PAIRED, PROPER, UNMAPPED, MATE_UNMAPPED, REVERSE, MATE_REVERSE = 1, 2, 4, 8, 16,
 WHICH = (64, 128)
 STRAND, RECORD, THERE, THERE_END = 1, 2, 5, 6  # columns of a hit
 KIND = 11  # behind which are quality, equal, different, inserted, deleted
-Hit: TypeAlias = tuple[Sequence[float], str, str]  # a row, its CIGAR, its MD
+Hit: TypeAlias = Sequence[int]  # a row
 _END = re.compile(r"[/.][12]$")
 
 
@@ -59,7 +59,7 @@ def unmapped(source: LineSource, query: int, other: Sequence[Hit]) -> tuple[int,
     flag = UNMAPPED | PAIRED | WHICH[query % 2]
     if not other:
         return flag | MATE_UNMAPPED, "*\t0\t0\t*\t*\t0\t0"
-    row = other[0][0]
+    row = other[0]
     flag |= MATE_REVERSE if row[STRAND] else 0
     place = int(row[THERE]) + 1
     return flag, f"{source.names[int(row[RECORD])]}\t{place}\t0\t*\t=\t{place}\t0"
@@ -71,12 +71,12 @@ def mate_of(
     """Return what the line of hit number `rank` says of the mate, whose hits are `other`."""
     if source.insert is None:
         return MateColumns()
-    row, flag = own[rank][0], PAIRED | WHICH[query % 2]
+    row, flag = own[rank], PAIRED | WHICH[query % 2]
     if not other:
         return MateColumns(flag | MATE_UNMAPPED, f"=\t{int(row[THERE]) + 1}\t0")
-    mate = other[0][0]
+    mate = other[0]
     flag |= MATE_REVERSE if mate[STRAND] else 0
-    if face(_place(own[0][0]), _place(mate), source.insert.least, source.insert.most):
+    if face(_place(own[0]), _place(mate), source.insert.least, source.insert.most):
         flag |= PROPER
     tag = f"\tMQ:i:{int(mate[KIND + 1])}"
     if row[RECORD] != mate[RECORD]:
@@ -86,11 +86,11 @@ def mate_of(
     return MateColumns(flag, f"=\t{int(mate[THERE]) + 1}\t{_size(row, mate, query)}", tag)
 
 
-def _place(row: Sequence[float]) -> tuple[int, int, int, int]:
+def _place(row: Hit) -> tuple[int, int, int, int]:
     return int(row[RECORD]), int(row[STRAND]), int(row[THERE]), int(row[THERE_END])
 
 
-def _size(row: Sequence[float], mate: Sequence[float], query: int) -> int:
+def _size(row: Hit, mate: Hit, query: int) -> int:
     """Return the signed length from the leftmost letter of two hits to the rightmost one."""
     (_, _, begin, end), (_, _, there, there_end) = _place(row), _place(mate)
     size = max(end, there_end) - min(begin, there)

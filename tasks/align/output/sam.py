@@ -11,24 +11,42 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from itertools import groupby
 
+import numpy as np
+import numpy.typing as npt
+
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.nucleotides.letters import other_strand
-from gangsaw.tasks.align.output.lines import Heading, LineFormat, LineSource, cigars, query_names
+from gangsaw.tasks.align.output.assembly import (
+    LINE,
+    NO_HIT,
+    WORDS,
+    LineTexts,
+    assembled,
+    lines_of,
+    texts_of,
+)
+from gangsaw.tasks.align.output.lines import (
+    Heading,
+    LineFormat,
+    LineSource,
+    TextPool,
+    cigar_texts,
+    query_names,
+)
 from gangsaw.tasks.align.output.mates import (
-    KIND,
     REVERSE,
-    Hit,
+    UNMAPPED,
     MateColumns,
     mate_of,
     unmapped,
     without_mate,
 )
-from gangsaw.tasks.align.output.tags import OtherPart, differences, others
+from gangsaw.tasks.align.output.tags import OtherPart, difference_texts, others
 from gangsaw.tasks.align.queries.queries import Queries
 from gangsaw.tasks.align.search.select import SECONDARY
 
 MOST_NAME, SHOWN = 254, 40  # letters of a name in SAM, and in a message
-AS_DNA = bytes.maketrans(b"Uu", b"Tt")  # as of RNA, which SAM has no letter for
+USUAL_COLUMNS = ("*\t0\t0", "*\t0\t0\t*\t*\t0\t0")  # of no mate
+WITH_HIT, WITHOUT_HIT = range(2)
 IS_SECONDARY, SUPPLEMENTARY = 256, 2048
 
 
@@ -60,85 +78,104 @@ class Sam(LineFormat):
 
     def lines(self, source: LineSource) -> bytes:
         """Return the lines of all queries of a batch."""
+        lines, rows = _lines(source), source.report.rows
         names = query_names(source.queries)
+        rates, which = _rates(rows)
+        lines["rate"][lines["hit"] != NO_HIT] = which[lines["hit"][lines["hit"] != NO_HIT]]
+        cigars, md = cigar_texts(source), difference_texts(source)
+        group = f"\tRG:Z:{source.read_group}" if source.read_group else ""
+        columns, tags = list(USUAL_COLUMNS), [group]
         if source.insert:
             names = [without_mate(name) for name in names]
-        group = f"\tRG:Z:{source.read_group}" if source.read_group else ""
-        own = source.report.rows.tolist(), cigars(source), differences(source)
-        rows = zip(*own, strict=True)
-        hits = {query: list(found) for query, found in groupby(rows, lambda hit: hit[0][0])}
-        out: list[str] = []
-        for query, name in enumerate(names):
-            letters, quality = _letters(source, query)
-            other = hits.get(query ^ 1, []) if source.insert else []
-            if query not in hits:
-                shown = letters.decode("latin-1") or "*"
-                known = quality.decode("latin-1") or "*"
-                flag, there = unmapped(source, query, other)
-                out.append(f"{name}\t{flag}\t{there}\t{shown}\t{known}{group}\n")
-            own_hits = hits.get(query, [])
-            segments = _segments(own_hits, len(letters), source.names)
-            of_segment = 0
-            for rank, (row, cigar, md) in enumerate(own_hits):
-                mate = mate_of(source, query, own_hits, rank, other)
-                line, sa = _line(row, cigar, (letters, quality), rank, source.names, mate), ""
-                if row[KIND] != SECONDARY:
-                    sa, of_segment = others(segments, of_segment), of_segment + 1
-                out.append(f"{name}\t{line}\tMD:Z:{md}{sa}{mate.tag}{group}\n")
-        return "".join(out).encode("utf-8")
+            columns, tags = _with_mates(source, lines, group)
+        _name_others(source, lines, cigars, tags)
+        queries = (lines_of(one) for one in source.queries[1:])
+        pools = (texts_of(columns), texts_of(rates), texts_of(tags), texts_of(WORDS))
+        own = texts_of(names), *queries, texts_of(source.names), cigars, md, *pools
+        return assembled(lines, LineTexts(*own))
 
 
-def _segments(hits: Sequence[Hit], size: int, names: Sequence[str]) -> list[OtherPart]:
-    """Return the hits of a query that are not secondary, in their order."""
-    found = []
-    for row, cigar, _ in hits:
-        _, strand, record, begin, end, there, *_ = row
-        _, different, inserted, deleted, *_ = row[KIND + 2 :]
-        if row[KIND] != SECONDARY:
-            before = f"{int(begin)}S" if begin else ""
-            behind = f"{size - int(end)}S" if end < size else ""
-            place, edits = int(there) + 1, int(different + inserted + deleted)
-            own = f"{before}{cigar}{behind}"
-            sign, quality = "-" if strand else "+", int(row[KIND + 1])
-            found.append(OtherPart(names[int(record)], place, sign, own, quality, edits))
-    return found
+def _lines(source: LineSource) -> npt.NDArray[np.void]:
+    """Return the lines of hits, and of queries that have none, in the queries' order."""
+    rows, n_queries = source.report.rows, len(source.queries.sequences)
+    times = np.bincount(rows["query"], minlength=n_queries)
+    lines = np.zeros(int(np.maximum(times, 1).sum()), LINE)
+    lines["query"] = np.repeat(np.arange(n_queries), np.maximum(times, 1))
+    has_hit = times[lines["query"]] > 0
+    lines["hit"], lines["flag"], lines["columns"] = NO_HIT, UNMAPPED, WITHOUT_HIT
+    lines["end"] = source.queries.sequences.lengths[lines["query"]]
+    own, sizes = lines[has_hit], lines["end"][has_hit]
+    own["hit"] = np.arange(rows.size)
+    for name in ("record", "quality", "score"):
+        own[name] = rows[name]
+    own["place"], own["is_back"], own["columns"] = rows["there"] + 1, rows["strand"], WITH_HIT
+    own["edits"] = rows["different"] + rows["inserted"] + rows["deleted"]
+    is_secondary = rows["kind"] == SECONDARY
+    is_first = np.diff(rows["query"], prepend=-1) != 0
+    other = np.where(is_secondary, IS_SECONDARY, np.where(is_first, 0, SUPPLEMENTARY))
+    own["flag"] = np.where(rows["strand"], REVERSE, 0) | other
+    own["clip"] = np.where(other, ord("H"), ord("S"))
+    own["before"], own["behind"] = rows["begin"], sizes - rows["end"]
+    own["begin"] = np.where(other == SUPPLEMENTARY, rows["begin"], 0)
+    own["end"] = np.where(is_secondary, 0, np.where(other, rows["end"], sizes))
+    lines[has_hit] = own
+    return lines
 
 
-def _letters(source: LineSource, query: int) -> tuple[bytes, bytes]:
-    quality = source.queries.qualities[query]
-    return source.queries.sequences[query].translate(AS_DNA), quality
+def _rates(rows: npt.NDArray[np.void]) -> tuple[list[str], npt.NDArray[np.int64]]:
+    """Return the texts of shares of steps that differ, and the number of that of each hit."""
+    steps = rows["equal"] + rows["different"] + rows["gaps"]
+    pairs, which = np.unique((steps - rows["equal"]) << 32 | steps, return_inverse=True)
+    texts = [f"{(one >> 32) / (one & 0xFFFFFFFF):.4f}" for one in pairs.tolist()]
+    return texts, which
 
 
-def _line(
-    row: Sequence[float],
-    cigar: str,
-    own: tuple[bytes, bytes],
-    rank: int,
-    names: Sequence[str],
-    mate: MateColumns,
-) -> str:
-    _, strand, record, begin, end, there, _, score, _, *rest = row
-    _, _, kind, mapping, equal, different, inserted, deleted, gaps, _, _ = rest
-    letters, quality = own
-    size, begin, end = len(letters), int(begin), int(end)
-    flag = REVERSE if strand else 0
-    if kind == SECONDARY:
-        flag |= IS_SECONDARY
-    elif rank:
-        flag |= SUPPLEMENTARY
-    clip = "S" if flag in (0, REVERSE) else "H"
-    if strand:
-        letters, quality = other_strand(letters), quality[::-1]
-    if flag & IS_SECONDARY:
-        letters, quality = b"*", b"*"
-    elif flag & SUPPLEMENTARY:
-        letters, quality = letters[begin:end], quality[begin:end]
-    before = f"{begin}{clip}" if begin else ""
-    behind = f"{size - end}{clip}" if end < size else ""
-    steps, edits = equal + different + gaps, different + inserted + deleted
-    return (
-        f"{flag | mate.flag}\t{names[int(record)]}\t{there + 1}\t{mapping}\t"
-        f"{before}{cigar}{behind}\t{mate.columns}\t"
-        f"{letters.decode('latin-1')}\t{quality.decode('latin-1') or '*'}\tNM:i:{edits}\t"
-        f"AS:i:{score}\tde:f:{(steps - equal) / steps:.4f}"
+def _with_mates(
+    source: LineSource, lines: npt.NDArray[np.void], group: str
+) -> tuple[list[str], list[str]]:
+    """Add flags of mates; return columns and tags of each line."""
+    rows = source.report.rows.tolist()
+    hits = {query: list(found) for query, found in groupby(rows, lambda row: row[0])}
+    columns, tags, flags, rank = [], [], lines["flag"].tolist(), 0
+    queries, own = lines["query"].tolist(), lines["hit"].tolist()
+    for at, (query, hit) in enumerate(zip(queries, own, strict=True)):
+        rank = rank + 1 if at and query == queries[at - 1] else 0
+        other = hits.get(query ^ 1, [])
+        if hit == NO_HIT:
+            flags[at], text = unmapped(source, query, other)
+            mate = MateColumns(0, text)
+        else:
+            mate = mate_of(source, query, hits[query], rank, other)
+        flags[at] |= mate.flag
+        columns.append(mate.columns)
+        tags.append(f"{mate.tag}{group}")
+    lines["flag"] = flags
+    lines["columns"] = lines["tags"] = np.arange(len(tags))
+    return columns, tags
+
+
+def _name_others(
+    source: LineSource, lines: npt.NDArray[np.void], cigars: TextPool, tags: list[str]
+) -> None:
+    """Have the lines of queries with several parts name the other parts."""
+    is_part = (lines["hit"] != NO_HIT) & (lines["flag"] & IS_SECONDARY == 0)
+    parts = np.flatnonzero(is_part)
+    times = np.bincount(lines["query"][parts], minlength=1)
+    parts = parts[times[lines["query"][parts]] > 1]
+    for _, found in groupby(parts.tolist(), lambda at: int(lines["query"][at])):
+        group = list(found)
+        segments = [_segment(lines[at], cigars, source.names) for at in group]
+        for own, at in enumerate(group):
+            tags.append(others(segments, own) + tags[int(lines["tags"][at])])
+            lines["tags"][at] = len(tags) - 1
+
+
+def _segment(line: npt.NDArray[np.void], cigars: TextPool, names: Sequence[str]) -> OtherPart:
+    """Return a hit that is not secondary as others of its query name it."""
+    hit, before, behind = int(line["hit"]), int(line["before"]), int(line["behind"])
+    cigar = cigars.data[cigars.offsets[hit] : cigars.offsets[hit + 1]].tobytes().decode()
+    whole = f"{before}S" * bool(before) + cigar + f"{behind}S" * bool(behind)
+    sign, quality = "-" if line["is_back"] else "+", int(line["quality"])
+    return OtherPart(
+        names[int(line["record"])], int(line["place"]), sign, whole, quality, int(line["edits"])
     )

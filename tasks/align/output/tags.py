@@ -6,14 +6,13 @@ The SAM/BAM Format Specification Working Group, Sequence Alignment/Map Optional 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gangsaw.codecs.core.nucleotides.codes import LETTER_OF_CODE
 from gangsaw.codecs.core.numba.jit import jit
-from gangsaw.tasks.align.output.lines import MOST_DIGITS, LineSource, write_number
+from gangsaw.tasks.align.output.lines import MOST_DIGITS, LineSource, TextPool, write_number
 from gangsaw.tasks.align.search.extension.paths import (
     DELETION,
     DIFFERENT,
@@ -50,28 +49,18 @@ def others(segments: Sequence[OtherPart], own: int) -> str:
     return f"\tSA:Z:{''.join(named)}" if named else ""
 
 
-def differences(source: LineSource) -> list[str]:
+def difference_texts(source: LineSource) -> TextPool:
     """Return the value of MD of each hit: what of the genome differs from the query."""
     report = source.report
     begins, ends = (np.ascontiguousarray(report.rows[name]) for name in ("runs", "runs_end"))
     spans = np.ascontiguousarray(report.rows["there_end"] - report.rows["there"])
     firsts = np.concatenate(([0], np.cumsum(spans)))
-    letters = _letters(source, firsts)
+    rows = source.report.rows
+    letters = LETTER_OF_CODE[source.codes(rows["record"], rows["there"], rows["there_end"])]
     room = 2 * letters.size + MOST_DIGITS * (int((ends - begins).sum()) + begins.size)
     text, offsets = np.empty(room, np.uint8), np.zeros(begins.size + 1, np.int64)
     write_differences(report.runs, begins, ends, letters, firsts, text, offsets)
-    whole, bounds = text[: offsets[-1]].tobytes().decode(), offsets.tolist()
-    return [whole[a:b] for a, b in pairwise(bounds)]
-
-
-def _letters(source: LineSource, firsts: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> Any:
-    """Return the genome's letters of all hits one behind the other, read in order of places."""
-    rows = source.report.rows
-    codes = np.empty(int(firsts[-1]), np.uint8)
-    for i in np.lexsort((rows["there"], rows["record"])).tolist():
-        record, begin, end = (int(rows[name][i]) for name in ("record", "there", "there_end"))
-        codes[firsts[i] : firsts[i + 1]] = source.codes(record, begin, end)
-    return LETTER_OF_CODE[codes]
+    return TextPool(text[: offsets[-1]], offsets)
 
 
 @jit

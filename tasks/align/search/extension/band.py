@@ -23,16 +23,27 @@ from gangsaw.tasks.align.search.extension.paths import (
     DIFFERENT,
     EQUAL,
     INSERTION,
-    LEAST,
     NONE,
     SINGLE,
     PathCosts,
     push,
 )
+from gangsaw.tasks.align.search.extension.wave import (
+    ACROSS,
+    ALONG,
+    LONGER_ACROSS,
+    LONGER_ALONG,
+    PAIR,
+    SOURCE,
+    STOP,
+    antidiagonals,
+    cell_at,
+    cells_size,
+    fill_band,
+    fits_16,
+    scratch_size,
+)
 
-STOP, PAIR, ALONG, ACROSS = 0, 1, 2, 3  # of a cell: the score is 0, of a pair, of either gap
-LONGER_ALONG, LONGER_ACROSS = 4, 8  # the gap that passes here did not begin here
-SOURCE = 3
 GLOBAL, LOCAL = NONE, SINGLE
 FIRST_RADIUS = 8
 
@@ -50,8 +61,8 @@ def local_path(query: Any, text: Any, span: Any, costs: PathCosts, known: int) -
         radius = min(radius, radius_of(most - known, costs))
     while True:
         first, last = max(low - radius, -n), min(high + radius, text.size)
-        cells = np.empty((n + 1) * (last - first + 1), np.uint8)
-        score, i, j = fill(query, text, (first, last), costs, LOCAL, cells)
+        cells = np.empty(cells_size(n, text.size, (first, last)), np.uint8)
+        score, i, j = filled(query, text, (first, last), costs, LOCAL, cells)
         need = radius_of(most - score, costs)
         if need <= radius or (first == -n and last == text.size):
             break
@@ -75,8 +86,8 @@ def global_path(query: Any, text: Any, costs: PathCosts) -> Any:
     radius = FIRST_RADIUS
     while True:
         first, last = max(low - radius, -n), min(high + radius, m)
-        cells = np.empty((n + 1) * (last - first + 1), np.uint8)
-        score, _, _ = fill(query, text, (first, last), costs, GLOBAL, cells)
+        cells = np.empty(cells_size(n, m, (first, last)), np.uint8)
+        score, _, _ = filled(query, text, (first, last), costs, GLOBAL, cells)
         beyond = 2 * costs.open + costs.extend * (high - low + 2 * (radius + 1))
         if score >= most - beyond or (first == -n and last == m):
             break
@@ -86,61 +97,22 @@ def global_path(query: Any, text: Any, costs: PathCosts) -> Any:
 
 
 @jit_part
-def fill(query: Any, text: Any, band: Any, costs: PathCosts, is_local: int, cells: Any) -> Any:
+def filled(query: Any, text: Any, band: Any, costs: PathCosts, is_local: int, cells: Any) -> Any:
     """Fill the cells of a band; return the best score and where it ends, or that of the corner."""
-    first, last = band
-    n, m, width = query.size, text.size, last - first + 1
-    scores, across = np.empty(width + 1, np.int32), np.empty(width + 1, np.int32)
-    for c in range(width + 1):
-        scores[c], across[c] = LEAST, LEAST
-    opening, match, mismatch = costs.open + costs.extend, costs.match, -costs.mismatch
-    extend, floor = costs.extend, 0 if is_local else LEAST
-    for j in range(max(0, first), min(m, last) + 1):
-        cells[j - first] = STOP if is_local or j == 0 else ALONG | (LONGER_ALONG if j > 1 else 0)
-        scores[j - first] = 0 if is_local or j == 0 else -costs.open - j * extend
-    best, best_i, best_j = NONE, NONE, NONE
-    for i in range(1, n + 1):
-        row, letter = i * width, query[i - 1]
-        begin, end = -i - first, min(width, m - i - first + 1)
-        along, before = LEAST, LEAST
-        if 0 <= begin < width:  # the first column
-            before = 0 if is_local else -costs.open - i * extend
-            scores[begin], across[begin] = before, LEAST if is_local else before
-            cells[row + begin] = STOP if is_local else ACROSS | (LONGER_ACROSS if i > 1 else 0)
-        for c in range(max(0, begin + 1), end):
-            gap, longer = scores[c + 1] - opening, across[c + 1] - extend
-            what = LONGER_ACROSS if longer > gap else 0
-            down = max(gap, longer)
-            gap, longer = before - opening, along - extend
-            what |= LONGER_ALONG if longer > gap else 0
-            along = max(gap, longer)
-            is_equal = letter == text[i + first + c - 1] and letter < 4
-            before, source = scores[c] + (match if is_equal else mismatch), PAIR
-            if along > before:
-                before, source = along, ALONG
-            if down > before:
-                before, source = down, ACROSS
-            if before <= floor:
-                before, source = floor, STOP
-            scores[c], across[c], cells[row + c] = before, down, what | source
-            if before > best:
-                best, best_i, best_j = before, i, i + first + c
-        if end < width:
-            for c in range(max(0, end), width):
-                scores[c], across[c] = LEAST, LEAST
-    if not is_local:
-        best = scores[m - n - first]
-    return best, best_i, best_j
+    size = scratch_size(query.size, text.size, band)
+    if fits_16(query.size, text.size, costs):
+        return fill_band(query, text, band, costs, is_local, cells, np.empty(size, np.int16))
+    return fill_band(query, text, band, costs, is_local, cells, np.empty(size, np.int32))
 
 
 @jit_part
 def traced_back(query: Any, text: Any, band: Any, cells: Any, end: Any, runs: Any) -> Any:
     """Return score, where the path begins and ends (query, text), and its runs."""
-    (first, last), (score, i, j), n = band, end, NONE
-    width = last - first + 1
+    (score, i, j), n = end, NONE
+    begin, _ = antidiagonals(query.size, text.size, band)
     end_i, end_j, source = i, j, -1
     while i > 0 or j > 0:
-        cell = cells[i * width + j - i - first]
+        cell = cell_at(cells, i, j, band, begin)
         if source < 0:
             source = cell & SOURCE
         if source == STOP:

@@ -10,14 +10,6 @@ from typing import Any
 import numpy as np
 
 from gangsaw.codecs.core.numba.jit import jit, jit_part
-from gangsaw.tasks.align.search.extension.band import (
-    ACROSS,
-    ALONG,
-    LONGER_ACROSS,
-    LONGER_ALONG,
-    PAIR,
-    SOURCE,
-)
 from gangsaw.tasks.align.search.extension.paths import (
     DELETION,
     DIFFERENT,
@@ -28,6 +20,14 @@ from gangsaw.tasks.align.search.extension.paths import (
     SINGLE,
     PathCosts,
     push,
+)
+from gangsaw.tasks.align.search.extension.wave import (
+    ACROSS,
+    ALONG,
+    LONGER_ACROSS,
+    LONGER_ALONG,
+    PAIR,
+    SOURCE,
 )
 
 CELLS, COLUMN = range(2)  # of each row: where its cells are, its first column

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import shutil
 import threading
 from pathlib import Path
@@ -11,10 +13,11 @@ import pytest
 from helpers.align_files import lines_of, random_text, write_fasta
 from helpers.command_line import CommandLine
 
-from gangsaw.codecs.core.errors import CorruptChunk, JobFailed
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
 from gangsaw.tasks import api
 from gangsaw.tasks.align.job import makers
 from gangsaw.tasks.align.job.genome import GenomeParts, open_genome
+from gangsaw.tasks.align.job.indexing import index_genome_job
 from gangsaw.tasks.align.job.job import AlignChoice, AlignCuts, AlignSummary, align_job
 from gangsaw.tasks.align.job.kept import kept_index
 from gangsaw.tasks.align.job.makers import MakeIndex
@@ -174,3 +177,24 @@ def test_damage_is_told_and_lost_files_are_made_anew(tmp_path: Path) -> None:
     part.unlink()
     done, hits = run(tmp_path)
     assert (hits, done.index.startswith("made")) == (["q0"], True)
+
+
+def test_file_systems_without_locks_keep_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    put(tmp_path, TEXTS[0])
+    with monkeypatch.context() as patch:
+        patch.setattr(fcntl, "flock", refused)
+        done, hits = run(tmp_path)
+        assert hits == ["q0"]
+        assert done.index == f"made for this job: {tmp_path} is on a file system without locks"
+        with pytest.raises(BadParams, match="on a file system without locks"):
+            index_genome_job(str(tmp_path / "g.zarr"))
+    assert not (tmp_path / "g.zarr.seeds").exists()
+    run(tmp_path)
+    with monkeypatch.context() as patch:  # one that is there is read
+        patch.setattr(fcntl, "flock", refused)
+        assert run(tmp_path)[0].index.startswith("found, ")
