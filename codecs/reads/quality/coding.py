@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.threads import run_blocks
-from gangsaw.codecs.core.numba.jit import HAS_AVX512
+from gangsaw.codecs.core.numba.vectors.gather import HAS_GATHER
 from gangsaw.codecs.core.numba.vectors.integers import static
 from gangsaw.codecs.reads.coding import of_lines
 from gangsaw.codecs.reads.entropy.tables import (
@@ -50,7 +50,7 @@ from gangsaw.codecs.reads.quality.values import (
 )
 
 GROUP_BYTES, LEAST_GROUP = 1 << 21, 16  # of windows that a thread takes at once; least, windows
-LEAST_WIDE = 8 if HAS_AVX512 else 1 << 62  # windows that are decoded as vectors, side by side
+LEAST_WIDE = 8 if HAS_GATHER else 1 << 62  # windows that are decoded as vectors, side by side
 
 
 def encode_lines(lines: Lines, pairs: bool) -> Coded | None:
