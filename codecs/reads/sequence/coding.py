@@ -9,7 +9,7 @@ from gangsaw.codecs.core.memory.threads import run_blocks
 from gangsaw.codecs.reads.coding import of_lines
 from gangsaw.codecs.reads.entropy.rans import count_tokens, encoded_lanes
 from gangsaw.codecs.reads.entropy.tables import SYMBOLS, normalised
-from gangsaw.codecs.reads.lines import SPAN, Lines, Text
+from gangsaw.codecs.reads.lines import SPAN, SPAN_BEGIN, SPAN_END, Lines, Text
 from gangsaw.codecs.reads.payload import BlockLanes, Coded, Head, check_spans
 from gangsaw.codecs.reads.sequence.block import block_of
 from gangsaw.codecs.reads.sequence.consensus import consensus_tokens, stored_consensus
@@ -65,10 +65,12 @@ def decode_lanes(payload: BlockLanes, out: Text, pairs: bool) -> None:
     def decode(run: int) -> None:
         first, begin = step * run, step * run * payload.lane
         windows = windows_of(payload, pairs, first, first + step)
-        own = decode_windows(windows, dictionary, out[begin:])
-        spans[first : first + step] = own + begin * (own >= 0) * [True, True, False]
+        spans[first : first + step] = decode_windows(windows, dictionary, out[begin:])
 
     run_blocks(decode, -(-payload.n_windows // step))
+    begins = np.arange(payload.n_windows) // step * step * payload.lane
+    places = spans[:, [SPAN_BEGIN, SPAN_END]]
+    spans[:, [SPAN_BEGIN, SPAN_END]] = np.where(places < 0, places, places + begins[:, None])
     check_spans(payload, spans)
     out[payload.head.used :] = 0
 
