@@ -10,7 +10,14 @@ from gangsaw.codecs.reads.coding import of_lines
 from gangsaw.codecs.reads.entropy.rans import count_tokens, encoded_lanes
 from gangsaw.codecs.reads.entropy.tables import SYMBOLS, normalised
 from gangsaw.codecs.reads.lines import SPAN, SPAN_BEGIN, SPAN_END, Lines, Text
-from gangsaw.codecs.reads.payload import BlockLanes, Coded, Head, check_spans
+from gangsaw.codecs.reads.payload import (
+    BlockLanes,
+    Coded,
+    Head,
+    check_spans,
+    clear_rest,
+    window_runs,
+)
 from gangsaw.codecs.reads.sequence.block import block_of
 from gangsaw.codecs.reads.sequence.consensus import consensus_tokens, stored_consensus
 from gangsaw.codecs.reads.sequence.decode import Windows, decode_windows
@@ -59,20 +66,22 @@ def encode_layout(lines: Lines, codes: Text, pieces: Layout, pairs: bool) -> Cod
 def decode_lanes(payload: BlockLanes, out: Text, pairs: bool) -> None:
     """Fill a block from its lanes; CorruptChunk where they are not those of such a block."""
     dictionary = read_dictionary(payload.rest, payload.shared, payload.head.used)
-    spans = np.empty((payload.n_windows, SPAN), np.int64)
+    spans = np.zeros((payload.n_windows, SPAN), np.int64)
     step = max(1, AT_ONCE // payload.lane)
 
-    def decode(run: int) -> None:
-        first, begin = step * run, step * run * payload.lane
-        windows = windows_of(payload, pairs, first, first + step)
-        spans[first : first + step] = decode_windows(windows, dictionary, out[begin:])
+    runs = window_runs(payload.there, step)
 
-    run_blocks(decode, -(-payload.n_windows // step))
+    def decode(run: int) -> None:
+        own = runs[run]
+        windows = windows_of(payload, pairs, own.start, own.stop)
+        spans[own] = decode_windows(windows, dictionary, out[own.start * payload.lane :])
+
+    run_blocks(decode, len(runs))
     begins = np.arange(payload.n_windows) // step * step * payload.lane
     places = spans[:, [SPAN_BEGIN, SPAN_END]]
     spans[:, [SPAN_BEGIN, SPAN_END]] = np.where(places < 0, places, places + begins[:, None])
     check_spans(payload, spans)
-    out[payload.head.used :] = 0
+    clear_rest(payload, out)
 
 
 def windows_of(payload: BlockLanes, pairs: bool, first: int, last: int) -> Windows:

@@ -132,7 +132,7 @@ def read_slices(
 def read_together(
     data: Any, begins: Any, ends: Any, tables: Any, out: Any, i: int, is_right: Any
 ) -> None:
-    """Decode TOGETHER whole slices in turn: a single one would wait for its state at every symbol."""
+    """Decode TOGETHER whole slices in turn: one would wait for its state at every symbol."""
     x0, at0 = begin_lane(data, begins[i], ends[i])
     x1, at1 = begin_lane(data, begins[i + 1], ends[i + 1])
     x2, at2 = begin_lane(data, begins[i + 2], ends[i + 2])
