@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from typing import Any
+
 import numpy as np
 import pytest
 import zarr
@@ -114,14 +117,18 @@ def test_windows_that_somebody_emptied_are_missed(kind: str, lanes: slice) -> No
 
 def fetched(coder: ChunkCoder, chunk: bytes, selection: slice) -> Runs:
     """Return what a read of a part fetches from a frame."""
-    steps, parts = coder.read((selection,)), None
-    while True:
-        try:
-            ranges = next(steps) if parts is None else steps.send(parts)
-        except StopIteration as found:
-            assert isinstance(found.value, Runs)
-            return found.value
-        parts = [chunk if one is None else chunk[one[0] : one[1]] for one in ranges]
+    found: list[Any] = []
+
+    def read() -> Any:
+        found.append((yield from coder.read((selection,))))
+
+    steps = read()
+    with suppress(StopIteration):
+        ranges = next(steps)
+        while True:
+            ranges = steps.send([chunk if r is None else chunk[r[0] : r[1]] for r in ranges])
+    runs: Runs = found[0]
+    return runs
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "offset"])
