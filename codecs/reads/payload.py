@@ -93,6 +93,11 @@ class BlockLanes(NamedTuple):
         """Windows of the block."""
         return self.begins.size
 
+    @property
+    def there(self) -> Asked:
+        """Which windows (n_windows,) have lanes that are not empty."""
+        return self.begins < self.ends
+
 
 def packed(lines: Lines, coded: Coded | None) -> tuple[Text, Places]:
     """Return the payload of a block and the bits of its lanes; stored where that is no longer."""
@@ -162,6 +167,23 @@ def asked_windows(there: Asked | None, n_windows: int) -> Asked:
     return there[SHARED_LANES : SHARED_LANES + n_windows]
 
 
+def window_runs(there: Asked, step: int) -> list[slice[int, int, None]]:
+    """Return runs of `step` windows, those that have some of (n_windows,) that are there.
+
+    Of a partial read these are few: a call for nothing would cost as much as the window itself.
+    """
+    firsts = step * np.unique(np.flatnonzero(there) // step)
+    return [slice(i, min(i + step, there.size)) for i in firsts.tolist()]
+
+
+def clear_rest(payload: BlockLanes, out: Text) -> None:
+    """Write the zeros behind the text, in the windows that were asked for."""
+    asked = np.flatnonzero(payload.asked)
+    if asked.size:
+        begin = max(payload.head.used, int(asked[0]) * payload.lane)
+        out[begin : (int(asked[-1]) + 1) * payload.lane] = 0
+
+
 def check_spans(payload: BlockLanes, spans: Places) -> None:
     """Raise CorruptChunk unless windows are the lines of their block, one after the other.
 
@@ -171,7 +193,7 @@ def check_spans(payload: BlockLanes, spans: Places) -> None:
     spans : (n_windows, 3) int64 of each window: begin and end of its text, and its lines; negative
         numbers where it is damaged, anything where it is empty
     """
-    spans = spans[payload.begins < payload.ends]
+    spans = spans[payload.there]
     if (spans < 0).any():
         raise CorruptChunk("a window is damaged")
     begins, ends, n_lines = spans.T
@@ -198,7 +220,7 @@ def read_stored(payload: BlockLanes, out: Text) -> None:
     for i in np.flatnonzero(there).tolist():
         begin, place = int(payload.begins[i]), i * payload.lane
         out[place : place + sizes[i]] = payload.data[begin : begin + sizes[i]]
-    out[used:] = 0
+    clear_rest(payload, out)
 
 
 def _head(lines: Lines, mode: int, flags: int) -> Text:

@@ -13,7 +13,7 @@ from gangsaw.codecs.reads.name.decode import NameLane, NameModel, read_window
 from gangsaw.codecs.reads.name.encode import encode_lines
 from gangsaw.codecs.reads.name.model import read_model
 from gangsaw.codecs.reads.name.streams import no_cuts
-from gangsaw.codecs.reads.payload import BlockLanes, check_spans
+from gangsaw.codecs.reads.payload import BlockLanes, check_spans, clear_rest
 
 WINDOWS = 4  # that a thread decodes at a time
 
@@ -21,9 +21,9 @@ WINDOWS = 4  # that a thread decodes at a time
 def decode_lanes(payload: BlockLanes, out: Text, pairs: bool) -> None:
     """Fill a block from its lanes; CorruptChunk where they are not those of such a block."""
     model = read_model(payload)
-    head, text = payload.head, out[: payload.head.used]
+    text = out[: payload.head.used]
     found = np.zeros((payload.n_windows, 3), np.int64)
-    there = np.flatnonzero(payload.begins < payload.ends)  # of a partial read these are few
+    there = np.flatnonzero(payload.there)  # of a partial read these are few
 
     def decode_some(group: int) -> None:
         windows = there[group * WINDOWS : (group + 1) * WINDOWS]
@@ -31,7 +31,7 @@ def decode_lanes(payload: BlockLanes, out: Text, pairs: bool) -> None:
 
     run_blocks(decode_some, -(-there.size // WINDOWS))
     check_spans(payload, found)
-    out[head.used :] = 0
+    clear_rest(payload, out)
 
 
 def decode_windows(

@@ -26,7 +26,14 @@ from gangsaw.codecs.reads.entropy.tables import (
 )
 from gangsaw.codecs.reads.lines import Places, Text
 from gangsaw.codecs.reads.params import Params
-from gangsaw.codecs.reads.payload import CODED, SHARED_LANES, STORED, Asked, asked_windows
+from gangsaw.codecs.reads.payload import (
+    CODED,
+    SHARED_LANES,
+    STORED,
+    Asked,
+    asked_windows,
+    window_runs,
+)
 
 PLAIN = 192  # numbers below are a symbol; others give their bit length, and raw bits
 PLAIN_BITS = 8  # of the first number that is not plain
@@ -119,14 +126,17 @@ def decode(
         read_stored(data, ends, out, lane, asked)
         return
 
+    groups = window_runs(asked, GROUP)
+
     def decode_some(group: int) -> None:
-        for i in range(group * GROUP, min(n, (group + 1) * GROUP)):
+        own = groups[group]
+        for i in range(own.start, own.stop):
             window = out[i * lane : (i + 1) * lane]
             begin, end = ends[i + 1], ends[i + 2]
             if asked[i] and not read_lane(data, int(begin), int(end), tables, centre, window):
                 raise CorruptChunk(WRONG_WINDOW)
 
-    run_blocks(decode_some, -(-n // GROUP))
+    run_blocks(decode_some, len(groups))
 
 
 OFFSET = of_blocks(encode, decode)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.threads import run_blocks
-from gangsaw.codecs.core.numba.jit import HAS_AVX512
+from gangsaw.codecs.core.numba.vectors.gather import HAS_GATHER
 from gangsaw.codecs.core.numba.vectors.integers import static
 from gangsaw.codecs.reads.coding import of_lines
 from gangsaw.codecs.reads.entropy.tables import (
@@ -20,7 +20,14 @@ from gangsaw.codecs.reads.entropy.tables import (
     stored_tables,
 )
 from gangsaw.codecs.reads.lines import SPAN, Lines, Places, Text
-from gangsaw.codecs.reads.payload import BlockLanes, Coded, check_spans
+from gangsaw.codecs.reads.payload import (
+    Asked,
+    BlockLanes,
+    Coded,
+    check_spans,
+    clear_rest,
+    window_runs,
+)
 from gangsaw.codecs.reads.quality import decode, decode_wide
 from gangsaw.codecs.reads.quality.choice.choose import chosen_tree, counts_of_tables
 from gangsaw.codecs.reads.quality.choice.count import count_contexts
@@ -50,7 +57,7 @@ from gangsaw.codecs.reads.quality.values import (
 )
 
 GROUP_BYTES, LEAST_GROUP = 1 << 21, 16  # of windows that a thread takes at once; least, windows
-LEAST_WIDE = 8 if HAS_AVX512 else 1 << 62  # windows that are decoded as vectors, side by side
+LEAST_WIDE = 8 if HAS_GATHER else 1 << 62  # windows that are decoded as vectors, side by side
 
 
 def encode_lines(lines: Lines, pairs: bool) -> Coded | None:
@@ -77,15 +84,18 @@ def _chosen(lines: Lines, values: Values, components: Components) -> tuple[Tree,
     return tree, counts_of_tables(counts, tree) if counts.is_whole else None
 
 
-def _groups(n_windows: int, lane: int) -> list[slice[int, int, None]]:
+def _groups(there: Asked, lane: int) -> list[slice[int, int, None]]:
     """Return runs of windows; each is worth a thread, and has some to read side by side."""
-    step = max(LEAST_GROUP, GROUP_BYTES // lane)
-    return [slice(i, min(i + step, n_windows)) for i in range(0, n_windows, step)]
+    return window_runs(there, max(LEAST_GROUP, GROUP_BYTES // lane))
+
+
+def _all(lines: Lines) -> Asked:
+    return np.ones(lines.n_windows, bool)
 
 
 def _tokens(lines: Lines, model: TokenModel) -> tuple[TokenRuns, Places]:
     """Return the tokens of all windows, and how often each comes."""
-    groups, lock = _groups(lines.n_windows, lines.lane), Lock()
+    groups, lock = _groups(_all(lines), lines.lane), Lock()
     runs, counts = runs_of(lines), np.zeros(model.n_tokens, np.int64)
 
     def write_group(i: int) -> None:
@@ -101,7 +111,7 @@ def _tokens(lines: Lines, model: TokenModel) -> tuple[TokenRuns, Places]:
 
 def _encoded(lines: Lines, runs: TokenRuns, entries: Entries) -> tuple[Text, Places]:
     """Return all lanes, and the bytes of each."""
-    groups = _groups(lines.n_windows, lines.lane)
+    groups = _groups(_all(lines), lines.lane)
     parts, sizes = [np.empty(0, np.uint16)] * len(groups), np.zeros(lines.n_windows, np.int64)
 
     def encode_group(i: int) -> None:
@@ -121,8 +131,7 @@ def decode_lanes(payload: BlockLanes, out: Text, pairs: bool) -> None:
     data.flags.writeable = False  # as lanes of other parts are: kernels have one signature
     source = LaneSource(data, payload.begins, payload.ends, lane, head.used, head.is_open)
     spans = np.zeros((payload.n_windows, SPAN), np.int64)
-    groups = _groups(payload.n_windows, lane)
-
+    groups = _groups(payload.there, lane)
     wide = decode_wide.wide_model(model) if _are_many(payload) else None
 
     def decode_group(i: int) -> None:
@@ -134,12 +143,12 @@ def decode_lanes(payload: BlockLanes, out: Text, pairs: bool) -> None:
 
     run_blocks(decode_group, len(groups))
     check_spans(payload, spans)
-    out[head.used :] = 0
+    clear_rest(payload, out)
 
 
 def _are_many(payload: BlockLanes) -> bool:
     """Whether windows are read by vectors, whose tables take a while."""
-    return int(np.count_nonzero(payload.begins < payload.ends)) >= LEAST_WIDE
+    return int(np.count_nonzero(payload.there)) >= LEAST_WIDE
 
 
 class QualityHead(NamedTuple):

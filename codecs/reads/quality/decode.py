@@ -125,7 +125,7 @@ def read_windows(source: Any, model: Any, first: int, spans: Any, lanes: Any, ou
         n = 1 << 62
         for k in range(SIDE):
             if lanes[k, LEFT] == 0:
-                queue = to_letters(source, model, first, spans, queue, lanes, k, out)
+                queue = to_letters(source, model.syntax, first, spans, queue, lanes, k, out)
             n = min(n, lanes[k, LEFT], source.data.size - lanes[k, AT] >> 1)
         if n <= 0:
             break
@@ -133,12 +133,12 @@ def read_windows(source: Any, model: Any, first: int, spans: Any, lanes: Any, ou
     for k in range(SIDE):  # the last ones of the group, of the data, or wrong ones
         while lanes[k, LEFT]:
             read_line(source.data, model, lanes, k, out)
-            queue = to_letters(source, model, first, spans, queue, lanes, k, out)
+            queue = to_letters(source, model.syntax, first, spans, queue, lanes, k, out)
 
 
 @jit_norefs_part
 def to_letters(
-    source: Any, model: Any, first: int, spans: Any, queue: int, lanes: Any, k: int, out: Any
+    source: Any, syntax: Any, first: int, spans: Any, queue: int, lanes: Any, k: int, out: Any
 ) -> int:
     """Read what stands between letters until there are some; return which window comes next.
 
@@ -150,7 +150,7 @@ def to_letters(
                 queue += 1
             if queue == len(spans):
                 return queue
-            begin_window(source, model, first, queue, spans, lanes, k)
+            begin_window(source, syntax, first, queue, spans, lanes, k)
             queue += 1
         else:
             end_line(source, lanes, k, out)
@@ -159,7 +159,7 @@ def to_letters(
             is_right = is_whole(lanes[k, STATE], lanes[k, AT], lanes[k, STOP])
             spans[window, SPAN_END] = lanes[k, OUT] if is_right else WRONG
             lanes[k, WINDOW] = NONE
-        elif not begin_line(source, model, first + window, lanes, k):
+        elif not begin_line(source, syntax, first + window, lanes, k):
             spans[window, SPAN_END] = WRONG
             lanes[k, WINDOW] = NONE
     return queue
@@ -167,13 +167,13 @@ def to_letters(
 
 @jit_norefs_part
 def begin_window(
-    source: Any, model: Any, first: int, window: int, spans: Any, lanes: Any, k: int
+    source: Any, syntax: Any, first: int, window: int, spans: Any, lanes: Any, k: int
 ) -> None:
     """Read what a lane begins with."""
     stop = source.ends[first + window]
     x, at = begin_lane(source.data, source.begins[first + window], stop)
-    lead, x, at = get_number(model.syntax, NUMBER, x, at, source.data, stop)
-    n_lines, x, at = get_number(model.syntax, NUMBER, x, at, source.data, stop)
+    lead, x, at = get_number(syntax, NUMBER, x, at, source.data, stop)
+    n_lines, x, at = get_number(syntax, NUMBER, x, at, source.data, stop)
     place = (first + window) * source.lane + lead
     lanes[k, WINDOW], lanes[k, LINES], lanes[k, OUT] = window, n_lines, place
     at |= 0 if n_lines else ABSENT  # it has one line at least
@@ -183,12 +183,12 @@ def begin_window(
 
 
 @jit_norefs_inline
-def begin_line(source: Any, model: Any, window: int, lanes: Any, k: int) -> bool:
+def begin_line(source: Any, syntax: Any, window: int, lanes: Any, k: int) -> bool:
     """Read what a line begins with; whether it has room."""
     x, at, stop = lanes[k, STATE], lanes[k, AT], lanes[k, STOP]
-    is_same, x, at = get(model.syntax, SAME, x, at, source.data, stop)
+    is_same, x, at = get(syntax, SAME, x, at, source.data, stop)
     if not is_same:
-        length, x, at = get_small(model.syntax, LENGTH, MORE, x, at, source.data, stop)
+        length, x, at = get_small(syntax, LENGTH, MORE, x, at, source.data, stop)
         lanes[k, LENGTH_NOW], lanes[k, GROWS] = length, place_step(length)
     begin, end = lanes[k, OUT], lanes[k, OUT] + lanes[k, LENGTH_NOW]
     if at > stop:  # wrong, and a place that grew on at each missing table would overflow

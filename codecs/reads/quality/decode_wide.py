@@ -1,4 +1,4 @@
-"""Decoder of qualities on processors with AVX-512: lanes in vectors, a letter of each at a time.
+"""Decoder of qualities where items are gathered: lanes in vectors, a letter of each at a time.
 
 It does what `decode` does; what stands between letters is read there.
 """
@@ -41,7 +41,7 @@ from gangsaw.codecs.reads.quality.decode import (
 )
 from gangsaw.codecs.reads.quality.line_contexts import PART_BITS, TOP_BIT, part_step
 
-SIDE = 32  # lanes side by side: two registers, while one waits the other goes on
+SIDE = 32  # lanes side by side, several registers: while one waits the others go on
 LANES = static(SIDE)
 STATE, AT, BEFORE, SECOND, THIRD, CHANGED, COUNTS, PLACE, GROWS, FIELDS = range(10)
 LOW, FREQUENCY = 8, 20  # bits where these begin of an entry, above its letter
@@ -154,7 +154,7 @@ def read_windows(source: Any, model: Any, first: int, spans: Any, board: Any, ou
                 spans[lanes[k, WINDOW], SPAN_END] = WRONG
                 lanes[k, WINDOW], lanes[k, LEFT] = NONE, 0
             if lanes[k, LEFT] == 0:
-                queue = next_letters(source, model, first, spans, queue, board, k, out)
+                queue = next_letters(source, model.syntax, first, spans, queue, board, k, out)
                 at = np.int64(fields[AT * SIDE + k])
             if lanes[k, WINDOW] != NONE:
                 n = min(n, lanes[k, LEFT], (source.data.size - at >> 1) - PAD // 4)
@@ -167,9 +167,9 @@ def read_windows(source: Any, model: Any, first: int, spans: Any, board: Any, ou
                 lanes[k, LEFT] -= n
 
 
-@jit_norefs_part
+@jit_norefs_inline
 def next_letters(
-    source: Any, model: Any, first: int, spans: Any, queue: int, board: Any, k: int, out: Any
+    source: Any, syntax: Any, first: int, spans: Any, queue: int, board: Any, k: int, out: Any
 ) -> int:
     """As `to_letters`. Without a window a lane reads what is there, and nothing of it is written.
 
@@ -179,7 +179,7 @@ def next_letters(
     if lanes[k, WINDOW] != NONE:
         lanes[k, decode.STATE] = np.uint32(fields[STATE * SIDE + k])
         lanes[k, decode.AT] = fields[AT * SIDE + k]
-    queue = to_letters(source, model, first, spans, queue, lanes, k, out)
+    queue = to_letters(source, syntax, first, spans, queue, lanes, k, out)
     for field in range(FIELDS):
         fields[field * SIDE + k] = 0
     fields[CHANGED * SIDE + k] = 1

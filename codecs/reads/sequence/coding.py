@@ -11,7 +11,14 @@ from gangsaw.codecs.reads.coding import of_lines
 from gangsaw.codecs.reads.entropy.rans import count_tokens, encoded_lanes
 from gangsaw.codecs.reads.entropy.tables import SYMBOLS, normalised
 from gangsaw.codecs.reads.lines import SPAN, SPAN_BEGIN, SPAN_END, Lines, Places, Text
-from gangsaw.codecs.reads.payload import BlockLanes, Coded, Head, check_spans
+from gangsaw.codecs.reads.payload import (
+    BlockLanes,
+    Coded,
+    Head,
+    check_spans,
+    clear_rest,
+    window_runs,
+)
 from gangsaw.codecs.reads.sequence.block import block_of
 from gangsaw.codecs.reads.sequence.consensus import consensus_tokens, stored_consensus
 from gangsaw.codecs.reads.sequence.decode import Windows, decode_windows
@@ -74,20 +81,23 @@ def encode_layout(lines: Lines, codes: Text, pieces: Layout, pairs: bool) -> Cod
 def decode_lanes(payload: BlockLanes, out: Text, pairs: bool) -> None:
     """Fill a block from its lanes; CorruptChunk where they are not those of such a block."""
     dictionary = read_dictionary(payload.rest, payload.shared, payload.head.used)
-    spans = np.empty((payload.n_windows, SPAN), np.int64)
+    spans = np.zeros((payload.n_windows, SPAN), np.int64)
     step = max(1, AT_ONCE // payload.lane)
 
-    def decode(run: int) -> None:
-        first, begin = step * run, step * run * payload.lane
-        windows = windows_of(payload, pairs, first, first + step)
-        own = decode_windows(windows, dictionary, out[begin:])
-        if payload.head.flags & EXCHANGED:
-            exchange(out[begin:][text_of_spans(own)])
-        spans[first : first + step] = own + begin * (own >= 0) * [True, True, False]
+    runs = window_runs(payload.there, step)
 
-    run_blocks(decode, -(-payload.n_windows // step))
+    def decode(run: int) -> None:
+        own, text = runs[run], out[runs[run].start * payload.lane :]
+        spans[own] = decode_windows(windows_of(payload, pairs, own.start, own.stop), dictionary, text)
+        if payload.head.flags & EXCHANGED:
+            exchange(text[text_of_spans(spans[own])])
+
+    run_blocks(decode, len(runs))
+    begins = np.arange(payload.n_windows) // step * step * payload.lane
+    places = spans[:, [SPAN_BEGIN, SPAN_END]]
+    spans[:, [SPAN_BEGIN, SPAN_END]] = np.where(places < 0, places, places + begins[:, None])
     check_spans(payload, spans)
-    out[payload.head.used :] = 0
+    clear_rest(payload, out)
 
 
 def windows_of(payload: BlockLanes, pairs: bool, first: int, last: int) -> Windows:

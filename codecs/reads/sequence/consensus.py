@@ -29,7 +29,8 @@ from gangsaw.codecs.reads.sequence.letters import FOURS, SPARE, read_only
 from gangsaw.codecs.reads.sequence.syntax import CONSENSUS
 
 SLICE = 1 << 14  # letters
-RUN = 4  # slices that a thread decodes at once
+TOGETHER = 4  # slices that are decoded in turn, letter by letter
+RUN = 16  # slices that a thread takes at once: fewer are over before the next is handed out
 HALF = np.uint64(32)
 A_TO_T, C_TO_G = np.uint64(0x1515151515151515), np.uint64(0x15 ^ 0x04)
 
@@ -68,7 +69,9 @@ def read_consensus(data: npt.NDArray[np.uint8], size: int, tables: RansTables) -
     """Return the consensus of lane 1; CorruptChunk where it has not `size` letters."""
     begins, ends = slice_bounds(data, size)
     data, n_slices = read_only(data), ends.size
-    out = Consensus(np.zeros(size + SPARE, np.uint8), np.zeros(size + SPARE, np.uint8), size)
+    forward, backward = np.empty((2, size + SPARE), np.uint8)  # all but the rest is written
+    forward[size:] = backward[size:] = 0
+    out = Consensus(forward, backward, size)
     is_right = np.zeros(n_slices, np.bool_)
 
     def decode(run: int) -> None:
@@ -110,9 +113,9 @@ def read_slices(
 ) -> None:
     """Decode slices first to last - 1 on both strands; note for each whether it is whole."""
     i = first
-    if last - first == RUN and last * SLICE <= out.size:
-        read_together(data, begins, ends, tables, out, first, is_right)
-        i = last
+    while i + TOGETHER <= last and (i + TOGETHER) * SLICE <= out.size:
+        read_together(data, begins, ends, tables, out, i, is_right)
+        i += TOGETHER
     while i < last:
         begin, end, stop = i * SLICE, min((i + 1) * SLICE, out.size), ends[i]
         x, at = begin_lane(data, begins[i], stop)
@@ -129,7 +132,7 @@ def read_slices(
 def read_together(
     data: Any, begins: Any, ends: Any, tables: Any, out: Any, i: int, is_right: Any
 ) -> None:
-    """Decode RUN whole slices in turn: a single one would wait for its state at every symbol."""
+    """Decode TOGETHER whole slices in turn: one would wait for its state at every symbol."""
     x0, at0 = begin_lane(data, begins[i], ends[i])
     x1, at1 = begin_lane(data, begins[i + 1], ends[i + 1])
     x2, at2 = begin_lane(data, begins[i + 2], ends[i + 2])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from typing import Any
+
 import numpy as np
 import pytest
 import zarr
@@ -110,3 +113,33 @@ def test_windows_that_somebody_emptied_are_missed(kind: str, lanes: slice) -> No
         else:
             np.testing.assert_array_equal(part, whole[begin : begin + window // 2])
     assert refused
+
+
+def fetched(coder: ChunkCoder, chunk: bytes, selection: slice) -> Runs:
+    """Return what a read of a part fetches from a frame."""
+    found: list[Any] = []
+
+    def read() -> Any:
+        found.append((yield from coder.read((selection,))))
+
+    steps = read()
+    with suppress(StopIteration):
+        ranges = next(steps)
+        while True:
+            ranges = steps.send([chunk if r is None else chunk[r[0] : r[1]] for r in ranges])
+    runs: Runs = found[0]
+    return runs
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "offset"])
+def test_a_part_writes_nothing_far_from_it(kind: str) -> None:
+    """Not even the zeros behind the text: of a chunk of 32 MiB these would be most of a read."""
+    text, codec = np.zeros(1 << 16, np.uint8), Reads(kind=kind, lane=256)
+    used = ARRAYS[kind].size
+    text[:used] = ARRAYS[kind]
+    chunk, coder = bytes(codec.encode_chunk(text)), codec.coder(text.shape, text.dtype)
+    for begin, end in ((600, 640), (used - 10, used + 300)):
+        out = np.full_like(text, 255)
+        coder.fill([fetched(coder, chunk, slice(begin, end))], [out])
+        np.testing.assert_array_equal(out[begin:end], text[begin:end])
+        assert (out[max(used, end) + 256 :] == 255).all()

@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 
 from gangsaw.codecs.core.numba.jit import jit_norefs
+from gangsaw.codecs.core.numba.vectors.gather import HAS_GATHER, gather
 from gangsaw.codecs.core.numba.vectors.integers import load, static, store
 from gangsaw.codecs.core.numba.vectors.items import (
     add_items,
@@ -18,7 +20,7 @@ from gangsaw.codecs.core.numba.vectors.items import (
 from gangsaw.codecs.core.numba.vectors.ratios import small_quotients, squash
 
 LANES = 16
-OF_LANES = static(LANES)
+OF_LANES, OF_TWICE = static(LANES), static(2 * LANES)
 Words = npt.NDArray[np.uint32]
 
 
@@ -37,6 +39,11 @@ def divided(left: Any, right: Any, out: Any) -> None:
 @jit_norefs
 def copied(data: Any, to: Any, index: Any, places: Any) -> None:
     store_items(to, load(places, 0, OF_LANES), load_items(data, load(index, 0, OF_LANES)))
+
+
+@jit_norefs
+def gathered(data: Any, index: Any, out: Any) -> None:
+    store(out, 0, gather(data, load(index, 0, OF_TWICE)))
 
 
 @jit_norefs
@@ -92,3 +99,18 @@ def test_sums_of_one_item_add_up_and_it_is_halved_once() -> None:
     assert joined & 0x800
     halved(data, index)
     assert data.tolist() == [0x7FC, 0x401, 0x7FC, 0x7FE, 0x7FC, 0x403, 0x7FC, 0x7FC]
+
+
+@pytest.mark.skipif(not HAS_GATHER, reason="this processor gathers nothing at once")
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32])
+def test_gathered_words_are_those_of_their_places(dtype: type[np.generic]) -> None:
+    """In registers of any processor: 32 bits from each place on, whatever the items' width."""
+    rng = np.random.default_rng(4)
+    octets = rng.integers(0, 256, 4096 + 4, np.uint8)
+    data, out = octets.view(dtype), np.zeros(2 * LANES, np.int32)
+    width = data.itemsize
+    index = rng.integers(0, 4096 // width, 2 * LANES).astype(np.int32)
+    index[:2] = 0, 4096 // width
+    gathered(data, index, out)
+    wanted = [octets[width * i : width * i + 4].view(np.int32)[0] for i in index.tolist()]
+    assert out.tolist() == wanted

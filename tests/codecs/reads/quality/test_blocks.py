@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.numba.jit import HAS_AVX512
+from gangsaw.codecs.core.numba.vectors.gather import HAS_GATHER
 from gangsaw.codecs.reads.entropy.tables import read_stored_tables, stored_tables
 from gangsaw.codecs.reads.params import Params
 from gangsaw.codecs.reads.quality import coding as quality
@@ -97,7 +97,7 @@ def test_windows_are_decoded_in_groups(monkeypatch: pytest.MonkeyPatch) -> None:
         assert decode(payload, bits, len(data)) == data
 
 
-@pytest.mark.skipif(not HAS_AVX512, reason="this processor has one decoder")
+@pytest.mark.skipif(not HAS_GATHER, reason="this processor has one decoder")
 @pytest.mark.parametrize("lengths", [[36] * 900, range(400), [5, 2000, 900]])
 def test_both_decoders_read_the_same(
     monkeypatch: pytest.MonkeyPatch, lengths: Sequence[int]
@@ -113,7 +113,7 @@ DAMAGED = b"\n".join(walk(n, 5, n) for n in (36, 36, 0, 150, 36, 300, 1, 36, 36,
 
 
 @pytest.mark.parametrize("data", [DAMAGED, DAMAGED + b"\n", b"\n" * 400])
-@pytest.mark.parametrize("windows", [1, 1 << 62] if HAS_AVX512 else [1 << 62])
+@pytest.mark.parametrize("windows", [1, 1 << 62] if HAS_GATHER else [1 << 62])
 def test_damaged_bytes_are_refused_or_decoded(
     monkeypatch: pytest.MonkeyPatch, data: bytes, windows: int
 ) -> None:
