@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from gangsaw.codecs.core.contents import INTEGER_ROWS, KNOWN_NUCLEOTIDES
 from gangsaw.codecs.core.nucleotides.codes import CODES, LETTER_OF_CODE
-from gangsaw.tasks.genomes.collection.batch import Collected
+from gangsaw.tasks.genomes.collection.batch import NO_LETTERS, Collected
 from gangsaw.tasks.genomes.collection.joined import TABLE_COLUMNS
 from gangsaw.tasks.genomes.collection.marks import LetterMarks
 from gangsaw.tasks.genomes.collection.samples import GenomeSample, check_names
@@ -28,7 +28,6 @@ from gangsaw.tasks.store.stamps import file_stamps
 ROWS = 1 << 18  # of a table that are given at once
 LETTERS = 1 << 24  # that are held against the known ones at once
 SMALL = 2 * MOST  # bytes of text: it is more than its letters
-NO_LETTERS = np.empty(0, np.uint8)
 PACKED_TIMES = 4  # as long is a text as its file where that is packed, about
 
 
@@ -37,11 +36,12 @@ class CollectionStream:
     """The genomes of several FASTA files, one after the other.
 
     It follows `gangsaw.tasks.source.Stream`. `outcome` are attributes known at the end; `is_named`,
-    whether the user said what the files are.
+    whether the user said what the files are; `before` returns letters that are known already, codes.
     """
 
     paths: tuple[str, ...]
     is_named: bool = False
+    before: Callable[[], Text] | None = field(default=None, compare=False)
     coords: tuple[Coordinate, ...] = ()
     attrs: Mapping[str, object] = field(default_factory=dict)
     outcome: dict[str, object] = field(default_factory=dict, compare=False)
@@ -65,7 +65,7 @@ class CollectionStream:
     @property
     def _is_small(self) -> bool:
         """Whether all genomes are so few letters that they may be stored as they are."""
-        return sum(map(_text_size, self.paths)) <= SMALL
+        return self.before is None and sum(map(_text_size, self.paths)) <= SMALL
 
     def stamps(self) -> Mapping[str, str]:
         """What changes with a file that is no pipe."""
@@ -90,6 +90,12 @@ class CollectionStream:
         info = GenomeInfo.from_attrs(attrs)
         return 0 if info is None else info.residues
 
+    def differences(self, store: str) -> Iterator[str]:
+        """Yield a line for each genome of a store that is not that of its file."""
+        from gangsaw.tasks.genomes.compared import genome_differences
+
+        return genome_differences(store, self.paths)
+
     def pieces(self) -> Iterator[Piece]:
         """Yield arrays of what comes next; BadParams for what is not FASTA."""
         writer, marks, samples = GenomeWriter(), LetterMarks(), list[GenomeSample]()
@@ -106,7 +112,7 @@ class CollectionStream:
                 if self._is_small:
                     small.append(CODES[letters])
                     continue
-                batch = batch or Collected(_n_first(path, letters))
+                batch = batch or self._begun(path, letters)
                 yield from _added(batch, letters)
             sizes = writer.n_records - first, writer.n_letters - before
             samples.append(_sample(path, file, *sizes))
@@ -119,6 +125,11 @@ class CollectionStream:
             for at in range(0, len(table), ROWS):
                 yield {name: table[at : at + ROWS]}
         self.outcome[ATTRIBUTE] = _info(writer, samples).to_dict()
+
+    def _begun(self, path: str, letters: Text) -> Collected:
+        """Return what the first letters of the first genome are added to."""
+        before = NO_LETTERS if self.before is None else self.before()
+        return Collected(_n_first(path, letters), before=before)
 
 
 OPTIONAL = ("other", "lower")

@@ -33,6 +33,7 @@ from gangsaw.tasks.sequences.files.text import Places, Text
 ROW_BITS, PIECE_BITS, LETTER_BITS = 13, 64, 1.9  # what a row, a piece and a novel letter take
 NO_ROWS = np.empty((0, 3), np.int64)
 LEAST_BITS = 10
+NO_LETTERS = np.empty(0, np.uint8)
 
 Table = npt.NDArray[np.uint32]
 
@@ -82,8 +83,11 @@ class Collected:
     seeks : whether it is looked for where letters are known; else all are novel
     """
 
-    def __init__(self, n_first: int, *, seeks: bool = True) -> None:
-        self.known, self.seeks = Known(n_first), seeks
+    def __init__(self, n_first: int, *, seeks: bool = True, before: Text = NO_LETTERS) -> None:
+        """Begin with letters that are known from earlier genomes, codes (n,) uint8."""
+        self.known, self.seeks = Known(max(n_first, before.size)), seeks
+        if before.size:
+            self.known.add(before)
         self._pieces: list[Places] = []
         self._rows: list[Places] = [NO_ROWS]
         self._n_rows = 0

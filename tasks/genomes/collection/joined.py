@@ -59,10 +59,12 @@ class Pieces(NamedTuple):
 class JoinedLetters(Described):
     """The letters of all genomes of a store, as an array.
 
-    `of` is the array of known letters, `tables` the other arrays by name.
+    `of` is the array of known letters, `tables` the other arrays by name, `windows` what is decoded
+    of known letters, of which there may be more.
     """
 
     of: SourceArray
+    windows: KnownWindows = field(compare=False)
     tables: Mapping[str, SourceArray] = field(default_factory=dict, compare=False)
 
     def read(self, region: Region) -> NumpyArray:
@@ -81,11 +83,12 @@ class JoinedLetters(Described):
         """Write the letters of pieces first..last - 1; `out` begins at this letter."""
         spans = self._pieces.spans[first:last]
         numbers = spans[:, 0] >> WINDOW_BITS
-        self._known.ready(numbers)
-        windows = np.stack((self._known.slots[numbers], self._known.ends(numbers)), axis=1)
+        self.windows.ready(numbers)
+        ends = np.minimum(self.of.shape[0] - numbers * WINDOW, WINDOW)
+        windows = np.stack((self.windows.slots[numbers], ends), axis=1)
         at, (edit, begins) = int(self._pieces.starts[first]) - begin, self._rows(first, last)
         members = self._members(first, last)
-        known = self._known.letters
+        known = self.windows.letters
         done = int(expand.join(known, spans, at, members, edit, begins, windows, out))
         if done != expand.FINE:
             raise CorruptChunk(WRONG[done])
@@ -168,12 +171,8 @@ class JoinedLetters(Described):
     def _edits_held(self) -> OrderedDict[int, Table]:
         return OrderedDict()
 
-    @cached_property
-    def _known(self) -> KnownWindows:
-        return KnownWindows(self.of)
 
-
-def joined(arrays: Mapping[str, SourceArray], n: int) -> JoinedLetters:
+def joined(arrays: Mapping[str, SourceArray], n: int, windows: KnownWindows) -> JoinedLetters:
     """Return the letters of a store of n letters; CorruptChunk where it lacks an array."""
     for name in NEEDED:
         if name not in arrays:
@@ -188,5 +187,6 @@ def joined(arrays: Mapping[str, SourceArray], n: int) -> JoinedLetters:
         chunks=(WINDOW,),
         attrs=known.attrs,
         of=known,
+        windows=windows,
         tables=tables,
     )

@@ -67,7 +67,3 @@ class KnownWindows:
         if owner >= 0:
             self.slots[owner] = -1
         return slot
-
-    def ends(self, numbers: Places) -> Places:
-        """Return how many letters each of some windows has."""
-        return np.minimum(self._array.shape[0] - numbers * WINDOW, WINDOW)
