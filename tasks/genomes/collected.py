@@ -12,7 +12,7 @@ from gangsaw.codecs.core.contents import INTEGER_ROWS, KNOWN_NUCLEOTIDES
 from gangsaw.codecs.core.nucleotides.codes import CODES, LETTER_OF_CODE
 from gangsaw.tasks.genomes.collection.batch import NO_LETTERS, Collected
 from gangsaw.tasks.genomes.collection.joined import TABLE_COLUMNS
-from gangsaw.tasks.genomes.collection.marks import LetterMarks
+from gangsaw.tasks.genomes.collection.marks import LetterMarks, looked_up
 from gangsaw.tasks.genomes.collection.samples import GenomeSample, check_names
 from gangsaw.tasks.genomes.collection.small import MOST, better
 from gangsaw.tasks.genomes.fasta import FastaGenome
@@ -25,7 +25,6 @@ from gangsaw.tasks.sequences.files.text import Text
 from gangsaw.tasks.source import Coordinate, Described
 from gangsaw.tasks.store.stamps import file_stamps
 
-ROWS = 1 << 18  # of a table that are given at once
 LETTERS = 1 << 24  # that are held against the known ones at once
 SMALL = 2 * MOST  # bytes of text: it is more than its letters
 PACKED_TIMES = 4  # as long is a text as its file where that is packed, about
@@ -121,9 +120,7 @@ class CollectionStream:
             yield from _known(batch, 0)
         self.notes.append(f"memory: {batch.held_bytes / 1e6:.0f} MB of known letters and edits")
         yield writer.last()
-        for name, table in batch.tables().items():
-            for at in range(0, len(table), ROWS):
-                yield {name: table[at : at + ROWS]}
+        yield from batch.parts()
         self.outcome[ATTRIBUTE] = _info(writer, samples).to_dict()
 
     def _begun(self, path: str, letters: Text) -> Collected:
@@ -165,14 +162,19 @@ def _text_size(path: str) -> int:
 def _added(batch: Collected, letters: Text) -> Iterator[Piece]:
     """Add letters of a genome; yield those that are novel."""
     before = batch.known.n
-    batch.add(CODES[letters])
+    codes = np.empty(letters.size, np.uint8)
+    looked_up(letters, CODES, codes)
+    batch.add(codes)
     yield from _known(batch, before)
 
 
 def _known(batch: Collected, begin: int) -> Iterator[Piece]:
     """Yield known letters from a place on."""
     if begin < batch.known.n:
-        yield {"known": LETTER_OF_CODE[batch.known.letters[begin : batch.known.n]]}
+        codes = batch.known.letters[begin : batch.known.n]
+        letters = np.empty(codes.size, np.uint8)
+        looked_up(codes, LETTER_OF_CODE, letters)
+        yield {"known": letters}
 
 
 def _sample(path: str, file: FastaGenome, records: int, residues: int) -> GenomeSample:

@@ -10,8 +10,6 @@ import numpy as np
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.codecs.dna.params import USUAL_BLOCK
 from gangsaw.tasks.genomes.chained import as_one
-from gangsaw.tasks.genomes.collection.joined import WINDOWS_HELD
-from gangsaw.tasks.genomes.collection.pieces import WINDOW
 from gangsaw.tasks.genomes.fasta_kernels import BLANK, MOST_EMPTY
 from gangsaw.tasks.genomes.info import GenomeInfo
 from gangsaw.tasks.genomes.parts import NO_RECORDS, first_word
@@ -26,6 +24,9 @@ NEWLINE = 10
 RECORDS = 1 << 16  # of which heads are read at once
 BLOCK = USUAL_BLOCK  # residues that are decoded together where a few are wanted
 BLOCKS_HELD = 4
+# letters of a collection that are joined where a few are wanted, of one window mostly; its windows
+# are held themselves
+JOINED, JOINED_HELD = 1 << 12, 256
 
 
 class StoredGenome:
@@ -60,7 +61,7 @@ class StoredGenome:
         """Return the letters of all records; those of a collection are joined."""
         if not self.info.samples:
             return HeldChunks(array, BLOCK, BLOCKS_HELD)
-        return HeldChunks(array, WINDOW, WINDOWS_HELD)
+        return HeldChunks(array, JOINED, JOINED_HELD)
 
     def starts(self, first: int, last: int) -> Places:
         """Return where records first..last - 1 start, and what follows the last of them."""
@@ -72,7 +73,7 @@ class StoredGenome:
         Of a few the blocks are decoded, and held; many are decoded side by side.
         """
         held = self._arrays["sequence"]
-        if end - begin <= BLOCK or not 0 <= begin <= end <= held.size:
+        if end - begin <= held.step or not 0 <= begin <= end <= held.size:
             return held.read(begin, end).astype(np.uint8, copy=False)
         return held.array.read((slice(begin, end),)).astype(np.uint8, copy=False)
 

@@ -64,7 +64,10 @@ def measured_by(codec: str, n_bytes: int, threads: int, *, all_samples: bool) ->
 
 
 def grown(case: Case, n_bytes: int) -> npt.NDArray[Any]:
-    """Its array, repeated along the axes that it may grow along to at most so many bytes and blocks."""
+    """Its array, repeated along the axes that it may grow along: to at most so many bytes.
+
+    And to MOST_BLOCKS.
+    """
     array = case.array
     while array.size and case.sample.grows and 2 * array.nbytes <= n_bytes:
         if 2 * case.codec.plan(array.shape, array.dtype).grid.n_blocks > MOST_BLOCKS:

@@ -25,7 +25,6 @@ from gangsaw.tasks.source import Described, Region, SourceArray
 NEEDED = ("known", "piece", "edit", "bundle")
 TABLE_COLUMNS = {"piece": PIECE_COLUMNS - 1, "edit": 3, "bundle": 1, "other": 3, "lower": 2}
 ROWS, ROWS_HELD = 1 << 13, 1 << 10  # of edits that are read together; most that are held: 96 MiB
-WINDOWS_HELD = 16
 TOGETHER = 128  # pieces
 WRONG = {
     expand.WRONG_BUNDLE: "edit does not have the pieces of bundle",
