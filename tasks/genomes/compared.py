@@ -51,7 +51,7 @@ def _lacking(numbers: Mapping[str, int], there: Mapping[str, str]) -> Iterator[s
 
 def _difference(stored: StoredGenome, path: str) -> str:
     """Return how the text of a genome differs from that of a file, "" where it does not."""
-    ours, theirs, at = _Texts(fasta_blocks(stored)), _Texts(text_of(path)), 0
+    ours, theirs, at = _ReadBlocks(fasta_blocks(stored)), _ReadBlocks(text_of(path)), 0
     while n := min(ours.ready(), theirs.ready()):
         is_same = ours.take(n) == theirs.take(n)
         if not is_same.all():
@@ -63,7 +63,7 @@ def _difference(stored: StoredGenome, path: str) -> str:
     return ""
 
 
-class _Texts:
+class _ReadBlocks:
     """Blocks of a text, of which so many bytes are taken as there are."""
 
     def __init__(self, blocks: Iterator[Text]) -> None:

@@ -69,6 +69,12 @@ def is_plain(letters: Any) -> bool:
 
 
 @jit
+def are_bases(letters: Any) -> bool:
+    """Whether all of (n,) uint8 letters are ACGT."""
+    return is_plain(letters)
+
+
+@jit
 def looked_up(items: Any, table: Any, out: Any) -> None:
     """Fill what a table of (256,) has of (n,) uint8; NumPy itself makes places of them first."""
     for i in range(items.size):
