@@ -142,7 +142,7 @@ def _part_of(added: Added, paths: Sequence[str], *, resume: bool) -> int:
 
 def _choose(added: Added) -> Choose:
     """Return what chooses codecs: for known letters that of the letters that are there."""
-    known = open_array(str(added.place), FIRST).serializer or "none"
+    known: CodecChoice = open_array(str(added.place), FIRST).serializer or "none"
 
     def choose(head: StreamHead) -> Mapping[str, CodecChoice]:
         return {array.name: known if array.name == FIRST else "auto" for array in head.arrays}

@@ -35,7 +35,7 @@ class CollectionStream:
     """The genomes of several FASTA files, one after the other.
 
     It follows `gangsaw.tasks.source.Stream`. `outcome` are attributes known at the end; `is_named`,
-    whether the user said what the files are; `before` returns letters that are known already, codes.
+    whether the user said what the files are; `before` returns the codes of letters that are known.
     """
 
     paths: tuple[str, ...]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -55,7 +56,7 @@ class Known:
     def __init__(self, n_first: int) -> None:
         self.letters, self.n = np.empty(0, np.uint8), 0
         self.k = seed_letters(n_first)
-        self._make_room(n_first + n_first // 4 + 1024)  # a few novel letters, without a larger table
+        self._make_room(n_first + n_first // 4 + 1024)  # a few novel letters leave it as it is
 
     def add(self, codes: Text) -> int:
         """Append letters, of which others than bases become any; return where they begin."""
@@ -134,7 +135,7 @@ class Collected:
 
         They are where each piece leads, rows of edits, and how many rows each bundle has.
         """
-        pieces, rows = np.concatenate(self._pieces), np.concatenate(self._rows)
+        pieces, rows = np.concatenate(self._pieces), cast(Table, np.concatenate(self._rows))
         self._pieces, self._rows = [pieces], [rows]
         window = pieces[:, A] >> WINDOW_BITS
         order = np.argsort(window, kind="stable")

@@ -65,7 +65,7 @@ def is_plain(letters: Any) -> bool:
     n = 0
     for letter in letters:
         n += (letter == A) | (letter == C) | (letter == G) | (letter == T)
-    return n == letters.size
+    return bool(n == letters.size)
 
 
 @jit

@@ -78,7 +78,7 @@ def known_at(known: Any, n: int, place: Any, strand: Any) -> Any:
 def reaches(n: Any, place: Any, strand: Any, m: Any) -> bool:
     """Whether all of m letters from a place on, on this strand, are known."""
     last = place + (m - 1) * strand
-    return 0 <= min(place, last) and max(place, last) < n
+    return bool(min(place, last) >= 0 and max(place, last) < n)
 
 
 @jit_part
