@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
@@ -10,9 +10,9 @@ import numpy as np
 
 from gangsaw.codecs.core.contents import INTEGER_ROWS, KNOWN_NUCLEOTIDES
 from gangsaw.codecs.core.nucleotides.codes import CODES, LETTER_OF_CODE
-from gangsaw.tasks.genomes.collection.batch import Collected
+from gangsaw.tasks.genomes.collection.batch import NO_LETTERS, Collected
 from gangsaw.tasks.genomes.collection.joined import TABLE_COLUMNS
-from gangsaw.tasks.genomes.collection.marks import LetterMarks
+from gangsaw.tasks.genomes.collection.marks import LetterMarks, looked_up
 from gangsaw.tasks.genomes.collection.samples import GenomeSample, check_names
 from gangsaw.tasks.genomes.collection.small import MOST, better
 from gangsaw.tasks.genomes.fasta import FastaGenome
@@ -25,10 +25,8 @@ from gangsaw.tasks.sequences.files.text import Text
 from gangsaw.tasks.source import Coordinate, Described
 from gangsaw.tasks.store.stamps import file_stamps
 
-ROWS = 1 << 18  # of a table that are given at once
 LETTERS = 1 << 24  # that are held against the known ones at once
 SMALL = 2 * MOST  # bytes of text: it is more than its letters
-NO_LETTERS = np.empty(0, np.uint8)
 PACKED_TIMES = 4  # as long is a text as its file where that is packed, about
 
 
@@ -37,11 +35,12 @@ class CollectionStream:
     """The genomes of several FASTA files, one after the other.
 
     It follows `gangsaw.tasks.source.Stream`. `outcome` are attributes known at the end; `is_named`,
-    whether the user said what the files are.
+    whether the user said what the files are; `before` returns the codes of letters that are known.
     """
 
     paths: tuple[str, ...]
     is_named: bool = False
+    before: Callable[[], Text] | None = field(default=None, compare=False)
     coords: tuple[Coordinate, ...] = ()
     attrs: Mapping[str, object] = field(default_factory=dict)
     outcome: dict[str, object] = field(default_factory=dict, compare=False)
@@ -65,7 +64,7 @@ class CollectionStream:
     @property
     def _is_small(self) -> bool:
         """Whether all genomes are so few letters that they may be stored as they are."""
-        return sum(map(_text_size, self.paths)) <= SMALL
+        return self.before is None and sum(map(_text_size, self.paths)) <= SMALL
 
     def stamps(self) -> Mapping[str, str]:
         """What changes with a file that is no pipe."""
@@ -90,6 +89,12 @@ class CollectionStream:
         info = GenomeInfo.from_attrs(attrs)
         return 0 if info is None else info.residues
 
+    def differences(self, store: str) -> Iterator[str]:
+        """Yield a line for each genome of a store that is not that of its file."""
+        from gangsaw.tasks.genomes.compared import genome_differences
+
+        return genome_differences(store, self.paths)
+
     def pieces(self) -> Iterator[Piece]:
         """Yield arrays of what comes next; BadParams for what is not FASTA."""
         writer, marks, samples = GenomeWriter(), LetterMarks(), list[GenomeSample]()
@@ -106,7 +111,7 @@ class CollectionStream:
                 if self._is_small:
                     small.append(CODES[letters])
                     continue
-                batch = batch or Collected(_n_first(path, letters))
+                batch = batch or self._begun(path, letters)
                 yield from _added(batch, letters)
             sizes = writer.n_records - first, writer.n_letters - before
             samples.append(_sample(path, file, *sizes))
@@ -115,10 +120,13 @@ class CollectionStream:
             yield from _known(batch, 0)
         self.notes.append(f"memory: {batch.held_bytes / 1e6:.0f} MB of known letters and edits")
         yield writer.last()
-        for name, table in batch.tables().items():
-            for at in range(0, len(table), ROWS):
-                yield {name: table[at : at + ROWS]}
+        yield from batch.parts()
         self.outcome[ATTRIBUTE] = _info(writer, samples).to_dict()
+
+    def _begun(self, path: str, letters: Text) -> Collected:
+        """Return what the first letters of the first genome are added to."""
+        before = NO_LETTERS if self.before is None else self.before()
+        return Collected(_n_first(path, letters), before=before)
 
 
 OPTIONAL = ("other", "lower")
@@ -154,14 +162,19 @@ def _text_size(path: str) -> int:
 def _added(batch: Collected, letters: Text) -> Iterator[Piece]:
     """Add letters of a genome; yield those that are novel."""
     before = batch.known.n
-    batch.add(CODES[letters])
+    codes = np.empty(letters.size, np.uint8)
+    looked_up(letters, CODES, codes)
+    batch.add(codes)
     yield from _known(batch, before)
 
 
 def _known(batch: Collected, begin: int) -> Iterator[Piece]:
     """Yield known letters from a place on."""
     if begin < batch.known.n:
-        yield {"known": LETTER_OF_CODE[batch.known.letters[begin : batch.known.n]]}
+        codes = batch.known.letters[begin : batch.known.n]
+        letters = np.empty(codes.size, np.uint8)
+        looked_up(codes, LETTER_OF_CODE, letters)
+        yield {"known": letters}
 
 
 def _sample(path: str, file: FastaGenome, records: int, residues: int) -> GenomeSample:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import chain
 
@@ -16,6 +17,7 @@ from gangsaw.tasks.sequences.files.signs import START, hint, refuse_bare_returns
 from gangsaw.tasks.sequences.files.text import Places, Text, text_of
 
 LOOK = 1 << 20  # bytes of text that tell the width of lines, and whether it is protein
+HEADS = re.compile(rb"\n>[^\n]*")
 STEP = 1 << 20  # bytes of text that are taken apart at once
 
 
@@ -63,7 +65,7 @@ class FastaGenome(GenomeFile):
         self.has_returns = len(lines) > 1 and lines[0].endswith(b"\r")
         self.width = usual_width(lines[:-1])
         if not self.takes_protein:
-            letters = b"".join(line for line in lines if line[:1] != b">")
+            letters = HEADS.sub(b"", b"\n" + text[:LOOK].tobytes())
             refuse_protein(np.frombuffer(letters, np.uint8), self.path, "genome")
         self._state[kernels.WIDTH], self._state[kernels.RETURNS] = self.width, self.has_returns
         self._state[kernels.RECORD], self._state[kernels.IS_START] = -1, 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import Self, cast
 
 from gangsaw.codecs.core.errors import BadParams
@@ -12,9 +13,10 @@ from gangsaw.tasks.genomes.collection.samples import GenomeSample, samples_of
 
 ATTRIBUTE = "gangsaw_genome"
 # what reads the first alone would leave out `before`, and take a sample for all
-VERSION, WITH_BLANKS, WITH_SAMPLES = 1, 2, 3
-VERSIONS = (VERSION, WITH_BLANKS, WITH_SAMPLES)
+VERSION, WITH_BLANKS, WITH_SAMPLES, WITH_PARTS = 1, 2, 3, 4
+VERSIONS = (VERSION, WITH_BLANKS, WITH_SAMPLES, WITH_PARTS)
 COLLECTION = "collection"  # the format of several genomes
+MAYBE = ("before", "samples", "added")  # said where there is any
 MOST_BEFORE = 1 << 12  # bytes
 GC = "GCgcSs"
 PLAIN = both_cases(BASES + b"U").decode()  # of one base, not of several
@@ -35,6 +37,7 @@ class GenomeInfo:
     lost : what of the file is not in the store, in words
     before : blank lines before the first record
     samples : the genomes of a collection; of a single one none
+    added : how many of them were added at each time, the last ones
     """
 
     format: str
@@ -46,6 +49,17 @@ class GenomeInfo:
     lost: tuple[str, ...] = ()
     before: str = ""
     samples: tuple[GenomeSample, ...] = ()
+    added: tuple[int, ...] = ()
+
+    @property
+    def parts(self) -> tuple[int, ...]:
+        """How many of the samples were there first, and were added at each time."""
+        return (len(self.samples) - sum(self.added), *self.added)
+
+    def samples_of_parts(self) -> list[tuple[GenomeSample, ...]]:
+        """Return the samples that were there first, and those that were added at each time."""
+        ends = [*accumulate(self.parts, initial=0)]
+        return [self.samples[begin:end] for begin, end in pairwise(ends)]
 
     @property
     def residues(self) -> int:
@@ -58,10 +72,12 @@ class GenomeInfo:
 
     def to_dict(self) -> dict[str, object]:
         """JSON attribute."""
-        own = {k: v for k, v in vars(self).items() if k not in ("before", "samples") or v}
+        own = {k: v for k, v in vars(self).items() if k not in MAYBE or v}
         version = WITH_BLANKS if self.before else VERSION
         if self.samples:
             version, own["samples"] = WITH_SAMPLES, [dict(vars(one)) for one in self.samples]
+        if self.added:
+            version, own["added"] = WITH_PARTS, list(self.added)
         return {"version": version, **own, "letters": dict(self.letters)}
 
     @classmethod
@@ -84,6 +100,7 @@ class GenomeInfo:
                 lost=tuple(map(str, data["lost"])),
                 before=str(data.get("before", "")),
                 samples=samples_of(data.get("samples")),
+                added=tuple(map(int, data.get("added", ()))),
             )
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise BadParams(f"attribute {ATTRIBUTE} is not whole: {error}") from error
@@ -93,6 +110,8 @@ class GenomeInfo:
             )
         if found.samples and sum(one.records for one in found.samples) != found.records:
             raise BadParams(f"attribute {ATTRIBUTE} has samples of other records")
+        if found.added and (min(found.parts) < 1 or not found.samples):
+            raise BadParams(f"attribute {ATTRIBUTE} has other samples than were added")
         if len(found.before) > MOST_BEFORE or not found.before.isascii() or found.before.strip():
             raise BadParams(f"attribute {ATTRIBUTE} has text before its records that is not blank")
         return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.genomes.info import COLLECTION, PLAIN, GenomeInfo
@@ -31,10 +31,15 @@ def content(info: StoreInfo) -> Content:
         "gc": strong / max(1, bases),
         "n": genome.count("Nn") / max(1, n),
         "lower_case": genome.count("".join(filter(str.islower, genome.letters))) / max(1, n),
-        "bits_per_base": 8 * sum(stored.get(name, 0) for name in OF_LETTERS) / max(1, n),
+        "bits_per_base": 8 * _of_letters(stored) / max(1, n),
         "stored": stored,
     }
     return Content("genome", tuple(_rows(genome, figures)), figures)
+
+
+def _of_letters(stored: Mapping[str, int]) -> int:
+    """Return the bytes of residues, those of genomes that were added, too."""
+    return sum(n for name, n in stored.items() if name.rpartition("/")[2] in OF_LETTERS)
 
 
 def _rows(genome: GenomeInfo, figures: dict[str, object]) -> Iterator[tuple[str, str]]:

@@ -29,6 +29,7 @@ class StoredSample(StoredGenome):
             open=sample.open,
             before=sample.before,
             samples=(),
+            added=(),
         )
         ends = [self._start, self._start + sample.residues]
         borders = [self._first, self._first + sample.records]

@@ -9,8 +9,7 @@ import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.codecs.dna.params import USUAL_BLOCK
-from gangsaw.tasks.genomes.collection.joined import WINDOWS_HELD, joined
-from gangsaw.tasks.genomes.collection.pieces import WINDOW
+from gangsaw.tasks.genomes.chained import as_one
 from gangsaw.tasks.genomes.fasta_kernels import BLANK, MOST_EMPTY
 from gangsaw.tasks.genomes.info import GenomeInfo
 from gangsaw.tasks.genomes.parts import NO_RECORDS, first_word
@@ -20,12 +19,14 @@ from gangsaw.tasks.sequences.held import HeldChunks
 from gangsaw.tasks.sequences.likeness import READS
 from gangsaw.tasks.source import SourceArray
 
-OF_RECORDS = ("record_offset", "name", "name_offset")
-NEEDED = ("sequence", *OF_RECORDS)
+NEEDED = ("sequence", "record_offset", "name", "name_offset")
 NEWLINE = 10
 RECORDS = 1 << 16  # of which heads are read at once
 BLOCK = USUAL_BLOCK  # residues that are decoded together where a few are wanted
 BLOCKS_HELD = 4
+# letters of a collection that are joined where a few are wanted, of one window mostly; its windows
+# are held themselves
+JOINED, JOINED_HELD = 1 << 12, 256
 
 
 class StoredGenome:
@@ -46,22 +47,21 @@ class StoredGenome:
         if info is None:
             raise BadParams("it holds no genome")
         self.info, self.n_records = info, info.records
-        self._arrays = {array.name: HeldChunks(array) for array in arrays}
-        for name in OF_RECORDS if info.samples else NEEDED:
-            if name not in self._arrays:
+        own = as_one(arrays, info) if info.samples else {array.name: array for array in arrays}
+        for name in NEEDED:
+            if name not in own:
                 raise BadParams(f"it holds a genome, but no array {name}: take all of its arrays")
-        self._arrays["sequence"] = self._residues()
+        self._arrays = {name: HeldChunks(array) for name, array in own.items()}
+        self._arrays["sequence"] = self._residues(own["sequence"])
         for name in ("record_offset", "name_offset"):
             if self._arrays[name].size != self.n_records + 1:
                 raise CorruptChunk(f"{name} is not of {self.n_records} records")
 
-    def _residues(self) -> HeldChunks:
+    def _residues(self, array: SourceArray) -> HeldChunks:
         """Return the letters of all records; those of a collection are joined."""
-        arrays = {name: held.array for name, held in self._arrays.items()}
         if not self.info.samples:
-            return HeldChunks(arrays["sequence"], BLOCK, BLOCKS_HELD)
-        n = sum(sample.residues for sample in self.info.samples)
-        return HeldChunks(joined(arrays, n), WINDOW, WINDOWS_HELD)
+            return HeldChunks(array, BLOCK, BLOCKS_HELD)
+        return HeldChunks(array, JOINED, JOINED_HELD)
 
     def starts(self, first: int, last: int) -> Places:
         """Return where records first..last - 1 start, and what follows the last of them."""
@@ -73,7 +73,7 @@ class StoredGenome:
         Of a few the blocks are decoded, and held; many are decoded side by side.
         """
         held = self._arrays["sequence"]
-        if end - begin <= BLOCK or not 0 <= begin <= end <= held.size:
+        if end - begin <= held.step or not 0 <= begin <= end <= held.size:
             return held.read(begin, end).astype(np.uint8, copy=False)
         return held.array.read((slice(begin, end),)).astype(np.uint8, copy=False)
 

@@ -33,10 +33,11 @@ def refuse_protein(text: Text, name: str, kind: str) -> None:
 
     Gaps and whatever else is no letter do not count.
     """
-    letters = text[np.isin(text, LETTERS)]
-    if not letters.size or np.isin(letters, NUCLEOTIDES).mean() >= SHARE:
+    counts = np.bincount(text, minlength=256)
+    n = counts[LETTERS].sum()
+    if not n or counts[NUCLEOTIDES].sum() / n >= SHARE:
         return
-    if np.isin(letters, RESIDUES).mean() >= LEAST_RESIDUES:
+    if counts[RESIDUES].sum() / n >= LEAST_RESIDUES:
         raise protein(name, kind)
 
 

@@ -96,6 +96,8 @@ class Place:
 
     def has(self, key: str) -> bool:
         """Return whether the object is there."""
+        if type(self.store) is LocalStore:
+            return (self.store.root / self._key(key)).is_file()
         return sync(self.store.exists(self._key(key)))
 
     def put(self, key: str, data: Buffer | bytes) -> None:

@@ -89,7 +89,9 @@ def _read(path: Path, name: str, seed: Seed) -> object:
 
         return rows_in(path)
     options = SourceOptions(format=name, own=seed.own, accept_loss=True)
-    opened = open_paths((str(path),), options)
+    several = name == "collection" and path.is_dir()
+    paths = tuple(sorted(map(str, path.iterdir()))) if several else (str(path),)
+    opened = open_paths(paths, options)
     if isinstance(opened, Stream):
         return sum(1 for _ in islice(pieces_read(opened.name, opened.pieces()), MOST_PIECES))
     return read_all(path, options)

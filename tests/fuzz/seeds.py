@@ -82,6 +82,19 @@ def _fasta() -> bytes:
     return b"".join(parts)
 
 
+def _related(folder: Path) -> Path:
+    """Files of genomes that are related, of which one is packed."""
+    rng, letters = np.random.default_rng(4), np.frombuffer(_bases(900, 3), np.uint8).copy()
+    target = folder / "genomes"
+    target.mkdir(parents=True)
+    for i in range(3):
+        letters[rng.integers(0, letters.size, 9)] = ord("T")
+        text = letters.tobytes()
+        lines = [text[at : at + 60] for at in range(0, len(text), 60)]
+        (target / f"s{i}.fa").write_bytes(b">chr1 of %d\n%b\n" % (i, b"\n".join(lines)))
+    return target
+
+
 def _genbank() -> bytes:
     rows = [
         b"%9d %b" % (at + 1, b" ".join(_bases(10, at + i).lower() for i in range(6)))
@@ -171,6 +184,7 @@ SEEDS = [
     Seed("fasta", _of_bytes("a.fasta.gz", lambda: bgzip(_fasta())), True, "bgzip"),
     Seed("genome", _of_bytes("a.fa", _fasta), is_text=True),
     Seed("genome", _of_bytes("a.fa.gz", lambda: gzip.compress(_fasta())), True, "gzip"),
+    Seed("collection", _related, is_text=True),
     Seed("genbank", _of_bytes("a.gb", _genbank), is_text=True),
     Seed("text", _of_bytes("a.log", _genbank), is_text=True),
     Seed("text", _of_bytes("a.log.gz", lambda: gzip.compress(_genbank())), True, "gzip"),

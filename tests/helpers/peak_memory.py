@@ -29,6 +29,7 @@ HELPERS = Path(__file__).parents[1]
 MMAP_THRESHOLD, LEAST_MAPPED = -3, 1 << 16  # of mallopt: larger pieces go back when they are free
 NO_HUGE_PAGES = 41  # of prctl: NumPy asks for them, and whether there are any is chance
 FACTOR, SPARE = 1.5, 16 << 20  # a promise may be so far above the need of its worst sample
+MOST_BLOCKS = 1 << 17  # what each block takes is seen by far fewer; more of one row take hours
 AGAIN = 12  # times at most: whether two threads need most at one time is chance
 
 
@@ -63,9 +64,14 @@ def measured_by(codec: str, n_bytes: int, threads: int, *, all_samples: bool) ->
 
 
 def grown(case: Case, n_bytes: int) -> npt.NDArray[Any]:
-    """Its array, repeated along the axes that it may grow along to at most so many bytes."""
+    """Its array, repeated along the axes that it may grow along: to at most so many bytes.
+
+    And to MOST_BLOCKS.
+    """
     array = case.array
     while array.size and case.sample.grows and 2 * array.nbytes <= n_bytes:
+        if 2 * case.codec.plan(array.shape, array.dtype).grid.n_blocks > MOST_BLOCKS:
+            break
         axis = min(case.sample.grows, key=lambda i: array.shape[i])
         array = np.concatenate([array, array], axis)
     return array

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,7 @@ from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
 from gangsaw.tasks.genomes.collection.bundles import BUNDLE, bundled
 from gangsaw.tasks.genomes.collection.pieces import (
     END_ROW,
+    FIRST_ROW,
     LETTERS,
     PIECE_COLUMNS,
     WINDOW,
@@ -27,12 +29,15 @@ from gangsaw.tasks.genomes.collection.runs import (
     TEXT_END,
     runs_of,
 )
-from gangsaw.tasks.genomes.collection.seeds import FREE, STRIDE, enter, seed_letters
+from gangsaw.tasks.genomes.collection.seeds import NO_ENTRY, STRIDE, enter, seed_letters
 from gangsaw.tasks.sequences.files.text import Places, Text
 
 ROW_BITS, PIECE_BITS, LETTER_BITS = 13, 64, 1.9  # what a row, a piece and a novel letter take
 NO_ROWS = np.empty((0, 3), np.int64)
+ROWS_GIVEN = 1 << 18  # of a table, at once
+MOST_PLACES = (1 << 32) - 1
 LEAST_BITS = 10
+NO_LETTERS = np.empty(0, np.uint8)
 
 Table = npt.NDArray[np.uint32]
 
@@ -51,7 +56,7 @@ class Known:
     def __init__(self, n_first: int) -> None:
         self.letters, self.n = np.empty(0, np.uint8), 0
         self.k = seed_letters(n_first)
-        self._make_room(2 * n_first + 1024)
+        self._make_room(n_first + n_first // 4 + 1024)  # a few novel letters leave it as it is
 
     def add(self, codes: Text) -> int:
         """Append letters, of which others than bases become any; return where they begin."""
@@ -69,7 +74,7 @@ class Known:
         letters[: self.n] = self.letters[: self.n]
         self.letters = letters
         self.bits = max(LEAST_BITS, (2 * room // STRIDE - 1).bit_length())
-        self.table = np.full(1 << self.bits, FREE, np.int64)
+        self.table = np.full(1 << self.bits, NO_ENTRY, np.uint32)
         enter(self.letters, 0, self.n, self.k, self.table, self.bits)
 
 
@@ -82,10 +87,13 @@ class Collected:
     seeks : whether it is looked for where letters are known; else all are novel
     """
 
-    def __init__(self, n_first: int, *, seeks: bool = True) -> None:
-        self.known, self.seeks = Known(n_first), seeks
+    def __init__(self, n_first: int, *, seeks: bool = True, before: Text = NO_LETTERS) -> None:
+        """Begin with letters that are known from earlier genomes, codes (n,) uint8."""
+        self.known, self.seeks = Known(max(n_first, before.size)), seeks
+        if before.size:
+            self.known.add(before)
         self._pieces: list[Places] = []
-        self._rows: list[Places] = [NO_ROWS]
+        self._rows: list[Places | Table] = [np.empty((0, 3), np.uint32)]
         self._n_rows = 0
 
     def add(self, codes: Text) -> None:
@@ -102,7 +110,8 @@ class Collected:
             k = self._novel(codes[at : run[TEXT]], pieces, k)
             a, b = _span(run)
             k = int(cut(rows, a, b, int(run[STRAND]), self._n_rows, pieces, k))
-            self._rows.append(rows.copy())  # a view would hold the kernel's whole room
+            # a view would hold the kernel's whole room, and most places fit half of its words
+            self._rows.append(rows.astype(np.uint32 if known.n <= MOST_PLACES else np.int64))
             self._n_rows += len(rows)
             at = int(run[TEXT_END])
         k = self._novel(codes[at:], pieces, k)
@@ -121,19 +130,38 @@ class Collected:
         known = self.known.letters.nbytes + self.known.table.nbytes
         return known + sum(part.nbytes for part in (*self._pieces, *self._rows))
 
-    def tables(self) -> Mapping[str, Table]:
-        """Return the arrays of all pieces: where each leads, rows of edits, rows of each bundle."""
-        pieces, rows = np.concatenate(self._pieces), np.concatenate(self._rows)
+    def parts(self) -> Iterator[Mapping[str, Table]]:
+        """Yield the arrays of all pieces, some rows at a time.
+
+        They are where each piece leads, rows of edits, and how many rows each bundle has.
+        """
+        pieces, rows = np.concatenate(self._pieces), cast(Table, np.concatenate(self._rows))
         self._pieces, self._rows = [pieces], [rows]
         window = pieces[:, A] >> WINDOW_BITS
         order = np.argsort(window, kind="stable")
         numbers = numbers_in(window, order)
+        said = self._said(pieces, numbers)
+        for at in range(0, len(said), ROWS_GIVEN):
+            yield {"piece": said[at : at + ROWS_GIVEN]}
         starts = np.append(np.flatnonzero(numbers[order] % BUNDLE == 0), len(pieces))
-        head = np.empty(starts.size, np.int64)
-        edit = np.empty((2 * len(rows) + 2 * len(pieces) + 8, 3), np.uint32)
-        n = int(bundled(pieces, rows, order, starts, edit, head))
-        bundle = np.diff(head).astype(np.uint32)[:, None]
-        return {"piece": self._said(pieces, numbers), "edit": edit[:n], "bundle": bundle}
+        sizes = (pieces[order, END_ROW] - pieces[order, FIRST_ROW] + 1).cumsum()
+        ends = np.append(0, sizes)[starts]  # a bundle has no more rows than its pieces, and heads
+        first = 0
+        while first < starts.size - 1:
+            last = max(first + 1, int(np.searchsorted(ends, ends[first] + ROWS_GIVEN, "right")) - 1)
+            edit = np.empty((int(ends[last] - ends[first]), 3), np.uint32)
+            head = np.empty(last - first + 1, np.int64)
+            n = int(bundled(pieces, rows, order, starts[first : last + 1], edit, head))
+            yield {"edit": edit[:n], "bundle": np.diff(head).astype(np.uint32)[:, None]}
+            first = last
+
+    def tables(self) -> Mapping[str, Table]:
+        """Return these arrays whole: of small sets."""
+        found: dict[str, list[Table]] = {name: [] for name in ("piece", "edit", "bundle")}
+        for part in self.parts():
+            for name, table in part.items():
+                found[name].append(table)
+        return {name: np.concatenate(tables) for name, tables in found.items() if tables}
 
     def _said(self, pieces: Places, numbers: Places) -> Table:
         """Return how far pieces are from what the one before leads to expect, (n, 5)."""

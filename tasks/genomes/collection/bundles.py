@@ -54,11 +54,11 @@ def bundled(pieces: Any, rows: Any, order: Any, starts: Any, out: Any, head: Any
     Parameters
     ----------
     pieces : (n, 6) int64
-    rows : (m, 3) int64, of all pieces
+    rows : (m, 3) int64 or uint32, of all pieces
     order : (n,) int64, pieces by window and by number in it
     starts : (u + 1,) int64, where each bundle begins in `order`
-    out : (2 m + 2 n + 8, 3) uint32, filled; the head of a piece is (rows, HEAD, parent), and the
-        parent is so many pieces before, 0 where there is none
+    out : (rows and pieces of these bundles, 3) uint32, filled; the head of a piece is (rows, HEAD,
+        parent), and the parent is so many pieces before, 0 where there is none
     head : (u + 1,) int64, filled with where each bundle begins
     """
     m = 0

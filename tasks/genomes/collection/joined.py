@@ -25,7 +25,7 @@ from gangsaw.tasks.source import Described, Region, SourceArray
 NEEDED = ("known", "piece", "edit", "bundle")
 TABLE_COLUMNS = {"piece": PIECE_COLUMNS - 1, "edit": 3, "bundle": 1, "other": 3, "lower": 2}
 ROWS, ROWS_HELD = 1 << 13, 1 << 10  # of edits that are read together; most that are held: 96 MiB
-WINDOWS_HELD = 16
+ROWS_TOGETHER = 32  # times ROWS, that are decoded side by side
 TOGETHER = 128  # pieces
 WRONG = {
     expand.WRONG_BUNDLE: "edit does not have the pieces of bundle",
@@ -59,10 +59,12 @@ class Pieces(NamedTuple):
 class JoinedLetters(Described):
     """The letters of all genomes of a store, as an array.
 
-    `of` is the array of known letters, `tables` the other arrays by name.
+    `of` is the array of known letters, `tables` the other arrays by name, `windows` what is decoded
+    of known letters, of which there may be more.
     """
 
     of: SourceArray
+    windows: KnownWindows = field(compare=False)
     tables: Mapping[str, SourceArray] = field(default_factory=dict, compare=False)
 
     def read(self, region: Region) -> NumpyArray:
@@ -81,11 +83,12 @@ class JoinedLetters(Described):
         """Write the letters of pieces first..last - 1; `out` begins at this letter."""
         spans = self._pieces.spans[first:last]
         numbers = spans[:, 0] >> WINDOW_BITS
-        self._known.ready(numbers)
-        windows = np.stack((self._known.slots[numbers], self._known.ends(numbers)), axis=1)
+        self.windows.ready(numbers)
+        ends = np.minimum(self.of.shape[0] - numbers * WINDOW, WINDOW)
+        windows = np.stack((self.windows.slots[numbers], ends), axis=1)
         at, (edit, begins) = int(self._pieces.starts[first]) - begin, self._rows(first, last)
         members = self._members(first, last)
-        known = self._known.letters
+        known = self.windows.letters
         done = int(expand.join(known, spans, at, members, edit, begins, windows, out))
         if done != expand.FINE:
             raise CorruptChunk(WRONG[done])
@@ -102,21 +105,34 @@ class JoinedLetters(Described):
         """Return the rows of the bundles of pieces, and where they begin and end for each."""
         owners = self._pieces.bundles[self._pieces.rank[first:last]]
         bundles, which = np.unique(owners, return_inverse=True)
+        self._ready(self._bundle_ends[bundles], self._bundle_ends[bundles + 1])
         found = [self._edits(*self._bundle_ends[u : u + 2].tolist()) for u in bundles.tolist()]
         ends = np.cumsum([0, *map(len, found)])
         return np.concatenate(found), np.stack((ends[which], ends[which + 1]), axis=1)
 
+    def _ready(self, begins: Places, ends: Places) -> None:
+        """Read the rows of edits that are not held, neighbours together; let go of the oldest."""
+        spans = zip((begins // ROWS).tolist(), (-(-ends // ROWS)).tolist(), strict=True)
+        wanted = sorted({number for first, last in spans for number in range(first, last)})
+        for number in wanted:
+            if number in self._edits_held:
+                self._edits_held.move_to_end(number)
+        missing = np.array([n for n in wanted if n not in self._edits_held], np.int64)
+        for run in np.split(missing, np.flatnonzero(np.diff(missing) > 1) + 1):
+            for at in range(0, run.size, ROWS_TOGETHER):
+                some = run[at : at + ROWS_TOGETHER].tolist()
+                rows = self._table("edit", some[0] * ROWS, (some[-1] + 1) * ROWS)
+                for i, number in enumerate(some):
+                    self._edits_held[number] = rows[i * ROWS : (i + 1) * ROWS].copy()
+        while len(self._edits_held) > max(ROWS_HELD, len(wanted)):
+            self._edits_held.popitem(last=False)
+
     def _edits(self, first: int, last: int) -> Table:
-        """Return rows first..last - 1 of edits."""
-        held, found = self._edits_held, []
-        for number in range(first // ROWS, -(-last // ROWS)):
-            if number not in held:
-                held[number] = self._table("edit", number * ROWS, (number + 1) * ROWS)
-            held.move_to_end(number)
-            at = number * ROWS
-            found.append(held[number][max(0, first - at) : last - at])
-        while len(held) > ROWS_HELD:
-            held.popitem(last=False)
+        """Return rows first..last - 1 of edits, which are held."""
+        found = [
+            self._edits_held[n][max(0, first - n * ROWS) : last - n * ROWS]
+            for n in range(first // ROWS, -(-last // ROWS))
+        ]
         return np.concatenate(found) if len(found) != 1 else np.ascontiguousarray(found[0])
 
     def _table(self, name: str, first: int = 0, last: int | None = None) -> Table:
@@ -168,12 +184,8 @@ class JoinedLetters(Described):
     def _edits_held(self) -> OrderedDict[int, Table]:
         return OrderedDict()
 
-    @cached_property
-    def _known(self) -> KnownWindows:
-        return KnownWindows(self.of)
 
-
-def joined(arrays: Mapping[str, SourceArray], n: int) -> JoinedLetters:
+def joined(arrays: Mapping[str, SourceArray], n: int, windows: KnownWindows) -> JoinedLetters:
     """Return the letters of a store of n letters; CorruptChunk where it lacks an array."""
     for name in NEEDED:
         if name not in arrays:
@@ -188,5 +200,6 @@ def joined(arrays: Mapping[str, SourceArray], n: int) -> JoinedLetters:
         chunks=(WINDOW,),
         attrs=known.attrs,
         of=known,
+        windows=windows,
         tables=tables,
     )

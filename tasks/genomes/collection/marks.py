@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.nucleotides.letters import BASES
-from gangsaw.codecs.core.numba.jit import jit
+from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.tasks.sequences.files.text import Places, Text
 
 UPPER = np.frombuffer(bytes(range(256)).upper(), np.uint8)
@@ -20,6 +20,8 @@ KINDS = {
     "other": np.where(IS_BASE[UPPER], 0, UPPER).astype(np.uint8),
     "lower": (np.arange(256) != UPPER).astype(np.uint8),
 }
+A, C, G, T = BASES
+STRETCH = 512  # letters that are looked at together
 FAR = (1 << 32) - 1  # letters of a gap or run at most
 
 Table = npt.NDArray[np.uint32]
@@ -57,6 +59,28 @@ class LetterMarks:
         return _in_words(own)
 
 
+@jit_part
+def is_plain(letters: Any) -> bool:
+    """Whether all letters are ACGT; a loop of vectors."""
+    n = 0
+    for letter in letters:
+        n += (letter == A) | (letter == C) | (letter == G) | (letter == T)
+    return bool(n == letters.size)
+
+
+@jit
+def are_bases(letters: Any) -> bool:
+    """Whether all of (n,) uint8 letters are ACGT."""
+    return is_plain(letters)
+
+
+@jit
+def looked_up(items: Any, table: Any, out: Any) -> None:
+    """Fill what a table of (256,) has of (n,) uint8; NumPy itself makes places of them first."""
+    for i in range(items.size):
+        out[i] = table[items[i]]
+
+
 @jit
 def marked(letters: Any, kinds: Any, out: Any) -> int:
     """Return how many runs there are of letters of one kind that is not 0; fill them.
@@ -69,6 +93,10 @@ def marked(letters: Any, kinds: Any, out: Any) -> int:
     """
     n, at, size = 0, 0, letters.size
     while at < size:
+        while at + STRETCH <= size and is_plain(letters[at : at + STRETCH]):
+            at += STRETCH
+        if at == size:
+            break
         kind = kinds[letters[at]]
         if not kind:
             at += 1

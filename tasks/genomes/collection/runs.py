@@ -10,14 +10,18 @@ from typing import Any
 import numpy as np
 
 from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
+from gangsaw.codecs.core.numba.bits import trailing_zeros
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.tasks.genomes.collection.seeds import (
     FREE,
+    LANES,
     NEAR,
     equal_of,
     is_here,
     known_at,
     place_of,
+    reaches,
+    unequal,
 )
 
 ENOUGH = 22  # of NEAR letters equal; of letters that have nothing to do with each other 8 +- 2.5
@@ -94,9 +98,27 @@ def best_edit(text: Any, i: Any, known: Any, n: int, r: Any, d: Any) -> Any:
 
 
 @jit_part
+def ahead(text: Any, i: Any, known: Any, n: int, r: Any, d: Any) -> Any:
+    """Return how many of the next letters are equal, as far as words of them say."""
+    begin = i
+    while i + LANES <= text.size and reaches(n, r, d, LANES):
+        odd = unequal(text, i, known, r, d)
+        if odd != 0:
+            return i - begin + (np.int64(trailing_zeros(odd)) >> 3)
+        i += LANES
+        r += LANES * d
+    return i - begin
+
+
+@jit_part
 def follow(text: Any, i: Any, known: Any, n: int, r: Any, d: Any, edits: Any, m: Any) -> Any:
     """Follow known letters; return both ends, edits and their number."""
     while i < text.size:
+        equal = ahead(text, i, known, n, r, d)
+        i += equal
+        r += equal * d
+        if i == text.size:
+            break
         c = np.int64(text[i])
         if c == NOT_A_BASE and (r < 0 or r >= n):
             break

@@ -70,11 +70,16 @@ def samples_of(data: object) -> tuple[GenomeSample, ...]:
     return found
 
 
+def sample_names(paths: Sequence[str]) -> list[str]:
+    """Return what the genomes of files are called."""
+    files = [PurePath(path).name for path in paths]
+    return [GenomeSample(file, 0, 0, 1, returns=False, open=False).name for file in files]
+
+
 def check_names(paths: Sequence[str]) -> None:
     """Raise BadParams for two files of one name, by which a collection tells its genomes."""
     seen: dict[str, str] = {}
-    for path in paths:
-        name = GenomeSample(PurePath(path).name, 0, 0, 1, returns=False, open=False).name
+    for path, name in zip(paths, sample_names(paths), strict=True):
         if name in seen:
             raise BadParams(f"{seen[name]} and {path} have one name, {name}: rename one")
         seen[name] = path

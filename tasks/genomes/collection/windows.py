@@ -5,15 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.nucleotides.letters import BASES
+from gangsaw.tasks.genomes.collection.marks import are_bases
 from gangsaw.tasks.genomes.collection.pieces import WINDOW
 from gangsaw.tasks.sequences.files.text import Places
 from gangsaw.tasks.source import SourceArray
 
 MOST_HELD = 1 << 11  # windows: 128 MiB
 TOGETHER = 64  # that are decoded at once, their blocks side by side
-IS_BASE = np.zeros(256, bool)
-IS_BASE[list(BASES)] = True
 
 
 class KnownWindows:
@@ -48,7 +46,7 @@ class KnownWindows:
         begin = int(run[0]) * WINDOW
         end = min((int(run[-1]) + 1) * WINDOW, self._array.shape[0])
         letters = self._array.read((slice(begin, end),)).astype(np.uint8, copy=False)
-        if not IS_BASE[letters].all():
+        if not are_bases(letters):
             raise CorruptChunk("known has other letters than bases")
         for i, number in enumerate(run.tolist()):
             slot, own = self._free(wanted), letters[i * WINDOW : (i + 1) * WINDOW]
@@ -67,7 +65,3 @@ class KnownWindows:
         if owner >= 0:
             self.slots[owner] = -1
         return slot
-
-    def ends(self, numbers: Places) -> Places:
-        """Return how many letters each of some windows has."""
-        return np.minimum(self._array.shape[0] - numbers * WINDOW, WINDOW)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -30,14 +30,16 @@ if TYPE_CHECKING:
 def compared(report: Report, store: str, stream: Stream, witness: Witness | None = None) -> Report:
     """Return the report of a store with its differences from a stream, which is read to its end.
 
-    A witness that knows the stream's records compares them, too.
+    A witness that knows the stream's records compares them, too. A stream whose arrays may be
+    others for the same files says itself in what a store differs: `differences`.
     """
+    own: Callable[[str], Iterator[str]] | None = getattr(stream, "differences", None)
     records = witness.records if witness else None
     try:
         with metadata_errors(store):
             group = zarr.open_group(zarr_at(store), mode="r")
         records = None if _lacking(group, stream) else records  # of another kind
-        problems = [*_arrays(group, stream), *_coords(group, stream.coords)]
+        problems = list(own(store) if own else _of_arrays(group, stream))
     except CorruptChunk as error:  # the report has it already, where a job wrote the store
         problems = [str(error.at(store=store))]
     seen = records(store) if records else None
@@ -46,6 +48,11 @@ def compared(report: Report, store: str, stream: Stream, witness: Witness | None
     new = (line for line in problems if line not in report.problems)
     readers = (witness.reader,) if witness and seen is not None else (OURS,)
     return replace(report, compared=True, problems=(*report.problems, *new), readers=readers)
+
+
+def _of_arrays(group: zarr.Group, stream: Stream) -> Iterator[str]:
+    yield from _arrays(group, stream)
+    yield from _coords(group, stream.coords)
 
 
 def _arrays(group: zarr.Group, stream: Stream) -> Iterator[str]:

@@ -156,7 +156,7 @@ def is_unfinished(array: Place) -> bool:
 
 def state_of(array: Place) -> tuple[bool, bool]:
     """Return whether a job on this array began, and whether it has a manifest."""
-    job, manifest = array.get_many([JOB, MANIFEST])
+    job, manifest = array.get_heads([JOB, MANIFEST], 1)  # a manifest may be long
     return job is not None, manifest is not None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import lzma
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import gangsaw
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.nucleotides.codes import CODES
 from gangsaw.tasks.genomes import collected
+from gangsaw.tasks.genomes.collection import batch as batches
 from gangsaw.tasks.genomes.collection.batch import Collected
 from gangsaw.tasks.index.stored.job import index_job
 from gangsaw.tasks.index.stored.opened import open_indexed
@@ -107,6 +109,44 @@ def test_rows_hold_no_more_than_themselves() -> None:
     rows = max(batch._rows, key=len)
     assert len(rows) > 30
     assert rows.base is None
+
+
+def many_strains(n: int) -> Collected:
+    """A batch of strains, of which each has edits of its own."""
+    first, rng = CODES[strains()[0]], np.random.default_rng(8)
+    batch = Collected(first.size)
+    for _ in range(n):
+        codes = first.copy()
+        at = rng.integers(0, codes.size, codes.size // 40)
+        codes[at] = rng.integers(0, 4, at.size)
+        batch.add(codes)
+    return batch
+
+
+def test_rows_are_given_as_they_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = many_strains(6).tables()
+    monkeypatch.setattr(batches, "ROWS_GIVEN", 3000)
+    parts = list(many_strains(6).parts())
+    assert sum("edit" in part for part in parts) > 1
+    for name, table in whole.items():
+        own = [part[name] for part in parts if name in part]
+        assert np.array_equal(np.concatenate(own), table)
+
+
+def test_memory_is_what_is_told() -> None:
+    many_strains(2).tables()  # compiled
+    tracemalloc.start()
+    try:
+        batch = many_strains(40)
+        held = tracemalloc.get_traced_memory()[0]
+        assert held < 1.05 * batch.held_bytes + (1 << 19)
+        tracemalloc.reset_peak()
+        n = sum(len(part.get("edit", ())) for part in batch.parts())
+        peak = tracemalloc.get_traced_memory()[1]
+        assert n > 50_000
+        assert peak < 2 * batch.held_bytes + 24 * batches.ROWS_GIVEN
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize(("rate", "is_whole"), [(0.2, True), (0.001, False)])
