@@ -88,7 +88,9 @@ def decode_lanes(payload: BlockLanes, out: Text, pairs: bool) -> None:
 
     def decode(run: int) -> None:
         own, text = runs[run], out[runs[run].start * payload.lane :]
-        spans[own] = decode_windows(windows_of(payload, pairs, own.start, own.stop), dictionary, text)
+        spans[own] = decode_windows(
+            windows_of(payload, pairs, own.start, own.stop), dictionary, text
+        )
         if payload.head.flags & EXCHANGED:
             exchange(text[text_of_spans(spans[own])])
 

@@ -16,10 +16,10 @@ from gangsaw.tasks.reads.files.scale import refuse_other_scale
 from gangsaw.tasks.reads.files.settings import Settings
 
 # formats of files, and what reads each of them
-READERS: Mapping[str, Callable[..., ReadFile]] = {
-    "fastq": FastqFile,
-    "fasta": FastaFile,
-    "bam": BamFile,
+READERS: Mapping[str, Callable[[str, ReadInput], ReadFile]] = {
+    "fastq": lambda path, _: FastqFile(path),
+    "fasta": lambda path, _: FastaFile(path),
+    "bam": lambda path, own: BamFile(path, own.part, own.settings.tags),
 }
 
 
@@ -62,9 +62,7 @@ class ReadInput:
 
     def files(self) -> list[ReadFile]:
         """Return the files, to be read once."""
-        of_bam = {"part": self.part, "tags": self.settings.tags}
-        own = of_bam if self.format == "bam" else {}
-        return [READERS[self.format](path, **own) for path in self.paths]
+        return [READERS[self.format](path, self) for path in self.paths]
 
     def groups(self, files: list[ReadFile]) -> Iterator[Mates]:
         """Yield the records of files, which are read once, in their order; mates together."""

@@ -225,7 +225,9 @@ class ReadStream:
         """Return how many ranges are in each order that was tried."""
         found = Counter[str]()
         for own in self.arranged:
-            found.update({INPUT: own.n_ranges} if own.is_input else (name for name, _ in own.tried()))
+            found.update(
+                {INPUT: own.n_ranges} if own.is_input else (name for name, _ in own.tried())
+            )
         return dict(sorted(found.items()))
 
     def _ordered(self, which: int, files: list[ReadFile]) -> Iterator[Mates]:
