@@ -220,7 +220,7 @@ def test_a_reader_of_records_that_is_wrong_is_found(
 
     for module in (read_input, genome_stream):
         readers = {
-            kind: lambda _, read=read, **own: read(str(other), **own)
+            kind: lambda _, *given, read=read, **own: read(str(other), *given, **own)
             for kind, read in module.READERS.items()
         }
         monkeypatch.setattr(module, "READERS", readers)
