@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
-from gangsaw.tasks.bench.table import Row, dump, environment, markdown, say
+from gangsaw.tasks.bench.table import VECTORS, Beside, Row, dump, environment, markdown, say
 
 Sections = dict[str, list[Row]]  # by title
 Machine = Mapping[str, str]
@@ -39,17 +39,25 @@ class Page:
         return found
 
     def write(self, folder: Path, names: Sequence[str]) -> None:
-        """Measure some sections; the others keep their rows, and where these were measured."""
+        """Measure some sections; the others keep their rows, and where these were measured.
+
+        Rows that a section had with other vectors stay beside its new ones, as a column.
+        """
         file = folder / self.file
         data = file.with_name(f"{file.stem.lower()}.json")
-        kept, elsewhere = _of_earlier_runs(data)
+        earlier = _of_earlier_runs(data)
         measured = self.measured(names)
-        known = {**kept, **measured}
+        known = {**earlier.sections, **measured}
         sections = {title: known[title] for title in self.sections.values() if title in known}
-        others = {t: at for t, at in elsewhere.items() if t in sections and t not in measured}
+        others = {
+            title: at
+            for title, at in earlier.elsewhere.items()
+            if title in sections and title not in measured
+        }
+        beside = {t: own for t in sections if (own := earlier.beside_of(t, t in measured))}
         plots = self._plotted(folder, sections)
-        file.write_text(f"{self.introduction}\n{tables(sections, others)}{plots}")
-        data.write_text(dump(sections, others))
+        file.write_text(f"{self.introduction}\n{tables(sections, others, beside)}{plots}")
+        data.write_text(dump(sections, others, beside))
 
     def _plotted(self, folder: Path, sections: Mapping[str, Sequence[Row]]) -> str:
         """Write the plots as SVG, the same file for the same rows; return links to them."""
@@ -68,28 +76,63 @@ class Page:
         return "".join(links)
 
 
-def _of_earlier_runs(data: Path) -> tuple[Sections, dict[str, Machine]]:
-    """Return the sections of a JSON file, and where those of other machines or versions were."""
+@dataclass(frozen=True)
+class _Earlier:
+    """What a page had: rows by section, where others were measured, and columns of others."""
+
+    sections: Sections
+    elsewhere: Mapping[str, Machine]
+    beside: Mapping[str, Beside]
+
+    def beside_of(self, title: str, is_measured: bool) -> Beside | None:
+        """Return what a section has with other vectors than here, where it is measured."""
+        at, rows = self.elsewhere.get(title, {}), self.sections.get(title, [])
+        here, there = environment().get(VECTORS), at.get(VECTORS)
+        if is_measured and rows and there and here != there:
+            return Beside(at, tuple(rows))
+        return self.beside.get(title)
+
+
+def _of_earlier_runs(data: Path) -> _Earlier:
+    """Read the JSON file of a page; all is empty where there is none."""
     document = json.loads(data.read_text()) if data.exists() else {"sections": {}}
     sections = {title: [Row(**row) for row in rows] for title, rows in document["sections"].items()}
     known = document.get("elsewhere", {})
     places = {title: known.get(title, document["machine"]) for title in sections}
+    beside = {
+        title: Beside(own["machine"], tuple(Row(**row) for row in own["rows"]))
+        for title, own in document.get("beside", {}).items()
+    }
     here = environment()
-    return sections, {title: place for title, place in places.items() if place != here}
+    others = {title: place for title, place in places.items() if place != here}
+    return _Earlier(sections, others, beside)
 
 
-def tables(sections: Mapping[str, Sequence[Row]], elsewhere: Mapping[str, Machine]) -> str:
+def tables(
+    sections: Mapping[str, Sequence[Row]],
+    elsewhere: Mapping[str, Machine],
+    beside: Mapping[str, Beside] | None = None,
+) -> str:
     """Return where and with what was measured, and a table for each section.
 
-    Below the title of a section that was measured elsewhere stands what was different there.
+    Below the title of a section that was measured elsewhere stands what was different there, and
+    what was different where its further column was measured.
     """
     here = environment()
     texts = [_listed(here)]
     for title, rows in sections.items():
-        there = elsewhere.get(title, {})
-        differs = {name: value for name, value in there.items() if here.get(name) != value}
-        texts.append(markdown(title, rows, f"Measured with {_listed(differs)}" if differs else ""))
+        there, other = elsewhere.get(title, {}), (beside or {}).get(title)
+        differs = _different(there, here)
+        about = f"Measured with {_listed(differs)}" if differs else ""
+        if other:
+            own = _different(other.machine, {**here, **there})
+            about += f"The column {other.machine[VECTORS]}: {_listed(own)}"
+        texts.append(markdown(title, rows, about, other))
     return "\n".join(texts)
+
+
+def _different(there: Machine, here: Machine) -> Machine:
+    return {name: value for name, value in there.items() if here.get(name) != value}
 
 
 def _listed(machine: Machine) -> str:

@@ -17,6 +17,7 @@ from typing import TypeVar
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
+VECTORS = "vectors"  # of the machine; figures with others stand in a column of their own
 LEAST_SECONDS = 0.05  # a chunk is one of many: small ones are coded again and again
 
 
@@ -57,6 +58,25 @@ class Row:
         if self.value is None:
             return f"not measured: {self.why}" if self.why else "not measured yet"
         return f"{self.value:.4g} {self.unit}"
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Rows of a section as a machine with other vectors had them, by what they measure.
+
+    Attributes
+    ----------
+    machine : what `environment` said there
+    rows : some are of things that the section has no longer, and are not shown
+    """
+
+    machine: Mapping[str, str]
+    rows: tuple[Row, ...]
+
+    def cells(self, what: str) -> str:
+        """The last cells of a line: the figure, and whether it is what was asked there."""
+        row = next((row for row in self.rows if row.what == what), None)
+        return f" {row.measured} | {row.verdict} |" if row else "  |  |"
 
 
 @dataclass(frozen=True)
@@ -108,27 +128,36 @@ def _span(work: Callable[[], object], clock: Callable[[], float] = time.perf_cou
     return clock() - start
 
 
-def markdown(title: str, rows: Iterable[Row], about: str = "") -> str:
+def markdown(title: str, rows: Iterable[Row], about: str = "", beside: Beside | None = None) -> str:
     """Return a table with a verdict for each row that has a target, below a line about it."""
     lines = [
         f"## {title}",
         "",
         *([about] if about else []),
-        "| what | measured | asked | met | remark |",
-        "|---|---:|---|---|---|",
+        "| what | measured | asked | met | remark |"
+        + (f" {beside.machine[VECTORS]} | met |" if beside else ""),
+        "|---|---:|---|---|---|" + ("---:|---|" if beside else ""),
     ]
-    lines += [f"| {r.what} | {r.measured} | {r.target} | {r.verdict} | {r.note} |" for r in rows]
+    lines += [
+        f"| {r.what} | {r.measured} | {r.target} | {r.verdict} | {r.note} |"
+        + (beside.cells(r.what) if beside else "")
+        for r in rows
+    ]
     return "\n".join(lines) + "\n"
 
 
 def document(
-    sections: dict[str, list[Row]], elsewhere: Mapping[str, Mapping[str, str]]
+    sections: dict[str, list[Row]],
+    elsewhere: Mapping[str, Mapping[str, str]],
+    beside: Mapping[str, Beside],
 ) -> dict[str, object]:
     """Return machine and all sections as plain JSON values, and where others were measured."""
     tables = {title: [asdict(row) for row in rows] for title, rows in sections.items()}
+    columns = {title: asdict(own) for title, own in beside.items()}
     return {
         "machine": environment(),
         **({"elsewhere": elsewhere} if elsewhere else {}),
+        **({"beside": columns} if beside else {}),
         "sections": tables,
     }
 
@@ -139,7 +168,7 @@ def environment() -> dict[str, str]:
     from gangsaw.codecs.core.numba.jit import HAS_AVX512  # and Numba: a page needs it not
 
     vectors = "AVX-512" if HAS_AVX512 else "at most AVX2"
-    where = {"cores": str(os.cpu_count()), "vectors": vectors}
+    where = {"cores": str(os.cpu_count()), VECTORS: vectors}
     return {**machine(), **packages, **where, "date": date.today().isoformat()}
 
 
@@ -172,7 +201,9 @@ def say(message: str) -> None:
 
 
 def dump(
-    sections: dict[str, list[Row]], elsewhere: Mapping[str, Mapping[str, str]] | None = None
+    sections: dict[str, list[Row]],
+    elsewhere: Mapping[str, Mapping[str, str]] | None = None,
+    beside: Mapping[str, Beside] | None = None,
 ) -> str:
     """Return the JSON text of `document`."""
-    return json.dumps(document(sections, elsewhere or {}), indent=1) + "\n"
+    return json.dumps(document(sections, elsewhere or {}, beside or {}), indent=1) + "\n"

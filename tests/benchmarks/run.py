@@ -4,6 +4,8 @@ python tests/benchmarks/run.py                       # all: about an hour
 python tests/benchmarks/run.py ccsds123 startup      # some, printed
 python tests/benchmarks/run.py --write               # all pages, each with its JSON file
 python tests/benchmarks/run.py tcr_job --write       # these sections of their pages; others stay
+
+Figures with other vectors (AVX-512, AVX2) than those of this machine stay as a column of their own.
 """
 
 from __future__ import annotations

@@ -16,10 +16,11 @@ from gangsaw.tasks.bench.table import Row
 PAGE = Page("RESULTS-A.md", "# A\n", {"one": "First", "two": "Second"})
 
 
-def at(machine: str, value: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def at(machine: str, value: float, monkeypatch: pytest.MonkeyPatch, vectors: str = "") -> None:
     """Go to a machine where every section has a row of this value."""
+    own = {"processor": machine, "zarr": "3", **({"vectors": vectors} if vectors else {})}
     for module in (pages, table):
-        monkeypatch.setattr(module, "environment", lambda: {"processor": machine, "zarr": "3"})
+        monkeypatch.setattr(module, "environment", lambda: own)
     for name in PAGE.sections:
         bench = SimpleNamespace(rows=lambda name=name: [Row(f"row of {name}", value, "s")])
         monkeypatch.setitem(sys.modules, f"bench_{name}", bench)
@@ -44,3 +45,31 @@ def test_sections_of_other_machines_stay(tmp_path: Path, monkeypatch: pytest.Mon
     page = (tmp_path / PAGE.file).read_text()
     assert "Measured with processor old" not in page
     assert "Measured with processor new\n" in page
+
+
+def test_figures_with_other_vectors_are_a_column(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at("wide", 1.5, monkeypatch, "AVX-512")
+    PAGE.write(tmp_path, ["one", "two"])
+    at("narrow", 2.5, monkeypatch, "AVX2")
+    PAGE.write(tmp_path, ["one"])
+    PAGE.write(tmp_path, ["one"])  # again with the same vectors: the column is not replaced
+    _, first, second = (tmp_path / PAGE.file).read_text().split("## ")
+    assert "remark | AVX-512 | met |" in first
+    assert "The column AVX-512: processor wide, vectors AVX-512\n" in first
+    assert "| row of one | 2.5 s |  |  |  | 1.5 s |  |" in first
+    assert "remark |\n" in second
+    at("wide", 3.5, monkeypatch, "AVX-512")
+    PAGE.write(tmp_path, ["one", "two"])
+    _, first, second = (tmp_path / PAGE.file).read_text().split("## ")
+    assert "| row of one | 3.5 s |  |  |  | 2.5 s |  |" in first
+    assert "The column AVX2: processor narrow" in first
+    assert "remark |\n" in second
+
+
+def test_a_row_that_is_new_has_no_figure_with_other_vectors() -> None:
+    beside = table.Beside({"vectors": "AVX-512"}, (Row("old", 2.0, "s", "<= 1"),))
+    text = table.markdown("T", [Row("old", 1.0, "s", "<= 1"), Row("new", 3.0, "s")], "", beside)
+    assert "| old | 1 s | <= 1 | yes |  | 2 s | **no** |" in text
+    assert "| new | 3 s |  |  |  |  |  |" in text
