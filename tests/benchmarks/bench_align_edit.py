@@ -7,13 +7,14 @@ from collections.abc import Iterator
 import numpy as np
 from bench_dna_paper import mutant, random_text
 
-from gangsaw.tasks.align import edit_distance
+from gangsaw.tasks.align import edit_distance, edit_paths
 from gangsaw.tasks.align.sets.pairs import sequences_of
 from gangsaw.tasks.bench.table import Row, cpu_seconds
 
 MODES = {"global": "NW", "infix": "HW", "prefix": "SHW"}
 PAIRS, SHARE = 2000, 0.05
-LONG = 10_000
+LONG, LONGER = 10_000, 100_000
+FASTER = 5  # times edlib, with the path
 
 
 def rows() -> Iterator[Row]:
@@ -33,6 +34,11 @@ def rows() -> Iterator[Row]:
     ):
         for mode in MODES:
             yield _row(f"a pair of {LONG} bases, {name}", [query], [target], mode)
+    for bases in (LONG, LONGER):
+        query = random_text(rng, bases)
+        for share in (0.01, 0.05, 0.1):
+            what = f"a pair of {bases} bases, {share:.0%}"
+            yield _path_row(what.replace("%", " %"), query, mutant(rng, query, share))
 
 
 def _row(what: str, queries: list[str], targets: list[str], mode: str, asked: float = 0.0) -> Row:
@@ -51,3 +57,22 @@ def _row(what: str, queries: list[str], targets: list[str], mode: str, asked: fl
     texts = giga / cpu_seconds(lambda: edit_distance(queries, targets, mode))
     note = f"of texts, made codes first, {texts:.3g}; edlib, of texts, {peer:.3g}"
     return Row(f"{what}, {mode}", value, "GCUPS", f">= {asked or peer:.3g}", note)
+
+
+def _path_row(what: str, query: str, target: str) -> Row:
+    """Times of the distance and the CIGAR from end to end."""
+    import edlib
+
+    def theirs(task: str) -> int:
+        found = edlib.align(query, target, mode="NW", task=task)
+        return int(found["editDistance"])
+
+    assert edit_paths([query], [target]).distance.tolist() == [theirs("path")]
+    peer = 1e3 * cpu_seconds(lambda: theirs("path"))
+    alone, peer_alone = (
+        1e3 * cpu_seconds(work)
+        for work in (lambda: edit_distance([query], [target]), lambda: theirs("distance"))
+    )
+    value = 1e3 * cpu_seconds(lambda: edit_paths([query], [target]))
+    note = f"edlib {peer:.3g}; of the distance alone {alone:.3g}, edlib {peer_alone:.3g}"
+    return Row(f"{what}, global, with its path", value, "ms", f"<= {peer / FASTER:.3g}", note)
