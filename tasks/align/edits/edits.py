@@ -20,6 +20,7 @@ from gangsaw.tasks.align.sets.pairs import Codes, Given, Places, pairs_of
 # whether bases of the target before and behind the query cost nothing
 FREE = {"global": (False, False), "infix": (True, True), "prefix": (False, True)}
 CORRIDOR = 1 << 15  # bases of a pair: of shorter ones the first bands are done sooner
+PATH_CORRIDOR = 1 << 13  # bands are filled twice for it
 MOST_TILES = 1 << 24  # whose borders take 512 MB
 LONG = 16 * WORD  # bases of a query: from here on tiles of one pair fill the lanes
 
@@ -80,15 +81,15 @@ def _distances(queries: Given, targets: Given, mode: str) -> Places:
 
 
 def _long(query: Codes, target: Codes, free: tuple[bool, bool]) -> int:
-    if free == FREE["global"] and (made := _by_corridor(query, target)):
+    if free == FREE["global"] and (made := _by_corridor(query, target, CORRIDOR)):
         return made[0]
     if free[0]:
         return long.filled(query, target, long.whole(query.size, target.size, free)).distance
     return long.in_bands(query, target, free).distance
 
 
-def _by_corridor(query: Codes, target: Codes) -> tuple[int, Codes] | None:
-    return steps_in_corridor(query, target) if max(query.size, target.size) >= CORRIDOR else None
+def _by_corridor(query: Codes, target: Codes, least: int) -> tuple[int, Codes] | None:
+    return steps_in_corridor(query, target) if max(query.size, target.size) >= least else None
 
 
 class EditPaths(NamedTuple):
@@ -125,7 +126,8 @@ def edit_paths(queries: Given, targets: Given) -> EditPaths:
     for i in range(rows.size):
         query, target = (of.codes[of.offsets[i] : of.offsets[i + 1]] for of in pairs)
         if rows[i] and columns[i]:
-            distance[i], of_pair = _by_corridor(query, target) or _by_bands(query, target, i)
+            found = _by_corridor(query, target, PATH_CORRIDOR) or _by_bands(query, target, i)
+            distance[i], of_pair = found
         else:
             of_pair = np.full(distance[i], DELETE if columns[i] else INSERT, np.uint8)
         steps.append(of_pair)

@@ -137,12 +137,13 @@ def test_the_same_steps_in_bands_and_corridors(size: int, monkeypatch: pytest.Mo
     rng = np.random.default_rng(size)
     queries = [bases(rng, size) for _ in range(3)]
     targets = [mutant(rng, q, share) for q, share in zip(queries, (0.01, 0.05, 0.09), strict=True)]
-    monkeypatch.setattr(edits, "CORRIDOR", 0)
+    for least in ("CORRIDOR", "PATH_CORRIDOR"):
+        monkeypatch.setattr(edits, least, 0)
     for query, target in zip(queries, targets, strict=True):
         assert corridor.steps_in_corridor(query, target)
     along = edit_paths(set_of(*queries), set_of(*targets))
     assert edit_distance(set_of(*queries), set_of(*targets)).tolist() == along.distance.tolist()
-    monkeypatch.setattr(edits, "CORRIDOR", 1 << 60)
+    monkeypatch.setattr(edits, "PATH_CORRIDOR", 1 << 60)
     banded = edit_paths(set_of(*queries), set_of(*targets))
     assert along.distance.tolist() == banded.distance.tolist()
     assert along.cigar == banded.cigar
