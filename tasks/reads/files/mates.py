@@ -11,6 +11,7 @@ from gangsaw.tasks.reads.files.kernels import NAME, cut_names, first_unlike, sam
 from gangsaw.tasks.reads.files.records import Field, Mates, ReadFile
 from gangsaw.tasks.reads.files.settings import Settings
 
+MARK = b"/1"
 SHOWN = 60  # letters of a name in a message
 
 
@@ -48,8 +49,13 @@ def _first_unlike(names: list[Field]) -> tuple[int, int]:
 
 
 def _cut(names: Field) -> Field:
+    """Return the first words, without the mark of a file: /1 to /9."""
     ends = np.empty_like(names.ends)
     cut_names(*names, ends)
+    has_mark = np.flatnonzero(ends - names.begins > len(MARK))
+    slash, digit = (names.text[ends[has_mark] - back] for back in (2, 1))
+    is_mark = (slash == MARK[0]) & (digit > ord("2")) & (digit <= ord("9"))  # of 1 and 2 it is cut
+    ends[has_mark[is_mark]] -= len(MARK)
     return names._replace(ends=ends)
 
 

@@ -83,7 +83,7 @@ def records(fastq: bytes) -> Counter[tuple[bytes, ...]]:
     return Counter(whole)
 
 
-@pytest.mark.parametrize("order", ["kept", "bins", "sorted"])
+@pytest.mark.parametrize("order", ["kept", "bins", "sorted", "smallest"])
 def test_singles_beside_mates_come_back_to_their_files(tmp_path: Path, order: str) -> None:
     reads = stored(samtools_like(tmp_path), tmp_path / "a.zarr", sets="2,1,1", order=order)
     assert len(reads) == 634
@@ -214,6 +214,17 @@ def test_files_of_a_set_that_do_not_go_together(tmp_path: Path) -> None:
     assert "x_R2.fq: records 1, 'r0' and 'q0', do not look like mates" in note
     with pytest.raises(BadParams, match=r"do not look like mates.*--pairing trusted"):
         gangsaw.compress(paths, tmp_path / "b.zarr", names="number", overwrite=True)
+
+
+@pytest.mark.parametrize("order", ["kept", "smallest"])
+def test_names_of_three_files_that_are_numbered(tmp_path: Path, order: str) -> None:
+    paths = [
+        _put(tmp_path / f"x_{k}.fq", text(k, [f"x{i}/{k}" for i in range(40)])) for k in (1, 2, 3)
+    ]
+    store = tmp_path / "a.zarr"
+    stored(paths, store, sets="3", order=order)
+    (*_, note) = gangsaw.compress(paths, store, sets="3", overwrite=True).notes or ("",)
+    assert "do not look like mates" not in note
 
 
 def test_fasta_of_several_sets(tmp_path: Path) -> None:
