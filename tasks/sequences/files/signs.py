@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.nucleotides.letters import BASES
 
 START = 16  # bytes of a file by which it may be known
 # how files begin that are often taken for another; binary ones have other signs
@@ -19,7 +20,7 @@ STARTS = {
     b"\xef\xbb\xbf": "a byte order mark of UTF-8 stands before it: remove these three bytes",
 }
 # a base of the adapter, then a digit for each two neighbours (Applied Biosystems' SOLiD)
-COLOURS = re.compile(rb"[ACGTacgt][0-3.]+")
+COLOURS = re.compile(b"[%b][0-3.]+" % BASES, re.IGNORECASE)
 IN_COLOURS = "it is in colour space, of SOLiD: --format text stores it to the byte"
 
 
