@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -74,7 +75,7 @@ class BamFile(ReadFile):
             return self._checked(self._primary(file))
         if file.header.to_dict().get("HD", {}).get("SO") == "coordinate":
             raise BadParams(f"{self.path} is sorted by place, so that mates are apart ({TOGETHER})")
-        return _parted(self._primary(file), self._part)
+        return _parted(self._primary(file), self._part, Apart(self.path))
 
     def _primary(self, file: AlignmentFile) -> Iterator[AlignedSegment]:
         for segment in file.fetch(until_eof=True):
@@ -163,8 +164,13 @@ class BamFile(ReadFile):
         return tuple(what for what, is_there in found.items() if is_there)
 
 
-def _parted(segments: Iterable[AlignedSegment], part: str) -> Iterator[AlignedSegment]:
-    """Yield the pairs, first mates first, or the reads that have no mate beside them."""
+def _parted(
+    segments: Iterable[AlignedSegment], part: str, apart: Apart
+) -> Iterator[AlignedSegment]:
+    """Yield the pairs, first mates first, or the reads that have no mate beside them.
+
+    Raises BadParams for those whose mate is elsewhere.
+    """
     waiting: AlignedSegment | None = None
     for segment in segments:
         if waiting is not None and _are_mates(waiting, segment):
@@ -172,16 +178,58 @@ def _parted(segments: Iterable[AlignedSegment], part: str) -> Iterator[AlignedSe
                 yield from sorted((waiting, segment), key=lambda mate: mate.flag & LAST)
             waiting = None
             continue
-        if waiting is not None and part == "singles":
-            yield waiting
+        if waiting is not None:
+            apart.add(waiting)
+            if part == "singles":
+                yield waiting
         waiting = segment
-    if waiting is not None and part == "singles":
-        yield waiting
+    if waiting is not None:
+        apart.add(waiting)
+        if part == "singles":
+            yield waiting
+    apart.end()
 
 
 def _are_mates(one: AlignedSegment, other: AlignedSegment) -> bool:
     flags = {segment.flag & (PAIRED | FIRST | LAST) for segment in (one, other)}
     return flags == {PAIRED | FIRST, PAIRED | LAST} and one.query_name == other.query_name
+
+
+class Apart:
+    """Checks that the mates of single reads are in the file nowhere; 8 bytes for each that has one.
+
+    As singles they would be pairs no longer, and nobody could tell from the store.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._new: list[tuple[int, str]] = []  # hash of the name, its lowest bit the mate; name
+        self._known = np.empty(0, np.uint64)
+
+    def add(self, segment: AlignedSegment) -> None:
+        """Take a read that has no mate beside it."""
+        name = segment.query_name or ""
+        if segment.flag & PAIRED and segment.flag & (FIRST | LAST):
+            own = int.from_bytes(blake2b(name.encode(), digest_size=8).digest())
+            self._new.append((own & ~1 | bool(segment.flag & LAST), name))
+            if len(self._new) >= BATCH:
+                self.end()
+
+    def end(self) -> None:
+        """Compare those that were taken; BadParams where two are mates."""
+        new = np.array([own for own, _ in self._new], np.uint64)
+        # stable: it merges what is sorted
+        self._known = np.sort(np.concatenate((self._known, np.sort(new))), kind="stable")
+        mates = new ^ np.uint64(1)
+        places = np.searchsorted(self._known, mates)
+        is_there = self._known[np.minimum(places, self._known.size - 1)] == mates
+        if is_there.any():
+            name = self._new[int(np.argmax(is_there))][1]
+            raise BadParams(
+                f"{self.path}: the mates {name} do not follow each other: --singles yes would make "
+                f"single reads of them ({TOGETHER})"
+            )
+        self._new = []
 
 
 class _Pairs:

@@ -17,6 +17,7 @@ import gangsaw.reads
 from gangsaw import compress
 from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.tasks.formats.format import ExportOptions
+from gangsaw.tasks.reads.files import bam
 
 pysam = pytest.importorskip("pysam", reason="pysam is not installed")
 
@@ -130,6 +131,20 @@ def test_all_of_one_kind_and_none_at_all(tmp_path: Path) -> None:
         gangsaw.decompress(store, tmp_path / f"{name}.copy.bam")
         wanted = [own[:2] for own in tags_of(source)]
         assert [own[:2] for own in tags_of(tmp_path / f"{name}.copy.bam")] == wanted
+
+
+@pytest.mark.parametrize("batch", [1, 4, 1 << 14])
+def test_mates_that_are_apart_are_no_singles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, batch: int
+) -> None:
+    monkeypatch.setattr(bam, "BATCH", batch)
+    flags = [("p1", 77), ("s2", 77), ("u3", 4), ("p1", 141), ("u3", 4), ("s2", 77)]
+    store = tmp_path / "a.zarr"
+    with pytest.raises(BadParams, match=r"the mates p1 do not follow each other: .*\(samtools col"):
+        gangsaw.compress(write(tmp_path / "apart.bam", flags), store, singles="yes")
+    assert not store.exists()
+    gangsaw.compress(write(tmp_path / "a.bam", flags[1:]), store, singles="yes")
+    assert len(gangsaw.reads.open(store)) == 5
 
 
 def test_what_cannot_be_kept_is_refused(tmp_path: Path, gangsaw: CommandLine) -> None:
