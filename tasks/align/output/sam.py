@@ -66,15 +66,15 @@ class Sam(LineFormat):
         return "".join(["@HD\tVN:1.6\tSO:unsorted\tGO:query\n", *lines, program]).encode()
 
     def check(self, queries: Queries) -> None:
-        """Raise BadParams for names that are too long for SAM."""
-        if int(queries.names.lengths.max(initial=0)) <= MOST_NAME:
+        """Raise BadParams for names that SAM does not take, or takes for a line of its header."""
+        text = queries.names.data
+        is_plain = not ((text > ord("~")) | (text < ord(" "))).any() and ord("@") not in text
+        if is_plain and int(queries.names.lengths.max(initial=0)) <= MOST_NAME:
             return
         for name in query_names(queries):
-            if (n := len(name.encode())) > MOST_NAME:
-                raise BadParams(
-                    f"query {name[:SHOWN]}... has a name of {n} letters, SAM takes {MOST_NAME}: "
-                    "shorten it, or write PAF"
-                )
+            if why := _refused(name):
+                shown = name[:SHOWN] + "..." * (len(name) > SHOWN)
+                raise BadParams(f"query {shown} has a name {why}: change it, or write PAF")
 
     def lines(self, source: LineSource) -> bytes:
         """Return the lines of all queries of a batch."""
@@ -93,6 +93,18 @@ class Sam(LineFormat):
         pools = (texts_of(columns), texts_of(rates), texts_of(tags), texts_of(WORDS))
         own = texts_of(names), *queries, texts_of(source.names), cigars, md, *pools
         return assembled(lines, LineTexts(*own))
+
+
+def _refused(name: str) -> str:
+    """Return why a name, the first word, is none of SAM; "" where it is one (section 1.4)."""
+    n = len(name.encode())
+    if n > MOST_NAME:
+        return f"of {n} letters, SAM takes {MOST_NAME}"
+    if name.startswith("@"):
+        return "that begins with @, as lines of SAM's header do"
+    if not (name.isascii() and name.isprintable()):
+        return "with other letters than those of ASCII, which SAM takes alone"
+    return ""
 
 
 def _lines(source: LineSource) -> npt.NDArray[np.void]:

@@ -107,8 +107,8 @@ def _of_reads(reads: Reads) -> Queries:
 
 
 def _of_files(paths: tuple[str, ...], batch_bytes: int, pairs: str) -> Iterator[Queries]:
-    kind, *others = (_kind(path) for path in paths)
-    if others not in ([], [kind]):
+    kind, *others = {_kind(path) for path in paths} - {""} or {"fastq"}  # an empty file is either
+    if others:
         raise BadParams(f"{' and '.join(paths)} are mates: both must be FASTQ, or both FASTA")
     own = ReadInput(paths, Settings(interleaved=pairs == "interleaved"), kind)
     for pieces in cut_in_parts(own.groups(own.files()), batch_bytes):
@@ -116,10 +116,12 @@ def _of_files(paths: tuple[str, ...], batch_bytes: int, pairs: str) -> Iterator[
 
 
 def _kind(path: str) -> str:
-    """Return whether a file is FASTA or FASTQ, by its first letter."""
+    """Return whether a file is FASTA or FASTQ, by its first letter; "" for an empty file."""
     if not Path(path).exists():
         raise BadParams(f"{path}: no such file")
-    start = next(text_of(path), np.zeros(1, np.uint8))[:1].tobytes()
+    start = next(text_of(path), np.empty(0, np.uint8))[:1].tobytes()
+    if not start:
+        return ""
     if start not in KINDS:
         raise BadParams(f"{path} is neither FASTA nor FASTQ, nor a Zarr store of reads or a genome")
     return KINDS[start]

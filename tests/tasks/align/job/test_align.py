@@ -104,16 +104,39 @@ def test_scores_without_statistics_have_no_evalues(store: Path, tmp_path: Path) 
     assert not list(tmp_path.glob("o.tsv*"))
 
 
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("m" * 255, r"query m{40}\.\.\. has a name of 255 letters, SAM takes 254"),
+        ("@at", r"query @at has a name that begins with @"),
+        ("caf\xe9 x", r"query caf.* has a name with other letters than those of ASCII"),
+        ("a\x7fb", r"with other letters than those of ASCII"),
+    ],
+)
 def test_names_that_sam_does_not_take_are_refused_before_the_search(
-    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, why: str
 ) -> None:
     monkeypatch.setattr(MakeHits, "__call__", None)
-    queries = write_fasta(tmp_path / "q.fa", {f"{'n' * 254} {'x' * 99}": "ACGT", "m" * 255: "ACGT"})
-    with pytest.raises(
-        BadParams, match=r"query m{40}\.\.\. has a name of 255 letters, SAM takes 254"
-    ):
-        align_job([str(queries)], str(store), str(tmp_path / "o.sam"))
-    assert not list(tmp_path.glob("o.sam*"))
+    good = {f"{'n' * 254} {'x' * 99} @\xe9": "ACGT", "a@b": "ACGT"}
+    queries = write_fasta(tmp_path / "q.fa", {**good, name: "ACGT"})
+    for target in ("o.sam", "o.bam"):
+        with pytest.raises(BadParams, match=why):
+            align_job([str(queries)], str(store), str(tmp_path / target))
+    assert not list(tmp_path.glob("o.*"))
+
+
+def test_files_without_queries_give_a_header_alone(store: Path, tmp_path: Path) -> None:
+    empty, other = tmp_path / "e.fq", tmp_path / "q.fa"
+    for path in (empty, other):
+        path.write_bytes(b"")
+    for queries, pairs in (([empty], "no"), ([other, empty], "files")):
+        for target in ("o.sam", "o.paf", "o.tsv"):
+            params = SearchParams(pairs=pairs)
+            align_job([str(q) for q in queries], str(store), str(tmp_path / target), params)
+            lines = (tmp_path / target).read_text().splitlines()
+            assert [line[0] for line in lines if target == "o.sam"] == ["@"] * len(lines)
+            assert target == "o.sam" or not lines
+            (tmp_path / target).unlink()
 
 
 @pytest.mark.parametrize("batch_bytes", [100, 1 << 22])
