@@ -78,6 +78,7 @@ def opened(query: Codes, target: Codes, way: Corridor, half: int) -> Area:
     m, n, last = query.size, target.size, (target.size - 1) // WORD
     lows = np.clip((way.columns[:-1] - half) // WORD, 0, last)
     highs = np.clip((way.columns[1:] + half) // WORD, 0, last)
+    lows[0] = 0  # all ways begin there, also where much of the target comes before the chain
     area = area_of(lows, highs, last + 1)._replace(is_open=1)
     # a path of so many edits that comes to a diagonal comes back from there (Ukkonen, 1985)
     far = (way.edits + abs(n - m)) // 2

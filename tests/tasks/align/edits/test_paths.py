@@ -77,7 +77,7 @@ def test_sizes_around_words(size: int, share: float) -> None:
 
 
 def _kinds(rng: np.random.Generator) -> list[tuple[str, Codes, Codes]]:
-    one = bases(rng, 6000)
+    one = bases(rng, 6016)  # whole words: the first one begins with the query
     repeat = np.concatenate([one[:2000], np.tile(bases(rng, 37), 30), one[2000:4000]])
     moved = np.concatenate([one[:1500], bases(rng, 700), one[1500:3000], one[3600:]])
     some = mutant(rng, one, 0.04)
@@ -90,6 +90,11 @@ def _kinds(rng: np.random.Generator) -> list[tuple[str, Codes, Codes]]:
         ("repeats", repeat, mutant(rng, np.delete(repeat, slice(2100, 2400)), 0.05)),
         ("a noisy stretch", one, np.concatenate([one[:2500], bases(rng, 900), one[3400:]])),
         ("a turned stretch", one, np.concatenate([one[:2500], one[3400:2499:-1], one[3401:]])),
+        ("much before the target", one, np.concatenate([bases(rng, 3000), mutant(rng, one, 0.02)])),
+        ("much before the query", np.concatenate([bases(rng, 3000), one]), mutant(rng, one, 0.02)),
+        ("nothing before the chain", one, np.concatenate([bases(rng, 3000), one])),
+        ("nothing before it, turned", np.concatenate([bases(rng, 3000), one]), one),
+        ("much behind the target", one, np.concatenate([one, bases(rng, 3000)])),
         ("swapped stretches", one, np.concatenate([one[:1000], one[3000:], one[1000:3000]])),
     ]
 
