@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -37,6 +37,7 @@ def whole_files(targets: Sequence[Path], *, overwrite: bool) -> Iterator[list[Pa
     BadParams
         A target exists and may not be replaced, or its folder is not there.
     """
+    check_apart(targets)
     for target in targets:
         check_target(target, overwrite=overwrite)
         sweep(target)
@@ -96,6 +97,15 @@ def check_target(target: Path, *, overwrite: bool) -> None:
         raise BadParams(f"{target} exists: give another name, or --overwrite to replace it")
     if not target.parent.is_dir():
         raise BadParams(f"{target.parent}: no such directory; make it first")
+
+
+def check_apart(targets: Iterable[str | Path]) -> None:
+    """Raise BadParams where two targets are one file: it would hold the last of them alone."""
+    known: set[Path] = set()
+    for target in targets:
+        if (place := Path(target).resolve()) in known:
+            raise BadParams(f"{target} is named twice: name another file for each target")
+        known.add(place)
 
 
 def allocate(path: Path, n_bytes: int) -> None:

@@ -10,6 +10,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.options import listed
 from gangsaw.tasks.engine import rehearsal
 from gangsaw.tasks.engine.rehearsal import ArrayPlan, JobPlan
+from gangsaw.tasks.formats.atomic import check_apart
 from gangsaw.tasks.formats.format import ExportOptions, Format, Paths, Work
 from gangsaw.tasks.formats.table import named, names, titles, writable
 from gangsaw.tasks.source import Source
@@ -34,6 +35,7 @@ def export(
     paths = tuple(targets)
     kind, what = choose_format(source, paths, options), ", ".join(paths)
     kind.check_number(paths, are_targets=True)
+    check_apart(paths)
     _check_stdout(paths, kind)
     wanted = kind.for_export(what, options)
     if work.resume and not kind.resumes:

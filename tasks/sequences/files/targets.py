@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.formats.atomic import check_target, whole_files
+from gangsaw.tasks.formats.atomic import check_apart, check_target, whole_files
 from gangsaw.tasks.formats.format import Paths, Work
 from gangsaw.tasks.sequences.files.text import STDIN as STDOUT
 
@@ -34,6 +34,7 @@ def open_targets(paths: Paths, work: Work) -> Iterator[list[IO[bytes]]]:
 
 def check_targets(paths: Paths, *, overwrite: bool) -> None:
     """Raise BadParams for targets that stand in the way, or cannot be written."""
+    check_apart(paths)
     for target in (Path(path) for path in paths if path != STDOUT):
         check_target(target, overwrite=overwrite)
         if target.suffix.lower() == ".zst":

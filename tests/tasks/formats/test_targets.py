@@ -84,3 +84,21 @@ def test_a_suffix_of_no_format_is_for_records_alone(tmp_path: Path, name: str) -
     gangsaw.compress(tmp_path / "reads.fastq", tmp_path / "reads.zarr")
     gangsaw.decompress(tmp_path / "reads.zarr", tmp_path / name)
     assert (tmp_path / name).read_bytes() == written
+
+
+def test_one_file_is_no_two_targets(gangsaw: CommandLine, tmp_path: Path) -> None:
+    for mate in "12":
+        (tmp_path / f"a_{mate}.fq").write_bytes(b"@r/" + mate.encode() + b"\nACGT\n+\nIIII\n")
+    reads, copy = [tmp_path / "a_1.fq", tmp_path / "a_2.fq"], tmp_path / "copy.fq"
+    gangsaw.ok("compress", *reads, tmp_path / "r.zarr")
+    same = tmp_path / "x" / ".." / copy.name
+    (tmp_path / "x").mkdir()
+    for command in (
+        ("decompress", tmp_path / "r.zarr", copy, same),
+        ("decompress", tmp_path / "r.zarr", copy, same, "--dry-run"),
+        ("bin", *reads, copy, "--mates", same),
+    ):
+        assert "is named twice: name another file for each target" in gangsaw(*command).failed(
+            USAGE
+        )
+        assert not copy.exists()
