@@ -14,6 +14,7 @@ from gangsaw.codecs.core.extras import extras_named
 from gangsaw.codecs.core.options import listed
 from gangsaw.tasks.asked import (
     Named,
+    as_made,
     as_stored,
     check_client,
     check_stream,
@@ -287,6 +288,7 @@ def verify(
     wanted = source_options(options, options)
     if against is None and (asked := flags_given(wanted)):
         raise BadParams(f"{listed(asked)} tells of a source: name it by --against")
+    wanted = as_made(wanted, against, str(store))
     whole = replace(wanted, accept_loss=True)  # what a store lacks is told, not raised
     opened = None if against is None else opened_source(against, whole, client)
     rehearsal.stop(lambda: JobPlan(str(store), ()))

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from gangsaw.codecs.core import codec_table
-from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.errors import BadParams, GangsawError
 from gangsaw.codecs.core.options import listed
 from gangsaw.tasks.formats.format import SourceOptions, flags, given
-from gangsaw.tasks.formats.opening import open_source, open_watched, open_witness, paths_of
+from gangsaw.tasks.formats.opening import may_be, open_source, open_watched, open_witness, paths_of
 from gangsaw.tasks.formats.table import readable
 from gangsaw.tasks.formats.witness import Witness
 from gangsaw.tasks.objects.taken import kind_of, not_taken, source_of
@@ -49,6 +49,23 @@ def witness_of(
         full = [*(array.name for array in source.arrays), *(coord.name for coord in source.coords)]
         options = replace(options, variables=tuple(full))
     return open_witness(paths_of(cast("str", against)), options)
+
+
+def as_made(options: SourceOptions, against: object, store: str) -> SourceOptions:
+    """Return the options with the format that a store says it was made of.
+
+    Only where none is named, and paths may be of it: a short genome alone looks like reads.
+    """
+    if options.format is not None or not is_named(against):
+        return options
+    try:
+        attrs = open_source(store).attrs
+    except GangsawError:  # what is wrong with it is told by who reads it
+        return options
+    said = (value.get("format") for value in attrs.values() if isinstance(value, Mapping))
+    paths = paths_of(cast("str", against))
+    fits = (str(one) for one in said if one and may_be(paths, options, str(one)))
+    return replace(options, format=next(fits, None))
 
 
 def as_stored(source: Source | Stream, store: str | Path) -> Source | Stream:

@@ -50,7 +50,7 @@ class Look:
     path : as the user gave it
     start : first 8 bytes of a file, b"" of all else
     is_folder, is_address, is_stream : a folder; a URL; a pipe, or "-" for standard input
-    asked : names of the options that the user gave
+    asked : names of the options that the user gave, and of the format that a store was made of
     paths : how many were named together, this one among them
     """
 

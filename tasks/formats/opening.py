@@ -127,6 +127,16 @@ def find_format(paths: Sequence[str], options: SourceOptions | None = None) -> F
     return _surest(paths, able or found)
 
 
+def may_be(paths: Sequence[str], options: SourceOptions, name: str) -> bool:
+    """Whether paths may be of a format that is likely, by its name; False for an unknown one."""
+    kind = next((kind for kind in readable() if kind.name == name), None)
+    if kind is None or len(paths) not in kind.paths:
+        return False
+    asked = given(options) | {name}
+    looks = [replace(look_at(path, asked), paths=len(paths)) for path in paths]
+    return _sure_of_all(kind, looks) > Sure.NO
+
+
 def look_at(path: str, asked: frozenset[str] = frozenset()) -> Look:
     """Return what is known of a path; BadParams where nothing is there."""
     if "://" in path:

@@ -39,7 +39,8 @@ def _sure_of_fasta(look: Look) -> Sure:
         return Sure.NO
     from gangsaw.tasks.sequences.likeness import is_genome
 
-    return Sure.EXACTLY if is_genome(look.path) else Sure.NO
+    is_wanted = GENOME.name in look.asked or is_genome(look.path)
+    return Sure.EXACTLY if is_wanted else Sure.NO
 
 
 def _open(paths: Paths, options: SourceOptions, kind: str) -> GenomeStream:

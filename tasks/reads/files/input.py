@@ -22,6 +22,8 @@ READERS: Mapping[str, Callable[[str, ReadInput], ReadFile]] = {
     "bam": lambda path, own: BamFile(path, own.part, own.settings.tags),
 }
 
+GENOMES = " (--collection yes takes files for genomes)"
+
 
 @dataclass(frozen=True)
 class ReadInput:
@@ -120,5 +122,5 @@ def _refuse_more(files: list[ReadFile], left: list[int]) -> None:
     record = files[own].n_records - left[own] + 1
     raise BadParams(
         f"{files[own].path}: record {record} has no mate: {files[short].path} has "
-        f"{record - 1} records"
+        f"{record - 1} records{GENOMES if isinstance(files[own], FastaFile) else ''}"
     )

@@ -93,6 +93,22 @@ def test_two_files_of_one_name_are_refused(files: list[Path], tmp_path: Path) ->
         gangsaw.compress([str(files[0]), str(twin)], str(tmp_path / "set.zarr"))
 
 
+def test_a_store_says_what_its_sources_are(files: list[Path], tmp_path: Path) -> None:
+    short, one = tmp_path / "plasmid.fa", files[0]
+    short.write_text(">p\nACGTACGTTA\n")
+    store, both = tmp_path / "set.zarr", [str(one), str(short)]
+    with pytest.raises(BadParams, match=r"has no mate.*\(--collection yes takes files for genomes"):
+        gangsaw.compress(both, str(store))
+    gangsaw.compress(both, str(store), collection="yes")
+    assert gangsaw.verify(str(store), against=both).ok
+    assert gangsaw.verify(str(store), against=both[::-1]).problems
+    records = tmp_path / "records.fa"
+    records.write_text("".join(f">r{i}\n{'ACGT' * 20}\n" for i in range(3000)))
+    gangsaw.compress(str(records), str(tmp_path / "r.zarr"), format="genome")
+    assert find_format([str(records)]).name == "fasta"
+    assert gangsaw.verify(str(tmp_path / "r.zarr"), against=str(records)).ok
+
+
 def test_mates_of_reads_are_no_collection(tmp_path: Path) -> None:
     mates = []
     for mate in (1, 2):
