@@ -91,7 +91,9 @@ def _related(folder: Path) -> Path:
         letters[rng.integers(0, letters.size, 9)] = ord("T")
         text = letters.tobytes()
         lines = [text[at : at + 60] for at in range(0, len(text), 60)]
-        (target / f"s{i}.fa").write_bytes(b">chr1 of %d\n%b\n" % (i, b"\n".join(lines)))
+        fasta = b">chr1 of %d\n%b\n" % (i, b"\n".join(lines))
+        path = target / ("s2.fa.gz" if i == 2 else f"s{i}.fa")
+        path.write_bytes(gzip.compress(fasta, mtime=0) if i == 2 else fasta)
     return target
 
 
