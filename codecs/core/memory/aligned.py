@@ -55,7 +55,7 @@ def zeroed_pages(n_bytes: int) -> npt.NDArray[np.uint8]:
     advice = getattr(mmap, "MADV_HUGEPAGE", None)
     if advice is None or n_bytes < 2 * PAGE:
         return np.zeros(n_bytes, np.uint8)
-    pages = mmap.mmap(-1, n_bytes + PAGE)
+    pages = mmap.mmap(-1, n_bytes + PAGE, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     try:
         pages.madvise(advice)
     except OSError:  # a system that was built without them

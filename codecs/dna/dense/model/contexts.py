@@ -11,6 +11,7 @@ from gangsaw.codecs.core.numba.jit import jit_norefs_part, jit_restrict, jit_res
 from gangsaw.codecs.dna.dense.model.shape import ENTRY
 
 HASH = 0x9E3779B1  # odd, so that a key says which 16 bases it is of
+QUARTERS = 4  # a core waits for two dozen lines of memory at once, and computes meanwhile
 BACK = 16  # bases of a lane that are known before it learns from the other strand
 
 
@@ -74,9 +75,9 @@ def store_each(table: Any, index: Any, values: Any, n: int) -> None:
 
 
 @jit_restrict_part
-def fetch_each(table: Any, index: Any, n: int) -> None:
-    """Ask for what is read or written soon."""
-    for lane in range(n):
+def fetch_each(table: Any, index: Any, part: int, n: int) -> None:
+    """Ask for what a quarter of n lanes reads or writes soon."""
+    for lane in range(part * n // QUARTERS, (part + 1) * n // QUARTERS):
         prefetch(table, np.int64(index[lane]))
 
 
@@ -92,12 +93,17 @@ def find_places(shape: Any, lanes: Any, n: int) -> None:
 
 
 @jit_norefs_part
-def fetch_places(tables: Any, lanes: Any, n: int) -> None:
-    """Ask for what this step and the next one read, in that order."""
-    fetch_each(tables.slots, lanes.to_hashed, n)
-    fetch_each(tables.direct, lanes.to_direct, n)
-    fetch_each(tables.slots, lanes.of_hashed, n)
-    fetch_each(tables.direct, lanes.of_direct, n)
+def fetch_turned(tables: Any, lanes: Any, part: int, n: int) -> None:
+    """Ask for what a quarter of the lanes learns from the other strand."""
+    fetch_each(tables.slots, lanes.to_hashed, part, n)
+    fetch_each(tables.direct, lanes.to_direct, part, n)
+
+
+@jit_norefs_part
+def fetch_next(tables: Any, lanes: Any, part: int, n: int) -> None:
+    """Ask for what a quarter of the lanes reads in the next step."""
+    fetch_each(tables.slots, lanes.of_hashed, part, n)
+    fetch_each(tables.direct, lanes.of_direct, part, n)
 
 
 @jit_restrict_part

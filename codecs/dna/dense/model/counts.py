@@ -120,12 +120,17 @@ def learn_counts(shape: Any, tables: Any, lanes: Any, n: int) -> None:
 
 
 @jit_norefs_part
-def learn_turned_counts(shape: Any, tables: Any, lanes: Any, n: int) -> None:
-    """Count what the other strand says."""
+def learn_turned_direct(shape: Any, tables: Any, lanes: Any, n: int) -> None:
+    """Count what the other strand says, found directly."""
     load_each(tables.direct, lanes.to_direct, lanes.direct, n)
     other_base(lanes.last, shape.order, lanes.other, n)
     count_direct(lanes.direct, lanes.other, lanes.new, n)
     store_each(tables.direct, lanes.to_direct, lanes.new, n)
+
+
+@jit_norefs_part
+def learn_turned_hashed(shape: Any, tables: Any, lanes: Any, n: int) -> None:
+    """Count what the other strand says, found by a hash."""
     load_each(tables.slots, lanes.to_hashed, lanes.hashed, n)
     other_base(lanes.before, 0, lanes.other, n)
     shift = 24 - shape.slot_bits

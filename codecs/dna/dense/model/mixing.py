@@ -115,8 +115,13 @@ def mix_models(tables: Any, lanes: Any, n: int) -> None:
 
 
 @jit_norefs_part
-def learn_weights(shape: Any, tables: Any, lanes: Any, now: int, n: int) -> None:
-    """Learn from the base that came, fast at first."""
+def find_slopes(shape: Any, lanes: Any, now: int, n: int) -> None:
+    """Fill what weights learn from the base that came, fast at first."""
     rate = LEAST_RATE + LEAST_RATE * (MOST_FADED // (FADE + now * shape.lanes))
     slope_weights(lanes.frequency, lanes.base, lanes.x, rate, lanes.weight, n)
+
+
+@jit_norefs_part
+def learn_weights(tables: Any, lanes: Any, n: int) -> None:
+    """Let all weights learn."""
     add_weights(tables.weights, lanes.place, lanes.weight, n)
