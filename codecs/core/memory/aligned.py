@@ -1,8 +1,9 @@
-"""Memory that begins at a cache line, NumPy's own begins at any 16 bytes, or lies in large pages."""
+"""Memory that begins at a cache line, or lies in large pages: NumPy's begins at any 16 bytes."""
 
 from __future__ import annotations
 
 import mmap
+from contextlib import suppress
 from typing import overload
 
 import numpy as np
@@ -53,16 +54,20 @@ def zeroed_pages(n_bytes: int) -> npt.NDArray[np.uint8]:
     looks up each other one before it reads. NumPy asks for large pages where it does not zero.
     """
     advice = getattr(mmap, "MADV_HUGEPAGE", None)
-    if advice is None or n_bytes < 2 * PAGE:
+    reserved = paged_bytes(n_bytes)
+    if advice is None or reserved == n_bytes:
         return np.zeros(n_bytes, np.uint8)
-    pages = mmap.mmap(-1, n_bytes + PAGE, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    try:
+    pages = mmap.mmap(-1, reserved, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    with suppress(OSError):  # of a system that was built without them
         pages.madvise(advice)
-    except OSError:  # a system that was built without them
-        pass
     raw = np.frombuffer(pages, np.uint8)
     start = -address_of(raw) % PAGE
     return raw[start : start + n_bytes]
+
+
+def paged_bytes(n_bytes: int) -> int:
+    """Return what `zeroed_pages` takes at most."""
+    return n_bytes + PAGE * (n_bytes >= 2 * PAGE)
 
 
 def address_of(array: NumpyArray) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.numba.bits import prefetch
+from gangsaw.codecs.core.numba.bits import prefetch_second
 from gangsaw.codecs.core.numba.jit import jit_norefs_part, jit_restrict, jit_restrict_part
 from gangsaw.codecs.dna.dense.model.shape import ENTRY
 
@@ -78,7 +78,7 @@ def store_each(table: Any, index: Any, values: Any, n: int) -> None:
 def fetch_each(table: Any, index: Any, part: int, n: int) -> None:
     """Ask for what a quarter of n lanes reads or writes soon."""
     for lane in range(part * n // QUARTERS, (part + 1) * n // QUARTERS):
-        prefetch(table, np.int64(index[lane]))
+        prefetch_second(table, np.int64(index[lane]))
 
 
 @jit_norefs_part
