@@ -52,7 +52,8 @@ def low_bits(words: Any, bits: int, out: Any, n: int) -> None:
 def find_records(key: Any, shape: Any, slot: Any, entry: Any, n: int) -> None:
     """Fill where the slots and the entries of keys are."""
     shift, inside = np.uint32(32 - shape.slot_bits), np.uint32(shape.slot_bits - shape.entry_bits)
-    mask, size = np.uint32((1 << inside) - 1), np.uint32(shape.record)
+    n_slots = 1 << shape.slot_bits - shape.entry_bits
+    mask, size = np.uint32(n_slots - 1), np.uint32(ENTRY + max(ENTRY, n_slots))  # `Shape.record`
     for lane in range(n):
         found = key[lane] >> shift
         begin = np.uint32((found >> inside) * size)

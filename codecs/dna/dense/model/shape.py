@@ -24,7 +24,6 @@ class Shape(NamedTuple):
     stride : from the first base of a lane to that of the next, where they lie in memory
     order : of the direct counts
     slot_bits, entry_bits : log2 of the slots of hashed counts, of the entries of the match table
-    record : items of 16 bits of an entry and of the slots that its key leads to
     step_bits : bits of a step in an entry
     place_bits : bits of lane and step in an entry
     enters_first : 1 in blocks of old, where a step's places are entered before matches are looked
@@ -38,10 +37,14 @@ class Shape(NamedTuple):
     order: int
     slot_bits: int
     entry_bits: int
-    record: int
     step_bits: int
     place_bits: int
     enters_first: int
+
+    @property
+    def record(self) -> int:
+        """Items of 16 bits of an entry and of the slots that its key leads to."""
+        return ENTRY + max(ENTRY, 1 << self.slot_bits - self.entry_bits)
 
 
 def lanes_of(n: int) -> int:
@@ -66,7 +69,6 @@ def shape_of(n: int, lanes: int | None = None, enters_first: bool = False) -> Sh
         min(MOST_ORDER, bits // 2 + 1),
         slot_bits,
         entry_bits,
-        ENTRY + max(ENTRY, 1 << slot_bits - entry_bits),
         step_bits,
         step_bits + (lanes - 1).bit_length(),
         int(enters_first),
