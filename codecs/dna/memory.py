@@ -5,6 +5,7 @@ The suite over every codec measures it.
 
 from __future__ import annotations
 
+from gangsaw.codecs.core.memory.aligned import paged_bytes
 from gangsaw.codecs.core.nucleotides.uracil import PIECE
 from gangsaw.codecs.dna.dense.model.shape import Shape, most_words, shape_of
 
@@ -40,11 +41,13 @@ def peak_bytes(items: int, n_blocks: int, busy: int, is_dense: bool) -> int:
 
 def _modelled_bytes(shape: Shape) -> int:
     """Bytes for the lanes of a block on a host: the tables are gone before words are written."""
-    return _lanes_bytes(shape) + max(_tables_bytes(shape), 2 * _words_bytes(shape))
+    records = paged_bytes(2 * shape.record << shape.entry_bits)
+    tables = paged_bytes(2 << 2 * shape.order) + records
+    return _lanes_bytes(shape) + max(tables, 2 * _words_bytes(shape))
 
 
 def dense_bytes(items: int) -> int:
-    """Return a bound on what a dense block needs at once: tables, lanes, words, bases, payload."""
+    """Return a bound on what a dense block needs at once on a device: tables, lanes, words."""
     shape = shape_of(max(1, items))
     return _tables_bytes(shape) + _lanes_bytes(shape) + _words_bytes(shape) + 3 * items
 

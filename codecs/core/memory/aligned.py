@@ -1,7 +1,9 @@
-"""Memory that begins at a cache line: NumPy's own begins at any 16 bytes."""
+"""Memory that begins at a cache line, or lies in large pages: NumPy's begins at any 16 bytes."""
 
 from __future__ import annotations
 
+import mmap
+from contextlib import suppress
 from typing import overload
 
 import numpy as np
@@ -10,6 +12,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.arrays import NumpyArray, ScalarT
 
 LINE = 64  # bytes of a cache line
+PAGE = 1 << 21  # bytes of a large page
 LONG = 1 << 22  # bytes: longer than the second-level cache of a core, and so of no use to it later
 
 
@@ -42,6 +45,29 @@ def aligned_zeros(size: int, dtype: npt.DTypeLike) -> NumpyArray:
     array = aligned(size, dtype)
     array[:] = 0
     return array
+
+
+def zeroed_pages(n_bytes: int) -> npt.NDArray[np.uint8]:
+    """Return (n_bytes,) uint8 zeros, in large pages where the system has them and two are filled.
+
+    They are for tables that are read all over: a processor knows the addresses of few pages, and
+    looks up each other one before it reads. NumPy asks for large pages where it does not zero.
+    """
+    advice = getattr(mmap, "MADV_HUGEPAGE", None)
+    reserved = paged_bytes(n_bytes)
+    if advice is None or reserved == n_bytes:
+        return np.zeros(n_bytes, np.uint8)
+    pages = mmap.mmap(-1, reserved, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    with suppress(OSError):  # of a system that was built without them
+        pages.madvise(advice)
+    raw = np.frombuffer(pages, np.uint8)
+    start = -address_of(raw) % PAGE
+    return raw[start : start + n_bytes]
+
+
+def paged_bytes(n_bytes: int) -> int:
+    """Return what `zeroed_pages` takes at most."""
+    return n_bytes + PAGE * (n_bytes >= 2 * PAGE)
 
 
 def address_of(array: NumpyArray) -> int:

@@ -12,6 +12,8 @@ from numba.np.arrayobj import populate_array
 
 from gangsaw.codecs.core.numba.jit import HAS_AVX512, intrinsic
 
+FIRST_LEVEL, SECOND_LEVEL = 3, 2  # caches, as LLVM counts: how near a line is kept
+
 
 def _element_pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
     data = context.make_array(array_type)(context, builder, array).data
@@ -71,18 +73,29 @@ def swapped(typing_context: Any, word: Any) -> Any:
 @intrinsic
 def prefetch(typing_context: Any, data: Any, index: Any) -> Any:
     """Ask for the cache line of data[index], of any dtype; any index will do."""
-    signature = types.void(data, types.int64)
+    return types.void(data, types.int64), _prefetch_to(FIRST_LEVEL)
 
+
+@intrinsic
+def prefetch_second(typing_context: Any, data: Any, index: Any) -> Any:
+    """As `prefetch`, into the second-level cache: for more lines than the first one takes.
+
+    That waits for two dozen of them at once, the second one for more.
+    """
+    return types.void(data, types.int64), _prefetch_to(SECOND_LEVEL)
+
+
+def _prefetch_to(level: int) -> Any:
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         place = _element_pointer(context, builder, sig.args[0], *args)
         place = builder.bitcast(place, ir.IntType(8).as_pointer())
         word = ir.IntType(32)
         function_type = ir.FunctionType(ir.VoidType(), [place.type, word, word, word])
         function = cgutils.get_or_insert_function(builder.module, function_type, "llvm.prefetch.p0")
-        builder.call(function, [place, word(0), word(3), word(1)])  # read, keep, data
+        builder.call(function, [place, word(0), word(level), word(1)])  # read, keep, data
         return context.get_dummy_value()
 
-    return signature, codegen
+    return codegen
 
 
 @intrinsic

@@ -72,25 +72,43 @@ def begin_states(words: Any, state: Any, at: Any, n: int) -> None:
         at[lane] += STATE_WORDS
 
 
-@jit_norefs_part
-def take_bases(lanes: Any, words: Any, state: Any, at: Any, ends: Any, n: int) -> None:
-    """Read the next base of n lanes; a lane that is at its end reads its last word again."""
-    frequency = lanes.frequency
+@jit_restrict_part
+def choose_bases(frequency: Any, state: Any, base: Any, n: int) -> None:
+    """Fill the next base of n lanes, and take it off their states, which may be too low then."""
+    zero, one = np.uint32(0), np.uint32(1)
     for lane in range(n):
         x = state[lane]
         slot = x & np.uint32(HALF)
-        c = np.uint32(frequency[0, lane])
-        g = c + np.uint32(frequency[1, lane])
-        t = g + np.uint32(frequency[2, lane])
-        base = int(slot >= c) + int(slot >= g) + int(slot >= t)
-        first = t if base == 3 else g if base == 2 else c if base == 1 else np.uint32(0)
-        x = np.uint32(np.uint32(frequency[base, lane]) * (x >> np.uint32(WORD))) + (slot - first)
-        if x < np.uint32(LOWEST):
-            word = words[min(at[lane], ends[lane] - 1)]
-            x = np.uint32(x << np.uint32(WORD)) | np.uint32(word)
-            at[lane] += 1
-        state[lane] = x
-        lanes.base[lane] = base
+        size, first, came = np.uint32(frequency[0, lane]), zero, zero
+        end = size
+        for other in range(1, 4):
+            more = np.uint32(frequency[other, lane])
+            is_behind = slot >= end
+            size = more if is_behind else size
+            first = end if is_behind else first
+            came = np.uint32(came + (one if is_behind else zero))
+            end = np.uint32(end + more)
+        state[lane] = np.uint32(size * (x >> np.uint32(WORD))) + np.uint32(slot - first)
+        base[lane] = came
+
+
+@jit_restrict_part
+def fill_states(words: Any, state: Any, at: Any, ends: Any, n: int) -> None:
+    """Take a word for each state that is too low; a lane at its end takes its last one again."""
+    for lane in range(n):
+        x, place = state[lane], at[lane]
+        # read in any case: whether it is needed cannot be foretold
+        word = np.uint32(words[min(place, ends[lane] - 1)])
+        is_low = x < np.uint32(LOWEST)
+        state[lane] = np.uint32(x << np.uint32(WORD)) | word if is_low else x
+        at[lane] = place + int(is_low)
+
+
+@jit_norefs_part
+def take_bases(lanes: Any, words: Any, state: Any, at: Any, ends: Any, n: int) -> None:
+    """Read the next base of n lanes."""
+    choose_bases(lanes.frequency, state, lanes.base, n)
+    fill_states(words, state, at, ends, n)
 
 
 @jit_norefs_part

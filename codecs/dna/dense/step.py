@@ -8,16 +8,32 @@ from __future__ import annotations
 from typing import Any
 
 from gangsaw.codecs.core.numba.jit import jit_norefs_part
-from gangsaw.codecs.dna.dense.model.contexts import BACK, fetch_places, find_places, turn_to
-from gangsaw.codecs.dna.dense.model.counts import learn_counts, learn_turned_counts, predict_counts
+from gangsaw.codecs.dna.dense.model.contexts import (
+    BACK,
+    fetch_next,
+    fetch_turned,
+    find_places,
+    turn_to,
+)
+from gangsaw.codecs.dna.dense.model.counts import (
+    learn_counts,
+    learn_turned_direct,
+    learn_turned_hashed,
+    predict_counts,
+)
 from gangsaw.codecs.dna.dense.model.match import (
     enter_places,
     find_matches,
     learn_matches,
     predict_matches,
 )
-from gangsaw.codecs.dna.dense.model.mixing import learn_weights, mix_models
-from gangsaw.codecs.dna.dense.model.rows import learn_rows, learn_turned_rows, predict_rows
+from gangsaw.codecs.dna.dense.model.mixing import find_slopes, learn_weights, mix_models
+from gangsaw.codecs.dna.dense.model.rows import (
+    learn_rows,
+    learn_turned_row3,
+    learn_turned_row6,
+    predict_rows,
+)
 from gangsaw.codecs.dna.dense.model.state import CLASSES, ROWS6
 
 
@@ -49,16 +65,29 @@ def predict(
 
 @jit_norefs_part
 def learn(shape: Any, tables: Any, lanes: Any, matches: Any, now: int, n: int) -> None:
-    """Learn the bases that came in n lanes."""
+    """Learn the bases that came in n lanes; what memory gives slowly is asked for in between."""
     learn_counts(shape, tables, lanes, n)
     turn_to(lanes.last, lanes.turned, lanes.before, lanes.base, n)
     find_places(shape, lanes, n)
-    fetch_places(tables, lanes, n)
-    learn_weights(shape, tables, lanes, now, n)
+    fetch_turned(tables, lanes, 0, n)
+    find_slopes(shape, lanes, now, n)
+    fetch_turned(tables, lanes, 1, n)
+    learn_weights(tables, lanes, n)
+    fetch_turned(tables, lanes, 2, n)
     learn_rows(tables, lanes, n)
+    fetch_turned(tables, lanes, 3, n)
     learn_matches(tables, lanes, matches, n)
+    fetch_next(tables, lanes, 0, n)
     if now >= BACK:
-        learn_turned_rows(tables, lanes, n)
-        learn_turned_counts(shape, tables, lanes, n)
+        learn_turned_row3(tables, lanes, n)
+    fetch_next(tables, lanes, 1, n)
+    if now >= BACK:
+        learn_turned_row6(tables, lanes, n)
+    fetch_next(tables, lanes, 2, n)
+    if now >= BACK:
+        learn_turned_direct(shape, tables, lanes, n)
+    fetch_next(tables, lanes, 3, n)
+    if now >= BACK:
+        learn_turned_hashed(shape, tables, lanes, n)
     if now + 1 >= BACK:
         enter_places(shape, tables, lanes, now + 1, n)

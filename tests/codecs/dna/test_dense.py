@@ -16,7 +16,7 @@ from reference import dna_dense
 
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.dna.dense import coding
-from gangsaw.codecs.dna.dense.model import logs
+from gangsaw.codecs.dna.dense.model import logs, mixing
 from gangsaw.codecs.dna.dense.model.shape import shape_of
 
 GENOMES = Path(os.environ.get("GANGSAW_SHARED", "../shared"), "data/genomes/assemblies")
@@ -61,6 +61,22 @@ def test_a_match_begins_on_either_strand(is_turned: bool) -> None:
     again = 3 - first[::-1] if is_turned else first
     once, twice = (coding.encode(bases).body.size for bases in (first, np.append(first, again)))
     assert twice - once < 100
+
+
+def test_shares_are_rounded_down() -> None:
+    """At each sum of powers where the ratio changes: floats of 32 bits alone round some up."""
+    whole = 65472 << 14
+    ratios = np.arange(whole // (4 * 65535) + 1, whole // 65535 + 1)
+    sums = np.unique(np.concatenate([whole // ratios, whole // ratios + 1]))
+    sums = sums[(sums >= 65535) & (sums <= 4 * 65535)]
+    power = np.zeros((4, sums.size), np.int32)
+    for row in power:
+        row[:] = np.minimum(sums - power.sum(0), 65535)
+    shares, found = (power.astype(np.int64) * (whole // sums) >> 14) + 16, np.empty_like(power)
+    mixing.share_out.py_func(power, found, sums.size)
+    first = shares.argmax(0)
+    shares[first, np.arange(sums.size)] += 65536 - shares.sum(0)
+    assert (found == shares).all()
 
 
 @settings(max_examples=60, deadline=None)

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.numba.bits import prefetch
+from gangsaw.codecs.core.numba.bits import prefetch_second
 from gangsaw.codecs.core.numba.jit import jit_norefs_part, jit_restrict, jit_restrict_part
+from gangsaw.codecs.dna.dense.model.shape import ENTRY
 
 HASH = 0x9E3779B1  # odd, so that a key says which 16 bases it is of
+QUARTERS = 4  # a core waits for two dozen lines of memory at once, and computes meanwhile
 BACK = 16  # bases of a lane that are known before it learns from the other strand
 
 
@@ -47,6 +49,19 @@ def low_bits(words: Any, bits: int, out: Any, n: int) -> None:
 
 
 @jit_restrict_part
+def find_records(key: Any, shape: Any, slot: Any, entry: Any, n: int) -> None:
+    """Fill where the slots and the entries of keys are."""
+    shift, inside = np.uint32(32 - shape.slot_bits), np.uint32(shape.slot_bits - shape.entry_bits)
+    n_slots = 1 << shape.slot_bits - shape.entry_bits
+    mask, size = np.uint32(n_slots - 1), np.uint32(ENTRY + max(ENTRY, n_slots))  # `Shape.record`
+    for lane in range(n):
+        found = key[lane] >> shift
+        begin = np.uint32((found >> inside) * size)
+        slot[lane] = begin + np.uint32(ENTRY) + (found & mask)
+        entry[lane] = begin >> np.uint32(1)
+
+
+@jit_restrict_part
 def load_each(table: Any, index: Any, out: Any, n: int) -> None:
     """Read a table for each lane, and nothing else: so the misses of all lanes overlap."""
     for lane in range(n):
@@ -61,10 +76,10 @@ def store_each(table: Any, index: Any, values: Any, n: int) -> None:
 
 
 @jit_restrict_part
-def fetch_each(table: Any, index: Any, n: int) -> None:
-    """Ask for what is read or written soon."""
-    for lane in range(n):
-        prefetch(table, np.int64(index[lane]))
+def fetch_each(table: Any, index: Any, part: int, n: int) -> None:
+    """Ask for what a quarter of n lanes reads or writes soon."""
+    for lane in range(part * n // QUARTERS, (part + 1) * n // QUARTERS):
+        prefetch_second(table, np.int64(index[lane]))
 
 
 @jit_norefs_part
@@ -74,21 +89,22 @@ def find_places(shape: Any, lanes: Any, n: int) -> None:
     hash_bases(lanes.turned, lanes.turned_key, n)
     low_bits(lanes.last, 2 * shape.order, lanes.of_direct, n)
     high_bits(lanes.turned, 2 * shape.order, lanes.to_direct, n)
-    high_bits(lanes.key, shape.slot_bits, lanes.of_hashed, n)
-    high_bits(lanes.turned_key, shape.slot_bits, lanes.to_hashed, n)
-    high_bits(lanes.key, shape.entry_bits, lanes.of_entry, n)
-    high_bits(lanes.turned_key, shape.entry_bits, lanes.to_entry, n)
+    find_records(lanes.key, shape, lanes.of_hashed, lanes.of_entry, n)
+    find_records(lanes.turned_key, shape, lanes.to_hashed, lanes.to_entry, n)
 
 
 @jit_norefs_part
-def fetch_places(tables: Any, lanes: Any, n: int) -> None:
-    """Ask for what this step and the next one read, in that order."""
-    fetch_each(tables.hashed, lanes.to_hashed, n)
-    fetch_each(tables.direct, lanes.to_direct, n)
-    fetch_each(tables.hashed, lanes.of_hashed, n)
-    fetch_each(tables.direct, lanes.of_direct, n)
-    fetch_each(tables.entries, lanes.of_entry, n)
-    fetch_each(tables.entries, lanes.to_entry, n)
+def fetch_turned(tables: Any, lanes: Any, part: int, n: int) -> None:
+    """Ask for what a quarter of the lanes learns from the other strand."""
+    fetch_each(tables.slots, lanes.to_hashed, part, n)
+    fetch_each(tables.direct, lanes.to_direct, part, n)
+
+
+@jit_norefs_part
+def fetch_next(tables: Any, lanes: Any, part: int, n: int) -> None:
+    """Ask for what a quarter of the lanes reads in the next step."""
+    fetch_each(tables.slots, lanes.of_hashed, part, n)
+    fetch_each(tables.direct, lanes.of_direct, part, n)
 
 
 @jit_restrict_part

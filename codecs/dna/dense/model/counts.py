@@ -103,7 +103,7 @@ def count_hashed(found: Any, key: Any, shift: int, base: Any, new: Any, n: int) 
 @jit_norefs_part
 def predict_counts(shape: Any, tables: Any, lanes: Any, n: int) -> None:
     """Fill what both say."""
-    load_each(tables.hashed, lanes.of_hashed, lanes.hashed, n)
+    load_each(tables.slots, lanes.of_hashed, lanes.hashed, n)
     load_each(tables.direct, lanes.of_direct, lanes.direct, n)
     predict_direct(lanes.direct, lanes.x, lanes.place, n)
     shift = 24 - shape.slot_bits
@@ -114,20 +114,25 @@ def predict_counts(shape: Any, tables: Any, lanes: Any, n: int) -> None:
 def learn_counts(shape: Any, tables: Any, lanes: Any, n: int) -> None:
     """Count the base that came; before the lanes turn to it."""
     count_hashed(lanes.hashed, lanes.key, 24 - shape.slot_bits, lanes.base, lanes.new, n)
-    store_each(tables.hashed, lanes.of_hashed, lanes.new, n)
+    store_each(tables.slots, lanes.of_hashed, lanes.new, n)
     count_direct(lanes.direct, lanes.base, lanes.new, n)
     store_each(tables.direct, lanes.of_direct, lanes.new, n)
 
 
 @jit_norefs_part
-def learn_turned_counts(shape: Any, tables: Any, lanes: Any, n: int) -> None:
-    """Count what the other strand says."""
+def learn_turned_direct(shape: Any, tables: Any, lanes: Any, n: int) -> None:
+    """Count what the other strand says, found directly."""
     load_each(tables.direct, lanes.to_direct, lanes.direct, n)
     other_base(lanes.last, shape.order, lanes.other, n)
     count_direct(lanes.direct, lanes.other, lanes.new, n)
     store_each(tables.direct, lanes.to_direct, lanes.new, n)
-    load_each(tables.hashed, lanes.to_hashed, lanes.hashed, n)
+
+
+@jit_norefs_part
+def learn_turned_hashed(shape: Any, tables: Any, lanes: Any, n: int) -> None:
+    """Count what the other strand says, found by a hash."""
+    load_each(tables.slots, lanes.to_hashed, lanes.hashed, n)
     other_base(lanes.before, 0, lanes.other, n)
     shift = 24 - shape.slot_bits
     count_hashed(lanes.hashed, lanes.turned_key, shift, lanes.other, lanes.new, n)
-    store_each(tables.hashed, lanes.to_hashed, lanes.new, n)
+    store_each(tables.slots, lanes.to_hashed, lanes.new, n)

@@ -56,20 +56,25 @@ def share_out(power: Any, frequency: Any, n: int) -> None:
     """Fill frequencies that sum to TOTAL; what rounding leaves goes to the first largest."""
     for lane in range(n):
         a, c, g, t = power[0, lane], power[1, lane], power[2, lane], power[3, lane]
-        # exact: numerator and divisor are below 2^31, so no quotient is rounded up to an integer
-        ratio = np.uint32(np.floor(np.float64(SHARED << 14) / np.float64(a + c + g + t)))
-        fa = np.int32(np.uint32(np.uint32(a) * ratio) >> np.uint32(14)) + LEAST
-        fc = np.int32(np.uint32(np.uint32(c) * ratio) >> np.uint32(14)) + LEAST
-        fg = np.int32(np.uint32(np.uint32(g) * ratio) >> np.uint32(14)) + LEAST
-        ft = np.int32(np.uint32(np.uint32(t) * ratio) >> np.uint32(14)) + LEAST
-        rest = TOTAL - fa - fc - fg - ft
-        to_a = fa >= fc and fa >= fg and fa >= ft
-        to_c = (not to_a) and fc >= fg and fc >= ft
-        to_g = (not to_a) and (not to_c) and fg >= ft
-        frequency[0, lane] = fa + (rest if to_a else 0)
-        frequency[1, lane] = fc + (rest if to_c else 0)
-        frequency[2, lane] = fg + (rest if to_g else 0)
-        frequency[3, lane] = ft + (0 if to_a or to_c or to_g else rest)
+        total = np.int32(np.int32(a + c) + np.int32(g + t))
+        # floats hold both exactly, and a quotient that they round up is one too large
+        ratio = np.int32(np.float32(SHARED << 14) / np.float32(total))
+        ratio = np.int32(ratio + (np.int32((SHARED << 14) - np.int32(ratio * total)) >> 31))
+        fa = np.int32((np.int32(a * ratio) >> 14) + LEAST)
+        fc = np.int32((np.int32(c * ratio) >> 14) + LEAST)
+        fg = np.int32((np.int32(g * ratio) >> 14) + LEAST)
+        ft = np.int32((np.int32(t * ratio) >> 14) + LEAST)
+        most = max(max(fa, fc), max(fg, ft))
+        rest = np.int32(TOTAL - np.int32(fa + fc) - np.int32(fg + ft))
+        to_a = rest if fa == most else np.int32(0)
+        rest = np.int32(rest - to_a)
+        to_c = rest if fc == most else np.int32(0)
+        rest = np.int32(rest - to_c)
+        to_g = rest if fg == most else np.int32(0)
+        frequency[0, lane] = fa + to_a
+        frequency[1, lane] = fc + to_c
+        frequency[2, lane] = fg + to_g
+        frequency[3, lane] = ft + np.int32(rest - to_g)
 
 
 @jit_restrict_part
@@ -92,8 +97,8 @@ def slope_weights(frequency: Any, base: Any, x: Any, rate: int, weight: Any, n: 
 @jit_restrict_part
 def add_weights(weights: Any, place: Any, weight: Any, n: int) -> None:
     """Add what all lanes learned, then keep each weight within MOST_WEIGHT."""
-    for model in range(MODELS):
-        for lane in range(n):
+    for lane in range(n):  # all models of a lane: no sum waits for the one before it
+        for model in range(MODELS):
             weights[place[model, lane]] += weight[model, lane]
             weights[place[MODELS + model, lane]] += weight[model, lane]
     for i in range(weights.size):
@@ -110,8 +115,13 @@ def mix_models(tables: Any, lanes: Any, n: int) -> None:
 
 
 @jit_norefs_part
-def learn_weights(shape: Any, tables: Any, lanes: Any, now: int, n: int) -> None:
-    """Learn from the base that came, fast at first."""
+def find_slopes(shape: Any, lanes: Any, now: int, n: int) -> None:
+    """Fill what weights learn from the base that came, fast at first."""
     rate = LEAST_RATE + LEAST_RATE * (MOST_FADED // (FADE + now * shape.lanes))
     slope_weights(lanes.frequency, lanes.base, lanes.x, rate, lanes.weight, n)
+
+
+@jit_norefs_part
+def learn_weights(tables: Any, lanes: Any, n: int) -> None:
+    """Let all weights learn."""
     add_weights(tables.weights, lanes.place, lanes.weight, n)

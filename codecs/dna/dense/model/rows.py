@@ -83,12 +83,17 @@ def learn_rows(tables: Any, lanes: Any, n: int) -> None:
 
 
 @jit_norefs_part
-def learn_turned_rows(tables: Any, lanes: Any, n: int) -> None:
-    """Learn what the other strand says."""
+def learn_turned_row3(tables: Any, lanes: Any, n: int) -> None:
+    """Learn what the other strand says behind 3 bases."""
     find_row(tables.rows3, lanes.turned, HIGH3, lanes.row3, n)
     other_base(lanes.last, 3, lanes.other, n)
     row_rise(lanes.row3, lanes.other, RATE3, lanes.rise, n)
     add_turned(tables.rows3, lanes.turned, HIGH3, lanes.rise, n)
+
+
+@jit_norefs_part
+def learn_turned_row6(tables: Any, lanes: Any, n: int) -> None:
+    """Learn what the other strand says behind 6 bases."""
     find_row(tables.rows6, lanes.turned, HIGH6, lanes.row6, n)
     other_base(lanes.last, 6, lanes.other, n)
     row_rise(lanes.row6, lanes.other, RATE6, lanes.rise, n)

@@ -9,6 +9,7 @@ LEAST_LANE = 1 << 13  # bases
 MOST_ORDER = 11  # of counts that are found by their context itself: 8 MiB
 MOST_SLOT_BITS = 22  # of hashed counts: 8 MiB
 MOST_ENTRY_BITS = 20  # of places of 16 bases: 4 MiB
+ENTRY = 2  # items of 16 bits of an entry; a record has an even number
 WORD, STATE_WORDS = 16, 2  # bits of what a lane is made of, and words that it begins with
 LINE = 64  # bytes; rows of lanes are no multiple of a power of two, or all would share one set
 
@@ -40,6 +41,11 @@ class Shape(NamedTuple):
     place_bits: int
     enters_first: int
 
+    @property
+    def record(self) -> int:
+        """Items of 16 bits of an entry and of the slots that its key leads to."""
+        return ENTRY + max(ENTRY, 1 << self.slot_bits - self.entry_bits)
+
 
 def lanes_of(n: int) -> int:
     """Return how many lanes a block of n bases has."""
@@ -53,6 +59,7 @@ def shape_of(n: int, lanes: int | None = None, enters_first: bool = False) -> Sh
     """Return the sizes of a block of n bases; with another number of lanes only in tests."""
     lanes = lanes or lanes_of(n)
     steps, bits = -(-n // lanes), n.bit_length()
+    slot_bits, entry_bits = min(MOST_SLOT_BITS, bits + 1), min(MOST_ENTRY_BITS, bits + 1)
     step_bits = steps.bit_length()
     return Shape(
         n,
@@ -60,8 +67,8 @@ def shape_of(n: int, lanes: int | None = None, enters_first: bool = False) -> Sh
         steps,
         (steps // (2 * LINE) * 2 + 3) * LINE,
         min(MOST_ORDER, bits // 2 + 1),
-        min(MOST_SLOT_BITS, bits + 1),
-        min(MOST_ENTRY_BITS, bits + 1),
+        slot_bits,
+        entry_bits,
         step_bits,
         step_bits + (lanes - 1).bit_length(),
         int(enters_first),

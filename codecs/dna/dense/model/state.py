@@ -7,6 +7,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.memory.aligned import zeroed_pages
 from gangsaw.codecs.dna.dense.model.shape import MOST_LANES, Shape
 
 U64: TypeAlias = npt.NDArray[np.uint64]
@@ -30,8 +31,10 @@ class ModelTables(NamedTuple):
     ----------
     rows3, rows6 : (64,) and (4096,) uint64, four probabilities of 16 bits, that of A lowest
     direct : (4^order,) uint16, four counts of 4 bits
-    hashed : (2^slot_bits,) uint16, four counts of 2 bits, and 8 bits of check above
-    entries : (2^entry_bits,) uint32, where 16 bases were last: place, and bits of check above
+    slots : (record * 2^entry_bits,) uint16, records of an entry and of hashed counts: four of 2
+        bits, and 8 bits of check above. Highest bits of one key lead to both, so that the two lie
+        in one line of memory
+    entries : the same memory as uint32: where 16 bases were last, place, and bits of check above
     hits : (HITS,) int32, probability of 16 bits that a match goes on
     weights : (2 * MODELS * CLASSES,) int32, in units of 2^-20; by the model's own class, then by
         the class of the hashed counts
@@ -40,7 +43,7 @@ class ModelTables(NamedTuple):
     rows3: U64
     rows6: U64
     direct: U16
-    hashed: U16
+    slots: U16
     entries: U32
     hits: I32
     weights: I32
@@ -120,12 +123,13 @@ class DenseState(NamedTuple):
 
 def new_tables(shape: Shape) -> ModelTables:
     """Return what is known before the first base."""
+    records = zeroed_pages(2 * shape.record << shape.entry_bits)
     return ModelTables(
         np.full(64, EVEN_ROW, np.uint64),
         np.full(4096, EVEN_ROW, np.uint64),
-        np.zeros(1 << 2 * shape.order, np.uint16),
-        np.zeros(1 << shape.slot_bits, np.uint16),
-        np.zeros(1 << shape.entry_bits, np.uint32),
+        zeroed_pages(2 << 2 * shape.order).view(np.uint16),
+        records.view(np.uint16),
+        records.view(np.uint32),
         np.full(HITS, FIRST_HITS, np.int32),
         np.repeat(np.array([FIRST_WEIGHT, 0], np.int32), MODELS * CLASSES),
     )

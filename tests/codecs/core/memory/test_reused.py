@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import mmap
 import threading
 import tracemalloc
 from collections.abc import Callable
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 from gangsaw.codecs import Visibility
-from gangsaw.codecs.core.memory.aligned import address_of
+from gangsaw.codecs.core.memory.aligned import PAGE, address_of, paged_bytes, zeroed_pages
 from gangsaw.codecs.core.memory.reused import LEAST, MOST, Memory, reused
 
 
@@ -96,3 +97,15 @@ def test_frames_that_are_held_stay_as_they_are(effort: str) -> None:
     for cube, copy in zip(cubes, copies, strict=True):
         assert bytes(codec.encode_chunk(cube)) == copy
     assert [bytes(frames[1]), bytes(frames[3])] == [copies[1], copies[3]]
+
+
+@pytest.mark.parametrize("n_bytes", [0, 100, 2 * PAGE - 1, 2 * PAGE, 3 * PAGE + 2])
+def test_zeroed_pages_are_zeros_that_can_be_written(n_bytes: int) -> None:
+    memory = zeroed_pages(n_bytes)
+    assert memory.shape == (n_bytes,)
+    assert not memory.any()
+    memory[:] = 1
+    assert memory.all()
+    assert not zeroed_pages(n_bytes).any()
+    if paged_bytes(n_bytes) > n_bytes and hasattr(mmap, "MADV_HUGEPAGE"):
+        assert address_of(memory) % PAGE == 0
