@@ -67,8 +67,8 @@ EXCEPTIONS = {
     },
     "order": {
         PACKED: (
-            f"{EIGHT}.codes_of_eight {EIGHT}.eight_of {EIGHT}.pack_codes {EIGHT}.pack_marks"
-            f" {PACK}.pack_lines {PACK}.pack_word",
+            f"{EIGHT}.as_dna {EIGHT}.codes_of_eight {EIGHT}.eight_of {EIGHT}.pack_codes"
+            f" {EIGHT}.pack_marks {PACK}.pack_lines {PACK}.pack_word",
             0.6,
         ),
     },

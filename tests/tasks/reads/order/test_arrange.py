@@ -53,7 +53,7 @@ def test_what_is_sorted_begins_a_chunk(
     (records,) = file.records()
     source = ReadInput((str(path),), Settings(order=order))
     writer = layout.ReadWriter(source.settings)
-    writer.begin(source, [file])
+    writer.begin(source, [file], is_input=False)
     writer.piece((records.some(slice(0, 40)),))
     second = writer.piece((records.some(slice(40, None)),))
     assert second["sequence_offset"][0] == begin

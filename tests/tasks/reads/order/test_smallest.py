@@ -119,14 +119,12 @@ def test_a_job_goes_on_behind_its_choice(tmp_path: Path, monkeypatch: pytest.Mon
     source = tmp_path / "in.fastq"
     for genome, is_input in ((4000, False), (10_000_000, True)):
         source.write_bytes(text_of(NAMES["file"], genome))
-        own = ReadStream((str(source),), Settings("smallest"))
+        (own,) = ReadStream((str(source),), Settings("smallest")).inputs
         room = Room(tmp_path / str(genome))
-        first = job.ordered(own.input, room)
-        again = job.ordered(own.input, room)
+        first = job.ordered(own, room)
+        again = job.ordered(own, room)
         assert again.is_input == first.is_input == is_input
-        for one, other in zip(
-            again.groups(own.input.files()), first.groups(own.input.files()), strict=True
-        ):
+        for one, other in zip(again.groups(own.files()), first.groups(own.files()), strict=True):
             assert np.array_equal(one[0].text, other[0].text)
 
 
