@@ -13,6 +13,7 @@ from gangsaw.codecs.core.arrays import NumpyArray, ScalarT
 
 LINE = 64  # bytes of a cache line
 PAGE = 1 << 21  # bytes of a large page
+FEWEST = 2 * PAGE  # bytes from which on there are large pages
 LONG = 1 << 22  # bytes: longer than the second-level cache of a core, and so of no use to it later
 
 
@@ -54,9 +55,10 @@ def zeroed_pages(n_bytes: int) -> npt.NDArray[np.uint8]:
     looks up each other one before it reads. NumPy asks for large pages where it does not zero.
     """
     advice = getattr(mmap, "MADV_HUGEPAGE", None)
-    reserved = paged_bytes(n_bytes)
-    if advice is None or reserved == n_bytes:
+    if advice is None or n_bytes < FEWEST:
         return np.zeros(n_bytes, np.uint8)
+    # what is reserved before the first page and behind the last one is never touched: no memory
+    reserved = paged_bytes(n_bytes) + PAGE
     pages = mmap.mmap(-1, reserved, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     with suppress(OSError):  # of a system that was built without them
         pages.madvise(advice)
@@ -66,8 +68,8 @@ def zeroed_pages(n_bytes: int) -> npt.NDArray[np.uint8]:
 
 
 def paged_bytes(n_bytes: int) -> int:
-    """Return what `zeroed_pages` takes at most."""
-    return n_bytes + PAGE * (n_bytes >= 2 * PAGE)
+    """Return the memory that `zeroed_pages` takes at most: whole pages, where they are large."""
+    return n_bytes if n_bytes < FEWEST else -(-n_bytes // PAGE) * PAGE
 
 
 def address_of(array: NumpyArray) -> int:

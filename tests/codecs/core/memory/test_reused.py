@@ -12,7 +12,13 @@ import numpy as np
 import pytest
 
 from gangsaw.codecs import Visibility
-from gangsaw.codecs.core.memory.aligned import PAGE, address_of, paged_bytes, zeroed_pages
+from gangsaw.codecs.core.memory.aligned import (
+    FEWEST,
+    PAGE,
+    address_of,
+    paged_bytes,
+    zeroed_pages,
+)
 from gangsaw.codecs.core.memory.reused import LEAST, MOST, Memory, reused
 
 
@@ -107,5 +113,6 @@ def test_zeroed_pages_are_zeros_that_can_be_written(n_bytes: int) -> None:
     memory[:] = 1
     assert memory.all()
     assert not zeroed_pages(n_bytes).any()
-    if paged_bytes(n_bytes) > n_bytes and hasattr(mmap, "MADV_HUGEPAGE"):
+    assert n_bytes <= paged_bytes(n_bytes) < n_bytes + PAGE
+    if n_bytes >= FEWEST and hasattr(mmap, "MADV_HUGEPAGE"):
         assert address_of(memory) % PAGE == 0
