@@ -14,8 +14,10 @@ from gangsaw.tasks.formats.format import SourceOptions, flags, given
 from gangsaw.tasks.formats.opening import may_be, open_source, open_watched, open_witness, paths_of
 from gangsaw.tasks.formats.table import readable
 from gangsaw.tasks.formats.witness import Witness
+from gangsaw.tasks.jobs.verification.attributes import stored_attributes
 from gangsaw.tasks.objects.taken import kind_of, not_taken, source_of
 from gangsaw.tasks.source import Source, Stream
+from gangsaw.tasks.store.place import open_place
 from gangsaw.tasks.store.stamps import Watch
 
 if TYPE_CHECKING:
@@ -59,7 +61,7 @@ def as_made(options: SourceOptions, against: object, store: str) -> SourceOption
     if options.format is not None or not is_named(against):
         return options
     try:
-        attrs = open_source(store).attrs
+        attrs = stored_attributes(open_place(store)) or {}  # the store is opened by who reads it
     except GangsawError:  # what is wrong with it is told by who reads it
         return options
     said = (value.get("format") for value in attrs.values() if isinstance(value, Mapping))

@@ -26,9 +26,9 @@ def unlike_attributes(
     variables: Iterable[SourceArray | Coordinate],
 ) -> Iterator[str]:
     """Yield a line for each attribute of the source that the store lacks or has otherwise."""
-    yield from _unlike("", _attributes(place), against.attrs)
+    yield from _unlike("", stored_attributes(place), against.attrs)
     for group in getattr(against, "groups", ()):
-        held = _attributes(place / group.path)
+        held = stored_attributes(place / group.path)
         if held is None:
             yield f"group {group.path}: in the source, not in the store"
         yield from _unlike(f"group {group.path}: ", held, group.attrs)
@@ -39,7 +39,8 @@ def unlike_attributes(
             yield from _unlike(f"{variable.name}: ", held, variable.attrs)
 
 
-def _attributes(place: Place) -> Mapping[str, object] | None:
+def stored_attributes(place: Place) -> Mapping[str, object] | None:
+    """Return the attributes of a group or array of Zarr 3; None where there is none."""
     found = place.get(METADATA)
     return None if found is None else _read(found.to_bytes(), str(place))
 
