@@ -158,7 +158,7 @@ __device__ __forceinline__ void store_each(const Block& block, Stores own) {
 }
 
 // Ask for what the next step reads.
-__device__ __forceinline__ void fetch_places(const Block& block, const Lane& lane) {
+__device__ __forceinline__ void fetch_next(const Block& block, const Lane& lane) {
     const Shape& shape = block.shape;
     prefetch(block.hashed + high_bits(lane.key, shape.slot_bits));
     prefetch(block.direct + low_bits(lane.last, 2 * shape.order));
@@ -199,7 +199,7 @@ __device__ __forceinline__ void learn(const Block& block, Tables& tables, Lane& 
         learn_matches(tables, lane, base);
         turn_to(lane, base);
         find_places(lane);
-        fetch_places(block, lane);
+        fetch_next(block, lane);
     }
     store_each(block, own);
     keep_weights(tables);

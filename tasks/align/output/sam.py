@@ -96,7 +96,7 @@ class Sam(LineFormat):
 
 
 def _refused(name: str) -> str:
-    """Return why a name, the first word, is none of SAM; "" where it is one (section 1.4)."""
+    """Return why a name, the first word, is none of SAM; "" where it is one (SAMv1, 1.4)."""
     n = len(name.encode())
     if n > MOST_NAME:
         return f"of {n} letters, SAM takes {MOST_NAME}"
