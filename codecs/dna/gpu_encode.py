@@ -34,7 +34,7 @@ def encode_blocks(sources: Sequence[DeviceArray], params: Params) -> list[Encode
     letters = [one if is_plain(one) else cp.array(one, order="C") for one in sources]
     sizes = [packed_size(text.shape[0]) for text in letters]
     places = rooms([PAD + HEAD.size + size for size in sizes])
-    memory = cp.empty(places[-1], np.uint8)
+    memory = cp.zeros(places[-1], np.uint8)  # room for heads is copied to the host, too
     packed = [memory.data.ptr + place + PAD + HEAD.size for place in places[:-1]]
     least = sizes if params.mode == "pack" else [0] * len(sizes)
     texts = Texts(letters, packed)

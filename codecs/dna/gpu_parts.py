@@ -68,7 +68,7 @@ def rooms(sizes: Sequence[int]) -> list[int]:
 def joined(payloads: Sequence[DeviceParts]) -> list[Payload]:
     """Return payloads in host memory."""
     places = rooms([PAD + payload.size for payload in payloads])
-    out = cupy().empty(places[-1], np.uint8)
+    out = cupy().zeros(places[-1], np.uint8)  # room for heads is copied to the host, too
     moves = []
     for place, payload in zip(places, payloads, strict=False):
         to = out.data.ptr + place + PAD + HEAD.size

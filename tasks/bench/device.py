@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from types import ModuleType
+from typing import TypeVar
 
 import numpy as np
 
@@ -32,6 +33,7 @@ from gangsaw.tasks.jobs.choice.choose import choose_layout
 BATCH_BYTES = 8 << 30  # of samples: 160 times the 50 MB of an H200's second-level cache
 SHARE = 8  # of free device memory that the samples of a batch may take: codewords, frames, copies
 INT_LANES = 64  # 32-bit integer operations per clock and multiprocessor, sm_80 to sm_100
+CALL_SECONDS = 1.0  # of a call that is timed, about, where it takes less than BATCH_BYTES
 COPY_BYTES = 1 << 30
 
 
@@ -81,14 +83,16 @@ class Timing:
         """Gsamples/s, of the kernels where they were timed."""
         return self.samples / (self.kernels or self.whole) / 1e9
 
-    @property
-    def note(self) -> str:
-        """The whole call compared with its kernels."""
+    def note(self, unit: str = "Gsamples", in_sample: int = 1) -> str:
+        """Return the whole call beside its kernels; in_sample : so many of a unit's 10^-9."""
         if self.kernels is None:
             return "wall clock"
-        return f"kernels by events; {self.samples / self.whole / 1e9:.4g} Gsamples/s the whole call"
+        amount = self.samples * in_sample / 1e9
+        whole = f"{amount / self.whole:.4g} {unit}/s the whole call"
+        return f"kernels by events, on {amount:.3g} {unit}; {whole}"
 
 
+Item = TypeVar("Item")
 Both = tuple[Timing, Timing]  # encode, decode
 Measured = tuple[float | None, str]  # a value, where there is one, and a note
 
@@ -141,27 +145,57 @@ class ChunkBench:
 
     @cached_property
     def batch(self) -> Both:
-        """A batch of chunks in device memory, larger than any cache."""
-        free: int = free_bytes() or self.batch_bytes * SHARE
-        n = max(1, min(self.batch_bytes, free // SHARE) // self.chunks[0].nbytes)
-        return self._timed([self.chunks[i % len(self.chunks)] for i in range(n)])
+        """Chunks in device memory: as many as fill a batch, or about CALL_SECONDS."""
+        return self._grown(self._encoded), self.batch_decoded
+
+    @cached_property
+    def batch_decoded(self) -> Timing:
+        """The second half of `batch`; alone where the CPU encodes."""
+        return self._grown(self._decoded)
 
     @cached_property
     def alone(self) -> Both:
         """The chunks of one scene, all at once."""
-        return self._timed(self.chunks)
+        n = len(self.chunks)
+        return self._encoded(n, self.rounds), self._decoded(n, self.rounds)
 
-    def _timed(self, chunks: Sequence[NumpyArray]) -> Both:
+    def _grown(self, timed: Callable[[int, int], Timing]) -> Timing:
+        """Time a batch. It doubles up to its size: at once, slow codecs took minutes for it."""
+        free: int = free_bytes() or self.batch_bytes * SHARE
+        most = max(1, min(self.batch_bytes, free // SHARE) // self.chunks[0].nbytes)
+        n = min(most, len(self.chunks))
+        while n < most and timed(n, 1).whole < CALL_SECONDS / 2:
+            n = min(most, 2 * n)
+        return timed(n, self.rounds)
+
+    def _encoded(self, n: int, rounds: int) -> Timing:
         with own_stream():
-            held = [self.cupy.asarray(chunk) for chunk in chunks]
-            frames = self.coder.encode_all(held)
-            outs = [self.cupy.empty_like(chunk) for chunk in held]
-            encode = launch_seconds(lambda: self.coder.encode_all(held), self.rounds)
-            decode = launch_seconds(lambda: self._fill(frames, outs), self.rounds)
+            held = [self.cupy.asarray(chunk) for chunk in self._repeated(self.chunks, n)]
+            seconds = launch_seconds(lambda: self.coder.encode_all(held), rounds)
+        return self._timing(n, seconds)
+
+    def _decoded(self, n: int, rounds: int) -> Timing:
+        frames, chunks = self._repeated(self._frames, n), self._repeated(self.chunks, n)
+        with own_stream():
+            outs = [self.cupy.empty(chunk.shape, chunk.dtype) for chunk in chunks]
+            seconds = launch_seconds(lambda: self._fill(frames, outs), rounds)
             _check(outs[-1].get(), chunks[-1])
-        raw, coded = sum(c.nbytes for c in chunks), sum(map(len, frames))
-        samples = sum(c.size for c in chunks)
-        return Timing(samples, raw + coded, *encode), Timing(samples, raw + coded, *decode)
+        return self._timing(n, seconds)
+
+    @cached_property
+    def _frames(self) -> list[memoryview]:
+        """One of each chunk."""
+        with own_stream():
+            return self.coder.encode_all([self.cupy.asarray(chunk) for chunk in self.chunks])
+
+    @staticmethod
+    def _repeated(items: Sequence[Item], n: int) -> list[Item]:
+        return [items[i % len(items)] for i in range(n)]
+
+    def _timing(self, n: int, seconds: tuple[float, float]) -> Timing:
+        chunks = self._repeated(self.chunks, n)
+        moved = sum(chunk.nbytes for chunk in chunks) + sum(map(len, self._repeated(self._frames, n)))
+        return Timing(sum(chunk.size for chunk in chunks), moved, *seconds)
 
     def _fill(self, frames: Sequence[memoryview], outs: Sequence[DeviceArray]) -> None:
         self.coder.fill([self.coder.whole(frame) for frame in frames], outs)
@@ -269,7 +303,7 @@ class _Case:
 def _speed(name: str, direction: int) -> Callable[[Workbench], Measured]:
     def measure(bench: Workbench) -> Measured:
         timing: Timing = getattr(bench, name)[direction]
-        return timing.rate, timing.note
+        return timing.rate, timing.note()
 
     return measure
 

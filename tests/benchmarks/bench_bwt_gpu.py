@@ -37,9 +37,7 @@ def tasks(rounds: int) -> list[Measurement]:
 
     def measured(row: Row, effort: str, direction: int) -> Row:
         timing = bench(effort).batch[direction]
-        whole = timing.samples / timing.whole / 1e9
-        note = f"kernels by events; {whole:.4g} the whole call"
-        return replace(row, value=timing.rate, note=note)
+        return replace(row, value=timing.rate, note=timing.note("GB"))
 
     return [
         Measurement(row, partial(measured, row, effort, i))

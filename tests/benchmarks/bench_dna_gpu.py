@@ -39,6 +39,4 @@ def tasks(rounds: int) -> list[Measurement]:
 
 
 def _measured(row: Row, timing: Timing) -> Row:
-    whole = timing.samples / timing.whole / 1e9
-    note = f"kernels by events; {whole:.4g} Gbases/s the whole call"
-    return replace(row, value=timing.rate, note=note)
+    return replace(row, value=timing.rate, note=timing.note("Gbases"))

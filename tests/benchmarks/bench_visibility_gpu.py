@@ -58,8 +58,4 @@ def tasks(rounds: int) -> list[Measurement]:
 
 def _measured(row: Row, timing: Timing, itemsize: int) -> Row:
     """Return GB/s of raw data, and in the remark what the whole call reaches."""
-    raw = timing.samples * itemsize / 1e9
-    note = "wall clock"
-    if timing.kernels is not None:
-        note = f"kernels by events, on {raw:.3g} GB; {raw / timing.whole:.4g} GB/s the whole call"
-    return replace(row, value=raw / (timing.kernels or timing.whole), note=note)
+    return replace(row, value=timing.rate * itemsize, note=timing.note("GB", itemsize))

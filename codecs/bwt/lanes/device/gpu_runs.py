@@ -44,7 +44,8 @@ class DeviceRunLanes:
         self.lanes = np.array([lane_count(n) for n in self.sizes.tolist()], np.int64)
         cp, n_blocks = cupy(), len(bwts)
         self._numbers = cp.zeros(n_blocks * KINDS * ROOM, np.int64)
-        self._lists = cp.empty(n_blocks * MOST_LANES * SYMBOLS, np.uint8)
+        # all are copied to the host, those of no lanes, too
+        self._lists = cp.zeros(n_blocks * MOST_LANES * SYMBOLS, np.uint8)
         self.symbols = self.ranks = cp.empty(1, np.uint8)
         self.begins = cp.empty(1, np.uint32)
         self.runs = np.zeros(n_blocks, np.int64)

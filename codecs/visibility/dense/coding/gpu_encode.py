@@ -126,7 +126,7 @@ class BatchWriter:
             n_stream=np.where(fits, ITEM_BYTES * n_items, 0),
             to_stream=ends[:-1] + sizes + n_bytes,
         )
-        out = cupy().empty(max(1, ends[-1]), np.uint8)
+        out = cupy().zeros(max(1, ends[-1]), np.uint8)  # fronts are copied to the host, too
         parts = self.bits.view(np.uint8), self.stream.view(np.uint8)
         table = np.column_stack(copies)
         self.batch.run(FILE, "join_parts", len(fronts), table, *parts, out, threads=COPYING)
