@@ -8,6 +8,7 @@ import platform
 import statistics
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import date
@@ -73,10 +74,13 @@ class Beside:
     machine: Mapping[str, str]
     rows: tuple[Row, ...]
 
-    def cells(self, what: str) -> str:
-        """The last cells of a line: the figure, and whether it is what was asked there."""
-        row = next((row for row in self.rows if row.what == what), None)
-        return f" {row.measured} | {row.verdict} |" if row else "  |  |"
+    def cells(self, what: str, before: int) -> str:
+        """The last cells of a line: the figure, and whether it is what was asked there.
+
+        `before` rows of the section are of the same name, such as "as often as the peer".
+        """
+        found = [row for row in self.rows if row.what == what][before : before + 1]
+        return f" {found[0].measured} | {found[0].verdict} |" if found else "  |  |"
 
 
 @dataclass(frozen=True)
@@ -138,11 +142,11 @@ def markdown(title: str, rows: Iterable[Row], about: str = "", beside: Beside | 
         + (f" {beside.machine[VECTORS]} | met |" if beside else ""),
         "|---|---:|---|---|---|" + ("---:|---|" if beside else ""),
     ]
-    lines += [
-        f"| {r.what} | {r.measured} | {r.target} | {r.verdict} | {r.note} |"
-        + (beside.cells(r.what) if beside else "")
-        for r in rows
-    ]
+    seen = Counter[str]()
+    for r in rows:
+        line = f"| {r.what} | {r.measured} | {r.target} | {r.verdict} | {r.note} |"
+        lines.append(line + (beside.cells(r.what, seen[r.what]) if beside else ""))
+        seen[r.what] += 1
     return "\n".join(lines) + "\n"
 
 

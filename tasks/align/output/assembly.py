@@ -45,7 +45,7 @@ LINE = np.dtype(
 
 
 class LineTexts(NamedTuple):
-    """TextPool that lines have parts of.
+    """Texts that lines have parts of.
 
     Attributes
     ----------

@@ -62,7 +62,7 @@ class LineSource(NamedTuple):
 
 
 class TextPool(NamedTuple):
-    """TextPool by number: letters data[offsets[i]:offsets[i + 1]]."""
+    """Texts by their numbers: letters data[offsets[i]:offsets[i + 1]] of the i-th."""
 
     data: Codes
     offsets: Places

@@ -40,6 +40,7 @@ from gangsaw.tasks.source import Coordinate, Described, JobStage, Room, Source, 
 from gangsaw.tasks.store.stamps import file_stamps
 
 PARTS = ("singles", "pairs")  # of a file that several sets share, without mates and with
+FILLED = 10  # zeros are told of where they are one byte of so many, or more
 CONTENTS = {"sequence": READ_SEQUENCES, "quality": READ_QUALITIES, "name": READ_NAMES}
 
 
@@ -209,6 +210,11 @@ class ReadStream:
             yield f"by their names, these are together: {together}"
         if contents.tried:
             yield told_tried(contents.tried)
+        if contents.sets and FILLED * writer.filled > writer.ends["sequence"]:
+            yield (
+                f"sequences of each set begin a chunk: {writer.filled:,} bytes are zeros between "
+                "sets, which ratios and bits a sample count"
+            )
         if contents.lost:
             yield f"not in the store: {', '.join(contents.lost)}"
         yield from dict.fromkeys(note for files in read for file in files for note in file.notes)

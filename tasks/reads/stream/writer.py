@@ -52,13 +52,14 @@ class ReadWriter:
     digest : sum of the records' hashes so far
     counts : figures of the reads so far
     highest : quality so far, before it was binned
+    filled : bytes of zeros between what was sorted apart
     """
 
     def __init__(self, settings: Settings) -> None:
         self.settings, self.kept = settings, kept_by(settings)
         self.is_apart = False
         self.files: list[ReadFile] = []
-        self.n_records, self.digest = 0, 0
+        self.n_records, self.digest, self.filled = 0, 0, 0
         self.ends = dict.fromkeys((*self.kept, "plus"), 0)
         self.sign: str | None = None
         self.highest = 0
@@ -113,6 +114,7 @@ class ReadWriter:
         # what is sorted together begins a chunk
         is_sorted = name == "sequence" and self.is_apart
         begin = -(-at // CHUNK) * CHUNK if is_sorted else at
+        self.filled += begin - at
         end = int(place_lines(lengths, self._together, begin, CHUNK, starts))
         text = np.zeros(end - at, np.uint8)
         for i, one in enumerate(fields):

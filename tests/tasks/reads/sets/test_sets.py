@@ -93,6 +93,16 @@ def test_singles_beside_mates_come_back_to_their_files(tmp_path: Path, order: st
     assert {name[:1] for name in reads[600:].names} == {b"s", b"o"}
 
 
+def test_zeros_between_small_sets_are_told(tmp_path: Path) -> None:
+    paths, store = samtools_like(tmp_path), tmp_path / "a.zarr"
+    notes = gangsaw.compress(paths, store, sets="2,1,1", order="sorted").notes
+    size = zarr.open_group(store)["sequence"].size
+    text = 600 * 68.5 + 31 * 61 + 3 * 41
+    assert any(f": {size - int(text):,} bytes are zeros between sets" in note for note in notes)
+    notes = gangsaw.compress(paths, store, sets="2,1,1", order="bins", overwrite=True).notes
+    assert not any("zeros" in note for note in notes)
+
+
 def test_a_store_of_several_sets_is_of_a_later_version_and_one_of_a_set_is_not(
     tmp_path: Path,
 ) -> None:
