@@ -210,13 +210,13 @@ class ReadStream:
             yield f"by their names, these are together: {together}"
         if contents.tried:
             yield told_tried(contents.tried)
+        if contents.lost:
+            yield f"not in the store: {', '.join(contents.lost)}"
         if contents.sets and FILLED * writer.filled > writer.ends["sequence"]:
             yield (
                 f"sequences of each set begin a chunk: {writer.filled:,} bytes are zeros between "
                 "sets, which ratios and bits a sample count"
             )
-        if contents.lost:
-            yield f"not in the store: {', '.join(contents.lost)}"
         yield from dict.fromkeys(note for files in read for file in files for note in file.notes)
         yield from told(writer.highest)
         if self._is_guess and len(self.paths) == 1 and (why := likeness(self.paths[0]).why):
