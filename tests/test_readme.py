@@ -74,6 +74,7 @@ def test_the_commands_of_a_newcomer_are_marked_for_ci() -> None:
         assert part in command
 
 
+@pytest.mark.long
 def test_examples(tmp_path: Path) -> None:
     """All in one folder and in order: the later ones read what the earlier ones wrote."""
     assert {language for language, _ in EXAMPLES} == {"sh", "python"}

@@ -194,7 +194,9 @@ class ChunkBench:
 
     def _timing(self, n: int, seconds: tuple[float, float]) -> Timing:
         chunks = self._repeated(self.chunks, n)
-        moved = sum(chunk.nbytes for chunk in chunks) + sum(map(len, self._repeated(self._frames, n)))
+        moved = sum(chunk.nbytes for chunk in chunks) + sum(
+            map(len, self._repeated(self._frames, n))
+        )
         return Timing(sum(chunk.size for chunk in chunks), moved, *seconds)
 
     def _fill(self, frames: Sequence[memoryview], outs: Sequence[DeviceArray]) -> None:

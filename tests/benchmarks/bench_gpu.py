@@ -65,17 +65,21 @@ the CPU made (`deploy/gpu/parity.py`); frames that are right are decoded on the 
 AVIRIS-like chunks of 224 bands and 14 bits in the default store configuration (P=3, reduced).
 Kernel time is that between events around each launch, on data larger than the second-level cache;
 medians of several rounds. The thesis that founded this codec encoded 0.322 Gsamples/s on its GPU.
+A batch is 8 GiB, or as much as a call of about a second takes. The whole call has frames in
+pageable memory of the host, by one thread; jobs have several, with pinned memory: host arrays to
+host frames.
 
 Visibilities: the synthetic 8 s cube of `gangsaw.tasks.radio.synthetic`, as often as fills a
 batch, in GB/s (10^9 bytes) of raw data.
 
 Recombination paths: a million random mouse-like references, all 275 counts and the calls of each.
 
-Nucleotides: random bases as often as fills a batch, in 10^9 bases. Estimates, which no device has
-confirmed: packing and unpacking move 1.25 bytes a base, each byte once; at 80 % of the stated
-bandwidth that is 1.3 Tbases/s for an A100 (2.0 TB/s) and 3.1 Tbases/s for an H200 (4.8 TB/s). A
-step of a dense block waits twice for memory, some 2 us: with 64 lanes 30 Mbases/s a block, and 300
-blocks 9 Gbases/s; 14 sectors of 32 bytes a base limit an H200 to 8.6 Gbases/s.
+Nucleotides: random bases as often as fills a batch, in 10^9 bases. Predicted: packing and unpacking
+move 1.25 bytes a base, each byte once; at 80 % of the stated bandwidth that is 1.3 Tbases/s for an
+A100 (2.0 TB/s) and 3.1 Tbases/s for an H200 (4.8 TB/s). A step of a dense block waits twice for
+memory, some 2 us: with 64 lanes 30 Mbases/s a block, and 300 blocks 9 Gbases/s; 14 sectors of 32
+bytes a base limit an H200 to 8.6 Gbases/s. One did not code 8.6 Gbases twice in 20 seconds: whole
+calls of dense are below 0.9 Gbases/s; its kernel alone was not measured.
 
 Reads: synthetic lines of each kind as often as fills a batch, in GB/s of text; encoded by the host,
 but for starts of lines. Bins of reads: lines of 151 bases, with packing and copies.
