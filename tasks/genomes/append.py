@@ -14,10 +14,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from zarr.storage import LocalStore
 
-from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.codecs.core.nucleotides.codes import CODES
 from gangsaw.tasks.engine import rehearsal
 from gangsaw.tasks.engine.progress import OnProgress
@@ -94,7 +95,8 @@ def append_genomes(
         It holds no collection, or has a genome of such a name already; a file is no FASTA; the
         store is none on a file system, or another job adds to it.
     JobFailed
-        The job stopped: the store is as it was, and `resume` goes on.
+        The job stopped, the store is as it was, and `resume` goes on; or another job changed the
+        store meanwhile.
     """
     check_names(paths)
     added = _opened(str(store))
@@ -155,6 +157,7 @@ def _take_up(added: Added, part: int, *, resume: bool) -> None:
 
     What was moved into the store, and is not in its metadata, is taken out again.
     """
+    _group(added)  # or what another run has added since it was opened would be taken out
     work, target = added.work, added.target(part)
     if work.exists():
         refuse_leased(Place(LocalStore(work)), FIRST)
@@ -174,12 +177,15 @@ def _stored_info(work: Path) -> GenomeInfo:
 
 def _publish(added: Added, part: int, info: GenomeInfo) -> None:
     """Move what was written into the store, and let its metadata say that it is there."""
-    target = added.target(part)
+    try:
+        group = _group(added)
+    except JobFailed:
+        shutil.rmtree(added.work)  # its pieces lead to other letters now
+        raise
+    target, place = added.target(part), added.place
     target.parent.mkdir(exist_ok=True)
     added.work.rename(target)
-    place = added.place
     own = json.loads(_read(place / group_of(part)[:-1]))
-    group = json.loads(_read(place))
     above = {"zarr_format": 3, "node_type": "group", "attributes": {}}
     place.put(f"{ADDED}/{METADATA}", json.dumps(above, indent=2).encode())
     inline = own.pop("consolidated_metadata")["metadata"]
@@ -189,6 +195,14 @@ def _publish(added: Added, part: int, info: GenomeInfo) -> None:
     group["consolidated_metadata"]["metadata"] |= nodes
     place.put(METADATA, json.dumps(group, indent=2).encode())
     place.flush([f"{ADDED}/{METADATA}", METADATA])
+
+
+def _group(added: Added) -> dict[str, Any]:
+    """Return the metadata of a collection; JobFailed where they are not as when it was opened."""
+    group: dict[str, Any] = json.loads(_read(added.place))
+    if GenomeInfo.from_attrs(group["attributes"]) != added.info:
+        raise JobFailed(f"{added.place} changed meanwhile: nothing was added, run it again")
+    return group
 
 
 def _read(place: Place) -> bytes:

@@ -16,7 +16,8 @@ from helpers.command_line import CommandLine
 from helpers.strains import fasta, strains
 
 import gangsaw
-from gangsaw.codecs.core.errors import BadParams, CorruptChunk
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
+from gangsaw.tasks.genomes import append
 
 KILLED = """
 import os, sys, gangsaw.genomes
@@ -201,6 +202,31 @@ def test_an_error_leaves_the_store(store: Path, files: list[str], tmp_path: Path
     assert contents(store) == before
     gangsaw.genomes.append(files[2:], store)
     check(store, files, tmp_path / "out")
+
+
+@pytest.mark.parametrize("when", ["_take_up", "_publish"])
+def test_what_another_run_added_meanwhile_stays(
+    store: Path, files: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    then = getattr(append, when)
+
+    def another_first(*arguments: Any, **how: Any) -> None:
+        monkeypatch.setattr(append, when, then)
+        aside = store.parent / "aside"  # a lease that ran out, as its machine hung
+        added = store.parent / ".set.zarr.gangsaw-added"
+        if added.exists():
+            added.rename(aside)
+        gangsaw.genomes.append(files[3:], store)
+        if aside.exists():
+            aside.rename(added)
+        then(*arguments, **how)
+
+    monkeypatch.setattr(append, when, another_first)
+    with pytest.raises(JobFailed, match="changed meanwhile: nothing was added, run it again"):
+        gangsaw.genomes.append(files[2:3], store)
+    assert [path.name for path in store.parent.iterdir()] == [store.name]
+    check(store, [*files[:2], *files[3:]], tmp_path / "out")
+    gangsaw.genomes.append(files[2:3], store)
 
 
 def test_verify_tells_of_other_files(store: Path, files: list[str], tmp_path: Path) -> None:
