@@ -121,7 +121,7 @@ def test_a_limit_of_nothing_is_none(pool: Any) -> None:
 
 @pytest.mark.parametrize("cupy", ["emulated"], indirect=True)
 def test_what_is_kept_goes_before_memory_runs_out(pool: Any) -> None:
-    """As of CuPy 14.2; before, only where the device has no more."""
+    """So does CuPy 14.2, while 14.0 does it only where the device has no more."""
     pool.set_limit(size=4 * KIB)
     first = pool.malloc(3 * KIB)
     del first

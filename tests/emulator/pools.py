@@ -71,9 +71,9 @@ class Taken:
 class MemoryPool:
     """`cupy.cuda.MemoryPool`: it keeps what is freed, and counts it against its limit.
 
-    As of CuPy 14.2 it lets go of what it keeps before it runs out; before, only where the device
-    has no more. But the bytes of an array lie beside no other's, so that a kernel that leaves
-    them is found.
+    It lets go of what it keeps before it runs out, as CuPy 14.2 does; 14.0 does so only where the
+    device has no more. But the bytes of an array lie beside no other's, so that a kernel that
+    leaves them is found.
     """
 
     def __init__(self, allocator: Any = None) -> None:
@@ -87,11 +87,12 @@ class MemoryPool:
         return MemoryPointer(self.memory(size), 0)
 
     def memory(self, size: int) -> Memory:
+        if not size:
+            return Memory(0, current_schedule().poison)
+        chunk = self._chunk(-(-size // ROUND) * ROUND)
         memory = Memory(size, current_schedule().poison)
-        if size:
-            chunk = self._chunk(-(-size // ROUND) * ROUND)
-            self._used += chunk.size
-            weakref.finalize(memory, self._free, chunk)
+        self._used += chunk.size
+        weakref.finalize(memory, self._free, chunk)
         return memory
 
     def _chunk(self, size: int) -> Chunk:
