@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from emulator.host_module import KernelFault
-from emulator.pools import MemoryPool, OutOfMemoryError, device_memory
+from emulator.pools import MemoryPool, OutOfMemoryError, default_pool, device_memory
 
 from gangsaw.codecs.core.cuda.kernel_files import kernel_file
 
@@ -43,6 +43,7 @@ def collect() -> None:
     """Let pools of other tests give theirs back: first what holds chunks goes, then the chunks."""
     gc.collect()
     gc.collect()
+    default_pool.free_all_blocks()
 
 
 def test_sizes_are_rounded(pool: Any) -> None:
