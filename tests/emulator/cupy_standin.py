@@ -21,7 +21,7 @@ from emulator.compiling import in_place_of_nvrtc, loaded
 from emulator.device_ndarray import MemoryPointer, applied, ndarray, unwrapped, wrapped
 from emulator.host_module import HostKernel
 
-VERSION = "14.0.0"
+VERSION = "14.2.0"
 STATIC_SHARED = 48 * 1024  # beyond it a kernel has to ask: max_dynamic_shared_size_bytes
 NO_DEVICE = 100  # cudaErrorNoDevice
 
@@ -70,7 +70,7 @@ class RawKernel:
     ) -> None:
         for value in args:
             if isinstance(value, np.ndarray):
-                raise TypeError(f"Unsupported type {type(value)}")
+                refuse_passed(value)
         if shared_mem > self.max_dynamic_shared_size_bytes:
             raise CUDARuntimeError(1)  # cudaErrorInvalidValue
         launched = [value.host if isinstance(value, ndarray) else value for value in args]
@@ -79,6 +79,17 @@ class RawKernel:
         streams.chosen(stream).add(
             lambda: (self._kernel(grid, block, launched, shared_mem=shared_mem), keep)
         )
+
+
+def refuse_passed(array: np.ndarray[Any, Any]) -> None:
+    """Raise as CuPy does where a kernel gets a host array; one of one item it passes by value."""
+    if array.size != 1:
+        raise TypeError(
+            f"You are trying to pass a numpy.ndarray of shape {array.shape} as a kernel parameter. "
+            "Only numpy.ndarrays of size one can be passed by value. If you meant to pass a "
+            "pointer to __global__ memory, you need to pass a cupy.ndarray instead."
+        )
+    raise NotImplementedError("host arrays of one item: pass NumPy scalars")
 
 
 class RawModule:

@@ -266,12 +266,15 @@ def refuse_host(*values: Any) -> None:
 
 
 def refuse_foreign(*values: Any) -> None:
-    """Raise where CuPy has no kernel: arithmetic and copies by element in foreign byte order."""
+    """Raise where CuPy takes foreign bytes for native ones: arithmetic, and copies by element.
+
+    CuPy 14 says nothing: what is written there reads as other numbers.
+    """
     for value in values:
         if isinstance(value, (list, tuple)):
             refuse_foreign(*value)
         elif isinstance(value, np.dtype) and not value.isnative:
-            raise KeyError(value)
+            raise NotImplementedError(f"{value} is for kernels of ours alone")
         elif isinstance(value, ndarray):
             refuse_foreign(value.dtype)
 

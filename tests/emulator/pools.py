@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import threading
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from emulator.arenas import Arena, Chunk
 from emulator.host_module import current_schedule
 from emulator.memory import Memory
 
@@ -20,7 +23,7 @@ class OutOfMemoryError(MemoryError):
 
     def __init__(self, size: int, total: int, limit: int = 0) -> None:
         self._size, self._total, self._limit = size, total, limit
-        bound = f" (limit set to: {limit:,} bytes)" if limit else ""
+        bound = f", limit set to: {limit:,} bytes" if limit else ""
         super().__init__(
             f"Out of memory allocating {size:,} bytes (allocated so far: {total:,} bytes{bound})."
         )
@@ -46,6 +49,7 @@ class DeviceMemory:
     @contextmanager
     def of(self, total: int) -> Iterator[DeviceMemory]:
         """Let the device have `total` bytes in the body, and count its peak again."""
+        default_pool.free_all_blocks()
         before, self.total, self.peak = self.total, total, self.used
         try:
             yield self
@@ -56,12 +60,26 @@ class DeviceMemory:
 device_memory = DeviceMemory()
 
 
+class Taken:
+    """Memory in one piece that is the device's again when nobody holds it."""
+
+    def __init__(self, size: int) -> None:
+        device_memory.take(size)
+        weakref.finalize(self, device_memory.give_back, size)
+
+
 class MemoryPool:
-    """`cupy.cuda.MemoryPool`, that keeps nothing."""
+    """`cupy.cuda.MemoryPool`: it keeps what is freed, and counts it against its limit.
+
+    It lets go of what it keeps before it runs out, as CuPy 14.2 does; 14.0 does so only where the
+    device has no more. But the bytes of an array lie beside no other's, so that a kernel that
+    leaves them is found.
+    """
 
     def __init__(self, allocator: Any = None) -> None:
-        self._used = 0
-        self._limit = 0
+        self._used = self._total = self._limit = 0
+        self._arenas: dict[int, Arena] = {}
+        self._lock = threading.Lock()
 
     def malloc(self, size: int) -> Any:
         from emulator.device_ndarray import MemoryPointer
@@ -69,38 +87,80 @@ class MemoryPool:
         return MemoryPointer(self.memory(size), 0)
 
     def memory(self, size: int) -> Memory:
-        taken = -(-size // ROUND) * ROUND
-        if self._limit and self._used + taken > self._limit:
-            raise OutOfMemoryError(taken, self._used, self._limit)
-        device_memory.take(taken)
-        self._used += taken
+        if not size:
+            return Memory(0, current_schedule().poison)
+        chunk = self._chunk(-(-size // ROUND) * ROUND)
         memory = Memory(size, current_schedule().poison)
-        weakref.finalize(memory, self._free, taken)
+        self._used += chunk.size
+        weakref.finalize(memory, self._free, chunk)
         return memory
 
-    def _free(self, taken: int) -> None:
-        self._used -= taken
-        device_memory.give_back(taken)
+    def _chunk(self, size: int) -> Chunk:
+        from emulator import streams
+
+        with self._lock:
+            arena = self._arenas.setdefault(streams.current().ptr, Arena())
+            chunk = arena.best_fit(size)
+        return chunk or Chunk(self._taken(size), size, arena)
+
+    def _taken(self, size: int) -> Taken:
+        """Take memory from the device; where there is none, after letting go of what is kept."""
+        for let_go in (self.free_all_blocks, self._let_go_of_garbage, None):
+            try:
+                return self._try(size)
+            except OutOfMemoryError:
+                if let_go is None:
+                    raise
+                let_go()
+        raise AssertionError("the last try returns or raises")
+
+    def _try(self, size: int) -> Taken:
+        with self._lock:
+            if self._limit and self._total + size > self._limit:
+                raise OutOfMemoryError(size, self._total, self._limit)
+            taken = Taken(size)
+            self._total += size
+        return taken
+
+    def _let_go_of_garbage(self) -> None:
+        gc.collect()
+        self.free_all_blocks()
+
+    def _free(self, chunk: Chunk) -> None:
+        """Free a chunk; a finalizer may run anywhere, while the lock is held too."""
+        self._used -= chunk.size
+        if self._lock.acquire(blocking=False):
+            try:
+                chunk.arena.insert(chunk)
+            finally:
+                self._lock.release()
+        else:
+            chunk.arena.pending.append(chunk)
 
     def used_bytes(self) -> int:
         return self._used
 
     def free_bytes(self) -> int:
-        return 0
+        return self._total - self._used
 
     def total_bytes(self) -> int:
-        return self._used
+        return self._total
 
     def n_free_blocks(self) -> int:
-        return 0
+        with self._lock:
+            return sum(len(arena.free) for arena in self._arenas.values())
 
     def free_all_blocks(self, stream: Any = None) -> None:
-        """Do nothing: nothing is cached."""
+        """Let go of what is free and was never cut, or is joined again: of a stream, or of all."""
+        with self._lock:
+            for owner, arena in self._arenas.items():
+                if stream is None or owner == stream.ptr:
+                    self._total -= arena.let_go()
 
     def set_limit(self, size: int | None = None, fraction: float | None = None) -> None:
-        if (size is None) == (fraction is None):
+        if size is not None and fraction is not None:
             raise ValueError("size and fraction cannot be specified at one time")
-        self._limit = int(device_memory.total * fraction) if size is None else size
+        self._limit = int(device_memory.total * (fraction or 0)) if size is None else size
 
     def get_limit(self) -> int:
         return self._limit

@@ -76,8 +76,8 @@ def check_views(cupy: ModuleType, host: Block, params: Params, coded_as: int) ->
 def check_memory(cupy: ModuleType, block: Block, params: Params) -> None:
     """Code a block with no more device memory than is promised, to the CPU's bytes and back."""
     pool = cupy.get_default_memory_pool()
+    pool.free_all_blocks()  # else the arrays of the caller are cut from what others left
     source, target = cupy.asarray(block), cupy.zeros(block.shape, block.dtype)
-    pool.free_all_blocks()
     pool.set_limit(size=pool.used_bytes() + gpu.encoder_bytes(block, params))
     try:
         coded = encoded(gpu, [source], params)

@@ -26,7 +26,9 @@ BLOCKS = 6  # of a multiprocessor: leaves a thread 80 registers; with 64, for 8 
 ROOMS = (48, 64, 96, 128, MAX_LENGTH)
 SHARED_BYTES = 160 << 10  # that a block can have on sm_80; later ones have more
 NARROW_BITS = 32  # of a mask of symbols, where no D gene with its palindromes has more
-SORTING_BYTES = 40  # of a reference: lengths, their order, their copies, statuses
+# Of a reference: starts, V, J, status; lengths, a copy, their order, two buffers to sort; launched.
+SORTING_BYTES = 64
+SMALL_BYTES = 1 << 14  # what some 30 allocations are rounded up by, ways, rooms
 
 
 def count(batch: Batch, model: Model) -> Counts:
@@ -83,13 +85,7 @@ def count_hosted(batch: Batch, model: Model) -> Counts:
             counts = _count(uploaded(run_of(batch, run)), model, run.start)
             return _each(counts, copies.to_host)
 
-    def needed(run: Run) -> int:
-        n: int = run.stop - run.start
-        starts = batch.references.starts
-        codes = int(starts[run.stop] - starts[run.start])
-        return codes + n * SORTING_BYTES + counts_bytes(n, len(batch.d), model)
-
-    runs = in_runs(work, len(batch.references), needed)
+    runs = in_runs(work, len(batch.references), lambda run: run_bytes(batch, run, model))
     return runs[0] if len(runs) == 1 else _joined(runs)
 
 
@@ -217,6 +213,14 @@ def counts_bytes(n: int, n_d: int, model: Model) -> int:
     """Bytes of all counts of n references."""
     shapes = shapes_of(n, n_d, model)
     return sum(_dtype(name).itemsize * prod(shape) for name, shape in shapes.items() if shape)
+
+
+def run_bytes(batch: Batch, run: Run, model: Model) -> int:
+    """Bytes of device memory that a run of references takes at most, with all parts."""
+    n, starts = run.stop - run.start, batch.references.starts
+    parts = sum(part.codes.nbytes + part.starts.nbytes for part in (batch.v, batch.j, batch.d))
+    codes = int(starts[run.stop] - starts[run.start])
+    return codes + n * SORTING_BYTES + counts_bytes(n, len(batch.d), model) + parts + SMALL_BYTES
 
 
 def _dtype(name: str) -> np.dtype[np.int16] | np.dtype[np.uint64]:

@@ -230,7 +230,7 @@ def choose_means(batch: BlockBatch, choices: Sequence[BlockChoice]) -> list[int]
     n_bits = cp.empty((n_blocks, len(KINDS)), np.int32)
     choice_rows, *coded = batch.coded(choices)
     samples = batch.blocks, batch.axes, choice_rows, pieces, places, *coded
-    results = batch.sizes(), counts, n_bits
+    results = batch.sizes, counts, n_bits
     batch.run("choice/means.cu", "try_means", n_blocks * len(KINDS), *samples, *results)
     symbols, bits = pull(counts), pull(n_bits)
 

@@ -79,8 +79,12 @@ class BlockBatch:
         tables = self.choices(choices), predictor_table(choices)
         return (*map(cupy().asarray, tables), self.terms)
 
+    @cached_property
     def sizes(self) -> DeviceArray:
-        """Return memory for the sizes that means look at."""
+        """Memory for the sizes that means look at, of all kernels that write and read them.
+
+        Twice would be too much: CuPy's pool would cut smaller arrays from what the first left.
+        """
         sizes: DeviceArray = cupy().empty(self.first_sizes[-1], np.float32)
         return sizes
 

@@ -96,7 +96,7 @@ class BatchWriter:
         choice_rows, *coded = batch.coded(choices)
         rows = batch.blocks, batch.axes, choice_rows, pieces, np.concatenate(places), *coded
         results = self.symbols, self.bits, counts, n_bytes
-        batch.run(FILE, "to_symbols", n_blocks, *rows, self.outputs, batch.sizes(), *results)
+        batch.run(FILE, "to_symbols", n_blocks, *rows, self.outputs, batch.sizes, *results)
         return pull(counts), pull(n_bytes)
 
     def push_symbols(self, counts: npt.NDArray[np.uint32]) -> tuple[Payload, Table]:

@@ -14,6 +14,7 @@ from gangsaw.tasks.sequences.files.text import Text
 
 THREADS, SHARE = 128, 8  # of a thread block, of a read: as in signatures.cu
 WORD_BYTES, READ_BYTES = 12, 32  # on the device: letters and marks; places, length, bins
+RUN_BYTES = 5 << 9  # what the five arrays of a launch are rounded up by: to 512 bytes
 DEFINES: dict[str, int | str] = {
     "GS_LENGTH": LENGTH,
     "GS_HALVED": HALVED,
@@ -45,15 +46,17 @@ def bins_of_lines(text: Text, begins: Numbers, ends: Numbers) -> Numbers:
 
 def _signed_lines(text: Text, begins: Numbers, ends: Numbers) -> list[Numbers]:
     """Return the bins of runs of lines that fit the device."""
-    words = -(-(ends - begins) // WORD) + 1
 
     def work(run: Run) -> Numbers:
         return _signed(packed_reads(text, begins[run], ends[run]))
 
-    def needed(run: Run) -> int:
-        return WORD_BYTES * int(words[run].sum()) + READ_BYTES * (run.stop - run.start)
+    return in_runs(work, begins.size, lambda run: run_bytes(ends[run] - begins[run]))
 
-    return in_runs(work, begins.size, needed)
+
+def run_bytes(lengths: Numbers) -> int:
+    """Bytes of device memory that reads of these lengths take at most, in one launch."""
+    words = -(-lengths // WORD) + 1
+    return WORD_BYTES * int(words.sum()) + READ_BYTES * lengths.size + RUN_BYTES
 
 
 def _signed(reads: PackedReads) -> Numbers:

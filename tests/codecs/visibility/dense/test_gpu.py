@@ -348,7 +348,9 @@ def test_a_batch_in_several_runs(cupy: ModuleType, monkeypatch: pytest.MonkeyPat
     assert caught.value.block == 3
 
 
-@pytest.mark.parametrize("shape", [(1, 1, 9000), (2000, 1, 2), (60, 9, 16), (1, 1)], ids=str)
+@pytest.mark.parametrize(
+    "shape", [(1, 1, 9000), (2000, 1, 2), (700, 3, 5), (60, 9, 16), (1, 1)], ids=str
+)
 @pytest.mark.parametrize("dtype", ["f2", "c8", "c16"])
 def test_the_memory_of_a_block_is_enough(
     cupy: ModuleType, dtype: str, shape: tuple[int, ...]

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from helpers import tcr_runs
 from helpers.germline_files import FASTA, note_on, opened, parts, written
 
 from gangsaw.codecs.core.errors import BadParams
@@ -21,6 +22,12 @@ def olga() -> dict[tuple[str, str], Germline]:
     """The germline of olga's model of each locus and species."""
     pytest.importorskip("olga", reason="the extra tcr is not installed")
     return {(x, s): open_germline("olga", locus=x, species=s) for x, s in MODELS}
+
+
+def test_repertoires_of_tests_are_skipped_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "olga", None)
+    with pytest.raises(pytest.skip.Exception, match="the extra tcr is not installed"):
+        tcr_runs.germline.__wrapped__()
 
 
 def test_facts_of_the_literature(olga: dict[tuple[str, str], Germline]) -> None:

@@ -230,6 +230,17 @@ def test_references_of_host_memory(cupy: ModuleType, model: Model) -> None:
 
 
 @pytest.mark.parametrize("cupy", ["emulated"], indirect=True)
+@pytest.mark.parametrize("n", [1, 20, 400])
+def test_the_memory_of_a_run_is_enough(cupy: ModuleType, n: int) -> None:
+    """What is promised is all that is taken from the device, small arrays and all."""
+    batch, model = random_batch(**PARTS, n=n), Model()
+    with device_memory.of(1 << 30) as memory:
+        before = memory.used
+        gpu.count_hosted(batch, model)
+    assert memory.peak - before <= gpu.run_bytes(batch, slice(0, n), model)
+
+
+@pytest.mark.parametrize("cupy", ["emulated"], indirect=True)
 def test_what_exceeds_the_memory_is_split(cupy: ModuleType) -> None:
     batch, model = random_batch(**PARTS, n=40), Model()
     right = cpu.count(batch, model)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from emulator.pools import device_memory
 
 from gangsaw.codecs.core.cuda import launch
 from gangsaw.codecs.reads.sequence.letters import codes_of
@@ -51,6 +52,17 @@ def test_bins_are_those_of_the_cpu(cupy: Any, monkeypatch: Any, split: bool) -> 
     assert 0 < (expected == NO_BIN).sum() < expected.size
     if split:
         monkeypatch.setattr(gpu_signatures, "MOST_READS", 25)
-        monkeypatch.setattr(launch, "free_bytes", lambda: 2000)
+        monkeypatch.setattr(launch, "free_bytes", lambda: 2000 + gpu_signatures.RUN_BYTES)
     np.testing.assert_array_equal(bins_of_lines(text, begins, ends), expected)
     assert bins_of_lines(text, begins[:0], ends[:0]).shape == (0, 2)
+
+
+@pytest.mark.parametrize("cupy", ["emulated"], indirect=True)
+@pytest.mark.parametrize("n", [1, 10, None])
+def test_the_memory_of_a_run_is_enough(cupy: Any, n: int | None) -> None:
+    """What is promised is all that is taken from the device, small arrays and all."""
+    text, begins, ends = lines()
+    with device_memory.of(1 << 30) as memory:
+        before = memory.used
+        bins_of_lines(text, begins[:n], ends[:n])
+    assert memory.peak - before <= gpu_signatures.run_bytes((ends - begins)[:n])
