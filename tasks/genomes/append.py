@@ -14,7 +14,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from zarr.storage import LocalStore
 
@@ -157,7 +156,7 @@ def _take_up(added: Added, part: int, *, resume: bool) -> None:
 
     What was moved into the store, and is not in its metadata, is taken out again.
     """
-    _group(added)  # or what another run has added since it was opened would be taken out
+    _check_unchanged(added)  # or what another run added since it was opened would be taken out
     work, target = added.work, added.target(part)
     if work.exists():
         refuse_leased(Place(LocalStore(work)), FIRST)
@@ -178,11 +177,12 @@ def _stored_info(work: Path) -> GenomeInfo:
 def _publish(added: Added, part: int, info: GenomeInfo) -> None:
     """Move what was written into the store, and let its metadata say that it is there."""
     try:
-        group = _group(added)
+        _check_unchanged(added)
     except JobFailed:
         shutil.rmtree(added.work)  # its pieces lead to other letters now
         raise
     target, place = added.target(part), added.place
+    group = json.loads(_read(place))
     target.parent.mkdir(exist_ok=True)
     added.work.rename(target)
     own = json.loads(_read(place / group_of(part)[:-1]))
@@ -197,12 +197,10 @@ def _publish(added: Added, part: int, info: GenomeInfo) -> None:
     place.flush([f"{ADDED}/{METADATA}", METADATA])
 
 
-def _group(added: Added) -> dict[str, Any]:
-    """Return the metadata of a collection; JobFailed where they are not as when it was opened."""
-    group: dict[str, Any] = json.loads(_read(added.place))
-    if GenomeInfo.from_attrs(group["attributes"]) != added.info:
+def _check_unchanged(added: Added) -> None:
+    """Raise JobFailed where a collection says no longer what it did when it was opened."""
+    if GenomeInfo.from_attrs(json.loads(_read(added.place))["attributes"]) != added.info:
         raise JobFailed(f"{added.place} changed meanwhile: nothing was added, run it again")
-    return group
 
 
 def _read(place: Place) -> bytes:
