@@ -8,6 +8,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 import zarr
+from helpers.clean_pool import clean_pool
 
 from gangsaw.codecs.core.cuda import compiling
 from gangsaw.codecs.core.cuda.compiling import CompileError
@@ -104,9 +105,7 @@ def test_pinned_memory(cupy: ModuleType) -> None:
 
 
 def test_a_limited_pool_runs_out_and_recovers(cupy: ModuleType) -> None:
-    pool = cupy.get_default_memory_pool()
-    gc.collect()
-    pool.free_all_blocks()
+    pool = clean_pool(cupy)
     before = pool.get_limit()
     pool.set_limit(size=pool.total_bytes() + (1 << 20))
     try:

@@ -17,6 +17,7 @@ from gangsaw.codecs.visibility.integers import cpu as integers
 from gangsaw.codecs.visibility.integers.sample import Signs
 from gangsaw.codecs.visibility.params import Params
 from helpers.backends import encoded
+from helpers.clean_pool import clean_pool
 
 Block = npt.NDArray[Any]
 ANY = Params()  # a reader needs to know no more
@@ -75,10 +76,9 @@ def check_views(cupy: ModuleType, host: Block, params: Params, coded_as: int) ->
 
 def check_memory(cupy: ModuleType, block: Block, params: Params) -> None:
     """Code a block with no more device memory than is promised, to the CPU's bytes and back."""
-    pool = cupy.get_default_memory_pool()
-    pool.free_all_blocks()  # else the arrays of the caller are cut from what others left
+    pool = clean_pool(cupy)
     source, target = cupy.asarray(block), cupy.zeros(block.shape, block.dtype)
-    pool.set_limit(size=pool.used_bytes() + gpu.encoder_bytes(block, params))
+    pool.set_limit(size=pool.total_bytes() + gpu.encoder_bytes(block, params))
     try:
         coded = encoded(gpu, [source], params)
         gpu.BACKEND.decode(coded, [target], params)

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pytest
 from emulator.host_module import schedule
 from helpers.backends import encoded
+from helpers.clean_pool import clean_pool
 
 from gangsaw.codecs.core.container.runs import Runs
 from gangsaw.codecs.core.errors import CorruptChunk
@@ -143,13 +144,13 @@ def outcome(backend: Any, library: Any, runs: Runs, params: Params) -> bytes | N
 @pytest.mark.parametrize("mode", MODES)
 def test_a_block_takes_no_more_of_the_device_than_is_promised(mode: Any, cupy: Any) -> None:
     """Of bases with marks, of marks alone that hardly pay, and of what is stored as it is."""
-    params, pool = Params(mode), cupy.get_default_memory_pool()
+    params, pool = Params(mode), clean_pool(cupy)
     noise = np.random.default_rng(3).integers(0, 256, 2000, np.uint8)
     marked = np.frombuffer(b"NAnA" * 500, np.uint8), np.frombuffer(b"acccccAC" * 250, np.uint8)
     for text in (masked(2000), *marked, noise):
         expected, block = encoded(cpu, [text], params), cupy.asarray(text)
         out = cupy.empty(text.size, np.uint8)
-        pool.set_limit(size=pool.used_bytes() + gpu.encoder_bytes(block, params))
+        pool.set_limit(size=pool.total_bytes() + gpu.encoder_bytes(block, params))
         try:
             found = encoded(gpu, [block], params)
             gpu.BACKEND.decode(expected, [out], params)

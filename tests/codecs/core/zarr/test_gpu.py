@@ -1,7 +1,4 @@
-"""Every codec that has a GPU backend, under zarr with its GPU buffers: the same bytes as the CPU's.
-
-On emulated kernels here; -m gpu runs the same on a real device.
-"""
+"""GPU backends under zarr with its GPU buffers: bytes of the CPU, emulated or (-m gpu) on a device."""
 
 from __future__ import annotations
 
@@ -19,6 +16,7 @@ import numpy as np
 import pytest
 import xarray as xr
 import zarr
+from helpers.clean_pool import clean_pool
 from helpers.counting_store import CountingStore
 from helpers.every_codec import (
     Case,
@@ -336,7 +334,7 @@ def test_a_forged_block_of_a_batch_names_its_chunk(plain: str, cupy: Any, tmp_pa
 @pytest.fixture
 def room(cupy: Any) -> Iterator[Any]:
     """Call it with how many bytes beyond those in use the device shall have."""
-    pool = cupy.get_default_memory_pool()
+    pool = clean_pool(cupy)
     yield lambda n_bytes: pool.set_limit(size=pool.used_bytes() + n_bytes)
     pool.set_limit(size=0)
 
