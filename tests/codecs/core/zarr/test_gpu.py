@@ -1,4 +1,4 @@
-"""GPU backends under zarr with its GPU buffers: bytes of the CPU, emulated or (-m gpu) on a device."""
+"""GPU backends under zarr with its GPU buffers: bytes of the CPU, emulated or, by -m gpu, not."""
 
 from __future__ import annotations
 
