@@ -8,9 +8,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 from emulator.host_module import schedule
 
+from gangsaw.codecs import Dna
 from gangsaw.tasks.bench import device as figures
 from gangsaw.tasks.bench.data import synthetic_sample
 from gangsaw.tasks.radio.synthetic import make_visibilities
@@ -81,6 +83,29 @@ def test_without_figures_no_page_is_written(
         with pytest.raises(SystemExit, match="left as it is: nothing was measured"):
             exit_status(page, monkeypatch, "--write", "--measure", part)
     assert (page.PAGE.read_text() if page.PAGE.exists() else None) == before
+
+
+@pytest.mark.parametrize(
+    ("seconds", "asked"),
+    [
+        (0.1, [(1, 1), (2, 1), (4, 1), (8, 1), (8, 2)]),
+        (0.001, [(1, 1), (2, 1), (4, 1), (8, 1), (16, 2)]),
+    ],
+)
+@pytest.mark.parametrize("cupy", ["emulated"], indirect=True)
+def test_a_batch_doubles_until_a_call_is_long_or_it_is_full(
+    cupy: Any, seconds: float, asked: list[tuple[int, int]]
+) -> None:
+    chunk = np.zeros(1 << 10, np.uint8)
+    bench = figures.ChunkBench(Dna().coder(chunk.shape, chunk.dtype), [chunk], 2, 1 << 14)
+    seen: list[tuple[int, int]] = []
+
+    def timed(n: int, rounds: int) -> figures.Timing:
+        seen.append((n, rounds))
+        return figures.Timing(n, 0, n * seconds)
+
+    assert bench._grown(timed).samples == asked[-1][0]
+    assert seen == asked
 
 
 @pytest.mark.parametrize("cupy", ["emulated"], indirect=True)
