@@ -1,24 +1,26 @@
-"""What a cluster should be."""
+"""Configuration of a cluster."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
 
-ADDRESS = "://"  # what a scheduler's address has, and no kind
-HERE = {"local", "cuda"}  # kinds whose workers run on this machine
-QUEUED = {"slurm", "kubernetes"}  # whose workers come when there is room for them
+from gangsaw.codecs.core.memory.limits import cores, memory_bytes
+
+ADDRESS = "://"  # part of every scheduler address, and of no kind
+HERE = {"local", "cuda"}  # kinds with workers on this machine
+QUEUED = {"slurm", "kubernetes"}  # kinds with workers that wait in a queue
 
 
 @dataclass(frozen=True)
 class Certificates:
-    """Files of the user's TLS, in PEM; "" leaves each to Dask's configuration.
+    """TLS files of the user, in PEM; "" leaves each to Dask's configuration.
 
     Attributes
     ----------
-    ca_file : of the authority that signed all certificates of the cluster
-    cert : our certificate
-    key : its key; "" takes the one in `cert`
+    ca_file : certificate of the authority that signed all certificates of the cluster
+    cert : certificate of this client
+    key : private key of `cert`; "" reads it from the file `cert`
     """
 
     ca_file: str = ""
@@ -26,7 +28,7 @@ class Certificates:
     key: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse a certificate without authority, and the other way round."""
+        """Check that authority and certificate are given together, and that the files exist."""
         if (self.ca_file == "") != (self.cert == "") or (self.key and not self.cert):
             raise ValueError("TLS needs both: --tls-ca-file and --tls-cert")
         for file in filter(None, (self.ca_file, self.cert, self.key)):
@@ -34,13 +36,13 @@ class Certificates:
                 raise ValueError(f"{file}: no such file of certificates")
 
     def __bool__(self) -> bool:
-        """Whether any is given."""
+        """Return True if files are given."""
         return bool(self.ca_file)
 
 
 @dataclass(frozen=True)
 class ClusterConfig:
-    """A cluster of workers; 0 chooses by the machine, or by the settings of its kind.
+    """Options of a cluster; 0 leaves a number to the machine, or to the settings of its kind.
 
     Attributes
     ----------
@@ -48,16 +50,16 @@ class ClusterConfig:
     workers : processes; 0 with a thread each makes one per core
     threads : threads of each process; 0 shares the cores among the workers
     memory_limit : bytes of each worker; 0 shares the machine's memory
-    dashboard : whether to serve Dask's dashboard, by default on a free port of the loopback
+    dashboard : True serves Dask's dashboard, by default on a free port of the loopback
     processes : False runs the workers as threads of this process
     scheduler : address of a running scheduler; "" starts a cluster
     scheduler_file : file in which a running scheduler wrote its address
-    connect_seconds : how long to wait for that scheduler; 0 leaves it to the settings
-    wait_workers : how many workers have to be there before the client is yielded
-    silent : hide all log lines of scheduler and workers; jobs raise what matters
-    device : "gpu" asks the batch system for GPUs
+    connect_seconds : time limit of the connection to that scheduler; 0 leaves it to the settings
+    wait_workers : number of workers to wait for before the client is yielded
+    silent : hide all log lines of scheduler and workers; jobs raise the errors that matter
+    device : "gpu" requests GPUs from the batch system
     certificates : of TLS
-    resources : what each worker offers, such as {"GPU": 1}
+    resources : of each worker, such as {"GPU": 1}
     """
 
     kind: str = "local"
@@ -76,7 +78,7 @@ class ClusterConfig:
     resources: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuse negative counts, and options that contradict each other."""
+        """Check that counts are not negative and that the options agree."""
         for name in ("workers", "threads", "memory_limit", "wait_workers"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} must be 0 or more, got {getattr(self, name)}")
@@ -95,22 +97,32 @@ class ClusterConfig:
 
     @property
     def is_running(self) -> bool:
-        """Whether the scheduler runs already."""
+        """True if the scheduler runs already."""
         return bool(self.scheduler or self.scheduler_file)
 
     @property
     def is_here(self) -> bool:
-        """Whether its workers are started on this machine."""
+        """True if the workers are started on this machine."""
         return self.kind in HERE and not self.is_running
 
     @property
     def is_queued(self) -> bool:
-        """Whether its workers come when there is room for them."""
+        """True if the workers may have to wait in a queue."""
         return self.kind in QUEUED and not self.is_running
 
     @property
     def size(self) -> tuple[int, int]:
-        """(workers, threads of each), those that are 0 chosen by the machine."""
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-        workers = self.workers or max(1, (cores or 1) // max(1, self.threads))
-        return workers, self.threads or max(1, (cores or 1) // workers)
+        """Workers and threads per worker; numbers that are 0 follow from the machine's cores."""
+        n = cores()
+        workers = self.workers or max(1, n // max(1, self.threads))
+        return workers, self.threads or max(1, n // workers)
+
+    @property
+    def worker_memory(self) -> int:
+        """Memory limit of each worker on this machine, in bytes.
+
+        Dask would read only the limits of the root control group, and divide them by all cores.
+        """
+        workers, threads = self.size
+        share = min(1 / workers, threads / cores())
+        return self.memory_limit or int(memory_bytes() * share)

@@ -1,4 +1,4 @@
-"""A client of one worker per GPU of this machine, each with a memory pool; dask-cuda makes them."""
+"""Client of one worker per GPU of this machine, each with a memory pool, started by dask-cuda."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from gangsaw.cluster.security import security_of
 from gangsaw.cluster.settings import setting
 
 RESOURCES = {"GPU": 1}  # of each worker; jobs split it among the tasks that share the GPU
-THREADS = 4  # at least: one reads, one copies in, one computes, one copies out and writes
+THREADS = 4  # minimum: one reads, one copies in, one computes, one copies out and writes
 
 
 class ClusterType(Protocol):
-    """The class of dask-cuda's cluster."""
+    """Type of dask-cuda's cluster class."""
 
     def __call__(self, **options: object) -> Cluster:
         """Start a cluster."""
@@ -32,9 +32,9 @@ class ClusterType(Protocol):
 
 @contextmanager
 def start(config: ClusterConfig) -> Iterator[Client]:
-    """Yield a client of one worker per GPU; at the end these are gone.
+    """Yield a client of one worker per GPU; stop the workers at the end.
 
-    `config.workers` bounds how many GPUs are used; 0 takes all that CUDA_VISIBLE_DEVICES allows.
+    `config.workers` is the maximum of GPUs; 0 takes all that CUDA_VISIBLE_DEVICES allows.
 
     Raises
     ------
@@ -65,16 +65,16 @@ def _cluster_type() -> ClusterType:
 def _made(cluster_type: ClusterType, config: ClusterConfig) -> Cluster:
     try:
         return cluster_type(**_options(config))
-    except Exception as error:  # of NVML, of its absence, of a driver: each has its own class
+    except Exception as error:  # NVML, its absence and drivers raise unrelated types
         if isinstance(error, ValueError) and "workers" in str(error):
             raise
         raise RuntimeError(f"dask-cuda cannot use a GPU here: {error}") from error
 
 
 def _threads(workers: int) -> int:
-    """Return the threads of each worker: its share of the cores, for what a GPU leaves to them.
+    """Return the number of threads of each worker: its share of the cores, for work on the host.
 
-    How many tasks share its GPU is for `RESOURCES` to say.
+    `RESOURCES` limits the tasks that share a GPU, not this number.
     """
     gpus: int = workers or importlib.import_module("dask_cuda.utils").get_n_gpus()
     return max(THREADS, ClusterConfig(workers=gpus).size[1])
@@ -85,7 +85,7 @@ def _options(config: ClusterConfig) -> dict[str, object]:
         "n_workers": config.workers or None,
         "threads_per_worker": config.threads or _threads(config.workers),
         "memory_limit": config.memory_limit or "auto",
-        "device_memory_limit": None,  # Dask holds none of our arrays, so there is nothing to spill
+        "device_memory_limit": None,  # Dask stores no GPU arrays, so nothing can spill
         "host": LOOPBACK,
         "dashboard_address": setting("dashboard-address"),
         "scheduler_kwargs": {"dashboard": config.dashboard},
@@ -98,10 +98,10 @@ def _options(config: ClusterConfig) -> dict[str, object]:
 
 
 def _memory_pool() -> dict[str, object]:
-    """Let CuPy allocate from RMM where it is installed; else CuPy's own pool serves.
+    """Return the options that let CuPy allocate from RMM; {} without RMM, for CuPy's own pool.
 
-    RMM's stream-ordered allocator, not its fixed pool: that one claims most of the GPU at once, and
-    a second process on the same GPU gets nothing.
+    RMM's stream-ordered allocator is used. Its fixed pool claims most of the GPU at once, so a
+    second process on the same GPU gets nothing.
     """
     if importlib.util.find_spec("rmm") is None:
         return {}

@@ -1,8 +1,8 @@
-"""Ctrl-C and SIGTERM that wait for a safe place, so that they are not lost.
+"""Deferral of Ctrl-C and SIGTERM to a safe point, so that they are not lost.
 
-Python raises KeyboardInterrupt between any two instructions. Dask cannot close a cluster that is
-half started, and prints tracebacks at exit. In a `__del__`, such as that of a Dask
-future, which wakes an event loop, it is printed and forgotten: the job went on to its end.
+Python raises KeyboardInterrupt between any two instructions. Dask cannot close a half-started
+cluster, and prints tracebacks at exit. In a `__del__`, such as that of a Dask future, which
+wakes an event loop, the exception is printed and ignored: the job ran on to its end.
 """
 
 from __future__ import annotations
@@ -16,23 +16,37 @@ from types import FrameType
 INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
 
 
+AGAIN_SECONDS = 0.05
+SWALLOWING = ("__del__", "_gc_callback")  # functions whose exceptions Python prints and ignores
+
+
 class Waiting:
-    """Holds an interrupt back until a safe place."""
+    """Signal handler that defers an interrupt to a safe point."""
 
     def __init__(self) -> None:
         self.arrived = self.is_let_in = False
 
     def hold(self, number: int, frame: FrameType | None) -> None:
-        """Hold the first; a second one acts at once: the user has seen that nothing happens."""
+        """Defer the first interrupt; a second one acts at once, as the user saw no reaction."""
         acts, self.arrived = self.arrived or self.is_let_in, True
-        if acts:
+        if acts and _is_swallowed(frame):
+            again = threading.Timer(AGAIN_SECONDS, self._send_again, (number,))
+            again.daemon = True
+            again.start()
+        elif acts:
             signal.default_int_handler(number, frame)
+
+    def _send_again(self, number: int) -> None:
+        """Send a pending signal again to the main thread, which a system call may block."""
+        main = threading.main_thread().ident
+        if self.arrived and main is not None:
+            signal.pthread_kill(main, number)
 
     @contextmanager
     def at_once(self) -> Iterator[None]:
-        """Let an interrupt act at once, as while a pipe is read that may never say more.
+        """Let interrupts act at once within the block, for reads that may block for ever.
 
-        One that a `__del__` swallows there is known, and acts at the next safe place.
+        An interrupt that a `__del__` swallows there acts at the next safe point.
         """
         self.let_in()
         self.is_let_in = True
@@ -42,21 +56,35 @@ class Waiting:
             self.is_let_in = False
 
     def let_in(self) -> None:
-        """Raise KeyboardInterrupt, once, if one arrived."""
+        """Raise KeyboardInterrupt once if an interrupt has arrived."""
         if self.arrived:
             self.arrived = False
             raise KeyboardInterrupt
 
 
+def _is_swallowed(frame: FrameType | None) -> bool:
+    """Return True if Python only prints an exception that is raised in this frame."""
+    while frame is not None:
+        if frame.f_code.co_name in SWALLOWING:
+            return True
+        frame = frame.f_back
+    return False
+
+
 @contextmanager
 def interrupts_wait() -> Iterator[Waiting]:
-    """Hold signals that would raise KeyboardInterrupt back until `let_in`, or the end of the block.
+    """Defer signals that raise KeyboardInterrupt to `let_in`, or to the end of the block.
 
-    Other signals, such as SIGTERM with its default action, act as before.
+    Other signals, such as SIGTERM with its default action, act as before. A nested block shares the
+    handler of the outer one.
     """
+    outer = getattr(signal.getsignal(signal.SIGINT), "__self__", None)
+    if isinstance(outer, Waiting) and threading.current_thread() is threading.main_thread():
+        yield outer
+        return
     waiting = Waiting()
     if threading.current_thread() is not threading.main_thread():
-        yield waiting  # no signal arrives here
+        yield waiting  # signals arrive only in the main thread
         return
     held = [n for n in INTERRUPTS if signal.getsignal(n) is signal.default_int_handler]
     for number in held:

@@ -1,18 +1,19 @@
-"""The table of ways to get a Dask client, and the one that is asked for."""
+"""Table of the ways to get a Dask client, and `connect`, which starts the requested one."""
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from importlib import import_module
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from gangsaw.cluster.config import ADDRESS, Certificates, ClusterConfig
-from gangsaw.cluster.told import Teller
+from gangsaw.cluster.identity import identity_of
+from gangsaw.cluster.told import Teller, silence
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 SAY_SECONDS = 5.0  # after which the user is told what is waited for
+ASK_SECONDS = 0.1  # between two questions for workers
+HEARD_SECONDS = 5.0  # within which a scheduler answers that does not hang
+UNHEARD_SECONDS = 360.0  # without an answer, after which a scheduler is given up
 # What each starts; the file of that name has `start(config)`.
 KINDS = {
     "local": "workers on this machine",
@@ -32,9 +36,9 @@ ON_GPUS = {"cuda", "slurm", "kubernetes"}
 
 
 def configured(cluster: str, config: ClusterConfig) -> ClusterConfig:
-    """Return the configuration for a kind, or for the address of a scheduler.
+    """Return the configuration for a kind of cluster, or for the address of a scheduler.
 
-    Without either it is this machine: its GPUs if the device is "gpu".
+    Without either it is this machine, with its GPUs if the device is "gpu".
 
     Raises
     ------
@@ -58,35 +62,43 @@ def configured(cluster: str, config: ClusterConfig) -> ClusterConfig:
 
 @contextmanager
 def start(config: ClusterConfig) -> Iterator[Client]:
-    """Yield a client as configured; at the end a cluster that was started for it is gone.
+    """Yield a client as configured; at the end, stop a cluster that was started for it.
 
     Raises
     ------
     ConnectionError
         No scheduler answers, or too few workers came in time.
     ModuleNotFoundError
-        What starts this kind is not installed.
+        The package that starts this kind is not installed.
     RuntimeError
-        What starts it failed.
+        The package that starts this kind failed.
     ValueError
         An option or a setting is wrong.
     """
     from gangsaw.cluster.dashboard.install import install
 
     name = "running" if config.is_running else config.kind
-    with import_module(f"gangsaw.cluster.{name}").start(config) as client:
+    started = import_module(f"gangsaw.cluster.{name}").start(config)
+    with silence() if config.silent else nullcontext(), started as client:
         install(client)
+        _hide_link(client, config)
         wait_for_workers(client, config)
         yield client
 
 
+def _hide_link(client: Client, config: ClusterConfig) -> None:
+    """Remove the link to a dashboard from a client whose cluster serves none."""
+    if not config.dashboard and client.cluster is not None:
+        client.cluster.scheduler_info.get("services", {}).pop("dashboard", None)
+
+
 def wait_for_workers(client: Client, config: ClusterConfig) -> None:
-    """Return when as many workers are there as asked for, or the first one of a queue.
+    """Wait for the requested number of workers, or for the first one of a queue.
 
     Raises
     ------
     ConnectionError
-        Fewer came in time; the settings say how long that is.
+        Fewer came in time; the settings say how long that is. Or the scheduler does not answer.
     """
     wanted = config.wait_workers or int(config.is_queued)
     if not wanted:
@@ -94,22 +106,45 @@ def wait_for_workers(client: Client, config: ClusterConfig) -> None:
     from gangsaw.cluster.settings import seconds
 
     limit, began, told = seconds("wait-seconds") or inf, time.monotonic(), Teller(log)
-    while not _are_there(client, wanted, min(SAY_SECONDS, began + limit - time.monotonic())):
-        there = len(client.scheduler_info(n_workers=-1)["workers"])
+    heard, there = began, 0
+    while (found := _n_running(client, HEARD_SECONDS)) is None or found < wanted:
+        now = time.monotonic()
+        heard, there = (heard, there) if found is None else (now, found)
         if failure := getattr(client.cluster, "failure", ""):
             raise ConnectionError(failure)
-        if time.monotonic() - began >= limit:
+        if now - heard >= UNHEARD_SECONDS:
+            raise ConnectionError(
+                f"{_named(client)} has not answered for {now - heard:.0f} s: end it and start one"
+            )
+        if now - began >= limit:
             raise ConnectionError(f"{there} of {wanted} workers came within {limit:g} s")
-        whom = getattr(client.cluster, "queued", "") or "the others"
-        told.tell(f"{there} of {wanted} workers are there: waiting for {whom}")
+        if found is None:
+            told.tell(f"{_named(client)} does not answer: {there} of {wanted} workers were there")
+        elif now - began >= SAY_SECONDS:
+            whom = getattr(client.cluster, "queued", "") or "the others"
+            told.tell(f"{there} of {wanted} workers are there: waiting for {whom}")
+        time.sleep(ASK_SECONDS)
 
 
-def _are_there(client: Client, wanted: int, seconds: float) -> bool:
+def _n_running(client: Client, limit: float) -> int | None:
+    """Return the number of workers that run; None where the scheduler does not answer in time.
+
+    `Client.wait_for_workers` has a time limit for the workers, and none for a scheduler that hangs.
+    """
     try:
-        client.wait_for_workers(wanted, timeout=max(0.01, seconds))
-    except TimeoutError:
-        return False
-    return True
+        workers = identity_of(client, limit)["workers"]
+    except OSError as error:
+        if client.status == "closed" and not isinstance(error, TimeoutError):
+            raise ConnectionError(f"lost {_named(client)}: start one") from None
+        return None
+    except (RuntimeError, ValueError):  # a client that is closed
+        raise ConnectionError(f"lost {_named(client)}: start one") from None
+    described = cast("Mapping[str, Mapping[str, object]]", workers).values()
+    return sum(worker.get("status") == "running" for worker in described)
+
+
+def _named(client: Client) -> str:
+    return f"the scheduler at {getattr(client.scheduler, 'address', '?')}"
 
 
 @contextmanager
@@ -125,18 +160,18 @@ def connect(
     dashboard: bool = False,
     silent: bool = False,
 ) -> Iterator[Client]:
-    """Yield a Dask client; at the end a cluster that was started for it is gone.
+    """Yield a Dask client; at the end, stop a cluster that was started for it.
 
     Parameters
     ----------
     cluster : "local", "cuda", "slurm", "kubernetes", "ssh", or the address of a scheduler; settings
         are those of `gangsaw.yaml` in Dask's configuration
-    workers, threads : how many, and threads of each; 0 leaves them to machine and settings
-    device : "gpu" asks SLURM or Kubernetes for GPUs
+    workers, threads : number of workers, and threads of each; 0 leaves them to machine and settings
+    device : "gpu" requests GPUs from SLURM or Kubernetes
     scheduler_file : file in which a running scheduler wrote its address
-    wait_workers : how many workers have to be there first
-    certificates : of TLS; None takes those of Dask's configuration, or makes them for the moment
-    dashboard : whether to serve Dask's dashboard
+    wait_workers : number of workers to wait for
+    certificates : of TLS; None uses those of Dask's configuration, or temporary ones
+    dashboard : True serves Dask's dashboard
     silent : hide log lines
 
     Raises

@@ -1,4 +1,4 @@
-"""A client of pods of Kubernetes; Dask's operator makes them, dask-kubernetes reaches them."""
+"""Client of Kubernetes pods, created by Dask's operator and accessed with dask-kubernetes."""
 
 from __future__ import annotations
 
@@ -23,49 +23,49 @@ from gangsaw.cluster.told import Teller
 
 log = logging.getLogger(__name__)
 
-LOOK_SECONDS = 10.0  # between two looks at pods that wait for room
-START_SECONDS = 1.0  # the same, before there is a scheduler
-SAY_SECONDS = 5.0  # after which the user is told what is waited for
-OPERATOR_SECONDS = 60.0  # in which the operator says that it has seen the cluster
+LOOK_SECONDS = 10.0  # between two polls of pending pods
+START_SECONDS = 1.0  # between two polls before there is a scheduler
+SAY_SECONDS = 5.0  # delay of the first line about a wait
+OPERATOR_SECONDS = 60.0  # time limit for a first status from the operator
 
 
 class Resource(Protocol):
-    """An object of Kubernetes as kr8s has it."""
+    """Kubernetes object, as kr8s represents it."""
 
     @property
     def raw(self) -> Mapping[str, object]:
-        """What the API server says of it."""
+        """Description of the object by the API server."""
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """Name of the object."""
 
     @property
     def namespace(self) -> str:
-        """Where it is."""
+        """Namespace of the object."""
 
     def create(self) -> None:
-        """Ask for it."""
+        """Create the object in the API server."""
 
     def refresh(self) -> None:
-        """Read it anew."""
+        """Read `raw` again from the API server."""
 
     def delete(self) -> None:
-        """Let it go."""
+        """Delete the object."""
 
 
 @contextmanager
 def start(config: ClusterConfig) -> Iterator[Client]:
-    """Yield a client of pods; the operator replaces those that are lost; at the end all are gone.
+    """Yield a client of pods; the operator replaces lost ones; delete all at the end.
 
-    Between pods nothing is encrypted: a network policy keeps others out (`deploy/`).
+    Between pods nothing is encrypted: a network policy excludes other pods (`deploy/`).
 
     Raises
     ------
     ModuleNotFoundError
         dask-kubernetes is not installed.
     RuntimeError
-        There is no cluster to ask, or it refuses.
+        No Kubernetes cluster is reachable, or it refuses the request.
     ValueError
         A setting is wrong.
     """
@@ -85,7 +85,7 @@ def start(config: ClusterConfig) -> Iterator[Client]:
                 )
                 if most > least:
                     cluster.adapt(minimum=least, maximum=most)
-        except Exception as error:  # of three libraries, each with its own classes
+        except Exception as error:  # three libraries raise unrelated types
             raise RuntimeError(f"Kubernetes starts no cluster: {error}") from error
         PodWatch(cluster).start()
         yield stack.enter_context(Client(cluster, set_as_default=False))
@@ -93,10 +93,10 @@ def start(config: ClusterConfig) -> Iterator[Client]:
 
 @contextmanager
 def _asked_for(spec: Spec, namespace: str | None) -> Iterator[Resource]:
-    """Ask the operator for a cluster; at the end it is deleted, and with it its pods.
+    """Create a DaskCluster object for the operator; delete it and thus its pods at the end.
 
-    KubeCluster would do it, too, but waits without a word for a scheduler that has no room, and
-    leaves the cluster there when it is interrupted.
+    KubeCluster would create it, too. But it waits silently for a scheduler that cannot be placed on
+    a node, and does not delete the cluster when it is interrupted.
     """
     new_class = importlib.import_module("kr8s.objects").new_class
     kind = new_class("DaskCluster", f"{spec['apiVersion']}", asyncio=False)
@@ -105,12 +105,12 @@ def _asked_for(spec: Spec, namespace: str | None) -> Iterator[Resource]:
         asked.create()
         yield asked
     finally:
-        with suppress(Exception):  # it was not created, or nobody is there any more
+        with suppress(Exception):  # not created, or the API server is gone
             asked.delete()
 
 
 def _wait_for_scheduler(asked: Resource) -> None:
-    """Return when the pod of its scheduler runs; raise TimeoutError where no operator cares."""
+    """Wait until the pod of the scheduler runs; raise TimeoutError if no operator reacts."""
     began, told = time.monotonic(), Teller(log)
     while not _pods(asked, "Running", {"dask.org/component": "scheduler"}):
         seconds = time.monotonic() - began
@@ -126,7 +126,7 @@ def _wait_for_scheduler(asked: Resource) -> None:
 def _pods(
     cluster: Resource | Cluster, phase: str, labels: Mapping[str, str] | None = None
 ) -> list[Resource]:
-    """Return the pods of a cluster that are in a phase, such as "Pending"."""
+    """Return the pods of a cluster in a phase, such as "Pending"."""
     found = importlib.import_module("kr8s").get(
         "pods",
         namespace=cluster.namespace,
@@ -137,9 +137,9 @@ def _pods(
 
 
 class PodWatch:
-    """Says in the text `queued` of the cluster which of its pods wait for room, and why.
+    """Monitor of pending pods; it sets the text `queued` of the cluster to their reasons.
 
-    Whoever waits for their workers waits as long as they do.
+    A job waits for a worker as long as this text is not empty.
     """
 
     def __init__(self, cluster: Cluster) -> None:
@@ -147,12 +147,12 @@ class PodWatch:
         cluster.queued = ""
 
     def start(self) -> None:
-        """Look at the pods now and then, as long as the cluster runs."""
+        """Poll the pods periodically as long as the cluster runs."""
         self.again = PeriodicCallback(self.look, LOOK_SECONDS * 1000)
         self.cluster.loop.add_callback(self.again.start)
 
     async def look(self) -> None:
-        """Look once; while the API server is away, what was known stays."""
+        """Poll the pods once; keep the last text if the API server does not answer."""
         if self.cluster.status != Status.running:
             self.again.stop()
             return
@@ -162,7 +162,7 @@ class PodWatch:
 
 
 def waiting(pods: Sequence[Mapping[str, object]]) -> str:
-    """Return in words how many pods wait, and Kubernetes' reasons; "" for none."""
+    """Return the number of pending pods and Kubernetes' reasons, in words; "" for none."""
     if not pods:
         return ""
     what = "1 pod is" if len(pods) == 1 else f"{len(pods)} pods are"
@@ -171,7 +171,7 @@ def waiting(pods: Sequence[Mapping[str, object]]) -> str:
 
 
 def _reason(pod: Mapping[str, object]) -> str:
-    """Return why a pod does not run: it has no node, or its image is not there."""
+    """Return the reason why a pod does not run: no node fits it, or its image is missing."""
     status = pod["status"]
     assert isinstance(status, Mapping)
     for condition in status.get("conditions", ()):

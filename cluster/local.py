@@ -1,4 +1,4 @@
-"""A client of workers on this machine."""
+"""Client of workers on this machine."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from gangsaw.cluster.settings import setting
 
 LOOPBACK = "127.0.0.1"
 # Workers keep freed memory for the next chunk. Dask's own setting returns it at once, and then a
-# job waits for fresh pages. 32 MiB is the largest threshold that glibc takes.
-# One arena: otherwise each thread that waits for a disk leaves another one that holds memory.
+# job waits for fresh pages. 32 MiB is the largest threshold that glibc accepts.
+# One arena: otherwise each thread that waits for a disk leaves another one with unused memory.
 MALLOC = {
     "MALLOC_ARENA_MAX": 1,
     "MALLOC_TRIM_THRESHOLD_": 256 << 20,
@@ -35,10 +35,10 @@ LOOK_SELDOM = {
     "distributed.worker.profile.interval": "100ms",
     "distributed.admin.tick.interval": "200ms",
 }
-CLOSE_SECONDS = 60.0  # in which workers end by themselves; Dask gives each 5
-# What a worker runs first. Ctrl-C in a terminal reaches every process of the group; only the client
-# handles it. When a worker ends while a thread stores a chunk, zarr's event loop has work it has
-# not begun. Python would warn of that in addition to our one line.
+CLOSE_SECONDS = 60.0  # time limit for workers to end by themselves; Dask allows 5 s each
+# Code that a worker runs first. Ctrl-C in a terminal reaches every process of the group; only the
+# client handles it. When a worker ends while a thread stores a chunk, zarr's event loop has work
+# that it has not begun. Python would warn of that in addition to our one line.
 PRELOAD = (
     "import signal, warnings; signal.signal(signal.SIGINT, signal.SIG_IGN); "
     "warnings.filterwarnings('ignore', 'coroutine .* was never awaited', RuntimeWarning)"
@@ -47,7 +47,7 @@ PRELOAD = (
 
 @contextmanager
 def start(config: ClusterConfig) -> Iterator[Client]:
-    """Yield a client of workers on this machine; at the end these are gone."""
+    """Yield a client of workers on this machine; stop the workers at the end."""
     workers, threads = config.size
     with dask.config.set({**KEEP_MEMORY, **LOOK_SELDOM}), ExitStack() as stack:
         with interrupts_wait():
@@ -59,7 +59,7 @@ def start(config: ClusterConfig) -> Iterator[Client]:
                 threads_per_worker=threads,
                 processes=config.processes,
                 host=LOOPBACK,
-                memory_limit=config.memory_limit or "auto",
+                memory_limit=config.worker_memory,
                 dashboard_address=setting("dashboard-address"),
                 scheduler_kwargs={"dashboard": config.dashboard},
                 resources=config.resources or None,
@@ -72,9 +72,9 @@ def start(config: ClusterConfig) -> Iterator[Client]:
 
 @contextmanager
 def _closed_in_time(cluster: LocalCluster) -> Iterator[None]:
-    """Close the cluster at the end, by force where a worker does not end.
+    """Close the cluster at the end, by force if a worker does not end in time.
 
-    Dask waits for as long as it takes for a worker that is only starting to have started.
+    Dask would wait without limit for a worker that is still starting.
     """
     closed = threading.Event()
 
@@ -93,7 +93,7 @@ def _closed_in_time(cluster: LocalCluster) -> Iterator[None]:
 
 
 def _end_workers(workers: Iterable[object]) -> None:
-    """End the processes of workers, which may restart none of them now."""
+    """Kill the processes of workers; a closing cluster restarts none of them."""
     for pid in [getattr(worker, "pid", None) for worker in [*workers]]:
         if pid and pid != os.getpid():
             with suppress(ProcessLookupError):
@@ -101,21 +101,21 @@ def _end_workers(workers: Iterable[object]) -> None:
 
 
 def _of_processes(config: ClusterConfig) -> dict[str, object]:
-    """Return what workers have that are no threads of this process: connections, for one."""
+    """Return the options for workers in their own processes: encrypted connections, preload."""
     security = security_of(config)
     return {"preload": [PRELOAD], **({"security": security} if security else {})}
 
 
 def _deaf_runner() -> LoopRunner:
-    """Return an event loop whose thread, and with it each process it starts, blocks Ctrl-C.
+    """Return an event loop whose thread, and so each process that it starts, blocks Ctrl-C.
 
-    Workers import for seconds before they run PRELOAD, and would print where Ctrl-C found them.
+    Workers import for seconds before they run `PRELOAD`, and would print a traceback on Ctrl-C.
     """
     runner = LoopRunner(asynchronous=False)
     if not hasattr(signal, "pthread_sigmask"):
         runner.start()
         return runner
-    resource_tracker.ensure_running()  # else the first worker's thread does, which unblocks Ctrl-C
+    resource_tracker.ensure_running()  # else the first worker starts it, which unblocks Ctrl-C
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         runner.start()  # a thread inherits the mask

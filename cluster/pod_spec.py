@@ -1,6 +1,6 @@
-"""What Dask's operator is asked for: a DaskCluster as in `deploy/kubernetes/cluster.yaml`.
+"""DaskCluster object for Dask's operator, in the form of `deploy/kubernetes/cluster.yaml`.
 
-No pod is root, can write to its image, or has a token of Kubernetes.
+No pod is root, can write to its image, or has a Kubernetes token.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from gangsaw.cluster.settings import KindSettings
 
 Spec = dict[str, object]
 
-NAME = "gangsaw"  # by which the network policy finds our pods
-USER = 10001  # that of the image; the files that pods write belong to it
+NAME = "gangsaw"  # label by which the network policy selects our pods
+USER = 10001  # user of the image; owner of the files that pods write
 POD_SECURITY: Spec = {
     "runAsNonRoot": True,
     "runAsUser": USER,
@@ -32,15 +32,15 @@ CONTAINER_SECURITY: Spec = {
 PORTS = {"tcp-comm": 8786, "http-dashboard": 8787}  # of the scheduler
 WORKER_PORTS = {"http-dashboard": 8788}
 HEALTH: Spec = {"httpGet": {"port": "http-dashboard", "path": "/health"}}
-# A worker that compiles answers late. One that is silent for two minutes is started anew.
+# A worker that compiles answers late. One that is silent for two minutes is restarted.
 PATIENT: Spec = {**HEALTH, "periodSeconds": 20, "timeoutSeconds": 10, "failureThreshold": 6}
-IDLE_SECONDS = 3600  # after which the operator ends a cluster whose command was killed
+IDLE_SECONDS = 3600  # idle time before the operator ends a cluster whose command was killed
 
 
 def cluster_spec(config: ClusterConfig, settings: KindSettings, workers: int) -> Spec:
-    """Return the DaskCluster that the operator gets; raise ValueError for settings that cannot be.
+    """Return the DaskCluster object for the operator; raise ValueError for invalid settings.
 
-    Two jobs of a user are two clusters.
+    Each call makes a new name, so two jobs of a user are two clusters.
     """
     _check(config, settings)
     name = f"{NAME}-{uuid.uuid4().hex[:8]}"
@@ -131,7 +131,7 @@ def _ports(ports: Mapping[str, int]) -> list[Spec]:
 
 
 def _memory(settings: KindSettings) -> str:
-    """Return the memory of a pod in the form of Kubernetes: 4Gi."""
+    """Return the memory of a pod in the notation of Kubernetes: 4Gi."""
     return settings.text("memory").replace(" ", "").removesuffix("B")
 
 
@@ -143,5 +143,5 @@ def _asked(config: ClusterConfig, settings: KindSettings) -> dict[str, str]:
 
 
 def _exactly(asked: dict[str, str]) -> Spec:
-    """Return requests that are limits, too: such pods are the last that a full node ends."""
+    """Return requests equal to the limits: a full node evicts such pods last."""
     return {"requests": asked, "limits": asked}

@@ -1,13 +1,12 @@
-"""A client of a scheduler that runs elsewhere, named by its address or by its file."""
+"""Client of a scheduler that runs elsewhere, named by its address or by its file."""
 
 from __future__ import annotations
 
 import json
-import logging
 import ssl
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 
 from distributed import Client
@@ -17,7 +16,7 @@ from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.security import answers, named_certificates, speaks_tls
 from gangsaw.cluster.settings import seconds
 
-LOOK_SECONDS = 0.1  # between two looks for a scheduler's file
+LOOK_SECONDS = 0.1  # between two checks for a scheduler's file
 
 
 @contextmanager
@@ -27,9 +26,9 @@ def start(config: ClusterConfig) -> Iterator[Client]:
     Raises
     ------
     ConnectionError
-        No scheduler answers there, or not to our certificates.
+        No scheduler answers at the address, or it does not accept our certificates.
     ValueError
-        Its address is none, its file holds none, or certificates are missing.
+        The address or the file is invalid, or certificates are missing.
     """
     limit = config.connect_seconds or seconds("connect-seconds")
     address = config.scheduler or _address_in(Path(config.scheduler_file), limit)
@@ -41,26 +40,15 @@ def start(config: ClusterConfig) -> Iterator[Client]:
         client = Client(address, timeout=limit, security=security, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         raise ConnectionError(_why(address, host, port, limit, error)) from error
-    with _silence() if config.silent else nullcontext(), client:
+    with client:
         yield client
 
 
-@contextmanager
-def _silence() -> Iterator[None]:
-    """Hide what Dask's client logs of a lost scheduler: a job's error says it in one line."""
-    loggers = [logging.getLogger(name) for name in ("distributed.client", "tornado.application")]
-    before = [logger.level for logger in loggers]
-    for logger in loggers:
-        logger.setLevel(logging.CRITICAL + 1)
-    try:
-        yield
-    finally:
-        for logger, level in zip(loggers, before, strict=True):
-            logger.setLevel(level)
-
-
 def _host_port(address: str) -> tuple[str, int]:
-    """Return them; a Client would complain of a wrong address again when it is collected."""
+    """Return host and port of an address; raise ValueError for an invalid one.
+
+    A Client would report a wrong address a second time when it is collected.
+    """
     try:
         host, port = get_address_host_port(address)
     except ValueError as error:
@@ -71,7 +59,7 @@ def _host_port(address: str) -> tuple[str, int]:
 
 
 def _address_in(file: Path, limit: float) -> str:
-    """Return the address in a scheduler's file, which may come within that time."""
+    """Return the address in a scheduler's file; wait for the file up to `limit` seconds."""
     until = time.monotonic() + limit
     while not (file.exists() and file.stat().st_size):
         if time.monotonic() > until:
@@ -87,7 +75,7 @@ def _address_in(file: Path, limit: float) -> str:
 
 
 def _why(address: str, host: str, port: int, limit: float, error: Exception) -> str:
-    """Say in one line why there is no connection."""
+    """Return the reason why there is no connection, in one line."""
     if not answers(host, port):
         return (
             f"no Dask scheduler answers at {address} within {limit:g} s: "

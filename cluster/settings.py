@@ -1,4 +1,4 @@
-"""The settings of clusters, `gangsaw.yaml` of Dask's own configuration, and what a kind needs."""
+"""Settings of clusters, from `gangsaw.yaml` in Dask's configuration, and imports for each kind."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ DEFAULTS = Path(__file__).with_name("gangsaw.yaml")
 
 @dataclass(frozen=True)
 class KindSettings:
-    """The settings of a kind, each as what it has to be.
+    """Settings of one kind of cluster, with typed access.
 
-    Raises ValueError for those that are something else.
+    The methods raise ValueError for a value of another type.
     """
 
     kind: str
     values: Mapping[str, object]
 
     def text(self, name: str) -> str:
-        """Return a text, "" for none."""
+        """Return a setting as str, "" for null."""
         value = self.values[name]
         if value is None:
             return ""
@@ -39,21 +39,21 @@ class KindSettings:
         return value
 
     def number(self, name: str) -> int:
-        """Return a number of things."""
+        """Return a setting as int, 0 or more."""
         value = self.values[name]
         if not isinstance(value, int) or isinstance(value, bool) or value < 0:
             raise self._wrong(name, "a whole number")
         return value
 
     def texts(self, name: str) -> list[str]:
-        """Return a list of texts."""
+        """Return a setting as a list of str."""
         value = self.values[name]
         if not isinstance(value, list | tuple):
             raise self._wrong(name, "a list")
         return [str(each) for each in value]
 
     def options(self, name: str) -> dict[str, object]:
-        """Return options by name."""
+        """Return a setting as a dict of options by name."""
         value = self.values[name]
         if not isinstance(value, dict):
             raise self._wrong(name, "names with values")
@@ -65,7 +65,7 @@ class KindSettings:
 
 @cache
 def _read() -> dict[str, dict[str, dict[str, object]]]:
-    """Return the file of defaults, made known to Dask; the user gets a copy to change."""
+    """Read the default settings, and register them with Dask; copy them to the user's folder."""
     read: dict[str, dict[str, dict[str, object]]] = yaml.safe_load(
         DEFAULTS.read_text(encoding="utf-8")
     )
@@ -75,9 +75,9 @@ def _read() -> dict[str, dict[str, dict[str, object]]]:
 
 
 def _defaults() -> Mapping[str, Mapping[str, object]]:
-    """Return the documented defaults, which Dask's configuration has for what is not set.
+    """Return the documented defaults, after merging them into Dask's configuration.
 
-    They are put there each time: `dask.config.set` removes at its end what came within it.
+    They are merged on each call: `dask.config.set` removes at its end what was merged within it.
     """
     read = _read()
     dask.config.update(dask.config.config, read, priority="old")
@@ -85,14 +85,14 @@ def _defaults() -> Mapping[str, Mapping[str, object]]:
 
 
 def setting(name: str) -> object:
-    """Return a setting that is of no kind, such as "dashboard-address"."""
+    """Return a setting that belongs to no kind, such as "dashboard-address"."""
     _defaults()
     found: object = dask.config.get(f"gangsaw.{name}")
     return found
 
 
 def seconds(name: str) -> float:
-    """Return such a setting as seconds; raise ValueError where it is none."""
+    """Return a setting that belongs to no kind as seconds; raise ValueError if it is invalid."""
     value = setting(name)
     if not isinstance(value, int | float) or value < 0:
         raise ValueError(f"{name} must be seconds, got {value!r}")
@@ -105,7 +105,7 @@ def settings_of(kind: str) -> KindSettings:
     Raises
     ------
     ValueError
-        One has a name that is not known.
+        A setting has an unknown name.
     """
     known = _defaults()[kind]
     found = dask.config.get(f"gangsaw.{kind}")
@@ -118,10 +118,11 @@ def settings_of(kind: str) -> KindSettings:
 
 
 def bounds(config: ClusterConfig, settings: KindSettings, what: str) -> tuple[int, int]:
-    """Return the least and the most workers: `config.workers` of them, or as the settings say.
+    """Return the minimum and maximum of workers: `config.workers`, or as in the settings.
 
-    The least is one: jobs hand out tasks by the number of workers, and without any ask for none.
-    `what` is "jobs" or "workers", as the settings call them. Raises ValueError for other bounds.
+    The minimum is at least one: jobs submit tasks by the number of workers, and none without any.
+    `what` is "jobs" or "workers", as in the names of the settings. Raises ValueError for invalid
+    bounds.
     """
     if config.workers:
         return config.workers, config.workers
@@ -132,9 +133,9 @@ def bounds(config: ClusterConfig, settings: KindSettings, what: str) -> tuple[in
 
 
 def imported(module: str, package: str, extra: str) -> ModuleType:
-    """Return a module that a kind of cluster needs.
+    """Import a module that a kind of cluster needs.
 
-    Raises ModuleNotFoundError, one line that says what to install.
+    Raises ModuleNotFoundError with the package to install.
     """
     if importlib.util.find_spec(module.partition(".")[0]) is None:
         raise ModuleNotFoundError(
@@ -143,6 +144,6 @@ def imported(module: str, package: str, extra: str) -> ModuleType:
         )
     interrupted = signal.getsignal(signal.SIGINT)
     found = importlib.import_module(module)
-    if signal.getsignal(signal.SIGINT) is not interrupted:  # dask-jobqueue puts sys.exit there
+    if signal.getsignal(signal.SIGINT) is not interrupted:  # dask-jobqueue installs sys.exit
         signal.signal(signal.SIGINT, interrupted)
     return found

@@ -1,6 +1,6 @@
-"""A client of workers that are jobs of a SLURM cluster; dask-jobqueue submits them.
+"""Client of workers that are jobs of a SLURM cluster, submitted by dask-jobqueue.
 
-The scheduler runs in this process: start it where jobs reach it, on a login node or in a job.
+The scheduler runs in this process: start it on a host that jobs reach, a login node or in a job.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import dask
 from distributed import Client, Security
@@ -27,34 +26,34 @@ from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.cuda import RESOURCES, THREADS
 from gangsaw.cluster.interrupts import interrupts_wait
 from gangsaw.cluster.local import MALLOC
-from gangsaw.cluster.security import in_files, security_of
+from gangsaw.cluster.security import in_files, key_folder, security_of
 from gangsaw.cluster.settings import KindSettings, bounds, imported, setting, settings_of
 
 log = logging.getLogger(__name__)
 
 WALLTIME = re.compile(r"(?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?")
-# Before its walltime a worker takes no more tasks, and its job ends by itself. The margin is for
-# tasks that run, for the start of the job, and for a slow disk.
+# Before its walltime a worker accepts no more tasks, and its job ends by itself. The margin is for
+# running tasks, for the start of the job, and for a slow disk.
 MARGIN = 0.1, 20.0, 300.0  # share of the walltime, least and most seconds
-# Dask's adaptive scaling asks how long the tasks that wait will take. Jobs hand out no more than
-# what keeps all threads busy, so any that wait are a reason for more workers.
+# Dask's adaptive scaling estimates the duration of waiting tasks. Jobs submit only as many tasks
+# as keep all threads busy, so waiting tasks are a reason for more workers.
 ADAPTIVE = {"interval": "1s", "wait_count": 10, "target_duration": "50ms"}
-QUEUE_SECONDS = 10.0  # between two looks at the queue, only while jobs have no worker
+QUEUE_SECONDS = 10.0  # between two polls of the queue, only while jobs have no worker
 CANCEL_SECONDS = 30.0
-PENDING = {"PD", "CF"}  # states of jobs that wait for their turn, or for their nodes to boot
-ENDED_JOBS = 6  # in a row, without a worker: the next ones would end, too
+PENDING = {"PD", "CF"}  # states of queued jobs, and of jobs whose nodes boot
+ENDED_JOBS = 6  # in a row, without a worker: further jobs would end, too
 
 
 @contextmanager
 def start(config: ClusterConfig) -> Iterator[Client]:
-    """Yield a client of worker jobs; jobs that are lost or end are replaced; at the end all end.
+    """Yield a client of worker jobs; ended or lost jobs are replaced; cancel all at the end.
 
     Raises
     ------
     ModuleNotFoundError
         dask-jobqueue is not installed.
     RuntimeError
-        There is no SLURM here, or it refuses the job.
+        This host has no SLURM, or SLURM refuses the job.
     ValueError
         A setting is wrong.
     """
@@ -76,11 +75,11 @@ def start(config: ClusterConfig) -> Iterator[Client]:
 
 
 class JobWatch:
-    """Forgets jobs that ended before their worker came, so that adaptive scaling replaces them.
+    """Monitor that drops jobs without a worker that ended, so that adaptive scaling replaces them.
 
-    Dask knows of a job only by its worker. Where many such jobs end in a row, something is wrong
-    with all of them: then none is replaced, and `failure` of the cluster says so. Its text `queued`
-    says which wait for their turn: whoever waits for their workers waits as long as they do.
+    Dask knows of a job only by its worker. If many such jobs end in a row, all of them are faulty:
+    then none is replaced, and the text `failure` of the cluster gives the reason. Its text `queued`
+    describes the queued jobs; a job of gangsaw waits as long as it is not empty.
     """
 
     def __init__(self, cluster: Cluster, logs: Path) -> None:
@@ -88,12 +87,12 @@ class JobWatch:
         cluster.failure = cluster.queued = ""
 
     def start(self) -> None:
-        """Look at the queue now and then, as long as the cluster runs."""
+        """Poll the queue periodically as long as the cluster runs."""
         self.again = PeriodicCallback(self.look, QUEUE_SECONDS * 1000)
         self.cluster.loop.add_callback(self.again.start)
 
     async def look(self) -> None:
-        """Look once, if any job has no worker."""
+        """Poll the queue once, if any job has no worker."""
         if self.cluster.status != Status.running:
             self.again.stop()
             return
@@ -106,9 +105,9 @@ class JobWatch:
             self.forget([name for name, job in jobs.items() if job.job_id not in queue])
 
     async def queue(self, job: ProcessInterface) -> dict[str, str] | None:
-        """Return why each job of this user waits, "" for those that run; None without controller.
+        """Return the reason why each job of this user waits, by job id; None without a controller.
 
-        By their ids.
+        The reason of a running job is "".
         """
         try:
             said = await job._call(["squeue", "-h", "-o", "%A %t %r", "-u", str(os.getuid())])
@@ -118,7 +117,7 @@ class JobWatch:
         return {number: reason if state in PENDING else "" for number, state, reason in lines}
 
     def forget(self, names: list[str]) -> None:
-        """Let these be replaced, unless it is of no use."""
+        """Drop these jobs, so that they are replaced, unless too many ended in a row."""
         self.ended += len(names)
         for name in names:
             self.cluster.workers.pop(name, None)
@@ -131,7 +130,7 @@ class JobWatch:
 
 
 def in_queue(reasons: list[str]) -> str:
-    """Return in words how many jobs wait, and SLURM's reasons; "" where none does."""
+    """Return the number of queued jobs and SLURM's reasons, in words; "" for none."""
     waiting = [reason for reason in reasons if reason]
     if not waiting:
         return ""
@@ -141,10 +140,10 @@ def in_queue(reasons: list[str]) -> str:
 
 
 def _cancel_all(job_name: object) -> None:
-    """Cancel the jobs of that name.
+    """Cancel the jobs with this name.
 
-    Dask knows the last one of each worker; those that SLURM put back into its queue would wait for
-    a scheduler that is gone.
+    Dask knows the last job of each worker; those that SLURM requeued would wait for a scheduler
+    that is gone.
     """
     command = ["scancel", f"--name={job_name}"]
     with suppress(OSError, subprocess.TimeoutExpired):
@@ -152,18 +151,18 @@ def _cancel_all(job_name: object) -> None:
 
 
 def _for_all_nodes(security: Security | None, folder: Path, stack: ExitStack) -> Security | None:
-    """Return certificates as files that the nodes see while the stack is open.
+    """Return certificates as files that all nodes see, until the stack is closed.
 
-    dask-jobqueue would write them, too, and leave them there until the program ends.
+    dask-jobqueue would write them, too, but keep them until the program ends.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if security is None:
         return None
-    return in_files(security, Path(stack.enter_context(TemporaryDirectory("", "tls-", folder))))
+    return in_files(security, stack.enter_context(key_folder(folder)))
 
 
 def job_options(config: ClusterConfig, settings: KindSettings) -> dict[str, object]:
-    """Return the arguments of SLURMCluster; raise ValueError for settings that cannot be."""
+    """Return the arguments of SLURMCluster; raise ValueError for invalid settings."""
     given = {
         "queue": settings.text("queue"),
         "account": settings.text("account"),
@@ -212,7 +211,7 @@ def seconds_of(walltime: str) -> int:
 
 
 def _lifetime(walltime: str) -> list[str]:
-    """Let workers end at different times, all of them before the walltime."""
+    """Return options that end workers at different times, all of them before the walltime."""
     whole = seconds_of(walltime)
     share, least, most = MARGIN
     margin = min(most, max(least, share * whole))
@@ -252,6 +251,6 @@ def _exports() -> list[str]:
 
 
 def _python(settings: KindSettings) -> str:
-    """Return how a worker's Python is called in a container; "" calls the one that runs here."""
+    """Return the command of a worker's Python in a container; "" for the Python of this process."""
     container = settings.text("container")
     return container and f"{settings.text('container-command')} {container} python"

@@ -1,4 +1,4 @@
-"""A client of workers on hosts that are reached by SSH; Dask's SSHCluster starts them."""
+"""Client of workers on hosts that are reached by SSH, started by Dask's SSHCluster."""
 
 from __future__ import annotations
 
@@ -15,20 +15,22 @@ from gangsaw.cluster.local import KEEP_MEMORY
 from gangsaw.cluster.security import ROLES, named_certificates
 from gangsaw.cluster.settings import KindSettings, imported, setting, settings_of
 
+MOST_LINES = 3  # lines of hosts in a message
+
 
 @contextmanager
 def start(config: ClusterConfig) -> Iterator[Client]:
-    """Yield a client of a worker on each host; at the end these are gone.
+    """Yield a client of one worker per host; stop the workers at the end.
 
-    Certificates have to lie on the hosts, under the same paths as here. Without them nothing is
-    encrypted: a key of the moment would stand in the command lines of the hosts.
+    Certificates must exist on the hosts, under the same paths as here. Without them nothing is
+    encrypted: a temporary key would be visible in the command lines of the hosts.
 
     Raises
     ------
     ModuleNotFoundError
         asyncssh is not installed.
     RuntimeError
-        A host does not let us in, or cannot start Dask.
+        A host refuses the login, or cannot start Dask.
     ValueError
         A setting is wrong.
     """
@@ -36,18 +38,50 @@ def start(config: ClusterConfig) -> Iterator[Client]:
     hosts = hosts_of(config, settings)
     imported("asyncssh", "asyncssh", "ssh")
     with dask.config.set({**KEEP_MEMORY, **_tls(config)}), ExitStack() as stack:
-        with interrupts_wait():
+        with interrupts_wait(), _heard() as said:
             try:
                 cluster = stack.enter_context(SSHCluster(hosts, **_options(config, settings)))
-            except Exception as error:  # of asyncssh, of the system, of Dask
+            except Exception as error:  # asyncssh, the system and Dask raise unrelated types
                 raise RuntimeError(
                     f"SSH to {', '.join(dict.fromkeys(hosts))} starts no cluster: {error}"
+                    f"{_words(said)}"
                 ) from error
         yield stack.enter_context(Client(cluster, set_as_default=False))
 
 
+@contextmanager
+def _heard() -> Iterator[list[str]]:
+    """Yield the lines that the hosts write to standard error while a cluster starts.
+
+    Dask logs them at level INFO, which is hidden by default, and raises only that something failed.
+    """
+    said: list[str] = []
+
+    class Listener(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            said.append(record.getMessage())
+
+    log, listener = logging.getLogger("distributed.deploy.ssh"), Listener(logging.INFO)
+    before, shown = log.level, log.propagate
+    log.addHandler(listener)
+    log.setLevel(logging.INFO)
+    log.propagate = False
+    try:
+        yield said
+    finally:
+        log.removeHandler(listener)
+        log.setLevel(before)
+        log.propagate = shown
+
+
+def _words(said: list[str]) -> str:
+    """Return the last lines of the hosts, "" for none."""
+    lines = [line.strip() for line in said if line.strip()]
+    return f"; the host said: {' / '.join(lines[-MOST_LINES:])}" if lines else ""
+
+
 def hosts_of(config: ClusterConfig, settings: KindSettings) -> list[str]:
-    """Return the scheduler's host and those of the workers, the first `config.workers` of them."""
+    """Return the scheduler's host and the hosts of workers, the first `config.workers` of them."""
     hosts = settings.texts("hosts")
     if not hosts:
         raise ValueError(

@@ -1,1 +1,1 @@
-"""Jobs: chunk functions mapped over every chunk of a store, with a journal."""
+"""Jobs: functions mapped over the chunks of a store, with a journal."""

@@ -6,6 +6,7 @@ Usage: python tests/check_wheel.py WHEEL
 
 from __future__ import annotations
 
+import argparse
 import re
 import subprocess
 import sys
@@ -46,4 +47,6 @@ def main(wheel: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    parser = argparse.ArgumentParser(description="Compare a wheel with the files of this clone.")
+    parser.add_argument("wheel")
+    sys.exit(main(parser.parse_args().wheel))

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 import pytest
 from emulator import cupy_standin
 from helpers.command_line import CommandLine
-from helpers.thinning import thinned
+from helpers.tiers import quick_tier
 from helpers.xarray_stores import open_groups
 from hypothesis import settings
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.source import Source
-    from gangsaw.tasks.store.layout import ArrayLayout
+    from gangsaw.tasks.sources.source import Source
+    from gangsaw.tasks.store.arrays.layout import ArrayLayout
 
 # time says nothing of what is right, on machines that are shared and where kernels compile
 settings.register_profile("gangsaw", deadline=None)
@@ -33,6 +33,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # on a cold cache commands say on stderr that they compile; tests look at what else is there
 os.environ.setdefault("GANGSAW_TELL_KERNELS", "")
+# the workers of pytest use all cores already
+os.environ.setdefault("GANGSAW_COMPILE_AHEAD", "")
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
@@ -58,17 +60,35 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="add the golden files of samples that have none; overwrite nothing",
     )
     parser.addoption(
-        "--fuzz-seconds", type=float, default=120.0, help="for each target of tests/fuzz, -m slow"
+        "--fuzz-seconds", type=float, help="for each target of tests/fuzz, not a few attempts"
     )
-    parser.addoption("--fuzz-seed", type=int, default=1, help="of the damage, -m slow")
-    parser.addoption("--every", type=int, default=1, help="run every n-th case of each test")
+    parser.addoption("--fuzz-seed", type=int, default=0, help="of the damage")
+    parser.addoption(
+        "--all",
+        action="store_true",
+        help="run every case of every test, those of minutes too; without it the quick tier runs",
+    )
 
 
-@pytest.hookimpl(trylast=True)  # of what the markers leave
+@pytest.hookimpl(tryfirst=True)  # before xdist starts its processes
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Compile what first commands call by all cores, if the whole suite runs in processes."""
+    config = session.config
+    is_whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    if is_whole and config.getoption("numprocesses", None) and not config.option.collectonly:
+        from helpers.warm_kernels import warm_kernels
+
+        warm_kernels()
+
+
+@pytest.hookimpl(trylast=True)  # after markers have selected
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: item.get_closest_marker("long") is None)
-    items[:], others = thinned(items, config.getoption("--every"))
-    config.hook.pytest_deselected(items=others)
+    # a process would wait for what takes minutes, were it the last
+    items.sort(key=lambda item: item.get_closest_marker("full") is None)
+    every = config.getoption("--all") or config.getoption("--write-golden")
+    if not every and not any("::" in name for name in config.args):
+        items[:], others = quick_tier(items)
+        config.hook.pytest_deselected(items=others)
 
 
 @pytest.fixture(params=["emulated", pytest.param("device", marks=pytest.mark.gpu)])

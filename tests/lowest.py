@@ -3,6 +3,7 @@
 python tests/lowest.py > lowest.txt && pip install -c lowest.txt '.[test]'
 """
 
+import argparse
 import re
 import sys
 import tomllib
@@ -11,24 +12,30 @@ from pathlib import Path
 PYPROJECT = Path(__file__).resolve().parents[1] / "pyproject.toml"
 # what tests and developers use is as new as it gets; of CUDA nothing runs without a device
 OTHERS = {"test", "bench", "dev", "gpu", "gpu12"}
-_MINIMUM = re.compile(r"([A-Za-z0-9._-]+)(?:\[[^]]*\])?>=([0-9.]+)")
+_MINIMUM = re.compile(r"([A-Za-z0-9._-]+)(?:\[[^]]*\])?>=([0-9.]+)[^;]*(;.*)?")
 
 
-def lowest() -> dict[str, str]:
-    """Name of each distribution that the core or an extra of users asks for -> its minimum."""
+def lowest() -> list[str]:
+    """Return a constraint for each distribution that the core or an extra of users requires.
+
+    A distribution with several bounds, each for some Pythons, has one constraint for each marker.
+    """
     project = tomllib.loads(PYPROJECT.read_text())["project"]
     extras = project["optional-dependencies"]
-    asked = [*project["dependencies"], *(a for e in extras.keys() - OTHERS for a in extras[e])]
+    asked = {*project["dependencies"], *(a for e in extras.keys() - OTHERS for a in extras[e])}
     ours = f"{project['name']}["
-    return dict(_minimum(line) for line in sorted(asked) if not line.startswith(ours))
+    return sorted({constraint(line) for line in asked if not line.startswith(ours)})
 
 
-def _minimum(line: str) -> tuple[str, str]:
-    found = _MINIMUM.match(line)
+def constraint(requirement: str) -> str:
+    """Return `name==minimum`, with the marker of the requirement if it has one."""
+    found = _MINIMUM.fullmatch(requirement)
     if not found:
-        raise ValueError(f"{line}: a minimum is missing")
-    return found[1].lower(), found[2]
+        raise ValueError(f"{requirement}: a minimum is missing")
+    name, version, marker = found.groups(default="")
+    return f"{name.lower()}=={version}{marker}"
 
 
 if __name__ == "__main__":
-    sys.stdout.writelines(f"{name}=={version}\n" for name, version in lowest().items())
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
+    sys.stdout.writelines(f"{line}\n" for line in lowest())

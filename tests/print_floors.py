@@ -5,6 +5,7 @@ Usage: python tests/print_floors.py [FOLDER]
 
 from __future__ import annotations
 
+import argparse
 import sys
 
 from helpers.floor_map import floor_map, proposed
@@ -18,4 +19,6 @@ def main(folders: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folders", nargs="*", metavar="FOLDER")
+    main(parser.parse_args().folders)

@@ -28,7 +28,15 @@ from gangsaw.codecs.strings.header import ENDED, EQUAL, LENGTHS, PLAIN, STORED, 
 CASES = bytes_cases()
 TYPES = codec_table.bytes_classes()
 HEAD = headers.HEADER_BYTES
-every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.label)
+parameters = pytest.mark.parametrize("case", CASES, ids=lambda case: case.label)
+some_of_each = pytest.mark.quick(cases=2, by=lambda values: folder(values["case"].codec_type))
+
+
+def every_case(test: Any) -> Any:
+    """Run a test over all cases, in the quick tier over two of each codec."""
+    return parameters(some_of_each(test))
+
+
 every_codec = pytest.mark.parametrize("kind", TYPES, ids=folder)
 
 

@@ -38,8 +38,11 @@ extern "C" __global__ void floats(float* x) { x[0] = x[1] * x[2] + x[3] / sqrtf(
 """
 
 
-@pytest.mark.once
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.quick(cases=1, by=lambda parameters: parameters["variant"].package)
+@pytest.mark.parametrize(
+    "architecture",
+    [pytest.param(name, marks=[pytest.mark.full] * (name != "sm_90")) for name in ARCHITECTURES],
+)
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
 def test_kernels_compile_do_not_spill_and_keep_denormals(
     variant: Variant, architecture: str

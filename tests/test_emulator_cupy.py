@@ -104,6 +104,7 @@ def test_pinned_memory(cupy: ModuleType) -> None:
     assert host.tolist() == [0, 1, 2]
 
 
+@pytest.mark.full
 def test_a_limited_pool_runs_out_and_recovers(cupy: ModuleType) -> None:
     pool = clean_pool(cupy)
     before = pool.get_limit()

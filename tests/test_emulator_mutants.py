@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 from emulator.host_module import HostModule, KernelFault, schedule
 
-pytestmark = pytest.mark.once
-
 PACK = r"""
 // Each thread's number, without its leading zeros, behind those of the threads before; a block
 // gives its bits in words of 32, and how many.
@@ -89,7 +87,7 @@ def test_the_kernel_is_right() -> None:
     assert not wrong(PACK)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize(("there", "instead"), MUTANTS)
 def test_mutants_are_noticed(there: str, instead: str) -> None:
     assert PACK.count(there) == 1

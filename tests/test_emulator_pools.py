@@ -143,6 +143,7 @@ def test_what_is_kept_goes_before_memory_runs_out(pool: Any) -> None:
     del whole
 
 
+@pytest.mark.full
 def test_the_device_runs_out_of_memory() -> None:
     collect()
     pool = MemoryPool()
@@ -157,6 +158,7 @@ def test_the_device_runs_out_of_memory() -> None:
         del kept
 
 
+@pytest.mark.full
 def test_a_pool_that_is_gone_gives_all_back() -> None:
     collect()
     before, pool = device_memory.used, MemoryPool()

@@ -19,11 +19,11 @@ from helpers.every_codec import (
     Case,
     assert_same_bits,
     cases,
-    codec_types,
     coder,
-    folder,
     forged,
     label,
+    over,
+    over_codecs,
     place,
     reference,
 )
@@ -37,13 +37,13 @@ from gangsaw.codecs.core.errors import BadParams, CorruptChunk, GangsawError
 from gangsaw.codecs.core.memory import threads
 
 CASES = cases()
-every_case = pytest.mark.parametrize("case", CASES, ids=label)
+every_case = over(CASES)
+many_cases = over(CASES, of_each=3)  # what every codec is for
 # what lies before the codings: a sample of each codec, kind of numbers and rank does
 of_each_kind = {
     (case.codec_type, case.array.dtype.kind, case.array.ndim): case for case in reversed(CASES)
 }
-each_kind = pytest.mark.parametrize("case", of_each_kind.values(), ids=label)
-every_codec = pytest.mark.parametrize("codec_type", codec_types(), ids=folder)
+each_kind = over([*of_each_kind.values()])
 
 
 @pytest.fixture(autouse=True)
@@ -53,7 +53,7 @@ def _two_threads() -> Iterator[None]:
     threads.set_thread_limit(None)
 
 
-@every_case
+@many_cases
 def test_round_trip(case: Case) -> None:
     assert_same_bits(case.decode(case.encode()), case.array)
 
@@ -118,7 +118,7 @@ def test_threads_change_no_byte(case: Case) -> None:
         assert_same_bits(case.decode(data), case.array)
 
 
-@every_case
+@many_cases
 def test_the_reference_agrees(case: Case) -> None:
     """Blocks, decoded and encoded by plain Python that was written from the specification."""
     plan = coder(case)
@@ -222,7 +222,7 @@ def test_each_operation_is_recorded(case: Case) -> None:
     assert (decoded.count, decoded.raw_bytes) == (1, case.array.nbytes)
 
 
-@every_codec
+@over_codecs
 def test_any_selection_of_a_sample(codec_type: Any) -> None:
     """Hypothesis: shapes, strides, signs of strides, memory orders and dtypes."""
     mine = [case for case in CASES if case.codec_type is codec_type]
@@ -254,7 +254,7 @@ def draw_view(data: st.DataObject, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return result
 
 
-@every_codec
+@over_codecs
 @pytest.mark.parametrize(
     "shape", [(), (5,), (5, 6), (2, 3, 4), (2, 1, 3, 4, 2), (0, 3, 4)], ids=str
 )
@@ -266,14 +266,14 @@ def test_an_array_is_taken_or_refused_at_once(codec_type: Any, shape: Any) -> No
             assert (plan.grid.n_blocks == 0) == (0 in shape), kind
 
 
-@every_codec
+@over_codecs
 def test_unknown_parameters_are_refused(codec_type: Any) -> None:
     configuration = {"name": codec_type.codec_name, "configuration": {"no_such": 1}}
     with pytest.raises(BadParams, match="no_such"):
         codec_type.from_dict(configuration)
 
 
-@every_codec
+@over_codecs
 def test_the_specification_has_a_configuration_that_works(codec_type: Any) -> None:
     text = (place(codec_type) / "SPEC.md").read_text()
     examples = [json.loads(found) for found in re.findall(r"```json\n(.*?)```", text, re.DOTALL)]
@@ -288,6 +288,6 @@ def test_codec_ids_are_distinct() -> None:
     assert len(set(ids.values())) == len(ids)
 
 
-@every_codec
+@over_codecs
 def test_help_shows_the_parameters(codec_type: Any) -> None:
     assert list(inspect.signature(codec_type).parameters) == list(codec_type().params.to_dict())

@@ -9,12 +9,11 @@ import pytest
 import xarray as xr
 import zarr
 from helpers.counting_store import CountingStore
-from helpers.every_codec import Case, assert_same_bits, cases, label, v2_type
+from helpers.every_codec import Case, assert_same_bits, cases, label, one_of_each, over, v2_type
 
 CASES = cases()
-every_case = pytest.mark.parametrize("case", CASES, ids=label)
-first_cases = {case.codec_type: case for case in reversed(CASES)}.values()
-one_case = pytest.mark.parametrize("case", first_cases, ids=label)
+every_case = over(CASES)
+one_case = over(one_of_each(CASES))
 KEEP_ALL = {"write_empty_chunks": True}  # else zarr drops chunks of zeros, and of -0.0 with them
 V3: dict[str, Any] = {"zarr_format": 3, "compressors": None, "config": KEEP_ALL}
 

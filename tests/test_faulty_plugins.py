@@ -8,7 +8,7 @@ import pytest
 from helpers import plugins
 
 ANSWERS = """
-from gangsaw.codecs.core.suits import Answers, Grade
+from gangsaw.codecs.core.plugins.selection import Answers, Grade
 
 class Faulty(Answers):
     {}
@@ -25,7 +25,7 @@ CODECS = {
     "exit": "import sys; sys.exit(3)",
 }
 FORMAT = """
-from gangsaw.tasks.formats.format import Format, Sure
+from gangsaw.tasks.formats.contract.format import Format, Sure
 
 def fail(look):
     raise RuntimeError("faulty")
@@ -60,6 +60,7 @@ def check(tmp_path: Path, told: str) -> None:
     assert told in " ".join(done.stderr.split())
 
 
+@pytest.mark.quick(cases=1)
 @pytest.mark.parametrize("suits", CODECS.values(), ids=CODECS)
 def test_a_faulty_codec(tmp_path: Path, suits: str) -> None:
     modules = {"faulty/__init__.py": "", "faulty/suits.py": suits}
@@ -68,6 +69,7 @@ def test_a_faulty_codec(tmp_path: Path, suits: str) -> None:
     check(tmp_path, "gangsaw.faulty of faulty-dist (zarr.codecs) is left out")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("module", FORMATS.values(), ids=FORMATS)
 def test_a_faulty_format(tmp_path: Path, module: str) -> None:
     modules, entry = {"faulty.py": module}, "faulty = faulty:FAULTY"
@@ -112,8 +114,8 @@ import zarr.registry
 assert zarr.registry.get_codec_class("gangsaw.twice") is gangsaw.codecs.Good
 """
 OPTIONS = """
-from gangsaw.codecs.core.options import Option
-from gangsaw.codecs.core.suits import Answers
+from gangsaw.codecs.core.plugins.options import Option
+from gangsaw.codecs.core.plugins.selection import Answers
 class Sound(Answers):
     options = (Option("twice_block", "Block."),)
 ANSWERS = Sound()
@@ -136,7 +138,7 @@ def test_of_two_codecs_of_one_name_the_first_that_can_be_loaded(
 
 FORMATS_TWICE = """
 from gangsaw.cli import main
-from gangsaw.tasks.formats import table
+from gangsaw.tasks.formats.contract import table
 
 assert table.formats()["twice"].title == "Sound"
 assert table.how_sure(table.formats()["twice"], None)
@@ -145,7 +147,7 @@ assert main(["--help"]) == 0
 """
 SOUND = """
 import typer
-from gangsaw.tasks.formats.format import Format, Sure
+from gangsaw.tasks.formats.contract.format import Format, Sure
 TWICE = Format(name="twice", title="Sound", about="", sure=lambda _: Sure.EXACTLY, open=print)
 def twice() -> None:
     typer.echo("twice")

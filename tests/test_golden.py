@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from helpers.every_codec import TESTS, Case, cases, codec_types, folder, golden, home, label
+from helpers.every_codec import TESTS, Case, cases, codec_types, folder, golden, home, over
 
 from gangsaw.codecs.core import codec_table
 
@@ -25,7 +25,7 @@ def checksum(array: npt.NDArray[Any]) -> str:
     return hashlib.sha256(plain.tobytes()).hexdigest()
 
 
-@pytest.mark.parametrize("case", cases(), ids=label)
+@over(cases())
 def test_each_sample_has_a_golden_file(case: Case, request: pytest.FixtureRequest) -> None:
     path = home(case) / f"{case.sample.name}.json"
     if not path.exists() and request.config.getoption("--write-golden"):
@@ -47,6 +47,7 @@ def write(case: Case, path: Path) -> None:
         json.dump(what, file, indent=1)
 
 
+@pytest.mark.quick(cases=4, by=lambda parameters: folder(parameters["codec_type"]))
 @pytest.mark.parametrize(
     ("codec_type", "path"),
     FILES,

@@ -11,13 +11,14 @@ import re
 from collections.abc import Iterator
 from typing import cast
 
+import pytest
 from helpers.compiled import run
 from helpers.imports import package
 
 LONG = {"argsort", "median", "percentile", "searchsorted", "sort", "take", "unique"}
 SHORT = {  # where what would stand there instead is no faster to compile, or slower to run
-    "tasks/align/search/search.py": {"follow: searchsorted"},
-    "tasks/align/search/seeds/anchors.py": {"sort_words: sort"},
+    "tasks/genomics/align/search/search.py": {"follow: searchsorted"},
+    "tasks/genomics/align/search/seeds/anchors.py": {"sort_words: sort"},
 }
 AT_BORDER = {  # of arrays that callers gave, as they are
     "codecs.ccsds123.predict.rows._load_rows",
@@ -34,7 +35,7 @@ from collections import defaultdict
 from itertools import islice
 from numba.core.dispatcher import Dispatcher
 from gangsaw.codecs.core.zarr.bytes_codec import BytesCodec
-from gangsaw.tasks.kernels.samples import codecs, samples_of
+from gangsaw.tasks.precompile.samples import codecs, samples_of
 import numpy as np
 
 found, before = defaultdict(list), Dispatcher._compile_for_args  # what Python calls, by new types
@@ -82,6 +83,7 @@ def _is_slice(node: ast.expr) -> bool:
     )
 
 
+@pytest.mark.full
 def test_kernels_call_nothing_that_compiles_for_long() -> None:
     found = {path: set(long_calls(code)) for path, code in package().items() if path[-3:] == ".py"}
     assert {path: names for path, names in found.items() if names} == SHORT

@@ -25,7 +25,7 @@ def collecting(seed: int) -> subprocess.Popen[str]:
     )
 
 
-@pytest.mark.once
+@pytest.mark.full  # collects all tests twice
 def test_names_are_the_same_in_two_processes() -> None:
     first = collecting(1)
     time.sleep(SECOND)

@@ -1,4 +1,4 @@
-"""The README's examples run as they stand, on a small scene of the name they use."""
+"""The README's examples run as they stand, on small files of the names they use."""
 
 from __future__ import annotations
 
@@ -7,21 +7,32 @@ import os
 import re
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import zarr
+from helpers.command_line import CommandLine
+from helpers.hang import HANG
+from helpers.shell_commands import run_shell
 
-import gangsaw
-from gangsaw.tasks.formats.known.envi.text import header_text
+import gangsaw as package
+from gangsaw.tasks.formats.envi.text import header_text
 from gangsaw.tasks.hyperspectral.synthetic import make_scene
 
 README = (Path(__file__).parents[1] / "README.md").read_text()
 MARK = r"(?:<!-- ci: (run|gpu|cluster) -->\n)?"  # of what is not run here
 BLOCKS = re.findall(MARK + r"```(sh|python)\n(.*?)```", README, re.DOTALL)
 EXAMPLES = [(language, text) for where, language, text in BLOCKS if not where]
+# what examples write that later ones read, and from which sources
+STORES: dict[str, tuple[Any, dict[str, Any]]] = {
+    "scene.zarr": ("scene.hdr", {"bit_depth": "auto"}),
+    "reads.zarr": (["reads_1.fastq.gz", "reads_2.fastq.gz"], {}),
+    "logs.zarr": ("access.log", {"format": "text"}),
+    "genome.zarr": ("genome.fa.gz", {}),
+}
 
 
 def scene(folder: Path) -> None:
@@ -74,35 +85,85 @@ def test_the_commands_of_a_newcomer_are_marked_for_ci() -> None:
         assert part in command
 
 
-@pytest.mark.long
-def test_examples(tmp_path: Path) -> None:
-    """All in one folder and in order: the later ones read what the earlier ones wrote."""
-    assert {language for language, _ in EXAMPLES} == {"sh", "python"}
-    scene(tmp_path)
-    observation(tmp_path)
-    log(tmp_path)
-    mates(tmp_path)
-    genome(tmp_path)
+def write_stores(index: int) -> None:
+    """Write the stores that an example reads: those that an earlier example names."""
+    earlier = "".join(text for _, text in EXAMPLES[:index])
+    for store, (sources, options) in STORES.items():
+        if store in EXAMPLES[index][1] and store in earlier:
+            package.compress(sources, store, **options)
+
+
+IDS = [f"{number}-{language}" for number, (language, _) in enumerate(EXAMPLES)]
+
+
+@pytest.fixture
+def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of this test, with all files that examples read."""
+    monkeypatch.chdir(tmp_path)
+    for write_sources in (scene, observation, log, mates, genome):
+        write_sources(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.quick(cases=len(EXAMPLES))
+@pytest.mark.parametrize("index", range(len(EXAMPLES)), ids=IDS)
+@pytest.mark.usefixtures("sources")
+def test_example(
+    index: int,
+    gangsaw: CommandLine,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In this process, without workers; it finds the stores of earlier examples that it reads."""
+    write_stores(index)
+    language, text = EXAMPLES[index]
+    if language == "python":
+        exec(text, {})
+        return
+    monkeypatch.setattr("gangsaw.tasks.api.functions.workers", lambda **_: nullcontext())
+    failures: list[str] = []
+
+    def run(words: list[str], stdin: Path) -> int:
+        with stdin.open() as file, monkeypatch.context() as patch:
+            patch.setattr(sys, "stdin", file)
+            ran = gangsaw(*words)
+        failures.extend([ran.err] * (ran.code != 0))
+        return ran.code
+
+    code, written = run_shell(text, tmp_path_factory.mktemp("shell"), run)
+    assert code == 0, (text, written, failures)
+
+
+@pytest.mark.full
+@pytest.mark.usefixtures("sources")
+def test_an_example_in_a_shell() -> None:
+    """As a user runs it: with the command that is installed, and its workers."""
+    (text,) = (text for _, text in EXAMPLES if text.startswith("gangsaw compress access.log"))
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    for language, text in EXAMPLES:
-        command = ["bash", "-euo", "pipefail", "-c"] if language == "sh" else [sys.executable, "-c"]
-        done = subprocess.run(
-            [*command, text],
-            cwd=tmp_path,
-            env={**os.environ, "PATH": path},
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
-        if done.returncode:
-            pytest.fail(f"{text}\n{done.stdout}\n{done.stderr}")
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", text],
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        timeout=HANG,
+        check=False,
+    )
+    if done.returncode:
+        pytest.fail(f"{text}\n{done.stdout}\n{done.stderr}")
+
+
+def test_both_languages_have_examples() -> None:
+    """They were found, and so were the stores that later ones read."""
+    assert {language for language, _ in EXAMPLES} == {"sh", "python"}
+    commands = "".join(text for language, text in EXAMPLES if language == "sh")
+    for store in STORES:
+        assert re.search(rf"gangsaw compress .*{store}", commands), store
 
 
 def test_the_example_on_a_gpu(cupy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scene(tmp_path)
     monkeypatch.chdir(tmp_path)
-    gangsaw.compress("scene.hdr", "scene.zarr")
+    package.compress("scene.hdr", "scene.zarr")
     (text,) = (text for where, *of, text in BLOCKS if (where, *of) == ("gpu", "python"))
     names: dict[str, Any] = {}
     exec(text, names)

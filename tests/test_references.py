@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.once
-
 REPOSITORY = Path(__file__).parents[1]
 FOLDERS = ("codecs", "tasks", "cluster", "src", "tests", "notebooks", "deploy")
 SUFFIXES = {".py", ".cu", ".cuh"}

@@ -46,7 +46,8 @@ def test_the_whole_way(array: NDArray[Any], tmp_path: Path) -> None:
     compress(source, store, codec="octets", octets_block=1024)
     assert verify(store, against=source).ok
     (found,) = info(store).arrays
-    assert (found.codec, found.summary, found.block_bits) == (NAME, {"block": 1024}, None)
+    assert (found.codec, found.summary) == (NAME, {"block": 1024})
+    assert (found.block_bits is None) == (array.ndim > 1)  # runs of bytes have places on one axis
     decompress(store, tmp_path / "b.zarr")
     back = np.asarray(zarr.open_array(tmp_path / "b.zarr", mode="r")[...])
     np.testing.assert_array_equal(back, array)

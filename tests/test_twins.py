@@ -8,8 +8,6 @@ import pytest
 from helpers.twin_exceptions import EXCEPTIONS
 from helpers.twins import cpu_functions, cuda_functions, functions_in, without_twin
 
-pytestmark = pytest.mark.once
-
 ROOT = Path(__file__).parents[1]
 SHARED = [ROOT / "codecs/core" / name for name in ("numba", "nucleotides")]
 SOURCE = """

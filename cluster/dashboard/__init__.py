@@ -1,1 +1,1 @@
-"""What a scheduler knows of jobs, and how it shows it: a page, JSON, counters."""
+"""State of jobs on a scheduler, shown as a page, as JSON and as Prometheus metrics."""

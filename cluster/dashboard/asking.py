@@ -1,4 +1,4 @@
-"""A scheduler, or its dashboard, is asked for the figures of jobs."""
+"""Queries of a scheduler, or of its dashboard, for the figures of jobs."""
 
 from __future__ import annotations
 
@@ -12,44 +12,52 @@ from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.dashboard.install import install
 from gangsaw.cluster.dashboard.plugin import NAME
 from gangsaw.cluster.running import start
+from gangsaw.cluster.told import silence
 
 Figures = dict[str, object]
 WEB = ("http", "https")
-SECONDS = 10.0  # within which a dashboard has to answer
+SECONDS = 10.0  # time limit for an answer of a dashboard
 
 
 def ask(config: ClusterConfig) -> Figures:
-    """Return the figures that a running scheduler gives; see `figures.figures`.
+    """Return the figures of a running scheduler; see `figures.figures`.
 
     Raises
     ------
     ConnectionError
-        Nothing answers there, or a scheduler that knows no jobs.
+        No server answers, or a scheduler without the plugin.
     ValueError
-        The address is none.
+        The address is invalid.
     """
     if urlsplit(config.scheduler).scheme in WEB:
         return _ask_dashboard(config.scheduler)
-    with start(config) as client:
-        install(client)  # else one that had no job yet would not know the question
+    with silence(), start(config) as client:
+        install(client)  # a scheduler that had no job yet lacks the handler
         try:
             found = client.sync(getattr(client.scheduler, NAME), callback_timeout=SECONDS)
+            return _figures(found)  # None without gangsaw
         except Exception as error:
             raise ConnectionError(
                 f"the scheduler at {client.scheduler.address} tells of no jobs: install this "
                 "version of gangsaw there"
             ) from error
-        return cast("Figures", found)
+
+
+def _figures(found: object) -> Figures:
+    """Check an answer and return it; raise ValueError without the figures of jobs and workers."""
+    if not isinstance(found, dict) or not {"scheduler", "jobs", "workers"} <= found.keys():
+        raise ValueError("no figures of jobs and workers")
+    return cast("Figures", found)
 
 
 def _ask_dashboard(address: str) -> Figures:
-    """Return the figures of a dashboard, by the address of any of its pages."""
+    """Return the figures of a dashboard, given the address of any of its pages."""
     parts = urlsplit(address)
     folder = parts.path.rpartition("/")[0]
     url = urlunsplit((parts.scheme, parts.netloc, f"{folder}/{NAME}.json", "", ""))
     try:
         with urlopen(url, timeout=SECONDS) as answer:
-            return cast("Figures", json.load(answer))
+            return _figures(json.load(answer))
     except (URLError, TimeoutError, OSError) as error:
         reason = getattr(error, "reason", "") or error
         raise ConnectionError(f"no dashboard of jobs answers at {url}: {reason}") from error

@@ -1,4 +1,4 @@
-"""What of the page is drawn: a job's throughput over time, and the map of its chunks."""
+"""Charts of the page: the throughput of a job over time, and the map of its chunks."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from bokeh.plotting import figure
 from gangsaw.cluster.dashboard.jobs import JobState
 from gangsaw.cluster.dashboard.units import clock, rate, scale
 
-# Bokeh draws them on a canvas, which no style sheet reaches: seen on light and dark ground alike.
+# Bokeh draws on a canvas, which no style sheet reaches: legible on light and dark backgrounds.
 INK, GRID, LINE = "#828a93", "#8888882e", "#3d8fd6"
 DONE, BEGUN, LEFT, BAD = "#3d8fd6", "#3d8fd680", "#80808033", "#e0574c"
 HEIGHT = 230  # pixels
-LEAST_SECONDS = 1.0  # between two points of the curve: shorter ones jump
-WIDE = 3.2  # times as wide as high is the map
+LEAST_SECONDS = 1.0  # between two points of the curve: shorter intervals are noisy
+WIDE = 3.2  # ratio of width to height of the map
 CLOCK = """
 const s = Math.round(tick), h = Math.floor(s / 3600), m = Math.floor(s / 60) % 60;
 const two = n => String(n).padStart(2, "0");
@@ -51,7 +51,7 @@ def _plain(title: str, name: str, **options: object) -> figure:
 
 
 class Curve:
-    """Throughput over the time of a job."""
+    """Chart of the throughput of a job over time."""
 
     def __init__(self) -> None:
         self.source = ColumnDataSource({"t": [], "rate": [], "said": []})
@@ -70,7 +70,7 @@ class Curve:
         _inked(self.root)
 
     def show(self, state: JobState | None) -> None:
-        """Draw a job."""
+        """Draw the curve of a job; None clears it."""
         points = rates(state.points) if state is not None else []
         unit, factor = scale(max((r for _, r in points), default=0.0))
         self.root.yaxis.axis_label = f"{unit}/s of samples"
@@ -82,7 +82,10 @@ class Curve:
 
 
 def rates(points: Sequence[tuple[float, int, int]]) -> list[tuple[float, float]]:
-    """Return times and bytes a second since the time before, at least so many seconds apart."""
+    """Return times (s) and the mean rates since the time before (bytes/s).
+
+    Times are at least `LEAST_SECONDS` apart.
+    """
     found: list[tuple[float, float]] = []
     last, last_bytes, _ = points[0]
     for t, n_bytes, _ in points[1:]:
@@ -102,7 +105,7 @@ def _inked(plot: Plot) -> None:
 
 
 class Map:
-    """The chunks of a job in their order, line by line; a cell is several where there are many."""
+    """Map of the chunks of a job, row by row; a cell is several chunks in a large job."""
 
     def __init__(self) -> None:
         self.source = ColumnDataSource({name: [] for name in ("x", "y", "colour", "said")})
@@ -115,7 +118,7 @@ class Map:
         self.root.grid.visible = False
 
     def show(self, state: JobState | None) -> None:
-        """Draw a job."""
+        """Draw the map of a job; None clears it."""
         room = state.room if state is not None else []
         columns = max(1, math.ceil(math.sqrt(len(room) * WIDE)))
         rows = max(1, -(-len(room) // columns))

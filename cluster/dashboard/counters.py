@@ -1,4 +1,4 @@
-"""The metrics in the registry of Prometheus' client, where it is installed: Dask serves that."""
+"""Collector of the metrics for the Prometheus client, if installed; Dask serves its registry."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from gangsaw.cluster.dashboard.metrics import METRICS
 
 
 class Collector:
-    """Answers the client of Prometheus; there is one in a process, for the scheduler in it."""
+    """Collector for the Prometheus client; one per process, for the scheduler in it."""
 
     def __init__(self, jobs: Jobs) -> None:
         self.jobs = jobs
 
     def collect(self) -> Iterator[object]:
-        """Yield a family of series for each metric."""
+        """Yield a metric family for each metric."""
         core = import_module("prometheus_client.core")
         families = {"counter": core.CounterMetricFamily, "gauge": core.GaugeMetricFamily}
         for metric in METRICS:
@@ -26,11 +26,11 @@ class Collector:
             yield family
 
 
-_collector: Collector | None = None  # what is registered; a second one would be refused
+_collector: Collector | None = None  # the registered one; a second one would be refused
 
 
 def serve(jobs: Jobs) -> bool:
-    """Let /metrics tell of these jobs; return whether the client of Prometheus is installed."""
+    """Serve the metrics of these jobs at /metrics; return False without the Prometheus client."""
     global _collector
     try:
         registry = import_module("prometheus_client").REGISTRY

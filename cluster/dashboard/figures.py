@@ -1,4 +1,4 @@
-"""The figures of /gangsaw.json, of which the page and `gangsaw status` tell as well."""
+"""Figures of jobs and workers, as in /gangsaw.json, on the page and in `gangsaw status`."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from distributed.scheduler import WorkerState
 
 FORMAT = 1  # of the JSON
-BY = ("codec", "backend", "worker")  # what the parts of a job are told apart by
+BY = ("codec", "backend", "worker")  # keys by which the amounts of a job are grouped
 PLAIN: tuple[str, ...] = ("job", "kind", "store", "outcome", "step", "began", "ended", "seconds")
 PLAIN += ("done", "total", "resumed", "left", "failed", "decoded", "encoded", "run_bytes")
 PLAIN += ("ratio", "throughput", "seconds_left")
 
 
 def figures(scheduler: Scheduler, jobs: Jobs) -> dict[str, object]:
-    """Return all that is known, as JSON values: bytes, seconds, seconds since 1970."""
+    """Return all figures as JSON values, in bytes, seconds and seconds since 1970."""
     names = names_of(scheduler)
     return {
         "format": FORMAT,
@@ -33,12 +33,12 @@ def figures(scheduler: Scheduler, jobs: Jobs) -> dict[str, object]:
 
 
 def names_of(scheduler: Scheduler) -> dict[str, str]:
-    """Return what workers are called, by address."""
+    """Return the names of workers by address."""
     return {address: str(worker.name) for address, worker in scheduler.workers.items()}
 
 
 def worker_figures(worker: WorkerState) -> dict[str, object]:
-    """Return the figures of a worker: memory in bytes, processors of 100 percent each."""
+    """Return the figures of a worker: memory in bytes, and 100 percent per busy core."""
     return {
         "address": worker.address,
         "name": str(worker.name),
@@ -51,7 +51,7 @@ def worker_figures(worker: WorkerState) -> dict[str, object]:
 
 
 def job_figures(state: JobState, names: Mapping[str, str]) -> dict[str, object]:
-    """Return the figures of a job; workers are called by `names`, by their address."""
+    """Return the figures of a job; `names` gives the names of workers by address."""
     return {
         **{name: getattr(state, name) for name in PLAIN},
         **{f"by_{by}": _listed(by, parts_by(state, by, names)) for by in BY},
@@ -64,7 +64,7 @@ def _listed(by: str, parts: list[tuple[str, Amount]]) -> list[dict[str, object]]
 
 
 def parts_by(state: JobState, by: str, names: Mapping[str, str]) -> list[tuple[str, Amount]]:
-    """Return what was done by each codec, backend or worker, the one with most chunks first."""
+    """Return the amounts by codec, backend or worker, sorted by descending chunks."""
     sums: dict[str, Amount] = defaultdict(Amount)
     for key, amount in state.parts.items():
         sums[key[BY.index(by)]].add(amount)

@@ -1,4 +1,4 @@
-"""The texts and tables of the page."""
+"""HTML texts and tables of the page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gangsaw.cluster.dashboard.units import clock, rate, size
 if TYPE_CHECKING:
     from distributed import Scheduler
 
-MOST_ROWS = 30  # of workers; the others are said as a number
+MOST_ROWS = 30  # workers in a table; the others are summed in one row
 MOST_LINES = 8  # of failures
 COLOURS = {"running": "", "done": "good", "failed": "bad", "lost": "bad", "interrupted": "warn"}
 JOBS = ("Job", "State", "Progress", "Chunks", "Failed", "Data", "Ratio", "Throughput", "Time")
@@ -25,7 +25,7 @@ NOTHING = (
 
 
 def summary(scheduler: Scheduler, jobs: Sequence[JobState]) -> str:
-    """Return the line on top: what runs, and on what."""
+    """Return the top line: running jobs, workers and memory."""
     threads = sum(worker.nthreads for worker in scheduler.workers.values())
     used = sum(worker.metrics.get("memory", 0) for worker in scheduler.workers.values())
     n_running = sum(state.is_running for state in jobs)
@@ -40,7 +40,7 @@ def summary(scheduler: Scheduler, jobs: Sequence[JobState]) -> str:
 
 
 def jobs_table(jobs: Sequence[JobState], chosen: JobState | None, address: str) -> str:
-    """Return a row for each job; its name leads to it."""
+    """Return a table with a row for each job, whose name links to it."""
     if not jobs:
         return NOTHING.format(address=escape(address))
     rows = ((_job_cells(state), "chosen" if state is chosen else "") for state in jobs)
@@ -94,7 +94,7 @@ def _failed(n: int) -> str:
 
 
 def chosen_job(state: JobState | None) -> str:
-    """Return the figures of the job that is looked at, and what went wrong in it."""
+    """Return the figures and failures of the selected job."""
     if state is None:
         return ""
     still = state.still > RECENT_SECONDS
@@ -136,7 +136,7 @@ def _failures(state: JobState) -> str:
 
 
 def parts_tables(state: JobState | None, names: Mapping[str, str]) -> str:
-    """Return a table of what was done by each codec, backend and worker."""
+    """Return tables of the amounts by codec, backend and worker."""
     if state is None:
         return ""
     codec, backend, worker = (_parts_table(by, parts_by(state, by, names)) for by in BY)

@@ -1,4 +1,4 @@
-"""How a client brings the plugin to its scheduler, and finds what it shows."""
+"""Installation of the plugin on a client's scheduler, and the address of its page."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import logging
 from contextlib import suppress
 from typing import TYPE_CHECKING
 from weakref import WeakSet
+
+from distributed.protocol.pickle import dumps
 
 from gangsaw.cluster.dashboard.jobs import TOPIC
 from gangsaw.cluster.dashboard.plugin import NAME, Dashboard
@@ -16,22 +18,30 @@ if TYPE_CHECKING:
 __all__ = ["TOPIC", "install", "page_of"]
 log = logging.getLogger(__name__)
 
-_asked: WeakSet[Client] = WeakSet()  # clients whose schedulers have it, or refused it
+INSTALL_SECONDS = 10.0  # time limit for an answer: a scheduler that hangs shows nothing
+_asked: WeakSet[Client] = WeakSet()  # clients of schedulers with the plugin, or that refused it
 
 
 def install(client: Client) -> None:
-    """Let the scheduler show jobs; one that has no gangsaw, or refuses plugins, stays as it is."""
+    """Install the plugin on the scheduler; ignore one without gangsaw, or that refuses plugins."""
     if client in _asked:
         return
     _asked.add(client)
+    plugin = Dashboard()
     try:
-        client.register_plugin(Dashboard())
+        client.sync(
+            client.scheduler.register_scheduler_plugin,
+            plugin=dumps(plugin),
+            name=plugin.name,
+            idempotent=plugin.idempotent,
+            callback_timeout=INSTALL_SECONDS,
+        )
     except Exception as error:
         log.debug("the scheduler shows no jobs: %s", error)
 
 
 def page_of(client: Client) -> str:
-    """Return the address of the page that shows jobs; "" where the scheduler has none."""
+    """Return the address of the page of jobs; "" if the scheduler has none."""
     with suppress(Exception):
         link = str(client.dashboard_link or "")
         if link.endswith("/status"):

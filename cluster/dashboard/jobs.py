@@ -1,4 +1,4 @@
-"""The jobs of a scheduler, as their clients tell of them."""
+"""State of the jobs of a scheduler, from the messages of their clients."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import TypeAlias, cast
 from gangsaw.cluster.dashboard import metrics
 from gangsaw.cluster.dashboard.metrics import Metric
 
-TOPIC = "gangsaw"  # of the events by which clients tell
-MOST_ENDED = 50  # jobs that ended and are still shown
-MOST_FAILURES = 20  # messages of a job that are kept, the last ones
-MOST_POINTS = 600  # of a job's curve; then every second one is dropped
-MOST_CELLS = 2000  # of a map; a cell is several chunks where a job has more
-RECENT_SECONDS = 10.0  # over which the present throughput is measured
+TOPIC = "gangsaw"  # topic of the clients' events
+MOST_ENDED = 50  # ended jobs that are still shown
+MOST_FAILURES = 20  # last messages of a job
+MOST_POINTS = 600  # points of a job's curve; beyond, every second one is dropped
+MOST_CELLS = 2000  # cells of a map; a cell is several chunks if a job has more
+RECENT_SECONDS = 10.0  # window of the current throughput
 ENDS = ("done", "failed", "interrupted", "lost")
 
 Message: TypeAlias = Mapping[str, object]
@@ -25,14 +25,14 @@ Key: TypeAlias = tuple[str, str, str]  # codec, backend, worker
 
 @dataclass
 class Amount:
-    """What was done.
+    """Amount of work done.
 
     Attributes
     ----------
-    chunks : that were done
-    decoded, encoded : bytes of their samples, and as they are stored
-    seconds : that threads of workers spent
-    failed : chunks that could not be done
+    chunks : number of chunks done
+    decoded, encoded : bytes of their samples, and of their stored form
+    seconds : of worker threads
+    failed : number of failures of chunks
     """
 
     chunks: int = 0
@@ -42,7 +42,7 @@ class Amount:
     failed: int = 0
 
     def add(self, other: Amount) -> None:
-        """Add another one to it."""
+        """Add another amount to this one."""
         self.chunks += other.chunks
         self.decoded += other.decoded
         self.encoded += other.encoded
@@ -57,23 +57,23 @@ class Amount:
 
 @dataclass
 class JobState:
-    """A job, by what its client told so far.
+    """State of a job, from the messages of its client.
 
     Attributes
     ----------
-    job : what identifies it
+    job : unique identifier
     kind, store : such as "compress", and the store as the user wrote it
     client : Dask's name of the client that runs it
-    began, ended : seconds since 1970 by the scheduler's clock; 0 where it runs
+    began, ended : seconds since 1970 by the scheduler's clock; `ended` is 0 for a running job
     outcome : "running", or one of ENDS
-    step : what is done before the chunks, "" for these
-    done, total, resumed : chunks, earlier runs included; of a stream the total is 0 until it ends
+    step : name of a preparatory step, "" while the chunks are done
+    done, total, resumed : chunks, earlier runs included; the total of a stream is 0 until it ends
     decoded, encoded : bytes of the chunks done, earlier runs included
     run_bytes : decoded bytes of this run
-    parts : what was done by whom, in this run
+    parts : amounts of this run, by codec, backend and worker
     failures : the last messages
-    cells, room : of the map, chunks done and all chunks of each cell
-    bad : cells with chunks that could not be done, or are damaged
+    cells, room : chunks done and all chunks of each cell of the map
+    bad : cells with chunks that failed or are damaged
     points : (seconds since `began`, bytes of this run, chunks of this run) of the curve
     """
 
@@ -101,22 +101,22 @@ class JobState:
 
     @property
     def is_running(self) -> bool:
-        """Whether it has not ended."""
+        """True if the job has not ended."""
         return self.outcome == "running"
 
     @property
     def seconds(self) -> float:
-        """Since it began, until it ended."""
+        """Duration of the job until now, or until it ended."""
         return (self.ended or time.time()) - self.began
 
     @property
     def left(self) -> int:
-        """Chunks that are not done, as far as they are known."""
+        """Number of chunks that are not done, 0 if the total is unknown."""
         return max(0, self.total - self.done)
 
     @property
     def failed(self) -> int:
-        """Chunks that could not be done, each time."""
+        """Number of failures of chunks, retries included."""
         return sum(part.failed for part in self.parts.values())
 
     @property
@@ -126,18 +126,18 @@ class JobState:
 
     @property
     def throughput(self) -> float:
-        """Decoded bytes a second: lately of a running job, of an ended one all over."""
+        """Decoded bytes per second: recent for a running job, mean for an ended one."""
         return self._pace(1)
 
     @property
     def seconds_left(self) -> float | None:
-        """Estimate by the chunks done lately; None where nothing says it."""
+        """Estimated seconds to the end, from the recent pace; None if unknown."""
         pace = self._pace(2)
         return self.left / pace if self.is_running and self.total and pace else None
 
     @property
     def still(self) -> float:
-        """Seconds since a running job last told of a chunk, or since it began."""
+        """Seconds without progress of a running job; 0 for an ended one."""
         last = next((p for p in reversed(self.points) if p[1:] != self.points[-1][1:]), None)
         moved = self.points[0] if last is None else self.points[self.points.index(last) + 1]
         return self.seconds - moved[0] if self.is_running else 0.0
@@ -150,7 +150,7 @@ class JobState:
         return grown / max(now - first[0], 1e-3) if grown else 0.0
 
     def hear(self, message: Message) -> Iterator[tuple[Key, Amount]]:
-        """Take what the client tells; yield what was done by whom since it last did."""
+        """Update the state from a client's message; yield its amounts with their keys."""
         self.told = time.time()
         for name in ("kind", "store", "client", "step"):
             setattr(self, name, str(message.get(name, getattr(self, name))))
@@ -167,12 +167,12 @@ class JobState:
             self.end(str(outcome))
 
     def end(self, outcome: str) -> None:
-        """It ended."""
+        """Record the outcome of a job that has not ended before."""
         if self.is_running:
             self.outcome, self.ended = outcome, time.time()
 
     def _mark(self, message: Message) -> None:
-        """Fill cells of the map: `room` begins a new one, `cells` are places and their increase."""
+        """Update the map: `room` starts a new one, `cells` are pairs of cell and increase."""
         if room := _listed(message, "room"):
             self.bad.clear()
             self.room = [int(cast("int", n)) for n in room[:MOST_CELLS]]
@@ -194,7 +194,7 @@ def _listed(message: Message, name: str) -> Sequence[object]:
 
 
 class Jobs:
-    """All jobs that a scheduler heard of, and the sums over them, which only grow."""
+    """All jobs that a scheduler knows, and monotonic sums of their amounts."""
 
     def __init__(self) -> None:
         self.jobs: dict[str, JobState] = {}
@@ -202,7 +202,7 @@ class Jobs:
         self.last_progress = 0.0
 
     def hear(self, message: Message) -> None:
-        """Take what a client tells of a job."""
+        """Update the state of a job from a client's message."""
         name = str(message["job"])
         state = self.jobs.get(name)
         if state is None:
@@ -214,7 +214,7 @@ class Jobs:
                 self.last_progress = state.told
 
     def lose(self, client: str) -> None:
-        """End what a client ran that is gone."""
+        """Mark the running jobs of a client as "lost", since the client is gone."""
         for state in self.running:
             if state.client == client:
                 state.end("lost")
@@ -226,18 +226,18 @@ class Jobs:
 
     @property
     def running(self) -> list[JobState]:
-        """Those that have not ended."""
+        """Jobs that have not ended."""
         return [state for state in self.jobs.values() if state.is_running]
 
     @property
     def newest_first(self) -> list[JobState]:
-        """The running ones, then those that ended, the last one first."""
+        """Running jobs, then ended ones; both with the latest first."""
         running = [s for s in reversed(self.jobs.values()) if s.is_running]
         ended = sorted((s for s in self.jobs.values() if not s.is_running), key=lambda s: -s.ended)
         return [*running, *ended]
 
     def series(self, metric: Metric) -> list[tuple[list[str], float]]:
-        """Return values of a metric with those of its labels."""
+        """Return the values of a metric with their label values."""
         gauges = {
             metrics.LEFT: sum(state.left for state in self.running if not state.step),
             metrics.RUNNING: len(self.running),

@@ -1,4 +1,4 @@
-"""The table of metrics that a scheduler serves at /metrics."""
+"""Table of the metrics that a scheduler serves at /metrics."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ LABELS = ("codec", "backend", "job")  # Zarr name or "", "cpu" or "gpu", "compre
 
 @dataclass(frozen=True)
 class Metric:
-    """A series of numbers, or one number.
+    """Metric with labels, or a single number.
 
     Attributes
     ----------
-    name : that /metrics shows
-    kind : a counter only grows while the scheduler lives
+    name : shown at /metrics
+    kind : a counter is monotonic while the scheduler runs
     help : one line
-    labels : names of what tells the series apart
+    labels : names of the labels
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The page /gangsaw among those of Dask's dashboard."""
+"""Page /gangsaw of Dask's dashboard."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from distributed import Scheduler
 
 PAGE = "gangsaw"
-BEFORE = "info"  # the entry of Dask's navigation that ours stands before
-LOOK_MILLISECONDS = 1000  # between two looks at the jobs
+BEFORE = "info"  # entry of Dask's navigation that follows ours
+LOOK_MILLISECONDS = 1000  # between two updates
 HERE = Path(__file__).parent
-# what is told of a job is hidden where there is none
+# hides the details of a job if there is none
 EMPTY = 'document.getElementById("gangsaw").classList.toggle("empty", cb_obj.text == "")'
 
 
 def add_page(scheduler: Scheduler, jobs: Jobs, prefix: str) -> None:
-    """Serve the page, and name it in the navigation of Dask's pages, which share its variables."""
+    """Serve the page, and add it to the navigation of Dask's pages, which share its variables."""
     variables = template_variables(scheduler)
     pages: list[str] = variables["pages"]
     if PAGE in pages:
@@ -48,7 +48,7 @@ def add_page(scheduler: Scheduler, jobs: Jobs, prefix: str) -> None:
 
 
 class _JobsPage:
-    """The page as one browser sees it."""
+    """Page in one browser session."""
 
     def __init__(self, scheduler: Scheduler, jobs: Jobs, document: Document) -> None:
         self.scheduler, self.jobs, self.document = scheduler, jobs, document
@@ -60,10 +60,10 @@ class _JobsPage:
             name: Div(name=name, stylesheets=[style], sizing_mode="stretch_width") for name in names
         }
         self.curve, self.map = Curve(), Map()
-        self.shown: tuple[str, float] | None = None  # job that is drawn, and when it last told
+        self.shown: tuple[str, float] | None = None  # drawn job, and time of its last message
 
     def begin(self, extra: dict[str, object]) -> None:
-        """Lay it out, and follow the jobs."""
+        """Build the page, and update it periodically."""
         self.look()
         for root in (*self.texts.values(), self.curve.root, self.map.root):
             self.document.add_root(root)
@@ -76,7 +76,7 @@ class _JobsPage:
         self.document.add_periodic_callback(self.look, LOOK_MILLISECONDS)
 
     def look(self) -> None:
-        """Show what is new; what is as before is not sent."""
+        """Update the texts and charts that changed; others are not sent."""
         jobs = self.jobs.newest_first
         chosen = self._chosen(jobs)
         texts = {
@@ -95,5 +95,5 @@ class _JobsPage:
             self.shown = shown
 
     def _chosen(self, jobs: list[JobState]) -> JobState | None:
-        """Return the job that the address of the page names, else the newest one."""
+        """Return the job named by the address of the page, else the newest one."""
         return self.jobs.jobs.get(self.asked) or next(iter(jobs), None)

@@ -1,4 +1,4 @@
-"""The plugin of a scheduler that hears of jobs, and shows them."""
+"""Scheduler plugin that collects the messages of jobs and serves their state."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-NAME = "gangsaw"  # of the plugin, of the page and of what a scheduler answers
+NAME = "gangsaw"  # of the plugin, of the page and of the scheduler's handler
 
 
 class Dashboard(SchedulerPlugin):  # type: ignore[misc]
-    """Hears of jobs by the events of their clients; a scheduler has one."""
+    """Scheduler plugin that collects the events of clients about jobs; one per scheduler."""
 
     name = NAME
     idempotent = True
@@ -32,7 +32,7 @@ class Dashboard(SchedulerPlugin):  # type: ignore[misc]
         self.jobs = Jobs()
 
     async def start(self, scheduler: Scheduler) -> None:
-        """Begin to hear, with what clients told before, and to show it."""
+        """Read the events that arrived before, and serve the state of jobs."""
         self.scheduler = scheduler
         for _, message in scheduler.get_events(TOPIC):
             self.log_event(TOPIC, message)
@@ -44,42 +44,42 @@ class Dashboard(SchedulerPlugin):  # type: ignore[misc]
             _serve_page(self, prefix)
 
     def log_event(self, topic: str, msg: Mapping[str, object]) -> None:
-        """Take what a client tells."""
+        """Update the state from a client's event."""
         if topic != TOPIC:
             return
         try:
             self.jobs.hear(msg)
-        except Exception:  # anybody may send events
+        except Exception:  # any client may send events
             log.debug("an event that tells nothing of a job: %r", msg, exc_info=True)
 
     def remove_client(self, scheduler: Scheduler, client: str) -> None:
-        """Let what a client ran be lost; one that ended its jobs has none."""
+        """Mark the running jobs of this client as lost."""
         self.jobs.lose(client)
 
     def answer(self) -> dict[str, object]:
-        """Return the figures, as clients of the scheduler ask for them."""
+        """Return the figures; this is a handler of the scheduler for its clients."""
         return figures(self.scheduler, self.jobs)
 
 
 class Figures(RequestHandler):  # type: ignore[misc]
-    """Serves them as JSON."""
+    """HTTP handler of the figures as JSON."""
 
     def initialize(
         self, dask_server: Scheduler | None = None, plugin: Dashboard | None = None
     ) -> None:
-        """Take the plugin that knows them."""
+        """Set the plugin whose figures are served."""
         super().initialize(dask_server)
         self.plugin = plugin
 
     def get(self) -> None:
-        """Write them."""
+        """Write the figures."""
         assert self.plugin is not None
         self.set_header("Cache-Control", "no-store")
         self.write(self.plugin.answer())
 
 
 def _prefix(scheduler: Scheduler) -> str:
-    """Return what stands before all pages, such as "/proxy"; the scheduler does not keep it."""
+    """Return the prefix of all page paths, such as "/proxy", which the scheduler does not store."""
     router = scheduler.http_application.wildcard_router
     patterns = [
         getattr(getattr(rule.matcher, "regex", None), "pattern", "") for rule in router.rules
@@ -95,7 +95,7 @@ def _serve_json(plugin: Dashboard, prefix: str) -> None:
 
 
 def _serve_page(plugin: Dashboard, prefix: str) -> None:
-    """Add the page to those that Dask serves, and to their navigation, if it serves any."""
+    """Add the page to Dask's dashboard and its navigation, if there is one."""
     if "distributed.dashboard.scheduler" not in sys.modules:
         return  # neither Bokeh nor a dashboard
     from gangsaw.cluster.dashboard.page import add_page

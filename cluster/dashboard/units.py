@@ -1,4 +1,4 @@
-"""Numbers for people, the same in a terminal and on the page."""
+"""Formatting of numbers, the same in a terminal and on the page."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
 def size(n_bytes: float) -> str:
-    """Return bytes for people: 12.60 MB."""
+    """Return bytes in a readable unit: 12.60 MB."""
     unit, factor = scale(n_bytes)
     return f"{n_bytes:.0f} B" if unit == "B" else f"{n_bytes / factor:.2f} {unit}"
 
 
 def scale(n_bytes: float) -> tuple[str, float]:
-    """Return the unit for so many bytes, and how many of them it is."""
+    """Return the unit for this number of bytes, and the bytes per unit."""
     place = next((i for i in range(len(UNITS)) if n_bytes < 1000 ** (i + 1)), len(UNITS) - 1)
     return UNITS[place], 1000.0**place
 
 
 def rate(bytes_per_second: float) -> str:
-    """Return a throughput for people: 310.00 MB/s."""
+    """Return a throughput in a readable unit: 310.00 MB/s."""
     return f"{size(bytes_per_second)}/s"
 
 
 def clock(seconds: float) -> str:
-    """Return a duration as h:mm:ss, hours only where there are some."""
+    """Return a duration as h:mm:ss, or as m:ss below one hour."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

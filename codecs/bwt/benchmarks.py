@@ -1,4 +1,4 @@
-"""What `gangsaw bench` measures of this codec."""
+"""Codec settings measured by `gangsaw bench`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gangsaw.codecs.core.arrays import NumpyArray
 
 
 def settings(array: NumpyArray, dims: Sequence[str]) -> dict[str, dict[str, object]]:
-    """Return parameters by name for bytes on one axis; none for others, which it is not for."""
+    """Return codec parameters by setting name for bytes on one axis; an empty dict for others."""
     if array.ndim != 1 or array.dtype.itemsize != 1:
         return {}
     return {f"bwt {effort}": {"effort": effort} for effort in EFFORTS}

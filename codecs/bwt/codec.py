@@ -1,4 +1,4 @@
-"""The Zarr codec of text and other bytes."""
+"""Zarr codec for text and other bytes."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ class Bwt(BlockCodec):
 
     params: Params
     codec_name = "gangsaw.bwt"
-    codec_id, version = 5, 1  # SPEC.md
+    codec_id, version = 5, 1  # codec id and format version of SPEC.md
     params_type = Params
 
     def plan(self, shape: tuple[int, ...], dtype: Dtype) -> ChunkPlan:
-        """Return the blocks of such a chunk; BadParams where its items are no plain bytes."""
+        """Return the block plan of a chunk; raise BadParams if an item is longer than a block."""
         if dtype.itemsize > MOST_BLOCK:
             raise BadParams(f"{self.codec_name} codes items of {MOST_BLOCK} bytes at most")
         return ChunkPlan(ByteGrid.of(shape, dtype, self.params.block))
 
     def peak_bytes(self, shape: tuple[int, ...], dtype: Dtype) -> int:
-        """Return a bound on the memory of encoding or decoding one chunk, without the chunk."""
+        """Return an upper bound of the bytes to encode or decode one chunk, without the chunk."""
         plan, n_bytes = self.plan(shape, dtype), math.prod(shape) * dtype.itemsize
         block = min(plan.grid.block_shape[0], n_bytes)
         effort = self.params.effort

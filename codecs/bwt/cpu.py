@@ -1,4 +1,4 @@
-"""Blocks on the host: a payload begins with its kind."""
+"""Host backend of the Burrows-Wheeler codec: the first byte of a payload is its kind."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from gangsaw.codecs.bwt.params import Params
 from gangsaw.codecs.bwt.payload import DENSE, FAST, RAW, Octets, raw, read, read_raw, write
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
-from gangsaw.codecs.core.coding.batch import Encoded, EncodedBlock
-from gangsaw.codecs.core.coding.host import BlockCoding, Coding, HostBackend
+from gangsaw.codecs.core.backends.batch import Encoded, EncodedBlock
+from gangsaw.codecs.core.backends.host import BlockCoding, Coding, HostBackend
 from gangsaw.codecs.core.container.runs import Payload
 
 OCTETS = np.dtype(np.uint8)
@@ -19,27 +19,27 @@ ASKED = {"dense": DENSE, "fast": FAST}
 
 
 def encode_block(block: NumpyArray, params: Params, room: Payload) -> Encoded:
-    """Encode (n,) uint8 as the effort says, or raw where that is not shorter."""
+    """Encode (n,) uint8 with the requested effort, or raw if that is not longer."""
     return Encoded(write(cast(Octets, block), ASKED[params.effort]))
 
 
 def decode_block(encoded: EncodedBlock, block: NumpyArray, params: Params) -> None:
-    """Fill (n,) uint8."""
+    """Fill (n,) uint8 from a payload."""
     read(encoded.data, cast(Octets, block))
 
 
 def encode_raw(block: NumpyArray, params: Params, room: Payload) -> Encoded:
-    """Encode (n,) uint8 as it is."""
+    """Encode (n,) uint8 without compression."""
     return Encoded(raw(cast(Octets, block)))
 
 
 def decode_raw(encoded: EncodedBlock, block: NumpyArray, params: Params) -> None:
-    """Fill (n,) uint8 with what is stored."""
+    """Fill (n,) uint8 from a raw payload."""
     read_raw(encoded.data, cast(Octets, block))
 
 
 def octets(params: Params) -> Dtype:
-    """Return the dtype of blocks."""
+    """Return the dtype of blocks, uint8."""
     return OCTETS
 
 

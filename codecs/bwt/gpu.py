@@ -1,6 +1,6 @@
-"""GPU backend of the codec: blocks of both efforts are coded on the device, both ways.
+"""GPU backend of the Burrows-Wheeler codec: the device codes blocks of both efforts, both ways.
 
-Heads of lanes and tables are coded on the host; blocks that are stored as they are go through it.
+The host codes heads of lanes and tables; raw blocks pass through the host.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from gangsaw.codecs.bwt.gpu_encode import Encode, encode_blocks
 from gangsaw.codecs.bwt.memory import decoder_device_bytes, encoder_device_bytes
 from gangsaw.codecs.bwt.params import Params
 from gangsaw.codecs.bwt.payload import DENSE, FAST
-from gangsaw.codecs.core.coding.device import DeviceBackend, DeviceDecoder, DeviceEncoder
+from gangsaw.codecs.core.backends.device import DeviceBackend, DeviceDecoder, DeviceEncoder
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 
 
 def decoder_bytes(n_bytes: int, target: DeviceArray, params: Params, effort: str) -> int:
-    """Return a bound on the device memory that decoding one block of so many bytes takes."""
+    """Return an upper bound of the device memory to decode one block of `n_bytes` bytes."""
     return decoder_device_bytes(n_bytes, target.shape[0], effort)
 
 
 def is_contiguous(target: DeviceArray) -> bool:
-    """Whether kernels fill a target as it lies."""
+    """Return True if kernels can fill a target in place."""
     return target.strides == (target.dtype.itemsize,)
 
 
@@ -41,7 +41,7 @@ def decoder(stage: Decode, effort: str) -> DeviceDecoder[Params]:
 
 
 def encoder_bytes(source: DeviceArray, params: Params) -> int:
-    """Return a bound on the device memory that encoding one block takes."""
+    """Return an upper bound of the device memory to encode one block, in bytes."""
     return encoder_device_bytes(source.shape[0], params.effort)
 
 

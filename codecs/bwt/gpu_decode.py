@@ -1,4 +1,4 @@
-"""Decoder of blocks on a GPU: strings by an entropy stage, then the inverse of the transform."""
+"""GPU decoder of blocks: an entropy stage decodes strings, then the transform is inverted."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from gangsaw.codecs.bwt.params import Params
 from gangsaw.codecs.bwt.payload import Octets, Rows, split
 from gangsaw.codecs.bwt.transform.gpu_inverse import invert_blocks
 from gangsaw.codecs.bwt.transform.gpu_radix import DeviceTransformed
-from gangsaw.codecs.core.coding.batch import EncodedBlock
-from gangsaw.codecs.core.coding.device import Errors
+from gangsaw.codecs.core.backends.batch import EncodedBlock
+from gangsaw.codecs.core.backends.device import Errors
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.errors import CorruptChunk
@@ -26,9 +26,9 @@ def decode_blocks(
     params: Params,
     stage: Decode,
 ) -> Errors:
-    """Fill contiguous (n,) uint8 from payloads of one kind; return the errors of wrong ones.
+    """Fill contiguous (n,) uint8 from payloads of one kind; return the errors of invalid ones.
 
-    stage : fills strings from what they are coded to, and returns errors
+    stage : function that fills strings from their coded bytes and returns errors
     """
     numbers, rows, bodies = list[int](), list[Rows](), list[Octets]()
     errors: Errors = {}
@@ -49,7 +49,7 @@ def decode_blocks(
 def _decode(
     rows: Sequence[Rows], bodies: Sequence[Octets], outs: Sequence[DeviceArray], stage: Decode
 ) -> Errors:
-    """Decode strings, invert those that are right; return the errors of either."""
+    """Decode strings and invert the valid ones; return the errors of both stages."""
     cp = cupy()
     strings = [cp.empty(out.shape, np.uint8) for out in outs]
     errors = stage(bodies, strings)

@@ -1,4 +1,4 @@
-"""Encoder of blocks on a GPU: the transform, then an entropy stage."""
+"""GPU encoder of blocks: the transform, then an entropy stage."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gangsaw.codecs.bwt.lanes.device.gpu_runs import DeviceRunLanes, octets_of
 from gangsaw.codecs.bwt.params import Params
 from gangsaw.codecs.bwt.payload import Octets, raw, shorter
 from gangsaw.codecs.bwt.transform.gpu_forward import transform_blocks
-from gangsaw.codecs.core.coding.batch import Encoded
+from gangsaw.codecs.core.backends.batch import Encoded
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 
@@ -21,9 +21,9 @@ Encode: TypeAlias = Callable[[DeviceRunLanes], list[tuple[Octets, ...] | None]]
 def encode_blocks(
     sources: Sequence[DeviceArray], params: Params, stage: Encode, kind: int
 ) -> list[Encoded]:
-    """Encode (n,) uint8 each, or raw where that is not shorter.
+    """Encode (n,) uint8 each, or raw if coded payloads are not shorter.
 
-    stage : from strings to the parts that these are coded to, None where they are no shorter
+    stage : function from strings to their coded parts, None for those that are not shorter
     """
     blocks = [cupy().ascontiguousarray(source) for source in sources]
     transformed = transform_blocks(blocks)
@@ -36,7 +36,7 @@ def encode_blocks(
 
 
 def _bodies(bwts: Sequence[DeviceArray], stage: Encode) -> list[tuple[Octets, ...] | None]:
-    """Return what strings are coded to; those that get no shorter are found before."""
+    """Return the coded parts of strings; those estimated not to get shorter are skipped."""
     runs = DeviceRunLanes(bwts)
     taken = [i for i in range(len(bwts)) if not runs.gets_no_shorter(i)]
     bodies: list[tuple[Octets, ...] | None] = [None] * len(bwts)

@@ -1,6 +1,6 @@
-"""The memory promise of the codec: a bound on what it allocates, by formula.
+"""Memory bound of the codec: formulas for the bytes that it allocates.
 
-The suite over every codec measures it.
+The test suite of all codecs measures them.
 """
 
 from __future__ import annotations
@@ -16,19 +16,20 @@ from gangsaw.codecs.bwt.transform.forward import device_room as transform_device
 from gangsaw.codecs.bwt.transform.forward import room as transform_room
 
 PER_BLOCK = 1 << 9  # rows, index, Python objects
-FIXED = 1 << 12  # of a chunk without blocks, too
-PER_BLOCK_OF_DEVICE = 1 << 12  # rows; allocations are of 512 bytes
+FIXED = 1 << 12  # also for a chunk without blocks
+PER_BLOCK_OF_DEVICE = 1 << 12  # rows; allocations are multiples of 512 bytes
 ROOMS = {"dense": dense_room, "fast": fast_room}
-DEVICE_ROOMS = {"dense": dense_device_room, "fast": fast_device_room}  # of decoders
-ENCODER_ROOMS = {"dense": dense_encoder_room, "fast": fast_encoder_room}  # on a device
+DEVICE_ROOMS = {"dense": dense_device_room, "fast": fast_device_room}  # decoders
+ENCODER_ROOMS = {"dense": dense_encoder_room, "fast": fast_encoder_room}  # encoders on a device
 
 
 def peak_bytes(n_bytes: int, block_bytes: int, n_blocks: int, busy: int, effort: str) -> int:
-    """Return a bound on what coding a chunk holds besides it, in bytes.
+    """Return an upper bound of the bytes to code a chunk, without the chunk itself.
 
-    It holds a copy where the chunk lies otherwise than its blocks; the payloads, each at most a
-    byte longer than its block, and at last the frame of them. Before, blocks that are coded take
-    the transformed string, what it is coded to, and the room of the transform or the entropy stage.
+    It includes the payloads, each at most a byte longer than its block, and their frame. If the
+    layout of the chunk is not that of its blocks, a copy is added. While a block is coded, it adds
+    the transformed string, the coded string, and the scratch memory of the transform or the entropy
+    stage.
     """
     room = max(transform_room(block_bytes), ROOMS[effort](block_bytes))
     coding = max(0, n_bytes - busy * block_bytes) + busy * (2 * block_bytes + room)
@@ -36,18 +37,18 @@ def peak_bytes(n_bytes: int, block_bytes: int, n_blocks: int, busy: int, effort:
 
 
 def decoder_device_bytes(n_bytes: int, n: int, effort: str) -> int:
-    """Return a bound on the device memory to decode one block of n bytes from so many.
+    """Return an upper bound of the device bytes to decode one block of n bytes from `n_bytes`.
 
-    A target in one piece, the transformed string, and the room of both stages.
+    It includes a contiguous target, the transformed string, and the memory of both stages.
     """
     stages = DEVICE_ROOMS[effort](n_bytes, n) + transform_device_room(n, 1)
     return 2 * n + PER_BLOCK_OF_DEVICE + stages
 
 
 def encoder_device_bytes(n: int, effort: str) -> int:
-    """Return a bound on the device memory to encode one block of n bytes.
+    """Return an upper bound of the device bytes to encode one block of n bytes.
 
-    A copy in one piece, the transform, runs, and the room of the entropy stage.
+    It includes a contiguous copy, the transform, runs, and the memory of the entropy stage.
     """
     stages = transform_device_room(n, 1) + runs_device_room(n) + ENCODER_ROOMS[effort](n)
     return n + PER_BLOCK_OF_DEVICE + stages

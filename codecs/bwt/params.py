@@ -6,20 +6,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, Self
 
-from gangsaw.codecs.core.parameters import built, require_choice, require_int, require_known
+from gangsaw.codecs.core.plugins.parameters import built, require_choice, require_int, require_known
 
 EFFORTS = ("dense", "fast")
-LEAST_BLOCK, MOST_BLOCK = 1 << 6, 1 << 23  # bytes: a row of the longest takes 3 bytes
+LEAST_BLOCK, MOST_BLOCK = 1 << 6, 1 << 23  # bytes: a row of the longest block takes 3 bytes
 
 
 @dataclass(frozen=True)
 class Params:
-    """All choices of an encoder; SPEC.md says what each does to the bytes.
+    """Parameters of the Burrows-Wheeler encoder; SPEC.md defines their effect on the bytes.
 
     Attributes
     ----------
-    effort : "dense", counts that adapt and are mixed; "fast", tables that stand before the data
-    block : bytes of a block, which is transformed alone
+    effort : "dense", mixed adaptive counts; "fast", static tables before the data
+    block : bytes of a block, which is transformed independently
     """
 
     effort: Literal["dense", "fast"] = "dense"
@@ -31,7 +31,7 @@ class Params:
         require_int("block", self.block, LEAST_BLOCK, MOST_BLOCK)
 
     def to_dict(self) -> dict[str, object]:
-        """JSON configuration."""
+        """Return the JSON configuration."""
         return {"effort": self.effort, "block": self.block}
 
     @classmethod

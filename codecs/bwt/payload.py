@@ -1,4 +1,4 @@
-"""The payload of a block: its kind, the rows of its transform, the coded string. SPEC.md, Block."""
+"""Payload of a block: its kind, the rows of its transform, the coded string. SPEC.md, Block."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Octets: TypeAlias = npt.NDArray[np.uint8]
 Rows: TypeAlias = npt.NDArray[np.uint32]
 
 RAW, DENSE, FAST = range(3)  # kinds
-ROW_BYTES = 3  # of a row: there are at most 2^23 + 1
+ROW_BYTES = 3  # bytes of a row number: there are at most 2^23 + 1
 
 
 class EntropyStage(NamedTuple):
@@ -27,8 +27,8 @@ class EntropyStage(NamedTuple):
 
     Attributes
     ----------
-    encode : from (n,) uint8 and room, or none, to (k,) uint8; None where that is not shorter
-    decode : fills (n,) uint8 from (k,) uint8; raises CorruptChunk
+    encode : function from (n,) uint8 and an optional buffer to (k,) uint8; None if not shorter
+    decode : function that fills (n,) uint8 from (k,) uint8; raises CorruptChunk
     """
 
     encode: Callable[[Octets, Octets | None], Octets | None]
@@ -42,7 +42,7 @@ STAGES = {
 
 
 def write(block: Octets, kind: int) -> tuple[Octets, ...]:
-    """Return the parts of the payload of a block, (n,) uint8: raw where `kind` is not shorter."""
+    """Return the parts of the payload of a block, (n,) uint8: raw if `kind` is not shorter."""
     transformed = transform(block)
     body = STAGES[kind].encode(transformed.bwt, None)
     parts = None if body is None else shorter(kind, transformed.rows, (body,), block.size)
@@ -50,13 +50,13 @@ def write(block: Octets, kind: int) -> tuple[Octets, ...]:
 
 
 def shorter(kind: int, rows: Rows, body: tuple[Octets, ...], n: int) -> tuple[Octets, ...] | None:
-    """Return the parts of the payload of n bytes, None where it gets longer than raw ones."""
+    """Return the parts of the payload of n bytes, None if it gets longer than raw bytes."""
     parts = np.array([kind], np.uint8), _packed(rows), *body
     return parts if sum(part.size for part in parts) <= n else None
 
 
 def raw(block: Octets) -> tuple[Octets, ...]:
-    """Return the parts of the payload of a block that is stored as it is."""
+    """Return the parts of the payload of a raw block."""
     return np.array([RAW], np.uint8), block
 
 
@@ -74,7 +74,7 @@ def read(data: Octets, block: Octets) -> None:
 
 
 def split(data: Octets, n: int) -> tuple[Rows, Octets]:
-    """Return the rows and the coded string of a payload of a kind of STAGES, of n bytes.
+    """Return the rows and the coded string of a payload for n bytes, of a kind of STAGES.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def split(data: Octets, n: int) -> tuple[Rows, Octets]:
 
 
 def read_raw(data: Octets, block: Octets) -> None:
-    """Fill a block that is stored as it is; CorruptChunk where its length is another."""
+    """Fill a block from a raw payload; raise CorruptChunk if the length differs."""
     if data.size != 1 + block.size:
         raise CorruptChunk(f"{block.size} bytes expected, there are {data.size - 1}")
     block[:] = data[1:]

@@ -1,4 +1,7 @@
-"""Seeded arrays x Params for the suite over all codecs: edge, typical and hostile. Each is tiny."""
+"""Test samples for the suite of all codecs: seeded tiny arrays with parameters.
+
+They are edge, typical and hostile cases.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import numpy as np
 
 from gangsaw.codecs.bwt.params import EFFORTS, MOST_BLOCK, Params
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.codecs.core.samples import Sample
+from gangsaw.codecs.core.plugins.samples import Sample
 
 SOURCES = (
     "dense/device/decode.cu",
@@ -48,7 +51,7 @@ def _arrays() -> dict[str, tuple[NumpyArray, int]]:
         "all-bytes": (rng.permutation(np.repeat(np.arange(256, dtype=np.uint8), 2)), 1 << 9),
         "noise": (rng.integers(0, 256, 200, np.uint8), 128),
         "steps": (_steps((2, 9, 7), "u2"), 1 << 8),
-        "text": (_log()[:500], 1 << 22),  # the usual block, of which memory is measured
+        "text": (_log()[:500], 1 << 22),  # the usual block size, for which memory is measured
     }
 
 
@@ -57,7 +60,7 @@ def _log() -> NumpyArray:
 
 
 def _fibonacci() -> NumpyArray:
-    """All rotations of such a word differ late."""
+    """Return a Fibonacci word, whose rotations differ only late."""
     word, longer = b"b", b"a"
     while len(longer) < 200:
         word, longer = longer, longer + word
@@ -65,7 +68,7 @@ def _fibonacci() -> NumpyArray:
 
 
 def _de_bruijn(order: int) -> NumpyArray:
-    """Return bits in which each word of so many occurs once, the largest word first."""
+    """Return bits that contain each word of `order` bits once, the largest word first."""
     seen, bits = set[int](), [0] * order
     while len(bits) < 1 << order:
         word = int("".join(map(str, bits[1 - order :])), 2) << 1

@@ -1,4 +1,7 @@
-"""What the codec answers of itself: formats name their text, and it knows text by a sample."""
+"""Codec selection for bytes: capabilities of the Burrows-Wheeler codec for an array.
+
+Formats declare their text; for other arrays, a sample shows whether they are text.
+"""
 
 from __future__ import annotations
 
@@ -7,22 +10,30 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from gangsaw.codecs.bwt.params import EFFORTS
-from gangsaw.codecs.core.contents import TEXT
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.nucleotides.letters import BASES, both_cases
-from gangsaw.codecs.core.suits import Answers, ArrayFacts, Extents, Grade, Option, Refusal
+from gangsaw.codecs.core.plugins.contents import TEXT
+from gangsaw.codecs.core.plugins.selection import (
+    Answers,
+    ArrayFacts,
+    Extents,
+    Grade,
+    Option,
+    Refusal,
+)
 
 if TYPE_CHECKING:
     from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 
 CHUNK = 1 << 26
-LEAST = 1000  # bytes of a sample
-LINES = 8  # of a sample that is text, at least
-GAIN = 0.95  # of what the general codec makes of a sample
-# of numbers, which others decode sooner: bytes of an array, and what is worth it
+LEAST = 1000  # least bytes of a sample
+LINES = 8  # least lines of a sample that is text
+GAIN = 0.95  # required size ratio to the general codec for a sample
+# Numbers, which other codecs decode in less time: least bytes of an array, required size ratio.
 LEAST_ARRAY, ARRAY_GAIN = 1 << 16, 0.8
-WIDEST = 4  # bytes of integers that codecs of images take
-CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\x1b"))  # that text does not have
+WIDEST = 4  # bytes of the widest integers that image codecs support
+# control characters that text does not contain
+CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\x1b"))
 NUCLEOTIDE_LETTERS, SHARE = both_cases(BASES + b"N"), 0.95  # other codecs are for these
 
 
@@ -62,12 +73,12 @@ ANSWERS = _Answers()
 
 
 def _is_plain(shape: Extents, dtype: Dtype) -> bool:
-    """Whether an array is bytes on one axis."""
+    """Return True if an array is bytes on one axis."""
     return len(shape) == 1 and dtype.str[1:] == "u1"
 
 
 def _is_untaken(array: ArrayFacts) -> bool:
-    """Whether an array is large, of integers or flags that no codec is for by dtype and axes."""
+    """Return True for a large array of integers or flags that no other codec is designed for."""
     kind, size = array.dtype.kind, array.dtype.itemsize
     is_untaken = kind == "b" or (kind in "iu" and (len(array.shape) == 1 or size > WIDEST))
     is_coordinate = array.dims == (array.name,)
@@ -76,9 +87,9 @@ def _is_untaken(array: ArrayFacts) -> bool:
 
 
 def _is_repetitive(array: ArrayFacts) -> bool:
-    """Whether a sample of such gets much shorter than the general codec makes it.
+    """Return True if a sample gets much shorter than with the general codec.
 
-    The same transform as Python has it tells first whether a trial is worth compiling kernels for.
+    Python's bz2, with the same transform, is tried first: kernels are compiled only if it gains.
     """
     import bz2
 
@@ -93,7 +104,7 @@ def _is_repetitive(array: ArrayFacts) -> bool:
 
 
 def _is_proven(array: ArrayFacts, sample: NumpyArray) -> bool:
-    """Whether a sample is text, or gets shorter than the general codec makes it."""
+    """Return True if a sample is text, or gets shorter than with the general codec."""
     text = sample.tobytes()
     if len(text) < LEAST or _is_nucleotides(text):
         return False
@@ -106,7 +117,7 @@ def _is_proven(array: ArrayFacts, sample: NumpyArray) -> bool:
 
 
 def is_text(sample: bytes) -> bool:
-    """Whether these are lines of text, of ASCII or UTF-8, perhaps cut at both ends."""
+    """Return True if bytes are lines of ASCII or UTF-8 text, possibly cut at both ends."""
     if sample.count(b"\n") < LINES or len(sample.translate(None, CONTROLS)) < len(sample):
         return False
     whole = sample[sample.index(b"\n") : sample.rindex(b"\n")]

@@ -1,4 +1,4 @@
-"""What `gangsaw bench` measures of this codec."""
+"""Benchmarked parameters of the CCSDS-123 codec, and instruction counts of its kernels."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ SETTINGS: dict[str, dict[str, object]] = {
     "ccsds123 full": FULL,
     "ccsds123 full, P=15": {**FULL, "prediction_bands": 15},
 }
-# Instructions a sample at P=3, reduced, counted in the machine code for sm_90: those that the
-# integer pipe takes (shifts, comparisons, additions, but no products), and all. The sources in
-# device/ say where they come from.
+# Instructions per sample at P=3 in reduced mode, counted in the machine code for sm_90. The first
+# number counts the instructions of the integer pipe (shifts, comparisons, additions, no products),
+# the second one all instructions. The sources in device/ explain the numbers.
 INSTRUCTIONS = {"encode": (70, 125), "decode": (170, 240)}
 
 
 def settings(array: NumpyArray, dims: Sequence[str]) -> dict[str, dict[str, object]]:
-    """Return parameters by name for a (bands, rows, columns) array; none for others."""
+    """Return parameters by benchmark name for a (bands, rows, columns) array, else {}."""
     if array.ndim != 3 or array.dtype.kind not in "iu" or array.dtype.itemsize > 4:
         return {}
     bits: dict[str, object] = {"bit_depth": _bit_depth(array)}
@@ -27,7 +27,7 @@ def settings(array: NumpyArray, dims: Sequence[str]) -> dict[str, dict[str, obje
 
 
 def _bit_depth(array: NumpyArray) -> int:
-    """Return the fewest bits that hold all samples."""
+    """Return the smallest bit depth that represents all samples."""
     low, high = int(array.min()), int(array.max())
     if array.dtype.kind == "u":
         return max(2, high.bit_length())

@@ -1,4 +1,4 @@
-"""The CCSDS-123 codec as a Zarr codec."""
+"""Zarr codec of CCSDS-123."""
 
 from __future__ import annotations
 
@@ -28,16 +28,17 @@ class Ccsds123(BlockCodec):
     params_type = Params
 
     def plan(self, shape: tuple[int, ...], dtype: Dtype) -> ChunkPlan:
-        """Return blocks and lanes of such a chunk; BadParams where it cannot be coded."""
+        """Return blocks and lanes of a chunk; raise BadParams if it cannot be coded."""
         axes, grid = self._axes(shape), self._grid(shape)
         n_lanes = width = 0
         if grid.n_blocks:
-            self._image(grid, grid.n_blocks - 1, axes, dtype)  # the smallest: do tables fit it?
+            # check that tables fit the smallest block, too
+            self._image(grid, grid.n_blocks - 1, axes, dtype)
             n_lanes, width = self._lanes(self._image(grid, 0, axes, dtype))
         return ChunkPlan(grid, n_lanes, width, partial(image_view, axes))
 
     def peak_bytes(self, shape: tuple[int, ...], dtype: Dtype) -> int:
-        """Return a bound on what encoding or decoding one such chunk holds besides the chunk."""
+        """Return a bound on the working memory of coding one chunk, in bytes."""
         plan = ChunkPlan(grid := self._grid(shape))
         if not grid.n_blocks:
             return 0
@@ -45,7 +46,7 @@ class Ccsds123(BlockCodec):
         return memory.peak_bytes(image, self.params, grid.n_blocks, plan.busy)
 
     def has_kernels(self, direction: Direction) -> bool:
-        """Whether a device does this: where blocks have lanes, else they are serial."""
+        """Return True if a device can code the blocks: blocks without lanes are serial."""
         return self.params.has_lanes
 
     def _axes(self, shape: tuple[int, ...]) -> str:
@@ -67,7 +68,7 @@ class Ccsds123(BlockCodec):
         return image
 
     def _lanes(self, image: Image) -> tuple[int, int]:
-        """Return lanes per block and bytes per lane length, by the bound that SPEC.md gives."""
+        """Return lanes per block and bytes per lane length, from the bound in SPEC.md."""
         if not self.params.has_lanes:
             return 0, 0
         depth, pixels = image.bit_depth, image.n_rows * image.n_columns
@@ -75,7 +76,7 @@ class Ccsds123(BlockCodec):
 
 
 def image_view(axes: str, block: ArrayT) -> ArrayT:
-    """Return the (z, y, x) view of a block whose last axes are `axes`; the earlier have extent 1.
+    """Return the (z, y, x) view of a block with last axes `axes`. Its other axes have extent 1.
 
     Parameters
     ----------

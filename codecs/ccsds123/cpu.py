@@ -1,4 +1,4 @@
-"""CCSDS-123 on the host: a block is one conforming stream."""
+"""CPU backend of CCSDS-123: each block is one conforming stream."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from gangsaw.codecs.ccsds123.predict.plan import Plan
 from gangsaw.codecs.ccsds123.sample.decoder import decode_lanes
 from gangsaw.codecs.ccsds123.stream import check_extent, decode_body, encode_body
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.codecs.core.coding.batch import Encoded, EncodedBlock
-from gangsaw.codecs.core.coding.host import BlockCoding, HostBackend
+from gangsaw.codecs.core.backends.batch import Encoded, EncodedBlock
+from gangsaw.codecs.core.backends.host import BlockCoding, HostBackend
 from gangsaw.codecs.core.container.runs import Payload
 
 
 def encode_block(block: NumpyArray, params: Params, room: Payload) -> Encoded:
-    """Encode (z, y, x) integers; with the sample-adaptive coder in BSQ order lanes are bands."""
+    """Encode (z, y, x) integers; in BSQ order, the sample-adaptive coder makes a lane per band."""
     image = params.image(block.shape, block.dtype)
     resolved, header = expected(image, params)
     stream, lane_bits = encode_body(block, Plan.of(image, resolved), header)
@@ -22,7 +22,7 @@ def encode_block(block: NumpyArray, params: Params, room: Payload) -> Encoded:
 
 
 def decode_block(encoded: EncodedBlock, block: NumpyArray, params: Params) -> None:
-    """Fill (z, y, x) integers from a stream of their shape and dtype with these params."""
+    """Decode a stream into a (z, y, x) block of integers, which has its shape and dtype."""
     image, data = params.image(block.shape, block.dtype), encoded.data
     resolved, start = check_block(data, image, params)
     if encoded.lane_bits is None:

@@ -1,4 +1,4 @@
-"""CCSDS-123 on a device: a thread for each band, all blocks in one launch."""
+"""GPU backend of CCSDS-123: one thread per band, all blocks in one launch."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from gangsaw.codecs.ccsds123 import cpu
 from gangsaw.codecs.ccsds123.device import gpu_decode, gpu_encode
 from gangsaw.codecs.ccsds123.memory import decoder_device_bytes, encoder_device_bytes
 from gangsaw.codecs.ccsds123.params import Params
-from gangsaw.codecs.core.coding.device import DeviceBackend, DeviceDecoder, DeviceEncoder
+from gangsaw.codecs.core.backends.device import DeviceBackend, DeviceDecoder, DeviceEncoder
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 
 
 def encoder_bytes(source: DeviceArray, params: Params) -> int:
-    """Return a bound on the device memory that encoding one block takes."""
+    """Return a bound on the device memory of encoding one block, in bytes."""
     return encoder_device_bytes(params.image(source.shape, source.dtype))
 
 
 def decoder_bytes(n_bytes: int, target: DeviceArray, params: Params) -> int:
-    """Return a bound on the device memory that decoding one block of so many bytes takes."""
+    """Return a bound on the device memory of decoding one block of n_bytes bytes, in bytes."""
     return decoder_device_bytes(n_bytes, target.shape[0])
 
 

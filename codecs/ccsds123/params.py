@@ -11,21 +11,21 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.parameters import built, require_choice, require_int, require_known
+from gangsaw.codecs.core.plugins.parameters import built, require_choice, require_int, require_known
 
-MAX_EXTENT = 1 << 16  # rows, columns and bands are 16-bit fields of the header
+MAX_EXTENT = 1 << 16  # the header has 16-bit fields for rows, columns and bands
 LOCAL_SUMS = ("wide_neighbor", "narrow_neighbor", "wide_column", "narrow_column")  # codes 0..3
 
 
 @dataclass(frozen=True)
 class Image:
-    """What a header says of the image itself (CCSDS 123.0-B-2, 5.3.2).
+    """Image properties in a header (CCSDS 123.0-B-2, 5.3.2).
 
     Attributes
     ----------
     n_bands, n_rows, n_columns : NZ, NY, NX, each in 1..65536
     bit_depth : D, 2..32 bits
-    signed : whether samples are two's complement
+    signed : True if samples are two's complement
     """
 
     n_bands: int
@@ -42,43 +42,43 @@ class Image:
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """(z, y, x)."""
+        """Shape (z, y, x)."""
         return self.n_bands, self.n_rows, self.n_columns
 
     @property
     def n_samples(self) -> int:
-        """NZ * NY * NX."""
+        """Number of samples, NZ * NY * NX."""
         return self.n_bands * self.n_rows * self.n_columns
 
     @property
     def dtype(self) -> Dtype:
-        """Smallest integer dtype of 8, 16 or 32 bits that holds D bits, in native byte order."""
+        """Smallest integer dtype of 8, 16 or 32 bits for D bits, in native byte order."""
         width = next(bits for bits in (8, 16, 32) if self.bit_depth <= bits)
         return np.dtype(f"{'' if self.signed else 'u'}int{width}")
 
     @property
     def lowest(self) -> int:
-        """s_min."""
+        """Smallest sample value, s_min."""
         return -(1 << (self.bit_depth - 1)) if self.signed else 0
 
     @property
     def highest(self) -> int:
-        """s_max."""
+        """Largest sample value, s_max."""
         return self.lowest + (1 << self.bit_depth) - 1
 
     @property
     def middle(self) -> int:
-        """s_mid."""
+        """Middle sample value, s_mid."""
         return 0 if self.signed else 1 << (self.bit_depth - 1)
 
 
 @dataclass(frozen=True)
 class SupplementaryTable:
-    """A supplementary information table (123.0-B-2, 5.3.2), as it stands in the header.
+    """Supplementary information table (123.0-B-2, 5.3.2), as stored in the header.
 
     Attributes
     ----------
-    data : the whole table, its two or more leading header bytes included
+    data : the whole table with its two or more leading header bytes
     """
 
     data: bytes
@@ -86,12 +86,12 @@ class SupplementaryTable:
 
 @dataclass(frozen=True)
 class Params:
-    """All choices of a CCSDS-123 encoder; the image's own properties are in `Image`.
+    """Parameters of a CCSDS-123 encoder; `Image` has the properties of the image itself.
 
     Attributes
     ----------
     block : extent (z, y, x) of a block in samples; 0 is the whole chunk
-    axes : what the last axes of the array are, in order: a permutation of "zyx"
+    axes : meaning of the array's last axes, in order: a permutation of "zyx"
     bit_depth : D in bits; 0 is the width of the array's dtype
     prediction_bands : P
     mode : prediction mode
@@ -102,7 +102,7 @@ class Params:
     weight_min, weight_max : v_min, v_max
     init_weights : custom weights Lambda, one tuple per band, or None for the default ones
     init_weight_bits : Q; 0 with default weights
-    init_weights_in_header : whether the custom weights stand in the header
+    init_weights_in_header : True if the header contains the custom weights
     order : encoding order
     interleave_depth : M of the order "bi"; 0 is all bands (BIP)
     coder : entropy coder
@@ -153,9 +153,9 @@ class Params:
         _check_coder(self)
 
     def image(self, shape: tuple[int, ...], dtype: npt.DTypeLike) -> Image:
-        """Return the image that an array of that shape (z, y, x) and integer dtype is.
+        """Return the `Image` of an array with this shape (z, y, x) and integer dtype.
 
-        Raises BadParams where CCSDS-123 has no such image.
+        Raises BadParams if CCSDS-123 cannot represent the array.
         """
         kind = np.dtype(dtype)
         if kind.kind not in "iu" or kind.itemsize > 4:
@@ -168,12 +168,14 @@ class Params:
         return Image(*shape, self.bit_depth or width, kind.kind == "i")
 
     def resolved(self, image: Image) -> Self:
-        """Return the same choices with all that depends on the image filled in, as a header says.
+        """Return params with all values that depend on the image filled in, as in a header.
 
-        R, D, M and the constant K get their value for this image. A single column leaves only
-        reduced mode and column sums (4.3, 4.4); custom weights then lose the directional three.
-        Raises BadParams where a choice does not fit the image. R below D + Omega + 2 is let
-        pass: streams of other encoders have it, and wrapping is exact in both directions.
+        R, D, M and the constant K get their value for this image. A single column allows only
+        reduced mode and column sums (4.3, 4.4); custom weights then lose the three directional
+        ones.
+
+        Raises BadParams if a parameter does not fit the image. R below D + Omega + 2 is accepted:
+        streams of other encoders have it, and wrapping is exact in both directions.
         """
         out = replace(
             self,
@@ -190,7 +192,7 @@ class Params:
 
     @property
     def has_lanes(self) -> bool:
-        """Whether bands lie apart: BI order and the block-adaptive coder are serial."""
+        """True if bands are coded separately: BI order and the block-adaptive coder are serial."""
         return self.order == "bsq" and self.coder == "sample"
 
     def components(self, z: int) -> int:
@@ -198,7 +200,7 @@ class Params:
         return min(z, self.prediction_bands) + (3 if self.mode == "full" else 0)
 
     def to_dict(self) -> dict[str, object]:
-        """JSON configuration: only what differs from the defaults is needed, all is written."""
+        """Return the JSON configuration, default values included."""
         out: dict[str, object] = {f.name: getattr(self, f.name) for f in fields(self)}
         out["block"] = list(self.block)
         out["supplementary"] = [table.data.hex() for table in self.supplementary]
@@ -239,7 +241,7 @@ def _interleave_depth(p: Params, image: Image) -> int:
 
 
 def _accumulator_init(p: Params, image: Image) -> int | tuple[int, ...]:
-    """K, at most D - 2: the default of 5 would refuse images of 2 to 6 bits."""
+    """Return K, limited to D - 2: the default of 5 is illegal for images of 2 to 6 bits."""
     constant = p.accumulator_init
     return min(constant, image.bit_depth - 2) if isinstance(constant, int) else constant
 

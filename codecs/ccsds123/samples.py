@@ -1,7 +1,7 @@
-"""Seeded arrays x Params for the suite over all codecs: typical, edge and hostile.
+"""Seeded arrays and params for the test suite of all codecs: typical, edge and hostile.
 
-Each is tiny. A kernel is compiled for each P, mode and width of arithmetic, so that P takes only
-the values 0, 3 and 15.
+All are tiny. Each P, mode and width of arithmetic needs its own compiled kernel, so P is 0, 3 or 15
+only.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import numpy.typing as npt
 
 from gangsaw.codecs.ccsds123.params import Params, SupplementaryTable
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
-from gangsaw.codecs.core.samples import Sample
+from gangsaw.codecs.core.plugins.samples import Sample
 
 SCALAR_TABLE = SupplementaryTable(bytes([0x02, 0x00, 0x45, 0x58]))  # one 8-bit wavelength
 
 
 class Mode(TypedDict):
-    """What full mode needs besides."""
+    """Keywords of full mode."""
 
     mode: Literal["full"]
     local_sum: str
@@ -28,7 +28,7 @@ class Mode(TypedDict):
 
 FULL: Mode = {"mode": "full", "local_sum": "wide_neighbor"}
 
-# What tests compile CUDA sources for: the usual kernels, and those that need most registers.
+# Macro values for which tests compile CUDA sources: usual kernels, and those with most registers.
 DEFINES = ("GS_P", "GS_FULL", "GS_LOCAL_SUM", "GS_LANE", "GS_SAMPLE", "GS_SWAP")
 SPECIALISED = [
     dict(zip(DEFINES, values, strict=True))
@@ -49,9 +49,10 @@ KERNELS = {
 
 
 def samples() -> list[Sample]:
-    """Return all samples; the same on every machine."""
+    """Return all samples; they are the same on every machine."""
     return [
-        Sample(name, array, params, grows=(-2, -1))  # rows, columns: tables are of one band each
+        # rows, columns: some tables have one entry per band
+        Sample(name, array, params, grows=(-2, -1))
         for group in (_typical(), _geometry(), _orders(), _coders(), _predictors(), _hostile())
         for name, array, params in group
     ]
@@ -61,9 +62,9 @@ Rows: TypeAlias = list[tuple[str, NumpyArray, Params]]
 
 
 def scene(shape: tuple[int, ...], dtype: npt.DTypeLike, bit_depth: int = 0) -> NumpyArray:
-    """Return a scene-like cube: smooth in space, alike between bands, with sensor noise.
+    """Return a scene-like cube: smooth in space, correlated between bands, with sensor noise.
 
-    Integers alone, because sines and their rounding differ between machines.
+    All values are computed as integers, because sines and their rounding differ between machines.
     """
     low, span, kind = _range(dtype, bit_depth)
     z, y, x = np.indices(shape)
@@ -80,7 +81,7 @@ def noise(shape: tuple[int, ...], dtype: npt.DTypeLike, bit_depth: int = 0) -> N
 
 
 def checkerboard(shape: tuple[int, ...], dtype: npt.DTypeLike) -> NumpyArray:
-    """Return the lowest and the highest value by turns, along each axis."""
+    """Return an array that alternates between its lowest and highest value along each axis."""
     low, span, kind = _range(dtype, 0)
     return np.asarray(low + np.indices(shape).sum(axis=0) % 2 * (span - 1)).astype(kind)
 

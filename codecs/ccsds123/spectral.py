@@ -1,4 +1,4 @@
-"""Which axis is spectral where no name says so: the one along which a sample is predicted best."""
+"""Choice of the spectral axis without a name: the axis whose samples compress best."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.axes import axes_with, image_axes, named_axis
-from gangsaw.codecs.core.suits import ArrayFacts
+from gangsaw.codecs.core.plugins.selection import ArrayFacts
 
-GAIN = 0.98  # of the bytes by position: fewer than that, or noise would decide
+GAIN = 0.98  # of the bytes with the default axes; a smaller gain may be noise
 
 
 def axes_of(array: ArrayFacts) -> str:
-    """Return what the last three axes are: by their names, by a sample, else by their places."""
+    """Return the meaning of the last three axes: by names, by a sample, or else by position."""
     if named_axis(array.dims) is not None or array.cube is None or len(array.shape) < 3:
         return image_axes(array.dims)
     cube = np.ascontiguousarray(array.cube())
     return _best(cube.tobytes(), cube.dtype.str, cube.shape[-3:])
 
 
-@lru_cache(maxsize=4)  # asked for chunks, parameters and trials
+@lru_cache(maxsize=4)  # called again for chunks, parameters and trials
 def _best(data: bytes, dtype: str, shape: tuple[int, int, int]) -> str:
     cube = np.frombuffer(data, dtype).reshape(shape)
     sizes = [_encoded(cube, axes_with(place)) for place in range(3)]
@@ -30,7 +30,7 @@ def _best(data: bytes, dtype: str, shape: tuple[int, int, int]) -> str:
 
 
 def _encoded(cube: NumpyArray, axes: str) -> int:
-    """Return the bytes of a sample with such axes; the bands of one block learn together."""
+    """Return the bytes of a sample with these axes, encoded as a single block."""
     from gangsaw.codecs.ccsds123.codec import Ccsds123
 
     return len(Ccsds123(axes=axes, block=(0, 0, 0)).encode_chunk(cube))

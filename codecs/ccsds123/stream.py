@@ -1,4 +1,4 @@
-"""Whole CCSDS-123 streams: one array to the bytes that any conforming decoder reads, and back."""
+"""Whole CCSDS-123 streams: conversion of one image to bytes that any conforming decoder reads."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 Bytes = bytes | bytearray | memoryview
 LaneBits = npt.NDArray[np.int64]
 
-# Of zeros, the block-adaptive coder codes hundreds of samples a bit: 82 kB are 512 MB.
+# The block-adaptive coder codes hundreds of zero samples per bit: 82 kB become 512 MB.
 MAX_BYTES = 1 << 30
 
 
@@ -33,7 +33,7 @@ def encode_stream(array: NumpyArray, params: Params, *, with_header: bool = True
     Parameters
     ----------
     array : (z, y, x) integers of 8, 16 or 32 bits, any byte order and strides
-    params : choices of the encoder; `block` and `axes` are those of chunks, not used here
+    params : parameters of the encoder; `block` and `axes` describe chunks and are ignored
     with_header : False gives the body alone
 
     Raises
@@ -58,22 +58,24 @@ def decode_stream(
     Parameters
     ----------
     data : the stream, from its first to its last byte
-    image, params : what the header would say, for a body without one; params without an image
-        gives the weights of a stream whose header leaves them out
-    max_bytes : refuse an array of more bytes, which some kB of hostile bytes can claim. Besides the
-        array and a copy of the stream, decoding takes less than 64 MB, or some rows of all bands.
+    image, params : image and params of a body without header; params without an image gives the
+        weights of a stream whose header omits them
+    max_bytes : largest size of the array, as a few kB of hostile bytes can claim a huge array. With
+        the array and a copy of the stream, decoding takes less than 64 MB, or some rows of all
+        bands, in addition.
 
     Returns
     -------
-    (z, y, x) array of the smallest dtype of 8, 16 or 32 bits that holds D bits, and the params
-    that encode it to the same bytes, if the stream's encoder filled up its last word only and,
-    with the block-adaptive coder, chose between options as block/coder.py does
+    (z, y, x) array of the smallest dtype of 8, 16 or 32 bits that represents D bits, and its
+    params. The params encode the array to the same bytes, if the stream's encoder filled up its
+    last word only. The block-adaptive coder must also have chosen between options as block/coder.py
+    does.
 
     Raises
     ------
-    CorruptChunk : the bytes are no stream, or claim more samples than they can hold or than
+    CorruptChunk : the bytes are no stream, or claim more samples than they can encode or than
         `max_bytes`
-    NewerFormat : near-lossless or another part of issue 2 that this version does not know
+    NewerFormat : near-lossless or another part of issue 2 that this version lacks
     BadParams : an image without params, or weights that are missing or do not fit the header
     """
     stream = np.frombuffer(data, np.uint8)
@@ -95,10 +97,10 @@ def decode_stream(
 
 
 def check_extent(n_bytes: int, image: Image, params: Params) -> None:
-    """Refuse a claim of more samples than so many bytes of body can code, with CorruptChunk."""
+    """Raise CorruptChunk if a body of n_bytes bytes cannot code all samples of the image."""
     if params.coder == "block":
         least = block_coder.least_bits(image.n_samples, image.bit_depth, params)
-    else:  # D bits for the first sample of a band, then one or more each
+    else:  # D bits for the first sample of a band, then at least one bit each
         least = image.n_samples + image.n_bands * (image.bit_depth - 1)
     if 8 * n_bytes < least:
         z, y, x = image.shape
@@ -117,10 +119,10 @@ def _check_limit(image: Image, max_bytes: int) -> None:
 def encode_body(
     x: NumpyArray, plan: Plan, header: bytes
 ) -> tuple[npt.NDArray[np.uint8], LaneBits | None]:
-    """Append a body to a header, which counts towards the fill of the last output word.
+    """Encode a block after a header, which counts towards the fill of the last output word.
 
-    Returns (n_bytes,) uint8, and for a BSQ body of the sample-adaptive coder the (NZ,) bits of
-    its lanes.
+    Returns the stream, (n_bytes,) uint8. For a BSQ body of the sample-adaptive coder also returns
+    the (NZ,) bits of its lanes, else None.
     """
     image, params = plan.image, plan.params
     native = x.astype(x.dtype.newbyteorder("="), copy=False)
@@ -136,9 +138,10 @@ def encode_body(
 
 
 def decode_body(data: npt.NDArray[np.uint8], start: int, plan: Plan, out: NumpyArray) -> None:
-    """Fill out, (z, y, x), from the body that begins at byte `start`; no lane index is needed.
+    """Decode the body from byte `start` on into out, (z, y, x), without a lane index.
 
-    Residuals lie in `out` until they are samples: apart they took four times its memory.
+    `out` stores the residuals until they become samples: a separate array took four times its
+    memory.
     """
     image, params = plan.image, plan.params
     if params.coder == "sample":

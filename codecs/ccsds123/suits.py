@@ -1,4 +1,4 @@
-"""What the CCSDS-123 codec answers of itself: it is for images of integers, of one band or many."""
+"""Capabilities of the CCSDS-123 codec: it codes images of integers with any number of bands."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import SupportsInt
 
 from gangsaw.codecs.core.axes import image_axes
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.suits import (
+from gangsaw.codecs.core.plugins.selection import (
     Answers,
     ArrayFacts,
     Extents,
@@ -18,14 +18,14 @@ from gangsaw.codecs.core.suits import (
     Refusal,
 )
 
-TILE = {"y": 128, "x": 256}  # samples of a block in space; in depth it has all bands
-CHUNK_TILE = {"z": 1024, **TILE}  # samples: no chunk is smaller
+TILE = {"y": 128, "x": 256}  # samples of a block in each spatial axis; a block has all bands
+CHUNK_TILE = {"z": 1024, **TILE}  # samples: lower limit of default chunks
 MAX_BANDS = 1 << 16  # of a block: a 16-bit field of its header
 FIRST = ("block", "axes", "bit_depth", "prediction_bands", "mode", "local_sum")
 
 
 def read_depth(text: str) -> int | str:
-    """Return the number of bits, or "auto"; BadParams for any other text."""
+    """Return the number of bits, or "auto"; raise BadParams for any other text."""
     if text == "auto":
         return text
     try:
@@ -48,7 +48,8 @@ class _Answers(Answers):
     def refusal(self, array: ArrayFacts) -> Refusal | None:
         if array.dtype.kind not in "iu" or array.dtype.itemsize > 4:
             takes = "codes integers of 8 to 32 bits: scale them to integers first, or use"
-            return Refusal(f"holds {array.dtype.name} samples", f"{takes} --codec zstd")
+            other = "auto" if array.dtype.kind in "iu" else "zstd"
+            return Refusal(f"holds {array.dtype.name} samples", f"{takes} --codec {other}")
         if len(array.shape) < 2:
             return Refusal(f"has {len(array.shape)} axes", "codes two axes or more")
         return None
@@ -57,7 +58,7 @@ class _Answers(Answers):
         return Grade.GENERAL
 
     def least_chunks(self, array: ArrayFacts) -> Mapping[int, int] | None:
-        """Return the tiles of an image whose axes a sample told, else leave it to their names."""
+        """Return the tiles of an image whose axes a sample decided; None if their names decide."""
         from gangsaw.codecs.ccsds123.spectral import axes_of
 
         axes = axes_of(array)
@@ -85,7 +86,7 @@ class _Answers(Answers):
         return {k: v for k, v in params.items() if k in FIRST or usual.get(k) != v}
 
     def picture(self, params: Mapping[str, object], dims: tuple[str, ...]) -> Picture:
-        """Return that of an image: the blocks over rows and columns, and the bands."""
+        """Return the picture of an image: blocks over rows and columns, and the axis of bands."""
         axes, rank = str(params["axes"]), len(dims)
         if rank < 3:
             return Picture((rank - 2, rank - 1), kind="scene")
@@ -99,8 +100,8 @@ ANSWERS = _Answers()
 def default_block(chunks: Extents, axes: str) -> tuple[int, int, int]:
     """Return the block (z, y, x) that divides a chunk into equal tiles of about TILE; 0 is all.
 
-    Slivers at the end cost most: 145 samples cut by 128 leave 17, so they are one block of 145.
-    Bands are all in one block, or in equal pieces of at most MAX_BANDS.
+    Small tiles at the end cost most: 145 samples cut by 128 leave 17, so they are one block of 145.
+    All bands are in one block, or in equal pieces of at most MAX_BANDS.
     """
     own = axes[-len(chunks) :]
     extent = dict(zip(own, chunks[-len(own) :], strict=True))
@@ -114,9 +115,9 @@ def _tile(extent: int, tile: int) -> int:
 
 
 def bit_depth(array: ArrayFacts, wanted: SupportsInt | str) -> int:
-    """Return D for an array: `wanted`, or for "auto" the fewest bits that hold every sample.
+    """Return D for an array: `wanted`, or for "auto" the smallest D that represents all samples.
 
-    Raises BadParams, with value and place, where a sample needs more than `wanted` bits.
+    Raises BadParams, with value and position, if a sample needs more than `wanted` bits.
     """
     signed, width = array.dtype.kind == "i", 8 * array.dtype.itemsize
     if wanted == "auto":
@@ -131,7 +132,7 @@ def bit_depth(array: ArrayFacts, wanted: SupportsInt | str) -> int:
 
 
 def bits_of(found: Extremes, *, signed: bool) -> int:
-    """Return the smallest D of 2 or more bits that holds both."""
+    """Return the smallest D of 2 or more bits that represents both extremes."""
     if signed:  # two's complement: -2**(D-1) .. 2**(D-1) - 1
         return max(2, found.high.bit_length() + 1, (~min(found.low, -1)).bit_length() + 1)
     return max(2, found.high.bit_length())

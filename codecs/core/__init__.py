@@ -1,1 +1,1 @@
-"""What all codecs share; knows no codec."""
+"""Shared parts of all codecs, independent of any single codec."""

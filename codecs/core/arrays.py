@@ -1,6 +1,6 @@
-"""Types of arrays of which nothing more is known, for modules that name no `Any`.
+"""Types of arrays with unknown items, for modules without `Any`.
 
-NumPy's own `np.generic` is an `Any` to a type checker unless it is told what `item()` returns.
+For a type checker, NumPy's own `np.generic` is an `Any` without the return type of `item()`.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ ScalarT = TypeVar("ScalarT", bound="np.generic[object]")
 Dtype: TypeAlias = "np.dtype[Scalar]"
 NumpyArray: TypeAlias = "npt.NDArray[Scalar]"  # of any dtype
 
-Run: TypeAlias = "slice[int, int, int]"  # of items that stand side by side
-Axis: TypeAlias = "slice[None, None, None]"  # all of it
-Part: TypeAlias = "slice[int, int, int | None] | Axis | EllipsisType | int | None"  # of an index
+Run: TypeAlias = "slice[int, int, int]"  # range of adjacent items
+Axis: TypeAlias = "slice[None, None, None]"  # a whole axis
+# one element of an index
+Part: TypeAlias = "slice[int, int, int | None] | Axis | EllipsisType | int | None"
 
 
 ItemT = TypeVar("ItemT", bound="np.generic[object]", covariant=True)
@@ -27,27 +28,27 @@ ArrayT = TypeVar("ArrayT", bound="Array")
 
 
 class ArrayOf(Protocol[ItemT]):
-    """An array of any library, of items of one type."""
+    """Array of any library, with items of one type."""
 
     @property
     def dtype(self) -> np.dtype[ItemT]:
-        """Of the items."""
+        """Dtype of the items."""
 
 
 class Array(Protocol):
-    """A NumPy or CuPy array, of any dtype: what the container and the codecs ask of one."""
+    """NumPy or CuPy array of any dtype: the part of its interface that codecs use."""
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Extents."""
+        """Extents of the axes."""
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """Bytes from item to item, along each axis."""
+        """Bytes between adjacent items along each axis."""
 
     @property
     def dtype(self) -> Dtype:
-        """Of the items."""
+        """Dtype of the items."""
 
     @property
     def nbytes(self) -> int:
@@ -57,4 +58,4 @@ class Array(Protocol):
         """Return a view."""
 
     def transpose(self, axes: Sequence[int], /) -> Self:
-        """Return a view with the axes in that order."""
+        """Return a view with the axes in the given order."""

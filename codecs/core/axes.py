@@ -1,4 +1,4 @@
-"""What an axis is, told by its name, as data sets give no other sign of it."""
+"""Meaning of axes by their names, as data sets have no other sign of it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ SPATIAL |= {"lat", "lon", "latitude", "longitude", "northing", "easting"}
 
 
 def named_axis(dims: tuple[str, ...]) -> int | None:
-    """Return which of the last three axes is spectral by the names; None where they do not say it.
+    """Return the index of the spectral axis among the last three by name; None if unclear.
 
-    A name says it by one of its words, as number_of_bands and wavelength_3d do; so do the names of
-    two others that are of rows and columns.
+    A name matches by one of its words, such as number_of_bands and wavelength_3d. If the names of
+    two axes mean rows and columns, the third one is spectral.
     """
     last = range(max(0, len(dims) - 3), len(dims))
     if len(last) < 3:
@@ -33,7 +33,7 @@ def _words(name: str) -> set[str]:
 
 
 def spectral_axis(dims: tuple[str, ...]) -> int | None:
-    """Return which of the last three axes is spectral; the first of three where no name says so."""
+    """Return the index of the spectral axis: by name, else the first of the last three axes."""
     rank = len(dims)
     if rank < 3:
         return None
@@ -42,11 +42,11 @@ def spectral_axis(dims: tuple[str, ...]) -> int | None:
 
 
 def image_axes(dims: tuple[str, ...]) -> str:
-    """Return what the last three axes are: a permutation of "zyx"; fewer are the last of "zyx"."""
+    """Return the meaning of the last three axes, a permutation of "zyx"; two axes are "yx"."""
     axis = spectral_axis(dims)
     return "zyx" if axis is None else axes_with(axis - (len(dims) - 3))
 
 
 def axes_with(place: int) -> str:
-    """Return the permutation of "zyx" whose spectral axis is at `place`, 0 to 2."""
+    """Return the permutation of "zyx" whose spectral axis is at index `place`, 0 to 2."""
     return "yx"[:place] + "z" + "yx"[place:]

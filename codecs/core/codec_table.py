@@ -1,8 +1,8 @@
-"""The codec table: installed codecs under their Zarr names, as entry points say it.
+"""Codec table: installed codecs by Zarr name, as entry points declare them.
 
-It knows two kinds: codecs of arrays, and those of bytes, which stand behind a serializer of Zarr's
-and code by one of the others. Zarr's group of entry points has both; `BYTES` lists the second kind.
-Nothing of a codec is imported before it is asked for, and what cannot be imported is left out.
+It has two kinds: codecs of arrays, and codecs of bytes, which follow a serializer of Zarr's and use
+one of the array codecs. Zarr's group of entry points has both; `BYTES` lists the second kind. A
+codec is only imported when it is needed, and one that cannot be imported is left out.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from importlib.metadata import EntryPoint
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from gangsaw.codecs.core import tables
 from gangsaw.codecs.core.errors import BadParams, GangsawError
-from gangsaw.codecs.core.options import Option
-from gangsaw.codecs.core.suits import Answers
+from gangsaw.codecs.core.plugins import entry_points
+from gangsaw.codecs.core.plugins.options import Option
+from gangsaw.codecs.core.plugins.selection import Answers
 
 if TYPE_CHECKING:
     from zarr.core.common import JSON
@@ -29,21 +29,21 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 GROUP = "zarr.codecs"
-BYTES = "gangsaw.bytes_codecs"  # which codecs of GROUP are of bytes
-PREFIX = "gangsaw."  # of Zarr names of codecs of this kind; users may leave it out
+BYTES = "gangsaw.bytes_codecs"  # group that names the codecs of bytes in GROUP
+PREFIX = "gangsaw."  # of Zarr names of these codecs; users may leave it out
 
 
 @lru_cache
-def table() -> Mapping[str, tables.Candidates]:
-    """Return the entry points of codecs of arrays by Zarr name, sorted; nothing is imported."""
-    found = tables.entries(GROUP, PREFIX)
+def table() -> Mapping[str, entry_points.Candidates]:
+    """Return the entry points of array codecs by Zarr name, sorted, without importing them."""
+    found = entry_points.entries(GROUP, PREFIX)
     return {name: found[name] for name in sorted(found.keys() - bytes_table().keys())}
 
 
 @lru_cache
-def bytes_table() -> Mapping[str, tables.Candidates]:
-    """Return the entry points of codecs of bytes by Zarr name, sorted; nothing is imported."""
-    found = tables.entries(BYTES, PREFIX)
+def bytes_table() -> Mapping[str, entry_points.Candidates]:
+    """Return the entry points of byte codecs by Zarr name, sorted, without importing them."""
+    found = entry_points.entries(BYTES, PREFIX)
     return {name: found[name] for name in sorted(found)}
 
 
@@ -57,50 +57,50 @@ def names() -> tuple[str, ...]:
 def entry_of(name: str) -> EntryPoint:
     """Return the entry point of a codec of either table.
 
-    Of several with one name it is the first whose class and answers can be imported. Where a
-    module is not there at all no class is imported to find out, so that help stays quick.
+    If several have the same name, it is the first whose class and capabilities can be imported. An
+    entry without its module is dropped before any import, so that help is fast.
     """
     several = table()[name] if name in table() else bytes_table()[name]
     if len(several) > 1:
-        there = tuple(entry for entry in several if tables.passes(entry, _find_module))
+        there = tuple(entry for entry in several if entry_points.passes(entry, _find_module))
         several = there or several[:1]
-    return tables.settle(several, _import_all)
+    return entry_points.settle(several, _import_all)
 
 
 @lru_cache
 def contested() -> frozenset[str]:
-    """Return the Zarr names that several distributions give to codecs of theirs."""
-    return frozenset(tables.contested(GROUP, PREFIX))
+    """Return the Zarr names that several distributions give to their codecs."""
+    return frozenset(entry_points.contested(GROUP, PREFIX))
 
 
 def settle_names() -> None:
-    """Let Zarr find the codecs of this table, where others have the same names.
+    """Register the codecs of this table with Zarr if other codecs have the same names.
 
-    What decodes by Zarr calls it first; elsewhere it happens as a codec's class is loaded.
+    Callers that decode with Zarr call it first; elsewhere, loading a codec's class does it.
     """
     for name in contested():
         _loaded(name)
 
 
 def full_name(codec: str) -> str:
-    """Return a codec's Zarr name, given with or without its prefix."""
+    """Return a codec's Zarr name, from its name with or without the prefix."""
     return codec if codec.startswith(PREFIX) else PREFIX + codec
 
 
 def package(name: str) -> str:
-    """Return the dotted name of a codec's folder."""
+    """Return the dotted name of a codec's package."""
     return _package(entry_of(name))
 
 
 def has_module(name: str, module: str) -> bool:
-    """Whether the codec's folder has a module, such as "gpu"; it is not imported."""
+    """Return True if the codec's folder has a module, such as "gpu", without importing it."""
     return _has_module(entry_of(name), module)
 
 
 def parameter_names(name: str) -> tuple[str, ...]:
-    """Return the names of a codec's parameters, by its `params.py` alone; none without it.
+    """Return the names of a codec's parameters from its `params.py`; () without it.
 
-    None either where it cannot be imported: `named_class` says why.
+    The result is also () if it cannot be imported: `named_class` reports the reason.
     """
     try:
         kind = getattr(import_module(f"{package(name)}.params"), "Params", None)
@@ -110,7 +110,7 @@ def parameter_names(name: str) -> tuple[str, ...]:
 
 
 def named_class(name: str) -> type[NamedCodec]:
-    """Return the class of a codec of either kind; BadParams where it cannot be imported."""
+    """Return the class of a codec of either kind; raise BadParams if it cannot be imported."""
     loaded = _loaded(name)
     if loaded is None:
         raise _unusable(name)
@@ -118,52 +118,52 @@ def named_class(name: str) -> type[NamedCodec]:
 
 
 def codec_class(name: str) -> type[BlockCodec]:
-    """Return the class of a codec of arrays; BadParams where it cannot be imported."""
+    """Return the class of an array codec; raise BadParams if it cannot be imported."""
     return cast("type[BlockCodec]", named_class(name))
 
 
 def classes() -> list[type[BlockCodec]]:
-    """Return the classes of all codecs of arrays that can be imported."""
+    """Return the classes of all array codecs that can be imported."""
     return [cast("type[BlockCodec]", c) for n in table() if (c := _loaded(n)) is not None]
 
 
 def bytes_classes() -> list[type[BytesCodec]]:
-    """Return the classes of all codecs of bytes that can be imported."""
+    """Return the classes of all byte codecs that can be imported."""
     return [cast("type[BytesCodec]", c) for n in bytes_table() if (c := _loaded(n)) is not None]
 
 
 def answers() -> Mapping[str, Answers]:
-    """Return the `ANSWERS` of each codec by Zarr name, without those that cannot be imported.
+    """Return the capabilities (`ANSWERS`) by Zarr name of all codecs that can be imported.
 
-    No codec's class is imported for it, and so neither Zarr nor a kernel.
+    It imports no codec's class, and so neither Zarr nor a kernel.
     """
     found = {name: _answers(name) for name in names()}
     return {name: answer for name, answer in found.items() if answer is not None}
 
 
 def ask(name: str, question: Callable[[Answers], Answer]) -> Answer | None:
-    """Return what a codec of `answers` says; None, and a warning, where a plugin fails to answer.
+    """Return a result of a codec's capabilities; warn and return None if a plugin fails.
 
-    Errors of the array that it looks at are raised.
+    Errors of the array that the codec examines are raised.
     """
     answer = answers()[name]
     entry = entry_of(name) if name in names() else None
-    return tables.ask(entry, lambda: question(answer), (GangsawError, OSError))
+    return entry_points.ask(entry, lambda: question(answer), (GangsawError, OSError))
 
 
 def answer(name: str) -> Answers:
-    """Return the `ANSWERS` of a codec of the table; BadParams where it cannot be imported."""
+    """Return the capabilities of a codec; raise BadParams if it cannot be imported."""
     if (found := answers().get(name)) is None:
         raise _unusable(name)
     return found
 
 
 def coding(parameter: str, given: object) -> BlockCodec:
-    """Return the codec of arrays that another codes by; BadParams where it is none of the table.
+    """Return the array codec that a codec's parameter names; raise BadParams for any other.
 
     Parameters
     ----------
-    parameter : what the other calls it
+    parameter : name of the parameter in the other codec
     given : a codec, its name, or its JSON
     """
     codec = _made(parameter, given) if isinstance(given, str | Mapping) else given
@@ -181,12 +181,12 @@ def _made(parameter: str, given: str | Mapping[str, object]) -> BlockCodec:
 
 
 def owners(option: str) -> list[str]:
-    """Return the names of the codecs that have an option of that name."""
+    """Return the names of the codecs that have an option with this name."""
     return [name for name, a in answers().items() if option in {o.name for o in a.options}]
 
 
 def is_usable(name: str) -> bool:
-    """Whether the codec's class can be imported."""
+    """Return True if the codec's class can be imported."""
     return _loaded(name) is not None
 
 
@@ -200,13 +200,13 @@ def _loaded(name: str) -> type[NamedCodec] | None:
             found.take_name()
         return found
 
-    return tables.attempt(entry, load)
+    return entry_points.attempt(entry, load)
 
 
 @lru_cache
 def _answers(name: str) -> Answers | None:
     entry = entry_of(name)
-    return tables.attempt(entry, lambda: _answers_of(entry))
+    return entry_points.attempt(entry, lambda: _answers_of(entry))
 
 
 def _class(entry: EntryPoint) -> type[NamedCodec]:
@@ -217,9 +217,9 @@ def _class(entry: EntryPoint) -> type[NamedCodec]:
 def _answers_of(entry: EntryPoint) -> Answers:
     if not _has_module(entry, "suits"):
         return Answers()
-    found = tables.checked(Answers, import_module(f"{_package(entry)}.suits").ANSWERS)
+    found = entry_points.checked(Answers, import_module(f"{_package(entry)}.suits").ANSWERS)
     for option in found.options:
-        tables.checked(Option, option)
+        entry_points.checked(Option, option)
     return found
 
 
@@ -229,7 +229,7 @@ def _find_module(entry: EntryPoint) -> None:
 
 
 def _import_all(entry: EntryPoint) -> None:
-    """Raise where an entry is no whole codec."""
+    """Raise an error if an entry is no complete codec."""
     _answers_of(entry)
     if not hasattr(found := _class(entry), "take_name"):
         raise TypeError(f"{found!r:.60} is no codec of ours")
@@ -244,4 +244,4 @@ def _has_module(entry: EntryPoint, module: str) -> bool:
 
 
 def _unusable(name: str) -> BadParams:
-    return BadParams(f"{name} of {tables.distribution(entry_of(name))} cannot be imported")
+    return BadParams(f"{name} of {entry_points.distribution(entry_of(name))} cannot be imported")

@@ -1,4 +1,4 @@
-"""The errors of Gangsaw: each says whose fault it is."""
+"""Exceptions of Gangsaw, one for each party at fault: caller, bytes, version, device, job."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from typing import Self
 
 
 class GangsawError(Exception):
-    """Base of all errors that Gangsaw raises on purpose."""
+    """Base class of all errors that Gangsaw raises on purpose."""
 
 
 class BadParams(GangsawError, ValueError):
-    """The caller's fault: a parameter, an argument or an input that cannot be encoded."""
+    """Error of the caller: a parameter, an argument or an input that cannot be encoded."""
 
 
 class ChunkError(GangsawError, ValueError):
-    """Base of the two errors about a chunk. The layer that knows its place fills that in.
+    """Base class of the errors of a chunk. A layer that knows store or chunk adds its name.
 
     Attributes
     ----------
-    reason : what is wrong with the bytes
-    store, chunk, block : where, as far as known
+    reason : fault of the bytes
+    store, chunk, block : their names or number, None if unknown
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class ChunkError(GangsawError, ValueError):
         self.reason, self.store, self.chunk, self.block = reason, store, chunk, block
 
     def at(self, *, store: str | None = None, chunk: str | None = None) -> Self:
-        """Return the same error with the place filled in where it was not yet known."""
+        """Return the same error with store and chunk, unless it has them."""
         return type(self)(
             self.reason,
             store=self.store or store,
@@ -43,11 +43,11 @@ class ChunkError(GangsawError, ValueError):
         )
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Survive pickling: Dask carries errors from workers to the client."""
+        """Support pickling: Dask sends errors from workers to the client."""
         return _chunk_error, (type(self), self.reason, self.store, self.chunk, self.block)
 
     def __str__(self) -> str:
-        """Return one line: the place, then the reason."""
+        """Return one line: store, chunk and block, then the reason."""
         named = (("store", self.store), ("chunk", self.chunk), ("block", self.block))
         where = ", ".join(f"{name} {value}" for name, value in named if value is not None)
         return f"{where}: {self.reason}" if where else self.reason
@@ -60,22 +60,22 @@ def _chunk_error(
 
 
 class CorruptChunk(ChunkError):
-    """The bytes' fault: they are damaged, or not what the array's metadata implies."""
+    """Error of the bytes: they are damaged, or not what the array's metadata implies."""
 
 
 class NewerFormat(ChunkError):
-    """The bytes are of a format version that this Gangsaw does not know yet."""
+    """Error of the version: the bytes have a format version that this Gangsaw does not know."""
 
 
 class DeviceError(GangsawError, RuntimeError):
-    """The machine's fault: CuPy, driver or GPU missing, its memory full, or the device failed."""
+    """Error of the machine: no CuPy, driver, GPU or memory, or the device failed."""
 
 
 class JobFailed(GangsawError, RuntimeError):
-    """A job could not finish; the message names the chunks and the first cause."""
+    """Error of a job that could not finish; it names the chunks and the first cause."""
 
 
 def first_line(error: BaseException) -> str:
-    """Return the first line of an error's message: those of libraries go on with hints."""
+    """Return the first line of an error's message: messages of libraries continue with hints."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return lines[0] if lines else type(error).__name__

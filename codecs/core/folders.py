@@ -1,4 +1,4 @@
-"""Where Gangsaw keeps files of its own on this machine."""
+"""Folder of Gangsaw's own files on this machine."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 
 
 def user_cache() -> Path:
-    """Return this user's cache folder for Gangsaw by the conventions of the platform."""
-    with suppress(RuntimeError):  # no home at all
+    """Return this user's cache folder for Gangsaw, by the conventions of the platform."""
+    with suppress(RuntimeError):  # raised without a home folder
         if sys.platform == "win32":
             default = Path.home() / "AppData/Local"
             return Path(os.environ.get("LOCALAPPDATA") or default) / "gangsaw"

@@ -1,4 +1,4 @@
-"""The recorder: every encode and decode reports here, for all who subscribe or ask."""
+"""Recorder of all encode and decode operations, for subscribers and totals."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Event:
-    """One encode or decode of one chunk, or of part of one.
+    """Encode or decode operation on one chunk, or on part of one.
 
     Attributes
     ----------
     codec : the codec's Zarr name
-    operation, backend : what was done and where
+    operation, backend : operation and backend
     raw_bytes, encoded_bytes : array bytes and frame or block bytes
     seconds : wall clock
     """
@@ -36,7 +36,7 @@ class Event:
 
 @dataclass
 class Totals:
-    """Sums over the events of one key; `seconds` of threads that ran side by side add up."""
+    """Sums over the events of one key; `seconds` of parallel threads add up."""
 
     count: int = 0
     raw_bytes: int = 0
@@ -45,14 +45,14 @@ class Totals:
 
 
 _lock = threading.Lock()
-_totals: dict[Key, Totals] = {}  # added to in place: every encode and decode comes here
+_totals: dict[Key, Totals] = {}  # updated in place, as every encode and decode changes them
 _listeners: list[Callable[[Event], object]] = []
 
 
 def record(key: Key, raw_bytes: int, encoded_bytes: int, seconds: float) -> None:
     """Add an event of these attributes; thread-safe.
 
-    A listener that raises is logged, never felt by the codec.
+    An error in a listener is logged, and does not affect the codec.
     """
     with _lock:
         totals = _totals.get(key)
@@ -71,7 +71,7 @@ def record(key: Key, raw_bytes: int, encoded_bytes: int, seconds: float) -> None
 
 
 class Stopwatch:
-    """Times one operation, or a batch of them done at once, from its construction to its report."""
+    """Timer of one operation or batch, from its construction to its report."""
 
     def __init__(self, codec: str, operation: Operation, backend: str) -> None:
         self.key: Key = (codec, operation, backend)
@@ -85,19 +85,19 @@ class Stopwatch:
 
 
 def snapshot() -> dict[Key, Totals]:
-    """Return the totals since start or reset."""
+    """Return the totals since the start or the last reset."""
     with _lock:
         return {key: replace(totals) for key, totals in _totals.items()}
 
 
 def reset() -> None:
-    """Forget all totals; listeners stay."""
+    """Clear all totals; listeners stay."""
     with _lock:
         _totals.clear()
 
 
 def subscribe(listener: Callable[[Event], object]) -> Callable[[], None]:
-    """Call `listener` with each event, in the thread that did the work; return what ends it."""
+    """Call `listener` with each event, in the thread of the operation; return an unsubscribe."""
     with _lock:
         _listeners.append(listener)
 

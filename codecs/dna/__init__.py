@@ -1,1 +1,1 @@
-"""Codec for nucleotide sequences: packed letters, runs of them. SPEC.md gives the bytes."""
+"""Codec of nucleotide sequences: packed bases, runs of other letters. SPEC.md gives the bytes."""

@@ -1,4 +1,4 @@
-"""The Zarr codec of nucleotide sequences."""
+"""Zarr codec for nucleotide sequences."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class Dna(BlockCodec):
 
     params: Params
     codec_name = "gangsaw.dna"
-    codec_id, version = 4, 3  # SPEC.md
+    codec_id, version = 4, 3  # codec id and format version of SPEC.md
     params_type = Params
 
     def plan(self, shape: tuple[int, ...], dtype: Dtype) -> ChunkPlan:
-        """Return blocks and lanes of such a chunk; BadParams where it cannot be coded."""
+        """Return the blocks and lanes of a chunk; raise BadParams if the codec cannot encode it."""
         if len(shape) != 1 or dtype.str[1:] != "u1":
             raise BadParams(
                 f"{self.codec_name} codes uint8 on one axis, got {dtype} of shape {shape}"
@@ -41,6 +41,6 @@ class Dna(BlockCodec):
         return ChunkPlan(grid, lanes_of(letters), lane_bytes(2 * letters))
 
     def peak_bytes(self, shape: tuple[int, ...], dtype: Dtype) -> int:
-        """Return a bound on the memory of encoding or decoding one chunk, without the chunk."""
+        """Return an upper bound of the bytes to encode or decode one chunk, without the chunk."""
         plan, is_dense = self.plan(shape, dtype), self.params.has_lanes
         return memory.peak_bytes(plan.grid.block_shape[0], plan.grid.n_blocks, plan.busy, is_dense)

@@ -1,12 +1,12 @@
-"""Nucleotides on the host: a block is a head, a body and marks."""
+"""Host backend for nucleotides: a block is a head, a body and marks."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
-from gangsaw.codecs.core.coding.batch import Encoded, EncodedBlock
-from gangsaw.codecs.core.coding.host import BlockCoding, HostBackend
+from gangsaw.codecs.core.backends.batch import Encoded, EncodedBlock
+from gangsaw.codecs.core.backends.host import BlockCoding, HostBackend
 from gangsaw.codecs.core.container.runs import Payload
 from gangsaw.codecs.dna.memory import likely_bytes
 from gangsaw.codecs.dna.params import Params
@@ -16,18 +16,18 @@ OCTETS = np.dtype(np.uint8)
 
 
 def encode_block(text: NumpyArray, params: Params, room: Payload) -> Encoded:
-    """Encode (n,) uint8, in the room where the payload fits there."""
+    """Encode (n,) uint8, in the buffer `room` if the payload fits."""
     payload, lane_bits = write(text, params, room[: likely_bytes(text.size)])
     return Encoded((payload,), lane_bits if params.has_lanes else None)
 
 
 def decode_block(encoded: EncodedBlock, text: NumpyArray, params: Params) -> None:
-    """Fill (n,) uint8."""
+    """Fill (n,) uint8 from a payload."""
     read(encoded.data, NO_LANES if encoded.lane_bits is None else encoded.lane_bits, text)
 
 
 def octets(params: Params) -> Dtype:
-    """Return the dtype of texts."""
+    """Return the dtype of texts, uint8."""
     return OCTETS
 
 

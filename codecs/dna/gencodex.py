@@ -11,7 +11,7 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.bits import load_be64, store_be64
 from gangsaw.codecs.core.numba.jit import jit, jit_inline_part
 
-GROUP = 8  # data bytes behind a code byte
+GROUP = 8  # data bytes per code byte
 LONGEST = 255  # fragments of a run
 NOT_SHORTER = -1
 ONES = 0x0101010101010101
@@ -19,7 +19,7 @@ ONES = 0x0101010101010101
 
 @jit
 def put_runs(packed: Any, out: Any) -> int:
-    """Write groups of data bytes; return how many bytes, or NOT_SHORTER where they are n or more.
+    """Write groups of data bytes; return the number of bytes, NOT_SHORTER if n or more.
 
     packed : (n,) uint8; out : (n + GROUP,) uint8
     """
@@ -53,14 +53,14 @@ def put_runs(packed: Any, out: Any) -> int:
 
 @jit_inline_part
 def has_no_run(packed: Any, at: int) -> bool:
-    """Whether none of the first 7 bytes from a place on is as the byte behind it."""
+    """Return True if none of the 7 bytes from a position on equals the byte after it."""
     others = load_be64(packed, at) ^ load_be64(packed, at + 1) | np.uint64(0xFF)
     return bool((others - np.uint64(ONES)) & ~others & np.uint64(ONES << 7) == 0)
 
 
 @jit_inline_part
 def run_length(packed: Any, at: int) -> int:
-    """Return how many bytes from a place on are equal, up to LONGEST."""
+    """Return the number of equal bytes from a position on, up to LONGEST."""
     end, length = min(packed.size - at, LONGEST), 1
     eight = np.uint64(packed[at]) * np.uint64(ONES)
     while length + 8 <= end and load_be64(packed, at + length) == eight:
@@ -72,7 +72,7 @@ def run_length(packed: Any, at: int) -> int:
 
 @jit
 def get_runs(data: Any, packed: Any) -> bool:
-    """Fill packed bytes from groups; return whether they are such as fill them.
+    """Fill packed bytes from groups; return True if the groups are valid and fill them exactly.
 
     data, packed : (n,) uint8 each
     """
@@ -105,14 +105,14 @@ def get_runs(data: Any, packed: Any) -> bool:
 
 
 def encode(packed: NumpyArray) -> NumpyArray | None:
-    """Return packed bases as runs; None where these are not shorter."""
+    """Return packed bases as runs; None if these are not shorter."""
     out = np.empty(packed.size + GROUP, np.uint8)
     used = put_runs(packed, out)
     return None if used == NOT_SHORTER else out[:used]
 
 
 def decode(data: NumpyArray, n: int) -> NumpyArray:
-    """Return n packed bytes; CorruptChunk where the runs are not these."""
+    """Return n packed bytes; raise CorruptChunk if the runs do not give exactly n."""
     packed = np.empty(n, np.uint8)
     if not get_runs(data, packed):
         raise CorruptChunk("its runs do not fill it")

@@ -1,8 +1,8 @@
-"""GPU backend of the codec of nucleotides: letters, runs and marks on the device."""
+"""GPU backend of the codec of nucleotides: packing, runs and marks on the device."""
 
 from __future__ import annotations
 
-from gangsaw.codecs.core.coding.device import DeviceBackend, DeviceDecoder, DeviceEncoder
+from gangsaw.codecs.core.backends.device import DeviceBackend, DeviceDecoder, DeviceEncoder
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.dna import cpu
 from gangsaw.codecs.dna.gpu_decode import decode_blocks
@@ -12,12 +12,12 @@ from gangsaw.codecs.dna.params import Params
 
 
 def encoder_bytes(source: DeviceArray, params: Params) -> int:
-    """Return a bound on the device memory that encoding one block takes."""
+    """Return an upper bound of the device memory to encode one block, in bytes."""
     return encoder_device_bytes(source.shape[0], params.has_lanes)
 
 
 def decoder_bytes(n_bytes: int, target: DeviceArray, params: Params) -> int:
-    """Return a bound on the device memory that decoding one block of so many bytes takes."""
+    """Return an upper bound of the device memory to decode one block of `n_bytes` bytes."""
     return decoder_device_bytes(n_bytes, target.shape[0], params.has_lanes)
 
 

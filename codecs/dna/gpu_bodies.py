@@ -1,4 +1,4 @@
-"""What stands for packed bases in a payload on a GPU, where a mode has something shorter."""
+"""Bodies of payloads on a GPU: the mode's coding of bases, where shorter than packed bases."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from gangsaw.codecs.dna.payload import DENSE, NO_LANES, RUNS, LaneBits
 
 
 class Body(NamedTuple):
-    """The body of a payload on the device.
+    """Body of a payload on the device.
 
     Attributes
     ----------
-    form : of the payload
+    form : form of the payload
     part : its bytes
-    bits : (lanes,) int64, bits of each lane; one of 0 where there are none
+    bits : (lanes,) int64, bits of each lane; a single 0 without lanes
     """
 
     form: int
@@ -31,7 +31,7 @@ class Body(NamedTuple):
 def shorter_bodies(
     mode: str, packed: Sequence[Body], texts: Texts, marks: DeviceMarks
 ) -> tuple[list[Body], object]:
-    """Return the bodies of blocks, the mode's where shorter than packed, and what they lie in."""
+    """Return the body of each block, the mode's if shorter than packed, and a memory owner."""
     if mode == "gencodex":
         runs = gpu_gencodex.encode([body.part for body in packed])
         own = [None if part is None else Body(RUNS, part) for part in runs.parts]
@@ -44,7 +44,7 @@ def shorter_bodies(
 
 
 def _dense_bodies(texts: Texts, marks: DeviceMarks) -> tuple[list[Body], object]:
-    """Return lanes of all blocks that may have them, nothing of those without bases."""
+    """Return the lanes of all blocks with marks; empty bodies for blocks without bases."""
     known = enumerate(zip(bases_in(texts, marks), marks.parts, strict=True))
     shapes = {i: shape_of(n) for i, (n, own) in known if n and own is not None}
     bodies = [Body(DENSE, NOTHING) for _ in marks.parts]

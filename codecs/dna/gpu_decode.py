@@ -1,4 +1,4 @@
-"""Decoder of blocks on a GPU: heads on the host, all else on the device."""
+"""GPU decoder of blocks: heads on the host, all else on the device."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.codecs.core.coding.batch import EncodedBlock
+from gangsaw.codecs.core.backends.batch import EncodedBlock
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.upload import Upload
@@ -38,14 +38,14 @@ from gangsaw.codecs.dna.payload import (
 
 
 class Block(NamedTuple):
-    """A block that is decoded.
+    """A block to decode.
 
     Attributes
     ----------
-    payload : as it is stored
+    payload : parsed payload
     out : (n,) uint8 on the device, aligned
-    shape : of its lanes, where it is dense and has bases
-    ends : (lanes,) int64, words, where each lane ends
+    shape : sizes of its lanes, if it is dense and has bases
+    ends : (lanes,) int64, end offset of each lane, in words
     """
 
     payload: Payload
@@ -57,7 +57,7 @@ class Block(NamedTuple):
 def decode_blocks(
     encoded: Sequence[EncodedBlock], outs: Sequence[DeviceArray], params: Params
 ) -> dict[int, CorruptChunk]:
-    """Fill aligned (n,) uint8 from payloads; return the errors of those that are wrong."""
+    """Fill aligned (n,) uint8 from payloads; return the errors of invalid ones by index."""
     blocks: dict[int, Block] = {}
     errors: dict[int, CorruptChunk] = {}
     for i, (own, out) in enumerate(zip(encoded, outs, strict=True)):
@@ -86,7 +86,7 @@ def _checked(payload: Payload, bits: LaneBits, out: DeviceArray) -> Block:
 
 
 class _DecodeWork:
-    """Blocks on the device; lives until it is done."""
+    """Blocks on the device; keep the object until it is done."""
 
     def __init__(self, blocks: Sequence[Block]) -> None:
         self._blocks, self._upload = blocks, Upload()
@@ -106,14 +106,14 @@ class _DecodeWork:
         self._codes = {i: new_codes(one.shape) for i, one in enumerate(blocks) if one.shape}
 
     def decoded(self) -> list[str]:
-        """Fill texts; return what is wrong with each, or nothing."""
+        """Fill the texts; return an error message for each, or an empty string."""
         numbers = [i for i, own in enumerate(self._parts) if own.form == RUNS]
         runs = [self._parts[i].body for i in numbers]
         broken = gpu_gencodex.decode(numbers, runs, self._bodies)
         held = self._fill_codes(broken) if self._codes else None
         wrong, runs_held = join([self._encoded(i) for i in range(len(self._blocks))], broken)
         pairs = zip(to_host(broken).tolist(), to_host(wrong).tolist(), strict=True)
-        del held, runs_held  # addresses in tables: the device was not done before
+        del held, runs_held  # device addresses in tables: the device was not done before
         for block in self._blocks:
             if block.payload.is_exchanged:
                 exchange(block.out, max(1, block.out.shape[0]))
@@ -147,7 +147,7 @@ def _arrays(payload: Payload) -> tuple[NumpyArray, NumpyArray, NumpyArray]:
 
 
 def _parts(payload: Payload, address: int, places: Sequence[int]) -> DeviceParts:
-    """Return where the parts of a payload lie on the device; address : of what was sent."""
+    """Return the parts of a payload on the device; address : device address of the upload."""
     arrays = zip(_arrays(payload), places, strict=True)
     body, odd, low = (DevicePart(address + place, part.size) for part, place in arrays)
     return DeviceParts(payload.form, body, odd, low)

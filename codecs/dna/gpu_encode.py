@@ -1,4 +1,4 @@
-"""Encoder of blocks on a GPU: letters, runs and marks on the device."""
+"""GPU encoder of blocks: packing, runs and marks on the device."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gangsaw.codecs.core.coding.batch import Encoded
+from gangsaw.codecs.core.backends.batch import Encoded
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.cuda.upload import ALIGNED
@@ -29,12 +29,13 @@ from gangsaw.codecs.dna.payload import EXCHANGED, NO_LANES, PACKED, RAW, LaneBit
 
 
 def encode_blocks(sources: Sequence[DeviceArray], params: Params) -> list[Encoded]:
-    """Encode what fits the device at once."""
+    """Encode a batch of blocks that fits the device."""
     cp = cupy()
     letters = [one if is_plain(one) else cp.array(one, order="C") for one in sources]
     sizes = [packed_size(text.shape[0]) for text in letters]
     places = rooms([PAD + HEAD.size + size for size in sizes])
-    memory = cp.zeros(places[-1], np.uint8)  # room for heads is copied to the host, too
+    # zeros, as the space for heads is copied to the host, too
+    memory = cp.zeros(places[-1], np.uint8)
     packed = [memory.data.ptr + place + PAD + HEAD.size for place in places[:-1]]
     least = sizes if params.mode == "pack" else [0] * len(sizes)
     texts = Texts(letters, packed)
@@ -53,13 +54,13 @@ def encode_blocks(sources: Sequence[DeviceArray], params: Params) -> list[Encode
         data = headed(memory, places, payloads)
     else:
         data = joined(payloads)
-    del held  # what the parts of payloads lay in
+    del held  # owner of the memory of payload parts
     pairs = zip(data, chosen, strict=True)
     return [Encoded((one,), bits if params.has_lanes else None) for one, (_, bits) in pairs]
 
 
 def _exchanged(texts: Texts, marks: DeviceMarks) -> dict[int, DeviceArray]:
-    """Return, by their numbers, copies of texts that are RNA, with T and U exchanged."""
+    """Return copies of RNA texts with T and U exchanged, by index."""
     found = {}
     for i, (text, n_bases) in enumerate(zip(texts.letters, bases_in(texts, marks), strict=True)):
         n = text.shape[0]
@@ -72,7 +73,7 @@ def _exchanged(texts: Texts, marks: DeviceMarks) -> dict[int, DeviceArray]:
 def _chosen(
     text: DeviceArray, body: Body, marks: tuple[DevicePart, DevicePart] | None
 ) -> tuple[DeviceParts, LaneBits]:
-    """Return what is stored of a text: body and marks, or itself where it is not longer; lanes."""
+    """Return the stored parts of a text, body and marks or the raw text, and bits of lanes."""
     n = text.shape[0]
     if marks is None or body.part.size + sum(part.size for part in marks) >= n:
         return DeviceParts(RAW, DevicePart(text.data.ptr, n), NOTHING, NOTHING), NO_LANES
@@ -80,5 +81,5 @@ def _chosen(
 
 
 def is_plain(letters: DeviceArray) -> bool:
-    """Whether kernels can take letters 16 at a time."""
+    """Return True if kernels can process letters 16 at a time."""
     return letters.strides == (1,) and letters.data.ptr % ALIGNED == 0

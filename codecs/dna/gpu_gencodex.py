@@ -14,7 +14,7 @@ from gangsaw.codecs.core.cuda.launch import launch, load
 from gangsaw.codecs.dna.gencodex import GROUP, NOT_SHORTER
 from gangsaw.codecs.dna.gpu_parts import DevicePart, rooms
 
-WARP, THREADS = 32, 256  # of a thread block that writes, and that reads, as in gencodex.cu
+WARP, THREADS = 32, 256  # threads of a block that writes, and that reads, as in gencodex.cu
 
 
 class DeviceRuns(NamedTuple):
@@ -22,8 +22,8 @@ class DeviceRuns(NamedTuple):
 
     Attributes
     ----------
-    parts : of each block; None where they are not shorter
-    memory : that they lie in
+    parts : runs of each block; None if these are not shorter
+    memory : owner of their memory
     """
 
     parts: list[DevicePart | None]
@@ -52,9 +52,9 @@ def encode(packed: Sequence[DevicePart]) -> DeviceRuns:
 def decode(
     numbers: Sequence[int], runs: Sequence[DevicePart], packed: Sequence[DevicePart]
 ) -> DeviceArray:
-    """Fill packed bases from runs; set broken[number] of blocks where they do not.
+    """Fill packed bases from runs; return flags of invalid runs, one per item of `packed`.
 
-    broken : which blocks these are, of as many as `packed` has
+    numbers : indices of the blocks in `packed`
     """
     broken: DeviceArray = cupy().zeros(len(packed), np.uint32)
     if numbers:

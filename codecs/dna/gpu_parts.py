@@ -1,4 +1,4 @@
-"""Payloads on a GPU: their parts from rooms of their own to where they lie side by side."""
+"""Parts of payloads on a GPU, and their concatenation from separate buffers."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from gangsaw.codecs.core.cuda.upload import ALIGNED
 from gangsaw.codecs.dna.head import HEAD
 
 THREADS, SLICE = 256, 1 << 16  # as in parts.cu
-PAD = -HEAD.size % ALIGNED  # in front of a head, so that what follows is aligned
+PAD = -HEAD.size % ALIGNED  # before a head, so that the body is aligned
 
 
 class DevicePart(NamedTuple):
-    """Bytes on the device.
+    """A range of bytes on the device.
 
     Attributes
     ----------
-    address : of the first one
-    size : how many
+    address : address of the first byte
+    size : number of bytes
     """
 
     address: int
@@ -39,8 +39,8 @@ class DeviceParts(NamedTuple):
 
     Attributes
     ----------
-    form : what its head says
-    body, exceptions, cases : what follows the head
+    form : form in the head
+    body, exceptions, cases : parts after the head
     """
 
     form: int
@@ -50,25 +50,26 @@ class DeviceParts(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Bytes of the payload."""
+        """Number of bytes of the payload."""
         return HEAD.size + sum(part.size for part in self[1:])
 
 
 def aligned_size(size: int) -> int:
-    """Bytes of a room for so many."""
+    """Return the bytes of an aligned buffer for `size` bytes."""
     return -(-size // ALIGNED) * ALIGNED
 
 
 def rooms(sizes: Sequence[int]) -> list[int]:
-    """Return where rooms of these sizes begin, and where the last one ends."""
+    """Return start offsets of aligned buffers of these sizes, and the total size."""
     ends: list[int] = np.cumsum([0, *(aligned_size(size) for size in sizes)]).tolist()
     return ends
 
 
 def joined(payloads: Sequence[DeviceParts]) -> list[Payload]:
-    """Return payloads in host memory."""
+    """Return concatenated payloads in host memory."""
     places = rooms([PAD + payload.size for payload in payloads])
-    out = cupy().zeros(places[-1], np.uint8)  # room for heads is copied to the host, too
+    # zeros, as the space for heads is copied to the host, too
+    out = cupy().zeros(places[-1], np.uint8)
     moves = []
     for place, payload in zip(places, payloads, strict=False):
         to = out.data.ptr + place + PAD + HEAD.size
@@ -80,7 +81,7 @@ def joined(payloads: Sequence[DeviceParts]) -> list[Payload]:
 
 
 def gathered(parts: Sequence[DevicePart]) -> DeviceArray:
-    """Return parts one behind the other, (n,) uint8 on the device."""
+    """Return concatenated parts, (n,) uint8 on the device."""
     ends = np.cumsum([part.size for part in parts])
     out: DeviceArray = cupy().empty(int(ends[-1]), np.uint8)
     moves = [
@@ -101,7 +102,7 @@ def _launch_moves(moves: Sequence[tuple[int, int, int]]) -> None:
 def headed(
     out: DeviceArray, places: Sequence[int], payloads: Sequence[DeviceParts]
 ) -> list[Payload]:
-    """Return payloads whose bodies lie on the device, each behind `PAD` and room for its head."""
+    """Return payloads with heads, from bodies on the device that follow `PAD` and head space."""
     host: Payload = pull(out).view(np.uint8)
     found = []
     for place, payload in zip(places, payloads, strict=False):

@@ -1,4 +1,4 @@
-"""The head of a payload: its form, and the bytes of exceptions and of cases. SPEC.md, Block."""
+"""Head of a payload: its form, and the bytes of exceptions and of cases. SPEC.md, Block."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, Self
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.parameters import built, require_choice, require_int, require_known
+from gangsaw.codecs.core.plugins.parameters import built, require_choice, require_int, require_known
 
 MODES = ("pack", "gencodex", "dense")
 USUAL_BLOCK = 1 << 22  # bytes
@@ -16,12 +16,12 @@ LEAST_BLOCK, MOST_BLOCK = 1 << 6, 1 << 26
 
 @dataclass(frozen=True)
 class Params:
-    """All choices of an encoder; SPEC.md says what each does to the bytes.
+    """Parameters of the encoder; SPEC.md defines their effect on the bytes.
 
     Attributes
     ----------
-    mode : "pack", two bits a base; "gencodex", runs of equal packed bytes; "dense", models of what
-        comes next
+    mode : "pack", two bits per base; "gencodex", runs of equal packed bytes; "dense", adaptive
+        models
     block : bytes of a block, a power of two; 0 is 2^22
     """
 
@@ -42,11 +42,11 @@ class Params:
 
     @property
     def has_lanes(self) -> bool:
-        """Whether the index tells of lanes."""
+        """True if the index has lane sizes."""
         return self.mode == "dense"
 
     def to_dict(self) -> dict[str, object]:
-        """JSON configuration."""
+        """Return the JSON configuration."""
         return {"mode": self.mode, "block": self.block}
 
     @classmethod

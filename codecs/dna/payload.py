@@ -1,4 +1,4 @@
-"""The payload of a block: a head, the body as its form says, and marks. SPEC.md, Block."""
+"""Payload of a block: a head, a body in one of several forms, and marks. SPEC.md, Block."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ Octets: TypeAlias = npt.NDArray[np.uint8]
 
 RAW, PACKED, RUNS, OLD_DENSE, DENSE = range(5)  # forms; OLD_DENSE is read, not written
 OF_LANES = (DENSE, OLD_DENSE)
-EXCHANGED = 8  # added to a form: T and U are exchanged
-WITHOUT = (RAW, OLD_DENSE)  # forms that it is not added to
+EXCHANGED = 8  # flag added to a form: T and U are exchanged
+WITHOUT = (RAW, OLD_DENSE)  # forms without this flag
 LaneBits = npt.NDArray[np.int64]
 NO_LANES: LaneBits = np.zeros(1, np.int64)
 NO_MARKS = Marks(*(np.empty(0, np.uint8) for _ in range(2)))
 
 
 class Payload(NamedTuple):
-    """The parts of a payload.
+    """Parsed parts of a payload.
 
     Attributes
     ----------
     form : RAW, PACKED, RUNS, OLD_DENSE or DENSE
     body : (n,) uint8
-    marks : what is no upper case base
-    is_exchanged : whether T and U are exchanged
+    marks : runs of letters other than upper case bases
+    is_exchanged : True if T and U are exchanged
     """
 
     form: int
@@ -50,17 +50,17 @@ class Payload(NamedTuple):
 
     @property
     def said(self) -> int:
-        """The form as the head says it."""
+        """The form as stored in the head."""
         return self.form + EXCHANGED * self.is_exchanged
 
 
 class WrittenPayload(NamedTuple):
-    """What was written.
+    """An encoded payload.
 
     Attributes
     ----------
     payload : (n,) uint8
-    lane_bits : (lanes,) int64, bits of each lane; one of 0 where there are none
+    lane_bits : (lanes,) int64, bits of each lane; a single 0 without lanes
     """
 
     payload: Octets
@@ -70,8 +70,8 @@ class WrittenPayload(NamedTuple):
 def write(text: NumpyArray, params: Params, place: Octets) -> WrittenPayload:
     """Return the payload of a text, (n,) uint8, and the bits of its lanes.
 
-    place : (`likely_bytes`,) uint8 or more. The payload is at its begin, or, where it is longer, an
-        array of its own
+    place : (`likely_bytes`,) uint8 or more, output buffer for the payload; a longer payload is in a
+        new array
     """
     letters, coded = split(text, place[HEAD.size :]), text
     if _may_be_rna(letters) and has_uracil(text):
@@ -87,14 +87,14 @@ def write(text: NumpyArray, params: Params, place: Octets) -> WrittenPayload:
 
 
 def _may_be_rna(letters: Letters | None) -> bool:
-    """Whether U is among the exceptions of a text; that of other letters is not looked for."""
+    """Return True if U is among the exceptions of a text, or if these are unknown."""
     return letters is None or bool((letters.marks.exceptions == URACIL).any())
 
 
 def _shortest(
     text: NumpyArray, letters: Letters, params: Params
 ) -> tuple[int, NumpyArray, LaneBits]:
-    """Return form, body and bits of lanes: the mode's, where shorter than packed."""
+    """Return form, body and bits of lanes: those of the mode, if shorter than packed bases."""
     if params.mode == "gencodex":
         runs = gencodex.encode(letters.packed)
         if runs is not None:
@@ -107,7 +107,7 @@ def _shortest(
 
 
 def _laid(payload: Payload, place: Octets) -> Octets:
-    """Return head and parts one behind the other; packed bases may lie in their place already."""
+    """Return the concatenated head and parts; packed bases may be in place already."""
     parts = (payload.body, *payload.marks)
     end, at = HEAD.size + sum(part.size for part in parts), HEAD.size
     data = place[:end] if end <= place.size else np.empty(end, np.uint8)
@@ -120,9 +120,9 @@ def _laid(payload: Payload, place: Octets) -> Octets:
 
 
 def read(data: NumpyArray, lane_bits: LaneBits, text: NumpyArray) -> None:
-    """Fill a text, (n,) uint8, from its payload; CorruptChunk where that is not of this extent.
+    """Fill a text, (n,) uint8, from its payload; raise CorruptChunk if it has another length.
 
-    lane_bits : (lanes,) int64, of the lanes that the index tells of
+    lane_bits : (lanes,) int64, bits of each lane, from the index
     """
     payload = parts_of(data)
     _fill(payload, lane_bits, text)
@@ -131,7 +131,7 @@ def read(data: NumpyArray, lane_bits: LaneBits, text: NumpyArray) -> None:
 
 
 def _fill(payload: Payload, lane_bits: LaneBits, text: NumpyArray) -> None:
-    """Fill a text whose T and U may be exchanged."""
+    """Fill a text, with T and U still exchanged."""
     if payload.form in OF_LANES:
         n_bases = count_bases(text.size, payload.marks.exceptions)
         shape = dense_shape(payload.form, n_bases)
@@ -153,19 +153,19 @@ def dense_shape(form: int, n_bases: int) -> Shape:
 
 
 def check_lanes(lane_bits: LaneBits) -> None:
-    """Raise CorruptChunk where a block that is not dense has lanes."""
+    """Raise CorruptChunk if a block that is not dense has lanes."""
     if lane_bits.any():
         raise CorruptChunk("it has lanes and is not dense")
 
 
 def check_size(form: int, size: int, n: int) -> None:
-    """Raise CorruptChunk where a body of so many bytes, without runs, has not n letters."""
+    """Raise CorruptChunk if a body of `size` bytes, without runs, does not have n letters."""
     if size != (n if form == RAW else packed_size(n)):
         raise CorruptChunk("its bases are not as many as its letters")
 
 
 def parts_of(data: NumpyArray) -> Payload:
-    """Return the parts of a payload; CorruptChunk where its head does not fit its bytes."""
+    """Return the parts of a payload; raise CorruptChunk if its head does not fit its bytes."""
     if data.size < HEAD.size:
         raise CorruptChunk("it has no head")
     said, n_odd, n_low = HEAD.unpack(data[: HEAD.size].tobytes())

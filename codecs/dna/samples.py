@@ -1,4 +1,7 @@
-"""Seeded texts x Params for the suite over all codecs: typical, edge and hostile. Each is small."""
+"""Test samples for the suite of all codecs: seeded small texts with parameters.
+
+They are typical, edge and hostile cases.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.nucleotides.codes import LETTER_OF_CODE
-from gangsaw.codecs.core.samples import Sample
+from gangsaw.codecs.core.plugins.samples import Sample
 from gangsaw.codecs.dna.params import MODES, Params
 
 Text = npt.NDArray[np.uint8]
@@ -62,7 +65,7 @@ def genome(rng: np.random.Generator, n: int) -> Text:
 
 
 def _rna() -> Text:
-    """RNA, with lower case, N and some T; then a block of which neither U nor T prevails."""
+    """Return RNA with lower case, N and some T, then a block with as many U as T."""
     text = genome(np.random.default_rng(6), 1 << 10)
     text[text == ord("T")] = ord("U")
     text[100:180] |= 32
@@ -72,7 +75,7 @@ def _rna() -> Text:
 
 
 def _masked(rng: np.random.Generator) -> Text:
-    """Bases of more than one piece of the test, with lower case and N in some of them."""
+    """Return bases of more than one piece of the test, with lower case and N in some pieces."""
     text = genome(rng, 10_000)
     text[4000:5300] |= 32
     text[9000:9700] = ord("N")

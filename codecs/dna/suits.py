@@ -1,18 +1,31 @@
-"""What the codec of nucleotides answers: formats name its arrays, and it knows letters."""
+"""Codec selection for nucleotides: capabilities of the codec for an array.
+
+Formats declare their arrays of bases; other arrays are recognized by their letters.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gangsaw.codecs.core.contents import KNOWN_NUCLEOTIDES, NUCLEOTIDES
 from gangsaw.codecs.core.nucleotides.letters import BASES, both_cases
-from gangsaw.codecs.core.suits import Answers, ArrayFacts, Extents, Grade, Option, Refusal
+from gangsaw.codecs.core.plugins.contents import KNOWN_NUCLEOTIDES, NUCLEOTIDES
+from gangsaw.codecs.core.plugins.selection import (
+    Answers,
+    ArrayFacts,
+    Extents,
+    Grade,
+    Option,
+    Refusal,
+)
 from gangsaw.codecs.dna.params import MODES
 
 CHUNK = 1 << 25
-LETTERS, SHARE = both_cases(BASES + b"UN"), 0.95  # of a sample that is DNA or RNA
+# least share of nucleotide letters in a sample of DNA or RNA
+LETTERS, SHARE = both_cases(BASES + b"UN"), 0.95
 LETTERS_OF = (NUCLEOTIDES, KNOWN_NUCLEOTIDES)
-KNOWN_BLOCK = 1 << 16  # a window of known letters: a few letters of a genome lead to one
+KNOWN_BLOCK = (
+    1 << 16
+)  # small block for known nucleotides: a read of a few letters of a genome decodes one
 LEAST = 1000  # bytes of a sample
 
 
@@ -36,9 +49,9 @@ class _Answers(Answers):
         return Grade.PROVEN if _is_dna(array.sample().tobytes()) else Grade.ON_REQUEST
 
     def is_aside(self, array: ArrayFacts) -> bool:
-        """Names and line lengths of a genome are no nucleotides."""
-        has_letters = any(other.content in LETTERS_OF for other in array.others)
-        return has_letters and array.content not in LETTERS_OF
+        """Return True for other arrays of a genome, such as names and line lengths."""
+        is_letters = array.content in LETTERS_OF
+        return not is_letters and any(one in LETTERS_OF for one in array.other_contents)
 
     def least_chunks(self, array: ArrayFacts) -> Mapping[int, int]:
         return {0: CHUNK}
@@ -51,6 +64,6 @@ ANSWERS = _Answers()
 
 
 def _is_dna(sample: bytes) -> bool:
-    """Whether these are letters of nucleotides, without lines."""
+    """Return True if a sample consists of nucleotide letters, without lines."""
     known = sum(sample.count(bytes([letter])) for letter in LETTERS)
     return len(sample) >= LEAST and b"\n" not in sample and known >= SHARE * len(sample)

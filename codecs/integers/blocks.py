@@ -1,4 +1,4 @@
-"""Blocks of rows on the host: coded, or as they are where that is no longer."""
+"""Host coding of blocks of rows: coded, or stored raw if that is not longer."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.codecs.core.coding.batch import Encoded, EncodedBlock
+from gangsaw.codecs.core.backends.batch import Encoded, EncodedBlock
 from gangsaw.codecs.core.container.runs import Payload
+from gangsaw.codecs.core.entropy import rans_tables
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.numba import rans
 from gangsaw.codecs.integers import coding
 from gangsaw.codecs.integers.params import Params
 from gangsaw.codecs.integers.symbols import CONTEXTS, SYMBOLS, count_symbols
 
 STORED, CODED = range(2)  # kinds
-HEAD = Struct("<BII")  # of CODED: kind, state, words
-SPARE = 8  # bytes behind tables
+HEAD = Struct("<BII")  # CODED: kind, state, words
+SPARE = 8  # bytes after tables
 
 Counts = npt.NDArray[np.uint32]
 
@@ -33,39 +33,39 @@ def encode_block(rows: NumpyArray, params: Params, room: Payload) -> Encoded:
 
 
 def decode_stored(encoded: EncodedBlock, rows: NumpyArray, params: Params) -> None:
-    """Fill rows that are stored."""
+    """Fill rows from a raw payload."""
     if encoded.data.size != 1 + rows.nbytes:
         raise CorruptChunk("its rows are not as many as of such a block")
     rows[...] = np.frombuffer(encoded.data[1:].tobytes(), "<u4").reshape(rows.shape)
 
 
 def decode_coded(encoded: EncodedBlock, rows: NumpyArray, params: Params) -> None:
-    """Fill rows that are coded."""
+    """Fill rows from a coded payload."""
     data = encoded.data
     if data.size < HEAD.size:
         raise CorruptChunk("its head is not whole")
     _, state, n_words = HEAD.unpack(data[: HEAD.size].tobytes())
     counts, at = _read_tables(data, rows.shape[1])
     end = at + 2 * n_words
-    if state < rans.LOWEST or end > data.size:
+    if state < rans_tables.LOWEST or end > data.size:
         raise CorruptChunk("its words are not all there")
     words = np.frombuffer(data[at:end].tobytes() + b"\0\0", "<u2").astype(np.uint16, copy=False)
     raw = np.concatenate((data[end:], np.zeros(coding.SPARE, np.uint8)))
     slots, tables = _slots(counts)
     read, bits, last = coding.decode_rows(rows, slots, tables, state, words, raw)
-    if read != n_words or (bits + 7) // 8 != data.size - end or last != rans.LOWEST:
+    if read != n_words or (bits + 7) // 8 != data.size - end or last != rans_tables.LOWEST:
         raise CorruptChunk("its words are not those of such rows")
 
 
 def _coded(rows: NumpyArray) -> list[Payload]:
-    """Return the parts of a payload that is coded."""
+    """Return the parts of a coded payload."""
     m = rows.shape[1]
     counts: Counts = np.zeros((m, CONTEXTS, SYMBOLS), np.uint32)
     count_symbols(rows, counts)
     tables = counts.reshape(m * CONTEXTS, SYMBOLS)
-    rans.normalise(tables)
-    entries = np.zeros(len(tables) * rans.STRIDE, np.uint32)
-    rans.lay_out(tables, entries)
+    rans_tables.normalise(tables)
+    entries = np.zeros(len(tables) * rans_tables.STRIDE, np.uint32)
+    rans_tables.lay_out(tables, entries)
     words = np.empty(rows.size, np.uint16)
     begin, state = coding.encode_symbols(rows, entries, words)
     raw = np.zeros(4 * rows.size + coding.SPARE, np.uint8)
@@ -76,15 +76,17 @@ def _coded(rows: NumpyArray) -> list[Payload]:
 
 
 def _column(counts: Counts) -> Payload:
-    """Return the tables of a column as they are stored: the largest symbol, then each table."""
+    """Return the stored tables of a column: the largest symbol, then each table."""
     largest = int(np.flatnonzero(counts.any(axis=0)).max())
-    out = np.zeros(1 + CONTEXTS * (1 + SYMBOLS * (1 + rans.PRECISION)) // 8 + SPARE, np.uint8)
+    out = np.zeros(
+        1 + CONTEXTS * (1 + SYMBOLS * (1 + rans_tables.PRECISION)) // 8 + SPARE, np.uint8
+    )
     out[0] = largest
-    return out[: 1 + int(rans.write_tables(counts, largest + 1, out[1:]))]
+    return out[: 1 + int(rans_tables.write_tables(counts, largest + 1, out[1:]))]
 
 
 def _read_tables(data: Payload, m: int) -> tuple[Counts, int]:
-    """Return the tables of all columns and where they end; CorruptChunk where they are wrong."""
+    """Return the tables of all columns and their end offset; raise CorruptChunk if invalid."""
     padded = np.concatenate((data, np.zeros(SPARE + 1, np.uint8)))
     counts: Counts = np.zeros((m, CONTEXTS, SYMBOLS), np.uint32)
     at = HEAD.size
@@ -93,7 +95,7 @@ def _read_tables(data: Payload, m: int) -> tuple[Counts, int]:
         if at >= data.size or n_symbols > SYMBOLS:
             raise CorruptChunk("its tables are not whole")
         own = np.zeros((CONTEXTS, n_symbols), np.uint32)
-        size = int(rans.read_tables(padded[at + 1 :], data.size - at - 1, own))
+        size = int(rans_tables.read_tables(padded[at + 1 :], data.size - at - 1, own))
         if size < 0:
             raise CorruptChunk("its tables of frequencies are wrong")
         counts[j, :, :n_symbols] = own
@@ -102,11 +104,11 @@ def _read_tables(data: Payload, m: int) -> tuple[Counts, int]:
 
 
 def _slots(counts: Counts) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
-    """Return what a decoder looks up, and where that of each table begins; the first is of none."""
+    """Return the decoder's slots, and each table's offset in them; the first table is empty."""
     tables = counts.reshape(-1, SYMBOLS)
     is_there = tables.any(axis=1)
     own = np.concatenate((np.zeros((1, SYMBOLS), np.uint32), tables[is_there]))
-    slots = np.empty(len(own) * rans.TOTAL, np.uint32)
-    rans.lay_out_slots(own, slots)
-    first = np.where(is_there, np.cumsum(is_there), 0) * rans.TOTAL
+    slots = np.empty(len(own) * rans_tables.TOTAL, np.uint32)
+    rans_tables.lay_out_slots(own, slots)
+    first = np.where(is_there, np.cumsum(is_there), 0) * rans_tables.TOTAL
     return slots, first.reshape(counts.shape[:2]).astype(np.int64)

@@ -1,4 +1,4 @@
-"""The Zarr codec of rows of integers."""
+"""Zarr codec for rows of integers."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ class Integers(BlockCodec):
 
     params: Params
     codec_name = "gangsaw.integers"
-    codec_id, version = 7, 1  # SPEC.md
+    codec_id, version = 7, 1  # codec id and format version of SPEC.md
     params_type = Params
 
     def has_kernels(self, direction: Direction) -> bool:
-        """Whether a device does this: the host does."""
+        """Return False: only the host has kernels."""
         return False
 
     def plan(self, shape: tuple[int, ...], dtype: Dtype) -> ChunkPlan:
-        """Return the blocks of such a chunk; BadParams where it cannot be coded."""
+        """Return the block plan of a chunk; raise BadParams if the codec cannot encode it."""
         check_array(shape, dtype.str[1:])
         rows = max(1, min(self.params.size, shape[0]))
         return ChunkPlan(BlockGrid(shape, (rows, shape[1])))
 
     def peak_bytes(self, shape: tuple[int, ...], dtype: Dtype) -> int:
-        """Return a bound on the memory of encoding or decoding one chunk, without the chunk."""
+        """Return an upper bound of the bytes to encode or decode one chunk, without the chunk."""
         plan = self.plan(shape, dtype)
         rows, columns = plan.grid.block_shape
         return memory.peak_bytes(rows, columns, plan.grid.n_blocks, plan.busy)

@@ -1,4 +1,4 @@
-"""Rows of integers by one rANS state (J. Duda, 2013), and bits beside it. Compiled."""
+"""Kernels for rows of integers: one rANS state (J. Duda, 2013), and raw bits."""
 
 from __future__ import annotations
 
@@ -6,9 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.numba.floats import load_le64, store_le64
+from gangsaw.codecs.core.entropy.rans_tables import (
+    FREQUENCY,
+    LOWEST,
+    OFFSET,
+    PRECISION,
+    STRIDE,
+    TOTAL,
+)
 from gangsaw.codecs.core.numba.jit import jit
-from gangsaw.codecs.core.numba.rans import FREQUENCY, LOWEST, OFFSET, PRECISION, STRIDE, TOTAL
+from gangsaw.codecs.core.numba.words import load_le64, store_le64
 from gangsaw.codecs.integers.symbols import (
     CONTEXTS,
     MANTISSA,
@@ -18,17 +25,17 @@ from gangsaw.codecs.integers.symbols import (
     symbol_of,
 )
 
-SPARE = 8  # bytes behind raw bits
+SPARE = 8  # bytes after raw bits
 
 
 @jit
 def encode_symbols(rows: Any, entries: Any, words: Any) -> Any:
-    """Write words so that they end with `words`; return where they begin, and the state.
+    """Write words up to the end of `words`; return their start offset, and the state.
 
     Parameters
     ----------
     rows : (n, m) uint32
-    entries : (m * CONTEXTS * STRIDE,) uint32, of `rans.lay_out`
+    entries : (m * CONTEXTS * STRIDE,) uint32, output of `rans.lay_out`
     words : (n * m,) uint16, filled from the end
     """
     x, at, m = np.int64(LOWEST), words.size, rows.shape[1]
@@ -52,7 +59,7 @@ def encode_symbols(rows: Any, entries: Any, words: Any) -> Any:
 
 @jit
 def put_bits(rows: Any, raw: Any) -> int:
-    """Write the bits behind symbols to zeroed bytes, least significant first; return their number.
+    """Write the raw bits of values to zeroed bytes, least significant first; return their number.
 
     raw : (4 n m + SPARE,) uint8
     """
@@ -71,12 +78,14 @@ def put_bits(rows: Any, raw: Any) -> int:
 
 @jit
 def decode_rows(out: Any, slots: Any, tables: Any, state: int, words: Any, raw: Any) -> Any:
-    """Fill (n, m) uint32; return words read, bits read, and the state: no false byte leads outside.
+    """Fill (n, m) uint32; return words read, bits read, and the state.
+
+    All reads stay in bounds, even for invalid data.
 
     Parameters
     ----------
-    slots : (k * 4096,) uint32, of `rans.lay_out_slots`
-    tables : (m, CONTEXTS) int64, where the slots of each begin
+    slots : (k * 4096,) uint32, output of `rans.lay_out_slots`
+    tables : (m, CONTEXTS) int64, offset of the slots of each table
     words : (w + 1,) uint16, the last one spare
     raw : (r + SPARE,) uint8
     """

@@ -1,11 +1,11 @@
-"""Rows of integers on the host: a payload begins with the kind of its block."""
+"""Host backend for rows of integers: the first byte of a payload is the kind of its block."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Dtype
-from gangsaw.codecs.core.coding.host import BlockCoding, HostBackend
+from gangsaw.codecs.core.backends.host import BlockCoding, HostBackend
 from gangsaw.codecs.integers import blocks
 from gangsaw.codecs.integers.params import Params
 
@@ -20,6 +20,6 @@ def words(params: Params) -> Dtype:
 DECODERS = {blocks.STORED: blocks.decode_stored, blocks.CODED: blocks.decode_coded}
 BACKEND: HostBackend[Params] = HostBackend(
     {kind: BlockCoding(blocks.encode_block, decode, words) for kind, decode in DECODERS.items()},
-    lambda params: blocks.CODED,  # which leaves what gets no shorter as it is
+    lambda params: blocks.CODED,  # stores blocks that do not get shorter as raw rows
     by_octet=True,
 )

@@ -7,20 +7,21 @@ from dataclasses import dataclass
 from typing import Self
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.parameters import built, require_int, require_known
+from gangsaw.codecs.core.plugins.parameters import built, require_int, require_known
 
-USUAL_ROWS = 1 << 13  # their tables take little, and a few rows are read alone
+# tables are small in comparison, and a few rows can be read without a large block
+USUAL_ROWS = 1 << 13
 MOST_ROWS = 1 << 16
 MOST_COLUMNS = 16
 
 
 @dataclass(frozen=True)
 class Params:
-    """All choices of an encoder; SPEC.md says what each does to the bytes.
+    """Parameters of the encoder; SPEC.md defines their effect on the bytes.
 
     Attributes
     ----------
-    rows : of a block; 0 is 2^13
+    rows : rows of a block; 0 is 2^13
     """
 
     rows: int = 0
@@ -35,7 +36,7 @@ class Params:
         return self.rows or USUAL_ROWS
 
     def to_dict(self) -> dict[str, object]:
-        """JSON configuration."""
+        """Return the JSON configuration."""
         return {"rows": self.rows}
 
     @classmethod
@@ -46,7 +47,7 @@ class Params:
 
 
 def refused(shape: tuple[int, ...], kind: str) -> str:
-    """Return what of an array of such a shape and kind ("u4") is not coded, "" where all is."""
+    """Return the reason why an array of this shape and kind ("u4") is not supported, else ""."""
     if kind != "u4":
         return f"holds {kind} samples"
     if len(shape) != 2 or not 1 <= shape[1] <= MOST_COLUMNS:
@@ -55,7 +56,7 @@ def refused(shape: tuple[int, ...], kind: str) -> str:
 
 
 def check_array(shape: tuple[int, ...], kind: str) -> None:
-    """Raise BadParams where such an array is not coded."""
+    """Raise BadParams if the codec does not support such an array."""
     if refused(shape, kind):
         raise BadParams(
             f"gangsaw.integers codes uint32 of 1 to {MOST_COLUMNS} columns, not {kind}"

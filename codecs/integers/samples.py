@@ -1,11 +1,14 @@
-"""Seeded rows x Params for the suite over all codecs: typical, edge and hostile. Each is small."""
+"""Test samples for the suite of all codecs: seeded small rows with parameters.
+
+They are typical, edge and hostile cases.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.samples import Sample
+from gangsaw.codecs.core.plugins.samples import Sample
 from gangsaw.codecs.integers.params import MOST_COLUMNS, Params
 
 Rows = npt.NDArray[np.uint32]
@@ -33,7 +36,7 @@ def samples() -> list[Sample]:
 
 
 def _edits(n: int) -> Rows:
-    """Return rows as those of edits: a gap, a kind, a size that goes with it."""
+    """Return rows that resemble edits: a gap, a kind, a size that depends on it."""
     rng = np.random.default_rng(7)
     kinds = rng.choice([0, 0, 0, 2, 3, 4, 5], n)
     sizes = np.where(

@@ -1,11 +1,11 @@
-"""What the codec of rows of integers answers: formats name its arrays."""
+"""Codec selection for rows of integers: capabilities of the codec. Formats declare such arrays."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gangsaw.codecs.core.contents import INTEGER_ROWS
-from gangsaw.codecs.core.suits import Answers, ArrayFacts, Grade, Refusal
+from gangsaw.codecs.core.plugins.contents import INTEGER_ROWS
+from gangsaw.codecs.core.plugins.selection import Answers, ArrayFacts, Grade, Refusal
 
 CHUNK = 1 << 18  # rows
 
@@ -22,9 +22,8 @@ class _Answers(Answers):
         return Grade.MADE_FOR if array.content == INTEGER_ROWS else Grade.ON_REQUEST
 
     def is_aside(self, array: ArrayFacts) -> bool:
-        """What goes with rows of integers, and is none."""
-        has_rows = any(other.content == INTEGER_ROWS for other in array.others)
-        return has_rows and array.content != INTEGER_ROWS
+        """Return True for other arrays next to rows of integers."""
+        return array.content != INTEGER_ROWS and INTEGER_ROWS in array.other_contents
 
     def least_chunks(self, array: ArrayFacts) -> Mapping[int, int] | None:
         return {0: CHUNK, 1: array.shape[1]}

@@ -1,4 +1,4 @@
-"""The symbols of integers, counted by column and by what stands on their left. Compiled."""
+"""Symbols of integers, counted by column and by the symbol to the left. Compiled."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Any
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline
 
 PLAIN = 16  # integers below are their own symbols
-MANTISSA = 2  # bits below the leading one that belong to a symbol
-LEAST_BITS = 5  # of an integer that is not plain
-SAME = PLAIN + (28 << MANTISSA)  # an integer that is not plain, and equal to the one above it
+MANTISSA = 2  # bits after the leading one that belong to a symbol
+LEAST_BITS = 5  # least bits of an integer that is not plain
+SAME = PLAIN + (28 << MANTISSA)  # symbol of an integer that is not plain and equals the one above
 SYMBOLS = SAME + 1
-CONTEXTS = 16  # symbols on the left, the last of them all that are as large or larger
+CONTEXTS = 16  # symbols to the left; the last context includes all larger ones
 
 
 @jit_norefs_inline
 def symbol_of(value: int, above: int) -> tuple[int, int]:
-    """Return the symbol of an integer, and how many of its bits follow it as they are."""
+    """Return the symbol of an integer, and the number of raw bits after it."""
     if value < PLAIN:
         return value, 0
     if value == above:
@@ -30,13 +30,13 @@ def symbol_of(value: int, above: int) -> tuple[int, int]:
 
 @jit_norefs_inline
 def context_of(symbol: int) -> int:
-    """Return what a symbol is as the one on the left."""
+    """Return the context that a symbol gives to its right neighbour."""
     return min(symbol, CONTEXTS - 1)
 
 
 @jit
 def count_symbols(rows: Any, counts: Any) -> None:
-    """Count symbols.
+    """Count the symbols of rows.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The Zarr codec of sequencing reads."""
+"""Zarr codec of sequencing reads."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Reads(BlockCodec):
     params_type = Params
 
     def has_kernels(self, direction: Direction) -> bool:
-        """Whether a device does this: all kinds are decoded there, offsets alone encoded."""
+        """Return True if a device does this: it decodes all kinds, and encodes offsets only."""
         return direction == "decode" or self.params.has_device_encoder
 
     def plan(self, shape: tuple[int, ...], dtype: Dtype) -> ChunkPlan:
-        """Return blocks and lanes of such a chunk; BadParams where it cannot be coded."""
+        """Return blocks and lanes of a chunk; raise BadParams if it cannot be coded."""
         params = self.params
         if len(shape) != 1 or dtype.newbyteorder("=") != params.dtype:
             raise BadParams(
@@ -51,7 +51,7 @@ class Reads(BlockCodec):
         )
 
     def peak_bytes(self, shape: tuple[int, ...], dtype: Dtype) -> int:
-        """Return a bound on the memory of encoding or decoding one chunk, without the chunk."""
+        """Return a bound on the memory of coding one chunk, without the chunk, in bytes."""
         plan = self.plan(shape, dtype)
         block_bytes = min(plan.grid.block_shape[0], shape[0]) * dtype.itemsize
         return memory.peak_bytes(self.params.kind, block_bytes, plan.grid.n_blocks, plan.busy)

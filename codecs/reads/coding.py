@@ -1,4 +1,4 @@
-"""The coding of a kind, from what encodes and what decodes a block or its lines."""
+"""Codings of the kinds of reads, from their encoder and decoder of a block or its lines."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.codecs.core.coding.batch import Encoded, EncodedBlock
-from gangsaw.codecs.core.coding.host import BlockCoding
+from gangsaw.codecs.core.backends.batch import Encoded, EncodedBlock
+from gangsaw.codecs.core.backends.host import BlockCoding
 from gangsaw.codecs.reads.lines import Lines, Places, Text, lines_of
 from gangsaw.codecs.reads.params import Params
 from gangsaw.codecs.reads.payload import (
@@ -26,14 +26,14 @@ def of_blocks(
     encode: Callable[[NumpyArray, Params], tuple[Text, Places]],
     decode: Callable[[Text, Places, NumpyArray, Params, Asked | None], None],
 ) -> BlockCoding[Params]:
-    """Return the coding of a kind, of which lanes go over threads.
+    """Return the coding of a kind that divides the lanes of a block among threads.
 
     Parameters
     ----------
-    encode : from a block (n,), contiguous and of the machine's byte order, to its payload and the
-        bits of its lanes
-    decode : fills such a block from payload and bits, of which some may be left out (then
-        which are there), whose items then mean nothing; raises CorruptChunk
+    encode : from a block (n,), contiguous and in native byte order, to its payload and the bits of
+        its lanes
+    decode : decodes payload and bits into such a block. If lanes are missing, it gets a mask of the
+        present ones, and the items of the others are undefined. Raises CorruptChunk.
     """
 
     def encode_block(block: NumpyArray, params: Params, room: Text) -> Encoded:
@@ -54,9 +54,9 @@ def of_lines(
 
     Parameters
     ----------
-    encode_lines : from lines, and whether mates are in pairs, to what is coded; None where that
-        gains nothing
-    decode_lanes : fills (n,) uint8 from a payload that is not stored; raises CorruptChunk
+    encode_lines : from lines, and whether mates are in pairs, to the coded lines; None if coding
+        does not pay
+    decode_lanes : decodes a payload that is not stored into (n,) uint8; raises CorruptChunk
     """
 
     def encode(block: NumpyArray, params: Params) -> tuple[Text, Places]:

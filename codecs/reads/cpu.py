@@ -1,10 +1,10 @@
-"""Reads on the host: blocks over threads, then lanes of a block over threads."""
+"""CPU backend of reads: threads process blocks, then lanes of a block."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
 
-from gangsaw.codecs.core.coding.host import BlockCoding, HostBackend
+from gangsaw.codecs.core.backends.host import BlockCoding, HostBackend
 from gangsaw.codecs.reads.name.coding import NAME
 from gangsaw.codecs.reads.offset.coding import OFFSET
 from gangsaw.codecs.reads.params import Params

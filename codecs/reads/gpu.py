@@ -1,7 +1,7 @@
-"""GPU backend of the codec of reads: windows are decoded on the device, a thread for each.
+"""GPU backend of the codec of reads, which decodes windows on the device, a thread for each.
 
-Heads and tables of blocks are read on the host, and so are blocks that are stored, by the CPU's own
-functions. Numba compiles each of these once for a machine:
+The host reads headers and tables of blocks, and stored blocks, with the CPU's own functions. Numba
+compiles each of these once per machine:
 
     entropy.tables        read_tables fill_slots normalise write_tables    tables of symbols
     entropy.rans          lay_out_symbols                                  the same for an encoder
@@ -9,13 +9,13 @@ functions. Numba compiles each of these once for a machine:
     name.model            fill_modes                                       a mode for each stream
     sequence.dictionary   read_columns index_columns                       columns, anchors
 
-Offsets are encoded on the device. Text is encoded on the host, wherever it lies: layouts, trees and
-modes are chosen one step after the other.
+Offsets are encoded on the device. Text is encoded on the host, wherever it is stored: layouts,
+trees and modes are chosen in serial steps.
 """
 
 from __future__ import annotations
 
-from gangsaw.codecs.core.coding.device import Decode, DeviceBackend, DeviceDecoder, DeviceEncoder
+from gangsaw.codecs.core.backends.device import Decode, DeviceBackend, DeviceDecoder, DeviceEncoder
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.reads import cpu
 from gangsaw.codecs.reads.memory import decoder_device_bytes, encoder_device_bytes
@@ -28,17 +28,17 @@ from gangsaw.codecs.reads.sequence import gpu_decode as sequence
 
 
 def encoder_bytes(source: DeviceArray, params: Params) -> int:
-    """Return a bound on the device memory that encoding one block of offsets takes."""
+    """Return a bound on the device memory of encoding one block of offsets, in bytes."""
     return encoder_device_bytes(source.shape[0], params.sizes.lane)
 
 
 def decoder_bytes(n_bytes: int, target: DeviceArray, params: Params) -> int:
-    """Return a bound on the device memory that decoding one block of so many bytes takes."""
+    """Return a bound on the device memory of decoding one block of n_bytes bytes, in bytes."""
     return decoder_device_bytes(params.kind, n_bytes, target.shape[0], params.sizes.lane)
 
 
 def is_contiguous(target: DeviceArray) -> bool:
-    """Whether kernels fill a target as it lies."""
+    """Return True if kernels can write to a target directly."""
     return target.strides == (target.dtype.itemsize,)
 
 

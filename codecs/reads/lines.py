@@ -1,4 +1,4 @@
-"""A block as lines: where they begin and end, and which windows they belong to (SPEC.md, Lines)."""
+"""Lines of a block: their starts and ends, and the windows that they belong to (SPEC.md, Lines)."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from gangsaw.codecs.core.numba.jit import jit, jit_norefs
 from gangsaw.codecs.core.numba.vectors.integers import bits_of, load, static
 
 NEWLINE = 10
-LANES = static(64)  # bytes that are looked at together
+LANES = static(64)  # bytes that are examined together
 U = np.uint64
 Text = npt.NDArray[np.uint8]
 Places = npt.NDArray[np.int64]
-# of the span of a window that is decoded: where its text begins and ends, and its lines
+# span of a decoded window: start and end of its text, and its lines
 SPAN_BEGIN, SPAN_END, SPAN_LINES = range(3)
 SPAN = 3
 
 
 class Lines(NamedTuple):
-    """The lines of a block.
+    """Lines of a block.
 
     Attributes
     ----------
     text : (used,) uint8, the block without the zeros at its end
     starts : (n,) int64, first byte of each line
-    ends : (n,) int64, the byte behind its letters: that of its newline, or `used`
-    is_open : whether the last line has no newline
+    ends : (n,) int64, the byte after its text: that of its newline, or `used`
+    is_open : True if the last line has no newline
     windows : (n_windows + 1,) int64, first line of each window, and n
     lane : bytes of a window
     """
@@ -43,7 +43,7 @@ class Lines(NamedTuple):
 
     @property
     def n_windows(self) -> int:
-        """Windows of the block."""
+        """Number of windows of the block."""
         return self.windows.size - 1
 
 
@@ -62,7 +62,7 @@ def lines_of(block: Text, lane: int) -> Lines:
 
 @jit_norefs
 def count_newlines(text: Any) -> Any:
-    """Return how many newlines there are."""
+    """Return the number of newlines."""
     n, whole = np.int64(0), text.size // len(LANES) * len(LANES)
     for i in range(0, whole, len(LANES)):
         n += count_ones(bits_of(load(text, i, LANES) == NEWLINE))
@@ -73,7 +73,7 @@ def count_newlines(text: Any) -> Any:
 
 @jit_norefs
 def find_newlines(text: Any, out: Any) -> None:
-    """Fill in where all newlines are."""
+    """Write the positions of all newlines."""
     n, whole = U(0), text.size // len(LANES) * len(LANES)
     for i in range(0, whole, len(LANES)):
         bits = bits_of(load(text, i, LANES) == NEWLINE)

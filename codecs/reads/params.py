@@ -10,15 +10,15 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.parameters import built, require_choice, require_int, require_known
+from gangsaw.codecs.core.plugins.parameters import built, require_choice, require_int, require_known
 
 KINDS = ("sequence", "quality", "name", "offset")
-MAX_BLOCK = 1 << 28  # items: places of a block are 32 bits, with room for a line that is open
+MAX_BLOCK = 1 << 28  # items: offsets in a block have 32 bits, with a margin for an open line
 LEAST_LANE = 64
 
 
 class Sizes(NamedTuple):
-    """Items of a block and of a lane, where the parameters name none."""
+    """Default items of a block and of a lane."""
 
     block: int
     lane: int
@@ -30,13 +30,13 @@ OFFSETS = Sizes(1 << 20, 1 << 12)
 
 @dataclass(frozen=True)
 class Params:
-    """All choices of an encoder of reads; SPEC.md says what each does to the bytes.
+    """Parameters of an encoder of reads; SPEC.md describes their effects on the bytes.
 
     Attributes
     ----------
-    kind : what the lines of the array are: "sequence", "quality" or "name", or "offset", where
-        the array holds the starts of lines
-    pairs : whether mates are lines 2i and 2i + 1
+    kind : content of the array's lines: "sequence", "quality" or "name", or "offset" for an array
+        with the starts of lines
+    pairs : True if lines 2i and 2i + 1 are mates
     block : items of a block, a power of two; 0 is 2^25 bytes or 2^20 offsets
     lane : items of a window, a power of two; 0 is 2^16 bytes or 2^12 offsets
     """
@@ -70,16 +70,16 @@ class Params:
 
     @property
     def dtype(self) -> Dtype:
-        """Of the arrays that this kind is for."""
+        """Dtype of this kind's arrays."""
         return np.dtype("u8" if self.kind == "offset" else "u1")
 
     @property
     def has_device_encoder(self) -> bool:
-        """Whether devices encode this kind; they decode all."""
+        """True if devices encode this kind; they decode all kinds."""
         return self.kind == "offset"
 
     def to_dict(self) -> dict[str, object]:
-        """JSON configuration."""
+        """Return the JSON configuration."""
         return {"kind": self.kind, "pairs": self.pairs, "block": self.block, "lane": self.lane}
 
     @classmethod

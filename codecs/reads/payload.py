@@ -1,6 +1,6 @@
-"""The payload of a block: lanes back to back, a head, what lanes share, and one for each window.
+"""Payload of a block: concatenated lanes, two with shared data and one for each window.
 
-SPEC.md, Block, gives the bits.
+SPEC.md, Block, defines the bits.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.reads.lines import Lines, Places, Text
 
 HEAD = struct.Struct("<BQQ")
-SHARED_LANES = 2  # before those of windows: head and tables; what all lanes look into
-MOST_GROWTH = 64  # bytes by which a payload may be longer than its block
+SHARED_LANES = 2  # before those of windows: header and tables, then other data of all windows
+MOST_GROWTH = 64  # bytes that a payload may have in excess of its block
 STORED, CODED = 0, 1
-OPEN = 1 << 2  # flags of the mode byte; others belong to the kind
+OPEN = 1 << 2  # flag of the mode byte; higher bits belong to the kind
 MODE_BITS = 3
 
-Asked = npt.NDArray[np.bool_]  # of lanes or windows
+Asked = npt.NDArray[np.bool_]  # mask of lanes or windows
 
 
 class Coded(NamedTuple):
-    """A block that a kind has coded.
+    """Block in the coded form of a kind.
 
     Attributes
     ----------
     flags : of the mode byte, from bit 3 on
-    head : what follows in lane 0
+    head : lane 0 after the fixed header
     shared : lane 1
-    lanes : lanes of the windows, back to back
+    lanes : lanes of the windows, concatenated
     sizes : (n_windows,) int64, bytes of each
     """
 
@@ -45,12 +45,12 @@ class Coded(NamedTuple):
 
 
 class Head(NamedTuple):
-    """What lane 0 begins with.
+    """Fixed header at the start of lane 0.
 
     Attributes
     ----------
     mode : STORED or CODED
-    is_open : whether the last line has no newline
+    is_open : True if the last line has no newline
     flags : of the kind
     used : bytes of the text
     n_lines : lines of the text
@@ -64,18 +64,18 @@ class Head(NamedTuple):
 
 
 class BlockLanes(NamedTuple):
-    """A block that is read, or some lanes of it.
+    """Lanes of a block to decode, all or some.
 
     Attributes
     ----------
     head : of the block
-    rest : (n,) uint8, lane 0 behind the head
+    rest : (n,) uint8, lane 0 after the fixed header
     shared : (n,) uint8, lane 1
-    data : (n,) uint8 in which the lanes of windows lie
-    begins, ends : (n_windows,) int64, where in `data`
+    data : (n,) uint8 that contains the lanes of windows
+    begins, ends : (n_windows,) int64, their offsets in `data`
     n_bytes : of the block
     lane : bytes of a window
-    asked : (n_windows,) bool, the windows that were asked for; the others are empty
+    asked : (n_windows,) bool, True for requested windows; the others are empty
     """
 
     head: Head
@@ -90,17 +90,17 @@ class BlockLanes(NamedTuple):
 
     @property
     def n_windows(self) -> int:
-        """Windows of the block."""
+        """Number of windows of the block."""
         return self.begins.size
 
     @property
     def there(self) -> Asked:
-        """Which windows (n_windows,) have lanes that are not empty."""
+        """Mask of the windows whose lanes are not empty, (n_windows,)."""
         return self.begins < self.ends
 
 
 def packed(lines: Lines, coded: Coded | None) -> tuple[Text, Places]:
-    """Return the payload of a block and the bits of its lanes; stored where that is no longer."""
+    """Return the payload of a block and the bits of its lanes, stored if that is not longer."""
     stored = HEAD.size + lines.text.size
     parts = None if coded is None else _parts(lines, coded)
     if parts is None or sum(part.size for part in parts) >= stored or not coded:
@@ -114,8 +114,9 @@ def packed(lines: Lines, coded: Coded | None) -> tuple[Text, Places]:
 def lanes_for(lane: int, lane_bits: Places, first: int, end: int) -> Places:
     """Return the lanes that items first..end - 1 of a block need.
 
-    The line that holds the first item may have begun in an earlier window: the last before it that
-    is not empty. Empty ones between are named, too: `check_spans` finds out whether they should be.
+    The line that contains the first item may start in an earlier window, the last non-empty one
+    before it. The result includes empty windows between them: `check_spans` verifies that they are
+    empty.
 
     Parameters
     ----------
@@ -140,11 +141,11 @@ def unpacked(
     lane_bits : (n_lanes,) int64
     n_bytes : of the block
     lane : bytes of a window
-    there : (n_lanes,) bool, the lanes that were asked for: the others have no bits; None for all
+    there : (n_lanes,) bool, True for requested lanes, the others have no bits; None for all
 
     Raises
     ------
-    CorruptChunk : the head says what cannot be in such a block
+    CorruptChunk : the header is invalid for such a block
     """
     if (lane_bits & 7).any() or lane_bits.sum() != 8 * data.size:
         raise CorruptChunk("its lanes are no bytes, or not all of the block")
@@ -161,23 +162,23 @@ def unpacked(
 
 
 def asked_windows(there: Asked | None, n_windows: int) -> Asked:
-    """Return (n_windows,) bool: of which windows the lanes are among those that are there."""
+    """Return the mask of requested windows, (n_windows,), from that of the fetched lanes."""
     if there is None:
         return np.ones(n_windows, bool)
     return there[SHARED_LANES : SHARED_LANES + n_windows]
 
 
 def window_runs(there: Asked, step: int) -> list[slice[int, int, None]]:
-    """Return runs of `step` windows, those that have some of (n_windows,) that are there.
+    """Return runs of `step` windows that contain windows of the mask `there`, (n_windows,).
 
-    Of a partial read these are few: a call for nothing would cost as much as the window itself.
+    A partial read has few of them, and a call without work costs as much as a window.
     """
     firsts = step * np.unique(np.flatnonzero(there) // step)
     return [slice(i, min(i + step, there.size)) for i in firsts.tolist()]
 
 
 def clear_rest(payload: BlockLanes, out: Text) -> None:
-    """Write the zeros behind the text, in the windows that were asked for."""
+    """Write the zeros after the text, in the requested windows."""
     asked = np.flatnonzero(payload.asked)
     if asked.size:
         begin = max(payload.head.used, int(asked[0]) * payload.lane)
@@ -185,13 +186,13 @@ def clear_rest(payload: BlockLanes, out: Text) -> None:
 
 
 def check_spans(payload: BlockLanes, spans: Places) -> None:
-    """Raise CorruptChunk unless windows are the lines of their block, one after the other.
+    """Raise CorruptChunk unless the windows' lines are the lines of their block, in order.
 
-    Of those that were asked for, which are neighbours, the first is that of the block or not empty;
-    each line that begins in one of them has to be there.
+    The requested windows are adjacent. The first of them is that of the block or not empty, and
+    every line that begins in one of them must be present.
 
-    spans : (n_windows, 3) int64 of each window: begin and end of its text, and its lines; negative
-        numbers where it is damaged, anything where it is empty
+    spans : (n_windows, 3) int64 of each window: start and end of its text, and its lines; negative
+        numbers if it is damaged, anything if it is empty
     """
     spans = spans[payload.there]
     if (spans < 0).any():
@@ -211,7 +212,7 @@ def check_spans(payload: BlockLanes, spans: Places) -> None:
 
 
 def read_stored(payload: BlockLanes, out: Text) -> None:
-    """Fill a block from windows that are stored; CorruptChunk where they are not those."""
+    """Read a block from stored windows; raise CorruptChunk if their sizes are wrong."""
     used, sizes = payload.head.used, payload.ends - payload.begins
     windows = np.clip(used - np.arange(payload.n_windows) * payload.lane, 0, payload.lane)
     there = payload.asked & (windows > 0)

@@ -1,4 +1,4 @@
-"""What samples of all kinds are made of: lines to bytes, and cases that any kind has to take."""
+"""Shared parts of samples: conversion of lines to bytes, and cases for all kinds."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from gangsaw.codecs.core.samples import Sample
+from gangsaw.codecs.core.plugins.samples import Sample
 from gangsaw.codecs.reads.lines import Text
 from gangsaw.codecs.reads.params import Params
 
 
 def joined(lines: Iterable[bytes]) -> Text:
-    """Return lines as a block holds them."""
+    """Return lines in the form of a block."""
     return np.frombuffer(b"".join(line + b"\n" for line in lines), np.uint8)
 
 
 def any_bytes(params: Params) -> list[Sample]:
-    """Return what every kind of text has to take; the names begin with the kind."""
+    """Return samples that every kind of text must code; their names begin with the kind."""
     rng = np.random.default_rng(11)
     cases = {
         "noise": rng.integers(0, 256, 700, np.uint8),

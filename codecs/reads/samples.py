@@ -1,8 +1,8 @@
-"""Seeded lines x Params for the suite over all codecs: typical, edge and hostile. Each is small."""
+"""Seeded lines and params for the test suite of all codecs: typical, edge and hostile."""
 
 from __future__ import annotations
 
-from gangsaw.codecs.core.samples import Sample
+from gangsaw.codecs.core.plugins.samples import Sample
 
 KINDS = ("sequence", "quality", "name", "offset")
 KERNELS = {
@@ -13,7 +13,7 @@ KERNELS = {
 
 
 def samples() -> list[Sample]:
-    """Return all samples; the same on every machine."""
+    """Return all samples; they are the same on every machine."""
     from gangsaw.codecs.reads.name import samples as name
     from gangsaw.codecs.reads.offset import samples as offset
     from gangsaw.codecs.reads.quality import samples as quality

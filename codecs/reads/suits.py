@@ -1,19 +1,26 @@
-"""What the codec of reads answers of itself: formats name its arrays, and it knows plain lines."""
+"""Capabilities of the codec of reads: formats declare its arrays, and it detects plain lines."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gangsaw.codecs.core.contents import (
+from gangsaw.codecs.core.nucleotides.letters import BASES
+from gangsaw.codecs.core.plugins.contents import (
     LINE_OFFSETS,
     READ_NAMES,
     READ_QUALITIES,
     READ_SEQUENCES,
 )
-from gangsaw.codecs.core.nucleotides.letters import BASES
-from gangsaw.codecs.core.suits import Answers, ArrayFacts, Extents, Grade, Picture, Refusal
+from gangsaw.codecs.core.plugins.selection import (
+    Answers,
+    ArrayFacts,
+    Extents,
+    Grade,
+    Picture,
+    Refusal,
+)
 
-# what a format may say that an array holds, and the kind that it is
+# contents that a format may declare, and their kinds
 CONTENTS = {
     READ_SEQUENCES: "sequence",
     READ_QUALITIES: "quality",
@@ -21,8 +28,8 @@ CONTENTS = {
     LINE_OFFSETS: "offset",
 }
 CHUNKS = {"sequence": 1 << 25, "quality": 1 << 25, "name": 1 << 25, "offset": 1 << 20}
-LETTERS, SHARE = frozenset(BASES + b"UN"), 0.95  # of a sample that is reads
-LINES = 20  # of a sample, at least
+LETTERS, SHARE = frozenset(BASES + b"UN"), 0.95  # bytes of reads, and their least share of a sample
+LINES = 20  # in a sample, at least
 
 
 class _Answers(Answers):
@@ -65,7 +72,7 @@ def _kind(array: ArrayFacts) -> str:
 
 
 def _is_reads(sample: bytes) -> bool:
-    """Whether these are lines, mostly of the letters of nucleotides."""
+    """Return True if a sample has lines, mostly of nucleotide letters."""
     lines = sample.split(b"\n")[1:-1]
     letters = sum(len(line) for line in lines)
     known = sum(sample.count(bytes([letter])) for letter in LETTERS)

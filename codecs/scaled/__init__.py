@@ -1,8 +1,8 @@
-"""Codec of floats that are scaled integers, by a codec of integers; see SPEC.md."""
+"""Codec of floats that are scaled integers, by an inner codec of integers; see SPEC.md."""
 
 from __future__ import annotations
 
-# here, without NumPy, since help asks for them
+# defined here, without NumPy, as help texts use them
 INNER, FLOATS = "gangsaw.ccsds123", "gangsaw.visibility"
 FORMS = ("quotient", "product")
 PRECISIONS = ("array", "double")

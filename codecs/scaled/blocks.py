@@ -1,4 +1,4 @@
-"""Blocks on the host: as integers with others apart, as floats, as they are, or of one value."""
+"""Host coding of blocks: as integers with exceptions, as floats, raw, or constant."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
-from gangsaw.codecs.core.coding.batch import Encoded, EncodedBlock
-from gangsaw.codecs.core.coding.host import HostBackend
+from gangsaw.codecs.core.backends.batch import Encoded, EncodedBlock
+from gangsaw.codecs.core.backends.host import HostBackend
 from gangsaw.codecs.core.container.output import Output
 from gangsaw.codecs.core.container.runs import Payload, Runs
 from gangsaw.codecs.core.cuda.device import backend
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from gangsaw.codecs.core.container.chunk import ChunkCoder
 
 PLAIN, FLOATS, SCALED, CONSTANT = range(4)  # kinds
-HEAD = Struct("<BBI")  # of SCALED: kind, masks, bytes of what stands apart
+HEAD = Struct("<BBI")  # SCALED: kind, masks, bytes of exceptions
 NO_LANES = np.empty(0, np.int64)
 
 
 def encode_block(block: NumpyArray, params: Params, room: Payload) -> Encoded:
-    """Encode floats: as integers, the others apart; or by the codec of floats, or plain."""
+    """Encode floats: as integers with exceptions, by the codec of floats, or raw."""
     floats = np.ascontiguousarray(block, block.dtype.newbyteorder("="))
     if (constant := _constant(floats)) is not None:
         return constant
@@ -39,7 +39,7 @@ def encode_block(block: NumpyArray, params: Params, room: Payload) -> Encoded:
 
 
 def _constant(floats: NumpyArray) -> Encoded | None:
-    """Return a block whose floats have the same bits."""
+    """Return the payload of a block of identical floats, None if they differ."""
     words = words_in(floats)
     if words[0] != words[-1] or (words != words[0]).any():
         return None
@@ -47,7 +47,7 @@ def _constant(floats: NumpyArray) -> Encoded | None:
 
 
 def _scaled(floats: NumpyArray, params: Params) -> Encoded | None:
-    """Return a block as integers; None where too many floats are none."""
+    """Return the payload of a block as integers; None if too many floats are exceptions."""
     integers, codes = np.empty(floats.shape, params.dtype), np.empty(floats.size, np.uint8)
     n_others = steps.scale_down(
         floats.ravel(),
@@ -70,7 +70,7 @@ def _scaled(floats: NumpyArray, params: Params) -> Encoded | None:
 
 
 def encode_integers(integers: NumpyArray, params: Params) -> Encoded | None:
-    """Return integers by the inner codec; None where its parameters do not allow them."""
+    """Return integers coded by the inner codec; None if its parameters do not allow them."""
     output = Output(1)
     try:
         _inner(params).encode([integers], params.inner.params, output)
@@ -81,7 +81,7 @@ def encode_integers(integers: NumpyArray, params: Params) -> Encoded | None:
 
 
 def joined(apart: tuple[Payload, ...], n_masks: int, inner: Encoded | None) -> Encoded | None:
-    """Return the payload of integers, with what stands apart of them."""
+    """Return the payload of integers and exceptions."""
     if inner is None:
         return None
     head = HEAD.pack(SCALED, n_masks, sum(part.size for part in apart))
@@ -98,24 +98,24 @@ def _of_kind(kind: int, data: Payload) -> Encoded:
 
 
 def decode_plain(encoded: EncodedBlock, block: NumpyArray, params: Params) -> None:
-    """Fill floats that are stored as they are; CorruptChunk where they are not so many."""
+    """Fill floats from a raw payload; raise CorruptChunk if their number differs."""
     _fill(block, exceptions.words_of(encoded.data[1:], block.size, word_type(block)))
 
 
 def decode_constant(encoded: EncodedBlock, block: NumpyArray, params: Params) -> None:
-    """Fill floats of the same bits; CorruptChunk where these are no float."""
+    """Fill a block with one float; raise CorruptChunk if the payload is not a single float."""
     _fill(block, exceptions.words_of(encoded.data[1:], 1, word_type(block)))
 
 
 def decode_floats(encoded: EncodedBlock, block: NumpyArray, params: Params) -> None:
-    """Fill floats from a frame of the codec of floats; CorruptChunk for what is none."""
+    """Fill floats from a frame of the codec of floats; raise CorruptChunk if it is invalid."""
     out = np.empty(block.shape, block.dtype.newbyteorder("="))
     _coder_of_floats(out, params).decode_part(encoded.data[1:], out)
     block[...] = out
 
 
 def decode_scaled(encoded: EncodedBlock, block: NumpyArray, params: Params) -> None:
-    """Fill floats from their integers and what stands apart; CorruptChunk for what is neither."""
+    """Fill floats from integers and exceptions; raise CorruptChunk if either is invalid."""
     n_masks, apart, data = take_apart(encoded)
     integers = np.empty(block.shape, params.dtype)
     _inner(params).decode(inner_runs(data, encoded.lane_bits), [integers], params.inner.params)
@@ -130,7 +130,7 @@ def decode_scaled(encoded: EncodedBlock, block: NumpyArray, params: Params) -> N
 
 
 def take_apart(encoded: EncodedBlock) -> tuple[int, Payload, Payload]:
-    """Return how many masks stand apart, what stands apart, and the inner payload."""
+    """Return the number of masks, the bytes of exceptions, and the inner payload."""
     data = encoded.data
     if data.size < HEAD.size:
         raise CorruptChunk(f"a block of {data.size} bytes is cut short")
@@ -141,25 +141,25 @@ def take_apart(encoded: EncodedBlock) -> tuple[int, Payload, Payload]:
 
 
 def inner_runs(data: Payload, lane_bits: npt.NDArray[np.int64] | None) -> Runs:
-    """Return the inner payload as blocks; CorruptChunk where its lanes are longer."""
+    """Return the inner payload as runs; raise CorruptChunk if its lanes are longer."""
     if lane_bits is not None and int(lane_bits.sum()) > 8 * data.size:
         raise CorruptChunk("the lanes are longer than the integers")
     return Runs((data,), None if lane_bits is None else lane_bits[None])
 
 
 def limits_of(params: Params) -> npt.NDArray[np.float64]:
-    """(2,): the smallest and the largest integer."""
+    """Return the smallest and the largest integer, (2,) float64."""
     info = np.iinfo(params.integers)
     return np.array([info.min, info.max], np.float64)
 
 
 def word_type(floats: NumpyArray) -> Dtype:
-    """Return the dtype of the bits of floats."""
+    """Return the unsigned dtype of the bits of floats."""
     return np.dtype(f"u{floats.dtype.itemsize}")
 
 
 def words_in(floats: NumpyArray) -> NumpyArray:
-    """(n,): the bits of floats in one piece, where they are."""
+    """Return the bits of contiguous floats, (n,), as a view."""
     return floats.reshape(-1).view(word_type(floats))
 
 

@@ -1,4 +1,4 @@
-"""The Zarr codec of floats that are scaled integers."""
+"""Zarr codec for floats that are scaled integers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gangsaw.codecs.core.zarr.block_codec import BlockCodec, Direction
 from gangsaw.codecs.scaled import memory
 from gangsaw.codecs.scaled.params import Params
 
-MOST_ITEMS = (1 << 31) - 1  # of a block: places in it have so many bits
+MOST_ITEMS = (1 << 31) - 1  # items of a block: positions have this many bits
 
 
 @dataclass(frozen=True, init=False)
@@ -26,15 +26,15 @@ class Scaled(BlockCodec):
 
     params: Params
     codec_name = "gangsaw.scaled"
-    codec_id, version = 6, 1  # SPEC.md
+    codec_id, version = 6, 1  # codec id and format version of SPEC.md
     params_type = Params
 
     def has_kernels(self, direction: Direction) -> bool:
-        """Whether a device does this: the host does."""
+        """Return False: only the host has kernels."""
         return False
 
     def plan(self, shape: tuple[int, ...], dtype: Dtype) -> ChunkPlan:
-        """Return the blocks of such a chunk, those of its integers; BadParams where it has none."""
+        """Return the block plan of a chunk's integers; raise BadParams if there is none."""
         if dtype.kind != "f" or dtype.itemsize not in (4, 8):
             raise BadParams(f"{self.codec_name} codes float32 and float64, got {dtype}")
         self.params.constants(dtype)
@@ -47,7 +47,7 @@ class Scaled(BlockCodec):
         return replace(plan, lanes_for=None, sums_lanes=False)
 
     def peak_bytes(self, shape: tuple[int, ...], dtype: Dtype) -> int:
-        """Return a bound on the memory of encoding or decoding one chunk, without the chunk."""
+        """Return an upper bound of the bytes to encode or decode one chunk, without the chunk."""
         plan = self.plan(shape, dtype)
         if not plan.grid.n_blocks:
             return 0
@@ -59,6 +59,6 @@ class Scaled(BlockCodec):
 
 
 def _viewed(plan: ChunkPlan) -> tuple[int, ...]:
-    """Return the extents of the largest block as backends see it."""
+    """Return the extents of the largest block in the view of the backends."""
     block = np.broadcast_to(np.empty((), np.uint8), plan.grid.block_shape)
     return np.asarray(plan.view(block)).shape

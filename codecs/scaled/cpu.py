@@ -1,8 +1,8 @@
-"""Scaled integers on the host: a payload begins with the kind of its block."""
+"""Host backend for scaled integers: the first byte of a payload is the kind of its block."""
 
 from __future__ import annotations
 
-from gangsaw.codecs.core.coding.host import BlockCoding, HostBackend
+from gangsaw.codecs.core.backends.host import BlockCoding, HostBackend
 from gangsaw.codecs.scaled import blocks
 from gangsaw.codecs.scaled.params import Params
 
@@ -14,6 +14,6 @@ DECODERS = {
 }
 BACKEND: HostBackend[Params] = HostBackend(
     {kind: BlockCoding(blocks.encode_block, decode) for kind, decode in DECODERS.items()},
-    lambda params: blocks.SCALED,  # which leaves to others what it cannot take
+    lambda params: blocks.SCALED,  # falls back to other kinds if a block has no integers
     by_octet=True,
 )

@@ -1,4 +1,4 @@
-"""What is no scaled integer in a block, apart: masks of common values, and others one by one."""
+"""Exceptions: floats that are not scaled integers, as masks of common values, or singly."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.scaled import steps
 
 MOST_MASKS = 3
-LEAST = 8  # floats of a mask: below, they are shorter one by one
-MOST_OTHERS = 16  # one of so many floats may be another: more are no scaled integers
+LEAST = 8  # floats of a mask: fewer are shorter one by one
+# a block may have one exception per this many floats; with more it is not coded as integers
+MOST_OTHERS = 16
 
 Words = NumpyArray  # (n,) uint32 or uint64, bits of floats
 Codes = npt.NDArray[np.uint8]
 
 
 def mark_masks(words: Words, codes: Codes, n_others: int) -> tuple[list[int], int]:
-    """Mark the values that most of the others have; return these, and how many others are left."""
+    """Mark the most common exceptions as masks; return their values, and the number of others."""
     values: list[int] = []
     while len(values) < MOST_MASKS and n_others >= LEAST:
         word, count = steps.find_common(words, codes)
@@ -32,13 +33,13 @@ def mark_masks(words: Words, codes: Codes, n_others: int) -> tuple[list[int], in
 
 
 def pack(words: Words, codes: Codes, plane: int, values: list[int]) -> tuple[Payload, ...]:
-    """Return the parts of what stands apart.
+    """Return the coded parts of exceptions.
 
     Parameters
     ----------
     words, codes : (n,) of a block
     plane : items of a plane of it
-    values : of the masks
+    values : values of the masks
     """
     parts, little = [], words.dtype.newbyteorder("<")
     for number, value in enumerate(values):
@@ -53,16 +54,16 @@ def pack(words: Words, codes: Codes, plane: int, values: list[int]) -> tuple[Pay
 
 
 def put_back(data: Payload, n_masks: int, plane: int, words: Words) -> None:
-    """Give the floats that stand apart their bits.
+    """Restore the bits of exceptions.
 
     Parameters
     ----------
-    data : all of what stands apart
+    data : coded exceptions
     words : (n,), bits of the floats of the integers
 
     Raises
     ------
-    CorruptChunk : the bytes are not of such a block
+    CorruptChunk : the bytes are not the exceptions of such a block
     """
     at, size = 0, words.itemsize
     mask = np.empty(words.size if n_masks else 0, np.uint8)
@@ -79,7 +80,7 @@ def put_back(data: Payload, n_masks: int, plane: int, words: Words) -> None:
 
 
 def words_of(data: Payload, count: int, dtype: Dtype) -> Words:
-    """Return words in a payload; CorruptChunk where they are not so many."""
+    """Return the words of a payload; raise CorruptChunk if their number differs."""
     if data.size != count * dtype.itemsize:
         raise CorruptChunk(f"{data.size} bytes for {count} values of {dtype.itemsize}")
     return data.view(dtype.newbyteorder("<")).astype(dtype)

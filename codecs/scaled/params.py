@@ -12,7 +12,7 @@ import numpy as np
 from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.parameters import built, require_choice, require_known
+from gangsaw.codecs.core.plugins.parameters import built, require_choice, require_known
 from gangsaw.codecs.scaled import FLOATS, FORMS, INNER, INTEGERS, PRECISIONS
 
 if TYPE_CHECKING:
@@ -23,15 +23,16 @@ FIELDS = ("inner", "floats", "scale", "offset", "form", "precision", "integers")
 
 @dataclass(frozen=True, init=False)
 class Params:
-    """All choices of an encoder; SPEC.md says what each does to the bytes.
+    """Parameters of the encoder; SPEC.md defines their effect on the bytes.
 
     Attributes
     ----------
-    inner : the codec of the integers; given as a codec, by its name, or as JSON
-    floats : the codec of blocks that are no scaled integers, likewise
-    scale, offset : of "quotient" a sample is k / scale + offset, of "product" k * scale + offset
-    form : which of these
-    precision : what that is computed in: "array", the array's own, or "double", then rounded
+    inner : codec of the integers; given as a codec, by its name, or as JSON
+    floats : codec of blocks that are not scaled integers, given likewise
+    scale, offset : a sample is k / scale + offset in form "quotient", k * scale + offset in
+        "product"
+    form : "quotient" or "product"
+    precision : dtype of this computation: "array" for the array's own, or "double", then rounded
     integers : dtype of k
     """
 
@@ -68,20 +69,20 @@ class Params:
 
     @property
     def is_product(self) -> bool:
-        """Whether integers are multiplied by the scale."""
+        """True if integers are multiplied by the scale."""
         return self.form == "product"
 
     @property
     def dtype(self) -> Dtype:
-        """Of the integers, in native byte order."""
+        """Dtype of the integers, in native byte order."""
         return np.dtype(self.integers)
 
     def constants(self, dtype: Dtype) -> NumpyArray:
-        """(2,): scale and offset, of the dtype that samples of `dtype` are computed in.
+        """Return scale and offset, (2,), in the dtype of the computation for samples of `dtype`.
 
         Raises
         ------
-        BadParams : the scale is none there
+        BadParams : scale or offset is not finite in that dtype, or the scale not above 0
         """
         kind = np.dtype("f8") if self.precision == "double" else dtype.newbyteorder("=")
         with np.errstate(over="ignore", under="ignore"):
@@ -91,7 +92,7 @@ class Params:
         return found
 
     def to_dict(self) -> dict[str, object]:
-        """JSON configuration."""
+        """Return the JSON configuration."""
         plain: dict[str, object] = {name: getattr(self, name) for name in FIELDS}
         return {**plain, "inner": self.inner.to_dict(), "floats": self.floats.to_dict()}
 

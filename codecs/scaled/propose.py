@@ -1,7 +1,7 @@
-"""Which scale and offset the floats of a sample were made by, if any: candidates are tried on them.
+"""Detection of scale and offset of floats in a sample, by trial of candidates.
 
-Besides usual scales there is the step that the sample shows: the smallest difference of two floats,
-refined over longer and longer distances, and taken for the number with few digits beside it.
+In addition to common scales, the step of the sample is a candidate: the smallest difference of two
+floats, refined over increasing distances, and rounded to a near number with few digits.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import NumpyArray
 
-Floats: TypeAlias = npt.NDArray[np.float64]  # or of float32, for which NumPy has no common type
+Floats: TypeAlias = npt.NDArray[np.float64]  # or float32, for which NumPy has no common type
 
 TRIED = 4096  # floats of a sample
-COMMON = 0.05  # of the floats: values that so many have may be fill values, and prove nothing
-LEAST_FIT = 15 / 16  # of the floats that are tried
-ALIKE = 0.004  # of two candidates that fit so nearly alike the coarser is taken
-KELVIN = 273.15  # of degrees Celsius
-MOST_STEPS = 1 << 16  # below the smallest float, where an offset is looked for
-MOST_ROUND = 256  # round numbers there that are tried, of each number of digits
-FEW = 64  # floats that tell most offsets apart
-LIKELY = 4  # offsets that fit most of these are tried on all
-NEAR = 1e-4  # of a step: how exactly a sample tells it
+COMMON = 0.05  # share of the floats: values above it may be fill values, and are no evidence
+LEAST_FIT = 15 / 16  # least share of floats that must fit
+ALIKE = 0.004  # if the fit of two candidates differs by less, the coarser one is chosen
+KELVIN = 273.15  # 0 degrees Celsius
+MOST_STEPS = 1 << 16  # steps below the smallest float in which an offset is searched
+MOST_ROUND = 256  # round numbers to try there, for each number of digits
+FEW = 64  # floats that distinguish most offsets
+LIKELY = 4  # offsets that fit most of these, tried on all floats
+NEAR = 1e-4  # relative error of a step estimated from a sample
 USUAL = (1.0, *(10.0**n for n in range(1, 7)), *(2.0**n for n in range(1, 13)), 255.0, 65535.0)
 STEPS = (*(10.0**-n for n in range(1, 7)), 0.5, 0.25, 0.2, 0.05, 0.02, 0.005, 0.002)
 RANGES = (("int16", -(1 << 15), 1 << 14), ("uint16", 0, 1 << 16), ("int16", -(1 << 15), 1 << 15))
 
 
 class Candidate(NamedTuple):
-    """How floats may have been made; the fields are those of `Params`."""
+    """Candidate parameters of scaled floats; the fields are those of `Params`."""
 
     form: Literal["quotient", "product"]
     scale: float
@@ -40,14 +40,14 @@ class Candidate(NamedTuple):
     precision: Literal["array", "double"] = "array"
 
     def integers(self, floats: Floats) -> npt.NDArray[np.float64]:
-        """(n,): the integer of each float, NaN where it is none; SPEC.md, "Arithmetic"."""
+        """Return the integer of each float, (n,), NaN if it has none; SPEC.md, "Arithmetic"."""
         return _integers(floats, self, np.array(self.offset))
 
 
 def _integers(
     floats: Floats, candidate: Candidate, offsets: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:
-    """Return the integer of each float with each offset, as both are broadcast; NaN for none."""
+    """Return the integer of each float with each offset, broadcast; NaN if there is none."""
     kind = np.float64 if candidate.precision == "double" else floats.dtype.type
     is_product = candidate.form == "product"
     with np.errstate(all="ignore"):
@@ -61,7 +61,7 @@ def _integers(
 
 
 def propose(sample: NumpyArray) -> Mapping[str, object] | None:
-    """Return the parameters that make scaled integers of a sample's floats; None where none do."""
+    """Return the parameters that best represent a sample's floats as integers; None if none do."""
     floats = _tried(sample)
     if floats.size == 0:
         return None
@@ -80,7 +80,7 @@ def propose(sample: NumpyArray) -> Mapping[str, object] | None:
 
 
 def _tried(sample: NumpyArray) -> Floats:
-    """(n,): some of the finite floats, in native byte order, without values that many have."""
+    """Return some finite floats, (n,), in native byte order, without very frequent values."""
     flat: Floats = sample.reshape(-1).astype(sample.dtype.newbyteorder("="))
     floats = flat[np.isfinite(flat)]
     floats = floats[:: 1 + floats.size // TRIED]
@@ -91,7 +91,7 @@ def _tried(sample: NumpyArray) -> Floats:
 
 
 def _narrowest(found: npt.NDArray[np.float64]) -> str:
-    """Return the dtype of nearly all integers: signed where it may, for there are others."""
+    """Return the narrowest dtype of nearly all integers; signed if possible, to leave margin."""
     low, high = np.quantile(found, [0.002, 0.998])
     wide = (high - low) / 4
     for name, least, end in RANGES:
@@ -115,7 +115,7 @@ def _candidates(floats: Floats) -> Iterator[Candidate]:
 
 
 def _with_offsets(floats: Floats, plain: Candidate) -> Iterator[Candidate]:
-    """Yield a candidate with those offsets that some of the floats fit best."""
+    """Yield the candidate with the offsets that fit a few of the floats best."""
     offsets = np.array(_offsets(floats, plain.scale, plain.form))
     few = floats[:: 1 + floats.size // FEW]
     fit = (~np.isnan(_integers(few, plain, offsets[:, None]))).sum(axis=1)
@@ -124,7 +124,7 @@ def _with_offsets(floats: Floats, plain: Candidate) -> Iterator[Candidate]:
 
 
 def _found_steps(floats: Floats) -> Iterator[tuple[Literal["quotient", "product"], float]]:
-    """Yield forms and scales of the step between floats that the sample shows."""
+    """Yield form and scale for the step between floats of the sample."""
     values = np.unique(floats).astype("f8")
     step = _step(values, float(np.finfo(floats.dtype).eps))
     if step is None:
@@ -134,7 +134,7 @@ def _found_steps(floats: Floats) -> Iterator[tuple[Literal["quotient", "product"
 
 
 def _step(values: npt.NDArray[np.float64], eps: float) -> float | None:
-    """Return the step of ascending values; None where they show none."""
+    """Return the step between ascending values; None if there is none."""
     distances = values - values[0]
     apart = np.diff(values)
     apart = apart[apart > 4 * eps * np.abs(values).max()]
@@ -151,7 +151,7 @@ def _step(values: npt.NDArray[np.float64], eps: float) -> float | None:
 
 
 def _round_numbers(number: float) -> Iterator[float]:
-    """Yield numbers beside it, those with few digits first."""
+    """Yield near numbers, fewest digits first."""
     seen = set()
     for digits in range(1, 8):
         found = float(f"{number:.{digits}g}")
@@ -163,9 +163,9 @@ def _round_numbers(number: float) -> Iterator[float]:
 
 
 def _offsets(floats: Floats, scale: float, form: str) -> list[float]:
-    """Return offsets that the smallest float may show.
+    """Return candidate offsets, derived from the smallest float.
 
-    They are itself, round numbers some steps below it, and what is left of steps to 0.
+    They are this float, round numbers some steps below it, and its remainder modulo the step.
     """
     least = float(floats.min())
     step = scale if form == "product" else 1 / scale

@@ -1,4 +1,7 @@
-"""Seeded arrays x Params for the suite over all codecs: typical, edge and hostile, all tiny."""
+"""Test samples for the suite of all codecs: seeded tiny arrays with parameters.
+
+They are typical, edge and hostile cases.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.samples import Sample
+from gangsaw.codecs.core.plugins.samples import Sample
 from gangsaw.codecs.scaled import INNER
 from gangsaw.codecs.scaled.params import Params
 
@@ -76,7 +79,7 @@ def _shapes() -> Iterator[tuple[str, Floats, Params]]:
 
 
 def _integers() -> npt.NDArray[np.int64]:
-    """Return a scene: smooth, alike between bands, with noise."""
+    """Return a smooth scene, similar between bands, with noise."""
     z, y, x = np.indices(SHAPE)
     grain = np.random.default_rng(36).integers(0, 30, SHAPE)
     found: npt.NDArray[np.int64] = 900 + 40 * z + 25 * y + 11 * x * (y + 1) + grain

@@ -1,7 +1,7 @@
-"""Kernels on the host: from floats to integers and back, and what is no scaled integer apart.
+"""Host kernels for floats and their integers, and for exceptions.
 
-Codes say of each float of a block: 0 it is a scaled integer, 1 it is another, 2 and more it has the
-value of that mask.
+The code of each float of a block is 0 for a scaled integer, 1 for an exception, and 2 or more for
+the value of that mask.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ def value_of(number: Any, constants: Any, is_product: bool) -> Any:
 def scale_down(
     floats: Any, constants: Any, is_product: bool, limits: Any, integers: Any, codes: Any
 ) -> int:
-    """Fill the integer and the code of each float; return how many are none.
+    """Fill the integer and the code of each float; return the number of exceptions.
 
     Parameters
     ----------
     floats : (n,) float32 or float64
     constants : (2,), scale and offset
     limits : (2,) float64, smallest and largest integer
-    integers : (n,), 0 where there is none
+    integers : (n,), 0 for floats outside the limits
     codes : (n,) uint8
     """
     offset, low, high, wrong = np.float64(constants[1]), limits[0], limits[1], np.int64(0)
@@ -66,7 +66,7 @@ def scale_up(integers: Any, constants: Any, is_product: bool, floats: Any) -> No
 
 @jit
 def fill_gaps(integers: Any, codes: Any) -> None:
-    """Give floats that are no scaled integers the integer before theirs, the first ones 0."""
+    """Set the integer of exceptions to the one before, the first ones to 0."""
     last = integers.dtype.type(0)
     for i in range(integers.size):
         if codes[i]:
@@ -76,7 +76,7 @@ def fill_gaps(integers: Any, codes: Any) -> None:
 
 @jit
 def find_common(words: Any, codes: Any) -> Any:
-    """Return the word that most of the others are, if there is one, and how many are."""
+    """Return the majority word of exceptions, if there is one, and its count."""
     word, lead, count = words[0], 0, np.int64(0)
     for i in range(words.size):
         if codes[i] == OTHER:
@@ -90,7 +90,7 @@ def find_common(words: Any, codes: Any) -> Any:
 
 @jit
 def mark(words: Any, codes: Any, word: Any, code: int) -> None:
-    """Give the others that are this word a code of their own."""
+    """Set the code of exceptions equal to this word."""
     for i in range(words.size):
         if (codes[i] == OTHER) & (words[i] == word):
             codes[i] = code
@@ -98,7 +98,7 @@ def mark(words: Any, codes: Any, word: Any, code: int) -> None:
 
 @jit_inline
 def put_number(out: Any, at: int, number: int) -> int:
-    """Write a number, seven bits a byte, the lowest first; return where it ends."""
+    """Write a number, seven bits per byte, lowest first; return its end."""
     while number >= 128:
         out[at] = np.uint8(number & 127 | 128)
         at, number = at + 1, number >> 7
@@ -108,7 +108,7 @@ def put_number(out: Any, at: int, number: int) -> int:
 
 @jit_inline
 def get_number(data: Any, at: int) -> Any:
-    """Return a number and where it ends, -1 where it does not."""
+    """Return a number and its end, -1 if the data ends before."""
     number = 0
     for i in range(MOST_VARINT):
         if at + i >= data.size:
@@ -139,7 +139,7 @@ def pack_mask(codes: Any, code: int, plane: int, out: Any) -> int:
 
 @jit
 def unpack_mask(data: Any, at: int, plane: int, mask: Any) -> int:
-    """Fill a mask, (n,) uint8, from its runs; return where they end, -1 where they are none."""
+    """Fill a mask, (n,) uint8, from its runs; return their end, -1 if they are invalid."""
     filled, bit, first = 0, 0, True
     while filled < mask.size:
         run, at = get_number(data, at)
@@ -154,7 +154,7 @@ def unpack_mask(data: Any, at: int, plane: int, mask: Any) -> int:
 
 @jit
 def put_masked(mask: Any, word: Any, words: Any) -> None:
-    """Give the words of a mask their value."""
+    """Set the words of a mask to its value."""
     for i in range(mask.size):
         if mask[i]:
             words[i] = word
@@ -162,7 +162,7 @@ def put_masked(mask: Any, word: Any, words: Any) -> None:
 
 @jit
 def pack_places(places: Any, out: Any) -> int:
-    """Write places as gaps; return their bytes.
+    """Write positions as gaps; return their bytes.
 
     out : (MOST_VARINT * n,) uint8
     """
@@ -175,7 +175,7 @@ def pack_places(places: Any, out: Any) -> int:
 
 @jit
 def unpack_places(data: Any, at: int, n: int, places: Any) -> int:
-    """Fill places below n from their gaps; return where these end, -1 where they are none."""
+    """Fill positions below n from their gaps; return the end of these, -1 if they are invalid."""
     before = -1
     for i in range(places.size):
         gap, at = get_number(data, at)

@@ -1,4 +1,4 @@
-"""What the codec answers of itself: it is for floats that a sample shows to be scaled integers."""
+"""Codec selection for floats that are scaled integers in a sample: capabilities of the codec."""
 
 from __future__ import annotations
 
@@ -7,15 +7,22 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from gangsaw.codecs.core import codec_table
-from gangsaw.codecs.core.suits import Answers, ArrayFacts, Extents, Grade, Picture, Refusal
+from gangsaw.codecs.core.plugins.selection import (
+    Answers,
+    ArrayFacts,
+    Extents,
+    Grade,
+    Picture,
+    Refusal,
+)
 from gangsaw.codecs.scaled import INNER, INTEGERS
 
 if TYPE_CHECKING:
     from gangsaw.codecs.core.arrays import NumpyArray
 
-GAIN = 0.9  # of what the general codec makes of a sample
+GAIN = 0.9  # required size ratio to the general codec for a sample
 FLOAT_BYTES = (4, 8)
-MOST_LEVELS = 1 << 15  # of integers that only show along which axis floats are smooth
+MOST_LEVELS = 1 << 15  # levels of integers that only show on which axis floats are smooth
 
 
 class _Answers(Answers):
@@ -50,7 +57,7 @@ class _Answers(Answers):
     def registered(
         self, array: ArrayFacts, params: Mapping[str, object]
     ) -> Sequence[Mapping[str, object]] | None:
-        """Return Zarr's `scale_offset` and `cast_value`: quotients in the array's precision."""
+        """Return Zarr's `scale_offset` and `cast_value`, for quotients in the array's precision."""
         if params["form"] != "quotient" or params["precision"] != "array":
             return None
         scale = {"scale": params["scale"], "offset": params["offset"]}
@@ -79,7 +86,7 @@ ANSWERS = _Answers()
 
 
 def formula(params: Mapping[str, object]) -> str:
-    """Return in words how samples are made of integers: "int16 / 10000 + 0.5"."""
+    """Return the formula of samples from integers, as text: "int16 / 10000 + 0.5"."""
     sign = "*" if params["form"] == "product" else "/"
     offset = cast("float", params["offset"])
     behind = f" {'-' if offset < 0 else '+'} {abs(offset):.10g}" if offset else ""
@@ -88,9 +95,9 @@ def formula(params: Mapping[str, object]) -> str:
 
 
 def _scalar_map(array: ArrayFacts, params: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the integers, where floats have none, of NaN and of the array's fill value.
+    """Return integers for NaN and for the array's fill value, if it has no integer.
 
-    They are the last ones that may be samples: where they are, the proof fails.
+    They are at the end of the range of integers: if samples have these values, the check fails.
     """
     import numpy as np
 
@@ -112,7 +119,7 @@ def _scalar_map(array: ArrayFacts, params: Mapping[str, object]) -> Mapping[str,
 
 
 def _proposed(array: ArrayFacts) -> Mapping[str, object] | None:
-    """Return the parameters that a sample shows; None where it shows none, or there is none."""
+    """Return the parameters detected in a sample; None if there are none, or no sample."""
     if array.cube is None or array.dtype.kind != "f":
         return None
     from gangsaw.codecs.scaled.propose import propose
@@ -121,7 +128,7 @@ def _proposed(array: ArrayFacts) -> Mapping[str, object] | None:
 
 
 def _of_integers(array: ArrayFacts) -> ArrayFacts:
-    """Return what the codec of integers is asked about: the same array, of integers."""
+    """Return the facts for the codec of integers: the same array, with integers."""
     import numpy as np
 
     cube = array.cube
@@ -131,7 +138,7 @@ def _of_integers(array: ArrayFacts) -> ArrayFacts:
 
 
 def _as_integers(floats: NumpyArray) -> NumpyArray:
-    """Return integers that lie as floats do, to see along which axis they are smooth."""
+    """Return integers in the order of the floats, to detect on which axis they are smooth."""
     import numpy as np
 
     finite = np.nan_to_num(floats.astype(np.float64), posinf=0, neginf=0)

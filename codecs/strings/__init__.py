@@ -1,1 +1,1 @@
-"""Codec of strings of any length, behind the serializers that Zarr has for them; see SPEC.md."""
+"""Codec of variable-length strings, after Zarr's serializers for them; see SPEC.md."""

@@ -1,4 +1,4 @@
-"""The Zarr codec of strings of any length, behind the serializers that Zarr has for them."""
+"""Zarr codec for variable-length strings, after Zarr's serializers for them."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class Strings(BytesCodec):
     params_type = Params
 
     def encode_bytes(self, data: Octets) -> Octets:
-        """Return the frame of a chunk's bytes, of strings or others; BadParams above 1 GiB."""
+        """Return the frame of a chunk's bytes, strings or others; raise BadParams above 1 GiB."""
         return coding.encode(data, self.params.inner)
 
     def decode_bytes(self, data: Octets) -> Octets:
-        """Return the bytes of a frame; CorruptChunk or NewerFormat for what is none."""
+        """Return the bytes of a frame; raise CorruptChunk or NewerFormat if it is invalid."""
         return coding.decode(data, self.params.inner)
 
     def peak_bytes(self, n_bytes: int) -> int:
-        """Return a bound on the memory of encoding or decoding a chunk, without its bytes."""
+        """Return an upper bound of the bytes to encode or decode a chunk, without its bytes."""
         return memory.peak_bytes(n_bytes, self.params.inner)

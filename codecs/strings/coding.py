@@ -1,9 +1,9 @@
-"""Strings to frames and back: their bytes are taken out of Zarr's form and coded by another codec.
+"""Coding of strings: their bytes are extracted from Zarr's form and coded by another codec.
 
-A byte behind each string costs less than lengths apart: the text before it and behind foretell it.
-Of lines of Alice's Adventures in Wonderland it takes 41,051 bytes, lengths apart 43,079, of a log
-100,001 and 109,557; lengths as planes of bytes or of any number of bytes change little. Of strings
-of one length there is nothing to foretell.
+A byte after each string costs less than separate lengths, as the text around predicts it. For lines
+of Alice's Adventures in Wonderland it takes 41,051 bytes, separate lengths 43,079; for a log
+100,001 and 109,557. Lengths as byte planes or with a variable number of bytes change little.
+Strings of one length need neither.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ from gangsaw.codecs.strings.items import (
 if TYPE_CHECKING:
     from gangsaw.codecs.core.zarr.block_codec import BlockCodec
 
-NEWLINE = 10  # what ends lines of text, and no string that is one
+NEWLINE = 10  # end of text lines, which does not occur in strings that are lines
 
 
 def encode(data: Octets, inner: BlockCodec) -> Octets:
-    """Return the frame of a chunk's bytes; BadParams for more than a frame holds."""
+    """Return the frame of a chunk's bytes; raise BadParams if it is too long for a frame."""
     if data.size > MOST_BYTES:
         raise BadParams(
             f"a chunk of {data.size:,} bytes of strings, more than {MOST_BYTES:,}: "
@@ -63,7 +63,7 @@ def decode(frame: Octets, inner: BlockCodec) -> Octets:
 
     Raises
     ------
-    CorruptChunk : wrong bytes; nothing is made before the frames in it are whole
+    CorruptChunk : the bytes are invalid; the frames inside are checked before memory is allocated
     NewerFormat : a later version wrote them
     """
     header, rest = parse(frame), frame[HEADER_BYTES:]
@@ -97,7 +97,7 @@ def _items(data: Octets, lengths: Lengths, inner: BlockCodec) -> list[bytes | me
 
 
 def _header(data: Octets, lengths: Lengths) -> StringsHeader:
-    """Return the header of items: of one length, else ended by a byte that is in none of them."""
+    """Return the header of items: of one length, else ended by a byte that occurs in none."""
     size, count = data.size, lengths.size
     if count and lengths.min() == lengths.max():
         return StringsHeader(EQUAL, size, count)
@@ -127,7 +127,7 @@ def _put_back(header: StringsHeader, body: Octets, lengths: Lengths) -> Octets:
 
 
 def _decoded(frame: Octets, count: int, dtype: str, inner: BlockCodec) -> Octets:
-    """Return what the inner codec makes of a frame, which is held against its index before."""
+    """Return the data that the inner codec decodes from a frame, whose index is checked first."""
     coder = inner.coder((count,), dtype)
     runs = coder.whole(frame)
     found: npt.NDArray[np.uint8] = np.empty(count, dtype)

@@ -1,4 +1,4 @@
-"""The header of a frame: what kind it is and how long its parts are, checked before any is made."""
+"""Header of a frame: its kind and the lengths of its parts, checked before memory is allocated."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ MAGIC, VERSION = b"GSTR", 1
 FIELDS = Struct("<4sBBBBIII")
 CHECKSUM = Struct("<I")
 HEADER_BYTES = FIELDS.size + CHECKSUM.size
-MOST_BYTES = 1 << 30  # of a chunk: false bytes cannot ask for more
+MOST_BYTES = 1 << 30  # bytes of a chunk: invalid headers cannot request more memory
 STORED, PLAIN, EQUAL, ENDED, LENGTHS = range(5)  # kinds of frames
 WIDTHS = (1, 2, 4)  # bytes of a length
 
 
 class StringsHeader(NamedTuple):
-    """The fields of a frame, "Frame" of SPEC.md.
+    """Fields of the header of a frame, "Frame" of SPEC.md.
 
     Attributes
     ----------
-    kind : what stands behind the header
-    end : the byte behind each item, of ENDED
-    width : bytes of a length, of LENGTHS
-    n_bytes : of the chunk
-    n_items : of its items
-    detail : checksum of the bytes, of STORED; bytes of the frame of lengths, of LENGTHS
+    kind : kind of the data after the header
+    end : byte after each item, for ENDED
+    width : bytes of a length, for LENGTHS
+    n_bytes : bytes of the chunk
+    n_items : items of the chunk
+    detail : checksum of the bytes, for STORED; bytes of the frame of lengths, for LENGTHS
     """
 
     kind: int
@@ -45,7 +45,7 @@ class StringsHeader(NamedTuple):
 
     @property
     def body_bytes(self) -> int:
-        """Bytes that are coded: of items, with a byte behind each where they are ended."""
+        """Bytes to code: those of items, plus an end byte each for ENDED."""
         if self.kind in (STORED, PLAIN):
             return self.n_bytes
         return self.item_bytes + (self.n_items if self.kind == ENDED else 0)
@@ -62,7 +62,7 @@ def parse(frame: Bytes) -> StringsHeader:
 
     Raises
     ------
-    CorruptChunk : it is cut short, damaged, or of a chunk that cannot be
+    CorruptChunk : it is cut short, damaged, or describes an impossible chunk
     NewerFormat : a later version wrote it
     """
     data = bytes(frame[:HEADER_BYTES])
@@ -82,7 +82,7 @@ def parse(frame: Bytes) -> StringsHeader:
 
 
 def _wrong(version: int, header: StringsHeader) -> str:
-    """Return what no encoder writes, or ""."""
+    """Return a description of values that no encoder writes, or ""."""
     if version < 1 or header.kind > LENGTHS:
         return f"version {version}, kind {header.kind}"
     if header.n_bytes > MOST_BYTES:

@@ -1,4 +1,4 @@
-"""Strings as Zarr's serializers write them, and their bytes back to back: kernels of both ways."""
+"""Kernels for strings in the form of Zarr's serializers, and their concatenated bytes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FIELD = 4  # bytes of the number of items, and of the length before each
 
 @jit
 def read_lengths(data: Octets, lengths: Lengths) -> bool:
-    """Fill the length of each item; return False where the bytes are not so many items."""
+    """Fill the length of each item; return False if the bytes are not that many items."""
     at = FIELD
     for i in range(lengths.size):
         if data.size - at < FIELD:
@@ -35,7 +35,7 @@ def read_lengths(data: Octets, lengths: Lengths) -> bool:
 
 @jit
 def mark_letters(data: Octets, lengths: Lengths, there: NDArray[np.bool_]) -> None:
-    """Mark which of the 256 bytes occur in items; `data` begins with the first's length."""
+    """Mark the byte values that occur in items; `data` begins with the first item's length."""
     at = 0
     for i in range(lengths.size):
         at += FIELD
@@ -46,7 +46,7 @@ def mark_letters(data: Octets, lengths: Lengths, there: NDArray[np.bool_]) -> No
 
 @jit
 def take_out(data: Octets, lengths: Lengths, n_ends: int, end: int, body: Octets) -> None:
-    """Put items back to back, with `n_ends` bytes `end` behind each; `data` as `mark_letters`."""
+    """Concatenate items, with `n_ends` bytes `end` after each; `data` as in `mark_letters`."""
     at, to = 0, 0
     for i in range(lengths.size):
         at += FIELD
@@ -60,7 +60,7 @@ def take_out(data: Octets, lengths: Lengths, n_ends: int, end: int, body: Octets
 
 @jit
 def find_ends(body: Octets, end: int, lengths: Lengths) -> bool:
-    """Fill the lengths of items that end so; return False where they are not so many."""
+    """Fill the lengths of items that end with `end`; return False if their number differs."""
     n, start = 0, 0
     for at in range(body.size):
         if body[at] == end:
@@ -73,7 +73,7 @@ def find_ends(body: Octets, end: int, lengths: Lengths) -> bool:
 
 @jit
 def put_back(body: Octets, lengths: Lengths, n_ends: int, data: Octets) -> None:
-    """Write items, each behind its length; in `body` each has `n_ends` more bytes behind it."""
+    """Write items, each after its length; in `body` each is followed by `n_ends` end bytes."""
     at, to = 0, 0
     for i in range(lengths.size):
         length = np.int64(lengths[i])
@@ -87,7 +87,7 @@ def put_back(body: Octets, lengths: Lengths, n_ends: int, data: Octets) -> None:
 
 
 def lengths_of(data: Octets) -> Lengths | None:
-    """Return the length of each item; None where the bytes are not those of strings."""
+    """Return the length of each item; None if the bytes are not those of strings."""
     if data.size < FIELD:
         return None
     count = int.from_bytes(data[:FIELD].tobytes(), "little")

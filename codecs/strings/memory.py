@@ -1,4 +1,4 @@
-"""The memory promise of the codec: a bound on what it allocates, by formula."""
+"""Memory bound of the codec: formulas for the bytes that it allocates."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ FIXED = 1 << 16  # headers, Python objects
 
 
 def peak_bytes(n_bytes: int, inner: BlockCodec) -> int:
-    """Return a bound on what coding a chunk holds besides it, in bytes.
+    """Return an upper bound of the bytes to code a chunk, without the chunk itself.
 
-    It holds the strings without their lengths, each perhaps with a byte behind, which are no more
-    bytes than the chunk's; the lengths, which are as many at most where all are empty; what the
-    inner codec needs; and at last the frame twice, as parts and in one piece.
+    It includes the strings without lengths, perhaps with an end byte each, which are no more bytes
+    than the chunk. The lengths are as many at most, if all strings are empty. The inner codec's
+    memory or, at the end, the frame as parts and as a whole are added.
     """
     coding = inner.peak_bytes((n_bytes,), np.dtype(np.uint8))
     return FIXED + 2 * n_bytes + max(coding, 2 * n_bytes)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self, cast
 
 from gangsaw.codecs.core import codec_table
-from gangsaw.codecs.core.parameters import require_known
+from gangsaw.codecs.core.plugins.parameters import require_known
 
 if TYPE_CHECKING:
     from gangsaw.codecs.core.zarr.block_codec import BlockCodec
@@ -17,11 +17,11 @@ INNER = "gangsaw.bwt"
 
 @dataclass(frozen=True, init=False)
 class Params:
-    """All choices of an encoder; SPEC.md says what each does to the bytes.
+    """Parameters of the encoder; SPEC.md defines their effect on the bytes.
 
     Attributes
     ----------
-    inner : the codec of the strings' bytes; given as a codec, by its name, or as JSON
+    inner : codec of the strings' bytes; given as a codec, by its name, or as JSON
     """
 
     inner: BlockCodec
@@ -30,7 +30,7 @@ class Params:
         object.__setattr__(self, "inner", _codec(inner))
 
     def to_dict(self) -> dict[str, object]:
-        """JSON configuration."""
+        """Return the JSON configuration."""
         return {"inner": self.inner.to_dict()}
 
     @classmethod
@@ -41,7 +41,7 @@ class Params:
 
 
 def _codec(inner: object) -> BlockCodec:
-    """Return the codec that is meant; BadParams where it is not of the table or takes no bytes."""
+    """Return the named codec; raise BadParams if it is unknown or does not code bytes."""
     found = codec_table.coding("inner", inner)
     found.coder((1,), "u1")
     return found

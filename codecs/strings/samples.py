@@ -1,4 +1,7 @@
-"""Seeded bytes x Params for the suite over codecs of bytes: edge, typical and hostile, all tiny."""
+"""Test samples for the suite of byte codecs: seeded tiny byte arrays with parameters.
+
+They are edge, typical and hostile cases.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.codecs.core.samples import Sample
+from gangsaw.codecs.core.plugins.samples import Sample
 from gangsaw.codecs.strings.params import INNER, Params
 
 LINE = "%02d:%02d:07 host sshd[%d]: Failed password for %s from 10.0.%d.7 port 22"
@@ -53,7 +56,7 @@ def _log() -> list[bytes]:
 
 
 def _strings(items: Iterable[bytes]) -> NumpyArray:
-    """Return items as Zarr's serializers write them."""
+    """Return items in the form of Zarr's serializers."""
     listed = list(items)
     parts = [len(listed).to_bytes(4, "little")]
     parts += (part for item in listed for part in (len(item).to_bytes(4, "little"), item))

@@ -1,4 +1,4 @@
-"""What the codec answers of itself: it is for strings that get shorter than by Zstandard."""
+"""Codec selection for strings that get shorter than with Zstandard: capabilities of the codec."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import cast
 
 from gangsaw.codecs.core import codec_table
-from gangsaw.codecs.core.suits import Answers, ArrayFacts, Grade, Refusal
+from gangsaw.codecs.core.plugins.selection import Answers, ArrayFacts, Grade, Refusal
 from gangsaw.codecs.strings.params import INNER
 
 LEAST = 1000  # bytes of a sample
-GAIN = 0.95  # of what the general codec makes of a sample
+GAIN = 0.95  # required size ratio to the general codec for a sample
 
 
 class _Answers(Answers):

@@ -1,6 +1,6 @@
-"""Lossless compression of float arrays, first of all the visibilities of interferometers.
+"""Lossless codec of float arrays, designed for visibilities of radio interferometers.
 
-Names are imported at their first use, so that importing the package loads no kernel.
+Public names are imported at first use, so that importing the package loads no kernel.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Types of arrays that files of this folder share."""
+"""Array type aliases shared by the files of this folder."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import NumpyArray
 
-Words: TypeAlias = NumpyArray  # bits of floats, unsigned or as signed integers
-Table: TypeAlias = "npt.NDArray[np.int64]"  # rows that kernels on a GPU read
+Words: TypeAlias = NumpyArray  # bit patterns of floats, as unsigned or signed integers
+Table: TypeAlias = "npt.NDArray[np.int64]"  # rows of a table read by GPU kernels

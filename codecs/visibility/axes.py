@@ -1,4 +1,4 @@
-"""The axes of visibilities, by their names: arrays have no other sign of them."""
+"""Axis letters of visibility arrays, derived from dimension names."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from collections.abc import Iterable
 
 from gangsaw.codecs.visibility.params import AUTO
 
-# those of xradio, dask-ms and this package
+# dimension names of xradio, dask-ms and this package
 FREQUENCIES = {"frequency", "freq", "channel", "chan"}
 BASELINES = {"baseline", "baseline_id", "row", "baseline_pol"}
-SHORT = {"polarization", "pol", "corr", "uvw", "uvw_label", "complex"}  # a few samples
+SHORT = {"polarization", "pol", "corr", "uvw", "uvw_label", "complex"}  # axes with few samples
 
 
 def is_interferometric(dims: Iterable[str]) -> bool:
-    """Whether axes are those of visibilities, or of their flags and weights."""
+    """Return True if the dimension names are those of visibilities, their flags or weights."""
     return not (BASELINES | SHORT).isdisjoint(name.lower() for name in dims)
 
 
 def visibility_axes(dims: Iterable[str]) -> str:
-    """Return a letter per axis: "t" time, "f" frequency, "b" any other; "auto" where none is known.
+    """Return one letter per axis: "t" time, "f" frequency, "b" other; "auto" if no name is known.
 
-    Of two axes with names of frequency the first counts.
+    If several axes have a name of time or frequency, only the first gets the letter.
     """
     names = [name.lower() for name in dims]
     if not is_interferometric(names) and not {"time", *FREQUENCIES} & set(names):

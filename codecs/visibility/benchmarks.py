@@ -1,4 +1,4 @@
-"""What `gangsaw bench` measures of this codec."""
+"""Codec settings measured by `gangsaw bench`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gangsaw.codecs.visibility.axes import visibility_axes
 
 
 def settings(array: NumpyArray, dims: Sequence[str]) -> dict[str, dict[str, object]]:
-    """Return parameters by name for floats and complex numbers; none for what it cannot code."""
+    """Return codec parameters by setting name; an empty dict if the dtype is not supported."""
     if array.dtype.name not in ("float32", "float64", "complex64", "complex128"):
         return {}
     axes = visibility_axes(dims)

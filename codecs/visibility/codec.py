@@ -1,4 +1,4 @@
-"""The Zarr codec of visibilities."""
+"""Zarr codec for visibilities."""
 
 from __future__ import annotations
 
@@ -29,31 +29,31 @@ class Visibility(BlockCodec):
 
     params: Params
     codec_name = "gangsaw.visibility"
-    codec_id, version = 2, 1  # SPEC.md
+    codec_id, version = 2, 1  # codec id and format version of SPEC.md
     params_type = Params
 
     @classmethod
     def for_dims(cls, dims: Iterable[str], **parameters: object) -> Self:
         """Return the codec for an array with these dimension names, such as xarray's `dims`.
 
-        Zarr gives codecs no names, so `axes="auto"` goes by the order of axes. This goes by their
-        names: "time", "frequency" or "channel" (also short), and any other.
+        Zarr passes no dimension names to codecs, so `axes="auto"` goes by the order of axes. This
+        method goes by names: "time", "frequency", "freq", "channel" or "chan", and any other.
 
-        parameters : fields of `Params` but `axes`
+        parameters : fields of `Params` except `axes`
         """
         return cls(axes=visibility_axes(dims), **parameters)
 
     def has_kernels(self, direction: Direction) -> bool:
-        """Whether a device does this: the constructions of the paper are for the host."""
+        """Return True if GPU kernels exist: constructions of the paper run on the host only."""
         return not self.params.is_construction
 
     def plan(self, shape: tuple[int, ...], dtype: Dtype) -> ChunkPlan:
-        """Return the blocks of such a chunk; BadParams where it cannot be coded."""
+        """Return the block plan of a chunk; raise BadParams if the codec cannot encode it."""
         grid = BlockGrid(shape, self.params.block_shape(shape, dtype))
         return ChunkPlan(grid, view=partial(block_view, self.params.letters(len(shape))))
 
     def peak_bytes(self, shape: tuple[int, ...], dtype: Dtype) -> int:
-        """Return a bound on the memory of encoding or decoding one chunk, without the chunk."""
+        """Return an upper bound of the bytes to encode or decode one chunk, without the chunk."""
         plan = self.plan(shape, dtype)
         grid, numbers = plan.grid, math.prod(plan.grid.block_shape)
         any_block = np.broadcast_to(np.empty((), dtype), [max(1, n) for n in grid.block_shape])
@@ -62,11 +62,12 @@ class Visibility(BlockCodec):
 
 
 def block_view(letters: str, block: ArrayT) -> ArrayT:
-    """Return the (time, frequency, ...) view of a block; axes that it lacks have extent 1.
+    """Return the (time, frequency, ...) view of a block, with extent 1 for missing axes.
 
     Parameters
     ----------
-    letters : one of "t", "f" and "b" for each axis of the block
+    letters : str
+        "t", "f" or "b" for each axis of the block
     """
     order, missing = _turn(letters)
     view = block.transpose(order)
@@ -75,7 +76,7 @@ def block_view(letters: str, block: ArrayT) -> ArrayT:
 
 @lru_cache
 def _turn(letters: str) -> tuple[tuple[int, ...], tuple[Axis | None, ...]]:
-    """Return how to transpose a block, and how to index it then for axes that it lacks."""
+    """Return the axis order for a transpose, then the index that inserts missing axes."""
     order = [letters.index(axis) for axis in "tf" if axis in letters]
     order += [i for i, axis in enumerate(letters) if axis == "b"]
     missing = tuple(slice(None) if axis in letters else None for axis in "tf")

@@ -1,10 +1,10 @@
-"""Visibilities on the host: a payload begins with the kind of its block."""
+"""Host backend for visibilities: the first byte of a payload is the block kind."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
 
-from gangsaw.codecs.core.coding.host import Coding, HostBackend
+from gangsaw.codecs.core.backends.host import Coding, HostBackend
 from gangsaw.codecs.visibility.dense import cpu as dense
 from gangsaw.codecs.visibility.dense import narrow
 from gangsaw.codecs.visibility.fast import cpu as fast
@@ -19,7 +19,8 @@ CODINGS: dict[Hashable, Coding[Params]] = {
     fast.KIND: fast.CODING,
     dense.KIND: dense.CODING,
     narrow.KIND: narrow.CODING,
-    INTEGERS: integers.CODING,  # which leaves to `narrow`, and that to `dense`, what is none
+    # falls back to `narrow` for blocks that are not scaled integers, and that to `dense`
+    INTEGERS: integers.CODING,
 }
 ASKED = {"construction": construction.KIND, "fast": fast.KIND, "dense": INTEGERS}
 BACKEND = HostBackend(

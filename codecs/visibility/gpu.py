@@ -1,12 +1,12 @@
-"""GPU backend of the visibility codec: efforts run on the device, all else on the CPU.
+"""GPU backend of the visibility codec: both efforts run on the device, all else on the CPU.
 
-What the host does for the device, choices from samples and heads and tables of blocks, NumPy does:
-nothing is compiled for it.
+The host chooses from samples and builds heads and tables of blocks with NumPy, so that nothing is
+compiled for it.
 """
 
 from __future__ import annotations
 
-from gangsaw.codecs.core.coding.device import DeviceBackend, DeviceDecoder, DeviceEncoder
+from gangsaw.codecs.core.backends.device import DeviceBackend, DeviceDecoder, DeviceEncoder
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.visibility import cpu
 from gangsaw.codecs.visibility.dense import cpu as dense
@@ -25,23 +25,23 @@ from gangsaw.codecs.visibility.words import gpu_raw, raw
 
 
 def encoder_bytes(source: DeviceArray, params: Params) -> int:
-    """Return a bound on the device memory that encoding one block takes."""
+    """Return an upper bound of the device memory to encode one block, in bytes."""
     lanes = Lanes.of_block(source)
     return encoder_device_bytes(params.effort, source.nbytes, word_bytes(source), lanes)
 
 
 def decoder_bytes(n_bytes: int, target: DeviceArray, params: Params) -> int:
-    """Return a bound on the device memory that decoding one block of so many bytes takes."""
+    """Return an upper bound of the device memory to decode one block of `n_bytes` bytes."""
     return decoder_device_bytes(n_bytes, target.nbytes, Lanes.of_block(target))
 
 
 def takes(block: DeviceArray, params: Params) -> bool:
-    """Whether kernels take a block."""
+    """Return True if kernels support a block."""
     return has_kernel(block)
 
 
 def takes_dense(block: DeviceArray, params: Params) -> bool:
-    """Whether kernels take a block to encode: blocks that may hold integers the host encodes."""
+    """Return True if kernels can encode a block; the host encodes blocks that may hold integers."""
     return takes(block, params) and not may_hold_integers(block)
 
 

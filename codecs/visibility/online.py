@@ -1,4 +1,4 @@
-"""Encode time steps as they come from a correlator, a chunk at a time."""
+"""Encoder of time steps as they arrive from a correlator, one chunk at a time."""
 
 from __future__ import annotations
 
@@ -18,46 +18,46 @@ from gangsaw.codecs.visibility.params import Params
 
 
 class _StepArray(Array, Protocol):
-    """An array that steps are copied to."""
+    """An array to which steps can be copied."""
 
     def __setitem__(self, where: int | slice[int, None, None], steps: object, /) -> None: ...
 
 
 class StepEncoder:
-    """Takes time steps one by one and gives the frame of a chunk after every N of them.
+    """Encoder that takes time steps one by one and returns a chunk's frame after every N steps.
 
-    A chunk is one block in time, of N = `params.block[0]` steps: no step waits for more than N - 1
-    others, and none is predicted from an earlier chunk, so that each is decoded alone. Frames are
-    the bytes that Zarr stores for such a chunk in an array with the codec `gangsaw.visibility` of
-    the same parameters and no other codec.
+    A chunk is one block in time of N = `params.block[0]` steps. No step waits for more than N - 1
+    others, and none is predicted from an earlier chunk, so that each chunk is decoded alone. A
+    frame has the bytes that Zarr stores for such a chunk in an array with only the codec
+    `gangsaw.visibility` with the same parameters.
 
     Both efforts have the previous step among their predictors, and use it where it is the best:
     `Params(block=(N, 0, 0))`, or with effort="fast". To use it everywhere, name the construction:
     `Params(block=(N, 0, 0), predictor="time", residual="xor", packing="bits")`.
 
-    The length of a chunk decides latency more than size: ratios grow little with N.
+    The length of a chunk affects latency more than size: ratios grow little with N.
 
-    One thread may push. It encodes, too: most calls copy a step, each N-th one takes as long as
-    one chunk's encoding, over as many threads as `memory.threads.thread_limit()` says. The caller
-    has to queue steps that come meanwhile. Steps lie in host memory or all on a GPU, where
+    Only one thread may push. The same call encodes: most calls copy a step, and each N-th call
+    takes as long as encoding one chunk with `memory.threads.thread_limit()` threads. The caller
+    must queue the steps that arrive meanwhile. Steps are all in host memory or all on a GPU, where
     they are gathered and encoded.
 
     Parameters
     ----------
-    shape : of one step, such as (frequency, baseline, polarisation)
-    dtype : of the steps: a float or complex one, in any byte order
+    shape : shape of one step, such as (frequency, baseline, polarisation)
+    dtype : dtype of the steps: float or complex, in any byte order
     params : block[0] is N, at least 1; axes, if given, begin with "t"
-    fill_value : of the array; it fills the last chunk where steps are missing
+    fill_value : fill value of the array; it pads the last chunk if steps are missing
 
     Raises
     ------
-    BadParams : one of them is not as said here
+    BadParams : a parameter does not meet these conditions
 
     Attributes
     ----------
     chunk_shape : (N, *shape)
-    dtype : of the steps
-    waiting : steps that no frame holds yet, 0..N-1
+    dtype : dtype of the steps
+    waiting : steps not yet in any frame, 0..N-1
     """
 
     def __init__(
@@ -73,32 +73,32 @@ class StepEncoder:
         self._codec = Visibility(**vars(params))
         self._coder = self._codec.coder(self.chunk_shape, self.dtype)
         self._fill = _filling(fill_value, self.dtype)
-        self._chunk: _StepArray | None = None  # where the first step lies
+        self._chunk: _StepArray | None = None  # set by the first step, in its memory
 
     @property
     def peak_bytes(self) -> int:
-        """A bound on the memory held at any time, in bytes: a chunk of steps, and its encoding."""
+        """Upper bound of the memory in use, in bytes: a chunk of steps, and its encoding."""
         chunk = math.prod(self.chunk_shape) * self.dtype.itemsize
         return chunk + self._codec.peak_bytes(self.chunk_shape, self.dtype)
 
     def warm_up(self) -> None:
-        """Compile the kernels for such chunks on the host: seconds, once on a machine.
+        """Compile the host kernels for such chunks, which takes seconds once on a machine.
 
-        Call it before steps come; otherwise the first chunk waits for it.
+        Call it before the first step; otherwise the first chunk waits for the compilation.
         """
         for chunk in _unlike(self.chunk_shape, self.dtype):
             self._coder.encode(chunk)
 
     def push(self, step: Array) -> memoryview | None:
-        """Copy a step; return the frame of its chunk where it is the last one of that, else None.
+        """Copy a step; return the frame of its chunk if the step completes it, else None.
 
         Parameters
         ----------
-        step : array of the shape and dtype that the encoder was made for, with any strides
+        step : array of the encoder's step shape and dtype, with any strides
 
         Raises
         ------
-        BadParams : the step is another kind of array; the encoder is as before
+        BadParams : the step has another shape, dtype or memory; the encoder's state is unchanged
         """
         chunk = self._chunk_for(step)
         chunk[self.waiting] = step
@@ -106,10 +106,10 @@ class StepEncoder:
         return self._frame(chunk) if self.waiting == self.chunk_shape[0] else None
 
     def finish(self) -> memoryview | None:
-        """Return the frame of the steps that wait, or None without any; then start again.
+        """Return the frame of the waiting steps, None if there are none, and reset the encoder.
 
-        Chunks of Zarr have one shape: the last one is padded with the fill value, as Zarr does it,
-        and the array's extent in time says how many of its steps there are.
+        Chunks of Zarr have one shape: the last one is padded with the fill value, as Zarr does, and
+        the array's extent in time defines how many of its steps are valid.
         """
         if self._chunk is None or not self.waiting:
             return None
@@ -121,7 +121,7 @@ class StepEncoder:
         return self._coder.encode(chunk)
 
     def _chunk_for(self, step: Array) -> _StepArray:
-        """Return the chunk to copy the step to; BadParams where it is not like the others."""
+        """Return the chunk to copy the step to; raise BadParams if the step differs from others."""
         place = backend_name(step)
         if step.shape != self.chunk_shape[1:] or step.dtype != self.dtype:
             raise BadParams(
@@ -163,9 +163,9 @@ def _filling(fill_value: complex, dtype: Dtype) -> NumpyArray:
 
 
 def _unlike(shape: tuple[int, ...], dtype: Dtype) -> Iterator[Array]:
-    """Yield chunks that need kernels which the others do not."""
+    """Yield chunks that together use every kernel."""
     rng = np.random.default_rng(0)
-    with np.errstate(over="ignore"):  # of float16
+    with np.errstate(over="ignore"):  # overflow of float16
         numbers = rng.integers(-99, 100, shape, np.int8)  # on a grid; as doubles they are narrowed
         yield numbers.astype(dtype)
         yield numbers.cumsum(axis=0, dtype=np.int32).cumsum(axis=0).astype(dtype)  # predicted

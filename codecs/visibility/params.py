@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.parameters import built, require_choice, require_int, require_known
+from gangsaw.codecs.core.plugins.parameters import built, require_choice, require_int, require_known
 
 EFFORTS = ("fast", "dense")
-PREDICTORS = (  # their codes in a block are their places here
+PREDICTORS = (  # their codes in a block are the indices here
     "none",
     "time",
     "frequency",
@@ -30,18 +30,18 @@ PACKINGS = ("bits", "bytes")
 AUTO = "auto"
 
 MAX_EXTENT = (1 << 31) - 1
-MAX_WINDOW = 255  # it is one byte of a block
+MAX_WINDOW = 255  # one byte of a block
 
 
 class BlockSizes(NamedTuple):
-    """Extents of blocks where `block` does not give them.
+    """Default extents of blocks, for zeros in `block`.
 
     Attributes
     ----------
-    components : floats of a block at most
-    times : steps at most, more where the other axes are short; a read often wants few of them
-    rest : numbers of rest before all frequencies, whole strips where there are some: the
-        fewer, the more cache lines are shared with other blocks
+    components : most floats of a block
+    times : most steps, more if the other axes are short; a read often needs few of them
+    rest : numbers of rest to prefer over more frequencies, in whole strips if possible; with fewer,
+        blocks share more cache lines
     """
 
     components: int
@@ -49,27 +49,27 @@ class BlockSizes(NamedTuple):
     rest: int
 
 
-# 512 KiB of float32. `fast` does little but move memory: its 128 numbers of rest make pieces of
-# 1024 bytes, sixteen whole cache lines, where the 8 of `dense` would make pieces of one.
+# Components: 512 KiB of float32. `fast` does little but move memory: its 128 numbers of rest make
+# pieces of 1024 bytes, sixteen whole cache lines; the 8 of `dense` would make pieces of one line.
 BLOCK_SIZES = {"fast": BlockSizes(1 << 17, 32, 128), "dense": BlockSizes(1 << 17, 256, 8)}
 CONSTRUCTION_SIZES = BlockSizes(1 << 16, 256, 8)
-LANES = 32  # of a strip: those of a warp
-COMPONENTS = {"f": 1, "c": 2}  # floats of one number, by the kind of its dtype
+LANES = 32  # lanes of a strip, as threads of a warp
+COMPONENTS = {"f": 1, "c": 2}  # floats of one number, by dtype kind
 
 
 @dataclass(frozen=True)
 class Params:
-    """All choices of an encoder of visibilities; SPEC.md says what each does to the bytes.
+    """Parameters of the visibility encoder; SPEC.md defines their effect on the bytes.
 
     Attributes
     ----------
-    effort : "fast" or "dense": how blocks are encoded that name no construction
-    axes : what the axes of the array are: one letter each, "t" time, "f" frequency, "b" any other;
-        "auto" is time, frequency, then others
+    effort : "fast" or "dense": coding of blocks without a construction
+    axes : one letter per axis of the array: "t" time, "f" frequency, "b" any other; "auto" is time,
+        frequency, then others
     block : extents (time, frequency, rest) of a block in numbers; rest is the product of all "b"
         axes; 0 is chosen from the chunk's shape
     predictor, residual, packing : the founding paper's construction, all three or none
-    window : steps that the predictors "mean" and "median" look back
+    window : number of past steps for the predictors "mean" and "median"
     """
 
     effort: Literal["fast", "dense"] = "dense"
@@ -99,16 +99,16 @@ class Params:
 
     @property
     def is_construction(self) -> bool:
-        """Whether the paper's construction is named, so that the effort decides nothing."""
+        """True if the paper's construction is named, so that the effort has no effect."""
         return self.predictor != AUTO
 
     @property
     def coding(self) -> str:
-        """How blocks are encoded: "construction", else the effort."""
+        """Coding of blocks: "construction", else the effort."""
         return "construction" if self.is_construction else self.effort
 
     def letters(self, rank: int) -> str:
-        """Return one letter per axis of an array of that rank; BadParams where they do not fit."""
+        """Return one letter per axis of an array of this rank; raise BadParams for another rank."""
         if self.axes == AUTO:
             return ("tf" + "b" * rank)[:rank]
         if len(self.axes) != rank:
@@ -139,7 +139,7 @@ class Params:
         return tuple(chosen[axis] if axis in chosen else next(others) for axis in letters)
 
     def to_dict(self) -> dict[str, object]:
-        """JSON configuration: only what differs from the defaults is needed, all is written."""
+        """Return the JSON configuration with all fields; defaults may be omitted when read."""
         out: dict[str, object] = {f.name: getattr(self, f.name) for f in fields(self)}
         return {**out, "block": list(self.block)}
 
@@ -157,7 +157,7 @@ _CONSTRUCTION = ("predictor", "residual", "packing")
 
 
 def component_count(dtype: npt.DTypeLike) -> int:
-    """Return 2 for complex numbers, 1 for real ones; BadParams for what is no IEEE 754 float."""
+    """Return 2 for complex, 1 for real dtypes; raise BadParams if it is no IEEE 754 float."""
     kind = np.dtype(dtype)
     count = COMPONENTS.get(kind.kind, 0)
     if not count or kind.itemsize // count not in (2, 4, 8):
@@ -169,7 +169,7 @@ def component_count(dtype: npt.DTypeLike) -> int:
 
 
 def _extent(wanted: int, n: int, most: int) -> int:
-    """Return `wanted`, or for 0 the extent of the fewest equal pieces of n, `most` at most."""
+    """Return `wanted`; if 0, the extent of the fewest equal pieces of n, at most `most`."""
     if wanted:
         return max(1, min(wanted, n))
     pieces = -(-n // max(1, most))
@@ -177,7 +177,7 @@ def _extent(wanted: int, n: int, most: int) -> int:
 
 
 def _rest_extents(wanted: int, extents: list[int], most: int, components: int) -> list[int]:
-    """Split the axes "b": the last one first, the earlier ones where all later ones are whole."""
+    """Split the "b" axes: the last one first, an earlier one only if all later ones are whole."""
     left = wanted or max(1, most)
     out = []
     for n in reversed(extents):
@@ -195,7 +195,7 @@ def _piece_of_rest(n: int, most: int, components: int) -> int:
         return -(-_extent(0, n, most // LANES * LANES) // LANES) * LANES
     even = _extent(0, n, most)
     series = even * components
-    series *= max(1, LANES // series)  # several pieces of an axis side by side
+    series *= max(1, LANES // series)  # several pieces of an axis in adjacent lanes
     is_full = 4 * series >= 3 * LANES * -(-series // LANES)
     return even if is_full else 1 << most.bit_length() - 1
 

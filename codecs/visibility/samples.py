@@ -1,4 +1,7 @@
-"""Seeded arrays x Params for the suite over all codecs: typical, edge and hostile. Each is tiny."""
+"""Test samples for the suite of all codecs: seeded tiny arrays with parameters.
+
+They are typical, edge and hostile cases.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.codecs.core.samples import Sample
+from gangsaw.codecs.core.plugins.samples import Sample
 from gangsaw.codecs.visibility.params import PACKINGS, PREDICTORS, RESIDUALS, Params
 
-# What tests compile CUDA sources for.
+# preprocessor definitions with which tests compile CUDA sources
 SPECIALISED: list[dict[str, int | str]] = [
     {"GS_BITS": bits, "GS_SWAP": int(bits == 16)} for bits in (16, 32, 64)
 ]
@@ -38,9 +41,10 @@ def samples() -> list[Sample]:
 
 
 def fringes(shape: tuple[int, ...], dtype: npt.DTypeLike) -> NumpyArray:
-    """Return visibilities that turn slowly along all axes, with noise, in steps of 2^-6.
+    """Return visibilities that vary slowly on all axes, with noise, in steps of 2^-6.
 
-    Integers and powers of two alone, because sines and their rounding differ between machines.
+    Only integers and powers of two are used, because sines and their rounding differ between
+    machines.
     """
     kind = np.dtype(dtype)
     rng = np.random.default_rng([*shape, kind.itemsize])
@@ -54,7 +58,7 @@ def fringes(shape: tuple[int, ...], dtype: npt.DTypeLike) -> NumpyArray:
 
 
 def near_grid(shape: tuple[int, ...], dtype: npt.DTypeLike) -> NumpyArray:
-    """Return whole multiples of one number, most of them a few units in the last place off."""
+    """Return multiples of one number, most of them off by a few units in the last place."""
     kind = np.dtype(dtype)
     n_parts = 2 if kind.kind == "c" else 1
     size = kind.itemsize // n_parts
@@ -66,7 +70,7 @@ def near_grid(shape: tuple[int, ...], dtype: npt.DTypeLike) -> NumpyArray:
 
 
 def patterns(shape: tuple[int, ...], dtype: npt.DTypeLike) -> NumpyArray:
-    """Return any bits: incompressible, with NaNs of every payload, denormals and infinities."""
+    """Return random bits: incompressible, with NaNs of every payload, denormals and infinities."""
     kind = np.dtype(dtype)
     size = int(np.prod(shape)) * kind.itemsize
     octets = np.random.default_rng([*shape, kind.itemsize]).integers(0, 256, size, np.uint8)
@@ -100,7 +104,7 @@ def _typical() -> Rows:
         ("half", fringes((12, 10, 5), "f2"), Params()),
         ("float64", fringes((7, 6, 3), "f8"), Params(effort="fast")),
         ("narrowed", fringes((8, 6, 5), "f8"), Params()),
-        # doubles that are no float32s
+        # doubles that are not float32 values
         ("thirds", np.divide(fringes((9, 16, 6), "c16"), 3), Params()),
         ("beside", near_grid((24, 16, 6), "c8"), Params()),
     ]
@@ -153,14 +157,14 @@ def _hostile() -> Rows:
 
 
 def decimals(shape: tuple[int, ...], dtype: npt.DTypeLike, digits: int) -> NumpyArray:
-    """Return numbers of so many digits after the point that walk along the last axis."""
+    """Return random walks on the last axis with `digits` digits after the point."""
     rng = np.random.default_rng([*shape, digits])
     steps = np.cumsum(rng.integers(-40, 41, shape), axis=-1) + 3000
     return np.asarray(steps / 10**digits).astype(dtype)
 
 
 def _with_odd(values: NumpyArray) -> NumpyArray:
-    """Put what is no decimal into some places: gaps, zeros with a sign, numbers of many digits."""
+    """Replace some values by odd ones: NaN, negative zero, numbers with many digits."""
     rng, flat = np.random.default_rng(17), values.ravel()
     odd = np.array([np.nan, -0.0, np.pi, 1e300 if values.itemsize == WIDE else 1e30], flat.dtype)
     chosen = rng.random(flat.size) < 1 / 20
@@ -169,7 +173,7 @@ def _with_odd(values: NumpyArray) -> NumpyArray:
 
 
 def _rounded(shape: tuple[int, ...], dtype: npt.DTypeLike, zeros: int) -> NumpyArray:
-    """Return floats of both signs whose last bits are 0."""
+    """Return floats of both signs with `zeros` trailing zero bits."""
     floats = decimals(shape, "f8", 2).astype(dtype) - np.asarray(29).astype(dtype)
     words = floats.view(f"u{floats.itemsize}")
     kept: NumpyArray = (words >> zeros << zeros).view(floats.dtype)
@@ -177,7 +181,7 @@ def _rounded(shape: tuple[int, ...], dtype: npt.DTypeLike, zeros: int) -> NumpyA
 
 
 def _few(shape: tuple[int, ...], dtype: npt.DTypeLike, count: int) -> NumpyArray:
-    """Return values of a table, rare ones and frequent ones."""
+    """Return values from a table of `count` rare and frequent ones."""
     rng = np.random.default_rng([*shape, count])
     values = np.divide(rng.integers(1, 1 << 15, count), 3).astype(dtype)
     return values[rng.geometric(0.3, shape) % count]

@@ -1,5 +1,7 @@
-"""What the visibility codec answers of itself: it is for complex samples, and for what is real
-where a user says so or a sample gets shorter; and it knows the arrays that go with visibilities.
+"""Codec selection for visibilities: capabilities of the codec for an array.
+
+The codec is for complex samples. It takes real ones if the user requests it or a sample gets
+shorter. It also recognizes the arrays that accompany visibilities.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.suits import (
+from gangsaw.codecs.core.plugins.selection import (
     Answers,
     ArrayFacts,
     Extents,
@@ -22,11 +24,11 @@ from gangsaw.codecs.core.suits import (
 if TYPE_CHECKING:
     from gangsaw.codecs.core.arrays import NumpyArray
 
-# of real floats, how much shorter a sample has to get than by any plain codec of Zarr's, which
-# every reader has; arrays below so many bytes, as coordinates, are not tried
+# Real floats: required size ratio to the best plain Zarr codec, which every reader has; least bytes
+# of an array to try, which excludes coordinates.
 GAIN, LEAST_BYTES = 0.95, 1 << 16
-CUBE = 3  # axes from which on any floats are tried; with fewer those that may be integers
-# of visibilities: as many times as a block has, and channels and baselines in equal shares
+CUBE = 3  # axes from which any floats are tried; with fewer, only possible integers
+# chunk extents of visibilities: the times of a block, and channels and baselines in equal shares
 TIMES, CHANNELS, ROWS = 256, 256, 16
 
 
@@ -51,12 +53,12 @@ class _Answers(Answers):
         return Grade.MADE_FOR if _is_interferometric(array.dims) else Grade.GENERAL
 
     def is_aside(self, array: ArrayFacts) -> bool:
-        """Real floats are taken for data only where nothing is complex: weights are no signal."""
-        has_complex = any(other.dtype.kind == "c" for other in (array, *array.others))
-        return array.dtype.kind != "c" and (array.dtype.kind != "f" or has_complex)
+        """Return True for real floats next to complex arrays, as weights, and for non-floats."""
+        is_complex = array.dtype.kind == "c"
+        return not is_complex and (array.dtype.kind != "f" or "c" in array.other_kinds)
 
     def companion(self, array: ArrayFacts) -> Mapping[str, object] | None:
-        """Return Zstandard after a shuffle: of bits for flags, of which a byte holds one."""
+        """Return Zstandard after a shuffle; a bit shuffle for flags, with one flag per byte."""
         if not _is_interferometric(array.dims):
             return None
         size = array.dtype.itemsize
@@ -80,7 +82,7 @@ class _Answers(Answers):
         return {k: v for k, v in params.items() if k in first or usual[k] != v}
 
     def picture(self, params: Mapping[str, object], dims: tuple[str, ...]) -> Picture:
-        """Return that of the blocks over time and frequency, where the axes are known."""
+        """Return the axes of time and frequency for the picture, if both are known."""
         letters = str(params["axes"])
         if {"t", "f"} <= set(letters) and len(letters) == len(dims):
             return Picture((letters.index("t"), letters.index("f")))
@@ -97,9 +99,9 @@ def _is_interferometric(dims: Iterable[str]) -> bool:
 
 
 def _axes(array: ArrayFacts) -> str:
-    """Return letters by the names of axes; in cubes of other real floats those of the last two.
+    """Return axis letters by names; for cubes of other real floats, "f" and "t" for the last two.
 
-    Predictions go along these alone, the best ones along the last.
+    Predictions use only these axes, the best ones the last.
     """
     from gangsaw.codecs.visibility.axes import visibility_axes
 
@@ -109,7 +111,7 @@ def _axes(array: ArrayFacts) -> str:
 
 
 def _gains(array: ArrayFacts) -> bool:
-    """Whether a sample of real floats gets shorter than by what any reader has."""
+    """Return True if a sample of real floats gets shorter than with plain Zarr codecs."""
     if array.dtype.kind != "f" or array.sample is None or array.general_bytes is None:
         return False
     if _is_interferometric(array.dims):  # weights and the like: see `companion`
@@ -126,7 +128,7 @@ def _gains(array: ArrayFacts) -> bool:
 
 
 def _may_gain(sample: NumpyArray) -> bool:
-    """Whether a trial is worth its time: kernels are compiled for it."""
+    """Return True if a trial may pay off: it compiles kernels."""
     from gangsaw.codecs.visibility.integers.sample import sampled_words, signs_of
 
     return sample.ndim >= CUBE or signs_of(sampled_words(sample)).any

@@ -9,6 +9,7 @@ device needs: their wheels, some megabytes, can be brought to a machine without 
 
 from __future__ import annotations
 
+import argparse
 import re
 import sys
 import tomllib
@@ -80,9 +81,9 @@ def _metadata(folder: Path, project: Mapping[str, object]) -> None:
     (place / "entry_points.txt").write_text("\n".join(lines))
 
 
-def main(arguments: list[str]) -> int:
+def main(folder: Path) -> int:
     """Lay the package out; return the exit status."""
-    lay_out(Path(arguments[0]))
+    lay_out(folder)
     if wheels := missing():
         sys.stderr.write(f"these are missing in {sys.executable}: {', '.join(wheels)}\n")
         return 2
@@ -90,4 +91,6 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path, metavar="FOLDER")
+    sys.exit(main(parser.parse_args().folder))

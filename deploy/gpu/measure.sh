@@ -111,12 +111,12 @@ page
 several=  # processes, where pytest-xdist is: 2,000 tests took 130 s by 14 processes
 if "$python" -c "import xdist" 2>/dev/null; then several="-n $(nproc)"; fi
 # pytest-benchmark warns of processes, and a warning is an error
-step tests "$python" -m pytest -q $several -p no:benchmark -m gpu || failed=1
+step tests "$python" -m pytest -q $several -p no:benchmark --all -m gpu || failed=1
 
 if sanitizer=$(of_toolkit compute-sanitizer); then
   for tool in $TOOLS; do  # its own exit code counts below, as a row of the page
     PYTHONPATH=deploy/gpu:$PYTHONPATH step "$tool" "$sanitizer" --tool "$tool" --target-processes all \
-      "$python" -m pytest -q -p no_pool -p no:benchmark -m "gpu and not slow" || true &
+      "$python" -m pytest -q -p no_pool -p no:benchmark --all -m "gpu and not full" || true &
   done
   wait  # for all: no figure is measured meanwhile
 else

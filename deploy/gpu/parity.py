@@ -31,19 +31,19 @@ if str(TESTS) not in sys.path:
 from helpers.every_codec import Case, folder, gpu_cases, home  # noqa: E402
 from variants import variants  # noqa: E402
 
-from gangsaw.codecs.core.coding.host import HostBackend  # noqa: E402
+from gangsaw.codecs.core.backends.host import HostBackend  # noqa: E402
 from gangsaw.codecs.core.container import checksum, frame  # noqa: E402
 from gangsaw.codecs.core.cuda.device import backend, cupy  # noqa: E402
 from gangsaw.codecs.core.errors import GangsawError  # noqa: E402
-from gangsaw.tasks.reads.order.bins.gpu_signatures import bins_of_lines  # noqa: E402
-from gangsaw.tasks.reads.order.bins.signatures import sign_lines  # noqa: E402
-from gangsaw.tasks.tcr.kernels.batch import Batch, Counts  # noqa: E402
+from gangsaw.tasks.genomics.reads.order.bins.gpu_signatures import bins_of_lines  # noqa: E402
+from gangsaw.tasks.genomics.reads.order.bins.signatures import sign_lines  # noqa: E402
+from gangsaw.tasks.tcr.counting.kernels.batch import Batch, Counts  # noqa: E402
+from gangsaw.tasks.tcr.counting.paths.synthetic import random_batch  # noqa: E402
 from gangsaw.tasks.tcr.model import Model  # noqa: E402
-from gangsaw.tasks.tcr.paths.synthetic import random_batch  # noqa: E402
 
 CHECKSUMS = Path(__file__).with_name("parity.json")
 INPUT, FRAME = "input", "frame"
-PACKAGE_OF_COUNTS = "gangsaw.tasks.tcr.kernels"
+PACKAGE_OF_COUNTS = "gangsaw.tasks.tcr.counting.kernels"
 Checksums: TypeAlias = dict[str, int]
 
 

@@ -10,7 +10,7 @@ from helpers.every_codec import Case
 from gangsaw.codecs.ccsds123 import samples as cubes
 from gangsaw.codecs.ccsds123.codec import Ccsds123
 from gangsaw.codecs.ccsds123.params import Params as CubeParams
-from gangsaw.codecs.core.samples import Sample
+from gangsaw.codecs.core.plugins.samples import Sample
 from gangsaw.codecs.visibility import samples as visibilities
 from gangsaw.codecs.visibility.codec import Visibility
 from gangsaw.codecs.visibility.params import Params as VisibilityParams

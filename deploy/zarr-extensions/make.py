@@ -6,9 +6,9 @@ A folder per codec, as the registry has them below `codecs/`: README.md, schema.
 bytes) and an example store. What lies beside this file are README.md and schema.json of each.
 """
 
+import argparse
 import json
 import re
-import sys
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -112,4 +112,7 @@ def write(folder: Path, *, whole: bool) -> None:
 
 
 if __name__ == "__main__":
-    write(Path(sys.argv[1]) if sys.argv[1:] else HERE, whole=bool(sys.argv[1:]))
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", nargs="?", type=Path, metavar="FOLDER")
+    given = parser.parse_args().folder
+    write(given or HERE, whole=given is not None)

@@ -25,7 +25,7 @@ from gangsaw import GangsawError
 from gangsaw.codecs.core.record import reset, snapshot
 from gangsaw.codecs.visibility import Params, StepEncoder
 from gangsaw.tasks.append import Appender, Steps
-from gangsaw.tasks.source import Coordinate
+from gangsaw.tasks.sources.source import Coordinate
 
 CHUNKS_IN_QUEUE = 2
 

@@ -1,6 +1,6 @@
 """Gangsaw: domain codecs for Zarr with indexed blocks, mapped over clusters by Dask.
 
-Names are imported at their first use: `import gangsaw` loads neither Zarr nor Numba nor Dask.
+Names are imported at first use: `import gangsaw` loads neither Zarr nor Numba nor Dask.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ if TYPE_CHECKING:
         JobFailed,
         NewerFormat,
     )
-    from gangsaw.tasks.api import compress, decompress, info, open, plot, verify, workers
-    from gangsaw.tasks.encoding import encoding
+    from gangsaw.tasks.api.functions import compress, decompress, info, open, plot, verify, workers
+    from gangsaw.tasks.api.xarray_accessor import encoding
 
     __version__ = version("gangsaw")
 
 _HOMES = {
-    "compress": "gangsaw.tasks.api",
-    "decompress": "gangsaw.tasks.api",
-    "info": "gangsaw.tasks.api",
-    "open": "gangsaw.tasks.api",
-    "plot": "gangsaw.tasks.api",
-    "verify": "gangsaw.tasks.api",
-    "workers": "gangsaw.tasks.api",
-    "encoding": "gangsaw.tasks.encoding",
+    "compress": "gangsaw.tasks.api.functions",
+    "decompress": "gangsaw.tasks.api.functions",
+    "info": "gangsaw.tasks.api.functions",
+    "open": "gangsaw.tasks.api.functions",
+    "plot": "gangsaw.tasks.api.functions",
+    "verify": "gangsaw.tasks.api.functions",
+    "workers": "gangsaw.tasks.api.functions",
+    "encoding": "gangsaw.tasks.api.xarray_accessor",
     "BadParams": "gangsaw.codecs.core.errors",
     "CorruptChunk": "gangsaw.codecs.core.errors",
     "DeviceError": "gangsaw.codecs.core.errors",

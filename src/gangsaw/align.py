@@ -1,16 +1,16 @@
 """Alignment of nucleotide sequences: `gangsaw.align.smith_waterman(queries, targets)`.
 
-Names are imported at their first use.
+Names are imported at first use.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gangsaw.tasks import align
+from gangsaw.tasks.genomics import align
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.align import *  # noqa: F403 - its __all__ is ours
+    from gangsaw.tasks.genomics.align import *  # noqa: F403 - its __all__ is ours
 
 __all__ = align.__all__
 

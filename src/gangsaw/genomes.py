@@ -1,4 +1,4 @@
-"""Genomes of a store: `gangsaw.genomes.open("genome.zarr")["chr1"][1000:2000]`.
+"""Genomes in a store: `gangsaw.genomes.open("genome.zarr")["chr1"][1000:2000]`.
 
 `append(["new.fa.gz"], "strains.zarr")` adds to a collection.
 """
@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gangsaw.tasks.genomes.genome import Genome, GenomeRecord, Kmers, open
-from gangsaw.tasks.sequences.ragged import Packed
+from gangsaw.tasks.genomics.genomes.stored.genome import Genome, GenomeRecord, Kmers, open
+from gangsaw.tasks.genomics.sequences.ragged import Packed
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.engine.progress import OnProgress
+    from gangsaw.tasks.engine.report.progress import OnProgress
     from gangsaw.tasks.jobs.compress import Summary
 
 __all__ = ["Genome", "GenomeRecord", "Kmers", "Packed", "append", "open"]
@@ -26,12 +26,19 @@ def append(
     resume: bool = False,
     on_progress: OnProgress | None = None,
 ) -> Summary:
-    """Add the genomes of FASTA files to a collection, of which no chunk is written anew.
+    """Add the genomes of FASTA files to a collection without rewriting its chunks.
 
-    Until all of them are there the collection is what it was. `resume` finishes what an earlier run
-    with the same files began. Raises BadParams where there is no collection that can be added to,
-    or it has a genome of such a name; JobFailed where the job stopped.
+    The collection is unchanged until all genomes are stored.
+
+    Parameters
+    ----------
+    resume : finish what an earlier run with the same files began
+
+    Raises
+    ------
+    BadParams : the collection cannot be extended, or has a genome with the same name
+    JobFailed : the job stopped
     """
-    from gangsaw.tasks.genomes.append import append_genomes
+    from gangsaw.tasks.genomics.genomes.collections.append import append_genomes
 
     return append_genomes(paths, store, resume=resume, on_progress=on_progress)

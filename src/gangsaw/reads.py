@@ -1,9 +1,9 @@
-"""Sequencing reads of a store: `gangsaw.reads.open("reads.zarr")[1000:2000].sequences`."""
+"""Sequencing reads in a store: `gangsaw.reads.open("reads.zarr")[1000:2000].sequences`."""
 
 from __future__ import annotations
 
-from gangsaw.tasks.reads.index.build import add_index
-from gangsaw.tasks.reads.views.readset import Reads, ReadSet, SingleRead, open
-from gangsaw.tasks.sequences.ragged import Packed, Ragged
+from gangsaw.tasks.genomics.reads.index.build import add_index
+from gangsaw.tasks.genomics.reads.views.readset import Reads, ReadSet, SingleRead, open
+from gangsaw.tasks.genomics.sequences.ragged import Packed, Ragged
 
 __all__ = ["Packed", "Ragged", "ReadSet", "Reads", "SingleRead", "add_index", "open"]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from gangsaw.tasks.index.found.hits import Occurrences
-from gangsaw.tasks.index.found.matches import ExactMatches
-from gangsaw.tasks.index.found.search import Search
-from gangsaw.tasks.index.found.search import open_search as open
-from gangsaw.tasks.index.stored.job import index_job as index
+from gangsaw.tasks.search.results.hits import Occurrences
+from gangsaw.tasks.search.results.matches import ExactMatches
+from gangsaw.tasks.search.results.search import Search
+from gangsaw.tasks.search.results.search import open_search as open
+from gangsaw.tasks.search.stored.job import index_job as index
 
 __all__ = ["ExactMatches", "Occurrences", "Search", "index", "open"]

@@ -1,6 +1,6 @@
 """Recombination paths of T-cell receptors: `gangsaw.tcr.count_paths(cdr3, v, j, d)`.
 
-Names are imported at their first use.
+Names are imported at first use.
 """
 
 from __future__ import annotations

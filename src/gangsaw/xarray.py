@@ -1,11 +1,12 @@
-"""To import this gives data of xarray the accessor `.gangsaw`: `data.gangsaw.to_zarr(store)`.
+"""Registration of the accessor `.gangsaw` for xarray objects: `data.gangsaw.to_zarr(store)`.
 
-`gangsaw.open` and `gangsaw.encoding` do it, too. xarray has no entry points for accessors.
+Import this module, or call `gangsaw.open` or `gangsaw.encoding`, which register it, too. xarray has
+no entry points for accessors.
 """
 
 from __future__ import annotations
 
-from gangsaw.tasks.encoding import Accessor, encoding, register
+from gangsaw.tasks.api.xarray_accessor import Accessor, encoding, register
 
 __all__ = ["Accessor", "encoding"]
 

@@ -1,4 +1,4 @@
-"""The public names of `gangsaw.tasks.radio.append`: to append steps to a store."""
+"""Public names of `gangsaw.tasks.radio.append`, for appending time steps to a store."""
 
 from __future__ import annotations
 

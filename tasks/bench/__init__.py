@@ -1,1 +1,1 @@
-"""What `gangsaw bench` measures."""
+"""Measurements of `gangsaw bench`."""

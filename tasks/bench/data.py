@@ -1,4 +1,4 @@
-"""What is measured: a user's array, or one that a domain makes, from the table."""
+"""Data of a benchmark: a user's array, or synthetic data of a domain."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from math import prod
 
 import numpy as np
 
-from gangsaw.codecs.core import tables
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.formats.memory import MemoryArray
-from gangsaw.tasks.formats.opening import UnknownFormat, open_source
-from gangsaw.tasks.formats.table import readable, titles
-from gangsaw.tasks.source import SourceArray
+from gangsaw.codecs.core.plugins import entry_points
+from gangsaw.tasks.formats.contract.opening import UnknownFormat, open_source
+from gangsaw.tasks.formats.contract.table import readable, titles
+from gangsaw.tasks.formats.flat.memory_array import MemoryArray
+from gangsaw.tasks.sources.source import SourceArray
 
-GROUP = "gangsaw.benchmarks"  # entries are `Synthetic`
-MAX_BYTES = 64 << 20  # of a user's array that are measured: the middle of it
+GROUP = "gangsaw.benchmarks"  # group of entry points; entries are `Synthetic`
+MAX_BYTES = 64 << 20  # bytes in the middle of a user's array that are measured
 
 
 @dataclass(frozen=True)
@@ -25,10 +25,10 @@ class Synthetic:
 
     Attributes
     ----------
-    sizes : extents by device, where none are asked for
-    make : returns the array of some extents; raises BadParams for others than it takes
-    part : returns what is measured of a user's array, as codecs of the domain expect it; None of an
-        array that is not of the domain
+    sizes : default extents by device
+    make : function that returns an array of some extents; raises BadParams for unsupported extents
+    part : function that returns the measured part of a user's array, in the form that codecs of the
+        domain expect; None for an array of another domain
     """
 
     sizes: Mapping[str, tuple[int, ...]]
@@ -37,14 +37,14 @@ class Synthetic:
 
 
 def synthetic_sample(extents: Sequence[int] | None = None, device: str = "cpu") -> MemoryArray:
-    """Return the made data of the table's first entry."""
-    for found in tables.table(GROUP, Synthetic).values():
+    """Return the synthetic data of the first entry in the table."""
+    for found in entry_points.table(GROUP, Synthetic).values():
         return found.make(tuple(extents or found.sizes[device]))
     raise BadParams("no data is installed to measure: name a source")
 
 
 def sample_of(path: str) -> MemoryArray:
-    """Return the middle of the one array of a source, in the form that its domain measures."""
+    """Return the middle of the only array of a source, in the form that its domain measures."""
     try:
         arrays = open_source(path).arrays
     except UnknownFormat:
@@ -55,12 +55,12 @@ def sample_of(path: str) -> MemoryArray:
     (array,) = arrays
     if not prod(array.shape):
         raise BadParams(f"{path}: {array.name} holds no samples, there is nothing to measure")
-    parts = (domain.part(array) for domain in tables.table(GROUP, Synthetic).values())
+    parts = (domain.part(array) for domain in entry_points.table(GROUP, Synthetic).values())
     return next((part for part in parts if part is not None), None) or middle(array, array.dims)
 
 
 def middle(array: SourceArray, cut: Sequence[str]) -> MemoryArray:
-    """Return the middle of an array along some axes, at most MAX_BYTES."""
+    """Return the middle of an array along the axes `cut`, at most MAX_BYTES."""
     extents = dict(zip(array.dims, array.shape, strict=True))
     whole = prod(n for name, n in extents.items() if name not in cut) * array.dtype.itemsize
     side = _side([extents[name] for name in cut], MAX_BYTES / max(1, whole))
@@ -70,7 +70,7 @@ def middle(array: SourceArray, cut: Sequence[str]) -> MemoryArray:
 
 
 def _side(extents: Sequence[int], n: float) -> int:
-    """Return the extent that limits the longer axes, so that at most n samples are left."""
+    """Return the limit of extents that leaves at most n samples."""
     for i, extent in enumerate(sorted(extents)):
         side = n ** (1 / (len(extents) - i))
         if extent > side:

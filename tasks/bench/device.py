@@ -1,6 +1,6 @@
-"""The codec on a GPU: kernels by events, whole calls, and the way from host arrays and back.
+"""Benchmark of a codec on a GPU: kernels timed by events, whole calls, and calls on host arrays.
 
-Without a device every row exists unmeasured, so that a results page shows what is missing.
+Without a device every row exists without a value, so that a results page shows what is missing.
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ from gangsaw.codecs.core.cuda.streams import own_stream
 from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.codecs.core.zarr.block_codec import LAUNCH_BYTES, BlockCodec
 from gangsaw.tasks.bench.host import benchmarks_of
-from gangsaw.tasks.engine.pools import SLOTS
-from gangsaw.tasks.formats.memory import MemoryArray
+from gangsaw.tasks.engine.scheduling.worker_pools import SLOTS
+from gangsaw.tasks.formats.flat.memory_array import MemoryArray
 from gangsaw.tasks.jobs.choice.choose import choose_layout
 
-BATCH_BYTES = 8 << 30  # of samples: 160 times the 50 MB of an H200's second-level cache
-SHARE = 8  # of free device memory that the samples of a batch may take: codewords, frames, copies
+BATCH_BYTES = 8 << 30  # bytes of samples: 160 times the 50 MB of an H200's second-level cache
+SHARE = 8  # samples take 1/8 of free device memory; codewords, frames and copies the rest
 INT_LANES = 64  # 32-bit integer operations per clock and multiprocessor, sm_80 to sm_100
-CALL_SECONDS = 1.0  # of a call that is timed, about, where it takes less than BATCH_BYTES
+CALL_SECONDS = 1.0  # approximate duration at which a batch stops growing before BATCH_BYTES
 COPY_BYTES = 1 << 30
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One row.
+    """One row of the results.
 
     Attributes
     ----------
-    what : what is measured
-    unit : of the value
-    target : what was asked, with its sense (">= 30"), or ""
-    value : None where it was not measured
-    note : what limits it, or how it was obtained
+    what : description of the measurement
+    unit : unit of the value
+    target : requested value, with its sense (">= 30"), or ""
+    value : measured value; None if not measured
+    note : limiting factor, or method of measurement
     """
 
     what: str
@@ -64,13 +64,13 @@ class Figure:
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds of one direction, medians.
+    """Median seconds of one direction.
 
     Attributes
     ----------
-    samples, moved_bytes : of one round; bytes read and written by the device at least
-    kernels : by events around each launch; None where streams overlap
-    whole : wall clock of the call
+    samples, moved_bytes : samples of one round; least bytes that the device reads and writes
+    kernels : seconds by events around each launch; None if streams overlap
+    whole : wall time of the call
     """
 
     samples: int
@@ -80,11 +80,11 @@ class Timing:
 
     @property
     def rate(self) -> float:
-        """Gsamples/s, of the kernels where they were timed."""
+        """Gsamples/s of the kernels if they were timed, else of the call."""
         return self.samples / (self.kernels or self.whole) / 1e9
 
     def note(self, unit: str = "Gsamples", in_sample: int = 1) -> str:
-        """Return the whole call beside its kernels; in_sample : so many of a unit's 10^-9."""
+        """Return a note with the rate of the whole call; `in_sample` is the units per sample."""
         if self.kernels is None:
             return "wall clock"
         amount = self.samples * in_sample / 1e9
@@ -94,11 +94,11 @@ class Timing:
 
 Item = TypeVar("Item")
 Both = tuple[Timing, Timing]  # encode, decode
-Measured = tuple[float | None, str]  # a value, where there is one, and a note
+Measured = tuple[float | None, str]  # value, None if not measured, and note
 
 
 def launch_seconds(work: Callable[[], object], rounds: int) -> tuple[float, float]:
-    """Return the medians of wall clock and kernels of a call, after one that warms up."""
+    """Return median wall time and kernel time of a call, after one warm-up call."""
     whole, kernels = zip(*[_round(work) for _ in range(1 + rounds)][1:], strict=True)
     return statistics.median(whole), statistics.median(kernels)
 
@@ -113,7 +113,7 @@ def _round(work: Callable[[], object]) -> tuple[float, float]:
 
 
 def wall_seconds(work: Callable[[], object], rounds: int) -> float:
-    """Return the median of a call by several threads; a quarter of the rounds, three at least."""
+    """Return the median wall time of a call by several threads, in rounds / 4 calls, at least 3."""
     spans = []
     for _ in range(max(3, rounds // 4)):
         began = time.perf_counter()
@@ -123,13 +123,13 @@ def wall_seconds(work: Callable[[], object], rounds: int) -> float:
 
 
 class ChunkBench:
-    """A device, chunks on it, and timings of their codec, each made at its first use.
+    """Chunks on a device, and timings of their codec, each measured at first use.
 
     Parameters
     ----------
-    coder, chunks : of any codec, and C-ordered arrays of its chunk shape
+    coder, chunks : coder of any codec, and C-ordered arrays of its chunk shape
     rounds : timed rounds, after one that compiles and warms up
-    batch_bytes : of samples in a batch, at most
+    batch_bytes : largest number of bytes of samples in a batch
     """
 
     def __init__(
@@ -145,22 +145,25 @@ class ChunkBench:
 
     @cached_property
     def batch(self) -> Both:
-        """Chunks in device memory: as many as fill a batch, or about CALL_SECONDS."""
+        """Timings of chunks in device memory: as many as fill a batch, or about CALL_SECONDS."""
         return self._grown(self._encoded), self.batch_decoded
 
     @cached_property
     def batch_decoded(self) -> Timing:
-        """The second half of `batch`; alone where the CPU encodes."""
+        """Timing of decoding a batch; used without `batch` if the CPU encodes."""
         return self._grown(self._decoded)
 
     @cached_property
     def alone(self) -> Both:
-        """The chunks of one scene, all at once."""
+        """Timings of the chunks of one scene in a single call."""
         n = len(self.chunks)
         return self._encoded(n, self.rounds), self._decoded(n, self.rounds)
 
     def _grown(self, timed: Callable[[int, int], Timing]) -> Timing:
-        """Time a batch. It doubles up to its size: at once, slow codecs took minutes for it."""
+        """Return the timing of a batch, which is doubled up to its size.
+
+        With the full size at once, slow codecs took minutes.
+        """
         free: int = free_bytes() or self.batch_bytes * SHARE
         most = max(1, min(self.batch_bytes, free // SHARE) // self.chunks[0].nbytes)
         n = min(most, len(self.chunks))
@@ -184,7 +187,7 @@ class ChunkBench:
 
     @cached_property
     def _frames(self) -> list[memoryview]:
-        """One of each chunk."""
+        """Encoded frame of each chunk."""
         with own_stream():
             return self.coder.encode_all([self.cupy.asarray(chunk) for chunk in self.chunks])
 
@@ -204,7 +207,7 @@ class ChunkBench:
 
     @cached_property
     def hosted(self) -> Both:
-        """Host arrays to host frames and back, by threads with a stream each."""
+        """Timings from host arrays to host frames and back, by threads with one stream each."""
         per_task = max(1, LAUNCH_BYTES // self.chunks[0].nbytes)
         tasks = [[self.chunks[i % len(self.chunks)] for i in range(per_task)]] * (4 * SLOTS)
         with ThreadPoolExecutor(SLOTS) as pool:
@@ -230,12 +233,12 @@ class ChunkBench:
 
 
 class Workbench(ChunkBench):
-    """An array in chunks of the default layout, and what the device could do at most.
+    """Benchmark of an array in chunks of the default layout, with upper bounds of the device.
 
     Parameters
     ----------
-    sample : an array that a codec of the table suits
-    rounds, batch_bytes : as of `ChunkBench`
+    sample : array for which the codec table has a codec
+    rounds, batch_bytes : as in `ChunkBench`
     """
 
     def __init__(
@@ -251,7 +254,7 @@ class Workbench(ChunkBench):
 
     @cached_property
     def bytes_per_second(self) -> float:
-        """Measured: what a copy within device memory reads and writes."""
+        """Measured bandwidth: bytes read and written by a copy within device memory."""
         source = self.cupy.zeros(COPY_BYTES, np.uint8)
         target = self.cupy.empty_like(source)
         cuda = self.cupy.cuda
@@ -267,16 +270,16 @@ class Workbench(ChunkBench):
 
     @cached_property
     def operations_per_second(self) -> float:
-        """Stated: multiprocessors x clock x integer lanes."""
+        """Peak of integer operations: multiprocessors x clock x integer lanes."""
         attributes: dict[str, int] = self.cupy.cuda.Device().attributes
         return 1e3 * attributes["ClockRate"] * attributes["MultiProcessorCount"] * INT_LANES  # kHz
 
     def byte_ceiling(self, timing: Timing) -> float:
-        """Gsamples/s if every byte were moved once and nothing else were done."""
+        """Return Gsamples/s if every byte were moved once, without other work."""
         return self.bytes_per_second * timing.samples / timing.moved_bytes / 1e9
 
     def instructions(self, direction: str) -> tuple[int, int] | None:
-        """Return how many instructions a sample takes, integer ones and all, if its codec says."""
+        """Return integer and total instructions per sample, if the codec declares them."""
         counted: Mapping[str, tuple[int, int]] = getattr(
             benchmarks_of(self.codec_name), "INSTRUCTIONS", {}
         )
@@ -285,9 +288,9 @@ class Workbench(ChunkBench):
 
 @dataclass(frozen=True)
 class _Case:
-    """A row and how it is measured: its value and its note.
+    """A row and the function that measures its value and note.
 
-    quick : whether its value is there at once when the row before it was measured
+    quick : True if its value is available as soon as the previous row was measured
     """
 
     what: str
@@ -297,7 +300,7 @@ class _Case:
     quick: bool = False
 
     def figure(self, bench: Workbench | None) -> Figure:
-        """Measure it, or not."""
+        """Return the row, measured if there is a workbench."""
         found = (None, "") if bench is None else self.measure(bench)
         return Figure(self.what, self.unit, self.target, *found)
 
@@ -316,7 +319,7 @@ def _byte_ceiling(bench: Workbench) -> Measured:
 
 
 def _operation_ceiling(direction: str) -> Callable[[Workbench], Measured]:
-    """Gsamples/s if every integer lane worked at every clock."""
+    """Return the measurement of Gsamples/s if every integer lane worked at every clock."""
 
     def measure(bench: Workbench) -> Measured:
         if (of := bench.instructions(direction)) is None:
@@ -344,12 +347,12 @@ CASES = (
 
 
 def figures(bench: Workbench | None) -> Iterator[Figure]:
-    """Yield all rows, measured one by one, or unmeasured without a workbench."""
+    """Yield all rows, measured one by one, or without values if there is no workbench."""
     return (case.figure(bench) for case in CASES)
 
 
 def device_machine() -> dict[str, str]:
-    """Return what the figures depend on: device, driver, versions of CUDA and CuPy."""
+    """Return device, driver, and versions of CUDA and CuPy."""
     cp = cupy()
     runtime, device = cp.cuda.runtime, cp.cuda.Device()
     name = runtime.getDeviceProperties(device.id)["name"].decode()
@@ -367,7 +370,7 @@ def _version(number: int) -> str:
 
 
 def _cut(array: NumpyArray, extents: tuple[int, ...]) -> Iterator[NumpyArray]:
-    """Yield the whole chunks of an array; those at its edges are filled up from its start."""
+    """Yield whole chunks of an array; those at its edges are filled with samples from its start."""
     starts = (range(0, n, extent) for n, extent in zip(array.shape, extents, strict=True))
     for corner in product(*starts):
         places = zip(corner, extents, array.shape, strict=True)

@@ -1,8 +1,8 @@
-"""Codecs compared with their peers on one array: ratio, and speed of one thread.
+"""Comparison of codecs with their peers on one array: ratio, and speed of one thread.
 
-Speeds are CPU seconds of this process, so that other work on the machine does not count; the codecs
-take turns within each round, short calls are repeated there, and each codec's decode is compared
-with the array once. Which settings of a codec are measured its own `benchmarks.py` says.
+Speeds are CPU seconds of this process, so that other processes do not count. The codecs take turns
+within each round, short calls are repeated, and each codec's decoded array is compared once. The
+module `benchmarks.py` of a codec defines the measured settings.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.container.chunk import ChunkCoder
 from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.codecs.core.memory.threads import set_thread_limit, thread_limit
-from gangsaw.codecs.core.suits import Grade
+from gangsaw.codecs.core.plugins.selection import Grade
 from gangsaw.tasks.bench.peers import Coded, Cube, Peer, general_peers, whole
 from gangsaw.tasks.bench.table import call_seconds
-from gangsaw.tasks.formats.memory import MemoryArray
+from gangsaw.tasks.formats.flat.memory_array import MemoryArray
 from gangsaw.tasks.jobs.choice.choose import Choice, configured, facts_of, grade
 
 if TYPE_CHECKING:
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Result:
-    """Figures of one codec.
+    """Results of one codec.
 
     Attributes
     ----------
-    stored_bytes : of the encoded cube
+    stored_bytes : bytes of the encoded cube
     encode_seconds, decode_seconds : CPU seconds of a call, in each round
     """
 
@@ -49,7 +49,7 @@ class Result:
 
     @property
     def ratio(self) -> float:
-        """Raw over stored bytes."""
+        """Raw bytes divided by stored bytes."""
         return self.raw_bytes / self.stored_bytes
 
     @property
@@ -68,12 +68,12 @@ class Result:
         return self.samples / statistics.median(self.decode_seconds)
 
     def row(self) -> tuple[str, ...]:
-        """Return the figures as a row of the table; speeds in Msamples/s."""
+        """Return the results as a row of the table; speeds in Msamples/s."""
         rates = (f"{self.encode_rate / 1e6:.1f}", f"{self.decode_rate / 1e6:.1f}")
         return (self.name, f"{self.bits_per_sample:.3f}", f"{self.ratio:.3f}", *rates)
 
     def to_dict(self) -> dict[str, object]:
-        """Return the figures as JSON holds them."""
+        """Return the results as JSON values."""
         derived = ("ratio", "bits_per_sample", "encode_rate", "decode_rate")
         return {**vars(self), **{name: getattr(self, name) for name in derived}}
 
@@ -81,19 +81,19 @@ class Result:
 def benchmark(
     cube: Cube, dims: Sequence[str], *, rounds: int = 5, with_peers: bool = True
 ) -> list[Result]:
-    """Return the figures of the codecs and their peers on an array.
+    """Return the results of the codecs and their peers on an array.
 
     Parameters
     ----------
-    cube : C order; (bands, rows, columns) of an image
+    cube : array in C order; (bands, rows, columns) for an image
     dims : names of its axes
     rounds : timed rounds, after one that compiles and warms up
-    with_peers : whether to measure what else is installed
+    with_peers : True to measure other installed libraries
 
     Raises
     ------
-    BadParams : no codec of the table is for such arrays
-    JobFailed : a codec does not give the array back
+    BadParams : no codec of the table supports such arrays
+    JobFailed : a codec does not restore the array
     """
     found = list(ours(cube, dims))
     if not found:
@@ -108,7 +108,10 @@ def benchmark(
 
 
 def measure(cube: Cube, peers: Sequence[Peer], rounds: int) -> list[Result]:
-    """Return the figures of codecs on a cube, in turn; JobFailed as `benchmark`."""
+    """Return the results of codecs on a cube, measured in turn.
+
+    Raises JobFailed if a codec does not restore the array.
+    """
     sizes = [stored_bytes(cube, peer) for peer in peers]
     times: list[list[tuple[float, float]]] = [[] for _ in peers]
     for _ in range(rounds):
@@ -122,7 +125,7 @@ def measure(cube: Cube, peers: Sequence[Peer], rounds: int) -> list[Result]:
 
 
 def stored_bytes(cube: Cube, peer: Peer) -> int:
-    """Return the encoded bytes; JobFailed where the bits do not come back, also those of NaN."""
+    """Return the number of encoded bytes; raise JobFailed if any bit differs, also of NaN."""
     coded = peer.encode(cube)
     back = np.ascontiguousarray(peer.decode(coded).reshape(cube.shape), cube.dtype)
     if not np.array_equal(back.view(np.uint8), np.ascontiguousarray(cube).view(np.uint8)):
@@ -137,9 +140,9 @@ def _round(cube: Cube, peer: Peer) -> tuple[float, float]:
 
 
 def ours(array: Cube, dims: Sequence[str]) -> Iterator[Peer]:
-    """Yield every codec of the table in the settings of its `benchmarks` that take the array.
+    """Yield the codecs of the table that support the array, in their `benchmarks` settings.
 
-    A codec without them has its automatic settings, for arrays that it suits.
+    A codec without such settings is measured with automatic ones, if it suits the array.
     """
     for codec in codec_table.classes():
         if (home := benchmarks_of(codec.codec_name)) is None:
@@ -157,14 +160,14 @@ def _automatic(name: str, array: Cube, dims: Sequence[str]) -> Iterator[Peer]:
 
 
 def benchmarks_of(codec: str) -> ModuleType | None:
-    """Return the module `benchmarks` of a codec of the table, by its Zarr name, if it has one."""
+    """Return the module `benchmarks` of a codec, by its Zarr name; None if it has none."""
     if not codec_table.has_module(codec, "benchmarks"):
         return None
     return import_module(f"{codec_table.package(codec)}.benchmarks")
 
 
 def bound(name: str, coder: ChunkCoder, array: Cube) -> Peer:
-    """Return a codec, bound to arrays like this one, as one of the measured."""
+    """Return a codec for arrays like this one as a `Peer`."""
 
     def decode(coded: Coded) -> Cube:
         out = np.empty_like(array)

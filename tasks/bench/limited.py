@@ -1,4 +1,4 @@
-"""Measure rows one by one, within a time limit, and keep each as soon as it is there."""
+"""Runner of measurements within a time limit, which stores each row immediately."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gangsaw.tasks.bench.rows_file import RowsFile
 from gangsaw.tasks.bench.table import Measurement, Row, say
 
 LATE = "time limit"
-GRACE = 5.0  # seconds in which the watchdog of Python ends the process, before that of C does
+GRACE = 5.0  # seconds that Python's watchdog has before the C watchdog ends the process
 Plan = Mapping[
     str, Sequence[Measurement]
 ]  # rows by section, in the order in which they are measured
@@ -26,25 +26,25 @@ Plan = Mapping[
 class LimitedRun:
     """One run over a plan.
 
-    A row is begun only if it can be expected to end in time: to take no longer than the longest so
-    far, of its section or, if it is the first there, of all. One that takes longer is ended with
-    the whole process, and what is left is told.
+    A row is started only if it is expected to end in time. The expected time is the longest so far
+    in its section, or in all sections for the first row of a section. At the limit the whole
+    process is ended, and the remaining rows are reported as not measured.
 
     Parameters
     ----------
-    file : takes the rows
-    limit : seconds from now on; None for any time
+    file : file for the rows
+    limit : seconds from now on; None for no limit
     """
 
     def __init__(self, file: RowsFile, limit: float | None = None) -> None:
         self.file, self.limit, self.began = file, limit, time.monotonic()
-        self.left: dict[tuple[str, str], Row] = {}  # not measured yet
-        self.longest: dict[str, float] = {}  # seconds, by section
+        self.left: dict[tuple[str, str], Row] = {}  # rows that are not measured yet
+        self.longest: dict[str, float] = {}  # longest duration in seconds, by section
         self.failed = False
         self._keeping = threading.Lock()
 
     def measure(self, plan: Plan) -> None:
-        """Measure all that there is time for; a row that fails does not keep others from it."""
+        """Measure the rows for which there is time; a failed row does not stop the others."""
         self.left = {(s, task.row.what): task.row for s, tasks in plan.items() for task in tasks}
         with self._watchdog():
             for section, tasks in plan.items():
@@ -60,7 +60,7 @@ class LimitedRun:
                 self._measure(section, task)
 
     def seconds_left(self) -> float:
-        """Return how long until the limit."""
+        """Return the seconds until the limit."""
         return float("inf") if self.limit is None else self.began + self.limit - time.monotonic()
 
     def _has_time(self, section: str) -> bool:
@@ -79,7 +79,7 @@ class LimitedRun:
     def _measured(self, task: Measurement) -> Row:
         try:
             return task.measure()
-        except Exception as error:  # whatever a device does: the next row may tell why
+        except Exception as error:  # any failure of a device: the next row may show the cause
             traceback.print_exc()
             self.failed = True
             reason = f"{type(error).__name__}: {first_line(error)}".replace("|", "/")
@@ -95,15 +95,15 @@ class LimitedRun:
 
     @contextmanager
     def _watchdog(self) -> Iterator[None]:
-        """End the process at the limit, in whatever it waits for; both watchdogs say where."""
+        """End the process at the limit, also in a blocking call; a watchdog prints a traceback."""
         seconds = self.seconds_left()
-        if self.limit is None or seconds <= 0:  # nothing is begun then
+        if self.limit is None or seconds <= 0:  # then no row is started
             yield
             return
         timer = threading.Timer(seconds, self._end)
         timer.daemon = True
         timer.start()
-        # work of C that keeps Python's lock lets no timer of Python run
+        # C code that holds the GIL blocks Python's timer
         faulthandler.dump_traceback_later(seconds + GRACE, exit=True, file=sys.__stderr__ or 2)
         try:
             yield

@@ -1,4 +1,4 @@
-"""Pages of results: sections of rows as Markdown with plots, each page with its JSON file."""
+"""Pages of results: sections of rows as Markdown with plots, and a JSON file for each page."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from pathlib import Path
 
 from gangsaw.tasks.bench.table import VECTORS, Beside, Row, dump, environment, markdown, say
 
-Sections = dict[str, list[Row]]  # by title
+Sections = dict[str, list[Row]]  # rows by title of the section
 Machine = Mapping[str, str]
 
 
 @dataclass(frozen=True)
 class Page:
-    """One page.
+    """One page of results.
 
     Attributes
     ----------
-    file, introduction : its name, and the text before its tables
+    file, introduction : file name, and the text before its tables
     sections : titles by name; rows come from `rows` of the module bench_NAME
     plots : module whose `draw` makes plots of the sections, or ""
     """
@@ -31,7 +31,7 @@ class Page:
     plots: str = ""
 
     def measured(self, names: Iterable[str]) -> Sections:
-        """Measure those sections that are named."""
+        """Return the measured rows of the named sections."""
         found: Sections = {}
         for name in (name for name in self.sections if name in names):
             say(f"== {name}")
@@ -39,9 +39,9 @@ class Page:
         return found
 
     def write(self, folder: Path, names: Sequence[str]) -> None:
-        """Measure some sections; the others keep their rows, and where these were measured.
+        """Measure some sections and write the page; other sections keep their rows and machine.
 
-        Rows that a section had with other vectors stay beside its new ones, as a column.
+        Earlier rows of a measured section, from a machine with other vectors, become a column.
         """
         file = folder / self.file
         data = file.with_name(f"{file.stem.lower()}.json")
@@ -60,7 +60,7 @@ class Page:
         data.write_text(dump(sections, others, beside))
 
     def _plotted(self, folder: Path, sections: Mapping[str, Sequence[Row]]) -> str:
-        """Write the plots as SVG, the same file for the same rows; return links to them."""
+        """Write the plots as SVG, reproducibly; return links to them."""
         if not self.plots:
             return ""
         from matplotlib import rc_context
@@ -78,14 +78,14 @@ class Page:
 
 @dataclass(frozen=True)
 class _Earlier:
-    """What a page had: rows by section, where others were measured, and columns of others."""
+    """Earlier contents of a page: rows by section, their machines, columns of other machines."""
 
     sections: Sections
     elsewhere: Mapping[str, Machine]
     beside: Mapping[str, Beside]
 
     def beside_of(self, title: str, is_measured: bool) -> Beside | None:
-        """Return what a section has with other vectors than here, where it is measured."""
+        """Return the column of a section from a machine with other vectors than this one."""
         at, rows = self.elsewhere.get(title, {}), self.sections.get(title, [])
         here, there = environment().get(VECTORS), at.get(VECTORS)
         if is_measured and rows and there and here != there:
@@ -94,7 +94,7 @@ class _Earlier:
 
 
 def _of_earlier_runs(data: Path) -> _Earlier:
-    """Read the JSON file of a page; all is empty where there is none."""
+    """Return the contents of a page's JSON file; empty if it does not exist."""
     document = json.loads(data.read_text()) if data.exists() else {"sections": {}}
     sections = {title: [Row(**row) for row in rows] for title, rows in document["sections"].items()}
     known = document.get("elsewhere", {})
@@ -113,10 +113,9 @@ def tables(
     elsewhere: Mapping[str, Machine],
     beside: Mapping[str, Beside] | None = None,
 ) -> str:
-    """Return where and with what was measured, and a table for each section.
+    """Return the description of the machine, and a table for each section.
 
-    Below the title of a section that was measured elsewhere stands what was different there, and
-    what was different where its further column was measured.
+    A section from another machine, or a column from one, has a line with the differences.
     """
     here = environment()
     texts = [_listed(here)]

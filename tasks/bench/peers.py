@@ -1,4 +1,4 @@
-"""What else compresses arrays without loss, where it is installed."""
+"""Peers of the codecs: other lossless compressors of arrays, if they are installed."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 
-Cube = NumpyArray  # C order; (bands, rows, columns) of an image
+Cube = NumpyArray  # array in C order; (bands, rows, columns) for an image
 Coded: TypeAlias = bytes | bytearray | memoryview
 
 
 @dataclass(frozen=True)
 class Peer:
-    """A codec to measure: its name and its two functions, of arrays and their encoded parts."""
+    """A codec to measure: its name, and functions from array to encoded parts and back."""
 
     name: str
     encode: Callable[[Cube], Sequence[Coded]]
@@ -25,12 +25,12 @@ class Peer:
 
 
 def whole(name: str, encode: Callable[[Cube], Coded], decode: Callable[[Coded], Cube]) -> Peer:
-    """Return a codec that gives an array in one part."""
+    """Return a peer that encodes an array as one part."""
     return Peer(name, lambda cube: [encode(cube)], lambda parts: decode(parts[0]))
 
 
 def general_peers(cube: Cube) -> Iterator[Peer]:
-    """Yield every peer that takes the array."""
+    """Yield every installed peer that supports the array."""
     yield from _numcodecs(cube)
     if find_spec("pcodec") is not None and cube.dtype.kind != "c":
         yield _pcodec()
@@ -63,7 +63,7 @@ def _pcodec() -> Peer:
 
 
 def _imagecodecs(cube: Cube) -> Iterator[Peer]:
-    """Codecs of grey images, a band at a time; they know no more than 16 bits."""
+    """Yield codecs of grey images, which encode band by band, with at most 16 bits."""
     import imagecodecs
 
     if cube.ndim != 3 or cube.dtype.name not in ("uint8", "uint16"):

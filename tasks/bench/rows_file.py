@@ -1,4 +1,4 @@
-"""Rows on disk, each from the moment that it is measured: no figure is lost with its machine."""
+"""File of measured rows, written immediately: no value is lost if the machine is."""
 
 from __future__ import annotations
 
@@ -11,52 +11,52 @@ from typing import TypeAlias
 
 from gangsaw.tasks.bench.table import Row
 
-Key: TypeAlias = tuple[str, str]  # section, what is measured
+Key: TypeAlias = tuple[str, str]  # section, and description of the row
 
 
 @dataclass
 class Measured:
-    """What was measured, of several runs the last.
+    """Measured rows, the latest of several runs.
 
     Attributes
     ----------
-    about : machine, versions and date; nothing before anything is measured
-    rows : by section and what they measure
+    about : machine, versions and date; empty before the first measurement
+    rows : rows by section and description
     """
 
     about: Mapping[str, str] = field(default_factory=dict)
     rows: dict[Key, Row] = field(default_factory=dict)
 
     def keep(self, section: str, row: Row) -> None:
-        """Take a row; one without a figure takes no other's place that has one."""
+        """Add a row; a row without a value does not replace one with a value."""
         known = self.rows.get((section, row.what))
         if row.value is not None or known is None or known.value is None:
             self.rows[section, row.what] = row
 
 
 class RowsFile:
-    """JSON lines: of each run first what it ran on, then its rows.
+    """JSON lines: for each run first the description of the machine, then its rows.
 
     Parameters
     ----------
-    path : lines are appended to it; None keeps rows in memory alone
+    path : file to which lines are appended; None keeps rows only in memory
     """
 
     def __init__(self, path: Path | None) -> None:
         self.path, self.measured = path, Measured() if path is None else read(path)
 
     def begin(self, about: Mapping[str, str]) -> None:
-        """Say what the next rows are measured on."""
+        """Write the description of the machine for the next rows."""
         self.measured.about = about
         self._append({"about": dict(about)})
 
     def add(self, section: str, row: Row, seconds: float) -> None:
-        """Keep a row; seconds : that it took."""
+        """Add a row; `seconds` is its duration."""
         self.measured.keep(section, row)
         self._append({"section": section, "row": asdict(row), "seconds": round(seconds, 3)})
 
     def _append(self, line: Mapping[str, object]) -> None:
-        """Write a line through to the disk: the machine may be gone a moment later."""
+        """Append a line and sync it to disk: the machine may be gone a moment later."""
         if self.path is None:
             return
         with self.path.open("a") as file:
@@ -66,7 +66,7 @@ class RowsFile:
 
 
 def read(path: Path) -> Measured:
-    """Return what the file has; a last line that was cut off is left out."""
+    """Return the rows of a file; a truncated last line is ignored."""
     found = Measured()
     text = path.read_text() if path.is_file() else ""
     for line in text[: text.rfind("\n") + 1].splitlines():

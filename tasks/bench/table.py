@@ -1,4 +1,4 @@
-"""Rows of a benchmark: measured by medians, printed as a Markdown table, written as JSON."""
+"""Rows of a benchmark: medians of timings, Markdown tables, and JSON."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from typing import TypeVar
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
-VECTORS = "vectors"  # of the machine; figures with others stand in a column of their own
-LEAST_SECONDS = 0.05  # a chunk is one of many: small ones are coded again and again
+VECTORS = "vectors"  # field of the machine; values with other vectors have a separate column
+LEAST_SECONDS = 0.05  # calls are repeated up to this time: chunks are small, and one of many
 
 
 @dataclass(frozen=True)
 class Row:
-    """One measured figure.
+    """One measured value.
 
     Attributes
     ----------
-    what : what was measured, on what
-    value : the figure, in `unit`; None where it was not measured yet
-    target : what was asked, with its sense (">= 250"), or ""
+    what : description of the measurement
+    value : value in `unit`; None if not measured yet
+    target : requested value, with its sense (">= 250"), or ""
     note : peer, share, spread or reason
-    figures : further figures by name, for the JSON and for plots; the note says them in words
-    why : where it was not measured, the reason, as far as there is one
+    figures : further values by name, for JSON and plots; the note has them as text
+    why : reason why it was not measured, if known
     """
 
     what: str
@@ -46,7 +46,7 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """Yes or no against the target; empty where there is none, or no figure."""
+        """ "yes" or "**no**" against the target; empty without target or value."""
         if not self.target or self.value is None:
             return ""
         sense, bound = self.target.split()
@@ -55,7 +55,7 @@ class Row:
 
     @property
     def measured(self) -> str:
-        """The figure with its unit, or why there is none."""
+        """The value with its unit, or the reason why there is none."""
         if self.value is None:
             return f"not measured: {self.why}" if self.why else "not measured yet"
         return f"{self.value:.4g} {self.unit}"
@@ -63,21 +63,21 @@ class Row:
 
 @dataclass(frozen=True)
 class Beside:
-    """Rows of a section as a machine with other vectors had them, by what they measure.
+    """Rows of a section from a machine with other vectors.
 
     Attributes
     ----------
-    machine : what `environment` said there
-    rows : some are of things that the section has no longer, and are not shown
+    machine : result of `environment` on that machine
+    rows : its rows; rows that the section no longer has are not shown
     """
 
     machine: Mapping[str, str]
     rows: tuple[Row, ...]
 
     def cells(self, what: str, before: int) -> str:
-        """The last cells of a line: the figure, and whether it is what was asked there.
+        """Return the last cells of a line: the value, and the verdict.
 
-        `before` rows of the section are of the same name, such as "as often as the peer".
+        `before` is the number of earlier rows with the same description in the section.
         """
         found = [row for row in self.rows if row.what == what][before : before + 1]
         return f" {found[0].measured} | {found[0].verdict} |" if found else "  |  |"
@@ -85,13 +85,13 @@ class Beside:
 
 @dataclass(frozen=True)
 class Measurement:
-    """A row, and how it is measured.
+    """A row, and the function that measures it.
 
     Attributes
     ----------
-    row : without a figure
-    measure : returns the row with its figure
-    quick : whether its figure is there at once when the row before it was measured
+    row : row without a value
+    measure : function that returns the row with its value
+    quick : True if its value is available as soon as the previous row was measured
     """
 
     row: Row
@@ -100,27 +100,27 @@ class Measurement:
 
 
 def cpu_seconds(work: Callable[[], object], rounds: int = 5) -> float:
-    """Median CPU seconds of one call, the first (compiling, touching pages) left out."""
+    """Return the median CPU seconds of a call, after one warm-up (compiling, touching pages)."""
     work()
     return statistics.median(_span(work, time.process_time) for _ in range(rounds))
 
 
 def seconds_in_turn(works: Sequence[Callable[[], object]], rounds: int = 5) -> list[list[float]]:
-    """Wall-clock seconds of each call in each round, the first round left out.
+    """Return the wall seconds of each call in each round, without the first round.
 
-    Works that are compared run in turn, so that a machine that others slow down for a while slows
-    them alike; compare them round by round.
+    Calls take turns, so that other load on the machine slows them equally; compare them round by
+    round.
     """
     spans = [[_span(work) for work in works] for _ in range(rounds + 1)]
     return [list(of_one) for of_one in zip(*spans[1:], strict=True)]
 
 
 def call_seconds(function: Callable[[Given], Made], argument: Given) -> tuple[Made, float]:
-    """Return what a function gives, and CPU seconds of a call; short calls are repeated."""
+    """Return the result of a function and its CPU seconds; short calls are repeated."""
     began, calls = time.process_time(), 1
     result = function(argument)
     while (seconds := time.process_time() - began) < LEAST_SECONDS:
-        del result  # memory is free again before the next call, as where results are written
+        del result  # free the memory before the next call, as after writing a result
         result = function(argument)
         calls += 1
     return result, seconds / calls
@@ -133,7 +133,7 @@ def _span(work: Callable[[], object], clock: Callable[[], float] = time.perf_cou
 
 
 def markdown(title: str, rows: Iterable[Row], about: str = "", beside: Beside | None = None) -> str:
-    """Return a table with a verdict for each row that has a target, below a line about it."""
+    """Return a Markdown table, with a verdict for each row that has a target."""
     lines = [
         f"## {title}",
         "",
@@ -155,7 +155,7 @@ def document(
     elsewhere: Mapping[str, Mapping[str, str]],
     beside: Mapping[str, Beside],
 ) -> dict[str, object]:
-    """Return machine and all sections as plain JSON values, and where others were measured."""
+    """Return machine, sections and the machines of other sections as JSON values."""
     tables = {title: [asdict(row) for row in rows] for title, rows in sections.items()}
     columns = {title: asdict(own) for title, own in beside.items()}
     return {
@@ -167,9 +167,9 @@ def document(
 
 
 def environment() -> dict[str, str]:
-    """Say where, with what and when the figures were obtained."""
+    """Return machine, package versions and date of the measurement."""
     packages = {name: version(name) for name in ("zarr", "dask", "xarray")}
-    from gangsaw.codecs.core.numba.jit import HAS_AVX512  # and Numba: a page needs it not
+    from gangsaw.codecs.core.numba.jit import HAS_AVX512  # late import: pages do not need Numba
 
     vectors = "AVX-512" if HAS_AVX512 else "at most AVX2"
     where = {"cores": str(os.cpu_count()), VECTORS: vectors}
@@ -177,7 +177,7 @@ def environment() -> dict[str, str]:
 
 
 def machine() -> dict[str, str]:
-    """Return what the figures depend on: processor, Python and the versions of the codecs."""
+    """Return processor, Python version, and the versions of the codecs."""
     peers = ("numcodecs", "imagecodecs", "pcodec", "blosc2", "fpzip", "python-casacore")
     return {"processor": _processor(), "python": platform.python_version()} | {
         name: found for name in ("gangsaw", "numba", "numpy", *peers) if (found := _version(name))
@@ -199,7 +199,7 @@ def _version(package: str) -> str:
 
 
 def say(message: str) -> None:
-    """Report progress on standard error, where `--json` does not go."""
+    """Write progress to standard error, so that the output of `--json` stays clean."""
     sys.stderr.write(message + "\n")
     sys.stderr.flush()
 

@@ -1,1 +1,1 @@
-"""What commands share: options and output."""
+"""Options and output that several commands share."""

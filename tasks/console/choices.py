@@ -1,4 +1,4 @@
-"""Options that take one of a few words: listed in the help, completed by the shell, checked."""
+"""Options with a fixed set of values: listed in the help, completed by the shell, checked."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 import typer
 
 from gangsaw.codecs.core import codec_table
-from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.options import listed
+from gangsaw.codecs.core.plugins.options import listed, none_of
 
 if TYPE_CHECKING:
     from typer.models import OptionInfo
 
     Complete = Callable[[str], list[str]]
 
-WIDEST = 28  # of 80 characters, for a list before the help; a longer one goes into it
+WIDEST = 28  # of 80 characters, for a list before the help text; a longer one goes into the text
 DEVICES = ("cpu", "gpu")
 
 
@@ -28,16 +27,16 @@ def choice(
     default: str = "",
     others: Callable[[str], bool] | None = None,
 ) -> OptionInfo:
-    """Return an option whose value is one of some words.
+    """Return an option whose value is one of several words.
 
     Parameters
     ----------
-    flags : of the option; none where it is called as the parameter
+    flags : flags of the option; none if they follow from the parameter's name
     of : the words
     help : a sentence, to which a long list is added
-    panel : of the help
-    default : in words, where what is shown is not the parameter's own
-    others : whether another value is taken, which is checked later
+    panel : panel of the help
+    default : default value in words, if it differs from the parameter's own
+    others : predicate that accepts further values, which are checked later
     """
     words = tuple(of)
     joined = "|".join(words)
@@ -56,7 +55,7 @@ def choice(
 
 
 def completing(words: Sequence[str]) -> Complete:
-    """Return what completes these words."""
+    """Return the shell completion function for these words."""
 
     def complete(incomplete: str) -> list[str]:
         return [word for word in words if word.startswith(incomplete)]
@@ -65,18 +64,18 @@ def completing(words: Sequence[str]) -> Complete:
 
 
 def codecs() -> tuple[str, ...]:
-    """Return what --codec takes, as short as it may be written."""
+    """Return the values of --codec in their short form."""
     names = (name.removeprefix(codec_table.PREFIX) for name in codec_table.names())
     return ("auto", *names, "zstd", "none")
 
 
 def is_codec(name: str) -> bool:
-    """Whether that is a codec by its full name."""
+    """Return True if the name is a codec's short or full name."""
     return codec_table.full_name(name) in codec_table.names()
 
 
 def parameters(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Complete NAME= of --param: parameters of the codec that is named, else of all."""
+    """Complete NAME= of --param with parameters of the given codec, or of all codecs."""
     named = codec_table.full_name(str(ctx.params.get("codec") or "auto"))
     wanted = [named] if named in codec_table.names() else codec_table.names()
     found = {f"{name}=" for codec in wanted for name in codec_table.parameter_names(codec)}
@@ -86,12 +85,12 @@ def parameters(ctx: typer.Context, incomplete: str) -> list[str]:
 def _checking(
     words: Sequence[str], others: Callable[[str], bool] | None
 ) -> Callable[[typer.Context, typer.CallbackParam, str | None], str | None]:
-    """Return what refuses a value that is none of the words, before the command begins."""
+    """Return the typer callback that raises BadParams for a value that is none of the words."""
 
     def check(ctx: typer.Context, param: typer.CallbackParam, value: str | None) -> str | None:
         if not value or value in words or ctx.resilient_parsing or (others and others(value)):
             return value
         flag = max(param.opts, key=len)
-        raise BadParams(f"{flag} must be {listed(words, 'or')}, got {value!r}")
+        raise none_of(flag, words, value)
 
     return check

@@ -1,4 +1,4 @@
-"""The panel of options for where a command runs."""
+"""Options for the place of execution: this process, local workers or a cluster."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ Oversubscribe = Annotated[
     bool,
     typer.Option("--oversubscribe", help="Start more workers than this machine has room for."),
 ]
-PER_CORE, FEW = 2, 4  # workers of a core at most; so many may be anywhere
+PER_CORE, FEW = 2, 4  # most workers per core; number of workers that any machine may start
 
 
 def check_workers(workers: int) -> None:
-    """Raise BadParams for more workers than the cores or the memory of this machine are for."""
-    from gangsaw.tasks.engine.memory import BASE_BYTES, this_process
+    """Raise BadParams for more workers than this machine's cores or memory allow."""
+    from gangsaw.tasks.engine.scheduling.memory import BASE_BYTES, this_process
 
     cores, _ = ClusterConfig(threads=1).size
     most = max(FEW, PER_CORE * cores)
@@ -73,7 +73,7 @@ def check_workers(workers: int) -> None:
 
 @dataclass(frozen=True)
 class Workers:
-    """Workers of this machine, one per core unless said."""
+    """Workers on this machine, one per core by default."""
 
     PANEL: ClassVar[str] = opt.CLUSTER
     workers: opt.Workers = None
@@ -83,19 +83,19 @@ class Workers:
 
     @property
     def is_here(self) -> bool:
-        """Whether the work is done in this process."""
+        """True if the work is done in this process."""
         return self.workers == 0
 
     @property
     def place(self) -> str:
-        """Where workers run: a kind of cluster, or the address of a scheduler."""
+        """Kind of cluster, or address of a scheduler."""
         return "local"
 
     @contextmanager
     def session(self, job: Callable[[], object] | None = None) -> Iterator[Client | None]:
         """Yield a Dask client of such workers, or None to work in this process.
 
-        Before any worker starts the job is rehearsed: mistakes do not wait for a cluster.
+        A dry run of the job comes first: mistakes are reported before a cluster starts.
         """
         self.check()
         if self.is_here:
@@ -104,16 +104,16 @@ class Workers:
             set_thread_limit(self.threads or None)
             yield None
             return
-        from gangsaw.tasks import api
-        from gangsaw.tasks.engine.rehearsal import Depth, rehearsed
+        from gangsaw.tasks.api import functions
+        from gangsaw.tasks.engine.report.dry_run import Depth, rehearsed
 
         if job is not None:
             rehearsed(job, Depth.CHECK)
         settings = {"workers": self.workers or 0, "threads": self.threads, **self.named()}
         settings["dashboard"] = self.dashboard
-        with api.workers(**settings, silent=True) as client:  # type: ignore[arg-type]
+        with functions.workers(**settings, silent=True) as client:  # type: ignore[arg-type]
             if self.dashboard:
-                sys.stderr.write(f"dashboard: {api.page_of(client) or 'none there'}\n")
+                sys.stderr.write(f"dashboard: {functions.page_of(client) or 'none there'}\n")
             yield client
 
     def check(self) -> None:
@@ -124,7 +124,7 @@ class Workers:
             check_workers(self.workers or 0)
 
     def told(self) -> dict[str, object]:
-        """Return where work would be done, for --dry-run."""
+        """Describe the place of execution for --dry-run."""
         self.check()
         if self.is_here:
             return {"place": "here", "words": "threads of this process"}
@@ -135,13 +135,13 @@ class Workers:
         return {"place": "local", "workers": workers, "threads": threads, "words": words}
 
     def named(self) -> dict[str, object]:
-        """Return what else `api.workers` is told."""
+        """Return further arguments of `api.workers`."""
         return {}
 
 
 @dataclass(frozen=True)
 class Hosts(Workers):
-    """Workers of this machine or of a cluster, on CPUs."""
+    """Workers on this machine or a cluster, on CPUs."""
 
     cluster: Kind = ""
     scheduler: opt.Scheduler = ""
@@ -153,17 +153,17 @@ class Hosts(Workers):
 
     @property
     def place(self) -> str:
-        """Where workers run: a kind of cluster, or the address of a scheduler."""
+        """Kind of cluster, or address of a scheduler."""
         return self.cluster or self.scheduler or self.scheduler_file or "local"
 
     @property
     def is_named(self) -> bool:
-        """Whether a cluster is named, or a scheduler."""
+        """True if a cluster or a scheduler is named."""
         return bool(self.cluster or self.scheduler or self.scheduler_file)
 
     @property
     def is_here(self) -> bool:
-        """Whether the work is done in this process."""
+        """True if the work is done in this process."""
         return self.workers == 0 and not self.is_named
 
     def check(self) -> None:
@@ -182,7 +182,7 @@ class Hosts(Workers):
             raise BadParams("this command has no work for GPUs: say --cluster local")
 
     def named(self) -> dict[str, object]:
-        """Return what else `api.workers` is told."""
+        """Return further arguments of `api.workers`."""
         return {
             "cluster": self.cluster,
             "scheduler": self.scheduler,
@@ -194,43 +194,43 @@ class Hosts(Workers):
 
 @dataclass(frozen=True)
 class Cluster(Hosts):
-    """Workers of this machine or of a cluster, on CPUs or GPUs."""
+    """Workers on this machine or a cluster, on CPUs or GPUs."""
 
     device: opt.Device = "cpu"
 
     def __post_init__(self) -> None:
-        """Take the GPUs that `--cluster cuda` means."""
+        """Set the device to "gpu" for `--cluster cuda`."""
         if self.cluster == "cuda":
             object.__setattr__(self, "device", "gpu")
 
     def check(self) -> None:
-        """Raise BadParams for contradictions, DeviceError where this machine lacks the device."""
+        """Raise BadParams for contradictions, DeviceError if this machine lacks the device."""
         super().check()
         if not self.is_named:
-            from gangsaw.tasks.jobs.device import check_here
+            from gangsaw.tasks.jobs.chunks.device import check_here
 
             check_here(self.device)
 
     @property
     def place(self) -> str:
-        """Where workers run; there is one for each GPU of this machine."""
+        """Kind of cluster, or address of a scheduler; "cuda" starts one worker per local GPU."""
         found = super().place
         return "cuda" if found == "local" and self.device == "gpu" else found
 
     def named(self) -> dict[str, object]:
-        """Return what else `api.workers` is told."""
+        """Return further arguments of `api.workers`."""
         return {**super().named(), "device": self.device}
 
 
 @dataclass(frozen=True)
 class Near(Hosts):
-    """This process unless workers are asked for: for short commands without kernels."""
+    """This process unless workers are requested: for short commands without kernels."""
 
     workers: opt.FewWorkers = 0
 
 
 @dataclass(frozen=True)
 class NearOrDevice(Cluster):
-    """As `Near`, on CPUs or GPUs."""
+    """`Near` on CPUs or GPUs."""
 
     workers: opt.FewWorkers = 0

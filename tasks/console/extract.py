@@ -1,4 +1,4 @@
-"""gangsaw extract: parts of a store, by the domain whose content it holds."""
+"""gangsaw extract: parts of a store, written by the domain of its content."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gangsaw.codecs.core import tables
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.options import flag, listed
+from gangsaw.codecs.core.plugins import entry_points
+from gangsaw.codecs.core.plugins.options import flag, listed
 from gangsaw.tasks.console.extractors import GROUP, Extractor
 from gangsaw.tasks.console.panels import panels
 
@@ -26,8 +26,8 @@ chr1:1,000-2,000 chrM > some.fa
 
 
 def _command() -> object:
-    """Return the command with the options of all domains, each in a panel of its own."""
-    known: dict[str, Extractor[DataclassInstance]] = tables.table(GROUP, Extractor)
+    """Return the command with the options of all domains, each in its own panel."""
+    known: dict[str, Extractor[DataclassInstance]] = entry_points.table(GROUP, Extractor)
 
     def extract(store: str, wanted: list[str] | None, **options: DataclassInstance) -> None:
         name = _content(store, known)
@@ -53,19 +53,19 @@ def _command() -> object:
 
 
 def _content(store: str, known: dict[str, Extractor[DataclassInstance]]) -> str:
-    """Return the attribute of a store that an extractor is for; BadParams where it has none."""
+    """Return the attribute that marks a store's content; raise BadParams if there is none."""
     from gangsaw.tasks.store.source import open_zarr
 
     attrs = open_zarr(store).attrs
     found = [name for name in known if name in attrs]
     if not found:
-        kinds = listed([extractor.holds for extractor in known.values()], "or")
-        raise BadParams(f"{store} holds no {kinds}")
+        kinds = listed([extractor.holds for extractor in known.values()], "nor")
+        raise BadParams(f"{store} holds neither {kinds}: extract writes parts of such stores")
     return found[0]
 
 
 def _refuse(store: str, holds: str, given: DataclassInstance) -> None:
-    """Raise BadParams for options of another domain that are given."""
+    """Raise BadParams if options of another domain are given."""
     usual = type(given)()
     names = [f.name for f in fields(given) if getattr(given, f.name) != getattr(usual, f.name)]
     if names:

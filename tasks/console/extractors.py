@@ -1,4 +1,4 @@
-"""How domains write parts of their stores: a table that `gangsaw extract` looks into."""
+"""Extractors of domains: the plugin table of `gangsaw extract`."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-# by the name of an attribute that a store's group has
+# entries are named after an attribute of the store's group
 GROUP = "gangsaw.extractors"
-Given = TypeVar("Given")  # of options
+Given = TypeVar("Given")  # options
 
 
 @dataclass(frozen=True)
 class Extractor(Generic[Given]):
-    """How a domain writes parts of its stores.
+    """Writer of parts of a domain's stores.
 
     Attributes
     ----------
-    holds : what such a store holds, for messages
-    options : a `Panel`, of which all fields have defaults and names that no other domain's have
-    run : is given path of the store, what is wanted, and options
+    holds : content of such a store, for messages
+    options : a `Panel` whose fields have defaults, and names that are unique among domains
+    run : function of the store's path, the requested parts and the options
     """
 
     holds: str

@@ -1,4 +1,4 @@
-"""Options that several commands share, and the values of their texts."""
+"""Options that several commands share, and parsers of their values."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.options import extents
+from gangsaw.codecs.core.plugins.options import extents
 from gangsaw.tasks.console import choices
 from gangsaw.tasks.console.choices import choice
 from gangsaw.tasks.console.table_options import CODEC
-from gangsaw.tasks.formats import table
+from gangsaw.tasks.formats.contract import table
+from gangsaw.tasks.store.damage import MODES
 
 if TYPE_CHECKING:
     from typer.models import OptionInfo
@@ -23,7 +24,7 @@ CLUSTER, SOURCE = "Cluster", "Source"
 
 
 def workers(default: str) -> OptionInfo:
-    """Return the option --workers, with what a command does where it is not given."""
+    """Return the option --workers with a description of its default."""
     info: OptionInfo = typer.Option(
         "--workers",
         min=0,
@@ -81,6 +82,21 @@ Overwrite = Annotated[
 AcceptExportLoss = Annotated[
     bool,
     typer.Option("--accept-loss", help="Leave out what has no place there; it is named."),
+]
+Damaged = Annotated[
+    str,
+    choice(
+        of=MODES,
+        help="With damaged blocks: fail and list them, fill samples, skip records.",
+    ),
+]
+DamagedValue = Annotated[
+    str | None,
+    typer.Option(
+        help="Value for samples of damaged blocks. (default: fill value of the array)",
+        metavar="NUMBER",
+        show_default=False,
+    ),
 ]
 SourceFormat = Annotated[
     str | None,
@@ -161,7 +177,7 @@ ParamsFile = Annotated[
 
 
 def extents_of(option: str, text: str) -> tuple[int, ...]:
-    """Return the numbers of "198,256,256"; raise BadParams for other texts."""
+    """Return the integers in text such as "198,256,256"; raise BadParams for other text."""
     try:
         return extents(text)
     except ValueError as error:
@@ -169,7 +185,7 @@ def extents_of(option: str, text: str) -> tuple[int, ...]:
 
 
 def chunks_of(text: str | None) -> tuple[int, ...] | dict[str, int] | None:
-    """Return the chunks of "198,256,256" or "y=256,x=256"."""
+    """Return the chunks in text such as "198,256,256" or "y=256,x=256"."""
     if text is None or "=" not in text:
         return None if text is None else extents_of("--chunks", text)
     try:
@@ -180,7 +196,7 @@ def chunks_of(text: str | None) -> tuple[int, ...] | dict[str, int] | None:
 
 
 def params_of(pairs: Sequence[str] | None, file: Path | None) -> dict[str, object]:
-    """Return codec parameters: those of the file, changed by each NAME=VALUE."""
+    """Return codec parameters: those of the file, overridden by each NAME=VALUE."""
     params = {} if file is None else _params_file(file)
     for pair in pairs or ():
         name, equals, value = pair.partition("=")

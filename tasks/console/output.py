@@ -1,4 +1,4 @@
-"""What the commands print: figures to stdout, progress to stderr."""
+"""Output of commands: figures to stdout, progress to stderr."""
 
 from __future__ import annotations
 
@@ -7,23 +7,24 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, final
 
 from gangsaw.cluster.dashboard.units import clock as clock
 from gangsaw.cluster.dashboard.units import rate as rate
 from gangsaw.cluster.dashboard.units import size as size
-from gangsaw.tasks.kernels.shown import drawn_by
+from gangsaw.tasks.precompile.shown import drawn_by
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
     from rich.progress import TaskID
     from rich.table import Table
 
-    from gangsaw.codecs.core.numba.kept.telling import KernelCount
+    from gangsaw.codecs.core.numba.packs.telling import KernelCount
     from gangsaw.tasks.console.cluster import Workers
-    from gangsaw.tasks.engine.progress import OnProgress, Progress
-    from gangsaw.tasks.engine.rehearsal import ArrayPlan, JobPlan
+    from gangsaw.tasks.engine.report.dry_run import ArrayPlan, JobPlan
+    from gangsaw.tasks.engine.report.progress import Amounts, OnProgress, Progress
     from gangsaw.tasks.jobs.compress import Summary
 
     StatusOf = Callable[[Progress], str]
@@ -32,12 +33,13 @@ if TYPE_CHECKING:
 NAME_COLUMNS, FIGURE_COLUMNS = 24, 20  # of a table: names may fold, figures that wide may not
 PADDING = 3  # beside a column
 LINE_SECONDS = 60.0  # between two lines of progress, where no bar can be drawn
+LOOK_SECONDS = 0.5  # between two checks of the clock for them
 SHOWN = 8  # arrays of a plan that are listed; --json has all
 STOPPED = "interrupted: finished chunks are safe; run the same command with --resume to continue"
 
 
 class Interrupted(Exception):
-    """Ctrl-C, with what the user can do now; typer would swallow a KeyboardInterrupt's text."""
+    """Interrupt by Ctrl-C with advice; typer would drop the text of a KeyboardInterrupt."""
 
 
 def write_json(figures: Mapping[str, object]) -> None:
@@ -47,12 +49,18 @@ def write_json(figures: Mapping[str, object]) -> None:
 
 def job_figures(summary: Summary) -> dict[str, object]:
     """Return the figures of a finished job as JSON holds them."""
-    derived = ("ratio", "bits_per_sample", "throughput")
+    derived = ("ratio", "ratio_base", "bits_per_sample", "throughput")
     return {**vars(summary), **{name: getattr(summary, name) for name in derived}}
 
 
+def amounts(found: Amounts) -> list[tuple[str, str]]:
+    """Return rows that say how much smaller a store is, and than what."""
+    base = f"{size(found.base_bytes)} of {found.ratio_base}"
+    return [("ratio", f"{found.ratio:.3f}"), ("bytes", f"{base} -> {size(found.stored_bytes)}")]
+
+
 def clear(wanted: bool = True) -> None:
-    """Clear the terminal, if it is one, for what is shown again and again."""
+    """Clear the terminal, if there is one, before repeated output."""
     from rich.console import Console
 
     if wanted:
@@ -62,9 +70,9 @@ def clear(wanted: bool = True) -> None:
 def write_table(
     title: str, rows: Sequence[Sequence[str]], headers: Sequence[str] | None = None
 ) -> None:
-    """Print a table; without headers the first column names what the second holds.
+    """Print a table; without headers the first column has labels, the second values.
 
-    Columns that have no room beside each other stand below each other, with the first one again.
+    Columns that do not fit next to each other are printed below, with the first one repeated.
     """
     from rich.console import Console
 
@@ -76,7 +84,7 @@ def write_table(
 
 
 def _table(rows: Sequence[Sequence[str]], headers: Sequence[str] | None) -> Table:
-    """Return a table whose names and texts fold, and whose figures do not."""
+    """Return a table with folded names and texts, and unfolded figures."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -104,7 +112,7 @@ def _width(column: int, rows: Sequence[Sequence[str]], headers: Sequence[str] | 
 def _side_by_side(
     rows: Sequence[Sequence[str]], headers: Sequence[str] | None, width: int
 ) -> list[list[int]]:
-    """Return which columns of a table go beside each other, the first one with all of them."""
+    """Return the columns of each part of a table that fits the width; all begin with the first."""
     if headers is None:
         return [[0, 1]]
     first = min(_width(0, rows, headers), NAME_COLUMNS) + PADDING
@@ -117,28 +125,6 @@ def _side_by_side(
         parts[-1].append(i)
         room -= need
     return parts
-
-
-@final  # as below
-@dataclass
-class LastState:
-    """Keeps the last state of a job, and hands each on to what shows it."""
-
-    show: OnProgress | None
-    state: Progress | None = None
-
-    def __call__(self, state: Progress) -> None:
-        """Keep and show a state."""
-        self.state = state
-        if self.show is not None:
-            self.show(state)
-
-    def figures(self) -> dict[str, object]:
-        """Return what a job did in all, as far as it told."""
-        if (state := self.state) is None:
-            return {}
-        names = ("raw_bytes", "seconds", "throughput")
-        return {"chunks": state.done, **{name: getattr(state, name) for name in names}}
 
 
 @contextmanager
@@ -157,9 +143,10 @@ def progress_bar(
 def progress_bars(*, quiet: bool = False) -> Iterator[AddBar | AddLines | None]:
     """Yield a function that adds a bar below the others, for jobs of several phases.
 
-    Where there is no terminal a line a minute says the same.
+    Without a terminal it prints a line per minute.
 
-    It takes a title, a function that describes progress, and the text before its first call.
+    Its arguments are a title, a function that describes progress, and the text before the first
+    call.
     """
     from rich.console import Console
     from rich.progress import BarColumn, TaskProgressColumn, TextColumn
@@ -170,7 +157,8 @@ def progress_bars(*, quiet: bool = False) -> Iterator[AddBar | AddLines | None]:
         yield None
         return
     if not console.is_terminal:
-        yield AddLines()
+        with AddLines().by_the_clock() as add:
+            yield add
         return
     columns = (
         TextColumn("{task.description:<10}"),
@@ -183,34 +171,34 @@ def progress_bars(*, quiet: bool = False) -> Iterator[AddBar | AddLines | None]:
 
 
 class _KernelsBar:
-    """The bar of kernels that are compiled, added when the first one is told of."""
+    """Bar of kernels that are being compiled, added with the first one."""
 
     def __init__(self, display: Bars) -> None:
         self.display = display
         self.task: TaskID | None = None
 
     def draw(self, found: KernelCount) -> None:
-        """Show how many there are: how many there will be nobody knows."""
+        """Show the count; the total is unknown."""
         if self.task is None:
             self.task = self.display.add_task("kernels", total=None, status="")
         self.display.update(self.task, completed=found.count, status=found.line())
 
     def clear(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         if self.task is not None:
             self.display.remove_task(self.task)
             self.task = None
 
 
-@final  # so that one is never false
+@final  # a subclass could define truth; callers test for None
 @dataclass(frozen=True)
 class AddBar:
-    """Adds bars to a display of `rich`."""
+    """Function object that adds bars to a display of `rich`."""
 
     display: Bars
 
     def __call__(self, title: str, status_of: StatusOf, status: str = "starting") -> OnProgress:
-        """Add one; return what moves it, and adds one below for each step that comes before."""
+        """Add a bar; return its progress callback, which adds a bar for each step before it."""
         tasks = {"": self.display.add_task(title, total=None, status=status)}
 
         def show(state: Progress) -> None:
@@ -228,23 +216,67 @@ class AddBar:
 @final
 @dataclass(frozen=True)
 class AddLines:
-    """Writes a line a minute to standard error, where that is a file or a pipe."""
+    """Function object that writes a progress line per minute to standard error, without bars.
+
+    Attributes
+    ----------
+    clock : function that returns the time in seconds
+    lines : progress lines of the jobs so far, the running one last
+    """
 
     clock: Callable[[], float] = time.monotonic
+    lines: list[_MinuteLine] = field(default_factory=list)
 
     def __call__(self, title: str, status_of: StatusOf, status: str = "starting") -> OnProgress:
-        """Return what writes of a job; the first line comes after a minute."""
-        told = self.clock()
+        """Return a progress callback of a job; the first line comes after a minute."""
+        self.lines.append(_MinuteLine(title, status_of, status, self.clock))
+        return self.lines[-1]
 
-        def show(state: Progress) -> None:
-            nonlocal told
-            if (now := self.clock()) - told >= LINE_SECONDS:
-                told = now
-                step = f"{state.step}  " if state.step else ""
-                sys.stderr.write(f"{title}  {step}{status_of(state)}\n")
-                sys.stderr.flush()
+    @contextmanager
+    def by_the_clock(self) -> Iterator[AddLines]:
+        """Write the line also while a job makes no progress, and within the block."""
+        ended = Event()
 
-        return show
+        def watch() -> None:
+            while not ended.wait(LOOK_SECONDS):
+                for line in self.lines[-1:]:
+                    line.write_in_time()
+
+        thread = Thread(target=watch, daemon=True)
+        thread.start()
+        try:
+            yield self
+        finally:
+            ended.set()
+            thread.join()
+
+
+class _MinuteLine:
+    """The line of a job, written when a minute has passed since the last one."""
+
+    def __init__(
+        self, title: str, status_of: StatusOf, status: str, clock: Callable[[], float]
+    ) -> None:
+        self.title, self.status_of, self.status = title, status_of, status
+        self.clock, self.told = clock, clock()
+        self.state: Progress | None = None
+        self.turn = Lock()
+
+    def __call__(self, state: Progress) -> None:
+        """Take the state of the job."""
+        self.state = state
+        self.write_in_time()
+
+    def write_in_time(self) -> None:
+        """Write the line if it is time."""
+        with self.turn:
+            if (now := self.clock()) - self.told < LINE_SECONDS:
+                return
+            self.told, state = now, self.state
+            step = f"{state.step}  " if state and state.step else ""
+            status = self.status_of(state) if state else self.status
+            sys.stderr.write(f"{self.title}  {step}{status}\n")
+            sys.stderr.flush()
 
 
 def _bytes_status(state: Progress) -> str:
@@ -258,7 +290,7 @@ def _bytes_status(state: Progress) -> str:
 
 
 def time_left(state: Progress) -> list[str]:
-    """Return the words for the time left, none where it is zero or unknown."""
+    """Return the words for the time left; none if it is zero or unknown."""
     if state.seconds_left is None or state.done >= state.total > 0:
         return []
     return [f"{clock(state.seconds_left)} left"]
@@ -271,11 +303,11 @@ def show_plan(
     as_json: bool,
     targets: Sequence[str] = (),
 ) -> None:
-    """Rehearse a job in this process and print its plan; nothing is written, no cluster started.
+    """Print the plan of a job from a dry run; nothing is written, no cluster started.
 
-    `targets` are named as the user did, where the job knows them by other names.
+    `targets` are the user's names, if the job has other ones.
     """
-    from gangsaw.tasks.engine.rehearsal import rehearsed
+    from gangsaw.tasks.engine.report.dry_run import rehearsed
 
     plan = rehearsed(job)
     if plan is None:
@@ -320,7 +352,7 @@ def _array(array: ArrayPlan) -> list[tuple[str, str]]:
 
 
 def _summarised(codec: str, parameters: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the parameters worth showing of a codec of ours, all of another's."""
+    """Return the main parameters of a Gangsaw codec, all parameters of other codecs."""
     from gangsaw.codecs.core import codec_table
 
     if codec not in codec_table.names():

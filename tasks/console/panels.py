@@ -1,4 +1,4 @@
-"""Long lists of options as one dataclass per idea: each is a panel of a command's help."""
+"""Groups of options as dataclasses: each is a panel in a command's help."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ P = ParamSpec("P")
 
 
 class Panel(Protocol):
-    """A dataclass whose fields are `Annotated[type, typer.Option(...)]`.
+    """Dataclass whose fields are `Annotated[type, typer.Option(...)]`.
 
     Attributes
     ----------
-    PANEL : title in the help, of options that name no other
+    PANEL : title in the help, for options without a panel of their own
     """
 
     PANEL: ClassVar[str]
 
 
 class ByKeyword(Protocol):
-    """A command or dataclass as it is called here: only by keyword, with values of any type."""
+    """Command or dataclass that is called only by keyword, with values of any type."""
 
     def __call__(self, **given: object) -> object:
-        """Run the command, or make the object."""
+        """Run the command, or create the object."""
 
 
 def panels(command: Callable[P, None]) -> Callable[P, None]:
-    """Return a command for typer, whose parameters of a `Panel` are the options of that panel.
+    """Return a command for typer, in which the fields of `Panel` parameters are options.
 
     Options stand in the order of parameters and fields. The command is called with dataclasses of
     the given values.
@@ -65,7 +65,7 @@ def panels(command: Callable[P, None]) -> Callable[P, None]:
 
 
 def _made(kind: ByKeyword, given: dict[str, object]) -> object:
-    """Return a panel with its options, which are taken out of those given."""
+    """Return a panel with its options, which are removed from `given`."""
     return kind(**{name: given.pop(name) for name in signature(kind).parameters})
 
 
@@ -83,7 +83,7 @@ def _parameters(parameter: Parameter, hint: object) -> Iterator[Parameter]:
 
 
 def _titled(annotation: object, title: str | None) -> object:
-    """Put an option into the panel of that title, unless it names one."""
+    """Assign an option to the panel with that title, unless it has a panel."""
     assert get_origin(annotation) is Annotated, annotation
     kind, info = get_args(annotation)
     info = copy(info)

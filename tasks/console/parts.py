@@ -1,4 +1,4 @@
-"""What commands read and write, how arrays are encoded, what is shown: options as dataclasses."""
+"""Option groups as dataclasses: source, target, codec, overwriting, output."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.table_options import CODEC
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.formats.format import ExportOptions, SourceOptions
+    from gangsaw.tasks.formats.contract.format import ExportOptions, SourceOptions
     from gangsaw.tasks.jobs.choice.recipe import Recipe
 
 
 @dataclass(frozen=True)
 class StoreSource:
-    """What is taken of a store."""
+    """Options for reading a Zarr store."""
 
     PANEL: ClassVar[str] = opt.SOURCE
     variable: opt.Variable = None
     group: opt.Group = ""
 
     def options(self) -> SourceOptions:
-        """Return the options for opening it."""
-        from gangsaw.tasks.formats.format import SourceOptions
+        """Return the options for opening the store."""
+        from gangsaw.tasks.formats.contract.format import SourceOptions
 
         return SourceOptions(tuple(self.variable or ()), self.group)
 
 
 @dataclass(frozen=True)
 class AnySource:
-    """How a source of any format is opened."""
+    """Options for opening a source of any format."""
 
     PANEL: ClassVar[str] = opt.SOURCE
     format_: opt.SourceFormat = None
@@ -40,8 +40,8 @@ class AnySource:
     accept_loss: opt.AcceptLoss = False
 
     def options(self, own: Mapping[str, str]) -> SourceOptions:
-        """Return the options for opening it, with the formats' own."""
-        from gangsaw.tasks.formats.format import SourceOptions
+        """Return the options for opening the source, including those of its format."""
+        from gangsaw.tasks.formats.contract.format import SourceOptions
 
         return SourceOptions(
             variables=tuple(self.variable or ()),
@@ -54,20 +54,22 @@ class AnySource:
 
 @dataclass(frozen=True)
 class TargetChoice:
-    """How a target is written in its format."""
+    """Options for writing a target, and for the treatment of damaged blocks of the store."""
 
     format_: opt.TargetFormat = None
+    damaged: opt.Damaged = "fail"
+    damaged_value: opt.DamagedValue = None
 
     def options(self, own: Mapping[str, str]) -> ExportOptions:
-        """Return the options for writing it, with the formats' own."""
-        from gangsaw.tasks.formats.format import ExportOptions
+        """Return the options for writing the target, including those of its format."""
+        from gangsaw.tasks.formats.contract.format import ExportOptions
 
         return ExportOptions(self.format_, own)
 
 
 @dataclass(frozen=True)
 class Again:
-    """What may be done with a target that is there."""
+    """Options for an existing target."""
 
     resume: opt.Resume = False
     overwrite: opt.Overwrite = False
@@ -75,20 +77,20 @@ class Again:
 
 @dataclass(frozen=True)
 class Shown:
-    """What a command prints."""
+    """Options for the output of a command."""
 
     as_json: opt.Json = False
     quiet: opt.Quiet = False
 
     @property
     def no_bar(self) -> bool:
-        """Whether no progress is shown."""
+        """True if no progress is shown."""
         return self.quiet or self.as_json
 
 
 @dataclass(frozen=True)
 class Encoding:
-    """The codec, its parameters and the chunks; options of single codecs come from the table."""
+    """Codec, parameters and chunks; options of single codecs come from the codec table."""
 
     PANEL: ClassVar[str] = CODEC
     codec: opt.Codec = "auto"
@@ -98,7 +100,7 @@ class Encoding:
     params: opt.ParamsFile = None
 
     def recipe(self, options: Mapping[str, str]) -> Recipe:
-        """Return it with the options of codecs; BadParams for texts that say nothing."""
+        """Return the recipe, including options of codecs; raise BadParams for invalid values."""
         from gangsaw.tasks.jobs.choice.recipe import Recipe
 
         return Recipe(

@@ -1,4 +1,4 @@
-"""Options that plugins add to a command: those of codecs and formats, found in their tables."""
+"""Options that plugins add to a command: those of codecs and formats in their tables."""
 
 from __future__ import annotations
 
@@ -12,39 +12,39 @@ from typing import Annotated, ParamSpec, cast
 import typer
 
 from gangsaw.codecs.core import codec_table
-from gangsaw.codecs.core.options import Option, listed
-from gangsaw.codecs.core.tables import PluginWarning
+from gangsaw.codecs.core.plugins.entry_points import PluginWarning
+from gangsaw.codecs.core.plugins.options import Option, listed
 from gangsaw.tasks.console.choices import completing
 from gangsaw.tasks.console.panels import ByKeyword
-from gangsaw.tasks.formats import table
+from gangsaw.tasks.formats.contract import table
 
-CODEC = "Codec"  # the panel of --help
+CODEC = "Codec"  # panel of --help
 
 P = ParamSpec("P")
 
 
 @dataclass(frozen=True)
 class Owned:
-    """An option, and what brings it: the Zarr name of a codec, or the title of a format."""
+    """Option with its owner: the Zarr name of a codec, or the title of a format."""
 
     owner: str
     option: Option
 
 
 def with_codec_options(command: Callable[P, None]) -> Callable[P, None]:
-    """Give a command the options of all codecs; those given arrive in `codec_options`, by name."""
+    """Add the options of all codecs to a command; given ones are passed as `codec_options`."""
     found = [Owned(name, o) for name, a in codec_table.answers().items() for o in a.options]
     return _with_options(command, "codec_options", found, lambda _: CODEC)
 
 
 def with_source_options(command: Callable[P, None]) -> Callable[P, None]:
-    """Do the same with all formats' options of opening, in `format_options`."""
+    """Add the source options of all formats to a command, passed as `format_options`."""
     found = [Owned(kind.title, o) for kind in table.readable() for o in kind.options]
     return _with_options(command, "format_options", found, lambda owners: f"Source: {owners}")
 
 
 def with_export_options(command: Callable[P, None]) -> Callable[P, None]:
-    """Do the same with all formats' options of exporting, in `format_options`."""
+    """Add the export options of all formats to a command, passed as `format_options`."""
     found = [Owned(kind.title, o) for kind in table.writable() for o in kind.export_options]
     return _with_options(command, "format_options", found, lambda owners: f"Target: {owners}")
 
@@ -52,9 +52,9 @@ def with_export_options(command: Callable[P, None]) -> Callable[P, None]:
 def _with_options(
     command: Callable[P, None], into: str, found: Iterable[Owned], panel: Callable[[str], str]
 ) -> Callable[P, None]:
-    """Put options in the place of the parameter `into`, which gets those given.
+    """Replace the parameter `into` by options; given ones are passed to it by name.
 
-    Owners may share a name. `panel` makes the title of a panel of the help from its owners.
+    Owners may share a name. `panel` returns the title of a help panel for its owners.
     """
     own = inspect.signature(command, eval_str=True)
     added = {
@@ -73,7 +73,7 @@ def _with_options(
         chosen = {name: value for name, value in given.items() if value is not None}
         run(**values, **{into: chosen})
 
-    del with_options.__wrapped__  # or its signature would be asked for
+    del with_options.__wrapped__  # else typer would use its signature
     with_options.__signature__ = own.replace(parameters=shown)  # type: ignore[attr-defined]
     with_options.__annotations__ = {p.name: p.annotation for p in shown}
     return cast(Callable[P, None], with_options)
@@ -87,7 +87,7 @@ def _by_name(found: Iterable[Owned]) -> dict[str, list[Owned]]:
 
 
 def _is_taken(several: list[Owned], own: Mapping[str, inspect.Parameter]) -> bool:
-    """Whether the command has such an option itself; a warning says whose is left out."""
+    """Return True, with a warning, if the command has such an option already."""
     option = several[0].option
     if option.name not in own and not any(option.flag in _flags(p) for p in own.values()):
         return False
@@ -98,7 +98,7 @@ def _is_taken(several: list[Owned], own: Mapping[str, inspect.Parameter]) -> boo
 
 
 def _flags(parameter: inspect.Parameter) -> Iterable[object]:
-    """Yield what the command calls an option; typer takes the first for a default."""
+    """Yield the names of an option in the command; typer stores the first as a default."""
     for info in getattr(parameter.annotation, "__metadata__", ()):
         yield from (getattr(info, "default", None), *(getattr(info, "param_decls", None) or ()))
 
@@ -121,7 +121,7 @@ def _parameter(several: list[Owned], panel: Callable[[str], str]) -> inspect.Par
 
 
 def _help(several: list[Owned], with_owner: bool) -> str:
-    """Return a line per owner; owners that say the same share one."""
+    """Return a help line per owner; owners with the same text share a line."""
     owners: dict[str, list[str]] = {}
     for owner, option in ((owned.owner, owned.option) for owned in several):
         default = f" (default: {option.default})" if option.default else ""

@@ -1,1 +1,1 @@
-"""How batches of work are submitted to Dask, and how their results return."""
+"""Submission of batches to Dask, and collection of their results."""

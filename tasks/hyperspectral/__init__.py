@@ -1,1 +1,1 @@
-"""Multispectral and hyperspectral images: scenes and their pictures."""
+"""Multispectral and hyperspectral images: formats of products, synthetic scenes and plots."""

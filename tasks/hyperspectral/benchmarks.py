@@ -1,4 +1,4 @@
-"""The scene that `gangsaw bench` makes where none is named, and the form of those that are."""
+"""Data of `gangsaw bench` for image codecs: a synthetic scene, or a part of a user's image."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.bench.data import Synthetic, middle
-from gangsaw.tasks.formats.axes import image_dims
-from gangsaw.tasks.formats.memory import MemoryArray
+from gangsaw.tasks.formats.contract.axes import image_dims
+from gangsaw.tasks.formats.flat.memory_array import MemoryArray
 from gangsaw.tasks.hyperspectral.synthetic import make_scene
-from gangsaw.tasks.source import SourceArray
+from gangsaw.tasks.sources.source import SourceArray
 
 BIT_DEPTH = 14
 DIMS = ("band", "y", "x")
 
 
 def make(extents: tuple[int, ...]) -> MemoryArray:
-    """Return a seeded scene of (bands, rows, columns)."""
+    """Return a seeded scene: (bands, rows, columns) uint16."""
     if len(extents) != 3:
         raise BadParams(f"a scene is bands,rows,columns, got {extents}")
     return MemoryArray(make_scene(*extents, bit_depth=BIT_DEPTH).cube, DIMS)
 
 
 def part(array: SourceArray) -> MemoryArray | None:
-    """Return the middle of an image of integers, all bands, as (bands, rows, columns)."""
+    """Return all bands in the middle of an integer image: (bands, rows, columns); else None."""
     if array.dtype.kind not in "iu" or len(array.dims) not in (2, 3):
         return None
     band, y, x = image_dims(array)
@@ -32,5 +32,5 @@ def part(array: SourceArray) -> MemoryArray | None:
     return MemoryArray(np.ascontiguousarray(samples[(None,) * (3 - samples.ndim)]), DIMS)
 
 
-# on a GPU a scene of AVIRIS
+# on a GPU with the extents of an AVIRIS scene
 SCENE = Synthetic({"cpu": (64, 256, 256), "gpu": (224, 512, 614)}, make, part)

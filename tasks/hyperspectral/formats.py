@@ -1,7 +1,8 @@
-"""The formats of imaging spectrometers: NetCDF and HDF5 in the layouts of their products.
+"""Formats of imaging spectrometers: NetCDF, HDF5 and GeoTIFF in the layouts of their products.
 
-Each reads all that the general format does. A module of its name in `products` knows the layout:
-`is_own` looks at an open file, `cubes` says what is known of its arrays.
+Each one reads all that its general format reads. A module of the same name in `products` knows the
+layout. For NetCDF and HDF5, its `is_own` recognizes an open file and its `cubes` describes the
+arrays.
 """
 
 from __future__ import annotations
@@ -12,20 +13,20 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, cast
 
-from gangsaw.tasks.formats.format import Format, Look, Paths, SourceOptions, Sure
+from gangsaw.tasks.formats.contract.format import Format, Look, Paths, SourceOptions, Sure
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.formats.witness import Witness
-    from gangsaw.tasks.source import Source
+    from gangsaw.tasks.formats.contract.independent_reader import Witness
+    from gangsaw.tasks.sources.source import Source
 
 TIFF = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 
 
 def _witness_of(general: str) -> Callable[[Paths, SourceOptions], Witness | None]:
-    """Return what asks the general format of a product's files for its library."""
+    """Return a function that reads a product's files with the general format's reader."""
 
     def witness(paths: Paths, options: SourceOptions) -> Witness | None:
-        from gangsaw.tasks.formats.table import named, readable
+        from gangsaw.tasks.formats.contract.table import named, readable
 
         asked = named(general, readable()).witness
         return None if asked is None else asked(paths, options)
@@ -76,12 +77,12 @@ def _sure_enmap(look: Look) -> Sure:
 
 
 def _open_enmap(paths: Paths, options: SourceOptions) -> Source:
-    from gangsaw.tasks.formats.table import named, readable
+    from gangsaw.tasks.formats.contract.table import named, readable
     from gangsaw.tasks.hyperspectral.products.enmap import described
 
     general = named("geotiff", readable())
     assert general.open is not None
-    image = cast("Source", general.open(paths, options))  # an image is no stream
+    image = cast("Source", general.open(paths, options))  # a GeoTIFF is never a stream
     return described(image, Path(paths[0]))
 
 

@@ -1,4 +1,4 @@
-"""The picture of a scene: false colours, bits of each block, bits of each band."""
+"""Figure of a scene: false-colour quicklook, bits of each block, bits of each band."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MAX_CHUNKS = 64  # decoded for the quicklook; of a larger store its middle is shown
-MAX_PIXELS = 1024  # along each side of the quicklook
+MAX_CHUNKS = 64  # decoded for the quicklook; a larger store shows only its middle
+MAX_PIXELS = 1024  # largest side of the quicklook
 COLOURS_NM = (860.0, 650.0, 550.0)  # near infrared, red, green: vegetation is red
-STRETCH = (2.0, 98.0)  # percentiles that become black and white
+STRETCH = (2.0, 98.0)  # percentiles shown as black and white
 
 
 def draw(info: ArrayInfo, array: ZarrArray, source: ZarrSource) -> Figure:
-    """Return the figure: quicklook and map of the blocks above, bits of the bands below."""
+    """Return the figure: quicklook and map of the blocks at the top, bits of the bands below."""
     from matplotlib.figure import Figure
 
-    axis = band_axis(info)
+    axis = info.lane_axis
     wavelength = _wavelength(source, array, axis)
     bands = info.lane_bits if info.lane_bits is not None and len(info.lane_bits) > 1 else None
     heights = [2.1] if bands is None else [2.1, 1]
@@ -40,12 +40,6 @@ def draw(info: ArrayInfo, array: ZarrArray, source: ZarrSource) -> Figure:
         _draw_bands(figure.add_subplot(grid[1, :]), bands, wavelength, info)
     figure.suptitle(title(info), x=0.01, ha="left", color=INK, fontsize=12)
     return figure
-
-
-def band_axis(info: ArrayInfo) -> int | None:
-    """Return the axis that the codec took for the spectral one; None of an image of one band."""
-    rank, axes = len(info.shape), str(info.params["axes"])
-    return rank - 3 + axes.index("z") if rank > 2 else None
 
 
 def _draw_quicklook(
@@ -85,13 +79,13 @@ def _draw_bands(
 def _wavelength(
     source: ZarrSource, array: ZarrArray, axis: int | None
 ) -> NDArray[np.float64] | None:
-    """Return rising wavelengths of the bands in nanometres, or None."""
+    """Return increasing wavelengths of the bands in nanometres, or None."""
     for coord in source.coords:
         if axis is None or last(coord.name).lower() not in ("wavelength", "wavelengths"):
             continue
         is_along = (coord.dims, coord.values.shape) == ((array.dims[axis],), (array.shape[axis],))
         if is_along and bool(np.all(np.diff(coord.values) > 0)):
-            micro = float(np.max(coord.values)) < 100  # no sensor has such short nanometres
+            micro = float(np.max(coord.values)) < 100  # micrometres: no sensor reaches below 100 nm
             return np.asarray(coord.values, np.float64) * (1000.0 if micro else 1.0)
     return None
 
@@ -99,7 +93,7 @@ def _wavelength(
 def _colours(
     array: ZarrArray, axis: int | None, wavelength: NDArray[np.float64] | None
 ) -> tuple[list[int], str]:
-    """Return the bands for red, green and blue, or one for grey, and what to call them."""
+    """Return the bands for red, green and blue, or one for grey, and the title of the quicklook."""
     n = 1 if axis is None else array.shape[axis]
     if n < 3:
         return [0], "quicklook"
@@ -113,9 +107,13 @@ def _colours(
 def quicklook(
     array: ZarrArray, axis: int | None, bands: list[int]
 ) -> tuple[NDArray[np.float64], tuple[float, float, float, float], str]:
-    """Return (rows, columns[, 3]) of 0..1, its extent (left, right, bottom, top), and its part.
+    """Return the picture, its extent, and a note if it shows only a part.
 
-    At most MAX_CHUNKS chunks are read; of a larger array that is its middle.
+    Returns
+    -------
+    picture : (rows, columns[, 3]) float64 in 0..1
+    extent : (left, right, bottom, top) in samples
+    note : " (the middle)" if the array has more than MAX_CHUNKS chunks, else ""
     """
     rank = len(array.shape)
     image = [i for i in range(max(0, rank - 3), rank) if i != axis]
@@ -131,7 +129,7 @@ def quicklook(
 
 
 def _middle(array: ZarrArray, axis: int) -> slice[int, int, int | None]:
-    """Whole chunks around the middle of an image axis: a fair part of MAX_CHUNKS."""
+    """Return the range of at most sqrt(MAX_CHUNKS) whole chunks around the middle of an axis."""
     chunk = (array.chunks or array.shape)[axis]
     count = -(-array.shape[axis] // chunk)
     taken = min(count, math.isqrt(MAX_CHUNKS))
@@ -152,6 +150,8 @@ def _plane(
 
 
 def _stretched(plane: NDArray[np.float64]) -> NDArray[np.float64]:
-    low, high = np.percentile(plane, STRETCH)
-    stretched: NDArray[np.float64] = np.clip((plane - low) / ((high - low) or 1.0), 0, 1)
+    known = plane[np.isfinite(plane)]
+    low, high = np.percentile(known, STRETCH) if known.size else (0.0, 1.0)
+    shares = (np.nan_to_num(plane, nan=low, posinf=high, neginf=low) - low) / ((high - low) or 1.0)
+    stretched: NDArray[np.float64] = np.clip(shares, 0, 1)
     return stretched

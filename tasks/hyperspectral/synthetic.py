@@ -1,9 +1,9 @@
-"""A seeded hyperspectral scene as an airborne imaging spectrometer would record it.
+"""Seeded hyperspectral scene, as an airborne imaging spectrometer would record it.
 
-Land-cover spectra are mixed by spatially smooth abundances with field edges, lit by terrain, seen
-through an atmosphere with its absorption bands, and recorded with photon noise and the small gain
-differences of the detector's columns. Numbers are typical of AVIRIS-like sensors (Green et al.,
-Remote Sens. Environ. 65, 1998); nothing is copied from a real scene.
+Land-cover spectra are mixed by spatially smooth abundances with field edges, lit by terrain, and
+seen through an atmosphere with its absorption bands. They are recorded with photon noise and read
+noise. Numbers are typical of AVIRIS-like sensors (Green et al., Remote Sens. Environ. 65, 1998);
+nothing is copied from a real scene.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ GASES: tuple[tuple[float, float, float], ...] = (
     (1135, 35, 0.75),
     (1385, 60, 0.98),
     (1880, 75, 0.98),
-    (2010, 18, 0.35),  # carbon dioxide, twice
+    (2010, 18, 0.35),  # this and the next are carbon dioxide
     (2060, 16, 0.3),
     (2500, 90, 0.6),
 )
-FIELDS = 40  # land parcels: their borders are the scene's edges
+FIELDS = 40  # number of land parcels, whose borders are the edges of the scene
 ROWS_AT_ONCE = 64  # bounds the float working memory to a few bands x rows x columns
-FULL_WELL = 0.85  # the brightest sample as a part of the D-bit range
+FULL_WELL = 0.85  # the brightest sample as a fraction of the D-bit range
 PHOTONS_PER_DN = 18.0  # sets the photon noise: SNR about 250 at a tenth of full scale
 READ_NOISE_DN = 1.6  # standard deviation at 12 bits of a 14-bit range, scaled with D
 
@@ -55,7 +55,7 @@ class Scene:
 def make_scene(
     n_bands: int = 96, n_rows: int = 256, n_columns: int = 256, bit_depth: int = 14, seed: int = 123
 ) -> Scene:
-    """Return a scene; the same arguments give the same one. `bit_depth` is 12 to 16 bits."""
+    """Return a scene, the same one for the same arguments. `bit_depth` is 12 to 16 bits."""
     if min(n_bands, n_rows, n_columns) < 1:
         raise BadParams(f"a scene needs positive extents, got {n_bands}x{n_rows}x{n_columns}")
     if not 12 <= bit_depth <= 16:
@@ -77,7 +77,7 @@ def _strips(n_rows: int) -> Iterator[slice[int, int, int | None]]:
 
 
 def _at_sensor(wavelength: npt.NDArray[np.float64]) -> tuple[Floats, Floats]:
-    """(endmembers, bands) radiance of each land cover and (bands,) of the sky, brightest 1."""
+    """Return radiances of land covers (endmembers, bands) and of the sky (bands,), at most 1."""
     sun = _planck(wavelength, 5800.0)
     through = _transmittance(wavelength)
     ground = _reflectances(wavelength) * sun * through**2
@@ -107,7 +107,7 @@ def _step(nm: npt.NDArray[np.float64], centre: float, width: float) -> npt.NDArr
 
 
 def _reflectances(nm: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """(6, bands): crop, dry grass, soil, clay mineral, asphalt, water."""
+    """Return reflectances (6, bands): crop, dry grass, soil, clay mineral, asphalt, water."""
     leaf_water = (
         1 - 0.5 * _bump(nm, 1450, 70) - 0.65 * _bump(nm, 1940, 90) - 0.12 * _bump(nm, 1200, 50)
     )
@@ -124,7 +124,7 @@ def _reflectances(nm: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 
 
 def _cloudy(rng: np.random.Generator, n_rows: int, n_columns: int, slope: float) -> Floats:
-    """(rows, columns) random field, zero mean and unit variance, with spectrum f**-slope."""
+    """Return a random field (rows, columns) of mean 0 and variance 1, with spectrum f**-slope."""
     fy = np.fft.fftfreq(n_rows)[:, None]
     fx = np.fft.rfftfreq(n_columns)[None, :]
     envelope = np.maximum(np.hypot(fy, fx), 1.0 / max(n_rows, n_columns)) ** -slope
@@ -135,7 +135,10 @@ def _cloudy(rng: np.random.Generator, n_rows: int, n_columns: int, slope: float)
 
 
 def _parcels(rng: np.random.Generator, n_rows: int, n_columns: int) -> npt.NDArray[np.intp]:
-    """(rows, columns) index of the nearest of FIELDS seeds in a skewed metric: straight borders."""
+    """Return the index of the nearest of FIELDS seeds: (rows, columns) intp.
+
+    The metric is skewed, which makes straight borders.
+    """
     y = np.linspace(0, 1, n_rows, dtype=np.float32)[:, None]
     x = np.linspace(0, 1, n_columns, dtype=np.float32)[None, :]
     nearest = np.full((n_rows, n_columns), np.inf, np.float32)
@@ -148,7 +151,10 @@ def _parcels(rng: np.random.Generator, n_rows: int, n_columns: int) -> npt.NDArr
 
 
 def _abundances(rng: np.random.Generator, n: int, n_rows: int, n_columns: int) -> Floats:
-    """(n, rows, columns) parts that add up to 1: one cover leads each parcel; a river is water."""
+    """Return fractions with sum 1: (covers, rows, columns). One cover dominates each parcel.
+
+    A river is water.
+    """
     leading = rng.choice(n - 1, FIELDS, p=(0.34, 0.22, 0.2, 0.14, 0.1))[
         _parcels(rng, n_rows, n_columns)
     ]
@@ -162,7 +168,7 @@ def _abundances(rng: np.random.Generator, n: int, n_rows: int, n_columns: int) -
 
 
 def _illumination(rng: np.random.Generator, n_rows: int, n_columns: int) -> Floats:
-    """(rows, columns) light on sloping ground, mean about 0.8."""
+    """Return the light on sloping ground: (rows, columns), mean about 0.8."""
     height = _cloudy(rng, n_rows, n_columns, 2.0)
     slope = height - np.roll(height, (1, 1), axis=(0, 1))
     texture = 0.03 * _cloudy(rng, n_rows, n_columns, 0.6)  # plants, rows, stones
@@ -171,7 +177,7 @@ def _illumination(rng: np.random.Generator, n_rows: int, n_columns: int) -> Floa
 
 
 def _record(rng: np.random.Generator, clean: Floats, bit_depth: int) -> npt.NDArray[np.uint16]:
-    """Digital numbers of (bands, rows, columns) radiance in 0..1."""
+    """Return digital numbers for radiances of 0..1: (bands, rows, columns)."""
     full = float((1 << bit_depth) - 1)
     read = READ_NOISE_DN * full / (1 << 14)
     signal = clean * np.float32(FULL_WELL * full)

@@ -1,4 +1,4 @@
-"""Compress a source into a Zarr store, or decompress one: a job of whole chunks with a journal."""
+"""Jobs that compress a source into a Zarr store or decompress one, with a journal of chunks."""
 
 from __future__ import annotations
 
@@ -15,32 +15,34 @@ from zarr.abc.store import Store
 from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.zarr.block_codec import BlockCodec
-from gangsaw.tasks.engine import rehearsal
-from gangsaw.tasks.engine.progress import Amounts, Meter, OnProgress, Progress
-from gangsaw.tasks.engine.window import Options, check_room
-from gangsaw.tasks.jobs.arrays import ArrayWork, run_arrays
-from gangsaw.tasks.jobs.choice.choose import choose_layout
-from gangsaw.tasks.jobs.device import host_notes, launch_batches
-from gangsaw.tasks.jobs.given import check_device
-from gangsaw.tasks.jobs.noted import published
-from gangsaw.tasks.jobs.planned import plan_of
-from gangsaw.tasks.jobs.resume import ArrayRun, can_be_resumed
-from gangsaw.tasks.jobs.transcode import Transcode, ahead_bytes
-from gangsaw.tasks.source import Source, SourceArray
-from gangsaw.tasks.store.chunks import METADATA, ArrayCoder
-from gangsaw.tasks.store.dataset.paths import check_paths
-from gangsaw.tasks.store.layout import (
+from gangsaw.tasks.engine.report import dry_run
+from gangsaw.tasks.engine.report.progress import Amounts, Meter, OnProgress, Progress
+from gangsaw.tasks.engine.run.run import Options, check_room
+from gangsaw.tasks.jobs.choice.choose import choose_layouts, wide_notes
+from gangsaw.tasks.jobs.chunks.device import host_notes, launch_batches
+from gangsaw.tasks.jobs.chunks.in_memory import check_device
+from gangsaw.tasks.jobs.chunks.transcode import Transcode, ahead_bytes
+from gangsaw.tasks.jobs.runs.arrays import ArrayWork, run_arrays
+from gangsaw.tasks.jobs.runs.history import published
+from gangsaw.tasks.jobs.runs.plan import plan_of
+from gangsaw.tasks.jobs.runs.resume import ArrayRun, can_be_resumed
+from gangsaw.tasks.sources.source import Source, SourceArray
+from gangsaw.tasks.store.arrays.chunks import METADATA, ArrayCoder
+from gangsaw.tasks.store.arrays.layout import (
     ArrayLayout,
     ChunkChoice,
     CodecChoices,
     check_axes,
     check_sizes,
 )
-from gangsaw.tasks.store.place import Place, open_place
+from gangsaw.tasks.store.dataset.paths import check_paths
+from gangsaw.tasks.store.objects.change_stamps import Watched
+from gangsaw.tasks.store.objects.files import is_within, resolved
+from gangsaw.tasks.store.objects.prefix import Place, open_place
 from gangsaw.tasks.store.skeleton import Skeleton, build_skeleton
-from gangsaw.tasks.store.stamps import Watched
 from gangsaw.tasks.store.state.journal import Journal
-from gangsaw.tasks.store.state.lease import Lease
+from gangsaw.tasks.store.state.lease import Lease, leased
+from gangsaw.tasks.store.state.ledger import EntryWriter
 from gangsaw.tasks.store.state.records import Records
 from gangsaw.tasks.store.state.target import choose_target, write_skeleton
 
@@ -52,20 +54,21 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Summary(Amounts):
-    """What a finished job did.
+    """Summary of a finished job.
 
     Attributes
     ----------
-    store : where the store is
-    arrays : their names
-    chunks : number of chunks; `resumed` of them were done by an earlier run
-    samples : of all arrays
-    raw_bytes, stored_bytes : of all chunks
-    seconds : wall clock of this run
+    store : path or address of the store
+    arrays : names of the arrays
+    chunks : number of chunks; `resumed` of them were finished by an earlier run
+    samples : number of samples of all arrays
+    raw_bytes, stored_bytes : bytes of all chunks
+    seconds : wall time of this run
     run_bytes : raw bytes of this run
-    unread_bytes : of the files after the last sample: the given shape may be too small
+    unread_bytes : bytes of the files after the last sample: the given shape may be too small
     array_bytes : stored bytes of each array of a stream
-    notes : what else a user should know, such as what of the source is not in the store
+    notes : further lines for the user, such as parts of the source that are not in the store
+    source_bytes : bytes of the files that were read; 0 if unknown
     """
 
     store: str
@@ -80,6 +83,7 @@ class Summary(Amounts):
     unread_bytes: int = 0
     array_bytes: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    source_bytes: int = 0
 
     @property
     def bits_per_sample(self) -> float:
@@ -104,27 +108,28 @@ def compress(
 
     Parameters
     ----------
-    source : what to read; it is watched from now on, or as long as it says
+    source : arrays to read; changes of their files are watched from now on, or from the time at
+        which a `Watched` began
     target : path, address or Zarr store
-    codec : Zarr serializer or compressor for the arrays, or one by name of each; "auto" chooses by
-        content, "none" stores plain samples
+    codec : Zarr serializer or compressor for all arrays, or a dict with one per array name; "auto"
+        chooses by content, "none" stores plain samples
     chunks : extents of a chunk, one per axis or by axis name, -1 for a whole axis; None chooses
     client : Dask client; None works in this thread
     options : resources, retries
-    resume : finish what an earlier run with the same source and options began; in a finished store,
+    resume : continue an interrupted run with the same source and options; in a finished store,
         repeat batches whose chunks have been lost
     overwrite : replace an existing store, which stays complete until the new one is
-    durable : sync chunks to the disk before they count as done
+    durable : sync chunks to the disk before they count as finished
     on_progress : called in this thread after each batch
 
     Raises
     ------
     BadParams
-        Source, codec and chunks do not go together; the target may not be touched; a worker has
+        Source, codec and chunks do not fit together; the target may not be replaced; a worker has
         too little memory.
     JobFailed
         The job stopped; finished batches are safe, and `resume` continues from there. Or the source
-        changed while it was read: nothing that was made of it counts.
+        changed while it was read, and the output of this run is discarded.
     """
     started, opened = time.monotonic(), Watched.of(source)
     source, watch = opened.source, opened.watch
@@ -133,31 +138,48 @@ def compress(
     final = open_place(target, writable=True)
     _check_apart(source, final)
     check_room(max(layouts[a.name].peak_bytes(a) for a in source.arrays), client, options)
-    place = choose_target(final, skeleton.jobs, resume=resume, overwrite=overwrite)
-    rehearsal.stop(lambda: plan_of(source, target, layouts, skeleton.objects))
-    total = sum(job.n_chunks for job in skeleton.jobs.values())
-    log.info("%d chunks of %d arrays -> %s", total, len(layouts), place.work)
-    with published("compress", place, skeleton.jobs) as lease:
-        if resume:
-            place.work.clean()
-        write_skeleton(place, skeleton.objects, skeleton.jobs)
-        how = {"durable": durable, "again": client is not None}  # no worker is lost where none is
-        arrays = [
-            ArrayRun(_function(array, place.work, skeleton, layouts[array.name], **how), job)
-            for array, job in zip(source.arrays, skeleton.jobs.values(), strict=True)
-        ]
-        meter = Meter(sum(array.job.n_chunks for array in arrays), on_progress, started)
-        with watch.held(lambda: _give_up(arrays)):
-            _run(arrays, meter, client, _seeing(options, source, place.work), lease)
-        had_manifests = [array.had_manifest for array in arrays]
-        with can_be_resumed():
-            for array in arrays:
-                array.finish()
-    if not all(had_manifests):  # repairing a finished store is no reason
-        place.drop_given_up()
+    with leased(final) as lease:
+        place = choose_target(
+            final, skeleton.jobs, lease.confirm, resume=resume, overwrite=overwrite
+        )
+        dry_run.stop(lambda: plan_of(source, target, layouts, skeleton.objects))
+        total = sum(job.n_chunks for job in skeleton.jobs.values())
+        log.info("%d chunks of %d arrays -> %s", total, len(layouts), place.work)
+        with published("compress", place, skeleton.jobs):
+            if resume:
+                place.work.clean()
+            write_skeleton(place, skeleton.objects, skeleton.jobs)
+            again = client is not None  # without a cluster no worker can be lost
+            arrays = [
+                ArrayRun(
+                    _function(
+                        array,
+                        place.work,
+                        skeleton,
+                        layouts[array.name],
+                        durable=durable,
+                        again=again,
+                    ),
+                    job,
+                )
+                for array, job in zip(source.arrays, skeleton.jobs.values(), strict=True)
+            ]
+            meter = Meter(sum(array.job.n_chunks for array in arrays), on_progress, started)
+            entries = EntryWriter([array.ledger for array in arrays])
+            with watch.held(lambda: _give_up(arrays, lease)):
+                _run(arrays, entries, meter, client, _seeing(options, source, place.work), lease)
+            had_manifests = [array.had_manifest for array in arrays]
+            with can_be_resumed(), entries.written_on_failure():
+                for number, array in enumerate(arrays):
+                    lease.confirm()
+                    array.finish()
+                    entries.forget(number)
+        if not all(had_manifests):  # a repair keeps the output of an abandoned overwrite
+            place.drop_given_up()
     notes = host_notes(
         {a.function.source.name: a.function.metadata for a in arrays}, "encode", options
     )
+    notes = (*wide_notes(source.arrays, layouts), *notes)
     return _summary(str(final), source, meter.progress, notes)
 
 
@@ -170,7 +192,7 @@ def decompress(
     overwrite: bool = False,
     on_progress: OnProgress | None = None,
 ) -> Summary:
-    """Write every array of the source into a Zarr store of plain samples; see `compress`."""
+    """Write every array of the source as plain samples into a Zarr store; see `compress`."""
     return compress(
         source,
         target,
@@ -183,7 +205,7 @@ def decompress(
 
 
 def _seeing(options: Options | None, source: Source, work: Place) -> Options:
-    """Let only those workers do the job that see what it reads, and what was begun here."""
+    """Restrict the job to workers that can open its source and its unfinished store."""
     begun = None if work.folder is None else work.folder / METADATA
     return (options or Options()).seeing(source.name, begun)
 
@@ -191,11 +213,11 @@ def _seeing(options: Options | None, source: Source, work: Place) -> Options:
 def _planned(
     source: Source, codec: CodecChoices, chunks: ChunkChoice
 ) -> tuple[Mapping[str, ArrayLayout], Skeleton]:
-    """Return how each array will be stored, and all objects to write before the first chunk."""
+    """Return the layout of each array, and all objects to write before the first chunk."""
     arrays = _checked_arrays(source)
     check_axes(arrays, chunks)
     check_sizes(arrays, chunks)
-    layouts = {array.name: choose_layout(array, codec, chunks, arrays) for array in arrays}
+    layouts = choose_layouts(arrays, codec, chunks)
     return layouts, build_skeleton(source, layouts)
 
 
@@ -209,11 +231,11 @@ def _checked_arrays(source: Source) -> tuple[SourceArray, ...]:
 
 
 def _check_apart(source: Source, final: Place) -> None:
-    """Refuse a target that is the source, contains it or is inside it."""
+    """Raise BadParams if the target is the source, contains it or is inside it."""
     if final.folder is None or not Path(source.name).exists():
         return
-    a, b = Path(source.name).resolve(), final.folder.resolve()
-    if a == b or a in b.parents or b in a.parents:
+    a, b = resolved(Path(source.name)), resolved(final.folder)
+    if is_within(a, b) or is_within(b, a):
         raise BadParams(f"the target {b} and the source {a} overlap: give another target")
 
 
@@ -235,17 +257,19 @@ def _function(
         peak_bytes=layout.peak_bytes(array),
         durable=durable,
         again=again,
+        journals=not place.is_far,
     )
 
 
 def _run(
     arrays: Sequence[ArrayRun],
+    entries: EntryWriter,
     meter: Meter,
     client: Client | None,
     options: Options | None,
     lease: Lease,
 ) -> None:
-    """Do the remaining batches of all arrays."""
+    """Process the remaining batches of all arrays."""
     if options is not None and options.device == "gpu":
         check_codecs({str(a.function.target): a.function.metadata for a in arrays})
     known = [array.ledger for array in arrays]
@@ -259,10 +283,12 @@ def _run(
     def on_done(array: int, records: Records) -> None:
         lease.check()
         arrays[array].add(records)
+        if not arrays[array].function.journals:
+            entries.add(array, records)
         meter.add(len(records.rows), records.raw_bytes, records.stored_bytes)
 
     works = [_work(array) for array in arrays]
-    with can_be_resumed():
+    with can_be_resumed(), entries.written_on_failure():
         run_arrays("compress", works, on_done, waits=waits, client=client, options=options)
 
 
@@ -284,7 +310,12 @@ def _ahead(array: ArrayRun) -> int:
 
 
 def check_codecs(metadata: Mapping[str, bytes]) -> None:
-    """Raise BadParams where no codec of these arrays, by place, runs on a GPU."""
+    """Raise BadParams if no codec of the arrays runs on a GPU.
+
+    Parameters
+    ----------
+    metadata : zarr.json of each array, by its path or address
+    """
     if not any(map(_has_backend, metadata.values())):
         able = ", ".join(
             name for name in codec_table.answers() if codec_table.has_module(name, "gpu")
@@ -294,14 +325,15 @@ def check_codecs(metadata: Mapping[str, bytes]) -> None:
         )
 
 
-def _give_up(arrays: Iterable[ArrayRun]) -> None:
-    """Let nothing that this run made count."""
+def _give_up(arrays: Iterable[ArrayRun], lease: Lease) -> None:
+    """Discard the output of this run."""
+    lease.confirm()
     for array in arrays:
         array.give_up()
 
 
 def _has_backend(metadata: bytes) -> bool:
-    """Whether its codec knows devices; what they do not do for it is noted in the summary."""
+    """Return True if the array's codec has GPU kernels; the summary notes what runs on the CPU."""
     codec = ArrayCoder(metadata).array.serializer
     return isinstance(codec, BlockCodec) and BlockCodec.has_kernels(codec, "encode")
 

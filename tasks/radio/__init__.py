@@ -1,1 +1,1 @@
-"""Visibilities of radio interferometers: their formats."""
+"""Visibilities of radio interferometers: file formats, templates, append and export."""

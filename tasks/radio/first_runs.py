@@ -1,4 +1,4 @@
-"""Short runs of visibilities, which compile what a user's first needs."""
+"""Warm-up runs of visibility jobs, which compile the kernels that a user's first job needs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gangsaw.tasks.kernels.first_runs import FirstRun, FirstRuns
+from gangsaw.tasks.precompile.first_runs import FirstRun, FirstRuns
 
 if TYPE_CHECKING:
     from pyuvdata import UVData
@@ -17,7 +17,7 @@ POLARIZATIONS = (-5, -6, -7, -8)  # AIPS's numbers of XX, YY, XY, YX
 
 
 def _runs() -> tuple[FirstRun, ...]:
-    """Return a file of each kind, in and out."""
+    """Return one round trip per file format."""
     return (
         _file("MeasurementSet", "sky.ms", ("casacore", "pyuvdata")),
         _file("uvh5", "sky.uvh5", ("h5py", "pyuvdata")),
@@ -39,7 +39,7 @@ def _file(name: str, file: str, needs: tuple[str, ...]) -> FirstRun:
 
 
 def _write(path: Path) -> None:
-    """Write noise, with a few flags, by pyuvdata."""
+    """Write noise with 10 % of flags by pyuvdata, in the format of the suffix."""
     from gangsaw.tasks.radio.libraries.quiet import quiet_and_offline
 
     with quiet_and_offline():
@@ -54,7 +54,7 @@ def _write(path: Path) -> None:
 
 
 def _made() -> UVData:
-    """Return pyuvdata's object, which says everything that a file has to say."""
+    """Return a `UVData` object with all required metadata and empty data arrays."""
     from astropy.coordinates import EarthLocation
     from pyuvdata import Telescope, UVData
 

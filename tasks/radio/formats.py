@@ -1,7 +1,8 @@
-"""The formats of visibilities: columns go to a store, all else to its template.
+"""Formats of visibilities: columns become arrays of a store, all other contents its template.
 
-MeasurementSet, uvh5 and the HDF5 of KAT-7 and MeerKAT come back identical; uvfits and miriad are
-stored as uvh5; pyuvdata converts between these.
+MeasurementSet, uvh5, the HDF5 of KAT-7 and MeerKAT, and uvfits of single precision are restored
+identically. Other uvfits and miriad are stored as uvh5. pyuvdata converts between MeasurementSet,
+uvh5 and uvfits.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gangsaw.tasks.formats.format import (
+from gangsaw.tasks.formats.contract.format import (
     ExportOptions,
     Fit,
     Format,
@@ -23,8 +24,8 @@ from gangsaw.tasks.formats.format import (
 )
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.formats.witness import Witness
-    from gangsaw.tasks.source import Source
+    from gangsaw.tasks.formats.contract.independent_reader import Witness
+    from gangsaw.tasks.sources.source import Source
 
 FITS = b"SIMP"
 EXTRA = "gangsaw[radio]"
@@ -140,8 +141,9 @@ def _fit(kind: str) -> Callable[[Source], Fit]:
 
 def _export(kind: str) -> Callable[[Source, Paths, ExportOptions, Work], None]:
     def export(source: Source, paths: Paths, _: ExportOptions, work: Work) -> None:
-        from gangsaw.tasks.radio.export.export import export_radio
+        from gangsaw.tasks.radio.export.export import check_whole, export_radio
 
+        check_whole(source, work.damage)
         path = Path(paths[0])
         export_radio(source, path, kind, overwrite=work.overwrite, on_progress=work.on_progress)
 
@@ -157,6 +159,7 @@ MS = Format(
     witness=_ms_witness,
     takes=VARIABLES | {"group"},
     export=_export("ms"),
+    damaged=("fill",),
     suffixes=(".ms",),
     fit=_fit("ms"),
     needs=("casacore",),
@@ -173,6 +176,7 @@ UVH5 = Format(
     witness=_uvh5_witness,
     takes=VARIABLES,
     export=_export("uvh5"),
+    damaged=("fill",),
     suffixes=(".uvh5",),
     fit=_fit("uvh5"),
 )
@@ -187,6 +191,7 @@ KAT = Format(
     witness=_kat_witness,
     takes=VARIABLES,
     export=_export("hdf5"),
+    damaged=("fill",),
     suffixes=(".h5", ".hdf5"),
     fit=_fit("hdf5"),
 )
@@ -199,6 +204,7 @@ UVFITS = Format(
     witness=_uvfits_witness,
     takes=VARIABLES,
     export=_export("uvfits"),
+    damaged=("fill",),
     suffixes=(".uvfits",),
     fit=_fit("uvfits"),
     needs=("pyuvdata", "astropy"),

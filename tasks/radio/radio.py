@@ -1,8 +1,8 @@
-"""What all sources of visibilities share: names, the extra, and the template.
+"""Common parts of all sources of visibilities: columns, names, rows and the template.
 
-The store has one array per column of the file. All else that the file holds (header, history,
-antennas, subtables, its own layout) is stored unchanged, as the file with those columns empty: the
-coordinate `template`. `gangsaw decompress` fills it again, so nothing is lost.
+The store has one array per column of the file. All other contents (header, history, antennas,
+subtables, layout of the file) are stored unchanged: the coordinate `template` is the file with
+empty columns. `gangsaw decompress` fills the columns again, so nothing is lost.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.formats.flat import file_identity
+from gangsaw.codecs.core.plugins.options import nearest
+from gangsaw.tasks.formats.flat.flat_array import file_identity
 from gangsaw.tasks.radio.rows import ROW, Rows, RowsRecord, Run
-from gangsaw.tasks.source import Coordinate, Described, Region, Source, Unlike
+from gangsaw.tasks.sources.source import Coordinate, Described, Region, Source, Unlike
 from gangsaw.tasks.store.dataset.losses import Refused, kept, left_out_attrs, notes_of
 from gangsaw.tasks.store.dataset.paths import resolved
 from gangsaw.tasks.store.dataset.variables import SMALL
-from gangsaw.tasks.store.stamps import LOCK, file_stamps
+from gangsaw.tasks.store.objects.change_stamps import LOCK, file_stamps
 
 TEMPLATE = "template"
 FREQUENCY, POLARIZATION = "frequency", "polarization"
@@ -35,14 +36,14 @@ Variable = TypeVar("Variable", "ColumnArray", Coordinate)
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnArray(Described):
-    """A column of a file, on the axes of its rows.
+    """A column of a file, with its rows mapped to the first axes.
 
     Attributes
     ----------
-    path : the file or folder, absolute
+    path : absolute path of the file or folder
     item : name of the column in the file
-    rows : how rows map to the first axes
-    version : of the file, so that a changed one is opened again
+    rows : mapping of rows to the first axes
+    version : version of the file, so that a changed file is opened again
     """
 
     path: str
@@ -55,7 +56,7 @@ class ColumnArray(Described):
         raise NotImplementedError
 
     def read(self, region: Region) -> NumpyArray:
-        """Return the samples of the region."""
+        """Return the samples of a region."""
         n = len(self.rows.dims)
         return self.rows.read(lambda run: self.fetch(run, region[n:]), region[:n])
 
@@ -73,20 +74,20 @@ class RadioSource:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What of the file is left out."""
+        """Descriptions of the items of the file that are left out."""
         return notes_of(self.left_out)
 
     def identity(self) -> str:
-        """Path, bytes and modification time."""
+        """Return a text of path, size and modification time."""
         return identity_of(self.path)
 
     def stamps(self) -> Mapping[str, str]:
-        """What changes with the file, or any in the folder."""
+        """Return the change stamps of the file, or of each file in the folder."""
         return file_stamps(self.path)
 
 
 class PartRecord(TypedDict):
-    """`TemplatePart` as JSON has it."""
+    """JSON form of `TemplatePart`."""
 
     path: str
     rows: RowsRecord
@@ -94,7 +95,7 @@ class PartRecord(TypedDict):
 
 
 class TemplateAttrs(TypedDict):
-    """Attributes of the coordinate `template`; `parts` only where there are groups below."""
+    """Attributes of the coordinate `template`; `parts` exists only if the store has groups."""
 
     format: str
     rows: RowsRecord
@@ -105,13 +106,13 @@ class TemplateAttrs(TypedDict):
 
 @dataclass(frozen=True)
 class TemplatePart:
-    """Rows of a template that share their axes, in a group of the store.
+    """Rows of a template that share their axes, as a group of the store.
 
     Attributes
     ----------
-    path : of the group; "" is that of the template
-    rows : how the rows of its columns map to the axes of the arrays
-    items : the columns that are empty in it
+    path : path of the group; "" is the group of the template
+    rows : mapping of the rows of its columns to the axes of the arrays
+    items : names of the columns that are empty in the template
     """
 
     path: str
@@ -119,25 +120,25 @@ class TemplatePart:
     items: tuple[str, ...]
 
     def to_dict(self) -> dict[str, object]:
-        """Return it as JSON values."""
+        """Return the part as JSON values."""
         return {"path": self.path, "rows": self.rows.to_dict(), "items": list(self.items)}
 
     @classmethod
     def from_dict(cls, data: PartRecord) -> TemplatePart:
-        """Read what `to_dict` returned."""
+        """Return the part from the values of `to_dict`."""
         return cls(data["path"], Rows.from_dict(data["rows"]), tuple(data["items"]))
 
 
 @dataclass(frozen=True)
 class Template:
-    """The template of a store.
+    """Template of a store: the source file without the values of its columns.
 
     Attributes
     ----------
     format : "uvh5", "hdf5", "uvfits" or "ms"
-    parts : its rows, those of the template's own group first
+    parts : groups of rows, first the template's own group
     data : (bytes,) uint8
-    files : those that are arrays of the store, where they lie in the source
+    files : paths in the source of the files that are arrays of the store
     """
 
     format: str
@@ -146,7 +147,7 @@ class Template:
     files: tuple[str, ...] = ()
 
     def coordinate(self) -> Coordinate:
-        """Return it as it is in the store."""
+        """Return the template as a coordinate of the store."""
         about = "what the source holds beside the arrays; gangsaw decompress fills it again"
         own, *below = self.parts
         attrs = {"format": self.format, "rows": own.rows.to_dict(), "items": list(own.items)}
@@ -157,7 +158,7 @@ class Template:
 
 
 def find_template(source: Source) -> Template | None:
-    """Return the template of a store, or None where it has none."""
+    """Return the template of a store; None if it has none."""
     for coord in source.coords:
         if coord.name == TEMPLATE and {"format", "rows", "items"} <= set(coord.attrs):
             attrs = cast("TemplateAttrs", coord.attrs)
@@ -168,17 +169,23 @@ def find_template(source: Source) -> Template | None:
     return None
 
 
+def remedy(source: Source) -> str:
+    """Return the next step for a message about a missing template or missing columns."""
+    is_part = getattr(source, "tree", "") is None
+    return "leave --variable out" if is_part else "compress the file again, with all variables"
+
+
 @dataclass(frozen=True)
 class RowsPart:
     """Rows of a file that share their axes, as a group of the store.
 
     Attributes
     ----------
-    path : of the group; "" is the root
-    columns : of these rows, at least one
-    coords : those that are given; small columns join them
-    lacking : columns of the file that are left out, without which it cannot be written again
-    files : other arrays, which are no columns
+    path : path of the group; "" is the root
+    columns : columns of these rows, at least one
+    coords : given coordinates; small columns are added to them
+    lacking : columns that are left out, without which the file cannot be written again
+    files : other arrays, which are not columns
     """
 
     path: str
@@ -188,7 +195,7 @@ class RowsPart:
     files: tuple[ColumnArray, ...] = ()
 
     def contents(self) -> tuple[list[ColumnArray], list[Coordinate]]:
-        """Return its arrays and coordinates, by paths."""
+        """Return its arrays and coordinates, named by their paths."""
         small = [column for column in self.columns if _is_small(column)]
         near = [*self.coords, *map(_read, small)]
         arrays = [_naming(column, near) for column in self.columns if column not in small]
@@ -196,7 +203,7 @@ class RowsPart:
         return [self._placed(array) for array in arrays], [self._placed(c) for c in near]
 
     def template(self) -> TemplatePart:
-        """Return what a template says of it."""
+        """Return its description for the template."""
         variables: list[ColumnArray | Coordinate] = [*self.columns, *self.coords]
         items = (str(v.attrs["item"]) for v in variables if "item" in v.attrs)
         return TemplatePart(self.path, self.columns[0].rows, (*items, *self.lacking))
@@ -213,10 +220,14 @@ def make_source(
     unlike: Unlike,
     files: tuple[str, ...] = (),
 ) -> RadioSource:
-    """Return the source; small columns are added to the given coordinates.
+    """Return the source of a file; small columns are added to the given coordinates.
 
-    `template` is its format and its bytes, `unlike` says in what others differ, `files` are those
-    of the source that it lacks, being arrays; the first of the parts is the root.
+    Parameters
+    ----------
+    parts : groups of rows; the first one is the root
+    template : format of the template, and its bytes
+    unlike : function that lists the differences between two templates
+    files : paths of the files that the template excludes because they are arrays
     """
     form, data = template
     described = Template(form, tuple(part.template() for part in parts), data, files).coordinate()
@@ -232,7 +243,7 @@ def key_coordinates(
     rows: Rows,
     units: Mapping[str, Mapping[str, str]],
 ) -> Iterator[Coordinate]:
-    """Yield times and antennas as coordinates, along one axis where rows are a grid.
+    """Yield times and antennas as coordinates, along one axis if the rows are a grid.
 
     Parameters
     ----------
@@ -248,25 +259,25 @@ def key_coordinates(
 
 
 def first_line(error: Exception) -> str:
-    """Return what an error says in one line; its type where it says nothing."""
+    """Return the first line of an error's message, or its type if the message is empty."""
     return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
 @dataclass(frozen=True)
 class Taken:
-    """What a user takes of a file of visibilities.
+    """Selection of a file's variables by the user.
 
     Attributes
     ----------
-    variables : names of arrays; none is all
-    accept_loss : leave out what no store can hold, instead of refusing the file
+    variables : names of arrays; an empty tuple selects all
+    accept_loss : leave out items that no store can contain, instead of refusing the file
     """
 
     variables: tuple[str, ...] = ()
     accept_loss: bool = False
 
     def without(self, path: str, refused: Sequence[Refused]) -> tuple[Refused, ...]:
-        """Return what is left out; BadParams, with the file's name, where that was not accepted."""
+        """Return the items that are left out; raise BadParams if the loss was not accepted."""
         try:
             return kept((), refused, self.variables, accept_loss=self.accept_loss)[1]
         except BadParams as error:
@@ -277,7 +288,7 @@ ALL = Taken()
 
 
 def beyond(sizes: Mapping[str, int], most: int) -> Iterator[tuple[str, int]]:
-    """Yield the largest names with their bytes, without which the rest has no more than `most`."""
+    """Yield the largest items, with their bytes, whose removal leaves at most `most` bytes."""
     total = sum(sizes.values())
     for name, size in sorted(sizes.items(), key=lambda one: -one[1]):
         if total <= most:
@@ -287,22 +298,26 @@ def beyond(sizes: Mapping[str, int], most: int) -> Iterator[tuple[str, int]]:
 
 
 def without(source: RadioSource, lost: tuple[Refused, ...]) -> RadioSource:
-    """Return the source, which says what of the file it lacks."""
+    """Return the source with a record of the items that are left out."""
     return replace(source, attrs={**source.attrs, **left_out_attrs(lost)}, left_out=lost)
 
 
 def pick(source: RadioSource, variables: Sequence[str]) -> RadioSource:
-    """Return the source with the arrays of these names, none for all; BadParams for others."""
+    """Return the source with only the named arrays, all if none is named.
+
+    Raises BadParams for unknown names.
+    """
     names = [array.name for array in source.arrays]
     variables = resolved(variables, names)
     if unknown := sorted(set(variables) - set(names)):
-        raise BadParams(f"no variable {unknown[0]!r}; there are: {', '.join(names)}")
+        near = nearest(unknown[0], names)
+        raise BadParams(f"no variable {unknown[0]!r}; there are: {', '.join(names)}{near}")
     chosen = tuple(array for array in source.arrays if not variables or array.name in variables)
     return replace(source, arrays=chosen)
 
 
 def _naming(array: ColumnArray, coords: Iterable[Coordinate]) -> ColumnArray:
-    """Return the array with CF's list of the coordinates along its axes."""
+    """Return the array with the CF attribute `coordinates`: coordinates along its axes."""
     names = [c.name for c in coords if c.dims != (c.name,) and set(c.dims) <= set(array.dims)]
     return replace(array, attrs={**array.attrs, "coordinates": " ".join(names)})
 
@@ -318,7 +333,7 @@ def _read(column: ColumnArray) -> Coordinate:
 
 
 def identity_of(path: str) -> str:
-    """Return path, bytes and modification time of a file, or of all files of a folder."""
+    """Return a text of path, size and modification time of a file, or of all files in a folder."""
     folder = Path(path)
     if not folder.is_dir():
         return file_identity(path)

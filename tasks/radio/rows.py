@@ -1,8 +1,8 @@
-"""How the rows of a visibility file, one per time and baseline, map to the axes of an array.
+"""Mapping between rows of a visibility file, one per time and baseline, and axes of an array.
 
-Where every time has the same baselines, in either sorted order, rows become a grid (time,
+If every time has the same baselines, in either sorted order, the rows become a grid (time,
 baseline_id). Then neighbours in time, from which a codec predicts, are neighbours in the array.
-Ragged rows stay one axis. Nothing is invented, dropped or reordered either way.
+Ragged rows stay one axis. No row is added, dropped or reordered.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TypeAlias, TypedDict
 import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.tasks.source import Region
+from gangsaw.tasks.sources.source import Region
 
 TIME, BASELINE, ROW = "time", "baseline_id", "row"
 
@@ -25,7 +25,7 @@ Put: TypeAlias = "Callable[[Run, NumpyArray], None]"
 
 
 class RowsRecord(TypedDict):
-    """`Rows` as JSON has it."""
+    """JSON form of `Rows`."""
 
     dims: list[str]
     shape: list[int]
@@ -34,11 +34,11 @@ class RowsRecord(TypedDict):
 
 @dataclass(frozen=True)
 class Rows:
-    """The axes that rows map to.
+    """Mapping of rows to axes.
 
     Attributes
     ----------
-    dims : of the array: ("time", "baseline_id"), ("row",) or, where rows are times, ("time",)
+    dims : axes of the array: ("time", "baseline_id"), ("row",) or, if each row is a time, ("time",)
     shape : extents, in the order of `dims`
     order : the same names in the order of the file, slowest first
     """
@@ -61,7 +61,7 @@ class Rows:
         return self.shape[self.dims.index(self.order[-1])]
 
     def read(self, fetch: Fetch, region: Region) -> NumpyArray:
-        """Return the samples of a region of these axes; `fetch` is asked for runs of rows."""
+        """Return the samples of a region of these axes; `fetch` reads runs of rows."""
         if len(self.shape) == 1:
             return fetch(region[0])
         outer, inner = region[::-1] if self._is_swapped else region
@@ -71,7 +71,7 @@ class Rows:
         return samples.swapaxes(0, 1) if self._is_swapped else samples
 
     def write(self, put: Put, region: Region, samples: NumpyArray) -> None:
-        """Give the samples of a region of these axes to `put`, as runs of rows."""
+        """Pass the samples of a region of these axes to `put`, as runs of rows."""
         if len(self.shape) == 1:
             put(region[0], samples)
             return
@@ -83,7 +83,7 @@ class Rows:
             put(run, part)
 
     def spread(self, values: NumpyArray, dims: tuple[str, ...]) -> NumpyArray:
-        """Expand values along some of these axes to every row, in the file's order."""
+        """Return values along some of these axes for every row, in the order of the file."""
         own = tuple(dim for dim in self.dims if dim in dims)
         missing = tuple(i for i, dim in enumerate(self.dims) if dim not in own)
         rest = values.shape[len(own) :]
@@ -92,24 +92,24 @@ class Rows:
         return ordered.reshape(self.n_rows, *rest)
 
     def along(self, values: NumpyArray, dim: str) -> NumpyArray:
-        """Reduce values per row that vary only along `dim` to that axis."""
+        """Return values of every row, which vary only along `dim`, as values along that axis."""
         if len(self.shape) == 1:
             return values
         grid = values.reshape([self.shape[self.dims.index(name)] for name in self.order])
         return grid[:, 0] if self.order[0] == dim else grid[0]
 
     def to_dict(self) -> dict[str, list[str] | list[int]]:
-        """Return it as JSON values."""
+        """Return the mapping as JSON values."""
         return {name: list(value) for name, value in vars(self).items()}
 
     @classmethod
     def from_dict(cls, data: RowsRecord) -> Rows:
-        """Read what `to_dict` returned."""
+        """Return the mapping from the values of `to_dict`."""
         return cls(tuple(data["dims"]), tuple(data["shape"]), tuple(data["order"]))
 
 
 def find_rows(time: NumpyArray, antenna1: NumpyArray, antenna2: NumpyArray) -> Rows:
-    """Return how the rows map to axes, from time and antennas of each: (rows,) arrays."""
+    """Return the mapping of rows to axes, given time and antennas of each row: (rows,) arrays."""
     baseline = np.stack([antenna1, antenna2], axis=1)
     n = len(time)
     if n_baselines := _cycle(time[:, None], baseline):
@@ -120,7 +120,7 @@ def find_rows(time: NumpyArray, antenna1: NumpyArray, antenna2: NumpyArray) -> R
 
 
 def _cycle(slow: NumpyArray, fast: NumpyArray) -> int:
-    """Return after how many rows `fast` repeats while `slow` steps, or 0 where it never does.
+    """Return the number of rows after which `fast` repeats and `slow` steps; 0 if there is none.
 
     slow, fast : (rows, n)
     """

@@ -1,13 +1,14 @@
-"""Seeded visibilities as a correlator of 64 dishes would deliver them every 8 seconds.
+"""Seeded synthetic visibilities of a correlator of 64 dishes, one integration every 8 seconds.
 
-Twenty point sources and thermal noise of 0.23 Jy, the noise of a dish of 425 Jy in a channel of
-209 kHz: 425 Jy / sqrt(2 x 209 kHz x 8 s). A correlator adds products of 8-bit samples as integers;
-the sums become float32 by one multiplication. Numbers are typical of MeerKAT's L band with 4096
+Twenty point sources and thermal noise of 0.23 Jy, the noise of a dish of 425 Jy in a channel of 209
+kHz: 425 Jy / sqrt(2 x 209 kHz x 8 s). A correlator adds products of 8-bit samples as integers; the
+sums become float32 by one multiplication. Numbers are typical of MeerKAT's L band with 4096
 channels (Jonas et al., PoS MeerKAT2016, 001); nothing is copied from a real observation.
 
-The same arguments give the same bits on every machine: random numbers are Philox's counters, noise
-is a sum of 12 uniform integers, correlation is of integers that float64 holds exactly, and what is
-float besides is +, -, * of one element each, which IEEE 754 rounds in one way.
+The same arguments give the same bits on every machine. Random numbers are Philox counters, and
+noise is a sum of 12 uniform integers. Correlation uses integers that float64 represents exactly.
+All other floating-point operations are +, -, * of single elements, which IEEE 754 rounds in one
+way.
 """
 
 from __future__ import annotations
@@ -26,22 +27,23 @@ Longs = NDArray[np.int64]
 
 POLARIZATIONS = ("XX", "XY", "YX", "YY")
 FIRST_HZ, CHANNEL_HZ, STEP_S = 1.284e9, 208_984.375, 8.0
-NOISE_JY = 0.23  # rms of re, and of im
-# rms of that noise as an integer: 1.67 million products of 8-bit samples, of rms 16 in re and im,
-# sqrt(2 x 1.67e6) x 16^2; a bit more in the samples is a factor of 4
+NOISE_JY = 0.23  # rms of the real part, and of the imaginary part
+# rms of that noise as an integer: 1.67 million products of 8-bit samples with rms 16 in re and im,
+# sqrt(2 x 1.67e6) x 16^2; one more bit per sample is a factor of 4
 NOISE_LEVELS = 468_000
 N_SOURCES = 20
-BRIGHTEST_JY = 0.8  # the k-th brightest has 1/k of it
-LINEAR = 0.04  # at most: Q and U as parts of I
-FIELD = 0.01  # distance of sources from the middle at most, in direction cosines
-CORE_M, ARMS_M = 300.0, 2500.0  # rms distance from the centre: two dishes of three, and the third
+BRIGHTEST_JY = 0.8  # flux of the brightest source; the k-th brightest has 1/k of it
+LINEAR = 0.04  # largest fraction of Q and U in I
+FIELD = 0.01  # largest distance of sources from the centre, in direction cosines
+CORE_M, ARMS_M = 300.0, 2500.0  # rms distance from the centre: two thirds of the dishes, the rest
 LIGHT_M_S = 299_792_458.0
-# cosine and sine of the Earth's rotation in STEP_S; multiplied, so that no libm is used
+# cosine and sine of the Earth's rotation in STEP_S; constants, as libm results depend on the
+# machine
 ROTATION = (0.9999998298401511, 0.0005833692389113239)
-ANGLES = 1 << 14  # directions of a phasor: coarser than 1/100 of the noise they would not show
-UNIT = 1 << 14  # a phasor's length
+ANGLES = 1 << 14  # directions of a phasor; their error is below 1/100 of the noise
+UNIT = 1 << 14  # length of a phasor
 DEVIATION = 1 << 16  # standard deviation of the sum of 12 uniform 16-bit integers
-FIRST_PLANE = 1 << 64  # noise has the streams from here on; sky and array those below
+FIRST_PLANE = 1 << 64  # first stream of noise; lower ones are for sky and array
 
 
 @dataclass(frozen=True)
@@ -50,11 +52,11 @@ class Visibilities:
 
     Attributes
     ----------
-    data : (time, frequency, baseline * polarisation) complex64, Jy; polarisations vary fastest
-    time : (time,) float64, seconds from the first integration's middle
+    data : (time, frequency, baseline * polarization) complex64, Jy; polarizations vary fastest
+    time : (time,) float64, seconds from the middle of the first integration
     frequency : (frequency,) float64, Hz, middles of the channels
-    antennas : (baseline, 2) int64, both antennas of a baseline, the lower first; no antenna with
-        itself, whose sums are powers, real in XX and YY, and are best kept apart
+    antennas : (baseline, 2) int64, antennas of a baseline, the lower first. No autocorrelations:
+        their sums are powers, real in XX and YY, and are best stored separately
     """
 
     data: NDArray[np.complex64]
@@ -71,17 +73,19 @@ def make_visibilities(
     sample_bits: int = 8,
     seed: int = 8,
 ) -> Visibilities:
-    """Return all baselines in four polarisations; more times and channels begin with the fewer.
+    """Return synthetic visibilities of all baselines in four polarizations.
+
+    A result with more times or channels begins with the values of a smaller one.
 
     Parameters
     ----------
     n_times, n_channels, n_antennas : extents, each at least 1; antennas at least 2
-    sample_bits : of the correlator's input, 8 to 12. Of 8 bits the sums stay below 2^24, so that
-        float32 holds each as an integer times one scale; of 12 they do not, and what float32 cannot
-        hold is rounded away
-    seed : of sky, array and noise
+    sample_bits : bits of the correlator's input samples, 8 to 12. With 8 bits the sums stay below
+        2^24, so that each float32 is an integer times one scale. With 12 bits they do not, and are
+        rounded to float32
+    seed : seed of sky, array and noise
 
-    Raises BadParams for anything else.
+    Raises BadParams for other values.
     """
     if min(n_times, n_channels) < 1 or n_antennas < 2:
         raise BadParams(
@@ -108,7 +112,7 @@ def make_visibilities(
 
 
 class _Sky:
-    """Sources, and dishes that look at them.
+    """Point sources, and the dishes that observe them.
 
     Attributes
     ----------
@@ -125,7 +129,7 @@ class _Sky:
         self.stokes = np.rint(np.stack([levels, *(linear * levels)]))[:, None]
 
     def delays(self, step: int) -> Floats:
-        """(antenna, source) metres by which a source's wave comes late, at an integration."""
+        """Return the delays of the waves in metres, at one integration: (antenna, source)."""
         cosine, sine = 1.0, 0.0
         for _ in range(step):
             cosine, sine = _turned(cosine, sine)
@@ -135,10 +139,10 @@ class _Sky:
         return late
 
     def correlate(self, phasors: NDArray[np.complex128], antennas: Longs) -> Longs:
-        """(baseline, polarisation, 2) levels of re and im.
+        """Return the levels of real and imaginary part: (baseline, polarization, 2).
 
-        Every product and sum is an integer below 2^53 (20 bits of flux, 2 x 14 of phasors, 3 of the
-        sum): exact in whatever order a BLAS takes them.
+        Every product and sum is an integer below 2^53: 20 bits of flux, 2 x 14 of phasors, 3 of the
+        sum. So it is exact in any order of a BLAS.
         """
         products = (phasors * self.stokes) @ phasors.conj().T
         i, q, u = products[:, antennas[:, 0], antennas[:, 1]]
@@ -152,7 +156,7 @@ def _turned(cosine: float, sine: float) -> tuple[float, float]:
 
 
 def _phasors(turns: Floats) -> NDArray[np.complex128]:
-    """Integer phasors of UNIT length."""
+    """Return phasors of length UNIT with integer parts, for angles in turns."""
     index = ((turns - np.floor(turns)) * ANGLES).astype(np.int64) % ANGLES
     phasors: NDArray[np.complex128] = _circle()[index]
     return phasors
@@ -165,24 +169,24 @@ def _circle() -> NDArray[np.complex128]:
 
 
 def _record(sums: Longs, finer: int, out: NDArray[np.complex64]) -> None:
-    """Integers become float32, then Jy."""
+    """Write integer sums as float32 in Jy to `out`."""
     scaled = sums.astype(np.float32) * np.float32(NOISE_JY / (NOISE_LEVELS * finer))
     out[...] = scaled.view(np.complex64)[..., 0]
 
 
 def _gaussian(shape: tuple[int, ...], seed: int, counter: int) -> Longs:
-    """Integers, normal but for tails beyond 6 deviations: 12 uniform ones added, less the mean."""
+    """Return normal integers without tails beyond 6 deviations: sums of 12 uniform ones, mean 0."""
     lanes = _raw(3 * math.prod(shape), seed, counter).view(np.uint16).reshape(*shape, 12)
     drawn: Longs = lanes.sum(axis=-1, dtype=np.int64) - 6 * (DEVIATION - 1)
     return drawn
 
 
 def _uniform(shape: tuple[int, ...], seed: int, counter: int) -> Floats:
-    """Multiples of 2^-53 in 0..1."""
+    """Return multiples of 2^-53 in [0, 1)."""
     bits = _raw(math.prod(shape), seed, counter) >> np.uint64(11)
     return bits.reshape(shape).astype(np.float64) * np.float64(2.0**-53)
 
 
 def _raw(n: int, seed: int, counter: int) -> NDArray[np.uint64]:
-    """Return n words of a separate stream: streams of two counters never meet."""
+    """Return n words of a separate random stream: streams of two counters never overlap."""
     return np.random.Philox(key=seed, counter=counter << 64).random_raw(n)

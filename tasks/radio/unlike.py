@@ -1,4 +1,4 @@
-"""In what the contents of two templates differ: their bytes may differ where these are equal."""
+"""Differences between the contents of two templates, whose bytes may differ for equal contents."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import numpy as np
 
 
 def plain(value: object) -> object:
-    """Return a value as what can be compared to the bit."""
+    """Return a form of a value that can be compared bit for bit."""
     if isinstance(value, np.ndarray) and value.dtype.kind != "O":
         return (value.shape, value.dtype.str, value.tobytes())
     return repr(value)
 
 
 def differences(stored: dict[str, object], wanted: dict[str, object]) -> Iterator[str]:
-    """Yield a line for each item that differs, by name."""
+    """Yield a line for each item that differs, in order of names."""
     for name in sorted(stored.keys() | wanted.keys()):
         if name not in stored:
             yield f"{name} is in the source, not in the store"

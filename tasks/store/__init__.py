@@ -1,5 +1,5 @@
-"""What a job leaves: chunks, their journal, and the manifest of a finished store."""
+"""Output stores of jobs: chunks, the journal of a running job, the manifest of a finished store."""
 
 from gangsaw.codecs.core.codec_table import settle_names
 
-settle_names()  # workers, too, open stores without a look at the table
+settle_names()  # workers open stores, too, without a look-up in the codec table

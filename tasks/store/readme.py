@@ -1,13 +1,14 @@
-"""What lies beside the metadata of an array, for who has Zarr and not what decodes the array.
+"""README next to the metadata of an array, for readers without the package of its codec.
 
-Beside that of a group Zarr would take it for a member, and warn of it whenever it lists them.
+Groups have none: Zarr would take it for a member and warn whenever it lists the members.
 """
 
 from __future__ import annotations
 
 import json
 
-from gangsaw.codecs.core import codec_table, tables
+from gangsaw.codecs.core import codec_table
+from gangsaw.codecs.core.plugins import entry_points
 
 _TEXT = """\
 This folder is an array of a Zarr store, format 3. Its chunks are encoded by {codecs}.
@@ -19,10 +20,10 @@ Without, open_group(..., use_consolidated=False) has the attributes and the othe
 
 
 def readme(metadata: bytes) -> bytes | None:
-    """Return the text for an array with this zarr.json; None where it has no codec of the table."""
+    """Return the text for an array with this zarr.json; None if no codec is in the codec table."""
     found = [codec["name"] for codec in json.loads(metadata)["codecs"]]
     ours = [name for name in found if name in codec_table.names()]
     if not ours:
         return None
-    packages = sorted({tables.distribution(codec_table.entry_of(name)) for name in ours})
+    packages = sorted({entry_points.distribution(codec_table.entry_of(name)) for name in ours})
     return _TEXT.format(codecs=" and ".join(ours), packages=" ".join(packages)).encode()

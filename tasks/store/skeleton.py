@@ -1,4 +1,4 @@
-"""All objects of a target except chunks: built in memory, so that an error touches no store."""
+"""Objects of a target except its chunks: built in memory, so that an error touches no store."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from zarr.storage import MemoryStore
 from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.codecs.core.errors import BadParams, GangsawError
-from gangsaw.tasks.source import Coordinate, Description, GroupAttrs, Source, SourceArray
-from gangsaw.tasks.store.chunks import METADATA, README, ChunkGrid
+from gangsaw.tasks.sources.source import Coordinate, Description, GroupAttrs, Source, SourceArray
+from gangsaw.tasks.store.arrays.chunks import METADATA, README, ChunkGrid
+from gangsaw.tasks.store.arrays.layout import ArrayLayout
 from gangsaw.tasks.store.dataset.as_read import given_back, renamed
 from gangsaw.tasks.store.dataset.dims import agreeing_dims
 from gangsaw.tasks.store.dataset.openable import openable_attrs
 from gangsaw.tasks.store.dataset.paths import attrs_of, key_of
-from gangsaw.tasks.store.layout import ArrayLayout
 from gangsaw.tasks.store.readme import readme
 from gangsaw.tasks.store.state.journal import Job, batch_chunks
 from gangsaw.tasks.store.state.manifest import MANIFEST
 from gangsaw.tasks.store.state.records import ROW, Records
 
-# attributes of a variable, and the names of its axes, of which some or all may have none
+# attributes of a variable, and its dimension names, some or all of which may be absent
 Axes: TypeAlias = "tuple[Mapping[str, object], tuple[str | None, ...] | None]"
 
 
 @dataclass(frozen=True)
 class Skeleton:
-    """What is in the target before its first chunk.
+    """Objects of a target before its first chunk.
 
     Attributes
     ----------
-    objects : by key: metadata of the group and its arrays, coordinates whole
-    jobs : by name of the array that is to be filled
+    objects : metadata of the group and its arrays, and coordinates as a whole, by key
+    jobs : job that fills the array, by array name
     """
 
     objects: Mapping[str, Buffer]
@@ -53,12 +53,12 @@ class Skeleton:
 
 
 def build_skeleton(source: Source, layouts: Mapping[str, ArrayLayout]) -> Skeleton:
-    """Return the skeleton of a group that holds the source's arrays and coordinates.
+    """Return the skeleton of a group with the source's arrays and coordinates.
 
     Raises
     ------
     BadParams
-        An array, its name or its attributes cannot be held, or its codec refuses it.
+        Zarr cannot represent an array, its name or its attributes, or the codec rejects it.
     """
     groups = getattr(source, "groups", ())
     own_axes = getattr(source, "gives_back_axes", False)
@@ -79,11 +79,18 @@ def build_objects(
     *,
     own_axes: bool = False,
 ) -> Mapping[str, Buffer]:
-    """Return the objects of a group by key: metadata of all its arrays, coordinates whole.
+    """Return the objects of a group by key: metadata of all its arrays, coordinates as a whole.
 
-    One array that is called "" lies at the root, where a group would be.
-    `name` is what the error calls their source; see `build_skeleton`. With `own_axes` they are
-    called as in the file that the variables are of, where several extents may have one name.
+    A single array named "" lies at the root, in place of a group.
+
+    Parameters
+    ----------
+    name : name of the source in error messages
+    own_axes : keep the dimension names of the source file, where one name may have several extents
+
+    Raises
+    ------
+    BadParams : see `build_skeleton`
     """
     objects: dict[str, Buffer] = {}
     arrays, coords = tuple(arrays), tuple(coords)
@@ -118,7 +125,7 @@ def build_objects(
 def _axes(
     arrays: Sequence[Description], coords: Sequence[Coordinate], *, own_axes: bool
 ) -> Mapping[str, Axes]:
-    """Return attributes and names of axes of each variable: names that agree, or its file's own."""
+    """Return attributes and dimension names of each variable, consistent or as in the file."""
     agreed = agreeing_dims(arrays, coords)
     variables: list[Description | Coordinate] = [*arrays, *coords]
     told = {} if own_axes else openable_attrs(variables)
@@ -131,7 +138,7 @@ def _axes(
 
 
 def _create(store: MemoryStore, array: Description, axes: Axes, layout: ArrayLayout) -> None:
-    """Create an array; BadParams names it where its codec does not take such chunks."""
+    """Create an array; BadParams names it if its codec rejects such chunks."""
     try:
         zarr.create_array(
             store,
@@ -148,7 +155,7 @@ def _create(store: MemoryStore, array: Description, axes: Axes, layout: ArrayLay
 
 
 def _add_readmes(objects: dict[str, Buffer], arrays: Iterable[Description]) -> None:
-    """Say beside the metadata of arrays what decodes them."""
+    """Add a README next to the metadata of each array that needs one."""
     for array in arrays:
         metadata = objects[key_of(array.name, METADATA)]
         if text := readme(metadata.to_bytes()):
@@ -156,11 +163,11 @@ def _add_readmes(objects: dict[str, Buffer], arrays: Iterable[Description]) -> N
 
 
 def _json(attrs: Mapping[str, object]) -> dict[str, JSON]:
-    return cast("dict[str, JSON]", dict(attrs))  # Zarr raises for what is none
+    return cast("dict[str, JSON]", dict(attrs))  # Zarr raises for values that JSON cannot represent
 
 
 def _fill(value: object, dtype: Dtype) -> object:
-    """Return a fill value that an array of numbers can have, None where it has another type."""
+    """Return the fill value in the array's dtype, or None if the dtype cannot represent it."""
     if value is None or dtype.kind not in "biufc":
         return value
     try:
@@ -173,8 +180,8 @@ def _fill(value: object, dtype: Dtype) -> object:
 
 
 def _native(dtype: Dtype) -> Dtype | VariableLengthBytes:
-    """Return the type in this machine's byte order; text has none, and raises when asked."""
-    if dtype.kind == "O":  # bytes of any length: text has a type of its own
+    """Return the dtype in native byte order; Zarr's type of variable-length bytes for objects."""
+    if dtype.kind == "O":  # bytes of any length; strings have a dtype of their own
         return VariableLengthBytes()
     return dtype if dtype.kind == "T" else dtype.newbyteorder("=")
 
@@ -195,9 +202,10 @@ def _write(group: zarr.Group, coordinate: Coordinate, axes: Axes) -> None:
 
 
 def _consolidated(objects: Mapping[str, Buffer]) -> Buffer:
-    """Return the group's metadata with that of its arrays inline, or xarray warns of its absence.
+    """Return the group's metadata with that of its arrays inline: without it xarray warns.
 
-    The JSON is that of zarr.consolidate_metadata, which warns that format 3 does not know it yet.
+    The JSON is that of `zarr.consolidate_metadata`, which warns that format 3 does not define it
+    yet.
     """
     inner = {
         key.removesuffix(f"/{METADATA}"): json.loads(data.to_bytes())
@@ -242,13 +250,13 @@ def _job(
 
 
 def digest(metadata: Buffer) -> str:
-    """Return the sha256 of the metadata's canonical JSON."""
+    """Return the SHA-256 of the metadata's canonical JSON, in hexadecimal digits."""
     plain = json.loads(metadata.to_bytes())
     return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
 
 
 def _check_names(names: Iterable[str]) -> None:
-    """Raise BadParams for a variable that would lie where a store keeps its metadata."""
+    """Raise BadParams for a variable whose path contains a store's metadata file name."""
     for name in names:
         if METADATA in name.split("/"):
             raise BadParams(

@@ -1,4 +1,4 @@
-"""Zarr arrays and groups of either format, at a path, an address or in a store object."""
+"""Zarr arrays and groups of format 2 or 3 as sources: at a path, an address or in an open store."""
 
 from __future__ import annotations
 
@@ -17,36 +17,39 @@ import zarr
 from zarr.errors import UnknownCodecError
 from zarr.storage import StorePath
 
-from gangsaw.codecs.core.arrays import Dtype, NumpyArray
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, GangsawError, first_line
-from gangsaw.tasks.source import Coordinate, Described, GroupAttrs, Region, SourceArray
-from gangsaw.tasks.store.address import is_far
-from gangsaw.tasks.store.chunks import ChunkGrid
+from gangsaw.tasks.sources.library_errors import reading
+from gangsaw.tasks.sources.source import Coordinate, Described, GroupAttrs, Region, SourceArray
+from gangsaw.tasks.store.array_metadata import axes_of, axis_names, stored_attrs, stored_dtype
+from gangsaw.tasks.store.arrays.chunks import ChunkGrid
+from gangsaw.tasks.store.arrays.grids import any_grid, largest_chunks, regular_chunks
+from gangsaw.tasks.store.arrays.members import members, open_node
+from gangsaw.tasks.store.arrays.whole_chunks import WholeChunks
 from gangsaw.tasks.store.dataset.as_read import nameless
 from gangsaw.tasks.store.dataset.attribute_types import order_of
 from gangsaw.tasks.store.dataset.losses import Refused, kept, left_out_attrs, notes_of
 from gangsaw.tasks.store.dataset.paths import groups_kept
-from gangsaw.tasks.store.dataset.variables import json_attrs, split
-from gangsaw.tasks.store.grids import any_grid, largest_chunks, regular_chunks
-from gangsaw.tasks.store.members import members, open_node
-from gangsaw.tasks.store.place import Place, open_place, read_again
-from gangsaw.tasks.store.stamps import GONE, places_stamps
+from gangsaw.tasks.store.dataset.variables import fill_of, json_attrs, split
+from gangsaw.tasks.store.objects.address import is_far, why_no_store
+from gangsaw.tasks.store.objects.change_stamps import GONE, places_stamps
+from gangsaw.tasks.store.objects.prefix import Place, open_place, read_again
+from gangsaw.tasks.store.objects.zipped import zarr_at
+from gangsaw.tasks.store.salvage import PIECE, Mending, MendingOf, OpenArray, fill_for, never
 from gangsaw.tasks.store.state.identity import identity_of_store
 from gangsaw.tasks.store.state.missing import WholeStore, must_be_whole
 from gangsaw.tasks.store.state.target import JOB
-from gangsaw.tasks.store.whole_chunks import WholeChunks
-from gangsaw.tasks.store.zipped import zarr_at
 
 if TYPE_CHECKING:
     from zarr.types import AnyArray
 
-ROOT_NAME = "data"  # of an array at the root, which has no name
-ROOT = "gangsaw_root"  # of a group: the name of the array that lay at the root of its source
+ROOT_NAME = "data"  # name of an array at the root, which has none
+ROOT = "gangsaw_root"  # group attribute: name of the array that was the root of its source
 
 
 @dataclass(frozen=True)
 class ZarrArray(Described):
-    """One array of a store, opened on the worker at its first read.
+    """Array of a store, opened on the worker at its first read.
 
     Attributes
     ----------
@@ -54,43 +57,75 @@ class ZarrArray(Described):
     key : path of the array in the store; "" is the root
     version : fingerprint of its metadata, and of whether a job wrote it, so that a replaced array
         is opened again
-    shards : extent of an object that holds several chunks; None where each is an object
+    shards : extents of a shard; None if each chunk is an object
+    mending : reader of damaged blocks; None raises CorruptChunk
     """
 
     address: str
     key: str
     version: str
     shards: tuple[int, ...] | None = None
+    mending: Mending | None = None
 
     def read(self, region: Region) -> NumpyArray:
         """Return the samples of the region."""
-        return read_again(self._place, lambda: self._read(region))
+        if self.mending is None:
+            return read_again(self._place, lambda: self._read(region))
+        self.mending.check(self.name, region)
+        if not self.mending.fills:
+            return self._read_apart(region)
+        try:
+            with reading(self.address, self.name):
+                return read_again(self._place, lambda: self._read(region))
+        except CorruptChunk:
+            fill = fill_for(self.opened(), self._fill, self.mending.value)
+            return self.whole().filled(region, fill)
+
+    def _read_apart(self, region: Region) -> NumpyArray:
+        """Return the samples of an intact region, in halves down to PIECE items if a read fails."""
+        try:
+            return read_again(self._place, lambda: self._read(region))
+        except CorruptChunk:
+            first, end = region[0].start, region[0].stop
+            if len(region) > 1 or end - first <= PIECE:
+                raise
+        spans = slice(first, (first + end) // 2), slice((first + end) // 2, end)
+        return np.concatenate([self._read_apart((span,)) for span in spans])
+
+    def whole(self) -> OpenArray:
+        """Return the array with methods that find its damaged blocks."""
+        return OpenArray(self.name, self.opened(), self._place)
+
+    @property
+    def _fill(self) -> object:
+        found = fill_of(self.attrs, self.dtype)
+        return self.fill_value if found is None else found
 
     def _read(self, region: Region) -> NumpyArray:
         array, _, chunks = _array(self.address, self.key, self.version)
         if chunks is not None and chunks.has(region):
             return chunks.read(region)
-        self.begin(region)  # zarr itself would ask for few chunks at once
-        return np.asarray(array[region], array.dtype)  # of one text zarr gives str
+        self.begin(region)  # zarr itself would request few chunks at once
+        return np.asarray(array[region], array.dtype)  # for 0-d text zarr returns str
 
     @property
     def is_far(self) -> bool:
-        """Whether reads go over a network."""
+        """True if reads go over a network."""
         return is_far(self.address)
 
     def begin(self, region: Region) -> bool:
-        """Begin to read the chunks of a region; False where too much is on its way already."""
+        """Begin to read ahead the chunks of a region; False if too many bytes are in flight."""
         return self.is_far and all(
             self._place.begin(key, self._object_bytes) for key in self._keys(region)
         )
 
     def ready(self, region: Region) -> None:
-        """Wait for the chunks of a region that `begin` began."""
+        """Wait for the chunks of a region that `begin` reads ahead."""
         for key in self._keys(region):
             self._place.ready(key)
 
     def forget(self, region: Region) -> None:
-        """Let go of the chunks of a region that nobody read."""
+        """Cancel the read-ahead of a region that is not needed."""
         for key in self._keys(region):
             self._place.forget(key)
 
@@ -99,7 +134,7 @@ class ZarrArray(Described):
         return math.prod(self.shards or self.chunks or ()) * self.dtype.itemsize
 
     def opened(self) -> AnyArray:
-        """Return the array itself, as zarr has it."""
+        """Return the open array of zarr."""
         return _array(self.address, self.key, self.version)[0]
 
     @property
@@ -107,7 +142,7 @@ class ZarrArray(Described):
         return _array(self.address, self.key, self.version)[1]
 
     def _keys(self, region: Region) -> Iterator[str]:
-        """Yield the keys of the chunks of which all is in the region: of others a part is read."""
+        """Yield the keys of the chunks that lie wholly in the region; others are read in part."""
         array = self.opened()
         if (extents := array.shards or regular_chunks(array)) is None:
             return
@@ -119,13 +154,13 @@ class ZarrArray(Described):
 
 @dataclass(frozen=True)
 class ZarrSource:
-    """A Zarr array, or the arrays of a group and of those below it.
+    """Source of one Zarr array, or of the arrays of a group and its subgroups.
 
     Attributes
     ----------
-    there : the arrays as they lie in the store; some of `arrays` carry them as bytes
-    whole : arrays that are copied whole, as they lie there
-    tree : group of which all is read; None of one array, or of some of several
+    there : the arrays as stored; some of `arrays` carry them as bytes
+    whole : arrays that are copied as a whole, as stored
+    tree : path of a group that is read completely; None for one array or a selection of arrays
     """
 
     name: str
@@ -140,16 +175,16 @@ class ZarrSource:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What of the store is left out."""
+        """Variables of the store that are left out, as lines of the job's summary."""
         return notes_of(self.left_out)
 
     def identity(self) -> str:
-        """Content by the manifests, else the stamps of all objects and their address."""
+        """Return the identity: content by the manifests, else address and stamps of all objects."""
         arrays = [(_place_of(array), array.version) for array in self.there]
         return identity_of_store(arrays, self.coords, self.attrs)
 
     def stamps(self) -> Mapping[str, str]:
-        """What changes with each array that is read, and with what is in the group."""
+        """Return the change stamps of each array that is read, and of the members of the group."""
         found = places_stamps(map(_place_of, (*self.there, *self.whole)))
         if self.tree is None:
             return found
@@ -157,24 +192,36 @@ class ZarrSource:
 
 
 def open_zarr(
-    address: str, group: str = "", variables: Sequence[str] = (), *, accept_loss: bool = False
+    address: str,
+    group: str = "",
+    variables: Sequence[str] = (),
+    *,
+    accept_loss: bool = False,
+    mending: MendingOf = never,
 ) -> ZarrSource:
-    """Describe a Zarr array or group; raise BadParams where there is none or it has no array.
+    """Describe a Zarr array or group; raise BadParams if there is none or it has no array.
 
-    What cannot be stored is refused by name, or left out where the user accepts that.
+    Variables that no store can represent raise BadParams, or are left out with `accept_loss`.
+    `mending` returns the reader of damaged blocks by the name of an array.
     """
     node = open_at(address, group)
     with metadata_errors(address), any_grid():  # attributes are read late
         if isinstance(node, zarr.Array):
             _check_only(address, variables)
-            return _root(address, node)
-        return _of_group(address, node, variables, accept_loss=accept_loss)
+            return _root(address, node, mending)
+        return _of_group(address, node, variables, mending, accept_loss=accept_loss)
 
 
 def _of_group(
-    address: str, node: zarr.Group, variables: Sequence[str], *, accept_loss: bool
+    address: str,
+    node: zarr.Group,
+    variables: Sequence[str],
+    mending: MendingOf,
+    *,
+    accept_loss: bool,
 ) -> ZarrSource:
     there, refused, groups = _tree(address, node)
+    there = [replace(array, mending=mending(array.name)) for array in there]
     if not there and not refused:
         inner = ", ".join(group.path for group in groups) or "none"
         raise BadParams(f"{address}: the group holds no arrays; groups in it: {inner}")
@@ -192,9 +239,9 @@ def _of_group(
     return ZarrSource(address, arrays, coords, groups, attrs, own, whole, lost, tree)
 
 
-def _root(address: str, node: AnyArray) -> ZarrSource:
-    """Return the source of an array that lies at the root, which has no name."""
-    array = _describe(address, node, ROOT_NAME)
+def _root(address: str, node: AnyArray, mending: MendingOf) -> ZarrSource:
+    """Return the source of an array at the root, which has no name."""
+    array = replace(_describe(address, node, ROOT_NAME), mending=mending(ROOT_NAME))
     (found,), _ = kept([array])
     arrays, _ = split([found], [ROOT_NAME])
     return ZarrSource(address, arrays, attrs={ROOT: ROOT_NAME}, there=(array,))
@@ -203,7 +250,7 @@ def _root(address: str, node: AnyArray) -> ZarrSource:
 def _tree(
     address: str, node: zarr.Group
 ) -> tuple[list[ZarrArray], list[Refused], tuple[GroupAttrs, ...]]:
-    """Return all arrays in a group and below, those that cannot be read, and the groups below."""
+    """Return the arrays below a group, the variables that cannot be read, and the subgroups."""
     found, refused = members(node)
     arrays = [_describe(address, a, path) for path, a in found if isinstance(a, zarr.Array)]
     groups = (GroupAttrs(path, _group_attrs(g)) for path, g in found if isinstance(g, zarr.Group))
@@ -211,7 +258,7 @@ def _tree(
 
 
 def _outline(address: str, path: str) -> str:
-    """Return the names of all in a group and below, and the attributes of the groups."""
+    """Return the names of all members below a group, and the attributes of the groups, as JSON."""
     try:
         node = open_at(address, path)
         if not isinstance(node, zarr.Group):
@@ -229,13 +276,13 @@ def _group_attrs(group: zarr.Group) -> dict[str, object]:
 
 
 def _place_of(array: ZarrArray) -> Place:
-    """Return where an array is; of a store in one file, that file is all there is."""
+    """Return the prefix of an array; for a store in one file, the file."""
     place = open_place(array.address)
     return place / array.key if array.key else place
 
 
 def _is_chunked(node: zarr.Group, array: ZarrArray) -> bool:
-    """Whether a job wrote the array chunk by chunk, and not whole as it writes coordinates."""
+    """Return True if a job wrote the array chunk by chunk, not as a whole like a coordinate."""
     return Place(node.store, array.key).has(JOB)
 
 
@@ -245,18 +292,25 @@ def _check_only(address: str, variables: Sequence[str]) -> None:
 
 
 def open_at(address: str, group: str) -> AnyArray | zarr.Group:
-    """Open an array or group to read; BadParams where none is, CorruptChunk for bad metadata."""
+    """Open an array or group for reading.
+
+    Raises
+    ------
+    BadParams : there is no array or group
+    CorruptChunk : the metadata is damaged
+    """
     where = f"{address}/{group}" if group else address
     try:
         with metadata_errors(where):
             return open_node(address, group)
     except FileNotFoundError:
         open_place(address).check_bucket()
-        raise BadParams(f"{where}: no Zarr array or group there{_groups(address, group)}") from None
+        why = _groups(address, group) or why_no_store(address)
+        raise BadParams(f"{where}: no Zarr array or group there{why}") from None
 
 
 def _groups(address: str, wanted: str) -> str:
-    """Return which groups there are, where a wrong one was asked for."""
+    """List the groups of the store for the message about a missing group."""
     if not wanted:
         return ""
     node = open_at(address, "")
@@ -266,7 +320,7 @@ def _groups(address: str, wanted: str) -> str:
 
 @contextmanager
 def metadata_errors(where: str) -> Iterator[None]:
-    """Raise CorruptChunk for damaged metadata, BadParams for a codec that is not installed."""
+    """Raise CorruptChunk for damaged metadata and BadParams for a codec that is not installed."""
     try:
         yield
     except json.JSONDecodeError as error:
@@ -294,53 +348,22 @@ def _describe(address: str, array: AnyArray, name: str) -> ZarrArray:
         name=name,
         shape=array.shape,
         dtype=array.dtype,
-        dims=_dims(array),
+        dims=axes_of(array),
         chunks=chunks,
         shards=array.shards,
         attrs={
-            **nameless(_names(array), array.ndim),
-            **order_of(_stored_dtype(array)),
-            **json_attrs(_attrs(array), array.dtype),
+            **nameless(axis_names(array), array.ndim),
+            **order_of(stored_dtype(array)),
+            **json_attrs(stored_attrs(array), array.dtype),
         },
         fill_value=array.fill_value,
     )
 
 
-def _stored_dtype(array: AnyArray) -> Dtype:
-    """Return the type of samples as they are stored; in version 3 a codec has their order."""
-    if array.metadata.zarr_format == 2:
-        return array.dtype
-    orders = (getattr(codec, "endian", None) for codec in array.metadata.codecs)
-    is_big = "big" in {str(getattr(order, "value", order)) for order in orders}
-    return array.dtype.newbyteorder(">") if is_big else array.dtype
-
-
-def _dims(array: AnyArray) -> tuple[str, ...]:
-    names = _names(array) or (None,) * array.ndim
-    return tuple(name or f"dim_{i}" for i, name in enumerate(names))
-
-
-def _names(array: AnyArray) -> tuple[str | None, ...] | None:
-    """Return the names of an array's axes, of which some may have none; None where it has none."""
-    names = getattr(array.metadata, "dimension_names", None) or array.attrs.get("_ARRAY_DIMENSIONS")
-    if not isinstance(names, list | tuple) or len(names) != array.ndim:
-        return None
-    return tuple(None if name is None else str(name) for name in names)
-
-
-def _attrs(array: AnyArray) -> dict[str, object]:
-    attrs: dict[str, object] = dict(array.attrs)
-    attrs.pop("_ARRAY_DIMENSIONS", None)
-    is_number = array.dtype.kind in "biuf"  # of others xarray decodes no _FillValue
-    if array.metadata.zarr_format == 2 and array.fill_value is not None and is_number:
-        attrs.setdefault("_FillValue", array.fill_value)  # format 2 has no other place for it
-    return attrs
-
-
 def open_array(address: str, key: str) -> AnyArray:
-    """Open an array to read; CorruptChunk where its own metadata are damaged or gone.
+    """Open an array for reading; raise CorruptChunk if its metadata is damaged or missing.
 
-    The group's copy of them may be whole.
+    Consolidated metadata of its group may still be intact.
     """
     where = f"{address}/{key}".rstrip("/")
     try:
@@ -352,9 +375,10 @@ def open_array(address: str, key: str) -> AnyArray:
 
 @lru_cache(maxsize=32)
 def _array(address: str, key: str, version: str) -> tuple[AnyArray, Place, WholeChunks | None]:
-    """Return an array, and where it is; of one that a job wrote missing chunks raise.
+    """Return an array, its prefix, and the direct reader of its chunks.
 
-    Of one that lies near, where its codecs let that be, also how its chunks are read without zarr.
+    If a job wrote the array, missing chunks raise. The reader is None for stores behind a network
+    and for arrays that only zarr can decode.
     """
     array = open_array(address, key)
     is_whole, found = _version(array)
@@ -369,7 +393,7 @@ def _array(address: str, key: str, version: str) -> tuple[AnyArray, Place, Whole
 
 
 def _version(array: AnyArray) -> tuple[bool, str]:
-    """Return whether a job wrote an array, and the fingerprint of that and of its metadata."""
+    """Return True if a job wrote the array, and the fingerprint of that and of its metadata."""
     is_whole = must_be_whole(array)
     metadata = json.dumps(array.metadata.to_dict(), sort_keys=True, default=str)
     return is_whole, hashlib.sha256(f"{metadata} {is_whole}".encode()).hexdigest()[:16]

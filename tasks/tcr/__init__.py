@@ -1,6 +1,6 @@
-"""T-cell-receptor recombination paths: how many ways lead to a given CDR3.
+"""Recombination paths of T-cell receptors: number of V(D)J recombination paths to a CDR3.
 
-Names are imported at their first use: nothing is compiled before something is counted.
+Public names are imported on first use, so that `import` compiles no kernel.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from gangsaw.tasks.tcr.annotation.job import AnnotateChoice, annotate
     from gangsaw.tasks.tcr.annotation.nucleotypes import MergeRule
-    from gangsaw.tasks.tcr.genes.genes import open_genes
+    from gangsaw.tasks.tcr.counting.paths.count import count_paths
     from gangsaw.tasks.tcr.germline import open_germline
+    from gangsaw.tasks.tcr.germline.genes.genes import open_genes
     from gangsaw.tasks.tcr.model import Model
-    from gangsaw.tasks.tcr.paths.count import count_paths
     from gangsaw.tasks.tcr.repertoire.inputs import open_inputs
     from gangsaw.tasks.tcr.sharing.share import share
     from gangsaw.tasks.tcr.simulation.job import ModelChoice, SimulateChoice, simulate
@@ -39,11 +39,11 @@ _HOMES = {
     "Wanted": "gangsaw.tasks.tcr.simulation.references",
     "annotate": "gangsaw.tasks.tcr.annotation.job",
     "associate": "gangsaw.tasks.tcr.statistics.associate",
-    "count_paths": "gangsaw.tasks.tcr.paths.count",
+    "count_paths": "gangsaw.tasks.tcr.counting.paths.count",
     "count_repertoires": "gangsaw.tasks.tcr.store.job",
     "export": "gangsaw.tasks.tcr.store.tables.export",
     "export_airr": "gangsaw.tasks.tcr.store.tables.beside_airr",
-    "open_genes": "gangsaw.tasks.tcr.genes.genes",
+    "open_genes": "gangsaw.tasks.tcr.germline.genes.genes",
     "open_germline": "gangsaw.tasks.tcr.germline",
     "open_inputs": "gangsaw.tasks.tcr.repertoire.inputs",
     "share": "gangsaw.tasks.tcr.sharing.share",

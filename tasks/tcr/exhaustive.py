@@ -1,11 +1,10 @@
-"""Recombination paths constructed one by one: slow, for tiny inputs, to check the fast counts.
+"""Reference implementation: constructs every recombination path; slow, for tiny inputs in tests.
 
-Nothing is computed here that could be constructed: gene ends are extended by palindromes and
-eroded, every n-string over the alphabet is written, and the result is compared with the reference.
-Steps join to the left of what is there, in the order of the source: J end, N2,
-J-side end of D, V-side end of D, N1, V end. Later steps leave what was joined as it is, so a
-molecule that the reference does not end with is dropped at once; n-strings are never chosen by
-looking at the reference.
+No count is computed by formula. Gene ends are extended by palindromes and deleted, every n-string
+over the alphabet is written, and the result is compared with the reference. Fragments are joined
+on the left, in the order of the source: J end, N2, J-side end of D, V-side end of D, N1, V end.
+Later steps do not change joined fragments. So a molecule is dropped as soon as it is no suffix of
+the reference. N-strings are never chosen by the bases of the reference.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ from gangsaw.codecs.core.nucleotides.codes import COMPLEMENT_OF_SET
 from gangsaw.tasks.tcr.model import EndLimits, Model
 from gangsaw.tasks.tcr.model.nucleotides import NUCLEOTIDES, encoded, strict
 
-MAX_MOLECULES = 10_000_000  # some ten seconds
-VIRTUAL = b"\0"  # a symbol that fits nothing, where a palindrome has nothing to copy
+MAX_MOLECULES = 10_000_000  # takes about ten seconds
+VIRTUAL = b"\0"  # symbol that matches nothing, where a palindrome has no base to copy
 
 DEFAULTS: EndLimits = {"max_p": 1, "max_n": 2}
 Table: TypeAlias = tuple[tuple[int, ...], ...]
@@ -30,15 +29,17 @@ Table: TypeAlias = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True)
 class Constructed:
-    """How many paths lead to a reference.
+    """Numbers of paths that lead to a reference.
 
     Attributes
     ----------
-    paths : [n][pi], all of them, those with a zero-length D included; pi = 0..max_p limits the
-        palindrome at each end. n = 0..max_n is in DP-1 the exact number of n-nucleotides of all
-        junctions, in DP-2 the limit of each junction
-    zero_length_d : [n][pi], those of them in which every D has length zero, in whichever way; for
-        a V-J chain the same as `paths`
+    paths : [n][pi]
+        All paths, including those with a zero-length D; pi = 0..max_p limits the palindrome at each
+        end. n = 0..max_n is in DP-1 the exact number of n-nucleotides of all junctions, in DP-2 the
+        limit of each junction.
+    zero_length_d : [n][pi]
+        Paths in which every D has length zero, for whatever reason; equal to `paths` for a V-J
+        chain.
     """
 
     paths: Table
@@ -54,15 +55,15 @@ def exhaustive(
     model: Literal["dp1", "dp2"] = "dp1",
     **limits: Unpack[EndLimits],
 ) -> Constructed:
-    """Construct every recombination path and count those that lead to `cdr3`.
+    """Construct every recombination path, and count those that lead to `cdr3`.
 
-    The exhaustive method of the source: SPEC.md, "DP-1" for "dp1", "DP-2" for "dp2".
-    Palindromes are made of concrete n-nucleotides, so "dp2" is exact, too, where the reference has
-    wildcards and count_paths gives an upper bound.
+    This is the exhaustive method of the source: SPEC.md, "DP-1" for "dp1", "DP-2" for "dp2".
+    Palindromes consist of concrete nucleotides. So "dp2" is exact even if the reference has
+    wildcards, where count_paths gives an upper bound.
 
     Parameters
     ----------
-    cdr3 : reference without the conserved Cys and Phe/Trp codons, IUPAC letters
+    cdr3 : reference without the conserved Cys and Phe/Trp codons, in IUPAC codes
     v, j : germline parts: V after its Cys codon, J before its Phe/Trp codon
     d : whole D gene; () for a V-J chain; two genes for V-D-D-J (DP-2 only), the V-side one first
     model : "dp1" or "dp2"
@@ -70,14 +71,14 @@ def exhaustive(
 
     Raises
     ------
-    BadParams : a sequence is empty, has another letter or is shorter than max_p; a parameter is out
-        of its range; or more than MAX_MOLECULES might have to be constructed: the message says how
-        many
+    BadParams : a sequence is empty, has an invalid base or is shorter than max_p; a parameter is
+        out of its range; or more than MAX_MOLECULES might have to be constructed (the message has
+        the number)
     """
     if model not in ("dp1", "dp2"):
         raise BadParams(f"model must be dp1 or dp2 here, got {model!r}")
     genes = [d] if isinstance(d, str) else list(d)
-    n_genes = cast("Literal[1, 2]", max(1, len(genes)))  # Model refuses others
+    n_genes = cast("Literal[1, 2]", max(1, len(genes)))  # Model rejects others
     chosen = DEFAULTS.copy()
     chosen.update(limits)
     rules = Model.of(model, d_segments=n_genes, **chosen)
@@ -94,10 +95,10 @@ def exhaustive(
 
 
 class Molecule(NamedTuple):
-    """The joined part so far, up to the end of J, and what its path has needed.
+    """Partial molecule, from some fragment up to the end of J, and the limits that its path needs.
 
-    symbols: 4-bit codes; p: the longest extension; n: n-nucleotides, in DP-1 of all junctions, in
-    DP-2 of the junction with most; empty: whether every D has length zero.
+    symbols: 4-bit codes; p: the longest palindrome; n: n-nucleotides, in DP-1 of all junctions, in
+    DP-2 the maximum over junctions; empty: True if every D has length zero.
     """
 
     symbols: bytes
@@ -111,7 +112,7 @@ START = Molecule(b"", 0, 0, True)
 
 
 def _constructed(reference: bytes, steps: Iterable[Step]) -> Iterator[Molecule]:
-    """Do each step in every way that there is, and yield the molecules that are the reference."""
+    """Apply each step in every possible way, and yield the molecules equal to the reference."""
     molecules = [START]
     for step in steps:
         made = itertools.chain.from_iterable(map(step, molecules))
@@ -120,13 +121,13 @@ def _constructed(reference: bytes, steps: Iterable[Step]) -> Iterator[Molecule]:
 
 
 def _fits(symbols: bytes, reference: bytes) -> bool:
-    """Whether the reference can end with these symbols."""
+    """Return True if the reference can end with these symbols."""
     offset = len(reference) - len(symbols)
     return offset >= 0 and all(map(int.__and__, symbols, reference[offset:]))
 
 
 def _tallied(molecules: Iterable[Molecule], rules: Model) -> Constructed:
-    """Sort paths by what they need: each is in all cells of the tables that allow as much."""
+    """Tabulate paths by the limits that they need; each counts in all cells that permit it."""
     found = Counter((molecule.n, molecule.p, molecule.empty) for molecule in molecules)
     empty = Counter({needs: count for needs, count in found.items() if needs[2]})
     return Constructed(_table(found, rules), _table(empty, rules))
@@ -144,18 +145,18 @@ def _table(found: Counter[tuple[int, int, bool]], rules: Model) -> Table:
     return tuple(tuple(cell(limit, pi) for pi in rules.pis) for limit in limits)
 
 
-# the steps
+# steps of recombination
 
 
 def _extensions(length: int, rules: Model) -> Iterator[int]:
-    """Yield each extension of a gene's end; with two strands, those with a palindrome twice."""
+    """Yield each palindrome length of a gene's end; with two strands, nonzero ones twice."""
     yield 0
     for p in range(1, min(rules.max_p, length) + 1):
         yield from [p] * rules.strands
 
 
 def _end_fragments(length: int, rules: Model) -> Iterator[tuple[int, int]]:
-    """Yield (extension, symbols left) of a V or J: in DP-1 one for each length, else the cuts."""
+    """Yield (palindrome length, symbols left) of a V or J; in DP-1 one per length, else per cut."""
     if rules.dp1:
         longest = length + min(rules.max_p, length)
         yield from ((max(0, left - length), left) for left in range(longest + 1))
@@ -183,7 +184,7 @@ def _v_end(gene: bytes, rules: Model) -> Step:
 
 
 def _most_n(reference: bytes, rules: Model) -> int:
-    """Return how long an n-string is written at most: a longer one is no part of the reference."""
+    """Return the maximum length of an n-string: a longer one does not fit in the reference."""
     return min(rules.max_n, len(reference))
 
 
@@ -205,7 +206,7 @@ def _d_gene(gene: bytes, rules: Model) -> Step:
 
 
 def _d_at_once(gene: bytes, rules: Model) -> Step:
-    """DP-1: any part, empty ones included, of D with palindromes at both ends."""
+    """Return the DP-1 step: any substring, empty or not, of D with palindromes at both ends."""
     p, other = min(rules.max_p, len(gene)), _other_strand(gene)
     extended = other[len(gene) - p :] + gene + other[:p]
 
@@ -219,10 +220,10 @@ def _d_at_once(gene: bytes, rules: Model) -> Step:
 
 
 def _d_in_order(gene: bytes, rules: Model) -> Step:
-    """DP-2: D is cut at its J side and joined; then its V side copies whatever follows the cut.
+    """Return the DP-2 step: join D cut at its J side, then extend and cut its V side.
 
-    An extension that is longer than what follows has virtual symbols, which erosion has to remove.
-    Erosion ends where D ends.
+    The V-side palindrome copies the symbols after the cut. If it is longer than these, it has
+    virtual symbols, which deletion has to remove. Deletion ends at the end of D.
     """
 
     def step(molecule: Molecule) -> Iterator[Molecule]:
@@ -243,7 +244,7 @@ def _d_in_order(gene: bytes, rules: Model) -> Step:
 
 
 def _joined(fragment: bytes, molecule: Molecule, p: int, empty: bool = True) -> Molecule:
-    """Join a fragment whose extension had `p` symbols."""
+    """Join a fragment, whose palindrome has `p` symbols, to the left of a molecule."""
     symbols = fragment + molecule.symbols
     return Molecule(symbols, max(molecule.p, p), molecule.n, molecule.empty and empty)
 
@@ -255,7 +256,7 @@ def _other_strand(symbols: bytes) -> bytes:
 _COMPLEMENTS = COMPLEMENT_OF_SET.tobytes().ljust(256, VIRTUAL)
 
 
-# what is refused
+# checks of the arguments
 
 
 def _gene(sequence: str, what: str, rules: Model) -> bytes:
@@ -266,10 +267,11 @@ def _gene(sequence: str, what: str, rules: Model) -> bytes:
 
 
 def _refuse_large(reference: bytes, v: int, j: int, d: list[int], rules: Model) -> None:
-    """Bound the molecules that are made, by the lengths of those that may have to be gone on with.
+    """Raise `BadParams` if an upper bound on the number of constructed molecules is too large.
 
-    Every fragment might fit, but of the n-strings of n symbols at most w^n, where w is what the
-    widest wildcard of the reference may be.
+    The bound is the product of the numbers of molecules by length. It assumes that every fragment
+    fits. Of the n-strings of length n, at most w^n fit, where w is the number of bases that the
+    widest wildcard of the reference permits.
     """
     widest, most_n = max(symbol.bit_count() for symbol in reference), _most_n(reference, rules)
     strings, fitting = (
@@ -300,7 +302,7 @@ def _joined_lengths(ones: Counter[int], others: Counter[int], longest: int) -> C
 
 
 def _d_lengths(length: int, rules: Model) -> Counter[int]:
-    """How many ways the cuts of a D have to leave each length."""
+    """Return the number of cuts of a D by remaining length."""
     if rules.dp1:
         cuts = range(length + 2 * min(rules.max_p, length) + 1)
         return Counter(end - start for start in cuts for end in cuts if start <= end)

@@ -1,10 +1,10 @@
-"""Short runs of repertoires, which compile what a user's first needs."""
+"""Warm-up runs of repertoire commands, which compile the kernels of a user's first command."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from gangsaw.tasks.kernels.first_runs import FirstRun, FirstRuns
+from gangsaw.tasks.precompile.first_runs import FirstRun, FirstRuns
 
 JUNCTIONS = (
     *("TGTGCCAGCAGCTTGGCGGGAACTGAAGCTTTCTTT", "TGTGCCAGCAGCTTAGACAGGGGGCACTGAAGCTTTCTTT"),
@@ -19,7 +19,7 @@ ANNOTATE = ("tcr", "annotate", *READS, "receptors.tsv", *OF, "--workers", "0")
 
 
 def _runs() -> tuple[FirstRun, ...]:
-    """Return the counts of a small table, and receptors out of made reads."""
+    """Return a count of a small table, and an annotation of simulated reads."""
     return (
         FirstRun(
             "repertoire",
@@ -32,7 +32,7 @@ def _runs() -> tuple[FirstRun, ...]:
 
 
 def _write(folder: Path) -> None:
-    """Write a table as AIRR has it."""
+    """Write a small AIRR table."""
     columns = ("sequence_id", "junction", "v_call", "j_call", "productive", "duplicate_count")
     rows = [
         (str(n), junction, "TRBV5-1*01", "TRBJ1-1*01", "T", str(n + 1))

@@ -1,1 +1,1 @@
-"""Files of text and other bytes: one array of bytes, and back to the same file."""
+"""Files of text and other bytes: one array of bytes, exported to the same file."""

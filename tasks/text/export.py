@@ -1,20 +1,25 @@
-"""Stores of text back into files: the same bytes."""
+"""Export of text stores to files with the same bytes."""
 
 from __future__ import annotations
 
-from gangsaw.codecs.core.contents import CONTENT
+import numpy as np
+
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.formats.format import Fit, Paths, Work, refused
-from gangsaw.tasks.formats.lost import lost_attributes, lost_groups
-from gangsaw.tasks.sequences.files.targets import open_targets
-from gangsaw.tasks.source import Source, SourceArray
+from gangsaw.codecs.core.plugins.contents import CONTENT
+from gangsaw.tasks.compressed_text.targets import check_targets, open_targets
+from gangsaw.tasks.formats.contract.format import Fit, Paths, Work, refused
+from gangsaw.tasks.formats.contract.losses import lost_attributes, lost_groups
+from gangsaw.tasks.sources.source import Source, SourceArray
+from gangsaw.tasks.store.damage import Damage
 from gangsaw.tasks.text.info import ATTRIBUTE, TextInfo
 
 STEP = 1 << 26  # bytes that are read at once, where no chunk is longer
+LINES = 1 << 16  # bytes in which the end of a line is looked for at once
+NEWLINE = 10
 
 
 def fit_text(source: Source) -> Fit:
-    """Say whether a store holds bytes alone, on one axis."""
+    """Return the fit of a store: it must hold only bytes on one axis."""
     if refusal := refused(lambda: only_bytes(source)):
         return Fit(refusal)
     coords = [f"coordinate {coord.name}" for coord in source.coords]
@@ -26,7 +31,7 @@ def fit_text(source: Source) -> Fit:
 
 
 def only_bytes(source: Source) -> SourceArray:
-    """Return the one array of a source; BadParams where it is none of bytes on one axis."""
+    """Return the only array of a source; raise BadParams unless it is bytes on one axis."""
     array = source.arrays[0]
     if len(source.arrays) > 1 or array.dtype.str != "|u1" or len(array.shape) != 1:
         raise BadParams(
@@ -46,6 +51,46 @@ def export_text(source: Source, paths: Paths, work: Work) -> None:
     """
     array = only_bytes(source)
     (n,), (step,) = array.shape, array.chunks or (STEP,)
+    check_targets(paths, overwrite=work.overwrite)
+    kept = _kept_lines(array, work.damage) if work.damage.skips else [(0, n)]
     with open_targets(paths, work) as (file,):
-        for first in range(0, n, step):
-            file.write(array.read((slice(first, min(first + step, n)),)).data)
+        for begin, end in kept:
+            for first in range(begin // step * step, end, step):
+                span = slice(max(begin, first), min(first + step, end))
+                file.write(array.read((span,)).data)
+
+
+def _kept_lines(array: SourceArray, damage: Damage) -> list[tuple[int, int]]:
+    """Return the ranges of bytes without damaged lines, and note those that are left out."""
+    (n,) = array.shape
+    gaps = sorted(one.ranges[0] for one in damage.blocks if one.array == array.name)
+    kept, at = [], 0
+    for i, (first, end) in enumerate(gaps):
+        stop = gaps[i + 1][0] if gaps[i + 1 :] else n
+        kept.append((at, max(at, _line_start(array, at, first))))
+        at = max(at, _line_end(array, end, stop))
+    kept = [one for one in [*kept, (at, n)] if one[0] < one[1]]
+    damage.leave_out("byte", kept, 0, n)
+    return kept
+
+
+def _line_start(array: SourceArray, least: int, at: int) -> int:
+    """Return where the line of byte `at` begins, or `least` where its begin is not after that."""
+    while at > least:
+        begin = max(least, at - LINES)
+        found = np.flatnonzero(array.read((slice(begin, at),)) == NEWLINE)
+        if found.size:
+            return begin + int(found[-1]) + 1
+        at = begin
+    return least
+
+
+def _line_end(array: SourceArray, at: int, most: int) -> int:
+    """Return what follows the line of byte `at`, or `most` where it ends later."""
+    while at < most:
+        end = min(most, at + LINES)
+        found = np.flatnonzero(array.read((slice(at, end),)) == NEWLINE)
+        if found.size:
+            return at + int(found[0]) + 1
+        at = end
+    return most

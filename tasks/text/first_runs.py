@@ -1,16 +1,16 @@
-"""A short run of text."""
+"""Warm-up run of text."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from gangsaw.tasks.kernels.first_runs import FirstRun, FirstRuns
+from gangsaw.tasks.precompile.first_runs import FirstRun, FirstRuns
 
 LINES = 3000
 
 
 def _runs() -> tuple[FirstRun, ...]:
-    """Return a text in and out."""
+    """Return a warm-up run that compresses and decompresses a text."""
     return (
         FirstRun(
             "text",

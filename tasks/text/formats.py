@@ -1,10 +1,11 @@
-"""Files of text as a format of the table."""
+"""Text files as a format of the format table."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gangsaw.tasks.formats.format import (
+from gangsaw.tasks.compressed_text.names import PACKED, is_called
+from gangsaw.tasks.formats.contract.format import (
     ExportOptions,
     Fit,
     Format,
@@ -14,20 +15,19 @@ from gangsaw.tasks.formats.format import (
     Sure,
     Work,
 )
-from gangsaw.tasks.formats.table import formats
-from gangsaw.tasks.sequences.files.names import PACKED, is_called
+from gangsaw.tasks.formats.contract.table import formats
 from gangsaw.tasks.text.signs import NAMES, is_text, start_of
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.source import Source
+    from gangsaw.tasks.sources.source import Source
     from gangsaw.tasks.text.source import StreamedText, TextSource
 
 
 def _sure(look: Look) -> Sure:
-    """Say how sure a path is text: by its suffix, or by its beginning where nobody else takes it.
+    """Return how likely a path is text, by its suffix or, without another format, its content.
 
-    A pipe may hold anything, so it is text where the user says so. Text with the suffix of another
-    format is none of it by mistake: a page of an error, a pointer to the file.
+    A pipe may hold anything, so it is text only on request. Text with the suffix of another format
+    is not text, but a mistake, such as an error page or a pointer to the file.
     """
     if look.is_folder or look.is_address or look.is_stream:
         return Sure.NO
@@ -40,7 +40,7 @@ def _sure(look: Look) -> Sure:
 def _open(paths: Paths, options: SourceOptions) -> TextSource | StreamedText:
     from gangsaw.tasks.text.source import open_text
 
-    return open_text(paths[0])
+    return open_text(paths[0], is_named=options.format is not None)
 
 
 def _fit(source: Source) -> Fit:
@@ -64,6 +64,7 @@ TEXT = Format(
     export=_export,
     suffixes=(*NAMES, *PACKED),
     fit=_fit,
+    damaged=("fill", "skip"),
     streams=True,
     writes_streams=True,
 )

@@ -1,4 +1,4 @@
-"""The attribute of a store that says that it holds a file of text."""
+"""Attribute of a store that holds a text file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class TextInfo:
-    """What a store of a file says of itself, as its beginning shows it.
+    """Properties of a text file, from its first bytes.
 
     Attributes
     ----------
@@ -28,16 +28,16 @@ class TextInfo:
 
     @classmethod
     def of(cls, start: bytes) -> Self:
-        """Return what a file says that begins so."""
+        """Return the properties of a file from its first bytes."""
         return cls(encoding_of(start), line_ends_of(start))
 
     def to_dict(self) -> dict[str, object]:
-        """JSON attribute."""
+        """Return the JSON attribute."""
         return {"version": VERSION, **vars(self)}
 
     @classmethod
     def from_attrs(cls, attrs: Mapping[str, object]) -> Self | None:
-        """Read the attribute of a group; None where it has none, BadParams where it is wrong."""
+        """Read the attribute of a group; None if it is missing, BadParams if it is invalid."""
         data = attrs.get(ATTRIBUTE)
         if data is None:
             return None

@@ -1,4 +1,4 @@
-"""What `gangsaw info` says of a store of text."""
+"""`gangsaw info` output for a store of text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gangsaw.tasks.text.info import TextInfo
 
 
 def content(info: StoreInfo) -> Content:
-    """Return what a store of text holds; BadParams where its attribute is wrong."""
+    """Return the content of a store of text; raise BadParams if its attribute is invalid."""
     text = TextInfo.from_attrs(info.source.attrs)
     if text is None:
         raise BadParams(f"{info.store} holds no text")

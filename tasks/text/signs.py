@@ -1,18 +1,34 @@
-"""What bytes are text, and how it is written: read of the beginning of a file."""
+"""Detection of text, its encoding and line ends, from the first bytes of a file."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from gangsaw.tasks.sequences.files.streams import packed_sign
+from gangsaw.tasks.compressed_text.streams import packed_sign
 
-# the most usual suffixes: what has others is known by its beginning
+# the most common suffixes; other files are recognized by their first bytes
 NAMES = (".txt", ".log", ".csv", ".tsv", ".json", ".jsonl", ".xml", ".html", ".md")
-START = 1 << 16  # bytes that are looked at
-CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\x1b"))  # that text does not have
+START = 1 << 16  # bytes to read
+# control characters that text does not contain
+CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\x1b"))
 MARKS = {b"\xef\xbb\xbf": "UTF-8", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 ENDS = {b"\r\n": "CR LF", b"\n": "LF", b"\r": "CR"}
 OTHER = "other bytes"
+# magic bytes of compressors that are not supported
+PACKED_BY = {
+    b"\x1f\x9d": "compress (.Z)",
+    b"\x1f\xa0": "compress (.Z)",
+    b"\x04\x22\x4d\x18": "LZ4",
+    b"\x02\x21\x4c\x18": "LZ4",
+    b"LZIP\x01": "lzip",
+    b"\x89LZO\0\r\n\x1a\n": "lzop",
+    b"\xff\x06\0\0sNaPpY": "Snappy",
+    b"PK\x03\x04": "ZIP",
+    b"7z\xbc\xaf\x27\x1c": "7-Zip",
+    b"Rar!\x1a\x07": "RAR",
+    **{bytes((low,)) + b"\xb5\x2f\xfd": "an old Zstandard" for low in range(0x1E, 0x28)},
+    **{b"\x78" + bytes((low,)): "zlib" for low in (0x01, 0x5E, 0x9C, 0xDA)},
+}
 
 
 def start_of(path: str) -> bytes:
@@ -21,14 +37,21 @@ def start_of(path: str) -> bytes:
         return file.read(START)
 
 
+def packed_by(start: bytes) -> str:
+    """Return the unsupported compressor of a file with these first bytes, else ""."""
+    if encoding_of(start) != OTHER:
+        return ""
+    return next((name for sign, name in PACKED_BY.items() if start.startswith(sign)), "")
+
+
 def is_text(start: bytes) -> bool:
-    """Whether a file that begins so is lines of text beyond doubt: none that is compressed."""
+    """Return True if a file with these first bytes is certainly uncompressed lines of text."""
     has_ends = b"\n" in start and packed_sign(start) is None
     return has_ends and encoding_of(start) != OTHER
 
 
 def encoding_of(start: bytes) -> str:
-    """Return how text that begins so is encoded, in words; OTHER where it is no text."""
+    """Return the encoding of text with these first bytes, in words; OTHER if it is not text."""
     mark = next((mark for mark in MARKS if start.startswith(mark)), b"")
     if mark and MARKS[mark] == "UTF-16":
         return MARKS[mark]
@@ -44,7 +67,7 @@ def encoding_of(start: bytes) -> str:
 
 
 def _whole(start: bytes) -> int:
-    """Return where the last letter ends that is there whole: START may cut one."""
+    """Return the end of the last complete character, as START may cut one."""
     if len(start) < START:
         return len(start)
     begins = [i for i in range(len(start) - 3, len(start)) if start[i] & 0xC0 != 0x80]
@@ -52,7 +75,7 @@ def _whole(start: bytes) -> int:
 
 
 def line_ends_of(start: bytes) -> str:
-    """Return how lines end, in words."""
+    """Return the line ends in words."""
     counts = {end: start.count(end) for end in ENDS}
     counts[b"\n"] -= counts[b"\r\n"]
     counts[b"\r"] -= counts[b"\r\n"]

@@ -1,4 +1,4 @@
-"""Files of text as sources: a file is read wherever a chunk is, what is compressed in order."""
+"""Text files as sources: random access to plain files, compressed ones as streams."""
 
 from __future__ import annotations
 
@@ -9,30 +9,32 @@ from pathlib import Path
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
-from gangsaw.codecs.core.contents import CONTENT, TEXT
-from gangsaw.tasks.formats.flat import FlatArray, FlatSource
-from gangsaw.tasks.sequences.files.measured import share_read
-from gangsaw.tasks.sequences.files.streams import packed_sign
-from gangsaw.tasks.sequences.files.text import text_of
-from gangsaw.tasks.source import Coordinate, Described
-from gangsaw.tasks.store.stamps import file_stamps
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.plugins.contents import CONTENT, TEXT
+from gangsaw.tasks.compressed_text.measured import share_read
+from gangsaw.tasks.compressed_text.streams import packed_sign
+from gangsaw.tasks.compressed_text.text import text_of
+from gangsaw.tasks.formats.flat.flat_array import FlatArray, FlatSource
+from gangsaw.tasks.sources.source import Coordinate, Described
+from gangsaw.tasks.store.objects.change_stamps import file_stamps
 from gangsaw.tasks.text.info import ATTRIBUTE, TextInfo
-from gangsaw.tasks.text.signs import START, start_of
+from gangsaw.tasks.text.signs import START, packed_by, start_of
 
 NAME, DIM = "text", "byte"
 OCTETS: Dtype = np.dtype(np.uint8)
 
 
 class TextSource(FlatSource):
-    """A file as it is: one array of its bytes."""
+    """A plain file: one array of its bytes."""
 
 
 @dataclass(frozen=True)
 class StreamedText:
-    """The text of a pipe, or of a file that is compressed.
+    """Text of a pipe, or of a compressed file.
 
-    It follows `gangsaw.tasks.source.Stream`. `outcome` are attributes known at the end, `notes`
-    what a user should know then.
+    It implements `gangsaw.tasks.sources.source.Stream`. `outcome` has attributes known at the end,
+    `notes`
+    the messages for the user then.
     """
 
     path: str
@@ -48,43 +50,56 @@ class StreamedText:
 
     @property
     def is_repeatable(self) -> bool:
-        """Whether it can be read again: it is no pipe."""
+        """True if it can be read again: it is not a pipe."""
         return Path(self.path).is_file()
 
     @property
     def share_read(self) -> float | None:
-        """How much of the file was read so far, 0 to 1; None of a pipe."""
+        """Share of the file read so far, 0 to 1; None for a pipe."""
         return share_read([self.path]) if self.is_repeatable else None
 
     def stamps(self) -> Mapping[str, str]:
-        """What changes with a file that is no pipe."""
+        """Return the change stamps of the file."""
         return file_stamps(self.path)
 
     @property
     def arrays(self) -> tuple[Described, ...]:
-        """The bytes."""
+        """The array of bytes."""
         attrs = {CONTENT: TEXT}
         return (
             Described(name=NAME, shape=(0,), dtype=OCTETS, dims=(DIM,), chunks=None, attrs=attrs),
         )
 
     def pieces(self) -> Iterator[Mapping[str, NumpyArray]]:
-        """Yield what comes next; BadParams where compressed data are damaged."""
+        """Yield the next pieces; raise BadParams if compressed data are damaged."""
         start = b""
         for text in text_of(self.path, self.notes):
             start += text[: START - len(start)].tobytes()
             yield {NAME: text}
         self.outcome[ATTRIBUTE] = TextInfo.of(start).to_dict()
+        if other := packed_by(start):
+            self.notes.append(
+                f"{self.path} is compressed by {other}, which is not read here: the compressed "
+                "bytes are stored"
+            )
         if self.is_repeatable:
             self.notes.append(
                 f"{self.path} is compressed: the text in it is stored, not the compressed bytes"
             )
 
 
-def open_text(path: str) -> TextSource | StreamedText:
-    """Return the text of a file or pipe; of one that gzip, bzip2, xz or Zstandard made, inside."""
+def open_text(path: str, *, is_named: bool = True) -> TextSource | StreamedText:
+    """Return the text of a file or pipe, decompressed for gzip, bzip2, xz and Zstandard.
+
+    Raises BadParams for a file of another compressor, unless the user named the format.
+    """
     if not Path(path).is_file() or packed_sign(start := start_of(path)) is not None:
         return StreamedText(path)
+    if (other := packed_by(start)) and not is_named:
+        raise BadParams(
+            f"{path} is compressed by {other}, which is not read here: unpack it first, or store "
+            "the compressed bytes by --format text"
+        )
     place = Path(path).absolute()
     attrs = {CONTENT: TEXT}
     array = FlatArray(

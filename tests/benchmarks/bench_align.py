@@ -10,11 +10,11 @@ import numpy as np
 
 from gangsaw.codecs.core.memory.threads import set_thread_limit
 from gangsaw.codecs.core.numba.jit import HAS_AVX512
-from gangsaw.tasks.align import Scores, needleman_wunsch, smith_waterman
-from gangsaw.tasks.align.affine.ends import local_ends
-from gangsaw.tasks.align.affine.rectangles import whole
-from gangsaw.tasks.align.sets.pairs import Codes, pairs_of, sequences_of, texts_of
 from gangsaw.tasks.bench.table import Row, cpu_seconds
+from gangsaw.tasks.genomics.align import Scores, needleman_wunsch, smith_waterman
+from gangsaw.tasks.genomics.align.affine.ends import local_ends
+from gangsaw.tasks.genomics.align.affine.rectangles import whole
+from gangsaw.tasks.genomics.align.sets.pairs import Codes, pairs_of, sequences_of, texts_of
 
 ROUNDS = 5
 PAIRS, QUERY, TARGET = 640, 250, 400

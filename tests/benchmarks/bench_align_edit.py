@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 from bench_dna_paper import mutant, random_text
 
-from gangsaw.tasks.align import edit_distance, edit_paths
-from gangsaw.tasks.align.sets.pairs import sequences_of
 from gangsaw.tasks.bench.table import Row, cpu_seconds
+from gangsaw.tasks.genomics.align import edit_distance, edit_paths
+from gangsaw.tasks.genomics.align.sets.pairs import sequences_of
 
 MODES = {"global": "NW", "infix": "HW", "prefix": "SHW"}
 PAIRS, SHARE = 2000, 0.05

@@ -18,12 +18,12 @@ from pathlib import Path
 
 import numpy as np
 
-from gangsaw.tasks.align.search.hits import HIT
-from gangsaw.tasks.align.search.params import SearchParams
-from gangsaw.tasks.align.search.search import SearchText, search
-from gangsaw.tasks.align.search.seeds.index import index_of
-from gangsaw.tasks.align.sets.pairs import sequences_of
 from gangsaw.tasks.bench.table import Row, cpu_seconds
+from gangsaw.tasks.genomics.align.search.hits import HIT
+from gangsaw.tasks.genomics.align.search.params import SearchParams
+from gangsaw.tasks.genomics.align.search.search import SearchText, search
+from gangsaw.tasks.genomics.align.search.seeds.index import index_of
+from gangsaw.tasks.genomics.align.sets.pairs import sequences_of
 
 SHARED = Path(os.environ.get("GANGSAW_SHARED", "../shared"))
 GENOME = SHARED / "data/genomes/assemblies/ecoli_K12_MG1655.fna.gz"

@@ -20,7 +20,7 @@ from strain_data import Codes, reference, strains, write
 import gangsaw
 from gangsaw.codecs.core.nucleotides.codes import CODES
 from gangsaw.tasks.bench.table import Row, say
-from gangsaw.tasks.genomes.collected import CollectionStream
+from gangsaw.tasks.genomics.genomes.collections.collected import CollectionStream
 
 SETS = ((4, 0.001), (4, 0.01), (16, 0.001), (16, 0.01))
 SHARED = Path(os.environ.get("GANGSAW_SHARED", "../shared"))

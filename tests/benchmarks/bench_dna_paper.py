@@ -11,9 +11,9 @@ import numpy as np
 
 from gangsaw.codecs.dna.codec import Dna
 from gangsaw.codecs.dna.gencodex import put_runs
-from gangsaw.tasks.align import Scores, gapped, smith_waterman, ungapped
-from gangsaw.tasks.align.packed.bases import packed_of, unpacked
 from gangsaw.tasks.bench.table import Row, cpu_seconds, say
+from gangsaw.tasks.genomics.align import Scores, gapped, smith_waterman, ungapped
+from gangsaw.tasks.genomics.align.packed.bases import packed_of, unpacked
 
 FOLDER = Path(os.environ.get("GANGSAW_SHARED", "../shared")) / "data/genomes/assemblies"
 UNGAPPED, LARGE = 285_000, 44_800_000  # bytes; taken as packed ones

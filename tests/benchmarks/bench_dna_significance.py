@@ -14,14 +14,10 @@ from math import gcd
 import numpy as np
 from scipy.optimize import minimize
 
-from gangsaw.tasks.align import Alignments, Scores, smith_waterman
-from gangsaw.tasks.align.sets.pairs import SequenceSet
-from gangsaw.tasks.align.statistics import (
-    FITTED,
-    Significance,
-    ungapped_significance,
-)
 from gangsaw.tasks.bench.table import Row, say
+from gangsaw.tasks.genomics.align import Alignments, Scores, smith_waterman
+from gangsaw.tasks.genomics.align.sets.pairs import SequenceSet
+from gangsaw.tasks.genomics.align.statistics import FITTED, Significance, ungapped_significance
 
 SEED = 1990
 BASES = 1000

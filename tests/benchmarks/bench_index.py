@@ -7,17 +7,22 @@ import os
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from unittest.mock import patch
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw import compress, search
 from gangsaw.codecs.core.memory.threads import set_thread_limit
 from gangsaw.tasks.bench.table import Row, cpu_seconds
-from gangsaw.tasks.index.text.base_index import BaseIndex
-from gangsaw.tasks.index.text.base_runs import codes_for
-from gangsaw.tasks.index.text.byte_index import ByteIndex
-from gangsaw.tasks.index.text.kinds import TextIndex, made, opened
-from gangsaw.tasks.sequences.ragged import Ragged
+from gangsaw.tasks.genomics.sequences.ragged import Ragged
+from gangsaw.tasks.search.fm_index.base_index import BaseIndex
+from gangsaw.tasks.search.fm_index.base_runs import codes_for
+from gangsaw.tasks.search.fm_index.byte_index import ByteIndex
+from gangsaw.tasks.search.fm_index.kinds import TextIndex, made, opened
+from gangsaw.tasks.search.results import scan
+from gangsaw.tasks.search.results.lines import TextLines
 
 SHARED = Path(os.environ.get("GANGSAW_SHARED", "../shared"))
 GENOME = SHARED / "data/genomes/assemblies/ecoli_K12_MG1655.fna.gz"
@@ -25,6 +30,8 @@ TEXTS = ("alice29.txt", "lcet10.txt", "apache_logs", "silesia_xml", "silesia_mr_
 PATTERNS, ROUNDS = 400_000, 3
 TEXT_PATTERNS = 50_000
 MERS, OCTETS = 20, 8
+MANY_HITS, DENSE_PATTERNS, LONG_LINE = "lcet10.txt", 180, 100_000
+LETTERS = b"abcdefghijklmnopqrstuvwxyz"
 STRAINS, STRAIN, STRAIN_PATTERNS = (10, 100, 300), 20_000, 5_000
 
 Octets = npt.NDArray[np.uint8]
@@ -40,6 +47,7 @@ def rows() -> Iterator[Row]:
         yield from _of_strains(n)
     for name in TEXTS:
         yield from _of_text(name)
+    yield from _of_many_hits()
 
 
 def _of_bases() -> Iterator[Row]:
@@ -86,6 +94,34 @@ def _of_text(name: str) -> Iterator[Row]:
     places = rng.integers(0, letters.size + 1, TEXT_PATTERNS)
     seconds = cpu_seconds(partial(index.places, places), ROUNDS)
     yield Row(f"{name}: rows located, rate 64", TEXT_PATTERNS / seconds / 1e6, "M/s")
+
+
+def _of_many_hits() -> Iterator[Row]:
+    """Yield rows of patterns that are there at most places, in a text of lines of 100 kB."""
+    text = (SHARED / "data/text" / MANY_HITS).read_bytes()
+    words = sorted(set(text[:200_000].split()))[: DENSE_PATTERNS - len(LETTERS)]
+    patterns = [*(bytes([letter]) for letter in LETTERS), *words]
+    spaced = bytearray(text.replace(b"\n", b" "))
+    spaced[LONG_LINE::LONG_LINE] = b"\n" * len(range(LONG_LINE, len(spaced), LONG_LINE))
+    name = f"{MANY_HITS}: {len(patterns)} patterns, {len(LETTERS)} of them letters"
+    with TemporaryDirectory() as folder:
+        (Path(folder) / "text.log").write_bytes(spaced)
+        store = f"{folder}/text.zarr"
+        compress(f"{folder}/text.log", store)
+        search.index(store)
+        opened_text = search.open(store)
+        hits = opened_text.locate(patterns)
+        seconds = cpu_seconds(partial(opened_text.locate, patterns), ROUNDS)
+        with patch.object(scan, "LEAST", len(text) * len(patterns)):
+            walks = cpu_seconds(partial(opened_text.locate, patterns), 1)
+        note = f"{len(hits):,} places; by walks alone {walks:.1f} s"
+        yield Row(f"{name}, located", seconds, "s", f"<= {walks / 3:.2f}", note)
+        lengths = np.array([len(pattern) for pattern in patterns])
+        ends = hits.place + lengths[hits.pattern]
+        lines = TextLines(opened_text.held())
+        shown = sum(map(len, lines.around(hits.place, ends, 0)))
+        seconds = cpu_seconds(lambda: list(lines.around(hits.place, ends, 0)), ROUNDS)
+        yield Row(f"{name}, lines shown", seconds, "s", "", f"{shown} lines of 100 kB")
 
 
 def _made(

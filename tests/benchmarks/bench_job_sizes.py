@@ -16,7 +16,7 @@ import gangsaw
 from gangsaw.codecs import Ccsds123
 from gangsaw.codecs.core.memory.threads import set_thread_limit
 from gangsaw.tasks.bench.table import Row, say
-from gangsaw.tasks.formats.known.envi.text import header_text
+from gangsaw.tasks.formats.envi.text import header_text
 from gangsaw.tasks.hyperspectral.synthetic import make_scene
 
 Cube = npt.NDArray[Any]

@@ -15,8 +15,8 @@ import numpy as np
 from gangsaw.codecs import Reads
 from gangsaw.codecs.core.memory.threads import set_thread_limit
 from gangsaw.tasks.bench.table import Row, cpu_seconds, say
-from gangsaw.tasks.reads.stream.stream import ReadStream
-from gangsaw.tasks.sequences.files.text import Text
+from gangsaw.tasks.compressed_text.text import Text
+from gangsaw.tasks.genomics.reads.stream.stream import ReadStream
 
 ROUNDS = 3
 ENCODE, DECODE, LITERAL = ">= 15", ">= 300", ">= 100"  # Mbases/s

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from gangsaw.codecs import Reads
 from gangsaw.tasks.bench.device import ChunkBench
 from gangsaw.tasks.bench.table import Measurement, Row
-from gangsaw.tasks.reads.order.bins.gpu_signatures import bins_of_lines
+from gangsaw.tasks.genomics.reads.order.bins.gpu_signatures import bins_of_lines
 
 TITLE = "Reads on a GPU"
 TEXT_BYTES = 1 << 25  # of a chunk

@@ -20,13 +20,13 @@ from gangsaw.cluster.local import start
 from gangsaw.codecs import Reads
 from gangsaw.codecs.core.memory.threads import set_thread_limit
 from gangsaw.tasks.bench.table import Row, say, seconds_in_turn
+from gangsaw.tasks.compressed_text.text import text_of
+from gangsaw.tasks.genomics.reads.files.fastq import FastqFile
+from gangsaw.tasks.genomics.reads.stream.stream import ReadStream
+from gangsaw.tasks.genomics.reads.stream.writer import CHUNK
 from gangsaw.tasks.jobs.streams.regroup import regrouped, row_bytes, sampled
-from gangsaw.tasks.reads.files.fastq import FastqFile
-from gangsaw.tasks.reads.stream.stream import ReadStream
-from gangsaw.tasks.reads.stream.writer import CHUNK
-from gangsaw.tasks.sequences.files.text import text_of
-from gangsaw.tasks.source import optional_names
-from gangsaw.tasks.store.place import open_place
+from gangsaw.tasks.sources.source import optional_names
+from gangsaw.tasks.store.objects.prefix import open_place
 
 Seconds = npt.NDArray[np.float64]  # of each round
 ROUNDS = 2

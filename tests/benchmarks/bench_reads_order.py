@@ -24,11 +24,11 @@ from gangsaw.codecs import Reads
 from gangsaw.codecs.core.memory.threads import set_thread_limit
 from gangsaw.codecs.reads.lines import Lines, lines_of
 from gangsaw.tasks.bench.table import Row, cpu_seconds, say, seconds_in_turn
-from gangsaw.tasks.reads.files.kernels import LINES, copy_lines
-from gangsaw.tasks.reads.files.records import FastqRecords
-from gangsaw.tasks.reads.order.arrange import by_place
-from gangsaw.tasks.reads.order.bins.signatures import sign_lines
-from gangsaw.tasks.sequences.files.text import Text
+from gangsaw.tasks.compressed_text.text import Text
+from gangsaw.tasks.genomics.reads.files.kernels import LINES, copy_lines
+from gangsaw.tasks.genomics.reads.files.records import FastqRecords
+from gangsaw.tasks.genomics.reads.order.arrange import by_place
+from gangsaw.tasks.genomics.reads.order.bins.signatures import sign_lines
 
 ROUNDS = 3
 LANE = 1 << 16

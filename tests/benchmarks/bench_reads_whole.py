@@ -13,7 +13,7 @@ from bench_reads import SETS
 
 import gangsaw
 from gangsaw.tasks.bench.table import Row, say
-from gangsaw.tasks.reads.files.settings import ORDERS, PLACED
+from gangsaw.tasks.genomics.reads.files.settings import ORDERS, PLACED
 
 PARTS = ("sequence", "quality", "name")
 

@@ -16,10 +16,10 @@ from zarr.codecs import ZstdCodec
 import gangsaw
 from gangsaw.codecs import Ccsds123
 from gangsaw.tasks.bench.table import Row
-from gangsaw.tasks.formats.raw import RawSource, open_raw
+from gangsaw.tasks.formats.raw.source import RawSource, open_raw
 from gangsaw.tasks.jobs.compress import compress
 from gangsaw.tasks.jobs.verification.verify import verify
-from gangsaw.tasks.store.layout import Codec
+from gangsaw.tasks.store.arrays.layout import Codec
 
 SIDE = 50  # chunks: time and processor time grow with their number
 EDGE = 8  # samples of a chunk

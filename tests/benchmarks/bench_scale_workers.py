@@ -14,9 +14,9 @@ from distributed import Client
 from scale_cluster import cluster
 
 from gangsaw.tasks.bench.table import Row
-from gangsaw.tasks.engine.lazy import Units
-from gangsaw.tasks.engine.pace import Pace
-from gangsaw.tasks.engine.window import run
+from gangsaw.tasks.engine.run.run import run
+from gangsaw.tasks.engine.scheduling.batch_size import Pace
+from gangsaw.tasks.engine.scheduling.lazy import Units
 
 PROCESSES = 4
 WORKERS = (100, 300, 1000)

@@ -18,8 +18,8 @@ from distributed import Client
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.local import start
 from gangsaw.tasks.bench.table import Row
-from gangsaw.tasks.engine.window import run
-from gangsaw.tasks.store.place import open_place
+from gangsaw.tasks.engine.run.run import run
+from gangsaw.tasks.store.objects.prefix import open_place
 from gangsaw.tasks.store.state.journal import Job, Journal, batch_chunks
 from gangsaw.tasks.store.state.manifest import fold, read_manifest, write_manifest
 from gangsaw.tasks.store.state.records import ROW, Records

@@ -20,13 +20,13 @@ from two_cores import two_cores
 from gangsaw.codecs.core.memory.threads import set_thread_limit
 from gangsaw.tasks.bench.table import Row, cpu_seconds, say, seconds_in_turn
 from gangsaw.tasks.tcr import Model, count_paths
+from gangsaw.tasks.tcr.counting.kernels.batch import Batch, Sequences
+from gangsaw.tasks.tcr.counting.kernels.cpu import count
+from gangsaw.tasks.tcr.counting.kernels.tables import parts_of
+from gangsaw.tasks.tcr.counting.paths.count import make_batch
+from gangsaw.tasks.tcr.counting.paths.synthetic import random_batch
 from gangsaw.tasks.tcr.germline import Germline, open_germline
-from gangsaw.tasks.tcr.kernels.batch import Batch, Sequences
-from gangsaw.tasks.tcr.kernels.cpu import count
-from gangsaw.tasks.tcr.kernels.tables import parts_of
 from gangsaw.tasks.tcr.model.nucleotides import NUCLEOTIDES, decoded
-from gangsaw.tasks.tcr.paths.count import make_batch
-from gangsaw.tasks.tcr.paths.synthetic import random_batch
 from gangsaw.tasks.tcr.store.setup import CHUNK_ROWS
 
 REFERENCES = 40_000

@@ -17,11 +17,11 @@ from gangsaw.codecs.core.cuda.launch import free_bytes
 from gangsaw.codecs.core.cuda.streams import own_stream
 from gangsaw.tasks.bench.device import launch_seconds, wall_seconds
 from gangsaw.tasks.bench.table import Measurement, Row
-from gangsaw.tasks.engine.pools import SLOTS
+from gangsaw.tasks.engine.scheduling.worker_pools import SLOTS
 from gangsaw.tasks.tcr import Model
-from gangsaw.tasks.tcr.kernels import gpu
-from gangsaw.tasks.tcr.kernels.batch import Batch
-from gangsaw.tasks.tcr.paths.synthetic import random_batch
+from gangsaw.tasks.tcr.counting.kernels import gpu
+from gangsaw.tasks.tcr.counting.kernels.batch import Batch
+from gangsaw.tasks.tcr.counting.paths.synthetic import random_batch
 
 TITLE = "Recombination paths on a GPU"
 REFERENCES = 1 << 20  # 2.4 GB of counts: far beyond any cache

@@ -18,10 +18,10 @@ from distributed import Client
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.local import start
 from gangsaw.tasks.bench.table import Row, say
-from gangsaw.tasks.tcr.cleaning.clean import Limits
+from gangsaw.tasks.tcr.counting.paths.synthetic import random_batch
 from gangsaw.tasks.tcr.germline import Germline, open_germline
 from gangsaw.tasks.tcr.model import Model
-from gangsaw.tasks.tcr.paths.synthetic import random_batch
+from gangsaw.tasks.tcr.repertoire.cleaning.clean import Limits
 from gangsaw.tasks.tcr.repertoire.inputs import open_inputs
 from gangsaw.tasks.tcr.store.job import count_repertoires
 from gangsaw.tasks.tcr.store.setup import Setup

@@ -8,10 +8,10 @@ from functools import partial
 from gangsaw.codecs.core.memory.threads import set_thread_limit
 from gangsaw.tasks.bench.table import Row, cpu_seconds, say
 from gangsaw.tasks.tcr import Model
+from gangsaw.tasks.tcr.counting.kernels.batch import Batch
+from gangsaw.tasks.tcr.counting.paths.count import count
+from gangsaw.tasks.tcr.counting.paths.synthetic import random_batch
 from gangsaw.tasks.tcr.germline import open_germline
-from gangsaw.tasks.tcr.kernels.batch import Batch
-from gangsaw.tasks.tcr.paths.count import count
-from gangsaw.tasks.tcr.paths.synthetic import random_batch
 
 REFERENCES = 1_000
 OF_THESIS = 101_822  # nucleotypes of its two mice

@@ -12,7 +12,7 @@ from pathlib import Path
 from gangsaw.codecs.core.memory.threads import set_thread_limit
 from gangsaw.tasks.bench.table import Row, cpu_seconds, say
 from gangsaw.tasks.tcr.annotation.job import AnnotateChoice, annotate
-from gangsaw.tasks.tcr.genes.genes import open_genes
+from gangsaw.tasks.tcr.germline.genes.genes import open_genes
 from gangsaw.tasks.tcr.simulation.job import ModelChoice, SimulateChoice, simulate
 from gangsaw.tasks.tcr.simulation.references import Wanted
 

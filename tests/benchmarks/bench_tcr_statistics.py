@@ -17,9 +17,9 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from gangsaw.tasks.bench.table import Row, say
-from gangsaw.tasks.tcr.cleaning.clean import Limits
 from gangsaw.tasks.tcr.germline import open_germline
 from gangsaw.tasks.tcr.model import Model
+from gangsaw.tasks.tcr.repertoire.cleaning.clean import Limits
 from gangsaw.tasks.tcr.repertoire.inputs import open_inputs
 from gangsaw.tasks.tcr.sharing.rarefy import Rarefaction
 from gangsaw.tasks.tcr.sharing.share import Shared, share

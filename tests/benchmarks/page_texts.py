@@ -28,9 +28,10 @@ processor time hold only what the job itself spends.
 FIRST_RUN = """# Results of first runs
 
 Written by `python tests/benchmarks/run.py first_run --write`, after `gangsaw kernels build`. Each
-command runs on small data with an empty cache of compiled kernels, and again. Seconds are of the
-processor, of all processes of a command; the wall clock holds what others take of the machine.
-With a pack the cache is empty, too, and nothing is compiled that the pack holds.
+command runs on small data with an empty cache of compiled kernels, then again: from source, where
+every kernel is compiled, and with the packs of compiled kernels that a wheel may carry. Figures are
+wall-clock seconds, for two idle cores; remarks have the second call of the same run. The last row
+of a command compares processor time of all its processes, which other programs hardly change.
 """
 TCR = """# Results of counting T-cell-receptor recombination paths
 
@@ -275,9 +276,10 @@ bytes). What came out was compared with what went in, bit by bit. The machine is
 """
 ALIGN = """# Results of alignment
 
-Written by `python tests/benchmarks/run.py align align_edit align_search --write`. GCUPS are 10^9
-cells of the matrix of query and target a second, each pair counted once; speeds of one core are CPU
-time, medians of several rounds, with what lays the pairs out. Sequences are drawn at random.
+Written by `python tests/benchmarks/run.py align align_edit align_search align_long --write`.
+GCUPS are 10^9 cells of the matrix of query and target a second, each pair counted once; speeds of
+one core are CPU time, medians of several rounds, with what lays the pairs out. Sequences are drawn
+at random.
 parasail, edlib and minimap2 ran in the same rounds: of parasail's functions those that tell score
 and end. Where scores exceed 8 bits, pairs are done once more with 16, and the time holds both.
 
@@ -285,18 +287,32 @@ The reads of the search have 150 bases of E. coli with 1 % substitutions and 0.1
 reads and writes files, and ours is the kernel alone; neither makes its index in that time. E. coli
 has repeats longer than a read, so some reads have several places as good as the true one, which
 nothing in the read tells from it. The machine is shared.
+
+The long reads have 10 to 100 kb, with 0.2 % errors (hifi) or 5 % (ont), a third each of
+substitutions, insertions and deletions. Their samples differ from the references by tandem repeats
+with other numbers of copies and whole new ones, insertions and deletions of 50 to 5,000 bases and
+substitutions of 0.1 %; the references have runs of 10 to 5,000 N where the samples have bases
+(`tests/benchmarks/long_reads.py`, seeded). Both programs write PAF with CIGARs, `gangsaw align
+--preset long` and `minimap2 -cx map-hifi` or `map-ont`, of the same files in the same run. Bases
+count that the reference has and that do not face N. Ends are those of the longest line of a read;
+it is misplaced where it shares less than half of the true stretch. The time is that of the whole
+command on one thread, less that of the command without reads. `GANGSAW_LONG_READS=200` makes the
+sets smaller than their 2,000 reads.
 """
 SCALE = """# Results: jobs of many chunks, and many workers
 
-Written by `python tests/benchmarks/run.py scale_noop scale_stores scale_workers --write`; each of
-the three takes minutes, and can be run alone. The machine is shared by many, so what counts is
-processor time; the clock stands in the remarks.
+Written by `python tests/benchmarks/run.py scale_noop scale_stores scale_arrays scale_workers
+--write`; each of the four takes minutes, and can be run alone. The machine is shared by many, so
+what counts is processor time; the clock stands in the remarks.
 
 A no-op chunk costs what the engine takes for a chunk: its place in a task, a row of the journal
 entry, a row of the manifest. Client, scheduler and workers are processes of their own.
 
-What to set for 10^8 chunks. Nothing has to be: a task lasts the number of threads / 300 in seconds
-(at least 0.25), so that a scheduler has 300 tasks a second to serve whatever the number of workers.
+What to set for 10^8 chunks. One array has at most 2^24 = 16,777,216 chunks (512 TiB in chunks of
+32 MiB); more are refused before anything is read, since damaged metadata can claim any number. So
+10^8 chunks are at least six arrays, which one job may write, or larger chunks. Nothing else has to
+be set: a task lasts the number of threads / 300 in seconds (at least 0.25, and rounded up to whole
+batches), so that a scheduler has 300 tasks a second to serve whatever the number of workers.
 The client holds 13 MB for each part of the manifest (2^20 chunks) that is being filled, and the
 journal the entries of these alone. So
 

@@ -20,7 +20,8 @@ from program_memory import keep_memory, touch_memory
 from gangsaw.tasks.bench.pages import Page, Sections, tables
 from gangsaw.tasks.bench.table import dump
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent))  # benchmarks import `helpers` and `reference`, as tests do
 PAGES = (
     Page(
         "RESULTS-SCALE.md",
@@ -28,6 +29,7 @@ PAGES = (
         {
             "scale_noop": "Chunks that do nothing",
             "scale_stores": "Tiny chunks, in one process and on workers",
+            "scale_arrays": "Many variables, in one process",
             "scale_workers": "Workers that sleep, and the model of 10^8 chunks",
         },
     ),
@@ -126,6 +128,7 @@ PAGES = (
             "align": "Exact affine alignment on one core",
             "align_edit": "Edit distances, one core",
             "align_search": "Simulated reads in E. coli, one core",
+            "align_long": "Simulated long reads, one thread",
         },
     ),
     Page(
@@ -148,13 +151,16 @@ PAGES = (
 SECTIONS = {name: title for page in PAGES for name, title in page.sections.items()}
 
 
-def main() -> None:
+def main(own_process: bool = False) -> None:
     """Run what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", choices=[[], *SECTIONS], metavar="NAME")
     parser.add_argument("--json", action="store_true", help="print JSON instead of Markdown")
     parser.add_argument("--write", action="store_true", help="write the pages and JSON files")
     options = parser.parse_args()
+    if own_process:
+        keep_memory()
+        touch_memory()
     names = options.names or list(SECTIONS)
     if options.write:
         for page in PAGES:
@@ -164,10 +170,8 @@ def main() -> None:
     sections: Sections = {}
     for page in PAGES:
         sections |= page.measured(names)
-    sys.stdout.write(dump(sections) if options.json else tables(sections))
+    sys.stdout.write(dump(sections) if options.json else tables(sections, {}))
 
 
 if __name__ == "__main__":
-    keep_memory()
-    touch_memory()
-    main()
+    main(own_process=True)

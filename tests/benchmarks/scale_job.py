@@ -5,6 +5,7 @@ python tests/benchmarks/scale_job.py SCHEDULER CHUNKS FOLDER
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 import time
@@ -15,9 +16,9 @@ import numpy as np
 from distributed import Client
 from scale_cluster import peak_mb
 
-from gangsaw.tasks.engine.lazy import Units
-from gangsaw.tasks.engine.window import run
-from gangsaw.tasks.store.place import open_place
+from gangsaw.tasks.engine.run.run import run
+from gangsaw.tasks.engine.scheduling.lazy import Units
+from gangsaw.tasks.store.objects.prefix import open_place
 from gangsaw.tasks.store.state.journal import Job, Journal, batch_chunks, unit_chunks
 from gangsaw.tasks.store.state.ledger import Ledger
 from gangsaw.tasks.store.state.manifest import open_manifest
@@ -84,10 +85,14 @@ def _scheduled(client: Client, journal: Journal, units: Units) -> None:
 
 def main() -> None:
     """Measure and print what was measured."""
-    address, n_chunks, folder = sys.argv[1:]
-    with Client(address) as client:
-        measure(client, Path(folder), 256)  # imports on the workers
-        found = measure(client, Path(folder), int(n_chunks))
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("scheduler", help="address")
+    parser.add_argument("chunks", type=int)
+    parser.add_argument("folder", type=Path)
+    given = parser.parse_args()
+    with Client(given.scheduler) as client:
+        measure(client, given.folder, 256)  # imports on the workers
+        found = measure(client, given.folder, given.chunks)
     sys.stdout.write(f"{json.dumps(found)}\n")
 
 

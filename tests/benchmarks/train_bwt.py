@@ -7,6 +7,7 @@ They are part of the format: codecs/bwt/dense/weights.py has those of the six fi
 
 from __future__ import annotations
 
+import argparse
 import sys
 from pathlib import Path
 
@@ -38,7 +39,9 @@ def final_weights(lanes: RunLanes, first: Weights) -> Weights:
 
 def main() -> None:
     """Train with the files named, each cut into blocks, and print the weights."""
-    files = [np.fromfile(Path(name), np.uint8) for name in sys.argv[1:]]
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    files = [np.fromfile(path, np.uint8) for path in parser.parse_args().files]
     blocks = [data[at : at + BLOCK] for data in files for at in range(0, data.size, BLOCK)]
     lanes = [lanes_of(transform(block).bwt, by_decisions=True) for block in blocks]
     now = weights().astype(np.int64)

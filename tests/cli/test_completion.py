@@ -95,7 +95,7 @@ def test_an_unknown_shell(gangsaw: CommandLine) -> None:
 
 
 def test_what_completes_is_what_is_taken() -> None:
-    from gangsaw.tasks.align.commands.align import FORMATS
-    from gangsaw.tasks.align.output import formats
+    from gangsaw.tasks.genomics.align.commands.align import FORMATS
+    from gangsaw.tasks.genomics.align.output import formats
 
     assert tuple(formats.FORMATS) == FORMATS

@@ -186,7 +186,7 @@ def test_too_many_workers(
 def test_workers_that_have_no_memory(
     gangsaw: CommandLine, tmp_path: Path, scene: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from gangsaw.tasks.engine import memory
+    from gangsaw.tasks.engine.scheduling import memory
 
     little = {"name": "of this machine", "memory_limit": 1 << 30, "nthreads": 1}
     monkeypatch.setattr(memory, "this_process", lambda: little)

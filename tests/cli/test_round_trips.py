@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -16,9 +15,10 @@ import xarray as xr
 import zarr
 from helpers.command_line import CommandLine
 from helpers.envi_files import METADATA, ORDERS, cube, write_envi
+from helpers.hang import HANG, wait_until
 
 from gangsaw.codecs.ccsds123 import Params, encode_stream
-from gangsaw.tasks.formats.known.envi.header import read_header
+from gangsaw.tasks.formats.envi.header import read_header
 
 HERE = ("--workers", 0)  # no cluster: these are about the commands
 COMMANDS = (
@@ -112,16 +112,31 @@ def test_raw_comes_back(
         (tmp_path / name).unlink()
 
 
-@pytest.mark.parametrize("more", [0, 252])
-def test_what_a_shape_leaves_in_the_file_is_told(
+@pytest.mark.parametrize("more", [0, 1, 252])
+def test_what_a_shape_leaves_in_the_file_is_lost_on_request_alone(
     gangsaw: CommandLine, tmp_path: Path, more: int
 ) -> None:
     (tmp_path / "a.raw").write_bytes(cube("int16").tobytes() + bytes(more))
     raw = (tmp_path / "a.raw", "--shape", "5,7,6", "--dtype", "int16")
-    told = gangsaw.ok("compress", *raw[:1], tmp_path / "a.zarr", *raw[1:], *HERE).out
-    assert ("252 B of the file after the last sample" in told) == (more > 0)
-    ran = gangsaw.ok("compress", *raw[:1], tmp_path / "b.zarr", *raw[1:], *HERE, "--json")
+    how = (tmp_path / "a.zarr", *raw[1:], *HERE)
+    if more:
+        for dry in ((), ("--dry-run",)):
+            refusal = gangsaw("compress", raw[0], *how, *dry).failed(2)
+            assert f"a.raw has {420 + more} bytes" in refusal
+            assert f"leave the other {more} bytes out by --accept-loss" in refusal
+        assert not (tmp_path / "a.zarr").exists()
+        how = (*how, "--accept-loss")
+    told = gangsaw.ok("compress", raw[0], *how).out
+    assert (f"left out: {more} bytes of the file after the last sample" in told) == (more > 0)
+    ran = gangsaw.ok("compress", raw[0], *how, "--json", "--overwrite")
     assert ran.figures["unread_bytes"] == more
+    against = ("verify", tmp_path / "a.zarr", "--against", *raw)
+    if more:  # a store lacks what was left out
+        assert "after the last sample: in the source, not in the store" in gangsaw(*against).err
+        against = (*against, "--accept-loss")
+    gangsaw.ok(*against)
+    gangsaw.ok("decompress", tmp_path / "a.zarr", tmp_path / "b.raw")
+    assert (tmp_path / "b.raw").read_bytes() == cube("int16").tobytes()
 
 
 def test_the_store_is_plain_xarray(gangsaw: CommandLine, tmp_path: Path) -> None:
@@ -164,6 +179,7 @@ def test_parameters_reach_the_codec(gangsaw: CommandLine, tmp_path: Path) -> Non
     gangsaw.ok("verify", tmp_path / "a.zarr", "--against", scene)
 
 
+@pytest.mark.full
 def test_other_content_takes_another_codec(gangsaw: CommandLine, tmp_path: Path) -> None:
     data = xr.Dataset({"counts": (("band", "y", "x"), cube()), "flux": (("i", "j"), np.eye(3000))})
     data.to_zarr(tmp_path / "s.zarr", zarr_format=3, consolidated=False)
@@ -199,6 +215,7 @@ def test_real_scenes(gangsaw: CommandLine, shared: Path, tmp_path: Path, name: s
     assert read_header(tmp_path / "copy.hdr") == read_header(scene)
 
 
+@pytest.mark.full
 def test_third_party_streams(gangsaw: CommandLine, shared: Path, tmp_path: Path) -> None:
     folder = shared / "data" / "hyperspectral" / "issue1"
     gangsaw.ok("stream", "decode", folder / "jasper12__BI_M7.c123", tmp_path / "a.hdr")
@@ -265,11 +282,11 @@ def test_info_of_a_foreign_store(gangsaw: CommandLine, tmp_path: Path) -> None:
     zarr.create_array(tmp_path / "a.zarr", data=cube(), chunks=(5, 4, 6))
     (array,) = gangsaw.ok("info", tmp_path / "a.zarr", "--json").figures["arrays"]
     assert (array["codec"], array["n_chunks"]) == ("ZstdCodec", 2)
-    ran = gangsaw("info", tmp_path / "a.zarr", "--plot", tmp_path / "a.png")
-    assert (ran.code, ran.err.count("\n")) == (2, 1)
-    assert not (tmp_path / "a.png").exists()
+    gangsaw.ok("info", tmp_path / "a.zarr", "--plot", tmp_path / "a.png")  # of its chunks
+    assert (tmp_path / "a.png").stat().st_size
 
 
+@pytest.mark.full
 def test_info_draws(gangsaw: CommandLine, tmp_path: Path) -> None:
     from matplotlib.image import imread
 
@@ -282,6 +299,7 @@ def test_info_draws(gangsaw: CommandLine, tmp_path: Path) -> None:
     assert "exists" in gangsaw("info", tmp_path / "a.zarr", "--plot", tmp_path / "a.png").failed(2)
 
 
+@pytest.mark.full
 def test_bench(gangsaw: CommandLine) -> None:
     figures = gangsaw.ok("bench", "--size", "8,32,32", "--rounds", 1, "--json").figures
     results = {result["name"]: result for result in figures["results"]}
@@ -290,6 +308,7 @@ def test_bench(gangsaw: CommandLine) -> None:
     assert results["ccsds123 default"]["ratio"] > results["zstd -3"]["ratio"]
 
 
+@pytest.mark.full
 def test_demo_twice_and_never_over_other_files(gangsaw: CommandLine, tmp_path: Path) -> None:
     out = tmp_path / "out"
     command = ("demo", "--size", "8,48,40", "--out", out, *HERE)
@@ -306,6 +325,7 @@ def test_demo_twice_and_never_over_other_files(gangsaw: CommandLine, tmp_path: P
     assert (tmp_path / "mine" / "scene.img").read_bytes() == b"mine"
 
 
+@pytest.mark.full
 def test_demo_on_a_file_and_a_cluster(gangsaw: CommandLine, tmp_path: Path) -> None:
     scene = write_envi(tmp_path / "mine.hdr", cube("uint16", (6, 50, 40)), metadata=METADATA)
     figures = gangsaw.ok("demo", scene, "--out", tmp_path / "out", "--json").figures
@@ -313,7 +333,9 @@ def test_demo_on_a_file_and_a_cluster(gangsaw: CommandLine, tmp_path: Path) -> N
     assert (tmp_path / "out/copy.img").read_bytes() == (tmp_path / "mine.img").read_bytes()
 
 
+@pytest.mark.full
 @pytest.mark.skipif(os.name != "posix", reason="sends signals as terminals and batch systems do")
+@pytest.mark.quick(cases=1)
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_a_stopped_job_leaves_what_resume_finishes(
     tmp_path: Path, gangsaw: CommandLine, sent: signal.Signals
@@ -335,7 +357,7 @@ def test_a_stopped_job_leaves_what_resume_finishes(
         os.killpg(started.pid, sent)  # as a terminal does: to the client and its workers
     else:
         os.kill(started.pid, sent)
-    out, err = started.communicate(timeout=60)
+    out, err = started.communicate(timeout=HANG)
     assert started.returncode == 130, (out, err)
     assert out == ""
     assert err == f"gangsaw: {stopped()}\n"
@@ -354,8 +376,4 @@ def stopped() -> str:
 
 def wait_for_journal(store: Path, job: subprocess.Popen[str]) -> None:
     """Return when the job has finished a few batches."""
-    deadline = time.monotonic() + 120
-    while len(list(store.glob("data/.gangsaw/journal/*/*/*"))) < 3:
-        assert job.poll() is None, "the job ended before it could be interrupted"
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    wait_until(lambda: len(list(store.glob("data/.gangsaw/journal/*/*/*"))) >= 3, job)

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,9 +14,8 @@ import pytest
 from distributed import Client
 from helpers.command_line import CommandLine
 from helpers.envi_files import METADATA, cube, write_envi
+from helpers.hang import HANG, wait_until
 from helpers.job_data import objects
-
-DEADLINE = 60  # seconds for a process to come up on a busy machine
 
 
 def spawn(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
@@ -50,11 +48,7 @@ def scheduler(elsewhere: Path) -> Iterator[Path]:
     file = elsewhere / "scheduler.json"
     options = ("--scheduler-file", str(file), "--host", "127.0.0.1", "--port", "0")
     process = spawn(elsewhere, "distributed.cli.dask_scheduler", *options, "--no-dashboard")
-    deadline = time.monotonic() + DEADLINE
-    while not file.exists() or not file.read_text():
-        assert process.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    wait_until(lambda: file.exists() and file.read_text(), process)
     yield file
     stop(process)
 
@@ -75,12 +69,13 @@ def work(scheduler: Path) -> subprocess.Popen[bytes]:
 def workers(scheduler: Path) -> Iterator[None]:
     processes = [work(scheduler) for _ in range(2)]
     with Client(address(scheduler), set_as_default=False) as client:
-        client.wait_for_workers(len(processes), timeout=DEADLINE)
+        client.wait_for_workers(len(processes), timeout=HANG)
     yield
     for process in processes:
         stop(process)
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("workers")
 def test_relative_paths_mean_what_they_mean_to_the_user(
     gangsaw: CommandLine,
@@ -121,6 +116,7 @@ def begun(folder: Path, scheduler: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
 
+@pytest.mark.full
 def test_a_job_says_that_it_waits_for_a_worker(tmp_path: Path, scheduler: Path) -> None:
     with begun(tmp_path, scheduler) as process:
         assert process.stderr is not None
@@ -132,6 +128,7 @@ def test_a_job_says_that_it_waits_for_a_worker(tmp_path: Path, scheduler: Path) 
     assert (process.returncode, rest) == (0, "")
 
 
+@pytest.mark.full
 def test_a_lost_scheduler_is_told_in_one_line(tmp_path: Path, scheduler: Path) -> None:
     with begun(tmp_path, scheduler) as process:
         assert process.stderr is not None

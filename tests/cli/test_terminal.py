@@ -64,6 +64,7 @@ def test_a_bar_on_a_terminal(scene: Path) -> None:
     assert any(0 < int(done) < 1600 for done in under_way), text
 
 
+@pytest.mark.full
 def test_a_bar_for_each_step_of_the_demo(tmp_path: Path) -> None:
     options = ("--size", "8,64,64", "--workers", 0, "--out", tmp_path / "out")
     text = drawn("demo", *options)
@@ -71,6 +72,7 @@ def test_a_bar_for_each_step_of_the_demo(tmp_path: Path) -> None:
         assert re.search(rf"{step} +━", text), (step, text)
 
 
+@pytest.mark.full
 def test_no_bar_when_quiet(scene: Path) -> None:
     assert drawn(*job(scene, "a.zarr"), "--quiet") == ""
     assert drawn(*job(scene, "b.zarr"), "--json") == ""

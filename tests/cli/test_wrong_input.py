@@ -8,13 +8,14 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import dask
 import numpy as np
 import pytest
 import zarr
 from helpers.command_line import CommandLine
 from helpers.envi_files import cube, write_envi
 
-from gangsaw.tasks.formats.atomic import whole_files
+from gangsaw.tasks.formats.exporting.atomic import whole_files
 
 USAGE, FAILURE = 2, 1
 
@@ -155,7 +156,8 @@ def test_read_only_target(
 
 def test_a_scheduler_that_is_not_there(gangsaw: CommandLine, tmp_path: Path, scene: Path) -> None:
     command = ("compress", scene, tmp_path / "a.zarr", "--scheduler", "tcp://127.0.0.1:9")
-    line = gangsaw(*command).failed(FAILURE)
+    with dask.config.set({"gangsaw.connect-seconds": 1}):
+        line = gangsaw(*command).failed(FAILURE)
     assert "no Dask scheduler answers at tcp://127.0.0.1:9" in line
     assert not (tmp_path / "a.zarr").exists()
 

@@ -6,28 +6,39 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from faults.table import fault
 from helpers.hosts import CLIENT, FIRST, SCHEDULER, missing
-from helpers.hosts_site import Site, site_of_hosts
+from helpers.hosts_site import SERVICES, Site, site_of_hosts
 
 PARTS = "Hosts as network namespaces: a scheduler, workers with nannies, a command, TLS"
 PAUSE = 12.0  # seconds; the system gives up connections after 30
 HOSTS = {"worker": FIRST, "command": CLIENT, "scheduler": SCHEDULER}
 
 
-@pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
+@pytest.fixture(scope="module")
+def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """A scheduler and two workers with nannies, each on a host, and a host for the command."""
     pytest.importorskip("trustme", reason="trustme is not installed")
     if why := missing():
         pytest.skip(why)
-    with site_of_hosts(tmp_path) as made:
+    with site_of_hosts(tmp_path_factory.mktemp("hosts")) as made:
         yield made
 
 
+@pytest.fixture
+def site(hosts: Site, tmp_path: Path) -> Iterator[Site]:
+    """The same for all tests, with a folder of this one; who kills parts starts them again."""
+    yield replace(hosts, folder=tmp_path, looks=[])
+    for host in HOSTS.values():
+        hosts.network.mend(host)
+    hosts.close(set(hosts.processes) - set(SERVICES))
+
+
+@pytest.mark.full
 def test_what_is_killed_takes_nothing_with_it(site: Site) -> None:
     """A worker, then a nanny with its worker, then the scheduler; the command begins again."""
     kills = ("worker killed", "nanny killed with its worker")
@@ -50,7 +61,7 @@ def test_what_is_killed_takes_nothing_with_it(site: Site) -> None:
         assert all("waiting" in line for line in lines), lines  # for workers on a busy machine
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("host", HOSTS)
 def test_a_cable_that_is_pulled_for_a_while(site: Site, host: str) -> None:
     cut = f"cable of the {host}'s host pulled for {PAUSE:g} s"
@@ -66,7 +77,7 @@ def test_a_cable_that_is_pulled_for_a_while(site: Site, host: str) -> None:
         assert run.said[""] == "" or "has not answered for" in run.said[""]
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_worker_that_hangs(site: Site) -> None:
     """What it has is given to the other one, and that is said."""
     with fault(PARTS, "worker stopped (SIGSTOP) for good") as run, site.compress() as run.job:
@@ -78,7 +89,7 @@ def test_a_worker_that_hangs(site: Site) -> None:
         assert "another one gets it, too" in run.said[""]
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_nanny_that_hangs_holds_nothing_up(site: Site) -> None:
     with fault(PARTS, "nanny stopped (SIGSTOP) for good") as run, site.compress() as run.job:
         run.job.after(50)
@@ -88,7 +99,7 @@ def test_a_nanny_that_hangs_holds_nothing_up(site: Site) -> None:
         assert run.said[""] == ""
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_scheduler_that_hangs_is_waited_for_and_told(site: Site) -> None:
     hangs = f"scheduler stopped (SIGSTOP) for {PAUSE:g} s"
     with fault(PARTS, hangs) as run, site.compress() as run.job:
@@ -96,14 +107,16 @@ def test_a_scheduler_that_hangs_is_waited_for_and_told(site: Site) -> None:
         with site.stopped(site.processes["scheduler"].pid):
             run.job.allow(400)
             time.sleep(PAUSE)
-        run.said[""] = run.job.ended()
+            assert run.job.process.stderr is not None
+            said = run.job.process.stderr.readline()  # comes while the scheduler hangs
+        run.said[""] = said + run.job.ended()
         run.job.check_outcome()
         told = f"the scheduler at {site.address} has not answered for "
         assert run.said[""].startswith(told)
         assert run.said[""].count("\n") == 1
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_slow_link(site: Site) -> None:
     """A fifth of a second to one of the workers and to the command, and back."""
     near = site.slow_link(FIRST)
@@ -116,9 +129,11 @@ def test_a_slow_link(site: Site) -> None:
         run.said[""] = run.job.ended()
         run.job.check_outcome()
         assert run.said[""] == ""
+    site.end("first", signal.SIGKILL)
+    site.start_worker(FIRST)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_strangers_are_told(site: Site) -> None:
     """One with another authority's certificate, and one without TLS."""
     wrong, plain = "certificate of another authority", "plain connection"

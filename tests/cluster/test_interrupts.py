@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from helpers.hang import HANG
 
 from gangsaw.cluster.interrupts import interrupts_wait
 
@@ -65,7 +67,7 @@ if __name__ == "__main__":
 def ran(tmp_path: Path, code: str) -> tuple[str, str]:
     (script := tmp_path / "script.py").write_text(code)
     command = [sys.executable, script]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG, check=True)
     return done.stdout, done.stderr
 
 
@@ -73,12 +75,14 @@ def test_an_interrupt_waits_for_the_workers(tmp_path: Path) -> None:
     assert ran(tmp_path, SCRIPT) == ("interrupted\n", "")
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="a system without signal masks")
 def test_workers_are_deaf_from_their_first_instruction(tmp_path: Path) -> None:
     """Else Ctrl-C while they import prints where it found them; the client still hears it."""
     assert ran(tmp_path, DEAF) == ("[True, True] False\n", "")
 
 
+@pytest.mark.full
 def test_a_worker_that_ends_in_the_middle_says_nothing(tmp_path: Path) -> None:
     assert ran(tmp_path, BUSY) == ("", "")
 
@@ -122,3 +126,26 @@ def test_handlers_of_others_stay() -> None:
             assert arrived == [signal.SIGTERM]
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+class Deleted:
+    """Sends a signal where Python prints exceptions and forgets them."""
+
+    def __del__(self) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_what_a_del_would_swallow_comes_again(capfd: pytest.CaptureFixture[str]) -> None:
+    """While an interrupt acts at once, as when a pipe is read."""
+    reader, writer = os.pipe()
+
+    def read() -> None:
+        with interrupts_wait() as waiting, waiting.at_once():
+            Deleted()
+            os.read(reader, 1)  # nothing comes
+
+    with pytest.raises(KeyboardInterrupt):
+        read()
+    os.close(reader)
+    os.close(writer)
+    assert capfd.readouterr().err == ""

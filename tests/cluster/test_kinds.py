@@ -7,6 +7,8 @@ import signal
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import dask
 import pytest
@@ -15,7 +17,7 @@ from helpers.command_line import CommandLine
 from helpers.envi_files import cube, write_envi
 
 import gangsaw
-from gangsaw.cluster import cuda, local, settings, slurm, ssh
+from gangsaw.cluster import cuda, kinds, local, settings, slurm, ssh
 from gangsaw.cluster.config import Certificates, ClusterConfig
 from gangsaw.cluster.kinds import KINDS, configured
 from gangsaw.cluster.settings import imported, setting, settings_of
@@ -222,3 +224,59 @@ def test_settings_outlive_a_context_in_which_they_were_first_read() -> None:
         assert settings_of("slurm").text("queue") == "long"
     assert settings_of("slurm").text("queue") != "long"
     assert setting("dashboard-address")
+
+
+class _Waited:
+    """A client, and the module `time`, of a scheduler that has no worker and then hangs."""
+
+    status, cluster, now = "running", None, 0.0
+
+    def __init__(self, hangs_at: float) -> None:
+        self.hangs_at, self.scheduler = hangs_at, SimpleNamespace(address="tcp://h:1", identity={})
+
+    def scheduler_info(self) -> None: ...
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+    def sync(self, _: object, callback_timeout: float) -> dict[str, object]:
+        if self.now >= self.hangs_at:
+            self.now += callback_timeout
+            raise TimeoutError
+        return {"workers": {"tcp://h:2": {"status": "closing"}}}
+
+
+def test_workers_of_a_scheduler_that_hangs_are_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    waited: Any = _Waited(hangs_at=20.0)
+    monkeypatch.setattr(kinds, "time", waited)
+    with pytest.raises(ConnectionError, match=r"^the scheduler at tcp://h:1 has not answered for"):
+        kinds.wait_for_workers(waited, ClusterConfig(scheduler="tcp://h:1", wait_workers=2))
+    assert kinds.UNHEARD_SECONDS <= waited.now - 20 < kinds.UNHEARD_SECONDS + 10
+    assert caplog.messages == [
+        "0 of 2 workers are there: waiting for the others",
+        "the scheduler at tcp://h:1 does not answer: 0 of 2 workers were there",
+    ]
+
+
+def test_workers_are_waited_for_as_long_as_the_settings_say(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    waited: Any = _Waited(hangs_at=20.0)
+    monkeypatch.setattr(kinds, "time", waited)
+    with (
+        dask.config.set({"gangsaw.wait-seconds": 50}),
+        pytest.raises(ConnectionError, match="0 of 2 workers came within 50 s"),
+    ):
+        kinds.wait_for_workers(waited, ClusterConfig(scheduler="tcp://h:1", wait_workers=2))
+
+
+def test_a_client_that_lost_its_scheduler_waits_for_no_worker() -> None:
+    waited: Any = _Waited(hangs_at=20.0)
+    waited.scheduler = None
+    with pytest.raises(ConnectionError, match="lost the scheduler at"):
+        kinds.wait_for_workers(waited, ClusterConfig(scheduler="tcp://h:1", wait_workers=2))

@@ -12,12 +12,13 @@ import dask
 import pytest
 from distributed import Client
 from faults.table import fault
-from helpers.faulty_jobs import faulty_job, wait_until
+from helpers.faulty_jobs import faulty_job
+from helpers.hang import wait_until
 from helpers.slurm import Slurm, missing, slurm
 
 import gangsaw
 from gangsaw.codecs.core.errors import JobFailed
-from gangsaw.tasks import api
+from gangsaw.tasks.api import functions
 
 if find_spec("dask_jobqueue") is None:  # to import it would take Ctrl-C from all other tests
     pytest.skip("dask-jobqueue is not installed", allow_module_level=True)
@@ -75,7 +76,7 @@ def test_jobs_come_when_there_is_work_and_lost_ones_are_replaced(
     )
     with (
         fault(PARTS, *names) as run,
-        api.workers(cluster="slurm", silent=True) as client,
+        functions.workers(cluster="slurm", silent=True) as client,
         faulty_job(tmp_path, client) as job,
     ):
         run.job = job
@@ -94,7 +95,7 @@ def test_jobs_come_when_there_is_work_and_lost_ones_are_replaced(
     assert not list(Path(site.folder, "gangsaw").glob("tls-*"))
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_node_that_dies_takes_nothing_with_it(site: Slurm, tmp_path: Path) -> None:
     """All its workers are gone, and others start on the nodes that are left."""
     with (
@@ -112,7 +113,7 @@ def test_a_node_that_dies_takes_nothing_with_it(site: Slurm, tmp_path: Path) -> 
     wait_until(site.up)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_workers_end_before_their_walltime_and_new_ones_go_on(site: Slurm, tmp_path: Path) -> None:
     with (
         fault(PARTS, "walltime of all jobs reached") as run,
@@ -129,6 +130,7 @@ def test_workers_end_before_their_walltime_and_new_ones_go_on(site: Slurm, tmp_p
     assert not any("JobState=TIMEOUT" in state for state in states)
 
 
+@pytest.mark.full
 def test_jobs_that_end_at_once_are_told(site: Slurm) -> None:
     """As where the nodes have no such Python: submitting more of them is of no use."""
     site_without = {"gangsaw.slurm.prologue": ["exit 1"], "gangsaw.slurm.maximum-jobs": 6}
@@ -137,7 +139,7 @@ def test_jobs_that_end_at_once_are_told(site: Slurm) -> None:
         with (
             dask.config.set(site_without),
             pytest.raises(JobFailed, match=message) as failed,
-            api.workers(cluster="slurm", workers=6, silent=True),
+            functions.workers(cluster="slurm", workers=6, silent=True),
         ):
             pass
         run.said[""] = str(failed.value)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import dask
 import pytest
-from helpers.faulty_jobs import wait_until
+from helpers.hang import wait_until
 from helpers.slurm import answers_at, free_ports
 
 import gangsaw
@@ -60,6 +60,15 @@ def test_workers_start_on_hosts(port: int, tmp_path: Path) -> None:
     with dask.config.set(settings), gangsaw.cluster.connect("ssh", threads=1) as client:
         client.wait_for_workers(1)
         assert client.submit(os.getppid).result() != os.getpid()
+    settings |= {"gangsaw.ssh.python": "/no/such/python"}
+    with (
+        dask.config.set(settings),
+        pytest.raises(
+            RuntimeError, match=r"starts no cluster: .*; the host said: .*no/such/python"
+        ),
+        gangsaw.cluster.connect("ssh", silent=True),
+    ):
+        pass
     connect["client_keys"] = [str(tmp_path / "host")]
     with (
         dask.config.set(settings),

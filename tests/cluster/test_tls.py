@@ -14,6 +14,7 @@ import pytest
 from distributed import Client, LocalCluster, Security
 from helpers.command_line import CommandLine
 from helpers.envi_files import cube, write_envi
+from helpers.hang import HANG
 
 import gangsaw
 from gangsaw.cluster import Certificates, security
@@ -71,6 +72,7 @@ def as_told(address: str, stranger: Security | None) -> str:
     return address if stranger else address.replace("tls", "tcp")
 
 
+@pytest.mark.full
 def test_local_clusters_are_encrypted_where_that_is_possible() -> None:
     pytest.importorskip("cryptography", reason="cryptography is not installed")
     with gangsaw.cluster.connect(workers=1, threads=1) as client:
@@ -140,7 +142,8 @@ class Told:
 
 
 @pytest.fixture
-def told(gangsaw: CommandLine, tmp_path: Path) -> Told:
+def told(gangsaw: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Told:
+    monkeypatch.setattr(security, "PROBE_SECONDS", HANG)
     return Told(gangsaw, write_envi(tmp_path / "scene.hdr", cube("uint16", (2, 4, 4))))
 
 
@@ -158,6 +161,7 @@ def test_strangers_are_told_in_one_line(
     assert "no Dask scheduler answers" in told("--cluster", nobody, *ours.options)
 
 
+@pytest.mark.full
 def test_a_scheduler_file_that_does_not_come_is_told(told: Told, tmp_path: Path) -> None:
     said = told("--scheduler-file", str(tmp_path / "none.json"))
     assert "no scheduler wrote this file within 2 s" in said

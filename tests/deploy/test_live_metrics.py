@@ -16,11 +16,11 @@ import pytest
 import yaml
 from distributed import Client
 from helpers.envi_files import cube, write_envi
-from helpers.faulty_jobs import wait_until
+from helpers.hang import wait_until
 from helpers.prometheus import NAMES, Prometheus, board_queries, missing, prometheus
 
 import gangsaw
-from gangsaw.tasks import api
+from gangsaw.tasks.api import functions
 
 FOLDER = Path(__file__).parents[2] / "deploy" / "monitoring"
 BOARD = json.loads((FOLDER / "board.json").read_text())
@@ -31,7 +31,9 @@ RULES = yaml.safe_load((FOLDER / "rules.yml").read_text())["groups"][0]["rules"]
 def client() -> Iterator[Client]:
     if find_spec("prometheus_client") is None:
         pytest.skip("prometheus-client is not installed")
-    with api.workers(cluster="local", workers=1, threads=1, dashboard=True, silent=True) as client:
+    with functions.workers(
+        cluster="local", workers=1, threads=1, dashboard=True, silent=True
+    ) as client:
         yield client
 
 
@@ -75,6 +77,7 @@ def jobs_told(server: Prometheus) -> set[str]:
     return {series["metric"]["job"] for series in server.query("gangsaw_chunks_total")}
 
 
+@pytest.mark.full
 def test_no_panel_is_empty_and_no_alert_is_about_nothing(client: Client, tmp_path: Path) -> None:
     if why := missing("prometheus"):
         pytest.skip(why)

@@ -11,11 +11,12 @@ from tempfile import TemporaryDirectory
 import dask
 import pytest
 from distributed import Client
-from helpers.faulty_jobs import faulty_job, wait_until
+from helpers.faulty_jobs import faulty_job
+from helpers.hang import HANG, wait_until
 from helpers.slurm import Slurm, missing, slurm
 
-from gangsaw.tasks import api
-from gangsaw.tasks.engine.flying.patience import Patience
+from gangsaw.tasks.api import functions
+from gangsaw.tasks.engine.distributed.patience import Patience
 
 if find_spec("dask_jobqueue") is None:  # to import it would take Ctrl-C from all other tests
     pytest.skip("dask-jobqueue is not installed", allow_module_level=True)
@@ -58,12 +59,13 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> list[Patience]:
         made.append(Patience(client, seconds))
         return made[-1]
 
-    monkeypatch.setattr("gangsaw.tasks.engine.flying.flights.Patience", kept)
-    monkeypatch.setattr("gangsaw.tasks.engine.flying.flights.POLL_SECONDS", 0.5)
-    monkeypatch.setattr("gangsaw.tasks.engine.flying.patience.AGAIN_SECONDS", 0.0)
+    monkeypatch.setattr("gangsaw.tasks.engine.distributed.watch.Patience", kept)
+    monkeypatch.setattr("gangsaw.tasks.engine.distributed.watch.POLL_SECONDS", 0.5)
+    monkeypatch.setattr("gangsaw.tasks.engine.distributed.patience.AGAIN_SECONDS", 0.0)
     return made
 
 
+@pytest.mark.full
 def test_jobs_wait_for_their_turn(
     site: Slurm, patience: list[Patience], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -81,7 +83,7 @@ def test_jobs_wait_for_their_turn(
         wait_until(lambda: first in site.jobs())
         released = pool.submit(let_in, first)
         with (
-            api.workers(cluster="slurm", workers=1, silent=True) as client,
+            functions.workers(cluster="slurm", workers=1, silent=True) as client,
             faulty_job(tmp_path, client) as job,
         ):
             released.result()
@@ -95,6 +97,6 @@ def test_jobs_wait_for_their_turn(
             wait_until(lambda: told() > seen + 1 or job.done.done())
             assert second in site.jobs()
             assert not job.done.done()
-            patience[-1].seconds = 60.0
+            patience[-1].seconds = HANG
             site.call("scancel", second)
             job.check()

@@ -84,7 +84,7 @@ def test_slurm_takes_the_jobs_of_a_site(site: Slurm, tmp_path: Path, file: Path)
     site.call("sbatch", "--test-only", *SMALL, str(script))
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_workers_have_a_gpu_each_and_run_in_containers(site: Slurm) -> None:
     settings = yaml.safe_load((FOLDER / "gangsaw-gpu.yaml").read_text())
     own = settings["gangsaw"]["slurm"]

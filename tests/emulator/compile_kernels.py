@@ -2,11 +2,12 @@
 
 `python tests/emulator/compile_kernels.py [package ...]` prints what each kernel takes of a device;
 packages by their last names, such as ccsds123. They name the specialisations in `KERNELS`, a codec
-in its samples.py, a domain of tasks in its kernels/variants.py: see README.md.
+in its samples.py, a domain of tasks in its variants.py: see README.md.
 """
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import re
 import sys
@@ -19,8 +20,9 @@ from typing import NamedTuple
 from gangsaw.codecs.core.cuda import sources as kernels
 from gangsaw.codecs.core.cuda.compiling import Compiled, compile_kernel
 
-PARENTS = ("gangsaw.codecs", "gangsaw.tasks")
-HOMES = ("samples", "variants")  # of what specialises sources; else `kernels.variants`
+PARENTS = ("gangsaw.codecs", "gangsaw.tasks", "gangsaw.tasks.genomics")
+FALLBACK = "counting.kernels.variants"
+HOMES = ("samples", "variants")  # of what specialises sources; else `counting.kernels.variants`
 ARCHITECTURES = ("sm_80", "sm_90", "sm_100")
 VERBOSE = "--ptxas-options=-v"  # the log then has what kernels take
 MAX_SPILL_BYTES = 64  # of a thread: what ptxas trades now and then for more warps at once
@@ -32,6 +34,7 @@ ENTRY = re.compile(
     r"(?P<loads>\d+) bytes spill loads.*?Used (?P<registers>\d+) registers(?P<used>[^\n]*)",
     re.DOTALL,
 )
+ENTRY_IN_PTX = re.compile(rb"\.entry (\w+)")
 SHARED = re.compile(r"(\d+) bytes smem")
 
 
@@ -59,7 +62,7 @@ class Variant(NamedTuple):
 
 def variants(package: str) -> Iterator[Variant]:
     """Return the specialisations that a package names."""
-    home = next((one for one in HOMES if find_spec(f"{package}.{one}")), "kernels.variants")
+    home = next((one for one in HOMES if find_spec(f"{package}.{one}")), FALLBACK)
     named = importlib.import_module(f"{package}.{home}")
     for file, choices in getattr(named, "KERNELS", {}).items():
         for defines in choices:
@@ -83,7 +86,9 @@ def packages() -> list[str]:
     return sorted(
         f"{parent}.{folder.name}"
         for parent, folder in below
-        if folder.is_dir() and any(_cuda_sources(folder))
+        if folder.is_dir()
+        and f"{parent}.{folder.name}" not in PARENTS
+        and any(_cuda_sources(folder))
     )
 
 
@@ -98,6 +103,11 @@ def _cuda_sources(folder: Traversable, above: str = "") -> Iterator[str]:
 def taken(compiled: Compiled) -> list[Kernel]:
     """Return what each kernel takes, by the assembler's words."""
     return [_kernel(found) for found in ENTRY.finditer(compiled.log)]
+
+
+def entries(compiled: Compiled) -> list[str]:
+    """Return the names of the kernels in what was compiled, which has PTX."""
+    return [name.decode() for name in ENTRY_IN_PTX.findall(compiled.ptx)]
 
 
 def _kernel(found: re.Match[str]) -> Kernel:
@@ -144,4 +154,6 @@ def main(wanted: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(min(main(sys.argv[1:]), 1))
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("packages", nargs="*", help="last names of packages, as `dna`; all if none")
+    sys.exit(min(main(parser.parse_args().packages), 1))

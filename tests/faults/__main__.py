@@ -1,6 +1,7 @@
 """One command: python -m faults [PYTEST ARGUMENT ...] --rounds 3, from the folder `tests`.
 
-Runs the tests of faults so often, slow ones too, and writes the page from all counts so far.
+Runs the tests of faults so often, those with the marker `full`, too, and writes the page from all
+counts so far.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=1)
     asked, chosen = parser.parse_known_args()
     environment = os.environ | {VARIABLE: str(COUNTS)}
-    words = (sys.executable, "-m", "pytest", "-q", "-n", "0", "-m", "not gpu")
+    words = (sys.executable, "-m", "pytest", "-q", "-n", "0", "--all", "-m", "not gpu")
     where = [str(TESTS / file) for file in FILES]
     codes = [
         subprocess.run([*words, *where, *chosen], env=environment, check=False).returncode

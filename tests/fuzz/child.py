@@ -9,12 +9,15 @@ from __future__ import annotations
 import faulthandler
 import json
 import mmap
+import os
 import resource
+import signal
 import sys
 import time
 import traceback
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -22,13 +25,14 @@ from fuzz.targets import targets
 from gangsaw.codecs.core.errors import GangsawError
 
 ROOM = 1 << 30  # bytes of addresses that attempts may take more than the first did
-SLOW = 20  # seconds, after which an attempt hangs
+SLOW = 20  # seconds of the processor, after which an attempt hangs
 PROGRESS = 8  # bytes of the number of an attempt
 
 
 def main(name: str, seed: int, first: int, count: int, seconds: float, progress: str) -> None:
     """Make `count` attempts, from number `first` on, or those that `seconds` are enough for."""
     faulthandler.enable()
+    faulthandler.register(signal.SIGPROF, chain=True)  # says where, then the process ends
     warnings.simplefilter("ignore")
     with Path(progress).open("r+b") as file:
         place = mmap.mmap(file.fileno(), PROGRESS)
@@ -41,7 +45,7 @@ def main(name: str, seed: int, first: int, count: int, seconds: float, progress:
         if time.monotonic() - begin > seconds:
             break
         place[:] = number.to_bytes(PROGRESS, "little")
-        faulthandler.dump_traceback_later(SLOW, exit=True)
+        signal.setitimer(signal.ITIMER_PROF, SLOW)
         found = _try(attempt, seed, number)
         counts["attempts"] += 1
         counts["refused"] += found == "refused"
@@ -50,7 +54,7 @@ def main(name: str, seed: int, first: int, count: int, seconds: float, progress:
         if found not in ("", "refused") and kind not in seen:
             seen.add(kind)
             say({"attempt": number, "finding": found})
-    faulthandler.cancel_dump_traceback_later()
+    signal.setitimer(signal.ITIMER_PROF, 0)
     say({**counts, "seconds": time.monotonic() - begin})
 
 
@@ -79,6 +83,37 @@ def limit_memory() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (used + ROOM, used + ROOM))
 
 
+def serve() -> None:
+    """Read requests, a line of JSON each, run each in a fork and write its exit code.
+
+    Forks share what this process has imported: that takes longer than most attempts.
+    """
+    targets()
+    for line in sys.stdin:
+        request = json.loads(line)
+        process = os.fork()
+        if not process:
+            _run(*request)
+        say(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]))
+
+
+def _run(out: str, errors: str, limit: float, *arguments: Any) -> None:
+    """Run `main` with its output in files, and end this process."""
+    code = 1
+    try:
+        for path, number in ((out, 1), (errors, 2)):
+            with Path(path).open("wb") as file:
+                os.dup2(file.fileno(), number)
+        faulthandler.register(signal.SIGALRM, chain=True)  # says where it was
+        signal.setitimer(signal.ITIMER_REAL, limit)
+        main(*arguments)
+        code = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stderr.flush()
+        os._exit(code)
+
+
 if __name__ == "__main__":
-    target, seed, first, count, seconds, path = sys.argv[1:]
-    main(target, int(seed), int(first), int(count), float(seconds), path)
+    serve()

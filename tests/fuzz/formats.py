@@ -16,11 +16,11 @@ from fuzz.codecs import Attempt
 from fuzz.damage import Octets, Rng, damaged, damaged_text
 from fuzz.seeds import SEEDS, Seed
 from fuzz.stores import read_all
-from gangsaw.tasks.formats.format import SourceOptions
-from gangsaw.tasks.formats.opening import open_paths
-from gangsaw.tasks.formats.table import readable
-from gangsaw.tasks.reading import pieces_read
-from gangsaw.tasks.source import Stream
+from gangsaw.tasks.formats.contract.format import SourceOptions
+from gangsaw.tasks.formats.contract.opening import open_paths
+from gangsaw.tasks.formats.contract.table import readable
+from gangsaw.tasks.sources.library_errors import pieces_read
+from gangsaw.tasks.sources.source import Stream
 
 MOST_PIECES = 1000
 

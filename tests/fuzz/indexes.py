@@ -11,13 +11,13 @@ from fuzz.damage import Rng, damaged
 from fuzz.fence import Fence
 from gangsaw.codecs.bwt.transform.suffixes import suffix_array
 from gangsaw.codecs.core.container.checksum import crc32c
-from gangsaw.tasks.index.text.base_index import BaseIndex
-from gangsaw.tasks.index.text.base_runs import split
-from gangsaw.tasks.index.text.byte_index import ByteIndex
-from gangsaw.tasks.index.text.kinds import TextIndex, opened
-from gangsaw.tasks.index.text.packed import CRC_AT, FIELDS, SUMMED, Bytes
-from gangsaw.tasks.index.text.repeat_index import RepeatIndex
-from gangsaw.tasks.sequences.ragged import Ragged
+from gangsaw.tasks.genomics.sequences.ragged import Ragged
+from gangsaw.tasks.search.fm_index.base_index import BaseIndex
+from gangsaw.tasks.search.fm_index.base_runs import split
+from gangsaw.tasks.search.fm_index.byte_index import ByteIndex
+from gangsaw.tasks.search.fm_index.kinds import TextIndex, opened
+from gangsaw.tasks.search.fm_index.packed import CRC_AT, FIELDS, SUMMED, Bytes
+from gangsaw.tasks.search.fm_index.repeat_index import RepeatIndex
 
 PATTERNS, LENGTH = 12, 3
 

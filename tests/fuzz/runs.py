@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import signal
 import subprocess
@@ -9,6 +10,7 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -59,12 +61,29 @@ def run(name: str, seed: int, count: int, seconds: float, first: int = 0) -> Out
 def _child(
     name: str, seed: int, first: int, count: int, seconds: float, progress: str
 ) -> subprocess.CompletedProcess[str]:
-    numbers = [str(seed), str(first), str(count), str(seconds)]
-    command = [sys.executable, "-m", "fuzz.child", name, *numbers, progress]
-    limit = ["timeout", "--signal=ABRT", str(seconds + STARTING)]
-    return subprocess.run(
-        limit + command, capture_output=True, text=True, cwd=TESTS, check=False, errors="replace"
+    server = _server()
+    assert server.stdin is not None
+    assert server.stdout is not None
+    with tempfile.TemporaryDirectory() as folder:
+        out, errors = Path(folder, "out"), Path(folder, "errors")
+        files_and_limit = [str(out), str(errors), seconds + STARTING]
+        request = [*files_and_limit, name, seed, first, count, seconds, progress]
+        server.stdin.write(f"{json.dumps(request)}\n")
+        server.stdin.flush()
+        code = int(server.stdout.readline())
+        texts = [path.read_text(errors="replace") for path in (out, errors)]
+        return subprocess.CompletedProcess(name, code, *texts)
+
+
+@lru_cache
+def _server() -> subprocess.Popen[str]:
+    """Return a process that runs attempts in forks of its own, until this process ends."""
+    command = [sys.executable, "-m", "fuzz.child"]
+    server = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=TESTS
     )
+    atexit.register(server.communicate)
+    return server
 
 
 def _take(output: str, outcome: Outcome) -> bool:

@@ -14,7 +14,7 @@ import zarr
 import gangsaw
 from fuzz.codecs import Attempt
 from fuzz.damage import Rng, damaged_json
-from gangsaw.tasks.formats.opening import SourceOptions, open_source
+from gangsaw.tasks.formats.contract.opening import SourceOptions, open_source
 
 DOCUMENTS = ("zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata")
 MOST_READ = 1 << 16  # bytes: chunks may be of one sample each

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.coding.batch import EncodedBlock
-from gangsaw.codecs.core.coding.host import OUT_OF_PLACE, BlockCoding
+from gangsaw.codecs.core.backends.batch import EncodedBlock
+from gangsaw.codecs.core.backends.host import OUT_OF_PLACE, BlockCoding
 from gangsaw.codecs.core.container.output import Output
 from gangsaw.codecs.core.container.runs import Runs
 

@@ -17,7 +17,8 @@ import pytest
 from tornado.httpclient import AsyncHTTPClient
 from tornado.websocket import WebSocketClientConnection, websocket_connect
 
-SECONDS = 60  # for what has to come
+from helpers.hang import HANG
+
 FLAGS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
@@ -52,7 +53,7 @@ class BrowserPage:
             json.dumps({"id": self.number, "method": method, "params": params})
         )
         while True:
-            message = await asyncio.wait_for(self.socket.read_message(), SECONDS)
+            message = await asyncio.wait_for(self.socket.read_message(), HANG)
             assert message is not None, "the browser has gone"
             heard = json.loads(message)
             if heard.get("id") == self.number:
@@ -99,7 +100,7 @@ class BrowserPage:
 
     async def until(self, script: str) -> Any:
         """Return the value of an expression as soon as it is true."""
-        ends = asyncio.get_running_loop().time() + SECONDS
+        ends = asyncio.get_running_loop().time() + HANG
         while not (found := await self.value(script)):
             assert asyncio.get_running_loop().time() < ends, (script, self.errors)
             await asyncio.sleep(0.1)
@@ -129,17 +130,16 @@ async def page() -> AsyncIterator[BrowserPage]:
         socket.close()
     finally:
         process.terminate()
-        process.wait(SECONDS)
+        process.wait(HANG)
         shutil.rmtree(folder, ignore_errors=True)
 
 
 async def _port(file: Path, process: subprocess.Popen[bytes]) -> int:
-    for _ in range(10 * SECONDS):
-        if file.exists() and (lines := file.read_text().split()):
-            return int(lines[0])
-        assert process.poll() is None, "the browser did not start"
-        await asyncio.sleep(0.1)
-    raise TimeoutError("the browser did not start")
+    async with asyncio.timeout(HANG):
+        while not (file.exists() and (lines := file.read_text().split())):
+            assert process.poll() is None, "the browser did not start"
+            await asyncio.sleep(0.1)
+    return int(lines[0])
 
 
 def visited(visit: Callable[[BrowserPage], Awaitable[None]]) -> None:

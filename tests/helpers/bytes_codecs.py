@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core import codec_table
-from gangsaw.codecs.core.samples import Sample
+from gangsaw.codecs.core.plugins.samples import Sample
 from gangsaw.codecs.core.zarr.bytes_codec import BytesCodec
 from helpers.every_codec import TESTS
 

@@ -66,11 +66,11 @@ def vectors() -> tuple[Vector, ...]:
 
 
 def vector_parameters(slow_above: int) -> list[Any]:
-    """Parameters of a test over all streams; images of more samples than that are marked slow."""
+    """Parameters of a test over all streams; images of more samples than that are marked full."""
     if not vectors():
         absent = pytest.mark.skip(reason=f"no third-party streams in {shared_folder()}")
         return [pytest.param(None, id="absent", marks=absent)]
-    slow = [pytest.mark.slow]
+    slow = [pytest.mark.full]
     return [
         pytest.param(v, id=v.name, marks=slow if v.n_samples > slow_above else [])
         for v in vectors()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from importlib.util import find_spec
@@ -17,7 +19,7 @@ from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.container.chunk import ChunkCoder
 from gangsaw.codecs.core.container.runs import Runs
 from gangsaw.codecs.core.cuda.device import to_host
-from gangsaw.codecs.core.samples import Sample
+from gangsaw.codecs.core.plugins.samples import Sample
 from gangsaw.codecs.core.zarr.block_codec import BlockCodec
 from gangsaw.codecs.core.zarr.v2 import BlockCodecV2
 
@@ -61,12 +63,46 @@ def v2_type(codec_type: type[BlockCodec]) -> type[BlockCodecV2]:
     return loaded
 
 
-def cases() -> list[Case]:
-    return [
+@lru_cache
+def cases() -> tuple[Case, ...]:
+    """Return every codec with each of its samples; nobody writes into their arrays."""
+    return tuple(
         Case(codec_type, sample)
         for codec_type in codec_types()
         for sample in import_module(f"{package(codec_type)}.samples").samples()
-    ]
+    )
+
+
+def one_of_each(found: Iterable[Case]) -> list[Case]:
+    """Return the first case of each codec."""
+    return list({case.codec_type: case for case in reversed([*found])}.values())
+
+
+def over(found: Iterable[Any], of_each: int = 1) -> Callable[[Any], Any]:
+    """Return a decorator of tests over cases; the quick tier runs some of each codec."""
+    import pytest  # GPU checks import this module where there is no pytest
+
+    parameters = pytest.mark.parametrize("case", [*found], ids=label)
+    return lambda test: parameters(of_each_codec(test, of_each))
+
+
+def over_codecs(test: Any) -> Any:
+    """Parametrise a test over all codecs, in both tiers."""
+    import pytest
+
+    return pytest.mark.parametrize("codec_type", codec_types(), ids=folder)(of_each_codec(test))
+
+
+def of_each_codec(test: Any, cases: int = 1) -> Any:
+    """Mark a test so that the quick tier runs some of its cases for each codec."""
+    import pytest
+
+    return pytest.mark.quick(cases=cases, by=_codec_of)(test)
+
+
+def _codec_of(parameters: Mapping[str, Any]) -> str:
+    case = parameters.get("case")
+    return folder(case.codec_type if case else parameters["codec_type"])
 
 
 def gpu_cases() -> list[Case]:

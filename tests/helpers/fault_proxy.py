@@ -39,6 +39,7 @@ class Proxy:
         self.seconds = faults.pop("ms", 0) / 1000
         self.chance = random.Random(faults.pop("seed", 1))
         self.bare = faults.pop("bare", False)
+        self.condition = faults.pop("condition", "")  # of a PUT: "refused" or "ignored"
         self.methods = faults.pop("methods", "GET PUT HEAD POST DELETE").split()
         self.spared = faults.pop("after", 0)
         self.shares = {kind: faults.get(kind, 0.0) for kind in KINDS}
@@ -82,6 +83,9 @@ class Proxy:
     async def _answered(self, request: web.Request, body: bytes, fault: str) -> web.StreamResponse:
         headers = {k: v for k, v in request.headers.items() if k.lower() not in OWN}
         headers["Host"] = request.headers["Host"]
+        if self.condition and headers.pop("If-None-Match", "") and self.condition == "refused":
+            text = "<Error><Code>NotImplemented</Code><Message>injected</Message></Error>"
+            return web.Response(status=501, text=text, content_type="application/xml")
         url = URL(self.upstream + request.raw_path, encoded=True)
         # S3 decides between writers that each want to be the first; moto looks, then writes
         one_by_one = self.first if "If-None-Match" in headers else nullcontext()
@@ -108,7 +112,7 @@ class Proxy:
     async def start(self, app: web.Application) -> None:
         self.first = asyncio.Lock()
         self.session = ClientSession(
-            connector=TCPConnector(limit=0), timeout=ClientTimeout(60), auto_decompress=False
+            connector=TCPConnector(limit=0), timeout=ClientTimeout(None), auto_decompress=False
         )
 
     async def stop(self, app: web.Application) -> None:

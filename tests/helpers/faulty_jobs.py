@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -13,16 +13,16 @@ from typing import Any
 from distributed import Client
 from numpy.typing import NDArray
 
-from gangsaw.tasks.formats.raw import RawSource, open_raw
+from gangsaw.tasks.formats.raw.source import RawSource, open_raw
 from gangsaw.tasks.jobs.compress import Summary, compress
 from gangsaw.tasks.jobs.verification.verify import verify
-from gangsaw.tasks.source import Region
+from gangsaw.tasks.sources.source import Region
 from gangsaw.tasks.store.state.records import unpack
+from helpers.hang import HANG, wait_until
 from helpers.job_data import LoggedArray, cube, objects, reads
 from helpers.job_script import CHUNKS, CODECS, SHAPE
 
 N_CHUNKS = 400
-SECONDS = 120.0  # for anything to happen on a busy machine
 
 
 def journalled(target: Path) -> set[int]:
@@ -55,13 +55,6 @@ def is_left_by_killed(name: str) -> bool:
 def without_history(names: set[str]) -> set[str]:
     """Names of objects, those apart that tell when jobs ran."""
     return {name for name in names if "history" not in name}
-
-
-def wait_until(happened: Callable[[], object], seconds: float = SECONDS) -> None:
-    until = time.monotonic() + seconds
-    while not happened():
-        assert time.monotonic() < until, "it did not happen in time"
-        time.sleep(0.02)
 
 
 @dataclass(frozen=True)
@@ -202,7 +195,7 @@ class FaultyJob(HeldJob):
     def check(self) -> None:
         """It ends as if undisturbed, and reads no more of what was journalled."""
         self.allow(N_CHUNKS)
-        self.done.result(SECONDS)
+        self.done.result(HANG)
         compress(raw(self.folder), self.whole, codec=CODECS["zstd"], chunks=CHUNKS)
         self.check_outcome()
 

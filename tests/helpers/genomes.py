@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from gangsaw.tasks.formats.memory import MemoryArray
-from gangsaw.tasks.genomes.stored import StoredGenome
-from gangsaw.tasks.genomes.stream import GenomeStream
-from gangsaw.tasks.genomes.text import fasta_blocks
+from gangsaw.tasks.formats.flat.memory_array import MemoryArray
+from gangsaw.tasks.genomics.genomes.stored.fasta_text import fasta_blocks
+from gangsaw.tasks.genomics.genomes.stored.stored import StoredGenome
+from gangsaw.tasks.genomics.genomes.stored.stream import GenomeStream
 
 
 def arrays_of(stream: GenomeStream) -> dict[str, np.ndarray]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gangsaw.cli import main
-from gangsaw.tasks.formats import opening
+from gangsaw.tasks.formats.contract import opening
 from helpers.faulty_jobs import held
 
 

@@ -27,9 +27,9 @@ MERGE = (
 )
 TABLES = "tables of static counts are some hundred bytes of bits a block, one after the other"
 
-ENTROPY, READS = "gangsaw.codecs.reads.entropy", "gangsaw.codecs.reads"
+ENTROPY, READS = "gangsaw.codecs.core.entropy", "gangsaw.codecs.reads"
 EIGHT = "gangsaw.codecs.core.nucleotides.kernels"
-PACK = "gangsaw.tasks.reads.order.bins.packed"
+PACK = "gangsaw.tasks.genomics.reads.order.bins.packed"
 LANES, FAST = "gangsaw.codecs.bwt.lanes", "gangsaw.codecs.bwt.fast"
 # by group of parity.py: reason, functions, seconds
 EXCEPTIONS = {
@@ -51,19 +51,19 @@ EXCEPTIONS = {
             f"{FAST}.tables._bit_length {FAST}.tables._read_map {FAST}.tables._read_tree"
             f" {FAST}.tables._read_weight {FAST}.tables._write_map {FAST}.tables._write_tree"
             f" {FAST}.tables._write_weight {FAST}.tables.read_tables {FAST}.tables.shorten"
-            f" {FAST}.tables.write_tables gangsaw.codecs.core.numba.rans.normalise",
+            f" {FAST}.tables.write_tables gangsaw.codecs.core.entropy.rans_tables.normalise",
             2.6,
         ),
     },
     "reads": {
         SERIAL: (
-            f"{ENTROPY}.bits.bit_length {ENTROPY}.bits.get_bits {ENTROPY}.bits.get_gamma"
-            f" {ENTROPY}.tables._read_table {ENTROPY}.tables.read_tables"
+            f"{ENTROPY}.gamma.bit_length {ENTROPY}.gamma.get_bits {ENTROPY}.gamma.get_gamma"
+            f" {ENTROPY}.sparse_tables._read_table {ENTROPY}.sparse_tables.read_tables"
             f" {READS}.sequence.dictionary.read_columns {READS}.quality.tree.read_level"
             f" {READS}.quality.tree.read_labels {READS}.name.model.fill_modes",
             2.0,
         ),
-        SLOTS: (f"{ENTROPY}.tables.fill_slots", 0.1),
+        SLOTS: (f"{ENTROPY}.sparse_tables.fill_slots", 0.1),
     },
     "order": {
         PACKED: (

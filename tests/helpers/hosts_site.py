@@ -11,8 +11,9 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gangsaw.tasks import api
-from helpers.faulty_jobs import N_CHUNKS, SECONDS, HeldJob, raw, wait_until
+from gangsaw.tasks.api import functions
+from helpers.faulty_jobs import N_CHUNKS, HeldJob, raw
+from helpers.hang import HANG, wait_until
 from helpers.hosts import CLIENT, FIRST, SCHEDULER, SECOND, Network, network
 from helpers.job_script import SHAPE
 from helpers.slurm import command_line, descendants
@@ -21,6 +22,7 @@ TESTS = Path(__file__).parents[1]
 PORT, SLOW_PORT = 8786, 9786
 DELAY = 0.1  # seconds, each way
 NAMES = {SCHEDULER: "scheduler", FIRST: "first", SECOND: "second", CLIENT: "client"}
+SERVICES = ("scheduler", "first", "second")  # programs that outlast a test
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ class CommandJob(HeldJob):
     def ended(self, code: int = 0) -> str:
         """Let it end; return what it said."""
         self.allow(N_CHUNKS)
-        _, said = self.process.communicate(timeout=SECONDS)
+        _, said = self.process.communicate(timeout=HANG)
         assert self.process.returncode == code, said
         return said
 
@@ -83,7 +85,7 @@ class CommandJob(HeldJob):
     def check_outcome(self) -> None:
         """The result is that of an undisturbed run; nothing journalled was read again."""
         if not self.whole.exists():
-            api.compress(raw(self.folder), self.whole, codec="zstd", chunks={"y": 8, "x": 8})
+            functions.compress(raw(self.folder), self.whole, codec="zstd", chunks={"y": 8, "x": 8})
         super().check_outcome()
 
 
@@ -162,9 +164,18 @@ class Site:
         process = self.processes[name]
         with suppress(ProcessLookupError):
             os.killpg(process.pid, how)
-        process.wait(SECONDS)
+        process.wait(HANG)
         with suppress(ProcessLookupError):  # workers of a nanny that ended by itself
             os.killpg(process.pid, signal.SIGKILL)
+
+    def close(self, names: set[str]) -> None:
+        """End these programs for good."""
+        for name in names:
+            self.end(name, signal.SIGKILL)
+            process = self.processes.pop(name)
+            for pipe in (process.stderr, process.stdout):
+                if pipe is not None:
+                    pipe.close()
 
     @contextmanager
     def stopped(self, pid: int) -> Iterator[None]:
@@ -205,17 +216,8 @@ def site_of_hosts(folder: Path) -> Iterator[Site]:
     with network() as hosts, ExitStack() as stack:
         files = certificates(folder, "ours"), certificates(folder, "strange")
         site = Site(hosts, folder, *files)
-        stack.callback(close, site)
+        stack.callback(lambda: site.close(set(site.processes)))
         site.start_scheduler()
         for host in (FIRST, SECOND):
             site.start_worker(host)
         yield site
-
-
-def close(site: Site) -> None:
-    """End everything that runs on the hosts."""
-    for name, process in site.processes.items():
-        site.end(name, signal.SIGKILL)
-        for pipe in (process.stderr, process.stdout):
-            if pipe is not None:
-                pipe.close()

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gangsaw.tasks.formats.raw import RawSource, open_raw
-from gangsaw.tasks.source import Coordinate, Region
+from gangsaw.tasks.formats.raw.source import RawSource, open_raw
+from gangsaw.tasks.sources.source import Coordinate, Region
 
 WAVELENGTHS = Coordinate("band", ("band",), np.linspace(400.0, 2500.0, 6), {"units": "nm"})
 

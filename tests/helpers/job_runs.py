@@ -10,9 +10,9 @@ import pytest
 from zarr.codecs import ZstdCodec
 from zarr.storage import MemoryStore
 
-from gangsaw.tasks.formats.raw import RawSource
+from gangsaw.tasks.formats.raw.source import RawSource
 from gangsaw.tasks.jobs.compress import Summary, compress
-from gangsaw.tasks.source import Source
+from gangsaw.tasks.sources.source import Source
 from helpers.job_data import WAVELENGTHS, LoggedArray, raw_source
 
 SHAPE = (6, 40, 50)

@@ -1,7 +1,8 @@
 """A job as a separate program, so that tests can kill or interrupt it.
 
 python job_script.py RAW TARGET LOG SECONDS CODEC: makes LOG.up, runs the job with resume on two
-workers; with the codec "stream" the file is a stream of rows
+workers; with the codec "stream" the file is a stream of rows. Where a file `gate` is next to the
+target, the job is a `HeldJob`, whose workers have to end without force.
 """
 
 from __future__ import annotations
@@ -17,13 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 from zarr.codecs import ZstdCodec
 
+from gangsaw.cluster import local
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.local import start
 from gangsaw.codecs.ccsds123.codec import Ccsds123
-from gangsaw.tasks.formats.raw import open_raw
+from gangsaw.tasks.formats.raw.source import open_raw
 from gangsaw.tasks.jobs.compress import compress
 from gangsaw.tasks.jobs.streams.spool import spool
-from gangsaw.tasks.source import Described
+from gangsaw.tasks.sources.source import Described
+from helpers.hang import HANG
 from helpers.job_data import logged
 
 SHAPE = (6, 160, 160)
@@ -70,7 +73,13 @@ def spool_rows(raw: str, target: str | Path, seconds: float = 0.0, **how: Any) -
 
 def main(raw: str, target: str, log: str, seconds: str, codec: str) -> None:
     """Run the job, each chunk with a pause, two threads in each of two workers."""
-    source = logged(open_raw(raw, SHAPE, "<u2"), Path(log), float(seconds))
+    from helpers.faulty_jobs import held
+
+    source, folder = open_raw(raw, SHAPE, "<u2"), Path(target).parent
+    if (folder / "gate").exists():
+        source, local.CLOSE_SECONDS = held(source, folder, float(seconds)), 2 * HANG
+    else:
+        source = logged(source, Path(log), float(seconds))
     with start(ClusterConfig(workers=2, threads=2, dashboard=False)) as client:
         Path(f"{log}.up").touch()
         if codec == STREAM:

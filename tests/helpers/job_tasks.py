@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.tasks.engine.failure import naming
+from gangsaw.tasks.engine.report.failure import naming
 
 
 @dataclass(frozen=True)

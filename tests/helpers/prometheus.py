@@ -6,7 +6,6 @@ import json
 import re
 import shutil
 import subprocess
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -18,9 +17,9 @@ from urllib.request import urlopen
 
 import yaml
 
+from helpers.hang import wait_until
 from helpers.slurm import free_ports
 
-START_SECONDS = 60.0
 # what Grafana puts in before it asks
 VARIABLES = {"$__rate_interval": "10s", "$scheduler": ".*"}
 NAMES = re.compile(r"\b(?:gangsaw|dask|process)_\w+|\bup\b")  # of what we, Dask and Python measure
@@ -105,11 +104,8 @@ def prometheus(
     with (folder / "log").open("w") as log:
         process = subprocess.Popen(["prometheus", *arguments], stdout=log, stderr=log)
     try:
-        until = time.monotonic() + START_SECONDS
-        while not server.is_ready():
-            assert process.poll() is None, (folder / "log").read_text()
-            assert time.monotonic() < until, (folder / "log").read_text()
-            time.sleep(0.05)
+        wait_until(lambda: server.is_ready() or process.poll() is not None)
+        assert process.poll() is None, (folder / "log").read_text()
         yield server
     finally:
         process.terminate()

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from helpers.hang import HANG
+
 BUCKET = "bucket"
 SHAPE = (4, 64, 64)
 RAW: dict[str, Any] = {"shape": SHAPE, "dtype": "uint16"}
@@ -63,7 +65,7 @@ class Bucket:
 
     def _ask(self, method: str, path: str, data: bytes | None = None) -> bytes:
         request = urllib.request.Request(self.endpoint + path, data=data, method=method)
-        with urllib.request.urlopen(request, timeout=10) as reply:
+        with urllib.request.urlopen(request, timeout=HANG) as reply:
             return bytes(reply.read())
 
 

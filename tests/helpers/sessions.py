@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
-SECONDS = 30  # until the last process of a killed job has ended
+from helpers.hang import HANG, wait_until
 
 
 def session(leader: int) -> set[int]:
@@ -33,8 +32,5 @@ def kill_job(process: subprocess.Popen[bytes], victim: str) -> None:
         process.kill()
     else:
         os.killpg(process.pid, signal.SIGKILL)
-    process.wait(timeout=60)
-    deadline = time.monotonic() + SECONDS
-    while session(process.pid) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert not session(process.pid), "processes outlived their job"
+    process.wait(timeout=HANG)
+    wait_until(lambda: not session(process.pid))  # else processes outlive their job

@@ -17,10 +17,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from helpers.hang import wait_until
+
 PROGRAMS = ("slurmctld", "slurmd", "sbatch", "scontrol", "munged")
 NODES = ("n1", "n2", "n3")
-START_SECONDS = 60.0
-STOP_SECONDS = 30.0
+STOP_SECONDS = 30.0  # in which daemons end by themselves; then they are killed
 
 # nodes of one host need `config_overrides`; what has ended is seen at once, not after minutes
 SETTINGS = """
@@ -143,10 +144,7 @@ def slurm(folder: Path) -> Iterator[Slurm]:
         cluster.start_controller()
         for name in NODES:
             cluster.start_node(name)
-        until = time.monotonic() + START_SECONDS
-        while not cluster.up():
-            assert time.monotonic() < until, cluster.call("sinfo", "-N", "-l")
-            time.sleep(0.1)
+        wait_until(cluster.up)
         yield cluster
     finally:
         stop(cluster)

@@ -8,7 +8,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from gangsaw.tasks.source import Coordinate, Described
+from gangsaw.tasks.sources.source import Coordinate, Described
 
 Samples = Mapping[str, NDArray[Any]]
 

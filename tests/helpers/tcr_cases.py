@@ -22,9 +22,9 @@ from conftest import shared_folder
 from reference import tcr
 
 from gangsaw.tasks.tcr import count_paths
-from gangsaw.tasks.tcr.kernels.batch import D_CALLS, GENE_CALLS, Batch
+from gangsaw.tasks.tcr.counting.kernels.batch import D_CALLS, GENE_CALLS, Batch
+from gangsaw.tasks.tcr.counting.paths.count import make_batch
 from gangsaw.tasks.tcr.model import Model
-from gangsaw.tasks.tcr.paths.count import make_batch
 
 Expected = dict[str, npt.NDArray[Any]]  # arrays of Python's integers
 

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from gangsaw.tasks.engine.progress import OnProgress
-from gangsaw.tasks.engine.window import Options
+from gangsaw.tasks.engine.report.progress import OnProgress
+from gangsaw.tasks.engine.run.run import Options
 from gangsaw.tasks.tcr import count_paths
-from gangsaw.tasks.tcr.cleaning.clean import Limits
+from gangsaw.tasks.tcr.counting.paths.synthetic import random_batch
 from gangsaw.tasks.tcr.germline import Germline, open_germline
 from gangsaw.tasks.tcr.model import Model
-from gangsaw.tasks.tcr.paths.synthetic import random_batch
+from gangsaw.tasks.tcr.repertoire.cleaning.clean import Limits
 from gangsaw.tasks.tcr.repertoire.inputs import open_inputs
 from gangsaw.tasks.tcr.store.job import CountChoice, PhaseProgress, count_repertoires
 from gangsaw.tasks.tcr.store.setup import Setup

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gangsaw.tasks.tcr.repertoire import ROWS, open_repertoire
+from helpers.zstd_frames import pzstd
 
 
 @dataclass(frozen=True)
@@ -317,6 +318,7 @@ PACKED: dict[str, Callable[[bytes], bytes]] = {
     "bz2": bz2.compress,
     "xz": lzma.compress,
     "zst": zstd,
+    "pzstd": pzstd,
 }
 
 

@@ -12,10 +12,10 @@ SHAPE = (3, 50, 40)  # bands, rows, columns
 UTM = "EPSG:32632"
 
 
-def samples(dtype: str, n_bands: int = SHAPE[0]) -> Any:
+def samples(dtype: str, n_bands: int = SHAPE[0], sides: tuple[int, int] = SHAPE[1:]) -> Any:
     rng = np.random.default_rng(5)
     kind = np.dtype(dtype)
-    found = rng.integers(0, 100, (n_bands, *SHAPE[1:]))
+    found = rng.integers(0, 100, (n_bands, *sides))
     return found.astype(kind) if kind.kind != "c" else (found + 1j * found[::-1]).astype(kind)
 
 
@@ -30,11 +30,11 @@ def tiff(path: Path, dtype: str = "uint16", n_bands: int = SHAPE[0], **layout: o
     """Write an image; `layout` are options of rasterio and of GDAL's driver."""
     import rasterio
 
-    sides = {"height": SHAPE[1], "width": SHAPE[2]}
-    options = {"driver": "GTiff", "count": n_bands, "dtype": dtype, **sides, **layout}
+    options = {"driver": "GTiff", "count": n_bands, "dtype": dtype, **layout}
+    options = {"height": SHAPE[1], "width": SHAPE[2], **options}
     kind = {"complex_int16": "complex64"}.get(dtype, dtype)
     with rasterio.open(path, "w", **options) as image:
-        image.write(samples(kind, n_bands))
+        image.write(samples(kind, n_bands, (options["height"], options["width"])))
     return path
 
 

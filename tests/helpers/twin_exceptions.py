@@ -84,7 +84,7 @@ EXCEPTIONS = {
         SAMPLES: "find_wide sample_rows sample_words",
         ARITHMETIC: "has_ended",
     },
-    "tasks/reads": {
+    "tasks/genomics/reads": {
         WARP: "lowest",
         ARITHMETIC: "complement",
         STEPS: "has_three mixed sign_half sign_word",

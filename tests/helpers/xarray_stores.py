@@ -6,7 +6,7 @@ import xarray as xr
 import zarr
 from zarr.storage import StorePath
 
-from gangsaw.tasks.store.place import Place
+from gangsaw.tasks.store.objects.prefix import Place
 
 
 def open_groups(place: Place) -> None:

@@ -13,13 +13,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from helpers.hang import HANG
 from helpers.sessions import kill_job, session
 
 from kills.commands import Command
 
 CODE = "import sys; from gangsaw.cli import main; sys.exit(main())"
 VICTIMS = ("client", "all", "worker")
-SECONDS = 300  # of one run at most
 
 
 @dataclass
@@ -68,7 +68,7 @@ class Killing:
 
     def end(self, process: subprocess.Popen[bytes]) -> None:
         """Wait for a run that must end well."""
-        assert process.wait(timeout=SECONDS) == 0, self.said.read_text()
+        assert process.wait(timeout=HANG) == 0, self.said.read_text()
 
     @property
     def again(self) -> tuple[object, ...]:
@@ -77,7 +77,7 @@ class Killing:
 
     def has_ended_well(self, process: subprocess.Popen[bytes]) -> bool:
         """Wait for a run; one whose worker was killed while the cluster came up may say so."""
-        code = process.wait(timeout=SECONDS)
+        code = process.wait(timeout=HANG)
         if code == 1 and self.worker_killed:
             assert self.said.read_text().startswith("gangsaw: "), self.said.read_text()
             return False

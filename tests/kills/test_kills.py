@@ -9,15 +9,12 @@ import pytest
 from kills.commands import COMMANDS
 from kills.killing import Killing
 
-pytestmark = pytest.mark.once
-
 KILLS = 2
-SHORT = ("decompress", "tcr count")  # test_kill.py kills `compress`
-CASES = [pytest.param(name, marks=[pytest.mark.slow] * (name not in SHORT)) for name in COMMANDS]
 
 
+@pytest.mark.full  # the quick tier kills jobs by tests/tasks/jobs/test_kill.py
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads sessions from /proc")
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_that_is_killed_ends_as_if_it_was_not(tmp_path: Path, name: str) -> None:
     counts = Killing(COMMANDS[name], tmp_path, seed=len(name)).go(KILLS)
     assert counts.kills >= KILLS

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.coding.batch import Encoded, EncodedBlock
-from gangsaw.codecs.core.coding.host import BlockCoding, HostBackend
+from gangsaw.codecs.core.backends.batch import Encoded, EncodedBlock
+from gangsaw.codecs.core.backends.host import BlockCoding, HostBackend
 from gangsaw.codecs.core.errors import CorruptChunk
 from plain_codec.codec import Params
 

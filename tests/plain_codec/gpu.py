@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.coding.batch import Encoded, EncodedBlock
-from gangsaw.codecs.core.coding.device import DeviceBackend, DeviceDecoder, DeviceEncoder
+from gangsaw.codecs.core.backends.batch import Encoded, EncodedBlock
+from gangsaw.codecs.core.backends.device import DeviceBackend, DeviceDecoder, DeviceEncoder
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.errors import CorruptChunk
 from plain_codec import cpu

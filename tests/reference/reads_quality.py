@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import NamedTuple
 
 from reference.reads_parts import (
@@ -97,12 +96,11 @@ def write_model(model: Model) -> bytes:
     return head + bits.bytes() + write_tables(model.tables)
 
 
-def table_of(model: Model, before: list[int], length: int) -> Table:
-    """Return the table of the value behind those before it in a line."""
+def table_of(model: Model, before: list[int], length: int, changes: int) -> Table:
+    """Return the table of the next value of a line; `changes` sums the differences so far."""
     q1, q2, q3 = ([0, 0, 0, *before])[:-4:-1]
     part = 8 * len(before) // length if length < 1000 else 0
     shift = pair_shift(len(model.letters))
-    changes = sum(abs(a - b) for a, b in pairwise(before))
     components = (
         q1,
         part,
@@ -124,8 +122,10 @@ def read_window(data: bytes, model: Model, lead: int) -> tuple[list[bytes], byte
         if not lane.symbol(model.tables[1]):
             length = lane.small(model.tables[2], model.tables[3])
         values: list[int] = []
+        changes = 0
         for _ in range(length):
-            values.append(lane.symbol(table_of(model, values, length)))
+            values.append(lane.symbol(table_of(model, values, length, changes)))
+            changes += _change(values)
         lines.append(bytes(model.letters[value] for value in values))
     return lines, lane.end()
 
@@ -140,6 +140,13 @@ def write_window(lines: list[bytes], model: Model, lead: int) -> bytes:
             lane.small(model.tables[2], model.tables[3], len(line))
         length = len(line)
         values = [model.letters.index(letter) for letter in line]
+        changes = 0
         for i, value in enumerate(values):
-            lane.symbol(table_of(model, values[:i], length), value)
+            lane.symbol(table_of(model, values[:i], length, changes), value)
+            changes += _change(values[: i + 1])
     return lane.bytes()
+
+
+def _change(values: list[int]) -> int:
+    """Return the difference of the last two values, 0 for a first one."""
+    return abs(values[-1] - values[-2]) if len(values) > 1 else 0

@@ -1,1 +1,1 @@
-"""Effort dense of a Burrows-Wheeler string: adaptive counts, mixed."""
+"""Effort dense for Burrows-Wheeler strings: mixed adaptive counts."""

@@ -1,4 +1,4 @@
-"""Where lanes stand in their runs, and what of those before says which counts to take."""
+"""Coder state of lanes within their runs, and contexts that select the counts."""
 
 from __future__ import annotations
 
@@ -35,18 +35,19 @@ Numbers = npt.NDArray[np.int64]
 STATE_CLASSES, RANK_KINDS, HISTORY_KINDS, LENGTH_KINDS = 8, 6, 8, 3
 assert RANK_STATES == STATE_CLASSES * HISTORY_KINDS * LENGTH_KINDS
 assert LENGTH_STATES == STATE_CLASSES * HISTORY_KINDS * RANK_KINDS
-FEWEST_RANKED = 3  # symbols of the longest list: of two, a run's symbol always moves to rank 1
+# least symbols of a longest list with coded ranks: with two, the rank is always 1
+FEWEST_RANKED = 3
 
 
 class TokenPlaces(NamedTuple):
-    """What tokens a block has.
+    """Decision trees of a block's tokens.
 
     Attributes
     ----------
-    rows : labels of symbols, and one of no symbol
-    has_ranks : whether ranks are coded: else all are 1
-    rank, length : words of the first places of tokens
-    places : (n,) uint32, what follows each: `tables.tree`
+    rows : symbol labels, and one for no symbol
+    has_ranks : True if ranks are coded; else all are 1
+    rank, length : words of the first nodes of rank and length tokens
+    places : (n,) uint32, successor of each node and decision: `tables.tree`
     """
 
     rows: int
@@ -57,21 +58,21 @@ class TokenPlaces(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """Where lanes stand: (LANES,) each.
+    """State of the lanes, (LANES,) each.
 
     Attributes
     ----------
-    place : uint32, in a tree of decisions
-    state, symbol : uint32, where the counts of the token begin, shared ones and the lane's
-    value : uint32, of encoders the token; of decoders the bits so far
-    own, weights : uint32, where these begin, of each lane
-    label, rank : int64, of the run
-    ranks, lengths : int64, those before, smoothed
+    place : uint32, node in a decision tree
+    state, symbol : uint32, offsets of the token's counts: shared ones, and those of the symbol
+    value : uint32, the token in encoders; its bits so far in decoders
+    own, weights : uint32, offsets of each lane's counts and weights
+    label, rank : int64, of the current run
+    ranks, lengths : int64, smoothed values of previous runs
     width : int64, bits of the last length below the first
-    at, end : int64, the byte or run, and where the lane's end
-    histories : (n_lanes * rows,) uint8, of each symbol the width of its last rank, and below a
-        smoothed one of its lengths
-    alive : (1,) int64, lanes that are not at their end
+    at, end : int64, current byte or run, and the lane's end
+    histories : (n_lanes * rows,) uint8, per symbol: the width of its last rank in the high bits, a
+        smoothed width of its lengths in the low bits
+    alive : (1,) int64, number of lanes before their end
     """
 
     place: Words
@@ -92,14 +93,14 @@ class Standing(NamedTuple):
 
 
 def tokens_of(sizes: Numbers, rows: int) -> TokenPlaces:
-    """Return the tokens of lanes with lists of so many symbols."""
+    """Return the token trees for lanes with lists of these sizes."""
     longest = max(2, int(sizes.max()))
     places, rank, length = tree(max(1, (longest - 1).bit_length() - 1))
     return TokenPlaces(rows, longest >= FEWEST_RANKED, rank, length, places)
 
 
 def standing_at(starts: Numbers, tokens: TokenPlaces, sizes: Numbers) -> Standing:
-    """Return lanes before their first tokens, (n_lanes,) each; those of one symbol have none."""
+    """Return the state of lanes before their first tokens; lanes of one symbol have no tokens."""
     n_lanes, rows = sizes.size, tokens.rows
     place, state, symbol, value, own, weights = np.zeros((6, LANES), np.uint32)
     numbers = np.zeros((7, LANES), np.int64)
@@ -121,7 +122,7 @@ def standing_at(starts: Numbers, tokens: TokenPlaces, sizes: Numbers) -> Standin
 
 @jit
 def begin(standing: Any, tokens: Any, sizes: Any, labels: Any, ranks: Any, lengths: Any) -> None:
-    """Let each lane with more than one symbol begin its first run, of labels[k] and so on."""
+    """Start the first run, labels[k] and so on, of each lane with more than one symbol."""
     for k in range(sizes.size):
         if sizes[k] > 1:
             begin_run(standing, tokens, k, labels[k], ranks[k], lengths[k])
@@ -129,7 +130,7 @@ def begin(standing: Any, tokens: Any, sizes: Any, labels: Any, ranks: Any, lengt
 
 @jit_norefs_inline
 def begin_run(standing: Any, tokens: Any, k: Any, label: Any, rank: Any, length: Any) -> None:
-    """Let lane k stand before the next run. A decoder gives 1 for what it does not know."""
+    """Start the next run of lane k. A decoder passes 1 for unknown values."""
     standing.label[k] = label
     standing.symbol[k] = label * NODES
     if not tokens.has_ranks:
@@ -145,12 +146,12 @@ def begin_run(standing: Any, tokens: Any, k: Any, label: Any, rank: Any, length:
 
 @jit_norefs_inline
 def begin_length(standing: Any, tokens: Any, k: Any, rank: Any, length: Any) -> None:
-    """Let lane k stand before the length of its run, behind its rank."""
+    """Move lane k from the rank to the length of its run."""
     at = k * tokens.rows + standing.label[k]
     history: Any = min(np.int64(standing.histories[at]) & HISTORY, MOST_LENGTH_HISTORY)
     state = np.int64(CLASSES[standing.lengths[k]]) * HISTORY_KINDS + history
     state = state * RANK_KINDS + np.int64(RANK_CLASSES[rank])
-    # nodes of lengths stand behind those of ranks
+    # length nodes come after rank nodes
     standing.state[k] = RANK_STATES * RANK_NODES + state * LENGTH_NODES - RANK_NODES
     standing.place[k] = tokens.length
     standing.value[k] = length
@@ -159,7 +160,7 @@ def begin_length(standing: Any, tokens: Any, k: Any, rank: Any, length: Any) -> 
 
 @jit_norefs_inline
 def end_run(standing: Any, tokens: Any, k: Any, length: Any) -> None:
-    """Remember a run of lane k."""
+    """Update the histories of lane k after a run."""
     rank, width = standing.rank[k], _width(length)
     at = k * tokens.rows + standing.label[k]
     history = np.int64(
@@ -173,7 +174,7 @@ def end_run(standing: Any, tokens: Any, k: Any, length: Any) -> None:
 
 @jit_norefs_inline
 def end_lane(standing: Any, tokens: Any, k: Any) -> None:
-    """Let lane k count nothing from here on."""
+    """Move lane k to its end, where it counts no decisions."""
     standing.place[k], standing.state[k] = AT_END, NOWHERE
     standing.symbol[k] = (tokens.rows - 1) * NODES
     standing.alive[0] -= 1
@@ -181,5 +182,5 @@ def end_lane(standing: Any, tokens: Any, k: Any) -> None:
 
 @jit_norefs_inline
 def _width(value: Any) -> Any:
-    """Bits below the first."""
+    """Return the bits below the first."""
     return 63 - np.int64(leading_zeros(np.uint64(value)))

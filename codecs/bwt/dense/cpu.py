@@ -1,4 +1,4 @@
-"""A Burrows-Wheeler string to bytes and back, by counts that adapt: effort dense."""
+"""Effort dense: Burrows-Wheeler string to bytes and back, with adaptive counts."""
 
 from __future__ import annotations
 
@@ -17,38 +17,38 @@ from gangsaw.codecs.bwt.lanes.estimate import gets_no_shorter
 from gangsaw.codecs.bwt.lanes.lists import decode_heads, encode_heads
 
 Octets = npt.NDArray[np.uint8]
-MODEL = 3 << 20  # counts, of 256 symbols in 16 lanes, and lists
-RUN_BYTES = 8  # symbol, label, rank, length, and what comes and goes
-# on a GPU
+MODEL = 3 << 20  # bytes of counts, of 256 symbols in 16 lanes, and lists
+RUN_BYTES = 8  # bytes per run: symbol, label, rank, length, and temporaries
+# device memory, in bytes
 COUNT_BYTES = 4
 LANE_BYTES = 256 * (COUNT_BYTES * NODES + 2)  # counts, histories, a list: of all symbols
-DEVICE_FIXED = 1 << 13  # places, symbols, bounds, fields, weights, what arrays are rounded up to
+DEVICE_FIXED = 1 << 13  # places, symbols, bounds, fields, weights, and rounding of allocations
 
 
 def room(n: int) -> int:
-    """Bytes of scratch for n bytes, at most, of encoding or decoding."""
+    """Return an upper bound of the scratch bytes to encode or decode n bytes."""
     return (RUN_BYTES + 3) * n + 2 * record_bytes(n) + MODEL
 
 
 def device_room(n_bytes: int, n: int) -> int:
-    """Return a bound on the device memory that decoding n bytes from n_bytes takes, besides n."""
+    """Return an upper bound of the device bytes to decode n bytes from n_bytes, without n."""
     return n_bytes + COUNT_BYTES * SHARED + lane_count(n) * LANE_BYTES + DEVICE_FIXED
 
 
 def encoder_room(n: int) -> int:
-    """Return a bound on the device memory that encoding runs of n bytes takes, besides these."""
+    """Return an upper bound of the device bytes to encode the runs of n bytes, without the runs."""
     return (
         record_bytes(n) + 2 * n + COUNT_BYTES * SHARED + lane_count(n) * LANE_BYTES + DEVICE_FIXED
     )
 
 
 def encode(bwt: Octets, room: Octets | None = None) -> Octets | None:
-    """Return the bytes of a string, (k,) uint8; None where these are no fewer.
+    """Return the coded bytes of a string, (k,) uint8; None if they are not fewer.
 
     Parameters
     ----------
     bwt : (n,) uint8, n >= 1
-    room : (m,) uint8, where they are put if they fit; else they get room of their own
+    room : (m,) uint8, output buffer, used if the result fits; else memory is allocated
     """
     if gets_no_shorter(bwt):
         return None
@@ -63,18 +63,18 @@ def encode(bwt: Octets, room: Octets | None = None) -> Octets | None:
 
 
 def coded(bwt: Octets) -> Iterator[Octets]:
-    """Yield the bytes of a string, also where they are more."""
+    """Yield the coded bytes of a string, even if they are more."""
     lanes = lanes_of(bwt, by_decisions=True)
     yield encode_heads(lanes)
     yield from encode_tokens(lanes)
 
 
 def decode(data: Octets, out: Octets) -> None:
-    """Fill (n,) uint8, n >= 1, from the (k,) uint8 that `encode` gave.
+    """Fill (n,) uint8, n >= 1, from the (k,) uint8 output of `encode`.
 
     Raises
     ------
-    CorruptChunk : these are no bytes of a string of that length
+    CorruptChunk : the data is not a string of this length
     """
     heads = decode_heads(data, out.size)
     decode_tokens(data[heads.end :], heads, out)

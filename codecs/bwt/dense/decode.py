@@ -1,4 +1,4 @@
-"""Words to lanes."""
+"""Decoder of effort dense: words to lanes."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from gangsaw.codecs.bwt.lanes.lists import Heads
 from gangsaw.codecs.bwt.lanes.ranks import LIST_WORDS, move_back
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.bits import trailing_zeros
-from gangsaw.codecs.core.numba.floats import store_le64
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.vectors.integers import bits_of, load, select, store
 from gangsaw.codecs.core.numba.vectors.logic import logical_shift_right as shifted
+from gangsaw.codecs.core.numba.words import store_le64
 
 Octets = npt.NDArray[np.uint8]
 ONE, EACH, OCTET = np.uint64(1), np.uint64(0x0101010101010101), np.uint64(255)
@@ -38,15 +38,15 @@ NO_WORDS, LEFT = "its words are wrong", "bytes are left behind its lanes"
 
 
 class LanesOut(NamedTuple):
-    """What a decoder writes.
+    """Output of the decoder.
 
     Attributes
     ----------
     out : (n,) uint8
     octets : (rows - 1,) uint8, the symbol of each label
     lists : (n_lanes * LIST_WORDS,) uint64, labels in the order of the lanes' lists
-    sizes : (n_lanes,) int64, how many are in a list
-    numbers : (LANES,) uint32, those of lanes
+    sizes : (n_lanes,) int64, symbols of each list
+    numbers : (LANES,) uint32, lane indices
     """
 
     out: Octets
@@ -57,7 +57,7 @@ class LanesOut(NamedTuple):
 
 
 def decode_tokens(data: Octets, heads: Heads, out: Octets) -> None:
-    """Fill (n,) uint8 with the lanes of (k,) uint8; CorruptChunk where these are no lanes."""
+    """Fill (n,) uint8 from the lanes of (k,) uint8; raise CorruptChunk if these are invalid."""
     n_lanes, sizes = heads.sizes.size, heads.sizes
     octets, lists = labelled(heads)
     tokens = tokens_of(sizes, octets.size + 1)
@@ -81,7 +81,7 @@ def decode_tokens(data: Octets, heads: Heads, out: Octets) -> None:
 
 
 def labelled(heads: Heads) -> tuple[Octets, Octets]:
-    """Return the symbol of each label, (k,) uint8, and lists of labels, (n_lanes, 256)."""
+    """Return the symbol of each label, (k,) uint8, and the lists as labels, (n_lanes, 256)."""
     is_there = np.zeros(256, np.bool_)
     for listed, size in zip(heads.lists, heads.sizes, strict=True):
         is_there[listed[:size]] = True
@@ -90,7 +90,7 @@ def labelled(heads: Heads) -> tuple[Octets, Octets]:
 
 
 def _states(data: Octets, at: int, n_lanes: int) -> tuple[npt.NDArray[np.uint32], int]:
-    """Return the states that a segment begins with, and where its words do."""
+    """Return the initial states of a segment, and the offset of its words."""
     end = at + STATE_BYTES * n_lanes
     if end > data.size:
         raise CorruptChunk(CUT_OFF)
@@ -103,7 +103,7 @@ def _states(data: Octets, at: int, n_lanes: int) -> tuple[npt.NDArray[np.uint32]
 
 @jit_norefs
 def replay(model: Any, standing: Any, tokens: Any, text: Any, words: Any, states: Any) -> int:
-    """Decode a segment; return how many of (n,) uint16 words it took, WRONG where it is none."""
+    """Decode a segment; return the number of (n,) uint16 words consumed, WRONG if it is invalid."""
     x, number = load(states, 0, OF_LANES), load(text.numbers, 0, OF_LANES)
     at, step = 0, 0
     while standing.alive[0] > 0 and step < STEPS:
@@ -145,7 +145,7 @@ def replay(model: Any, standing: Any, tokens: Any, text: Any, words: Any, states
 
 @jit_norefs_inline
 def _end(standing: Any, tokens: Any, text: Any, k: Any) -> bool:
-    """Write the run of lane k and let it go on to its next one; False where it is too long."""
+    """Write the run of lane k and start its next run; return False if the run is too long."""
     at, end, length = standing.at[k], standing.end[k], np.int64(standing.value[k])
     if length > end - at:
         return False

@@ -1,4 +1,4 @@
-"""Lanes to words: decisions with their probabilities, forwards, then backwards into the states."""
+"""Encoder of effort dense, lanes to words: model decisions forwards, then rANS code backwards."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ from gangsaw.codecs.core.numba.vectors.ratios import small_quotients
 
 Octets = npt.NDArray[np.uint8]
 ONE = np.uint64(1)
-OF_ONE = (1 << 15) - 1  # of a record: probability of 1, above it the decision
+OF_ONE = (1 << 15) - 1  # mask of a record: probability of 1; the bit above it is the decision
 
 
 class LabelledRuns(NamedTuple):
-    """LabelledRuns to encode: labels of symbols and ranks, (m,) uint8, and lengths, (m,) int32."""
+    """Runs to encode: labels of symbols and ranks, (m,) uint8, and lengths, (m,) int32."""
 
     labels: Octets
     ranks: Octets
@@ -51,7 +51,7 @@ class LabelledRuns(NamedTuple):
 
 
 class Begun(NamedTuple):
-    """What an encoder works on."""
+    """State of an encoder."""
 
     model: MixedCounts
     standing: Standing
@@ -60,7 +60,7 @@ class Begun(NamedTuple):
 
 
 def begun(lanes: RunLanes) -> Begun:
-    """Return lanes before their first decisions."""
+    """Return the encoder state of lanes before their first decisions."""
     is_there = np.zeros(256, np.bool_)
     for listed, size in zip(lanes.lists, lanes.sizes, strict=True):
         is_there[listed[:size]] = True
@@ -117,7 +117,7 @@ def record(model: Any, standing: Any, tokens: Any, runs: Any, records: Any) -> i
 
 @jit_norefs_inline
 def _end(standing: Any, tokens: Any, runs: Any, k: Any) -> None:
-    """Let lane k go on to its next run."""
+    """Move lane k to its next run."""
     run = standing.at[k]
     end_run(standing, tokens, k, np.int64(runs.lengths[run]))
     run += 1
@@ -131,12 +131,12 @@ def _end(standing: Any, tokens: Any, runs: Any, k: Any) -> None:
 
 @jit
 def code_back(records: Any, steps: int, words: Any, states: Any) -> int:
-    """Put the records of a segment into states, the last first; return where its words begin.
+    """Code the records of a segment into states, last first; return the offset of its first word.
 
     Parameters
     ----------
     words : (n,) uint16, filled from its end
-    states : (LANES,) uint32, changed
+    states : (LANES,) uint32, updated
     """
     at, x = words.size, load(states, 0, OF_LANES)
     for step in range(steps - 1, -1, -1):

@@ -1,13 +1,13 @@
-"""Counts and weights of decisions, and what they make of them: one step of all lanes at once.
+"""Adaptive counts and mixing weights: predict and update one decision of all lanes at once.
 
-Three pairs of counts speak of a decision: those of the state that the lane is in, shared by all
-lanes, and a slow and a fast one of the lane and its symbol. Weights of the lane join them. All
-lanes read before one writes; what they share gets sums, so that the order is all the same: a warp
-adds with atomics. SPEC.md, "Dense".
+Three pairs of counts predict a decision: those of the lane's state, shared by all lanes, and a slow
+and a fast one of the lane and its symbol. Weights of the lane mix them. All lanes read before any
+writes. Updates of shared counts are sums, so that their order has no effect: a warp adds with
+atomics. SPEC.md, "Dense".
 
 Tried: shared pairs of the symbol as a fourth input gain 0.07 % and cost 12 % of the time; two more
-of longer histories 0.06 % for half the speed again. Weights that lanes share lose 0.06 % at half
-the rate of learning, all that they could bear. Logarithms by table gain nothing over bits of
+of longer histories gain 0.06 % for half the speed again. Weights shared by lanes lose 0.06 %, at
+half the learning rate, the highest stable one. Logarithms by table gain nothing over bits of
 floats.
 """
 
@@ -45,20 +45,21 @@ from gangsaw.codecs.core.numba.vectors.items import (
 from gangsaw.codecs.core.numba.vectors.logic import logical_shift_right as shifted
 from gangsaw.codecs.core.numba.vectors.ratios import squash
 
-LANES = 16  # of a vector, or half a warp
+LANES = 16  # lanes of a vector, or half a warp
 OF_LANES = static(LANES)
 SHARED = RANK_STATES * RANK_NODES + LENGTH_STATES * LENGTH_NODES
-NOWHERE = SHARED  # the state of lanes that are at their end
+NOWHERE = SHARED  # offset of the counts for lanes at their end
 
-# A count n is kept as 2 n + 1: the bits of that as a float are the logarithm of n + 1/2.
+# A count n is stored as 2 n + 1: its float bits are the logarithm of n + 1/2.
 HALF_WORD = 16  # zeros below it, ones above
 PAIR = 1 | 1 << HALF_WORD
 PAIR_FULL = 0x08000800  # 1,024
-PAIR_REST = 0x7FFF7FFF  # of a pair shifted right, without what comes from the count above
+# mask of a pair shifted right, without the bit shifted in from the count above
+PAIR_REST = 0x7FFF7FFF
 FAST_ONES, SLOW_ZEROS, SLOW_ONES = 6, 12, 22
 FAST_PAIR, SLOW_PAIR = 1 | 1 << FAST_ONES, 1 << SLOW_ZEROS | 1 << SLOW_ONES
 FAST_BITS, FAST_COUNT, SLOW_COUNT = 0xFFF, 0x3F, 0x3FF
-FAST_LACK = 7 * FAST_PAIR  # 12 is full: so much below a power of two
+FAST_LACK = 7 * FAST_PAIR  # a count is full at 12: its distance to a power of two
 FAST_FULL, SLOW_FULL = 32 * FAST_PAIR, 512 * SLOW_PAIR  # the slow ones at 256
 FAST_REST, SLOW_REST = 0x7DF, 0x7FDFF000
 STRETCH_SHIFT = 15  # 1/256 bit
@@ -70,11 +71,11 @@ Words = npt.NDArray[np.uint32]
 
 
 class MixedCounts(NamedTuple):
-    """Counts and weights.
+    """Counts and weights of a block.
 
     Attributes
     ----------
-    states : (SHARED + NODES,) uint32, shared pairs; the last are of lanes at their ends
+    states : (SHARED + NODES,) uint32, shared pairs; the last ones are of lanes at their end
     own : (n_lanes * rows * NODES,) uint32, a slow and a fast pair; the last row of each lane is of
         no symbol
     weights : (LANES * NODES,) uint64, three of 16 bits each
@@ -86,7 +87,7 @@ class MixedCounts(NamedTuple):
 
 
 def fresh_model(n_lanes: int, rows: int) -> MixedCounts:
-    """Return what a block begins with."""
+    """Return the initial model of a block."""
     return MixedCounts(
         np.full(SHARED + NODES, PAIR, np.uint32),
         np.full(n_lanes * rows * NODES, FAST_PAIR | SLOW_PAIR, np.uint32),
@@ -96,9 +97,9 @@ def fresh_model(n_lanes: int, rows: int) -> MixedCounts:
 
 @jit_norefs_inline
 def predict(model: Any, at_state: Any, at_own: Any, at_weights: Any) -> Any:
-    """Return of each lane the probability of 1 in 2^14, and what `learn` needs.
+    """Return each lane's probability of 1 in units of 2^-14, and the values for `learn`.
 
-    All are vectors of 32 bits: places in the arrays of the model, and the results.
+    Offsets into the arrays of the model, and the results, are vectors of 32 bits.
     """
     state, own = load_items(model.states, at_state), load_items(model.own, at_own)
     pairs = load_items(model.weights, at_weights)
@@ -118,7 +119,7 @@ def predict(model: Any, at_state: Any, at_own: Any, at_weights: Any) -> Any:
 def learn(
     model: Any, at_state: Any, at_own: Any, at_weights: Any, p: Any, read: Any, bit: Any
 ) -> None:
-    """Count the decision of each lane, a vector of 0 and 1, and move the weights to it."""
+    """Update counts and weights with the decision of each lane, a vector of 0 and 1."""
     own, stretched, weights = read
     error = ((bit << P_BITS) - p) >> 1
     low = _moved(weights[0], error, stretched[0]) & 0xFFFF
@@ -133,7 +134,7 @@ def learn(
 
 @jit_norefs_inline
 def _stretch(zeros: Any, ones: Any) -> Any:
-    """Logarithm of ones / zeros to the base 2, linear between powers, in 1/256."""
+    """Return log2(ones / zeros), linear between powers of two, in units of 1/256."""
     return (as_float_bits(ones) - as_float_bits(zeros)) >> STRETCH_SHIFT
 
 
@@ -145,7 +146,7 @@ def _moved(weight: Any, error: Any, stretched: Any) -> Any:
 
 @jit_norefs_inline
 def _counted(own: Any, bit: Any) -> Any:
-    """Return the pairs of a lane after a decision, halved where they are full."""
+    """Return the count pairs of a lane after a decision, halved if they are full."""
     zero = 2 << SLOW_ZEROS | 2
     own = own + select(bit > 0, (bit << (SLOW_ONES + 1)) | 2 << FAST_ONES, zero)
     half = shifted(own, 1)

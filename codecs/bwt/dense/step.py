@@ -1,7 +1,7 @@
-"""A step of all lanes, one decision each: what encoder and decoder share of it.
+"""One step of all lanes, with one decision each: code shared by encoder and decoder.
 
-No lane waits for others at the ends of tokens. So 0.88 of the lanes have something to do in a step
-of the shared texts, 0.69 (logs) to 0.99 (DNA), where waiting left 0.14 to 0.56; ratios stay.
+No lane waits for others at the ends of tokens. Therefore 0.88 of the lanes are busy in a step on
+the shared texts, 0.69 (logs) to 0.99 (DNA); with waiting it was 0.14 to 0.56. Ratios do not change.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from gangsaw.codecs.core.numba.vectors.logic import logical_shift_right as shift
 
 @jit_norefs_inline
 def places_of(standing: Any) -> Any:
-    """Return the places of lanes, and where their counts and weights are, in vectors."""
+    """Return the tree nodes of lanes, and the offsets of their counts and weights, as vectors."""
     place = load(standing.place, 0, OF_LANES)
     node = place & NODE
     at_own = load(standing.symbol, 0, OF_LANES) + load(standing.own, 0, OF_LANES) + node
@@ -36,13 +36,13 @@ def places_of(standing: Any) -> Any:
 
 @jit_norefs_inline
 def is_alive(place: Any) -> Any:
-    """Mask of the lanes that are not at their end."""
+    """Return a mask of the lanes that are not at their end."""
     return shifted(place, NUMBER) > 0
 
 
 @jit_norefs_inline
 def asked_bits(standing: Any, place: Any) -> Any:
-    """Return the decisions of an encoder: is there more, or the next bit."""
+    """Return the decisions of an encoder: 1 if more bits follow, or the next bit."""
     value = load(standing.value, 0, OF_LANES)
     rest = shifted(value, shifted(place, SHIFT) & SHIFTS)
     return select(is_alive(place), select((place & IN_BITS) > 0, rest & 1, minimum(rest, 1)), 0)
@@ -57,7 +57,7 @@ def told_bits(standing: Any, place: Any, bit: Any) -> None:
 
 @jit_norefs_inline
 def go_on(standing: Any, tokens: Any, place: Any, bit: Any) -> Any:
-    """Go to the next places; return the lanes behind a rank, behind a length, as bits."""
+    """Move to the next nodes; return the lanes after a rank, and after a length, as bit masks."""
     place = load_items(tokens.places, (shifted(place, NUMBER) << 1) + bit)
     store(standing.place, 0, place)
     lengths = bits_of((place & (DONE | IS_LENGTH)) > DONE)

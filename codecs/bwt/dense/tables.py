@@ -1,7 +1,7 @@
-"""Constant tables of the model: its trees, and classes of what went before. SPEC.md, "Dense".
+"""Constant tables of the model: decision trees, and classes of histories. SPEC.md, "Dense".
 
-A token, a rank or a run length, is a path through a tree of decisions. Where a lane stands in it is
-a word, so that all lanes take a step by one look-up.
+A token, a rank or a run length, is a path through a tree of decisions. The position of a lane in it
+is a word, so that all lanes take a step by one look-up.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ import numpy.typing as npt
 Words = npt.NDArray[np.uint32]
 
 MOST_RANK_WIDTH, MOST_LENGTH_WIDTH = 7, 23  # bits below the first, of ranks and run lengths
-WHOLE = 3  # numbers of so many such bits have a node for each; longer ones share
-RANK_DEPTH, LENGTH_DEPTH = 3, 2  # bits of longer numbers that have nodes
-LENGTH_KINDS = 10  # longer lengths use the nodes of this
-RANK_NODES, NODES = 52, 112  # those of lengths stand behind those of ranks
+WHOLE = 3  # widths up to this have a node per value; longer ones share nodes
+RANK_DEPTH, LENGTH_DEPTH = 3, 2  # leading bits of longer numbers with nodes
+LENGTH_KINDS = 10  # longer lengths use the nodes of this width
+RANK_NODES, NODES = 52, 112  # length nodes come after rank nodes
 LENGTH_NODES = NODES - RANK_NODES
 RANK_STATES, LENGTH_STATES = 8 * 8 * 3, 8 * 8 * 6
 
-# of a place, low to high: node, 7 bits; the bits below
+# fields of a place, low to high: node, 7 bits; the bits below
 NODE_BITS = 7
 NODE = (1 << NODE_BITS) - 1
-IN_BITS = 1 << 7  # behind the unary part
-SHIFT, SHIFTS = 8, 31  # what is asked: value >> shift, is it above 0; or its lowest bit
+IN_BITS = 1 << 7  # after the unary part
+SHIFT, SHIFTS = 8, 31  # decision: value >> shift is above 0, or its lowest bit
 IS_LENGTH = 1 << 13
-DONE = 1 << 14  # no decision is left of the token
-NUMBER = 16  # from here on: that of the place, from 1 on
-AT_END = 0  # the place of a lane that is at its end
+DONE = 1 << 14  # the token is complete
+NUMBER = 16  # from here on: index of the place, from 1
+AT_END = 0  # place of a lane at its end
 
 
 def _rank_node(width: int, depth: int, before: int) -> int:
@@ -50,7 +50,7 @@ def _length_node(width: int, depth: int, before: int) -> int:
 
 
 class _TokenTree:
-    """Places of one kind of token, numbered as they are asked for."""
+    """Decision tree of one kind of token, with nodes numbered on first use."""
 
     def __init__(self, is_length: bool, cap: int) -> None:
         self.is_length, self.cap = is_length, cap
@@ -77,7 +77,7 @@ class _TokenTree:
         return node | IN_BITS | (width - 1 - depth) << SHIFT | flag | number << NUMBER
 
     def next(self, place: tuple[int, ...], bit: int) -> tuple[int, ...] | None:
-        """Return the place after a decision, None behind the last one."""
+        """Return the node after a decision, None after the last one."""
         if len(place) == 2:
             width = place[1] + bit
             if bit and width < self.cap:
@@ -91,16 +91,16 @@ class _TokenTree:
 
 @lru_cache
 def tree(rank_cap: int) -> tuple[Words, int, int]:
-    """Return the places after each, (2 * n,) uint32 by decision, and the first ones of tokens.
+    """Return the successors of each node, (2 * n,) uint32 by decision, and the first nodes.
 
-    Those are the words of the first places of a rank and of a length. Ranks have at most `rank_cap`
+    The first nodes are those of a rank and of a length, as words. Ranks have at most `rank_cap`
     bits below the first.
     """
     trees = _TokenTree(False, rank_cap), _TokenTree(True, MOST_LENGTH_WIDTH)
     places = [tree.start() for tree in trees]
     numbers = {place: i + 1 for i, place in enumerate(places)}
     following = [0, 0]
-    for place in places:  # it grows
+    for place in places:  # the list grows
         tree = trees[place[0]]
         for bit in (0, 1):
             after = tree.next(place, bit)
@@ -115,11 +115,11 @@ def tree(rank_cap: int) -> tuple[Words, int, int]:
     return np.array(following, np.uint32), rank, length
 
 
-BOUNDS = (40, 110, 200, 320, 460, 640, 900)  # of classes of smoothed numbers
-RANK_SCALE, LENGTH_SCALE = 100, 256  # of what is smoothed
+BOUNDS = (40, 110, 200, 320, 460, 640, 900)  # bounds of classes of smoothed numbers
+RANK_SCALE, LENGTH_SCALE = 100, 256  # scales of smoothed numbers
 CLASSES = np.searchsorted(BOUNDS, np.arange(1 << 11), side="right").astype(np.uint8)
 RANK_CLASSES = np.searchsorted((2, 3, 4, 8, 16), np.arange(256), side="right").astype(np.uint8)
-# what a symbol's history of lengths becomes, of itself and, below, the width of a length
+# next history of a symbol's lengths, by the current one and, in the low bits, the width of a length
 HISTORY_BITS, WIDTH_BITS = 4, 5
 HISTORY, MOST_LENGTH_HISTORY = 15, 7
 HISTORIES = np.array(

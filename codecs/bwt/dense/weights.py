@@ -1,6 +1,6 @@
-"""Weights that lanes begin with, of texts, logs, DNA and images: `tests/benchmarks/train_bwt.py`.
+"""Initial weights of lanes, trained by `tests/benchmarks/train_bwt.py`.
 
-They are part of the format.
+The training data are texts, logs, DNA and images. The weights are part of the format.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 INPUTS = 3
-# In 1/2^14, of each node: the state's, the slow, the fast; four nodes a line, those of ranks first.
+# Units of 2^-14, for each node: state, slow, fast; four nodes per line, rank nodes first.
 WEIGHTS = """
 8321 6929 4475  9061 3606 5926  9092 4212 6230  5526 3617 5911
 5276 45 4298  7658 -7573 4437  9221 -12024 3427  5250 5250 5250
@@ -45,13 +45,13 @@ WEIGHTS = """
 
 
 def weights() -> npt.NDArray[np.int16]:
-    """Return (NODES, INPUTS) int16."""
+    """Return the weights, (NODES, INPUTS) int16."""
     return np.array(WEIGHTS.split(), np.int16).reshape(-1, INPUTS)
 
 
 @lru_cache
 def packed_weights() -> npt.NDArray[np.uint64]:
-    """Return (NODES,) uint64, the first input's weight lowest."""
+    """Return the weights, (NODES,) uint64, the first input's weight lowest."""
     each = weights().astype(np.int64) & 0xFFFF
     packed: npt.NDArray[np.int64] = (each << 16 * np.arange(INPUTS)).sum(axis=1)
     return packed.astype(np.uint64)

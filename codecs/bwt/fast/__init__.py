@@ -1,1 +1,1 @@
-"""Fast effort: static tables of ranks and runs, lanes side by side."""
+"""Effort fast: static tables of ranks and runs, interleaved lanes."""

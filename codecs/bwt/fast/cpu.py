@@ -1,4 +1,4 @@
-"""A Burrows-Wheeler string to bytes and back, by static tables: effort fast."""
+"""Effort fast: Burrows-Wheeler string to bytes and back, with static tables."""
 
 from __future__ import annotations
 
@@ -38,27 +38,27 @@ from gangsaw.codecs.bwt.lanes.cut import lanes_of, list_words
 from gangsaw.codecs.bwt.lanes.estimate import gets_no_shorter
 from gangsaw.codecs.bwt.lanes.lists import Heads, decode_heads, encode_heads
 from gangsaw.codecs.bwt.lanes.ranks import LIST_WORDS
+from gangsaw.codecs.core.entropy.rans_tables import TOTAL
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.numba.rans import TOTAL
 
 Octets = npt.NDArray[np.uint8]
 Places = npt.NDArray[np.int64]
-SIZE_BYTES = 3  # what says how many bytes a lane has
-LEAST_LANE = 4  # its state
+SIZE_BYTES = 3  # bytes of a lane length
+LEAST_LANE = 4  # bytes of its state
 DEVICE_TABLES = KINDS * MOST_TABLES * (4 * TOTAL + 2 * WIDTH)  # slots on a GPU, too
-DEVICE_COUNTS = KINDS * TOKENS * 4 * 2  # of tokens, and their entries
-DEVICE_FIXED = 1 << 13  # contexts, lanes, lists, what arrays are rounded up to
+DEVICE_COUNTS = KINDS * TOKENS * 4 * 2  # token counts, and their entries
+DEVICE_FIXED = 1 << 13  # contexts, lanes, lists, and rounding of allocations
 WRONG_LANES = "its lanes are wrong"
 
 
 class FastParts(NamedTuple):
-    """What a decoder reads before words.
+    """Parsed parts of a payload, input of the decoder.
 
     Attributes
     ----------
-    heads : of the lanes
-    stops : (n_lanes,) int64, the words at which lanes end
-    tables : of frequencies
+    heads : heads of the lanes
+    stops : (n_lanes,) int64, end offset of each lane in words
+    tables : tables of frequencies
     body : (k,) uint8, the words of all lanes
     """
 
@@ -69,27 +69,27 @@ class FastParts(NamedTuple):
 
 
 def room(n: int) -> int:
-    """Bytes of scratch for n bytes, at most, of encoding or decoding."""
+    """Return an upper bound of the scratch bytes to encode or decode n bytes."""
     return 12 * n + (2 << 20)
 
 
 def device_room(n_bytes: int, n: int) -> int:
-    """Return a bound on the device memory that decoding n bytes from n_bytes takes, besides n."""
+    """Return an upper bound of the device bytes to decode n bytes from n_bytes, without n."""
     return n_bytes + DEVICE_TABLES + DEVICE_FIXED
 
 
 def encoder_room(n: int) -> int:
-    """Return a bound on the device memory that encoding runs of n bytes takes, besides these."""
+    """Return an upper bound of the device bytes to encode the runs of n bytes, without the runs."""
     return 6 * n + DEVICE_COUNTS + DEVICE_FIXED  # tokens, words
 
 
 def encode(bwt: Octets, room: Octets | None = None) -> Octets | None:
-    """Return the bytes of a string, (k,) uint8; None where these are no fewer.
+    """Return the coded bytes of a string, (k,) uint8; None if they are not fewer.
 
     Parameters
     ----------
     bwt : (n,) uint8, n >= 1
-    room : (m,) uint8, where they are put if they fit; else they get room of their own
+    room : (m,) uint8, output buffer, used if the result fits; else memory is allocated
     """
     parts = None if gets_no_shorter(bwt) else coded(bwt, bwt.size)
     if parts is None:
@@ -100,7 +100,7 @@ def encode(bwt: Octets, room: Octets | None = None) -> Octets | None:
 
 
 def coded(bwt: Octets, limit: int) -> list[Octets] | None:
-    """Return the parts of the bytes of a string, None where these are `limit` or more in all."""
+    """Return the parts of the coded bytes of a string, None if these are `limit` or more in all."""
     lanes = lanes_of(bwt, by_decisions=False)
     tokens = tokens_of(lanes)
     tables = tables_of(tokens.counts)
@@ -116,17 +116,17 @@ def coded(bwt: Octets, limit: int) -> list[Octets] | None:
 
 
 def packed_sizes(sizes: Places) -> Octets:
-    """Return the bytes that tell how many bytes lanes have, but for the last one."""
+    """Return the packed byte sizes of all lanes but the last one."""
     octets = sizes[:-1].astype("<u4").view(np.uint8)
     return octets.reshape(-1, 4)[:, :SIZE_BYTES].ravel()
 
 
 def decode(data: Octets, out: Octets) -> None:
-    """Fill (n,) uint8, n >= 1, from the (k,) uint8 that `encode` gave.
+    """Fill (n,) uint8, n >= 1, from the (k,) uint8 output of `encode`.
 
     Raises
     ------
-    CorruptChunk : these are no bytes of a string of that length
+    CorruptChunk : the data is not a string of this length
     """
     parts = read_parts(data, out.size)
     body, tables = parts.body, parts.tables
@@ -138,11 +138,11 @@ def decode(data: Octets, out: Octets) -> None:
 
 
 def read_parts(data: Octets, n: int) -> FastParts:
-    """Return the parts of (k,) uint8 that stand for n >= 1 bytes.
+    """Return the parsed parts of (k,) uint8 that encode n >= 1 bytes.
 
     Raises
     ------
-    CorruptChunk : heads, lengths or tables are wrong
+    CorruptChunk : heads, lengths or tables are invalid
     """
     heads = decode_heads(data, n)
     ends, taken = _lane_ends(data[heads.end :], heads.sizes.size)
@@ -157,7 +157,7 @@ def highest_ranks(heads: Heads) -> Places:
 
 
 def _lane_ends(data: Octets, n_lanes: int) -> tuple[Places, int]:
-    """Return where the bytes of lanes end, but of the last one, and the bytes that tell it."""
+    """Return the end offsets of lanes in bytes, except the last, and the bytes read for them."""
     taken = SIZE_BYTES * (n_lanes - 1)
     if data.size < taken:
         raise CorruptChunk("the lengths of its lanes are cut off")
@@ -166,7 +166,7 @@ def _lane_ends(data: Octets, n_lanes: int) -> tuple[Places, int]:
 
 
 def _checked(ends: Places, heads: Heads) -> Places:
-    """Return the words at which lanes end; CorruptChunk where these are no lanes."""
+    """Return the end offsets of lanes in words; raise CorruptChunk if these are invalid."""
     lengths = np.diff(ends, prepend=0)
     least = np.where(heads.sizes, LEAST_LANE, 0)
     if (lengths < least).any() or (lengths % 2).any() or (lengths[heads.sizes == 0]).any():
@@ -175,7 +175,7 @@ def _checked(ends: Places, heads: Heads) -> Places:
 
 
 def _rows_of(heads: Heads, stops: Places, words: Words) -> Rows:
-    """Return the lanes that are not empty, at their first run."""
+    """Return the state rows of non-empty lanes at their first run."""
     some = np.flatnonzero(heads.sizes)
     at, rows = np.append(0, stops[:-1])[some], np.zeros((some.size, ROW), np.uint64)
     rows[:, STATE] = words[at] | words[at + 1].astype(np.uint64) << np.uint64(16)

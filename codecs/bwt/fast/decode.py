@@ -1,4 +1,4 @@
-"""Words to bytes: all lanes side by side, a run of each in turn, so that their waits overlap."""
+"""Decoder of effort fast, words to bytes: lanes are interleaved to overlap latencies."""
 
 from __future__ import annotations
 
@@ -19,9 +19,7 @@ from gangsaw.codecs.bwt.fast.symbols import (
 )
 from gangsaw.codecs.bwt.fast.tables import KINDS, StaticTables
 from gangsaw.codecs.bwt.lanes.ranks import ONES, move_back
-from gangsaw.codecs.core.numba.floats import store_le64
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
-from gangsaw.codecs.core.numba.rans import (
+from gangsaw.codecs.core.entropy.rans_tables import (
     FREQUENCY,
     LOWEST,
     OFFSET,
@@ -29,30 +27,32 @@ from gangsaw.codecs.core.numba.rans import (
     TOTAL,
     lay_out_slots,
 )
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.words import store_le64
 
-RAW = 16  # bits that a state gives at once
-SPARE = 8  # words behind all lanes: a run takes 5 at most, and is checked afterwards
-# A lane between two runs is a row of uint64: its state; the next word and where words end; the next
-# byte and where bytes end; the smoothed rank; the highest rank; the list. One array, since a
-# kernel that holds a dozen addresses spills them.
+RAW = 16  # bits read from a state at once
+SPARE = 8  # words after all lanes: a run consumes 5 at most, and is checked afterwards
+# A lane between two runs is a row of uint64: its state; the next word and the end of words; the
+# next byte and the end of bytes; the smoothed rank; the highest rank; the list. One array, as a
+# kernel with a dozen addresses spills registers.
 U = np.uint64
 STATE, AT, STOP, OUT, END, SMOOTHED, LAST, LIST = (U(i) for i in range(8))
 ROW_BITS = 6
 ROW = 1 << ROW_BITS
-HABITS_OF_ROW = U(8 - ROW_BITS)  # 256 octets a lane, a row's place shifted
+HABITS_OF_ROW = U(8 - ROW_BITS)  # 256 bytes per lane, so a row's offset is shifted
 
 Words = npt.NDArray[np.uint16]
 Rows = npt.NDArray[np.uint64]
 
 
 class Slots(NamedTuple):
-    """What a decoder looks up.
+    """Look-up tables of the decoder.
 
     Attributes
     ----------
     slots : (n_tables * 4096,) uint32, see `lay_out_slots`
-    firsts : (2 * CONTEXTS,) uint64, of each context of ranks, then of lengths: where in `slots`
-        those of its table begin
+    firsts : (2 * CONTEXTS,) uint64, offset in `slots` of the table of each context, ranks first,
+        then lengths
     """
 
     slots: npt.NDArray[np.uint32]
@@ -60,7 +60,7 @@ class Slots(NamedTuple):
 
 
 def slots_of(tables: StaticTables, frequencies: npt.NDArray[np.uint32]) -> Slots:
-    """Return what a decoder looks up."""
+    """Return the look-up tables of the decoder."""
     rows, numbers = used_tables(tables, frequencies)
     slots = np.empty(len(rows) * TOTAL, np.uint32)
     lay_out_slots(rows, slots)
@@ -70,19 +70,19 @@ def slots_of(tables: StaticTables, frequencies: npt.NDArray[np.uint32]) -> Slots
 def used_tables(
     tables: StaticTables, frequencies: npt.NDArray[np.uint32]
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
-    """Return tables that there are, (k, WIDTH), those of ranks first, and that of each context."""
+    """Return the used tables, (k, WIDTH), ranks first, and the table index of each context."""
     used = tables.table_of.max(axis=1) + 1
     rows = np.concatenate([frequencies[kind, : used[kind]] for kind in range(KINDS)])
     return rows, (tables.table_of + np.array([[0], [used[0]]])).ravel()
 
 
 def decode_lanes(words: Words, slots: Slots, rows: Rows, out: npt.NDArray[np.uint8]) -> bool:
-    """Write all lanes to a block; return whether each was as an encoder writes it.
+    """Write all lanes to a block; return True if an encoder could have written each.
 
     Parameters
     ----------
-    words : (n,) uint16, SPARE of them behind the lanes
-    rows : (n_lanes, ROW) uint64, the lanes that are not empty at their first run; they are changed
+    words : (n,) uint16, with SPARE words after the lanes
+    rows : (n_lanes, ROW) uint64, non-empty lanes at their first run; they are updated
     out : (n,) uint8
     """
     live = np.arange(len(rows), dtype=np.uint64) * U(ROW)
@@ -92,7 +92,7 @@ def decode_lanes(words: Words, slots: Slots, rows: Rows, out: npt.NDArray[np.uin
 
 @jit_norefs
 def read_lanes(words: Any, slots: Any, rows: Any, live: Any, habits: Any, out: Any) -> bool:
-    """As `decode_lanes`, with the first place of each row and zeroed habits."""
+    """Do the same as `decode_lanes`, with the offset of each row and zeroed adaptive state."""
     n = live.size
     while n:
         kept = 0
@@ -112,7 +112,7 @@ def read_lanes(words: Any, slots: Any, rows: Any, live: Any, habits: Any, out: A
 
 @jit_norefs_inline
 def _read_run(words: Any, slots: Any, rows: Any, row: Any, habits: Any, out: Any) -> bool:
-    """Read a run of a lane and write it; return whether it is one."""
+    """Read a run of a lane and write it; return True if it is valid."""
     x, at, smoothed = rows[row + STATE], rows[row + AT], rows[row + SMOOTHED]
     symbol = rows[row + LIST] & U(255)
     own = (row << HABITS_OF_ROW) + symbol
@@ -141,7 +141,7 @@ def _read_run(words: Any, slots: Any, rows: Any, row: Any, habits: Any, out: Any
 
 @jit_norefs_inline
 def _get(slots: Any, context: Any, x: Any, at: Any, words: Any) -> Any:
-    """Return the next symbol of a context, the state, the place."""
+    """Return the next symbol of a context, the state, and the word offset."""
     entry = slots.slots[slots.firsts[context] + (x & U(TOTAL - 1))]
     frequency = U(entry >> np.uint32(FREQUENCY)) & U(TOTAL - 1)
     x = (frequency + U(1)) * (x >> U(PRECISION)) + U(entry >> np.uint32(OFFSET))
@@ -151,7 +151,7 @@ def _get(slots: Any, context: Any, x: Any, at: Any, words: Any) -> Any:
 
 @jit_norefs_inline
 def _refill(x: Any, at: Any, words: Any) -> Any:
-    """Take a word where the state is too low."""
+    """Append a word to a state that is too low; return the state and the word offset."""
     word = U(words[at])
     is_low = x < U(LOWEST)
     return (x << U(16) | word if is_low else x), at + (U(1) if is_low else U(0))
@@ -159,7 +159,7 @@ def _refill(x: Any, at: Any, words: Any) -> Any:
 
 @jit_norefs_inline
 def _get_bits(symbol: Any, x: Any, at: Any, words: Any) -> Any:
-    """Return the number of a symbol, from the bits below it, the state, the place."""
+    """Return the value of a symbol with its extra bits, the state, and the word offset."""
     bits, low, shift = U(bits_below(symbol)), U(0), U(0)
     if bits > U(RAW):
         low, shift, bits = x & U(0xFFFF), U(RAW), bits - U(RAW)
@@ -171,7 +171,7 @@ def _get_bits(symbol: Any, x: Any, at: Any, words: Any) -> Any:
 
 @jit_norefs_inline
 def _fill(out: Any, begin: Any, stop: Any, end: Any, symbol: Any) -> None:
-    """Write a symbol to out[begin:stop]; up to `end` what follows is written later."""
+    """Write a symbol to out[begin:stop]; bytes up to `end` may be written, as later runs follow."""
     pattern = symbol * ONES
     if begin + U(16) <= end:
         store_le64(out, np.int64(begin), pattern)

@@ -1,4 +1,4 @@
-"""Tokens to words: a rANS state a lane (J. Duda, 2013), backwards, lane after lane."""
+"""Encoder of effort fast, tokens to words: one rANS state per lane (J. Duda, 2013), backwards."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from gangsaw.codecs.bwt.fast.symbols import EXACT, WIDTH, bits_below
 from gangsaw.codecs.bwt.fast.tables import KINDS, StaticTables
 from gangsaw.codecs.bwt.fast.tokens import RunTokens
 from gangsaw.codecs.bwt.lanes.cut import RunLanes
+from gangsaw.codecs.core.entropy.rans_tables import LOWEST, PRECISION, TOTAL
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline
-from gangsaw.codecs.core.numba.rans import LOWEST, PRECISION, TOTAL
 
-RAW = 16  # bits that a state takes at once
+RAW = 16  # bits coded into a state at once
 STATE_WORDS = 2
-RUN_WORDS = 5  # of a run at most: two symbols, bits of a rank, twice bits of a length
+RUN_WORDS = 5  # most words of a run: two symbols, bits of a rank, twice bits of a length
 U = np.uint64
-# x // f of a state x < f * 2^20, exact, is x * RECIPROCAL[f] >> SHIFT: the product is below 2^64,
-# and what rounding up adds to the quotient, x / 2^44, is less than 1 / f
+# For a state x < f * 2^20, x // f is exactly x * RECIPROCAL[f] >> SHIFT: the product is below 2^64,
+# and rounding up adds x / 2^44 to the quotient, which is less than 1 / f.
 SHIFT = 44
 RECIPROCAL = (1 << SHIFT) // np.maximum(1, np.arange(TOTAL + 1, dtype=np.uint64)) + U(1)
 
 
 def entries_of(tables: StaticTables, frequencies: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
-    """Return (2, TOKENS) uint32: the frequency of each token, from bit 16 on its first slot."""
+    """Return (2, TOKENS) uint32: the frequency of each token, and its first slot from bit 16."""
     both = frequencies | (np.cumsum(frequencies, axis=2, dtype=np.uint32) - frequencies) << 16
     rows = [both[kind][tables.table_of[kind]].ravel() for kind in range(KINDS)]
     return np.stack(rows).astype(np.uint32)
@@ -34,9 +34,9 @@ def entries_of(tables: StaticTables, frequencies: npt.NDArray[np.uint32]) -> npt
 def encode_lanes(
     lanes: RunLanes, tokens: RunTokens, entries: npt.NDArray[np.uint32], most: int
 ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]] | None:
-    """Return lanes back to back, and the bytes of each; None where there are more than `most`.
+    """Return the concatenated lanes, and the bytes of each; None if there are more than `most`.
 
-    A lane is its last state, then words in the order of reading; an empty one has none.
+    A lane is its final state, then words in reading order; an empty lane has no bytes.
     """
     words = np.empty(most // 2 + RUN_WORDS + STATE_WORDS, np.uint16)
     begins = np.empty(lanes.sizes.size + 1, np.int64)
@@ -50,9 +50,9 @@ def encode_lanes(
 def write_lanes(
     lanes: Any, tokens: Any, rank_entries: Any, length_entries: Any, words: Any, begins: Any
 ) -> bool:
-    """Write lanes so that they end with the words; fill where each begins and the last one ends.
+    """Write lanes so that they end at the end of `words`; fill their start offsets and the end.
 
-    Return whether there is room for all.
+    Return False if `words` is too short.
     """
     at = words.size
     begins[-1] = at
@@ -82,7 +82,7 @@ def write_lanes(
 
 @jit_norefs_inline
 def _put(x: Any, at: Any, entry: Any, words: Any) -> Any:
-    """Take a symbol into a state; return that and the place of the word written last."""
+    """Encode a symbol into a state; return the state and the offset of the last written word."""
     frequency, first = U(entry) & U(0xFFFF), U(entry >> np.uint32(16))
     is_full = x >= frequency << U(32 - PRECISION)
     words[U(at - 1)] = x
@@ -94,7 +94,7 @@ def _put(x: Any, at: Any, entry: Any, words: Any) -> Any:
 
 @jit_norefs_inline
 def _put_bits(x: Any, at: Any, value: Any, bits: Any, words: Any) -> Any:
-    """Take the lowest bits of a number into a state: those above RAW are read last."""
+    """Encode the lowest bits of a number into a state: those above RAW are read last."""
     if bits > RAW:
         x, at = _put_raw(x, at, value >> RAW, bits - RAW, words)
         bits = RAW

@@ -1,6 +1,6 @@
-"""Contexts that are alike share a table, where that saves more bits of tables than it costs.
+"""Merging of contexts with similar counts into shared tables, if that saves bits in total.
 
-Whole numbers alone, so that all machines merge alike.
+Only integers are used, so that all machines merge the same contexts.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ import numpy.typing as npt
 from gangsaw.codecs.core.numba.bits import leading_zeros
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 
-MOST_TABLES = 24  # of a kind: 48 of 16 KiB stay in a core's own cache
-BITS = 16  # below the point of a logarithm
+MOST_TABLES = 24  # per kind: 48 tables of 16 KiB stay in a core's own cache
+BITS = 16  # fraction bits of a logarithm
 LOG_WIDTH = 12
 LOGS = np.rint((1 << BITS) * np.log2(np.maximum(1, np.arange(1 << LOG_WIDTH)))).astype(np.int64)
-SYMBOL_BITS, TABLE_BITS = 6, 12  # what a table takes, about, for each symbol and at all
+SYMBOL_BITS, TABLE_BITS = 6, 12  # approximate bits of a table, per symbol and in total
 
 
 def merged(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Return (n_contexts,) int64, the table of each context of (n_contexts, n_symbols) counts.
 
-    Tables are numbered by the first context of each. A context that does not occur has that of the
-    one before it.
+    Tables are numbered by first context. A context without counts has the table of the context
+    before it.
     """
     table_of = np.empty(len(counts), np.int64)
     merge(np.ascontiguousarray(counts), table_of)
@@ -33,7 +33,7 @@ def merged(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 
 @jit
 def merge(counts: Any, table_of: Any) -> None:
-    """As `merged`; the counts are added up meanwhile."""
+    """Fill the result of `merged`; the counts are summed in place."""
     n = len(counts)
     gains, costs = np.zeros((n, n), np.int64), np.zeros(n, np.int64)
     live = np.zeros(n, np.bool_)
@@ -64,7 +64,7 @@ def merge(counts: Any, table_of: Any) -> None:
 
 @jit_part
 def _number(joined: Any, costs: Any, table_of: Any) -> None:
-    """Follow the joins to the context that is left, and number these by first occurrence."""
+    """Resolve merges to the remaining contexts, and number these by first occurrence."""
     n, tables, before = joined.size, 0, 0
     number = np.full(n, -1, np.int64)
     for i in range(n):
@@ -83,7 +83,7 @@ def _number(joined: Any, costs: Any, table_of: Any) -> None:
 
 @jit_part
 def _best(gains: Any, live: Any) -> Any:
-    """Return the pair of live contexts that gains most."""
+    """Return the pair of live contexts with the largest gain."""
     best, first, second = -(1 << 62), 0, 0
     for i in range(live.size):
         for j in range(i if live[i] else 0):
@@ -94,7 +94,7 @@ def _best(gains: Any, live: Any) -> Any:
 
 @jit_part
 def _cost(counts: Any, i: int, j: int) -> Any:
-    """Bits, times 2^BITS, of the tokens of two contexts (or one) and their table."""
+    """Return the bits, times 2^BITS, of the tokens of one or two contexts and their table."""
     total, symbols = 0, 0
     bits: Any = 0
     for s in range(counts.shape[1]):
@@ -110,6 +110,6 @@ def _cost(counts: Any, i: int, j: int) -> Any:
 
 @jit_part
 def _log(n: int) -> Any:
-    """Return the logarithm to base 2 of n >= 1, times 2^BITS, of its LOG_WIDTH highest bits."""
+    """Return log2(n) of n >= 1, times 2^BITS, from its LOG_WIDTH highest bits."""
     shift: Any = max(0, 64 - np.int64(leading_zeros(np.uint64(n))) - LOG_WIDTH)
     return LOGS[n >> shift] + (shift << BITS)

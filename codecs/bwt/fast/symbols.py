@@ -1,7 +1,7 @@
-"""Ranks and lengths as symbols with bits below them, and the contexts that their tables go by.
+"""Symbols of ranks and lengths with extra bits, and the contexts that select their tables.
 
-What a lane has said so far is one smoothed rank, and of each symbol of the text one octet: how its
-last ranks and lengths were. SPEC.md, "Fast".
+The adaptive state of a lane is one smoothed rank, and for each symbol of the text one byte that
+summarizes its last ranks and lengths. SPEC.md, "Fast".
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import numpy.typing as npt
 from gangsaw.codecs.core.numba.bits import leading_zeros
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 
-EXACT = 8  # numbers below this are symbols of their own; above, two symbols an octave
+EXACT = 8  # numbers below this are symbols of their own; above, two symbols per octave
 RANKS, LENGTHS = 0, 1  # kinds of tables
-N_SYMBOLS = 18, 48  # of ranks up to 255, of lengths up to 2^23: SPEC.md
+N_SYMBOLS = 18, 48  # ranks up to 255, lengths up to 2^23: SPEC.md
 CONTEXTS = 64  # of each kind
-WIDTH = 64  # places of a context's symbols; a token is context * WIDTH + symbol
+WIDTH = 64  # symbol slots per context; a token is context * WIDTH + symbol
 TOKENS = CONTEXTS * WIDTH
 CLASSES = 8
-BOUNDS = 40, 110, 200, 320, 460, 640, 900  # of classes of smoothed ranks
+BOUNDS = 40, 110, 200, 320, 460, 640, 900  # bounds of classes of smoothed ranks
 MOST_SMOOTHED = 1100
 
 Table = npt.NDArray[np.uint8]
@@ -38,26 +38,26 @@ def symbol_of(value: Any) -> Any:
 
 @jit_norefs_inline
 def bits_below(symbol: Any) -> Any:
-    """Return how many bits of a number a symbol >= EXACT does not tell."""
+    """Return the number of extra bits of a symbol >= EXACT."""
     return (np.int64(symbol) - 4) >> 1
 
 
 @jit_norefs_inline
 def least_of(symbol: Any) -> Any:
-    """Return the least number of a symbol >= EXACT."""
+    """Return the smallest number of a symbol >= EXACT."""
     return (2 | np.int64(symbol) & 1) << bits_below(symbol)
 
 
 def symbols_of(n: int) -> Table:
     """Return (n,) uint8, the symbols of the numbers below n."""
     numbers = np.arange(n)
-    octave = np.floor(np.log2(np.maximum(1, numbers))).astype(np.int64)  # exact: n is small
+    octave = np.floor(np.log2(np.maximum(1, numbers))).astype(np.int64)  # exact, as n is small
     coarse = 2 * octave + 2 + (numbers >> np.maximum(0, octave - 1) & 1)
     return np.where(numbers < EXACT, numbers, coarse).astype(np.uint8)
 
 
 def _octaves() -> npt.NDArray[np.int64]:
-    """Return (WIDTH,) int64: floor log2 of the least number + 1 of each symbol."""
+    """Return (WIDTH,) int64: floor(log2(smallest number + 1)) of each symbol."""
     symbols = np.arange(WIDTH)
     below = np.maximum(0, symbols - 4) >> 1
     least = np.where(symbols < EXACT, symbols, (2 | symbols & 1) << below)
@@ -65,7 +65,7 @@ def _octaves() -> npt.NDArray[np.int64]:
 
 
 def _smooth_steps() -> npt.NDArray[np.int16]:
-    """Return (WIDTH,) int16: what each symbol of a rank counts for in the smoothed one."""
+    """Return (WIDTH,) int16: the value of each rank symbol in the smoothed rank."""
     steps = 100 * np.arange(WIDTH)
     steps[EXACT], steps[EXACT + 1 :] = 900, MOST_SMOOTHED
     return steps.astype(np.int16)
@@ -78,7 +78,7 @@ def _classes() -> Table:
 
 
 def _habits() -> Table:
-    """Return (CLASSES * WIDTH,) uint8: what a habit becomes with a symbol."""
+    """Return (CLASSES * WIDTH,) uint8: the next class for a class and a symbol."""
     habit, octave = np.arange(CLASSES)[:, None], _octaves()[None]
     following = 2 * habit + np.where(octave > 0, 4 * octave + 3, 1) >> 2
     table: Table = np.minimum(CLASSES - 1, following).astype(np.uint8).ravel()
@@ -91,8 +91,8 @@ def _rank_classes() -> Table:
 
 
 STEP, CLASS, RANK_CLASS = _smooth_steps(), _classes(), _rank_classes()
-HABIT = _habits()  # of ranks
-LENGTH_HABIT = CLASSES * HABIT  # where it stands in an octet
+HABIT = _habits()  # adaptive classes of ranks
+LENGTH_HABIT = CLASSES * HABIT  # shifted to its bits in the state byte
 
 
 @jit_norefs_inline
@@ -109,7 +109,7 @@ def length_context(habits: Any, rank: Any) -> Any:
 
 @jit_norefs_inline
 def after(habits: Any, rank: Any, length: Any) -> Any:
-    """Return the habits of a symbol of the text after a run."""
+    """Return the adaptive state of a text symbol after a run."""
     of_ranks = (np.uint64(habits) & np.uint64(7)) << np.uint64(6) | np.uint64(rank)
     of_lengths = (np.uint64(habits) & np.uint64(56)) << np.uint64(3) | np.uint64(length)
     return HABIT[of_ranks] | LENGTH_HABIT[of_lengths]

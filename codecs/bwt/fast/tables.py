@@ -1,7 +1,7 @@
-"""Tables of frequencies: made of counts, written and read. SPEC.md, "Fast", tables.
+"""Frequency tables of effort fast: built from counts, written and read. SPEC.md, "Fast", tables.
 
-A table is stored as weights of three significant bits, so that nothing has to sum: both sides
-scale weights to frequencies.
+A table is stored as weights with three significant bits, without a constraint on their sum: both
+encoder and decoder scale weights to frequencies.
 """
 
 from __future__ import annotations
@@ -14,18 +14,19 @@ import numpy.typing as npt
 from gangsaw.codecs.bwt.fast.merge import MOST_TABLES, merged
 from gangsaw.codecs.bwt.fast.symbols import CONTEXTS, N_SYMBOLS, WIDTH
 from gangsaw.codecs.bwt.lanes.coder import AT, begin, coder_at, finish, get, put
+from gangsaw.codecs.core.entropy.rans_tables import normalise
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.bits import leading_zeros
 from gangsaw.codecs.core.numba.jit import jit, jit_part
-from gangsaw.codecs.core.numba.rans import normalise
 
 KINDS = 2
-BELOW = 2  # bits of a weight below the leading one
-WIDTH_BITS = 4  # of the bit length of a weight, 0 to 13
+BELOW = 2  # bits of a weight after the leading one
+WIDTH_BITS = 4  # bits for the bit length of a weight, 0 to 13
 MOST_WIDTH = 13
-ID_BITS = 5  # of the number of a table
-# decisions: of a kind, bit lengths in a tree after the same symbol's in the table before; bits
-# below the leading one, after the bit length; is the table that of the context before; which else
+ID_BITS = 5  # bits of a table index
+# Decision nodes per kind: bit lengths as a tree, in the context of the same symbol's in the table
+# before; bits after the leading one, by bit length; flag of the same table as the context before;
+# table index.
 LENGTH_NODES = 1 << WIDTH_BITS
 BELOW_FIRST = LENGTH_NODES * (MOST_WIDTH + 2)
 SAME = BELOW_FIRST + (MOST_WIDTH + 1 << BELOW)
@@ -39,8 +40,8 @@ class StaticTables(NamedTuple):
 
     Attributes
     ----------
-    table_of : (2, CONTEXTS) int64, the table of each context, those of a kind from 0 on
-    weights : (2, MOST_TABLES, WIDTH) uint32, zeros where there is no table
+    table_of : (2, CONTEXTS) int64, table index of each context, from 0 for each kind
+    weights : (2, MOST_TABLES, WIDTH) uint32, zeros for unused tables
     """
 
     table_of: npt.NDArray[np.int64]
@@ -48,7 +49,7 @@ class StaticTables(NamedTuple):
 
 
 def tables_of(counts: npt.NDArray[np.int64]) -> StaticTables:
-    """Return the tables of (2, CONTEXTS * WIDTH) counts of tokens."""
+    """Return the tables for (2, CONTEXTS * WIDTH) token counts."""
     table_of = np.zeros((KINDS, CONTEXTS), np.int64)
     weights = np.zeros((KINDS, MOST_TABLES, WIDTH), np.uint32)
     for kind, n in enumerate(N_SYMBOLS):
@@ -61,7 +62,7 @@ def tables_of(counts: npt.NDArray[np.int64]) -> StaticTables:
 
 
 def frequencies_of(tables: StaticTables) -> npt.NDArray[np.uint32]:
-    """Return (2, MOST_TABLES, WIDTH) uint32: each row sums to 4096, or to 0 where there is none."""
+    """Return (2, MOST_TABLES, WIDTH) uint32: each row sums to 4096, or to 0 if unused."""
     frequencies = tables.weights.copy()
     for rows in frequencies:
         normalise(rows)
@@ -69,18 +70,18 @@ def frequencies_of(tables: StaticTables) -> npt.NDArray[np.uint32]:
 
 
 def encode_tables(tables: StaticTables) -> npt.NDArray[np.uint8]:
-    """Return the bytes of tables."""
+    """Return the coded bytes of tables."""
     out = np.zeros(2 * tables.weights.size + 1024, np.uint8)
     end = write_tables(coder_at(out, 0, NODES), tables.table_of, tables.weights)
     return out[: int(end)]
 
 
 def decode_tables(data: npt.NDArray[np.uint8]) -> tuple[StaticTables, int]:
-    """Return the tables at the beginning of (k,) uint8, and the bytes that they take.
+    """Return the tables at the start of (k,) uint8, and the number of bytes read.
 
     Raises
     ------
-    CorruptChunk : these are no tables
+    CorruptChunk : the tables are invalid
     """
     table_of = np.zeros((KINDS, CONTEXTS), np.int64)
     weights = np.zeros((KINDS, MOST_TABLES, WIDTH), np.uint32)
@@ -106,7 +107,7 @@ def _bit_length(value: Any) -> Any:
 
 @jit
 def write_tables(coder: Any, table_of: Any, weights: Any) -> int:
-    """Write tables; return the place behind them."""
+    """Write tables; return the end offset."""
     for kind in range(KINDS):
         tables = _write_map(coder, kind * KIND, table_of[kind])
         for t in range(tables):
@@ -118,7 +119,7 @@ def write_tables(coder: Any, table_of: Any, weights: Any) -> int:
 
 @jit_part
 def _write_map(coder: Any, first: int, table_of: Any) -> int:
-    """Write the table of each context; return how many tables there are."""
+    """Write the table index of each context; return the number of tables."""
     tables, same = 1, 1
     for i in range(1, CONTEXTS):
         is_same = 1 if table_of[i] == table_of[i - 1] else 0
@@ -143,7 +144,7 @@ def _write_weight(coder: Any, first: int, above: int, weight: Any) -> None:
 
 @jit_part
 def _write_tree(coder: Any, first: int, bits: int, value: Any) -> None:
-    """Write the lowest bits of a number, the high ones first, each after those before it."""
+    """Write the lowest bits of a number, high ones first, each in the context of those before."""
     node = 1
     for i in range(bits - 1, -1, -1):
         bit = value >> i & 1
@@ -153,7 +154,7 @@ def _write_tree(coder: Any, first: int, bits: int, value: Any) -> None:
 
 @jit
 def read_tables(coder: Any, table_of: Any, weights: Any) -> int:
-    """Fill zeroed tables; return the place behind them, -1 where they are wrong."""
+    """Fill zeroed tables; return the end offset, -1 if they are invalid."""
     begin(coder)
     for kind in range(KINDS):
         tables = _read_map(coder, kind * KIND, table_of[kind])
@@ -175,7 +176,7 @@ def read_tables(coder: Any, table_of: Any, weights: Any) -> int:
 
 @jit_part
 def _read_map(coder: Any, first: int, table_of: Any) -> int:
-    """Fill the table of each context; return how many there are, 0 where they are wrong."""
+    """Fill the table index of each context; return the number of tables, 0 if invalid."""
     tables, same = 1, 1
     for i in range(1, CONTEXTS):
         same = get(coder, first + SAME + same)
@@ -191,7 +192,7 @@ def _read_map(coder: Any, first: int, table_of: Any) -> int:
 
 @jit_part
 def _read_weight(coder: Any, first: int, above: int) -> int:
-    """Return a weight, -1 where it is too large."""
+    """Return a weight, -1 if it is too large."""
     length = _read_tree(coder, first + above * LENGTH_NODES, WIDTH_BITS)
     if length > MOST_WIDTH:
         return -1

@@ -1,4 +1,4 @@
-"""Lanes to tokens: a symbol in its context for the rank of each run, and one for its length."""
+"""Conversion of lanes to tokens: one symbol with context for each run's rank and each length."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from gangsaw.codecs.bwt.lanes.cut import RunLanes
 from gangsaw.codecs.core.numba.jit import jit
 
 U = np.uint64
-SMALL = symbols_of(1 << 10)  # of most numbers
+SMALL = symbols_of(1 << 10)  # symbols of most numbers
 
 
 class RunTokens(NamedTuple):
-    """What the runs of a block say.
+    """Tokens of the runs of a block.
 
     Attributes
     ----------
     ranks, lengths : (m,) uint16, context * WIDTH + symbol, of each run
-    counts : (2, TOKENS) int64, of tokens of each kind
+    counts : (2, TOKENS) int64, token counts of each kind
     """
 
     ranks: npt.NDArray[np.uint16]
@@ -48,7 +48,7 @@ def tokens_of(lanes: RunLanes) -> RunTokens:
 
 @jit
 def tokenise(lanes: Any, ranks: Any, lengths: Any, rank_counts: Any, length_counts: Any) -> None:
-    """Fill the tokens of lanes, see `RunTokens`."""
+    """Fill the tokens of lanes; see `RunTokens`."""
     habits = np.empty(256, np.uint8)
     for lane in range(lanes.sizes.size):
         habits[:] = 0

@@ -1,1 +1,1 @@
-"""Lanes of a Burrows-Wheeler string: its runs, ranks of their symbols, and first lists."""
+"""Lanes of a Burrows-Wheeler string: its runs, ranks of their symbols, and initial lists."""

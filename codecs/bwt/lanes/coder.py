@@ -1,6 +1,7 @@
 """Binary arithmetic coder with adaptive counts (after M. Mahoney's lpaq), for small heads.
 
-Two 32-bit bounds; the counts of a decision say where between them they meet. SPEC.md, "Decisions".
+Two 32-bit bounds are the coder state; the counts of a decision split the interval between them.
+SPEC.md, "Decisions".
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ LOW, HIGH, WORD, AT, STOP = range(5)
 
 
 class DecisionCoder(NamedTuple):
-    """A coder between two decisions.
+    """State of a coder between two decisions.
 
     Attributes
     ----------
     data : (n,) uint8, written or read
-    state : (5,) int64: lower and upper bound, the bytes read (of decoders), the place of the next
-        byte, and where bytes end
+    state : (5,) int64: lower and upper bound, bytes read (decoder only), offset of the next byte,
+        end offset
     counts : (nodes, 2) int64, zeros and ones of each decision so far
     """
 
@@ -34,14 +35,14 @@ class DecisionCoder(NamedTuple):
 
 
 def coder_at(data: npt.NDArray[np.uint8], at: int, nodes: int) -> DecisionCoder:
-    """Return a coder of some decisions that begins at data[at]."""
+    """Return a coder of `nodes` decisions that starts at data[at]."""
     state = np.array([0, (1 << 32) - 1, 0, at, data.size], np.int64)
     return DecisionCoder(data, state, np.zeros((nodes, 2), np.int64))
 
 
 @jit_part
 def _middle(coder: Any, node: int) -> int:
-    """Return the upper bound where the decision is 1."""
+    """Return the upper bound of the interval in which the decision is 1."""
     zeros, ones = coder.counts[node]
     of_one = max(1, min(4095, ((2 * ones + 1) << 12) // (2 * (zeros + ones) + 2)))
     low, high = coder.state[LOW], coder.state[HIGH]
@@ -62,7 +63,7 @@ def _learn(coder: Any, node: int, bit: int, middle: int) -> None:
 
 @jit_part
 def put(coder: Any, node: int, bit: int) -> None:
-    """Write a decision; where there is no room for it, only the place moves on."""
+    """Write a decision; if the buffer is full, only the offset advances."""
     _learn(coder, node, bit, _middle(coder, node))
     while (coder.state[LOW] ^ coder.state[HIGH]) >> 24 == 0:
         _put_octet(coder, coder.state[HIGH] >> 24)
@@ -71,7 +72,7 @@ def put(coder: Any, node: int, bit: int) -> None:
 
 @jit_part
 def finish(coder: Any) -> int:
-    """Write what tells the last decisions; return the place behind it."""
+    """Write the bytes of the last decisions; return the end offset."""
     for shift in (24, 16, 8, 0):
         _put_octet(coder, coder.state[HIGH] >> shift & 255)
     return int(coder.state[AT])
@@ -79,14 +80,14 @@ def finish(coder: Any) -> int:
 
 @jit_part
 def begin(coder: Any) -> None:
-    """Read what a decoder begins with."""
+    """Read the initial bytes of a decoder."""
     for _ in range(BOUND_BYTES):
         _get_octet(coder)
 
 
 @jit_part
 def get(coder: Any, node: int) -> int:
-    """Read a decision. Behind the end there are zeros."""
+    """Read a decision. Bytes after the end are 0."""
     middle = _middle(coder, node)
     bit = 1 if coder.state[WORD] <= middle else 0
     _learn(coder, node, bit, middle)

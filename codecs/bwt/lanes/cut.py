@@ -1,4 +1,4 @@
-"""A Burrows-Wheeler string cut into lanes that take equally long, each with ranks and runs."""
+"""Division of a Burrows-Wheeler string into lanes of equal coding time, with ranks and runs."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from gangsaw.codecs.core.numba.bits import leading_zeros
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline
 
 MOST_LANES = 16  # more cost 0.4 % at 64; half a warp
-LANE_BYTES = 1 << 14  # fewer in a lane cost more than it gains
-# on a GPU: symbols, ranks, begins; weights, their sums, and what comes and goes
+LANE_BYTES = 1 << 14  # shorter lanes cost more than they gain
+# device bytes per byte: symbols, ranks, run starts; weights, their sums, and temporaries
 DEVICE_PER_BYTE = 18
-DEVICE_FIXED = 1 << 14  # lists, bounds, what arrays are rounded up to
+DEVICE_FIXED = 1 << 14  # lists, bounds, and rounding of allocations
 
 Octets = npt.NDArray[np.uint8]
 Places = npt.NDArray[np.int64]
@@ -27,13 +27,13 @@ class RunLanes(NamedTuple):
 
     Attributes
     ----------
-    symbols : (m,) uint8, of runs
-    ranks : (m,) uint8, to which the symbols move, from 1 on
+    symbols : (m,) uint8, symbols of runs
+    ranks : (m,) uint8, list positions to which the symbols move, from 1 on
     lengths : (m,) int32, from 1 on
     starts : (n_lanes + 1,) int64, the first run of each lane
     bounds : (n_lanes + 1,) int64, the first byte of each lane
     lists : (n_lanes, 256) uint8, symbols by first occurrence
-    sizes : (n_lanes,) int64, how many there are: 0 in an empty lane
+    sizes : (n_lanes,) int64, symbols in each list: 0 in an empty lane
     """
 
     symbols: Octets
@@ -46,17 +46,17 @@ class RunLanes(NamedTuple):
 
 
 def lane_count(n: int) -> int:
-    """Lanes of n bytes: a power of two, 1 to MOST_LANES."""
+    """Return the number of lanes of n bytes: a power of two, 1 to MOST_LANES."""
     return min(MOST_LANES, 1 << (max(1, n // LANE_BYTES).bit_length() - 1))
 
 
 def device_room(n: int) -> int:
-    """Return a bound on the device memory that the runs of n bytes take, besides these."""
+    """Return an upper bound of the device bytes for the runs of n bytes, without the n bytes."""
     return DEVICE_PER_BYTE * n + DEVICE_FIXED
 
 
 def lanes_of(bwt: Octets, *, by_decisions: bool) -> RunLanes:
-    """Return the lanes of a string, (n,) uint8, n >= 1: by equal decisions, else by equal runs."""
+    """Return the lanes of a string, (n,) uint8, n >= 1, with equal decisions, else equal runs."""
     n_lanes, runs = lane_count(bwt.size), run_count(bwt)
     symbols, ranks = np.empty((2, runs), np.uint8)
     lengths = np.empty(runs, np.int32)
@@ -81,17 +81,17 @@ def even_starts(runs: int, n_lanes: int) -> Places:
 
 
 def run_count(bwt: Octets) -> int:
-    """Return how many runs of equal bytes there are in (n,) uint8, n >= 1."""
+    """Return the number of runs of equal bytes in (n,) uint8, n >= 1."""
     return 1 + int(np.count_nonzero(bwt[1:] != bwt[:-1]))
 
 
 def fresh_list() -> npt.NDArray[np.uint64]:
-    """Return (LIST_WORDS,) uint64, the list of all symbols in their order."""
+    """Return (LIST_WORDS,) uint64, the list of all symbols in order."""
     return list_words(np.arange(256, dtype=np.uint8)[None])
 
 
 def list_words(lists: Octets) -> npt.NDArray[np.uint64]:
-    """Return (n_lanes * LIST_WORDS,) uint64 of (n_lanes, 256) lists, the first symbol lowest."""
+    """Return (n_lanes * LIST_WORDS,) uint64 for (n_lanes, 256) lists, first symbol lowest."""
     words = lists.view("<u8").astype(np.uint64).ravel()
     assert words.size == len(lists) * LIST_WORDS
     return words
@@ -99,9 +99,9 @@ def list_words(lists: Octets) -> npt.NDArray[np.uint64]:
 
 @jit
 def cut(ranks: Any, lengths: Any, starts: Any) -> None:
-    """Fill the first runs of lanes: lane k begins where k / n_lanes of all decisions lie before.
+    """Fill the first runs of lanes: lane k starts after k / n_lanes of all decisions.
 
-    A run weighs as many binary decisions as its rank and its length take.
+    The weight of a run is the number of binary decisions of its rank and its length.
     """
     n_lanes, total = starts.size - 1, 0
     for run in range(ranks.size):
@@ -117,11 +117,11 @@ def cut(ranks: Any, lengths: Any, starts: Any) -> None:
 
 @jit_norefs_inline
 def _decisions(rank: Any, length: Any) -> Any:
-    """Decisions of two numbers: their bit lengths in unary, then the bits below the first."""
+    """Return the decisions of two numbers: unary bit lengths, then the bits below the first."""
     return 2 * (_below(rank | 1) + _below(length)) + 2
 
 
 @jit_norefs_inline
 def _below(value: Any) -> Any:
-    """Bits below the leading one."""
+    """Return the number of bits below the leading one."""
     return 63 - np.int64(leading_zeros(np.uint64(value)))

@@ -1,4 +1,4 @@
-"""Whether a Burrows-Wheeler string gets no shorter: a sample tells, before anything is coded."""
+"""Estimate from a sample whether coding a Burrows-Wheeler string makes it shorter."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from gangsaw.codecs.bwt.lanes.cut import fresh_list, run_count
 from gangsaw.codecs.bwt.lanes.ranks import rank_runs, split
 
 WINDOWS, WINDOW = 4, 1 << 14  # ranks up to 255 need windows much longer than that
-LEAST = 1 << 10  # shorter strings are coded at once
-RUNS = 99  # random bytes have 99.6 runs in 100 bytes; fewer come of parts that windows could miss
-GAIN = 256  # less than one part of so many is no gain: what a sample tells of random bytes
-SCALE = 1 << 16  # logarithms are whole numbers, so that all machines decide alike
+LEAST = 1 << 10  # shorter strings are coded without an estimate
+# Random bytes have 99.6 runs per 100 bytes; a lower share comes from parts that windows could miss.
+RUNS = 99
+GAIN = 256  # a gain below 1 / GAIN is none: sampling error on random bytes
+SCALE = 1 << 16  # logarithms are integers, so that all machines decide the same
 
 Octets = npt.NDArray[np.uint8]
 
 
 def gets_no_shorter(bwt: Octets) -> bool:
-    """Whether ranks and runs of (n,) uint8 have so much entropy that coding them gains nothing."""
+    """Return True if the entropy of ranks and runs of (n,) uint8 is too high for coding to gain."""
     if not may_get_no_shorter(bwt.size, run_count(bwt)):
         return False
     windows = [bwt] if bwt.size <= WINDOWS * WINDOW else _spread(bwt)
@@ -28,19 +29,22 @@ def gets_no_shorter(bwt: Octets) -> bool:
 
 
 def may_get_no_shorter(n: int, runs: int) -> bool:
-    """Whether n bytes in so many runs have to be looked at."""
+    """Return True if n bytes with this number of runs need an estimate."""
     return n >= LEAST and 100 * runs >= RUNS * n
 
 
 def _spread(bwt: Octets) -> list[Octets]:
-    """Return windows in the middles of equal parts."""
+    """Return windows in the middle of equal parts."""
     part = bwt.size // WINDOWS
     firsts = [k * part + (part - WINDOW) // 2 for k in range(WINDOWS)]
     return [bwt[first : first + WINDOW] for first in firsts]
 
 
 def _entropy(window: Octets) -> int:
-    """Bits times SCALE of ranks and of lengths, each for itself; without next runs, as others."""
+    """Return the bits, times SCALE, of ranks and of lengths, each coded separately.
+
+    A run without a next one has no rank; it counts as an average one.
+    """
     symbols, ranks = np.empty((2, window.size), np.uint8)
     lengths = np.empty(window.size, np.int32)
     runs = split(window, symbols, lengths)
@@ -51,7 +55,7 @@ def _entropy(window: Octets) -> int:
 
 
 def _cost(counts: npt.NDArray[np.int64]) -> int:
-    """Bits times SCALE of what was counted."""
+    """Return the bits, times SCALE, of symbols with these counts."""
     some = counts[counts > 0]
     if not some.size:
         return 0

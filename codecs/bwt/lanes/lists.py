@@ -1,7 +1,7 @@
-"""What lanes begin with, as bytes: how long they are, and their lists. SPEC.md, "Heads".
+"""Heads of lanes as bytes: lane lengths and initial lists. SPEC.md, "Heads".
 
-A symbol of a list is told by its place among those that the list before it has left: the lists of
-neighbouring lanes are alike.
+A symbol of a list is coded as its position among the remaining symbols of the list before, as the
+lists of neighbouring lanes are similar.
 """
 
 from __future__ import annotations
@@ -20,25 +20,26 @@ from gangsaw.codecs.core.numba.jit import jit, jit_part
 Octets = npt.NDArray[np.uint8]
 Places = npt.NDArray[np.int64]
 
-BOUND_BYTES = 3  # of a lane's length: n <= 2^23
+BOUND_BYTES = 3  # bytes of a lane's length: n <= 2^23
 SYMBOLS = 256
 # decisions of a number up to 256: its bit length in unary, then the bits below the first in a tree
-SIZE_WIDTHS, WIDTHS = 9, 8  # most bits of a size, of a place
+SIZE_WIDTHS, WIDTHS = 9, 8  # most bits of a size, of a position
 UNARY = 16
 NUMBER = UNARY + (1 << SIZE_WIDTHS)  # decisions of a kind of number
-FIRST, LATER = 1, 1 + SIZE_WIDTHS  # kinds: sizes; places of the first lane; by the width before
+# kinds: sizes; positions in the first lane; in later lanes; each by the width before
+FIRST, LATER = 1, 1 + SIZE_WIDTHS
 NODES = (1 + 2 * SIZE_WIDTHS) * NUMBER
 
 
 class Heads(NamedTuple):
-    """What the decoder of a block knows before its tokens.
+    """Parsed heads of a block, which the decoder needs before its tokens.
 
     Attributes
     ----------
     bounds : (n_lanes + 1,) int64, the first byte of each lane
-    lists : (n_lanes, 256) uint8; behind the first `sizes` symbols stand the others
+    lists : (n_lanes, 256) uint8; unused symbols follow the first `sizes` ones
     sizes : (n_lanes,) int64, symbols of each lane: 0 in an empty one
-    end : bytes that this took
+    end : number of bytes read
     """
 
     bounds: Places
@@ -48,7 +49,7 @@ class Heads(NamedTuple):
 
 
 def encode_heads(lanes: RunLanes | Heads) -> Octets:
-    """Return the bytes of lengths and lists of lanes."""
+    """Return the coded lengths and lists of lanes."""
     n_lanes = lanes.sizes.size
     lengths = np.diff(lanes.bounds)[: n_lanes - 1]
     packed = lengths.astype("<u4").view(np.uint8).reshape(-1, 4)[:, :BOUND_BYTES].ravel()
@@ -59,11 +60,11 @@ def encode_heads(lanes: RunLanes | Heads) -> Octets:
 
 
 def decode_heads(data: Octets, n: int) -> Heads:
-    """Return what `encode_heads` put at the beginning of (k,) uint8, for n >= 1 bytes.
+    """Return the heads at the start of (k,) uint8, written by `encode_heads`, for n >= 1 bytes.
 
     Raises
     ------
-    CorruptChunk : lengths or lists that no string of n bytes has
+    CorruptChunk : lengths or lists are not those of a string of n bytes
     """
     n_lanes = lane_count(n)
     packed = BOUND_BYTES * (n_lanes - 1)
@@ -81,7 +82,7 @@ def decode_heads(data: Octets, n: int) -> Heads:
 
 
 def _bounds(packed: Octets, n: int) -> Places:
-    """Return the bounds of lanes of the lengths given, and a last one that takes the rest."""
+    """Return the bounds of lanes with these lengths; the last lane takes the rest."""
     lengths = packed.astype(np.int64) @ (1 << 8 * np.arange(BOUND_BYTES))
     bounds = np.concatenate(([0], np.cumsum(lengths), [n]))
     if bounds[-2] > n:
@@ -91,7 +92,7 @@ def _bounds(packed: Octets, n: int) -> Places:
 
 @jit
 def write_lists(coder: Any, lists: Any, sizes: Any) -> int:
-    """Write lists; return the place behind them."""
+    """Write lists; return the end offset."""
     left = np.arange(SYMBOLS).astype(np.uint8)
     for lane in range(sizes.size):
         _put_number(coder, 0, sizes[lane], SIZE_WIDTHS)
@@ -107,7 +108,7 @@ def write_lists(coder: Any, lists: Any, sizes: Any) -> int:
 
 @jit
 def read_lists(coder: Any, lists: Any, sizes: Any) -> int:
-    """Fill lists; return the place behind them, -1 where they are wrong."""
+    """Fill lists; return the end offset, -1 if they are invalid."""
     left = np.arange(SYMBOLS).astype(np.uint8)
     begin(coder)
     for lane in range(sizes.size):
@@ -140,7 +141,7 @@ def _to_place(left: Any, place: int, i: int) -> None:
 
 @jit_part
 def _put_number(coder: Any, kind: int, value: Any, widths: int) -> Any:
-    """Write a number of at most so many bits; return how many it has."""
+    """Write a number of at most `widths` bits; return its bit length."""
     first = kind * NUMBER
     width: Any = 64 - np.int64(leading_zeros(np.uint64(value)))
     for i in range(min(width + 1, widths)):
@@ -155,7 +156,7 @@ def _put_number(coder: Any, kind: int, value: Any, widths: int) -> Any:
 
 @jit_part
 def _get_number(coder: Any, kind: int, widths: int) -> Any:
-    """Return a number that `_put_number` wrote, and its bits."""
+    """Return a number written by `_put_number`, and its bit length."""
     first, width, node = kind * NUMBER, 0, 1
     while width < widths and get(coder, first + width):
         width += 1

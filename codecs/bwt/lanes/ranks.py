@@ -1,9 +1,9 @@
 """Runs of a Burrows-Wheeler string, and the ranks to which their symbols move in a list.
 
-The list of a lane holds its symbols, the next one first. Where a run ends, its symbol moves back to
-the place of its next run: the rank, at least 1. Lists are words of 8 symbols, so that a move within
-the first is one masked shift. Found backwards: Y. Yokoo's and E. Binder's distance coding as
-libbsc's QLFC has it. SPEC.md, "Lanes and lists".
+The list of a lane contains its symbols, the next one first. At the end of a run its symbol moves
+back to the position of its next run: the rank, at least 1. Lists are words of 8 symbols, so that a
+move within the first word is one masked shift. Ranks are computed backwards: Y. Yokoo's and E.
+Binder's distance coding as in libbsc's QLFC. SPEC.md, "Lanes and lists".
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from gangsaw.codecs.core.numba.bits import trailing_zeros
-from gangsaw.codecs.core.numba.floats import load_le64
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline
+from gangsaw.codecs.core.numba.words import load_le64
 
-LIST_WORDS = 32  # of 8 symbols
+LIST_WORDS = 32  # words of 8 symbols
 U = np.uint64
 EIGHT, OCTET = U(8), U(255)
 ONES, HIGHS, ALL = U(0x0101010101010101), U(0x8080808080808080), U(0xFFFFFFFFFFFFFFFF)
@@ -24,7 +24,7 @@ ONES, HIGHS, ALL = U(0x0101010101010101), U(0x8080808080808080), U(0xFFFFFFFFFFF
 
 @jit_norefs_inline
 def first_place(word: Any, symbol: Any) -> int:
-    """Place of the first octet of a word that is the symbol; 8 where none is."""
+    """Return the index of the first byte of a word equal to the symbol; 8 if there is none."""
     unlike = word ^ (symbol * ONES)
     same = (unlike - ONES) & ~unlike & HIGHS
     return trailing_zeros(same) >> 3 if same else 8
@@ -55,7 +55,7 @@ def move_back(words: Any, first: Any, rank: Any) -> None:
 
 @jit_norefs_inline
 def move_to_front(words: Any, head: Any, symbol: Any) -> Any:
-    """Move a symbol to the front of a list whose first word is `head`; return that and its rank."""
+    """Move a symbol to the front of a list with first word `head`; return the new head and rank."""
     place = first_place(head, symbol)
     if place < 8:
         mask = ALL >> (U(56) - (U(place) << U(3)))
@@ -74,7 +74,7 @@ def move_to_front(words: Any, head: Any, symbol: Any) -> Any:
 
 @jit
 def split(bwt: Any, symbols: Any, lengths: Any) -> int:
-    """Fill the runs of a string: (m,) uint8 symbols, (m,) int32 lengths; return how many."""
+    """Fill the runs of a string: (m,) uint8 symbols, (m,) int32 lengths; return their number."""
     i, runs = 0, 0
     while i < bwt.size:
         first, symbol = i, bwt[i]
@@ -91,12 +91,12 @@ def split(bwt: Any, symbols: Any, lengths: Any) -> int:
 
 @jit
 def rank_runs(symbols: Any, words: Any, ranks: Any) -> None:
-    """Fill (m,) uint8 ranks of runs: distinct symbols up to the next of the same one; 0 if none.
+    """Fill (m,) uint8 ranks: distinct symbols until the next run of the same one; 0 if none.
 
     Parameters
     ----------
     symbols : (m,) uint8, no two neighbours are the same
-    words : (LIST_WORDS,) uint64, the list of all 256 in their order; it is changed
+    words : (LIST_WORDS,) uint64, the list of all 256 in order; it is changed
     """
     seen = np.zeros(256, np.bool_)
     head = words[0]
@@ -109,15 +109,15 @@ def rank_runs(symbols: Any, words: Any, ranks: Any) -> None:
 
 @jit
 def begin_lists(symbols: Any, starts: Any, ranks: Any, lists: Any, sizes: Any) -> None:
-    """Fill the lists that lanes begin with; where a lane has no more of a symbol, its rank.
+    """Fill the initial lists of lanes, and the rank of each symbol's last run in its lane.
 
-    That is the last place of the list, 1 at least.
+    That rank is the last position of the list, at least 1.
 
     Parameters
     ----------
     starts : (n_lanes + 1,) int64, the first run of each lane
     lists : (n_lanes, 256) uint8, filled with symbols by first occurrence
-    sizes : (n_lanes,) int64, filled with how many
+    sizes : (n_lanes,) int64, filled with the number of symbols
     """
     last = np.empty(256, np.int64)
     for lane in range(starts.size - 1):

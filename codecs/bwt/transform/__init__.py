@@ -1,1 +1,1 @@
-"""The Burrows-Wheeler transform of a block and its inverse. SPEC.md, Transform."""
+"""Burrows-Wheeler transform of a block, and its inverse. SPEC.md, Transform."""

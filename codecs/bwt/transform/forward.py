@@ -1,4 +1,4 @@
-"""The transform of a block, from its suffix array."""
+"""Burrows-Wheeler transform of a block, from its suffix array."""
 
 from __future__ import annotations
 
@@ -10,30 +10,31 @@ from gangsaw.codecs.bwt.transform.rows import UNIT, Bytes, Transformed, row_coun
 from gangsaw.codecs.bwt.transform.suffixes import suffix_array
 from gangsaw.codecs.core.numba.jit import jit_norefs
 
-# four of the suffix array, and of the LMS positions and letters of all levels at most two and four
-# times two: each level is at most half as long as the one before; the transformed byte
+# Bytes per byte: four of the suffix array; at most two and four, times two, of the LMS positions
+# and letters of all levels, as each level is at most half as long as the one before; one of the
+# transformed byte.
 PER_BYTE = 17
 FIXED = 1 << 16
-# on a GPU: keys, positions, slots, ranks and the column twice, counts of the digits of tiles
+# on a GPU: keys, positions, slots, ranks and the column twice, digit counts of tiles
 DEVICE_PER_BYTE = 44
 DEVICE_FIXED = 1 << 14
 
 
 def room(n: int) -> int:
-    """Return a bound on the bytes that either direction takes for a block of n, besides it."""
+    """Return an upper bound of the bytes for either direction on a block of n, without it."""
     return PER_BYTE * n + FIXED
 
 
 def device_room(longest: int, n_blocks: int) -> int:
-    """Return a bound on the device memory of a launch of blocks in either direction, besides them.
+    """Return an upper bound of the device bytes to transform blocks in one launch, without them.
 
-    The transformed bytes are in it.
+    It includes the transformed bytes, and holds for both directions.
     """
     return n_blocks * (DEVICE_PER_BYTE * longest + DEVICE_FIXED)
 
 
 def transform(block: Bytes) -> Transformed:
-    """Return the transform of a block of (n,) uint8, contiguous, n up to MAX_BLOCK."""
+    """Return the transform of a contiguous block, (n,) uint8, n up to MAX_BLOCK."""
     bwt = np.empty(block.size, np.uint8)
     rows = np.empty(row_count(block.size), np.uint32)
     if block.size:
@@ -45,7 +46,7 @@ def transform(block: Bytes) -> Transformed:
 def gather(block: Any, suffixes: Any, every: int, bwt: Any, rows: Any) -> None:
     """Fill the bytes before the suffixes, and the rows of those at each `every`-th position.
 
-    Row 0 is the empty suffix; the sentinel, before the first byte, has no place in `bwt`.
+    Row 0 is the empty suffix. The sentinel, before the first byte, is not stored in `bwt`.
     """
     step, unit, used = np.uint32(every), np.uint32(UNIT - 1), np.uint64(1)
     bwt[0] = block[block.size - 1]

@@ -1,4 +1,4 @@
-"""The transform on a GPU: suffixes by prefix doubling (Manber and Myers, 1993); see forward.cu."""
+"""GPU transform: suffix sort by prefix doubling (Manber and Myers, 1993); see forward.cu."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def transform_blocks(blocks: Sequence[DeviceArray]) -> list[DeviceTransformed]:
 class _Doubling:
     """Device memory of one launch: suffixes that are not final, in two buffers, and ranks.
 
-    The buffers are four, of two memories for keys and two for slots: `which` has a bit for each.
+    Two memories for keys and two for slots make four buffers: `which` has a bit for each.
     """
 
     def __init__(self, blocks: Sequence[DeviceArray]) -> None:
@@ -89,7 +89,7 @@ class _Doubling:
         start("forward.cu", kernel, lists.grid, THREADS, *arguments)
 
     def sort(self, lists: Lists, which: int, shifts: Iterable[int]) -> int:
-        """Sort items by some bytes of their keys, the lowest first; return the buffer."""
+        """Sort items by the key bytes at `shifts`, lowest first; return the buffer index."""
         table, tiles = lists.table(), lists.tiles
         for shift in shifts:
             counts = cupy().empty(lists.grid * DIGITS, np.uint32)
@@ -100,7 +100,7 @@ class _Doubling:
         return which
 
     def set_ranks(self, lists: Lists, which: int, prefix: int) -> tuple[Lists, int]:
-        """Rank sorted items, write rows of final ones; return lists and buffer of the others."""
+        """Rank sorted items and write rows of final ones; return the others' lists and buffer."""
         cp, to = cupy(), which ^ 3
         given = self.texts, lists.table(), lists.tiles, self.buffers, which, prefix
         sums = cp.empty(lists.grid, np.uint64)
@@ -112,7 +112,7 @@ class _Doubling:
         return Lists(lists.sizes - final.sum(axis=1).astype(np.int64)), to
 
     def gathered(self) -> list[DeviceTransformed]:
-        """Return the transforms, when all suffixes are final."""
+        """Return the transforms, once all suffixes are final."""
         self.start("gather", self.lists, self.texts, self.lists.tiles)
         begins, sizes = self.lists.begins.tolist(), self.lists.sizes.tolist()
         return [

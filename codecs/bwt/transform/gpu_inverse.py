@@ -1,4 +1,4 @@
-"""The inverse of the transform on a GPU; see inverse.cu."""
+"""Inverse transform on a GPU; see inverse.cu."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from gangsaw.codecs.core.errors import CorruptChunk
 
 WARP = 32
 WORD = 4  # bytes
-MORE_WORDS = 2  # of a block than bytes
-REASONS = {1: OUTSIDE, 2: BROKEN_CHAIN, 3: OUTSIDE}  # of statuses, as in inverse.cu
+MORE_WORDS = 2  # words of a block in addition to its bytes
+REASONS = {1: OUTSIDE, 2: BROKEN_CHAIN, 3: OUTSIDE}  # error messages by status, as in inverse.cu
 
 
 def invert_blocks(
     found: Sequence[DeviceTransformed], outs: Sequence[DeviceArray]
 ) -> dict[int, CorruptChunk]:
-    """Fill (n,) uint8 each, contiguous; return the errors of blocks whose rows are wrong.
+    """Fill (n,) uint8 each, contiguous; return the errors of blocks with invalid rows.
 
     found : each with n bytes and row_count(n) rows
     """
@@ -52,7 +52,7 @@ def invert_blocks(
 def _table(
     found: Sequence[DeviceTransformed], outs: Sequence[DeviceArray], lists: Lists, words: int
 ) -> Sizes:
-    """Return `Transformed` of inverse.cu of each; words : where those of all begin."""
+    """Return `Transformed` of inverse.cu for each block; words : address of all words."""
     words_before = lists.begins + MORE_WORDS * np.arange(len(outs))
     return np.stack(
         [

@@ -18,56 +18,50 @@ Sizes = npt.NDArray[np.int64]
 
 
 class DeviceTransformed(NamedTuple):
-    """A transformed block on the device; see `Transformed`.
-
-    Attributes
-    ----------
-    bwt : (n,) uint8, contiguous
-    rows : (row_count(n),) uint32, contiguous
-    """
+    """A transformed block on the device; see `Transformed`."""
 
     bwt: DeviceArray
     rows: DeviceArray
 
 
 class Lists(NamedTuple):
-    """Lists of items, one behind the other: one for each block.
+    """Concatenated lists of items, one for each block.
 
-    They have less than 2^32 items: more would fit no device.
+    They have less than 2^32 items in total: more would not fit any device.
 
     Attributes
     ----------
-    sizes : (n_blocks,) int64, items of each
+    sizes : (n_blocks,) int64, items of each list
     """
 
     sizes: Sizes
 
     @property
     def begins(self) -> Sizes:
-        """(n_blocks,) int64, where each begins."""
+        """Start offset of each list, (n_blocks,) int64."""
         return np.cumsum(self.sizes) - self.sizes
 
     @property
     def tiles(self) -> int:
-        """Tiles of the longest."""
+        """Number of tiles of the longest list."""
         return max(1, -(-int(self.sizes.max()) // TILE))
 
     @property
     def grid(self) -> int:
-        """Thread blocks of a launch."""
+        """Number of thread blocks of a launch."""
         return self.tiles * len(self.sizes)
 
     def table(self) -> DeviceArray:
-        """`List` of radix.cuh of each, on the device."""
+        """Return `List` of radix.cuh for each list, on the device."""
         return on_device(np.stack([self.begins, self.sizes], axis=1))
 
 
 def sizes_of(arrays: Sequence[DeviceArray]) -> Lists:
-    """Return lists of the items of arrays with one axis."""
+    """Return lists of the items of 1-dimensional arrays."""
     return Lists(np.array([array.shape[0] for array in arrays], np.int64))
 
 
 def start(file: str, kernel: str, grid: int, threads: int, *arguments: object) -> None:
-    """Launch a kernel of this folder; Python's integers are C's `int`."""
+    """Launch a kernel of this folder; Python's integers are passed as C's `int`."""
     given = [np.int32(one) if isinstance(one, int) else one for one in arguments]
     launch(load(__package__, file, {}).get_function(kernel), grid, threads, given)

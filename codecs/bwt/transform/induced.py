@@ -1,8 +1,8 @@
-"""Sorting by induction (Nong, Zhang and Chan, 2009): the stages of `suffixes.py`.
+"""Suffix sorting by induction (Nong, Zhang and Chan, 2009): the stages of `suffixes.py`.
 
-A suffix is of type S where the next one is greater, else of type L. Where S follows L, a suffix is
-leftmost S ("LMS"). Complements mark what the other scan goes on with, so no types are stored
-(Mori's sais-lite). Each step waits for the text before a suffix: it is asked for early.
+A suffix is of type S if the next one is greater, else of type L. An S suffix after an L suffix is
+leftmost S ("LMS"). Complements mark the items for the other scan, so no types are stored (Mori's
+sais-lite). Each step needs the text before a suffix, which is prefetched.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from gangsaw.codecs.core.numba.bits import prefetch
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 
-AHEAD = 32  # suffixes
+AHEAD = 32  # suffixes to prefetch ahead
 ZERO, ONE = np.int32(0), np.int32(1)
 U1 = np.uint64(1)
 
@@ -23,7 +23,7 @@ U1 = np.uint64(1)
 def find_lms(text: Any, counts: Any, lms: Any) -> int:
     """Count the letters of (n,) text, fill `lms` with its LMS positions, descending; return m.
 
-    lms : (n // 2 + 1,) int32; one more than there can be, since each position is written first
+    lms : (n // 2 + 1,) int32; one more than possible, as each position is written before its check
     """
     m, is_s, last = np.uint64(0), np.int64(0), np.uint64(text.size - 1)
     right = np.int64(text[last])
@@ -32,7 +32,8 @@ def find_lms(text: Any, counts: Any, lms: Any) -> int:
         at = last - U1 - back
         left = np.int64(text[at])
         counts[np.uint64(left)] += ONE
-        was_s, is_s = is_s, np.int64(left < right + is_s)  # no branch: it would be missed often
+        # no branch: it would be mispredicted often
+        was_s, is_s = is_s, np.int64(left < right + is_s)
         lms[m] = np.int32(at + U1)
         m += np.uint64(was_s & ~is_s)
         right = left
@@ -41,7 +42,7 @@ def find_lms(text: Any, counts: Any, lms: Any) -> int:
 
 @jit_norefs_inline
 def set_begins(counts: Any, places: Any) -> None:
-    """Set where the suffixes of each first letter begin."""
+    """Fill the start offset of the suffixes of each first letter."""
     total = ZERO
     for letter in range(counts.size):
         places[letter] = total
@@ -50,7 +51,7 @@ def set_begins(counts: Any, places: Any) -> None:
 
 @jit_norefs_inline
 def set_ends(counts: Any, places: Any) -> None:
-    """Set where the suffixes of each first letter end."""
+    """Fill the end offset of the suffixes of each first letter."""
     total = ZERO
     for letter in range(counts.size):
         total += counts[letter]
@@ -59,7 +60,7 @@ def set_ends(counts: Any, places: Any) -> None:
 
 @jit_norefs
 def sort_pieces(text: Any, counts: Any, places: Any, lms: Any, suffixes: Any) -> None:
-    """Sort LMS positions by the pieces from each to the next: their complements, 0 elsewhere.
+    """Sort LMS positions by the pieces between them; fill their complements, 0 elsewhere.
 
     lms : (m,) int32, descending, m > 1
     """
@@ -68,7 +69,7 @@ def sort_pieces(text: Any, counts: Any, places: Any, lms: Any, suffixes: Any) ->
     for k in range(np.uint64(lms.size)):
         letter = np.uint64(text[np.uint64(lms[k])])
         places[letter] -= ONE
-        if k + U1 < np.uint64(lms.size):  # nothing to sort stands before the last one
+        if k + U1 < np.uint64(lms.size):  # nothing to sort precedes the last one
             suffixes[np.uint64(places[letter])] = lms[k] - ONE
     set_begins(counts, places)
     _put_l(text, np.int32(text.size - 1), places, suffixes)
@@ -79,7 +80,7 @@ def sort_pieces(text: Any, counts: Any, places: Any, lms: Any, suffixes: Any) ->
 
 @jit_norefs_inline
 def _put_l(text: Any, at: Any, places: Any, suffixes: Any) -> None:
-    """Put an L suffix, as the one before it; its complement where that is of type S."""
+    """Place the position before an L suffix; its complement if that suffix is of type S."""
     letter = text[np.uint64(at)]
     before = at - ONE
     place = np.uint64(places[np.uint64(letter)])
@@ -115,19 +116,19 @@ def _pieces_of_s(text: Any, places: Any, suffixes: Any) -> None:
 
 @jit_norefs
 def name_pieces(text: Any, lms: Any, suffixes: Any) -> int:
-    """Number the sorted pieces, equal ones alike; return how many differ.
+    """Number the sorted pieces, equal ones alike; return the count of distinct ones.
 
-    The first m items get the sorted LMS positions, the last m the numbers in the order of the text.
+    The first m items are set to the sorted LMS positions, the last m to the numbers in text order.
     """
     m = np.uint64(lms.size)
     _compact(m, suffixes)
-    following = lms[0]  # the last piece has length 0: it ends with the text, like no other
+    following = lms[0]  # the last piece has length 0: it ends with the text and is unique
     for k in range(m):
         suffixes[m + np.uint64(lms[k] >> ONE)] = following - lms[k]
         following = lms[k]
     names = _number(text, m, suffixes)
     n = np.uint64(suffixes.size)
-    for k in range(m):  # rightwards of what is still to be read
+    for k in range(m):  # written behind the items still to be read
         suffixes[n - U1 - k] = suffixes[m + np.uint64(lms[k] >> ONE)]
     return int(names)
 
@@ -145,7 +146,7 @@ def _compact(m: Any, suffixes: Any) -> None:
 
 @jit_norefs_inline
 def _number(text: Any, m: Any, suffixes: Any) -> Any:
-    """Put the number of each piece, from 0, where its length is."""
+    """Replace the length of each piece by its number, from 0."""
     name, before, length = np.int32(-1), np.uint64(0), np.int32(-1)
     for i in range(m):
         far = suffixes[min(i + np.uint64(AHEAD), m - U1)]
@@ -167,7 +168,7 @@ def _number(text: Any, m: Any, suffixes: Any) -> Any:
 
 @jit_norefs
 def lms_of_names(lms: Any, order: Any) -> None:
-    """Replace the sorted numbers of LMS positions, from the left, by the positions."""
+    """Replace the sorted numbers of LMS positions, counted from the left, by the positions."""
     last = np.uint64(lms.size - 1)
     for i in range(np.uint64(order.size)):
         order[i] = lms[last - np.uint64(order[i])]
@@ -175,7 +176,7 @@ def lms_of_names(lms: Any, order: Any) -> None:
 
 @jit_norefs
 def induce(text: Any, counts: Any, places: Any, m: int, suffixes: Any) -> None:
-    """Sort all suffixes by those of the m LMS positions, which the first m items are, sorted."""
+    """Sort all suffixes from the m sorted LMS positions, which are the first m items."""
     set_ends(counts, places)
     _spread(text, m, places, suffixes)
     set_begins(counts, places)
@@ -215,12 +216,13 @@ def _induce_l(text: Any, places: Any, suffixes: Any) -> None:
 
 @jit_norefs_inline
 def _induce_one_l(text: Any, at: Any, places: Any, suffixes: Any) -> None:
-    """Put the suffix before `at`, of type L; its complement where the one before it is none."""
+    """Place the suffix before `at`, of type L; its complement if the one before it is of type S."""
     put = at - ONE
     letter = text[np.uint64(put)]
     place = np.uint64(places[np.uint64(letter)])
     places[np.uint64(letter)] += ONE
-    before = text[np.uint64(max(put - ONE, ZERO))]  # of the first suffix itself: 0, no more follows
+    # the first suffix reads itself, which ends the induction
+    before = text[np.uint64(max(put - ONE, ZERO))]
     suffixes[place] = ~put if before < letter else put
 
 

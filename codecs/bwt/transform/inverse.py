@@ -1,7 +1,7 @@
-"""The inverse of the transform: chains of rows, one from each row that was kept, in turns.
+"""Inverse transform: interleaved chains of rows, one from each stored row.
 
-A row leads to that of the suffix one byte shorter, so a chain waits for memory at every byte; 64 of
-them wait together. Failed: two bytes a step (the table takes longer than is saved).
+A row leads to that of the suffix one byte shorter, so a chain waits for memory at every byte; 64
+chains wait together. Tried: two bytes per step (the table takes longer than is saved).
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ BYTE = np.uint32(8)  # bits of the byte, below the row, in a word
 LOW = np.uint32(255)
 ONE = np.uint64(1)
 LETTERS = 256
-# of the transform, each with counts of its own, taken in turns: equal bytes follow each other, and
-# each would wait for the count that the one before it stores
+# Parts of the transform with separate counts, processed in turn: equal bytes follow each other, and
+# each would wait for the count stored by the one before.
 PARTS = np.uint64(4)
 OUTSIDE = "a row lies outside of the transform"
 BROKEN_CHAIN = "a chain of rows does not end at the next row that is kept"
 
 
 def invert(bwt: Bytes, rows: Rows, out: Bytes) -> None:
-    """Fill out (n,) uint8 with the block whose transform is `bwt`, (n,) uint8; none shares memory.
+    """Fill out (n,) uint8 with the block of transform `bwt`, (n,) uint8; no memory is shared.
 
     Raises
     ------
-    CorruptChunk : the rows are not such as these bytes have
+    CorruptChunk : the rows are not those of these bytes
     """
     n = bwt.size
     if out.size != n or rows.size != row_count(n):
@@ -47,11 +47,11 @@ def invert(bwt: Bytes, rows: Rows, out: Bytes) -> None:
 
 @jit
 def fill_words(bwt: Any, first: int, words: Any) -> None:
-    """Fill words (n + 2,) uint32: of each row the one of the next suffix << 8 | its first byte.
+    """Fill words (n + 2,) uint32, one per row: row of the next suffix << 8 | first byte.
 
-    Row 0, the end, leads to n + 1, and that to itself: a chain that is there too early does not
-    come back. No row leads to `first`, where the sentinel is. So n steps from there that end at
-    row 0 have visited each row once, whatever the bytes are.
+    Row 0, the end, leads to n + 1, and that to itself: a chain that ends early does not return. No
+    row leads to `first`, the row of the sentinel. Therefore n steps from there that end at row 0
+    have visited each row once, for any bytes.
     """
     n, part = np.uint64(bwt.size), np.uint64(bwt.size) // PARTS
     next_of = np.zeros((PARTS, LETTERS), np.uint32)
@@ -72,7 +72,7 @@ def fill_words(bwt: Any, first: int, words: Any) -> None:
 
 @jit_norefs_inline
 def _count(bwt: Any, part: Any, counts: Any) -> None:
-    """Count the bytes of each part; the last one has what is left, too."""
+    """Count the bytes of each part; the last part includes the remainder."""
     for i in range(part):
         for k in range(PARTS):
             counts[k, bwt[k * part + i]] += np.uint32(1)
@@ -82,7 +82,7 @@ def _count(bwt: Any, part: Any, counts: Any) -> None:
 
 @jit_norefs_inline
 def _put_word(bwt: Any, i: Any, k: Any, first: Any, next_of: Any, words: Any) -> None:
-    """Write the word that leads to the row of bwt[i]: behind the sentinel's, one more than i."""
+    """Write the word that leads to the row of bwt[i]: i, plus 1 after the sentinel."""
     symbol = np.uint32(bwt[i])
     row = next_of[k, symbol]
     words[row] = np.uint32(i) + np.uint32(i >= first) << BYTE | symbol
@@ -91,9 +91,9 @@ def _put_word(bwt: Any, i: Any, k: Any, first: Any, next_of: Any, words: Any) ->
 
 @jit_norefs
 def follow(words: Any, rows: Any, every: int, at: Any, out: Any) -> bool:
-    """Fill `out` along the chains from `rows`; return whether each ends where the next begins.
+    """Fill `out` along the chains from `rows`; return True if each ends at the next one's start.
 
-    at : (MOST_ROWS,) uint32, where the chains are
+    at : (MOST_ROWS,) uint32, scratch for the current rows
     """
     chains, step = np.uint64(rows.size), np.uint64(every)
     last = np.uint64(out.size) - (chains - ONE) * step  # steps of the last chain
@@ -109,7 +109,7 @@ def follow(words: Any, rows: Any, every: int, at: Any, out: Any) -> bool:
 
 @jit_norefs_inline
 def _steps(words: Any, begin: Any, end: Any, step: Any, chains: Any, at: Any, out: Any) -> None:
-    """Take steps begin to end of the first chains."""
+    """Take steps `begin` to `end` of the first chains."""
     for i in range(begin, end):
         for c in range(chains):
             word = words[at[c]]

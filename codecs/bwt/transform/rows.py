@@ -1,4 +1,4 @@
-"""Rows from which the inverse starts: of suffixes at every S-th position. SPEC.md, Transform."""
+"""Rows of the suffixes at every S-th position, where the inverse starts. SPEC.md, Transform."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-MAX_BLOCK = 1 << 23  # bytes: rows and their bytes fit in 32 bits together, rows in 24
+MAX_BLOCK = 1 << 23  # bytes: a row and its byte fit in 32 bits, a row in 24
 # Chains that a core follows at once. 1,024 rows, a thread each on a GPU, would cost 1 % of the
-# payload of text and logs; there a launch of 64 blocks has 4,096 chains with these.
+# payload of text and logs; with 64, a launch of 64 blocks has 4,096 chains there.
 MOST_ROWS = 64
-# S is an odd multiple of it: places that chains write a power of two apart share cache sets
+# S is an odd multiple of UNIT: addresses a power of two apart share cache sets
 UNIT = 64
-# a short block lies in a nearer cache, where fewer chains do, and rows of it cost more
+# a short block is in a nearer cache, where fewer chains suffice, and rows cost relatively more
 LEAST_UNITS = 256
 
 Bytes = npt.NDArray[np.uint8]
@@ -34,11 +34,11 @@ class Transformed(NamedTuple):
 
 
 def spacing(n: int) -> int:
-    """Return S, the distance of the positions whose rows are kept, for a block of n bytes."""
+    """Return S, the distance between positions with stored rows, for a block of n bytes."""
     units = max(-(-n // (MOST_ROWS * UNIT)), LEAST_UNITS)
     return UNIT * (units | 1)
 
 
 def row_count(n: int) -> int:
-    """Return how many rows are kept for a block of n bytes: at most MOST_ROWS."""
+    """Return the number of stored rows for a block of n bytes: at most MOST_ROWS."""
     return -(-n // spacing(n))

@@ -1,4 +1,4 @@
-"""The suffix array of a block, in linear time whatever its bytes are."""
+"""Suffix array of a block, in linear time for any bytes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Suffixes = npt.NDArray[np.int32]
 
 
 def suffix_array(block: Bytes) -> Suffixes:
-    """Return (n,) int32, the positions of the suffixes of (n,) uint8 in order, n below 2^31."""
+    """Return (n,) int32, the sorted suffix positions of (n,) uint8, n below 2^31."""
     suffixes = np.empty(block.size, np.int32)
     if block.size:
         _sort(block, LETTERS, suffixes)
@@ -28,7 +28,7 @@ def suffix_array(block: Bytes) -> Suffixes:
 
 
 def _sort(text: Bytes | Suffixes, letters: int, suffixes: Suffixes) -> None:
-    """Fill the suffix array of a text, of letters 0 to `letters` - 1 and of one at least."""
+    """Fill the suffix array of a nonempty text of letters 0 to `letters` - 1."""
     counts, places = np.zeros(letters, np.int32), np.empty(letters, np.int32)
     lms = np.empty(text.size // 2 + 1, np.int32)
     m = find_lms(text, counts, lms)

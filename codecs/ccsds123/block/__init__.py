@@ -1,1 +1,1 @@
-"""The block-adaptive entropy coder, and the order of what it codes."""
+"""Block-adaptive entropy coder, and the coding order of its samples."""

@@ -1,4 +1,4 @@
-"""The order of samples in a body (CCSDS 123.0-B-2, 5.4.2): into it and back."""
+"""Order of samples in a stream's body (CCSDS 123.0-B-2, 5.4.2), for encoder and decoder."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gangsaw.codecs.core.numba.jit import jit
 def coding_order(
     delta: npt.NDArray[np.uint32], image: Image, params: Params
 ) -> npt.NDArray[np.uint32]:
-    """Put delta[t, z] into the order of the body (CCSDS 123.0-B-2, 5.4.2): (n_samples,) uint32."""
+    """Return delta[t, z] in the order of the body (CCSDS 123.0-B-2, 5.4.2): (n_samples,) uint32."""
     if params.order == "bsq":
         return delta.T.reshape(-1)
     rows = delta.reshape(image.n_rows, image.n_columns, image.n_bands)
@@ -25,7 +25,7 @@ def coding_order(
 
 
 def _groups(image: Image, params: Params) -> list[tuple[Run, Run]]:
-    """Bands of each group of M, and where a row of theirs lies in a coded row of the image."""
+    """Return the bands of each group of M bands, and its position in a coded row of the image."""
     n, depth = image.n_bands, params.interleave_depth
     ends = [(first, min(first + depth, n)) for first in range(0, n, depth)]
     columns = image.n_columns
@@ -39,7 +39,10 @@ def place_coded(
     image: Image,
     params: Params,
 ) -> None:
-    """Inverse of coding_order: put residuals from number `first` on where samples will be."""
+    """Write residuals to the positions of their samples: inverse of `coding_order`.
+
+    first : number of the first residual in the body's order
+    """
     bands, rows, columns = image.shape
     if params.order == "bsq":
         z, t = divmod(first, rows * columns)
@@ -76,7 +79,10 @@ def _place_rows(
     columns: int,
     depth: int,
 ) -> None:
-    """at : first band of the group, band, row, column"""
+    """Write residuals in BI order.
+
+    at : first band of the group, band, row and column of the first residual
+    """
     low, z, y, x = at
     for value in residuals:
         put_residual(place, z, y, x, value)

@@ -1,8 +1,8 @@
 """Block-adaptive entropy coder (123.0-B-2, 5.4.3.4; 121.0-B with its preprocessor bypassed).
 
-Codes a sequence of mapped residuals in blocks of J. The standard leaves the choice between options
-of equal length free; this one is that of the encoders in use: no compression first, then the
-second extension, then the smallest k.
+It codes a sequence of mapped residuals in blocks of J residuals. The standard leaves the choice
+between options of equal length free. This encoder chooses like the encoders in use: no compression
+first, then the second extension, then the smallest k.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.bits import leading_zeros, load_be64, store_be64
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 
-SEGMENT = 64  # blocks that one run of zero blocks may span
-REST_OF_SEGMENT = 4  # unary code of a run that reaches its segment's end
-WORD = 57  # bits that fit a 64-bit word at any bit of its first byte
-PART = 1 << 18  # samples decoded in one go: 1 MiB of residuals
+SEGMENT = 64  # blocks in a segment: the longest run of zero blocks
+REST_OF_SEGMENT = 4  # unary code of a run that ends with its segment
+WORD = 57  # longest bit string that fits a 64-bit word at any bit offset within a byte
+PART = 1 << 18  # samples decoded per step: 1 MiB of residuals
 MARGIN = 16  # bytes past the end that 64-bit loads and stores may touch
 
-TRUNCATED, TOO_LARGE, LONG_RUN = -1, -2, -3  # what the decoder found instead of an end position
+TRUNCATED, TOO_LARGE, LONG_RUN = -1, -2, -3  # errors, returned instead of an end position
 REASONS = {
     TRUNCATED: "the stream ends within a coded block",
     TOO_LARGE: "a mapped residual exceeds the bit depth",
@@ -36,7 +36,7 @@ REASONS = {
 def encode(
     residuals: npt.NDArray[np.uint32], bit_depth: int, params: Params
 ) -> tuple[npt.NDArray[np.uint8], int]:
-    """Code mapped residuals in their coding order.
+    """Code mapped residuals, which are in coding order.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def encode(
     n_blocks = -(-residuals.size // size)
     padded = np.zeros(n_blocks * size, np.uint32)
     padded[: residuals.size] = residuals
-    # no option is chosen that is longer than no compression
+    # The encoder chooses no option that is longer than no compression.
     longest = n_blocks * (width + size * bit_depth)
     out = np.zeros(-(-longest // 8) + MARGIN, np.uint8)
     blocks = padded.reshape(n_blocks, size)
@@ -63,15 +63,15 @@ def decoded_parts(
 ) -> Iterator[tuple[npt.NDArray[np.uint32], int]]:
     """Decode n_residuals mapped residuals from the start of data, a (n_bytes,) uint8 array.
 
-    Yields the next ones, (n,) uint32 in memory that is used again, and the bits read so far; raises
-    CorruptChunk for bytes that no encoder wrote.
+    Yield the next residuals, (n,) uint32 in a buffer that the next step overwrites, and the number
+    of bits read so far. Raise CorruptChunk if the bytes are no output of an encoder.
     """
     size, width = params.samples_per_block, _identifier_bits(bit_depth, params)
     if 8 * data.size < least_bits(n_residuals, bit_depth, params):
         raise CorruptChunk(f"{data.size} bytes cannot hold {n_residuals} samples")
     n_blocks = -(-n_residuals // size)
     padded = np.concatenate([data, np.zeros(MARGIN, np.uint8)])
-    out = np.empty((min(n_blocks, PART // size + SEGMENT), size), np.uint32)  # runs end in it
+    out = np.empty((min(n_blocks, PART // size + SEGMENT), size), np.uint32)  # with whole runs
     first, n_bits, coding = 0, 0, (bit_depth, width, params.reference_interval)
     while first < n_blocks:
         blocks = (first, min(first + PART // size, n_blocks), n_blocks)
@@ -83,7 +83,7 @@ def decoded_parts(
 
 
 def least_bits(n_residuals: int, bit_depth: int, params: Params) -> int:
-    """Fewest bits that code so many residuals: all zero, each segment one run of zero blocks."""
+    """Return the fewest bits that code n_residuals: all zero, in the longest runs."""
     interval = params.reference_interval
     n_blocks = -(-n_residuals // params.samples_per_block)
     intervals, rest = divmod(n_blocks, interval)
@@ -98,7 +98,7 @@ def _least_bits(n_blocks: int, run: int) -> int:
 
 
 def _identifier_bits(bit_depth: int, params: Params) -> int:
-    """Width of an option's identifier; all ones is no compression."""
+    """Return the width of an option's identifier. The identifier of no compression is all ones."""
     if params.restricted:
         return 1 if bit_depth <= 2 else 2
     return 3 if bit_depth <= 8 else 4 if bit_depth <= 16 else 5
@@ -109,7 +109,7 @@ def _identifier_bits(bit_depth: int, params: Params) -> int:
 
 @jit
 def _put(out: Any, position: Any, value: Any, width: int) -> Any:
-    """OR up to WORD bits into zeros at a bit position; return the position after them."""
+    """Write up to WORD bits into zeros at a bit position; return the position after them."""
     index = position >> 3
     shift = 64 - (position & 7) - width
     store_be64(out, index, load_be64(out, index) | (np.uint64(value) << np.uint64(shift)))
@@ -118,7 +118,7 @@ def _put(out: Any, position: Any, value: Any, width: int) -> Any:
 
 @jit_part
 def _segment_end(block: int, interval: int, n_blocks: int) -> int:
-    """First block after the segment of this one."""
+    """Return the first block after the segment of `block`."""
     start = block - block % interval
     segment_end = start + (block - start) // SEGMENT * SEGMENT + SEGMENT
     return min(segment_end, start + interval, n_blocks)
@@ -144,7 +144,7 @@ def _encode_blocks(blocks: Any, depth: int, width: int, interval: int, out: Any)
 
 @jit_part
 def _put_run(run: int, reaches_end: bool, width: int, out: Any, position: int) -> Any:
-    """Runs of 1..4 blocks have codes 0..3, longer ones their own length or REST_OF_SEGMENT."""
+    """Write a run of zero blocks: codes 0..3 for 1..4 blocks, REST_OF_SEGMENT, or its length."""
     code = run - 1 if run <= REST_OF_SEGMENT else REST_OF_SEGMENT if reaches_end else run
     return _put(out, position + width + 1 + code, 1, 1)
 
@@ -154,7 +154,7 @@ def _put_block(block: Any, depth: int, width: int, out: Any, position: int) -> A
     size, total, n_options = block.size, _total(block), (1 << width) - 2
     k = _best_split(block, total, n_options)
     split = _split_bits(block, k) if n_options > 0 else size * depth + 1
-    # a pair's code is no shorter than its sum, so larger totals cannot win (nor overflow)
+    # The code of a pair is at least as long as its sum. So larger totals cannot win, nor overflow.
     extension = _extension_bits(block) if total < size * depth else size * depth + 1
     if size * depth <= min(split, extension):
         return _put_raw(block, depth, width, out, position)
@@ -173,10 +173,10 @@ def _total(block: Any) -> Any:
 
 @jit_part
 def _best_split(block: Any, total: int, n_options: int) -> int:
-    """Smallest k of the shortest split code.
+    """Return the smallest k with the shortest split code.
 
-    One more k costs one bit more per sample and saves ceil(u / 2) of each unary part u: the
-    length is convex in k, and the first k that saves no more is the best.
+    Incrementing k costs one bit per sample and saves ceil(u / 2) bits of each unary part u. So the
+    length is convex in k: the best k is the first one whose increment saves no bits.
     """
     k = 0
     while k + 1 < n_options and total > 3 * block.size << k:  # cannot be the last step yet
@@ -234,7 +234,7 @@ def _put_extension(block: Any, width: int, out: Any, position: int) -> Any:
 
 @jit_part
 def _put_split(block: Any, k: int, width: int, out: Any, position: int) -> Any:
-    """Unary parts, then remainders; short ones are gathered in a word, which is written once."""
+    """Write unary parts, then remainders. Short unary parts are written as one word."""
     position = _put(out, position, k + 1, width)
     held = length = 0
     for value in block:
@@ -271,14 +271,14 @@ def _put_remainders(block: Any, k: int, out: Any, position: int) -> Any:
 
 @jit
 def _get(data: Any, position: int, width: int) -> Any:
-    """1..WORD bits at a bit position."""
+    """Return `width` bits (1..WORD) at a bit position."""
     word = load_be64(data, position >> 3) << np.uint64(position & 7)
     return np.int64(word >> np.uint64(64 - width))
 
 
 @jit
 def _one(data: Any, position: int, end: int) -> Any:
-    """Position of the next one bit, or end where there is none before it."""
+    """Return the position of the next one bit, or `end` if there is none before it."""
     while position < end:
         word = load_be64(data, position >> 3) << np.uint64(position & 7)
         if word:
@@ -291,10 +291,10 @@ def _one(data: Any, position: int, end: int) -> Any:
 def _decode_blocks(
     data: Any, position: int, end: int, coding: Any, blocks: Any, out: Any
 ) -> tuple[int, int]:
-    """Fill out, (n, J) uint32, from block `first` to `stop`, or with a few more blocks.
+    """Decode blocks `first` to `stop` into out, (n, J) uint32; the last run may add a few blocks.
 
-    Return the block after them and the bits read, or what was wrong. No position passes `end` by
-    more than the few bytes of MARGIN before it is checked.
+    Return the block after the decoded ones and the number of bits read, or an error code. No
+    position passes `end` by more than MARGIN bytes before it is checked.
     """
     (depth, width, interval), (first, stop, n_blocks) = coding, blocks
     raw, block = (1 << width) - 1, first
@@ -391,7 +391,7 @@ def _get_extension(data: Any, position: int, end: int, depth: int, out: Any) -> 
 
 @jit_part
 def _triangular_root(code: int) -> Any:
-    """Largest n with n (n + 1) / 2 <= code; the square root of a double may be off by one."""
+    """Return the largest n with n (n + 1) / 2 <= code. A double's root may be off by one."""
     root = np.int64((math.sqrt(8.0 * code + 1.0) - 1.0) / 2.0)
     while root * (root + 1) // 2 > code:
         root -= 1

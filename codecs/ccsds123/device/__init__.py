@@ -1,1 +1,1 @@
-"""Host side of the CUDA kernels, and the kernels."""
+"""CUDA kernels of CCSDS-123, and their host side."""

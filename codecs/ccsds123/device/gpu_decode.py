@@ -1,4 +1,4 @@
-"""Host side of the CUDA decoder: checks, tables, one launch for all blocks that go together."""
+"""Host side of the CUDA decoder: checks, tables, and one launch for all blocks of the same kind."""
 
 from __future__ import annotations
 
@@ -16,24 +16,25 @@ from gangsaw.codecs.ccsds123.predict.plan import Plan
 from gangsaw.codecs.ccsds123.sample.decoder import REASONS
 from gangsaw.codecs.ccsds123.sample.lanes import check_end, lane_bounds
 from gangsaw.codecs.core.arrays import Dtype
-from gangsaw.codecs.core.coding.batch import EncodedBlock
+from gangsaw.codecs.core.backends.batch import EncodedBlock
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.launch import aligned, corrupt_blocks, launch, load, pinned
 from gangsaw.codecs.core.errors import CorruptChunk
 
 WARP = 32
-MOST_THREADS = {4: 512, 8: 256}  # by bytes of a lane; this and RING as in gpu_decode.cu
-RING = 32  # rows of the ring
+# by bytes of a lane; MOST_THREADS and RING must match gpu_decode.cu
+MOST_THREADS = {4: 512, 8: 256}
+RING = 32  # rows of the ring buffer
 WORD = np.dtype(np.uint32)
-MOST_SAMPLES = 1 << 30  # of a band: kernels count steps in an int
+MOST_SAMPLES = 1 << 30  # in a band: kernels count steps in an int
 NO_FAILURE = 0xFFFFFFFF
 
 
 def decode_blocks(
     encoded: Sequence[EncodedBlock], targets: Sequence[DeviceArray], params: Params
 ) -> dict[int, CorruptChunk]:
-    """Fill blocks that have lanes; return the errors of those that are wrong."""
+    """Decode blocks with lanes into their targets; return errors by block number."""
     blocks: dict[int, CheckedBlock] = {}
     errors: dict[int, CorruptChunk] = {}
     for i, (own, target) in enumerate(zip(encoded, targets, strict=True)):
@@ -50,7 +51,7 @@ def decode_blocks(
 
 
 def has_kernel(target: DeviceArray, params: Params) -> bool:
-    """Whether the device decodes a block, or the CPU.
+    """Return True if the device decodes a block, False if the CPU does.
 
     BI order and the block-adaptive coder are serial; a device cannot store unaligned samples.
     """
@@ -59,9 +60,9 @@ def has_kernel(target: DeviceArray, params: Params) -> bool:
 
 
 class BlockRow(NamedTuple):
-    """A row of the table of blocks that the kernel takes: `BlockRow` of gpu_decode.cu.
+    """Row of the kernel's table of blocks: `BlockRow` of gpu_decode.cu.
 
-    origin : address; strides : in samples; bounds : number of the block's first one among all
+    origin : address; strides : in samples; bounds : index of the block's first bound in all bounds
     """
 
     origin: int
@@ -75,13 +76,13 @@ class BlockRow(NamedTuple):
 
 
 class CheckedBlock(NamedTuple):
-    """A block that may be decoded: all checks that need no decoding have passed.
+    """Block that has passed all checks that need no decoding.
 
     Attributes
     ----------
     data : (n,) uint8 stream
-    bounds : (NZ + 1,) int64 bits of the stream between which its lanes lie
-    image, params : what its header says
+    bounds : (NZ + 1,) int64 bit offsets of the lanes in the stream
+    image, params : contents of the header
     target : (z, y, x) CuPy view
     """
 
@@ -101,7 +102,10 @@ def _checked(encoded: EncodedBlock, target: DeviceArray, params: Params) -> Chec
 
 
 def _alike(blocks: Sequence[CheckedBlock]) -> list[list[int]]:
-    """Numbers of blocks that one kernel decodes: of a single column, all resolves otherwise."""
+    """Return the numbers of the blocks of each launch: same dtype and resolved params.
+
+    Blocks of a single column resolve to other params.
+    """
     groups: dict[tuple[Params, Dtype], list[int]] = {}
     for i, block in enumerate(blocks):
         groups.setdefault((block.params, block.target.dtype), []).append(i)
@@ -117,14 +121,15 @@ class Launch:
         self.plan = Plan.of(widest.image, widest.params)
         lanes = -(-widest.image.n_bands // WARP) * WARP
         self.threads = min(lanes, MOST_THREADS[self.plan.dtype.itemsize])
-        self.pitch = self.threads + self.plan.bands + self.plan.bands % 2  # even, for the banks
+        # even, to avoid bank conflicts
+        self.pitch = self.threads + self.plan.bands + self.plan.bands % 2
 
     def run(self) -> npt.NDArray[np.int64]:
-        """Fill the targets; return (n_blocks,) statuses: 0 or a key of REASONS."""
+        """Decode into the targets; return (n_blocks,) statuses: 0 or a key of REASONS."""
         cp = cupy()
         status = cp.full(len(self.blocks), NO_FAILURE, np.uint32)
         tables = [cp.asarray(table) for table in self.tables()]
-        host = self.words()  # lives on until the device is done: the copy may still go on
+        host = self.words()  # must outlive the asynchronous copy
         words, bounds = cp.empty(host.size, WORD), cp.asarray(self.bounds())
         words.set(host)
         arguments = [tables[0], words, np.int64(words.size), bounds, *tables[1:]]
@@ -141,14 +146,14 @@ class Launch:
         return np.where(first == NO_FAILURE, 0, first & 3)
 
     def words(self) -> npt.NDArray[np.uint32]:
-        """Return the streams back to back in page-locked memory, filled up to a word."""
+        """Return the concatenated streams in page-locked memory, padded to whole words."""
         sizes = [block.data.size for block in self.blocks]
         out = pinned((-(-sum(sizes) // WORD.itemsize),), WORD)
         np.concatenate([block.data for block in self.blocks], out=out.view(np.uint8)[: sum(sizes)])
         return out
 
     def bounds(self) -> npt.NDArray[np.int64]:
-        """Return the bits of `words` between which lanes lie, for one block after the other."""
+        """Return the bit offsets of all lanes in `words`, block by block."""
         ends = np.cumsum([8 * block.data.size for block in self.blocks])
         starts = [0, *ends[:-1].tolist()]
         return np.concatenate(
@@ -156,13 +161,13 @@ class Launch:
         )
 
     def tables(self) -> list[npt.NDArray[np.int64]]:
-        """Return the blocks, then what they share: first sums, weights and constants."""
+        """Return the table of blocks, then the shared tables: first sums, weights and constants."""
         plan = self.plan
         constants = np.array([*plan.predictor, *plan.coder], np.int64)
         return [self.rows(), plan.first_sums, plan.weights.reshape(-1), constants]
 
     def rows(self) -> npt.NDArray[np.int64]:
-        """(n_blocks, 8) int64: a `BlockRow` each."""
+        """Return the table of blocks, (n_blocks, 8) int64: one `BlockRow` each."""
         firsts = itertools.accumulate((block.bounds.size for block in self.blocks), initial=0)
         rows = map(_row, self.blocks, firsts)
         return np.array(list(rows), np.int64)

@@ -1,4 +1,4 @@
-"""Encoder of the GPU backend: what the kernels take, and streams from what they give."""
+"""Host side of the CUDA encoder: inputs of the kernels, and streams from their output."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from gangsaw.codecs.ccsds123.params import Image, Params
 from gangsaw.codecs.ccsds123.predict.plan import Plan
 from gangsaw.codecs.ccsds123.predict.rows import check_range
 from gangsaw.codecs.core.arrays import Dtype
-from gangsaw.codecs.core.coding.batch import Encoded
+from gangsaw.codecs.core.backends.batch import Encoded
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray, DeviceArrayOf
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.launch import aligned, launch, load, pull
 
-OUT_OF_RANGE, OVERFLOW = 1, 2  # bits of a block's status
+OUT_OF_RANGE, OVERFLOW = 1, 2  # flags of a block's status
 WARP = 32  # bands that are coded together
 JOINING_THREADS = 128  # for each bit string
 SLACK_WORDS = 16  # of each band's capacity: small images have a few long codewords
@@ -34,11 +34,11 @@ C_TYPES = {
 }
 Bytes = npt.NDArray[np.uint8]
 Table = npt.NDArray[np.int64]
-Stream = tuple[Bytes, Table]  # of a block, with the bits of its lanes
+Stream = tuple[Bytes, Table]  # stream of a block, and the bit lengths of its lanes
 
 
 class BlockColumns(NamedTuple):
-    """Columns of the table of blocks that kernels take: `Block` of gpu_encode.cu.
+    """Columns of the kernels' table of blocks: `Block` of gpu_encode.cu.
 
     Each is (n_blocks,) int64; strides count samples, `words` and `capacity` words of 32 bits.
     """
@@ -58,7 +58,7 @@ class BlockColumns(NamedTuple):
 def encode_blocks(sources: Sequence[DeviceArray], params: Params) -> list[Encoded]:
     """Encode blocks that have a kernel."""
     streams: dict[int, Stream] = {}
-    # a single column is predicted in another way: another kernel
+    # Blocks of a single column use another predictor, so they need another kernel.
     for single in (False, True):
         alike = [i for i, source in enumerate(sources) if (source.shape[2] == 1) == single]
         if alike:
@@ -69,10 +69,10 @@ def encode_blocks(sources: Sequence[DeviceArray], params: Params) -> list[Encode
 
 
 def has_kernel(source: DeviceArray, params: Params) -> bool:
-    """Whether the device encodes a block, or the CPU.
+    """Return True if the device encodes a block, False if the CPU does.
 
-    BI order and the block-adaptive coder are serial; a device cannot load unaligned samples, and
-    counts words of a band in 32 bits.
+    BI order and the block-adaptive coder are serial. A device cannot load unaligned samples, and
+    counts the words of a band in 32 bits.
     """
     most_bits = prod(source.shape[1:]) * (params.unary_limit + 8 * source.dtype.itemsize)
     return params.has_lanes and aligned(source, source.dtype.itemsize) and most_bits < 1 << 37
@@ -81,10 +81,10 @@ def has_kernel(source: DeviceArray, params: Params) -> bool:
 def encode_alike(
     sources: Sequence[DeviceArray], params: Params, capacity: Table | None = None
 ) -> list[Stream]:
-    """Encode blocks that one kernel can take.
+    """Encode blocks that one kernel can code.
 
-    capacity : (n_blocks,) words of 32 bits that each band of a block has room for; by default as
-        many as all but contrived samples need
+    capacity : (n_blocks,) words of 32 bits for each band of a block; by default as many as all but
+        contrived samples need
     """
     streams, short = _encode_once(sources, params, capacity)
     if short.size:
@@ -98,7 +98,7 @@ def encode_alike(
 def _encode_once(
     sources: Sequence[DeviceArray], params: Params, capacity: Table | None
 ) -> tuple[list[Stream], Table]:
-    """Return streams with the bits of their lanes, and the numbers of those that lack room."""
+    """Return streams with the bit lengths of their lanes, and the blocks that overflowed."""
     images = [params.image(source.shape, source.dtype) for source in sources]
     implied = [expected(image, params) for image in images]
     headers = [header for _, header in implied]
@@ -117,7 +117,7 @@ def block_table(
     headers: Sequence[bytes],
     capacity: Table | None,
 ) -> BlockColumns:
-    """Gather where blocks lie, and lay out the words of their bands behind those of all headers."""
+    """Return the table of blocks. The output words of all bands follow those of all headers."""
     strides = np.array([source.strides for source in sources], np.int64)
     stride_z, stride_y, stride_x = strides.T // sources[0].dtype.itemsize
     bands, rows, columns = np.array([image.shape for image in images], np.int64).T
@@ -138,12 +138,12 @@ def block_table(
 
 
 class CodedWords(NamedTuple):
-    """What the kernel gives.
+    """Output of the kernel.
 
     Attributes
     ----------
-    words : uint32 in device memory: room for the headers, then the bands of all blocks
-    bits : for each block (NZ,) int64, also of those that found no room
+    words : uint32 in device memory: space for the headers, then the bands of all blocks
+    bits : for each block (NZ,) int64 bit lengths, also of bands that overflowed
     status : (n_blocks,) int32
     """
 
@@ -153,7 +153,7 @@ class CodedWords(NamedTuple):
 
 
 def code_bands(table: BlockColumns, dtype: Dtype, plan: Plan) -> CodedWords:
-    """Run the kernel that predicts and codes; plan : of the image of most bands."""
+    """Run the kernel that predicts and codes. `plan` belongs to the image with most bands."""
     cp = cupy()
     module = load(__package__, "gpu_encode.cu", defines(plan, dtype))
     warps = warp_table(table)
@@ -175,7 +175,7 @@ def code_bands(table: BlockColumns, dtype: Dtype, plan: Plan) -> CodedWords:
 
 
 def defines(plan: Plan, dtype: Dtype) -> dict[str, int | str]:
-    """Return what specialises a source for a plan and samples of a dtype, foreign or not."""
+    """Return the macros that specialise a kernel for a plan and a dtype of any byte order."""
     return {
         "GS_P": plan.bands,
         "GS_FULL": int(plan.full),
@@ -187,7 +187,7 @@ def defines(plan: Plan, dtype: Dtype) -> dict[str, int | str]:
 
 
 def warp_table(table: BlockColumns) -> npt.NDArray[np.int32]:
-    """(n_warps, 2): block and first band of each, the longest blocks' first: they end last."""
+    """Return block and first band of each warp, (n_warps, 2) int32, longest blocks first."""
     counts = -(-table.bands // WARP)
     block = np.repeat(np.arange(counts.size), counts)
     first = WARP * (np.arange(block.size) - _starts(counts)[block])
@@ -207,7 +207,7 @@ def _check_range(
 def join_streams(
     headers: Sequence[bytes], table: BlockColumns, coded: CodedWords, word_bytes: int
 ) -> list[Bytes]:
-    """Return the stream of each block in host memory, empty where bands found no room."""
+    """Return the stream of each block in host memory; it is empty if a band overflowed."""
     cp = cupy()
     fits = coded.status & OVERFLOW == 0
     strings, starts, sizes = string_table(headers, table, coded.bits, fits, word_bytes)
@@ -230,12 +230,14 @@ def string_table(
     fits: npt.NDArray[np.bool_],
     word_bytes: int,
 ) -> tuple[Table, Table, Table]:
-    """Lay out header and bands of each block that fits; streams begin at whole words.
+    """Build the table of bit strings: header and bands of each block that fits.
+
+    Streams begin at whole words.
 
     Returns
     -------
-    (n_strings, 3) int64 `String`s of join_lanes.cu, and where each block's stream begins and how
-    many bytes it has, (n_blocks,) int64
+    (n_strings, 3) int64 `String` rows of join_lanes.cu, then each block's stream as its offset and
+    its size in bytes, (n_blocks,) int64 each
     """
     header_bits = [8 * len(header) for header in headers]
     lengths = np.insert(np.concatenate(bits), _starts(table.bands), header_bits)
@@ -258,7 +260,7 @@ def _round_up(lengths: Table, unit: int) -> Table:
 
 
 def _starts(lengths: Table) -> Table:
-    """Where each of some things begins that lie one behind the other."""
+    """Return the offset of each item of a concatenation, from the items' lengths."""
     return np.cumsum(lengths) - lengths
 
 

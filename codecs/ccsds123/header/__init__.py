@@ -1,1 +1,1 @@
-"""The header of a stream, and what is checked by it before a block is decoded."""
+"""Header of a stream, and the checks that it allows before a block is decoded."""

@@ -1,20 +1,21 @@
-"""Bit fields of a header, most significant bit first, written and read by the same tables."""
+"""Bit fields of a header, most significant bit first: writer and reader use the same tables."""
 
 from __future__ import annotations
 
 from gangsaw.codecs.core.errors import CorruptChunk
 
-Fields = tuple[tuple[str, int], ...]  # (name, width in bits); no name: reserved, zero
+# (name, width in bits); a field without a name is reserved and zero
+Fields = tuple[tuple[str, int], ...]
 
 
 class HeaderWriter:
-    """Appends whole-byte groups of fields to `data`."""
+    """Writer of whole-byte groups of fields, appended to `data`."""
 
     def __init__(self) -> None:
         self.data = bytearray()
 
     def put(self, fields: Fields, values: dict[str, int]) -> None:
-        """Append fields of a whole number of bytes, each modulo its width; absent ones are 0."""
+        """Append fields of a whole number of bytes, each modulo 2^width; missing values are 0."""
         word = width = 0
         for name, bits in fields:
             word = word << bits | values.get(name, 0) % (1 << bits)
@@ -22,14 +23,14 @@ class HeaderWriter:
         self.data += word.to_bytes(width // 8, "big")
 
     def table(self, elements: list[int], width: int) -> None:
-        """Append elements of that many bits, modulo 2^width, and fill to a byte with zeros."""
+        """Append elements of `width` bits, modulo 2^width, padded to whole bytes with zeros."""
         text = "".join(format(element % (1 << width), f"0{width}b") for element in elements)
         text += "0" * (-len(text) % 8)
         self.data += int("0" + text, 2).to_bytes(len(text) // 8, "big")
 
 
 class HeaderReader:
-    """Reads fields from the start of `data`; raises CorruptChunk past its end."""
+    """Reader of fields from the start of `data`; raises CorruptChunk past its end."""
 
     def __init__(self, data: bytes | memoryview) -> None:
         self.data = data
@@ -41,13 +42,13 @@ class HeaderReader:
         return self.position // 8
 
     def skip(self, width: int) -> None:
-        """Step over that many bits."""
+        """Skip `width` bits."""
         if self.position + width > 8 * len(self.data):
             raise CorruptChunk(f"the stream of {len(self.data)} bytes ends within its header")
         self.position += width
 
     def bits(self, width: int) -> int:
-        """Return the next bits as an unsigned number."""
+        """Return the next `width` bits as an unsigned number."""
         first = self.position
         self.skip(width)
         last = (self.position + 7) // 8
@@ -55,7 +56,7 @@ class HeaderReader:
         return word >> (8 * last - self.position) & ((1 << width) - 1)
 
     def get(self, fields: Fields) -> dict[str, int]:
-        """Return the values of named fields; reserved bits must be zero."""
+        """Return the values of the named fields; raise CorruptChunk if reserved bits are set."""
         values = {}
         for name, width in fields:
             value = self.bits(width)
@@ -66,15 +67,16 @@ class HeaderReader:
         return values
 
     def table(self, n_elements: int, width: int) -> list[int]:
-        """Return elements of that many bits, after which zeros fill up the byte."""
+        """Return n_elements numbers of `width` bits, and skip the padding to a whole byte."""
         start = self.position
-        self.skip(n_elements * width)  # refuses a claim larger than the data before it costs
+        # rejects a count larger than the data before memory is allocated
+        self.skip(n_elements * width)
         self.position = start
         elements = [self.bits(width) for _ in range(n_elements)]
         self.align()
         return elements
 
     def align(self) -> None:
-        """Step over the zero bits up to the next byte."""
+        """Skip the zero bits up to the next byte."""
         if self.bits(-self.position % 8):
             raise CorruptChunk(f"header: fill bits before byte {self.n_bytes} are not zero")

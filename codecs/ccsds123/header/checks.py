@@ -1,4 +1,4 @@
-"""Checks of a block before either backend decodes it."""
+"""Checks of a block before a backend decodes it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from gangsaw.codecs.core.errors import CorruptChunk
 
 @lru_cache
 def expected(image: Image, params: Params) -> tuple[Params, bytes]:
-    """Return resolved params and header: the same for all blocks of a shape."""
+    """Return the resolved params and the header, which all blocks of a shape share."""
     return params.resolved(image), write_header(image, params)
 
 
 def check_block(data: npt.NDArray[np.uint8], image: Image, params: Params) -> tuple[Params, int]:
-    """Return resolved params, and the byte at which the body of a block's stream begins.
+    """Check a block's stream; return its resolved params and the offset of its body in bytes.
 
     Raises
     ------
@@ -34,7 +34,7 @@ def check_block(data: npt.NDArray[np.uint8], image: Image, params: Params) -> tu
 
 
 def own_lanes(lane_bits: npt.NDArray[np.int64], image: Image) -> npt.NDArray[np.int64]:
-    """Return the bits of the lanes that a block has; CorruptChunk if its index has more."""
+    """Return the bit lengths of a block's lanes; raise CorruptChunk if its index has more lanes."""
     own, others = lane_bits[: image.n_bands], lane_bits[image.n_bands :]
     if others.any():
         raise CorruptChunk(f"the index has lanes beyond the {image.n_bands} bands of the block")

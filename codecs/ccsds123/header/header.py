@@ -1,7 +1,7 @@
-"""Headers of CCSDS-123 streams (5.3 of 123.0-B-1 and -2): Image and Params to bytes and back.
+"""Headers of CCSDS-123 streams (5.3 of 123.0-B-1 and -2): conversion of Image and Params.
 
-One layout serves both issues: what issue 2 added stands where issue 1 had reserved zeros. The
-tables of fields below are read in both directions, so that writer and reader cannot differ.
+One layout serves both issues: fields that issue 2 added are reserved zeros in issue 1. Writer and
+reader use the same tables of fields, so that they cannot differ.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from gangsaw.codecs.ccsds123.params import (
     SupplementaryTable,
 )
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, NewerFormat
-from gangsaw.codecs.core.parameters import built
+from gangsaw.codecs.core.plugins.parameters import built
 
 Choices: TypeAlias = dict[str, object]  # fields of Params by name
 Given = TypeVar("Given")
 Made = TypeVar("Made")
-RESERVED = ""  # a field of zeros
+RESERVED = ""  # name of a field of zeros
 
 IMAGE: Fields = (
     ("user_data", 8),
@@ -85,16 +85,16 @@ BLOCK_CODER: Fields = (
 )
 
 SAMPLE, HYBRID, BLOCK = 0, 1, 2  # entropy coder codes
-NO_CONSTANT = 15  # the accumulator constant where a table is used
+NO_CONSTANT = 15  # value of the accumulator constant if a table is used
 WEIGHTS = ("init_weights", "init_weight_bits", "init_weights_in_header")  # of Params
 FLOAT_TABLE = 2  # type code of a supplementary table
 PURPOSES = (0, 1, 2, 3, 4, 10, 11, 12, 13, 14, 15)
 
 
 def write_header(image: Image, params: Params) -> bytes:
-    """Return the header of a stream of that image; params are resolved against it.
+    """Return the header of a stream of `image`, with params resolved for it.
 
-    Raises BadParams where the choices do not fit the image.
+    Raises BadParams if the params do not fit the image.
     """
     p = params.resolved(image)
     out = HeaderWriter()
@@ -112,12 +112,13 @@ def read_header(
 ) -> tuple[Image, Params, int]:
     """Return image, resolved params and the number of header bytes at the start of data.
 
-    init_weights are the custom weights of a stream whose header says that they are known
-    elsewhere. Nothing is allocated that the bytes of data do not pay for.
-    Raises CorruptChunk for bytes that are no header, NewerFormat for what the standard knows and
-    this version does not (near-lossless, hybrid coder, sample representatives, weight exponent
-    offsets: the bytes are right, a later Gangsaw will read them), BadParams where init_weights
-    are needed and missing, or do not fit what the header says of them.
+    init_weights are the custom weights of a stream whose header does not contain its weights.
+    Memory is only allocated for elements that are present in data.
+
+    Raises CorruptChunk for bytes that are no header. Raises NewerFormat for features of the
+    standard that this version lacks: near-lossless, hybrid coder, sample representatives, weight
+    exponent offsets. Such bytes are valid, and a later Gangsaw will read them. Raises BadParams if
+    init_weights are needed and missing, or do not fit the header.
     """
     source = HeaderReader(data)
     values = source.get(IMAGE)
@@ -130,7 +131,7 @@ def read_header(
     )
     choices |= _read_predictor(source, image, init_weights)
     choices |= _read_coder(source, image, values["coder"])
-    # weights from elsewhere are the caller's: what is wrong with them is no fault of the bytes
+    # The caller supplies external weights: errors in them are not errors of the bytes.
     outside = not choices.get("init_weights_in_header", True)
     weights = {name: choices.pop(name) for name in WEIGHTS if outside}
     params = _checked(lambda named: built(Params, named).resolved(image), choices)
@@ -139,7 +140,7 @@ def read_header(
 
 
 def _checked(make: Callable[[Given], Made], argument: Given) -> Made:
-    """Return make(argument), with CorruptChunk for BadParams: in a header the bytes are wrong."""
+    """Return make(argument); raise CorruptChunk for BadParams, as the header is wrong."""
     try:
         return make(argument)
     except BadParams as error:
@@ -152,7 +153,7 @@ def _refuse(feature: str, present: int) -> None:
 
 
 def _check_resolved(choices: Choices, resolved: Params) -> None:
-    """A header says what holds for its image, so that nothing is left to resolve."""
+    """Raise CorruptChunk if a header's fields differ from the params that resolving them gives."""
     for name, said in choices.items():
         if said != (due := getattr(resolved, name)):
             raise CorruptChunk(f"header: {name} is {said!r}, but for this image it must be {due!r}")
@@ -186,7 +187,7 @@ def _image(values: dict[str, int]) -> Image:
 
 
 def _bit_depth(values: dict[str, int]) -> int:
-    """D modulo 16 and a bit for more than 16: 16 is (0, 0), 32 is (1, 0)."""
+    """Return D, which is coded modulo 16 with a flag for D > 16: 16 is (0, 0), 32 is (1, 0)."""
     return (values["bit_depth"] or 16) + 16 * values["wide"]
 
 
@@ -218,7 +219,7 @@ def _check_table(table: bytes, image: Image) -> None:
 
 
 def _read_table(source: HeaderReader, image: Image) -> bytes:
-    """Return a table as it stands: its elements are the user's, only its length is ours."""
+    """Return the bytes of a table; its elements belong to the user, only its length is checked."""
     start = source.n_bytes
     values = source.get(TABLE)
     if values["type"] > FLOAT_TABLE or values["purpose"] not in PURPOSES:

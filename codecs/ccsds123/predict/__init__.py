@@ -1,1 +1,1 @@
-"""Prediction: the plan of a block, and mapped residuals from samples, all of which are known."""
+"""Prediction: the plan of a block, and the encoder's mapped residuals of samples."""

@@ -1,4 +1,4 @@
-"""What a CCSDS-123 block needs: put together once, and taken from here by every coder."""
+"""Plan of a CCSDS-123 block: derived tables and constants, computed once for all coders."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from gangsaw.codecs.ccsds123.params import LOCAL_SUMS, Image, Params
 from gangsaw.codecs.core.arrays import Dtype
 
-PLANS = 16  # kept: a chunk has blocks of a few shapes
+PLANS = 16  # cached plans: a chunk has blocks of a few shapes
 
 
 class Predictor(NamedTuple):
@@ -48,7 +48,7 @@ class Coder(NamedTuple):
     depth : D
     unary_limit : U_max
     first_count : 2^gamma_0
-    top_count : 2^gamma* - 1, where the statistics are halved
+    top_count : 2^gamma* - 1, the count at which the statistics are halved
     """
 
     depth: int
@@ -59,19 +59,19 @@ class Coder(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """How a block is coded: what kernels are specialised on, and their parameters.
+    """Plan of coding a block: values that kernels are specialised on, and kernel parameters.
 
-    Plans are shared: their arrays are read-only. One plan equals only itself, so that looking up
-    what belongs to it is fast.
+    Plans are shared: their arrays are read-only. A plan equals only itself, so that a dictionary
+    finds it fast.
 
     Attributes
     ----------
-    image, params : what it is made for; params are resolved for the image
-    bands : P, not more than the image has
+    image, params : the block's image, and params resolved for it
+    bands : P, at most the number of the image's other bands
     full : full prediction mode
     local_sum : code of the local sum type
-    dtype : of a lane, for all that predicts, or codes in the same pass
-    sums_dtype : of accumulators in a pass of their own, where prediction may need wider lanes
+    dtype : lane dtype of prediction, and of coding in the same pass
+    sums_dtype : dtype of accumulators in a separate pass, where prediction may need wider lanes
     lanes : bands in a vector of the encoder
     weights : (bands up to a multiple of lanes, C) int64, at t = 1
     first_sums : (NZ,) int64 accumulator Sigma(1) of each band
@@ -93,13 +93,13 @@ class Plan:
 
     @property
     def components(self) -> int:
-        """C_z of the last band."""
+        """Number of weights C_z of the last band."""
         return self.bands + 3 * self.full
 
     @staticmethod
     @lru_cache(PLANS)
     def of(image: Image, params: Params) -> Plan:
-        """Return the plan of blocks like this image, with params resolved for it."""
+        """Return the plan of blocks with this image; params must be resolved for it."""
         bands, full = min(params.prediction_bands, image.n_bands - 1), params.mode == "full"
         components = bands + 3 * full
         lanes = 8 if image.n_bands <= 8 else 16 if image.n_bands <= 16 or components > 8 else 32
@@ -150,26 +150,26 @@ def _coder(image: Image, params: Params) -> Coder:
 
 
 def prediction_type(image: Image, params: Params, components: int) -> Dtype:
-    """Return int32 where wrapping to 32 bits is what R asks for, or where nothing can overflow."""
+    """Return int32 if R is 32 bits or nothing can overflow 32 bits, else int64."""
     depth, omega = image.bit_depth, params.weight_resolution
     # |d| < 2^(D+2), |w| <= 2^(Omega+2), |sigma - 4 s_mid| and 4 s_mid <= 2^(D+1)
     inner = (components << (depth + omega + 4)) + (1 << (depth + omega + 2))
     exact = params.register_size == 32 or inner < 1 << 31
-    # 4.10: |u| + 2^rho; next to it 2 s_max + 1 and 2^(Omega+2-v_min) are small
+    # 4.10: |u| + 2^rho; the other terms, 2 s_max + 1 and 2^(Omega+2-v_min), are smaller
     update = (1 << (depth + 2)) + (1 << max(params.weight_max + depth - omega, 0))
     return np.dtype(np.int32 if exact and update < 1 << 31 else np.int64)
 
 
 def sums_type(image: Image, params: Params, sums: npt.NDArray[np.int64]) -> Dtype:
-    """Return int32 where it holds Sigma <= Gamma max(2^D, Sigma(1) / Gamma(1)) at all times."""
+    """Return int32 if Sigma <= Gamma max(2^D, Sigma(1) / Gamma(1)) always fits it, else int64."""
     average = max(1 << image.bit_depth, (int(sums.max()) >> params.initial_count) + 1)
     average += 1  # the threshold adds less than Gamma
-    none = params.coder == "block"  # which has no accumulators
+    none = params.coder == "block"  # the block-adaptive coder has no accumulators
     return np.dtype(np.int32 if none or average << params.rescale < 1 << 31 else np.int64)
 
 
 def first_accumulators(image: Image, params: Params) -> npt.NDArray[np.int64]:
-    """(NZ,) int64 accumulator Sigma(1) of each band."""
+    """Return the accumulator Sigma(1) of each band, (NZ,) int64."""
     table = params.accumulator_init
     k = np.empty(image.n_bands, np.int64)
     k[:] = table
@@ -181,7 +181,7 @@ def first_accumulators(image: Image, params: Params) -> npt.NDArray[np.int64]:
 def first_weights(
     params: Params, n_lanes: int, directional: int, bands: int
 ) -> npt.NDArray[np.int64]:
-    """(n_lanes, directional + bands): weights at t = 1 (4.6); 0 where a band has fewer."""
+    """Return the weights at t = 1 (4.6), (n_lanes, directional + bands) int64, padded with 0."""
     weights = np.zeros((n_lanes, directional + bands), np.int64)
     if params.init_weights is None:
         value = 7 << params.weight_resolution

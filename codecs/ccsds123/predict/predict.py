@@ -1,9 +1,9 @@
-"""Prediction of an encoder: mapped residuals of whole rows, a vector of bands at a time.
+"""Prediction of the encoder: mapped residuals of whole rows, one vector of bands at a time.
 
-All samples are known, so the only serial chain is a band's weight vector along t: each lane of a
-vector is a band. Samples lie in memory with the bands side by side, behind a halo of the bands
-before them; where there is none the halo holds s_mid, which makes every difference 0, so that
-P_z = min(z, P) and the special cases of band 0 come out by themselves.
+All samples are known, so a band's weight vector is the only serial chain along t: each lane of a
+vector is a band. The bands of a pixel are adjacent in memory, after a halo of the bands before
+them. At the first bands the halo contains s_mid, which makes every difference 0. So P_z = min(z, P)
+and the special cases of band 0 need no code.
 
 Section numbers are those of CCSDS 123.0-B-2.
 """
@@ -38,7 +38,7 @@ from gangsaw.codecs.core.numba.vectors.tuples import inner_product, load_tuple, 
 
 @jit_part
 def _map_residual(sample: Any, doubled: Any, p: Any) -> Any:
-    """Mapped residual delta (4.11) of a sample and its double-resolution prediction."""
+    """Return the mapped residual delta (4.11) of a sample and its double-resolution prediction."""
     predicted = doubled >> 1
     residual = sample - predicted
     theta = minimum(predicted - p.lowest, p.highest - predicted)
@@ -52,7 +52,7 @@ def _map_residual(sample: Any, doubled: Any, p: Any) -> Any:
 def _components(
     typing_context: Any, g: Any, here: Any, there: Any, local_sum: Any, directional: Any
 ) -> Any:
-    """U_z(t) (4.5.3): directional differences, 0 where `directional` is, then central ones.
+    """Return U_z(t) (4.5.3): directional differences, masked by `directional`, then central ones.
 
     g : a `Bands`; here, there : indices into its samples and its differences
     """
@@ -100,7 +100,7 @@ def _update_weights(
     right: Any,
     limits: Any,
 ) -> Any:
-    """Weights after one update (4.10): clip(w + ((((u << left) ^ flip) + rounding) >> right)).
+    """Return the updated weights (4.10): clip(w + ((((u << left) ^ flip) + rounding) >> right)).
 
     limits : the smallest and the largest weight
     """
@@ -120,17 +120,17 @@ def _update_weights(
 
 
 class Bands(NamedTuple):
-    """A group of bands that are worked on together, as kernels see it.
+    """Group of bands that are predicted together, as kernels use it.
 
     Attributes
     ----------
     predictor, layout : parameters
-    samples : rows of samples, row 0 is the one before the batch
+    samples : rows of samples; row 0 is the one before the batch
     neighbors : (2, 3, 4) int64, see `neighbor_offsets`
-    differences : central differences of one row, pixel by pixel as in `samples`
+    differences : central differences of one row, in the layout of `samples`
     weights : C vectors for each vector of bands
-    skipped : lanes of the halo that no band looks at
-    bands, full, components, lanes, half : P, full mode, C, lanes of a vector, of one for the halo
+    skipped : lanes of the halo that no band uses
+    bands, full, components, lanes, half : P, full mode, C, vector lanes of the group and the halo
     """
 
     predictor: Any
@@ -149,7 +149,7 @@ class Bands(NamedTuple):
 
 @jit_part
 def difference_row(g: Any, y: int, first: int) -> None:
-    """Central differences d = 4s - sigma (4.5) of a row, halo included.
+    """Compute the central differences d = 4s - sigma (4.5) of a row with its halo.
 
     Every local sum of the standard, borders included, is the sum of four neighbours.
     """
@@ -167,13 +167,13 @@ def difference_row(g: Any, y: int, first: int) -> None:
 
 @jit_part
 def _intervals_at(t: int, columns: int, p: Any) -> Any:
-    """How often the scaling exponent may have grown before t; less than 0 in the first row."""
+    """Return the unlimited increments of the scaling exponent before t; negative in row 0."""
     return (t - columns) >> p.interval
 
 
 @jit_part
 def _update_after(intervals: int, p: Any) -> Any:
-    """Weight update (4.10) at that scaling exponent: shift left, half of 2^(shift right)."""
+    """Return left shift, rounding term and right shift of the weight update (4.10)."""
     rho = min(max(p.exponent_min + intervals, p.exponent_min), p.exponent_max)
     rho += p.depth - p.resolution
     return max(-rho, 0), 1 << max(rho, 0), max(rho, 0) + 1
@@ -181,7 +181,7 @@ def _update_after(intervals: int, p: Any) -> Any:
 
 @jit_part
 def predict_row(g: Any, y: int, first: int, lane: int, out: Any, at: int, step: int) -> None:
-    """Mapped residuals of one row of one vector of bands; its weights go on from row to row.
+    """Write mapped residuals of one row of a vector of bands; the weights persist between rows.
 
     samples[first + HALO + lane] is the sample of the first band at x = 0; out[at + x * step]
     receives the vector of column x.
@@ -225,7 +225,7 @@ def predict_row(g: Any, y: int, first: int, lane: int, out: Any, at: int, step: 
 
 @jit
 def residual_rows(g: Any, y: int, rows: int, out: Any, step: int) -> None:
-    """Mapped residuals of `rows` rows from row y on: out[(r * NX + x) * step + lane]."""
+    """Write mapped residuals of `rows` rows from row y on: out[(r * NX + x) * step + lane]."""
     for r in range(rows):
         first = begin_row(g, y + r, r)
         difference_row(g, y + r, first)
@@ -235,7 +235,7 @@ def residual_rows(g: Any, y: int, rows: int, out: Any, step: int) -> None:
 
 @jit_part
 def begin_row(g: Any, y: int, row: int) -> Any:
-    """Return where row `row` of the batch starts; left of x = 0, W and NW are N (4.5.2)."""
+    """Return the offset of row `row` of the batch; set W and NW of x = 0 to N (4.5.2)."""
     width, pitch = g.layout.width, g.layout.pitch
     first = (row + 1) * pitch + width
     if y > 0:
@@ -247,7 +247,7 @@ def begin_row(g: Any, y: int, row: int) -> Any:
 
 
 def residuals(x: npt.NDArray[Any], plan: Plan) -> npt.NDArray[np.uint32]:
-    """Mapped residuals delta[t, z] of a block, t = y * NX + x.
+    """Return the mapped residuals delta[t, z] of a block, t = y * NX + x.
 
     Parameters
     ----------
@@ -275,7 +275,10 @@ def residuals(x: npt.NDArray[Any], plan: Plan) -> npt.NDArray[np.uint32]:
 
 
 def neighbor_offsets(local_sum: int, layout: RowLayout) -> npt.NDArray[np.int64]:
-    """(2, 3, 4): for row 0 and the others, for columns 0, inner, last: what sigma adds up (4.4)."""
+    """Return the offsets of the four samples that sigma adds up (4.4), (2, 3, 4) int64.
+
+    The first axis is row 0 and the other rows, the second one column 0, inner columns, last column.
+    """
     n, w = -layout.pitch, -layout.width
     nw, ne = n + w, n - w
     before = w - 1 if local_sum & 1 else w
@@ -289,7 +292,7 @@ def neighbor_offsets(local_sum: int, layout: RowLayout) -> npt.NDArray[np.int64]
 
 
 class BandGroup:
-    """State of the prediction of some bands from `first` on, a multiple of the plan's lanes."""
+    """Prediction state of `lanes` bands from band `first` on, a multiple of the plan's lanes."""
 
     def __init__(self, x: npt.NDArray[Any], plan: Plan, first: int, lanes: int) -> None:
         self.plan, self.first, self.lanes = plan, first, lanes
@@ -315,7 +318,7 @@ class BandGroup:
 
 
 def band_groups(x: npt.NDArray[Any], plan: Plan) -> Iterator[BandGroup]:
-    """Yield the groups of bands that are worked on one after the other."""
+    """Yield the groups of bands, which are predicted one after the other."""
     n_lanes = plan.weights.shape[0]
     size = group_lanes(plan.image, plan.lanes, plan.dtype.itemsize)
     for first in range(0, n_lanes, size):

@@ -1,4 +1,4 @@
-"""Samples of an encoder in memory: rows of pixels with the bands of each pixel side by side."""
+"""Buffer of an encoder's samples: rows of pixels with the bands of each pixel adjacent."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from gangsaw.codecs.core.numba.tiles import Tile, copy_items
 from gangsaw.codecs.core.numba.vectors.integers import load, static, store, value_of
 
 HALO = 16  # lanes before the first band: P <= 15, and one more for narrow sums
-BATCH_BYTES = 1 << 20  # samples of a batch of rows: they stay in a usual second-level cache
+BATCH_BYTES = 1 << 20  # samples of a batch of rows: they fit a usual second-level cache
 
 
 class RowLayout(NamedTuple):
-    """Where samples lie in a flat array of rows.
+    """Layout of samples in a flat array of rows.
 
     Attributes
     ----------
@@ -37,16 +37,16 @@ class RowLayout(NamedTuple):
 def _load_rows(
     x: Any, span: Any, samples: Any, layout: Any, lane: int, extremes: Any, tile: Any
 ) -> None:
-    """Copy rows of x (z, y, x) to the lanes from `lane` on of rows 1, 2, ..
+    """Copy rows of x (z, y, x) to rows 1, 2, ... of `samples`, from lane `lane` on.
 
-    span : first row, how many rows, first band; tile : as `copy_items` takes it
+    span : first row, number of rows, first band; tile : as for `copy_items`
 
-    Tiles at the end of an axis overlap those before them. extremes (2, lanes of a tile) holds the
-    smallest and the largest sample so far by lane.
+    The last tile of an axis overlaps the one before it. extremes (2, lanes of a tile) has the
+    smallest and the largest sample so far in each lane.
     """
     y, rows, first_band = span
     lanes = value_of(tile[0])
-    columns = value_of(tile[1])  # a transposed tile is square, one along z has one column
+    columns = value_of(tile[1])  # a transposed tile is square, a tile along z has one column
     stop = min(x.shape[0], first_band + layout.width - lane)
     flat = extremes.ravel()
     ends = (load(flat, 0, tile[0]), load(flat, lanes, tile[0]))
@@ -64,17 +64,17 @@ def _load_rows(
 
 
 def group_lanes(image: Image, lanes: int, itemsize: int) -> int:
-    """Return how many bands to work on row by row: some rows of them make a batch."""
+    """Return the number of bands in a group: a batch contains some rows of them."""
     most = max(1, BATCH_BYTES // 4 // ((image.n_columns + 1) * itemsize * lanes))
     return lanes * min(-(-image.n_bands // lanes), most)
 
 
 class BandRows:
-    """Samples of a group of bands with the bands side by side, some rows at a time.
+    """Samples of a group of bands, a batch of rows at a time, with the bands of a pixel adjacent.
 
     Attributes
     ----------
-    layout : where samples lie in the buffer
+    layout : layout of samples in the buffer
     buffer : flat, of the lane type; row 0 is the one before the batch
     """
 
@@ -88,7 +88,7 @@ class BandRows:
         lanes: int,
     ) -> None:
         self.x, self.image = x.view(), image
-        self.x.flags.writeable = False  # a kernel is compiled for what may be written, too
+        self.x.flags.writeable = False  # Numba compiles another kernel for writable arrays
         self.bands_before = min(first_band, bands + 1)
         self.first_band = first_band
         width = HALO + lanes
@@ -100,7 +100,7 @@ class BandRows:
         self.buffer = np.full((self.batch + 1) * self.layout.pitch, image.middle, dtype)
 
     def batches(self) -> Iterator[tuple[int, int]]:
-        """Yield (first row, number of rows) of each batch once it is in the buffer."""
+        """Load each batch into the buffer, then yield (first row, number of rows)."""
         pitch = self.layout.pitch
         for y in range(0, self.image.n_rows, self.batch):
             rows = min(self.batch, self.image.n_rows - y)
@@ -120,7 +120,7 @@ class BandRows:
 
 
 def _tile(x: npt.NDArray[Any], bands: int) -> Tile:
-    """Return the extents of the tiles to copy: square where x is the fastest axis of memory."""
+    """Return the extents of the tiles to copy: square if x is the fastest axis in memory."""
     along_z, along_x = (x.strides[axis] == x.itemsize for axis in (0, 2))
     if along_x:
         side = next(n for n in (16, 4, 1) if n <= min(bands, x.shape[2]) or n == 1)

@@ -1,1 +1,1 @@
-"""The sample-adaptive entropy coder, in both orders and both directions."""
+"""Sample-adaptive entropy coder: encoders and decoders for BSQ and BI order."""

@@ -1,4 +1,4 @@
-"""Bits that an encoder writes: of each lane apart, then joined behind a header."""
+"""Bit strings of an encoder: separate ones of lanes, joined after the header."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy.typing as npt
 from gangsaw.codecs.core.numba.bits import load_be64, store_be64
 from gangsaw.codecs.core.numba.jit import jit
 
-MARGIN = 16  # bytes that a store may write beyond the last codeword
+MARGIN = 16  # bytes that a store may write after the last codeword
 
 
 class BitString:
-    """Bytes that grow: the body of a stream behind its header."""
+    """Growing buffer of bytes: header and body of a stream."""
 
     def __init__(self, start: bytes, expected: int) -> None:
         self.data = np.empty(len(start) + expected + MARGIN, np.uint8)
@@ -22,7 +22,7 @@ class BitString:
         self.bits = 8 * len(start)
 
     def reserve(self, bits: int) -> npt.NDArray[np.uint8]:
-        """Return the bytes, with room for `bits` more and a margin."""
+        """Return the buffer, with capacity for `bits` more bits and a margin."""
         needed = (self.bits + bits) // 8 + 1 + MARGIN
         if needed > self.data.size:
             grown = np.empty(max(needed, self.data.size * 3 // 2), np.uint8)
@@ -32,7 +32,7 @@ class BitString:
         return self.data
 
     def padded(self, word_bytes: int) -> npt.NDArray[np.uint8]:
-        """Return the bytes, filled with zero bits up to a whole number of words."""
+        """Return the bytes, padded with zero bits to a whole number of words."""
         self.reserve(8 * word_bytes)
         used = -(-self.bits // 8)
         if self.bits % 8:
@@ -43,7 +43,7 @@ class BitString:
 
 
 class BitStrings:
-    """One bit string per band of a group, in scratch memory."""
+    """Bit strings of a group of bands, one per band, in scratch memory."""
 
     def __init__(self, n_lanes: int, stride: int, sums: npt.NDArray[Any]) -> None:
         self.stride = stride
@@ -54,7 +54,7 @@ class BitStrings:
         self.positions = np.arange(n_lanes, dtype=np.int64) * stride
 
     def reserve(self, more: int) -> None:
-        """Make room for `more` bytes in every lane."""
+        """Grow the scratch memory if a lane lacks capacity for `more` bytes."""
         starts = np.arange(self.positions.size) * self.stride
         filled = int((self.positions - starts).max())
         if filled + more <= self.stride:
@@ -67,18 +67,18 @@ class BitStrings:
 
     @property
     def bits(self) -> npt.NDArray[np.int64]:
-        """(n_lanes,) int64: bits of each lane so far."""
+        """Bits of each lane so far, (n_lanes,) int64."""
         starts = np.arange(self.positions.size) * self.stride
         return 8 * (self.positions - starts) + self.used
 
     def arrays(self) -> tuple[npt.NDArray[Any], ...]:
-        """Return what a `LaneState` is made of: at each call Numba looks long at a named tuple."""
+        """Return the fields of a `LaneState` as a tuple: Numba unboxes named tuples slowly."""
         return self.sums, self.words, self.used, self.positions, self.scratch
 
 
 @jit
 def finish_lanes(words: Any, used: Any, positions: Any, scratch: Any) -> None:
-    """Write what is left of each lane, up to a word."""
+    """Write the remaining bits of each lane, at most one word."""
     for lane in range(words.size):
         if used[lane] > 0:
             store_be64(scratch, positions[lane], words[lane] << (64 - used[lane]))
@@ -88,8 +88,8 @@ def finish_lanes(words: Any, used: Any, positions: Any, scratch: Any) -> None:
 def join_lanes(scratch: Any, stride: int, lane_bits: Any, out: Any, bit: int) -> int:
     """Append each lane's bits, scratch[lane * stride:], to `out` from `bit` on; return the end.
 
-    The bits of out's last byte before `bit` must be there; up to MARGIN bytes beyond the end are
-    written.
+    The bits of out's last byte before `bit` must be present. The kernel writes up to MARGIN bytes
+    after the end.
     """
     for lane in range(lane_bits.size):
         place, shift = bit >> 3, bit & 7

@@ -41,11 +41,11 @@ from gangsaw.codecs.core.numba.bits import (
 )
 from gangsaw.codecs.core.numba.jit import jit, jit_inline_part, jit_part, jit_restrict_part
 
-WINDOW = 57  # bits that are sure to be in a 64-bit word loaded at a byte address
-PREFETCH_STEPS, AHEAD = 8, 40  # bytes: what so many steps read, most often
-LENGTH_BITS = 6  # lengths of a unary part, and of what follows it, are below 2^6
-SLACK = 16  # bytes that may be read beyond the last codeword's begin
-LANE_END = 2  # status: a band's codewords do not end where its lane does
+WINDOW = 57  # guaranteed bits in a 64-bit word that is loaded at a byte address
+PREFETCH_STEPS, AHEAD = 8, 40  # AHEAD: the bytes that PREFETCH_STEPS steps mostly read
+LENGTH_BITS = 6  # lengths of the unary part, and of the bits after it, are below 2^6
+SLACK = 16  # bytes that may be read after the start of the last codeword
+LANE_END = 2  # status: a band's codewords do not end at the end of its lane
 REASONS = {
     wave.IMPOSSIBLE_RESIDUAL: wave.OUT_OF_RANGE,
     LANE_END: "a lane's codewords do not end where the lane does",
@@ -61,11 +61,11 @@ class Decoder(NamedTuple):
     unary_limit: int  # U_max
     rescale_at: int  # 2^gamma* - 1
     long: bool  # codewords may be longer than WINDOW
-    cap: int  # bit that no position passes
+    cap: int  # in bits: upper limit of all positions
 
 
 class DecoderState(NamedTuple):
-    """Arrays of the entropy decoder, T and tables as in `State`."""
+    """Arrays of the entropy decoder; T (the lane dtype) and tables as in `State`."""
 
     start: Array  # (NZ,) int64 first bit of each lane
     end: Array  # (NZ,) int64
@@ -74,14 +74,14 @@ class DecoderState(NamedTuple):
     accumulator: Array  # (lanes,) T
     code: Array  # (lanes,) T k
     position: Array  # (lanes,) int64 next bit
-    window: Array  # (lanes,) uint64 the bits from there on
+    window: Array  # (lanes,) uint64 the bits from `position` on
 
 
 @jit_restrict_part
 def choose_codes(
     code: Any, accumulator: Any, delta: Any, count: Any, before: Any, c: Any, lo: int, hi: int
 ) -> None:
-    """Bring the accumulators up to date with the step before, then choose each band's k."""
+    """Update the accumulators with the residuals of the last step, then choose each band's k."""
     zero, one, most = fit(0, code), fit(1, code), fit(c.depth - 2, code)
     for z in range(lo, hi):
         g = count[z]
@@ -97,9 +97,9 @@ def choose_codes(
 
 @jit_part
 def load_windows(window: Any, data: Any, position: Any, lo: int, hi: int) -> None:
-    """Load the eight bytes at each position, as they are.
+    """Load eight bytes at each position, without conversion to bits.
 
-    Not `jit_restrict`: LLVM would make vectors, and a gather is loads one by one all the same.
+    Not `jit_restrict`: LLVM would vectorise the loop, but a gather needs as many loads.
     """
     for z in range(lo, hi):
         window[z] = load_raw64(data, position[z] >> 3)
@@ -107,21 +107,21 @@ def load_windows(window: Any, data: Any, position: Any, lo: int, hi: int) -> Non
 
 @jit_part
 def prefetch_windows(data: Any, position: Any, lo: int, hi: int) -> None:
-    """Prefetch what the next steps read: processors follow few streams by themselves."""
+    """Prefetch the bytes of the next steps: processors detect only a few streams by themselves."""
     for z in range(lo, hi):
         prefetch(data, (position[z] >> 3) + AHEAD)
 
 
 @jit_restrict_part
 def shift_windows(window: Any, position: Any, lo: int, hi: int) -> None:
-    """Turn the bytes into the bits from each position on, of which WINDOW are sure."""
+    """Convert the loaded bytes to the bits from each position on, of which WINDOW are valid."""
     for z in range(lo, hi):
         window[z] = big_endian(window[z]) << np.uint64(position[z] & 7)
 
 
 @jit_part
 def complete_windows(window: Any, data: Any, position: Any, lo: int, hi: int) -> None:
-    """Fill up the last bits of each window from the ninth byte."""
+    """Fill the last bits of each window from the ninth byte."""
     for z in range(lo, hi):
         at = position[z]
         window[z] |= np.uint64(data[(at >> 3) + 8]) >> np.uint64(8 - (at & 7))
@@ -131,9 +131,10 @@ def complete_windows(window: Any, data: Any, position: Any, lo: int, hi: int) ->
 def measure_codewords(
     delta: Any, code: Any, window: Any, unary_limit: int, depth: int, lo: int, hi: int
 ) -> None:
-    """Set delta to the value of the unary part; code, k before, to its bits and those that follow.
+    """Store the unary part's value in delta, and the lengths of unary part and other bits in code.
 
-    Apart from `read_codewords`: AVX2 has only four lanes where one of the types has 64 bits.
+    `code` has k before. The kernel is separate from `read_codewords`, because AVX2 has only four
+    lanes if one of the types has 64 bits.
     """
     limit, whole, one = fit(unary_limit, code), fit(depth, code), fit(1, code)
     for z in range(lo, hi):
@@ -150,7 +151,7 @@ def measure_codewords(
 def read_codewords(
     delta: Any, position: Any, window: Any, code: Any, depth: int, cap: int, lo: int, hi: int
 ) -> None:
-    """Add the bits after the unary part; a value beyond D bits becomes 2^D, which is impossible."""
+    """Add the bits after the unary part; a value above D bits becomes 2^D, which is invalid."""
     most, width = fit(1 << depth, delta), fit(LENGTH_BITS, code)
     for z in range(lo, hi):
         both = code[z]
@@ -163,7 +164,7 @@ def read_codewords(
 
 @jit_inline_part
 def _read_step(c: Any, a: Any, s: Any, data: Any, step: int, lo: int, hi: int) -> None:
-    """Decode a codeword into s.delta for the lanes [lo, hi)."""
+    """Decode one codeword of each lane in [lo, hi) into s.delta."""
     count, before = ahead(a.counter, s.origin - step), ahead(a.counter, s.origin + 1 - step)
     choose_codes(a.code, a.accumulator, s.delta, count, before, c, lo, hi)
     if step % PREFETCH_STEPS == 0:
@@ -187,7 +188,7 @@ def _begin_band(c: Any, a: Any, s: Any, data: Any, z: int) -> None:
 
 @jit_part
 def _report(a: Any, s: Any, z: int) -> int:
-    """Return what is wrong with a band that has ended, or 0."""
+    """Return the error status of a band that has ended, or 0."""
     if a.position[z] != a.end[z]:
         return LANE_END
     return wave.IMPOSSIBLE_RESIDUAL if s.bad[z] != 0 else 0
@@ -235,7 +236,7 @@ def _count_table(plan: Plan, begin: int, end: int) -> Array:
 
 
 def make_decoder(coder: Coder, size: int) -> Decoder:
-    """Gather the constants for a stream of `size` bytes."""
+    """Return the constants for a stream of `size` bytes."""
     return Decoder(
         depth=coder.depth,
         unary_limit=coder.unary_limit,
@@ -248,12 +249,12 @@ def make_decoder(coder: Coder, size: int) -> Decoder:
 def make_decoder_state(
     plan: Plan, start: npt.NDArray[np.int64], end: npt.NDArray[np.int64]
 ) -> DecoderState:
-    """Allocate and fill the arrays for lanes from bit `start` to bit `end`."""
+    """Return the initial decoder arrays for lanes from bit `start` to bit `end`."""
     of, lanes = plan.dtype, round_up(plan.image.n_bands, LANES)
     return DecoderState(
         start=start,
         end=end,
-        counter=aligned_zeros(1, of),  # of a segment
+        counter=aligned_zeros(1, of),  # of one segment
         first=plan.first_sums.astype(of),
         accumulator=aligned_zeros(lanes, of),
         code=aligned_zeros(lanes, of),
@@ -269,20 +270,20 @@ def decode_lanes(
     plan: Plan,
     out: npt.NDArray[Any],
 ) -> None:
-    """Decode a BSQ body whose bands can be found alone, all bands side by side.
+    """Decode a BSQ body with a known lane index, all bands in parallel.
 
     Parameters
     ----------
-    data : (n,) uint8, one stream; not a bit beyond it is read
-    start_bit : where the first lane begins, in bits
+    data : (n,) uint8, one stream; no bit after its end is used
+    start_bit : offset of the first lane in bits
     lane_bits : (NZ,) int64 bits of each band
-    plan : of what the stream's header says
-    out : (NZ, NY, NX) strided view, any integer dtype that holds the samples
+    plan : plan of the header's image and params
+    out : (NZ, NY, NX) strided view, any integer dtype that represents the samples
 
     Raises
     ------
     CorruptChunk
-        The lanes do not fit the stream, or decode to no image.
+        The lanes do not fit the stream, or do not decode to an image.
     """
     bounds = lane_bounds(data.size, start_bit, lane_bits, plan.image)
     padded = np.concatenate([data, np.zeros(SLACK, np.uint8)])

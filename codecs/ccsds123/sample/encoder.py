@@ -1,8 +1,8 @@
-"""Sample-adaptive entropy coder (CCSDS 123.0-B-2, 5.4.3.2), encoder: a vector of bands at a time.
+"""Sample-adaptive encoder (CCSDS 123.0-B-2, 5.4.3.2), which codes a vector of bands at a time.
 
-The counter of the statistics is common to all bands and known in advance, so bands differ only in
-their accumulator. Each lane collects the codewords of its band in a 64-bit word; when one lane has
-no room for its next codeword, all lanes write out their whole bytes.
+All bands share the counter of the statistics, which is known in advance, so bands differ only in
+their accumulator. Each lane collects the codewords of its band in a 64-bit word. When a codeword
+does not fit the word of its lane, all lanes write their whole bytes.
 """
 
 from __future__ import annotations
@@ -45,14 +45,16 @@ from gangsaw.codecs.core.numba.vectors.integers import (
 
 
 class LaneState(NamedTuple):
-    """Coder of each lane between two rows, for kernels; the arrays but the last are (n_lanes,).
+    """Coder state of each lane between two rows, for kernels.
+
+    All arrays but the last are (n_lanes,).
 
     Attributes
     ----------
     sums : accumulators
     words : (n_lanes,) int64, bits that are not written yet, the last one lowest
-    used : how many these are
-    positions : (n_lanes,) int64, where in `scratch` the next byte goes
+    used : number of these bits
+    positions : (n_lanes,) int64, offset of the next byte in `scratch`
     scratch : uint8, written bytes of all lanes
     """
 
@@ -65,10 +67,10 @@ class LaneState(NamedTuple):
 
 @jit_part
 def codeword(c: Any, delta: Any, sums: Any, count: int) -> Any:
-    """Return (value, length) of the codeword of each of a vector of mapped residuals, t >= 1."""
+    """Return values and lengths of the codewords of a vector of mapped residuals, t >= 1."""
     counts = (sums & 0) + count
-    # Below 2 Gamma k is 0 whatever the threshold, so that it may be Gamma at least; then bit
-    # lengths give k or k + 1, and never less than 0.
+    # If the sum is below 2 Gamma, k is 0 whatever the threshold, so the threshold may be raised to
+    # Gamma. Then bit lengths give k or k + 1, and never less than 0.
     threshold = maximum(sums + ((49 * count) >> 7), counts)
     k = lane_leading_zeros(counts) - lane_leading_zeros(threshold)
     k = minimum(select((counts << k) > threshold, k - 1, k), c.depth - 2)
@@ -81,7 +83,7 @@ def codeword(c: Any, delta: Any, sums: Any, count: int) -> Any:
 
 @jit_part
 def _write(words: Any, used: Any, state: Any, lane: int, lanes: Any) -> Any:
-    """Write the `used` low bits of each lane's word; return how many stay, less than 8."""
+    """Write whole bytes of the `used` low bits of each lane; return the number of bits left."""
     positions = state.positions
     gap = 64 - widen(used)
     aligned = (words << (gap >> 1)) << (gap - (gap >> 1))  # in two steps: a gap may be 64
@@ -94,9 +96,9 @@ def _write(words: Any, used: Any, state: Any, lane: int, lanes: Any) -> Any:
 def encode_row(
     c: Any, deltas: Any, columns: int, t: int, state: Any, lane: int, lanes: Any
 ) -> None:
-    """Code one row of one vector of bands, deltas[x * lanes + i]; `state` is a `LaneState`.
+    """Code one row of a vector of bands, deltas[x * lanes + i]; `state` is a `LaneState`.
 
-    Each lane needs room for its row at the worst: columns * (U_max + D) bits and MARGIN bytes.
+    Each lane needs capacity for the longest row: columns * (U_max + D) bits and MARGIN bytes.
     """
     s = load(state.sums, lane, lanes)
     word = load(state.words, lane, lanes)
@@ -113,7 +115,7 @@ def encode_row(
         if any_lane(n + length > 64):
             n = _write(word, n, state, lane, lanes)
             if any_lane(length > 57):
-                # up to U_max + D = 64 bits; what is above the low D of them is zeros
+                # up to U_max + D = 64 bits; those above the low D bits are zeros
                 head = select(length > 57, length - c.depth, 0)
                 word = word << widen(head)
                 n = _write(word, n + head, state, lane, lanes)
@@ -129,7 +131,7 @@ def encode_row(
 
 @jit
 def encode_rows(g: Any, y: int, rows: int, c: Any, deltas: Any, arrays: Any) -> None:
-    """Predict and code `rows` rows from row y on, all lanes of the group."""
+    """Encode `rows` rows from row y on, all lanes of the group, with their prediction."""
     columns, state = g.layout.columns, LaneState(*arrays)
     for r in range(rows):
         first = begin_row(g, y + r, r)
@@ -143,12 +145,12 @@ def encode_rows(g: Any, y: int, rows: int, c: Any, deltas: Any, arrays: Any) -> 
 def encode_lanes(
     x: npt.NDArray[Any], plan: Plan, header: bytes
 ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
-    """Encode one block in band-sequential order, sample-adaptive coder.
+    """Encode one block in band-sequential order with the sample-adaptive coder.
 
     Parameters
     ----------
     x : (z, y, x) integers of native byte order, any strides
-    header : what the stream starts with
+    header : first bytes of the stream
 
     Returns
     -------

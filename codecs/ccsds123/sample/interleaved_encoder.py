@@ -1,4 +1,4 @@
-"""Sample-adaptive coder in band-interleaved order: codewords of all bands at once, bits in turn."""
+"""Sample-adaptive encoder in band-interleaved order: parallel codewords, serial output of bits."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from gangsaw.codecs.core.numba.bits import store_be64
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.codecs.core.numba.vectors.integers import load, static, store, value_of
 
-BATCH_SAMPLES = 1 << 17  # coded between two looks at the room that is left
+BATCH_SAMPLES = 1 << 17  # samples coded between two checks of the output's capacity
 
 
 class CodewordState(NamedTuple):
-    """Accumulators, and room for the codewords of one row, for kernels.
+    """Accumulators and the codewords of one row, for kernels.
 
     Attributes
     ----------
-    sums : (lanes,) accumulators of the bands, up to a whole vector
+    sums : (lanes,) accumulators of the bands, padded to a whole vector
     values, lengths : (NX, lanes) codewords and their bits
-    lanes : of a vector, `static`
+    lanes : number of lanes in a vector, `static`
     """
 
     sums: npt.NDArray[Any]
@@ -37,7 +37,7 @@ class CodewordState(NamedTuple):
 
 @jit_part
 def encode_row_codewords(c: Any, deltas: Any, row: int, t: int, state: Any) -> None:
-    """Codewords of one row of all bands, still apart; `state` is a `CodewordState`."""
+    """Compute the separate codewords of one row of all bands; `state` is a `CodewordState`."""
     sums, values, lengths, lanes = state.sums, state.values, state.lengths, state.lanes
     columns, padded = values.shape
     flat_values, flat_lengths = values.ravel(), lengths.ravel()
@@ -112,7 +112,7 @@ def interleave_rows(
 
 
 def encode_interleaved(x: npt.NDArray[Any], plan: Plan, header: bytes) -> npt.NDArray[np.uint8]:
-    """Encode one block in band-interleaved order, sample-adaptive coder; see `encode_lanes`."""
+    """Encode a block in BI order with the sample-adaptive coder; see `encode_lanes`."""
     image, coder, deltas = plan.image, plan.coder, residuals(x, plan)
     interleave = plan.params.interleave_depth or image.n_bands
     state = _first_state(plan)

@@ -1,4 +1,4 @@
-"""Where lanes lie in a stream, and where the last one ends: checked before they are trusted."""
+"""Checks of the lane index and of the end of the last lane, before a decoder uses them."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ MAX_WORD_BITS = 64  # B is at most 8 bytes
 def lane_bounds(
     size: int, start_bit: int, lane_bits: npt.NDArray[np.int64], image: Image
 ) -> npt.NDArray[np.int64]:
-    """(NZ + 1,) int64: the bits between which the lanes lie in a stream of `size` bytes.
+    """Return the bit offsets of the lanes in a stream of `size` bytes, (NZ + 1,) int64.
 
     Raises
     ------
-    CorruptChunk : they do not fit the stream, or cannot hold their band
+    CorruptChunk : the lanes do not fit the stream, or are too short for their band
     """
     least = image.n_rows * image.n_columns - 1 + image.bit_depth
-    impossible = (lane_bits < least) | (lane_bits > 8 * size)  # the latter: sums might wrap
+    # lengths above 8 * size: sums might wrap
+    impossible = (lane_bits < least) | (lane_bits > 8 * size)
     sums = np.concatenate([np.zeros(1, np.int64), np.cumsum(lane_bits)])
     bounds: npt.NDArray[np.int64] = start_bit + sums
     if np.any(impossible) or bounds[-1] > 8 * size:
@@ -30,10 +31,10 @@ def lane_bounds(
 
 
 def check_end(data: npt.NDArray[np.uint8], end: int) -> None:
-    """Raise CorruptChunk unless `end` (in bits) is the end, or fill bits follow, all zero.
+    """Raise CorruptChunk unless only zero fill bits follow the bit offset `end`.
 
-    Any fill shorter than the longest output word passes: of a body without a header nobody knows
-    for sure whether its encoder counted one.
+    Any fill shorter than the longest output word is accepted: a body without a header does not show
+    whether its encoder counted a header.
     """
     fill = 8 * data.size - end
     if not 0 <= fill < MAX_WORD_BITS:

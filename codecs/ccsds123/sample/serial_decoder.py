@@ -1,4 +1,4 @@
-"""Sample-adaptive decoding where no lane index exists: one codeword after the other."""
+"""Sample-adaptive decoder for bodies without a lane index: one codeword after the other."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.bits import leading_zeros, load_be64
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 
-IMPOSSIBLE = -1  # instead of a position: a residual of more than D bits
+IMPOSSIBLE = -1  # error code instead of a position: a residual of more than D bits
 
 
 @jit_part
 def _read_word(data: Any, at: int) -> Any:
-    """Return the 64 bits from a bit position on."""
+    """Return the 64 bits from bit position `at` on."""
     byte, skip = at >> 3, np.uint64(at & 7)
     last = np.uint64(data[byte + 8]) >> (np.uint64(8) - skip)
     return load_be64(data, byte) << skip | last
@@ -38,7 +38,7 @@ def _choose_code(accumulator: int, count: int, depth: int) -> Any:
 
 @jit_part
 def _read_codeword(data: Any, at: int, k: int, unary_limit: int, depth: int) -> Any:
-    """Return (value, bits)."""
+    """Return the value of a codeword and its length in bits."""
     word = _read_word(data, at)
     zeros = np.int64(leading_zeros(word))
     if zeros >= unary_limit:
@@ -58,13 +58,13 @@ def _update(accumulator: int, count: int, rescale_at: int, value: int) -> int:
 
 @jit_part
 def _next(count: int, rescale_at: int) -> int:
-    """Counter after one more sample."""
+    """Return the counter after one more sample."""
     return (count + 1) >> 1 if count == rescale_at else count + 1
 
 
 @jit
 def _scan_lanes(data: Any, at: int, c: Any, samples: int, begin: Any, lane_bits: Any) -> int:
-    """Walk through a BSQ body, keeping only where each band ends; return the last position.
+    """Find the length of each band's lane in a BSQ body; return the last position.
 
     begin : counter and (NZ,) accumulators of the bands at t = 1
     """
@@ -91,7 +91,7 @@ def _read_interleaved(
 
     first : counter at t = 1
     extents : NZ, NY, NX
-    place : where residuals go, a `SampleTarget`
+    place : destination of the residuals, a `SampleTarget`
     """
     bands, rows, columns = extents
     of_row = first
@@ -126,14 +126,14 @@ def decode_serial(
     plan: Plan,
     out: npt.NDArray[Any],
 ) -> npt.NDArray[np.int64] | None:
-    """Decode a sample-adaptive body in BSQ or BI order of which no lane index is known.
+    """Decode a sample-adaptive body without a lane index, in BSQ or BI order.
 
     Parameters
     ----------
-    data : (n,) uint8, one stream; not a bit beyond it is read
-    start_bit : where the body begins, in bits
-    plan : of what the stream's header says
-    out : (NZ, NY, NX) strided view, any integer dtype that holds the samples
+    data : (n,) uint8, one stream; no bit after its end is used
+    start_bit : offset of the body in bits
+    plan : plan of the header's image and params
+    out : (NZ, NY, NX) strided view, any integer dtype that represents the samples
 
     Returns
     -------
@@ -142,11 +142,11 @@ def decode_serial(
     Raises
     ------
     CorruptChunk
-        The body is too short, or decodes to no image.
+        The body is too short, or does not decode to an image.
     """
     image = plan.image
     samples = image.n_rows * image.n_columns
-    # A sample costs a bit or more: refuse what cannot be before anything is allocated for it.
+    # A sample needs at least one bit: reject impossible sizes before any allocation.
     if 8 * data.size - start_bit < image.n_bands * (samples - 1 + image.bit_depth):
         raise CorruptChunk("the stream is shorter than its image can be")
     padded = np.concatenate([data, np.zeros(SLACK, np.uint8)])
@@ -157,7 +157,7 @@ def decode_serial(
         begin = (count, accumulators)
         end = _scan_lanes(padded, start_bit, decoder, samples, begin, lane_bits)
         check_end(data, end)
-        del padded  # as long as the stream, of which the next call makes one
+        del padded  # frees a copy of the stream, as the next call makes another one
         decode_lanes(data, start_bit, lane_bits, plan, out)
         return lane_bits
     group = plan.params.interleave_depth or image.n_bands

@@ -1,4 +1,4 @@
-"""Statistics of the sample-adaptive coder (CCSDS 123.0-B-2, 5.4.3.2): counter, accumulators."""
+"""Statistics of the sample-adaptive coder (CCSDS 123.0-B-2, 5.4.3.2): counter and accumulators."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from gangsaw.codecs.core.numba.jit import jit_part
 
 @jit_part
 def count_at(c: Any, t: int) -> Any:
-    """Counter Gamma(t), t >= 1: counts up to top_count, then runs from half of it again."""
+    """Return the counter Gamma(t), t >= 1: it counts to top_count, then repeats from half of it."""
     count = c.first_count + t - 1
     half = (c.top_count + 1) >> 1
     return count if count <= c.top_count else half + (count - c.top_count - 1) % half
 
 
 def counts(coder: Coder, begin: int, end: int) -> npt.NDArray[np.int64]:
-    """(end - begin,) int64 counter Gamma(t), at t = 0 that of t = 1: it depends on no data."""
+    """Return Gamma(t) for begin <= t < end, (end - begin,) int64; Gamma(0) is Gamma(1)."""
     first, limit = coder.first_count, coder.top_count
     t = np.maximum(np.arange(begin, end) - 1, 0)
     climb = limit - first
@@ -31,6 +31,6 @@ def counts(coder: Coder, begin: int, end: int) -> npt.NDArray[np.int64]:
 
 @jit_part
 def update_statistics(c: Any, sums: Any, delta: Any, count: int) -> Any:
-    """Accumulator after coding delta at counter value `count`."""
+    """Return the accumulator after coding delta at counter value `count`."""
     total = sums + delta
     return (total + 1) >> 1 if count == c.top_count else total

@@ -1,1 +1,1 @@
-"""Samples from mapped residuals: a wavefront over the bands."""
+"""Reconstruction of samples from mapped residuals, as a wavefront over the bands."""

@@ -1,4 +1,4 @@
-"""What the decoder's wavefront reads and writes: rows of an image, as skewed rows of bands."""
+"""Input and output of the decoder's wavefront: conversion between image rows and skewed rows."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from gangsaw.codecs.core.numba.tiles import transpose_tile
 
 
 class SampleTarget(NamedTuple):
-    """Where samples go, and before them the residuals that they are made of.
+    """Strided destination of samples, which contains their residuals before.
 
     A kernel typed by dtype and layout would be compiled for each of them.
     """
 
-    address: int  # of the item at (0, 0, 0)
+    address: int  # address of the item at (0, 0, 0)
     z_stride: int  # bytes
     y_stride: int
     x_stride: int
@@ -30,7 +30,7 @@ class SampleTarget(NamedTuple):
 
 @contextmanager
 def target(out: npt.NDArray[Any]) -> Iterator[SampleTarget]:
-    """Lend the place where kernels write samples; it has the machine's byte order."""
+    """Yield a target for kernels in native byte order; copy the samples to `out` afterwards."""
     plain = out.dtype.isnative and out.flags.aligned
     native = out if plain else np.empty(out.shape, out.dtype.newbyteorder("="))
     z, y, x = native.strides
@@ -43,9 +43,9 @@ def target(out: npt.NDArray[Any]) -> Iterator[SampleTarget]:
 def write_windows(p: Any, s: Any, out: Any, first: int, last: int, low: int, high: int) -> None:
     """Write the samples that a strip completed in the steps [first, last) of one run.
 
-    All bands are written in the same windows of RUN samples, t = 0 .. RUN - 1 and so on: whole
-    cache lines, and rows of the image are cut in few places. A vector of bands writes a window
-    when its last band has it; that is one window a run, and what is left in the last run.
+    All bands are written in the same windows of RUN samples, t = 0 .. RUN - 1 and so on. So writes
+    are whole cache lines, and few of them cross rows of the image. A vector of bands writes a
+    window once its last band has computed it: one window per run, and the rest in the last run.
     """
     for group in range(low, high, LANES):
         begun, done = first - group - LANES + 1, last - group - LANES + 1
@@ -56,7 +56,7 @@ def write_windows(p: Any, s: Any, out: Any, first: int, last: int, low: int, hig
 
 @jit_part
 def _write_window(p: Any, s: Any, out: Any, group: int, t: int) -> None:
-    length, end = RUN + LANES, min(t + RUN, p.samples)  # band z is z - group steps late
+    length, end = RUN + LANES, min(t + RUN, p.samples)  # band z is z - group steps behind
     for i in range(0, length, LANES):
         tile = ahead(ring_row(s, t + group + i), group)
         transpose_tile(ahead(s.runs, i), length, tile, s.width)
@@ -83,7 +83,7 @@ def _write_band(out: Any, band: int, columns: int, t: int, end: int, run: Any) -
 
 @jit_restrict_part
 def _write_row(row: Any, stride: int, run: Any, n: int) -> None:
-    if stride == 1:  # known to be dense, a loop of vectors
+    if stride == 1:  # a contiguous row, which LLVM vectorises
         for i in range(n):
             row[i] = fit(run[i], row)
     else:
@@ -95,10 +95,10 @@ def _write_row(row: Any, stride: int, run: Any, n: int) -> None:
 def read_residuals(
     p: Any, place: Any, held: Any, first: int, last: int, low: int, high: int
 ) -> None:
-    """Fetch the residuals of a strip for the steps [first, last): held[z * RUN + step - first].
+    """Load the residuals of a strip for the steps [first, last): held[z * RUN + step - first].
 
-    They lie where the samples will: no sample is written before the residuals of its window are
-    here.
+    The target contains residuals until samples replace them: the residuals of a window are loaded
+    before its samples are written.
     """
     for z in range(low, min(high, p.bands)):
         begin, end = max(first - z, 0), min(last - z, p.samples)
@@ -131,7 +131,7 @@ def _read_row(row: Any, stride: int, run: Any, n: int) -> None:
 
 @jit_inline_part
 def put_residual(place: Any, z: int, y: int, x: int, value: Any) -> None:
-    """Put a residual, which its item can hold, where its sample will be."""
+    """Write a residual to the position of its sample; its width must suffice."""
     at = place.address + z * place.z_stride + y * place.y_stride + x * place.x_stride
     if place.width == 1:
         pointer_at(at, np.uint8(0))[0] = np.uint8(value)

@@ -1,4 +1,4 @@
-"""Inverse prediction: from mapped residuals back to samples, as a wavefront over the bands."""
+"""Inverse prediction: samples from mapped residuals, as a wavefront over the bands."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ from gangsaw.codecs.core.numba.bits import ahead, fit, pointers
 from gangsaw.codecs.core.numba.jit import jit, jit_inline, jit_inline_part, jit_part
 
 WIDE_NEIGHBOR, NARROW_NEIGHBOR, WIDE_COLUMN, NARROW_COLUMN = range(len(LOCAL_SUMS))
-IMPOSSIBLE_RESIDUAL = 1  # status: a residual that no sample within s_min..s_max has
+IMPOSSIBLE_RESIDUAL = 1  # status: a residual whose sample is outside s_min..s_max
 OUT_OF_RANGE = "a mapped residual lies outside the range of the samples"
 
 
 @jit_inline_part
 def _row_back(s: Any, row: int, back: int) -> Any:
-    """Row of some steps before the one that has the number `row` in the ring."""
+    """Return the ring row that is `back` steps before ring row `row`."""
     row -= back
     return ahead(s.ring, (row + s.rows if row < 0 else row) * s.width)
 
 
 @jit_inline_part
 def _band_before(s: Any, row: int) -> Any:
-    """Row of what narrow sums look at in the first row: the band before, one column to the left."""
+    """Return the row for narrow sums in the first image row: previous band, one column left."""
     return ahead(_row_back(s, row, 2), -1)
 
 
 @jit_inline_part
 def _difference_row(p: Any, s: Any, step: int, back: int) -> Any:
-    """Row of what each band sees `back` bands before it; beyond P that is a row of zeros."""
+    """Return the differences of the band `back` bands before each band; zeros if back > P."""
     rows = difference_rows(p.prediction_bands)
     if back > p.prediction_bands:
         return ahead(s.differences, rows * s.width)
@@ -109,7 +109,7 @@ def _inner_product(p: Any, s: Any, step: int, lo: int, hi: int) -> None:
 
 @jit
 def advance(p: Any, s: Any, step: int, lo: int, hi: int) -> None:
-    """Turn s.delta into samples for the lanes [lo, hi) of one step, all at t >= 1."""
+    """Replace s.delta by samples in the lanes [lo, hi) of one step, all at t >= 1."""
     now = ring_row(s, step)
     _local_sum(p, s, step, lo, hi)
     _inner_product(p, s, step, lo, hi)
@@ -120,20 +120,20 @@ def advance(p: Any, s: Any, step: int, lo: int, hi: int) -> None:
 
 @jit_inline_part
 def _predict_first(p: Any, before: Any, z: int) -> Any:
-    """Double-resolution prediction at t = 0: by the first sample of the band before."""
+    """Return the double-resolution prediction at t = 0: first sample of the previous band."""
     known = z > 0 and p.prediction_bands > 0
     return 2 * (before[z - 1] if known else p.middle)
 
 
 @jit
 def begin(p: Any, s: Any, z: int) -> None:
-    """Set up lane z and decode its first sample (t = 0) from s.delta; this is step z."""
+    """Initialise lane z and decode its first sample (t = 0) from s.delta, at step z."""
     zero = fit(0, s.delta)
     now, before = ring_row(s, z), ring_row(s, z - 1)
     s.double[z] = fit(_predict_first(p, before, z), s.delta)
     s.bad[z] = zero
     wavefront.unmap(now, s.sign, s.bad, s.double, s.delta, p, z, z + 1)
-    # No differences exist at t = 0: with zeros the first update leaves the weights alone.
+    # At t = 0 there are no differences: zeros make the first update keep the weights.
     _difference_row(p, s, z, 0)[z] = zero
     for row in range(2 * wavefront.GROUP):
         s.directional[row * s.lanes + z] = zero
@@ -143,7 +143,7 @@ def begin(p: Any, s: Any, z: int) -> None:
 
 @jit_inline
 def active(p: Any, step: int, low: int, high: int) -> tuple[int, int]:
-    """Lanes [lo, hi) of a strip at t >= 1 of one step, in whole vectors; none if hi <= lo."""
+    """Return the lanes [lo, hi) of a strip at t >= 1, in whole vectors; none if hi <= lo."""
     lo = max(low, step - p.samples + 1) & -LANES
     hi = (min(p.bands, step) + LANES - 1) & -LANES
     return lo, min(hi, high)
@@ -190,7 +190,7 @@ class Held(NamedTuple):
 
 
 def reconstruct(place: SampleTarget, plan: Plan) -> None:
-    """Turn mapped residuals into the samples that they stand for, where they lie.
+    """Replace mapped residuals by their samples, in place.
 
     Parameters
     ----------

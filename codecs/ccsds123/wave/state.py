@@ -1,4 +1,4 @@
-"""State of the decoder's wavefront: constants, arrays, and where kernels find them."""
+"""State of the decoder's wavefront: constants, arrays, and index functions for kernels."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from gangsaw.codecs.core.numba.bits import ahead
 from gangsaw.codecs.core.numba.jit import jit_inline, jit_inline_part
 
 LANES = 16  # int32 lanes of a 512-bit vector: ranges of bands are rounded to it
-MARGIN = LANES  # columns left of band 0 in a ring: more than 15 bands look back
-RUN = 64  # steps that a strip of bands makes in one go, and samples written in one go
-STRIP = 128  # bands at most in a strip: what a step of them touches stays in the first-level cache
-CACHED_PIXELS = 1 << 16  # tables of 16 bytes a pixel; larger images take long anyway
+MARGIN = LANES  # columns left of band 0 in a ring: bands refer to at most 15 bands before them
+RUN = 64  # steps of a strip of bands per run, and samples per window
+STRIP = 128  # bands at most in a strip: the working set of its step fits the first-level cache
+CACHED_PIXELS = 1 << 16  # tables of 16 bytes per pixel; larger images take long anyway
 
 Array = npt.NDArray[Any]
 T = TypeVar("T")
@@ -44,15 +44,16 @@ class WavePredictor(NamedTuple):
 
 
 class State(NamedTuple):
-    """One wavefront, in arrays of the plan's type T; `pointers` for kernels.
+    """State of one wavefront, in arrays of the plan's type T; kernels get it as `pointers`.
 
-    All are flat, and begin at band 0 and t = `origin`: what lies in front of that is part of them.
+    All arrays are flat, and start at band 0 and t = `origin`: the items before that belong to them.
     Tables run with z: the entry of t has the index origin - t.
     """
 
     ring: Array  # (rows * width,) samples, one row per step
-    differences: Array  # ((P + 3 + RUN) * width,) central ones, one row per step; last 0
-    directional: Array  # (2 * 3 * lanes,) directional differences, of this step and the last
+    differences: Array  # ((P + 3 + RUN) * width,) central ones, one row per step; last row 0
+    # (2 * 3 * lanes,) directional differences, of this step and the previous one
+    directional: Array
     weights: Array  # (terms * lanes,)
     first_weights: Array  # (terms * lanes,) weights before t = 1
     sigma: Array  # (lanes,) local sums
@@ -60,29 +61,29 @@ class State(NamedTuple):
     double: Array  # (lanes,) double-resolution predicted samples
     sign: Array  # (lanes,) signs of the errors
     delta: Array  # (lanes,) mapped residuals
-    bad: Array  # (lanes,) not 0 where a sample was out of range
-    border: Array  # table of FIRST_COLUMN and so on
-    left: Array  # table of shifts of the weight update
+    bad: Array  # (lanes,) not 0 if a sample was out of range
+    border: Array  # table of flags: FIRST_COLUMN and so on
+    left: Array  # table of shift counts of the weight update
     right: Array
-    runs: Array  # (LANES * (RUN + LANES),) the last samples of some bands, band by band
-    rows: int  # of the ring
-    width: int  # of a row of the ring and of the differences
+    runs: Array  # (LANES * (RUN + LANES),) the last samples of a vector of bands, band by band
+    rows: int  # number of rows of the ring
+    width: int  # items of a row of the ring and of the differences
     lanes: int
     terms: int
     origin: int  # first t of the tables
 
 
 class Segment(NamedTuple):
-    """Some steps of a wavefront, and the t that tables need for them."""
+    """Range of steps of a wavefront, and the range of t in its tables."""
 
     first: int  # step
-    last: int  # step after them
+    last: int  # step after the last one
     begin: int  # t
     end: int
 
 
 def segments(image: Image) -> Iterator[Segment]:
-    """Yield the parts of a wavefront: one for an image whose tables are cached."""
+    """Yield the segments of a wavefront: a single one if the image's tables are cached."""
     samples = image.n_rows * image.n_columns
     steps, reach = samples + image.n_bands - 1, round_up(image.n_bands, LANES) + 1
     length = steps if samples <= CACHED_PIXELS else SEGMENT
@@ -93,7 +94,7 @@ def segments(image: Image) -> Iterator[Segment]:
 
 
 def make_predictor(plan: Plan) -> WavePredictor:
-    """Gather the constants."""
+    """Return the constants of the predictor."""
     image, p = plan.image, plan.predictor
     return WavePredictor(
         bands=image.n_bands,
@@ -117,9 +118,9 @@ def make_state(plan: Plan) -> State:
     width, rows = row_width(image), round_up(max(image.n_columns + 2, 2 * RUN + LANES), LANES)
     weights = _first_weights(plan, lanes)
     ring = aligned_zeros(rows * width, of)
-    ring.reshape(rows, width)[:, :MARGIN] = image.middle  # narrow sums of band 0 look there
+    ring.reshape(rows, width)[:, :MARGIN] = image.middle  # narrow sums of band 0 read these
     differences = aligned_zeros((difference_rows(plan.bands) + 1) * width, of)
-    nothing = aligned_zeros(1, of)  # `at_segment` gives tables
+    nothing = aligned_zeros(1, of)  # `at_segment` sets the tables
     return State(
         ring=ring[MARGIN:],
         differences=differences[MARGIN:],
@@ -145,21 +146,21 @@ def make_state(plan: Plan) -> State:
 
 
 def at_segment(state: State, plan: Plan, part: Segment) -> State:
-    """Return the state with the tables of a segment; all else is shared."""
+    """Return the state with the tables of a segment; it shares all other arrays."""
     border, left, right = _tables(plan, part.begin, part.end)
     return state._replace(border=border, left=left, right=right, origin=part.begin)
 
 
 def row_width(image: Image) -> int:
-    """Items of a row of the ring: an odd number of vectors, for the cache's sets."""
+    """Return the items of a ring row: an odd number of vectors, to spread rows over cache sets."""
     vectors = (MARGIN + round_up(image.n_bands, LANES)) // LANES
     return LANES * (vectors | 1)
 
 
 def skewed(table: Array, dtype: npt.DTypeLike) -> Array:
-    """Turn a table over t into one that runs with z, from its first t on.
+    """Return a table over t as one that runs with z, from its first t on.
 
-    In front of that lie the other t, at both ends a margin for lanes that are not on.
+    The other t are stored before the returned start. Both ends have a margin for inactive lanes.
     """
     out = np.pad(table[::-1], LANES, mode="edge").astype(dtype)
     out.setflags(write=False)
@@ -188,7 +189,7 @@ def _tables(plan: Plan, begin: int, end: int) -> tuple[Array, Array, Array]:
 
 
 def round_up(n: int, unit: int) -> int:
-    """Return the least multiple of `unit` that is not below n."""
+    """Return the smallest multiple of `unit` that is at least n."""
     return -(-n // unit) * unit
 
 
@@ -202,7 +203,7 @@ def _border(image: Image, t: Array) -> Array:
 
 
 def _shifts(plan: Plan, t: Array) -> tuple[Array, Array]:
-    """Weight update (CCSDS 123.0-B-2, 4.10): a << left, plus half, >> right."""
+    """Return left and right shifts of the weight update (CCSDS 123.0-B-2, 4.10)."""
     p = plan.predictor
     steps = p.exponent_min + ((t - plan.image.n_columns) >> p.interval)
     exponent = np.clip(steps, p.exponent_min, p.exponent_max) + p.depth - p.resolution
@@ -210,7 +211,7 @@ def _shifts(plan: Plan, t: Array) -> tuple[Array, Array]:
 
 
 def _first_weights(plan: Plan, lanes: int) -> Array:
-    """(terms, lanes) of type T; terms of each kind are rounded up to whole groups."""
+    """Return the first weights, (terms, lanes) of type T, each kind padded to whole groups."""
     directional = wavefront.GROUP if plan.full else 0
     out = np.zeros((directional + round_up(plan.bands, wavefront.GROUP), lanes), plan.dtype)
     n_bands = plan.image.n_bands
@@ -220,18 +221,18 @@ def _first_weights(plan: Plan, lanes: int) -> Array:
 
 @jit_inline
 def difference_rows(prediction_bands: int) -> int:
-    """Rows of differences: how far one looks back, and how far a strip is ahead of the next."""
+    """Return the rows of differences: P back, and RUN steps that a strip is ahead of the next."""
     return prediction_bands + 2 + RUN
 
 
 @jit_inline_part
 def strip_of(s: Any) -> Any:
-    """Return the lanes of a strip: equal parts of all, STRIP at most."""
+    """Return the lanes of a strip: an equal part of all lanes, at most STRIP."""
     vectors, parts = s.lanes // LANES, -(-s.lanes // STRIP)
     return -(-vectors // parts) * LANES
 
 
 @jit_inline_part
 def ring_row(s: Any, step: int) -> Any:
-    """Row of a step in the ring; steps may go back to -rows."""
+    """Return the row of a step in the ring; step may be as low as -rows."""
     return ahead(s.ring, (step + s.rows) % s.rows * s.width)

@@ -1,14 +1,16 @@
-"""Inner loops of the decoder's predictor: one step of the wavefront, all bands at once.
+"""Inner loops of the decoder's predictor: one step of the wavefront for all bands.
 
-At step T band z is at sample t = T - z, so no band waits for another within a step and the lanes
-of a vector are bands. Samples and central differences are stored skewed in the same way, row T of
-a ring holding what all bands made at step T: for band z the value i bands back lies i rows up and i
-columns left, its own past lies straight above, and every load is contiguous.
+At step T, band z is at sample t = T - z. So no band waits for another within a step, and the lanes
+of a vector are bands. Samples and central differences are stored skewed in the same way: row T of a
+ring contains the results of all bands at step T. For band z, the value i bands back is i rows up
+and i columns left, and its own past is straight above. So every load is contiguous.
 
-The loops run over whole vectors of lanes [lo, hi). Lanes that have not begun, or have ended,
-compute values that nobody reads: a lane is set up at its own t = 0 and judged at its own end.
-Arguments are pointers to rows, indexed by band, of one integer type unless said otherwise. Section
-numbers are those of CCSDS 123.0-B-2.
+The loops run over whole vectors of lanes [lo, hi). Lanes before their start or after their end
+compute values that are never used: a lane is initialised at its own t = 0 and checked at its own
+end.
+
+Arguments are pointers to rows, indexed by band, of one integer type unless stated otherwise.
+Section numbers are those of CCSDS 123.0-B-2.
 """
 
 from __future__ import annotations
@@ -18,15 +20,15 @@ from typing import Any, NamedTuple
 from gangsaw.codecs.core.numba.bits import fit, shift_left, shift_right
 from gangsaw.codecs.core.numba.jit import jit_inline, jit_restrict, jit_restrict_part
 
-FIRST_COLUMN, LAST_COLUMN, FIRST_ROW = 1, 2, 4  # bits of `border`, one entry per t
+FIRST_COLUMN, LAST_COLUMN, FIRST_ROW = 1, 2, 4  # flags in `border`, which has one entry per t
 GROUP = 3  # terms of the inner product per pass: the three directional ones, or three bands
 
-Row = Any  # pointer to the first of a row's lanes
-Rows = tuple[Row, ...]  # three of them
+Row = Any  # pointer to the first lane of a row
+Rows = tuple[Row, ...]  # three rows
 
 
 class WeightUpdate(NamedTuple):
-    """Weight update (CCSDS 123.0-B-2, 4.10) by the step before.
+    """Weight update (CCSDS 123.0-B-2, 4.10) with the errors of the previous step.
 
     Attributes
     ----------
@@ -43,9 +45,9 @@ class WeightUpdate(NamedTuple):
 
 @jit_restrict_part
 def sum_column(sigma: Row, near: Row, north: Row, border: Row, lo: int, hi: int) -> None:
-    """Column-oriented local sums: 4 N, in the first row 4 `near` (W, or the band before)."""
+    """Compute column-oriented local sums: 4 N, in the first row 4 `near` (W or band before)."""
     for z in range(lo, hi):
-        one, other = near[z], north[z]  # both: a load under a condition is a slow masked one
+        one, other = near[z], north[z]  # both are loaded: a conditional load is a slow masked one
         sigma[z] = fit(4 * (one if border[z] >= FIRST_ROW else other), sigma)
 
 
@@ -53,7 +55,7 @@ def sum_column(sigma: Row, near: Row, north: Row, border: Row, lo: int, hi: int)
 def sum_wide(
     sigma: Row, west: Row, northwest: Row, north: Row, northeast: Row, border: Row, lo: int, hi: int
 ) -> None:
-    """Wide neighbour-oriented local sums: W + NW + N + NE."""
+    """Compute wide neighbour-oriented local sums: W + NW + N + NE."""
     for z in range(lo, hi):
         w, nw, n, ne, kind = west[z], northwest[z], north[z], northeast[z], border[z]
         total = fit(
@@ -70,7 +72,7 @@ def sum_wide(
 def sum_narrow(
     sigma: Row, near: Row, northwest: Row, north: Row, northeast: Row, border: Row, lo: int, hi: int
 ) -> None:
-    """Narrow neighbour-oriented local sums: NW + 2 N + NE, in the first row 4 `near`."""
+    """Compute narrow neighbour-oriented local sums: NW + 2 N + NE, in the first row 4 `near`."""
     for z in range(lo, hi):
         one, nw, n, ne, kind = near[z], northwest[z], north[z], northeast[z], border[z]
         total = fit(
@@ -83,7 +85,7 @@ def sum_narrow(
 def directional_differences(
     differences: Rows, sigma: Row, samples: Rows, border: Row, lo: int, hi: int
 ) -> None:
-    """Set d_N, d_W, d_NW: all 0 in the first row; in the first column N is W and NW.
+    """Compute d_N, d_W, d_NW: all 0 in the first row; in the first column W and NW are N.
 
     samples : N, W, NW
     """
@@ -101,7 +103,7 @@ def directional_differences(
 
 @jit_restrict_part
 def start_product(product: Row, sigma: Row, middle: int, resolution: int, lo: int, hi: int) -> None:
-    """Set product = 2^Omega (sigma - 4 s_mid): what is added to the inner product."""
+    """Set product = 2^Omega (sigma - 4 s_mid), the term added to the inner product."""
     scale = fit(resolution, product)
     for z in range(lo, hi):
         product[z] = shift_left(fit(sigma[z] - 4 * middle, product), scale)
@@ -111,11 +113,11 @@ def start_product(product: Row, sigma: Row, middle: int, resolution: int, lo: in
 def add_terms(
     product: Row, weights: Rows, was: Rows, now: Rows, update: WeightUpdate, lo: int, hi: int
 ) -> None:
-    """Bring three weights up to date with the step before, then add their terms.
+    """Update three weights with the previous step, then add their terms to the product.
 
-    One pass for both: apart, every weight would be loaded twice a step.
+    One pass does both: two passes would load every weight twice per step.
 
-    was, now : differences of the step before and of this one
+    was, now : differences of the previous step and of this one
     """
     sign, left, right = update.sign, update.left, update.right
     most, least = fit(update.limit, product), fit(-update.limit - 1, product)
@@ -125,7 +127,7 @@ def add_terms(
     b0, b1, b2 = now
     for z in range(lo, hi):
         s, up, down = sign[z], left[z], right[z]
-        # (+-u << up) + half = ((u ^ s) << up) + (half - (s << up)): the latter is common to all.
+        # (+-u << up) + half = ((u ^ s) << up) + (half - (s << up)): the last term is common to all.
         half = shift_left(one, fit(down - 1, product))
         half = fit(half - shift_left(s, up), product)
         u0 = fit(shift_left(fit(a0[z] ^ s, product), up) + half, product)
@@ -140,7 +142,7 @@ def add_terms(
 
 @jit_restrict
 def predict(double: Row, product: Row, p: Any, lo: int, hi: int) -> None:
-    """Set the double-resolution predicted samples; p : a `WavePredictor`."""
+    """Compute the double-resolution predicted samples; p : a `WavePredictor`."""
     drop, scale = fit(p.wrap, product), fit(p.resolution + 1, product)
     least, most = fit(2 * p.lowest, product), fit(2 * p.highest + 1, product)
     for z in range(lo, hi):
@@ -151,7 +153,7 @@ def predict(double: Row, product: Row, p: Any, lo: int, hi: int) -> None:
 
 @jit_inline
 def unmap_residual(delta: Any, twice: Any, least: Any, most: Any, like: Row) -> Any:
-    """Sample that a mapped residual stands for (4.11); twice : its double-resolution prediction."""
+    """Return the sample of a mapped residual (4.11); twice : its double-resolution prediction."""
     one = fit(1, like)
     guess = shift_right(twice, one)
     below, above = fit(guess - least, like), fit(most - guess, like)
@@ -167,7 +169,7 @@ def unmap_residual(delta: Any, twice: Any, least: Any, most: Any, like: Row) -> 
 def unmap(
     sample: Row, sign: Row, bad: Row, double: Row, delta: Row, p: Any, lo: int, hi: int
 ) -> None:
-    """Undo the mapping (CCSDS 123.0-B-2, 4.11): samples, signs of their errors; mark bad lanes."""
+    """Invert the mapping (CCSDS 123.0-B-2, 4.11): set samples and error signs, mark bad lanes."""
     least, most = fit(p.lowest, sample), fit(p.highest, sample)
     for z in range(lo, hi):
         twice = double[z]
@@ -180,6 +182,6 @@ def unmap(
 
 @jit_restrict_part
 def central_difference(difference: Row, sample: Row, sigma: Row, lo: int, hi: int) -> None:
-    """Set d = 4 s - sigma."""
+    """Compute d = 4 s - sigma."""
     for z in range(lo, hi):
         difference[z] = fit(4 * sample[z] - sigma[z], sigma)

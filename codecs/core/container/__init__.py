@@ -1,1 +1,1 @@
-"""The container of a chunk: header, index and payloads; the only parser of their bytes."""
+"""Container of a chunk: header, index and payloads, and the only parser of their bytes."""

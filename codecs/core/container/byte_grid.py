@@ -1,4 +1,4 @@
-"""How a chunk is divided into blocks, for codecs of any dtype and rank: by runs of its bytes."""
+"""Division of a chunk into runs of its bytes, for codecs of any dtype and rank."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from gangsaw.codecs.core.container.grid import Piece, expand, items_of
 from gangsaw.codecs.core.cuda.device import empty_in_memory_of
 from gangsaw.codecs.core.errors import BadParams
 
-KINDS = "biufcmMSUV"  # of dtypes whose items are their bytes
+KINDS = "biufcmMSUV"  # dtype kinds whose items are plain bytes
 
 
 @dataclass(frozen=True)
 class ByteGrid:
     """Runs of bytes of a chunk in C order, items little-endian; the last one may be shorter.
 
-    A block is (n,) uint8 of whole items. A chunk that lies otherwise is coded by a copy.
+    A block is (n,) uint8 of whole items. A chunk with another layout is coded through a copy.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class ByteGrid:
 
     @classmethod
     def of(cls, chunk_shape: tuple[int, ...], dtype: Dtype, block_bytes: int) -> Self:
-        """Return the grid of blocks of so many bytes, or of a single item where that is larger.
+        """Return the grid of blocks of block_bytes bytes, or of one item if that is larger.
 
         Raises
         ------
@@ -60,11 +60,11 @@ class ByteGrid:
 
     @property
     def is_tiled(self) -> bool:
-        """Blocks end anywhere along an axis."""
+        """False: blocks may end anywhere along an axis."""
         return False
 
     def held(self, chunk: Array) -> Array:
-        """Return the bytes of a chunk: a view, or where it lies otherwise a copy."""
+        """Return the bytes of a chunk: a view, or a copy if its layout differs."""
         own = cast(_Items, chunk)
         if not _is_plain(own):
             dtype = chunk.dtype.newbyteorder("<")
@@ -73,7 +73,7 @@ class ByteGrid:
         return own.reshape(-1).view(np.uint8)
 
     def write_back(self, held: Array, chunk: Array) -> None:
-        """Copy the bytes to a chunk that lies otherwise: other blocks have not changed there."""
+        """Copy the bytes back to a chunk with another layout; other blocks keep their values."""
         target = cast(_Items, chunk)
         if not _is_plain(target):
             items = cast(_Items, held).view(chunk.dtype.newbyteorder("<"))
@@ -84,16 +84,16 @@ class ByteGrid:
         return held[self.slices(index)]
 
     def blocks(self, held: Array) -> Iterator[Array]:
-        """Return the blocks in their order."""
+        """Yield the blocks in order."""
         return (self.block(held, index) for index in range(self.n_blocks))
 
     def slices(self, index: int) -> tuple[Piece]:
-        """Return where block `index` lies among the bytes."""
+        """Return the range of block `index` in the bytes."""
         (extent,), n_bytes = self.block_shape, math.prod(self.chunk_shape) * self.item_bytes
         return (slice(index * extent, min((index + 1) * extent, n_bytes)),)
 
     def bounds(self, selection: object) -> range:
-        """Return the least range that holds the bytes that `chunk[selection]` reads."""
+        """Return the smallest range of bytes that contains all bytes of `chunk[selection]`."""
         starts, length = self._runs(selection)
         if not starts.size:
             return range(0)
@@ -109,7 +109,7 @@ class ByteGrid:
         return np.flatnonzero(np.cumsum(change[:-1])).astype(np.int64)
 
     def _runs(self, selection: object) -> tuple[npt.NDArray[np.int64], int]:
-        """Return where runs of items begin that are read, (n,), and their length."""
+        """Return the starts of the runs of items that a selection reads, (n,), and their length."""
         axes = list(zip(expand(selection, self.chunk_shape), self._axes, strict=True))
         start, length, is_whole = 0, 1, True
         while axes and is_whole and isinstance(part := axes[-1][0], slice):
@@ -131,19 +131,19 @@ class ByteGrid:
 
     @property
     def _axes(self) -> list[tuple[int, int]]:
-        """Of each axis, its extent, and how many items further the next one along it lies."""
+        """Extent and stride of each axis, in items."""
         shape = self.chunk_shape
         return [(n, math.prod(shape[axis + 1 :])) for axis, n in enumerate(shape)]
 
 
 class _Contiguity(Protocol):
-    """Whether an array lies in one piece."""
+    """Array flags: contiguity."""
 
     c_contiguous: bool
 
 
 class _Items(Array, Protocol):
-    """What NumPy and CuPy arrays have besides."""
+    """Further methods of NumPy and CuPy arrays."""
 
     @property
     def flags(self) -> _Contiguity: ...
@@ -156,5 +156,5 @@ class _Items(Array, Protocol):
 
 
 def _is_plain(chunk: _Items) -> bool:
-    """Whether the bytes of blocks lie in the chunk as they are."""
+    """Return True if the chunk's memory is the bytes of its blocks."""
     return chunk.flags.c_contiguous and chunk.dtype == chunk.dtype.newbyteorder("<")

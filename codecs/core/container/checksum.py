@@ -1,7 +1,8 @@
-"""CRC-32C, with the interpreter's lock released where it takes long.
+"""CRC-32C that releases the interpreter's lock for long inputs.
 
-google_crc32c holds the lock, so that no two threads could verify at once. So longer bytes go to a
-kernel of our own; google_crc32c does short ones, and all on processors that lack the instructions.
+google_crc32c keeps the lock, so that two threads could not verify in parallel. So Gangsaw's own
+kernel sums longer bytes. google_crc32c sums short ones, and all on processors without the
+instructions.
 """
 
 from __future__ import annotations
@@ -13,18 +14,18 @@ import numpy as np
 import numpy.typing as npt
 
 Bytes: TypeAlias = bytes | bytearray | memoryview | npt.NDArray[np.uint8]
-SHORT = 4096  # bytes; fewer take less time than calling a kernel, and Numba need not be loaded
+SHORT = 4096  # bytes; for fewer bytes a kernel call takes longer, and Numba need not be loaded
 
 
 def crc32c(data: Bytes, before: int = 0, *, is_alone: bool = False) -> int:
-    """Return the CRC-32C (RFC 3720) of bytes, contiguous.
+    """Return the CRC-32C (RFC 3720) of contiguous bytes.
 
     Parameters
     ----------
     data : the bytes
-    before : CRC-32C of bytes that stand before them
-    is_alone : whether no other thread waits for the lock: then Numba, which takes 170 MB, is not
-        loaded for it
+    before : CRC-32C of the bytes before them
+    is_alone : True if no other thread waits for the lock: then Numba, which takes 170 MB, is not
+        loaded
     """
     if isinstance(data, bytes) and len(data) < SHORT:
         return int(google_crc32c.extend(before, data))

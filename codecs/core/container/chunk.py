@@ -1,4 +1,4 @@
-"""One chunk: its array divided into blocks for the backend, its bytes framed. Knows no Zarr."""
+"""Coding of one chunk: division into blocks for the backend, and framing, without Zarr."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from gangsaw.codecs.core.cuda.device import backend, backend_name
 from gangsaw.codecs.core.errors import BadParams, ChunkError, CorruptChunk
 from gangsaw.codecs.core.record import Stopwatch
 
-Range: TypeAlias = tuple[int, int]  # first byte, byte after the last
+Range: TypeAlias = tuple[int, int]  # first byte, byte after the last one
 Reader: TypeAlias = Generator[list[Range | None], list[Bytes | None], Runs | None]
 
 
 @dataclass(frozen=True)
 class ChunkCoder:
-    """Encodes and decodes chunks of one shape and dtype with one set of parameters.
+    """Encoder and decoder of chunks of one shape and dtype with one set of parameters.
 
     Attributes
     ----------
     name : the codec's Zarr name, for the recorder
-    package : where its backends `cpu` and `gpu` are
+    package : package of its backends `cpu` and `gpu`
     params : the codec's frozen parameters
-    dtype : of chunks
+    dtype : dtype of chunks
     plan, layout : blocks and frame that chunk shape, dtype and parameters imply
     """
 
@@ -48,11 +48,11 @@ class ChunkCoder:
 
     @property
     def grid(self) -> Division:
-        """How chunks are divided into blocks."""
+        """Division of chunks into blocks."""
         return self.plan.grid
 
     def views(self, chunk: Array, numbers: npt.NDArray[np.int64] | None = None) -> BlockViews:
-        """Return the blocks of a chunk, or some of them, as backends take them."""
+        """Return all blocks of a chunk, or those with the given numbers, as views for backends."""
         return BlockViews(chunk, self.plan.grid, self.plan.view, numbers)
 
     def encode(self, chunk: Array) -> memoryview:
@@ -65,7 +65,7 @@ class ChunkCoder:
         return self.encode_all([chunk])[0]
 
     def encode_all(self, chunks: Sequence[Array]) -> list[memoryview]:
-        """Return the frames of chunks that lie in one kind of memory, encoded all at once."""
+        """Return the frames of chunks in the same kind of memory, encoded in one call."""
         self._check(chunks)
         if not chunks:
             return []
@@ -75,7 +75,7 @@ class ChunkCoder:
         return frames
 
     def encode_part(self, part: Array) -> memoryview:
-        """Return the frame of a part of another codec's chunk: that one tells the recorder."""
+        """Return the frame of a part of another codec's chunk, without a report to the recorder."""
         self._check([part])
         return self._frames([part])[0]
 
@@ -88,18 +88,18 @@ class ChunkCoder:
         return frame.frames_of(output, self.layout)
 
     def decode(self, data: Bytes, out: Array) -> None:
-        """Fill `out`, of the grid's shape and any memory and byte order, from a whole frame.
+        """Decode a whole frame into `out`, of the grid's shape and any memory and byte order.
 
         Raises
         ------
         BadParams : `out` has another shape or dtype, or is read-only
-        CorruptChunk : names the block where one is to blame
+        CorruptChunk : names the corrupt block if it is known
         NewerFormat : the frame is of a later version
         """
         self.fill([self.whole(data)], [out])
 
     def whole(self, data: Bytes, origin: Origin = NOWHERE) -> Runs:
-        """Return all blocks of a frame whose index is right; `origin` is for errors.
+        """Verify a frame's index and return all its blocks; `origin` is for errors.
 
         Raises
         ------
@@ -111,15 +111,15 @@ class ChunkCoder:
             raise error.at(**origin._asdict()) from error
 
     def read(self, selection: object, origin: Origin = NOWHERE) -> Reader:
-        """Fetch only the blocks that `chunk[selection]` touches.
+        """Fetch only the blocks that `chunk[selection]` reads.
 
-        A generator, so that one logic serves whoever fetches, blocking or not: it yields byte
-        ranges (None is the whole chunk), takes their bytes, and returns the blocks for `fill`, or
-        None where there is no chunk.
+        This is a generator, so that blocking and asynchronous callers share the code. It yields
+        byte ranges (None is the whole chunk), receives their bytes, and returns the blocks for
+        `fill`, or None if there is no chunk.
 
         Parameters
         ----------
-        selection : what NumPy indexes with
+        selection : any NumPy index
         origin : names store and chunk in errors
         """
         touched = self.grid.touched(selection)
@@ -147,7 +147,7 @@ class ChunkCoder:
             raise error.at(**origin._asdict()) from error
 
     def _part(self, touched: npt.NDArray[np.int64], selection: object) -> range | None:
-        """Return the items of the one block that is touched, where they are few of it."""
+        """Return the selected items of a single selected block if they are less than half of it."""
         if self.plan.lanes_for is None or not self.layout.sums_lanes or len(touched) != 1:
             return None
         (place,) = self.grid.slices(int(touched[0]))
@@ -156,7 +156,7 @@ class ChunkCoder:
         return part_of(part, place.start) if 2 * len(part) < size else None
 
     def fill(self, fetched: Sequence[Runs], outs: Sequence[Array]) -> None:
-        """Decode blocks of several chunks, all at once, each into its place in its chunk's array.
+        """Decode blocks of several chunks in one call, each into its chunk's array.
 
         Parameters
         ----------
@@ -169,7 +169,7 @@ class ChunkCoder:
         CorruptChunk : names store, chunk and block
         """
         self._check(outs)
-        for out in outs:  # CuPy knows none that are
+        for out in outs:  # CuPy arrays are never read-only
             if isinstance(out, np.ndarray) and not out.flags.writeable:
                 raise BadParams("the array to decode into is read-only")
         pairs = zip(fetched, outs, strict=True)
@@ -179,13 +179,13 @@ class ChunkCoder:
         watch = Stopwatch(self.name, "decode", backend_name(outs[0]))
         try:
             self._fill(Runs.joined(fetched), views)
-        except CorruptChunk as error:  # it counts the blocks that it was given
+        except CorruptChunk as error:  # its number counts the blocks of this call
             raise _located(error, fetched) from error
         encoded = [runs.n_bytes for runs in fetched]
         watch.report([(own.nbytes, n) for own, n in zip(views, encoded, strict=True)])
 
     def decode_part(self, data: Bytes, out: Array) -> None:
-        """Fill a part of another codec's chunk from a whole frame; see `encode_part`.
+        """Decode a whole frame into a part of another codec's chunk; see `encode_part`.
 
         Raises
         ------
@@ -195,19 +195,20 @@ class ChunkCoder:
         self._fill(self.whole(data), [self.views(out)])
 
     def _fill(self, runs: Runs, views: Sequence[BlockViews]) -> None:
-        """Decode blocks, whose number errors count, into views of them all."""
+        """Decode blocks into all views; errors have the index of the block among them."""
         targets = _joined_views(views)
         if not len(targets):
             return
         chunk = views[0].chunk
-        if backend_name(chunk) == "gpu":  # on the CPU each thread verifies what it decodes
+        # on the CPU each thread verifies the blocks that it decodes
+        if backend_name(chunk) == "gpu":
             runs = runs.verified()
         backend(chunk, self.package).BACKEND.decode(runs, targets, self.params)
         for own in views:
             own.write_back()
 
     def _check(self, chunks: Sequence[Array]) -> None:
-        for chunk in chunks:  # kernels find its blocks by the grid
+        for chunk in chunks:  # kernels compute the addresses of blocks from the grid
             if chunk.shape != self.grid.chunk_shape:
                 raise BadParams(f"chunk of shape {chunk.shape}, expected {self.grid.chunk_shape}")
             if chunk.dtype != self.dtype and chunk.dtype.newbyteorder() != self.dtype:
@@ -219,18 +220,18 @@ def _joined_views(chunks: Sequence[BlockViews]) -> Sequence[Array]:
 
 
 def part_of(part: range, start: int) -> range:
-    """Return a part of a chunk as a part of its block that begins at `start`."""
+    """Return a range of a chunk's items relative to a block that begins at `start`."""
     return range(part.start - start, part.stop - start)
 
 
 def coalesce(offsets: npt.NDArray[np.int64], numbers: npt.NDArray[np.int64]) -> list[Range]:
-    """Return the byte ranges of the given blocks, ascending; neighbours share one."""
+    """Return the byte ranges of the given blocks, ascending, with adjacent ranges merged."""
     runs = np.split(numbers, np.flatnonzero(np.diff(numbers) != 1) + 1) if len(numbers) else []
     return [(int(offsets[run[0]]), int(offsets[run[-1] + 1])) for run in runs]
 
 
 def _located(error: CorruptChunk, fetched: Sequence[Runs]) -> CorruptChunk:
-    """Return the error with the place of its block, which it counts over all that was fetched."""
+    """Return the error with the chunk and number of its block, from its index in all blocks."""
     block = error.block
     for runs in fetched:
         if block is not None and block < len(runs):

@@ -1,9 +1,9 @@
 """CRC-32C by folding, in vectors of words.
 
-A message is a polynomial over GF(2). Four vectors of 128-bit lanes run through it side by side: a
-step multiplies what they hold by x^(bits of a step) modulo P and adds the next bytes. What they
-hold at the end has the checksum of all that they read. (V. Gopal et al., Fast CRC Computation for
-Generic Polynomials Using PCLMULQDQ Instruction, Intel 2009, with reflected bits.)
+A message is a polynomial over GF(2). Four vectors of 128-bit lanes process it in parallel: each
+step multiplies their contents by x^(bits of a step) modulo P and adds the next bytes. The final
+contents have the checksum of all bytes. (V. Gopal et al., Fast CRC Computation for Generic
+Polynomials Using PCLMULQDQ Instruction, Intel 2009, with reflected bits.)
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ from gangsaw.codecs.core.numba.vectors.integers import static
 
 Octets: TypeAlias = npt.NDArray[np.uint8]
 
-WORDS = folding_words()  # of 64 bits in a vector
+WORDS = folding_words()  # 64-bit words in a vector
 STEP = 8 * WORDS * VECTORS  # bytes
 CAN_FOLD = STEP > 0
 OF_WORDS = static(WORDS)
 ALL_ONES = (1 << 32) - 1
-LINE, PAGE = 64, 4096  # bytes; the hardware asks for no lines of another page by itself
+LINE, PAGE = 64, 4096  # bytes; the hardware prefetches no lines of another page
 
 
 def fold(octets: Octets, before: int) -> tuple[int, int]:
-    """Return CRC-32C of the first bytes, and how many they are: all but less than STEP.
+    """Return the CRC-32C of the first bytes, and their number: all but less than STEP bytes.
 
     Parameters
     ----------
     octets : (n,) uint8, at least STEP
-    before : CRC-32C of bytes that stand before them
+    before : CRC-32C of the bytes before them
     """
     end = octets.size // STEP * STEP
     octets = octets.view()
-    octets.flags.writeable = False  # so that kernels are compiled for one type alone
+    octets.flags.writeable = False  # so that kernels are compiled for one type only
     return _folded(octets, end, before ^ ALL_ONES, OF_WORDS) ^ ALL_ONES, end
 
 
@@ -64,13 +64,13 @@ def _unknown(data: Octets) -> int:
     return 0
 
 
-# For kernels: CRC-32C of (n,) uint8; only where CAN_FOLD.
+# For kernels: CRC-32C of (n,) uint8; requires CAN_FOLD.
 kernel_crc32c = _crc32c if STEP else _unknown
 
 
 @jit_norefs
 def _folded(data: Octets, end: int, crc: int, words: tuple[None, ...]) -> int:
-    """Return the state of a checksum after data[:end], whole steps; `crc` is that before."""
+    """Return the checksum state after data[:end], whole steps; `crc` is the state before."""
     side = 8 * len(words)
     a = load_words(data, 0, words) ^ first_lane(crc, words)
     b, c = load_words(data, side, words), load_words(data, 2 * side, words)

@@ -1,7 +1,7 @@
-"""The frame: pack blocks into the bytes of a chunk, and parse them. See SPEC.md.
+"""Frame of a chunk: conversion between blocks and the bytes of a chunk. See SPEC.md.
 
-This is the only parser of untrusted bytes outside the codecs' own streams. Nothing is allocated
-by a number from the bytes: `FrameLayout` holds what the metadata implies, and the bytes must agree.
+This is the only parser of untrusted bytes outside the codecs' own streams. No number in the bytes
+determines an allocation: the metadata implies a `FrameLayout`, and the bytes must agree with it.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from gangsaw.codecs.core.errors import BadParams, CorruptChunk, NewerFormat
 from gangsaw.codecs.core.memory.threads import run_blocks
 
 MAGIC = b"GSAW"
-CODEC_VERSION = 5  # its place in a header
-VERSION = 2  # the latest; frames without checksums of lanes are of version 1
-PRELUDE = struct.Struct("<4sBBHI")  # then its checksum; the same in all versions
-LANES = struct.Struct("<IB3x")  # then the index checksum
+CODEC_VERSION = 5  # its offset in a header
+VERSION = 2  # latest version; frames without checksums of lanes are of version 1
+PRELUDE = struct.Struct("<4sBBHI")  # its checksum follows; the same in all versions
+LANES = struct.Struct("<IB3x")  # the index checksum follows
 CHECKSUM = struct.Struct("<I")
 HEADER_BYTES = PRELUDE.size + LANES.size + 2 * CHECKSUM.size
-MAX_BLOCK_BYTES = (1 << 32) - 1  # a length is 32 bits
+MAX_BLOCK_BYTES = (1 << 32) - 1  # a length has 32 bits
 
 
 @dataclass(frozen=True)
 class FrameLayout:
-    """What array metadata and codec parameters imply for the frame of one chunk.
+    """Layout of one chunk's frame, as array metadata and codec parameters imply it.
 
     Attributes
     ----------
@@ -42,8 +42,8 @@ class FrameLayout:
     n_blocks : blocks in the chunk
     n_lanes : lanes per block, 0 for a codec without lanes
     lane_bytes : bytes per lane length in the index, 0 without lanes
-    sums_lanes : whether the index has a checksum for each lane, which is whole bytes, so that lanes
-        can be read alone
+    sums_lanes : True if the index has a checksum for each lane. Such lanes are whole bytes, and can
+        be read separately.
     """
 
     codec_id: int
@@ -55,7 +55,7 @@ class FrameLayout:
 
     @property
     def version(self) -> int:
-        """Of the frame: the lowest that holds what it has to."""
+        """Version of the frame: the lowest that has all of its features."""
         return 2 if self.sums_lanes else 1
 
     @cached_property
@@ -66,7 +66,7 @@ class FrameLayout:
 
     @cached_property
     def head(self) -> bytes:
-        """The header up to the checksum of the index: there is but one that is right."""
+        """The only valid header, up to the checksum of the index."""
         assert 1 <= self.codec_version <= 255
         prelude = PRELUDE.pack(
             MAGIC, self.version, self.codec_version, self.codec_id, self.n_blocks
@@ -75,7 +75,7 @@ class FrameLayout:
         return prelude + LANES.pack(self.n_lanes, self.lane_bytes)
 
     def index_checksum(self, index: bytes) -> int:
-        """Return the checksum that stands behind `head`, of it and of the index."""
+        """Return the checksum of `head` and index, which follows `head`."""
         return crc32c(index, self._head_checksum)
 
     @cached_property
@@ -84,19 +84,19 @@ class FrameLayout:
 
 
 def lane_bytes(max_bits: int) -> int:
-    """Bytes per lane length where no lane is longer than `max_bits`."""
+    """Return the bytes per lane length if no lane is longer than `max_bits`."""
     return max(1, (max_bits.bit_length() + 7) // 8)
 
 
 class Index(NamedTuple):
-    """A verified block index.
+    """Verified block index.
 
     Attributes
     ----------
     checksums : (n_blocks,) uint32, CRC-32C of each block
     lane_bits : (n_blocks, n_lanes) int64, bits of each lane, or None without lanes
     offsets : (n_blocks + 1,) int64, byte offsets of the blocks in the chunk
-    lane_sums : (n_blocks, n_lanes) uint32, CRC-32C of each lane, or None where there are none
+    lane_sums : (n_blocks, n_lanes) uint32, CRC-32C of each lane, or None without checksums of lanes
     """
 
     checksums: npt.NDArray[np.uint32]
@@ -106,19 +106,20 @@ class Index(NamedTuple):
 
     @property
     def lengths(self) -> npt.NDArray[np.int64]:
-        """(n_blocks,) int64: bytes of each block."""
+        """Bytes of each block, (n_blocks,) int64."""
         return np.diff(self.offsets)
 
 
 def pack(runs: Runs, layout: FrameLayout) -> memoryview:
-    """Return the frame that holds the blocks of a chunk; BadParams as `frames_of`."""
+    """Return the frame of a chunk's blocks; raise BadParams as `frames_of` does."""
     return _finished([_Frame(runs, layout)])[0]
 
 
 def frames_of(output: Output, layout: FrameLayout) -> list[memoryview]:
-    """Return the frames of the chunks, of one layout, whose payloads are in `output`.
+    """Return the frames of all chunks in `output`, which have the same layout.
 
-    That of a single chunk is where its payloads are, if there is room for the index before them.
+    The frame of a single chunk is built in place, if there is space for the index before its
+    payloads.
 
     Raises
     ------
@@ -132,17 +133,17 @@ def frames_of(output: Output, layout: FrameLayout) -> list[memoryview]:
 
 
 def _place_of(output: Output, layout: FrameLayout) -> Payload | None:
-    """Return the bytes of the frame, where the payloads are that of one chunk already."""
+    """Return the bytes of the frame, if `output` has space for it around a single chunk."""
     is_one = len(output) == layout.n_blocks and output.summed.all()
     if output.data is None or not is_one or output.lead < layout.index_size:
         return None
     frame = output.data[output.lead - layout.index_size : output.end]
-    # where less than half of the room is used, the rest would be held for it
+    # If the frame is less than half of the buffer, a copy frees the rest.
     return frame.copy() if 2 * frame.size < output.data.size else frame
 
 
 def _finished(frames: Sequence[_Frame]) -> list[memoryview]:
-    # All chunks at once: for one chunk its copies are too short for starting threads.
+    # All chunks in one call: the copies of one chunk are too short for starting threads.
     moves = [(frame, i) for frame in frames for i in frame.moves]
 
     def move(number: int) -> None:
@@ -154,11 +155,11 @@ def _finished(frames: Sequence[_Frame]) -> list[memoryview]:
 
 
 class _Frame:
-    """A frame in the making.
+    """Frame under construction.
 
     Attributes
     ----------
-    moves : numbers of the blocks that are not in their places yet
+    moves : numbers of the blocks that still have to be copied
     """
 
     def __init__(self, runs: Runs, layout: FrameLayout, place: Payload | None = None) -> None:
@@ -175,13 +176,13 @@ class _Frame:
         self.data = np.empty(int(self.ends[-1]) if self.ends.size else lead, np.uint8)
 
     def move(self, number: int) -> None:
-        """Copy a block to its place."""
+        """Copy a block into the frame."""
         payload, sums, end = self.runs.payloads[number], self.runs.checksums, self.ends[number]
         self.data[end - payload.size : end] = payload
         self.sums[number] = crc32c(payload) if sums is None else sums[number]
 
     def finished(self) -> memoryview:
-        """Write header and index before the blocks."""
+        """Write header and index before the blocks; return the frame."""
         lanes = _pack_lanes(self.runs, self.layout) + _sum_lanes(self.runs, self.layout)
         index = self.lengths.astype("<u4").tobytes() + self.sums.tobytes() + lanes
         lead = self.layout.index_size
@@ -191,7 +192,7 @@ class _Frame:
 
 
 def parse_index(prefix: Bytes, layout: FrameLayout) -> Index:
-    """Verify header and index at the start of `prefix`.
+    """Verify header and index at the start of `prefix`; return the index.
 
     Parameters
     ----------
@@ -213,7 +214,7 @@ def parse_index(prefix: Bytes, layout: FrameLayout) -> Index:
 
 
 def unpack(data: Bytes, layout: FrameLayout) -> Runs:
-    """Verify index and size of a whole chunk; return its blocks, which verify their bytes.
+    """Verify index and size of a whole chunk; return its blocks, whose bytes are not verified.
 
     Raises
     ------
@@ -229,7 +230,7 @@ def unpack(data: Bytes, layout: FrameLayout) -> Runs:
 
 
 def take(index: Index, chosen: Sequence[int] | npt.NDArray[np.int64], payload: Bytes) -> Runs:
-    """Return some blocks, lying back to back in `payload`; `Runs.take` verifies them.
+    """Return the chosen blocks, concatenated in `payload`; `Runs.take` verifies them.
 
     Raises
     ------
@@ -245,7 +246,7 @@ def take(index: Index, chosen: Sequence[int] | npt.NDArray[np.int64], payload: B
 
 
 def lane_ranges(index: Index, block: int, lanes: npt.NDArray[np.int64]) -> list[tuple[int, int]]:
-    """Return the byte ranges of some lanes of a block, ascending; neighbours share one."""
+    """Return the byte ranges of some lanes of a block, ascending, adjacent ones merged."""
     assert index.lane_bits is not None
     ends = int(index.offsets[block]) + (np.cumsum(index.lane_bits[block]) >> 3)
     begins = ends - (index.lane_bits[block] >> 3)
@@ -255,7 +256,7 @@ def lane_ranges(index: Index, block: int, lanes: npt.NDArray[np.int64]) -> list[
 
 
 def take_lanes(index: Index, block: int, lanes: npt.NDArray[np.int64], payload: Bytes) -> Runs:
-    """Return a block of which only some lanes are there, back to back in `payload`, all verified.
+    """Return a block with some of its lanes, which are concatenated in `payload`; verify them.
 
     Raises
     ------
@@ -285,7 +286,7 @@ def _refuse_short(index: Index, which: list[int], runs: Runs) -> None:
 
 
 def _pack_lanes(runs: Runs, layout: FrameLayout) -> bytes:
-    if runs.lane_bits is None:  # of no block, no lane
+    if runs.lane_bits is None:  # without blocks there are no lanes
         assert layout.n_lanes == 0 or layout.n_blocks == 0
         return b""
     assert runs.lane_bits.shape == (layout.n_blocks, layout.n_lanes)
@@ -296,7 +297,7 @@ def _pack_lanes(runs: Runs, layout: FrameLayout) -> bytes:
 
 
 def _sum_lanes(runs: Runs, layout: FrameLayout) -> bytes:
-    """Return the checksums of all lanes, where the frame has them."""
+    """Return the checksums of all lanes, or nothing if the frame has none."""
     if not layout.sums_lanes or runs.lane_bits is None:
         return b""
     sums = [
@@ -308,13 +309,13 @@ def _sum_lanes(runs: Runs, layout: FrameLayout) -> bytes:
 
 
 def _of_earlier(data: bytes, layout: FrameLayout) -> FrameLayout:
-    """Return the layout of an earlier version of a codec, where the bytes say that they are."""
+    """Return the layout with an earlier codec version if the bytes have one."""
     found = data[CODEC_VERSION] if len(data) > CODEC_VERSION else 0
     return replace(layout, codec_version=found) if 0 < found < layout.codec_version else layout
 
 
 def _check_prelude(data: bytes, layout: FrameLayout) -> None:
-    """SPEC.md, "What a reader must check", 1 to 3."""
+    """Check SPEC.md, "What a reader must check", 1 to 3."""
     size = PRELUDE.size
     if len(data) < size + CHECKSUM.size:
         raise CorruptChunk(f"{len(data)} bytes are too few for a header")
@@ -334,7 +335,7 @@ def _check_prelude(data: bytes, layout: FrameLayout) -> None:
 
 
 def _check_lanes(data: bytes, layout: FrameLayout) -> None:
-    """SPEC.md, "What a reader must check", the rest of 3."""
+    """Check SPEC.md, "What a reader must check", the rest of 3."""
     _check_size(data, layout)
     n_lanes, width = LANES.unpack_from(data, PRELUDE.size + CHECKSUM.size)
     _agree("lanes and their width", (n_lanes, width), (layout.n_lanes, layout.lane_bytes))
@@ -347,7 +348,7 @@ def _check_size(data: bytes, layout: FrameLayout) -> None:
 
 
 def _check_index(data: bytes, layout: FrameLayout) -> None:
-    """SPEC.md, "What a reader must check", 4."""
+    """Check SPEC.md, "What a reader must check", 4."""
     _check_size(data, layout)
     found = CHECKSUM.unpack_from(data, HEADER_BYTES - CHECKSUM.size)[0]
     if found != layout.index_checksum(data[HEADER_BYTES:]):
@@ -360,7 +361,7 @@ def _agree(what: str, found: object, implied: object) -> None:
 
 
 def _read_index(data: bytes, layout: FrameLayout) -> Index:
-    """SPEC.md, "What a reader must check", 5."""
+    """Read the index; check SPEC.md, "What a reader must check", 5."""
     n, at = layout.n_blocks, HEADER_BYTES
     pairs = np.frombuffer(data, "<u4", 2 * n, at)
     offsets = np.empty(n + 1, np.int64)
@@ -391,7 +392,7 @@ def _read_lanes(
     octets[..., : layout.lane_bytes] = packed
     lanes = octets.view("<u8")[..., 0]
     room = 8 * lengths.astype(np.uint64)
-    # each alone first: their sum could wrap around 2^64
+    # each lane before the sum, which could wrap around 2^64
     wrong = (lanes > room[:, None]).any(axis=1) | (lanes.sum(axis=1) > room)
     if wrong.any():
         block = int(np.argmax(wrong))

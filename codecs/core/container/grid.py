@@ -1,4 +1,4 @@
-"""How a chunk is divided into blocks, and which blocks a selection touches: by tiles."""
+"""Division of a chunk into tiles, and the blocks that a selection reads."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ import numpy.typing as npt
 from gangsaw.codecs.core.arrays import Array
 from gangsaw.codecs.core.errors import BadParams
 
-Piece: TypeAlias = "slice[int, int, int]"  # where a block lies on one axis
+Piece: TypeAlias = "slice[int, int, int]"  # range of a block on one axis
 Slice: TypeAlias = "slice[int | None, int | None, int | None]"
-Part: TypeAlias = "Slice | npt.NDArray[np.int64]"  # what is selected along one axis
+Part: TypeAlias = "Slice | npt.NDArray[np.int64]"  # selection along one axis
 
 
 class Division(Protocol):
-    """How a chunk is divided into blocks; equal where it divides alike."""
+    """Division of a chunk into blocks; equal if it gives the same blocks."""
 
     def __hash__(self) -> int:
         """Return a hash: divisions are keys of caches."""
@@ -41,37 +41,37 @@ class Division(Protocol):
 
     @property
     def is_tiled(self) -> bool:
-        """Whether a block has an extent along each axis of the chunk."""
+        """True if a block has an extent along each axis of the chunk."""
 
     def held(self, chunk: Array) -> Array:
-        """Return what blocks are parts of: the chunk, or a copy that is written back."""
+        """Return the array that blocks are views of: the chunk, or a copy to write back."""
 
     def write_back(self, held: Array, chunk: Array) -> None:
-        """Copy what `held` gave back to the chunk, where it is a copy."""
+        """Copy the result of `held` back to the chunk if it is a copy."""
 
     def block(self, held: Array, index: int) -> Array:
-        """Return a block, a view of what is held."""
+        """Return a block, a view of `held`."""
 
     def blocks(self, held: Array) -> Iterator[Array]:
-        """Return the blocks in their order."""
+        """Yield the blocks in order."""
 
     def slices(self, index: int) -> tuple[Piece, ...]:
-        """Return where a block lies, along each axis of `block_shape`."""
+        """Return the range of a block along each axis of `block_shape`."""
 
     def bounds(self, selection: object) -> range:
-        """Return the least range along the first of these axes that `chunk[selection]` reads."""
+        """Return the smallest range on the blocks' first axis that covers `chunk[selection]`."""
 
     def touched(self, selection: object) -> npt.NDArray[np.int64]:
         """Return the blocks that `chunk[selection]` reads, exactly: (k,) int64, ascending.
 
         Parameters
         ----------
-        selection : anything NumPy indexes with: slices with steps, integers, integer or
-            boolean arrays, open meshes (np.ix_)
+        selection : any NumPy index: slices with steps, integers, integer or boolean arrays, open
+            meshes (np.ix_)
 
         Raises
         ------
-        IndexError : for an index outside the chunk
+        IndexError : an index is outside the chunk
         """
 
 
@@ -105,7 +105,7 @@ class BlockGrid:
 
     @cached_property
     def _pieces(self) -> list[list[Piece]]:
-        """Of each axis, where its blocks lie."""
+        """Ranges of the blocks along each axis."""
         pairs = zip(self.chunk_shape, self.block_shape, strict=True)
         return [[slice(i, min(i + b, n)) for i in range(0, n, b)] for n, b in pairs]
 
@@ -116,27 +116,27 @@ class BlockGrid:
 
     @property
     def is_tiled(self) -> bool:
-        """Blocks have an extent along each axis."""
+        """True: blocks have an extent along each axis."""
         return True
 
     def held(self, chunk: Array) -> Array:
-        """Return the chunk: blocks are parts of it."""
+        """Return the chunk: blocks are views of it."""
         return chunk
 
     def write_back(self, held: Array, chunk: Array) -> None:
-        """Do nothing: blocks are parts of the chunk."""
+        """Do nothing: blocks are views of the chunk."""
 
     def block(self, held: Array, index: int) -> Array:
         """Return a block, a view of the chunk."""
-        return held[*self.slices(index), ...]  # of no axes: no copy
+        return held[*self.slices(index), ...]  # the ellipsis avoids a copy if there are no axes
 
     def blocks(self, held: Array) -> Iterator[Array]:
-        """Return the blocks in their order."""
+        """Yield the blocks in order."""
         return (held[*place, ...] for place in self.all_slices())
 
     def slices(self, index: int) -> tuple[Piece, ...]:
-        """Return where block `index` lies in the chunk."""
-        axes = []  # not of `_pieces`: metadata may claim more of them than memory holds
+        """Return the ranges of block `index` in the chunk."""
+        axes = []  # without `_pieces`: metadata may claim more of them than fit the memory
         triples = zip(self.counts, self.block_shape, self.chunk_shape, strict=True)
         for count, extent, n in reversed(list(triples)):
             index, i = divmod(index, count)
@@ -144,11 +144,11 @@ class BlockGrid:
         return tuple(axes[::-1])
 
     def all_slices(self) -> Iterator[tuple[Piece, ...]]:
-        """Return where the blocks lie in the chunk, in their order."""
+        """Yield the ranges of all blocks in the chunk, in order."""
         return itertools.product(*self._pieces)
 
     def bounds(self, selection: object) -> range:
-        """Return the least range that holds what `chunk[selection]` reads of the first axis."""
+        """Return the smallest range of the first axis that covers `chunk[selection]`."""
         part = expand(selection, self.chunk_shape)[0]
         if isinstance(part, slice):
             items = range(*part.indices(self.chunk_shape[0]))
@@ -175,7 +175,7 @@ class BlockGrid:
 
 
 def expand(selection: object, shape: tuple[int, ...]) -> list[Part]:
-    """One slice or integer array per axis: masks become indices, missing axes full slices."""
+    """Return one slice or integer array per axis: masks become indices, missing axes slices."""
     parts: list[Part | EllipsisType] = []
     for part in selection if isinstance(selection, tuple) else (selection,):
         if isinstance(part, (slice, EllipsisType)):
@@ -199,7 +199,7 @@ def _block_numbers(part: Part, extent: int, block: int) -> npt.NDArray[np.int64]
 
 
 def items_of(part: npt.NDArray[np.int64], extent: int) -> npt.NDArray[np.int64]:
-    """Return indices counted from the begin; IndexError where one is outside the extent."""
+    """Return non-negative indices; raise IndexError if one is outside the extent."""
     items = np.where(part < 0, part + extent, part).astype(np.int64)
     if items.size and (items.min() < 0 or items.max() >= extent):
         raise IndexError(f"index outside a chunk axis of extent {extent}")
@@ -207,7 +207,10 @@ def items_of(part: npt.NDArray[np.int64], extent: int) -> npt.NDArray[np.int64]:
 
 
 def _blocks_of_range(samples: range, block: int) -> npt.NDArray[np.int64]:
-    """Return (k,) int64, ascending; steps within a block leave none out between the ends."""
+    """Return the blocks of a range of samples, (k,) int64, ascending.
+
+    Steps no longer than a block skip no block between the ends.
+    """
     if samples.step < 0:
         samples = samples[::-1]
     if not samples or samples.step > block:
@@ -216,9 +219,9 @@ def _blocks_of_range(samples: range, block: int) -> npt.NDArray[np.int64]:
 
 
 def _pointwise(arrays: list[npt.NDArray[np.int64]]) -> tuple[int, ...] | None:
-    """Shape that index arrays share point by point, or None where their outer product is meant.
+    """Return the common shape of pointwise index arrays, or None if they form an outer product.
 
-    An open mesh stays unbroadcast: its outer product may be millions of times its size.
+    An open mesh is not broadcast: its outer product may be millions of times its size.
     """
     shape = np.broadcast_shapes(*(array.shape for array in arrays))
     longer = [sum(extent > 1 for extent in array.shape) for array in arrays]

@@ -1,10 +1,10 @@
-"""The place where a backend puts payloads: those of one chunk lie in its frame at once.
+"""Output buffer of a backend's payloads, which becomes the frame of a single chunk.
 
-One array for each block would be fresh memory, which the system zeroes page by page, and would be
-copied once more into the frame. Where a backend says how many bytes its payloads take,
-they lie back to back behind the header, in their order, whichever thread ends first: a block is
-encoded there where its place is known, else it comes from scratch memory of its thread. Where they
-take more after all, those that have no room lie apart, and the frame is a copy of all.
+An array per block would be fresh memory, which the system zeroes page by page, and would be copied
+once more into the frame. If a backend reports the bytes of its payloads, they are stored after the
+header, in order, whichever thread ends first. A block is encoded there if its offset is known, else
+it is copied from scratch memory of its thread. If the payloads take more bytes after all, the rest
+is stored separately, and the frame is a copy of all.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ _Run: TypeAlias = tuple[Payload, Sequence[int]]
 
 
 class Output:
-    """Where payloads are put; `runs` are whole once all are there.
+    """Destination of payloads; `runs` is complete once all payloads are stored.
 
     Attributes
     ----------
-    n_lanes : of a block in the index: those that a block lacks have no bits
-    data : (lead + n_bytes,) uint8 once `reserve` was called, else None; what lies in front and
-        behind the payloads means nothing
-    lead : bytes that are free in front of the first payload
-    end : where the last payload that has its place ends
+    n_lanes : lanes of a block in the index; lanes that a block lacks have no bits
+    data : (lead + n_bytes,) uint8 once `reserve` was called, else None; bytes before and after the
+        payloads are undefined
+    lead : free bytes before the first payload
+    end : end of the last payload in `data`
     checksums : (n_blocks,) little-endian uint32, CRC-32C of each payload
-    summed : (n_blocks,) bool, whether its checksum is there
+    summed : (n_blocks,) bool, True if the checksum is present
     """
 
     def __init__(self, n_blocks: int, lead: int = 0, n_lanes: int = 0) -> None:
@@ -51,21 +51,21 @@ class Output:
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
-        """Return how many blocks there are to be."""
+        """Return the number of blocks, stored or not."""
         return self.checksums.size
 
     def reserve(self, n_bytes: int) -> None:
-        """Say how many bytes all payloads take, at most or likely; before the first one is put.
+        """Reserve the likely or largest size of all payloads, before the first one is stored.
 
-        Memory that is reserved and not used is held as long as the frame, up to half of it.
+        Up to half of the frame's memory may be reserved and unused for as long as the frame exists.
         """
         self.data = reused(self.lead + n_bytes)
 
     def room(self, number: int, least: int = 0) -> Payload | None:
-        """Return where a block can be encoded, all that is free.
+        """Return the free part of the buffer if a block can be encoded into it.
 
-        None if its place is unknown, or less than `least` bytes are free. Nobody else gets it
-        before the block is there, so the thread that has the block may write.
+        None if the block's offset is unknown, or less than `least` bytes are free. No other thread
+        gets it before the block is stored, so the thread that has the block may write.
         """
         with self._lock:
             if self.data is None or not self._has_place(number, least):
@@ -79,7 +79,7 @@ class Output:
         checksums: npt.ArrayLike,
         lane_bits: npt.NDArray[np.int64] | None = None,
     ) -> None:
-        """Take payloads of blocks that were written to `room`; see `put_run`.
+        """Register payloads of blocks that were written to `room`; see `put_run`.
 
         lane_bits : of the lanes of a single block, see `give`
         """
@@ -92,7 +92,7 @@ class Output:
         self._copy(placed)
 
     def put(self, number: int, *parts: Payload) -> None:
-        """Copy the payload of a block, which may be in parts, to its place, or keep a copy."""
+        """Copy the payload of a block, in one or more parts, to its offset, or store a copy."""
         size, checksum = sum(part.size for part in parts), 0
         for part in parts:
             checksum = crc32c(part, checksum)
@@ -108,17 +108,18 @@ class Output:
     def put_run(
         self, number: int, payloads: Payload, ends: Sequence[int], checksums: npt.ArrayLike | None
     ) -> bool:
-        """Copy payloads of blocks to their place; return whether their memory may be used again.
+        """Copy payloads of blocks to their offsets; return True if their memory may be reused.
 
-        It may not where an earlier block is not there, so that the place is unknown, or where too
-        little is reserved: then the payloads stay as they lie, and are copied once, to their place.
+        It may not be reused if an earlier block is missing, so that the offset is unknown, or if
+        too few bytes are reserved. Then the payloads stay in that memory, and are copied once, to
+        their offset.
 
         Parameters
         ----------
         number : of the first block
-        payloads : back to back
-        ends : where each ends
-        checksums : CRC-32C of each, or None to have them taken when the frame is made
+        payloads : concatenated
+        ends : end of each payload
+        checksums : CRC-32C of each, or None to compute them when the frame is built
         """
         self._sum(number, len(ends), checksums)
         with self._lock:
@@ -136,11 +137,11 @@ class Output:
         checksum: int | None = None,
         lane_bits: npt.NDArray[np.int64] | None = None,
     ) -> None:
-        """Take the payload of a block as it lies: nobody may write it again.
+        """Register the payload of a block without a copy: nobody may write to it again.
 
         Parameters
         ----------
-        checksum : CRC-32C, where it is cheaper to take now; else it is taken later, in threads
+        checksum : CRC-32C, if it is cheaper to compute now; else it is computed later, in threads
         lane_bits : (n,) int64, bits of the block's lanes, for a codec with lanes
         """
         if lane_bits is not None:
@@ -148,7 +149,7 @@ class Output:
         self.put_run(number, payload, [payload.size], None if checksum is None else [checksum])
 
     def runs(self) -> Runs:
-        """Return the payloads, all of which are there."""
+        """Return the payloads, which must all be stored."""
         rows = [self._lanes[i] for i in range(len(self))] if self._lanes else None
         lanes = None if rows is None else lane_table(rows, self.n_lanes)
         return Runs(self._payloads(), lanes, self.checksums if self.summed.all() else None)
@@ -174,12 +175,13 @@ class Output:
             if self.data is None or self.data.size < LONG:
                 place[:] = payload
                 continue
-            from gangsaw.codecs.core.numba.nontemporal import copy_nontemporal  # loads Numba
+            # imported here as it loads Numba
+            from gangsaw.codecs.core.numba.nontemporal import copy_nontemporal
 
             copy_nontemporal(payload, place)
 
     def _place(self, ends: Sequence[int]) -> Payload:
-        """Give a place to the next payloads."""
+        """Return the part of the buffer for the next payloads, and record their offsets."""
         assert self.data is not None
         begin = self.end
         self._offsets += [begin + end for end in ends]
@@ -187,12 +189,12 @@ class Output:
         return self.data[begin : self.end]
 
     def _has_place(self, number: int, n_bytes: int) -> bool:
-        """Whether these are the next payloads, and there is room for them."""
+        """Return True if these are the next payloads, and the buffer has enough bytes for them."""
         is_next = number == len(self._offsets) - 1
         return self.data is not None and is_next and n_bytes <= self.data.size - self.end
 
     def _after(self) -> Iterator[tuple[Payload, Payload]]:
-        """Give a place to payloads that waited for those before them."""
+        """Yield waiting payloads that can follow now, with their part of the buffer."""
         while (run := self._waiting.get(number := len(self._offsets) - 1)) is not None:
             payloads, ends = run
             if not self._has_place(number, ends[-1]):

@@ -1,4 +1,4 @@
-"""What shape, dtype and parameters imply for a chunk: a codec's answer to `plan`."""
+"""Plan of a chunk: blocks and lanes that shape, dtype and parameters imply."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ View: TypeAlias = Callable[[Array], Array]
 
 
 def as_it_is(block: Array) -> Array:
-    """Return the block: backends take it as the grid gives it."""
+    """Return the block unchanged, for backends that take the grid's blocks."""
     return block
 
 
@@ -29,15 +29,16 @@ class ChunkPlan:
 
     Attributes
     ----------
-    grid : how the chunk is divided into blocks
+    grid : division of the chunk into blocks
     n_lanes : lanes per block, 0 for a codec without lanes
     lane_width : bytes per lane length in the index, 0 without lanes
-    view : from a block as the grid gives it to the view of it that backends take
-    lanes_for : from the bits of a block's lanes, first item and end of a part of a block on one
-        axis to the lanes that it needs, ascending; None for a codec whose lanes are not read alone
-    sums_lanes : whether the index has a checksum for each lane, see `FrameLayout`
-    version : of the codec's bytes, where these parameters write such as an earlier one reads; 0 is
-        its latest
+    view : from a block of the grid to the view of it that backends take
+    lanes_for : from the bits of a block's lanes, first item and end of a range of a block on one
+        axis to the lanes that the range needs, ascending; None for a codec whose lanes cannot be
+        read alone
+    sums_lanes : True if the index has a checksum for each lane, see `FrameLayout`
+    version : earlier codec version that reads the bytes that these parameters write; 0 for the
+        latest
     """
 
     grid: Division
@@ -49,11 +50,11 @@ class ChunkPlan:
     version: int = 0
 
     def layout(self, codec_id: int, version: int) -> FrameLayout:
-        """Return what this implies for the frame of a chunk of such a codec."""
+        """Return the layout of a chunk's frame for a codec with this id and version."""
         lanes = self.n_lanes, self.lane_width, self.sums_lanes
         return FrameLayout(codec_id, self.version or version, self.grid.n_blocks, *lanes)
 
     @property
     def busy(self) -> int:
-        """Blocks that are coded at once, at most."""
+        """Largest number of blocks that are coded in parallel."""
         return min(thread_limit(), self.grid.n_blocks)

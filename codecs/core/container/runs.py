@@ -1,4 +1,4 @@
-"""Encoded blocks: their bytes, each verified when it is taken."""
+"""Encoded blocks: payloads that are verified when they are taken."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ NOWHERE = Origin()
 
 
 class BackToBack(Sequence[Payload]):
-    """Payloads that lie back to back in one array: no view is made of those nobody asks for.
+    """Concatenated payloads in one array, without a view of each.
 
     Attributes
     ----------
-    data : what they lie in, (n,) uint8, contiguous
-    offsets : (n_blocks + 1,) int64, where they begin, and where the last one ends
+    data : concatenated payloads, (n,) uint8, contiguous
+    offsets : (n_blocks + 1,) int64, start of each payload, and end of the last one
     """
 
     def __init__(self, data: Payload, offsets: npt.NDArray[np.int64]) -> None:
         self.data, self.offsets = data, offsets
 
     def __len__(self) -> int:
-        """Return how many blocks these are."""
+        """Return the number of payloads."""
         return self.offsets.size - 1
 
     @overload
@@ -52,7 +52,7 @@ class BackToBack(Sequence[Payload]):
     def __getitem__(self, which: Slice) -> BackToBack: ...
 
     def __getitem__(self, which: int | Slice) -> Payload | BackToBack:
-        """Return a payload, shorter where the data end before it does; or some, side by side."""
+        """Return a payload, truncated at the end of the data, or a range of payloads."""
         if isinstance(which, slice):
             first, end, step = which.indices(len(self))
             assert step == 1, "blocks that are taken together follow each other"
@@ -62,23 +62,24 @@ class BackToBack(Sequence[Payload]):
 
     @property
     def end(self) -> int:
-        """Where the last payload ends."""
+        """End of the last payload."""
         return int(self.offsets[-1])
 
     @property
     def lengths(self) -> npt.NDArray[np.int64]:
-        """(n_blocks,) int64: bytes of each payload."""
+        """Bytes of each payload, (n_blocks,) int64."""
         return self.offsets[1:] - self.offsets[:-1]
 
 
 class RunAddresses(NamedTuple):
-    """Where payloads lie, for kernels; keep the payloads alive yourself.
+    """Addresses of payloads, for kernels; the caller keeps the payloads alive.
 
     Attributes
     ----------
     base : an address
-    begins, ends : (n_blocks,) int64, from there to the first byte of each, and behind its last
-    limit : from there to behind what may be read; where payloads lie apart, the end of each is
+    begins, ends : (n_blocks,) int64, offsets of each payload's first byte, and after its last one
+    limit : offset after the last readable byte; 0 for separate payloads, which are readable to
+        `ends`
     """
 
     base: int
@@ -89,20 +90,20 @@ class RunAddresses(NamedTuple):
 
 @dataclass(frozen=True)
 class Runs:
-    """Runs of bytes, one for each encoded block, in order.
+    """Payloads of encoded blocks, in order.
 
-    A block is verified by `take`: the thread that decodes it takes it right before, and its bytes
-    are in that core's cache then. If all were verified first, they would be read from memory twice.
+    `take` verifies a block: the thread that decodes a block calls it right before, so that its
+    bytes are in that core's cache. Verifying all blocks first would read them from memory twice.
 
     Attributes
     ----------
-    payloads : one (n,) uint8 for each block, not verified; in arrays of their own, or `BackToBack`
+    payloads : one (n,) uint8 for each block, not verified; separate arrays, or `BackToBack`
     lane_bits : (n_blocks, n_lanes) int64, bits of each lane, or None for a codec without lanes
-    checksums : (n_blocks,) uint32, CRC-32C that each payload has to have; None where it is right
-    numbers : (n_blocks,) int64, which blocks of their chunk these are; None for all of them
+    checksums : (n_blocks,) uint32, expected CRC-32C of each payload; None if they are verified
+    numbers : (n_blocks,) int64, numbers of these blocks in their chunk; None for all blocks
     origin : names store and chunk in errors
-    lanes_there : (n_blocks, n_lanes) bool, the lanes that were fetched; None for all of them. Those
-        that were not have length 0
+    lanes_there : (n_blocks, n_lanes) bool, True for lanes that were fetched; None for all of them.
+        The other lanes have length 0
     """
 
     payloads: Sequence[Payload]
@@ -119,14 +120,14 @@ class Runs:
         lengths: npt.NDArray[np.int64],
         lane_bits: npt.NDArray[np.int64] | None = None,
     ) -> Self:
-        """Return payloads that lie back to back in `data`, `lengths` bytes each."""
+        """Return payloads that are concatenated in `data`, with `lengths` bytes each."""
         offsets = np.zeros(lengths.size + 1, np.int64)
         np.cumsum(lengths, out=offsets[1:])
         return cls(BackToBack(data, offsets), lane_bits)
 
     @classmethod
     def joined(cls, chunks: Sequence[Self]) -> Self:
-        """Return the blocks of several chunks as one; blocks with fewer lanes get empty ones."""
+        """Concatenate the blocks of several chunks; blocks with fewer lanes get empty ones."""
         if len(chunks) == 1:
             return chunks[0]
         rows = [row for runs in chunks if runs.lane_bits is not None for row in runs.lane_bits]
@@ -142,11 +143,11 @@ class Runs:
         )
 
     def __len__(self) -> int:
-        """Return how many blocks these are."""
+        """Return the number of blocks."""
         return len(self.payloads)
 
     def __getitem__(self, which: Slice) -> Self:
-        """Return some of the blocks."""
+        """Return a range of the blocks."""
         if which.indices(len(self)) == (0, len(self), 1):
             return self
         lanes = None if self.lane_bits is None else self.lane_bits[which]
@@ -161,28 +162,28 @@ class Runs:
         )
 
     def take(self, which: int) -> Payload:
-        """Return the payload of a block; raise CorruptChunk where its checksum is wrong."""
+        """Return the payload of a block; raise CorruptChunk if its checksum is wrong."""
         payload = self.payloads[which]
         if self.checksums is not None and crc32c(payload) != self.checksums[which]:
             raise CorruptChunk(WRONG_CHECKSUM, block=which)
         return payload
 
     def __iter__(self) -> Iterator[Payload]:
-        """Take one payload after the other."""
+        """Yield the verified payloads in order."""
         return map(self.take, range(len(self)))
 
     def verified(self) -> Self:
-        """Return the same blocks, all verified, several at once; raise CorruptChunk."""
+        """Verify all blocks in parallel and return them; raise CorruptChunk if one is wrong."""
         run_blocks(self.take, len(self))
         return replace(self, checksums=None)
 
     def number(self, which: int) -> int:
-        """Return which block of its chunk one of these is."""
+        """Return the number of a block in its chunk."""
         return which if self.numbers is None else int(self.numbers[which])
 
     @property
     def lengths(self) -> npt.NDArray[np.int64]:
-        """(n_blocks,) int64: bytes of each payload."""
+        """Bytes of each payload, (n_blocks,) int64."""
         if isinstance(self.payloads, BackToBack):
             return self.payloads.lengths
         return np.array([payload.size for payload in self.payloads], np.int64)
@@ -195,23 +196,23 @@ class Runs:
         return sum(payload.size for payload in self.payloads)
 
     def joined_payload(self) -> Payload:
-        """(n_bytes,) uint8: the payloads back to back; a view where there is but one."""
+        """Return the concatenated payloads, (n_bytes,) uint8; a view if there is only one."""
         if len(self.payloads) == 1:
             return self.payloads[0]
         return np.concatenate([np.empty(0, np.uint8), *self.payloads])
 
     def addresses(self) -> RunAddresses:
-        """Return where the payloads lie in the host's memory."""
+        """Return the addresses of the payloads in host memory."""
         return run_addresses(self.payloads)
 
     def __sizeof__(self) -> int:
-        """Return the true size in bytes: Dask plans memory by it."""
+        """Return the true size in bytes: Dask uses it to plan memory."""
         lanes = 0 if self.lane_bits is None else self.lane_bits.nbytes
         return 64 + self.n_bytes + lanes
 
 
 def run_addresses(payloads: Sequence[Payload]) -> RunAddresses:
-    """Return where payloads lie in the host's memory."""
+    """Return the addresses of payloads in host memory."""
     if isinstance(payloads, BackToBack):
         assert payloads.end <= payloads.data.size, "the data end before the blocks do"
         offsets = payloads.offsets
@@ -224,7 +225,7 @@ def run_addresses(payloads: Sequence[Payload]) -> RunAddresses:
 
 
 def _joined_lanes(chunks: Sequence[Runs]) -> npt.NDArray[np.bool_] | None:
-    """Return which lanes of the blocks of several chunks are there; None for all of all."""
+    """Return the lanes that were fetched for the blocks of several chunks; None for all lanes."""
     if all(runs.lanes_there is None for runs in chunks):
         return None
     tables = [
@@ -239,7 +240,7 @@ def _joined_lanes(chunks: Sequence[Runs]) -> npt.NDArray[np.bool_] | None:
 
 
 def lane_table(rows: Sequence[npt.NDArray[np.int64]], n_lanes: int = 0) -> npt.NDArray[np.int64]:
-    """(n_blocks, n_lanes) int64, 0 for lanes that a block lacks and others have."""
+    """Return the bits of lanes as (n_blocks, n_lanes) int64, with 0 for missing lanes."""
     table = np.zeros((len(rows), max(n_lanes, *(bits.size for bits in rows))), np.int64)
     for row, bits in zip(table, rows, strict=True):
         row[: bits.size] = bits

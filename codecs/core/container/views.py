@@ -1,4 +1,4 @@
-"""Blocks as they lie in a chunk: views for backends, each made when it is asked for."""
+"""Views of a chunk's blocks for backends, each created when it is needed."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ Form: TypeAlias = tuple[tuple[int, ...], tuple[int, ...], Dtype]  # shape, strid
 
 
 class BlockViews(Sequence[Array]):
-    """Views of blocks of a chunk; each is made when it is taken.
+    """Sequence of views of a chunk's blocks, each created on access.
 
     Parameters
     ----------
     chunk : array of the grid's shape
-    grid : how it is divided into blocks
-    view : from a block as the grid gives it to the view that backends take
-    numbers : which blocks, or None for all
+    grid : division of the chunk into blocks
+    view : from a block of the grid to the view that backends take
+    numbers : numbers of the blocks, or None for all
     """
 
     def __init__(
@@ -39,11 +39,11 @@ class BlockViews(Sequence[Array]):
         self.held = grid.held(chunk)
 
     def write_back(self) -> None:
-        """Copy blocks that were filled to the chunk, where they are no parts of it."""
+        """Copy decoded blocks to the chunk if they are no views of it."""
         self.grid.write_back(self.held, self.chunk)
 
     def __len__(self) -> int:
-        """Return how many blocks these are."""
+        """Return the number of blocks."""
         return self.grid.n_blocks if self.numbers is None else len(self.numbers)
 
     @overload
@@ -53,7 +53,7 @@ class BlockViews(Sequence[Array]):
     def __getitem__(self, which: Slice) -> list[Array]: ...
 
     def __getitem__(self, which: int | Slice) -> Array | list[Array]:
-        """Return the view of a block, or of some."""
+        """Return the view of a block, or a list of views."""
         if isinstance(which, slice):
             return [self[i] for i in range(len(self))[which]]
         number = range(len(self))[which]
@@ -69,7 +69,7 @@ class BlockViews(Sequence[Array]):
         return sum(view.nbytes for view in self)
 
     def addresses(self) -> BlockAddresses:
-        """Return where the blocks lie in the host's memory."""
+        """Return the addresses of the blocks in host memory."""
         held = self.held
         offsets, forms = _geometry(self.grid, self.view, held.shape, held.strides, held.dtype)
         if self.numbers is not None:
@@ -79,14 +79,14 @@ class BlockViews(Sequence[Array]):
 
 
 class BlockAddresses(NamedTuple):
-    """Where blocks lie in the host's memory; keep it alive yourself.
+    """Addresses of blocks in host memory; the caller keeps the memory alive.
 
     Attributes
     ----------
     base : an address
-    offsets : (n_blocks,) int64, bytes from there to the first item of each
-    forms : shape, byte strides and dtype of each
-    n_bytes : of all
+    offsets : (n_blocks,) int64, bytes from `base` to the first item of each block
+    forms : shape, byte strides and dtype of each block
+    n_bytes : bytes of all blocks
     """
 
     base: int
@@ -96,14 +96,14 @@ class BlockAddresses(NamedTuple):
 
 
 def block_addresses(blocks: Sequence[NumpyArray]) -> BlockAddresses:
-    """Return where NumPy blocks lie."""
+    """Return the addresses of NumPy blocks."""
     if isinstance(blocks, BlockViews):
         return blocks.addresses()
     addresses = np.array([address_of(block) for block in blocks], np.int64)
     return BlockAddresses(0, addresses, _forms(blocks), sum(block.nbytes for block in blocks))
 
 
-@lru_cache(maxsize=32)  # chunks of an array have the same: no view is made for each block
+@lru_cache(maxsize=32)  # chunks of an array share the result: no view is created for each block
 def _geometry(
     grid: Division,
     view: Callable[[Array], Array],
@@ -111,7 +111,7 @@ def _geometry(
     strides: tuple[int, ...],
     dtype: Dtype,
 ) -> tuple[npt.NDArray[np.int64], tuple[Form, ...]]:
-    """Return byte offsets of the views of all blocks, and their forms, equal ones the same."""
+    """Return byte offsets of the views of all blocks, and their forms, equal ones as one object."""
     byte = np.empty(0, np.uint8)
     held: Array = np.lib.stride_tricks.as_strided(byte.view(dtype), shape, strides)
     views = [np.asarray(view(block)) for block in grid.blocks(held)]
@@ -120,7 +120,7 @@ def _geometry(
 
 
 def _forms(blocks: Sequence[NumpyArray]) -> tuple[Form, ...]:
-    """Return shape, byte strides and dtype of each, equal ones the same object."""
+    """Return shape, byte strides and dtype of each block; equal forms are one object."""
     known: dict[Form, Form] = {}
     forms = [(block.shape, block.strides, block.dtype) for block in blocks]
     return tuple(known.setdefault(form, form) for form in forms)

@@ -1,1 +1,1 @@
-"""The device: kernels compiled, launched and fed; the door to CuPy."""
+"""CUDA device: compilation, launch and input of kernels, and all uses of CuPy."""

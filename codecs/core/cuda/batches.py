@@ -1,4 +1,4 @@
-"""Blocks of a codec on a device: as many at once as its memory takes."""
+"""Batches of blocks on a device, as large as its memory allows."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class _PerBlock(Protocol):
 def in_batches(
     work: Callable[[*Rows], Result], needed: Sequence[int], *rows: *Rows
 ) -> list[Result]:
-    """Work on all blocks at once, or where the device has too little memory on runs of them.
+    """Call `work` for all blocks at once, or for runs of blocks if the device lacks memory.
 
     Parameters
     ----------
-    work : takes a slice of each of `rows`; a CorruptChunk from it counts blocks from the slice's
-        first
-    needed : bytes of device memory that each block takes at most
-    rows : data of the blocks, such as `Runs` and arrays, one item for each
+    work : takes a slice of each of `rows`; block numbers in its CorruptChunk are relative to the
+        slice
+    needed : upper bound on the bytes of device memory for each block
+    rows : data of the blocks, such as `Runs` and arrays, one item for each block
 
     Raises
     ------

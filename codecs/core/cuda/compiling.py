@@ -1,8 +1,8 @@
-"""The one way from a CUDA source to machine code, for devices and for tests: NVRTC.
+"""Compilation of CUDA sources to machine code with NVRTC, for devices and for tests.
 
-CuPy's own way is not taken. Its wrapper adds -ftz=true behind the caller's options, and a float32
-below 2^-126 then counts as 0 wherever a kernel computes with it: kernels would choose and predict
-by other numbers than the CPU does, and one side could not read what the other wrote.
+CuPy's own compiler wrapper is not used. It adds -ftz=true after the caller's options, so that
+kernels treat a float32 below 2^-126 as 0. Kernels would then choose and predict with other numbers
+than the CPU, and one side could not read the output of the other.
 """
 
 from __future__ import annotations
@@ -13,36 +13,36 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import NamedTuple, Protocol
 
-# Floats are IEEE 754's, as on the CPU: denormals stay, quotients and roots are rounded correctly,
-# no product is contracted with a sum. All but the last are NVRTC's defaults; frames depend on them.
+# IEEE 754 floats, as on the CPU: denormals stay, quotients and roots are rounded correctly, and no
+# product is contracted with a sum. All but the last are NVRTC's defaults; frames depend on them.
 FLOATS = ("--ftz=false", "--prec-div=true", "--prec-sqrt=true", "--fmad=false")
-NAME = "kernel.cu"  # of the source, in what the compiler says
+NAME = "kernel.cu"  # name of the source in messages of the compiler
 
 
 class CompileError(Exception):
-    """The source is no CUDA C++, or there is no compiler: its words."""
+    """Compiler error, with its message: the source is no CUDA C++, or there is no compiler."""
 
 
 class Compiled(NamedTuple):
-    """What the compiler made of a source."""
+    """Output of the compiler for one source."""
 
     code: bytes  # machine code for one architecture, as cuModuleLoad takes it ("cubin")
-    ptx: bytes  # what that was assembled from
-    log: str  # warnings, and what the options ask for
+    ptx: bytes  # the PTX that `code` was assembled from
+    log: str  # warnings, and reports that the options request
 
 
 class Nvrtc(Protocol):
-    """A binding of NVRTC."""
+    """Interface of an NVRTC binding."""
 
     def version(self) -> tuple[int, int]:
         """Return major and minor version."""
 
     def compile(self, source: str, arguments: Sequence[str]) -> Compiled:
-        """Compile a source, or raise CompileError."""
+        """Compile a source, or raise `CompileError`."""
 
 
 class CupyNvrtc:
-    """NVRTC by the binding below CuPy's wrapper, which adds no options."""
+    """NVRTC through CuPy's low-level binding, which adds no options."""
 
     def __init__(self, nvrtc: ModuleType) -> None:
         self._nvrtc = nvrtc
@@ -53,13 +53,13 @@ class CupyNvrtc:
         return major, minor
 
     def compile(self, source: str, arguments: Sequence[str]) -> Compiled:
-        """Compile a source, or raise CompileError."""
+        """Compile a source, or raise `CompileError`."""
         nvrtc = self._nvrtc
         program = nvrtc.createProgram(source, NAME, (), ())
         try:
             nvrtc.compileProgram(program, tuple(arguments))
             ptx = nvrtc.getPTX(program)
-            text = ptx.encode() if isinstance(ptx, str) else ptx  # of older CuPy
+            text = ptx.encode() if isinstance(ptx, str) else ptx  # older CuPy returns text
             return Compiled(nvrtc.getCUBIN(program), text, nvrtc.getProgramLog(program))
         except nvrtc.NVRTCError as error:
             raise CompileError(_errors(nvrtc.getProgramLog(program)) or str(error)) from error
@@ -68,7 +68,7 @@ class CupyNvrtc:
 
 
 class CudaNvrtc:
-    """NVRTC by cuda-bindings, where CuPy is not loaded: in tests without a device."""
+    """NVRTC through cuda-bindings, if CuPy is not loaded: in tests without a device."""
 
     def __init__(self, nvrtc: ModuleType) -> None:
         self._nvrtc = nvrtc
@@ -79,7 +79,7 @@ class CudaNvrtc:
         return major, minor
 
     def compile(self, source: str, arguments: Sequence[str]) -> Compiled:
-        """Compile a source, or raise CompileError."""
+        """Compile a source, or raise `CompileError`."""
         nvrtc = self._nvrtc
         _, program = nvrtc.nvrtcCreateProgram(source.encode(), NAME.encode(), 0, [], [])
         encoded = [one.encode() for one in arguments]
@@ -96,31 +96,31 @@ class CudaNvrtc:
         status, size = getattr(self._nvrtc, f"nvrtcGet{what}Size")(program)
         text = bytes(0 if status.value else size)
         if text:
-            getattr(self._nvrtc, f"nvrtcGet{what}")(program, text)  # which writes into it
+            getattr(self._nvrtc, f"nvrtcGet{what}")(program, text)  # this call writes into `text`
         return text
 
 
 def compile_kernel(source: str, options: Sequence[str], architecture: str) -> Compiled:
-    """Compile a CUDA source; neither driver nor device is needed.
+    """Compile a CUDA source, which needs neither a driver nor a device.
 
     Parameters
     ----------
-    options : of the language and -D; how floats are is not theirs to say
+    options : of the language and -D; options of floats are fixed
     architecture : such as sm_90
 
     Raises
     ------
-    CompileError : it does not compile, or NVRTC cannot be loaded
+    `CompileError` : it does not compile, or NVRTC cannot be loaded
     """
     return _nvrtc().compile(source, (*options, *FLOATS, f"--gpu-architecture={architecture}"))
 
 
 def compiler_version() -> str:
-    """Return what compiles here.
+    """Return name and version of the compiler.
 
     Raises
     ------
-    CompileError : NVRTC cannot be loaded
+    `CompileError` : NVRTC cannot be loaded
     """
     major, minor = _nvrtc().version()
     return f"NVRTC {major}.{minor}"
@@ -132,11 +132,11 @@ def _errors(log: str) -> str:
 
 
 def _nvrtc() -> Nvrtc:
-    """Return a binding: CuPy's where CuPy is loaded, since that is made for the driver here."""
+    """Return a binding: CuPy's if CuPy is loaded, as that fits the installed driver."""
     own = sys.modules.get("cupy_backends.cuda.libs.nvrtc")
     try:
         nvrtc = CupyNvrtc(own) if own else CudaNvrtc(importlib.import_module("cuda.bindings.nvrtc"))
-        nvrtc.version()  # now the library is loaded
+        nvrtc.version()  # loads the library
     except (ImportError, RuntimeError) as error:
         raise CompileError(f"CUDA's compiler NVRTC cannot be loaded: {error}") from error
     return nvrtc

@@ -1,4 +1,4 @@
-"""Types of what CuPy gives: its own are not all there, and no type checker follows its import."""
+"""Types of CuPy objects: CuPy's own types are incomplete, and checkers do not follow its import."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gangsaw.codecs.core.arrays import ItemT, Part, Scalar
 
 
 class Pointer(Protocol):
-    """Where an array begins."""
+    """Start of an array."""
 
     @property
     def ptr(self) -> int:
@@ -20,36 +20,36 @@ class Pointer(Protocol):
 
 
 class DeviceStream(Protocol):
-    """A queue of work on the device."""
+    """Queue of work on the device."""
 
     def synchronize(self) -> None:
-        """Wait for the end of all work on it."""
+        """Wait for the end of all work on the stream."""
 
 
 class ThreadStream(DeviceStream, Protocol):
-    """A stream that can be made the current one."""
+    """Stream that can become the thread's current stream."""
 
     def __enter__(self) -> DeviceStream:
-        """Send the work of this thread to it."""
+        """Make it the current stream of this thread."""
 
     def __exit__(self, *error: object) -> None:
-        """Send the work where it went before."""
+        """Restore the previous stream."""
 
 
 class DeviceArrayOf(Protocol[ItemT]):
-    """A CuPy array of items of one type: an `Array` that lies on a device."""
+    """CuPy array of items of one type: an `Array` in device memory."""
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Extents."""
+        """Extents of the axes."""
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """Bytes from item to item, along each axis."""
+        """Bytes between adjacent items along each axis."""
 
     @property
     def dtype(self) -> np.dtype[ItemT]:
-        """Of the items."""
+        """Dtype of the items."""
 
     @property
     def nbytes(self) -> int:
@@ -57,7 +57,7 @@ class DeviceArrayOf(Protocol[ItemT]):
 
     @property
     def data(self) -> Pointer:
-        """Where the first item lies."""
+        """Address of the first item."""
 
     def __getitem__(self, where: tuple[Part, ...] | None, /) -> Self:
         """Return a view."""
@@ -66,7 +66,7 @@ class DeviceArrayOf(Protocol[ItemT]):
         """Copy items from the same device."""
 
     def transpose(self, axes: Sequence[int], /) -> Self:
-        """Return a view with the axes in that order."""
+        """Return a view with the axes in the given order."""
 
     def get(
         self,
@@ -85,7 +85,7 @@ DeviceArray: TypeAlias = "DeviceArrayOf[Scalar]"  # of any dtype
 
 
 class Kernel(Protocol):
-    """A function that runs on the device."""
+    """Function that runs on the device."""
 
     max_dynamic_shared_size_bytes: int
 
@@ -97,14 +97,14 @@ class Kernel(Protocol):
         *,
         shared_mem: int = 0,
     ) -> None:
-        """Start it on the current stream."""
+        """Launch it on the current stream."""
 
 
 class KernelModule(Protocol):
     """Machine code of one source."""
 
     def compile(self) -> None:
-        """Read the file of the code."""
+        """Load the file of the code."""
 
     def get_function(self, name: str) -> Kernel:
         """Return a kernel by its name."""

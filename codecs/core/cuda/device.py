@@ -1,4 +1,4 @@
-"""Where arrays lie: the one place that chooses a backend, and that imports CuPy."""
+"""Memory of arrays, host or device: this module alone chooses a backend and imports CuPy."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NO_DEVICE, OLD_DRIVER = 100, 35  # cudaErrorNoDevice, cudaErrorInsufficientDrive
 
 
 def backend_name(array: object) -> str:
-    """Return "cpu" or "gpu": the backend for the memory that `array` lies in.
+    """Return the backend for the memory of `array`: "cpu" or "gpu".
 
     Raises
     ------
@@ -37,11 +37,11 @@ def backend_name(array: object) -> str:
 
 
 def backend(array: object, package: str) -> ModuleType:
-    """Return the module of the codec in `package` that works where `array` lies.
+    """Return the backend module of the codec in `package` for the memory of `array`.
 
     Raises
     ------
-    BadParams : the codec has no backend there
+    BadParams : the codec has no such backend
     """
     return _backend(package, backend_name(array))
 
@@ -58,7 +58,7 @@ def _backend(package: str, name: str) -> ModuleType:
 
 
 def to_host(array: ArrayOf[ScalarT]) -> npt.NDArray[ScalarT]:
-    """Return the array in host memory; no copy where it lies there already."""
+    """Return the array in host memory, without a copy if it is there."""
     if backend_name(array) == "cpu":
         return np.asarray(array)
     return cast(DeviceArrayOf[ScalarT], array).get()
@@ -67,7 +67,7 @@ def to_host(array: ArrayOf[ScalarT]) -> npt.NDArray[ScalarT]:
 def empty_in_memory_of(
     array: object, shape: tuple[int, ...], dtype: npt.DTypeLike, order: str
 ) -> Array:
-    """Return an uninitialised array in the memory that `array` lies in."""
+    """Return an uninitialised array in the same kind of memory as `array`."""
     library = np if backend_name(array) == "cpu" else cupy()
     empty: Array = library.empty(shape, dtype, order)
     return empty
@@ -75,11 +75,11 @@ def empty_in_memory_of(
 
 @cache
 def cupy() -> ModuleType:
-    """Return CuPy, once it is clear that it has a device to work on.
+    """Return CuPy after a check that it has a usable device.
 
     Raises
     ------
-    DeviceError : says which of CuPy, driver and GPU is missing
+    DeviceError : names the missing one of CuPy, driver and GPU
     """
     _spare_read_only_homes()
     try:
@@ -119,10 +119,10 @@ def _check_device(runtime: ModuleType) -> None:
 
 
 def _spare_read_only_homes() -> None:
-    """Turn off CuPy's cache of kernels on disk where its folder cannot be written.
+    """Turn off CuPy's cache of kernels on disk if its folder is not writable.
 
-    It makes the folder when it is imported, and writes kernels of its own there (copies of strided
-    arrays, sums): both raise. Ours lie elsewhere, see kernel_files.py.
+    CuPy creates the folder at import, and writes its own kernels there (copies of strided arrays,
+    sums): both raise errors. Kernels of Gangsaw are stored elsewhere, see kernel_files.py.
     """
     folder = Path(os.environ.get("CUPY_CACHE_DIR") or Path("~/.cupy/kernel_cache").expanduser())
     try:

@@ -1,7 +1,7 @@
-"""Compiled kernels on disk: what one process compiled, others of this machine and user load.
+"""Compiled kernels on disk, shared by all processes of this machine and user.
 
-A file is named by a hash of all that went into it, and by a hash of what came out. So a file that
-is damaged does not hold what its name says, and is compiled again instead of loaded.
+The name of a file has a hash of all inputs of the compilation, and a hash of its output. So a
+damaged file does not match its name, and its kernel is compiled again.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from gangsaw.codecs.core.folders import user_cache
 
 
 def kernel_file(source: str, options: Sequence[str], architecture: str) -> Path:
-    """Return the file of a compiled CUDA source; it is compiled where there is none yet.
+    """Return the file of a compiled CUDA source; compile the source if there is none.
 
-    The path is never that of other machine code: CuPy remembers modules by their paths.
+    No two machine codes ever have the same path, as CuPy caches modules by path.
 
     Raises
     ------
-    CompileError : it does not compile, or no folder can be written, not even a temporary one
+    `CompileError` : it does not compile, or no folder is writable, not even a temporary one
     """
     version = compiling.compiler_version()
     key = _hash(repr((source, *options, compiling.FLOATS, architecture, version)).encode())
@@ -38,12 +38,12 @@ def kernel_file(source: str, options: Sequence[str], architecture: str) -> Path:
 
 
 def folder() -> Path:
-    """Return where compiled kernels lie."""
+    """Return the folder of compiled kernels."""
     return user_cache() / "cuda"
 
 
 def _found(place: Path, key: str) -> Path | None:
-    """Return a file whose code is what its name says, or None."""
+    """Return a file whose code matches its name, or None."""
     with suppress(OSError):
         for path in place.glob(f"{key}-*.cubin"):
             if path.name == _name(key, path.read_bytes()):
@@ -52,7 +52,7 @@ def _found(place: Path, key: str) -> Path | None:
 
 
 def _stored(key: str, code: bytes) -> Path:
-    """Write code to the folder, or where that is read-only or full to one of this process."""
+    """Write code to the folder, or to one of this process if that is read-only or full."""
     with suppress(OSError):
         return _written(folder(), key, code)
     try:
@@ -62,7 +62,7 @@ def _stored(key: str, code: bytes) -> Path:
 
 
 def _written(place: Path, key: str, code: bytes) -> Path:
-    """Write a file under another name first, so that nobody sees half of it."""
+    """Write a file under a temporary name first, so that no process reads half of it."""
     place.mkdir(parents=True, exist_ok=True)
     handle, partial = tempfile.mkstemp(dir=place)
     try:
@@ -76,7 +76,7 @@ def _written(place: Path, key: str, code: bytes) -> Path:
 
 @cache
 def _own_folder() -> Path:
-    """Return a temporary folder that goes with this process."""
+    """Return a temporary folder that is removed at the exit of this process."""
     place = tempfile.mkdtemp(prefix="gangsaw-")
     atexit.register(shutil.rmtree, place, ignore_errors=True)
     return Path(place)

@@ -1,6 +1,6 @@
-"""What the GPU backends of all codecs share: kernels, launches, statuses, device memory.
+"""Shared parts of all GPU backends: kernels, launches, statuses, device memory.
 
-Work goes to the device and the stream that are current in the calling thread, as with all of CuPy.
+Work uses the device and the stream that are current in the calling thread, as in all of CuPy.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from gangsaw.codecs.core.errors import BadParams, CorruptChunk, DeviceError, fir
 
 Result = TypeVar("Result")
 OUT_OF_MEMORY = 2  # cudaErrorMemoryAllocation, CUDA_ERROR_OUT_OF_MEMORY
-PLAIN_SHARED_BYTES = 48 << 10  # a kernel that wants more shared memory has to ask for it
+PLAIN_SHARED_BYTES = 48 << 10  # more shared memory must be requested before a launch
 
 _modules: dict[tuple[object, ...], KernelModule] = {}
 _compiling = threading.Lock()
@@ -34,28 +34,28 @@ around_launch: Callable[[], AbstractContextManager[None]] = nullcontext  # `time
 def load(package: str, file: str, defines: Mapping[str, int | str]) -> KernelModule:
     """Return a CUDA source of a package, compiled for the current device, as a CuPy module.
 
-    It is loaded once per process, device and `defines`, and compiled only where no process before
-    left the machine code of this text, these options, architecture and compiler (kernel_files.py).
+    It is loaded once per process, device and `defines`. It is compiled only if no earlier process
+    stored machine code for the same text, options, architecture and compiler (kernel_files.py).
 
     Raises
     ------
-    DeviceError : it does not compile here, there is no device, or no folder can be written
+    DeviceError : it does not compile here, there is no device, or no folder is writable
     """
     cp, options = cupy(), kernels.options(defines)
     key = (cp, package, file, options, cp.cuda.runtime.getDevice())
-    with _compiling:  # many threads want the same kernel at once, when a job begins
+    with _compiling:  # at the start of a job, many threads need the same kernel
         if key not in _modules:
             with device_errors(f"compiling {file}"):
                 architecture = f"sm_{cp.cuda.Device().compute_capability}"
                 path = kernel_file(kernels.source(package, file), options, architecture)
-                module = cp.RawModule(path=str(path))  # with a path it compiles nothing
-                module.compile()  # which reads the file: later it may be gone
+                module = cp.RawModule(path=str(path))  # with a path, CuPy compiles nothing
+                module.compile()  # reads the file, which may be deleted later
             _modules[key] = module
         return _modules[key]
 
 
 def forget_modules() -> None:
-    """Let go of all compiled modules."""
+    """Clear the cache of compiled modules."""
     with _compiling:
         _modules.clear()
 
@@ -67,7 +67,7 @@ def launch(
     arguments: Sequence[object],
     shared_bytes: int = 0,
 ) -> None:
-    """Start a kernel on the current stream.
+    """Launch a kernel on the current stream.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def launch(
     Raises
     ------
     TypeError : an argument is neither of these
-    DeviceError : the device refuses the launch; a fault inside the kernel shows at the next copy
+    DeviceError : the device rejects the launch; an error inside the kernel appears at the next copy
     """
     for place, argument in enumerate(arguments):
         if not isinstance(argument, np.generic) and not _on_device(argument):
@@ -94,16 +94,17 @@ def launch(
 
 
 def aligned(array: DeviceArray, item_bytes: int) -> bool:
-    """Tell whether a device can load and store items of so many bytes of a CuPy array."""
+    """Return True if a device can load and store items of item_bytes bytes in a CuPy array."""
     places = (int(array.data.ptr), *array.strides)
     return not any(place % item_bytes for place in places)
 
 
 @contextmanager
 def timed_launches() -> Iterator[Callable[[], float]]:
-    """Time every launch of the body by events; yields what waits for their end and adds them up.
+    """Time every launch in the body with events; yield a function for the seconds.
 
-    For benchmarks: it holds for all threads, and the sum, in seconds, is meant for one.
+    It is meant for benchmarks: it measures all threads, but the sum is meaningful for one thread
+    only.
     """
     global around_launch
     cuda, events = cupy().cuda, []
@@ -131,13 +132,13 @@ def timed_launches() -> Iterator[Callable[[], float]]:
 def _on_device(argument: object) -> bool:
     try:
         return backend_name(argument) == "gpu"
-    except BadParams:  # no array at all
+    except BadParams:  # not an array
         return False
 
 
 @contextmanager
 def device_errors(doing: str) -> Iterator[None]:
-    """Turn CuPy's errors into `DeviceError` of one line; but running out of memory stays so."""
+    """Convert CuPy's errors to a `DeviceError` of one line, except for out of memory."""
     cuda = cupy().cuda
     try:
         yield
@@ -157,7 +158,7 @@ def corrupt_blocks(
     Parameters
     ----------
     statuses : (n_blocks,) integers on the host
-    reasons : what each status means
+    reasons : message for each status
     """
     wrong = np.flatnonzero(statuses).tolist()
     return {block: CorruptChunk(reasons[int(statuses[block])]) for block in wrong}
@@ -166,12 +167,12 @@ def corrupt_blocks(
 def in_runs(
     work: Callable[[Run], Result], n_blocks: int, needed: Callable[[Run], int]
 ) -> list[Result]:
-    """Work on all blocks at once, or where the device has too little memory on halves of them.
+    """Call `work` for all blocks at once, or for halves of them if the device lacks memory.
 
     Parameters
     ----------
-    work : takes a run of blocks; a CorruptChunk from it counts them from the run's first
-    needed : bytes of device memory that a run takes at most
+    work : takes a run of blocks; block numbers in its CorruptChunk are relative to the run
+    needed : upper bound on the bytes of device memory for a run
 
     Raises
     ------
@@ -192,7 +193,7 @@ def in_runs(
 
 
 def _attempt(work: Callable[[Run], Result], run: Run, needed: int, results: list[Result]) -> str:
-    """Append the result of a run, or return why there is too little memory for it."""
+    """Append the result of a run and return ""; else return a message about the missing memory."""
     free = free_bytes()
     if free is not None and needed > free:
         return f"{_mib(needed)} needed, {_mib(free)} free; use smaller blocks"
@@ -202,20 +203,20 @@ def _attempt(work: Callable[[Run], Result], run: Run, needed: int, results: list
     except CorruptChunk as error:
         block = None if error.block is None else run.start + error.block
         raise CorruptChunk(error.reason, block=block) from error
-    except MemoryError as error:  # others took memory meanwhile, or it lies in pieces
+    except MemoryError as error:  # other processes allocated memory meanwhile, or it is fragmented
         reason = first_line(error)
     else:
         return ""
-    # only now: the error held the frames of `work`, and so its arrays
+    # after the except block: the error refers to the frames of `work`, and so to its arrays
     cupy().get_default_memory_pool().free_all_blocks()
     return f"{_mib(needed)} needed at most; {reason}"
 
 
 def free_bytes() -> int | None:
-    """Return what can be allocated on the current device, or None under a foreign allocator.
+    """Return the bytes that the current device can allocate, or None with a foreign allocator.
 
-    A pool such as RMM's holds nearly all memory from the start, so that the device's own figure
-    says nothing; there running out is noticed when it happens.
+    A pool such as RMM's has nearly all memory from the start, so that the device's own number is
+    meaningless. There an allocation fails instead.
     """
     cp = cupy()
     pool = cp.get_default_memory_pool()
@@ -240,9 +241,10 @@ def pinned(shape: tuple[int, ...], dtype: npt.DTypeLike) -> NumpyArray: ...
 
 
 def pinned(shape: tuple[int, ...], dtype: npt.DTypeLike) -> NumpyArray:
-    """Return an uninitialised host array that the device copies from and to by itself.
+    """Return an uninitialised host array in page-locked memory.
 
-    Its memory comes from CuPy's pool and returns there with the array: keep it until a copy ended.
+    Its memory is from CuPy's pool and returns there with the array: keep the array until a copy
+    ended.
     """
     kind, count = np.dtype(dtype), prod(shape)
     memory = cupy().cuda.alloc_pinned_memory(max(1, count * kind.itemsize))
@@ -250,7 +252,7 @@ def pinned(shape: tuple[int, ...], dtype: npt.DTypeLike) -> NumpyArray:
 
 
 def pull(array: DeviceArrayOf[ScalarT]) -> npt.NDArray[ScalarT]:
-    """Return a contiguous device array in page-locked host memory, when all work on it is done."""
+    """Return a contiguous device array in page-locked host memory, after all work on it."""
     host = pinned(array.shape, array.dtype)
     array.get(out=host)
     return host

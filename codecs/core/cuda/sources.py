@@ -1,7 +1,7 @@
-"""CUDA sources as text: what a device compiles, and what is compiled and emulated without one.
+"""CUDA sources as text, for compilation on a device, and for compilation and emulation in tests.
 
-Headers are put in by us, not by the compiler: compiled kernels are stored by their text alone, and
-a kernel whose header has changed would be taken for the old one.
+Gangsaw inserts headers itself, not the compiler. The cache of compiled kernels uses the text as a
+key, so a change of a header must change the text.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ def options(defines: Mapping[str, int | str]) -> tuple[str, ...]:
 
 @cache
 def source(package: str, file: str) -> str:
-    """Return a CUDA source of a package, `name.cu` or `folder/name.cu`, with all headers put in.
+    """Return a CUDA source of a package with all headers inserted.
 
-    Headers are named `#include "name.cuh"` or `#include "folder/name.cuh"`, seen from the folder of
-    what includes them, else from the nearest folder above that has it, else from `core/cuda`. Each
-    is put in once.
+    `file` is a file name, with or without its folder. An `#include` line names a header in the same
+    way. It is searched in the folder of the including file, then in the nearest folder above that
+    has it, then in `core/cuda`. Each header is inserted once.
     """
     return _expanded(*_split(package, file), set())
 
@@ -43,7 +43,7 @@ def _expanded(package: str, name: str, seen: set[tuple[str, str]]) -> str:
 
 
 def _home(package: str, header: str) -> str:
-    """Return the package from which a header is named: this one, one above it, or CORE."""
+    """Return the package that a header is relative to: this one, one above it, or CORE."""
     while package:
         if (files(package) / header).is_file():
             return package
@@ -52,6 +52,6 @@ def _home(package: str, header: str) -> str:
 
 
 def _split(package: str, file: str) -> tuple[str, str]:
-    """Return the package in which a file lies, and its name there."""
+    """Return the package that contains a file, and the file's name."""
     *folders, name = file.split("/")
     return ".".join([package, *folders]), name

@@ -1,7 +1,7 @@
-"""A thread's own way to the GPU: its stream, and page-locked memory for copies that overlap.
+"""CUDA stream and page-locked memory of a thread, for copies that overlap with kernels.
 
-Threads that each work on a stream of their own let the device copy for one while it computes for
-another; besides its multiprocessors it has an engine for copies in each direction.
+If each thread uses its own stream, the device copies for one thread while it computes for another:
+it has a copy engine for each direction besides its multiprocessors.
 """
 
 from __future__ import annotations
@@ -26,21 +26,22 @@ _own = threading.local()
 
 
 class Copies:
-    """Copies between host and device on one stream, which return while they are under way."""
+    """Asynchronous copies between host and device on one stream."""
 
     def __init__(self, stream: DeviceStream) -> None:
         self.stream = stream
-        self._held: list[object] = []  # what the device still reads: freed, it would be used again
+        # arrays that the device still reads: freed memory would be reused
+        self._held: list[object] = []
 
     def to_device(self, samples: NumpyArray) -> DeviceArray:
-        """Return a copy on the device of page-locked samples, for work on the same stream."""
+        """Return a device copy of page-locked samples, for work on the same stream."""
         array: DeviceArray = cupy().empty(samples.shape, samples.dtype)
-        array.set(samples, stream=self.stream)  # without a stream it would wait
+        array.set(samples, stream=self.stream)  # without a stream the call would wait
         self._held.append(samples)
         return array
 
     def to_host(self, array: DeviceArrayOf[ScalarT]) -> npt.NDArray[ScalarT]:
-        """Return a page-locked copy of a contiguous array, whole once the stream was waited for."""
+        """Return a page-locked copy of a contiguous array, which is complete after `wait`."""
         out = pinned(array.shape, array.dtype)
         array.get(stream=self.stream, out=out, blocking=False)
         self._held.append(array)
@@ -55,7 +56,7 @@ class Copies:
 
 @contextmanager
 def own_stream() -> Iterator[Copies]:
-    """Send the work of the body to this thread's stream, and wait for its end.
+    """Run the work of the body on this thread's stream, and wait for its end.
 
     Raises
     ------
@@ -70,7 +71,7 @@ def own_stream() -> Iterator[Copies]:
 
 
 def _stream() -> ThreadStream:
-    """The stream of this thread on the current device: one, since pools hold memory by stream."""
+    """Return this thread's stream on the current device: one, as pools keep memory per stream."""
     cuda = cupy().cuda
     device = cuda.runtime.getDevice()
     streams: dict[int, ThreadStream] = _own.__dict__.setdefault("streams", {})

@@ -1,4 +1,4 @@
-"""Tables of numbers on a device, and sums over what kernels counted."""
+"""Tables of integers on a device, and prefix sums of kernels' counts."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from gangsaw.codecs.core.cuda.device import cupy
 
 
 def on_device(table: npt.NDArray[np.int64]) -> DeviceArray:
-    """Return a copy of a table of addresses and numbers."""
+    """Return a device copy of a table of addresses and numbers."""
     copied: DeviceArray = cupy().asarray(np.ascontiguousarray(table, np.int64))
     return copied
 
 
 def sums_before(counts: DeviceArray) -> DeviceArray:
-    """Return the sum of what is before each of (n,) unsigned items."""
+    """Return the exclusive prefix sums of (n,) unsigned items."""
     sums: DeviceArray = cupy().cumsum(counts, dtype=counts.dtype) - counts
     return sums

@@ -1,4 +1,4 @@
-"""Arrays of the host that go to a device in one copy."""
+"""Upload of several host arrays to a device in one copy."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.cuda.launch import pinned
 
-ALIGNED = 16  # bytes: where arrays begin on the device
+ALIGNED = 16  # bytes: alignment of each array on the device
 
 
 class Upload:
-    """Arrays of the host that go to the device in one copy, and lie there apart."""
+    """Host arrays that are copied to the device in one transfer, each aligned."""
 
     def __init__(self) -> None:
         self._parts: list[tuple[int, NumpyArray]] = []
@@ -22,14 +22,14 @@ class Upload:
         self._host: npt.NDArray[np.uint8] | None = None
 
     def add(self, part: NumpyArray) -> int:
-        """Take an array, which must not change before it is sent; return where it will begin."""
+        """Add an array, which must not change before it is sent; return its offset in bytes."""
         place = self._size
         self._parts.append((place, part))
         self._size += -(-part.nbytes // ALIGNED) * ALIGNED
         return place
 
     def sent(self) -> DeviceArray:
-        """Return all of it on the device; the copy may go on as long as this object lives."""
+        """Return all arrays as device bytes; this object must outlive the asynchronous copy."""
         self._host = pinned((max(1, self._size),), np.uint8)
         for place, part in self._parts:
             own = np.ascontiguousarray(part).reshape(-1).view(np.uint8)

@@ -1,1 +1,1 @@
-"""Memory of the host that is aligned and used again, and the threads that share it."""
+"""Host memory that is aligned and reused, and the threads that share it."""

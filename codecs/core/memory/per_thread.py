@@ -1,4 +1,4 @@
-"""Scratch memory of a thread, used again for each block: the system zeroes fresh memory first."""
+"""Scratch memory of a thread, reused for each block: the system zeroes fresh memory first."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from gangsaw.codecs.core.arrays import NumpyArray, Scalar, ScalarT
 from gangsaw.codecs.core.memory.aligned import aligned
 
 T = TypeVar("T")
-MOST_BYTES = 1 << 22  # of an array; longer ones are made each time
+MOST_BYTES = 1 << 22  # bytes of an array; longer arrays are allocated each time
 
 
 class ThreadScratch(threading.local):
-    """Arrays by name and dtype, and other things by key, each of this thread alone.
+    """Arrays by name and dtype, and other objects by key, separate for each thread.
 
-    They live as long as the thread, those of the pool as long as the process: some ten MiB each.
+    They live as long as the thread: those of the pool as long as the process, some ten MiB each.
     """
 
     def __init__(self) -> None:
@@ -32,9 +32,9 @@ class ThreadScratch(threading.local):
     def array(self, name: str, least: int, dtype: str) -> NumpyArray: ...
 
     def array(self, name: str, least: int, dtype: type[Scalar] | str) -> NumpyArray:
-        """Return an aligned array of at least so many items, with any content.
+        """Return an aligned, uninitialised array of at least `least` items.
 
-        It is the same memory each time: nobody may hold it when the name is asked for again.
+        Each call returns the same memory: nobody may use it when the name is requested again.
         """
         array = self._arrays.get((name, dtype))
         if array is None or array.size < least:
@@ -44,11 +44,11 @@ class ThreadScratch(threading.local):
         return array
 
     def forget(self, name: str, dtype: type[Scalar] | str) -> None:
-        """Leave the memory of an array to whoever holds it."""
+        """Drop the reference to an array, whose memory stays with its user."""
         self._arrays.pop((name, dtype), None)
 
     def once(self, make: Callable[[int], T], number: int) -> T:
-        """Return what make(number) gave this thread the first time."""
+        """Return make(number), called once per thread."""
         if (make, number) not in self._others:
             self._others[make, number] = make(number)
-        return cast(T, self._others[make, number])  # made by `make`
+        return cast(T, self._others[make, number])  # result of `make`

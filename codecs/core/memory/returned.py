@@ -1,8 +1,9 @@
-"""Memory that the allocator holds although nobody uses it, back to the system.
+"""Unused heap memory: its transfer from the allocator back to the system.
 
-The C library serves arrays of up to 32 MiB from its heaps once some of them were freed, and gives
-back only what is free at the end of a heap. Where small things lie between arrays, each chunk of a
-long job leaves more behind it: in 2 GB of reads 0.9 GB were free and held.
+The C library allocates arrays of up to 32 MiB from its heaps once some of them were freed. It
+returns only the memory at the end of a heap to the system. If small objects are between arrays,
+each chunk of a long job leaves more free memory: 0.9 GB were free but not returned for 2 GB of
+reads.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ import ctypes
 import sys
 from functools import lru_cache
 
-HELD = 128 << 20  # bytes that may be free and held: the next chunk takes them without a fault
+HELD = 128 << 20  # bytes that may stay free in heaps: the next chunk uses them without a page fault
 
 
 class _HeapFigures(ctypes.Structure):
-    """What `mallinfo2` of the GNU C library returns."""
+    """Result of `mallinfo2` of the GNU C library."""
 
     _fields_ = tuple(
         (name, ctypes.c_size_t)
@@ -28,9 +29,9 @@ class _HeapFigures(ctypes.Structure):
 
 
 def return_memory(held: int = HELD) -> None:
-    """Give back what is free in heaps, if it is more than `held` bytes.
+    """Return free heap memory to the system if it exceeds `held` bytes.
 
-    Nothing is done where the C library is another one, or older than 2.33.
+    It does nothing with another C library, or one older than 2.33.
     """
     library = _library()
     if library is not None and free_bytes(library) > held:
@@ -38,12 +39,12 @@ def return_memory(held: int = HELD) -> None:
 
 
 def has_heaps() -> bool:
-    """Whether the C library is one that tells what is free in its heaps."""
+    """Return True if the C library reports the free memory of its heaps."""
     return _library() is not None
 
 
 def free_bytes(library: ctypes.CDLL) -> int:
-    """Return how many bytes are free in all heaps."""
+    """Return the free bytes of all heaps."""
     figures: _HeapFigures = library.mallinfo2()
     return int(figures.fordblks)
 

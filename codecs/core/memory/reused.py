@@ -1,9 +1,9 @@
-"""Memory of results that nobody holds any more, for the next result of that size.
+"""Memory of results that are no longer used, for the next result of the same size.
 
-Fresh memory is zeroed by the system, page by page as it is touched. Allocators give arrays as long
-as chunks back to the system each time. Workers of a cluster are set to hold those of up to 32 MiB
-(`cluster/local.py`), but the frame of a chunk of 32 MiB is longer, and a program that uses a codec
-on its own has no such setting.
+The system zeroes fresh memory page by page on first access. Allocators return arrays as long as
+chunks to the system each time. Workers of a cluster are configured to keep arrays of up to 32 MiB
+(`cluster/local.py`). But the frame of a chunk of 32 MiB is longer, and a program that uses a codec
+without a cluster has no such setting.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ from collections import deque
 import numpy as np
 import numpy.typing as npt
 
-LEAST, MOST = 1 << 22, 1 << 27  # bytes: less comes from the allocator again, more is not held idle
+# bytes: smaller arrays use the allocator, larger ones are not kept idle
+LEAST, MOST = 1 << 22, 1 << 27
 
 Memory = npt.NDArray[np.uint8]
 _NONE: Memory = np.empty(0, np.uint8)
 
 
 class _Owner:
-    """What arrays and views of them hold: its end is that of the last one."""
+    """Owner of memory that arrays and their views refer to: it ends with the last of them."""
 
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
@@ -30,16 +31,16 @@ class _Owner:
         _left.append(self.memory)
 
 
-# One at most, and none while another is made: a process never holds more than it needed before.
-# Its calls are atomic, as they have to be for a finalizer, which may run between any two steps.
+# At most one, and none while another is allocated: a process never keeps more than it needed
+# before. Calls of a deque are atomic, as a finalizer requires, which may run between any two steps.
 _left: deque[Memory] = deque(maxlen=1)
 
 
 def reused(n_bytes: int) -> Memory:
-    """Return (n_bytes,) uint8 with any content.
+    """Return (n_bytes,) uninitialised uint8.
 
-    It is the memory that the last call of this process returned for so many bytes, where that and
-    all views of it are gone. Between LEAST and MOST bytes, one such is held in wait.
+    It is the memory of this process's last call for the same size, if that array and all of its
+    views are gone. Between LEAST and MOST bytes, one such memory is cached.
     """
     if not LEAST <= n_bytes <= MOST:
         return np.empty(n_bytes, np.uint8)
@@ -48,6 +49,6 @@ def reused(n_bytes: int) -> Memory:
     except IndexError:
         memory = _NONE
     if memory.size != n_bytes:
-        memory = _NONE  # it is free before the next one is made
+        memory = _NONE  # freed before the next one is allocated
         memory = np.empty(n_bytes, np.uint8)
     return np.asarray(_Owner(memory))

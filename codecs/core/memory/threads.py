@@ -1,8 +1,8 @@
-"""Blocks over threads: one pool and one limit for the whole process.
+"""Distribution of blocks over threads: one pool and one limit for the whole process.
 
-However many callers there are (Dask tasks, Zarr's own threads), never more kernels run at once
-than the limit: each block takes a permit. A caller works on its own blocks too, so that it always
-gets on, and takes helpers from the pool only while some are free.
+With any number of callers (Dask tasks, Zarr's own threads), at most as many kernels run as the
+limit: each block takes a permit. A caller processes its own blocks too, so that it always advances,
+and takes helpers from the pool only while some are free.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.memory.limits import cores
 
 VARIABLE = "GANGSAW_THREADS"
 _LIVE = {"init", "running", "paused"}  # states of a Dask worker that has threads
@@ -25,7 +26,7 @@ class _ThreadLimits:
 
 
 class _Permits:
-    """A semaphore whose size is looked up at every use: the limit may change at any time."""
+    """Semaphore that reads its size at every use: the limit may change at any time."""
 
     def __init__(self) -> None:
         self.free = threading.Condition()
@@ -33,7 +34,7 @@ class _Permits:
         self.mine = threading.local()
 
     def run(self, function: Callable[[int], object], number: int) -> None:
-        """Call a function under a permit; a thread that holds one needs no second (a deadlock)."""
+        """Call a function under a permit; a thread that has one needs no second (a deadlock)."""
         if getattr(self.mine, "held", False):
             function(number)
             return
@@ -52,7 +53,7 @@ class _Permits:
 
 
 class _Helpers:
-    """The process's helper threads; grows with the limit, never shrinks."""
+    """Helper threads of the process; their number grows with the limit, never shrinks."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -60,10 +61,10 @@ class _Helpers:
         self.executor: ThreadPoolExecutor | None = None
 
     def submit(self, work: Callable[[], None], count: int) -> list[Future[None]]:
-        """Start `work` up to `count` times; fewer when the interpreter is about to exit."""
+        """Start `work` up to `count` times; fewer if the interpreter is about to exit."""
         with self.lock:
             if self.executor is None or self.size < count:
-                # The old pool is not shut down: it finishes what it has, then goes.
+                # The old pool is not shut down: it finishes its work, then ends.
                 self.size = count
                 self.executor = ThreadPoolExecutor(count, thread_name_prefix="gangsaw")
             try:
@@ -78,7 +79,7 @@ _pool = _Helpers()
 
 
 def set_thread_limit(n: int | None) -> None:
-    """Let at most `n` kernels run at once in this process; None goes back to the default.
+    """Set the largest number of parallel kernels in this process; None restores the default.
 
     Raises
     ------
@@ -89,23 +90,31 @@ def set_thread_limit(n: int | None) -> None:
 
 
 def set_default_limit(n: int | None) -> None:
-    """Set the limit for a process that is no Dask worker and has no explicit one."""
+    """Set the limit of a process that is no Dask worker and has no explicit limit."""
     if n != _settings.default:
         _settings.default = _checked(n)
         _wake()
 
 
 def thread_limit() -> int:
-    """Kernels that may run at once: explicit, else Dask's, else the default, else the cores.
+    """Return the number of parallel kernels: explicit, else Dask's, else default, else cores.
 
-    Explicit is what `set_thread_limit` said, else the environment variable GANGSAW_THREADS.
+    The explicit limit is from `set_thread_limit`, else the environment variable GANGSAW_THREADS.
 
     Raises
     ------
     BadParams : the variable is no whole number of at least 1
     """
     explicit = _settings.explicit or _environment()
-    return explicit or _dask_threads() or _settings.default or _cores()
+    return explicit or _dask_threads() or _settings.default or cores()
+
+
+def usable_cores() -> int:
+    """Return the cores for other work than kernels: GANGSAW_THREADS, else those of this process.
+
+    Each of Dask's workers may use all cores of the machine. Raises as `thread_limit` does.
+    """
+    return _environment() or cores()
 
 
 def _environment() -> int | None:
@@ -116,10 +125,9 @@ def _environment() -> int | None:
 
 
 def run_blocks(function: Callable[[int], object], n_blocks: int) -> None:
-    """Call function(i) for each i in range(n_blocks), several at once.
+    """Call function(i) for each i in range(n_blocks), in parallel.
 
-    When one call raises, no further one is started, and of the errors raised that of the lowest
-    block is raised here.
+    After an error in one call, no further call is started. The error of the lowest block is raised.
     """
     helpers = min(n_blocks, thread_limit()) - 1
     if helpers < 1 or getattr(_permits.mine, "held", False):
@@ -130,7 +138,7 @@ def run_blocks(function: Callable[[int], object], n_blocks: int) -> None:
 
 
 class _Handout:
-    """One call of `run_blocks`: blocks are handed out one by one."""
+    """Distribution of the blocks of one `run_blocks` call, one by one."""
 
     def __init__(self, function: Callable[[int], object], n_blocks: int) -> None:
         self.function = function
@@ -179,22 +187,17 @@ def _wake() -> None:
 
 
 def _dask_threads() -> int:
-    """Threads of the Dask workers that live in this process; 0 where Dask is not even loaded.
+    """Return the threads of the Dask workers in this process; 0 if Dask is not loaded.
 
-    `distributed.get_worker` does not do: it knows only the threads that Dask started itself.
+    `distributed.get_worker` does not suffice: it knows only the threads that Dask started itself.
     """
     module = sys.modules.get("distributed.worker")
     workers = getattr(getattr(module, "Worker", None), "_instances", ())
     return sum(w.state.nthreads for w in list(workers) if w.status.name in _LIVE)
 
 
-def _cores() -> int:
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity else os.cpu_count() or 1
-
-
 def _after_fork() -> None:
-    """Begin anew in a forked child: threads do not survive a fork, locks may be held for ever."""
+    """Reset the state in a forked child: threads do not survive a fork, locks may stay locked."""
     global _permits, _pool
     _permits, _pool = _Permits(), _Helpers()
 

@@ -1,4 +1,4 @@
-"""Letters to codes and sets, by tables for whole arrays; kernels have functions of their own."""
+"""Conversion of letters to codes and sets with tables, for whole arrays; kernels have functions."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ COMPLEMENT_OF_SET = np.array([paired(bits) for bits in range(16)], np.uint8)
 
 
 def code_table(order: bytes = BASES, *, both_cases: bool) -> Octets:
-    """Return (256,) codes of letters: their places in `order`, NOT_A_BASE of all others.
+    """Return the codes of all letters, (256,): indices in `order`, NOT_A_BASE for other letters.
 
-    In both cases U is T; where only upper case counts, letters have to come back.
+    With both cases, U has the code of T. With upper case only, each code has a single letter.
     """
     table = np.full(256, NOT_A_BASE, np.uint8)
     for code, letter in enumerate(order.decode()):
@@ -39,20 +39,20 @@ def _set_table() -> Octets:
 
 CODES = code_table(both_cases=True)
 UPPER_CODES = code_table(both_cases=False)  # lower case is NOT_A_BASE
-SET_OF_LETTER = _set_table()  # 0 where it is none of a nucleotide
+SET_OF_LETTER = _set_table()  # 0 for bytes that are no nucleotide letters
 
 
 def turned_letters(letters: Octets) -> Octets:
-    """Return the other strand of (n,) letters, case and IUPAC's as they are."""
+    """Return the reverse complement of (n,) letters, preserving case and IUPAC letters."""
     return COMPLEMENT_OF_LETTER[letters[::-1]]
 
 
 def turned_codes(codes: Octets) -> Octets:
-    """Return the other strand of (n,) codes."""
+    """Return the reverse complement of (n,) codes."""
     turned: Octets = np.minimum(codes[::-1] ^ np.uint8(3), np.uint8(NOT_A_BASE))
     return turned
 
 
 def turned_sets(sets: Octets) -> Octets:
-    """Return the other strand of (n,) sets."""
+    """Return the reverse complement of (n,) sets."""
     return COMPLEMENT_OF_SET[sets[::-1]]

@@ -1,6 +1,6 @@
-"""Letters and codes inside of kernels, a letter or a word of eight at a time. See nucleotides.cuh.
+"""Letters and codes in kernels, one letter or a word of eight at a time. See nucleotides.cuh.
 
-Bits 1 and 2 of a letter tell A, C, G and T of either case apart, in Gray's order.
+Bits 1 and 2 of a letter distinguish A, C, G and T in both cases, in the order of a Gray code.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from gangsaw.codecs.core.nucleotides import letters
-from gangsaw.codecs.core.numba.floats import load_le64
 from gangsaw.codecs.core.numba.jit import jit_inline, jit_norefs_inline, jit_restrict
+from gangsaw.codecs.core.numba.words import load_le64
 
 NOT_A_BASE = letters.NOT_A_BASE
 BASES = int.from_bytes(letters.BASES, "little")  # the letters of codes 0 to 3
@@ -22,52 +22,52 @@ U = np.uint64
 
 @jit_norefs_inline
 def letter_of(code: Any) -> Any:
-    """Letter of a code 0 to 3."""
+    """Return the letter of a code 0 to 3."""
     return BASES >> 8 * code & 255
 
 
 @jit_norefs_inline
 def code_of(letter: Any) -> Any:
-    """Code of a letter A, C, G or T."""
+    """Return the code of a letter A, C, G or T."""
     return (letter >> 1 ^ letter >> 2) & 3
 
 
 @jit_norefs_inline
 def is_base(letter: Any) -> Any:
-    """Whether a byte is A, C, G or T."""
-    # in a tuple of names it takes a sixth longer over vectors
+    """Return True if a byte is A, C, G or T."""
+    # with a tuple of names, vectors take a sixth longer
     return letter == 65 or letter == 67 or letter == 71 or letter == 84
 
 
 @jit_norefs_inline
 def is_nucleotide(letter: Any) -> Any:
-    """Whether a byte is A, C, G, T or U; U has the code of T."""
+    """Return True if a byte is A, C, G, T or U; U has the code of T."""
     return letter == 65 or letter == 67 or letter == 71 or letter >> 1 == 42
 
 
 @jit_norefs_inline
 def paired_code(code: Any) -> Any:
-    """Code of the complement; NOT_A_BASE stays."""
+    """Return the code of the complement, or NOT_A_BASE unchanged."""
     return 3 - code if code < NOT_A_BASE else code
 
 
 @jit_restrict
 def encode_letters(text: Any, codes: Any) -> None:
-    """Fill the codes of letters, by vectors: a map of 256 codes took a tenth of all encoding."""
+    """Write the codes of letters, in vectors: a table of 256 codes took a tenth of all encoding."""
     for i in range(text.size):
         codes[i] = code_of(text[i]) if is_base(text[i]) else NOT_A_BASE
 
 
 @jit_restrict
 def encode_nucleotides(text: Any, codes: Any) -> None:
-    """Fill the codes of letters of DNA or RNA: U is T."""
+    """Write the codes of letters of DNA or RNA: U has the code of T."""
     for i in range(text.size):
         codes[i] = code_of(text[i]) if is_nucleotide(text[i]) else NOT_A_BASE
 
 
 @jit_inline
 def eight_of(text: Any, begin: int, n: int) -> Any:
-    """Return n <= 8 bytes as a word, the first one lowest; others mean nothing."""
+    """Return n <= 8 bytes as a word, the first one lowest; the other bytes are undefined."""
     if begin + 8 <= text.size:
         return load_le64(text, begin)
     word = U(0)
@@ -78,9 +78,9 @@ def eight_of(text: Any, begin: int, n: int) -> Any:
 
 @jit_inline
 def codes_of_eight(word: Any) -> Any:
-    """Return the codes of eight letters, and 1 for each that is no base: words of eight bytes.
+    """Return the codes of eight letters, and 1 for each letter that is no base, as two words.
 
-    Codes are bits 1 and 2; letters made of the codes show what was none.
+    Codes are bits 1 and 2. A letter is no base if it differs from the letter of its code.
     """
     low = (word >> U(1) ^ word >> U(2)) & ONES
     high = (word >> U(2) ^ word >> U(3)) & ONES
@@ -91,7 +91,7 @@ def codes_of_eight(word: Any) -> Any:
 
 @jit_inline
 def as_dna(word: Any) -> Any:
-    """Return eight letters as a word, T in place of U."""
+    """Return eight letters as a word, with U replaced by T."""
     differ = word ^ U(0x55) * ONES
     is_other = ((differ & LOWS) + LOWS | differ) >> U(7) & ONES
     return word ^ ONES ^ is_other
@@ -99,7 +99,7 @@ def as_dna(word: Any) -> Any:
 
 @jit_inline
 def pack_codes(codes: Any) -> Any:
-    """Return eight codes as 16 bits, the lowest byte's on top."""
+    """Return eight codes as 16 bits, with the code of the lowest byte on top."""
     codes = (codes << U(2) | codes >> U(8)) & U(0x000F000F000F000F)
     codes = (codes << U(4) | codes >> U(16)) & U(0x000000FF000000FF)
     return (codes << U(8) | codes >> U(32)) & U(0xFFFF)
@@ -107,5 +107,5 @@ def pack_codes(codes: Any) -> Any:
 
 @jit_inline
 def pack_marks(marks: Any) -> Any:
-    """Return eight bits of the bytes 0 or 1 of a word, the lowest first."""
+    """Return the eight bits of a word of bytes 0 or 1, the lowest byte first."""
     return marks * GATHER >> U(56)

@@ -1,4 +1,4 @@
-"""Letters of nucleotides, the sets that IUPAC's stand for, and complements; without NumPy.
+"""Letters of nucleotides, sets of bases for IUPAC letters, and complements; without NumPy.
 
 A base has a code of 0 to 3, in the order of BASES; codes of complements add up to 3. A set of
 bases has a bit for each of them.
@@ -7,7 +7,7 @@ bases has a bit for each of them.
 from __future__ import annotations
 
 BASES = b"ACGT"
-NOT_A_BASE = 4  # the code of what is no base
+NOT_A_BASE = 4  # the code of a letter that is no base
 
 A, T, C, G = 1, 2, 4, 8
 R, Y, S, W, K, M = A | G, C | T, C | G, A | T, G | T, A | C
@@ -23,12 +23,12 @@ def both_cases(letters: bytes) -> bytes:
 
 
 def paired(bits: int) -> int:
-    """Return what a set of bases pairs with: A with T, C with G."""
+    """Return the complement of a set of bases: A with T, C with G."""
     return (bits & 5) << 1 | (bits & 10) >> 1
 
 
 def _complement() -> bytes:
-    """(256,) complement of each letter, in its case; other bytes stay, such as "-"."""
+    """Return the complement of each byte, (256,), preserving case; bytes such as "-" stay."""
     table = bytearray(range(256))
     for letter, bits in SETS.items():
         partner = LETTER_OF_SET[paired(bits)]

@@ -1,4 +1,4 @@
-"""Four codes a byte, the first in its high bits: what stores, 2bit files and indexes have."""
+"""Packing of four codes per byte, the first in the high bits, as in stores, 2bit files, indexes."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ SIX, FOUR, TWO, ZERO = SHIFTS = np.array([6, 4, 2, 0], np.uint8)
 
 
 def packed_size(n: int) -> int:
-    """Bytes of n codes."""
+    """Return the bytes of n packed codes."""
     return -(-n // PER_BYTE)
 
 
 def packed_codes(codes: Octets) -> Octets:
-    """Return (ceil(n / 4),) bytes of codes; NOT_A_BASE is 0, as is what the last byte lacks."""
+    """Return the packed codes, (ceil(n / 4),) uint8; NOT_A_BASE and padding become 0."""
     whole = np.zeros(packed_size(codes.size) * PER_BYTE, np.uint8)
     whole[: codes.size] = codes & np.uint8(3)
-    # column by column: NumPy's reduction over an axis of four takes its time
+    # column by column: NumPy's reduction over an axis of length four is slow
     first, second, third, last = whole.reshape(-1, PER_BYTE).T
     packed: Octets = first << SIX | second << FOUR | third << TWO | last
     return packed
@@ -32,6 +32,9 @@ def unpacked_codes(packed: Octets, n: int) -> Octets:
 
 
 def letters_of_bytes(order: bytes) -> Octets:
-    """Return (256, 4), the four letters of each byte, where these are those of codes 0 to 3."""
+    """Return the four letters of each packed byte, (256, 4).
+
+    order : letters of codes 0 to 3
+    """
     codes = unpacked_codes(np.arange(256, dtype=np.uint8), 4 * 256)
     return np.frombuffer(order, np.uint8)[codes].reshape(256, PER_BYTE)

@@ -1,4 +1,4 @@
-"""RNA: text that has U where DNA has T. Codecs say in their SPEC.md whether both are exchanged."""
+"""RNA: text with U instead of T. The SPEC.md of a codec defines whether it exchanges both."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from gangsaw.codecs.core.arrays import Array
 
 Octets: TypeAlias = "npt.NDArray[np.uint8]"
 
-PIECE = 1 << 16  # letters of a host that are looked at together: what they need stays small
+PIECE = 1 << 16  # letters per step on the host, which limits temporary arrays
 THYMINE, URACIL = ord("T"), ord("U")
-UPPER = 0xDF  # the bits of a letter without that of its case
+UPPER = 0xDF  # mask of a letter's bits without the case bit
 EITHER = 0x21  # bits in which T, U, t and u differ
 
 
 def has_uracil(text: Array, piece: int = PIECE) -> bool:
-    """Whether a text, (n,) uint8 on either backend, has more U than T, of either case."""
+    """Return True if a text, (n,) uint8 on either backend, has more U than T in both cases."""
     surplus = 0
     for letters in _pieces(text, piece):
         upper = letters & UPPER
@@ -28,18 +28,18 @@ def has_uracil(text: Array, piece: int = PIECE) -> bool:
 
 
 def holds_uracil(text: Array) -> bool:
-    """Whether a text, (n,) uint8 on either backend, has U: most have none, which is soon seen."""
+    """Return True if a text, (n,) uint8 on either backend, contains an upper-case U."""
     return bool((cast("Octets", text) == URACIL).any())
 
 
 def exchange(text: Array, piece: int = PIECE) -> None:
-    """Write T as U and U as T, of either case: twice is as before."""
+    """Exchange T and U in place, in both cases; a second call restores the text."""
     for letters in _pieces(text, piece):
         letters ^= (letters | EITHER) == (URACIL | EITHER)
 
 
 def exchanged(text: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    """Return a copy of a text of the host with T and U exchanged."""
+    """Return a copy of a host text with T and U exchanged."""
     copy = text.copy()
     exchange(copy)
     return copy

@@ -1,1 +1,1 @@
-"""Numba kernels: how they are compiled, and vectors, bits and coders that they share."""
+"""Numba kernels: their compilation, and shared functions for vectors, bits and coders."""

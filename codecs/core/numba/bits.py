@@ -1,4 +1,4 @@
-"""Bit and lane primitives for Numba kernels: big-endian words at any byte address, plain shifts."""
+"""Bit and lane primitives for Numba kernels: words at any byte address, shifts, pointers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numba.np.arrayobj import populate_array
 
 from gangsaw.codecs.core.numba.jit import HAS_AVX512, intrinsic
 
-FIRST_LEVEL, SECOND_LEVEL = 3, 2  # caches, as LLVM counts: how near a line is kept
+FIRST_LEVEL, SECOND_LEVEL = 3, 2  # LLVM's locality hints: the cache that a line is prefetched to
 
 
 def _element_pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
@@ -22,7 +22,7 @@ def _element_pointer(context: Any, builder: Any, array_type: Any, array: Any, in
 
 @intrinsic
 def load_be64(typing_context: Any, data: Any, index: Any) -> Any:
-    """uint64 from data[index:index + 8], most significant byte first; data is (n,) uint8."""
+    """Return data[index:index + 8] as a uint64, most significant byte first; data is (n,) uint8."""
     signature = types.uint64(data, types.int64)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -37,7 +37,7 @@ def load_be64(typing_context: Any, data: Any, index: Any) -> Any:
 
 @intrinsic
 def load_raw64(typing_context: Any, data: Any, index: Any) -> Any:
-    """uint64 of the bytes data[index:index + 8] in the machine's order; data is (n,) uint8."""
+    """Return data[index:index + 8] as a uint64 in native byte order; data is (n,) uint8."""
     signature = types.uint64(data, types.int64)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -51,7 +51,7 @@ def load_raw64(typing_context: Any, data: Any, index: Any) -> Any:
 
 @intrinsic
 def big_endian(typing_context: Any, word: Any) -> Any:
-    """Turn what `load_raw64` gives into what `load_be64` does: here vectors can do it."""
+    """Convert a result of `load_raw64` to one of `load_be64`; LLVM can vectorise this."""
     signature = word(word)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -62,7 +62,7 @@ def big_endian(typing_context: Any, word: Any) -> Any:
 
 @intrinsic
 def swapped(typing_context: Any, word: Any) -> Any:
-    """Bytes of an integer in the reverse order."""
+    """Return an integer with its bytes reversed."""
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return builder.bswap(args[0])
@@ -72,15 +72,15 @@ def swapped(typing_context: Any, word: Any) -> Any:
 
 @intrinsic
 def prefetch(typing_context: Any, data: Any, index: Any) -> Any:
-    """Ask for the cache line of data[index], of any dtype; any index will do."""
+    """Prefetch the cache line of data[index], for any dtype and any index."""
     return types.void(data, types.int64), _prefetch_to(FIRST_LEVEL)
 
 
 @intrinsic
 def prefetch_second(typing_context: Any, data: Any, index: Any) -> Any:
-    """As `prefetch`, into the second-level cache: for more lines than the first one takes.
+    """Prefetch into the second-level cache, for more lines than the first one can load.
 
-    That waits for two dozen of them at once, the second one for more.
+    The first-level cache waits for two dozen lines at once, the second-level one for more.
     """
     return types.void(data, types.int64), _prefetch_to(SECOND_LEVEL)
 
@@ -92,7 +92,8 @@ def _prefetch_to(level: int) -> Any:
         word = ir.IntType(32)
         function_type = ir.FunctionType(ir.VoidType(), [place.type, word, word, word])
         function = cgutils.get_or_insert_function(builder.module, function_type, "llvm.prefetch.p0")
-        builder.call(function, [place, word(0), word(level), word(1)])  # read, keep, data
+        # read, high locality, data cache
+        builder.call(function, [place, word(0), word(level), word(1)])
         return context.get_dummy_value()
 
     return codegen
@@ -145,7 +146,7 @@ def leading_zeros(typing_context: Any, word: Any) -> Any:
 
 @intrinsic
 def leading_zeros_to_32(typing_context: Any, word: Any) -> Any:
-    """Count the zero bits before the first one of a uint64, 32 where there are more."""
+    """Count the zero bits before the first one of a uint64, at most 32."""
     signature = types.int32(types.uint64)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -157,11 +158,11 @@ def leading_zeros_to_32(typing_context: Any, word: Any) -> Any:
 
 
 def count_leading_zeros(builder: Any, word: Any) -> Any:
-    """Emit the count for an integer or a vector of integers.
+    """Emit code that counts leading zeros of an integer or a vector of integers.
 
-    Vectors of 32 bits have an instruction for it in AVX-512 alone; for AVX2 LLVM looks it up in
-    tables, in many steps. The exponent of a float says it too: that of the first one bit alone,
-    since rounding could carry where other bits are set.
+    For vectors of 32 bits, only AVX-512 has an instruction; for AVX2, LLVM emits table look-ups in
+    many steps. Here the exponent of a float gives the count. Only the first one bit is converted,
+    since rounding could carry if other bits were set.
     """
     lanes = getattr(word.type, "count", 1)
     bits = getattr(word.type, "element", word.type).width
@@ -183,14 +184,14 @@ def count_leading_zeros(builder: Any, word: Any) -> Any:
     return builder.select(builder.icmp_signed("<", word, same(0)), same(0), zeros)
 
 
-# Inside kernels an array's rows are passed on as plain pointers: Numba counts references of arrays
-# with locked instructions, passes each as seven words, and wraps negative indices, which keeps
-# LLVM from vectors. Numba indexes a pointer like C does.
+# Kernels pass rows of arrays as plain pointers. Numba counts references of arrays with locked
+# instructions, passes each array as seven words, and wraps negative indices, which prevents
+# vectorisation by LLVM. Numba indexes a pointer like C does.
 
 
 @intrinsic
 def pointer(typing_context: Any, array: Any, index: Any) -> Any:
-    """Return the address of array[index], contiguous and 1-D; keep the array alive yourself."""
+    """Return the address of array[index], contiguous and 1-D; the caller keeps the array alive."""
     signature = types.CPointer(array.dtype)(array, types.int64)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -201,9 +202,9 @@ def pointer(typing_context: Any, array: Any, index: Any) -> Any:
 
 @intrinsic
 def pointers(typing_context: Any, arrays: Any) -> Any:
-    """Return a NamedTuple with the addresses of its arrays, contiguous and 1-D; integers stay.
+    """Return a NamedTuple with arrays replaced by their addresses; integers stay.
 
-    Keep the arrays alive yourself.
+    Arrays must be contiguous and 1-D; the caller keeps them alive.
     """
     kinds = [types.CPointer(t.dtype) if isinstance(t, types.Array) else t for t in arrays.types]
     found = types.BaseTuple.from_types(kinds, arrays.instance_class)
@@ -224,7 +225,7 @@ def pointers(typing_context: Any, arrays: Any) -> Any:
 
 @intrinsic
 def ahead(typing_context: Any, address: Any, items: Any) -> Any:
-    """Return the address that many items further on."""
+    """Return the address `items` items after a pointer."""
     signature = address(address, types.int64)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -237,7 +238,7 @@ def ahead(typing_context: Any, address: Any, items: Any) -> Any:
 def pointer_at(typing_context: Any, address: Any, like: Any) -> Any:
     """Return a pointer to integers of the type of `like`, from a byte address.
 
-    It has to be aligned for them where they are taken one by one.
+    The address must be aligned for them if they are accessed one by one.
     """
     signature = types.CPointer(like)(types.int64, like)
 
@@ -249,7 +250,7 @@ def pointer_at(typing_context: Any, address: Any, like: Any) -> Any:
 
 @intrinsic
 def size_of(typing_context: Any, address: Any) -> Any:
-    """Bytes of what a pointer points to, as a constant."""
+    """Return the bytes of a pointer's item, as a constant."""
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return ir.IntType(64)(address.dtype.bitwidth // 8)
@@ -259,7 +260,7 @@ def size_of(typing_context: Any, address: Any) -> Any:
 
 @intrinsic
 def octets_at(typing_context: Any, address: Any, size: Any) -> Any:
-    """Array (size,) uint8 of the memory from an address on; keep its owner alive yourself."""
+    """Return the memory at an address as (size,) uint8; the caller keeps its owner alive."""
     octets = types.Array(types.uint8, 1, "C")
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -272,13 +273,13 @@ def octets_at(typing_context: Any, address: Any, size: Any) -> Any:
     return octets(types.int64, types.int64), codegen
 
 
-# Numba widens the result of every integer operation to 64 bits. Sums, products and bitwise
-# operations get back to 32-bit lanes by `fit`; a shift has to be done there from the start.
+# Numba widens the result of every integer operation to 64 bits. `fit` converts sums, products and
+# bitwise operations back to 32-bit lanes; a shift must have the right width from the start.
 
 
 @intrinsic
 def fit(typing_context: Any, value: Any, like: Any) -> Any:
-    """Return an integer in the type of another one, or of what a pointer points to."""
+    """Convert an integer to the type of another one, or to the item type of a pointer."""
     target = like.dtype if isinstance(like, types.CPointer) else like
     signature = target(value, like)
 
@@ -290,7 +291,7 @@ def fit(typing_context: Any, value: Any, like: Any) -> Any:
 
 @intrinsic
 def shift_left(typing_context: Any, value: Any, count: Any) -> Any:
-    """value << count in the type of value; count is less than its width."""
+    """Return value << count in the type of value; count is less than its width."""
     signature = value(value, value)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -301,7 +302,7 @@ def shift_left(typing_context: Any, value: Any, count: Any) -> Any:
 
 @intrinsic
 def shift_right(typing_context: Any, value: Any, count: Any) -> Any:
-    """value >> count in the type of value, arithmetic if signed; count is less than its width."""
+    """Return value >> count in the type of value, arithmetic if signed; count < its width."""
     signature = value(value, value)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:

@@ -1,7 +1,7 @@
-"""Copies and orders of few items in kernels: Numba's own take seconds to compile.
+"""Copies and orders of a few items in kernels: Numba's own versions take seconds to compile.
 
-A slice that is assigned to another compiles a message in words, of text that is joined; a sort
-compiles a dozen functions.
+Assigning a slice to another one compiles the text of an error message; a sort compiles a dozen
+functions.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from gangsaw.codecs.core.numba.jit import jit_norefs_part
 
 @jit_norefs_part
 def put_items(out: Any, at: int, items: Any, begin: int, end: int) -> int:
-    """Write items[begin:end] to `out` at a place, both 1-D; return the place behind them.
+    """Write items[begin:end] to `out` at index `at`, both 1-D; return the index after them.
 
-    The caller has checked that both have room for them.
+    The caller has checked the bounds of both arrays.
     """
     to, of, n = np.uint64(at), np.uint64(begin), end - begin  # unsigned: no wrap around
     for i in range(n):
@@ -27,7 +27,7 @@ def put_items(out: Any, at: int, items: Any, begin: int, end: int) -> int:
 
 @jit_norefs_part
 def order_falling(values: Any, order: Any) -> None:
-    """Fill in the order of few numbers, the largest first, equal ones as they come.
+    """Write the order of a few numbers, the largest first, equal ones in input order.
 
     It takes up to n ** 2 / 2 steps.
     """

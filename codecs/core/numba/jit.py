@@ -1,4 +1,4 @@
-"""Numba settings in one place: every kernel of every codec is compiled by `jit`."""
+"""Numba's settings in one place: all kernels of all codecs are compiled with `jit`."""
 
 from __future__ import annotations
 
@@ -8,25 +8,26 @@ from typing import Any, TypeVar, cast
 
 import numba
 import numba.extending
-from numba.core.compiler import Compiler
 
 from gangsaw.codecs.core.numba.cache import enable_cache
-from gangsaw.codecs.core.numba.kept.levels import features
+from gangsaw.codecs.core.numba.packs.levels import features
 from gangsaw.codecs.core.numba.parts import (
+    KernelCompiler,
     Linked,
+    LinkedCalls,
     LinkedRestrict,
     Restrict,
-    keep_bitcode,
     one_signature,
+    rebuild_part,
 )
 
-# only AVX-512 counts zeros, gathers items and spreads them in all lanes at once
+# AVX-512 alone counts zeros in all lanes, and gathers and expands items
 HAS_AVX512 = {"avx512f", "avx512cd"} <= features()
 HAS_GFNI = {"gfni", "avx2"} <= features()  # matrices of 8 x 8 bits
 
 
 def folding_words() -> int:
-    """Words of 64 bits that one instruction multiplies without carry; 0 where there is none."""
+    """Return the 64-bit words that one instruction multiplies without carry; 0 without one."""
     here = features()
     if not {"pclmul", "crc32"} <= here:
         return 0
@@ -35,7 +36,7 @@ def folding_words() -> int:
 
 
 def shuffled_octets() -> int:
-    """Bytes that one instruction looks up in a table of 16; 0 where there is none."""
+    """Return the bytes that one instruction looks up in a table of 16; 0 without one."""
     here = features()
     if "avx512bw" in here and HAS_AVX512:
         return 64
@@ -46,71 +47,83 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def jit(function: F) -> F:
-    """Compile on first use, cached on disk, with the GIL released."""
+    """Compile a function on first use, cached on disk, with the GIL released."""
     return _compile(function)
 
 
 def jit_restrict(function: F) -> F:
-    """As `jit`, for inner loops: what is written through one argument is read through no other.
+    """Compile an inner loop like `jit`, assuming that its array arguments do not overlap.
 
-    Without it LLVM compares the addresses of all pairs of arrays before a loop, and gives up on
-    vectors where there are more than eight pairs.
+    Otherwise LLVM compares the addresses of all pairs of arrays before a loop, and does not
+    vectorise with more than eight pairs.
     """
     return _compile(function, pipeline_class=Restrict)
 
 
 def jit_inline(function: F) -> F:
-    """As `jit`, and always inlined by LLVM: for small functions that pass many pointers on."""
+    """Compile a function like `jit`, always inlined: for small ones that pass many pointers on."""
     return _compile(function, forceinline=True)
 
 
 def jit_part(function: F) -> F:
-    """As `jit`, for what only kernels call: it is compiled inside of these, and nowhere else."""
+    """Compile a function like `jit` if only kernels call it: it is compiled as a part of them."""
     return _part(function)
 
 
 def jit_inline_part(function: F) -> F:
-    """As `jit_inline`, for what only kernels call."""
+    """Compile a function like `jit_inline` if only kernels call it."""
     return _part(function, forceinline=True)
 
 
 def jit_restrict_part(function: F) -> F:
-    """As `jit_restrict`, for what only kernels call."""
+    """Compile a function like `jit_restrict` if only kernels call it."""
     return _part(function, pipeline_class=LinkedRestrict)
 
 
 def jit_norefs(function: F) -> F:
-    """As `jit`, for kernels that make no arrays and pass many on: references are not counted.
+    """Compile a kernel like `jit`, without reference counts: it must not create arrays.
 
-    Numba counts one up and down for each array of each call, by an atomic operation: hundreds of
-    them where tuples of arrays are passed on.
+    Numba increments and decrements a count for each array of each call, with atomic operations:
+    these are hundreds if a kernel passes tuples of arrays on.
     """
     return _compile(function, _nrt=False)
 
 
 def jit_norefs_part(function: F) -> F:
-    """As `jit_norefs`, for what only kernels call."""
+    """Compile a function like `jit_norefs` if only kernels call it."""
     return _part(function, _nrt=False)
 
 
+def jit_calls_part(function: F) -> F:
+    """Compile a function like `jit_norefs_part` that has no loops and passes hundreds of arrays.
+
+    LLVM splits such tuples only when it links the function. Before, each call's arrays took
+    seconds.
+    """
+    return _part(function, pipeline_class=LinkedCalls, _nrt=False)
+
+
 def jit_norefs_inline(function: F) -> F:
-    """As `jit_norefs_part`, and always inlined by LLVM."""
+    """Compile a function like `jit_norefs_part`, always inlined by LLVM."""
     return _part(function, _nrt=False, forceinline=True)
 
 
 def intrinsic(function: Callable[..., Any]) -> Any:
-    """Define a function of kernels by its LLVM code; Any, since a kernel calls it otherwise."""
+    """Define a function of kernels by its LLVM code; typed Any, as kernels call it otherwise."""
     return numba.extending.intrinsic(function)
 
 
 def _part(function: F, *, pipeline_class: type[Linked] = Linked, **options: Any) -> F:
-    compiled = _compile(function, pipeline_class, no_cpython_wrapper=True, **options)
-    keep_bitcode(compiled)
-    return compiled
+    return _compile(function, pipeline_class, rebuild_part, no_cpython_wrapper=True, **options)
 
 
-def _compile(function: F, pipeline_class: Any = Compiler, **options: Any) -> F:
-    """Decorate a function; it has no wrapper for code of C, since none calls it."""
+def _compile(
+    function: F,
+    pipeline_class: Any = KernelCompiler,
+    rebuild: Callable[..., object] | None = None,
+    **options: Any,
+) -> F:
+    """Decorate a function; it gets no wrapper for C code, as none calls it."""
     compiled: Any = numba.njit(
         nogil=True,
         error_model="numpy",
@@ -120,5 +133,5 @@ def _compile(function: F, pipeline_class: Any = Compiler, **options: Any) -> F:
         **options,
     )(function)
     one_signature(compiled)
-    enable_cache(compiled, Path(function.__code__.co_filename))
+    enable_cache(compiled, Path(function.__code__.co_filename), rebuild)
     return cast(F, compiled)

@@ -1,8 +1,8 @@
-"""Non-temporal stores: they write to memory and leave the caches to what is needed next.
+"""Non-temporal stores, which write to memory and leave the caches to other data.
 
 An ordinary store reads its cache line from memory first, and writes it back later. A non-temporal
 one does neither, but only for whole lines: a line that is written in part goes to memory in
-several parts. So the ends of a piece are ordinary stores.
+several parts. So the ends of a range are ordinary stores.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from gangsaw.codecs.core.numba.bits import ahead, pointer, size_of
 from gangsaw.codecs.core.numba.jit import intrinsic, jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.vectors.integers import static
 
-UNIT = 16  # bytes that are written at once, and aligned: NumPy's own memory is no more than that
+UNIT = 16  # bytes per store, and their alignment: NumPy's own memory has no larger one
 _ORDINARY, _NONTEMPORAL = static(0), static(1)
 
 
 def copy_nontemporal(source: npt.NDArray[np.uint8], target: npt.NDArray[np.uint8]) -> None:
-    """Copy bytes, contiguous; use it where `target` is part of an array of LONG bytes or more."""
+    """Copy contiguous bytes to a `target` that is part of an array of at least LONG bytes."""
     _copy(source, target, address_of(target))
 
 
@@ -44,7 +44,7 @@ def _copy(source: Any, target: Any, place: int) -> None:
 def write_piece(source: Any, place: int, size: int, begins: bool, ends: bool) -> None:
     """Write bytes from a pointer to an address; both, and the size, are multiples of UNIT.
 
-    begins, ends : whether the first, or the last, line is shared with bytes of others
+    begins, ends : True if the first, or the last, line contains bytes of others
     """
     step = UNIT // size_of(source)
     units = size // UNIT
@@ -62,7 +62,7 @@ def write_piece(source: Any, place: int, size: int, begins: bool, ends: bool) ->
 def write_lines(source: Any, place: int, size: int) -> None:
     """Write bytes from a pointer to an address, a multiple of UNIT; the size is one of LINE.
 
-    The rest of its first and of its last line has to come with the calls before and after it.
+    The rest of the first and of the last line must be written by the calls before and after it.
     """
     step = UNIT // size_of(source)
     for line in range(size // LINE):
@@ -88,7 +88,7 @@ def move_unit(typing_context: Any, source: Any, place: Any, nontemporal: Any) ->
 
 @intrinsic
 def drain(typing_context: Any) -> Any:
-    """Wait until other threads see what non-temporal stores have written."""
+    """Wait until other threads see all non-temporal stores."""
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         builder.fence("seq_cst")

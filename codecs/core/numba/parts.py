@@ -1,36 +1,37 @@
-"""Compilers of kernels: what only kernels call is compiled inside of these, and nowhere else.
+"""Compilers of kernels: a function that only kernels call is compiled as a part of them.
 
-Numba optimises each function, makes machine code of it, links it into each caller, and does both
-again there. A part is only linked. That took a fifth of the time of a first run; LLVM also inlines
-before it unrolls. Failed: to run fewer passes before linking, since all are run again after it. A
-sixth of the time fell away, and exact alignment and bases that are coded densely took 12 to 19 %
-longer.
+Numba optimises each function, generates its machine code, links it into each caller, and does both
+again there. A part is only linked. Without parts, this took a fifth of the time of a first run;
+LLVM also inlines before it unrolls. Failed: running fewer passes before linking, since all run
+again after it. It saved a sixth of the time, but exact alignment and dense coding of bases took
+12 to 19 % longer.
 """
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Protocol
 
 import llvmlite.binding as llvm
 from numba.core import types
-from numba.core.caching import CompileResultCacheImpl
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler, CompileResult
+from numba.core.compiler import Compiler, CompileResult, Flags
 
-BITCODE = "bitcode"  # Numba's word for a library without machine code
+BITCODE = "bitcode"  # Numba's name for a library without machine code
+_shared_flags: dict[str, SharedFlags] = {}  # by their differences from the defaults
 
 
 class Numbers(Protocol):
-    """What is asked of a type of Numba."""
+    """Part of a Numba type's interface."""
 
     name: str
 
 
 def one_signature(compiled: Any) -> None:
-    """Let kernels call a kernel by the type of a number, where Numba would go by its value.
+    """Make kernels call a kernel by the type of a number, not by its value as Numba does.
 
-    A kernel that was called with 0, 1 and a variable was compiled three times. LLVM still sees the
-    values wherever it inlines.
+    A kernel with calls for 0, 1 and a variable was compiled three times. LLVM still sees the values
+    wherever it inlines.
     """
     template = compiled.get_call_template
     compiled.get_call_template = lambda args, kws: template(
@@ -38,11 +39,23 @@ def one_signature(compiled: Any) -> None:
     )
 
 
-def keep_bitcode(compiled: Any) -> None:
-    """Let a part's cache on disk give back what `Linked` made."""
-    kept = getattr(getattr(compiled, "_cache", None), "_impl", None)
-    if kept is not None:  # none where no folder can be written
-        kept.__class__ = _PartCache
+def rebuild_part(target_context: Any, *stored: Any) -> CompileResult | None:
+    """Return a part like its compiler's result, from the cached data; None to compile it again.
+
+    A kernel that Python calls, too, may have Python objects, which belong to one process. A part
+    that calls it is compiled with it.
+    """
+    try:
+        result = CompileResult._rebuild(_PartContext(target_context), *stored)
+    except PartWithObjects:
+        return None
+    return result._replace(target_context=target_context)
+
+
+@lru_cache
+def _pass_builder() -> Any:
+    machine = llvm.Target.from_default_triple().create_target_machine()
+    return llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options())
 
 
 def _plain(kind: Numbers) -> Numbers:
@@ -51,12 +64,16 @@ def _plain(kind: Numbers) -> Numbers:
     return plain
 
 
+class PartWithObjects(Exception):
+    """A stored part needs addresses of objects of Python, by the name of what takes them."""
+
+
 class LinkedLibrary(JITCodeLibrary):  # type: ignore[misc]  # Numba has no types
     """Code that is linked into other code, and optimised there."""
 
     @property
     def codegen(self) -> _NoAddresses:
-        """The code generator, but for addresses."""
+        """Code generator, without addresses."""
         return _NoAddresses(self._codegen)
 
     def get_pointer_to_function(self, name: str) -> int:
@@ -65,19 +82,19 @@ class LinkedLibrary(JITCodeLibrary):  # type: ignore[misc]  # Numba has no types
         return 0
 
     def serialize_using_object_code(self) -> tuple[str, str, bytes]:
-        """Return what `unserialized` takes."""
+        """Return the data for `unserialized`."""
         return self.name, BITCODE, self._get_module_for_linking().as_bitcode()
 
     @classmethod
     def unserialized(cls, codegen: Any, data: tuple[str, str, bytes]) -> LinkedLibrary:
-        """Return the library that was serialized."""
+        """Return the library from its serialized data."""
         library = cls(codegen, data[0])
         library._final_module = llvm.parse_bitcode(data[2])
         library._finalize_final_module()
         return library
 
     def _optimize_final_module(self) -> None:
-        """Leave that to the kernel which it is linked into."""
+        """Do nothing: the kernel that the code is linked into optimises it."""
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()
@@ -85,24 +102,87 @@ class LinkedLibrary(JITCodeLibrary):  # type: ignore[misc]  # Numba has no types
         self._finalized = True
 
 
-class Restrict(Compiler):  # type: ignore[misc]  # Numba has no types
-    """Numba's compiler with every array argument `restrict`, as in C."""
+class SharedFlags(Flags):  # type: ignore[misc]  # Numba has no types
+    """Options of compilations, one object for equal options.
+
+    Numba uses the options as a key for each operator of a kernel, too. It hashed and compared all
+    of them each time, which took 3 % of the time of a first run.
+    """
+
+    def __init__(self, flags: Any) -> None:
+        super().__init__(flags)
+        self._hash: int = super().__hash__()
+
+    def __hash__(self) -> int:
+        """Return Numba's hash of the options."""
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        """Return True if the options are equal."""
+        return self is other or bool(super().__eq__(other))
+
+    def copy(self) -> Any:
+        """Return a mutable copy of the options."""
+        return Flags(self)
+
+
+class KernelFlags(Flags):  # type: ignore[misc]  # Numba has no types
+    """Options of a kernel, which Numba copies when it begins to compile."""
+
+    def copy(self) -> SharedFlags:
+        """Return the shared object of these options."""
+        name = self.summary()
+        if name not in _shared_flags:
+            _shared_flags[name] = SharedFlags(self)
+        return _shared_flags[name]
+
+
+class KernelCompiler(Compiler):  # type: ignore[misc]  # Numba has no types
+    """Compiler of Numba with options that are hashed once."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.state.flags = KernelFlags(self.state.flags)
+
+
+class Restrict(KernelCompiler):
+    """Compiler with every array argument `restrict`, as in C."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self.state.flags.noalias = True
 
 
-class Linked(Compiler):  # type: ignore[misc]  # Numba has no types
-    """Numba's compiler without machine code."""
+class Linked(KernelCompiler):
+    """Compiler without machine code."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self.state.library = LinkedLibrary(self.state.targetctx.codegen(), "part")
 
 
+class UntouchedLibrary(LinkedLibrary):
+    """Code that LLVM does not optimise until it is linked."""
+
+    def add_llvm_module(self, module: Any) -> None:
+        """Add code; of LLVM's function passes, run only dead code elimination."""
+        builder, passes = _pass_builder(), llvm.create_new_function_pass_manager()
+        passes.add_dead_code_elimination_pass()
+        for function in module.functions:
+            passes.run(function, builder)
+        self._final_module.link_in(module)
+
+
+class LinkedCalls(Linked):
+    """Compiler like `Linked` for functions of calls, which LLVM optimises in their kernels only."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.state.library = UntouchedLibrary(self.state.targetctx.codegen(), "part")
+
+
 class LinkedRestrict(Linked):
-    """Both."""
+    """Compiler like `Linked` and `Restrict`."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
@@ -110,7 +190,7 @@ class LinkedRestrict(Linked):
 
 
 class _Instead:
-    """Stands for an object of Numba, but for some methods."""
+    """Proxy of an object of Numba that replaces some methods."""
 
     def __init__(self, it: Any) -> None:
         self._it = it
@@ -121,14 +201,14 @@ class _Instead:
 
 class _NoAddresses(_Instead):
     def set_env(self, name: str, environment: Any) -> None:
-        """Do nothing: only what a kernel takes from Python's objects has an address to be set."""
+        """Do nothing: only code that uses Python objects needs the address."""
         if environment.consts:
-            raise NotImplementedError(f"a part with objects of Python: {name}")
+            raise PartWithObjects(name)
 
 
 class _PartContext(_Instead):
     def codegen(self) -> _PartCodegen:
-        """A generator whose libraries are parts."""
+        """Return a generator whose libraries are parts."""
         return _PartCodegen(self._it.codegen())
 
 
@@ -136,10 +216,3 @@ class _PartCodegen(_Instead):
     def unserialize_library(self, data: tuple[str, str, bytes]) -> LinkedLibrary:
         """Return a part from the cache."""
         return LinkedLibrary.unserialized(self._it, data)
-
-
-class _PartCache(CompileResultCacheImpl):  # type: ignore[misc]  # Numba has no types
-    def rebuild(self, target_context: Any, payload: tuple[Any, ...]) -> CompileResult:
-        """Return a part as its compiler gave it."""
-        result = CompileResult._rebuild(_PartContext(target_context), *payload)
-        return result._replace(target_context=target_context)

@@ -1,4 +1,4 @@
-"""Moving tiles of samples between layouts of memory, inside Numba kernels."""
+"""Copies of tiles of samples between memory layouts, inside Numba kernels."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _transposed(builder: Any, rows: list[Any]) -> list[Any]:
 def transpose_tile(
     typing_context: Any, target: Any, target_row: Any, source: Any, source_row: Any
 ) -> Any:
-    """Transpose 16 x 16 items from one pointer to another; rows are so many items apart."""
+    """Transpose 16 x 16 items between two pointers; row distances are in items."""
     n = 16
     vector = ir.VectorType(ir.IntType(source.dtype.bitwidth), n)
 
@@ -77,7 +77,7 @@ def move_tile(
 
     Item j of word k, words[(k % 2) * odd + (k // 2) * pair + j], is word k of row j, at the byte
     address base + rows[j]; words and rows (int64) are pointers. The last two are `static`: items
-    along a side, and 1 where the rows are written.
+    along a side, and 1 if the rows are written.
     """
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -101,14 +101,14 @@ class _Tile:
         self.vector = ir.VectorType(ir.IntType(word.bitwidth), side).as_pointer()
 
     def item(self, k: int) -> Any:
-        """Where the items of word k are."""
+        """Return the pointer to the items of word k."""
         builder, number = self.builder, self.odd.type
         index = builder.mul(self.pair, number(k // 2))
         index = builder.add(index, self.odd) if k % 2 else index
         return builder.bitcast(builder.gep(self.words, [index]), self.vector)
 
     def row(self, j: int) -> Any:
-        """Where row j is."""
+        """Return the pointer to row j."""
         builder, number = self.builder, self.base.type
         offset = builder.load(builder.gep(self.rows, [number(j)]))
         return builder.inttoptr(builder.add(self.base, offset), self.vector)
@@ -116,9 +116,9 @@ class _Tile:
 
 @intrinsic
 def fetch_line(typing_context: Any, place: Any) -> Any:
-    """Ask for a cache line that is to be written, by any address in it; any number will do.
+    """Prefetch a cache line for writing, by any address in it, valid or not.
 
-    For writing runs that lie far apart; for reading them it gained nothing.
+    It is for writing runs that are far apart; for reading them it gained nothing.
     """
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -131,7 +131,7 @@ def fetch_line(typing_context: Any, place: Any) -> Any:
 
 @intrinsic
 def _copy_piece(typing_context: Any, words: Any, at: Any, place: Any, size: Any, back: Any) -> Any:
-    """Copy `size` (static) bytes from an address to a pointer and `at` bytes, or back (static)."""
+    """Copy `size` (static) bytes from an address to a pointer plus `at` bytes, or back (static)."""
     piece = ir.VectorType(ir.IntType(8), size.count)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -195,16 +195,17 @@ def _prefetch(builder: Any, pointer: Any, is_written: bool = False) -> None:
     address = builder.bitcast(pointer, ir.IntType(8).as_pointer())
     function_type = ir.FunctionType(ir.VoidType(), [address.type, number, number, number])
     function = cgutils.get_or_insert_function(builder.module, function_type, "llvm.prefetch.p0")
-    builder.call(function, [address, number(int(is_written)), number(3), number(1)])  # keep, data
+    # high locality, data cache
+    builder.call(function, [address, number(int(is_written)), number(3), number(1)])
 
 
 def _item_vector(
     context: Any, builder: Any, array_type: Any, array: Any, place: Any, lanes: int
 ) -> Any:
-    """Load `lanes` items from array[z, y, x] on, side by side in memory whatever strides say.
+    """Load `lanes` items from array[z, y, x] on, adjacent in memory whatever the strides.
 
-    What lies there in row y + 1 is fetched ahead: rows of a block are too short, and those of the
-    other bands too far, for the hardware to guess it.
+    The same items in row y + 1 are prefetched. Rows of a block are too short, and those of other
+    bands too far apart, for the hardware to predict them.
     """
     described = context.make_array(array_type)(context, builder, array)
     pointer = cgutils.get_item_pointer(context, builder, array_type, described, place)
@@ -240,10 +241,10 @@ def copy_items(
 ) -> Any:
     """Copy items of array (z, y, x) to out, as integers of its width; return (min, max) vectors.
 
-    With a square tile, items are transposed: for place (z, y, x) and steps (first, step), lane i of
-    out[first + j * step] is array[z + i, y, x + j], items along x side by side in memory. With one
-    row, lane i of out[first] is array[z + i, y, x], items along z side by side. `extremes` are
-    those so far.
+    With a square tile, items are transposed. For place (z, y, x) and steps (first, step), lane i of
+    out[first + j * step] is array[z + i, y, x + j], with items along x adjacent in memory. With one
+    row, lane i of out[first] is array[z + i, y, x], with items along z adjacent. `extremes` are the
+    (min, max) vectors so far.
     """
     n, n_rows = (side.count for side in tile.types)
 
@@ -270,7 +271,7 @@ def copy_items(
 
 @jit_norefs_inline
 def copy_octets(data: Any, place: int, out: Any) -> None:
-    """Copy data[place:] by vectors: bytes that are stored alone are slow to load together."""
+    """Copy data[place:] in vectors, as bytes that were stored one by one load slowly together."""
     size = data.size - place
     for i in range(0, size - LINE + 1, LINE):
         store(out, i, load(data, place + i, OF_64))

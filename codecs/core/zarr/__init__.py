@@ -1,1 +1,1 @@
-"""What makes codecs Zarr codecs: nothing else in the core imports zarr."""
+"""Zarr interface of codecs: the only part of the core that imports zarr."""

@@ -1,4 +1,4 @@
-"""The base of Zarr codecs of arrays: their chunk is a frame of blocks."""
+"""Base class of Zarr codecs of arrays, whose chunk is a frame of blocks."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from gangsaw.codecs.core.container.runs import Origin, Runs
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.memory.threads import set_default_limit
-from gangsaw.codecs.core.parameters import Parameters
+from gangsaw.codecs.core.plugins.parameters import Parameters
 from gangsaw.codecs.core.zarr.named import NamedCodec
 
 if TYPE_CHECKING:
@@ -42,40 +42,41 @@ if TYPE_CHECKING:
 
 
 class _Selectable(Protocol):
-    """An array that takes whatever Zarr selects with."""
+    """Array that accepts all of Zarr's selections."""
 
     def __getitem__(self, where: SelectorTuple, /) -> Array: ...
 
 
 class SyncGetter(Protocol):
-    """What zarr's fused pipeline fetches bytes with."""
+    """Getter of bytes for zarr's fused pipeline."""
 
     def get_sync(
         self, prototype: BufferPrototype, byte_range: RangeByteRequest | None = None
     ) -> Buffer | None:
-        """Return the bytes of a chunk, or some of them; None where there is none."""
+        """Return all bytes of a chunk or a range of them; None if there is no chunk."""
 
 
 Direction: TypeAlias = Literal["encode", "decode"]
 
-# Samples of one launch that fill a large device, where a codec knows no better. In a codec of
-# images a band of a block is a thread: blocks of 224 x 128 x 256 samples of 16 bits are then 256
-# warps, and four launches at once give each scheduler (528 on an H200) two.
+# Samples per launch that fill a large device, for codecs without their own value. In a codec of
+# images, each band of a block is a thread. Blocks of 224 x 128 x 256 samples of 16 bits are then
+# 256 warps, and four parallel launches give each scheduler (528 on an H200) two.
 LAUNCH_BYTES = 512 << 20
 
 
 @dataclass(frozen=True, init=False)
 class BlockCodec(NamedCodec, ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
-    """A codec whose chunk is a frame of blocks.
+    """Codec whose chunk is a frame of blocks.
 
-    A subclass sets the class attributes and says in `plan` what shape, dtype and parameters imply;
-    `encode_chunk` and `decode_chunk` are the hooks for what does not fit that. Its keywords are the
-    fields of `params_type`.
+    A subclass sets the class attributes, and its `plan` returns blocks and lanes for a shape, dtype
+    and parameters. `encode_chunk` and `decode_chunk` are the hooks for other cases. Its keywords
+    are the fields of `params_type`.
 
-    It judges the dtype and shape of what the codecs before it hand on, not the array's.
-    CorruptChunk and NewerFormat name store and chunk wherever Zarr gives them: in every read of an
+    It validates the dtype and shape that the codecs before it produce, not the array's.
+
+    CorruptChunk and NewerFormat name store and chunk if Zarr provides them: in every read of an
     array whose last codec this is. Behind a compressor, and when part of a chunk is rewritten, Zarr
-    hands over bytes alone, and inside a shard only the place there.
+    passes only bytes. Inside a shard it passes only the chunk's coordinates.
 
     Attributes
     ----------
@@ -88,29 +89,32 @@ class BlockCodec(NamedCodec, ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin)
     version: ClassVar[int]
 
     def coder(self, shape: Iterable[int], dtype: npt.DTypeLike) -> ChunkCoder:
-        """Return the coder for chunks of this shape and dtype; BadParams where there is none."""
-        # NumPy's integers equal Python's, but unsigned ones do not count like them
+        """Return the coder for chunks of this shape and dtype; raise BadParams if there is none."""
+        # NumPy's integers equal Python's, but arithmetic of unsigned ones differs
         return _coder_of(self, tuple(map(int, shape)), np.dtype(dtype))
 
     @abstractmethod
     def plan(self, shape: tuple[int, ...], dtype: Dtype) -> ChunkPlan:
-        """Return blocks and lanes of chunks of this shape and dtype; BadParams as `coder`."""
+        """Return blocks and lanes of chunks of this shape and dtype; BadParams as for `coder`."""
 
     @abstractmethod
     def peak_bytes(self, shape: tuple[int, ...], dtype: Dtype) -> int:
-        """Return a bound on what encoding or decoding one such chunk holds besides the chunk."""
+        """Return a bound on the working memory of coding one such chunk, in bytes."""
 
     def has_kernels(self, direction: Direction) -> bool:
-        """Whether a device does this with these parameters; else its backend asks the host to."""
+        """Return True if a device does this with these parameters, False if the host does."""
         return find_spec(f"{_package(type(self))}.gpu") is not None
 
     def launch_chunks(self, shape: tuple[int, ...], dtype: Dtype) -> int:
-        """Return how many such chunks fill a device with one launch; more only take memory."""
+        """Return the number of such chunks that fill a device in one launch.
+
+        More chunks would only take memory.
+        """
         return max(1, LAUNCH_BYTES // max(1, math.prod(shape) * dtype.itemsize))
 
-    # All chunks of a batch of Zarr's are one call of the backend, so one launch on a GPU. On the
-    # CPU blocks of one chunk already fill the threads; batches are of one chunk unless the
-    # configuration says otherwise.
+    # All chunks of a Zarr batch are one call of the backend, so one launch on a GPU. On the CPU,
+    # blocks of one chunk already fill the threads. Batches have one chunk unless the configuration
+    # sets more.
     def encode_chunks(self, chunks: Sequence[Array]) -> list[memoryview]:
         """Return the frames of chunks of one shape and dtype."""
         if not chunks:
@@ -123,7 +127,7 @@ class BlockCodec(NamedCodec, ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin)
         return self.encode_chunks([chunk])[0]
 
     def decode_chunks(self, frames: Sequence[Bytes], outs: Sequence[Array]) -> None:
-        """Fill arrays of one shape and dtype from the frames of whole chunks."""
+        """Decode the frames of whole chunks into arrays of one shape and dtype."""
         if not outs:
             return
         set_default_limit(config.get("threading.max_workers", None))
@@ -131,7 +135,7 @@ class BlockCodec(NamedCodec, ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin)
         coder.fill([coder.whole(data) for data in frames], outs)
 
     def decode_chunk(self, data: Bytes, out: Array) -> None:
-        """Fill `out` from the frame of one chunk."""
+        """Decode the frame of one chunk into `out`."""
         self.decode_chunks([data], [out])
 
     def validate(
@@ -141,22 +145,25 @@ class BlockCodec(NamedCodec, ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin)
         dtype: ZDType[TBaseDType, TBaseScalar],
         chunk_grid: ChunkGrid,
     ) -> None:
-        """Refuse, with BadParams, an array whose chunks, as its chain hands them on, do not fit."""
+        """Raise BadParams if the codec cannot code the array's chunks.
+
+        Codecs before this one in the chain may change shape and dtype of the chunks.
+        """
         extents = getattr(chunk_grid, "chunk_shape", None)
         if extents is None:
             raise BadParams(f"{self.codec_name} needs a regular chunk grid")
         asking = sys._getframe(1).f_locals.get("self")
-        if not isinstance(asking, ArrayV3Metadata):  # a codec of shards follows its chain itself
+        if not isinstance(asking, ArrayV3Metadata):  # a codec of shards follows its own chain
             self.coder(tuple(extents), dtype.to_native_dtype())
-        elif hasattr(asking, "codecs"):  # else it asks too early, and once more
+        elif hasattr(asking, "codecs"):  # else it calls too early, and will call again
             self.coder(*handed_on(asking, tuple(extents)))
 
     def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> int:
-        """Refuse: the size depends on the data."""
+        """Raise NotImplementedError: the size depends on the data."""
         raise NotImplementedError
 
     def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
-        """Refuse to open an array for the GPU, with DeviceError, where there is none."""
+        """Return self; raise DeviceError if an array is opened for the GPU and there is none."""
         if issubclass(array_spec.prototype.nd_buffer, gpu.NDBuffer):
             cupy()
         return self
@@ -164,19 +171,19 @@ class BlockCodec(NamedCodec, ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin)
     async def encode(
         self, chunks_and_specs: Iterable[tuple[NDBuffer | None, ArraySpec]]
     ) -> Iterable[Buffer | None]:
-        """Encode a batch of chunks at once; those that are None stay so."""
+        """Encode a batch of chunks in one call; None stays None."""
         return await asyncio.to_thread(self._encode_batch, list(chunks_and_specs))
 
     async def decode(
         self, chunks_and_specs: Iterable[tuple[Buffer | None, ArraySpec]]
     ) -> Iterable[NDBuffer | None]:
-        """Decode a batch of chunks at once; those that are None stay so."""
+        """Decode a batch of chunks in one call; None stays None."""
         return await asyncio.to_thread(self._decode_batch, list(chunks_and_specs))
 
     async def decode_partial(
         self, batch_info: Iterable[tuple[ByteGetter, SelectorTuple, ArraySpec]]
     ) -> Iterable[NDBuffer | None]:
-        """Decode the blocks that the selections touch, those of all chunks at once."""
+        """Decode the blocks that the selections read, those of all chunks in one call."""
         batch = list(batch_info)
         reads = [_PartialRead(self, *item) for item in batch]
         gate = asyncio.Semaphore(config.get("async.concurrency"))
@@ -200,8 +207,8 @@ class BlockCodec(NamedCodec, ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin)
         pairs = zip(outs, batch, strict=True)
         return [None if out is None else _nd_buffer(out, spec) for out, (_, spec) in pairs]
 
-    # The fused pipeline of zarr >= 3.4 works on single chunks. It reads them whole unless it
-    # finds `_decode_partial_sync`.
+    # The fused pipeline of zarr >= 3.4 processes single chunks. It reads them whole unless it finds
+    # `_decode_partial_sync`.
     def _encode_sync(self, chunk: NDBuffer, spec: ArraySpec) -> Buffer | None:
         return self._encode_batch([(chunk, spec)])[0]
 
@@ -232,12 +239,12 @@ def _coder_of(codec: BlockCodec, shape: tuple[int, ...], dtype: Dtype) -> ChunkC
 
 
 def _package(kind: type[BlockCodec]) -> str:
-    """Return the package of a codec, where its backends are."""
+    """Return the package of a codec, which contains its backends."""
     return kind.__module__.rpartition(".")[0]
 
 
 class _PartialRead:
-    """A partial read in progress: what it wants next, or, when that is None, what it fetched."""
+    """Partial read in progress: its next requests (`wanted`), or once that is None, its result."""
 
     def __init__(
         self,
@@ -250,14 +257,14 @@ class _PartialRead:
         self.coder = codec.coder(spec.shape, spec.dtype.to_native_dtype())
         self.reader = self.coder.read(selection, _origin(getter))
         self.selection, self.spec = selection, spec
-        # Frames are parsed on the host; but inside a shard zarr knows one kind of buffer only.
+        # Frames are parsed on the host, but inside a shard zarr accepts one kind of buffer only.
         in_store = hasattr(getter, "store")
         self.prototype = host_prototype if in_store else spec.prototype
         self.wanted: list[Range | None] | None = next(self.reader)
         self.fetched: Runs | None = None
 
     def advance(self, data: list[Buffer | None]) -> None:
-        """Give the bytes that were wanted; errors about the chunk name store and chunk."""
+        """Process the requested bytes; errors about the chunk name store and chunk."""
         try:
             self.wanted = self.reader.send([None if b is None else _host(b) for b in data])
         except StopIteration as end:
@@ -265,7 +272,7 @@ class _PartialRead:
 
 
 async def _fetch_all(read: _PartialRead, getter: ByteGetter, gate: asyncio.Semaphore) -> None:
-    # as many at once as zarr itself would send, for a scattered selection has many ranges
+    # at most as many in parallel as zarr itself sends: a scattered selection has many ranges
     async def one(wish: Range | None) -> Buffer | None:
         async with gate:
             return await getter.get(read.prototype, _request(wish))
@@ -276,7 +283,7 @@ async def _fetch_all(read: _PartialRead, getter: ByteGetter, gate: asyncio.Semap
 
 
 def _decoded(reads: Sequence[_PartialRead]) -> list[NDBuffer | None]:
-    """Decode what was fetched, all at once; None for chunks that are not there."""
+    """Decode all fetched blocks in one call; None for missing chunks."""
     there = [(read, read.fetched) for read in reads if read.fetched is not None]
     outs = [_empty(read.spec) for read, _ in there]  # untouched pages are never committed
     if there:
@@ -286,11 +293,11 @@ def _decoded(reads: Sequence[_PartialRead]) -> list[NDBuffer | None]:
 
 
 def handed_on(array: ArrayV3Metadata, chunk: tuple[int, ...]) -> tuple[tuple[int, ...], Dtype]:
-    """Return shape and dtype of what the serializer is given of a chunk of this shape.
+    """Return shape and dtype of the serializer's input for a chunk of this shape.
 
-    zarr asks `validate` about the array (before 3.2 about nothing else) or about the dtype of the
-    chain with chunks of the array: what codecs before ours transpose, cast or pack is not in it.
-    The metadata that asks is the one place that knows the whole chain.
+    zarr calls `validate` with values of the array (always before 3.2), or with the chain's dtype
+    and the array's chunks. Neither includes all changes by codecs before this one: transposing,
+    casting, packing. Only the calling metadata object knows the whole chain.
     """
     order = ArrayConfig("C", False)
     spec = ArraySpec(chunk, array.data_type, array.fill_value, order, host_prototype)
@@ -302,7 +309,7 @@ def handed_on(array: ArrayV3Metadata, chunk: tuple[int, ...]) -> tuple[tuple[int
 
 
 def _frame(data: memoryview, spec: ArraySpec) -> Buffer:
-    """Return a frame in zarr's buffer: also of an array on a GPU on the host, where stores are."""
+    """Return a frame in zarr's buffer, in host memory even for an array on a GPU, as stores are."""
     on_device = issubclass(spec.prototype.buffer, gpu.Buffer)
     return (host_prototype if on_device else spec.prototype).buffer.from_bytes(data)
 
@@ -322,12 +329,12 @@ def _empty(spec: ArraySpec) -> Array:
 
 
 def _array(buffer: NDBuffer) -> Array:
-    """Return the array of a buffer: Zarr promises less than NumPy and CuPy give."""
+    """Return the array of a buffer: Zarr's type has less than NumPy and CuPy arrays."""
     return cast(Array, buffer.as_ndarray_like())
 
 
 def _handed(buffer: NDBuffer, spec: ArraySpec) -> Array:
-    """Return the chunk to encode: the filters of numcodecs hand it on flat."""
+    """Return the chunk to encode in its shape: filters of numcodecs flatten it."""
     flat = buffer.shape == (math.prod(spec.shape),)
     return _array(buffer.reshape(spec.shape) if flat else buffer)
 
@@ -346,7 +353,7 @@ def _present(buffer: NDBuffer | None) -> NDBuffer:
 
 
 def _origin(getter: object) -> Origin:
-    """Name store and chunk; a chunk inside a shard has no path, only its place there."""
+    """Return store and chunk; a chunk inside a shard has no path, only its coordinates."""
     if store := getattr(getter, "store", None):
         return Origin(str(store), str(getattr(getter, "path", "")))
     coordinates = getattr(getter, "chunk_coords", None)

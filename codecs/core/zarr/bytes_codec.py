@@ -1,4 +1,4 @@
-"""The base of Zarr codecs of bytes: they stand behind a serializer that is none of ours."""
+"""Base class of Zarr codecs of bytes, which follow a serializer of another package."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from zarr.core.config import config
 
 from gangsaw.codecs.core.cuda.device import to_host
 from gangsaw.codecs.core.memory.threads import set_default_limit
-from gangsaw.codecs.core.parameters import Parameters
+from gangsaw.codecs.core.plugins.parameters import Parameters
 from gangsaw.codecs.core.zarr.named import NamedCodec
 
 Octets: TypeAlias = NDArray[np.uint8]
@@ -25,10 +25,10 @@ Octets: TypeAlias = NDArray[np.uint8]
 
 @dataclass(frozen=True, init=False)
 class BytesCodec(NamedCodec, BytesBytesCodec):
-    """A codec of the bytes that a serializer made of a chunk.
+    """Codec of the bytes that a serializer produced from a chunk.
 
     A subclass sets the class attributes of `NamedCodec`. Errors name neither store nor chunk: Zarr
-    hands over bytes alone.
+    passes only bytes.
     """
 
     params: Parameters
@@ -36,18 +36,18 @@ class BytesCodec(NamedCodec, BytesBytesCodec):
 
     @abstractmethod
     def encode_bytes(self, data: Octets) -> Octets:
-        """Return any bytes, encoded; BadParams where they are too many."""
+        """Return encoded bytes; raise BadParams if there are too many."""
 
     @abstractmethod
     def decode_bytes(self, data: Octets) -> Octets:
-        """Return the bytes that were encoded; CorruptChunk or NewerFormat for others."""
+        """Return decoded bytes; raise CorruptChunk or NewerFormat for invalid ones."""
 
     @abstractmethod
     def peak_bytes(self, n_bytes: int) -> int:
-        """Return a bound on what encoding or decoding so many bytes holds besides them."""
+        """Return a bound on the working memory of coding n_bytes bytes, in bytes."""
 
     def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> int:
-        """Refuse: the size depends on the data."""
+        """Raise NotImplementedError: the size depends on the data."""
         raise NotImplementedError
 
     async def _encode_single(self, chunk: Buffer, spec: ArraySpec) -> Buffer | None:
@@ -56,7 +56,7 @@ class BytesCodec(NamedCodec, BytesBytesCodec):
     async def _decode_single(self, data: Buffer, spec: ArraySpec) -> Buffer:
         return await asyncio.to_thread(self._decode_sync, data, spec)
 
-    # by these names zarr >= 3.4 calls them without a thread
+    # names that zarr >= 3.4 calls without a thread
     def _encode_sync(self, chunk: Buffer, spec: ArraySpec) -> Buffer | None:
         return _applied(self.encode_bytes, chunk, spec)
 

@@ -1,4 +1,4 @@
-"""What a chunk of Zarr v2 is, behind its frame: for codecs that were not told by the metadata."""
+"""Trailer of a Zarr v2 chunk with its shape and dtype, for codecs without them in the metadata."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.container.checksum import Bytes, crc32c
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 
-END = Struct("<8scBI")  # dtype as NumPy writes it, memory order, rank, checksum of all before
-MOST_BYTES = 1 << 30  # of samples: false bytes cannot ask for more
-MOST_AXES = 32  # of Zarr v2
+# dtype in NumPy's notation, memory order, rank, checksum of everything before
+END = Struct("<8scBI")
+MOST_BYTES = 1 << 30  # of samples: invalid bytes cannot request more
+MOST_AXES = 32  # limit of Zarr v2
 
 
 class ChunkKind(NamedTuple):
-    """What a chunk is: its extents, its dtype, and its memory order."""
+    """Extents, dtype and memory order of a chunk."""
 
     shape: tuple[int, ...]
     dtype: Dtype
@@ -30,7 +31,7 @@ def pack(place: ChunkKind) -> bytes:
 
     Raises
     ------
-    BadParams : a chunk above MOST_BYTES or MOST_AXES
+    BadParams : the chunk exceeds MOST_BYTES or MOST_AXES
     """
     n_bytes = math.prod(place.shape) * place.dtype.itemsize
     if n_bytes > MOST_BYTES or len(place.shape) > MOST_AXES:
@@ -45,11 +46,11 @@ def pack(place: ChunkKind) -> bytes:
 
 
 def unpack(data: Bytes) -> tuple[ChunkKind, memoryview]:
-    """Return what a chunk is, and its frame.
+    """Return the description of a chunk, and its frame.
 
     Raises
     ------
-    CorruptChunk : the trailer is cut short, damaged, or of a chunk that `pack` refuses
+    CorruptChunk : the trailer is truncated, damaged, or describes a chunk that `pack` rejects
     """
     octets = np.frombuffer(data, np.uint8).data
     try:

@@ -1,4 +1,4 @@
-"""The base of the numcodecs classes: the same frames in Zarr v2."""
+"""Base classes of the numcodecs codecs, with the same frames in Zarr v2."""
 
 from __future__ import annotations
 
@@ -21,35 +21,35 @@ from gangsaw.codecs.core.zarr.bytes_codec import BytesCodec, Octets
 from gangsaw.codecs.core.zarr.named import NamedCodec
 from gangsaw.codecs.core.zarr.trailer import ChunkKind, pack, unpack
 
-HOME = "gangsaw.codecs"  # derives the classes by name
+HOME = "gangsaw.codecs"  # the module that creates the classes by name
 
 
 class _Flags(Protocol):
-    """How an array lies in memory."""
+    """Array flags: memory order."""
 
     c_contiguous: bool
     f_contiguous: bool
 
 
 class _ArrayLike(Array, Protocol):
-    """What numcodecs hands over: a NumPy or CuPy array."""
+    """NumPy or CuPy array, as numcodecs passes it."""
 
     @property
     def flags(self) -> _Flags: ...
 
 
 class BlockCodecV2(Codec):  # type: ignore[misc]  # numcodecs has no types
-    """A `BlockCodec` for numcodecs; `derived` makes a subclass, with `codec_id` and `codec_type`.
+    """Adapter of a `BlockCodec` to numcodecs; `derived` makes subclasses for codecs.
 
-    numcodecs tells a codec nothing of the array when it decodes. With `shape` and `dtype` the
-    metadata say what a chunk is, so a reader can refuse false bytes. Without them, as xarray's
-    encodings need it, each chunk says it, behind its frame.
+    A subclass has `codec_id` and `codec_type`. numcodecs does not describe the array to a codec
+    that decodes. With `shape` and `dtype` the metadata describe a chunk, so a reader can reject
+    invalid bytes. Without them, as xarray's encodings require, each chunk has them in a trailer.
 
     Parameters
     ----------
-    shape : extents of a chunk; None takes chunks of any shape, up to 1 GiB each
-    dtype : dtype of the array; None as for `shape`, both or none
-    memory_order : "C" or "F", of the array; used with a shape alone
+    shape : extents of a chunk; None accepts chunks of any shape, up to 1 GiB each
+    dtype : dtype of the array; None like `shape`, both or none
+    memory_order : "C" or "F", of the array; used only with a shape
     parameters : of the codec
     """
 
@@ -73,11 +73,11 @@ class BlockCodecV2(Codec):  # type: ignore[misc]  # numcodecs has no types
             self.codec.coder(self.place.shape, self.place.dtype)
 
     def encode(self, buf: object) -> bytes:
-        """Return the frame of a chunk: its array, or, where the shape is known, its flat buffer.
+        """Return the frame of a chunk, an array, or a flat buffer if the shape is known.
 
         Raises
         ------
-        BadParams : the codec cannot hold such a chunk, or was made for another
+        BadParams : the codec cannot code such a chunk, or was created for another one
         """
         array: _ArrayLike = ensure_ndarray_like(buf)
         if self.place is not None:
@@ -86,11 +86,11 @@ class BlockCodecV2(Codec):  # type: ignore[misc]  # numcodecs has no types
         return bytes(self.codec.encode_chunk(array)) + behind
 
     def decode(self, buf: object, out: object = None) -> Array:
-        """Return the chunk, in the array's memory order, where `buf` lies; or in `out`.
+        """Return the chunk, in the array's memory order and the memory of `buf`, or in `out`.
 
         Raises
         ------
-        CorruptChunk : wrong bytes
+        CorruptChunk : the bytes are damaged
         """
         data = ensure_contiguous_ndarray_like(buf)
         frame: Bytes = to_host(data).view(np.uint8)
@@ -113,14 +113,14 @@ class BlockCodecV2(Codec):  # type: ignore[misc]  # numcodecs has no types
 
     @classmethod
     def from_config(cls, config: Mapping[str, object]) -> Self:
-        """Read a JSON configuration; raise BadParams for what is missing or unknown."""
+        """Read a JSON configuration; raise BadParams for missing or unknown values."""
         values = {name: value for name, value in config.items() if name != "id"}
         known = {name: values.pop(name) for name in ChunkKind._fields if name in values}
         arguments = vars(cls.codec_type.params_type.from_dict(values)) | known
         return cls(**arguments)
 
     def _check(self, place: ChunkKind, frame: Bytes) -> None:
-        """Raise CorruptChunk before memory is taken for a chunk that the frame does not hold."""
+        """Raise CorruptChunk, before memory is allocated, if a chunk does not match its frame."""
         try:
             coder = self.codec.coder(place.shape, place.dtype)
         except BadParams as error:
@@ -129,14 +129,14 @@ class BlockCodecV2(Codec):  # type: ignore[misc]  # numcodecs has no types
 
 
 def _place_of(array: _ArrayLike) -> ChunkKind:
-    """Return what a chunk is, from its array alone."""
+    """Return the description of a chunk from its array."""
     flags = array.flags
     turned = flags.f_contiguous and not flags.c_contiguous
     return ChunkKind(array.shape, np.dtype(array.dtype), "F" if turned else "C")
 
 
 def _placed(array: _ArrayLike, place: ChunkKind) -> Array:
-    """Return the array of a chunk of which the metadata say what it is."""
+    """Return the array of a chunk that the metadata describe."""
     if array.shape == place.shape and array.dtype == place.dtype:
         flags = array.flags
         wrong = flags.c_contiguous if place.memory_order == "F" else flags.f_contiguous
@@ -157,10 +157,10 @@ def _placed(array: _ArrayLike, place: ChunkKind) -> Array:
 
 
 class BytesCodecV2(Codec):  # type: ignore[misc]
-    """A `BytesCodec` for numcodecs; `derived` makes a subclass, with `codec_id` and `codec_type`.
+    """Adapter of a `BytesCodec` to numcodecs; `derived` makes subclasses for codecs.
 
-    It goes behind the codec that makes bytes of objects: `object_codec=VLenUTF8()`, which Zarr
-    takes for arrays of strings.
+    A subclass has `codec_id` and `codec_type`. It follows the codec that converts objects to bytes:
+    `object_codec=VLenUTF8()`, which Zarr uses for arrays of strings.
 
     Parameters
     ----------
@@ -173,11 +173,11 @@ class BytesCodecV2(Codec):  # type: ignore[misc]
         self.codec = self.codec_type(**parameters)
 
     def encode(self, buf: object) -> bytes:
-        """Return any bytes, encoded; BadParams where they are too many."""
+        """Return encoded bytes; raise BadParams if there are too many."""
         return self.codec.encode_bytes(_octets(buf)).tobytes()
 
     def decode(self, buf: object, out: object = None) -> Array:
-        """Return the bytes that were encoded, or `out` with them; CorruptChunk for others."""
+        """Return the decoded bytes, or `out` with them; raise CorruptChunk for invalid bytes."""
         copied: Array = ndarray_copy(self.codec.decode_bytes(_octets(buf)), out)
         return copied
 
@@ -187,7 +187,7 @@ class BytesCodecV2(Codec):  # type: ignore[misc]
 
     @classmethod
     def from_config(cls, config: Mapping[str, object]) -> Self:
-        """Read a JSON configuration; raise BadParams for what is missing or unknown."""
+        """Read a JSON configuration; raise BadParams for missing or unknown values."""
         values = {name: value for name, value in config.items() if name != "id"}
         return cls(**vars(cls.codec_type.params_type.from_dict(values)))
 
@@ -199,7 +199,7 @@ def _octets(buf: object) -> Octets:
 
 @cache
 def derived(codec_type: type[NamedCodec]) -> type[BlockCodecV2 | BytesCodecV2]:
-    """Return the Zarr v2 class of a codec: `gangsaw.codecs.<Name>V2`, under which pickle finds it.
+    """Return the Zarr v2 class of a codec: `gangsaw.codecs.<Name>V2`, a name that pickle can find.
 
     zarr.create_array(
         store, zarr_format=2, chunks=chunks, dtype="uint16", ...,

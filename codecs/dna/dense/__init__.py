@@ -1,1 +1,1 @@
-"""Dense mode: bases in less than two bits each, by models that learn while they code."""
+"""Dense mode: less than two bits per base, by adaptive models."""

@@ -1,4 +1,4 @@
-"""Bases to lanes of a dense block, and back."""
+"""Dense coder of bases to the lanes of a block, and back."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class DenseLanes(NamedTuple):
 
     Attributes
     ----------
-    body : (n,) uint8, the lanes back to back
-    bits : (lanes,) int64, of each
+    body : (n,) uint8, the concatenated lanes
+    bits : (lanes,) int64, bits of each lane
     """
 
     body: Bases
@@ -33,7 +33,7 @@ class DenseLanes(NamedTuple):
 
 
 def encode(bases: Bases, shape: Shape | None = None) -> DenseLanes:
-    """Return the lanes of a block of bases, (n,) uint8 codes of 0 to 3; without bases, none."""
+    """Return the lanes of a block of bases, (n,) uint8 codes 0 to 3; none without bases."""
     if not bases.size:
         return DenseLanes(np.empty(0, np.uint8), np.zeros(1, np.int64))
     shape = shape or shape_of(bases.size)
@@ -54,12 +54,12 @@ def decode(body: NumpyArray, bits: LaneBits, n: int, shape: Shape | None = None)
 
     Parameters
     ----------
-    body : (n,) uint8, the lanes back to back
-    bits : (lanes or more,) int64, of each lane; 0 of those that a block has not
+    body : (n,) uint8, the concatenated lanes
+    bits : (lanes or more,) int64, bits of each lane; 0 for lanes that the block lacks
 
     Raises
     ------
-    CorruptChunk : these are no lanes of so many bases
+    CorruptChunk : the data is not the lanes of n bases
     """
     shape = shape or shape_of(max(1, n))
     ends = lane_ends(body, bits, n, shape)
@@ -78,7 +78,7 @@ def decode(body: NumpyArray, bits: LaneBits, n: int, shape: Shape | None = None)
 
 
 def lane_ends(body: NumpyArray, bits: LaneBits, n: int, shape: Shape) -> LaneBits:
-    """Return where each lane ends, (lanes,) int64 in words; CorruptChunk as `decode` says."""
+    """Return the end of each lane, (lanes,) int64 in words; raise CorruptChunk as `decode`."""
     if not n:
         if body.size or bits.any():
             raise CorruptChunk("it has lanes and no bases")

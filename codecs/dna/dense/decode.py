@@ -1,4 +1,4 @@
-"""The decoder's pass over a block."""
+"""Decoding pass over a dense block."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gangsaw.codecs.dna.dense.step import begin_lanes, lanes_at, learn, predict
 
 @jit_restrict
 def put_bases(base: Any, stride: int, now: int, codes: Any, n: int) -> None:
-    """Put the bases that came in n lanes to their places."""
+    """Store the decoded bases of n lanes at their positions."""
     for lane in range(n):
         codes[lane * stride + now] = base[lane]
 
@@ -20,13 +20,13 @@ def put_bases(base: Any, stride: int, now: int, codes: Any, n: int) -> None:
 def decode_block(
     words: Any, lanes_of: Any, shape: Any, tables: Any, lanes: Any, matches: Any, codes: Any
 ) -> bool:
-    """Fill the bases of a block; return whether its lanes end as an encoder ends them.
+    """Fill the bases of a block; return True if its lanes end as an encoder ends them.
 
     Parameters
     ----------
     words : (n,) uint16
-    lanes_of : three (lanes,) arrays: state, uint32, to be filled; where each lane begins, which is
-        moved on, and where it ends, int64, at least two words
+    lanes_of : three (lanes,) arrays: state, uint32, output; start of each lane, which is advanced,
+        and its end, int64, at least two words later
     codes : (lanes * stride,) uint8
     """
     state, at, ends = lanes_of

@@ -1,4 +1,4 @@
-"""The encoder's pass over a block."""
+"""Encoding pass over a dense block."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from gangsaw.codecs.dna.dense.step import begin_lanes, lanes_at, learn, predict
 
 @jit_restrict_part
 def give_bases(codes: Any, stride: int, now: int, base: Any, n: int) -> None:
-    """Fill the bases that come next in n lanes."""
+    """Fill the next bases of n lanes."""
     for lane in range(n):
         base[lane] = codes[lane * stride + now]
 
 
 @jit_norefs
 def model_block(codes: Any, shape: Any, tables: Any, lanes: Any, matches: Any, slots: Any) -> None:
-    """Note all bases of a block for the entropy coder.
+    """Model all bases of a block, and record their slots for the entropy coder.
 
     codes : (lanes * stride,) uint8, 0 to 3; slots : as long, uint32, see `note_bases`
     """

@@ -1,4 +1,4 @@
-"""Bases to lanes of dense blocks on a GPU, and back; see step.cuh."""
+"""GPU coder of bases to lanes of dense blocks, and back; see step.cuh."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class LaneWords(NamedTuple):
 
     Attributes
     ----------
-    address : of the first one
-    begins, ends : (lanes,) int64, words, where each lane begins and ends
+    address : device address of the first word
+    begins, ends : (lanes,) int64, start and end offset of each lane, in words
     """
 
     address: int
@@ -42,12 +42,12 @@ class LaneWords(NamedTuple):
 
 
 class DeviceLanes(NamedTuple):
-    """Lanes that were encoded.
+    """Encoded lanes of a block.
 
     Attributes
     ----------
-    body : of all, back to back
-    bits : (lanes,) int64, of each
+    body : concatenated lanes
+    bits : (lanes,) int64, bits of each lane
     """
 
     body: DevicePart
@@ -55,7 +55,7 @@ class DeviceLanes(NamedTuple):
 
 
 def new_codes(shape: Shape) -> DeviceArray:
-    """(lanes * stride,) uint8: room for the bases of a block, with zeros."""
+    """Return (lanes * stride,) uint8 zeros, the buffer for the bases of a block."""
     codes: DeviceArray = cupy().zeros(shape.lanes * shape.stride, np.uint8)
     return codes
 
@@ -63,9 +63,9 @@ def new_codes(shape: Shape) -> DeviceArray:
 def encode_blocks(
     shapes: Sequence[Shape], codes: Sequence[DeviceArray]
 ) -> tuple[list[DeviceLanes], tuple[DeviceArray, object]]:
-    """Return the lanes of blocks whose bases are there, and what is held until they were taken.
+    """Return the lanes of blocks of bases on the device, and objects that own their memory.
 
-    Its first part is what they lie in.
+    Keep these objects until the lanes are copied. The first one contains the lanes.
     """
     work = [_DeviceBlock(*one) for one in zip(shapes, codes, strict=True)]
     _launch("encode.cu", "model_block", shapes, [block.row() for block in work])
@@ -80,7 +80,7 @@ def encode_blocks(
 
 
 class _DeviceTables:
-    """What is learned of a block, 0 before."""
+    """Model tables of a block on the device, initially 0."""
 
     def __init__(self, shape: Shape) -> None:
         cp = cupy()
@@ -98,7 +98,7 @@ class _DeviceTables:
 
 
 class _DeviceBlock(_DeviceTables):
-    """A block that is encoded."""
+    """Buffers of a block to encode."""
 
     def __init__(self, shape: Shape, codes: DeviceArray) -> None:
         super().__init__(shape)
@@ -115,7 +115,7 @@ class _DeviceBlock(_DeviceTables):
         return self.row_of(self._codes, *(array.data.ptr for array in others), 0)
 
     def lanes(self) -> list[DevicePart]:
-        """Return where lanes lie that were written."""
+        """Return addresses and sizes of the written lanes."""
         begins = to_host(self._begins).tolist()
         first, pairs = self._words.data.ptr, zip(begins, self._host_ends.tolist(), strict=True)
         return [DevicePart(first + WORD_BYTES * a, WORD_BYTES * (b - a)) for a, b in pairs]
@@ -128,9 +128,9 @@ def decode_blocks(
     codes: Sequence[DeviceArray],
     broken: DeviceArray,
 ) -> object:
-    """Fill bases of blocks from lanes; set broken[number] where these do not end with them.
+    """Fill bases of blocks from lanes; set broken[number] if the lanes do not end with them.
 
-    What is returned is held until the device is done.
+    Keep the returned object until the device is done.
     """
     cp, rows, held = cupy(), [], []
     for number, shape, words, own in zip(numbers, shapes, lanes, codes, strict=True):

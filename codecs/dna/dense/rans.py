@@ -1,7 +1,7 @@
-"""One rANS state a lane (J. Duda, 2013): 32 bits, words of 16, frequencies of 16 bits.
+"""One rANS state per lane (J. Duda, 2013): 32 bits, words of 16, frequencies of 16 bits.
 
-The codec of reads has tables of 12 bits that it looks symbols up in; here each base has frequencies
-of its own, and four of them are compared.
+The codec of reads looks symbols up in tables of 12 bits; here each base has frequencies of its own,
+and four of them are compared.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from gangsaw.codecs.core.entropy.rans_tables import LOWEST
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_part, jit_restrict_part
-from gangsaw.codecs.core.numba.rans import LOWEST
 from gangsaw.codecs.dna.dense.model.shape import STATE_WORDS, WORD
 from gangsaw.codecs.dna.dense.step import lanes_at
 
@@ -20,7 +20,7 @@ HALF = (1 << WORD) - 1
 
 @jit_restrict_part
 def note_bases(frequency: Any, base: Any, slots: Any, stride: int, now: int, n: int) -> None:
-    """Note for each lane where its base begins among the frequencies, and how many it has.
+    """Record the first slot and the frequency of the base in each lane.
 
     slots : (lanes * stride,) uint32, the first slot in the high half, the frequency in the low one
     """
@@ -33,14 +33,14 @@ def note_bases(frequency: Any, base: Any, slots: Any, stride: int, now: int, n: 
 
 @jit_norefs
 def encode_lanes(slots: Any, shape: Any, state: Any, words: Any, begins: Any) -> None:
-    """Write all lanes, the last step first, each so that it ends where the room of the next begins.
+    """Write all lanes, last step first; each ends at the end of its part of `words`.
 
     Parameters
     ----------
-    slots : of `note_bases`
-    state : (lanes,) uint32, to be filled
-    words : (lanes * room,) uint16, room for `most_words` each
-    begins : (lanes,) int64, filled with where each begins
+    slots : output of `note_bases`
+    state : (lanes,) uint32, scratch
+    words : (lanes * room,) uint16, `most_words` for each lane
+    begins : (lanes,) int64, filled with the start of each lane
     """
     room = words.size // shape.lanes
     for lane in range(shape.lanes):
@@ -65,7 +65,7 @@ def encode_lanes(slots: Any, shape: Any, state: Any, words: Any, begins: Any) ->
 
 @jit_norefs_part
 def begin_states(words: Any, state: Any, at: Any, n: int) -> None:
-    """Read the state of each lane, high half first, and go on behind it."""
+    """Read the state of each lane, high half first, and advance past it."""
     for lane in range(n):
         high, low = np.uint32(words[at[lane]]), np.uint32(words[at[lane] + 1])
         state[lane] = np.uint32(high << np.uint32(WORD)) | low
@@ -74,7 +74,7 @@ def begin_states(words: Any, state: Any, at: Any, n: int) -> None:
 
 @jit_restrict_part
 def choose_bases(frequency: Any, state: Any, base: Any, n: int) -> None:
-    """Fill the next base of n lanes, and take it off their states, which may be too low then."""
+    """Fill the next base of n lanes and remove it from their states, which may then be too low."""
     zero, one = np.uint32(0), np.uint32(1)
     for lane in range(n):
         x = state[lane]
@@ -94,10 +94,10 @@ def choose_bases(frequency: Any, state: Any, base: Any, n: int) -> None:
 
 @jit_restrict_part
 def fill_states(words: Any, state: Any, at: Any, ends: Any, n: int) -> None:
-    """Take a word for each state that is too low; a lane at its end takes its last one again."""
+    """Append a word to each state that is too low; a lane at its end reads its last word again."""
     for lane in range(n):
         x, place = state[lane], at[lane]
-        # read in any case: whether it is needed cannot be foretold
+        # always read: whether it is needed is unpredictable
         word = np.uint32(words[min(place, ends[lane] - 1)])
         is_low = x < np.uint32(LOWEST)
         state[lane] = np.uint32(x << np.uint32(WORD)) | word if is_low else x
@@ -106,14 +106,14 @@ def fill_states(words: Any, state: Any, at: Any, ends: Any, n: int) -> None:
 
 @jit_norefs_part
 def take_bases(lanes: Any, words: Any, state: Any, at: Any, ends: Any, n: int) -> None:
-    """Read the next base of n lanes."""
+    """Decode the next base of n lanes."""
     choose_bases(lanes.frequency, state, lanes.base, n)
     fill_states(words, state, at, ends, n)
 
 
 @jit_norefs_part
 def are_whole(state: Any, at: Any, ends: Any, n: int) -> bool:
-    """Whether all lanes ended as the encoder began them, behind their last word."""
+    """Return True if all lanes ended in the encoder's initial state, after their last word."""
     whole = True
     for lane in range(n):
         whole &= state[lane] == np.uint32(LOWEST) and at[lane] == ends[lane]

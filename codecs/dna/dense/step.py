@@ -1,4 +1,4 @@
-"""One step of all lanes: what is predicted before a base is known, and learned behind it.
+"""One step of all lanes: prediction of the next bases, and model updates.
 
 The order is part of the format: SPEC.md, Dense, "A step".
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gangsaw.codecs.core.numba.jit import jit_norefs_part
+from gangsaw.codecs.core.numba.jit import jit_calls_part, jit_norefs_part
 from gangsaw.codecs.dna.dense.model.contexts import (
     BACK,
     fetch_next,
@@ -39,18 +39,18 @@ from gangsaw.codecs.dna.dense.model.state import CLASSES, ROWS6
 
 @jit_norefs_part
 def begin_lanes(shape: Any, lanes: Any) -> None:
-    """Fill what the first step reads."""
+    """Fill the values read by the first step."""
     lanes.place[ROWS6, :] = CLASSES * ROWS6
     find_places(shape, lanes, shape.lanes)
 
 
 @jit_norefs_part
 def lanes_at(shape: Any, now: int) -> int:
-    """Return how many lanes have a base at a step: the last one may be shorter."""
+    """Return the number of lanes with a base at a step: the last lane may be shorter."""
     return int(shape.lanes - ((shape.lanes - 1) * shape.steps + now >= shape.n))
 
 
-@jit_norefs_part
+@jit_calls_part
 def predict(
     codes: Any, shape: Any, tables: Any, lanes: Any, matches: Any, now: int, n: int
 ) -> None:
@@ -63,9 +63,9 @@ def predict(
     mix_models(tables, lanes, n)
 
 
-@jit_norefs_part
+@jit_calls_part
 def learn(shape: Any, tables: Any, lanes: Any, matches: Any, now: int, n: int) -> None:
-    """Learn the bases that came in n lanes; what memory gives slowly is asked for in between."""
+    """Learn the coded bases of n lanes; prefetches of table entries are interleaved."""
     learn_counts(shape, tables, lanes, n)
     turn_to(lanes.last, lanes.turned, lanes.before, lanes.base, n)
     find_places(shape, lanes, n)

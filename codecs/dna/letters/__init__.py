@@ -1,1 +1,1 @@
-"""From text to packed bases, what is not A, C, G or T kept apart; and back."""
+"""Conversion of text to packed bases and marks of other letters, and back."""

@@ -1,4 +1,4 @@
-"""The bases of a block alone, without its exceptions, and back. SPEC.md, Dense."""
+"""Bases of a block without its exceptions, and back to text. SPEC.md, Dense."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from gangsaw.codecs.dna.letters.numbers import (
     numbers_at,
 )
 
-LETTER = 1  # byte of a run of exceptions
+LETTER = 1  # bytes of the letter of a run of exceptions
 NOT_SUCH = "its exceptions are not such"
 
 
@@ -43,7 +43,7 @@ def take_bases(text: Any, exceptions: Any, codes: Any) -> None:
 
 @jit
 def put_bases(codes: Any, exceptions: Any, letters: Any, text: Any) -> None:
-    """Undo `take_bases`; exceptions, which were counted, stay as they are."""
+    """Undo `take_bases`; text at exceptions, which were counted before, is not changed."""
     at, place, used = 0, 0, 0
     while used < codes.size:
         gap, length = codes.size - used, 0
@@ -58,9 +58,9 @@ def put_bases(codes: Any, exceptions: Any, letters: Any, text: Any) -> None:
 
 
 def count_bases(n: int, exceptions: NumpyArray) -> int:
-    """Return the bases among n letters; CorruptChunk where the exceptions are not among these.
+    """Return the number of bases among n letters; raise CorruptChunk for too many exceptions.
 
-    By NumPy: a GPU needs the count before it begins, and nothing is compiled for it.
+    It uses NumPy only: a GPU decoder needs the count first, and nothing is compiled for it.
     """
     gaps, lengths = runs_in(exceptions.view(np.uint8))
     if gaps.size and int((gaps + lengths).sum()) > n:
@@ -69,10 +69,10 @@ def count_bases(n: int, exceptions: NumpyArray) -> int:
 
 
 def runs_in(exceptions: npt.NDArray[np.uint8]) -> tuple[Ints, Ints]:
-    """Return letters before each run and those in it, (n,) int64 each; CorruptChunk if wrong."""
+    """Return the letters before and in each run, (n,) int64 each; raise CorruptChunk if invalid."""
     n = exceptions.size
     ends = number_ends(exceptions)
-    behind = (ends[ends[:n]] + LETTER).data  # each run, if one begins at that byte
+    behind = (ends[ends[:n]] + LETTER).data  # end offset of a run, if one starts at that byte
     starts, at = list[int](), 0
     while at < n:
         starts.append(at)
@@ -94,6 +94,6 @@ def bases_of(text: NumpyArray, marks: Marks) -> npt.NDArray[np.uint8]:
 
 
 def join_bases(codes: NumpyArray, marks: Marks, text: NumpyArray) -> None:
-    """Fill a text, (n,) uint8, from its bases; CorruptChunk for marks that no encoder writes."""
+    """Fill a text, (n,) uint8, from its bases; raise CorruptChunk for invalid marks."""
     put_bases(codes, marks.exceptions, LETTER_OF_CODE, text)
     put_marks(marks, text)

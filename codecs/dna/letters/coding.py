@@ -1,4 +1,4 @@
-"""A block of text as packed bases and marks, and back."""
+"""Coding of a block of text as packed bases and marks, and back."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from gangsaw.codecs.dna.letters import marks, pack
 from gangsaw.codecs.dna.letters.marks import NONE_FOUND, NOTHING, SLACK, Marks
 from gangsaw.codecs.dna.letters.pack import PIECE
 
-FEW = 1 << 4  # marks of most texts take less than one byte for so many letters
+FEW = 1 << 4  # marks of most texts take less than one byte per this many letters
 
 
 class Letters(NamedTuple):
-    """What a text says.
+    """A text as packed bases and marks.
 
     Attributes
     ----------
-    packed : (ceil(n / 4),) uint8, four bases a byte
-    marks : what is no upper case base
+    packed : (ceil(n / 4),) uint8, four bases per byte
+    marks : runs of letters other than upper case bases
     """
 
     packed: NumpyArray
@@ -30,9 +30,9 @@ class Letters(NamedTuple):
 
 
 def split(text: NumpyArray, room: NumpyArray) -> Letters | None:
-    """Return packed bases and marks of a text; None where marks take more bytes than the text.
+    """Return packed bases and marks of a text; None if both take more bytes than the text.
 
-    text : (n,) uint8, contiguous; room : (ceil(n / 4),) uint8 or more, which packed bases fill
+    text : (n,) uint8, contiguous; room : (ceil(n / 4),) uint8 or more, filled with packed bases
     """
     packed = room[: packed_size(text.size)]
     for most in (text.size // FEW, text.size - packed.size):
@@ -45,10 +45,10 @@ def split(text: NumpyArray, room: NumpyArray) -> Letters | None:
 
 @jit_norefs
 def pack_text(text: NumpyArray, packed: NumpyArray, out: Marks) -> tuple[int, int]:
-    """Pack letters piece by piece, and mark those that are no upper case bases.
+    """Pack letters piece by piece, and mark those that are not upper case bases.
 
     text : (n,) uint8; packed : (ceil(n / 4),) uint8; out : Marks. Returns bytes of exceptions and
-    of cases, or NOTHING twice where either does not fit
+        of cases, or NOTHING twice if either does not fit
     """
     found = NONE_FOUND
     for begin in range(0, text.size, PIECE):
@@ -61,6 +61,6 @@ def pack_text(text: NumpyArray, packed: NumpyArray, out: Marks) -> tuple[int, in
 
 
 def join(letters: Letters, out: NumpyArray) -> None:
-    """Fill a text, (n,) uint8; CorruptChunk for marks that no encoder writes."""
+    """Fill a text, (n,) uint8; raise CorruptChunk for invalid marks."""
     pack.unpack_text(letters.packed, out)
     marks.put_marks(letters.marks, out)

@@ -1,4 +1,4 @@
-"""Packed bases and marks to text on a GPU; see join.cu."""
+"""GPU conversion of packed bases and marks to text; see join.cu."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from gangsaw.codecs.dna.letters.gpu_split import PIECE, THREADS
 from gangsaw.codecs.dna.letters.numbers import most_runs
 
 RUN_BYTES = 16  # `Run` of join.cu
-NONE = -1  # a block has no such stream
+NONE = -1  # index of a missing stream
 
 
 class EncodedText(NamedTuple):
-    """A block on the device that is joined.
+    """A block on the device to convert to text.
 
     Attributes
     ----------
-    out : (n,) uint8 that it fills, aligned
-    packed : packed bases, or text where it is raw, with bytes up to a whole room; codes of bases
-        where it is dense
-    form : of its payload
-    exceptions, cases : as they are stored
+    out : (n,) uint8, output, aligned
+    packed : address of packed bases, of raw text, or of codes of bases in a dense block
+    form : form of its payload
+    exceptions, cases : marks as stored
+    rows : steps and stride of the lanes of a dense block
     """
 
     out: DeviceArray
@@ -39,11 +39,11 @@ class EncodedText(NamedTuple):
 
 
 def join(blocks: Sequence[EncodedText], broken: DeviceArray) -> tuple[DeviceArray, object]:
-    """Fill texts; return (n,) uint32, not 0 where marks are none of an encoder.
+    """Fill texts; return (n,) uint32, not 0 for blocks with invalid marks, and a memory owner.
 
-    The second is held until the device is done.
+    Keep the second result until the device is done.
 
-    broken : (n,) uint32, not 0 of blocks that are left out
+    broken : (n,) uint32, not 0 for blocks to skip
     """
     cp, streams, rows = cupy(), _Streams(), []
     for block in blocks:
@@ -60,20 +60,20 @@ def join(blocks: Sequence[EncodedText], broken: DeviceArray) -> tuple[DeviceArra
 
 
 class _Streams:
-    """Marks of all blocks, one kind of one block each."""
+    """Streams of marks of all blocks: one kind of one block each."""
 
     def __init__(self) -> None:
         self._rows: list[tuple[int, int, int, int]] = []
 
     def add(self, part: DevicePart, n: int, *, has_letters: bool) -> int:
-        """Take marks of a block of n letters; return their number, NONE where there are none."""
+        """Add marks of a block of n letters; return their index, NONE for empty marks."""
         if not part.size:
             return NONE
         self._rows.append((part.address, part.size, n, has_letters))
         return len(self._rows) - 1
 
     def read(self) -> tuple[DeviceArray, DeviceArray, DeviceArray]:
-        """Find the runs of all; return `Stream` of join.cu, counts, and what runs lie in."""
+        """Parse the runs of all streams; return `Stream` of join.cu, counts, and memory of runs."""
         cp, rows = cupy(), np.array(self._rows, np.int64).reshape(-1, 4)
         rooms = RUN_BYTES * most_runs(rows[:, 1], rows[:, 3])
         memory = cp.empty(max(1, int(rooms.sum())), np.uint8)

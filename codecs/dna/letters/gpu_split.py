@@ -1,4 +1,4 @@
-"""Text to packed bases and marks on a GPU; see split.cu."""
+"""GPU conversion of text to packed bases and marks; see split.cu."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from gangsaw.codecs.dna.gpu_parts import NOTHING, DevicePart
 from gangsaw.codecs.dna.letters.numbers import least_bytes, most_bytes
 
 THREADS, PIECE, EDGES = 256, 4096, 4  # as in split.cu
-EXCEPTIONS, CASES = 0, 2  # where these begin among edges
+EXCEPTIONS, CASES = 0, 2  # indices of their start edges
 Table = npt.NDArray[np.int64]
 
 
 class Texts(NamedTuple):
-    """Blocks of text, and room for their packed bases.
+    """Blocks of text, and buffers for their packed bases.
 
     Attributes
     ----------
     letters : (n,) uint8 each, aligned
-    packed : where the packed bases of each go, aligned
+    packed : address of each buffer, aligned
     """
 
     letters: Sequence[DeviceArray]
@@ -33,16 +33,16 @@ class Texts(NamedTuple):
 
     @property
     def pieces(self) -> int:
-        """Pieces of the longest block."""
+        """Number of pieces of the longest block."""
         return max(1, -(-max(text.shape[0] for text in self.letters) // PIECE))
 
     @property
     def sizes(self) -> Table:
-        """(n_blocks,) int64, letters of each."""
+        """Letters of each block, (n_blocks,) int64."""
         return np.array([text.shape[0] for text in self.letters], np.int64)
 
     def rows(self) -> DeviceArray:
-        """`Text` of pack.cuh of each, on the device."""
+        """Return `Text` of pack.cuh for each block, on the device."""
         pairs = zip(self.letters, self.packed, strict=True)
         rows = [(text.data.ptr, text.shape[0], packed) for text, packed in pairs]
         table: DeviceArray = cupy().asarray(np.array(rows, np.int64))
@@ -54,9 +54,9 @@ class DeviceMarks(NamedTuple):
 
     Attributes
     ----------
-    parts : exceptions and cases of each block; None where they take more room than there is
+    parts : exceptions and cases of each block; None if they are too long
     odd : (n_blocks, pieces) uint32, exceptions in each piece
-    memory : that marks lie in
+    memory : owner of the memory of marks
     """
 
     parts: list[tuple[DevicePart, DevicePart] | None]
@@ -65,9 +65,9 @@ class DeviceMarks(NamedTuple):
 
 
 def split(texts: Texts, least: Sequence[int]) -> DeviceMarks:
-    """Pack bases into their rooms; return the marks.
+    """Pack bases into their buffers; return the marks.
 
-    least : bytes of what is stored of each block besides marks, at least
+    least : least stored bytes of each block besides marks
     """
     cp, rows, pieces = cupy(), texts.rows(), texts.pieces
     n = len(texts.letters)
@@ -89,20 +89,20 @@ def split(texts: Texts, least: Sequence[int]) -> DeviceMarks:
 
 
 def bases_in(texts: Texts, marks: DeviceMarks) -> list[int]:
-    """Return how many bases each text has."""
+    """Return the number of bases of each text."""
     odd: Table = to_host(cupy().sum(marks.odd, axis=1)).astype(np.int64)
     found: list[int] = (texts.sizes - odd).tolist()
     return found
 
 
 def take_bases(texts: Texts, odd: DeviceArray, rows: Sequence[tuple[int, int, int]]) -> None:
-    """Write the codes of bases: the lanes of each block.
+    """Write the codes of bases to the lanes of each block.
 
     Parameters
     ----------
-    odd : of `DeviceMarks`
-    rows : where the lanes of each block begin, how many steps they have, and what lies from one to
-        the next; (0, 1, 1) where nothing is wanted
+    odd : field of `DeviceMarks`
+    rows : address of the lanes of each block, their steps, and the stride between lanes; (0, 1, 1)
+        to skip a block
     """
     cp, pieces = cupy(), texts.pieces
     before = cp.cumsum(odd, axis=1, dtype=np.int64) - odd
@@ -114,9 +114,9 @@ def take_bases(texts: Texts, odd: DeviceArray, rows: Sequence[tuple[int, int, in
 def _written(
     texts: Texts, totals: Table, edges: DeviceArray
 ) -> tuple[list[tuple[DevicePart, DevicePart]], DeviceArray]:
-    """Return the marks of runs whose edges are known, and what they lie in.
+    """Return the marks of runs with these edges, and the owner of their memory.
 
-    totals : (EDGES, n_blocks), how many
+    totals : (EDGES, n_blocks), number of edges
     """
     cp, n = cupy(), len(texts.letters)
     firsts = (np.cumsum(totals) - totals.reshape(-1)).reshape(EDGES, n)

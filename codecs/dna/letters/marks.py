@@ -1,7 +1,7 @@
-"""What two bits a base cannot say: runs of other letters, and runs of lower case. SPEC.md, Block.
+"""Marks of letters without a two-bit code: runs of other letters and of lower case. SPEC.md, Block.
 
-Only pieces in which a test found such letters are looked at. Runs are found as runs of one bits in
-words that have a bit for each letter of a vector.
+Only pieces in which a test found such letters are searched. Runs are found as runs of one bits in
+words with a bit for each letter of a vector.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ONE = np.uint64(1)
 
 
 class Marks(NamedTuple):
-    """Runs as they are stored.
+    """Runs in their stored form.
 
     Attributes
     ----------
@@ -41,13 +41,13 @@ class Marks(NamedTuple):
 
 
 class OddRun(NamedTuple):
-    """A run of an exception that may go on, and what is written.
+    """Current run of an exception, and the output so far.
 
     Attributes
     ----------
-    begin, end, value : of the run; `begin` is NOTHING where there is none
-    before : where the last one that is written ended
-    used : bytes that are written
+    begin, end, value : bounds and letter of the run; `begin` is NOTHING without one
+    before : end of the last written run
+    used : bytes written
     """
 
     begin: int
@@ -58,14 +58,14 @@ class OddRun(NamedTuple):
 
 
 class Turns(NamedTuple):
-    """Where lower case begins and ends, as far as it was looked for.
+    """Positions at which lower case begins and ends, up to the last searched piece.
 
     Attributes
     ----------
-    is_low : 1 inside of a run, else 0
-    last : where it began, or the last one ended
-    end : behind the last piece that was looked at
-    used : bytes that are written
+    is_low : 1 inside a run, else 0
+    last : start of the current run, or end of the last one
+    end : end of the last searched piece
+    used : bytes written
     """
 
     is_low: int
@@ -75,7 +75,7 @@ class Turns(NamedTuple):
 
 
 class FoundMarks(NamedTuple):
-    """What was found of either kind."""
+    """Marks of both kinds found so far."""
 
     odd: OddRun
     low: Turns
@@ -86,20 +86,20 @@ NONE_FOUND = FoundMarks(OddRun(NOTHING, 0, 0, 0, 0), Turns(0, 0, 0, 0))
 
 @jit_norefs_inline
 def turned(low: Turns, at: int, out: Any) -> Turns:
-    """Begin a run of lower case, or end the one that there is: its number is known then."""
+    """Toggle lower case at a position, and write the length of what ended there."""
     used = put_number(out.cases, low.used, at - low.last - low.is_low)
     return Turns(1 - low.is_low, at, low.end, used)
 
 
 @jit_norefs_inline
 def closed_case(low: Turns, out: Any) -> Turns:
-    """End a run of lower case with the last piece, if there is one."""
+    """End a current run of lower case at the end of the last piece."""
     return turned(low, low.end, out) if low.is_low else low
 
 
 @jit_norefs_inline
 def closed(run: OddRun, out: Any) -> OddRun:
-    """Write a run of an exception, if there is one."""
+    """Write a current run of an exception."""
     if run.begin == NOTHING:
         return run
     used = put_number(out.exceptions, run.used, run.begin - run.before)
@@ -110,7 +110,7 @@ def closed(run: OddRun, out: Any) -> OddRun:
 
 @jit_norefs_inline
 def gone_on(run: OddRun, begin: int, end: int, value: int, out: Any) -> OddRun:
-    """Add exceptions to a run; where they do not belong to it write it, and begin another."""
+    """Extend a run by exceptions; if they do not continue it, write it and begin another."""
     if run.begin != NOTHING and run.end == begin and run.value == value:
         return OddRun(run.begin, end, value, run.before, run.used)
     run = closed(run, out)
@@ -119,13 +119,13 @@ def gone_on(run: OddRun, begin: int, end: int, value: int, out: Any) -> OddRun:
 
 @jit_norefs_inline
 def is_low(letter: int) -> bool:
-    """Whether a byte is a letter of lower case."""
+    """Return True if a byte is a lower case letter."""
     return 97 <= letter <= 122
 
 
 @jit_norefs_inline
 def first_run(bits: Any) -> tuple[Any, int, int]:
-    """Return the lowest run of one bits of a word that is not 0, its first bit, and its end."""
+    """Return the lowest run of one bits of a nonzero word, its first bit, and its end."""
     begin = trailing_zeros(bits)
     carried = bits + (ONE << np.uint64(begin))
     end = trailing_zeros(carried) if carried != 0 else 64
@@ -178,12 +178,12 @@ def clear_codes(packed: Any, begin: int, end: int) -> None:
 def mark_piece(
     text: Any, begin: int, end: int, packed: Any, found: FoundMarks, out: Any
 ) -> FoundMarks:
-    """Write runs of text[begin:end], which the last ones may go on to, and clear exceptions' codes.
+    """Write the runs of text[begin:end], which may extend the last ones; clear exceptions' codes.
 
-    begin : a multiple of OCTETS; out : Marks, with SLACK bytes more than what may be used of either
+    begin : a multiple of OCTETS; out : Marks, with SLACK bytes more than may be used of either
     """
     odd, low = found
-    if low.end != begin:  # the pieces between have no lower case
+    if low.end != begin:  # the skipped pieces have no lower case
         low = closed_case(low, out)
     found, at = FoundMarks(odd, low), begin
     while at + OCTETS <= end and has_space(found, out):
@@ -199,7 +199,7 @@ def mark_piece(
 def mark_rest(
     text: Any, begin: int, end: int, packed: Any, found: FoundMarks, out: Any
 ) -> FoundMarks:
-    """Mark less letters than a vector has; see `mark_piece`."""
+    """Mark fewer letters than a vector has; see `mark_piece`."""
     odd, low = found
     for i in range(begin, end):
         letter = int(text[i])
@@ -214,14 +214,14 @@ def mark_rest(
 
 @jit_norefs_inline
 def has_space(found: FoundMarks, out: Any) -> bool:
-    """Whether marks of another vector have space."""
+    """Return True if the marks of another vector fit."""
     odd, low = found
     return bool(odd.used + SLACK <= out.exceptions.size and low.used + SLACK <= out.cases.size)
 
 
 @jit_norefs
 def put_exceptions(data: Any, out: Any) -> bool:
-    """Overwrite letters by exceptions; return whether these are such as an encoder writes."""
+    """Overwrite letters by exceptions; return True if an encoder could have written these."""
     at, place = 0, 0
     while at < data.size:
         gap, at = get_number(data, at)
@@ -242,7 +242,7 @@ def put_exceptions(data: Any, out: Any) -> bool:
 
 @jit_norefs
 def put_cases(data: Any, out: Any) -> bool:
-    """Make runs of letters lower case; return whether these are such as an encoder writes."""
+    """Convert runs of letters to lower case; return True if an encoder could have written these."""
     at, place = 0, 0
     while at < data.size:
         gap, at = get_number(data, at)
@@ -260,7 +260,7 @@ def put_cases(data: Any, out: Any) -> bool:
 
 @jit_norefs_inline
 def lower_run(out: Any, begin: int, end: int) -> bool:
-    """Make letters [begin, end) lower case; return whether they were upper case letters."""
+    """Convert letters [begin, end) to lower case; return True if all were upper case letters."""
     at, are_letters = begin, True
     while at < end and at + OCTETS <= out.size:
         letters, lanes = load(out, at, OF_OCTETS), first_lanes(min(end - at, OCTETS), OF_OCTETS)
@@ -275,7 +275,7 @@ def lower_run(out: Any, begin: int, end: int) -> bool:
 
 
 def put_marks(marks: Marks, text: NumpyArray) -> None:
-    """Put marks into upper case bases, (n,) uint8; CorruptChunk for what no encoder writes."""
+    """Apply marks to upper case bases, (n,) uint8; raise CorruptChunk for invalid marks."""
     if marks.exceptions.size and not put_exceptions(marks.exceptions, text):
         raise CorruptChunk("its exceptions are not such")
     if marks.cases.size and not put_cases(marks.cases, text):

@@ -1,4 +1,4 @@
-"""Numbers of 7 bits a byte, the low ones first (LEB128). SPEC.md, Block."""
+"""Variable-length numbers of 7 bits per byte, low bits first (LEB128). SPEC.md, Block."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 
 MOST_BYTES = 5
 WRONG = -1
-SHORT = 1 << 14  # numbers of one or two bytes: which of them is hard to predict
+# numbers of one or two bytes are written without a branch, which is hard to predict
+SHORT = 1 << 14
 Ints = npt.NDArray[np.int64]
 NO_BYTES = np.zeros(MOST_BYTES, np.uint8)
 
 
 @jit_norefs_inline
 def put_number(out: Any, at: int, value: int) -> int:
-    """Write a number >= 0 below 2^35; return where it ends. One byte behind it may be written."""
+    """Write a number >= 0 below 2^35; return its end. One byte after it may be overwritten."""
     while value >= SHORT:
         out[at] = value & 127 | 128
         value >>= 7
@@ -31,7 +32,7 @@ def put_number(out: Any, at: int, value: int) -> int:
 
 @jit_norefs_inline
 def get_number(data: Any, at: int) -> tuple[int, int]:
-    """Read a number; return it and where it ends, or WRONG twice where the data end before."""
+    """Read a number; return it and its end, WRONG twice if the data ends before."""
     if at + 1 < data.size:
         byte, behind = int(data[at]), int(data[at + 1])
         is_long = byte >> 7
@@ -49,9 +50,9 @@ def get_number(data: Any, at: int) -> tuple[int, int]:
 
 
 def number_ends(data: npt.NDArray[np.uint8]) -> Ints:
-    """Return where a number ends that begins at each byte of (n,), or at one of two behind.
+    """Return the end of a number that starts at each byte of (n,), or at the next two offsets.
 
-    n + 1 where the data end before.
+    The result is n + 1 if the data ends before.
     """
     none = data.size + 1
     ends = np.where(data < 128, np.arange(1, none), none)
@@ -59,7 +60,7 @@ def number_ends(data: npt.NDArray[np.uint8]) -> Ints:
 
 
 def numbers_at(data: npt.NDArray[np.uint8], begins: Ints, ends: Ints) -> Ints:
-    """Return the numbers that lie there, (n,) int64; none has more than MOST_BYTES."""
+    """Return the numbers at these offsets, (n,) int64; none is longer than MOST_BYTES."""
     place = begins[:, None] + np.arange(MOST_BYTES)
     parts = (np.append(data, NO_BYTES)[place] & 127).astype(np.int64) << 7 * np.arange(MOST_BYTES)
     values: Ints = np.where(place < ends[:, None], parts, 0).sum(axis=1)
@@ -67,12 +68,12 @@ def numbers_at(data: npt.NDArray[np.uint8], begins: Ints, ends: Ints) -> Ints:
 
 
 def least_bytes(exceptions: Ints, cases: Ints) -> Ints:
-    """Bytes that so many exceptions and cases take at least."""
+    """Return the least bytes of these numbers of exceptions and cases."""
     return 3 * exceptions + 2 * cases
 
 
 def most_bytes(runs: Ints, letters: Ints) -> Ints:
-    """Bytes that so many runs of one kind take at most in a block of so many letters.
+    """Return the most bytes of runs of one kind in blocks of these numbers of letters.
 
     A number takes a byte, and one more for each 128 letters that it counts.
     """
@@ -80,5 +81,5 @@ def most_bytes(runs: Ints, letters: Ints) -> Ints:
 
 
 def most_runs(n_bytes: Ints, has_letters: Ints) -> Ints:
-    """Runs of one kind that lie in so many bytes at most, the last one cut short."""
+    """Return the most runs of one kind in `n_bytes` bytes, the last one cut short."""
     return -(-n_bytes // (2 + has_letters))

@@ -1,8 +1,8 @@
-"""Text of bases to two bits a base, and back, a vector of letters at a time.
+"""Packing of bases to two bits each, and back, a vector of letters at a time.
 
-Bits 1 and 2 of a letter tell A, C, G and T of either case apart: its code is t ^ (t >> 1) of t =
-(c >> 1) & 3. So are four codes of the four t that lie in one byte. The lower halves of A, C, G and
-T differ: a table of 16 says which of them a letter has to be.
+Bits 1 and 2 of a letter distinguish A, C, G and T in either case: its code is t ^ (t >> 1) of t =
+(c >> 1) & 3. The same holds for four codes and the four t in one byte. The lower halves of A, C, G
+and T differ: a table of 16 gives the base that a letter must be.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PIECE = 1 << 12  # letters that are tested together
 
 
 def _expected() -> bytes:
-    """Return the base with each lower half of a byte; for others a byte with another half."""
+    """Return the base for each lower half of a byte; for others, a byte with another lower half."""
     found = bytearray([127] * (TABLE - 1) + [0])
     for base in BASES:
         found[base % TABLE] = base
@@ -37,7 +37,7 @@ def _expected() -> bytes:
 
 
 def _of_code() -> bytes:
-    """Return the base of each code, whether that is in bits 0-1 or 2-3."""
+    """Return the base of each code, with the code in bits 0-1 or 2-3."""
     found = bytearray(TABLE)
     for code, base in enumerate(BASES):
         found[code] = found[code << 2] = base
@@ -50,15 +50,15 @@ _BASES_LOW, _BASES_HIGH = table(_of_code())
 
 @jit_norefs_inline
 def expected(letters: Any) -> Any:
-    """Vector of upper case bases that is that of letters exactly where these are such."""
+    """Return a vector of upper case bases that equals `letters` exactly where these are such."""
     return pick(letters, _EXPECTED_LOW, _EXPECTED_HIGH)
 
 
 @jit_norefs_inline
 def pack_piece(text: Any, begin: int, end: int, packed: Any) -> bool:
-    """Pack text[begin:end], begin a multiple of OCTETS; return whether all are upper case bases.
+    """Pack text[begin:end], begin a multiple of OCTETS; return True if all are upper case bases.
 
-    The last byte is filled with zero bits.
+    The last byte is padded with zero bits.
     """
     strange, at = spread(0, packed, OF_OCTETS), begin
     while at + OCTETS <= end:

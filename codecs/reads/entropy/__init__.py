@@ -1,1 +1,1 @@
-"""Range asymmetric numeral systems as all kinds use them: static tables, one state a lane."""
+"""Range asymmetric numeral systems for all kinds: static tables, one state per lane."""

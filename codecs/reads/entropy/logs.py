@@ -1,4 +1,4 @@
-"""Bits of costs in integers, so that an encoder decides alike on every machine."""
+"""Costs in bits as integers, so that an encoder decides the same on every machine."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.entropy.gamma import bit_length
 from gangsaw.codecs.core.numba.jit import jit_inline, jit_inline_part
-from gangsaw.codecs.reads.entropy.bits import bit_length
 
-FRACTION = 12  # bits of a cost behind the point
-MANTISSA = 11  # bits of a number, below its leading one, that count
+FRACTION = 12  # fractional bits of a cost
+MANTISSA = 11  # bits of a number below its leading one that are used
 
 
 def _logarithms() -> npt.NDArray[np.int64]:
-    """log2 of 1 to 2 in steps of 2^-MANTISSA, by squaring: one more bit of it each time."""
+    """Return log2 of 1 to 2 in steps of 2^-MANTISSA; each squaring gives one more bit."""
     y = (np.arange(1 << MANTISSA, dtype=np.uint64) + np.uint64(1 << MANTISSA)) << np.uint64(
         30 - MANTISSA
     )
@@ -41,7 +41,7 @@ def log2(value: Any) -> int:
 
 @jit_inline_part
 def symbols_cost(counts: Any) -> int:
-    """Return what symbols of (n,) counts take by a table of these, in units of 2^-FRACTION bits."""
+    """Return the cost of symbols with (n,) counts in their table, in 2^-FRACTION bits."""
     total = np.int64(0)
     for s in range(counts.size):
         total += counts[s]

@@ -1,1 +1,1 @@
-"""The kind "name"."""
+"""Coding of the kind "name"."""

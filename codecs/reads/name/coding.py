@@ -1,4 +1,4 @@
-"""The kind "name"."""
+"""Coding of the kind "name"."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from gangsaw.codecs.reads.name.model import read_model
 from gangsaw.codecs.reads.name.streams import no_cuts
 from gangsaw.codecs.reads.payload import BlockLanes, check_spans, clear_rest
 
-WINDOWS = 4  # that a thread decodes at a time
+WINDOWS = 4  # windows that a thread decodes at a time
 
 
 def decode_lanes(payload: BlockLanes, out: Text, pairs: bool) -> None:
-    """Fill a block from its lanes; CorruptChunk where they are not those of such a block."""
+    """Decode a block from its lanes; raise CorruptChunk if they are no lanes of such a block."""
     model = read_model(payload)
     text = out[: payload.head.used]
     found = np.zeros((payload.n_windows, 3), np.int64)
-    there = np.flatnonzero(payload.there)  # of a partial read these are few
+    there = np.flatnonzero(payload.there)  # few in a partial read
 
     def decode_some(group: int) -> None:
         windows = there[group * WINDOWS : (group + 1) * WINDOWS]
@@ -37,9 +37,9 @@ def decode_lanes(payload: BlockLanes, out: Text, pairs: bool) -> None:
 def decode_windows(
     payload: BlockLanes, model: NameModel, windows: Places, text: Text
 ) -> npt.NDArray[np.int64]:
-    """Decode windows into the text of their block; return where each begins, ends, its lines.
+    """Decode windows into the text of their block; return start, end and lines of each.
 
-    The end is -1 where a lane is wrong. No lane is empty.
+    The end is -1 if a lane is invalid. No lane is empty.
     """
     found = np.zeros((windows.size, 3), np.int64)
     memory, room, state = no_memory(), (no_cuts().places, no_cuts().places), np.zeros(2, np.int64)

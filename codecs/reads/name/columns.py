@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.entropy.rans_lanes import put, put_number, put_raw, put_small
 from gangsaw.codecs.core.numba.bits import trailing_zeros
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
-from gangsaw.codecs.reads.entropy.rans import put, put_number, put_raw, put_small
 from gangsaw.codecs.reads.name.split import Token, common_prefix, is_same, next_token
 from gangsaw.codecs.reads.name.streams import (
     COLUMNS,
@@ -47,13 +47,13 @@ from gangsaw.codecs.reads.name.streams import (
 )
 
 ALL = (1 << MOST_TOKENS) - 1
-LEAST_MATCH = 3  # digits: a shorter number is equal to another one by chance
+LEAST_MATCH = 3  # digits: a shorter number equals another one by chance
 DIFFERENCES = 4  # UP, UP + 1, DOWN, DOWN + 1
 TOKENS_A_WINDOW = 10  # two numbers: bit length, and up to 40 bits
 
 
 def _values() -> npt.NDArray[np.int64]:
-    """(256,) values of hexadecimal digits, others 0."""
+    """Return the values of hexadecimal digits, (256,), 0 for other bytes."""
     out = np.zeros(256, np.int64)
     for digits in (b"0123456789abcdef", b"0123456789ABCDEF"):
         out[list(digits)] = np.arange(16)
@@ -64,7 +64,7 @@ VALUES = _values()
 
 
 class NameLines(NamedTuple):
-    """Lines and what an encoder chose for them.
+    """Lines, and the encoder's choices for them.
 
     Attributes
     ----------
@@ -72,11 +72,11 @@ class NameLines(NamedTuple):
     starts, ends : (n,) int64 of lines, see `Lines`
     windows : (n_windows + 1,) int64
     lane : bytes of a window
-    template : tokens of the line that comes before each window's first one
-    n_template : of them
-    differences : (COLUMNS, DIFFERENCES) bool, whether each beats the number
+    template : tokens of the line that precedes each window's first one
+    n_template : number of these tokens
+    differences : (COLUMNS, DIFFERENCES) bool, True if a difference beats the number
     most : lines of a window that are written
-    both : whether operands of numbers are written besides those of differences
+    both : True if operands of numbers are written besides those of differences
     """
 
     text: npt.NDArray[np.uint8]
@@ -92,7 +92,7 @@ class NameLines(NamedTuple):
 
 
 def most_tokens(source: NameLines, first: int, stop: int) -> int:
-    """Return how many tokens windows first to stop - 1 may take: a byte is three at most.
+    """Return an upper bound on the tokens of windows first to stop - 1: three per byte.
 
     A token of one byte is an operation, the byte and the end of a text, or an operation and one
     operand, or two.
@@ -106,13 +106,13 @@ def most_tokens(source: NameLines, first: int, stop: int) -> int:
 
 @jit_norefs
 def write_windows(source: Any, first: int, stop: int, cuts: Any, tokens: Any, ends: Any) -> int:
-    """Write what windows first to stop - 1 say, its tables being streams; return how many tokens.
+    """Write the tokens of windows first to stop - 1, with streams as tables; return their number.
 
     Parameters
     ----------
-    cuts : room
-    tokens : room for `most_tokens`
-    ends : (stop - first,) int64, filled with where the tokens of each window end
+    cuts : scratch memory
+    tokens : capacity for `most_tokens`
+    ends : (stop - first,) int64, filled with the end of each window's tokens
     """
     n = 0
     for window in range(first, stop):
@@ -123,7 +123,7 @@ def write_windows(source: Any, first: int, stop: int, cuts: Any, tokens: Any, en
 
 @jit_norefs_inline
 def _write_window(source: Any, window: int, cuts: Any, tokens: Any, n: int) -> int:
-    """Append a window; an empty one says nothing."""
+    """Append the tokens of a window; an empty one has none."""
     first, stop = source.windows[window], source.windows[window + 1]
     if first == stop:
         return n
@@ -143,13 +143,13 @@ def _write_window(source: Any, window: int, cuts: Any, tokens: Any, n: int) -> i
 def _write_line(
     source: Any, line: int, before: int, cuts: Any, n_old: int, wide: int, tokens: Any, n: int
 ) -> tuple[int, int, int]:
-    """Append a line; return its tokens, which of them are wide, and how many there are in all.
+    """Append the tokens of a line; return its parts, the wide ones of them, and all tokens so far.
 
     Parameters
     ----------
-    before : where the line before begins
+    before : start of the line before
     cuts : its n_old tokens, replaced one by one
-    wide : as bits, which of them may be numbers of LEAST_MATCH digits
+    wide : as bits, the ones of them that may be numbers of LEAST_MATCH digits
     """
     text, begin, end = source.text, source.starts[line], source.ends[line]
     k = _count_same(text, begin, end, before, cuts, n_old)
@@ -178,19 +178,19 @@ def _write_line(
 
 @jit_norefs_inline
 def _count_same(text: Any, at: int, end: int, before: int, cuts: Any, n_old: int) -> int:
-    """Return how many tokens lie in what both lines begin with."""
+    """Return the number of tokens in the common prefix of both lines."""
     old_size = cuts.places[n_old]
     prefix = common_prefix(text, at, before, min(end - at, old_size))
     stop = prefix + (prefix == end - at and prefix == old_size)
     k = 0
-    while k < n_old and cuts.places[k + 1] < stop:  # the last one may go on here
+    while k < n_old and cuts.places[k + 1] < stop:  # the last one may continue
         k += 1
     return k
 
 
 @jit_norefs_inline
 def _put_same(tokens: Any, n: int, run: int, k: int) -> int:
-    """Append that the tokens from column `run` up to k are the same."""
+    """Append an operation: the tokens from column `run` up to k are the same."""
     if run < k:
         n = put(tokens, n, run * PER_COLUMN, SAME + k - run)
     return n
@@ -200,7 +200,7 @@ def _put_same(tokens: Any, n: int, run: int, k: int) -> int:
 def _write_token(
     source: Any, old: Any, cuts: Any, k: int, token: Any, wide: int, tokens: Any, n: int
 ) -> int:
-    """Append a token that differs from that of the line before, which is empty if there is none.
+    """Append a token that differs from that of the line before, `old`, which may be empty.
 
     wide : bits of the tokens before it in its line that it may match
     """
@@ -228,14 +228,15 @@ def _write_token(
 
 @jit_norefs_inline
 def _match(text: Any, cuts: Any, k: int, token: Any, wide: int) -> int:
-    """Return an earlier number of the line that is equal to token k, or -1."""
+    """Return the index of an earlier number of the line that equals token k, or -1."""
     size, begin = token.end - token.at, token.at - cuts.places[k]
     left = np.uint64(wide if size >= LEAST_MATCH else 0)
     while left:
         j = trailing_zeros(left)
         a = cuts.places[j]
         is_like = cuts.values[j] == token.value and cuts.places[j + 1] - a == size
-        if is_like and common_prefix(text, begin + a, token.at, size) == size:  # long ones wrap
+        # values of long ones wrap
+        if is_like and common_prefix(text, begin + a, token.at, size) == size:
             return int(j)
         left &= left - np.uint64(1)
     return -1
@@ -243,7 +244,7 @@ def _match(text: Any, cuts: Any, k: int, token: Any, wide: int) -> int:
 
 @jit_norefs_inline
 def _padding(text: Any, old: Any, token: Any) -> int:
-    """Return what leading zeros add to the operation of a number; -1 where it can be none."""
+    """Return the addend of a number's operation for leading zeros; -1 if it cannot be a number."""
     size = token.end - token.at
     if size > MOST_DIGITS:
         return -1
@@ -254,7 +255,7 @@ def _padding(text: Any, old: Any, token: Any) -> int:
 
 @jit_norefs_inline
 def _number(value: int) -> int:
-    """Return the operation that gives a number, TEXT where there is none."""
+    """Return the operation of a plain number, TEXT if there is none."""
     for width in range(1, 4):
         if value < 1 << 8 * width:
             return NUMBER + width - 1
@@ -263,7 +264,7 @@ def _number(value: int) -> int:
 
 @jit_norefs_inline
 def _changed(source: Any, old: Any, k: int, token: Any, operation: int) -> tuple[int, int]:
-    """Return the operation that a number takes, a difference or that given, and its operand."""
+    """Return the operation of a number, a difference or the given one, and its operand."""
     if old.end > old.at and old.kind == DIGITS and old.end - old.at <= MOST_DIGITS:
         change = token.value - old.value
         which = _difference(change)
@@ -274,7 +275,7 @@ def _changed(source: Any, old: Any, k: int, token: Any, operation: int) -> tuple
 
 @jit_norefs_inline
 def _difference(change: int) -> int:
-    """Return which operation, from UP on, can add a difference; -1 if none."""
+    """Return the operation, from UP on, for a difference; -1 if there is none."""
     size = abs(change)
     if size >= 1 << 16:
         return -1
@@ -292,7 +293,7 @@ def _put_number(tokens: Any, n: int, column: int, operation: int, padded: int, v
 
 @jit_norefs_inline
 def _put_operand(tokens: Any, n: int, column: int, operation: int, value: int) -> int:
-    """Append the bytes of an operand from the high one on."""
+    """Append the bytes of an operand, high byte first."""
     which = operation - UP
     stream = column + PARTS[which]
     for i in range(WIDTHS[which] - 1, -1, -1):

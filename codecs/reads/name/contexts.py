@@ -1,6 +1,6 @@
-"""What the table of a byte hangs on: what was said before it, as much as each stream's mode takes.
+"""Contexts of bytes in streams: earlier bytes, as far as the mode of each stream uses them.
 
-Encoder and decoder remember the same: SPEC.md, Names.
+Encoder and decoder have the same history: SPEC.md, Names.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.entropy.rans_lanes import RAW as RAW_BITS
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
-from gangsaw.codecs.reads.entropy.rans import RAW as RAW_BITS
 from gangsaw.codecs.reads.name.streams import (
     BEFORE,
     FIRST_LINES,
@@ -23,12 +23,12 @@ from gangsaw.codecs.reads.name.streams import (
 )
 
 SYMBOLS = 256
-LENGTHS = 9  # bit lengths of a byte
-SOURCES = 3  # what a mode may look at: modes from BEFORE on, two each
+LENGTHS = 9  # number of bit lengths of a byte
+SOURCES = 3  # contexts that a mode may use: modes from BEFORE on, two each
 
 
 def _classes() -> npt.NDArray[np.int64]:
-    """(N_MODES, 256): which of a stream's tables a byte leads to."""
+    """Return the index of a stream's table for each mode and context byte, (N_MODES, 256)."""
     out = np.zeros((N_MODES, SYMBOLS), np.int64)
     lengths = np.array([value.bit_length() for value in range(SYMBOLS)])
     out[BEFORE::2] = lengths
@@ -37,20 +37,20 @@ def _classes() -> npt.NDArray[np.int64]:
 
 
 CLASSES = _classes().ravel()
-TABLES_OF = np.array([0, 0, 1] + [LENGTHS, SYMBOLS] * SOURCES)  # of a stream, by its mode
+TABLES_OF = np.array([0, 0, 1] + [LENGTHS, SYMBOLS] * SOURCES)  # tables of a stream, by its mode
 
 
-OPERATION, BYTE, FIRST_BYTE, HAS_FIRST = range(4)  # of `History.line`
+OPERATION, BYTE, FIRST_BYTE, HAS_FIRST = range(4)  # indices of `History.line`
 
 
 class History(NamedTuple):
-    """What was said before.
+    """Earlier bytes of a window.
 
     Attributes
     ----------
-    streams : (N_STREAMS,) uint8, the byte before in each
-    line : (4,) uint8, of the line: last operation, last byte that is none, first such byte,
-        whether there was one
+    streams : (N_STREAMS,) uint8, the last byte of each stream
+    line : (4,) uint8, of the line: last operation, last byte that is no operation, first such byte,
+        and 1 if there was one
     """
 
     streams: npt.NDArray[np.uint8]
@@ -58,19 +58,19 @@ class History(NamedTuple):
 
 
 def no_memory() -> History:
-    """Return what there is before a window."""
+    """Return the history at the start of a window."""
     return History(np.zeros(N_STREAMS, np.uint8), np.zeros(HAS_FIRST + 1, np.uint8))
 
 
 @jit_norefs_inline
 def is_operation(stream: Any) -> bool:
-    """Whether a stream is that of a column's operations."""
+    """Return True if a stream contains the operations of a column."""
     return bool(stream % PER_COLUMN == 0 and stream < FIRST_LINES)
 
 
 @jit_norefs_inline
 def remember(memory: Any, stream: Any, symbol: Any) -> None:
-    """Take note of a byte."""
+    """Update the history with a byte."""
     memory.streams[stream] = symbol
     line = memory.line
     if not is_operation(stream):
@@ -85,14 +85,14 @@ def remember(memory: Any, stream: Any, symbol: Any) -> None:
 
 @jit_norefs_inline
 def _forget(memory: Any) -> None:
-    """Begin a window."""
+    """Reset the history at the start of a window."""
     memory.streams[:] = 0
     memory.line[:] = 0
 
 
 @jit_norefs_inline
 def context(memory: Any, stream: Any, mode: Any) -> int:
-    """Return the byte that a mode looks at."""
+    """Return the context byte that a mode uses."""
     if mode < BEFORE:
         return 0
     if mode < BEFORE + 2:
@@ -106,14 +106,14 @@ def context(memory: Any, stream: Any, mode: Any) -> int:
 def note_contexts(
     tokens: Any, begin: int, ends: Any, most: int, memory: Any, places: Any, out: Any
 ) -> None:
-    """Note bytes of some windows, at most so many, with what each source is before them.
+    """Note at most `most` bytes of some windows, each with the byte of every context.
 
     Parameters
     ----------
     begin : first token of the windows
-    ends : (n_windows,) int64, where the tokens of each window end
-    places : (N_STREAMS,) int64, the next place in `out` of each stream; moved on
-    out : (n,) uint32, filled with bytes and, from bit 8 on, 8 bits for each source
+    ends : (n_windows,) int64, end of each window's tokens
+    places : (N_STREAMS,) int64, next index in `out` of each stream; updated
+    out : (n,) uint32, filled with bytes and, from bit 8 on, 8 bits for each context
     """
     i, n = begin, 0
     for window in range(ends.size):
@@ -134,7 +134,7 @@ def note_contexts(
 
 @jit_norefs
 def assign_tables(tokens: Any, ends: Any, memory: Any, modes: Any, base: Any) -> None:
-    """Replace the streams of windows' tokens by tables, and the bytes of raw streams by bits."""
+    """Replace streams of windows' tokens by tables, and bytes of raw streams by raw bits."""
     i = 0
     for window in range(ends.size):
         _forget(memory)

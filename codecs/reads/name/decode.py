@@ -1,7 +1,7 @@
-"""The decoder of names: windows one by one, each line from the tokens of the one before it.
+"""Decoder of names: windows one by one, each line from the tokens of the one before it.
 
-Bytes are not trusted: `limit` bounds what is written, and places are checked before they are used.
-A line that is wrong ends its window: -1.
+Bytes are not trusted: the size of the output bounds writes, and offsets are checked before use. An
+invalid line ends its window with -1.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.numba.floats import load_le64, store_le64
+from gangsaw.codecs.core.entropy import rans_lanes
+from gangsaw.codecs.core.entropy.rans_lanes import ESCAPE, MOST_BITS, get, get_raw
+from gangsaw.codecs.core.entropy.sparse_tables import ABSENT, RansTables
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
-from gangsaw.codecs.reads.entropy import rans
-from gangsaw.codecs.reads.entropy.rans import ESCAPE, MOST_BITS, get, get_raw
-from gangsaw.codecs.reads.entropy.tables import ABSENT, RansTables
+from gangsaw.codecs.core.numba.words import load_le64, store_le64
 from gangsaw.codecs.reads.lines import NEWLINE
 from gangsaw.codecs.reads.name.contexts import CLASSES, SYMBOLS, History, context, remember
 from gangsaw.codecs.reads.name.streams import (
@@ -53,15 +53,15 @@ STATE, PLACE = range(2)  # of a lane's coder
 
 
 class NameModel(NamedTuple):
-    """What all windows look into.
+    """Shared data of all windows.
 
     Attributes
     ----------
     tables : of the coder, the last one absent
     modes : (N_STREAMS,) uint8
-    base : (N_STREAMS,) int64, first table of each
-    template : (n,) uint8, the line that comes before each window's first one
-    cuts : (n_tokens + 1,) int64 of it
+    base : (N_STREAMS,) int64, first table of each stream
+    template : (n,) uint8, the line that precedes each window's first one
+    cuts : (n_tokens + 1,) int64, offsets of its tokens
     """
 
     tables: RansTables
@@ -72,14 +72,14 @@ class NameModel(NamedTuple):
 
 
 class NameLane(NamedTuple):
-    """A lane that is read.
+    """Lane in decoding.
 
     Attributes
     ----------
-    data : (n,) uint8 in which it lies
-    stop : where it ends
-    state : (2,) int64, the coder's state and place
-    memory : what was said before
+    data : (n,) uint8 that contains it
+    stop : end of the lane
+    state : (2,) int64, the coder's state and offset
+    memory : history of the window
     """
 
     data: npt.NDArray[np.uint8]
@@ -114,7 +114,7 @@ def _take_raw(lane: Any, bits: int) -> int:
 
 @jit_norefs_inline
 def _take_number(model: Any, lane: Any, stream: int) -> int:
-    """Return a number whose bit length a stream gives."""
+    """Return a number whose bit length is the next byte of a stream."""
     bits = _take(model, lane, stream)
     if bits > MOST_BITS:
         lane.state[PLACE] |= ABSENT
@@ -128,20 +128,20 @@ def _take_number(model: Any, lane: Any, stream: int) -> int:
 def read_window(
     model: Any, lane: Any, out: Any, begin: int, end: int, is_open: bool, room: Any
 ) -> Any:
-    """Decode a window into out; return where its text begins and ends, and its lines.
+    """Decode a window into out; return start and end of its text, and its lines.
 
     Parameters
     ----------
-    begin, end : of the window, or where the block's text ends if that is before; its lines begin
+    begin, end : of the window, or the end of the block's text if that is before; its lines begin
         there
-    is_open : whether no newline follows the last line of the block
+    is_open : True if no newline follows the last line of the block
     room : two arrays of (MOST_TOKENS + 1,) int64
 
     Returns
     -------
-    Three numbers; -1 for the end where the lane is not that of such a window.
+    Three numbers; -1 for the end if the lane is invalid for such a window.
     """
-    x, at = rans.begin_lane(lane.data, lane.state[PLACE], lane.stop)
+    x, at = rans_lanes.begin_lane(lane.data, lane.state[PLACE], lane.stop)
     lane.state[STATE], lane.state[PLACE] = x, at
     lane.memory.streams[:] = 0
     lane.memory.line[:] = 0
@@ -163,7 +163,7 @@ def read_window(
             return begin, -1, 0
         out[at] = NEWLINE
         at += 1
-    if not rans.is_whole(lane.state[STATE], lane.state[PLACE], lane.stop):
+    if not rans_lanes.is_whole(lane.state[STATE], lane.state[PLACE], lane.stop):
         at = -1
     return begin + lead, at, n_lines
 
@@ -172,13 +172,13 @@ def read_window(
 def _read_line(
     model: Any, lane: Any, source: Any, old: Any, n_old: int, out: Any, at: int, new: Any
 ) -> tuple[int, int]:
-    """Decode a line to out[at:]; return where it ends and its tokens.
+    """Decode a line to out[at:]; return its end and its number of tokens.
 
     Parameters
     ----------
-    source : (n,) uint8 in which the line before lies
-    old : where its n_old tokens begin, and where the last one ends
-    new : filled alike
+    source : (n,) uint8 that contains the line before
+    old : offsets of its n_old tokens, and the end of the last one
+    new : filled in the same way
     """
     k = 0
     new[0] = at
@@ -206,7 +206,7 @@ def _read_line(
 
 @jit_norefs_inline
 def _copy(source: Any, old: Any, k: int, n: int, out: Any, at: int, new: Any) -> int:
-    """Copy n tokens of the line before; return the place behind them, -1 where it is none."""
+    """Copy n tokens of the line before; return the offset after them, -1 if they do not fit."""
     begin, size = old[k], old[k + n] - old[k]
     if size > out.size - at:
         return -1
@@ -218,7 +218,7 @@ def _copy(source: Any, old: Any, k: int, n: int, out: Any, at: int, new: Any) ->
 
 @jit_norefs_inline
 def _copy_bytes(source: Any, begin: int, out: Any, at: int, size: int) -> None:
-    """Copy bytes to a later place that they do not reach: no byte behind them is written."""
+    """Copy bytes to a later offset without overlap; no byte after them is written."""
     if size >= 8:
         for i in range(0, size - 8, 8):
             store_le64(out, at + i, load_le64(source, begin + i))
@@ -241,12 +241,12 @@ def _read_token(
     at: int,
     new: Any,
 ) -> int:
-    """Decode a token to out[at:]; return where it ends, -1 where it is wrong.
+    """Decode a token to out[at:]; return its end, -1 if it is invalid.
 
     Parameters
     ----------
-    before, width : where the token of the line before begins, and its bytes
-    new : where tokens of this line begin, up to token k
+    before, width : start of the token of the line before, and its bytes
+    new : offsets of this line's tokens, up to token k
     """
     column = k * PER_COLUMN
     if operation == TEXT:
@@ -286,7 +286,7 @@ def _read_text(model: Any, lane: Any, stream: int, out: Any, at: int) -> int:
 def _read_value(
     model: Any, lane: Any, operation: int, column: int, source: Any, before: int, width: int
 ) -> int:
-    """Return the number that an operation gives, -1 where it gives none."""
+    """Return the number of an operation, -1 if it has none."""
     if operation == LONG:
         return _take_number(model, lane, column + LONG_BITS)
     which = operation - UP
@@ -303,7 +303,7 @@ def _read_value(
 
 @jit_norefs_inline
 def _parsed(source: Any, at: int, width: int) -> int:
-    """Return the number that a token is, -1 where it is none."""
+    """Return the number in a token, -1 if it is none."""
     if width > MOST_DIGITS:
         return -1
     value = np.int64(0)
@@ -317,7 +317,7 @@ def _parsed(source: Any, at: int, width: int) -> int:
 
 @jit_norefs_inline
 def _print(value: int, width: int, out: Any, at: int) -> int:
-    """Write a number of at least so many digits."""
+    """Write a number with at least `width` digits; return its end."""
     if value < 0:
         return -1
     n, power = 1, np.int64(10)
@@ -337,7 +337,7 @@ def _print(value: int, width: int, out: Any, at: int) -> int:
 
 @jit_norefs_inline
 def _hexadecimal(digit: int, is_upper: bool) -> int:
-    """Return the letter of a hexadecimal digit."""
+    """Return the character of a hexadecimal digit."""
     return digit + (48 if digit < 10 else 55 if is_upper else 87)
 
 

@@ -1,4 +1,4 @@
-"""The encoder of names: lines to tokens, tokens to tables, as cost decides."""
+"""Encoder of names: lines to tokens, tokens to tables, chosen by cost."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.entropy import rans_lanes
+from gangsaw.codecs.core.entropy.sparse_tables import SYMBOLS, normalised, stored_tables
 from gangsaw.codecs.core.memory.threads import run_blocks
-from gangsaw.codecs.reads.entropy import rans
-from gangsaw.codecs.reads.entropy.tables import SYMBOLS, normalised, stored_tables
 from gangsaw.codecs.reads.lines import Lines, Places, Text
 from gangsaw.codecs.reads.name.choice.modes import Pilot, WindowTokens, chosen_modes
 from gangsaw.codecs.reads.name.choice.policy import chosen_differences
@@ -21,18 +21,18 @@ from gangsaw.codecs.reads.name.split import split_line
 from gangsaw.codecs.reads.name.streams import COLUMNS, N_STREAMS, no_cuts
 from gangsaw.codecs.reads.payload import Coded
 
-LONGEST_TEMPLATE = 1 << 12  # bytes: a longer line is dear where windows are few
-PART = 1 << 18  # bytes, or one window: what a thread writes at a time
-PILOTS = 32  # that choices are made of
+LONGEST_TEMPLATE = 1 << 12  # bytes: a longer line costs much if there are few windows
+PART = 1 << 18  # bytes, or one window: unit of work of a thread
+PILOTS = 32  # groups of windows that choices are based on
 PILOT = 1 << 16  # bytes, or one window
-Windows = tuple[int, int]  # the first one, and the one behind the last
-MOST_LINES = 256  # of a pilot's window that differences are chosen by
+Windows = tuple[int, int]  # the first one, and the one after the last
+MOST_LINES = 256  # of a pilot's window, for the choice of differences
 T = TypeVar("T")
 ItemT = TypeVar("ItemT")
 
 
 def encode_lines(lines: Lines, pairs: bool) -> Coded | None:
-    """Return the coded form of a block; None where there is nothing to code."""
+    """Return the coded form of a block; None if it has no lines."""
     if not lines.starts.size:
         return None
     groups = _groups(lines, PART)
@@ -43,7 +43,7 @@ def encode_lines(lines: Lines, pairs: bool) -> Coded | None:
     n_tables, base = first_tables(modes)
     _each(lambda part: assign_tables(part.tokens, part.ends, no_memory(), modes, base), parts)
     frequencies = normalised(_counted(parts, n_tables))
-    entries = rans.lay_out_symbols(frequencies)
+    entries = rans_lanes.lay_out_symbols(frequencies)
     lanes = _each(lambda part: _encoded(part, entries), parts)
     head = np.concatenate((stored_modes(modes), stored_tables(frequencies)))
     shared = stored_template(source.text, source.template.places[: source.n_template + 1])
@@ -52,32 +52,32 @@ def encode_lines(lines: Lines, pairs: bool) -> Coded | None:
 
 
 def written(source: NameLines, first: int, stop: int) -> WindowTokens:
-    """Return what windows first to stop - 1 say."""
-    room = rans.tokens_of(most_tokens(source, first, stop))
+    """Return the tokens of windows first to stop - 1."""
+    room = rans_lanes.tokens_of(most_tokens(source, first, stop))
     ends = np.zeros(stop - first, np.int64)
     n = int(write_windows(source, first, stop, no_cuts(), room, ends))
-    return WindowTokens(rans.Tokens(room.tables[:n].copy(), room.symbols[:n].copy()), ends)
+    return WindowTokens(rans_lanes.Tokens(room.tables[:n].copy(), room.symbols[:n].copy()), ends)
 
 
 def _counted(parts: Sequence[WindowTokens], n_tables: int) -> npt.NDArray[np.int64]:
-    """Return (n_tables, 256) counts of what is said."""
+    """Return the counts of all tokens, (n_tables, 256)."""
     counts = np.zeros((n_tables, SYMBOLS), np.int64)
     for part in parts:
-        rans.count_tokens(part.tokens.tables, part.tokens.symbols, counts)
+        rans_lanes.count_tokens(part.tokens.tables, part.tokens.symbols, counts)
     return counts
 
 
 def _encoded(part: WindowTokens, entries: npt.NDArray[np.uint32]) -> tuple[Text, Places]:
     """Return the lanes of a part, and the bytes of each."""
     n, n_windows = part.tokens.tables.size, part.ends.size
-    out = np.empty(2 * n + rans.STATE_BYTES * n_windows, np.uint8)
+    out = np.empty(2 * n + rans_lanes.STATE_BYTES * n_windows, np.uint8)
     sizes = np.zeros(n_windows, np.int64)
-    begin = int(rans.encode_lanes(part.tokens, part.ends, entries, out, sizes))
+    begin = int(rans_lanes.encode_lanes(part.tokens, part.ends, entries, out, sizes))
     return out[begin:].copy(), sizes
 
 
 def _source(lines: Lines, pilots: Sequence[Windows]) -> NameLines:
-    """Return lines with what is chosen for them."""
+    """Return lines with the encoder's choices."""
     template = no_cuts()
     n = 0
     if lines.ends[0] <= LONGEST_TEMPLATE:
@@ -90,14 +90,14 @@ def _source(lines: Lines, pilots: Sequence[Windows]) -> NameLines:
 
 
 def _groups(lines: Lines, n_bytes: int) -> list[Windows]:
-    """Return the first window of each so many bytes, and the one behind their last."""
+    """Divide all windows into groups of n_bytes bytes; return their first and end windows."""
     step = max(1, n_bytes // lines.lane)
     firsts = range(0, lines.n_windows, step)
     return [(first, min(first + step, lines.n_windows)) for first in firsts]
 
 
 def _pilots(lines: Lines) -> list[Windows]:
-    """Return the windows that choices are made of, spread over those that hold lines."""
+    """Return the windows that choices are based on, spread over those that contain lines."""
     groups = _groups(lines, PILOT)
     held = [(a, b) for a, b in groups if lines.windows[a] < lines.windows[b]]
     return [held[i] for i in np.unique(np.arange(PILOTS) * len(held) // PILOTS)]
@@ -106,7 +106,7 @@ def _pilots(lines: Lines) -> list[Windows]:
 def _found(
     pilots: Sequence[Windows], groups: Sequence[Windows], parts: Sequence[WindowTokens]
 ) -> list[Pilot]:
-    """Return pilots where they are in parts; no pilot is in two of them."""
+    """Return pilots by their position in parts; no pilot is in two of them."""
     firsts = [first for first, _ in groups]
     owners = np.searchsorted(firsts, [first for first, _ in pilots], side="right") - 1
     return [
@@ -116,7 +116,7 @@ def _found(
 
 
 def _each(function: Callable[[ItemT], T], items: Sequence[ItemT]) -> list[T]:
-    """Return function(item) of each, several at once."""
+    """Return function(item) of each item, in parallel."""
     out: dict[int, T] = {}
 
     def one(i: int) -> None:

@@ -1,4 +1,4 @@
-"""Names on a GPU: what its windows look into, as `decode.cu` takes it."""
+"""Decoder of names on a GPU: shared data of its windows, in the layout of `decode.cu`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from gangsaw.codecs.reads.name.model import read_model
 from gangsaw.codecs.reads.payload import BlockLanes
 from gangsaw.codecs.reads.windows.gpu_text import LookedInto, TextDecoder
 
-MEMORY_BYTES = 1808  # `Memory` of memory.cuh
+MEMORY_BYTES = 1808  # size of `Memory` in memory.cuh
 
 
 def _looked_into(payload: BlockLanes, pairs: bool) -> LookedInto:

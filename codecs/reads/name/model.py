@@ -1,14 +1,14 @@
-"""What all windows of names look into, as lanes 0 and 1 hold it (SPEC.md, Names)."""
+"""Model of names: shared data of all windows, stored in lanes 0 and 1 (SPEC.md, Names)."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.entropy.gamma import SPARE, get_gamma, put_gamma
+from gangsaw.codecs.core.entropy.sparse_tables import SYMBOLS, decoder_tables, read_stored_tables
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.jit import jit
-from gangsaw.codecs.reads.entropy.bits import SPARE, get_gamma, put_gamma
-from gangsaw.codecs.reads.entropy.tables import SYMBOLS, decoder_tables, read_stored_tables
 from gangsaw.codecs.reads.lines import Places, Text
 from gangsaw.codecs.reads.name.contexts import TABLES_OF
 from gangsaw.codecs.reads.name.decode import NameModel
@@ -19,7 +19,7 @@ Modes = npt.NDArray[np.uint8]
 
 
 def read_model(payload: BlockLanes) -> NameModel:
-    """Return what the lanes of a payload look into; CorruptChunk where it is wrong."""
+    """Return the model of a payload; raise CorruptChunk if it is invalid."""
     if payload.head.flags:
         raise CorruptChunk("its flags are not known")
     modes, rest = read_modes(payload.rest)
@@ -38,7 +38,7 @@ def read_model(payload: BlockLanes) -> NameModel:
 
 
 def first_tables(modes: Modes) -> tuple[int, Places]:
-    """Return how many tables streams have by their modes, and the first one of each."""
+    """Return the number of all tables for the streams' modes, and the first one of each stream."""
     sizes = TABLES_OF[modes]
     return int(sizes.sum()), np.cumsum(sizes) - sizes
 
@@ -51,7 +51,7 @@ def stored_modes(modes: Modes) -> Text:
 
 @jit
 def write_modes(modes: Modes, out: npt.NDArray[np.uint8]) -> int:
-    """Write modes to zeroed bytes; return how many they take."""
+    """Write modes to zeroed bytes; return the number of bytes."""
     at = 0
     for mode in modes:
         at = put_gamma(out, at, np.int64(mode) + 1)
@@ -59,7 +59,7 @@ def write_modes(modes: Modes, out: npt.NDArray[np.uint8]) -> int:
 
 
 def read_modes(data: Text) -> tuple[Modes, Text]:
-    """Return modes and what follows them; CorruptChunk where they are none."""
+    """Return modes and the bytes after them; raise CorruptChunk if they are invalid."""
     modes = np.zeros(N_STREAMS, np.uint8)
     size = int(fill_modes(np.concatenate((data, np.zeros(SPARE, np.uint8))), data.size, modes))
     if size < 0:
@@ -69,7 +69,7 @@ def read_modes(data: Text) -> tuple[Modes, Text]:
 
 @jit
 def fill_modes(data: npt.NDArray[np.uint8], size: int, modes: Modes) -> int:
-    """Read modes from padded bytes; return the bytes read, -1 where they are wrong."""
+    """Read modes from padded bytes; return the bytes read, -1 if they are invalid."""
     at, stop = 0, 8 * size
     for i in range(modes.size):
         mode, at = get_gamma(data, at, stop)
@@ -80,14 +80,14 @@ def fill_modes(data: npt.NDArray[np.uint8], size: int, modes: Modes) -> int:
 
 
 def stored_template(text: Text, cuts: Places) -> Text:
-    """Return the bytes of a line whose tokens begin and end at (n_tokens + 1,) cuts."""
+    """Return the bytes of a line with (n_tokens + 1,) cuts, the offsets of its tokens."""
     sizes = np.diff(cuts).astype("<u2").view(np.uint8)
     n = np.array([cuts.size - 1], np.uint8)
     return np.concatenate((n, sizes, text[cuts[0] : cuts[-1]]))
 
 
 def read_template(data: Text) -> tuple[Text, Places]:
-    """Return a line and the cuts of its tokens; CorruptChunk where there is none."""
+    """Return a line and the offsets of its tokens; raise CorruptChunk if it is invalid."""
     n = int(data[0]) if data.size else MOST_TOKENS + 1
     if n > MOST_TOKENS or data.size < 1 + 2 * n:
         raise CorruptChunk("the line before its names is wrong")

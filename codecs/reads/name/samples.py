@@ -1,4 +1,4 @@
-"""Samples of the kind "name"."""
+"""Samples of the kind "name" for the test suite of all codecs."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import uuid
 
 import numpy as np
 
-from gangsaw.codecs.core.samples import Sample
+from gangsaw.codecs.core.plugins.samples import Sample
 from gangsaw.codecs.reads.params import Params
 from gangsaw.codecs.reads.sample_lines import any_bytes, joined
 
 
 def samples() -> list[Sample]:
-    """Return them; the same on every machine."""
+    """Return all samples; they are the same on every machine."""
     params = Params(kind="name", lane=256)
     cases = {
         "illumina": _illumina(60),
@@ -31,7 +31,7 @@ def samples() -> list[Sample]:
 
 
 def _illumina(n: int) -> list[bytes]:
-    """Mates with a counter, a flow cell, and places that grow."""
+    """Return names of mates with a counter, a flow cell, and coordinates, some of which grow."""
     rng = np.random.default_rng(13)
     y = np.cumsum(rng.integers(0, 90, n))
     places = zip(rng.integers(1000, 21000, n), y, strict=True)
@@ -43,7 +43,7 @@ def _illumina(n: int) -> list[bytes]:
 
 
 def _uuids(n: int) -> list[bytes]:
-    """Random names of runs of nanopores, and a hexadecimal word."""
+    """Return random names of nanopore runs, and a hexadecimal word."""
     rng = np.random.default_rng(14)
     plain = [str(uuid.UUID(bytes=rng.bytes(16), version=4)).encode() for _ in range(n)]
     upper = [name.upper() for name in plain[: n // 2]]
@@ -51,7 +51,7 @@ def _uuids(n: int) -> list[bytes]:
 
 
 def _numbers() -> list[bytes]:
-    """Numbers of all sizes, with and without leading zeros, that go up and down."""
+    """Return rising and falling numbers of all sizes, with and without leading zeros."""
     sizes = [0, 9, 10, 255, 256, 65535, 65536, 1 << 24, 1 << 32, (1 << 40) - 1, 1 << 40, 10**18]
     plain = [b"%d_%d" % (value, value) for value in sizes]
     padded = [b"x%08d" % value for value in sizes[:8]]
@@ -60,7 +60,7 @@ def _numbers() -> list[bytes]:
 
 
 def _odd() -> list[bytes]:
-    """Many tokens, many zeros, bytes of all values, empty names, and names that are alike."""
+    """Return unusual names: many tokens, zeros, all byte values, empty names, same names."""
     every = bytes(byte for byte in range(256) if byte != 10)
     tokens = b"".join(b"%d:" % i for i in range(50))
     lines = [tokens, tokens + b"1", tokens[:-1], b"", b"", every, every]

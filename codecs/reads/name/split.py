@@ -1,4 +1,4 @@
-"""Lines of names cut into tokens; an encoder may cut as it likes, a decoder never does."""
+"""Splitting of name lines into tokens, which only an encoder does, in any way it likes."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gangsaw.codecs.core.numba.bits import trailing_zeros
-from gangsaw.codecs.core.numba.floats import load_le64
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
+from gangsaw.codecs.core.numba.words import load_le64
 from gangsaw.codecs.reads.lines import Text
 from gangsaw.codecs.reads.name.streams import (
     DIGITS,
@@ -23,7 +23,8 @@ from gangsaw.codecs.reads.name.streams import (
     WORD,
 )
 
-DIGIT, LOWER, UPPER, LETTER = 1, 2, 4, 8  # of a byte: decimal, hexadecimal, any other letter
+# classes of a byte: decimal, hexadecimal, any other letter
+DIGIT, LOWER, UPPER, LETTER = 1, 2, 4, 8
 
 
 def _classes() -> Text:
@@ -39,16 +40,17 @@ def _classes() -> Text:
 
 
 CLASSES = _classes()
-DIGIT_CLASSES = np.where(CLASSES == 0, np.uint8(LETTER), CLASSES)  # what is no digit is a letter
+# every byte that is no digit is a letter
+DIGIT_CLASSES = np.where(CLASSES == 0, np.uint8(LETTER), CLASSES)
 
 
 class Token(NamedTuple):
-    """A token of a line.
+    """Token of a line.
 
     Attributes
     ----------
-    at, end : where it begins and ends in the text
-    kind : of it
+    at, end : its start and end in the text
+    kind : its kind
     value : of a number of at most MOST_DIGITS digits
     """
 
@@ -60,9 +62,9 @@ class Token(NamedTuple):
 
 @jit_norefs
 def split_line(text: Any, at: int, end: int, cuts: Any) -> int:
-    """Cut text[at:end] into tokens; return how many.
+    """Split text[at:end] into tokens; return their number.
 
-    Numbers, hexadecimal words, and what is between them.
+    Tokens are numbers, hexadecimal words, and the text between them.
     """
     n, begin = 0, at
     cuts.places[0] = 0
@@ -75,7 +77,7 @@ def split_line(text: Any, at: int, end: int, cuts: Any) -> int:
 
 @jit_norefs_inline
 def next_token(text: Any, at: int, end: int, n: int) -> Token:
-    """Return the token that begins in a line after n others."""
+    """Return the token at an offset in a line, after n other tokens."""
     stop, kind, value = _number(text, at, end)
     if n == MOST_TOKENS - 1:
         stop, kind = end, WORD
@@ -88,7 +90,7 @@ def next_token(text: Any, at: int, end: int, n: int) -> Token:
 
 @jit_norefs_inline
 def _number(text: Any, at: int, end: int) -> tuple[int, int, int]:
-    """Return the end, kind and value of digits that begin here; WORD where they may be others."""
+    """Return end, kind and value of the digits at an offset; WORD if they may be another token."""
     stop, value = at, np.int64(0)
     if at + 8 <= text.size:
         n, value = _eight(load_le64(text, at), end - at)
@@ -98,16 +100,16 @@ def _number(text: Any, at: int, end: int) -> tuple[int, int, int]:
             value = 10 * value + np.int64(text[stop]) - 48
             stop += 1
     is_plain = stop > at
-    if stop < end:  # no letter follows, nor `-` behind as many digits as a UUID begins with
+    if stop < end:  # no letter follows, nor `-` after as many digits as a UUID begins with
         is_plain &= CLASSES[text[stop]] == 0 and (text[stop] != 45 or stop - at != HEX_LEAST)
     return stop, DIGITS if is_plain else WORD, int(value)
 
 
 @jit_norefs_inline
 def _eight(word: Any, most: int) -> tuple[int, Any]:
-    """Return how many of 8 bytes, at most so many, are digits from the first one on; their value.
+    """Return the number of leading digits in 8 bytes, at most `most`, and their value.
 
-    All at once: lengths of numbers are hard to predict.
+    It processes all bytes at once: lengths of numbers are hard to predict.
     """
     digits = word ^ np.uint64(0x3030303030303030)
     others = (digits | digits + np.uint64(0x0606060606060606)) & np.uint64(0xF0F0F0F0F0F0F0F0)
@@ -133,7 +135,7 @@ def _plain(text: Any, at: int, end: int) -> tuple[int, int]:
 
 @jit_norefs_inline
 def _end_of_word(text: Any, at: int, end: int) -> int:
-    """Return where a digit comes, or a hexadecimal word."""
+    """Return the offset of the next digit or hexadecimal word."""
     was_letter = False
     while at < end and CLASSES[text[at]] != DIGIT:
         is_letter = CLASSES[text[at]] != 0
@@ -146,7 +148,7 @@ def _end_of_word(text: Any, at: int, end: int) -> int:
 
 @jit_norefs_inline
 def is_same(text: Any, at: int, end: int, old: Any, k: int) -> bool:
-    """Whether token k, which begins here, is that of the line before, and ends where it did."""
+    """Return True if token k, at this offset, equals that of the line before, with its end."""
     size = old.end - old.at
     if size > end - at:
         return False
@@ -160,7 +162,7 @@ def is_same(text: Any, at: int, end: int, old: Any, k: int) -> bool:
 
 @jit_norefs_inline
 def _hexadecimal(text: Any, at: int, end: int) -> tuple[int, int]:
-    """Return the end and the kind of a hexadecimal word or UUID that begins here, else WORD."""
+    """Return end and kind of a hexadecimal word or UUID at an offset, else WORD."""
     stop, seen = at, 0
     while stop < end and CLASSES[text[stop]] != 0:
         seen |= CLASSES[text[stop]]
@@ -178,23 +180,26 @@ def _hexadecimal(text: Any, at: int, end: int) -> tuple[int, int]:
 
 @jit_norefs_part
 def _uuid_case(text: Any, at: Any) -> int:
-    """Return the case of the letters of a UUID (LOWER if it has none), 0 where it is none."""
+    """Return the case of a UUID's letters (LOWER if it has none), 0 if it is no UUID."""
     for i in range(8, 24, 5):
         if text[at + i] != 45:
             return 0
     seen = 0
     for size in UUID_PARTS:
         for i in range(at, at + size):
-            seen |= DIGIT_CLASSES[text[i]]
+            kind = DIGIT_CLASSES[text[i]]
+            if kind == LETTER:  # immediately: without vectors, whose code took LLVM half a second
+                return 0
+            seen |= kind
         at += size + 1
-    if seen & LETTER or (seen & LOWER and seen & UPPER):
+    if seen & LOWER and seen & UPPER:
         return 0
     return UPPER if seen & UPPER else LOWER
 
 
 @jit_norefs_inline
 def common_prefix(text: Any, a: int, b: int, most: int) -> int:
-    """Return how many of the bytes text[a : a + most] are those of text[b : b + most]."""
+    """Return the length of the common prefix of text[a : a + most] and text[b : b + most]."""
     n = 0
     while n + 8 <= most:
         differ = load_le64(text, a + n) ^ load_le64(text, b + n)

@@ -1,1 +1,1 @@
-"""The kind "offset"."""
+"""Coding of the kind "offset"."""

@@ -1,6 +1,6 @@
-"""The kind "offset": starts of lines, by what each is more than the one before (SPEC.md, Offsets).
+"""Coding of the kind "offset": starts of lines, as differences (SPEC.md, Offsets).
 
-Any numbers of 64 bits come back, in any order; what grows in steps of much the same size is small.
+Any numbers of 64 bits in any order are coded losslessly; steps of similar sizes take few bits.
 """
 
 from __future__ import annotations
@@ -11,12 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.memory.threads import run_blocks
-from gangsaw.codecs.core.numba.jit import jit, jit_inline
-from gangsaw.codecs.reads.coding import of_blocks
-from gangsaw.codecs.reads.entropy import rans
-from gangsaw.codecs.reads.entropy.tables import (
+from gangsaw.codecs.core.entropy import rans_lanes
+from gangsaw.codecs.core.entropy.sparse_tables import (
     SYMBOLS,
     RansTables,
     decoder_tables,
@@ -24,6 +20,10 @@ from gangsaw.codecs.reads.entropy.tables import (
     read_stored_tables,
     stored_tables,
 )
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.memory.threads import run_blocks
+from gangsaw.codecs.core.numba.jit import jit, jit_inline
+from gangsaw.codecs.reads.coding import of_blocks
 from gangsaw.codecs.reads.lines import Places, Text
 from gangsaw.codecs.reads.params import Params
 from gangsaw.codecs.reads.payload import (
@@ -35,7 +35,7 @@ from gangsaw.codecs.reads.payload import (
     window_runs,
 )
 
-PLAIN = 192  # numbers below are a symbol; others give their bit length, and raw bits
+PLAIN = 192  # smaller numbers are a symbol; others are their bit length, and raw bits
 PLAIN_BITS = 8  # of the first number that is not plain
 CENTRE = 8  # bytes of the usual difference
 TOKENS = 7  # of a number at most: its symbol, and 63 raw bits, 12 at a time
@@ -62,37 +62,37 @@ def encode(block: NumpyArray, params: Params) -> tuple[Text, Places]:
 
 
 def coded_head(centre: int, frequencies: npt.NDArray[np.uint16]) -> Text:
-    """Return lane 0 of a block that is coded by one table, (1, 256)."""
+    """Return lane 0 of a block that is coded with one table, (1, 256)."""
     parts = np.array([CODED], np.uint8), np.array([centre], "<i8").view(np.uint8)
     return np.concatenate((*parts, stored_tables(frequencies)))
 
 
 def pays(head: Text, n_bytes: int, block_bytes: int) -> bool:
-    """Whether a head and so many bytes of lanes are less than a block that is stored."""
+    """Return True if a header and n_bytes bytes of lanes are shorter than a stored block."""
     return head.size - 1 + n_bytes < block_bytes
 
 
 def stored_payload(block: NumpyArray, lane: int) -> tuple[Text, Places]:
-    """Return the payload of a block that is stored, and the bits of its lanes."""
+    """Return the payload of a stored block, and the bits of its lanes."""
     windows = [block[at : at + lane] for at in range(0, block.size, lane)]
     lanes = [window.astype("<u8").view(np.uint8) for window in windows]
     return joined_payload(np.array([STORED], np.uint8), lanes)
 
 
 def joined_payload(head: Text, lanes: list[Text]) -> tuple[Text, Places]:
-    """Return the payload of a head and the lanes of windows, and the bits of all lanes."""
+    """Return the payload of a header and the lanes of windows, and the bits of all lanes."""
     sizes = [head.size, 0, *(part.size for part in lanes)]
     return np.concatenate([head, *lanes]), 8 * np.array(sizes, np.int64)
 
 
 class OffsetBlock(NamedTuple):
-    """What the lanes of a block look into.
+    """Shared data of the lanes of a block.
 
     Attributes
     ----------
-    ends : (n_lanes,) int64, where each lane ends
+    ends : (n_lanes,) int64, end of each lane
     centre : the usual difference
-    tables : the one table; None where windows are stored
+    tables : the one table; None if windows are stored
     """
 
     ends: Places
@@ -101,7 +101,7 @@ class OffsetBlock(NamedTuple):
 
 
 def read_block(data: Text, lane_bits: Places, n_items: int, lane: int) -> OffsetBlock:
-    """Return what the lanes of a payload look into; CorruptChunk where it is none of offsets."""
+    """Return the shared data of a payload's lanes; raise CorruptChunk if it is invalid."""
     n, ends = -(-n_items // lane), np.cumsum(lane_bits >> 3)
     if (lane_bits & 7).any() or ends[-1] != data.size or ends[SHARED_LANES + n - 1] != data.size:
         raise CorruptChunk("its lanes are no bytes, or not all of the block")
@@ -115,9 +115,9 @@ def read_block(data: Text, lane_bits: Places, n_items: int, lane: int) -> Offset
 def decode(
     data: Text, lane_bits: Places, out: NumpyArray, params: Params, there: Asked | None
 ) -> None:
-    """Fill a block (n,) uint64, or those of its windows that are there.
+    """Decode a block (n,) uint64, or those of its windows that are present.
 
-    Raises CorruptChunk where the payload is not that of such a block.
+    Raises CorruptChunk if the payload is invalid for such a block.
     """
     lane, n = params.sizes.lane, -(-out.size // params.sizes.lane)
     ends, centre, tables = read_block(data, lane_bits, out.size, lane)
@@ -143,9 +143,9 @@ OFFSET = of_blocks(encode, decode)
 
 
 def usual_difference(block: Items) -> int:
-    """Return a difference that most others are near to, as a number with a sign.
+    """Return a signed difference close to most others.
 
-    block : (n,) uint64 of NumPy or CuPy, whose functions NumPy's find; `arange` would stay here
+    block : (n,) uint64 of NumPy or CuPy. NumPy's functions dispatch to CuPy; `arange` would not
     """
     changes = np.sort(np.diff(block).view(np.int64))
     if not changes.size:
@@ -160,17 +160,20 @@ def usual_difference(block: Items) -> int:
 def _encoded(windows: list[Items], centre: int, frequencies: npt.NDArray[np.uint16]) -> list[Text]:
     """Return the lanes of windows."""
     longest = max((window.size for window in windows), default=0)
-    tokens, entries = rans.tokens_of(TOKENS * longest), rans.lay_out_symbols(frequencies)
-    out, lanes = np.empty(2 * TOKENS * longest + rans.STATE_BYTES, np.uint8), []
+    tokens, entries = (
+        rans_lanes.tokens_of(TOKENS * longest),
+        rans_lanes.lay_out_symbols(frequencies),
+    )
+    out, lanes = np.empty(2 * TOKENS * longest + rans_lanes.STATE_BYTES, np.uint8), []
     for window in windows:
         n = int(put_window(window, centre, tokens))
         own = tokens.tables[:n], tokens.symbols[:n]
-        lanes.append(out[int(rans.encode_lane(*own, entries, out, out.size)) :].copy())
+        lanes.append(out[int(rans_lanes.encode_lane(*own, entries, out, out.size)) :].copy())
     return lanes
 
 
 def read_stored(data: Text, ends: Places, out: NumpyArray, lane: int, asked: Asked) -> None:
-    """Fill a block from windows that are stored; CorruptChunk where they are not those."""
+    """Read a block from stored windows; raise CorruptChunk if they are invalid."""
     sizes = np.diff(ends[SHARED_LANES - 1 : SHARED_LANES + asked.size])
     windows = np.clip(out.size - np.arange(sizes.size) * lane, 0, lane)
     there = asked & (windows > 0)
@@ -183,7 +186,7 @@ def read_stored(data: Text, ends: Places, out: NumpyArray, lane: int, asked: Ask
 
 
 def _read_head(data: Text) -> tuple[int, RansTables]:
-    """Return the usual difference and the table; CorruptChunk where they are none."""
+    """Return the usual difference and the table; raise CorruptChunk if they are invalid."""
     if data.size < CENTRE:
         raise CorruptChunk("its head is not that of offsets")
     frequencies, rest = read_stored_tables(data[CENTRE:], 1)
@@ -194,13 +197,13 @@ def _read_head(data: Text) -> tuple[int, RansTables]:
 
 @jit_inline
 def folded(change: Any) -> Any:
-    """Return the number that stands for one with a sign: 0, -1, 1, -2 are 0, 1, 2, 3."""
+    """Return the unsigned number of a signed one: 0, -1, 1, -2 become 0, 1, 2, 3."""
     return np.uint64(change << 1 ^ change >> 63)
 
 
 @jit_inline
 def symbol_of(value: Any) -> tuple[int, int]:
-    """Return the symbol of a number and how many raw bits follow it."""
+    """Return the symbol of a number and the number of raw bits after it."""
     if value < np.uint64(PLAIN):
         return int(np.int64(value)), 0
     bits = PLAIN_BITS
@@ -219,37 +222,37 @@ def count_symbols(window: Items, centre: int, counts: Any) -> None:
 
 @jit
 def put_window(window: Items, centre: int, tokens: Any) -> int:
-    """Write what a window says; return how many tokens that is."""
-    n = rans.put_raw(tokens, 0, 64, np.int64(window[0]))
+    """Write the tokens of a window; return their number."""
+    n = rans_lanes.put_raw(tokens, 0, 64, np.int64(window[0]))
     for i in range(1, window.size):
         value = folded(np.int64(window[i] - window[i - 1]) - centre)
         symbol, bits = symbol_of(value)
-        n = rans.put(tokens, n, 0, symbol)
-        n = rans.put_raw(tokens, n, bits, np.int64(value))
+        n = rans_lanes.put(tokens, n, 0, symbol)
+        n = rans_lanes.put_raw(tokens, n, bits, np.int64(value))
     return n
 
 
 @jit
 def read_lane(data: Text, begin: int, stop: int, tables: Any, centre: int, out: Items) -> bool:
-    """Fill a window; return whether the lane is that of such a window."""
-    x, at = rans.begin_lane(data, begin, stop)
+    """Decode a window; return True if the lane is valid."""
+    x, at = rans_lanes.begin_lane(data, begin, stop)
     if at > stop:
         return False
-    first, x, at = rans.get_raw(64, x, at, data, stop)
+    first, x, at = rans_lanes.get_raw(64, x, at, data, stop)
     item = int(first)
     out[0] = np.uint64(item)
     for i in range(1, out.size):
-        symbol, x, at = rans.get(tables, 0, x, at, data, stop)
+        symbol, x, at = rans_lanes.get(tables, 0, x, at, data, stop)
         value = symbol
         if symbol >= PLAIN:
             bits = symbol - PLAIN + PLAIN_BITS - 1
             if bits > 63:
                 return False
-            value, x, at = rans.get_raw(bits, x, at, data, stop)
+            value, x, at = rans_lanes.get_raw(bits, x, at, data, stop)
             value |= 1 << bits
         if at > stop:
             return False
         change = np.int64(np.uint64(value) >> np.uint64(1)) ^ -(value & 1)
         item += int(change) + centre
         out[i] = np.uint64(item)
-    return rans.is_whole(x, at, stop)
+    return rans_lanes.is_whole(x, at, stop)

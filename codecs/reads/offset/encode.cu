@@ -4,7 +4,7 @@
 
 using Item = unsigned long long;
 
-constexpr int PLAIN = 192, PLAIN_BITS = 8;  // of offset.py
+constexpr int PLAIN = 192, PLAIN_BITS = 8;  // of coding.py
 
 struct Block {
     const Item* items;

@@ -1,4 +1,4 @@
-"""The kind "offset" on a GPU: heads and tables on the host, then a thread for each window."""
+"""Decoder of offsets on a GPU: headers and tables on the host, then a thread per window."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gangsaw.codecs.core.coding.batch import EncodedBlock
+from gangsaw.codecs.core.backends.batch import EncodedBlock
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.launch import load
@@ -20,7 +20,7 @@ from gangsaw.codecs.reads.windows.gpu_windows import Blocks, WindowsOfBlock
 def decode_blocks(
     encoded: Sequence[EncodedBlock], outs: Sequence[DeviceArray], params: Params
 ) -> dict[int, CorruptChunk]:
-    """Fill contiguous (n,) uint64 from blocks; return the errors of those that are wrong."""
+    """Decode blocks into contiguous (n,) uint64; return the errors of corrupt blocks by number."""
     errors: dict[int, CorruptChunk] = {}
     coded: dict[int, WindowsOfBlock] = {}
     for i, (one, out) in enumerate(zip(encoded, outs, strict=True)):

@@ -1,4 +1,4 @@
-"""Encoder of offsets on a GPU: a thread for each window; tables are made on the host."""
+"""Encoder of offsets on a GPU: a thread for each window, with tables from the host."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gangsaw.codecs.core.coding.batch import Encoded
+from gangsaw.codecs.core.backends.batch import Encoded
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.launch import launch, load, pull
-from gangsaw.codecs.reads.entropy.rans import STATE_BYTES, lay_out_symbols
-from gangsaw.codecs.reads.entropy.tables import SYMBOLS, normalised
+from gangsaw.codecs.core.entropy.rans_lanes import STATE_BYTES, lay_out_symbols
+from gangsaw.codecs.core.entropy.sparse_tables import SYMBOLS, normalised
 from gangsaw.codecs.reads.lines import Places, Text
 from gangsaw.codecs.reads.offset.coding import (
     TOKENS,
@@ -26,18 +26,18 @@ from gangsaw.codecs.reads.offset.coding import (
 from gangsaw.codecs.reads.params import Params
 from gangsaw.codecs.reads.windows.gpu_windows import THREADS
 
-WORD_BYTES = 2  # that a token takes at most
+WORD_BYTES = 2  # upper bound per token
 ITEM_BYTES = 8
 
 
 class WindowTable(NamedTuple):
-    """Windows of all blocks, as kernels take them.
+    """Table of the windows of all blocks, for kernels.
 
     Attributes
     ----------
     blocks : (n_blocks, 4) int64 `Block` of encode.cu
-    windows : (n, 4) int64 `Window` of windows.cuh; begin and end of its room in what is written
-    counts : (n_blocks,) windows of each
+    windows : (n, 4) int64 `Window` of windows.cuh; start and end of its part of the output
+    counts : (n_blocks,) windows of each block
     """
 
     blocks: Places
@@ -85,7 +85,7 @@ def _launch_windows(name: str, table: WindowTable, arguments: Sequence[object]) 
 def _windows_of(
     table: WindowTable, lanes: DeviceArray, sizes: Places, heads: Sequence[Text]
 ) -> list[list[Text]]:
-    """Return the lanes of each block's windows in host memory; none where it is better stored."""
+    """Return the lanes of each block's windows in host memory; [] if the block is to be stored."""
     cuts = np.cumsum(table.counts)[:-1]
     totals = [int(own.sum()) for own in np.split(sizes, cuts)]
     blocks = zip(heads, totals, table.blocks[:, 1].tolist(), strict=True)
@@ -115,7 +115,7 @@ def _runs_of(
 
 
 def _joined(ends: Places, sizes: Places, lanes: DeviceArray) -> Text:
-    """Return lanes, of which some end here in their rooms, side by side in host memory."""
+    """Return the concatenated lanes in host memory; each ends at its `ends` in its buffer."""
     if not sizes.size:
         return np.empty(0, np.uint8)
     cp, to = cupy(), np.cumsum(sizes) - sizes

@@ -1,15 +1,15 @@
-"""Samples of the kind "offset"."""
+"""Samples of the kind "offset" for the test suite of all codecs."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from gangsaw.codecs.core.samples import Sample
+from gangsaw.codecs.core.plugins.samples import Sample
 from gangsaw.codecs.reads.params import Params
 
 
 def samples() -> list[Sample]:
-    """Return them; the same on every machine."""
+    """Return all samples; they are the same on every machine."""
     rng = np.random.default_rng(12)
     params = Params(kind="offset", lane=64)
     edges = np.array([0, 2**64 - 1, 0, 1, 2**63, 2**63 - 1, 5], np.uint64)

@@ -1,1 +1,1 @@
-"""The kind "quality"."""
+"""Coding of the kind "quality"."""

@@ -1,4 +1,4 @@
-"""The kind "quality": each value in a context of those before it in its line."""
+"""Coding of the kind "quality": each value in a context of earlier values of its line."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.memory.threads import run_blocks
-from gangsaw.codecs.core.numba.vectors.gather import HAS_GATHER
-from gangsaw.codecs.core.numba.vectors.integers import static
-from gangsaw.codecs.reads.coding import of_lines
-from gangsaw.codecs.reads.entropy.tables import (
+from gangsaw.codecs.core.entropy.sparse_tables import (
     decoder_tables,
     normalised,
     read_stored_tables,
     stored_tables,
 )
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.memory.threads import run_blocks
+from gangsaw.codecs.core.numba.vectors.gather import HAS_GATHER
+from gangsaw.codecs.core.numba.vectors.integers import static
+from gangsaw.codecs.reads.coding import of_lines
 from gangsaw.codecs.reads.lines import SPAN, Lines, Places, Text
 from gangsaw.codecs.reads.payload import (
     Asked,
@@ -56,12 +56,13 @@ from gangsaw.codecs.reads.quality.values import (
     values_of,
 )
 
-GROUP_BYTES, LEAST_GROUP = 1 << 21, 16  # of windows that a thread takes at once; least, windows
-LEAST_WIDE = 8 if HAS_GATHER else 1 << 62  # windows that are decoded as vectors, side by side
+# windows that a thread processes at a time: their bytes, and their least number
+GROUP_BYTES, LEAST_GROUP = 1 << 21, 16
+LEAST_WIDE = 8 if HAS_GATHER else 1 << 62  # least number of windows that are decoded in vectors
 
 
 def encode_lines(lines: Lines, pairs: bool) -> Coded | None:
-    """Return the coded form of a block, None of an empty one; mates make no difference."""
+    """Return the coded form of a block, None for an empty one; `pairs` has no effect."""
     if lines.text.size == 0:
         return None
     letters = letters_of(lines.text)
@@ -78,14 +79,14 @@ def encode_lines(lines: Lines, pairs: bool) -> Coded | None:
 
 
 def _chosen(lines: Lines, values: Values, components: Components) -> tuple[Tree, Places | None]:
-    """Return the tree, and (n_tables, n) counts of the values of each table if all are counted."""
+    """Return the tree, and the (n_tables, n) counts of each table's values if all are counted."""
     counts = count_contexts(lines, values, components)
     tree = chosen_tree(counts, components, most_tables(components))
     return tree, counts_of_tables(counts, tree) if counts.is_whole else None
 
 
 def _groups(there: Asked, lane: int) -> list[slice[int, int, None]]:
-    """Return runs of windows; each is worth a thread, and has some to read side by side."""
+    """Return runs of windows, each worth a thread and with enough lanes to interleave."""
     return window_runs(there, max(LEAST_GROUP, GROUP_BYTES // lane))
 
 
@@ -94,7 +95,7 @@ def _all(lines: Lines) -> Asked:
 
 
 def _tokens(lines: Lines, model: TokenModel) -> tuple[TokenRuns, Places]:
-    """Return the tokens of all windows, and how often each comes."""
+    """Return the tokens of all windows, and the count of each token."""
     groups, lock = _groups(_all(lines), lines.lane), Lock()
     runs, counts = runs_of(lines), np.zeros(model.n_tokens, np.int64)
 
@@ -125,10 +126,10 @@ def _encoded(lines: Lines, runs: TokenRuns, entries: Entries) -> tuple[Text, Pla
 
 
 def decode_lanes(payload: BlockLanes, out: Text, pairs: bool) -> None:
-    """Fill a block from its lanes; CorruptChunk where they are not those of such a block."""
+    """Decode a block from its lanes; raise CorruptChunk if they are invalid for such a block."""
     head, lane, model = payload.head, payload.lane, model_of(payload)
     data = np.concatenate((payload.data, np.zeros(decode.PAD, np.uint8)))
-    data.flags.writeable = False  # as lanes of other parts are: kernels have one signature
+    data.flags.writeable = False  # like lanes of other payloads, so that kernels have one signature
     source = LaneSource(data, payload.begins, payload.ends, lane, head.used, head.is_open)
     spans = np.zeros((payload.n_windows, SPAN), np.int64)
     groups = _groups(payload.there, lane)
@@ -147,19 +148,19 @@ def decode_lanes(payload: BlockLanes, out: Text, pairs: bool) -> None:
 
 
 def _are_many(payload: BlockLanes) -> bool:
-    """Whether windows are read by vectors, whose tables take a while."""
+    """Return True if windows are decoded in vectors, whose tables take time to build."""
     return int(np.count_nonzero(payload.there)) >= LEAST_WIDE
 
 
 class QualityHead(NamedTuple):
-    """What lane 0 of a block says.
+    """Contents of lane 0 of a block.
 
     Attributes
     ----------
-    letters : (A,) uint8, ascending
+    letters : (A,) uint8 quality bytes, ascending
     components : of contexts
     tree : of contexts
-    frequencies : (SYNTAX_TABLES + n_tables, 256) uint16; of values all tables are there, if A > 0
+    frequencies : (SYNTAX_TABLES + n_tables, 256) uint16; all tables of values are present if A > 0
     """
 
     letters: Text
@@ -169,7 +170,7 @@ class QualityHead(NamedTuple):
 
 
 def head_of(payload: BlockLanes) -> QualityHead:
-    """Return what lane 0 of a block says; CorruptChunk where that is wrong."""
+    """Return the contents of lane 0 of a block; raise CorruptChunk if they are invalid."""
     if payload.head.flags or payload.shared.size:
         raise CorruptChunk("it has flags or a second lane")
     letters, rest = read_letters(payload.rest)
@@ -185,7 +186,7 @@ def head_of(payload: BlockLanes) -> QualityHead:
 
 
 def model_of(payload: BlockLanes) -> DecoderModel:
-    """Return what the lanes of a block look into; CorruptChunk where that is wrong."""
+    """Return the decoder's model of a block; raise CorruptChunk if its header is invalid."""
     letters, components, tree, frequencies = head_of(payload)
     of_values = frequencies[SYNTAX_TABLES:]
     lows = decode.lows_of(of_values, letters.size)

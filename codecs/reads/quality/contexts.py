@@ -1,4 +1,4 @@
-"""The context of a value: four components of the values before it (SPEC.md, Qualities)."""
+"""Context of a value: four components of the earlier values (SPEC.md, Qualities)."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from gangsaw.codecs.core.numba.jit import jit_inline, jit_inline_part
 
 PLACES = 8  # parts of a line
 CHANGES = 8  # levels of the sum of changes
-LONG = 1000  # letters from which on a place says nothing
-PLACE_BITS = 40  # above what a line of any length reaches by steps of 1
-MOST_PAIRS = 64  # values of the greater of two, beyond which neighbours are one
+LONG = 1000  # values of a line from which on its position carries no information
+# the part is above these bits, which a line of any length in steps of 1 never fills
+PLACE_BITS = 40
+MOST_PAIRS = 64  # classes of the greater of two values; with more values, neighbours share a class
 
-# Kernels count in uint64, by which an index is what it is: below zero is none.
+# Kernels count in uint64, so that an index needs no wrap-around check.
 U = np.uint64
 ZERO, ONE = U(0), U(1)
 LAST_LEVEL, LEVEL_BITS, TOP_BIT, PLACE_SHIFT = U(CHANGES - 1), U(3), U(63), U(PLACE_BITS)
 
 
 class Components(NamedTuple):
-    """How many values the components of a context have; `shift` cuts the greater of a pair."""
+    """Number of values of each context component; `shift` reduces the greater of a pair."""
 
     befores: int
     pairs: int
@@ -30,12 +31,12 @@ class Components(NamedTuple):
 
     @property
     def sizes(self) -> tuple[int, int, int, int]:
-        """Values of each component, in the order in which the tree asks for them."""
+        """Number of values of each component, in the order of the tree's levels."""
         return self.befores, PLACES, self.pairs, CHANGES
 
 
 class Strides(NamedTuple):
-    """What contexts are numbered by, uint64: `Components` for kernels."""
+    """Strides of context numbers, uint64: `Components` for kernels."""
 
     part: np.uint64
     before: np.uint64
@@ -43,7 +44,7 @@ class Strides(NamedTuple):
 
 
 class Past(NamedTuple):
-    """What contexts are made of, uint64: three values, the sum of changes + 1, and a place."""
+    """Input of a context, uint64: three values, the sum of changes + 1, and a position."""
 
     before: np.uint64
     second: np.uint64
@@ -62,16 +63,16 @@ def components_of(n_values: int) -> Components:
 
 
 def strides_of(components: Components) -> Strides:
-    """Return how contexts are numbered. Parts of a line come first: what is near goes together."""
+    """Return the strides of context numbers. The part of a line varies slowest, for locality."""
     before = components.pairs * CHANGES
     return Strides(U(components.befores * before), U(before), U(components.shift))
 
 
 @jit_inline_part
 def place_step(length: Any) -> Any:
-    """Return what a place grows by from letter to letter; its part is place >> PLACE_BITS.
+    """Return the increment of the position per value; the part is position >> PLACE_BITS.
 
-    It is 0 at the first letter alone, also in lines that are long.
+    The position is 0 only at the first value, even in long lines.
     """
     if length >= LONG or length == 0:
         return ONE
@@ -90,7 +91,7 @@ def context_of(past: Any, strides: Any) -> Any:
 
 @jit_inline
 def after(past: Any, value: Any, step: Any) -> Past:
-    """Return the past of the next letter; the first one of a line is no change."""
+    """Return the past of the next value; the first one of a line counts as no change."""
     before, second, _, changed, place = past
     change = max(value, before) - min(value, before)
     changed += change if place else ZERO

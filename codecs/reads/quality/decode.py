@@ -1,4 +1,4 @@
-"""Decoder of qualities: several lanes side by side, so that their waits overlap."""
+"""Decoder of qualities that interleaves several lanes, so that their latencies overlap."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.entropy.rans_lanes import begin_lane, get, get_number, get_small, is_whole
+from gangsaw.codecs.core.entropy.rans_tables import LOWEST, PRECISION, TOTAL
+from gangsaw.codecs.core.entropy.sparse_tables import ABSENT, SYMBOLS, RansTables
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
-from gangsaw.codecs.core.numba.rans import LOWEST, PRECISION, TOTAL
 from gangsaw.codecs.core.numba.vectors.gather import count_lanes
 from gangsaw.codecs.core.numba.vectors.integers import load, static
-from gangsaw.codecs.reads.entropy.rans import begin_lane, get, get_number, get_small, is_whole
-from gangsaw.codecs.reads.entropy.tables import ABSENT, SYMBOLS, RansTables
 from gangsaw.codecs.reads.lines import NEWLINE, SPAN_BEGIN, SPAN_END, SPAN_LINES, Places, Text
 from gangsaw.codecs.reads.quality.contexts import (
     ONE,
@@ -26,30 +26,30 @@ from gangsaw.codecs.reads.quality.contexts import (
 )
 from gangsaw.codecs.reads.quality.syntax import LENGTH, MORE, NUMBER, SAME
 
-SIDE = 4  # lanes side by side
-# of a lane that is read, see `Lane` for the first
+SIDE = 4  # interleaved lanes
+# fields of a lane; for the first ones see `Lane`
 STATE, AT, STOP, OUT, BEFORE, SECOND, THIRD, CHANGED, PLACE, GROWS = range(10)
 WINDOW, LINES, LENGTH_NOW, LEFT = range(10, 14)
 FIELDS = 14
 NONE = -1
 SLOT, SHIFT = U(TOTAL - 1), U(PRECISION)
-ROWS = 64, 256  # places of a row, known when kernels are compiled
+ROWS = 64, 256  # possible lengths of a row, constants at compile time
 VECTOR = static(64)
-PAD = 64  # bytes behind the lanes: others may read on while one is at its end
+PAD = 64  # bytes after the lanes: other lanes may read further when one is at its end
 WRONG = -1
 
 
 class DecoderModel(NamedTuple):
-    """What a decoder looks up.
+    """Tables of a decoder.
 
     Attributes
     ----------
-    syntax : tables of what are no values
+    syntax : tables of syntax elements
     strides : of contexts
     table_of : (n_contexts + 2,) uint16, the table of each
-    lows : (n_tables * n,) uint16, the first slot of each value, 4096 behind the last one
-    row : `static(n)`, places of a row of those: more than there are values
-    letters : (256,) uint8, of values
+    lows : (n_tables * n,) uint16, the first slot of each value, 4096 after the last one
+    row : `static(n)`, length of a row of `lows`: more than the number of values
+    letters : (256,) uint8, quality byte of each value
     n_values : at least 1
     """
 
@@ -63,7 +63,7 @@ class DecoderModel(NamedTuple):
 
 
 class LaneSource(NamedTuple):
-    """Where lanes are, and what they have to fill.
+    """Lanes to decode, and the text to fill.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class LaneSource(NamedTuple):
     begins, ends : (n_windows,) int64, of lanes in `data`
     lane : bytes of a window
     used : bytes of the text
-    is_open : whether the last line has no newline
+    is_open : True if the last line has no newline
     """
 
     data: Text
@@ -83,7 +83,7 @@ class LaneSource(NamedTuple):
 
 
 class Lane(NamedTuple):
-    """A lane within a line, uint64: the state, the place of its next word, what was before."""
+    """Lane within a line, uint64: the state, the offset of its next word, earlier values."""
 
     state: np.uint64
     at: np.uint64
@@ -91,7 +91,7 @@ class Lane(NamedTuple):
 
 
 def lows_of(frequencies: npt.NDArray[np.uint16], n_values: int) -> npt.NDArray[np.uint16]:
-    """Return `DecoderModel.lows` of (n_tables, 256) frequencies; a missing table has only 0."""
+    """Return `DecoderModel.lows` of (n_tables, 256) frequencies; an empty table has value 0."""
     n = next(lanes for lanes in ROWS if lanes > n_values)
     lows = np.cumsum(frequencies[:, : n - 1], axis=1, dtype=np.uint16)
     lows[lows[:, -1] == 0] = TOTAL
@@ -110,7 +110,8 @@ def decode_windows(
 
     Parameters
     ----------
-    spans : (n, 3) int64, filled for each: where its text begins and ends, and its lines; WRONG ends
+    spans : (n, 3) int64, filled for each window: start and end of its text, and its lines; the end
+        is WRONG on errors
     """
     lanes = np.zeros((SIDE, FIELDS), np.int64)
     lanes[:, WINDOW] = NONE
@@ -119,7 +120,7 @@ def decode_windows(
 
 @jit_norefs
 def read_windows(source: Any, model: Any, first: int, spans: Any, lanes: Any, out: Any) -> None:
-    """As `decode_windows`, with lanes none of which has a window yet."""
+    """Decode windows like `decode_windows`, with lanes that have no window yet."""
     queue = 0
     while True:
         n = 1 << 62
@@ -130,7 +131,7 @@ def read_windows(source: Any, model: Any, first: int, spans: Any, lanes: Any, ou
         if n <= 0:
             break
         read_side_by_side(source.data, model, n, lanes, out)
-    for k in range(SIDE):  # the last ones of the group, of the data, or wrong ones
+    for k in range(SIDE):  # the last lanes of the group or of the data, or corrupt ones
         while lanes[k, LEFT]:
             read_line(source.data, model, lanes, k, out)
             queue = to_letters(source, model.syntax, first, spans, queue, lanes, k, out)
@@ -140,9 +141,9 @@ def read_windows(source: Any, model: Any, first: int, spans: Any, lanes: Any, ou
 def to_letters(
     source: Any, syntax: Any, first: int, spans: Any, queue: int, lanes: Any, k: int, out: Any
 ) -> int:
-    """Read what stands between letters until there are some; return which window comes next.
+    """Read syntax elements of a lane up to the next values; return the next window.
 
-    None are LEFT where there are no more windows.
+    LEFT is 0 if there are no more windows.
     """
     while lanes[k, LEFT] == 0:
         if lanes[k, WINDOW] == NONE:
@@ -169,14 +170,14 @@ def to_letters(
 def begin_window(
     source: Any, syntax: Any, first: int, window: int, spans: Any, lanes: Any, k: int
 ) -> None:
-    """Read what a lane begins with."""
+    """Read the syntax elements at the start of a lane."""
     stop = source.ends[first + window]
     x, at = begin_lane(source.data, source.begins[first + window], stop)
     lead, x, at = get_number(syntax, NUMBER, x, at, source.data, stop)
     n_lines, x, at = get_number(syntax, NUMBER, x, at, source.data, stop)
     place = (first + window) * source.lane + lead
     lanes[k, WINDOW], lanes[k, LINES], lanes[k, OUT] = window, n_lines, place
-    at |= 0 if n_lines else ABSENT  # it has one line at least
+    at |= 0 if n_lines else ABSENT  # it has at least one line
     lanes[k, STATE], lanes[k, AT], lanes[k, STOP] = x, at, stop
     lanes[k, LENGTH_NOW], lanes[k, GROWS] = 0, place_step(0)
     spans[window, SPAN_BEGIN], spans[window, SPAN_LINES] = place, n_lines
@@ -184,14 +185,15 @@ def begin_window(
 
 @jit_norefs_inline
 def begin_line(source: Any, syntax: Any, window: int, lanes: Any, k: int) -> bool:
-    """Read what a line begins with; whether it has room."""
+    """Read the syntax elements at the start of a line; return True if the line fits."""
     x, at, stop = lanes[k, STATE], lanes[k, AT], lanes[k, STOP]
     is_same, x, at = get(syntax, SAME, x, at, source.data, stop)
     if not is_same:
         length, x, at = get_small(syntax, LENGTH, MORE, x, at, source.data, stop)
         lanes[k, LENGTH_NOW], lanes[k, GROWS] = length, place_step(length)
     begin, end = lanes[k, OUT], lanes[k, OUT] + lanes[k, LENGTH_NOW]
-    if at > stop:  # wrong, and a place that grew on at each missing table would overflow
+    # corrupt; without this, an offset that grows at each missing table would overflow
+    if at > stop:
         return False
     if begin >= min(source.used, (window + 1) * source.lane) or end > source.used:
         return False
@@ -215,7 +217,7 @@ def end_line(source: Any, lanes: Any, k: int, out: Any) -> None:
 
 @jit_norefs_inline
 def loaded(lanes: Any, k: int) -> Lane:
-    """Return a lane within a line."""
+    """Return lane k within a line, from its stored fields."""
     values = U(lanes[k, BEFORE]), U(lanes[k, SECOND]), U(lanes[k, THIRD])
     past = Past(*values, U(lanes[k, CHANGED]), U(lanes[k, PLACE]))
     return Lane(U(lanes[k, STATE]), U(lanes[k, AT]), past)
@@ -223,7 +225,7 @@ def loaded(lanes: Any, k: int) -> Lane:
 
 @jit_norefs_inline
 def store(lane: Lane, n: int, lanes: Any, k: int) -> None:
-    """Store a lane that has gone on by n letters."""
+    """Store lane k after n more values."""
     lanes[k, STATE], lanes[k, AT] = lane.state, lane.at
     lanes[k, BEFORE], lanes[k, SECOND], lanes[k, THIRD] = lane.past[:3]
     lanes[k, CHANGED], lanes[k, PLACE] = lane.past.changed, lane.past.place
@@ -233,7 +235,7 @@ def store(lane: Lane, n: int, lanes: Any, k: int) -> None:
 
 @jit_norefs_inline
 def take_letter(lane: Lane, model: Any) -> Any:
-    """Return the value that a lane says next, and the state, which may be too low."""
+    """Return the next value of a lane, and the state, which may be too low."""
     x, table = lane.state, U(model.table_of[context_of(lane.past, model.strides)])
     slot, row = x & SLOT, table * U(len(model.row))
     value, above = ZERO - ONE, np.int64(slot + ONE)
@@ -247,10 +249,10 @@ def take_letter(lane: Lane, model: Any) -> Any:
 def read_letter(
     lane: Lane, i: Any, word_at: Any, data: Any, model: Any, lanes: Any, k: int, out: Any
 ) -> Lane:
-    """Read the letter i of lane k; its next word is at a place that is in `data`."""
+    """Read value i of lane k; the offset of its next word must be within `data`."""
     value, x = take_letter(lane, model)
     word = U(data[word_at]) | U(data[word_at + ONE]) << U(8)
-    taken = ZERO - U(x < U(LOWEST))  # a mask: a branch would be a toss-up
+    taken = ZERO - U(x < U(LOWEST))  # a mask, as a branch would be unpredictable
     x = x << (taken & U(16)) | word & taken
     out[U(lanes[k, OUT]) + i] = model.letters[value]
     return Lane(x, lane.at + (taken & U(2)), after(lane.past, value, U(lanes[k, GROWS])))
@@ -258,7 +260,7 @@ def read_letter(
 
 @jit_norefs_part
 def read_line(data: Any, model: Any, lanes: Any, k: int, out: Any) -> None:
-    """Read what is left of a line of any lane, also of a wrong one."""
+    """Read the rest of a line of any lane, corrupt or not."""
     lane, n, last = loaded(lanes, k), lanes[k, LEFT], U(lanes[k, STOP] - 2)
     for i in range(U(n)):
         lane = read_letter(lane, i, min(lane.at, last), data, model, lanes, k, out)
@@ -267,7 +269,7 @@ def read_line(data: Any, model: Any, lanes: Any, k: int, out: Any) -> None:
 
 @jit_norefs_part
 def read_side_by_side(data: Any, model: Any, n: int, lanes: Any, out: Any) -> None:
-    """Read n letters of each lane; 2 n bytes must follow the place of each."""
+    """Read n values of each lane; 2 n bytes must follow the offset of each."""
     a, b, c, d = loaded(lanes, 0), loaded(lanes, 1), loaded(lanes, 2), loaded(lanes, 3)
     for i in range(U(n)):
         a = read_letter(a, i, a.at, data, model, lanes, 0, out)

@@ -1,6 +1,6 @@
-"""Decoder of qualities where items are gathered: lanes in vectors, a letter of each at a time.
+"""Vector decoder of qualities, for processors with gathers: one value of each lane at a time.
 
-It does what `decode` does; what stands between letters is read there.
+It has the same result as `decode`, which also reads the syntax elements between values.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.entropy.rans_tables import PRECISION, TOTAL
+from gangsaw.codecs.core.entropy.sparse_tables import RansTables
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs, jit_norefs_inline, jit_norefs_part
-from gangsaw.codecs.core.numba.rans import PRECISION, TOTAL
 from gangsaw.codecs.core.numba.vectors.gather import gather
 from gangsaw.codecs.core.numba.vectors.integers import (
     lane_leading_zeros,
@@ -22,7 +23,6 @@ from gangsaw.codecs.core.numba.vectors.integers import (
     static,
     store,
 )
-from gangsaw.codecs.reads.entropy.tables import RansTables
 from gangsaw.codecs.reads.lines import SPAN_END, Places, Text
 from gangsaw.codecs.reads.quality import decode
 from gangsaw.codecs.reads.quality.contexts import CHANGES, Strides, U
@@ -41,25 +41,25 @@ from gangsaw.codecs.reads.quality.decode import (
 )
 from gangsaw.codecs.reads.quality.line_contexts import PART_BITS, TOP_BIT, part_step
 
-SIDE = 32  # lanes side by side, several registers: while one waits the others go on
+SIDE = 32  # lanes in several registers, which hide each other's latency
 LANES = static(SIDE)
 STATE, AT, BEFORE, SECOND, THIRD, CHANGED, COUNTS, PLACE, GROWS, FIELDS = range(10)
-LOW, FREQUENCY = 8, 20  # bits where these begin of an entry, above its letter
-AT_ONCE = 4  # letters that are written together
+LOW, FREQUENCY = 8, 20  # first bits of both in an entry, above the quality byte
+AT_ONCE = 4  # values per write
 NO_LIMIT = 1 << 40
 MOST_CHANGED = 1 << CHANGES
 OCTET, HALF, WORD_BITS = (1 << 8) - 1, (1 << 16) - 1, 16
 
 
 class WideModel(NamedTuple):
-    """What vectors look up, see `decode.Model`.
+    """Tables of the vector decoder, see `decode.DecoderModel`.
 
     Attributes
     ----------
     slots : (n_tables * 4096 + 4,) uint8, the value of each slot
-    entries : (n_tables << row_bits,) uint32 of each value: its letter, from bit LOW on its first
-        slot, from bit FREQUENCY on its frequency - 1
-    row_bits : of the places of a table in those
+    entries : (n_tables << row_bits,) uint32 of each value: its quality byte, from bit LOW on its
+        first slot, from bit FREQUENCY on its frequency - 1
+    row_bits : log2 of the entries of a table
     """
 
     syntax: RansTables
@@ -71,15 +71,15 @@ class WideModel(NamedTuple):
 
 
 class Wide(NamedTuple):
-    """Lanes within their lines, vectors of 32 bits.
+    """Lanes within their lines, as vectors of 32 bits.
 
     Attributes
     ----------
     x : states
-    at : places of the next words
-    before, second, third, changed, place : as in `contexts.Past`, but for parts of lines of
+    at : offsets of the next words
+    before, second, third, changed, place : as in `contexts.Past`, with parts of lines from
         `line_contexts.part_step`
-    counts : -1 where changes count, 0 at first letters
+    counts : -1 where changes count, 0 at first values
     """
 
     x: Any
@@ -93,13 +93,13 @@ class Wide(NamedTuple):
 
 
 class Board(NamedTuple):
-    """What is known of lanes.
+    """Lanes in memory.
 
     Attributes
     ----------
-    lanes : (SIDE, decode.FIELDS) int64, as `decode` has them
-    fields : (FIELDS * SIDE,) int32, `Wide` between its vectors
-    words : (SIDE,) int32, AT_ONCE letters of each lane
+    lanes : (SIDE, decode.FIELDS) int64, as in `decode`
+    fields : (FIELDS * SIDE,) int32, contents of `Wide` between calls
+    words : (SIDE,) int32, AT_ONCE quality bytes of each lane
     """
 
     lanes: npt.NDArray[np.int64]
@@ -108,10 +108,10 @@ class Board(NamedTuple):
 
 
 def wide_model(model: DecoderModel) -> WideModel:
-    """Return what vectors look up in place of a model.
+    """Return the vector decoder's tables for a model.
 
-    It is one of its own, not a part: `DecoderModel.row`, as an argument of kernels, takes as many
-    words.
+    They are separate from `DecoderModel`, whose `row` takes that many words as an argument of
+    kernels.
     """
     row, row_bits = len(model.row), (model.n_values - 1).bit_length()
     lows = model.lows.reshape(-1, row).astype(np.uint32)
@@ -135,7 +135,7 @@ def fill_slots(lows: Any, out: Any) -> None:
 def decode_windows(
     source: LaneSource, model: WideModel, first: int, spans: Places, out: Text
 ) -> None:
-    """As `decode.decode_windows`."""
+    """Decode windows like `decode.decode_windows`."""
     lanes = np.zeros((SIDE, decode.FIELDS), np.int64)
     lanes[:, WINDOW] = NONE
     board = Board(lanes, np.zeros(FIELDS * SIDE, np.int32), np.zeros(SIDE, np.int32))
@@ -144,7 +144,7 @@ def decode_windows(
 
 @jit_norefs
 def read_windows(source: Any, model: Any, first: int, spans: Any, board: Any, out: Any) -> None:
-    """As `decode_windows`, with lanes none of which has a window yet."""
+    """Decode windows like `decode_windows`, with lanes that have no window yet."""
     queue, lanes, fields = 0, board.lanes, board.fields
     while True:
         n = np.int64(NO_LIMIT)
@@ -171,9 +171,9 @@ def read_windows(source: Any, model: Any, first: int, spans: Any, board: Any, ou
 def next_letters(
     source: Any, syntax: Any, first: int, spans: Any, queue: int, board: Any, k: int, out: Any
 ) -> int:
-    """As `to_letters`. Without a window a lane reads what is there, and nothing of it is written.
+    """Read syntax elements like `to_letters`; reset lanes without a window.
 
-    It is `source.data` from 0 on, as much of it as others read of their windows.
+    Such a lane reads `source.data` from offset 0 on, as far as the others, and writes nothing.
     """
     lanes, fields = board.lanes, board.fields
     if lanes[k, WINDOW] != NONE:
@@ -192,7 +192,7 @@ def next_letters(
 
 @jit_norefs_part
 def read_letters(data: Any, model: Any, n: Any, board: Any, out: Any) -> None:
-    """Read n letters of each lane; 2 n + 2 bytes must follow the place of each."""
+    """Read n values of each lane; 2 n + 2 bytes must follow the offset of each."""
     fields, grows = board.fields, load(board.fields, GROWS * SIDE, LANES)
     wide = Wide(
         load(fields, STATE * SIDE, LANES),
@@ -224,7 +224,7 @@ def read_letters(data: Any, model: Any, n: Any, board: Any, out: Any) -> None:
 
 @jit_norefs_inline
 def with_few_changes(wide: Wide) -> Wide:
-    """Return lanes with sums of changes that say the same, and do not overflow in long lines."""
+    """Return lanes with limited sums of changes: same contexts, no overflow in long lines."""
     changed = minimum(wide.changed, MOST_CHANGED)
     values = wide.before, wide.second, wide.third
     return Wide(wide.x, wide.at, *values, changed, wide.counts, wide.place)
@@ -232,7 +232,7 @@ def with_few_changes(wide: Wide) -> Wide:
 
 @jit_norefs_inline
 def write_words(board: Any, i: int, m: int, out: Any) -> None:
-    """Write m letters of each lane that has a window, from its letter i on."""
+    """Write m quality bytes of each lane that has a window, from value i on."""
     for k in range(SIDE):
         if board.lanes[k, WINDOW] != NONE:
             word, to = U(board.words[k]), U(board.lanes[k, OUT] + i)
@@ -246,7 +246,7 @@ def write_words(board: Any, i: int, m: int, out: Any) -> None:
 
 @jit_norefs_inline
 def context_numbers(wide: Wide, strides: Any) -> Any:
-    """Return the number of each lane's context, see `contexts.context_of`."""
+    """Return the context number of each lane, see `contexts.context_of`."""
     pair = (maximum(wide.second, wide.third) >> np.int64(strides.shift)) << 1
     pair = select(wide.second == wide.third, pair + 1, pair)
     level = minimum(TOP_BIT - lane_leading_zeros(wide.changed), CHANGES - 1)
@@ -256,7 +256,7 @@ def context_numbers(wide: Wide, strides: Any) -> Any:
 
 @jit_norefs_inline
 def read_letter(wide: Wide, grows: Any, data: Any, model: Any) -> Any:
-    """Return the entry of what each lane says next, and the lanes behind it."""
+    """Return the entry of each lane's next value, and the lanes after it."""
     table = gather(model.table_of, context_numbers(wide, model.strides)) & HALF
     slot = wide.x & (TOTAL - 1)
     value = gather(model.slots, table << PRECISION | slot) & OCTET
@@ -264,7 +264,7 @@ def read_letter(wide: Wide, grows: Any, data: Any, model: Any) -> Any:
     frequency = (entry >> FREQUENCY & (TOTAL - 1)) + 1
     above = wide.x >> PRECISION & ((1 << 32 - PRECISION) - 1)
     x = frequency * above + slot - (entry >> LOW & (TOTAL - 1))
-    is_low = x >> WORD_BITS == 0  # of 32 bits with a sign: none that has one is low
+    is_low = x >> WORD_BITS == 0  # signed 32 bits: a negative state is not low
     word = gather(data, wide.at) & HALF
     x = select(is_low, x << WORD_BITS | word, x)
     at = select(is_low, wide.at + 2, wide.at)

@@ -1,4 +1,4 @@
-"""Encoder of qualities: tokens to lanes, several side by side."""
+"""Encoder of qualities: converts tokens to lanes, several interleaved."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.entropy.rans_tables import LOWEST, PRECISION, TOTAL
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs, jit_norefs_inline, jit_norefs_part
-from gangsaw.codecs.core.numba.rans import LOWEST, PRECISION, TOTAL
 from gangsaw.codecs.reads.lines import Places
 from gangsaw.codecs.reads.quality.contexts import ONE, U
 from gangsaw.codecs.reads.quality.syntax import SYNTAX_TABLES
 from gangsaw.codecs.reads.quality.tokens import TokenRuns
 
-SIDE = 4  # lanes side by side
-WINDOW, LEFT, PLACE, STATE, AT, FIELDS = range(6)  # of a lane that is written
+SIDE = 4  # interleaved lanes
+WINDOW, LEFT, PLACE, STATE, AT, FIELDS = range(6)  # fields of a lane that is being written
 NONE = -1
 STATE_WORDS = 2
 INVERSE_BITS, WORD_BITS = U(44), U(16)
@@ -24,15 +24,15 @@ Entries = npt.NDArray[np.uint64]
 
 
 class WindowLanes(NamedTuple):
-    """Windows that are written.
+    """Windows that are being written.
 
     Attributes
     ----------
     runs : their tokens
     entries : of `entries_of`
-    places : (n_windows,) int64, before which words of each lane end
+    places : (n_windows,) int64, end of each lane in words
     sizes : (n_windows,) int64, words of each lane, filled
-    lanes : (SIDE, FIELDS) int64, those that are being written
+    lanes : (SIDE, FIELDS) int64, the interleaved lanes
     """
 
     runs: TokenRuns
@@ -43,8 +43,10 @@ class WindowLanes(NamedTuple):
 
 
 def entries_of(frequencies: npt.NDArray[np.uint16], n_values: int) -> Entries:
-    """Return (2 * n_tokens,) uint64: of each token the inverse of its frequency, see `push`, then
-    the frequency, and from bit 16 on the first slot.
+    """Return the encoder's table, (2 * n_tokens,) uint64.
+
+    Each token has the inverse of its frequency, see `push`, then the frequency, with its first slot
+    from bit 16 on.
     """
     wide = frequencies.astype(np.uint64)
     low = np.cumsum(wide, axis=1, dtype=np.uint64) - wide
@@ -69,7 +71,7 @@ def _packed(frequency: Entries, low: Entries) -> Entries:
 
 
 def encoded_windows(runs: TokenRuns, entries: Entries) -> tuple[npt.NDArray[np.uint16], Places]:
-    """Return the lanes of some windows back to back, in words, and the words of each."""
+    """Return the concatenated lanes of some windows, in words, and the words of each."""
     n_tokens = runs.ends - runs.begins
     places = np.cumsum(n_tokens + STATE_WORDS * (n_tokens > 0))  # no token takes more than a word
     out = np.empty(int(places[-1]), np.uint16)
@@ -82,7 +84,7 @@ def encoded_windows(runs: TokenRuns, entries: Entries) -> tuple[npt.NDArray[np.u
 
 @jit
 def close_up(places: Any, sizes: Any, out: Any) -> int:
-    """Move lanes to the front, back to back; return their words."""
+    """Move lanes together to the front; return the number of words."""
     at = 0
     for i in range(sizes.size):
         begin = places[i] - sizes[i]
@@ -94,7 +96,7 @@ def close_up(places: Any, sizes: Any, out: Any) -> int:
 
 @jit_norefs
 def write_windows(job: Any, out: Any) -> None:
-    """Write lanes backwards so that they end at `places`; fill in their words."""
+    """Write lanes backwards so that they end at `places`; set their numbers of words."""
     lanes, queue = job.lanes, 0
     while True:
         n = 1 << 62
@@ -113,9 +115,9 @@ def write_windows(job: Any, out: Any) -> None:
 
 @jit_norefs_part
 def next_window(job: Any, queue: int, k: int, out: Any) -> int:
-    """End a lane's window, if it has one, and begin the next one; return which follows that one.
+    """Finish a lane's window, if it has one, and begin the next one; return the one after that.
 
-    None are LEFT where there are no more windows.
+    LEFT is 0 if there are no more windows.
     """
     lanes, window = job.lanes, job.lanes[k, WINDOW]
     if window != NONE:
@@ -134,16 +136,16 @@ def next_window(job: Any, queue: int, k: int, out: Any) -> int:
 
 @jit_norefs_inline
 def push(x: Any, at: Any, place: Any, job: Any, out: Any) -> Any:
-    """Take the token before a place in; the word before `at` is written whether or not it counts.
+    """Encode the token before `place`; the word before `at` is always written.
 
     With an inverse of 2^44 / frequency, rounded up, the quotient is exact for x < frequency * 2^20,
-    and nothing is lost above 2^64.
+    and nothing overflows 2^64.
     """
     token = U(job.runs.tokens[place - ONE])
     inverse, entry = job.entries[token << ONE], job.entries[token << ONE | ONE]
     frequency, low = entry & U(0xFFFF), entry >> WORD_BITS
     out[at - ONE] = x & U(0xFFFF)
-    given = U(x >> U(32 - PRECISION) >= frequency)  # words; a branch would be a toss-up
+    given = U(x >> U(32 - PRECISION) >= frequency)  # words; a branch would be unpredictable
     x >>= given << U(4)
     quotient = x * inverse >> INVERSE_BITS
     return x + low + quotient * (U(TOTAL) - frequency), at - given
@@ -151,7 +153,7 @@ def push(x: Any, at: Any, place: Any, job: Any, out: Any) -> Any:
 
 @jit_norefs_part
 def write_rest(job: Any, k: int, out: Any) -> None:
-    """Write what is left of a window."""
+    """Write the remaining tokens of a window."""
     lanes = job.lanes
     x, at, place = U(lanes[k, STATE]), U(lanes[k, AT]), U(lanes[k, PLACE])
     for i in range(U(lanes[k, LEFT])):

@@ -1,12 +1,12 @@
-"""Qualities on a GPU: what its windows look into, as `decode.cu` takes it."""
+"""Decoder of qualities on a GPU: shared data of its windows, in the layout of `decode.cu`."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.numba.rans import TOTAL
-from gangsaw.codecs.reads.entropy.tables import SYMBOLS, decoder_tables
+from gangsaw.codecs.core.entropy.rans_tables import TOTAL
+from gangsaw.codecs.core.entropy.sparse_tables import SYMBOLS, decoder_tables
 from gangsaw.codecs.reads.lines import Text
 from gangsaw.codecs.reads.payload import BlockLanes
 from gangsaw.codecs.reads.quality.coding import head_of
@@ -15,12 +15,12 @@ from gangsaw.codecs.reads.quality.syntax import SYNTAX_TABLES
 from gangsaw.codecs.reads.quality.tree import table_map
 from gangsaw.codecs.reads.windows.gpu_text import LookedInto, TextDecoder
 
-LOW, COUNT = 8, 20  # bits where these begin of an entry, above its letter
+LOW, COUNT = 8, 20  # first bits of both in an entry, above the quality byte
 Frequencies = npt.NDArray[np.uint16]
 
 
 def _slots_of(frequencies: Frequencies) -> Text:
-    """Return (n_tables * TOTAL,) values of slots; all tables are there, or none is."""
+    """Return the values of slots, (n_tables * TOTAL,); either all tables are present or none."""
     values = np.tile(np.arange(SYMBOLS, dtype=np.uint8), len(frequencies))
     slots = np.zeros(len(frequencies) * TOTAL, np.uint8)
     there = np.repeat(values, frequencies.reshape(-1))
@@ -29,7 +29,7 @@ def _slots_of(frequencies: Frequencies) -> Text:
 
 
 def _entries_of(frequencies: Frequencies, letters: Text, row_bits: int) -> npt.NDArray[np.uint32]:
-    """Return (n_tables << row_bits,) of each value: its letter, first slot and frequency - 1."""
+    """Return each value's quality byte, first slot and frequency - 1, (n_tables << row_bits,)."""
     wide = frequencies[:, : 1 << row_bits].astype(np.uint32)
     first = np.cumsum(wide, axis=1, dtype=np.uint32) - wide
     own = np.zeros(1 << row_bits, np.uint32)

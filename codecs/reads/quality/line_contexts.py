@@ -1,6 +1,6 @@
-"""Contexts of many letters of a line at once: an encoder knows the letters before it codes them.
+"""Contexts of many values of a line at once, as an encoder knows all values in advance.
 
-It is what `contexts.context_of` says of one, in vectors; sums of changes are running sums.
+They equal those of `contexts.context_of`, computed in vectors; sums of changes are prefix sums.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ from gangsaw.codecs.reads.lines import Places, Text
 from gangsaw.codecs.reads.quality.contexts import CHANGES, LONG, PLACES
 from gangsaw.codecs.reads.quality.values import fill_values
 
-PIECE = 4096  # letters that are looked at together: they stay in the nearest cache
-BEFORE = 3  # values before a letter that its context is made of
+PIECE = 4096  # values per step, which stay in the first-level cache
+BEFORE = 3  # earlier values in a context
 WIDTH = 16
-SPAN = 4 * PIECE  # bytes of text whose values are found together
+SPAN = 4 * PIECE  # bytes of text whose values are computed together
 LANES = static(WIDTH)
-PART_BITS = 20  # of a place: i < LONG letters times a step rounded up do not reach the next part
+PART_BITS = 20  # below the part: i < LONG values times a rounded step do not reach the next part
 TOP_BIT = 31
-FIRST = CHANGES  # context of a first letter: no values before it, which are equal, no changes
+FIRST = CHANGES  # context of a first value: the three earlier values are 0, no changes
 
 
 class LineScratch(NamedTuple):
-    """A piece of a line, and what is near it.
+    """Scratch memory for a piece of a line.
 
     Attributes
     ----------
-    values : (n,) uint8, of `spans`, with some places before and behind
-    spans : (2,) int64, begin and end of the text whose values these are
-    contexts : (n,) int32, of the letters of the piece
+    values : (n,) uint8, of `spans`, with margins before and after
+    spans : (2,) int64, start and end of the text with these values
+    contexts : (n,) int32, of the values of the piece
     numbers : (WIDTH,) int32, from 0 on
     """
 
@@ -54,14 +54,14 @@ class LineScratch(NamedTuple):
 
 
 def scratch_of() -> LineScratch:
-    """Return room for a piece of one text."""
+    """Return scratch memory for the pieces of one text."""
     values, contexts = np.zeros(SPAN + 2 * WIDTH, np.uint8), np.zeros(PIECE + WIDTH, np.int32)
     return LineScratch(values, np.zeros(2, np.int64), contexts, np.arange(WIDTH, dtype=np.int32))
 
 
 @jit_norefs_inline
 def part_step(length: int) -> int:
-    """Return by how much a place grows from letter to letter; its part is place >> PART_BITS."""
+    """Return the increment of the position per value; the part is position >> PART_BITS."""
     if length >= LONG or length == 0:
         return 0
     return ((PLACES << PART_BITS) + length - 1) // length
@@ -69,9 +69,9 @@ def part_step(length: int) -> int:
 
 @jit_norefs_inline
 def find_values(text: Any, begin: int, end: int, values: Any, scratch: Any) -> int:
-    """Return where in `scratch.values` those of text[begin:end] begin; BEFORE others precede them.
+    """Return the index in `scratch.values` of the values of text[begin:end], after BEFORE others.
 
-    They are found for many lines at once: a line on its own would wait for them to be written.
+    They are computed for many lines at once: a single line would wait for its stores.
     """
     spans = scratch.spans
     if begin - BEFORE < spans[0] or end > spans[1]:
@@ -93,23 +93,23 @@ def find_contexts(
     changed: Any,
     scratch: Any,
 ) -> Any:
-    """Find the contexts of the letters first..first + n - 1 of a line, PIECE at most.
+    """Compute the contexts of values first..first + n - 1 of a line, at most PIECE values.
 
     Parameters
     ----------
-    line : where it begins in `text`
-    values : of letters
+    line : start of the line in `text`
+    values : of quality bytes
     step : of `part_step`
-    changed : the changes that this returned for the piece before, if first > 0
+    changed : sum of changes that the previous piece returned, if first > 0
 
     Returns
     -------
-    where in `scratch.values` theirs begin, and the changes so far
+    the index of their values in `scratch.values`, and the sum of changes so far
     """
     own, numbers = scratch.values, load(scratch.numbers, 0, LANES)
     at = find_values(text, line + first, line + first + n, values, scratch)
     if first == 0:
-        changed = 1 - np.int64(own[at])  # the first letter is no change
+        changed = 1 - np.int64(own[at])  # the first value is no change
     place = numbers * step  # lines of several pieces have no parts
     for i in range(0, n, WIDTH):
         before = resize_to(load(own, at + i - 1, LANES), scratch.contexts)

@@ -1,4 +1,4 @@
-"""Samples of the kind "quality"."""
+"""Samples of the kind "quality" for the test suite of all codecs."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gangsaw.codecs.core.samples import Sample
+from gangsaw.codecs.core.plugins.samples import Sample
 from gangsaw.codecs.reads.lines import Text
 from gangsaw.codecs.reads.params import Params
 from gangsaw.codecs.reads.sample_lines import any_bytes, joined
 
 
 def samples() -> list[Sample]:
-    """Return them; the same on every machine."""
+    """Return all samples; they are the same on every machine."""
     rng = np.random.default_rng(5)
     small, pairs = Params("quality", lane=256), Params("quality", pairs=True, block=1024, lane=128)
     equal, open_line = joined(_walks(rng, [36] * 50)), joined(_walks(rng, [40] * 20))[:-1]
@@ -28,7 +28,7 @@ def samples() -> list[Sample]:
 
 
 def _walks(rng: np.random.Generator, lengths: list[int]) -> Iterator[bytes]:
-    """Yield lines that go down from the best letter, with steps that are mostly none."""
+    """Yield lines of qualities that fall from the best value, in steps that are mostly 0."""
     for length in lengths:
         steps = rng.choice([0, 0, 0, 0, 0, 1, -1, 2], length)
         walk: Text = (73 - np.minimum(40, np.abs(np.cumsum(steps)))).astype(np.uint8)

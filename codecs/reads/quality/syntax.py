@@ -1,27 +1,27 @@
-"""What a lane says besides values, and the tables that it says it by (SPEC.md, Qualities)."""
+"""Syntax elements of lanes besides values, and their tables (SPEC.md, Qualities)."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from gangsaw.codecs.core.entropy.rans_lanes import put, put_number, put_small
 from gangsaw.codecs.core.numba.jit import jit_norefs_part
-from gangsaw.codecs.reads.entropy.rans import put, put_number, put_small
 
 NUMBER, SAME, LENGTH, MORE = range(4)  # tables; those of values follow
 SYNTAX_TABLES = 4
-MOST_TOKENS = 12  # of a line, or of what a lane begins with
+MOST_TOKENS = 12  # of a line, or of the start of a lane
 
 
 @jit_norefs_part
 def put_window(tokens: Any, lead: int, n_lines: int) -> int:
-    """Write what a lane begins with; return its tokens."""
+    """Write the syntax elements at the start of a lane; return the number of tokens."""
     n = put_number(tokens, 0, NUMBER, lead)
     return put_number(tokens, n, NUMBER, n_lines)
 
 
 @jit_norefs_part
 def put_line(tokens: Any, length: int, before: int) -> int:
-    """Write what a line begins with; return its tokens."""
+    """Write the syntax elements at the start of a line; return the number of tokens."""
     n = put(tokens, 0, SAME, length == before)
     if length != before:
         n = put_small(tokens, n, LENGTH, MORE, length)

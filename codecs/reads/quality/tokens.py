@@ -1,7 +1,7 @@
-"""What lanes say as tokens of 16 bits, each of which names a symbol of a table.
+"""Tokens of 16 bits for the contents of lanes, each of them a symbol of a table.
 
-Those of the syntax come first, then raw bits, then values, whose table the context says. So what
-writes lanes needs to know nothing of lines.
+Tokens of the syntax come first, then raw bits, then values, whose table depends on the context. So
+the writer of lanes needs no lines.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.entropy.rans_lanes import RAW, Tokens, tokens_of
+from gangsaw.codecs.core.entropy.rans_tables import PRECISION
+from gangsaw.codecs.core.entropy.sparse_tables import SYMBOLS
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
-from gangsaw.codecs.core.numba.rans import PRECISION
-from gangsaw.codecs.reads.entropy.rans import RAW, Tokens, tokens_of
-from gangsaw.codecs.reads.entropy.tables import SYMBOLS
 from gangsaw.codecs.reads.lines import Lines, Places
 from gangsaw.codecs.reads.quality.contexts import Components, Strides, U, strides_of
 from gangsaw.codecs.reads.quality.line_contexts import (
@@ -34,24 +34,25 @@ from gangsaw.codecs.reads.quality.syntax import (
 from gangsaw.codecs.reads.quality.tree import MOST_TABLES, Tree, table_map
 from gangsaw.codecs.reads.quality.values import Values
 
-RAW_TOKENS = SYNTAX_TABLES * SYMBOLS  # n raw bits v are 2^n + v from here on
+RAW_TOKENS = SYNTAX_TABLES * SYMBOLS  # the token of n raw bits v is 2^n + v from here on
 VALUE_TOKENS = RAW_TOKENS + (2 << PRECISION)
 MOST_VALUES = (1 << 16) - VALUE_TOKENS  # of all tables together
 IS_SAME = SAME * SYMBOLS + 1
-COPIES = 2  # of counts, in turns: an addition would wait for the same one just before
+# alternating copies of counts: an addition would wait for the previous one to the same count
+COPIES = 2
 
 
 class TokenModel(NamedTuple):
-    """What finds the token of a letter.
+    """Tables that map quality bytes to tokens.
 
     Attributes
     ----------
-    values : of letters
+    values : of quality bytes
     strides : of contexts
     token_of : (n_contexts,) uint16, the token of value 0 in each
     n_values : of each table
-    n_tokens : how many different ones there are
-    is_counting : whether those of values are counted, too
+    n_tokens : number of different tokens
+    is_counting : True if tokens of values are counted, too
     """
 
     values: Values
@@ -68,7 +69,7 @@ class TokenRuns(NamedTuple):
     Attributes
     ----------
     tokens : (n,) uint16
-    begins, ends : (n_windows,) int64, where those of each are
+    begins, ends : (n_windows,) int64, range of each window's tokens
     """
 
     tokens: npt.NDArray[np.uint16]
@@ -77,13 +78,13 @@ class TokenRuns(NamedTuple):
 
 
 class TokenRoom(NamedTuple):
-    """What a thread writes to while it makes tokens.
+    """Scratch memory of a thread that writes tokens.
 
     Attributes
     ----------
     piece : of a line
     header : of a line or a window
-    counts : (COPIES * n_tokens,) uint32, how often each token comes
+    counts : (COPIES * n_tokens,) uint32, count of each token
     """
 
     piece: LineScratch
@@ -92,14 +93,14 @@ class TokenRoom(NamedTuple):
 
 
 def most_tables(components: Components) -> int:
-    """Return how many tables an encoder makes, so that there are enough tokens."""
+    """Return the largest number of tables for which 16-bit tokens suffice."""
     return min(MOST_TABLES, MOST_VALUES // components.befores)
 
 
 def token_model(
     values: Values, tree: Tree, components: Components, is_counting: bool
 ) -> TokenModel:
-    """Return what finds tokens."""
+    """Return the tables that map quality bytes to tokens."""
     n_values = components.befores
     firsts = VALUE_TOKENS + np.arange(tree.n_tables) * n_values
     token_of = firsts.astype(np.uint16)[table_map(tree, components)]
@@ -108,7 +109,7 @@ def token_model(
 
 
 def table_counts(counts: Places, n_values: int) -> Places:
-    """Return (n_tables, 256) counts of symbols from those of tokens: of the syntax, of values."""
+    """Return (n_tables, 256) counts of symbols, of syntax and values, from counts of tokens."""
     of_values = counts[VALUE_TOKENS:].reshape(-1, n_values)
     out = np.zeros((SYNTAX_TABLES + len(of_values), SYMBOLS), np.int64)
     out[:SYNTAX_TABLES] = counts[:RAW_TOKENS].reshape(-1, SYMBOLS)
@@ -117,14 +118,14 @@ def table_counts(counts: Places, n_values: int) -> Places:
 
 
 def room_of(model: TokenModel) -> TokenRoom:
-    """Return room for a thread."""
+    """Return scratch memory for a thread."""
     return TokenRoom(
         scratch_of(), tokens_of(MOST_TOKENS), np.zeros(COPIES * model.n_tokens, np.uint32)
     )
 
 
 def runs_of(lines: Lines) -> TokenRuns:
-    """Return room for the tokens of all windows; where they end is not filled in."""
+    """Allocate the tokens of all windows; their ends are uninitialised."""
     places, n = np.empty(lines.n_windows + 1, np.int64), lines.n_windows
     lay_out(lines, places)
     return TokenRuns(np.empty(int(places[-1]), np.uint16), places[:-1], np.empty(n, np.int64))
@@ -132,7 +133,7 @@ def runs_of(lines: Lines) -> TokenRuns:
 
 @jit_norefs
 def lay_out(lines: Any, places: Any) -> None:
-    """Fill in (n_windows + 1,) places: where tokens of each window may begin."""
+    """Write the offsets of each window's capacity for tokens, (n_windows + 1,)."""
     places[0] = 0
     for window in range(places.size - 1):
         begin, end = lines.windows[window], lines.windows[window + 1]
@@ -146,7 +147,7 @@ def lay_out(lines: Any, places: Any) -> None:
 
 @jit_norefs_inline
 def most_of_line(length: int, before: int) -> int:
-    """Return a bound on the tokens that a line begins with."""
+    """Return an upper bound on the syntax tokens at the start of a line."""
     if length == before:
         return 1
     return 2 if length < SYMBOLS - 1 else MOST_TOKENS
@@ -154,7 +155,7 @@ def most_of_line(length: int, before: int) -> int:
 
 @jit_norefs
 def write_tokens(lines: Any, first: int, last: int, model: Any, room: Any, runs: Any) -> None:
-    """Write the tokens of some windows, count them, and fill in where they end."""
+    """Write the tokens of some windows, count them, and set their ends."""
     out = runs.tokens
     for window in range(first, last):
         at = runs.begins[window]
@@ -178,7 +179,7 @@ def write_tokens(lines: Any, first: int, last: int, model: Any, room: Any, runs:
 
 @jit_norefs_part
 def write_header(n: int, room: Any, out: Any, at: int) -> int:
-    """Write n tokens of the syntax; return the place behind them."""
+    """Write n tokens of the syntax; return the index after them."""
     for i in range(n):
         table, token = np.int64(room.header.tables[i]), np.int64(room.header.symbols[i])
         token += RAW_TOKENS + (1 << table - RAW) if table >= RAW else table * SYMBOLS
@@ -191,7 +192,7 @@ def write_header(n: int, room: Any, out: Any, at: int) -> int:
 def write_letters(
     text: Any, begin: int, length: int, model: Any, room: Any, out: Any, at: int
 ) -> None:
-    """Write and count the tokens of the letters of a line."""
+    """Write and count the tokens of a line's values."""
     step, changed, piece = part_step(length), 0, room.piece
     half = U(room.counts.size // COPIES)
     for first in range(0, length, PIECE):

@@ -1,8 +1,8 @@
-"""The tree of contexts: which share a table (SPEC.md, Qualities). How it is stored and walked.
+"""Tree of contexts, which decides the ones that share a table (SPEC.md, Qualities).
 
-Each of the four components is a level. A node of a level sends each value of its component to a
-node of the next: values of their own, or the rest. Below the last level are leaves; each names its
-table, which it may share with others.
+Each of the four components is a level. A node of a level maps each value of its component to a node
+of the next level: a separate node, or the one for the rest. Below the last level are leaves. Each
+refers to a table, which it may share with others.
 """
 
 from __future__ import annotations
@@ -12,9 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.numba.jit import jit
-from gangsaw.codecs.reads.entropy.bits import (
+from gangsaw.codecs.core.entropy.gamma import (
     SPARE,
     bit_length,
     get_bits,
@@ -22,17 +20,19 @@ from gangsaw.codecs.reads.entropy.bits import (
     put_bits,
     put_gamma,
 )
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.reads.lines import Text
 from gangsaw.codecs.reads.quality.contexts import Components
 
 LEVELS = 4
 MOST_TABLES = 512
-MOST_NODES = 4096  # of a level
+MOST_NODES = 4096  # in a level
 Nodes = npt.NDArray[np.int32]
 
 
 class Tree(NamedTuple):
-    """Contexts and their tables.
+    """Tree of contexts, and their tables.
 
     Attributes
     ----------
@@ -45,14 +45,14 @@ class Tree(NamedTuple):
 
     @property
     def n_tables(self) -> int:
-        """Tables that leaves name."""
+        """Number of tables that leaves refer to."""
         return int(self.tables.max()) + 1
 
 
 def table_map(tree: Tree, components: Components) -> npt.NDArray[np.uint16]:
     """Return the table of every context, in the order of `context_of`."""
     befores, places, pairs, changes = tree.levels
-    nodes = places[befores[0]].T  # a part of a line comes first
+    nodes = places[befores[0]].T  # the part of a line is the first axis
     tables: npt.NDArray[np.uint16] = tree.tables.astype(np.uint16)[changes[pairs[nodes]]].ravel()
     return tables
 
@@ -69,7 +69,7 @@ def stored_tree(tree: Tree) -> Text:
 
 @jit
 def write_level(level: Any, out: Any, at: int) -> int:
-    """Write which values of each node have nodes of their own; return the bit behind."""
+    """Write the values of each node that have separate nodes; return the bit after them."""
     first = 0
     for row in level:
         own = 0
@@ -87,7 +87,7 @@ def write_level(level: Any, out: Any, at: int) -> int:
 
 @jit
 def write_labels(tables: Any, out: Any, at: int) -> int:
-    """Write the tables of leaves, new ones as they come; return the bit behind."""
+    """Write the tables of leaves, numbered by first use; return the bit after them."""
     known = 0
     for table in tables:
         at = put_bits(out, at, table, bit_length(known))
@@ -96,7 +96,7 @@ def write_labels(tables: Any, out: Any, at: int) -> int:
 
 
 def read_tree(data: Text, components: Components) -> tuple[Tree, Text]:
-    """Return the tree that bytes begin with, and what follows; CorruptChunk if it is none."""
+    """Return the tree at the start of data, and the bytes after it; raise CorruptChunk."""
     padded, stop = np.concatenate((data, np.zeros(SPARE, np.uint8))), 8 * data.size
     levels, n, at = [], 1, 0
     for size in components.sizes:
@@ -115,7 +115,7 @@ def read_tree(data: Text, components: Components) -> tuple[Tree, Text]:
 
 @jit
 def read_level(data: Any, at: int, stop: int, level: Any) -> tuple[int, int]:
-    """Fill a level; return how many nodes the next has, beyond MOST_NODES if wrong, and the bit."""
+    """Read a level; return the nodes of the next one, above MOST_NODES on errors, and the bit."""
     first = 0
     for row in level:
         own, at = get_gamma(data, at, stop)
@@ -135,7 +135,7 @@ def read_level(data: Any, at: int, stop: int, level: Any) -> tuple[int, int]:
 
 @jit
 def read_labels(data: Any, at: int, stop: int, tables: Any) -> int:
-    """Fill the tables of leaves; return the bit behind, beyond `stop` if they are wrong."""
+    """Read the tables of leaves; return the bit after them, beyond `stop` on errors."""
     known = 0
     for i in range(tables.size):
         n = bit_length(known)

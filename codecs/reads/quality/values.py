@@ -1,4 +1,4 @@
-"""Letters of qualities and the numbers that stand for them (SPEC.md, Qualities)."""
+"""Quality bytes of a block, and the numbers that represent them (SPEC.md, Qualities)."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ U = np.uint64
 
 
 def letters_of(text: Text) -> Text:
-    """Return the letters that occur in lines, ascending: letter k is value k."""
+    """Return the bytes that occur in lines, ascending: byte k is value k."""
     is_there = np.zeros(LETTERS, np.bool_)
     mark_bytes(text, is_there)
     is_there[NEWLINE] = False
     return np.flatnonzero(is_there).astype(np.uint8)
 
 
-GAP_BEFORE, GAP_BELOW = range(2)  # of `Values.gaps`
+GAP_BEFORE, GAP_BELOW = range(2)  # columns of `Values.gaps`
 
 
 class Values(NamedTuple):
-    """Values of letters, for kernels.
+    """Map from quality bytes to values, for kernels.
 
     Attributes
     ----------
-    of : (256,) uint8, the value of each letter; 0 for the others
-    first : letter that is value 0
-    gaps : (n, 2) int64: letters that are more than gaps[i, 0] above the first one are gaps[i, 1]
-        values below that, for each i; there is no use of it where `is_plain` is not set
-    is_plain : whether there are few gaps: kernels use these in place of `of`
+    of : (256,) uint8, the value of each quality byte; 0 for other bytes
+    first : byte of value 0
+    gaps : (n, 2) int64: for bytes more than gaps[i, 0] above the first one, the value is gaps[i, 1]
+        less, for each i; only valid if `is_plain`
+    is_plain : True if there are few gaps: kernels use these instead of `of`
     """
 
     of: Text
@@ -48,7 +48,7 @@ class Values(NamedTuple):
 
 
 def values_of(letters: Text) -> Values:
-    """Return the values of ascending letters."""
+    """Return the values of ascending quality bytes."""
     of = np.zeros(LETTERS, np.uint8)
     of[letters] = np.arange(letters.size)
     above = letters.astype(np.int64) - int(letters[:1].sum())
@@ -60,7 +60,7 @@ def values_of(letters: Text) -> Values:
 
 @jit_norefs_inline
 def fill_values(text: Any, begin: int, end: int, values: Any, out: Any) -> None:
-    """Write the values of text[begin:end] to `out`; what is no letter becomes any value."""
+    """Write the values of text[begin:end] to `out`; those of other bytes are undefined."""
     n = (end - begin) // len(OCTETS) * len(OCTETS) if values.is_plain else 0
     for i in range(0, n, len(OCTETS)):
         above = load(text, begin + i, OCTETS) - values.first
@@ -74,12 +74,12 @@ def fill_values(text: Any, begin: int, end: int, values: Any, out: Any) -> None:
 
 
 def stored_letters(letters: Text) -> Text:
-    """Return the bytes of a list of letters."""
+    """Return the stored form of a list of quality bytes."""
     return np.concatenate((np.array([letters.size], np.uint8), letters))
 
 
 def read_letters(data: Text) -> tuple[Text, Text]:
-    """Return the letters that bytes begin with, and what follows; CorruptChunk if they are none."""
+    """Return the list of quality bytes at the start of data, and the rest; raise CorruptChunk."""
     n = int(data[0]) if data.size else 0
     letters = data[1 : 1 + n]
     is_sorted = bool((letters[1:] > letters[:-1]).all())

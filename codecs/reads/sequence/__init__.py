@@ -1,1 +1,1 @@
-"""The kind "sequence"."""
+"""Coding of the kind "sequence"."""

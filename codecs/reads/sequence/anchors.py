@@ -1,4 +1,4 @@
-"""Hot anchors: places of the consensus where many pieces begin (SPEC.md, Anchors)."""
+"""Hot anchors: positions of the consensus at which many pieces begin (SPEC.md, Anchors)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import numpy.typing as npt
 from gangsaw.codecs.reads.sequence.layout.placed import Anchors
 from gangsaw.codecs.reads.sequence.syntax import HIGH_BITS
 
-MOST = 255  # a symbol stands for each, and 0 for none
+MOST = 255  # a symbol for each, and 0 for none
 
 
 def hot_anchors(anchors: Anchors, size: int) -> Anchors:
-    """Return those of (m,) anchors, ascending, that pay for being listed."""
+    """Return the anchors, (m,) ascending, that pay for their entry in the list."""
     found, counts = np.unique(anchors, return_counts=True)
     bits = place_bits(size)
     order = np.argsort(-counts, kind="stable")[:MOST]
@@ -21,7 +21,7 @@ def hot_anchors(anchors: Anchors, size: int) -> Anchors:
 
 
 def hot_numbers(anchors: Anchors, hot: Anchors) -> npt.NDArray[np.uint8]:
-    """Return (m,) uint8: 0, or the number from 1 on of a hot anchor."""
+    """Return the number of each hot anchor from 1 on, 0 for other anchors, (m,) uint8."""
     if not hot.size:
         return np.zeros(anchors.size, np.uint8)
     places = np.minimum(np.searchsorted(hot, anchors), hot.size - 1)
@@ -29,5 +29,5 @@ def hot_numbers(anchors: Anchors, hot: Anchors) -> npt.NDArray[np.uint8]:
 
 
 def place_bits(size: int) -> int:
-    """Bits of a place in a consensus."""
+    """Return the bits of a position in a consensus."""
     return max(1, size.bit_length())

@@ -1,4 +1,4 @@
-"""What the tokens of a block are made of: its letters, their layout, the consensus."""
+"""Input of a block's tokens: its bases, their layout, the consensus."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from gangsaw.codecs.reads.sequence.syntax import HIGH_BITS
 
 
 class SequenceBlock(NamedTuple):
-    """A block as kernels get it: plain arrays and numbers.
+    """Block in the form for kernels: plain arrays and numbers.
 
     Attributes
     ----------
     text : (used,) uint8
     codes : (used + SPARE,) uint8
-    starts, ends : (n,) int64, the letters of each line
+    starts, ends : (n,) int64, range of each line's bases
     firsts : (n + 1,) int64, the first piece of each line, and m
     begin, end, position : (m,) int64, see `Layout`
     strand : (m,) uint8
     is_mapped : (m,) bool
     hot : (m,) uint8, 0 or the number of the anchor
-    forward, backward : columns, see `Columns`
+    forward, backward : columns, see `ConsensusColumns`
     size : of the consensus
-    low_bits : raw bits of a place that is not near
-    is_sorted : whether most lines lie in the order of their places
-    pairs : whether mates are lines 2i and 2i + 1
+    low_bits : raw bits of a position that is not near
+    is_sorted : True if most lines are in the order of their positions
+    pairs : True if lines 2i and 2i + 1 are mates
     """
 
     text: Text
@@ -62,7 +62,7 @@ class SequenceBlock(NamedTuple):
 def block_of(
     lines: Lines, codes: Text, pieces: Layout, pairs: bool
 ) -> tuple[SequenceBlock, Anchors]:
-    """Return a block and its hot anchors."""
+    """Return the block for kernels, and its hot anchors."""
     pieces, is_ahead = ordered(pieces, pairs)
     columns = classified(codes, lines.starts[pieces.line] + pieces.begin, pieces)
     firsts = np.searchsorted(pieces.line, np.arange(lines.starts.size + 1))

@@ -1,15 +1,15 @@
-"""The kind "sequence": overlapping reads as pieces of a consensus (SPEC.md, Sequences)."""
+"""Coding of the kind "sequence": reads as pieces of a consensus (SPEC.md, Sequences)."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from gangsaw.codecs.core.entropy.rans_lanes import count_tokens, encoded_lanes
+from gangsaw.codecs.core.entropy.sparse_tables import SYMBOLS, normalised
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.threads import run_blocks
 from gangsaw.codecs.core.nucleotides.uracil import exchange, exchanged, has_uracil, holds_uracil
 from gangsaw.codecs.reads.coding import of_lines
-from gangsaw.codecs.reads.entropy.rans import count_tokens, encoded_lanes
-from gangsaw.codecs.reads.entropy.tables import SYMBOLS, normalised
 from gangsaw.codecs.reads.lines import SPAN, SPAN_BEGIN, SPAN_END, Lines, Places, Text
 from gangsaw.codecs.reads.payload import (
     BlockLanes,
@@ -33,11 +33,11 @@ from gangsaw.codecs.reads.sequence.letters import codes_of, read_only
 from gangsaw.codecs.reads.sequence.syntax import EXCHANGED, N_TABLES, SORTED, STEADY
 from gangsaw.codecs.reads.sequence.tokens import window_tokens
 
-AT_ONCE = 1 << 20  # bytes of windows that a thread decodes in one go
+AT_ONCE = 1 << 20  # bytes of windows that a thread decodes per task
 
 
 def encode_lines(lines: Lines, pairs: bool) -> Coded | None:
-    """Return the coded form of a block; None where it has no letters."""
+    """Return the coded form of a block; None if it has no bases."""
     if lines.starts.size == lines.text.size:
         return None
     if is_rna(lines.text):
@@ -47,12 +47,12 @@ def encode_lines(lines: Lines, pairs: bool) -> Coded | None:
 
 
 def is_rna(text: Text) -> bool:
-    """Whether U prevails in a text; most have none, which is found sooner."""
+    """Return True if a text has more U than T; the first check is fast, as most have no U."""
     return holds_uracil(text) and has_uracil(text)
 
 
 def encode_bases(lines: Lines, pairs: bool) -> Coded:
-    """Return the coded form of a block that has letters, as they are."""
+    """Return the coded form of a block with bases, without exchange of T and U."""
     codes = codes_of(lines.text)
     if are_sorted(lines, codes, pairs):
         return encode_layout(lines, codes, steady_layout(lines, codes), pairs)
@@ -60,7 +60,7 @@ def encode_bases(lines: Lines, pairs: bool) -> Coded:
 
 
 def encode_layout(lines: Lines, codes: Text, pieces: Layout, pairs: bool) -> Coded:
-    """Return the coded form of a block of some layout; (used + SPARE,) codes."""
+    """Return the coded form of a block with a given layout; (used + SPARE,) codes."""
     block, hot = block_of(lines, codes, pieces, pairs)
     parts = list(window_tokens(block, lines.windows, lines.lane))
     slices, slice_ends = consensus_tokens(block.forward[: block.size] & np.uint8(3))
@@ -79,7 +79,7 @@ def encode_layout(lines: Lines, codes: Text, pieces: Layout, pairs: bool) -> Cod
 
 
 def decode_lanes(payload: BlockLanes, out: Text, pairs: bool) -> None:
-    """Fill a block from its lanes; CorruptChunk where they are not those of such a block."""
+    """Decode a block from its lanes; raise CorruptChunk if they are invalid for such a block."""
     dictionary = read_dictionary(payload.rest, payload.shared, payload.head.used)
     spans = np.zeros((payload.n_windows, SPAN), np.int64)
     step = max(1, AT_ONCE // payload.lane)
@@ -103,7 +103,7 @@ def decode_lanes(payload: BlockLanes, out: Text, pairs: bool) -> None:
 
 
 def windows_of(payload: BlockLanes, pairs: bool, first: int, last: int) -> Windows:
-    """Return some windows of a block; CorruptChunk where its flags are not known."""
+    """Return some windows of a block; raise CorruptChunk if its flags are unknown."""
     head = payload.head
     check_flags(head)
     return Windows(
@@ -121,13 +121,13 @@ def windows_of(payload: BlockLanes, pairs: bool, first: int, last: int) -> Windo
 
 
 def check_flags(head: Head) -> None:
-    """Raise CorruptChunk where flags of a block are not known."""
+    """Raise CorruptChunk if flags of a block are unknown."""
     if head.flags & ~(SORTED | EXCHANGED | STEADY) or head.flags & (SORTED | STEADY) == STEADY:
         raise CorruptChunk("its flags are not known")
 
 
 def text_of_spans(spans: Places) -> slice[int, int, None]:
-    """Return the text that neighbouring windows have filled."""
+    """Return the range of text that adjacent windows have filled."""
     filled = spans[spans[:, SPAN_BEGIN] >= 0]
     if not len(filled):
         return slice(0, 0)

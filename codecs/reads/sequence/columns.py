@@ -1,4 +1,4 @@
-"""Columns of the consensus: how often reads differ, and by which letter (SPEC.md, Columns)."""
+"""Columns of the consensus: share of reads that differ, and their base (SPEC.md, Columns)."""
 
 from __future__ import annotations
 
@@ -8,26 +8,27 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.bits import trailing_zeros
-from gangsaw.codecs.core.numba.floats import load_le64
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.words import load_le64
 from gangsaw.codecs.reads.sequence.letters import SPARE
 
-SHARES = (12, 40, 100, 250)  # of 1000 reads, those that differ: where classes 1 to 4 begin
-LEAST = 4  # reads with the second letter
-ABOVE = (3, 2)  # so often must a column differ as all do: sequencing errors are no variants
-CLASS, SECOND = 2, 5  # bits of a column's byte where these begin; below is the consensus letter
-PLAIN = 1 << CLASS  # bytes of columns of class 0 are below
+SHARES = (12, 40, 100, 250)  # lower limits of classes 1 to 4: differing reads per 1000
+LEAST = 4  # least number of reads with the second base
+# ratio to the average column that a variant must exceed: sequencing errors are no variants
+ABOVE = (3, 2)
+CLASS, SECOND = 2, 5  # first bits of both in a column's byte; the consensus base is below
+PLAIN = 1 << CLASS  # bytes of columns of class 0 are smaller
 ONES, THREES = np.uint64(0x0101010101010101), np.uint64(0x0303030303030303)
 ONE, TWO, THREE, FOUR = (np.uint64(n) for n in (1, 2, 3, 4))
 
 
 class ConsensusColumns(NamedTuple):
-    """The consensus, and what its columns are, as an encoder reads them.
+    """Consensus with the classes of its columns, for an encoder.
 
     Attributes
     ----------
-    forward : (size + SPARE,) uint8: letter, class << CLASS, second letter << SECOND
-    backward : (size + SPARE,) uint8, the same of the other strand: in reverse, complemented
+    forward : (size + SPARE,) uint8: base, class << CLASS, second base << SECOND
+    backward : (size + SPARE,) uint8, the reverse complement in the same form
     size : columns
     """
 
@@ -46,7 +47,7 @@ def columns_of(columns: npt.NDArray[np.uint8]) -> ConsensusColumns:
 
 
 def classified(codes: Any, begins: Any, pieces: Any) -> ConsensusColumns:
-    """Return the columns of a layout; (m,) begins: where in `codes` its pieces begin."""
+    """Return the columns of a layout; (m,) begins: offset of each piece in `codes`."""
     plain = columns_of(pieces.consensus)
     covered, others = np.zeros(plain.size + 1, np.int64), np.zeros((plain.size, 4), np.uint32)
     count_columns(codes, begins, pieces, plain, covered, others)
@@ -57,7 +58,7 @@ def classified(codes: Any, begins: Any, pieces: Any) -> ConsensusColumns:
 
 @jit_norefs
 def classify(covered: Any, others: Any, columns: Any) -> None:
-    """Add class and second letter to the letters of columns; see `count_columns`."""
+    """Add class and second base to the bases of columns; see `count_columns`."""
     usual, reads = np.int64(others.sum()), np.int64(covered.sum())
     for place in range(columns.size):
         different, second = np.int64(0), 0
@@ -82,11 +83,11 @@ def count_columns(
     Parameters
     ----------
     codes : with SPARE more
-    begins : (m,) int64, where in `codes` each piece begins
+    begins : (m,) int64, offset of each piece in `codes`
     pieces : a layout
-    columns : of which no class is known yet
+    columns : without classes
     covered : (size + 1,) zeros, filled with the reads of each column
-    others : (size, 4) zeros, filled with those that differ, by their letter on strand 0
+    others : (size, 4) zeros, filled with the number of differing reads, by their base on strand 0
     """
     for k in range(begins.size):
         if pieces.is_mapped[k]:
@@ -119,18 +120,18 @@ def _count_piece(
 
 @jit_norefs_inline
 def differing(codes: Any, columns: Any) -> Any:
-    """Bit 0 of each byte: is the code a base that is not the consensus's."""
+    """Return marks in bit 0 of each byte: 1 for a base that differs from the consensus."""
     either = codes ^ columns
     return (either | either >> ONE) & ~(codes >> TWO) & ONES
 
 
 @jit_norefs_inline
 def variable(columns: Any) -> Any:
-    """Bit 0 of each byte: is the column of a class > 0."""
+    """Return marks in bit 0 of each byte: 1 for a column of a class > 0."""
     return (columns >> TWO | columns >> THREE | columns >> FOUR) & ONES
 
 
 @jit_norefs_inline
 def within(marks: Any, n: Any) -> Any:
-    """The marks of the first n of 8 bytes."""
+    """Return the marks of the first n of 8 bytes."""
     return marks & ((ONE << np.uint64(8 * n)) - ONE) if n < 8 else marks

@@ -1,4 +1,4 @@
-"""The consensus as bytes: slices of symbols of four letters (SPEC.md, Consensus)."""
+"""Bytes of the consensus: slices of symbols of four bases (SPEC.md, Consensus)."""
 
 from __future__ import annotations
 
@@ -7,13 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.memory.threads import run_blocks
-from gangsaw.codecs.core.nucleotides.kernels import code_of, letter_of
-from gangsaw.codecs.core.numba.bits import swapped
-from gangsaw.codecs.core.numba.floats import load_le64, store_le64
-from gangsaw.codecs.core.numba.jit import jit, jit_norefs, jit_norefs_inline
-from gangsaw.codecs.reads.entropy.rans import (
+from gangsaw.codecs.core.entropy.rans_lanes import (
     Tokens,
     begin_lane,
     encoded_lanes,
@@ -21,26 +15,32 @@ from gangsaw.codecs.reads.entropy.rans import (
     is_whole,
     tokens_of,
 )
-from gangsaw.codecs.reads.entropy.tables import ABSENT, RansTables
+from gangsaw.codecs.core.entropy.sparse_tables import ABSENT, RansTables
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.memory.threads import run_blocks
+from gangsaw.codecs.core.nucleotides.kernels import code_of, letter_of
+from gangsaw.codecs.core.numba.bits import swapped
+from gangsaw.codecs.core.numba.jit import jit, jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.words import load_le64, store_le64
 from gangsaw.codecs.reads.lines import Places
 from gangsaw.codecs.reads.sequence.columns import ONE, ONES
 from gangsaw.codecs.reads.sequence.fours import get_fours, put_fours
 from gangsaw.codecs.reads.sequence.letters import FOURS, SPARE, read_only
 from gangsaw.codecs.reads.sequence.syntax import CONSENSUS
 
-SLICE = 1 << 14  # letters
-TOGETHER = 4  # slices that are decoded in turn, letter by letter
-RUN = 16  # slices that a thread takes at once: fewer are over before the next is handed out
+SLICE = 1 << 14  # bases
+TOGETHER = 4  # slices that are decoded interleaved, base by base
+RUN = 16  # slices per task of a thread: fewer end before the next task is assigned
 HALF = np.uint64(32)
 A_TO_T, C_TO_G = np.uint64(0x1515151515151515), np.uint64(0x15 ^ 0x04)
 
 
 class Consensus(NamedTuple):
-    """What a decoder copies from.
+    """Consensus that a decoder copies from.
 
     Attributes
     ----------
-    forward, backward : (size + SPARE,) uint8, letters of both strands
+    forward, backward : (size + SPARE,) uint8, bases of both strands
     size : columns
     """
 
@@ -50,7 +50,7 @@ class Consensus(NamedTuple):
 
 
 def consensus_tokens(codes: npt.NDArray[np.uint8]) -> tuple[Tokens, npt.NDArray[np.int64]]:
-    """Return the tokens of (size,) codes, and (n_slices,) int64 where those of slices end."""
+    """Return the tokens of (size,) codes, and the end of each slice's tokens, (n_slices,) int64."""
     n_slices = -(-codes.size // SLICE)
     tokens, ends = tokens_of(codes.size // 4 + n_slices), np.zeros(n_slices, np.int64)
     n = int(write_slices(codes, tokens, ends))
@@ -60,16 +60,17 @@ def consensus_tokens(codes: npt.NDArray[np.uint8]) -> tuple[Tokens, npt.NDArray[
 def stored_consensus(
     tokens: Tokens, ends: npt.NDArray[np.int64], frequencies: npt.NDArray[np.uint16]
 ) -> npt.NDArray[np.uint8]:
-    """Return lane 1: the bytes of slices, and how many these are before."""
+    """Return lane 1: the sizes of slices in bytes, then the slices."""
     slices, sizes = encoded_lanes(tokens, ends, frequencies)
     return np.concatenate((sizes.astype("<u2").view(np.uint8), slices))
 
 
 def read_consensus(data: npt.NDArray[np.uint8], size: int, tables: RansTables) -> Consensus:
-    """Return the consensus of lane 1; CorruptChunk where it has not `size` letters."""
+    """Return the consensus of lane 1; raise CorruptChunk if it has not `size` bases."""
     begins, ends = slice_bounds(data, size)
     data, n_slices = read_only(data), ends.size
-    forward, backward = np.empty((2, size + SPARE), np.uint8)  # all but the rest is written
+    # everything before the padding is written
+    forward, backward = np.empty((2, size + SPARE), np.uint8)
     forward[size:] = backward[size:] = 0
     out = Consensus(forward, backward, size)
     is_right = np.zeros(n_slices, np.bool_)
@@ -85,7 +86,7 @@ def read_consensus(data: npt.NDArray[np.uint8], size: int, tables: RansTables) -
 
 
 def slice_bounds(data: npt.NDArray[np.uint8], size: int) -> tuple[Places, Places]:
-    """Return where the slices of lane 1 begin and end; CorruptChunk unless they are all of it."""
+    """Return start and end of lane 1's slices; raise CorruptChunk unless they fill it."""
     n_slices = -(-size // SLICE)
     if data.size < 2 * n_slices:
         raise CorruptChunk("its consensus has fewer slices than it says")
@@ -98,7 +99,7 @@ def slice_bounds(data: npt.NDArray[np.uint8], size: int) -> tuple[Places, Places
 
 @jit
 def write_slices(codes: Any, tokens: Any, ends: Any) -> int:
-    """Write the tokens of all slices; return how many there are."""
+    """Write the tokens of all slices; return their number."""
     n = 0
     for i in range(ends.size):
         end = min((i + 1) * SLICE, codes.size)
@@ -111,7 +112,7 @@ def write_slices(codes: Any, tokens: Any, ends: Any) -> int:
 def read_slices(
     data: Any, begins: Any, ends: Any, tables: Any, out: Any, first: int, last: int, is_right: Any
 ) -> None:
-    """Decode slices first to last - 1 on both strands; note for each whether it is whole."""
+    """Decode slices first to last - 1 on both strands; set `is_right` for each valid one."""
     i = first
     while i + TOGETHER <= last and (i + TOGETHER) * SLICE <= out.size:
         read_together(data, begins, ends, tables, out, i, is_right)
@@ -132,14 +133,14 @@ def read_slices(
 def read_together(
     data: Any, begins: Any, ends: Any, tables: Any, out: Any, i: int, is_right: Any
 ) -> None:
-    """Decode TOGETHER whole slices in turn: one would wait for its state at every symbol."""
+    """Decode TOGETHER whole slices interleaved: a single one would wait for every symbol."""
     x0, at0 = begin_lane(data, begins[i], ends[i])
     x1, at1 = begin_lane(data, begins[i + 1], ends[i + 1])
     x2, at2 = begin_lane(data, begins[i + 2], ends[i + 2])
     x3, at3 = begin_lane(data, begins[i + 3], ends[i + 3])
     if max(at0, at1, at2, at3) >= ABSENT:
         return
-    b0, b1, b2, b3 = 0, 0, 0, 0  # the letters before
+    b0, b1, b2, b3 = 0, 0, 0, 0  # the previous bases
     for k in range(i * SLICE, i * SLICE + SLICE, 8):
         b0, x0, at0 = get_eight(tables, b0, x0, at0, data, ends[i], out, k)
         b1, x1, at1 = get_eight(tables, b1, x1, at1, data, ends[i + 1], out, k + SLICE)
@@ -155,7 +156,7 @@ def read_together(
 def get_eight(
     tables: Any, before: int, x: int, at: int, data: Any, stop: int, out: Any, place: int
 ) -> tuple[int, int, int]:
-    """Decode eight letters; return the last one, state and place of the lane."""
+    """Decode eight bases; return the last one, and the lane's state and offset."""
     first, x, at = get(tables, CONSENSUS + before, x, at, data, stop)
     four, x, at = get(tables, CONSENSUS + (first & 3), x, at, data, stop)
     store_le64(out.forward, place, FOURS[first] | FOURS[four] << HALF)
@@ -164,10 +165,10 @@ def get_eight(
 
 @jit_norefs_inline
 def complement(out: Any, begin: int, end: int) -> None:
-    """Fill the other strand of columns, eight at a time.
+    """Write the reverse complement of columns, eight at a time.
 
-    Complements differ in bits 0, 2 and 4 if they are A and T, in bit 2 if they are C and G, which
-    have bit 1.
+    The bytes of A and T differ in bits 0, 2 and 4. Those of C and G, which have bit 1, differ in
+    bit 2.
     """
     whole = begin + (end - begin) // 8 * 8
     for k in range(begin, whole, 8):

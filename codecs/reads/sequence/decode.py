@@ -1,4 +1,4 @@
-"""Decoder of windows, each on its own: lines (SPEC.md, Sequences). `pieces.py` has their pieces."""
+"""Decoder of lines, for separate windows (SPEC.md, Sequences). `pieces.py` decodes their pieces."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
-from gangsaw.codecs.reads.entropy.rans import (
+from gangsaw.codecs.core.entropy.rans_lanes import (
     begin_lane,
     get,
     get_number,
@@ -15,7 +14,8 @@ from gangsaw.codecs.reads.entropy.rans import (
     get_small,
     is_whole,
 )
-from gangsaw.codecs.reads.entropy.tables import ABSENT
+from gangsaw.codecs.core.entropy.sparse_tables import ABSENT
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
 from gangsaw.codecs.reads.lines import NEWLINE, SPAN, SPAN_BEGIN, SPAN_END, SPAN_LINES, Places, Text
 from gangsaw.codecs.reads.sequence import syntax
 from gangsaw.codecs.reads.sequence.dictionary import Dictionary
@@ -25,17 +25,17 @@ from gangsaw.codecs.reads.sequence.pieces import Window, get_pieces
 
 
 class Windows(NamedTuple):
-    """Windows that are decoded.
+    """Windows to decode.
 
     Attributes
     ----------
-    data : (n,) uint8 in which their lanes lie
-    begins, ends : (n_windows,) int64, where
+    data : (n,) uint8 that contains their lanes
+    begins, ends : (n_windows,) int64, offsets of the lanes
     first : number of the first window
     lane : bytes of a window
     used : bytes of the block's text
-    is_open : whether the last line of the block has no newline
-    is_sorted, is_steady, pairs : flags of the block, and whether mates are in pairs
+    is_open : True if the last line of the block has no newline
+    is_sorted, is_steady, pairs : flags of the block, and True if mates are in pairs
     """
 
     data: Text
@@ -55,13 +55,13 @@ def decode_windows(windows: Windows, dictionary: Dictionary, out: Text) -> Place
 
     Parameters
     ----------
-    out : (n,) uint8, which begins where the first window does; each is written to its place, and
+    out : (n,) uint8, which begins with the first window; each window is written to its range, and
         nothing outside of it but the end of its last line
 
     Returns
     -------
-    (n_windows, 3) int64: where in `out` the lines of each begin and end, and how many there are;
-        -1 where its lane is empty, -2 where it is wrong
+    (n_windows, 3) int64: start and end of each window's lines in `out`, and their number; -1 if its
+    lane is empty, -2 if it is invalid
     """
     spans = np.full((windows.begins.size, SPAN), -1, np.int64)
     fill_windows(windows, dictionary, np.zeros(syntax.MEMORY, np.int64), out, spans)
@@ -81,7 +81,7 @@ def fill_windows(windows: Any, dictionary: Any, memory: Any, out: Any, spans: An
 def fill_window(
     windows: Any, w: int, dictionary: Any, memory: Any, out: Any
 ) -> tuple[int, int, int]:
-    """Decode a window; return where its lines begin and end, and how many there are."""
+    """Decode a window; return start and end of its lines, and their number."""
     data, stop, tables = windows.data, windows.ends[w], dictionary.tables
     x, at = begin_lane(data, windows.begins[w], stop)
     end, used = min((w + 1) * windows.lane, out.size), windows.used - windows.first * windows.lane
@@ -118,7 +118,7 @@ def fill_window(
 def get_line(
     window: Any, has_before: bool, odd: int, x: int, at: int, place: int
 ) -> tuple[int, int, int]:
-    """Decode a line; return the place behind it, state and place of the lane."""
+    """Decode a line; return the offset after it, and the lane's state and offset."""
     data, stop, out, memory = window.data, window.stop, window.out, window.memory
     tables = window.dictionary.tables
     length = memory[syntax.AT_LENGTH]

@@ -1,4 +1,4 @@
-"""What all windows of a block look into, and its bytes in lane 0 (SPEC.md, "Head of sequences")."""
+"""Shared data of all windows of a block, and its bytes in lane 0 (SPEC.md, "Head of sequences")."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.nucleotides.kernels import code_of
-from gangsaw.codecs.core.numba.bits import count_ones
-from gangsaw.codecs.core.numba.jit import jit, jit_inline_part
-from gangsaw.codecs.reads.entropy.bits import SPARE, get_bits, get_gamma, put_bits, put_gamma
-from gangsaw.codecs.reads.entropy.tables import (
+from gangsaw.codecs.core.entropy.gamma import SPARE, get_bits, get_gamma, put_bits, put_gamma
+from gangsaw.codecs.core.entropy.sparse_tables import (
     RansTables,
     decoder_tables,
     read_stored_tables,
     stored_tables,
 )
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.nucleotides.kernels import code_of
+from gangsaw.codecs.core.numba.bits import count_ones
+from gangsaw.codecs.core.numba.jit import jit, jit_inline_part
 from gangsaw.codecs.reads.lines import Places, Text
 from gangsaw.codecs.reads.sequence.anchors import MOST, place_bits
 from gangsaw.codecs.reads.sequence.columns import CLASS, PLAIN, SECOND
@@ -29,22 +29,22 @@ from gangsaw.codecs.reads.sequence.syntax import HIGH_BITS, N_TABLES, legal_symb
 SIZES = struct.Struct("<QQB")  # of the consensus, of its columns of class > 0, of anchors
 LEAST_BITS = 5  # of a column
 FAR = 1 << 40  # a column that no piece reaches
-WORD = 64  # columns whose marks are one word
+WORD = 64  # columns per word of marks
 
 
 class Dictionary(NamedTuple):
-    """What a decoder of windows needs.
+    """Tables that a decoder of windows needs.
 
     Attributes
     ----------
     tables : of all syntax elements
-    forward, backward : (size + SPARE,) uint8, letters of the consensus on both strands
+    forward, backward : (size + SPARE,) uint8, bases of the consensus on both strands
     size : columns
-    low_bits : raw bits of a place that is not near
-    hot : (MOST + 1,) int64, anchors from 1 on; -1 where there is none
+    low_bits : raw bits of a position that is not near
+    hot : (MOST + 1,) int64, anchors from 1 on; -1 for none
     columns : (n + 2,) int64, columns of class > 0, between two that are FAR off
-    variants : (n + 2,) uint8: their class - 1, and from bit 2 on their second letter
-    marks : (n_words,) uint64: which of 64 columns are such
+    variants : (n + 2,) uint8: their class - 1, and from bit 2 on their second base
+    marks : (n_words,) uint64: bits of such columns, 64 per word
     ranks : (n_words,) int64: index in `columns` of the first one from there on
     """
 
@@ -61,7 +61,7 @@ class Dictionary(NamedTuple):
 
 
 class DictionaryHead(NamedTuple):
-    """What lane 0 says of a `Dictionary`, which has the same names: all but the consensus."""
+    """Part of a `Dictionary` that lane 0 contains: all but the consensus."""
 
     tables: RansTables
     size: int
@@ -74,11 +74,11 @@ class DictionaryHead(NamedTuple):
 
 
 def stored_dictionary(columns: Text, hot: Anchors, frequencies: npt.NDArray[np.uint16]) -> Text:
-    """Return lane 0 behind the head of a block.
+    """Return lane 0 after the fixed header of a block.
 
     Parameters
     ----------
-    columns : (size,) uint8, see `Columns`
+    columns : (size,) uint8, see `ConsensusColumns`
     hot : ascending
     frequencies : (N_TABLES, 256)
     """
@@ -90,11 +90,11 @@ def stored_dictionary(columns: Text, hot: Anchors, frequencies: npt.NDArray[np.u
 
 
 def read_dictionary(rest: Text, shared: Text, used: int) -> Dictionary:
-    """Return the dictionary of lanes 0 (behind the head of a block) and 1.
+    """Return the dictionary of lanes 0 (after the fixed header of a block) and 1.
 
     Raises
     ------
-    CorruptChunk : they say what cannot be in a block of so many bytes
+    CorruptChunk : they are invalid for a block of `used` bytes
     """
     head = read_head(rest, used)
     consensus = read_consensus(shared, head.size, head.tables)
@@ -107,7 +107,7 @@ def read_dictionary(rest: Text, shared: Text, used: int) -> Dictionary:
 
 
 def read_head(rest: Text, used: int) -> DictionaryHead:
-    """Return what lane 0 says behind the head of a block; CorruptChunk as `read_dictionary`."""
+    """Return the contents of lane 0 after the fixed header; raise CorruptChunk if invalid."""
     if rest.size < SIZES.size:
         raise CorruptChunk("its head ends too early")
     size, n_columns, n_hot = SIZES.unpack(rest[: SIZES.size].tobytes())
@@ -132,7 +132,7 @@ def read_head(rest: Text, used: int) -> DictionaryHead:
 
 @jit
 def write_columns(places: Any, columns: Any, hot: Any, bits: int, out: Any) -> int:
-    """Write columns of class > 0 and anchors to zeroed bytes; return how many they take."""
+    """Write columns of class > 0 and anchors to zeroed bytes; return the number of bytes."""
     at, before = 0, -1
     for k in range(places.size):
         at = put_gamma(out, at, places[k] - before)
@@ -148,9 +148,9 @@ def write_columns(places: Any, columns: Any, hot: Any, bits: int, out: Any) -> i
 def read_columns(
     data: Any, n: int, size: int, bits: int, columns: Any, variants: Any, hot: Any
 ) -> int:
-    """Fill what is between the ends of `columns` and `variants`, and anchors, from padded bytes.
+    """Read anchors, and `columns` and `variants` without their ends, from padded bytes.
 
-    Return the bytes read, -1 where columns or anchors are wrong.
+    Return the bytes read, -1 if columns or anchors are invalid.
     """
     at, stop, before = 0, 8 * n, -1
     for k in range(1, columns.size - 1):
@@ -172,7 +172,7 @@ def read_columns(
 
 @jit
 def are_second(columns: Any, variants: Any, letters: Any) -> bool:
-    """Whether the second letters of columns are not those of the consensus."""
+    """Return True if the second base of every column differs from the consensus."""
     for k in range(1, columns.size - 1):
         if np.int64(variants[k]) >> 2 == code_of(np.int64(letters[columns[k]])):
             return False
@@ -193,7 +193,7 @@ def index_columns(columns: Places, n_words: int) -> tuple[npt.NDArray[np.uint64]
 
 @jit_inline_part
 def first_column(dictionary: Any, place: int) -> Any:
-    """KmerIndex in `columns` of the first one from a place on, 0 <= place <= size."""
+    """Return the index in `columns` of the first one from a position on, 0 <= place <= size."""
     word, bit = place // WORD, np.uint64(place % WORD)
     before = dictionary.marks[word] & ((np.uint64(1) << bit) - np.uint64(1))
     return dictionary.ranks[word] + count_ones(before)

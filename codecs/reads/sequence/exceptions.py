@@ -1,20 +1,27 @@
-"""Letters that are no base: runs of one byte in a line (SPEC.md, "Lines of sequences")."""
+"""Exceptions of sequences: runs of a byte that is no base (SPEC.md, "Lines of sequences")."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from gangsaw.codecs.core.entropy.rans_lanes import (
+    get,
+    get_number,
+    get_small,
+    put,
+    put_number,
+    put_small,
+)
+from gangsaw.codecs.core.entropy.sparse_tables import ABSENT
 from gangsaw.codecs.core.nucleotides.kernels import letter_of
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
-from gangsaw.codecs.reads.entropy.rans import get, get_number, get_small, put, put_number, put_small
-from gangsaw.codecs.reads.entropy.tables import ABSENT
 from gangsaw.codecs.reads.sequence import syntax
 from gangsaw.codecs.reads.sequence.letters import next_exception
 
 
 @jit_norefs_inline
 def put_runs(text: Any, codes: Any, start: int, end: int, tokens: Any, n: int) -> int:
-    """Append the exceptions of the line text[start:end]."""
+    """Append the tokens of the exceptions in the line text[start:end]."""
     runs = 0
     at = next_exception(codes, start, end)
     first = at
@@ -34,7 +41,7 @@ def put_runs(text: Any, codes: Any, start: int, end: int, tokens: Any, n: int) -
 
 @jit_norefs_inline
 def end_of_run(text: Any, at: int, end: int) -> int:
-    """Place behind a run of one byte."""
+    """Return the offset after a run of one byte."""
     byte = text[at]
     while at < end and text[at] == byte:
         at += 1
@@ -45,9 +52,9 @@ def end_of_run(text: Any, at: int, end: int) -> int:
 def get_runs(
     tables: Any, x: int, at: int, data: Any, stop: int, out: Any, place: int, n: int
 ) -> tuple[int, int, int]:
-    """Fill a line of n letters with bases and its exceptions; how many runs, state and place.
+    """Decode exceptions into a line of n bytes with bases elsewhere; return runs, state, offset.
 
-    Decoders of pieces write where a base is and leave other bytes alone.
+    Decoders of pieces write at bases only, and leave other bytes alone.
     """
     runs, x, at = get_small(tables, syntax.RUNS, syntax.REST, x, at, data, stop)
     if runs == 0:
@@ -70,6 +77,6 @@ def get_runs(
 
 @jit_norefs_inline
 def fill(out: Any, begin: int, end: int, byte: Any) -> None:
-    """Write one byte over and over."""
+    """Write one byte repeatedly."""
     for i in range(begin, end):
         out[i] = byte

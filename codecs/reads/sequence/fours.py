@@ -1,4 +1,4 @@
-"""Runs of letters as symbols of four, in the context of the letter before (SPEC.md, Fours)."""
+"""Runs of bases as symbols of four, in the context of the previous base (SPEC.md, Fours)."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
+from gangsaw.codecs.core.entropy.rans_lanes import get, put
 from gangsaw.codecs.core.nucleotides.kernels import is_base, letter_of
 from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
-from gangsaw.codecs.core.numba.floats import store_le64
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
-from gangsaw.codecs.reads.entropy.rans import get, put
+from gangsaw.codecs.core.numba.words import store_le64
 from gangsaw.codecs.reads.sequence.letters import FOURS
 from gangsaw.codecs.reads.sequence.syntax import TAIL
 
 
 @jit_norefs_inline
 def put_fours(tokens: Any, n: int, table: int, codes: Any, begin: int, end: int) -> int:
-    """Append the bases of codes[begin:end]; return how many tokens there are."""
+    """Append the bases of codes[begin:end]; return the number of tokens."""
     before: Any = 0
     four: Any = 0
     held = 0
@@ -44,7 +44,10 @@ def get_fours(
     n: int,
     end: int,
 ) -> tuple[int, int]:
-    """Write n letters to out[place:], in which nothing counts yet until `end`; state and place."""
+    """Write n bases to out[place:]; return the lane's state and offset.
+
+    Up to `end`, `out` has no valid bytes yet, and may be overwritten.
+    """
     before, four, last = 0, 0, place + n
     while last - place >= 4:
         four, x, at = get(tables, t + before, x, at, data, stop)
@@ -65,7 +68,7 @@ def get_fours(
 def get_fours_between(
     tables: Any, t: int, x: int, at: int, data: Any, stop: int, out: Any, place: int, end: int
 ) -> tuple[int, int]:
-    """As `get_fours`, for the bases of out[place:end]: other bytes there stay."""
+    """Write bases like `get_fours`, but only where out[place:end] has bases: other bytes stay."""
     n = 0
     for i in range(place, end):
         n += is_base(out[i])

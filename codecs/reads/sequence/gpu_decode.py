@@ -1,4 +1,4 @@
-"""Sequences on a GPU: first the consensus of blocks, then their windows."""
+"""Decoder of sequences on a GPU: first the consensus of blocks, then their windows."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def _looked_into(payload: BlockLanes, pairs: bool) -> LookedInto:
         (is_sorted, is_steady, pairs, head.size, head.low_bits),
         arrays,
         (head.size, head.size),
-        slices + HEAD.size + payload.rest.size,  # lane 1 lies behind lane 0
+        slices + HEAD.size + payload.rest.size,  # lane 1 follows lane 0
     )
 
 
 def _fill_consensus(blocks: Blocks) -> list[bool]:
-    """Decode the consensus of blocks on both strands; say of each whether it is one."""
+    """Decode the consensus of blocks on both strands; return True for each valid one."""
     slices = blocks.slices()
     is_right = np.ones(len(blocks.blocks), np.bool_)
     if len(slices):
@@ -45,7 +45,7 @@ def _fill_consensus(blocks: Blocks) -> list[bool]:
 
 
 def _finish(payload: BlockLanes, out: DeviceArray) -> None:
-    """Exchange T and U again where they were."""
+    """Exchange T and U if the encoder exchanged them."""
     if payload.head.flags & EXCHANGED:
         exchange(out, max(1, out.shape[0]))
 

@@ -1,4 +1,4 @@
-"""Codes of a text, where its exceptions are, and copies of runs of letters."""
+"""Codes of a text, search for its exceptions, and copies of runs of bases."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from gangsaw.codecs.core.nucleotides.kernels import encode_letters
 from gangsaw.codecs.core.nucleotides.letters import BASES, NOT_A_BASE
 from gangsaw.codecs.core.nucleotides.packing import letters_of_bytes
 from gangsaw.codecs.core.numba.bits import trailing_zeros
-from gangsaw.codecs.core.numba.floats import load_le64
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 from gangsaw.codecs.core.numba.vectors.integers import load, static, store
+from gangsaw.codecs.core.numba.words import load_le64
 
-SPARE = 64  # bytes behind codes and letters that kernels may read
-BYTES, VECTOR = 32, static(32)  # that are copied at once
+SPARE = 64  # bytes after codes and texts that kernels may read
+BYTES, VECTOR = 32, static(32)  # bytes per copy
 FOURTHS = np.uint64(0x0404040404040404)
 
-# the letters of the four codes of a byte, the high ones first
+# the bases of the four codes of a byte, the high ones first
 FOURS = letters_of_bytes(BASES).view("<u4").astype(np.uint64).ravel()
 
 
 def read_only(data: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    """Return bytes that nobody writes: kernels are compiled once, not for either sort of arrays."""
+    """Return a read-only view, so that kernels are compiled for one kind of array only."""
     data = data.view()
     data.flags.writeable = False
     return data
 
 
 def codes_of(text: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    """Return the codes of (n,) letters, and SPARE more that are none of a base."""
+    """Return the codes of (n,) bytes, padded with SPARE codes of no base."""
     codes = np.full(text.size + SPARE, NOT_A_BASE, np.uint8)
     encode_letters(read_only(text), codes)
     return codes
@@ -39,7 +39,7 @@ def codes_of(text: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
 
 @jit_norefs_inline
 def next_exception(codes: Any, at: Any, end: Any) -> Any:
-    """Place from `at` on that is no base, `end` where there is none; reads SPARE bytes beyond."""
+    """Return the first index from `at` on that is no base, or `end`; reads SPARE bytes beyond."""
     while at < end:
         marks = load_le64(codes, at) & FOURTHS
         if marks:
@@ -50,7 +50,7 @@ def next_exception(codes: Any, at: Any, end: Any) -> Any:
 
 @jit_norefs_inline
 def copy(source: Any, begin: int, out: Any, place: int, n: int, stop: int) -> None:
-    """Copy n bytes, of which BYTES more may be read, and written as far as out[stop]."""
+    """Copy n bytes; BYTES more may be read, and written up to out[stop]."""
     if place + n + BYTES <= stop:
         for i in range(0, n, BYTES):
             store(out, place + i, load(source, begin + i, VECTOR))

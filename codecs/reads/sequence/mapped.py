@@ -1,4 +1,4 @@
-"""Tokens of mapped pieces: their place, and where they differ (SPEC.md, "Mapped pieces")."""
+"""Tokens of mapped pieces: their position and their differences (SPEC.md, "Mapped pieces")."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gangsaw.codecs.core.entropy.rans_lanes import put, put_number, put_raw, put_small
 from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
 from gangsaw.codecs.core.numba.bits import trailing_zeros
-from gangsaw.codecs.core.numba.floats import load_le64
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
-from gangsaw.codecs.reads.entropy.rans import put, put_number, put_raw, put_small
+from gangsaw.codecs.core.numba.words import load_le64
 from gangsaw.codecs.reads.sequence import syntax
 from gangsaw.codecs.reads.sequence.columns import (
     CLASS,
@@ -24,11 +24,11 @@ from gangsaw.codecs.reads.sequence.columns import (
 
 
 class PieceAnchor(NamedTuple):
-    """What the place of a later piece of a line is given by.
+    """Reference of a later piece's position in a line.
 
     Attributes
     ----------
-    end, strand : of the mapped piece before; -1 and 0 where there is none
+    end, strand : of the mapped piece before; -1 and 0 if there is none
     """
 
     end: int
@@ -40,7 +40,7 @@ def put_mapped(
     block: Any, line: Any, k: Any, odd: Any, several: bool, before: Any, memory: Any, places: Any,
     tokens: Any, n: int,
 ) -> tuple[int, PieceAnchor]:  # fmt: skip
-    """Append a mapped piece; return the number of tokens, and what the next one is given by."""
+    """Append a mapped piece; return the number of tokens, and the reference of the next one."""
     place = block.position[k]
     own: Any = np.int64(block.strand[k])
     length = block.end[k] - block.begin[k]
@@ -59,7 +59,7 @@ def put_mapped(
 
 @jit_norefs_inline
 def put_first_place(block: Any, k: Any, odd: Any, memory: Any, tokens: Any, n: int) -> int:
-    """Append the place of the first mapped piece of a line."""
+    """Append the position of the first mapped piece of a line."""
     primary, place = memory[syntax.AT_PRIMARY], block.position[k]
     if block.is_sorted and not odd:
         n = put_ahead(place - primary, place, tokens, n)
@@ -71,7 +71,7 @@ def put_first_place(block: Any, k: Any, odd: Any, memory: Any, tokens: Any, n: i
 
 @jit_norefs_inline
 def put_ahead(ahead: Any, place: Any, tokens: Any, n: int) -> int:
-    """Append a place in a sorted block."""
+    """Append a position in a sorted block."""
     if ahead < 0:
         n = put(tokens, n, syntax.AHEAD, syntax.AHEAD_BACK)
         return put_number(tokens, n, syntax.BACK, place)
@@ -85,7 +85,7 @@ def put_ahead(ahead: Any, place: Any, tokens: Any, n: int) -> int:
 def put_place(
     block: Any, k: Any, of: int, reference: Any, strand: Any, anchor: Any, tokens: Any, n: int
 ) -> int:
-    """Append a place that is hot, near a reference of some strand, or anywhere."""
+    """Append a position that is hot, near a reference of some strand, or anywhere."""
     later, hot, place = of == syntax.OF_LATER, block.hot[k], block.position[k]
     n = put(tokens, n, syntax.HOT + later, hot)
     if hot:
@@ -106,7 +106,7 @@ def put_place(
 def put_mismatches(
     block: Any, begin: int, k: Any, is_one_of_several: bool, places: Any, tokens: Any, n: int
 ) -> int:
-    """Append where a piece differs from plain columns, and what it has in others."""
+    """Append a piece's mismatches in plain columns, and its bases in other columns."""
     length, place = block.end[k] - block.begin[k], block.position[k]
     row = block.backward if block.strand[k] else block.forward
     first = block.size - place - length if block.strand[k] else place
@@ -132,7 +132,7 @@ def put_mismatches(
 def find_events(
     codes: Any, begin: int, row: Any, first: int, length: int, places: Any
 ) -> tuple[int, int]:
-    """List where a piece differs or a column is no plain one; how many, and how many are plain."""
+    """List mismatches and columns that are not plain; return both numbers."""
     events, plain = 0, 0
     for i in range(0, length, 8):
         columns = load_le64(row, first + i)
@@ -165,7 +165,7 @@ def put_gap(
 
 @jit_norefs_inline
 def put_variant(column: Any, code: Any, last_two: int, tokens: Any, n: int) -> tuple[int, int]:
-    """Append what a column of class > 0 has; the number of tokens, and the last two of those."""
+    """Append a base in a column of class > 0; return tokens and the last two symbols."""
     base, second = column & 3, column >> SECOND
     which = 0 if code in (base, NOT_A_BASE) else 1 if code == second else 2
     n = put(tokens, n, syntax.VARIANT + 9 * ((column >> CLASS & 7) - 1) + last_two, which)

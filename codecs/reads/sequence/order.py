@@ -1,7 +1,7 @@
-"""Whether lines ascend in the consensus, if contigs are turned and moved (SPEC.md, Pieces).
+"""Arrangement of contigs, reordered and reversed, in which lines ascend (SPEC.md, Pieces).
 
-A layout does not know on which strand, and in which order of contigs, somebody has sorted the
-lines: half of its contigs may run backwards.
+A layout does not know the strand and the order of contigs by which lines were sorted: half of its
+contigs may run backwards.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from gangsaw.codecs.core.numba.jit import jit_norefs
 from gangsaw.codecs.reads.lines import Places
 from gangsaw.codecs.reads.sequence.layout.placed import Layout
 
-MOST_BACK = 4  # of so many lines one may lie before the one before it, in a sorted block
+MOST_BACK = 4  # lines per line that may precede the one before it, in a sorted block
 Flags = npt.NDArray[np.bool_]
 
 
 def ordered(pieces: Layout, pairs: bool) -> tuple[Layout, Flags]:
-    """Return a layout, and which pieces' places are told by how far ahead they are.
+    """Return a layout, and the pieces whose position is coded relative to the line before.
 
-    Those are the first mapped ones of lines that are no second mates; none, where most do not
-    ascend, however contigs are turned and moved.
+    These are the first mapped pieces of lines that are no second mates. There are none if most
+    lines do not ascend, with contigs reordered and reversed.
     """
     is_ahead = first_mapped(pieces)
     if pairs:
@@ -35,7 +35,7 @@ def ordered(pieces: Layout, pairs: bool) -> tuple[Layout, Flags]:
 
 
 def first_mapped(pieces: Layout) -> Flags:
-    """Return (m,) bool: is a piece the first of its line that is mapped."""
+    """Return (m,) bool: True if a piece is the first mapped one of its line."""
     places = np.flatnonzero(pieces.is_mapped)
     lines = pieces.line[places]
     is_first = np.zeros(pieces.line.size, np.bool_)
@@ -45,15 +45,15 @@ def first_mapped(pieces: Layout) -> Flags:
 
 
 def ascends(places: Places) -> bool:
-    """Whether most places are not before the one before them."""
+    """Return True if most positions are not less than the one before."""
     return MOST_BACK * int((np.diff(places) < 0).sum()) < places.size - 1
 
 
 def arranged_contigs(pieces: Layout, is_ahead: Flags) -> Layout:
-    """Return the layout with contigs in the order of their first lines, on the strand on which most
-    of these ascend.
+    """Return the layout with contigs in the order of their first lines.
 
-    A contig is a run of columns of which each two neighbours are in one piece.
+    Each contig is on the strand on which most of its lines ascend. A contig is a run of columns in
+    which each two neighbours are in one piece.
     """
     begins = contigs_of(pieces)
     stops = np.append(begins[1:], pieces.consensus.size)
@@ -74,11 +74,11 @@ def arranged_contigs(pieces: Layout, is_ahead: Flags) -> Layout:
 
 
 def descending(contig: Places, begins: Places, ends: Places, n_contigs: int) -> Flags:
-    """Return for each contig whether more of the pieces in it ascend if it is turned.
+    """Return True for each contig in which more pieces ascend after a reverse complement.
 
     Parameters
     ----------
-    contig, begins, ends : (m,) int64, where pieces are, in order of lines
+    contig, begins, ends : (m,) int64, contig and range of the pieces, in order of lines
     """
     balance = (np.diff(begins) < 0).astype(np.int64) - (np.diff(ends) > 0)
     balance[contig[1:] != contig[:-1]] = 0
@@ -96,7 +96,7 @@ def contigs_of(pieces: Layout) -> Places:
 
 @jit_norefs
 def count_links(pieces: Any, links: Any) -> None:
-    """Count for each column the pieces that it and the one before are in."""
+    """Count for each column the pieces that contain it and the column before."""
     for k in range(pieces.line.size):
         if pieces.is_mapped[k]:
             place = pieces.position[k]
@@ -109,7 +109,7 @@ def count_links(pieces: Any, links: Any) -> None:
 def moved_columns(
     consensus: Any, begins: Places, ends: Places, turns: Flags, places: Places
 ) -> npt.NDArray[np.uint8]:
-    """Return the letters, runs of them at other places, and some of these on the other strand."""
+    """Return the consensus with runs of columns moved, and reverse complemented if `turns`."""
     out: npt.NDArray[np.uint8] = np.empty_like(consensus)
     move_columns(consensus, begins, ends, turns, places, out)
     return out
@@ -117,7 +117,7 @@ def moved_columns(
 
 @jit_norefs
 def move_columns(consensus: Any, begins: Any, ends: Any, turns: Any, places: Any, out: Any) -> None:
-    """Write all runs of columns to their places."""
+    """Write all runs of columns to their new positions."""
     for k in range(begins.size):
         for i in range(ends[k] - begins[k]):
             code = 3 - consensus[ends[k] - 1 - i] if turns[k] else consensus[begins[k] + i]

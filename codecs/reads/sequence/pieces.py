@@ -1,6 +1,6 @@
 """Decoder of a line's pieces: literals, and copies of the consensus (SPEC.md, Pieces).
 
-No table has a symbol that its element lacks (`is_legal` of `syntax.py`).
+No table has an illegal symbol for its element (`legal_symbols` of `syntax.py`).
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gangsaw.codecs.core.entropy.rans_lanes import get, get_number, get_raw, get_small
+from gangsaw.codecs.core.entropy.sparse_tables import ABSENT
 from gangsaw.codecs.core.nucleotides.kernels import code_of, is_base, letter_of
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
-from gangsaw.codecs.reads.entropy.rans import get, get_number, get_raw, get_small
-from gangsaw.codecs.reads.entropy.tables import ABSENT
 from gangsaw.codecs.reads.lines import Places, Text
 from gangsaw.codecs.reads.sequence import syntax
 from gangsaw.codecs.reads.sequence.dictionary import Dictionary, first_column
@@ -22,19 +22,19 @@ from gangsaw.codecs.reads.sequence.syntax import strand_table
 
 
 class Window(NamedTuple):
-    """A window that is decoded: what all of its lines read, remember and fill.
+    """Window in decoding: input, memory and output of all its lines.
 
     Attributes
     ----------
-    data : (n,) uint8 in which its lane lies
-    stop : where the lane ends
+    data : (n,) uint8 that contains its lane
+    stop : end of the lane
     dictionary : of the block
-    memory : (syntax.MEMORY,) int64, what lines remember of those before
+    memory : (syntax.MEMORY,) int64, state from earlier lines
     is_sorted, is_steady, pairs : see `Windows`
     out : (n,) uint8 to fill
-    end : where in `out` the window ends; behind it nothing is written but the end of a line
-    text_end : where the text does, or `out`
-    open_end : where a line ends that has no newline; -1 if none has
+    end : end of the window in `out`; only the end of a line is written after it
+    text_end : end of the text, or of `out`
+    open_end : end of a line without a newline; -1 if there is none
     """
 
     data: Text
@@ -51,13 +51,13 @@ class Window(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """A piece of a line.
+    """Piece of a line.
 
     Attributes
     ----------
-    place, n : where it begins in `out`, and its letters
-    several : whether its line has more of them
-    has_runs : whether exceptions lie in its line
+    place, n : its start in `out`, and its bases
+    several : True if its line has more than one piece
+    has_runs : True if its line has exceptions
     """
 
     place: int
@@ -70,7 +70,7 @@ class Piece(NamedTuple):
 def get_pieces(
     window: Any, odd: int, has_runs: bool, x: int, at: int, place: int, end: int
 ) -> tuple[int, int]:
-    """Decode the letters of a line, out[place:end]; return state and place of the lane."""
+    """Decode the bases of a line, out[place:end]; return the lane's state and offset."""
     data, stop, out, memory = window.data, window.stop, window.out, window.memory
     tables = window.dictionary.tables
     kind, x, at = get(tables, syntax.KIND + 2 * memory[syntax.AT_KIND] + odd, x, at, data, stop)
@@ -110,7 +110,7 @@ def get_pieces(
 def get_mapped(
     window: Any, odd: int, piece: Any, reference: int, strand: int, x: int, at: int
 ) -> tuple[int, int, int, int]:
-    """Decode a mapped piece; return where it ends, its strand, state and place of the lane."""
+    """Decode a mapped piece; return its end, its strand, and the lane's state and offset."""
     dictionary, memory, is_sorted = window.dictionary, window.memory, window.is_sorted
     data, stop, out, place, n = window.data, window.stop, window.out, piece.place, piece.n
     is_first = reference < 0
@@ -145,7 +145,7 @@ def get_first_place(
     data: Any, dictionary: Any, is_sorted: bool, is_steady: bool, memory: Any, odd: int, n: int,
     x: int, at: int, stop: int,
 ) -> tuple[int, int, int, int]:  # fmt: skip
-    """Decode the place of the first mapped piece of a line: column, strand, and the lane's."""
+    """Decode the position of a line's first mapped piece; return it, the strand, and the lane."""
     primary, tables = memory[syntax.AT_PRIMARY], dictionary.tables
     if is_sorted and not odd:
         ahead, x, at = get(tables, syntax.AHEAD, x, at, data, stop)
@@ -167,7 +167,7 @@ def get_place(
     data: Any, dictionary: Any, of: int, reference: int, strand: int, n: int, x: int, at: int,
     stop: int,
 ) -> tuple[int, int, int, int]:  # fmt: skip
-    """Decode a place that is hot, near a reference, or anywhere: column, strand, the lane's."""
+    """Decode a position, hot, near a reference or anywhere; return it, the strand, the lane."""
     tables, later = dictionary.tables, of == syntax.OF_LATER
     hot, x, at = get(tables, syntax.HOT + later, x, at, data, stop)
     if hot:
@@ -193,9 +193,9 @@ def get_place(
 def get_mismatches(
     window: Any, piece: Any, source: Any, begin: int, position: int, strand: int, x: int, at: int
 ) -> tuple[int, int]:
-    """Put in place of the consensus what differs from it; return state and place of the lane.
+    """Replace bases that differ from the consensus; return the lane's state and offset.
 
-    source, begin : the consensus on this strand, and where the piece begins in it
+    source, begin : the consensus on this strand, and the start of the piece in it
     """
     data, stop, dictionary, out = window.data, window.stop, window.dictionary, window.out
     tables, place, n, has_runs = dictionary.tables, piece.place, piece.n, piece.has_runs
@@ -203,7 +203,7 @@ def get_mismatches(
     left, x, at = get_small(tables, table, syntax.REST, x, at, data, stop)
     if left > n or at > stop:
         return x, at | ABSENT
-    # columns of class > 0: the next one is number k, at letter `variable`; n, where there is none
+    # columns of class > 0: the next one is number k, at base `variable`, which is n without one
     k, step = first_column(dictionary, position), 1
     if strand:
         k, step = first_column(dictionary, position + n) - 1, -1
@@ -212,7 +212,7 @@ def get_mismatches(
     if left:
         gap, x, at = get_gap(tables, left, n, x, at, data, stop)
     while True:
-        if gap < variable - i:  # of as many plain columns
+        if gap < variable - i:  # in plain columns only
             i += gap
             base = code_of(np.int64(source[begin + i]))
             code, x, at = get(tables, syntax.LETTER + base, x, at, data, stop)
@@ -245,7 +245,7 @@ def get_mismatches(
 def get_gap(
     tables: Any, left: int, n: int, x: int, at: int, data: Any, stop: int
 ) -> tuple[int, int, int]:
-    """Return the plain columns before the next mismatch, n at most, state and place of the lane."""
+    """Return the plain columns before the next mismatch, at most n, and the lane."""
     table = syntax.GAP + min(left, syntax.GAPS) - 1
     gap, x, at = get(tables, table, x, at, data, stop)
     more = gap
@@ -259,7 +259,7 @@ def get_gap(
 def get_other(
     tables: Any, base: Any, second: Any, x: int, at: int, data: Any, stop: int
 ) -> tuple[int, int, int]:
-    """Return the letter of a column that is neither its first nor its second; the lane's."""
+    """Return the base of a column that is neither its first nor its second one, and the lane."""
     code, x, at = get(tables, syntax.OTHER, x, at, data, stop)
     code += code >= min(base, second)
     code += code >= max(base, second)
@@ -268,6 +268,6 @@ def get_other(
 
 @jit_norefs_inline
 def put_letter(out: Any, place: int, code: Any, has_runs: bool) -> None:
-    """Write a letter; an exception stays what it is."""
+    """Write a base, but leave an exception unchanged."""
     if not has_runs or is_base(out[place]):
         out[place] = letter_of(code)

@@ -1,4 +1,4 @@
-"""Samples of the kind "sequence": reads of a random genome, and what else stands in such files."""
+"""Samples of the kind "sequence": reads of a random genome, and other contents of such files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.nucleotides.codes import LETTER_OF_CODE
 from gangsaw.codecs.core.nucleotides.letters import other_strand
-from gangsaw.codecs.core.samples import Sample
+from gangsaw.codecs.core.plugins.samples import Sample
 from gangsaw.codecs.reads.params import Params
 from gangsaw.codecs.reads.sample_lines import any_bytes, joined
 
@@ -15,7 +15,7 @@ Lines = list[bytes]
 
 
 def samples() -> list[Sample]:
-    """Return them; the same on every machine."""
+    """Return all samples; they are the same on every machine."""
     rng = np.random.default_rng(5)
     genome = _genome(rng, 500)
     plain = Params(kind="sequence", lane=256)
@@ -39,7 +39,7 @@ def samples() -> list[Sample]:
 
 
 def _both_strands(rng: np.random.Generator, genome: bytes) -> Lines:
-    """Ascending reads, several of a place, on one strand and then on the other."""
+    """Return ascending reads, several per position, on one strand and then on the other."""
     reads = [
         _changed(rng, genome[p : p + 60], b"ACGT", i % 2)
         for p in range(0, 400, 40)
@@ -49,7 +49,7 @@ def _both_strands(rng: np.random.Generator, genome: bytes) -> Lines:
 
 
 def _as_rna(text: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    """Text with U in place of most T."""
+    """Return a text with U instead of most T."""
     thymine = np.flatnonzero(text == ord("T"))
     text = text.copy()
     text[thymine[thymine % 9 > 0]] = ord("U")
@@ -61,7 +61,7 @@ def _genome(rng: np.random.Generator, n: int) -> bytes:
 
 
 def _changed(rng: np.random.Generator, read: bytes, letters: bytes, n: int) -> bytes:
-    """A read with letters put in at n places."""
+    """Return a read with random bytes of `letters` at n positions."""
     out: npt.NDArray[np.uint8] = np.frombuffer(read, np.uint8).copy()
     out[rng.integers(0, len(read), n)] = rng.choice(np.frombuffer(letters, np.uint8), n)
     return out.tobytes()
@@ -82,7 +82,7 @@ def _mates(rng: np.random.Generator, genome: bytes, n: int, is_sorted: bool = Fa
 
 
 def _variants(rng: np.random.Generator, genome: bytes, n: int) -> Lines:
-    """Reads of two strains, and of third letters where these differ."""
+    """Return reads of two strains, with third bases at some of their differences."""
     other = bytearray(genome[:150])
     other[20::17] = other[20::17].translate(bytes.maketrans(b"ACGT", b"CGTA"))
     third = bytearray(other)
@@ -94,7 +94,7 @@ def _variants(rng: np.random.Generator, genome: bytes, n: int) -> Lines:
 
 
 def _pieces(rng: np.random.Generator, genome: bytes, n: int) -> Lines:
-    """Lines that are joined of two places, some with letters from nowhere between them."""
+    """Return lines joined from two positions, some with random bases between them."""
     places = rng.integers(0, len(genome) - 60, (n, 2))
     parts = [(genome[a : a + 40], other_strand(genome[b : b + 45])) for a, b in places]
     joints = [_genome(rng, 3 * (i % 3)) for i in range(n)]

@@ -1,4 +1,4 @@
-"""The tables of a block by number, and what lines remember (SPEC.md, "Tables of sequences")."""
+"""Numbers of a block's tables, and the memory of lines (SPEC.md, "Tables of sequences")."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 
-# the first table of each syntax element; its contexts follow
+# the first table of each syntax element, followed by those of its contexts
 (
-    CONSENSUS,  # base before
-    LITERAL,  # base before
-    TAIL,  # letters - 1
+    CONSENSUS,  # previous base
+    LITERAL,  # previous base
+    TAIL,  # bases - 1
     REPEAT,  # that of the line before
     SAME_LENGTH,
     LENGTH,
@@ -25,7 +25,7 @@ from gangsaw.codecs.core.numba.jit import jit_norefs_inline
     KIND,  # 2 * kind before + odd
     PIECES,
     MAPPED,  # 0, or 1 + that of the piece before
-    PIECE_LENGTH,  # is it mapped
+    PIECE_LENGTH,  # 1 if it is mapped
     AHEAD,
     FAR_AHEAD,
     BACK,
@@ -35,10 +35,10 @@ from gangsaw.codecs.core.numba.jit import jit_norefs_inline
     NEAR_HIGH,  # likewise
     PLACE_HIGH,  # first, later
     STRAND,  # 2 * (as NEAR) + strand of the reference
-    MISMATCHES,  # is it one of several pieces
+    MISMATCHES,  # 1 if it is one of several pieces
     GAP,  # min(left, 5) - 1
-    LETTER,  # consensus letter
-    VARIANT,  # 9 * (class - 1) + the last two
+    LETTER,  # consensus base
+    VARIANT,  # 9 * (class - 1) + the last two symbols
     OTHER,
     REST,
     LEAD,
@@ -81,34 +81,36 @@ from gangsaw.codecs.core.numba.jit import jit_norefs_inline
     )
 )
 
-# flags of the head
-SORTED = 1  # most lines lie in the order of their places
+# flags of the header
+SORTED = 1  # most lines are in the order of their positions
 EXCHANGED = 2  # T and U are exchanged
-STEADY = 4  # of sorted blocks: a line at the place of the one before tells its strand by that one's
+# of sorted blocks: at the position of the line before, the strand depends on that line's
+STEADY = 4
 ONE_MAPPED, ONE_LITERAL, SEVERAL = 0, 1, 2  # kinds of lines
-OF_MATE, OF_FIRST, OF_LATER = 0, 1, 2  # what a place is relative to
-NEAR_BY, NEAR_BITS = 1 << 11, 4  # columns that are near, and raw bits of their numbers
+OF_MATE, OF_FIRST, OF_LATER = 0, 1, 2  # references of a position
+NEAR_BY, NEAR_BITS = 1 << 11, 4  # distance that is near, and raw bits of it
 AHEAD_BACK, AHEAD_FAR = 254, 255  # symbols that are no distance
-MOST_GAP = 255  # the symbol: so many columns, and go on
+MOST_GAP = 255  # symbol: so many columns, and a further symbol
 GAPS = 5  # contexts of gaps
-HIGH_BITS = 8  # of a place that is not near
-PLACE_BITS = 32  # of the place that a window of a sorted block begins with
+HIGH_BITS = 8  # of a position that is not near
+PLACE_BITS = 32  # of the position at the start of a window of a sorted block
 
-# what a line remembers of those before it in its window, as items of (MEMORY,) int64
+# state that a line inherits from earlier lines of its window, as items of (MEMORY,) int64
 AT_LENGTH, AT_KIND, AT_PRIMARY, AT_STRAND, AT_MATE, AT_REPEAT, MEMORY = range(7)
 
 
 @jit_norefs_inline
 def strand_table(is_still: bool, before: Any) -> Any:
-    """Table of the strand of a first piece in a sorted block; `before` : that of the one before.
+    """Return the table of a first piece's strand in a sorted block.
 
-    is_still : whether it is at the place of that one, and the block STEADY
+    is_still : True if it is at the position of the one before, and the block is STEADY
+    before : strand of the one before
     """
     return STRAND + 2 * OF_FIRST + before if is_still else STRAND_AHEAD
 
 
 def legal_symbols(n_hot: int) -> npt.NDArray[np.bool_]:
-    """Return (N_TABLES, 256): which symbols a table may have, where there are so many anchors."""
+    """Return (N_TABLES, 256): True for legal symbols of each table, with n_hot anchors."""
     legal = np.ones((N_TABLES, 256), np.bool_)
     for first, last, n in [
         (TAIL, TAIL + 1, 4),

@@ -1,4 +1,4 @@
-"""The tokens of windows: what an encoder says of lines, in reading order (SPEC.md, Sequences)."""
+"""Tokens of windows, in reading order: an encoder's description of lines (SPEC.md, Sequences)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
-from gangsaw.codecs.core.numba.floats import load_le64
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
-from gangsaw.codecs.reads.entropy.rans import (
+from gangsaw.codecs.core.entropy.rans_lanes import (
     Tokens,
     put,
     put_number,
@@ -18,6 +15,9 @@ from gangsaw.codecs.reads.entropy.rans import (
     put_small,
     tokens_of,
 )
+from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.words import load_le64
 from gangsaw.codecs.reads.lines import Places
 from gangsaw.codecs.reads.sequence import syntax
 from gangsaw.codecs.reads.sequence.block import SequenceBlock
@@ -25,15 +25,15 @@ from gangsaw.codecs.reads.sequence.exceptions import put_runs
 from gangsaw.codecs.reads.sequence.fours import put_fours
 from gangsaw.codecs.reads.sequence.mapped import PieceAnchor, put_mapped
 
-AT_ONCE = 1 << 16  # bytes of windows whose tokens are made in one call
-# tokens of a window, a line, a piece, a letter, and a letter that is no base: at most
+AT_ONCE = 1 << 16  # bytes of windows whose tokens are written in one call
+# upper bounds on tokens of a window, a line, a piece, a base, and an exception
 OF_WINDOW, OF_LINE, OF_PIECE, OF_LETTER, OF_EXCEPTION = 16, 24, 24, 2, 12
 
 
 def window_tokens(
     block: SequenceBlock, windows: Places, lane: int
 ) -> Iterator[tuple[Tokens, Places]]:
-    """Yield the tokens of some windows, and (n,) int64 where those of each end.
+    """Yield the tokens of some windows, and the end of each window's tokens, (n,) int64.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def window_tokens(
 
 
 def _room(block: SequenceBlock, windows: Places) -> int:
-    """Tokens of some windows, at most."""
+    """Return an upper bound on the tokens of some windows."""
     first, last = windows[[0, -1]]
     if first == last:
         return 0
@@ -63,7 +63,7 @@ def _room(block: SequenceBlock, windows: Places) -> int:
 
 
 def _longest(block: SequenceBlock, windows: Places) -> int:
-    """Letters of the longest piece in some windows."""
+    """Return the bases of the longest piece in some windows."""
     own = slice(*block.firsts[windows[[0, -1]]])
     return int((block.end[own] - block.begin[own]).max(initial=0))
 
@@ -79,12 +79,12 @@ def write_windows(
     tokens: Any,
     ends: Any,
 ) -> int:
-    """Write the tokens of windows, of which the first begins at byte `begin`; return their number.
+    """Write the tokens of windows, the first of which begins at byte `begin`; return their number.
 
     Parameters
     ----------
-    memory : (MEMORY,) int64, what the window before has left
-    places : (longest piece,) int32 to work in
+    memory : (MEMORY,) int64, state after the window before
+    places : (longest piece,) int32 scratch memory
     ends : (n_windows,) int64, filled
     """
     n = 0
@@ -103,7 +103,7 @@ def write_windows(
 def put_start(
     block: Any, first: Any, last: Any, lead: Any, memory: Any, tokens: Any, n: int
 ) -> int:
-    """Append what a window begins with."""
+    """Append the tokens at the start of a window; return the number of all tokens."""
     primary = memory[syntax.AT_PRIMARY] if block.is_sorted else 0
     memory[:] = 0
     memory[syntax.AT_PRIMARY] = primary
@@ -119,7 +119,7 @@ def put_start(
 def put_line(
     block: Any, line: Any, has_before: bool, memory: Any, places: Any, tokens: Any, n: int
 ) -> int:
-    """Append a line."""
+    """Append the tokens of a line; return the number of all tokens."""
     if block.is_sorted and not block.pairs and has_before:
         repeats = is_repeat(block, line)
         n = put(tokens, n, syntax.REPEAT + memory[syntax.AT_REPEAT], repeats)
@@ -143,7 +143,7 @@ def put_line(
 
 @jit_norefs_inline
 def is_repeat(block: Any, line: Any) -> Any:
-    """Whether a line is the one before it, again."""
+    """Return True if a line equals the one before it."""
     a, b = block.starts[line - 1], block.starts[line]
     n = block.ends[line] - b
     if n != block.ends[line - 1] - a:
@@ -160,7 +160,7 @@ def is_repeat(block: Any, line: Any) -> Any:
 def put_pieces(
     block: Any, line: Any, odd: Any, memory: Any, places: Any, tokens: Any, n: int
 ) -> int:
-    """Append the pieces of a line that has letters."""
+    """Append the tokens of a line's pieces; return the number of all tokens."""
     first, count = block.firsts[line], block.firsts[line + 1] - block.firsts[line]
     kind = syntax.ONE_MAPPED if block.is_mapped[first] else syntax.ONE_LITERAL
     if count > 1:

@@ -1,1 +1,1 @@
-"""Windows of blocks on a GPU, a thread for each; what kinds of text share there."""
+"""Windows of blocks on a GPU, one thread each: shared code of the kinds of text."""

@@ -1,4 +1,4 @@
-"""Kinds of text on a GPU: heads and tables on the host, then a thread for each window."""
+"""Decoder of text on a GPU: headers and tables on the host, then a thread for each window."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.codecs.core.coding.batch import EncodedBlock
+from gangsaw.codecs.core.backends.batch import EncodedBlock
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.launch import load
@@ -22,7 +22,7 @@ from gangsaw.codecs.reads.windows.gpu_windows import Blocks, WindowsOfBlock
 
 
 class LookedInto(NamedTuple):
-    """What the windows of a block look into, in the order of the kernel's `Block` after `Text`.
+    """Shared data of a block's windows, in the order of the kernel's `Block` after `Text`.
 
     See `WindowsOfBlock`.
     """
@@ -35,15 +35,15 @@ class LookedInto(NamedTuple):
 
 @dataclass(frozen=True)
 class TextDecoder:
-    """The decoder of a kind of text; called, it is a decoder of `gpu.py`.
+    """Decoder of a kind of text; an instance is a decoder of `gpu.py`.
 
     Attributes
     ----------
-    package : that has `decode.cu`
-    model_of : from a payload that is not stored, and whether mates are in pairs
-    window_bytes : of memory that the kernel takes for each window
-    fill_rooms : fills what blocks have in `rooms`, and says of each whether that could be done
-    finish : makes the text of a payload of what its windows have filled, in place
+    package : package that contains `decode.cu`
+    model_of : from a payload that is not stored, and True for pairs of mates, to the shared data
+    window_bytes : memory that the kernel needs for each window
+    fill_rooms : fills the `rooms` of blocks; returns True for each valid block
+    finish : converts the decoded windows of a payload to its text, in place
     """
 
     package: str
@@ -55,7 +55,7 @@ class TextDecoder:
     def __call__(
         self, encoded: Sequence[EncodedBlock], outs: Sequence[DeviceArray], params: Params
     ) -> dict[int, CorruptChunk]:
-        """Fill contiguous (n,) uint8 from blocks; return the errors of those that are wrong."""
+        """Decode blocks into contiguous (n,) uint8; return errors by block number."""
         errors: dict[int, CorruptChunk] = {}
         payloads: dict[int, BlockLanes] = {}
         coded: dict[int, WindowsOfBlock] = {}
@@ -87,9 +87,9 @@ class TextDecoder:
         return WindowsOfBlock(payload.data, *places, out, numbers, *looked[1:])
 
     def _launched(self, blocks: dict[int, WindowsOfBlock]) -> dict[int, Places | None]:
-        """Decode windows; return (n, 3) int64 of each block, of the windows that are wanted.
+        """Decode windows; return the spans of each block's wanted windows, (n, 3) int64.
 
-        None for a block of which the rooms cannot be filled: its windows are not decoded.
+        None for a block whose rooms cannot be filled: its windows are not decoded.
         """
         on_device = Blocks(list(blocks.values()))
         filled = [True] * len(blocks) if self.fill_rooms is None else self.fill_rooms(on_device)
@@ -103,7 +103,7 @@ class TextDecoder:
         return {i: part if is_filled else None for i, part, is_filled in spans}
 
     def _spans(self, blocks: Blocks, windows: Places) -> Places:
-        """Decode windows; return a row for each."""
+        """Decode windows; return the span of each, (n, 3) int64."""
         spans = cupy().empty((len(windows), SPAN), np.int64)
         own = cupy().empty(max(1, len(windows) * self.window_bytes), np.uint8)
         kernel = load(self.package, "decode.cu", {}).get_function("decode_windows")
@@ -118,7 +118,7 @@ def _unpacked(encoded: EncodedBlock, out: DeviceArray, params: Params) -> BlockL
 
 
 def _fill_stored(i: int, payload: BlockLanes, out: DeviceArray) -> dict[int, CorruptChunk]:
-    """Fill a block that is stored; return the error of block i, if it is wrong."""
+    """Decode a stored block; return the error of block i if it is corrupt."""
     text = np.zeros(out.shape[0], np.uint8)
     try:
         read_stored(payload, text)
@@ -131,7 +131,7 @@ def _fill_stored(i: int, payload: BlockLanes, out: DeviceArray) -> dict[int, Cor
 def _finished(
     i: int, payload: BlockLanes, found: Places | None, out: DeviceArray
 ) -> dict[int, CorruptChunk]:
-    """Fill up a block with zeros; return the error of block i, if its windows are wrong."""
+    """Write the zeros at the end of a block; return the error of block i if it is corrupt."""
     if found is None:
         return {i: CorruptChunk("its consensus is broken")}
     spans = np.zeros((payload.n_windows, SPAN), np.int64)

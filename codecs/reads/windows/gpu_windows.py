@@ -1,4 +1,4 @@
-"""Windows of blocks on a GPU: one copy takes there what they need, then each thread takes one."""
+"""Windows of blocks on a GPU: one copy transfers their input, then each thread decodes one."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ THREADS = 32  # of a thread block, as in windows.cuh
 
 
 class WindowsOfBlock(NamedTuple):
-    """A block of which windows are decoded.
+    """Block whose windows are decoded.
 
     Attributes
     ----------
     data : (n,) uint8 payload
-    begins, ends : (n_windows,) int64, where in it the lanes of all windows lie
-    wanted : (n,) int64, the windows that are decoded, ascending
+    begins, ends : (n_windows,) int64, offsets of all windows' lanes in the payload
+    wanted : (n,) int64, the windows to decode, ascending
     out : contiguous CuPy array that they fill
-    numbers, arrays : what they look into, in the order of the kernel's `Block`
-    rooms : bytes of memory that kernels fill first, which follows in that order
-    slices : (n, 2) int64, where lanes that kernels fill it from begin and end in the payload
+    numbers, arrays : shared data, in the order of the kernel's `Block`
+    rooms : sizes in bytes of buffers that kernels fill first, which follow in that order
+    slices : (n, 2) int64, start and end of each lane in the payload that fills these buffers
     """
 
     data: Text
@@ -44,7 +44,7 @@ class WindowsOfBlock(NamedTuple):
 
 
 class Blocks:
-    """Blocks on the device, with all that kernels look into; lives until the device is done."""
+    """Blocks on the device with their shared data; it must outlive all kernels."""
 
     def __init__(self, blocks: Sequence[WindowsOfBlock]) -> None:
         cp, upload = cupy(), Upload()
@@ -66,18 +66,18 @@ class Blocks:
         self._rows = cp.asarray(np.array(rows, np.int64))
 
     def windows(self) -> Places:
-        """(n, 4) int64 `Window` of windows.cuh, of those that are wanted of all blocks."""
+        """Return the wanted windows of all blocks, (n, 4) int64 `Window` of windows.cuh."""
         bounds = [np.stack([block.begins, block.ends], axis=1) for block in self.blocks]
         wanted = [block.wanted for block in self.blocks]
         return self._lanes([own[which] for own, which in zip(bounds, wanted, strict=True)], wanted)
 
     def slices(self) -> Places:
-        """(n, 4) int64 likewise, of the slices of all blocks."""
+        """Return the slices of all blocks, (n, 4) int64 `Window` of windows.cuh."""
         bounds = [block.slices for block in self.blocks]
         return self._lanes(bounds, [np.arange(len(own)) for own in bounds])
 
     def launch(self, kernel: Kernel, lanes: Places, *outs: DeviceArray, threads: int = 1) -> None:
-        """Start a kernel with so many threads for each of some lanes; outs : what it fills."""
+        """Launch a kernel with `threads` threads for each lane; outs : its output arrays."""
         grid = -(-len(lanes) * threads // THREADS)
         arguments = [self._data, self._rows, cupy().asarray(lanes), np.int32(len(lanes)), *outs]
         launch(kernel, grid, THREADS, arguments)

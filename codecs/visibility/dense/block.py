@@ -1,4 +1,4 @@
-"""What kernels of the `dense` coder know of a block, a strip and a row, in both directions."""
+"""Data structures of the `dense` kernels: block, strip and row state, for both directions."""
 
 from __future__ import annotations
 
@@ -35,19 +35,20 @@ from gangsaw.codecs.visibility.dense.model.values import size_words, split_float
 from gangsaw.codecs.visibility.lanes.table import LANES
 
 ESCAPED_EXPONENT = 11  # bits, of any float
-MOST_BITS = 1 + ESCAPED_EXPONENT + 64  # that one value puts beside its symbol
-ROOM = LANES * 16  # bytes to spare after the bits: a row of such values
+MOST_BITS = 1 + ESCAPED_EXPONENT + 64  # most bits of one value in addition to its symbol
+ROOM = LANES * 16  # spare bytes after the bit stream: one row of values of this length
 
 
 class SeriesRow(NamedTuple):
-    """What holds for all values of floats, or of residuals.
+    """Constants of all float words, or of all residuals, of a block.
 
     Attributes
     ----------
-    start : exponent where no neighbour says one
-    bias : of exponents
-    low, least, most : what grids subtract from exponents; the fewest and the most bits that leaves
-    limit : the largest exponent
+    start : default exponent, without a neighbour to predict it
+    bias : exponent bias
+    low, least, most : offset that the grid subtracts from exponents; bounds of the resulting bit
+        count
+    limit : largest exponent
     """
 
     start: int
@@ -59,18 +60,18 @@ class SeriesRow(NamedTuple):
 
 
 class DenseBlock(NamedTuple):
-    """What kernels know of a block.
+    """Block parameters for the kernels.
 
     Attributes
     ----------
-    n_rows, n_times : of a strip
+    n_rows, n_times : rows and times of a strip
     n_series : lanes in use over all strips
-    width, mantissa : bits of a word, of its mantissa
-    means : kind of means (dense_scale)
-    n_symbols : of a table
-    has_commonest : whether `commonest`, a signed word, has a symbol of its own
-    signs : bits of a value's sign: 1, or 0 of integers, where those below 0 are none of them
-    of_type : (2, 6) int64, a `SeriesRow` of floats, then of residuals
+    width, mantissa : bits of a word and of its mantissa
+    means : kind of running mean (model/scale.py)
+    n_symbols : symbols of a table
+    has_commonest : True if `commonest`, a signed word, has a symbol of its own
+    signs : sign bits of a value: 1, or 0 for integers, where negative words are escaped
+    of_type : (2, 6) int64, a `SeriesRow` for floats, then one for residuals
     """
 
     n_rows: int
@@ -86,19 +87,19 @@ class DenseBlock(NamedTuple):
     of_type: npt.NDArray[np.int64]
 
 
-# rows of what holds for lanes: fields of `SeriesRow`, then two more
+# row indices of `StripScratch.lanes`: fields of `SeriesRow`, then two more
 START, BIAS, LOW, LEAST, MOST, LIMIT, FIRST, IS_RESIDUAL, N_LANE_ROWS = range(9)
-NO_LIMIT = 1 << 12  # an exponent that no residual has
+NO_LIMIT = 1 << 12  # an exponent above that of every residual
 
 
 class StripScratch(NamedTuple):
-    """What one call works with: sizes of a strip; what lanes are; one row of everything else.
+    """Scratch memory of one call: sizes of a strip, lane constants, and one row of each variable.
 
     Attributes
     ----------
     sizes, size_bits : (n_rows * 32,) float32, and the same memory as uint32
     state : (32,) float32, running means
-    lanes : (N_LANE_ROWS * 32,) words, what holds for a lane in all rows of a strip
+    lanes : (N_LANE_ROWS * 32,) words, constants of each lane for all rows of a strip
     contexts, symbols, values, counts : (32,) words
     """
 
@@ -116,8 +117,8 @@ _per_thread = ThreadScratch()
 
 
 def make_scratch(n_rows: int, words: npt.NDArray[Any]) -> StripScratch:
-    """Return what strips of so many rows need, for words like those; once at a time per thread."""
-    sizes = _per_thread.array("sizes", n_rows * LANES, "f4")  # read of rows alone that were written
+    """Return scratch memory for strips of `n_rows` rows; each thread has one such buffer."""
+    sizes = _per_thread.array("sizes", n_rows * LANES, "f4")  # only rows already written are read
     return StripScratch(sizes, sizes.view(np.uint32), *_per_thread.once(_make_rows, words.itemsize))
 
 
@@ -129,7 +130,7 @@ def _make_rows(word_bytes: int) -> tuple[npt.NDArray[Any], ...]:
 
 @jit_norefs_inline
 def begin_block(scratch: StripScratch) -> None:
-    """Forget what was in the scratch memory of another block."""
+    """Clear the scratch memory left by another block."""
     for lane in range(LANES):
         scratch.state[lane] = 0
         scratch.lanes[IS_RESIDUAL * LANES + lane] = -1
@@ -138,13 +139,13 @@ def begin_block(scratch: StripScratch) -> None:
 
 
 class Strip(NamedTuple):
-    """A strip, or a piece of one, that is gone through.
+    """A strip, or a piece of one, in process.
 
     Attributes
     ----------
-    first : place of its first word
+    first : offset of its first word
     active : lanes in use
-    some : whether some of these are residuals
+    some : True if some lanes are residuals
     nothing : vector of zeros, float32
     """
 
@@ -156,9 +157,9 @@ class Strip(NamedTuple):
 
 @jit_norefs_inline
 def begin_series(block: DenseBlock, kind: Any, lane: int, scratch: StripScratch) -> None:
-    """Set what holds for a lane in all rows of a strip; kind : 1 of residuals, else 0."""
+    """Set the constants of a lane for all rows of a strip; kind : 1 for residuals, else 0."""
     if kind != scratch.lanes[IS_RESIDUAL * LANES + lane]:
-        scratch.state[lane] = NONE  # a running mean of the other type says nothing
+        scratch.state[lane] = NONE  # a running mean of the other type is meaningless here
     for item in range(FIRST):
         scratch.lanes[item * LANES + lane] = block.of_type[kind, item]
     scratch.lanes[START * LANES + lane] += block.of_type[kind, BIAS]
@@ -168,7 +169,7 @@ def begin_series(block: DenseBlock, kind: Any, lane: int, scratch: StripScratch)
 
 @jit_norefs_inline
 def begin_strip(block: DenseBlock, predictors: Any, strip: int, scratch: StripScratch) -> Any:
-    """Say what a strip's lanes are; return how many are in use, and whether some are residuals."""
+    """Set up the lanes of a strip; return the number in use and True if some are residuals."""
     some = False
     for lane in range(LANES):
         kind = np.int64(predictors[strip * LANES + lane] > 0)
@@ -179,13 +180,13 @@ def begin_strip(block: DenseBlock, predictors: Any, strip: int, scratch: StripSc
 
 @jit_norefs_inline
 def lane(scratch: StripScratch, item: int) -> Any:
-    """Vector of what holds for the lanes of a strip."""
+    """Return the vector of one constant of all lanes of a strip."""
     return load(scratch.lanes, item * LANES, ROW)
 
 
 @jit_norefs_inline
 def begin_row(block: DenseBlock, strip: Strip, row: int, scratch: StripScratch) -> Any:
-    """Return exponents, biased, and contexts of a row's lanes from the rows before."""
+    """Return the biased exponents and contexts predicted for a row from the rows before it."""
     if block.means >= SLOW:
         scale = follow(scratch.sizes, row, RATES[block.means], scratch.state, strip.nothing)
     else:
@@ -198,14 +199,14 @@ def begin_row(block: DenseBlock, strip: Strip, row: int, scratch: StripScratch) 
 
 @jit_norefs_inline
 def grid_bits(exponent: Any, scratch: StripScratch) -> Any:
-    """Return the bits of fractions of values on the grid."""
+    """Return the number of fraction bits of values on the grid."""
     above = exponent - lane(scratch, LOW)
     return minimum(maximum(above, lane(scratch, LEAST)), lane(scratch, MOST))
 
 
 @jit_norefs_inline
 def split_row(block: DenseBlock, strip: Strip, word: Any, scratch: StripScratch) -> Any:
-    """Return exponents, biased, and fractions of words and, where some are, of residuals."""
+    """Return the biased exponents and fractions of a row of words and residuals."""
     exponent, fraction = split_floats(word, block.width, block.mantissa)
     if strip.some:
         is_residual = lane(scratch, IS_RESIDUAL) > 0
@@ -219,7 +220,7 @@ def split_row(block: DenseBlock, strip: Strip, word: Any, scratch: StripScratch)
 def keep_sizes(
     block: DenseBlock, row: int, symbol: Any, exponent: Any, fraction: Any, scratch: StripScratch
 ) -> None:
-    """Store the sizes of a row for the rows after it, 0 of symbols that are values themselves."""
+    """Store the sizes of a row for later rows; 0 for symbols that encode a whole value."""
     bias, limit = lane(scratch, BIAS), lane(scratch, LIMIT)
     size = size_words(exponent, fraction, bias, limit, scratch.size_bits, block.width)
     has_size = either(symbol < ZERO, symbol > COMMONEST)

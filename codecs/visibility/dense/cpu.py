@@ -1,4 +1,4 @@
-"""Blocks of kind 3, `dense`: each value predicted from its neighbours in time and frequency."""
+"""Host coding of blocks of kind 3, `dense`, with predictions in time and frequency."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.codecs.core.coding.batch import Encoded, EncodedBlock
-from gangsaw.codecs.core.coding.host import BlockCoding
+from gangsaw.codecs.core.backends.batch import Encoded, EncodedBlock
+from gangsaw.codecs.core.backends.host import BlockCoding
 from gangsaw.codecs.core.container.runs import Payload
+from gangsaw.codecs.core.entropy import rans_tables
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.per_thread import ThreadScratch
-from gangsaw.codecs.core.numba import rans
 from gangsaw.codecs.visibility.arrays import Words
 from gangsaw.codecs.visibility.dense.block import (
     MOST_BITS,
@@ -75,7 +75,7 @@ _per_thread = ThreadScratch()
 
 
 def encode(block: NumpyArray) -> Payload:
-    """Return the payload of a block, its kind included, (n,) uint8.
+    """Return the payload of a block, including its kind byte, (n,) uint8.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def decode(data: Payload, block: NumpyArray) -> None:
 
     Raises
     ------
-    CorruptChunk : it is no block of this kind, shape and dtype
+    CorruptChunk : the payload is not a block of this kind, shape and dtype
     """
     table, lanes = reused_table(block)
     decode_table(data, table, lanes)
@@ -99,12 +99,12 @@ def decode(data: Payload, block: NumpyArray) -> None:
 
 
 def encode_block(block: NumpyArray, params: Params, room: Payload) -> Encoded:
-    """Encode a block, see `encode`."""
+    """Encode a block; see `encode`."""
     return Encoded((encode(block),))
 
 
 def decode_block(coded: EncodedBlock, block: NumpyArray, params: Params) -> None:
-    """Fill a block, see `decode`."""
+    """Fill a block from a payload; see `decode`."""
     decode(coded.data, block)
 
 
@@ -112,7 +112,7 @@ CODING = BlockCoding(encode_block, decode_block, likely=raw.most_bytes)
 
 
 def reused_table(block: NumpyArray) -> tuple[Words, Lanes]:
-    """Return a table for a block, in memory of this thread that the next call uses again."""
+    """Return the table for a block, in memory of this thread that the next call reuses."""
     lanes = Lanes.of_block(block)
     n = lanes.shape[0] * LANES
     words = _per_thread.array("table", n, f"u{block.itemsize // lanes.n_components}")
@@ -122,9 +122,9 @@ def reused_table(block: NumpyArray) -> tuple[Words, Lanes]:
 def encode_table(table: Words, lanes: Lanes, kind: int = KIND) -> tuple[Payload, ...]:
     """Return the parts of the payload of words, (n_strips * n_rows, 32) unsigned.
 
-    They are in memory of this thread that the next call uses again.
+    The parts lie in memory of this thread that the next call reuses.
 
-    kind : what the payload begins with
+    kind : first byte of the payload
     """
     words = table.ravel()
     mantissa = MANTISSA[words.itemsize]
@@ -143,16 +143,16 @@ def encode_values(
 ) -> tuple[Payload, ...]:
     """Return the parts of the payload of words, residuals or integers, (n,) unsigned.
 
-    They are in memory of this thread that the next call uses again.
+    The parts lie in memory of this thread that the next call reuses.
 
-    choice : all but means
+    choice : all fields except means
     """
     means = _choose_means(values, lanes, choice)
     return _coded(values, lanes, choice._replace(means=means), kind)
 
 
 def _types(lanes: Lanes, choice: BlockChoice) -> npt.NDArray[np.uint8]:
-    """Return what is not 0 for the lanes of residuals and of integers."""
+    """Return the type of each lane: not 0 for residuals and integers."""
     if not choice.has_integers:
         return choice.predictors
     types = np.zeros_like(choice.predictors)
@@ -161,7 +161,7 @@ def _types(lanes: Lanes, choice: BlockChoice) -> npt.NDArray[np.uint8]:
 
 
 def _residuals(words: Words, lanes: Lanes, predictors: npt.NDArray[np.uint8]) -> Words:
-    """Return words, as residuals in the lanes that are predicted."""
+    """Return the words, with residuals in the lanes that have a predictor."""
     if not predictors.any():
         return words
     out = _per_thread.array("residuals", words.size, words.dtype.str[1:])[: words.size]
@@ -170,7 +170,7 @@ def _residuals(words: Words, lanes: Lanes, predictors: npt.NDArray[np.uint8]) ->
 
 
 def _prediction(words: Words, lanes: Lanes, predictors: npt.NDArray[np.uint8]) -> Prediction:
-    """Return what kernels of predictions ask."""
+    """Return the arguments of the prediction kernels."""
     wide = predictors.astype(f"i{words.itemsize}")
     laid, used = np.empty(N_SLOTS * LANES), np.empty(N_SLOTS, np.int64)
     n_rows, n_times = lanes.n_rows, lanes.n_times
@@ -180,7 +180,7 @@ def _prediction(words: Words, lanes: Lanes, predictors: npt.NDArray[np.uint8]) -
 def _starts(
     residuals: Words, lanes: Lanes, predictors: npt.NDArray[np.uint8], mantissa: int
 ) -> tuple[int, int]:
-    """Return median exponents of some values of either type."""
+    """Return the median exponents of sampled words and residuals."""
     every_strip, every_row = start_steps(lanes)
     some = residuals.reshape(lanes.n_strips, lanes.n_rows, LANES)[::every_strip, ::every_row]
     of_strips = predictors.reshape(-1, LANES)[::every_strip]
@@ -200,7 +200,7 @@ def _choose_means(residuals: Words, lanes: Lanes, choice: BlockChoice) -> int:
 
 
 def _room(n_values: int) -> tuple[Payload, Payload, Payload]:
-    """Return memory of this thread for symbols, contexts and bits of so many values."""
+    """Return buffers of this thread for symbols, contexts and bits of `n_values` values."""
     return (
         _per_thread.array("symbols", n_values + LANES, np.uint8),
         _per_thread.array("contexts", n_values + LANES, np.uint8),
@@ -245,9 +245,9 @@ def _coded(residuals: Words, lanes: Lanes, choice: BlockChoice, kind: int) -> tu
     strips = Strips(_as_signed(residuals), places, lanes.n_rows, _types(lanes, choice))
     n_symbols, n_bytes = to_symbols(strips, block, scratch, coded, bits)
     tables = write_tables(counts, block.n_symbols)
-    frequencies = np.empty(N_TABLES * rans.STRIDE, np.uint32)
-    rans.lay_out(counts, frequencies)
-    states = np.full(LANES, rans.LOWEST, np.uint32)
+    frequencies = np.empty(N_TABLES * rans_tables.STRIDE, np.uint32)
+    rans_tables.lay_out(counts, frequencies)
+    states = np.full(LANES, rans_tables.LOWEST, np.uint32)
     stream = _per_thread.array("stream", n_symbols + 1, np.uint16)
     coder = SymbolCoder(frequencies, 1 / np.maximum(frequencies & 0xFFFF, 1), states)
     begin = push_symbols(coded, n_symbols, block, coder, stream)
@@ -265,7 +265,7 @@ def decode_table(data: Payload, table: Words, lanes: Lanes) -> None:
 
     Raises
     ------
-    CorruptChunk : it is no block of these lanes
+    CorruptChunk : the payload is not a block of these lanes
     """
     predictors = decode_values(data, table, lanes)
     if predictors.any():
@@ -279,12 +279,12 @@ def decode_values(
 
     Raises
     ------
-    CorruptChunk : it is no block of these lanes
+    CorruptChunk : the payload is not a block of these lanes
     """
     coded = read_sections(data, lanes, table.itemsize)
     choice = coded.choice._replace(has_integers=has_integers)
-    slots = _per_thread.array("slots", N_TABLES * rans.TOTAL, np.uint32)
-    rans.lay_out_slots(coded.counts, slots)
+    slots = _per_thread.array("slots", N_TABLES * rans_tables.TOTAL, np.uint32)
+    rans_tables.lay_out_slots(coded.counts, slots)
     states = np.frombuffer(data[coded.states : coded.bits].tobytes(), "<u4").astype(np.uint32)
     bits = Bits(_with_room(data[coded.bits :], coded.n_bytes), 8 * coded.n_bytes)
     items = _per_thread.array("stream", coded.n_words + LANES, np.uint16)
@@ -293,15 +293,15 @@ def decode_values(
     stream = SymbolStream(slots, states, items[: coded.n_words + LANES], coded.n_words)
     block, words = _block(table.ravel(), lanes, choice), _as_signed(table.ravel())
     read = _read_strips(words, lanes, block, _types(lanes, choice), stream, bits)
-    if read != (coded.n_words, coded.n_bytes) or (states != rans.LOWEST).any():
+    if read != (coded.n_words, coded.n_bytes) or (states != rans_tables.LOWEST).any():
         raise CorruptChunk(WRONG_ENDS)
     return choice.predictors
 
 
 def _with_room(data: Payload, n_bytes: int) -> Payload:
-    """Return data that may be read ROOM bytes after the first n_bytes: a view where it has them.
+    """Return data that may be read ROOM bytes past `n_bytes`: a view if it is long enough.
 
-    It is always read-only, so that kernels are compiled for one type.
+    The result is always read-only, so that kernels are compiled for one type.
     """
     part = np.ascontiguousarray(data).view()
     if part.size < n_bytes + ROOM:
@@ -318,7 +318,7 @@ def _read_strips(
     stream: SymbolStream,
     bits: Bits,
 ) -> tuple[int, int]:
-    """Fill all strips; return the words of the stream and the bytes of bits that it took."""
+    """Fill all strips; return the words consumed from the stream, and the bytes of bits."""
     scratch = make_scratch(lanes.n_rows, words)
     at, position = from_symbols(words, block, types, scratch, stream, bits)
     return int(at), int(position + 7) // 8

@@ -1,4 +1,4 @@
-"""Blocks of kind 3, `dense`, on a GPU: kernels sample and code, the CPU's functions choose."""
+"""GPU coding of blocks of kind 3, `dense`: kernels sample and code, the CPU's functions choose."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ __all__ = ["decode_blocks", "encode_blocks"]
 def encode_blocks(
     sources: Sequence[DeviceArray], kind: int = KIND, raw: Sequence[int] | None = None
 ) -> list[Payload | None]:
-    """Return the payload of each CuPy block in host memory, None where raw is not longer.
+    """Return the payload of each CuPy block in host memory, None if the raw block is not longer.
 
     Parameters
     ----------
     sources : (time, frequency, ...) of one dtype that `has_kernel`
-    kind : what payloads begin with
-    raw : bytes of each block if it is raw, where these are not those of its source
+    kind : first byte of the payloads
+    raw : raw bytes of each block, if these differ from `source.nbytes`
     """
     if not sources:
         return []

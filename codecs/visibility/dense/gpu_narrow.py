@@ -1,4 +1,4 @@
-"""Blocks of kind 4 on a GPU: doubles that hold float32s, coded by `dense` as float32."""
+"""GPU coding of blocks of kind 4: doubles with float32 values, coded by `dense` as float32."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.coding.batch import Encoded, EncodedBlock
+from gangsaw.codecs.core.backends.batch import Encoded, EncodedBlock
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.cuda.launch import launch, load, pull
@@ -23,7 +23,7 @@ FILE = "narrow.cu"
 
 
 def encode_blocks(sources: Sequence[DeviceArray], params: Params) -> list[Encoded | None]:
-    """Return the payload of each CuPy block in host memory, None where raw is not longer.
+    """Return the payload of each CuPy block in host memory, None if the raw block is not longer.
 
     sources : (time, frequency, ...) of one dtype that `has_kernel`
     """
@@ -40,7 +40,7 @@ def encode_blocks(sources: Sequence[DeviceArray], params: Params) -> list[Encode
 def decode_blocks(
     encoded: Sequence[EncodedBlock], targets: Sequence[DeviceArray], params: Params
 ) -> dict[int, CorruptChunk]:
-    """Decode payloads that begin with this kind; return the errors of those that are wrong.
+    """Decode payloads of this kind; return the errors of invalid ones by index.
 
     targets : CuPy views (time, frequency, ...) of one dtype that `has_kernel`
     """
@@ -55,7 +55,7 @@ def decode_blocks(
 
 
 def _fitting(sources: Sequence[DeviceArray]) -> list[int]:
-    """Return the numbers of the blocks whose words are all float32s."""
+    """Return the indices of blocks with only float32 values."""
     if not sources or word_bytes(sources[0]) != WIDE:
         return []
     wide = cupy().zeros(len(sources), np.uint32)
@@ -65,7 +65,7 @@ def _fitting(sources: Sequence[DeviceArray]) -> list[int]:
 
 
 def _narrowed(sources: Sequence[DeviceArray]) -> list[DeviceArray]:
-    """Return blocks of float32, or of complex64."""
+    """Return the blocks as float32 or complex64."""
     if not sources:
         return []
     firsts, words, narrow = _room_for(sources)
@@ -76,7 +76,7 @@ def _narrowed(sources: Sequence[DeviceArray]) -> list[DeviceArray]:
 def _room_for(
     blocks: Sequence[DeviceArray],
 ) -> tuple[npt.NDArray[np.int64], DeviceArray, list[DeviceArray]]:
-    """Return where blocks begin among words of float32, these words, and blocks of them."""
+    """Return offsets of blocks among float32 words, these words, and views of them as blocks."""
     dtype = blocks[0].dtype
     kind = np.dtype(f"{dtype.kind}{dtype.itemsize // 2}")
     ends = places_of(math.prod(block.shape) * component_count(dtype) for block in blocks)
@@ -89,7 +89,7 @@ def _room_for(
 
 
 def _run(kernel: str, blocks: Sequence[DeviceArray], *arguments: object) -> None:
-    """Launch a kernel, a warp for each tile; NumPy arrays are copied to the device."""
+    """Launch a kernel with a warp per tile; NumPy arrays are copied to the device first."""
     table, module = block_table(blocks), load(__package__, FILE, defines(blocks[0]))
     there = [cupy().asarray(one) for one in (table.owners, table.rows, table.axes, *arguments)]
     launch(module.get_function(kernel), table.owners.size, THREADS, there)

@@ -1,7 +1,7 @@
-"""Blocks of kind 4: doubles that hold float32s, as many programs write them, coded as float32.
+"""Host coding of blocks of kind 4: doubles with float32 values, coded as float32.
 
-As doubles they have 29 bits each without information, their predictions are not float32s, and they
-are twice as many bytes. SPEC.md, "Kind 4".
+Many programs write such data. As doubles they have 29 bits without information each, predictions
+that are not float32 values, and twice as many bytes. SPEC.md, "Kind 4".
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.codecs.core.coding.batch import Encoded, EncodedBlock
-from gangsaw.codecs.core.coding.host import BlockCoding
+from gangsaw.codecs.core.backends.batch import Encoded, EncodedBlock
+from gangsaw.codecs.core.backends.host import BlockCoding
 from gangsaw.codecs.core.container.runs import Payload
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.per_thread import ThreadScratch
@@ -26,18 +26,18 @@ from gangsaw.codecs.visibility.params import Params
 from gangsaw.codecs.visibility.words import raw
 
 KIND = 4
-WIDE, NARROW = 8, 4  # bytes of words
+WIDE, NARROW = 8, 4  # bytes of a word
 NOT_WIDE = "it holds narrowed doubles, and the array has none"
-MOVED = 896  # what exponent fields of doubles exceed those of float32 by
-PIECE = 1024  # words between checks whether all of them fit
+MOVED = 896  # difference of the exponent biases of double and float32
+PIECE = 1024  # words between checks that all of them fit
 
 _per_thread = ThreadScratch()
 
 
 def encode_parts(block: npt.NDArray[Any]) -> tuple[Payload, ...]:
-    """Return the parts of the payload of a block, of kind 4 where it can be, else of kind 3.
+    """Return the parts of the payload of a block: of kind 4 if all values fit, else of kind 3.
 
-    They are in memory of this thread that the next call uses again.
+    The parts lie in memory of this thread that the next call reuses.
 
     block : (time, frequency, ...) of any byte order and strides
     """
@@ -47,7 +47,7 @@ def encode_parts(block: npt.NDArray[Any]) -> tuple[Payload, ...]:
 
 
 def encode_table(table: Words, lanes: Lanes) -> tuple[Payload, ...]:
-    """Return what `encode_parts` does of the words of a block, (n_strips * n_rows, 32) unsigned."""
+    """Return the result of `encode_parts` for words, (n_strips * n_rows, 32) unsigned."""
     if table.itemsize == WIDE:
         narrow = _narrow_like(table)
         if narrow_words(table.ravel(), narrow.ravel()):
@@ -60,7 +60,7 @@ def decode(data: Payload, block: npt.NDArray[Any]) -> None:
 
     Raises
     ------
-    CorruptChunk : it is no block of this kind, shape and dtype
+    CorruptChunk : the payload is not a block of this kind, shape and dtype
     """
     table, lanes = dense.reused_table(block)
     if table.itemsize != WIDE:
@@ -72,12 +72,12 @@ def decode(data: Payload, block: npt.NDArray[Any]) -> None:
 
 
 def encode_block(block: NumpyArray, params: Params, room: Payload) -> Encoded:
-    """Encode a block, see `encode_parts`."""
+    """Encode a block; see `encode_parts`."""
     return Encoded(encode_parts(block))
 
 
 def decode_block(coded: EncodedBlock, block: NumpyArray, params: Params) -> None:
-    """Fill a block, see `decode`."""
+    """Fill a block from a payload; see `decode`."""
     decode(coded.data, block)
 
 
@@ -90,13 +90,13 @@ def _narrow_like(table: Words) -> Words:
 
 @jit_norefs_inline
 def is_end(field: Any) -> Any:
-    """Whether a field is that of zeros or of what is not finite: these stay at their ends."""
+    """Return True for the exponent field of zero or non-finite values, which keep theirs."""
     return (field + np.uint64(1) & np.uint64(2047)) < np.uint64(2)
 
 
 @jit_norefs_inline
 def fits(word: Any) -> Any:
-    """Whether a double is a float32."""
+    """Return True if a double is exactly a float32."""
     field = word >> np.uint64(52) & np.uint64(2047)
     is_near = field - np.uint64(MOVED + 1) < np.uint64(254)
     return (is_end(field) | is_near) & (word & np.uint64(0x1FFFFFFF) == np.uint64(0))
@@ -104,7 +104,7 @@ def fits(word: Any) -> Any:
 
 @jit_norefs_inline
 def narrowed(word: Any) -> Any:
-    """Return the float32 of a double that fits."""
+    """Return the float32 bits of a double that fits."""
     field = word >> np.uint64(52) & np.uint64(2047)
     exponent = (field if is_end(field) else field - np.uint64(MOVED)) & np.uint64(255)
     sign, fraction = word >> np.uint64(63), word >> np.uint64(29) & np.uint64(0x7FFFFF)
@@ -113,7 +113,7 @@ def narrowed(word: Any) -> Any:
 
 @jit_norefs_inline
 def widened(word: Any) -> Any:
-    """Return the double of a float32: the inverse of `narrowed`, of any words."""
+    """Return the double bits of a float32: the inverse of `narrowed`, for any words."""
     field = word >> 23 & 255
     exponent = field << 3 | field & 7 if field == 0 or field == 255 else field + MOVED
     sign, fraction = np.uint64(word >> 31), np.uint64(word & 0x7FFFFF)
@@ -123,10 +123,10 @@ def widened(word: Any) -> Any:
 
 @jit_norefs
 def narrow_words(words: Any, out: Any) -> bool:
-    """Fill (n,) uint32 from (n,) uint64 doubles; return whether all of them fit, else stop early.
+    """Fill (n,) uint32 from (n,) uint64 doubles; return True if all fit, else stop early.
 
-    Fields of bits are moved, no number is converted: payloads of NaNs stay, and denormals of either
-    type have no counterpart but those with the same fraction field.
+    Bit fields are moved and no number is converted. NaN payloads are preserved, and denormals map
+    only to those with the same fraction field.
     """
     for first in range(0, words.size, PIECE):
         wrong, word_of, out_of = np.uint64(0), pointer(words, first), pointer(out, first)
@@ -141,6 +141,6 @@ def narrow_words(words: Any, out: Any) -> bool:
 
 @jit_norefs
 def widen_words(words: Any, out: Any) -> None:
-    """Fill (n,) uint64 with the doubles that (n,) uint32 stand for: the inverse, of any words."""
+    """Fill (n,) uint64 with the doubles of (n,) uint32: the inverse, for any words."""
     for i in range(words.size):
         out[i] = widened(np.int64(words[i]))

@@ -1,1 +1,1 @@
-"""Blocks of kind 2, `fast`: bit planes of groups."""
+"""Blocks of kind 2, `fast`: groups of rows as bit planes."""

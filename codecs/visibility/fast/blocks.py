@@ -1,5 +1,7 @@
-"""Several blocks of kind "fast" in one call: threads do not wait for the interpreter's lock. A
-block is short. With several calls for each, and Python between them, threads waited for each other.
+"""Kernels that code several blocks of kind `fast` in one call, without the interpreter's lock.
+
+A block is short: with several calls per block, and Python between them, threads would wait for each
+other.
 """
 
 from __future__ import annotations
@@ -16,24 +18,24 @@ from gangsaw.codecs.visibility.fast.tiling.tiles import decode_tiles, encode_til
 from gangsaw.codecs.visibility.lanes.table import LANES, ROWS, gather_words, scatter_words
 
 KIND = 2
-WRONG_SUM, OTHER_KIND = 16, 17  # besides what `tiles.check` finds
+WRONG_SUM, OTHER_KIND = 16, 17  # status codes in addition to those of `tiles.check`
 
 
 class Addresses(NamedTuple):
-    """Addresses of blocks that are alike: `base` and `offsets` of `BlockAddresses`."""
+    """Addresses of blocks of one shape: `base` and `offsets` of `BlockAddresses`."""
 
     base: int
     offsets: npt.NDArray[np.int64]
 
 
 class Written(NamedTuple):
-    """Where payloads are written to, back to back.
+    """Output of the encoder: payloads back to back.
 
     Attributes
     ----------
-    out : uint8 with room for all, as `fast.encode_some` asks for
-    ends : (n,) int64, set to where each payload ends
-    sums : (n,) uint32, set to the CRC-32C of each where kernels can
+    out : uint8, large enough for all payloads, see `fast.encode_some`
+    ends : (n,) int64, filled with the end offset of each payload
+    sums : (n,) uint32, filled with the CRC-32C of each payload if kernels can compute it
     """
 
     out: npt.NDArray[np.uint8]
@@ -42,12 +44,12 @@ class Written(NamedTuple):
 
 
 class Payloads(NamedTuple):
-    """What is decoded: the fields of `RunAddresses`, and `sums`.
+    """Input of the decoder: the fields of `RunAddresses`, and checksums.
 
     Attributes
     ----------
-    base, begins, ends, limit : addresses of the payloads, and how far after them may be read
-    sums : (n,) uint32, CRC-32C that they must have, or of no length where none is to be verified
+    base, begins, ends, limit : addresses of the payloads, and the end of the readable memory
+    sums : (n,) uint32, expected CRC-32C of each payload; empty if none is verified
     """
 
     base: int
@@ -59,13 +61,13 @@ class Payloads(NamedTuple):
 
 @jit_norefs
 def encode_blocks(plan: Any, work: Any, blocks: Any, most: int, written: Any) -> int:
-    """Write payloads back to back; return how many blocks were encoded.
+    """Write payloads back to back; return the number of blocks encoded.
 
-    It stops at the first one that gets longer than `most`; see `encode_tiles`.
+    Encoding stops at the first block whose payload is longer than `most`; see `encode_tiles`.
 
     Parameters
     ----------
-    plan, work : `Plan` and `Work` of fast/plan.py
+    plan, work : `FormPlan` and `CallMemory` of fast/plan.py
     blocks, written : `Addresses`, `Written`
     """
     end = 0
@@ -84,7 +86,7 @@ def encode_blocks(plan: Any, work: Any, blocks: Any, most: int, written: Any) ->
 
 @jit_norefs_inline
 def _fill(table: Any, place: int, plan: Any) -> None:
-    """Set the table of a block: rows that fill up are as the last one."""
+    """Fill the table of a block; padding rows repeat the last row."""
     size = plan.extents.n_rows * LANES
     zeros = -(-plan.extents.n_rows // ROWS) * ROWS * LANES
     gather_words(table[:size], place, plan.memory, plan.is_foreign)
@@ -96,13 +98,13 @@ def _fill(table: Any, place: int, plan: Any) -> None:
 
 @jit_norefs
 def decode_blocks(plan: Any, work: Any, payloads: Any, blocks: Any, numbers: Any) -> Any:
-    """Fill blocks that are alike, up to an invalid one; return how many, and the error, or 0.
+    """Fill blocks of one shape up to an invalid one; return their number, and the error or 0.
 
     Parameters
     ----------
-    plan, work : `Plan` and `Work` of fast/plan.py
+    plan, work : `FormPlan` and `CallMemory` of fast/plan.py
     payloads, blocks : `Payloads`, `Addresses`
-    numbers : (n,) int64, which of them to decode
+    numbers : (n,) int64, indices of the blocks to decode
     """
     for filled in range(numbers.size):
         i = numbers[filled]

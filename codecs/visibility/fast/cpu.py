@@ -1,4 +1,4 @@
-"""Blocks of kind 2, "fast" (SPEC.md): bit planes of groups, each with the width that it needs."""
+"""Host coding of blocks of kind 2, `fast` (SPEC.md): bit planes of groups, one width per group."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.codecs.core.coding.batch import Numbers, Sources, Targets
-from gangsaw.codecs.core.coding.host import Plain
+from gangsaw.codecs.core.backends.batch import Numbers, Sources, Targets
+from gangsaw.codecs.core.backends.host import Plain
 from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.codecs.core.container.folding import CAN_FOLD
 from gangsaw.codecs.core.container.runs import WRONG_CHECKSUM, Payload, RunAddresses, run_addresses
@@ -48,25 +48,26 @@ from gangsaw.codecs.visibility.fast.tiling.tiles import (
 from gangsaw.codecs.visibility.lanes.table import LANES, ROWS, Lanes
 from gangsaw.codecs.visibility.params import Params
 
-TOGETHER = 7  # blocks in one call: the reused memory of a thread holds no more of usual size
+# blocks per call: the reused memory of a thread holds no more of the usual size
+TOGETHER = 7
 NO_SUMS = np.empty(0, np.uint32)
 FIRST = np.zeros(1, np.int64)
 
 
 class FastCoding:
-    """Several blocks of a form in one call: threads do not wait for the interpreter's lock."""
+    """Coding of several blocks of a form in one call, without the interpreter's lock."""
 
     together, shares_threads = TOGETHER, False
 
     def room(self, batch: Sources[Params]) -> int:
-        """Return the bytes of all payloads at most, as raw, and those that may follow them."""
+        """Return an upper bound of the bytes of all payloads, including spare bytes after them."""
         places = batch.places
         forms = {id(form): form for form in places.forms}.values()
         spare = max((plan_of(form).spare for form in forms), default=0)
         return places.n_bytes + len(places.forms) + spare
 
     def encode(self, batch: Sources[Params], first: int, end: int, plain: Plain | None) -> None:
-        """Encode blocks that are alike, those raw that do not get shorter."""
+        """Encode blocks of one form; blocks that do not get shorter are stored raw."""
         assert plain is not None
         plan, places, output = plan_of(batch.places.forms[first]), batch.places, batch.output
         while first < end:
@@ -84,9 +85,9 @@ class FastCoding:
                 first += 1
 
     def decode(self, batch: Targets[Params], numbers: Numbers) -> int:
-        """Fill blocks of one form while they are of this kind; return how many."""
+        """Decode blocks of one form while they are of this kind; return the number decoded."""
         sums = batch.runs.checksums
-        if sums is not None and not CAN_FOLD:  # kernels cannot verify them
+        if sums is not None and not CAN_FOLD:  # kernels cannot verify checksums
             numbers, sums = numbers[:1], None
             batch.runs.take(numbers[0])
         plan = plan_of(batch.places.forms[numbers[0]])
@@ -104,7 +105,7 @@ CODING = FastCoding()
 
 
 def encode(block: NumpyArray) -> Payload:
-    """Return the payload of a block, its kind included, (n,) uint8.
+    """Return the payload of a block, including its kind byte, (n,) uint8.
 
     Parameters
     ----------
@@ -121,18 +122,18 @@ def encode(block: NumpyArray) -> Payload:
 def encode_some(
     plan: FormPlan, blocks: Addresses, most: int, out: Payload
 ) -> tuple[list[int], npt.NDArray[np.uint32]]:
-    """Encode blocks of one form, up to one that gets longer than `most`.
+    """Encode blocks of one form, up to the first one with a payload longer than `most`.
 
     Parameters
     ----------
-    blocks : where they lie
-    most : bytes of a payload
-    out : room for n * most bytes and plan.spare, set to payloads back to back
+    blocks : addresses of the blocks
+    most : maximum bytes of a payload
+    out : buffer of n * most + plan.spare bytes, filled with payloads back to back
 
     Returns
     -------
-    where the payloads end
-    CRC-32C of each
+    end offsets of the payloads
+    CRC-32C of each payload
     """
     n = blocks.offsets.size
     assert out.size >= n * most + plan.spare
@@ -149,7 +150,7 @@ def decode(data: Payload, block: NumpyArray) -> None:
 
     Raises
     ------
-    CorruptChunk : it is no block of this kind, shape and dtype
+    CorruptChunk : the payload is not a block of this kind, shape and dtype
     """
     places = block_addresses([block])
     plan = plan_of(places.forms[0])
@@ -166,18 +167,18 @@ def decode_some(
     blocks: Addresses,
     numbers: npt.NDArray[np.int64],
 ) -> tuple[int, int]:
-    """Fill blocks of one form, up to one that is none of this kind, shape and dtype.
+    """Decode blocks of one form, up to the first payload not of this kind, shape and dtype.
 
     Parameters
     ----------
-    checksums : (n,) uint32, CRC-32C to verify, only where CAN_FOLD; None where that was done
-    blocks : where they lie
-    numbers : which blocks, (n,)
+    checksums : (n,) uint32, CRC-32C to verify, only if CAN_FOLD; None if verified before
+    blocks : addresses of the blocks
+    numbers : (n,) int64, indices of the blocks to decode
 
     Returns
     -------
-    how many it filled
-    what is wrong with the next one, for `reason`; OTHER_KIND or 0
+    number of blocks decoded
+    error code of the next one for `reason`, OTHER_KIND or 0
     """
     sums = (NO_SUMS if checksums is None else checksums).view()
     sums.flags.writeable = False  # so that kernels are compiled for one type
@@ -187,7 +188,7 @@ def decode_some(
 
 
 def plane_ends(data: Payload, lanes: Lanes, word_bytes: int) -> npt.NDArray[np.int64]:
-    """Return where the planes of each tile end, (n_tiles,), from where those of the first begin.
+    """Return the end offset of each tile's planes, (n_tiles,), relative to the first plane.
 
     Raises
     ------
@@ -201,7 +202,7 @@ def plane_ends(data: Payload, lanes: Lanes, word_bytes: int) -> npt.NDArray[np.i
 
 
 def _checked(data: Payload, n_rows: int, word_bytes: int) -> tuple[int, npt.NDArray[np.int64]]:
-    """Return what `tiles.check` does, and ends, for one payload: by NumPy, nothing is compiled."""
+    """Return the result of `tiles.check`, and ends, for one payload, without compilation."""
     n_tiles = tile_count(n_rows)
     ends, head = np.zeros(n_tiles, np.int64), head_bytes(n_tiles, word_bytes)
     if data.size < head:
@@ -221,7 +222,7 @@ def _checked(data: Payload, n_rows: int, word_bytes: int) -> tuple[int, npt.NDAr
 
 
 def reason(wrong: int, data: Payload, n_rows: int, word_bytes: int) -> str:
-    """Say what kernels found wrong with a payload for a table of so many rows."""
+    """Return the message for an error code of the kernels, for a table of `n_rows` rows."""
     if wrong == WRONG_SUM:
         return WRONG_CHECKSUM
     _, ends = _checked(data, n_rows, word_bytes)

@@ -1,4 +1,4 @@
-"""Decoder of `fast` on a GPU: checks on the host, then one launch for all blocks of a batch."""
+"""GPU decoder of `fast`: checks on the host, then one launch for all blocks of a batch."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.coding.batch import EncodedBlock
+from gangsaw.codecs.core.backends.batch import EncodedBlock
 from gangsaw.codecs.core.container.runs import Payload
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy
@@ -24,7 +24,7 @@ from gangsaw.codecs.visibility.params import Params
 def decode_blocks(
     encoded: Sequence[EncodedBlock], targets: Sequence[DeviceArray], params: Params
 ) -> dict[int, CorruptChunk]:
-    """Decode payloads that begin with the kind `fast`; return the errors of those that are wrong.
+    """Decode payloads of kind `fast`; return the errors of invalid ones by index.
 
     targets : CuPy views (time, frequency, ...) of one dtype that `has_kernel`
     """
@@ -44,11 +44,12 @@ def decode_blocks(
 def _launch(
     parts: Sequence[Payload], targets: Sequence[DeviceArray], ends: Sequence[npt.NDArray[np.int64]]
 ) -> None:
-    """Fill targets from payloads that may be decoded; ends : of the planes of each tile."""
+    """Fill targets from checked payloads; ends : end offsets of the planes of each tile."""
     cp, table = cupy(), block_table(targets)
     sizes = np.array([part.size for part in parts])
     places, total = lay_out(sizes, sizes)
-    host = pinned((total,), np.uint8)  # lives on until the device is done: the copy may go on
+    # referenced until the device is done, as the copy is asynchronous
+    host = pinned((total,), np.uint8)
     for part, place in zip(parts, places, strict=True):
         host[place : place + part.size] = part
     data = cp.empty(total, np.uint8)
@@ -63,9 +64,9 @@ def _launch(
 
 
 def row_runs(block: int, lanes: Lanes, mode: int) -> npt.NDArray[np.int64]:
-    """(n, 3) `Run` of decode.cu: strips of a block, cut by tiles where there is no predictor.
+    """Return (n, 3) `Run` of decode.cu: strips of a block, split by tiles without a predictor.
 
-    A predicted word needs those before it: the warp that decodes it has decoded them.
+    A predicted word needs the words before it, so one warp decodes the whole strip.
     """
     n_rows = lanes.shape[0]
     cuts = np.arange(0, n_rows, lanes.n_rows)

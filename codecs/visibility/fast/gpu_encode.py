@@ -1,4 +1,4 @@
-"""Encoder of `fast` on a GPU: what the kernels take, and payloads from what they give."""
+"""GPU encoder of `fast`: kernel arguments, and payloads assembled from kernel results."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.coding.batch import Encoded
+from gangsaw.codecs.core.backends.batch import Encoded
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.cuda.launch import launch, load, pull
@@ -28,7 +28,7 @@ PLANE_BYTES = 4
 
 
 def encode_blocks(sources: Sequence[DeviceArray], params: Params) -> list[Encoded | None]:
-    """Return the payload of each CuPy block in host memory, None where raw is not longer.
+    """Return the payload of each CuPy block in host memory, None if the raw block is not longer.
 
     sources : (time, frequency, ...) of one dtype that `has_kernel`
     """
@@ -63,12 +63,12 @@ def encode_blocks(sources: Sequence[DeviceArray], params: Params) -> list[Encode
 
 
 def specialised(block: DeviceArray) -> dict[str, int | str]:
-    """Return what specialises a source for blocks of a dtype."""
+    """Return the preprocessor definitions of the CUDA source for a dtype."""
     return {**defines(block), "GS_GAIN": GAIN}
 
 
 def sampled_tiles(table: BlockTable) -> npt.NDArray[np.int32]:
-    """(n, 2) `Sampled` of encode.cu: blocks and tiles that the choice of modes looks at."""
+    """Return (n, 2) `Sampled` of encode.cu: block and tile indices sampled to choose modes."""
     numbers = [np.arange(min(FIRST_SAMPLED, n - 1), n, max(SAMPLED, n // FEW)) for n in table.tiles]
     block = np.repeat(np.arange(len(numbers)), [one.size for one in numbers])
     return np.stack([block, np.concatenate(numbers)], axis=1).astype(np.int32)
@@ -77,9 +77,9 @@ def sampled_tiles(table: BlockTable) -> npt.NDArray[np.int32]:
 def lay_out(
     sizes: npt.NDArray[np.int64], raw: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.int64], int]:
-    """Return where payloads begin, -1 for those longer than raw words, and where all end.
+    """Return start offsets of payloads, -1 for those longer than raw words, and the total size.
 
-    They begin 2 bytes beyond a multiple of 4, so that their planes are aligned.
+    Payloads start 2 bytes after a multiple of 4, so that their planes are aligned.
     """
     fits = sizes <= raw
     room = np.where(fits, -(-sizes // PLANE_BYTES) * PLANE_BYTES, 0)

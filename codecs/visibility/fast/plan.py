@@ -1,4 +1,4 @@
-"""What the kernels of "fast" know of blocks that are alike, and the memory they work in."""
+"""Plans and scratch memory for the kernels of `fast`, shared by blocks of one form."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from gangsaw.codecs.visibility.lanes.table import LANES, ROWS, Lanes, Memory, me
 from gangsaw.codecs.visibility.params import component_count
 
 VECTOR = 32  # bytes
-GROUP_BYTES = {2: 2, 4: 2, 8: 3}  # of a group's header, by the bytes of a word
+GROUP_BYTES = {2: 2, 4: 2, 8: 3}  # bytes of a group's header, by the bytes of a word
 TAIL_BYTES = 8 * LANES * ROWS + 2 * SLACK  # see `decode_tiles`
 
 _per_thread = ThreadScratch()
 
 
 class Extents(NamedTuple):
-    """How long a table is.
+    """Lengths of a table.
 
     Attributes
     ----------
-    n_times : of a series, or of a segment of one
-    n_strip_rows, n_rows : of a strip, of the table without rows that fill up its last tile
+    n_times : rows of a series, or of a segment of one
+    n_strip_rows, n_rows : rows of a strip, and of the table without padding of its last tile
     n_series : lanes with words
     """
 
@@ -44,16 +44,16 @@ class Extents(NamedTuple):
 
 
 class FormPlan(NamedTuple):
-    """What kernels know of blocks of one form.
+    """Kernel parameters for blocks of one form.
 
     Attributes
     ----------
-    word_bytes : of a component
-    memory, is_long : as `lanes.memory_of` gives them
-    is_foreign : whether words are of foreign byte order
-    extents : of the table
-    n_bytes : of a block
-    spare : most bytes written after payloads that get longer than their blocks
+    word_bytes : bytes of a component
+    memory, is_long : results of `lanes.table.memory_of`
+    is_foreign : True if the words are not in native byte order
+    extents : lengths of the table
+    n_bytes : bytes of a block
+    spare : most bytes written past payloads that get longer than their blocks
     """
 
     word_bytes: int
@@ -66,21 +66,21 @@ class FormPlan(NamedTuple):
 
     @property
     def n_tiles(self) -> int:
-        """Tiles of the table."""
+        """Number of tiles of the table."""
         return tile_count(self.extents.n_rows)
 
 
 class TileScratch(NamedTuple):
-    """What a vector of lanes of a tile is worked on in; W is a word, or 32 bits if that is more.
+    """Scratch memory for one vector of lanes of a tile; W is a word, but at least 32 bits.
 
     Attributes
     ----------
-    rows, columns : (32 * lanes,) W, and the same memory as uint32: values whose planes are stored
+    rows, columns : (32 * lanes,) W, and the same memory as uint32: values to store as planes
     residuals : (32 * lanes,) W
     counts, column_counts : (lanes,) W, and the same memory as int32: planes of each column
-    neighbours : (3 * 32,) int64, places of the words that predict each row
-    totals : W, widths added up for each mode, then those of each lane of a tile
-    lanes : of a vector, `static`
+    neighbours : (3 * 32,) int64, offsets of the words that predict each row
+    totals : W, sums of widths for each mode, then widths of each lane of a tile
+    lanes : lanes of a vector, `static`
     """
 
     rows: NumpyArray
@@ -94,14 +94,14 @@ class TileScratch(NamedTuple):
 
 
 class CallMemory(NamedTuple):
-    """Memory that one call works in.
+    """Scratch memory of one call.
 
     Attributes
     ----------
-    table : words, flat, with rows that fill up the last tile, and one of zeros
-    scratch : for a tile
-    tail : (TAIL_BYTES,) uint8, the end of a payload behind which nothing may be read
-    ends : (n_tiles,) int64, where the planes of each tile end
+    table : words, flat, with padding rows of the last tile, and one row of zeros
+    scratch : scratch memory of a tile
+    tail : (TAIL_BYTES,) uint8, copy of a payload's end with readable bytes after it
+    ends : (n_tiles,) int64, end offsets of the planes of each tile
     """
 
     table: NumpyArray
@@ -110,9 +110,9 @@ class CallMemory(NamedTuple):
     ends: NumpyArray
 
 
-@lru_cache(maxsize=64)  # blocks of a chunk are alike
+@lru_cache(maxsize=64)  # blocks of a chunk have the same form
 def plan_of(form: Form) -> FormPlan:
-    """Return what kernels know of blocks (time, frequency, ...) of a form."""
+    """Return the kernel parameters for blocks (time, frequency, ...) of a form."""
     shape, strides, dtype = form
     lanes = Lanes.of(shape, component_count(dtype))
     memory, is_long = memory_of(lanes, shape, strides, dtype.itemsize)
@@ -124,7 +124,7 @@ def plan_of(form: Form) -> FormPlan:
 
 
 def work_for(plan: FormPlan) -> CallMemory:
-    """Return memory of this thread, the same one each time, for blocks of a form."""
+    """Return scratch memory of this thread for blocks of a form, the same for each call."""
     n_words = (plan.n_tiles * ROWS + 1) * LANES
     return CallMemory(
         _per_thread.array("table", n_words, f"u{plan.word_bytes}"),
@@ -135,25 +135,25 @@ def work_for(plan: FormPlan) -> CallMemory:
 
 
 def tile_count(n_rows: int) -> int:
-    """Return the tiles that so many rows fill, the last one in part."""
+    """Return the number of tiles of `n_rows` rows, including a partial last one."""
     return -(-n_rows // ROWS)
 
 
 def head_bytes(n_tiles: int, word_bytes: int) -> int:
-    """Return what precedes the planes."""
+    """Return the number of bytes before the planes."""
     return HEAD_BYTES + n_tiles * LANES * GROUP_BYTES[word_bytes]
 
 
 def room_for(plan: FormPlan, n_blocks: int) -> npt.NDArray[np.uint8]:
-    """Return memory of this thread for payloads that are no longer than their blocks.
+    """Return a buffer of this thread for payloads that are no longer than their blocks.
 
-    The next call returns the same, unless `leave_room` is called.
+    Each call returns the same memory, unless `leave_room` was called in between.
     """
     return _per_thread.array("out", n_blocks * plan.n_bytes + plan.spare, np.uint8)
 
 
 def leave_room() -> None:
-    """Leave the last result of `room_for` to its holder: the next call gets other memory."""
+    """Release the last result of `room_for` to its user: the next call allocates new memory."""
     _per_thread.forget("out", np.uint8)
 
 

@@ -1,1 +1,1 @@
-"""Blocks of kind 5: floats that are integers in disguise, coded as those."""
+"""Blocks of kind 5: floats that represent integers, coded as integers."""

@@ -1,4 +1,4 @@
-"""Which form and predictor an encoder of integers takes: those of the fewest bits of a sample."""
+"""Choice of form and predictor for the integer encoder: fewest bits in a sample."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ from gangsaw.codecs.visibility.integers.sample import Signs
 from gangsaw.codecs.visibility.integers.words import count_values, new_slots, to_integers
 from gangsaw.codecs.visibility.lanes.table import LANES, Lanes
 
-SAMPLED_WORDS = 2048  # to find how many bits words end with
-LEAST_SHARE = 0.97  # of the words that have these zeros
-APART, FIELD = 12, 13  # bits of an escape besides its word; of a symbol in a table
+SAMPLED_WORDS = 2048  # words sampled to count trailing zero bits
+LEAST_SHARE = 0.97  # least share of words with these zeros
+APART, FIELD = 12, 13  # bits of an escape in addition to its word; bits of a symbol in a table
 COUNTS = TERMS.ravel()
 
 _per_thread = ThreadScratch()
@@ -49,9 +49,9 @@ class Whole(NamedTuple):
 
     Attributes
     ----------
-    form : what they mean
-    numbers, marks : (n,) integers and, of odd words, 1 and 2 by their mark, 3 of others
-    odd : these words
+    form : meaning of the integers
+    numbers, marks : (n,) integers; (n,) uint8, for odd words 1 and 2 by their mark, 3 for others
+    odd : the odd words
     """
 
     form: Form
@@ -61,7 +61,7 @@ class Whole(NamedTuple):
 
 
 def choose(words: Words, lanes: Lanes, signs: Signs) -> tuple[Whole, int] | None:
-    """Return the best form of a table of (n,) words and its predictor, None where there is none."""
+    """Return the best form of (n,) words as a `Whole`, and its predictor; None without a form."""
     best, least, last = None, np.inf, None
     for form in _forms(words, signs):
         last = as_integers(words, form)
@@ -74,7 +74,7 @@ def choose(words: Words, lanes: Lanes, signs: Signs) -> tuple[Whole, int] | None
 
 
 def as_integers(words: Words, form: Form) -> Whole:
-    """Return words as integers of a form, in memory of this thread that the next call uses."""
+    """Return words as integers of a form, in memory of this thread that the next call reuses."""
     numbers = _per_thread.array("numbers", words.size, f"i{form.itemsize}")[: words.size]
     marks = _per_thread.array("marks", words.size, np.uint8)[: words.size]
     odd = OddWords(words[:0], words[:0])
@@ -85,7 +85,7 @@ def as_integers(words: Words, form: Form) -> Whole:
 
 
 def _mark(words: Words, marks: npt.NDArray[np.uint8]) -> OddWords:
-    """Say by marks which of the odd words are frequent; return these and the others."""
+    """Set marks of the most frequent odd words; return these and the others."""
     places = np.flatnonzero(marks)
     odd = words[places]
     values, counts = _values(odd)
@@ -99,7 +99,7 @@ def _mark(words: Words, marks: npt.NDArray[np.uint8]) -> OddWords:
 
 
 def _values(words: Words) -> tuple[Words, npt.NDArray[np.int64]]:
-    """Return the first MOST_VALUES values of words, ascending, and how often each occurs."""
+    """Return the distinct values of words, ascending, up to a limit, and their counts."""
     slots, found = new_slots(words.dtype)
     count_values(words, slots, found)
     there = np.flatnonzero(found >= 0)
@@ -108,28 +108,28 @@ def _values(words: Words) -> tuple[Words, npt.NDArray[np.int64]]:
 
 
 def _forms(words: Words, signs: Signs) -> Iterator[Form]:
-    """Yield the forms that a sample lets expect."""
+    """Yield the candidate forms from the properties of a sample."""
     word_bytes = words.itemsize
     if signs.grid is not None:
         factor, divisor, numbers = signs.grid
         yield _based(Form(QUOTIENT, 0, 0, factor=factor, divisor=divisor), numbers, word_bytes)
     palettes = list(_palettes(words)) if signs.has_few else []
     yield from palettes
-    if signs.has_zeros and not palettes:  # which close the gaps between values, too
+    if signs.has_zeros and not palettes:  # palettes also close the gaps between values
         some = words[:: max(1, words.size // SAMPLED_WORDS)]
         shift = usual_zeros(some)
         yield _based(Form(BITS, 0, 0, shift), _ordered(some, shift), word_bytes)
 
 
 def _based(form: Form, numbers: npt.NDArray[np.int64], word_bytes: int) -> Form:
-    """Return the form with the median as base, and the width that numbers need."""
+    """Return the form with the median as base, and the integer width that fits the numbers."""
     base = int(np.partition(numbers, numbers.size // 2)[numbers.size // 2])
     is_short = word_bytes < LONG or 2 * int(np.abs(numbers - base).max()) < MOST[SHORT]
     return form._replace(itemsize=SHORT if is_short else LONG, base=base)
 
 
 def usual_zeros(words: Words) -> int:
-    """Return how many bits at the end are 0 of nearly all words; less than their width."""
+    """Return the number of trailing bits that are 0 in nearly all words; less than their width."""
     share, width, wide = LEAST_SHARE * words.size, 8 * words.itemsize, words.astype(np.uint64)
     zeros = 0
     while zeros < width - 2 and np.count_nonzero(wide & np.uint64((2 << zeros) - 1) == 0) >= share:
@@ -138,13 +138,13 @@ def usual_zeros(words: Words) -> int:
 
 
 def _ordered(words: Words, shift: int) -> npt.NDArray[np.int64]:
-    """Return words without low bits as integers that are ordered as the floats are."""
+    """Return words without low bits as integers in the order of the floats."""
     high = words.view(f"i{words.itemsize}").astype(np.int64) >> shift
     return high ^ (high >> 63 & ((1 << (8 * words.itemsize - 1 - shift)) - 1))
 
 
 def _palettes(words: Words) -> Iterator[Form]:
-    """Yield values in their order, and by frequency from the middle on, where they are few."""
+    """Yield palettes, if values are few: by value, and by frequency from the middle on."""
     values, counts = _values(words)
     if values.size > MOST_VALUES or counts.sum() < words.size:
         return
@@ -156,12 +156,12 @@ def _palettes(words: Words) -> Iterator[Form]:
 
 
 def _from_middle(values: Words) -> Words:
-    """Return values with the first in the middle, the next one before it, the next behind."""
+    """Return values with the first in the middle, and the next alternating before and after it."""
     return np.concatenate([values[1::2][::-1], values[:1], values[2::2]])
 
 
 def _cost(whole: Whole, lanes: Lanes) -> tuple[float, int]:
-    """Return about the bits that a block takes, and the predictor that makes them fewest."""
+    """Return the approximate bits of a block, and the predictor with the fewest bits."""
     counts, codes = np.zeros((len(PREDICTORS), CLASSES), np.int64), _codes(lanes)
     row = _per_thread.array("row", LANES, whole.numbers.dtype.str[1:])
     tally_classes(
@@ -177,7 +177,7 @@ def _cost(whole: Whole, lanes: Lanes) -> tuple[float, int]:
 
 @lru_cache(maxsize=64)
 def _codes(lanes: Lanes) -> npt.NDArray[np.int64]:
-    """Return the predictors that differ where a strip has one time, or one frequency."""
+    """Return the codes of distinct predictors, if a strip may have one time or one frequency."""
     n_steps = lanes.n_times, lanes.n_frequencies
     differ = [
         all(terms[i] == 0 for terms in PREDICTORS[code] for i in (0, 1) if n_steps[i] < 2)
@@ -187,7 +187,7 @@ def _codes(lanes: Lanes) -> npt.NDArray[np.int64]:
 
 
 def class_bits(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    """Return the bits of (predictors, CLASSES) values: symbols, tables, and what follows them."""
+    """Return the bits of (predictors, CLASSES) counts: symbols, tables, and extra bits."""
     total = np.maximum(counts.sum(axis=1, keepdims=True), 1)
     symbols = (counts * np.log2(total / np.maximum(counts, 1))).sum(axis=1)
     lengths = np.maximum(np.arange(CLASSES) // 4 - 3, 0)

@@ -1,12 +1,12 @@
-"""Blocks of kind 5: integers instead of floats, where these are decimals, rounded, or few."""
+"""Host coding of blocks of kind 5: integers for floats that are decimals, rounded, or few."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.codecs.core.coding.batch import Encoded, EncodedBlock
-from gangsaw.codecs.core.coding.host import BlockCoding
+from gangsaw.codecs.core.backends.batch import Encoded, EncodedBlock
+from gangsaw.codecs.core.backends.host import BlockCoding
 from gangsaw.codecs.core.container.runs import Payload
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.per_thread import ThreadScratch
@@ -40,16 +40,16 @@ from gangsaw.codecs.visibility.lanes.table import LANES, Lanes, gather, scatter
 from gangsaw.codecs.visibility.params import Params
 from gangsaw.codecs.visibility.words import raw
 
-SURE = 3  # times shorter than raw: no other kind is tried
-STARTS = 1024  # values that say where exponents start
+SURE = 3  # compression ratio from which no other kind is tried
+STARTS = 1024  # values sampled for the start exponent
 
 _per_thread = ThreadScratch()
 
 
 def encode_parts(block: NumpyArray) -> tuple[Payload, ...]:
-    """Return the parts of the payload of a block, of kind 5 where that is shorter than 3 and 4.
+    """Return the parts of the payload of a block: of kind 5 if shorter than kinds 3 and 4.
 
-    They are in memory of this thread that the next call uses again.
+    The parts lie in memory of this thread that the next call reuses.
 
     block : (time, frequency, ...) of any byte order and strides
     """
@@ -60,13 +60,13 @@ def encode_parts(block: NumpyArray) -> tuple[Payload, ...]:
         return narrow.encode_table(table, lanes)
     if SURE * sum(part.size for part in found) < block.nbytes:
         return found
-    own = np.concatenate(found)  # the next call uses their memory
+    own = np.concatenate(found)  # the next call reuses the memory of the parts
     others = narrow.encode_table(table, lanes)
     return (own,) if own.size <= sum(part.size for part in others) else others
 
 
 def _whole_parts(block: NumpyArray, table: Words, lanes: Lanes) -> tuple[Payload, ...] | None:
-    """Return the parts of a payload of kind 5, None where a sample shows no integers."""
+    """Return the parts of a payload of kind 5, None if a sample shows no integers."""
     signs = signs_of(sampled_words(block))
     found = choose(table.ravel(), lanes, signs) if signs.any else None
     return None if found is None else encode_whole(*found, lanes)
@@ -89,12 +89,12 @@ def encode_whole(whole: Whole, predictor: int, lanes: Lanes) -> tuple[Payload, .
 
 
 def least_of(numbers: NumpyArray) -> int:
-    """Return the least integer of a width: the first mark."""
+    """Return the smallest integer of a width: the first mark."""
     return -(1 << 8 * numbers.itemsize - 1)
 
 
 def start_of(values: NumpyArray) -> int:
-    """Return the median exponent of some of the values above 0; 0 if there are none."""
+    """Return the median exponent of sampled positive values; 0 if there are none."""
     some = values[:: max(1, values.size // STARTS)].astype(np.float64)
     exponents = np.frexp(some[some > 0])[1] - 1
     return int(np.median(exponents)) if exponents.size else 0
@@ -105,7 +105,7 @@ def decode(data: Payload, block: NumpyArray) -> None:
 
     Raises
     ------
-    CorruptChunk : it is no block of this kind, shape and dtype
+    CorruptChunk : the payload is not a block of this kind, shape and dtype
     """
     table, lanes = dense.reused_table(block)
     form, odd, at = read_form(data, table.itemsize)
@@ -121,7 +121,7 @@ def decode(data: Payload, block: NumpyArray) -> None:
 def _to_words(
     numbers: NumpyArray, form: Form, odd: OddWords, code: int, words: Words, lanes: Lanes
 ) -> None:
-    """Fill words from what predictions left of integers; CorruptChunk where odd ones are wrong."""
+    """Fill words from residuals of integers; raise CorruptChunk if odd words are invalid."""
     marks = _per_thread.array("marks", words.size, "u1")[: words.size]
     marks[:] = 0
     least = least_of(numbers)
@@ -134,12 +134,12 @@ def _to_words(
 
 
 def encode_block(block: NumpyArray, params: Params, room: Payload) -> Encoded:
-    """Encode a block, see `encode_parts`."""
+    """Encode a block; see `encode_parts`."""
     return Encoded(encode_parts(block))
 
 
 def decode_block(coded: EncodedBlock, block: NumpyArray, params: Params) -> None:
-    """Fill a block, see `decode`."""
+    """Fill a block from a payload; see `decode`."""
     decode(coded.data, block)
 
 

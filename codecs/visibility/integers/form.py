@@ -1,4 +1,4 @@
-"""How words stand for integers, and how a payload says so (SPEC.md, "Kind 5")."""
+"""Mapping of words to integers, and its head in a payload (SPEC.md, "Kind 5")."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from gangsaw.codecs.visibility.arrays import Words
 
 KIND = 5
 BITS, QUOTIENT, PALETTE = range(3)
-IS_LONG, FORMS = 4, 3  # with the form: integers of 64 bits; bits of the form
-HEAD = struct.Struct("<BBBqI")  # kind, form, values that have a mark, base, words apart
+IS_LONG, FORMS = 4, 3  # flag of 64-bit integers in the byte of the form; mask of the form
+HEAD = struct.Struct("<BBBqI")  # kind, form, marked words, base, words apart
 QUOTIENT_HEAD, COUNT = struct.Struct("<dd"), struct.Struct("<H")
-MOST_VALUES = 1 << 10  # of a palette: 4 KiB of float32
-MOST_MARKED = 2  # words that have a symbol of their own
-LONG, SHORT = 8, 4  # bytes of integers
-# sums of predictions, and twice the residuals, stay within the integers
+MOST_VALUES = 1 << 10  # values of a palette: 4 KiB of float32
+MOST_MARKED = 2  # words with a symbol of their own
+LONG, SHORT = 8, 4  # bytes of an integer
+# limits that keep sums of predictions, and twice the residuals, within the integers
 MOST = {SHORT: 1 << 26, LONG: 1 << 50}
 NOT_WHOLE = "its head is not that of a block of integers"
 
 
 class Form(NamedTuple):
-    """What integers of a block mean.
+    """Meaning of the integers of a block.
 
     Attributes
     ----------
-    kind : BITS, words without the low bits; QUOTIENT, decimals; PALETTE, numbers of values
+    kind : BITS, words without the low bits; QUOTIENT, decimals; PALETTE, indices of values
     itemsize : bytes of an integer
-    base : what is added to each
-    shift : low bits, all 0
-    factor, divisor : a word is the float of integer times factor divided by divisor
+    base : offset added to each integer
+    shift : number of low bits, all 0
+    factor, divisor : a word is the float of integer * factor / divisor
     values : words of a palette
     """
 
@@ -47,12 +47,12 @@ class Form(NamedTuple):
 
 
 class OddWords(NamedTuple):
-    """Words that no integer stands for.
+    """Words that no integer represents.
 
     Attributes
     ----------
-    marked : (n,) words, at most MOST_MARKED, that have a symbol of their own
-    apart : (n,) the others, in the order of the table
+    marked : (n,) words, at most MOST_MARKED, with a symbol of their own
+    apart : (n,) all other odd words, in the order of the table
     """
 
     marked: Words
@@ -60,7 +60,7 @@ class OddWords(NamedTuple):
 
 
 def write_form(form: Form, odd: OddWords) -> Payload:
-    """Return what precedes the head of `dense` in a payload, (n,) uint8."""
+    """Return the bytes before the `dense` head in a payload, (n,) uint8."""
     kind = form.kind | IS_LONG * (form.itemsize == LONG)
     head = HEAD.pack(KIND, kind, odd.marked.size, form.base, odd.apart.size)
     if form.kind == BITS:
@@ -75,13 +75,13 @@ def write_form(form: Form, odd: OddWords) -> Payload:
 
 
 class _HeadFields:
-    """Takes fields of a payload one after the other."""
+    """Sequential reader of the fields of a payload."""
 
     def __init__(self, data: Payload, word_bytes: int) -> None:
         self.data, self.at, self.word_bytes = data, 0, word_bytes
 
     def take(self, size: int) -> bytes:
-        """Return bytes; CorruptChunk where there are fewer."""
+        """Return the next `size` bytes; raise CorruptChunk if there are fewer."""
         part = self.data[self.at : self.at + size]
         if part.size < size:
             raise CorruptChunk(f"{self.data.size} bytes are too few for a block of integers")
@@ -89,17 +89,17 @@ class _HeadFields:
         return part.tobytes()
 
     def words(self, count: int) -> Words:
-        """Return words; CorruptChunk where there are fewer."""
+        """Return the next `count` words; raise CorruptChunk if there are fewer."""
         kind = f"u{self.word_bytes}"
         return np.frombuffer(self.take(count * self.word_bytes), f"<{kind}").astype(kind)
 
 
 def read_form(data: Payload, word_bytes: int) -> tuple[Form, OddWords, int]:
-    """Return form, odd words, and where the head of `dense` begins, less its kind.
+    """Return form, odd words, and the offset of the `dense` head, which has no kind byte.
 
     Raises
     ------
-    CorruptChunk : it is no form of words of so many bytes
+    CorruptChunk : the payload has no valid form for words of `word_bytes` bytes
     """
     reader = _HeadFields(data, word_bytes)
     _, kind, n_marked, base, n_apart = HEAD.unpack(reader.take(HEAD.size))

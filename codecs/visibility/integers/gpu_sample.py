@@ -1,4 +1,4 @@
-"""Whether a block on a device may hold integers: the host looks at some of its words."""
+"""Detection of device blocks that may hold integers: the host samples some words."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from gangsaw.codecs.visibility.integers.sample import native_words, places_in, s
 
 
 def may_hold_integers(block: DeviceArray) -> bool:
-    """Whether the host's encoder would try integers for a CuPy block."""
+    """Return True if the host's encoder would try integers for a CuPy block."""
     if block.dtype.kind != "f":
         return False
-    some = block[cast("tuple[int, ...]", places_in(block.shape))]  # of many numbers, not of one
+    some = block[cast("tuple[int, ...]", places_in(block.shape))]  # not a loop over single words
     return signs_of(native_words(pull(some))).any

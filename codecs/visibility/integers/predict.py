@@ -1,7 +1,7 @@
-"""Predictions of integers: sums of neighbours in time and frequency, and what is left of each.
+"""Predictions of integers: sums of neighbours in time and frequency, and their residuals.
 
-A row whose neighbours are not all there is predicted by fewer of them. What is left, d, becomes
--2 d - 1 where it is negative, else 2 d; odd words are numbers below 0. SPEC.md, "Kind 5".
+A row without some of its neighbours is predicted by fewer of them. A residual d becomes -2 d - 1 if
+negative, else 2 d; odd words become negative numbers. SPEC.md, "Kind 5".
 """
 
 from __future__ import annotations
@@ -19,25 +19,26 @@ from gangsaw.codecs.visibility.dense.model.predict import MOST_TERMS, PREDICTORS
 from gangsaw.codecs.visibility.lanes.table import LANES, Lanes
 
 ROW = static(LANES)
-REACH = 5  # steps of time and frequency, from none to 4 or more, that are told apart
-TERM = 3  # numbers of a term: steps back in time, in frequency, twice its weight
-SAMPLED_ROWS, SAMPLED_STRIPS = 1440, 8  # of all strips, for each predictor once; of a block
-ALL = np.int64(-1)  # all bits
-APART = -1  # of an odd word that has no mark; those that have are the least integers
-CLASSES = 4 * 65  # of what is left: its bits, and the two behind the first one
-# with fewer neighbours: those along the same axis, then those along the other one
+REACH = 5  # distinct counts of steps back: 0 to 3, and 4 or more
+TERM = 3  # fields of a term: steps back in time, in frequency, twice its weight
+# rows of all sampled strips over all predictors; strips of a block
+SAMPLED_ROWS, SAMPLED_STRIPS = 1440, 8
+ALL = np.int64(-1)  # all bits set
+APART = -1  # value of an odd word without a mark; the two marks are the smallest integers
+CLASSES = 4 * 65  # classes of a residual: its bit length, and the two bits after the first
+# fallback predictors with fewer neighbours: on the same axis first, then on the other
 INSTEAD = {3: 1, 4: 1, 5: 4, 6: 5, 7: 2, 8: 7, 9: 8, 10: 1, 11: 2, 12: 1, 13: 3, 14: 3}
 
 
 def available(code: int, time: int, frequency: int) -> int:
-    """Return the predictor of a row at a time and frequency of a strip, where `code` is asked."""
+    """Return the predictor to use at a time and frequency of a strip in place of `code`."""
     while any(back > time or down > frequency for back, down, _ in PREDICTORS[code]):
         code = INSTEAD.get(code, 1 if time else 2 if frequency else 0)
     return code
 
 
 def _terms() -> npt.NDArray[np.int64]:
-    """(predictors, REACH, REACH, MOST_TERMS, TERM), by code, time and frequency."""
+    """Return (predictors, REACH, REACH, MOST_TERMS, TERM), by code, time and frequency."""
     out = np.zeros((len(PREDICTORS), REACH, REACH, MOST_TERMS, TERM), np.int64)
     for code, time, frequency in np.ndindex(out.shape[:3]):
         terms = PREDICTORS[available(code, time, frequency)]
@@ -51,11 +52,11 @@ OF_CODE = REACH * REACH * MOST_TERMS * TERM
 
 
 class TableRows(NamedTuple):
-    """How the rows of a table lie.
+    """Extents of a table.
 
     Attributes
     ----------
-    n_strips, n_rows, n_times : strips; rows and times of each
+    n_strips, n_rows, n_times : strips of the table; rows and times of a strip
     """
 
     n_strips: int
@@ -64,13 +65,13 @@ class TableRows(NamedTuple):
 
     @classmethod
     def of(cls, lanes: Lanes) -> TableRows:
-        """Return those of a table of lanes."""
+        """Return the extents of a table of lanes."""
         return cls(lanes.n_strips, lanes.n_rows, lanes.n_times)
 
 
 @jit_norefs_inline
 def guess_row(numbers: Any, row: int, time: int, frequency: int, n_times: int, terms: Any) -> Any:
-    """Return the prediction of a row of the table from those before it.
+    """Return the prediction of a row of the table from the rows before it.
 
     terms : (REACH, REACH, MOST_TERMS, TERM) of the predictor, flat
     """
@@ -88,7 +89,7 @@ def guess_row(numbers: Any, row: int, time: int, frequency: int, n_times: int, t
 
 @jit_norefs
 def fill_marked(numbers: Any, marks: Any) -> None:
-    """Give odd words the integer of the row before: nothing jumps there."""
+    """Set odd words to the integer of the row before, so that no residual is large there."""
     for i in range(LANES, numbers.size):
         if marks[i]:
             numbers[i] = numbers[i - LANES]
@@ -96,7 +97,7 @@ def fill_marked(numbers: Any, marks: Any) -> None:
 
 @jit_norefs
 def to_residuals(numbers: Any, rows: TableRows, terms: Any) -> None:
-    """Replace integers by what predictions leave of them, the last row first."""
+    """Replace integers by prediction residuals in place, last row first."""
     for strip in range(rows.n_strips - 1, -1, -1):
         for frequency in range(rows.n_rows // rows.n_times - 1, -1, -1):
             for time in range(rows.n_times - 1, -1, -1):
@@ -108,7 +109,7 @@ def to_residuals(numbers: Any, rows: TableRows, terms: Any) -> None:
 
 @jit_norefs
 def put_marked(numbers: Any, marks: Any, least: int) -> None:
-    """Put numbers below 0 in the place of odd words: APART, or the least ones by their mark."""
+    """Replace odd words by negative numbers: APART, or the smallest integers by their mark."""
     for i in range(numbers.size):
         if marks[i]:
             numbers[i] = APART if marks[i] > 2 else least + marks[i] - 1
@@ -116,12 +117,12 @@ def put_marked(numbers: Any, marks: Any, least: int) -> None:
 
 @jit_norefs
 def from_residuals(numbers: Any, marks: Any, rows: TableRows, terms: Any, least: int) -> int:
-    """Replace what predictions leave by integers; mark odd words, return how many these are.
+    """Replace residuals by integers in place; set marks of odd words and return their number.
 
     Parameters
     ----------
-    marks : (n,) uint8, zeros: 1 and 2 of words that have a mark, 3 of the others are put there
-    least : the least integer, of the first mark
+    marks : (n,) uint8, zeros; filled with 1 and 2 for words with a mark, 3 for other odd words
+    least : smallest integer, the first mark
     """
     n = 0
     for strip in range(rows.n_strips):
@@ -141,7 +142,7 @@ def from_residuals(numbers: Any, marks: Any, rows: TableRows, terms: Any, least:
 
 @jit_norefs_inline
 def _mark_row(numbers: Any, marks: Any, first: int, least: int) -> int:
-    """Mark the odd words of a row; return how many there are."""
+    """Set the marks of odd words of a row; return their number."""
     n = 0
     for i in range(first, first + LANES):
         left = np.int64(numbers[i])
@@ -153,7 +154,7 @@ def _mark_row(numbers: Any, marks: Any, first: int, least: int) -> int:
 
 @jit_norefs
 def restore_odd(words: Any, marks: Any, marked: Any, apart: Any) -> int:
-    """Put odd words into their places; return how many of those apart that takes, -1: too many.
+    """Write odd words to their positions; return the number used of `apart`, -1 if too few.
 
     marked : (2,) words
     """
@@ -170,10 +171,11 @@ def restore_odd(words: Any, marks: Any, marked: Any, apart: Any) -> int:
 
 
 def sampled_rows(lanes: Lanes, n_codes: int) -> SampledRows:
-    """Return rows of some strips to compare so many predictors in."""
+    """Return sampled rows of some strips, to compare `n_codes` predictors."""
     strips = np.arange(0, lanes.n_strips, max(1, lanes.n_strips // SAMPLED_STRIPS))
     step = max(1, strips.size * lanes.n_rows * n_codes // SAMPLED_ROWS)
-    step += lanes.n_times > 1 and step % lanes.n_times == 0  # else always the same time
+    # else all sampled rows have the same time
+    step += lanes.n_times > 1 and step % lanes.n_times == 0
     return SampledRows(strips, lanes.n_rows, lanes.n_times, step)
 
 
@@ -181,16 +183,16 @@ def sampled_rows(lanes: Lanes, n_codes: int) -> SampledRows:
 def tally_classes(
     numbers: Any, marks: Any, sample: SampledRows, terms: Any, codes: Any, row: Any, counts: Any
 ) -> None:
-    """Count what each predictor leaves of some rows, by classes; odd words are left out.
+    """Count the residuals of each predictor in sampled rows by class, without odd words.
 
-    A class is about what has one symbol: the bits of a number and the two behind the first one.
+    A class approximates a symbol: the bit length of a number, and the two bits after the first.
 
     Parameters
     ----------
     terms : TERMS, flat
-    codes : of the predictors that are tried
-    row : (32,) as numbers, to work with
-    counts : (predictors, CLASSES), added to
+    codes : predictors to try
+    row : (32,) scratch of the dtype of numbers
+    counts : (predictors, CLASSES), incremented
     """
     n_times, of_code = sample.n_times, len(terms) // len(counts)
     for strip in sample.strips:

@@ -1,6 +1,6 @@
-"""Between words and the integers that they stand for: each form in both directions.
+"""Conversion of words to the integers that represent them, and back, for each form.
 
-To integers, a word that none stands for is marked, and its integer is 0.
+A word that no integer represents is marked, and its integer is 0.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from gangsaw.codecs.core.numba.jit import jit, jit_inline, jit_restrict
 from gangsaw.codecs.visibility.arrays import Words
 from gangsaw.codecs.visibility.integers.form import BITS, MOST, MOST_VALUES, QUOTIENT, Form
 
-SLOTS = 1 << 12  # of the table that finds values: a quarter full at most
+SLOTS = 1 << 12  # slots of the hash table of values, at most a quarter full
 HASH = np.uint64(0x9E3779B97F4A7C15)
 HASH_SHIFT = np.uint64(64 - 12)
 NOWHERE = -1
 
 
 def to_integers(words: Words, form: Form, numbers: NumpyArray, marks: NumpyArray) -> int:
-    """Fill integers and marks, 1 where none stands for the word; return how many marks.
+    """Fill integers and marks, 1 for words without an integer; return the number of marks.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def to_integers(words: Words, form: Form, numbers: NumpyArray, marks: NumpyArray
 
 
 def to_words(numbers: NumpyArray, form: Form, words: Words) -> None:
-    """Fill (n,) words from the integers that stand for them, any integers."""
+    """Fill (n,) words from the integers that represent them; any integers are valid."""
     if form.kind == BITS:
         _shift_up(numbers, form.shift, form.base, words.view(f"i{words.itemsize}"))
     elif form.kind == QUOTIENT:
@@ -59,7 +59,7 @@ def to_words(numbers: NumpyArray, form: Form, words: Words) -> None:
 
 @jit_restrict
 def _shift_down(words: Any, shift: int, base: int, most: int, numbers: Any, marks: Any) -> int:
-    """Words as integers in the order of floats, without low bits, which have to be 0."""
+    """Convert words to integers in the order of floats, without low bits, which must be 0."""
     n, low = 0, (1 << shift) - 1
     top = 8 * words.itemsize - 1 - shift
     for i in range(words.size):
@@ -83,7 +83,7 @@ def _shift_up(numbers: Any, shift: int, base: int, words: Any) -> None:
 
 @jit_restrict
 def _divide(floats: Any, words: Any, grid: Any, most: float, numbers: Any, marks: Any) -> int:
-    """Floats divided by the step of their grid, where the product is the float bit by bit."""
+    """Divide floats by the step of their grid, if the product restores each float exactly."""
     factor, divisor, base = grid
     n, steps = 0, divisor / factor
     for i in range(floats.size):
@@ -106,19 +106,19 @@ def _multiply(numbers: Any, grid: Any, floats: Any) -> None:
 
 @jit
 def _look_up(numbers: Any, base: int, values: Any, words: Any) -> None:
-    """Values by their numbers, modulo MOST_VALUES."""
+    """Fill words with the values at these indices, modulo MOST_VALUES."""
     for i in range(numbers.size):
         words[i] = values[(np.int64(numbers[i]) + base) & (MOST_VALUES - 1)]
 
 
 def new_slots(dtype: npt.DTypeLike) -> tuple[NumpyArray, npt.NDArray[np.int32]]:
-    """Return an empty table of values: words, and their numbers or NOWHERE."""
+    """Return an empty hash table of values: words, and their numbers or NOWHERE."""
     return np.zeros(SLOTS, dtype), np.full(SLOTS, NOWHERE, np.int32)
 
 
 @jit_inline
 def _slot(slots: Any, found: Any, word: Any) -> int:
-    """Return where a word is, or is to be put."""
+    """Return the slot of a word, or the empty slot to insert it."""
     at = np.int64((np.uint64(word) * HASH) >> HASH_SHIFT)
     while found[at] != NOWHERE and slots[at] != word:
         at = (at + 1) & (SLOTS - 1)
@@ -127,16 +127,16 @@ def _slot(slots: Any, found: Any, word: Any) -> int:
 
 @jit
 def add_value(slots: Any, found: Any, word: Any, number: int) -> None:
-    """Put a word into the table."""
+    """Insert a word into the table."""
     at = _slot(slots, found, word)
     slots[at], found[at] = word, number
 
 
 @jit
 def count_values(words: Any, slots: Any, found: Any) -> int:
-    """Fill a table with how often each of (n,) words occurs; return how many there are.
+    """Fill a table with the counts of (n,) words; return the number of distinct words.
 
-    More than MOST_VALUES are not counted.
+    Counting stops after MOST_VALUES distinct words.
     """
     n = 0
     for i in range(words.size):
@@ -152,7 +152,7 @@ def count_values(words: Any, slots: Any, found: Any) -> int:
 
 @jit
 def _find(words: Any, slots: Any, found: Any, base: int, numbers: Any, marks: Any) -> int:
-    """Numbers of words in the table."""
+    """Convert words to their numbers in the table, minus the base."""
     n = 0
     for i in range(words.size):
         number = found[_slot(slots, found, words[i])]

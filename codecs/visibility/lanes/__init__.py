@@ -1,1 +1,1 @@
-"""Lanes, and where the words of each are."""
+"""Lanes: series of words of a block, and their layout in a table."""

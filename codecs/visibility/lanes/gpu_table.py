@@ -1,4 +1,4 @@
-"""What CUDA kernels of all codings know of blocks: their addresses and lanes."""
+"""Tables of block addresses and lanes for the CUDA kernels of all codings."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from gangsaw.codecs.visibility.arrays import Table
 from gangsaw.codecs.visibility.lanes.table import LANES, ROWS, Lanes
 from gangsaw.codecs.visibility.params import component_count
 
-MOST_WORDS = 1 << 31  # of a block's table: kernels count rows and words in 32 bits
-THREADS = LANES  # of a thread block, which is a warp
+MOST_WORDS = 1 << 31  # words of a block's table: kernels count rows and words in 32 bits
+THREADS = LANES  # threads of a thread block, which is a warp
 
 
 def word_bytes(block: DeviceArray) -> int:
-    """Bytes of a component of a block's numbers."""
+    """Return the bytes of a component of a block's numbers."""
     return int(block.dtype.itemsize) // component_count(block.dtype)
 
 
 def has_kernel(block: DeviceArray) -> bool:
-    """Tell whether the device can take a block: it loads no unaligned words."""
+    """Return True if kernels support the block: they load no unaligned words."""
     rows, lanes = Lanes.of_block(block).shape
     return rows * lanes < MOST_WORDS and aligned(block, word_bytes(block))
 
 
 def defines(block: DeviceArray) -> dict[str, int | str]:
-    """Return what specialises a source for blocks of a dtype."""
+    """Return the preprocessor definitions of a CUDA source for a dtype."""
     swap = int(not block.dtype.isnative)
     return {"GS_BITS": 8 * word_bytes(block), "GS_SWAP": swap}
 
 
 class TableRow(NamedTuple):
-    """What kernels know of a block: `Block` of table.cuh, which says what each field is."""
+    """Row of a block: `Block` of table.cuh, which describes each field."""
 
     data: int
     step_t: int
@@ -57,13 +57,13 @@ class TableRow(NamedTuple):
 
 
 class BlockTable(NamedTuple):
-    """Blocks that go in one launch.
+    """Tables of the blocks of one launch.
 
     Attributes
     ----------
-    rows : (n_blocks, 16) int64, `TableRow` of each
-    axes : (n, 2) int64, `Axis` of table.cuh: those of rest, of one block after the other
-    lanes : of each block
+    rows : (n_blocks, 16) int64, `TableRow` of each block
+    axes : (n, 2) int64, `Axis` of table.cuh: rest axes of each block, concatenated
+    lanes : lanes of each block
     tiles : (n_blocks,) int64
     """
 
@@ -74,12 +74,12 @@ class BlockTable(NamedTuple):
 
     @property
     def owners(self) -> npt.NDArray[np.int32]:
-        """(n_tiles,) : the block of each tile."""
+        """Block index of each tile, (n_tiles,) int32."""
         return np.repeat(np.arange(self.tiles.size, dtype=np.int32), self.tiles)
 
 
 def block_table(blocks: Sequence[DeviceArray]) -> BlockTable:
-    """Describe CuPy blocks (time, frequency, ...) of one dtype."""
+    """Return the tables of CuPy blocks (time, frequency, ...) of one dtype."""
     lanes = [Lanes.of_block(block) for block in blocks]
     tiles = np.array([-(-one.shape[0] // ROWS) for one in lanes], np.int64)
     first_tile = np.cumsum(tiles) - tiles
@@ -107,12 +107,12 @@ def block_table(blocks: Sequence[DeviceArray]) -> BlockTable:
             )
         )
         axes += own
-    table = np.array(axes or [(1, 0)], np.int64)  # an argument of no bytes is none
+    table = np.array(axes or [(1, 0)], np.int64)  # kernels accept no empty argument
     return BlockTable(np.array(rows, np.int64), table, lanes, tiles)
 
 
 def rest_axes(shape: tuple[int, ...], strides: tuple[int, ...]) -> list[tuple[int, int]]:
-    """Return extent and byte step of each axis of rest; those that are one in memory are one."""
+    """Return extent and byte step of each rest axis, with axes contiguous in memory merged."""
     axes: list[tuple[int, int]] = []
     for extent, step in zip(shape, strides, strict=True):
         if extent == 1:

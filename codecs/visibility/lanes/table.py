@@ -1,6 +1,7 @@
-"""Between a block in memory and its table of lanes (SPEC.md, Lanes). A row of the table is
-contiguous in memory in the usual layout, so a table is made by copying. Neighbours in time and in
-frequency are in the same lane of other rows.
+"""Copies between a block in memory and its table of lanes (SPEC.md, Lanes).
+
+In the usual layout, a row of the table is contiguous in memory, so a table is filled by copies.
+Neighbours in time and in frequency are in the same lane of other rows.
 """
 
 from __future__ import annotations
@@ -23,27 +24,28 @@ from gangsaw.codecs.core.numba.vectors.integers import value_of
 from gangsaw.codecs.visibility.params import LANES as LANES
 from gangsaw.codecs.visibility.params import component_count
 
-ROWS = 32  # of a tile: a bit plane of a lane is a word
-POWERS = np.array([0, *(1 << n.bit_length() - 1 for n in range(1, LANES + 1))])  # not above
-NEAR = 1 << 14  # bytes; half of a first cache
-# bytes from a frequency to the next one: each alone, read or written, for the hardware fetches too
-# little, sooner of what is written
+ROWS = 32  # rows of a tile: a bit plane of a lane is a word
+# largest power of two not above the index
+POWERS = np.array([0, *(1 << n.bit_length() - 1 for n in range(1, LANES + 1))])
+NEAR = 1 << 14  # bytes; half of a level 1 cache
+# Bytes between frequencies from which they are copied one at a time, for reads and for writes:
+# beyond it the hardware prefetches too little, sooner for writes.
 FAR = 1 << 11, 1 << 8
 ONE_RUN = np.zeros(1, np.int64)
-LEAST_PIECE = 512  # bytes of numbers side by side that are worth a non-temporal store
+LEAST_PIECE = 512  # least contiguous bytes for a non-temporal store
 # columns of runs, see `memory_of`
 OFFSET, PLACE, TIMES, FREQUENCIES, BEGINS, ENDS, PIECE_BYTES, PIECES = range(8)
 
 
 class Memory(NamedTuple):
-    """How a block lies in memory.
+    """Layout of a block in memory.
 
     Attributes
     ----------
     n_times, n_frequencies : extents of a segment
     time_stride, frequency_stride : bytes
     runs : (n, 8) int64, see `memory_of`
-    is_full : whether no word of the table is without a run
+    is_full : True if the runs cover every word of the table
     """
 
     n_times: int
@@ -56,13 +58,13 @@ class Memory(NamedTuple):
 
 @dataclass(frozen=True)
 class Lanes:
-    """How the words of a block are laid out; follows from its shape alone.
+    """Layout of the words of a block in lanes, which depends on its shape alone.
 
     Attributes
     ----------
     n_times, n_frequencies : extents of a segment; its rows are in this order, time innermost
-    n_segments : pieces along an axis that become lanes next to each other, where series are few
-    folds_time : whether that axis is time; else frequency
+    n_segments : pieces along an axis that become adjacent lanes, if series are few
+    folds_time : True if that axis is time; else it is frequency
     n_rest : numbers at one time and frequency
     n_components : floats of a number
     """
@@ -75,7 +77,7 @@ class Lanes:
     n_components: int
 
     @classmethod
-    @lru_cache(maxsize=64)  # blocks of a chunk are alike
+    @lru_cache(maxsize=64)  # blocks of a chunk have the same shape
     def of(cls, shape: tuple[int, ...], n_components: int) -> Self:
         """Return the lanes of a block (time, frequency, ...) with no axis of extent 0."""
         n_times, n_frequencies = shape[:2]
@@ -99,7 +101,7 @@ class Lanes:
 
     @property
     def n_series(self) -> int:
-        """Lanes that hold words."""
+        """Lanes with words."""
         return self.n_segments * self.n_rest * self.n_components
 
     @property
@@ -119,7 +121,7 @@ def gather(block: NumpyArray, lanes: Lanes, table: NumpyArray) -> None:
     Parameters
     ----------
     block : (time, frequency, ...) of floats or complex numbers, any byte order and strides
-    lanes : those of the block
+    lanes : lanes of the block
     table : (n_strips * n_rows, 32) unsigned, C-contiguous; lanes and rows without words become 0
     """
     memory, _ = memory_of(lanes, block.shape, block.strides, block.itemsize)
@@ -127,7 +129,7 @@ def gather(block: NumpyArray, lanes: Lanes, table: NumpyArray) -> None:
 
 
 def scatter(table: NumpyArray, lanes: Lanes, block: NumpyArray) -> None:
-    """Fill a block from its table; a block of foreign byte order leaves the table swapped."""
+    """Fill a block from its table; for a block of foreign byte order, the table is left swapped."""
     memory, is_long = memory_of(lanes, block.shape, block.strides, block.itemsize)
     scatter_words(table.ravel(), address_of(block), memory, is_long, not block.dtype.isnative)
 
@@ -135,12 +137,12 @@ def scatter(table: NumpyArray, lanes: Lanes, block: NumpyArray) -> None:
 def side_by_side(
     shape: tuple[int, ...], strides: tuple[int, ...], item_bytes: int
 ) -> tuple[npt.NDArray[np.int64], int]:
-    """Return where numbers are contiguous: byte offsets in the order of rest, and their count.
+    """Return byte offsets of contiguous runs of numbers, in the order of rest, and their length.
 
     Parameters
     ----------
-    shape, strides : of the axes of rest, strides in bytes
-    item_bytes : of one number
+    shape, strides : extents of the rest axes, and their strides in bytes
+    item_bytes : bytes of one number
     """
     offsets, length = ONE_RUN, 1
     axes = list(zip(shape, strides, strict=True))
@@ -153,20 +155,19 @@ def side_by_side(
     return offsets, length
 
 
-@lru_cache(maxsize=64)  # blocks of a chunk are alike, so it is made once
+@lru_cache(maxsize=64)  # blocks of a chunk share one layout
 def memory_of(
     lanes: Lanes, shape: tuple[int, ...], strides: tuple[int, ...], item_bytes: int
 ) -> tuple[Memory, bool]:
-    """Return the layout of a block in memory, and whether non-temporal stores suit it.
+    """Return the layout of a block in memory, and True if non-temporal stores are to be used.
 
-    A run is a piece of memory that is a piece of a row, of a power of two of words, or
-    such pieces of strips that follow each other. Runs are (n, 8) int64, their columns in order:
+    A run is a contiguous piece of memory. It is a piece of a row, a power of two of words long, or
+    several whole rows of consecutive strips. Runs are (n, 8) int64, with these columns:
 
-    OFFSET, PLACE : bytes from the first of the block; word in the table
-    TIMES, FREQUENCIES : of the run
-    BEGINS, ENDS : whether what lies before, and behind, is of no other run at the same time and
-        frequency
-    PIECE_BYTES, PIECES : bytes of a piece, and how many there are
+    OFFSET, PLACE : bytes from the start of the block; index of the word in the table
+    TIMES, FREQUENCIES : extents of the run
+    BEGINS, ENDS : 1 if no other run at the same time and frequency lies directly before, or after
+    PIECE_BYTES, PIECES : bytes of a piece, and number of pieces
     """
     offsets, numbers = side_by_side(shape[2:], strides[2:], item_bytes)
     word_bytes, words = item_bytes // lanes.n_components, numbers * lanes.n_components
@@ -192,17 +193,17 @@ def memory_of(
 
 
 def _pieces(n_series: int, words: int) -> tuple[npt.NDArray[np.int64], ...]:
-    """Split contiguous memory where rows of strips end, and into powers of two of words.
+    """Split contiguous memory at the ends of strip rows, and into powers of two of words.
 
     Parameters
     ----------
-    n_series : pieces of memory; they follow each other in the table
-    words : of each
+    n_series : pieces of memory, consecutive in the table
+    words : words of each piece
 
     Returns
     -------
-    (n,) int64 : of which piece of memory each run is, words of it before, words of one of its own
-        pieces, and how many those are: more than one where they are whole rows
+    (n,) int64 each : piece of memory of each run, words before it in that piece, words of one of
+        its own pieces, and their number, above 1 for whole rows only
     """
     found, series, done = [], np.arange(n_series), np.zeros(n_series, np.int64)
     while series.size:
@@ -219,7 +220,7 @@ def _pieces(n_series: int, words: int) -> tuple[npt.NDArray[np.int64], ...]:
 
 @jit_norefs
 def gather_words(table: Any, address: int, memory: Any, is_foreign: bool) -> None:
-    """Fill a flat table from what lies at an address."""
+    """Fill a flat table from memory at an address."""
     if not memory.is_full:
         table[:] = 0
     _copy_runs(table, NO, address, memory)
@@ -229,7 +230,7 @@ def gather_words(table: Any, address: int, memory: Any, is_foreign: bool) -> Non
 
 @jit_norefs
 def scatter_words(table: Any, address: int, memory: Any, is_long: bool, is_foreign: bool) -> None:
-    """Fill memory at an address from a flat table, by non-temporal stores where it `is_long`."""
+    """Fill memory at an address from a flat table, with non-temporal stores if `is_long`."""
     if is_foreign:
         _swap(table)
     if is_long and address % UNIT == 0:
@@ -247,7 +248,7 @@ def _swap(table: Any) -> None:
 
 @jit_norefs_inline
 def _copy_runs(table: Any, back: Any, address: int, memory: Any) -> None:
-    """Copy runs to a table, or back (`static`): run after run at some frequencies that are near."""
+    """Copy runs to a table, or back (`static`): run after run, at some adjacent frequencies."""
     n_times, n_frequencies, time_stride, frequency_stride, runs, _ = memory
     distance = abs(frequency_stride)
     some = NEAR // max(1, distance) if distance < FAR[value_of(back)] else 1
@@ -263,7 +264,7 @@ def _copy_runs(table: Any, back: Any, address: int, memory: Any) -> None:
 
 @jit_norefs_inline
 def _copy_run(table: Any, row: int, source: int, memory: Any, run: Any, n: int, back: Any) -> None:
-    """Copy a run at n frequencies: pieces that follow each other are a strip apart in the table."""
+    """Copy a run at n frequencies; its consecutive pieces are a strip apart in the table."""
     place, size, step = source + run[OFFSET], run[PIECE_BYTES], memory.n_times * LANES
     strip, next_place = memory.n_frequencies * step, memory.frequency_stride
     if n > 1:
@@ -281,7 +282,7 @@ def _copy_run(table: Any, row: int, source: int, memory: Any, run: Any, n: int, 
 
 @jit_norefs_inline
 def _store_runs(table: Any, address: int, memory: Any) -> None:
-    """Write runs by non-temporal stores, in the order of memory in the usual layout."""
+    """Write runs with non-temporal stores, in memory order for the usual layout."""
     n_times, n_frequencies, time_stride, frequency_stride, runs, _ = memory
     strip = n_times * n_frequencies * LANES
     for t in range(n_times):
@@ -303,5 +304,5 @@ def _store_run(ours: Any, strip: int, place: int, next_place: int, run: Any) -> 
     if last > 0:
         write_piece(ahead(ours, last * strip), place + last * size, size, False, run[ENDS] != 0)
     end = place + run[PIECES] * size
-    if run[ENDS] != 0 and end % LINE:  # the line that is written in part
+    if run[ENDS] != 0 and end % LINE:  # prefetch the line that will be written in part
         fetch_line(end + next_place)

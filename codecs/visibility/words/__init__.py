@@ -1,1 +1,1 @@
-"""Blocks of kinds 0 and 1: words as they are, and the founding paper's construction."""
+"""Blocks of kinds 0 and 1: raw words, and the founding paper's construction."""

@@ -1,6 +1,6 @@
-"""Between a block in memory and its words: only bits, no arithmetic on floats.
+"""Copies between a block in memory and its words: only bits, no arithmetic on floats.
 
-Words are (component, rest, frequency, time), time innermost: neighbours in time are alike, and
+Words are (component, rest, frequency, time), time innermost: neighbours in time are similar, but
 neighbours in memory (real and imaginary part, polarisations) are not.
 """
 
@@ -21,21 +21,21 @@ from gangsaw.codecs.core.numba.vectors.integers import static, value_of
 from gangsaw.codecs.visibility.lanes.table import side_by_side
 from gangsaw.codecs.visibility.params import component_count
 
-SIDES = (8, 4, 2, 1)  # of a tile in words: eight vectors of eight fill the registers of AVX2
-STRIP = 64  # items to go along one word before the next, so that cache lines are used whole
+SIDES = (8, 4, 2, 1)  # side of a tile in words: eight vectors of eight fill the registers of AVX2
+STRIP = 64  # items copied for one word before the next, so that cache lines are used whole
 
 _per_thread = ThreadScratch()
 
 
 class BlockMemory(NamedTuple):
-    """How a block lies in memory.
+    """Layout of a block in memory.
 
     Attributes
     ----------
-    address : of the first item
+    address : address of the first item
     n_times, n_frequencies : extents
     time_stride, frequency_stride : bytes
-    runs, length : where in an item numbers lie side by side, in bytes, and how many do
+    runs, length : byte offsets of contiguous numbers in an item, and numbers of each run
     components : words of a number
     """
 
@@ -50,7 +50,7 @@ class BlockMemory(NamedTuple):
 
 
 def words_layout(block: NumpyArray) -> tuple[tuple[int, int, int, int], str]:
-    """Return shape (component, rest, frequency, time) and dtype of the words of a block.
+    """Return the shape (component, rest, frequency, time) and dtype of the words of a block.
 
     Parameters
     ----------
@@ -67,14 +67,14 @@ def words_layout(block: NumpyArray) -> tuple[tuple[int, int, int, int], str]:
 
 
 def reused_words(block: NumpyArray) -> NumpyArray:
-    """Return words for a block, in memory of this thread that the next call uses again."""
+    """Return words for a block, in memory of this thread that the next call reuses."""
     shape, dtype = words_layout(block)
     n = math.prod(shape)
     return _per_thread.array("words", n, dtype)[:n].reshape(shape)
 
 
 def to_words(block: NumpyArray, words: NumpyArray) -> None:
-    """Fill contiguous words, as `words_layout` says, from a block with no axis of extent 0."""
+    """Fill contiguous words of `words_layout` from a block with no axis of extent 0."""
     _move(address_of(words), words.dtype.type(0), static(0), *_move_arguments(block, words))
     if not block.dtype.isnative:
         words.byteswap(inplace=True)
@@ -83,7 +83,7 @@ def to_words(block: NumpyArray, words: NumpyArray) -> None:
 def from_words(words: NumpyArray, block: NumpyArray) -> None:
     """Fill a block with no axis of extent 0, any strides and byte order, from contiguous words.
 
-    They may be at any address.
+    The words may be unaligned.
     """
     stored = words if block.dtype.isnative else words.byteswap()
     _move(address_of(stored), stored.dtype.type(0), static(1), *_move_arguments(block, words))
@@ -111,7 +111,7 @@ def _move_arguments(block: NumpyArray, words: NumpyArray) -> tuple[NumpyArray, B
 
 @jit_norefs_inline
 def _item_offsets(offsets: Any, first: int, memory: BlockMemory) -> None:
-    """Set byte offsets of items `first` on, counted in time and then in frequency."""
+    """Fill the byte offsets of items from `first` on, counted in time, then in frequency."""
     n_times = memory.n_times
     f, t = first // n_times, first % n_times
     for i in range(offsets.size):
@@ -123,16 +123,16 @@ def _item_offsets(offsets: Any, first: int, memory: BlockMemory) -> None:
 
 @jit_norefs
 def _move(base: int, zero: Any, back: Any, offsets: Any, memory: BlockMemory, side: Any) -> None:
-    """Move tiles, strip by strip of items; tiles at an end overlap those before them.
+    """Move tiles, strip by strip of items; the last tiles overlap those before them.
 
     Parameters
     ----------
     base : address of the words, aligned or not
-    zero : of the type of a word
+    zero : a zero of the word type
     back : `static`, 1 to move from words to the block
     offsets : (items of a strip,) int64, scratch
-    memory : of the block
-    side : of a tile, `static`
+    memory : layout of the block
+    side : side of a tile, `static`
     """
     n, words = value_of(side), pointer_at(base, zero)
     runs, length, components = memory.runs, memory.length, memory.components
@@ -155,7 +155,7 @@ def _move(base: int, zero: Any, back: Any, offsets: Any, memory: BlockMemory, si
 
 @jit_norefs_inline
 def _word_steps(items: int, rest: int, components: int) -> tuple[int, int]:
-    """Distance of a component to the next one, and of a pair of words to the next pair."""
+    """Return the distances between components, and between pairs of words."""
     if components == 2:
         return rest * items, items
     return items, 2 * items

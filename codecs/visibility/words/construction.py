@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.codecs.core.coding.batch import Encoded, EncodedBlock
-from gangsaw.codecs.core.coding.host import BlockCoding
+from gangsaw.codecs.core.backends.batch import Encoded, EncodedBlock
+from gangsaw.codecs.core.backends.host import BlockCoding
 from gangsaw.codecs.core.container.runs import Payload
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.visibility.params import PACKINGS, PREDICTORS, RESIDUALS, Params
@@ -29,7 +29,7 @@ def encode_block(block: NumpyArray, params: Params, room: Payload) -> Encoded:
 
 
 def decode_block(encoded: EncodedBlock, block: NumpyArray, params: Params) -> None:
-    """Fill a block (time, frequency, ...); CorruptChunk as `decode`."""
+    """Fill a block (time, frequency, ...); raise CorruptChunk as `decode` does."""
     words = reused_words(block)
     decode(encoded.data, words)
     from_words(words, block)
@@ -39,12 +39,12 @@ CODING = BlockCoding(encode_block, decode_block, likely=raw.most_bytes, lends=Tr
 
 
 def encode(words: NumpyArray, params: Params) -> npt.NDArray[np.uint8]:
-    """Return the payload of a block, its kind included, (n,) uint8.
+    """Return the payload of a block, including its kind byte, (n,) uint8.
 
     Parameters
     ----------
     words : (component, rest, frequency, time) unsigned, C-contiguous
-    params : which name a construction
+    params : parameters that name a construction
     """
     window = params.window if params.predictor in WINDOWED else 0
     head = (
@@ -63,7 +63,7 @@ def decode(data: npt.NDArray[np.uint8], words: NumpyArray) -> None:
 
     Raises
     ------
-    CorruptChunk : it is no construction of so many words
+    CorruptChunk : the payload is not a construction of this many words
     """
     if data.size < HEAD_BYTES:
         raise CorruptChunk(f"{data.size} bytes are too few for a construction")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.codecs.core.coding.batch import Encoded, EncodedBlock
+from gangsaw.codecs.core.backends.batch import Encoded, EncodedBlock
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.cuda.launch import pull
@@ -24,7 +24,7 @@ def encoded(block: DeviceArray) -> Encoded:
 def decode_blocks(
     coded: Sequence[EncodedBlock], targets: Sequence[DeviceArray], params: Params
 ) -> dict[int, CorruptChunk]:
-    """Decode payloads that begin with this kind; return the errors of those that are wrong.
+    """Decode payloads of this kind; return the errors of invalid ones by index.
 
     targets : CuPy views (time, frequency, ...) of one dtype
     """
@@ -41,7 +41,7 @@ def decode_blocks(
 
 
 def _words_in(block: DeviceArray) -> DeviceArray:
-    """Return a view of a block: (component, ..., frequency, time) unsigned words, as they lie."""
+    """Return a view of a block as unsigned words, (component, ..., frequency, time), not copied."""
     width, n = word_bytes(block), len(block.shape)
     shape, strides = (*block.shape, component_count(block.dtype)), (*block.strides, width)
     words: DeviceArray = cupy().ndarray(shape, f"u{width}", block.data, strides)
@@ -49,5 +49,5 @@ def _words_in(block: DeviceArray) -> DeviceArray:
 
 
 def _swapped(words: NumpyArray, block: DeviceArray) -> NumpyArray:
-    """Return words of a block of foreign byte order as the machine's, or the reverse."""
+    """Return words with their bytes swapped if the block is of foreign byte order."""
     return words if block.dtype.isnative else words.byteswap()

@@ -1,6 +1,6 @@
-"""Leading-zero suppression: the counts of all words first, then what is left of each (SPEC.md).
+"""Leading-zero suppression: zero counts of all words, then the remaining bits of each (SPEC.md).
 
-Positions of what is left are prefix sums of the counts: no word waits for another one.
+The bit positions of words are prefix sums of the counts, so no word depends on another one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from gangsaw.codecs.core.numba.bits import fit, leading_zeros, load_be64, store_
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 
 SLACK = 8  # bytes: words are written eight bytes at a time
-UNIT_SHIFTS = {"bits": 0, "bytes": 3}  # log2 of the bits that are counted at a time
+UNIT_SHIFTS = {"bits": 0, "bytes": 3}  # log2 of the bits in a unit of counted zeros
 
 
 def count_width(bits: int, shift: int) -> int:
@@ -24,12 +24,12 @@ def count_width(bits: int, shift: int) -> int:
 
 
 def pack(words: npt.NDArray[Any], shift: int, head: bytes) -> npt.NDArray[np.uint8]:
-    """Return `head`, the counts and what is left of the words, (n,) uint8.
+    """Return `head`, the zero counts and the remaining bits of words, (n,) uint8.
 
     Parameters
     ----------
     words : (n_words,) unsigned
-    shift : of UNIT_SHIFTS
+    shift : value of UNIT_SHIFTS
     """
     width = count_width(8 * words.itemsize, shift)
     counts = np.empty(-(-words.size * width // 8) + SLACK, np.uint8)
@@ -47,7 +47,7 @@ def unpack(data: npt.NDArray[np.uint8], first: int, shift: int, words: npt.NDArr
 
     Raises
     ------
-    CorruptChunk : the length is wrong, a count is, or bits that belong to nothing are set
+    CorruptChunk : the length or a zero count is invalid, or padding bits are set
     """
     width = count_width(8 * words.itemsize, shift)
     middle = first + -(-words.size * width // 8)
@@ -66,13 +66,13 @@ def unpack(data: npt.NDArray[np.uint8], first: int, shift: int, words: npt.NDArr
 
 @jit_norefs_inline
 def _put(out: Any, at: int, pending: Any, used: int, value: Any, count: int) -> Any:
-    """Append `count` bits, at most 57, to those pending: (bytes written, pending bits, how many).
+    """Append `count` bits, at most 57; return bytes written, pending bits, and their number.
 
-    Pending bits stand at the top of a uint64. They are written each time, and again with those
-    that follow, so that nothing branches.
+    Pending bits are the top bits of a uint64. They are written each time, and again with those that
+    follow, so that there is no branch.
     """
     room = np.uint64(63 - used - count)
-    pending |= (np.uint64(value) << np.uint64(1)) << room  # of no bits the value is 0
+    pending |= (np.uint64(value) << np.uint64(1)) << room  # without bits the value is 0
     store_be64(out, at, pending)
     used += count
     return at + (used >> 3), pending << np.uint64(used & ~7), used & 7
@@ -80,7 +80,7 @@ def _put(out: Any, at: int, pending: Any, used: int, value: Any, count: int) -> 
 
 @jit_norefs
 def _write_counts(words: Any, shift: int, width: int, out: Any) -> Any:
-    """Write the counts; return the bits that are left of all words."""
+    """Write the zero counts; return the remaining bits of all words."""
     at, pending, used = 0, np.uint64(0), 0
     total: Any = 0
     for word in words:
@@ -106,7 +106,7 @@ def _write_left(words: Any, shift: int, out: Any, at: int) -> None:
 
 @jit_norefs_inline
 def _peek(data: Any, position: Any, count: Any) -> Any:
-    """Return `count` bits, 0 to 57, from a bit position on; beyond the end there are zeros."""
+    """Return `count` bits, 0 to 57, from a bit position; bits beyond the end are 0."""
     at = position >> 3
     if at + 8 <= data.size:
         window = load_be64(data, at)
@@ -121,7 +121,7 @@ def _peek(data: Any, position: Any, count: Any) -> Any:
 
 @jit_norefs
 def _read_counts(data: Any, first: int, middle: int, shift: int, width: int, words: Any) -> int:
-    """Set words to the bits that are left of each; return their sum, -1 where a count is wrong."""
+    """Set words to their numbers of remaining bits; return the sum, -1 if a count is invalid."""
     bits = 8 * words.itemsize
     position, total, least = 8 * first, 0, 0
     for i in range(words.size):
@@ -136,7 +136,7 @@ def _read_counts(data: Any, first: int, middle: int, shift: int, width: int, wor
 
 @jit_norefs
 def _read_left(data: Any, middle: int, shift: int, words: Any) -> bool:
-    """Turn lengths in bits into words; return whether all is as an encoder writes it."""
+    """Replace bit lengths by words; return True if an encoder could have written them."""
     unit = 1 << shift
     position, wrong = np.int64(8 * middle), False
     for i in range(words.size):

@@ -1,7 +1,7 @@
 """The founding paper's predictors and residuals, modulo 2^w on the words of a block (SPEC.md).
 
-A plane is one component of one element of rest: its rows are frequencies, with time along the row.
-A neighbour before the block counts as 0.
+A plane is one component of one element of rest: its rows are frequencies, with time in each row. A
+neighbour before the block counts as 0.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.vectors.integers import static, value_of
 from gangsaw.codecs.visibility.arrays import Words
 
-# How many steps back the extrapolation of each predictor looks: Lagrange's of order n takes n + 1.
+# steps back of each predictor's extrapolation: Lagrange of order n uses n + 1
 STEPS = {
     "time": 1,
     "parallelogram": 1,
@@ -24,30 +24,30 @@ STEPS = {
     "lagrange2": 3,
     "lagrange3": 4,
 }
-ROWS, PLANES = 1, 2  # whose neighbours are taken in besides time: the row before, the plane before
+ROWS, PLANES = 1, 2  # neighbours besides time: the row before, or the row and the plane before
 NEIGHBOURS = {"frequency": ROWS, "parallelogram": ROWS, "lorenzo": PLANES}
 
-# With one time step the rows are single words. Neighbours that are not there count as 0, so that
-# time can change places with frequency, and frequency with rest: rows are long again.
+# With one time step the rows are single words. Missing neighbours count as 0, so that frequency can
+# take the place of time, and rest that of frequency: rows are long again.
 ONE_STEP = {"frequency": "time", "parallelogram": "time", "lorenzo": "parallelogram"}
 
 
 class Extrapolation(NamedTuple):
-    """What a word is predicted from: words before it in time, and NEIGHBOURS."""
+    """Inputs of a prediction: words before it in time, and NEIGHBOURS."""
 
     steps: int
     neighbours: int
 
 
 def to_residuals(words: Words, predictor: str, window: int, difference: bool) -> Words:
-    """Return the residuals of words (component, rest, frequency, time), in their shape."""
+    """Return the residuals of words (component, rest, frequency, time), in the same shape."""
     residuals = np.empty_like(words)
     _run(words, residuals, predictor, window, difference, static(0))
     return residuals
 
 
 def from_residuals(words: Words, predictor: str, window: int, difference: bool) -> None:
-    """Turn residuals (component, rest, frequency, time) into the words, in place."""
+    """Convert residuals (component, rest, frequency, time) to words, in place."""
     _run(words, words, predictor, window, difference, static(1))
 
 
@@ -69,12 +69,12 @@ def _run(
         _from_neighbours(flat, out, scratch, tuple(sizes), how, difference, back)
 
 
-# Words stay in their own width by `fit`: LLVM then makes vectors of them where nothing is serial.
+# `fit` preserves the width of words: LLVM then vectorizes loops that are not serial.
 
 
 @jit_norefs_inline
 def _extrapolated(row: Any, t: int, steps: int) -> Any:
-    """Lagrange's extrapolation to row[t] from `steps` words before it, at most t and at most 4."""
+    """Return Lagrange's extrapolation to row[t] from `steps` words before it, at most t and 4."""
     if steps == 0:
         return fit(0, row[t])
     a = row[t - 1]
@@ -114,9 +114,10 @@ def _restored(residual: Any, predicted: Any, difference: bool) -> Any:
 
 @jit_norefs_inline
 def _take_neighbours(base: Any, n: int, row: Any, place: Any, sizes: Any, steps: int) -> None:
-    """Set what a row's predictions owe to the row before, and to the plane before.
+    """Fill `base` with the terms of a row's predictions from the row and the plane before.
 
-    With a step in time it is their difference in time: x[t-1] + x[f-1] - x[t-1, f-1] and the like.
+    With a step in time a term is their difference in time: x[t-1] + x[f-1] - x[t-1, f-1] and the
+    like.
     """
     (has_row, has_plane), (to_row, to_plane) = place, sizes
     for t in range(n):
@@ -146,8 +147,8 @@ def _coded(value: Any, predicted: Any, difference: bool, back: Any) -> Any:
     return _residual(value, predicted, difference)
 
 
-# Forth and back are one kernel: back, source and target are the same array, and what the source
-# holds before the present place are words in both.
+# One kernel for both directions: with `back`, source and target are the same array, and values
+# before the current position are words in both directions.
 
 
 @jit_norefs
@@ -210,7 +211,7 @@ def _mean_row(row: Any, out: Any, n: int, window: int, difference: bool, back: A
 
 @jit_norefs_inline
 def _median_row(row: Any, out: Any, n: int, ordered: Any, difference: bool, back: Any) -> None:
-    """Code a row by the median of up to `ordered.size` words before each; of two the lower."""
+    """Code a row by the median of up to `ordered.size` words before each, the lower of two."""
     count = 0
     for t in range(n):
         median = ordered[(count - 1) // 2] if count else fit(0, row[t])
@@ -227,7 +228,7 @@ def _median_row(row: Any, out: Any, n: int, ordered: Any, difference: bool, back
 
 @jit_norefs_inline
 def _put_in_order(ordered: Any, place: int, word: Any, count: int) -> None:
-    """Put a word in order among the first `count`; what stands at `place` goes, or is no word."""
+    """Insert a word in order among the first `count`; it replaces the item at `place`."""
     while place > 0 and ordered[place - 1] > word:
         ordered[place] = ordered[place - 1]
         place -= 1

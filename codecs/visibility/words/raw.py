@@ -1,4 +1,4 @@
-"""Blocks of kind 0: the words as they are."""
+"""Blocks of kind 0: raw words."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
-from gangsaw.codecs.core.coding.batch import Encoded, EncodedBlock
-from gangsaw.codecs.core.coding.host import BlockCoding
+from gangsaw.codecs.core.backends.batch import Encoded, EncodedBlock
+from gangsaw.codecs.core.backends.host import BlockCoding
 from gangsaw.codecs.core.container.runs import Payload
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.visibility.params import Params
@@ -28,7 +28,7 @@ def encode_parts(
 ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
     """Return the parts of the payload of a block (time, frequency, ...).
 
-    The second is in memory of this thread that the next call uses again.
+    The second part lies in memory of this thread that the next call reuses.
     """
     words = reused_words(block)
     to_words(block, words)
@@ -36,13 +36,13 @@ def encode_parts(
 
 
 def parts_of(words: NumpyArray) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
-    """Return the parts of a payload; the second is of the memory of the words."""
+    """Return the parts of a payload; the second one is a view of the words if possible."""
     stored = words.astype(words.dtype.newbyteorder("<"), copy=False)
     return np.array([KIND], np.uint8), stored.ravel().view(np.uint8)
 
 
 def decode(data: npt.NDArray[np.uint8], block: NumpyArray) -> None:
-    """Fill a block (time, frequency, ...) from a payload; CorruptChunk as `words_of`."""
+    """Fill a block (time, frequency, ...) from a payload; raise CorruptChunk as `words_of` does."""
     shape, dtype = words_layout(block)
     from_words(words_of(data, shape, np.dtype(dtype)).astype(dtype, copy=False), block)
 
@@ -53,17 +53,17 @@ def encoded(block: NumpyArray) -> Encoded:
 
 
 def encode_block(block: NumpyArray, params: Params, room: Payload) -> Encoded:
-    """Encode a block, see `encoded`."""
+    """Encode a block; see `encoded`."""
     return encoded(block)
 
 
 def decode_block(coded: EncodedBlock, block: NumpyArray, params: Params) -> None:
-    """Fill a block (time, frequency, ...); CorruptChunk as `words_of`."""
+    """Fill a block (time, frequency, ...); raise CorruptChunk as `words_of` does."""
     decode(coded.data, block)
 
 
 def most_bytes(n_bytes: int) -> int:
-    """Return the bytes of a payload of any kind, at most: none is longer than raw."""
+    """Return the most bytes of a payload of any kind: none is longer than raw."""
     return 1 + n_bytes
 
 
@@ -71,11 +71,11 @@ CODING = BlockCoding(encode_block, decode_block, likely=most_bytes, lends=True)
 
 
 def words_of(data: npt.NDArray[np.uint8], shape: tuple[int, ...], dtype: Dtype) -> NumpyArray:
-    """Return the words in a payload, where they are.
+    """Return the words of a payload, as a view.
 
     Raises
     ------
-    CorruptChunk : its length is wrong
+    CorruptChunk : the length is wrong
     """
     expected = math.prod(shape) * dtype.itemsize
     if data.size != 1 + expected:

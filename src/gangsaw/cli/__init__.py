@@ -14,22 +14,22 @@ __all__ = ["main"]
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit code."""
     from gangsaw.codecs.core.errors import BadParams
-    from gangsaw.codecs.core.extras import extras_named
+    from gangsaw.codecs.core.plugins.extras import extras_named
 
     with _plugins_in_a_line():
         try:
             with extras_named():
-                from gangsaw.cli.app import main as run  # reads the tables, for the texts of --help
+                from gangsaw.cli.app import main as run  # reads plugin tables for --help
         except BadParams as error:
             sys.stderr.write(f"gangsaw: {error}\n")
-            return 2  # as `app.main` does, which is not there
+            return 2  # the code of `app.main`, which could not be imported
         return run(argv)
 
 
 @contextmanager
 def _plugins_in_a_line() -> Iterator[None]:
-    """Say in one line that a plugin is left out; other warnings look as always."""
-    from gangsaw.codecs.core.tables import PluginWarning
+    """Print a warning about a skipped plugin in one line; other warnings look as always."""
+    from gangsaw.codecs.core.plugins.entry_points import PluginWarning
 
     show = warnings.showwarning
 

@@ -1,4 +1,4 @@
-"""The commands, and what happens when one fails: one line, and an exit code that says whose fault.
+"""Command table of `gangsaw`, and one-line error messages with exit codes.
 
 Exit codes: 0 done, 1 failure, 2 usage (the caller's fault), 130 interrupted.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import logging
+import re
 import signal
 import sys
 import threading
@@ -29,14 +30,17 @@ from gangsaw.cli import (
 )
 from gangsaw.cli.table import CommandTable
 from gangsaw.codecs.core.errors import BadParams, GangsawError
-from gangsaw.codecs.core.extras import extras_named
 from gangsaw.codecs.core.memory.threads import thread_limit
+from gangsaw.codecs.core.plugins.extras import extras_named
+from gangsaw.codecs.core.plugins.options import listed
 from gangsaw.tasks.console.output import Interrupted
-from gangsaw.tasks.kernels.shown import kernels_told
+from gangsaw.tasks.precompile.ahead import compiled_ahead
+from gangsaw.tasks.precompile.shown import kernels_told
 
 FAILURE, USAGE, INTERRUPTED = 1, 2, 130
-TRACEBACK = "--traceback"  # removed before the commands see it, so it may be anywhere
-UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # click's or typer's own copy of it
+TRACEBACK = "--traceback"  # removed before the commands are parsed, so it may be at any position
+NOT_WHOLE = re.compile(r"is not a valid integer( range)?")  # of typer
+UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # of click or typer's copy
 
 app = typer.Typer(
     cls=CommandTable,
@@ -69,23 +73,23 @@ def _options(
         bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Take the options before the command; refuse a wrong GANGSAW_THREADS at once."""
-    thread_limit()  # a decoder that finds it would blame the store
+    """Handle the options before the command, and check GANGSAW_THREADS."""
+    thread_limit()  # else a decoder would raise it as an error of the store
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit code."""
     args = list(sys.argv[1:] if argv is None else argv)
-    end = args.index("--") if "--" in args else len(args)  # what follows is a path
+    end = args.index("--") if "--" in args else len(args)  # arguments after -- are paths
     show = TRACEBACK in args[:end]
     args = [arg for i, arg in enumerate(args) if i >= end or arg != TRACEBACK] or ["--help"]
     if not show:
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # we say it in one line
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # errors take one line
     try:
-        with _terminated_as_interrupted(), extras_named(), kernels_told():
+        with _terminated_as_interrupted(), extras_named(), kernels_told(), compiled_ahead(args[0]):
             command = typer.main.get_command(app)
             code = command.main(args, prog_name="gangsaw", standalone_mode=False)
-        if code == INTERRUPTED:  # newer versions of typer turn a KeyboardInterrupt into this
+        if code == INTERRUPTED:  # newer versions of typer convert KeyboardInterrupt to this code
             raise Interrupted
         return code if isinstance(code, int) else 0
     except (Exception, KeyboardInterrupt) as error:
@@ -96,9 +100,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 @contextmanager
 def _terminated_as_interrupted() -> Iterator[None]:
-    """Let SIGTERM, as batch systems send it, end a command as Ctrl-C does: its workers go too."""
+    """Raise KeyboardInterrupt on SIGTERM, which batch systems send, so that workers end, too."""
     if threading.current_thread() is not threading.main_thread():
-        yield  # no signal arrives here
+        yield  # signals only reach the main thread
         return
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -109,7 +113,7 @@ def _terminated_as_interrupted() -> Iterator[None]:
 
 def _report(error: BaseException) -> int:
     """Print one line about an error; return the exit code."""
-    if isinstance(error, BrokenPipeError):  # the reader of our output, such as head, has gone
+    if isinstance(error, BrokenPipeError):  # the reader of the output, such as head, has ended
         sys.stderr.close()
         return FAILURE
     line, code = _describe(error)
@@ -123,7 +127,7 @@ def _describe(error: BaseException) -> tuple[str, int]:
     if isinstance(error, UsageError):
         context = getattr(error, "ctx", None)
         command = context.command_path if context is not None else "gangsaw"
-        return f"{error.format_message()} (see {command} --help)", USAGE  # type: ignore[attr-defined]
+        return f"{_usage_line(error)} (see {command} --help)", USAGE
     if isinstance(error, BadParams):
         return str(error), USAGE
     if isinstance(error, GangsawError):
@@ -135,8 +139,18 @@ def _describe(error: BaseException) -> tuple[str, int]:
     return f"unexpected {type(error).__name__}: {error} (run with {TRACEBACK} and report)", FAILURE
 
 
+def _usage_line(error: Exception) -> str:
+    """Return the message of a usage error; typer's on options and numbers in Gangsaw's words."""
+    name: str | None = getattr(error, "option_name", None)
+    if name is not None:  # an unknown option
+        near: Sequence[str] = getattr(error, "possibilities", None) or ()
+        return f"No such option: {name}" + (f"; did you mean {listed(near, 'or')}?" if near else "")
+    line: str = error.format_message()  # type: ignore[attr-defined]
+    return NOT_WHOLE.sub("is no whole number", line)
+
+
 def _os_line(error: OSError) -> str:
-    if isinstance(error, FileNotFoundError) and not error.filename:  # os.getcwd names none
+    if isinstance(error, FileNotFoundError) and not error.filename:  # os.getcwd gives no file name
         return "the current directory no longer exists: change to one that does"
     reason = error.strerror or str(error) or type(error).__name__
     if error.errno == errno.ENOSPC:

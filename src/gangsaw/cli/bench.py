@@ -11,7 +11,7 @@ from gangsaw.tasks.console.choices import DEVICES, choice
 from gangsaw.tasks.console.output import size, write_json, write_table
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.formats.memory import MemoryArray
+    from gangsaw.tasks.formats.flat.memory_array import MemoryArray
 
 
 def bench(
@@ -45,7 +45,7 @@ def bench(
     from gangsaw.tasks.bench.data import sample_of, synthetic_sample
     from gangsaw.tasks.bench.host import benchmark
     from gangsaw.tasks.bench.table import machine
-    from gangsaw.tasks.jobs.device import check_here
+    from gangsaw.tasks.jobs.chunks.device import check_here
 
     check_here(device)
     if source and scene is not None:

@@ -6,13 +6,12 @@ from typing import Annotated
 
 import typer
 
-from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.options import listed
+from gangsaw.codecs.core.plugins.options import none_of
 from gangsaw.tasks.console.choices import completing
 
 SHELLS = ("bash", "zsh", "fish")
 PROGRAM, VARIABLE = "gangsaw", "_GANGSAW_COMPLETE"
-NO_FILES = " --no-files"  # of typer's script for fish: most of our arguments are files
+NO_FILES = " --no-files"  # in typer's script for fish: most arguments of gangsaw are files
 
 
 def completion(
@@ -32,6 +31,6 @@ def completion(
     from typer.completion import get_completion_script  # type: ignore[attr-defined]
 
     if shell not in SHELLS:
-        raise BadParams(f"shell must be {listed(SHELLS, 'or')}, got {shell!r}")
+        raise none_of("shell", SHELLS, shell)
     script = get_completion_script(prog_name=PROGRAM, complete_var=VARIABLE, shell=shell)
     typer.echo(script.replace(NO_FILES, ""))

@@ -15,24 +15,24 @@ from gangsaw.tasks.console.cluster import Cluster
 from gangsaw.tasks.console.output import (
     STOPPED,
     Interrupted,
+    amounts,
     clock,
     job_figures,
     progress_bar,
     rate,
     show_plan,
-    size,
     write_json,
     write_table,
 )
 from gangsaw.tasks.console.panels import panels
 from gangsaw.tasks.console.parts import Again, AnySource, Encoding, Shown
 from gangsaw.tasks.console.table_options import with_codec_options, with_source_options
-from gangsaw.tasks.formats import table
+from gangsaw.tasks.formats.contract import table
 
 if TYPE_CHECKING:
     from gangsaw.tasks.jobs.compress import Summary
 
-TOLD = 0.005  # of the bytes of a store: an array that takes less is not told of
+TOLD = 0.005  # share of a store's bytes: smaller arrays are not listed
 STREAM_STOPPED = "interrupted: send the stream again, with another target or --overwrite"
 
 
@@ -62,52 +62,55 @@ def compress(
 
     Example: gangsaw compress scene.hdr scene.zarr --bit-depth auto --workers 4
     """
-    from gangsaw.tasks import api
-    from gangsaw.tasks.formats.export import check_store_target
-    from gangsaw.tasks.formats.opening import open_watched
+    from gangsaw.tasks.api import functions
+    from gangsaw.tasks.formats.contract.opening import open_watched, without_pipes
+    from gangsaw.tasks.formats.exporting.export import check_store_target
     from gangsaw.tasks.jobs.streams.rehearsed import RehearsedStream
-    from gangsaw.tasks.source import Stream
+    from gangsaw.tasks.sources.source import Stream
 
     *sources, target = paths
     if not sources:
         raise BadParams("name a source and then the target (see gangsaw compress --help)")
-    # mistakes should not wait for a cluster
+    # mistakes are reported before a cluster starts
     check_store_target(target)
-    opened, watch = open_watched(sources, source.options(format_options))
-    recipe = encoding.recipe(codec_options)
-    is_stream = isinstance(opened, Stream)
-    if is_stream and cluster.workers is None and not cluster.is_named:
-        cluster = replace(cluster, workers=0)  # this process reads; its threads need no copies
-    job = partial(
-        api.encode,
-        target=target,
-        recipe=recipe,
-        resume=again.resume,
-        overwrite=again.overwrite,
-    )
+    said = source.options(format_options)
+    with without_pipes(sources, said) as ready:
+        opened, watch = open_watched(ready, said)
+        recipe = encoding.recipe(codec_options)
+        is_stream = isinstance(opened, Stream)
+        if is_stream and cluster.workers is None and not cluster.is_named:
+            cluster = replace(cluster, workers=0)  # this process reads; its threads need no copies
+        job = partial(
+            functions.encode,
+            target=target,
+            recipe=recipe,
+            resume=again.resume,
+            overwrite=again.overwrite,
+            is_part=bool(said.variables),
+        )
 
-    is_over = is_stream and not getattr(opened, "is_repeatable", False)
-    if isinstance(opened, Stream) and is_over:
-        opened = RehearsedStream(opened)
+        is_over = is_stream and not getattr(opened, "is_repeatable", False)
+        if isinstance(opened, Stream) and is_over:
+            opened = RehearsedStream(opened)
 
-    def checked() -> Summary:
-        return job(opened if is_over else open_watched(sources, source.options(format_options))[0])
+        def checked() -> Summary:
+            return job(opened if is_over else open_watched(ready, said)[0])
 
-    if dry_run:
-        show_plan(checked, cluster, as_json=shown.as_json, targets=[target])
-        return
-    try:
-        with (
-            cluster.session(checked) as client,
-            progress_bar("compress", quiet=shown.no_bar) as show,
-        ):
-            if isinstance(opened, RehearsedStream):
-                opened = opened.as_it_is()
-            summary = job(
-                opened, watch=watch, device=cluster.device, client=client, on_progress=show
-            )
-    except KeyboardInterrupt:
-        raise Interrupted(STREAM_STOPPED if is_over else STOPPED) from None
+        if dry_run:
+            show_plan(checked, cluster, as_json=shown.as_json, targets=[target])
+            return
+        try:
+            with (
+                cluster.session(checked) as client,
+                progress_bar("compress", quiet=shown.no_bar) as show,
+            ):
+                if isinstance(opened, RehearsedStream):
+                    opened = opened.as_it_is()
+                summary = job(
+                    opened, watch=watch, device=cluster.device, client=client, on_progress=show
+                )
+        except KeyboardInterrupt:
+            raise Interrupted(STREAM_STOPPED if is_over else STOPPED) from None
     if shown.as_json:
         write_json(job_figures(summary))
     else:
@@ -115,23 +118,20 @@ def compress(
 
 
 def rows(summary: Summary) -> list[tuple[str, str]]:
-    """Return the figures of a finished job as a table."""
+    """Return the figures of a finished job as rows of a table."""
     resumed = f", {summary.resumed} of them by an earlier run" if summary.resumed else ""
-    unread = f"{size(summary.unread_bytes)} of the file after the last sample"
     return [
-        ("ratio", f"{summary.ratio:.3f}"),
+        *amounts(summary),
         ("bits/sample", f"{summary.bits_per_sample:.3f}"),
-        ("bytes", f"{size(summary.raw_bytes)} -> {size(summary.stored_bytes)}"),
         *_shares(summary.array_bytes),
         ("chunks", f"{summary.chunks}{resumed}"),
         ("throughput", f"{rate(summary.throughput)} in {clock(summary.seconds)}"),
-        *([("not read", unread)] if summary.unread_bytes else []),
         *(("note", note) for note in summary.notes),
     ]
 
 
 def _shares(array_bytes: Mapping[str, int]) -> Iterator[tuple[str, str]]:
-    """Yield which arrays of a stream take most, where there are several."""
+    """Yield a row with the shares of the arrays of a stream, if there are several."""
     total = sum(array_bytes.values())
     by_size = sorted(array_bytes.items(), key=lambda item: -item[1])
     told = [f"{name} {100 * n / total:.1f} %" for name, n in by_size if n > TOLD * total]

@@ -1,4 +1,4 @@
-"""gangsaw kernels: compiled code that travels, and caches that are warm."""
+"""gangsaw kernels: packs of compiled kernels, and warm caches."""
 
 from __future__ import annotations
 
@@ -14,16 +14,40 @@ from gangsaw.tasks.console.output import size, write_json, write_table
 
 app = typer.Typer(help="Compiled kernels: which are here, packs that travel, a warm cache.")
 Codec = Annotated[str, typer.Option("--codec", help="Only of this codec's samples.")]
+FirstRuns = Annotated[
+    bool,
+    typer.Option(
+        "--first-runs", help="Only the kernels that first commands call: a minute, not several."
+    ),
+]
 Processes = Annotated[int, typer.Option(min=0, help="Processes at a time, 0 for one per core.")]
 
 
 @app.command(name="list")
-def listed(as_json: opt.Json = False) -> None:
+def listed(
+    as_json: opt.Json = False,
+    write: Annotated[
+        bool,
+        typer.Option(
+            "--write", help="For developers: record first runs, and write the lists of kernels."
+        ),
+    ] = False,
+    domain: Annotated[
+        str, typer.Option(help="With --write: names of first runs, with commas between.")
+    ] = "",
+    processes: Processes = 1,
+) -> None:
     """Show the level of instructions that holds, the packs, and why one is not used.
 
     Example: gangsaw kernels list
     """
-    from gangsaw.tasks.kernels.report import report
+    if write:
+        from gangsaw.tasks.precompile.listing import write_all
+
+        names = [name for name in domain.split(",") if name]
+        write_all(names, processes, _teller(as_json))
+        return
+    from gangsaw.tasks.precompile.report import report
 
     found = report()
     if as_json:
@@ -52,6 +76,7 @@ def build(
         Path | None, typer.Option(help="Folder. (default: the package's own)", show_default=False)
     ] = None,
     codec: Codec = "",
+    first_runs: FirstRuns = False,
     processes: Processes = 0,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
@@ -62,7 +87,7 @@ def build(
 
     Example: gangsaw kernels build --level x86-64-v3 --into packs
     """
-    from gangsaw.tasks.kernels.building import build as make
+    from gangsaw.tasks.precompile.building import build as make
 
     made = make(
         [name for name in level.split(",") if name],
@@ -70,6 +95,7 @@ def build(
         codec,
         processes,
         _teller(quiet or as_json),
+        first_runs,
     )
     if as_json:
         write_json({"packs": [vars(pack) for pack in made]})
@@ -86,14 +112,19 @@ def build(
 
 
 @app.command()
-def warm(codec: Codec = "", processes: Processes = 0, quiet: opt.Quiet = False) -> None:
+def warm(
+    codec: Codec = "",
+    first_runs: FirstRuns = False,
+    processes: Processes = 0,
+    quiet: opt.Quiet = False,
+) -> None:
     """Compile what no pack holds into your cache: for images, and on login nodes.
 
     Example: gangsaw kernels warm --codec dna
     """
-    from gangsaw.tasks.kernels.building import warm as compile_all
+    from gangsaw.tasks.precompile.building import warm as compile_all
 
-    compile_all(codec, processes, _teller(quiet))
+    compile_all(codec, processes, _teller(quiet), first_runs)
 
 
 def _teller(quiet: bool) -> Callable[[str], None]:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     Row = Mapping[str, object]
 
 WATCH_SECONDS = 2.0
-NAME_COLUMNS = 22  # of 80, for jobs and workers
-SHOWN = 10  # jobs, workers and failures that are listed; --json has all
+NAME_COLUMNS = 22  # of 80 characters, for names of jobs and workers
+SHOWN = 10  # jobs, workers and failures in the tables; --json has all
 JOBS = ("job", "state", "chunks", "throughput", "ratio")
 WORKERS = ("worker", "threads", "tasks", "processor", "memory")
 
@@ -41,12 +41,12 @@ def status(
 
     Example: gangsaw status http://127.0.0.1:8787
     """
-    from gangsaw.tasks import api
+    from gangsaw.tasks.api import functions
 
     if not address and not scheduler_file:
         raise BadParams("name a scheduler or its dashboard, or give --scheduler-file")
     tls = (tls_ca_file, tls_cert, tls_key)
-    ask = partial(api.status, address, scheduler_file=scheduler_file, tls=tls)
+    ask = partial(functions.status, address, scheduler_file=scheduler_file, tls=tls)
     show = write_json if as_json else _show
     if not watch:
         show(ask())
@@ -94,10 +94,10 @@ def _worker(worker: Row) -> tuple[str, ...]:
 
 
 def _named(kind: str, store: str) -> str:
-    """Return both in a line where they fit into their column, else in two."""
+    """Return kind and store in one line if they fit into their column, else in two."""
     return one if len(one := f"{kind} {store}") <= NAME_COLUMNS else f"{kind}\n{_short(store)}"
 
 
 def _short(name: str) -> str:
-    """Return a name in its column: of what is too long the end tells more than the beginning."""
+    """Return a name shortened to its column: the end of a long name is more specific."""
     return name if len(name) <= NAME_COLUMNS else f"..{name[2 - NAME_COLUMNS :]}"

@@ -1,4 +1,4 @@
-"""The commands of domains: listed by name from the table, imported when needed."""
+"""Commands of domains: listed by name in the plugin table, imported when needed."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ import typer
 from typer.core import TyperGroup
 
 from gangsaw.cli.verbose import with_verbose
-from gangsaw.codecs.core import tables
 from gangsaw.codecs.core.errors import JobFailed, first_line
+from gangsaw.codecs.core.plugins import entry_points
 
 GROUP = "gangsaw.commands"
 
 
 class CommandTable(TyperGroup):
-    """Commands of this package, then those of the table by name.
+    """Commands of this package, then those of the plugin table by name.
 
     An entry of the table names a function with typer's options, which is one command, or a
-    `typer.Typer`, which is a group of them. Its module is light: `--help` imports it.
+    `typer.Typer`, which is a group of commands. Its module is light: `--help` imports it.
     """
 
     @cached_property
-    def _table(self) -> dict[str, tables.Candidates]:
-        return dict(sorted(tables.entries(GROUP).items()))
+    def _table(self) -> dict[str, entry_points.Candidates]:
+        return dict(sorted(entry_points.entries(GROUP).items()))
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Return all names, for the help; that needs every command's line, so all are loaded."""
+        """Return all command names for the help; all commands are imported for their summaries."""
         self._load(self._table)
         return super().list_commands(ctx)
 
@@ -40,7 +40,7 @@ class CommandTable(TyperGroup):
         return None if found is None else with_verbose(found)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; typer would take an EOFError for an interrupt."""
+        """Run the command; convert EOFError, which typer would report as an interrupt."""
         try:
             return super().invoke(ctx)
         except EOFError as error:
@@ -49,16 +49,16 @@ class CommandTable(TyperGroup):
             ) from error
 
     def _load(self, names: Iterable[str]) -> None:
-        """Add commands of the table to ours; ours cannot be replaced."""
+        """Import commands of the plugin table; they cannot replace the package's own."""
         for name in [name for name in names if name not in self.commands]:
-            command = tables.load(self._table[name], _command_of)
+            command = entry_points.load(self._table[name], _command_of)
             if command is not None:
                 command.name = name
                 self.commands[name] = command
 
 
 def _command_of(entry: Any) -> Any:
-    """Return what typer makes of an app, or of a function."""
+    """Return the typer command of an app or a function."""
     if isinstance(entry, typer.Typer):
         return typer.main.get_group(entry)
     app = typer.Typer(add_completion=False)

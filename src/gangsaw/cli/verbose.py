@@ -1,4 +1,4 @@
-"""--verbose: an option of every command, those of plugins too, which no command names itself."""
+"""Option --verbose, added to every command, including those of plugins."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 
 
 class Parameter(Protocol):
-    """What is asked of a parameter of a command."""
+    """Parameter of a command, with its flags."""
 
     opts: list[str]
     secondary_opts: list[str]
@@ -21,7 +21,7 @@ C = TypeVar("C")
 
 
 def _log_all(ctx: typer.Context, wanted: bool) -> bool:
-    """Log what our modules tell, until the command has ended."""
+    """Log messages of Gangsaw's modules until the command has ended."""
     if wanted and not ctx.resilient_parsing:
         log, handler = logging.getLogger("gangsaw"), logging.StreamHandler()
         handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
@@ -49,11 +49,11 @@ def _command(
         ),
     ] = False,
 ) -> None:
-    """Have the option as typer makes it."""
+    """Declare the option, which typer converts to a parameter."""
 
 
 def with_verbose(command: C) -> C:
-    """Return a command, or a group with all its commands, with the option unless there is one."""
+    """Add the option to a command, or to all commands of a group, unless they have it."""
     if hasattr(command, "commands"):
         for one in command.commands.values():
             with_verbose(one)
@@ -66,10 +66,10 @@ def with_verbose(command: C) -> C:
 
 
 def _option(taken: Collection[str]) -> Parameter:
-    """Return the option without the flags that are taken."""
+    """Return the option without the flags that the command already has."""
     app = typer.Typer(add_completion=False)
     app.command()(_command)
     (option,) = typer.main.get_command(app).params
     option.opts = [flag for flag in option.opts if flag not in taken]
-    option.expose_value = False  # the callback does it all
+    option.expose_value = False  # the callback does all the work
     return option

@@ -9,7 +9,7 @@ import typer
 
 from gangsaw.codecs.core.errors import JobFailed
 from gangsaw.tasks.console.cluster import NearOrDevice
-from gangsaw.tasks.console.output import progress_bar, size, write_json, write_table
+from gangsaw.tasks.console.output import amounts, progress_bar, size, write_json, write_table
 from gangsaw.tasks.console.panels import panels
 from gangsaw.tasks.console.parts import AnySource, Shown
 from gangsaw.tasks.console.table_options import with_source_options
@@ -17,10 +17,11 @@ from gangsaw.tasks.console.table_options import with_source_options
 if TYPE_CHECKING:
     from distributed import Client
 
-    from gangsaw.tasks.engine.progress import OnProgress
+    from gangsaw.tasks.engine.report.progress import OnProgress
+    from gangsaw.tasks.formats.contract.format import SourceOptions
     from gangsaw.tasks.jobs.verification.verify import Report
 
-SHOWN = 20  # problems that are listed; --json has all
+SHOWN = 20  # problems in the table; --json has all
 
 
 @with_source_options
@@ -34,6 +35,12 @@ def verify(
         ),
     ] = None,
     *,
+    adopt: Annotated[
+        bool,
+        typer.Option(
+            "--adopt", help="Record chunks that another program appended, if all is right."
+        ),
+    ] = False,
     cluster: NearOrDevice,
     source: AnySource,
     format_options: Mapping[str, str],
@@ -43,28 +50,14 @@ def verify(
 
     Example: gangsaw verify scene.zarr --against scene.hdr
     """
-    from gangsaw.tasks import api
+    from gangsaw.tasks.formats.contract.opening import without_pipes
 
-    def job(
-        device: str = "cpu", client: Client | None = None, on_progress: OnProgress | None = None
-    ) -> Report:
-        return api.verify(
-            store,
-            against=against or None,
-            device=device,
-            client=client,
-            storage_options=None,
-            on_progress=on_progress,
-            **source.options(format_options).keywords(),
-        )
-
-    with (
-        cluster.session(job) as client,
-        progress_bar("verify", quiet=shown.no_bar) as show,
-    ):
-        report = job(cluster.device, client, show)
+    options = source.options(format_options)
+    with without_pipes(against or (), options) as ready:
+        report = _report(store, ready, options, cluster, shown, adopt=adopt)
     if shown.as_json:
-        write_json({**vars(report), "ok": report.ok})
+        sizes = {} if report.sizes is None else report.sizes.to_dict()
+        write_json({**vars(report), "sizes": sizes, "ok": report.ok})
     else:
         write_table(
             report.store,
@@ -78,6 +71,39 @@ def verify(
         raise JobFailed(f"{report.problems[0]}{count}")
 
 
+def _report(
+    store: str,
+    against: list[str],
+    options: SourceOptions,
+    cluster: NearOrDevice,
+    shown: Shown,
+    *,
+    adopt: bool,
+) -> Report:
+    """Verify a store on the cluster or device of the options."""
+    from gangsaw.tasks.api import functions
+
+    def job(
+        device: str = "cpu", client: Client | None = None, on_progress: OnProgress | None = None
+    ) -> Report:
+        return functions.verify(
+            store,
+            against=against or None,
+            adopt=adopt,
+            device=device,
+            client=client,
+            storage_options=None,
+            on_progress=on_progress,
+            **options.keywords(),
+        )
+
+    with (
+        cluster.session(job) as client,
+        progress_bar("verify", quiet=shown.no_bar) as show,
+    ):
+        return job(cluster.device, client, show)
+
+
 def _rows(report: Report, against: str) -> list[tuple[str, str]]:
     verdict = "every chunk is correct"
     if problems := report.problems:
@@ -87,7 +113,8 @@ def _rows(report: Report, against: str) -> list[tuple[str, str]]:
     readers = [("read by", ", ".join(report.readers))] if report.readers else []
     listed = [("problem", line) for line in problems[:SHOWN]]
     chunks = f"{report.chunks}, {size(report.stored_bytes)}"
-    if problems:  # of a damaged chunk the bytes are not known
+    if problems:  # the bytes of damaged chunks are unknown
         share = f", {size(report.stored_bytes)} in correct ones" if report.stored_bytes else ""
         chunks = f"{report.chunks}{share}"
-    return [("chunks", chunks), *readers, ("verdict", verdict), *listed]
+    sizes = [] if report.sizes is None else amounts(report.sizes)
+    return [("chunks", chunks), *sizes, *readers, ("verdict", verdict), *listed]

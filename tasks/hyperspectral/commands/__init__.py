@@ -1,1 +1,1 @@
-"""The commands of imaging spectrometers; heavy imports happen inside them."""
+"""Commands for imaging spectrometry; heavy imports happen inside them."""

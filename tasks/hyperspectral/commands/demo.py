@@ -1,4 +1,4 @@
-"""gangsaw demo: all steps of a scene in one command."""
+"""Command `gangsaw demo`: all steps of a job on one scene."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.cluster import Workers
 from gangsaw.tasks.console.output import (
+    amounts,
     clock,
     job_figures,
     progress_bar,
     rate,
-    size,
     write_json,
     write_table,
 )
@@ -29,21 +29,21 @@ from gangsaw.tasks.console.panels import panels
 if TYPE_CHECKING:
     from distributed import Client
 
-    from gangsaw.tasks.engine.progress import OnProgress
+    from gangsaw.tasks.engine.report.progress import OnProgress
     from gangsaw.tasks.jobs.compress import Summary
-    from gangsaw.tasks.source import Source, SourceArray
+    from gangsaw.tasks.sources.source import Source, SourceArray
 
 T = TypeVar("T")
-MARK = ".gangsaw-demo"  # only a folder with this file in it is written to again
+MARK = ".gangsaw-demo"  # marker: existing folders are written only if they have it or are empty
 NAMES = ("scene.hdr", "scene.img", "scene.zarr", "copy.hdr", "copy.img", "copy.zarr", "scene.png")
 WORKERS = 2
-CORNER = 64  # samples along each axis: compiles what a scene of any size needs
+CORNER = 64  # samples along each axis, enough to compile the kernels for a scene of any size
 SEED = 123
 
 
 @dataclass(frozen=True)
 class Two(Workers):
-    """Two workers of a thread unless said."""
+    """Cluster options with two workers of one thread as defaults."""
 
     workers: opt.TwoWorkers = WORKERS
     threads: opt.Threads = 1
@@ -73,7 +73,7 @@ def demo(
     extents = opt.extents_of("--size", scene)
     if len(extents) != 3:
         raise BadParams(f"--size must be bands,rows,columns, got {scene!r}")
-    opened = None if source is None else opened_scene(source)  # mistakes leave no folder behind
+    opened = None if source is None else opened_scene(source)  # errors leave no folder behind
     prepare(out)
     run = _DemoRun(out, quiet or as_json, as_json)
     if opened is None:
@@ -87,8 +87,8 @@ def demo(
 
 
 def opened_scene(path: str) -> Source:
-    """Return the source at a path, which all steps read; BadParams where it holds no samples."""
-    from gangsaw.tasks.formats.opening import open_source
+    """Return the source at a path, which all steps read; raise BadParams if it has no samples."""
+    from gangsaw.tasks.formats.contract.opening import open_source
 
     opened = open_source(path)
     if not any(prod(array.shape) for array in opened.arrays):
@@ -97,7 +97,7 @@ def opened_scene(path: str) -> Source:
 
 
 def prepare(out: Path) -> None:
-    """Make the folder, or remove an earlier demo's files from it; touch nothing else."""
+    """Create the folder, or remove the files of an earlier demo from it, and nothing else."""
     if out.exists() and not (out / MARK).is_file() and (not out.is_dir() or any(out.iterdir())):
         raise BadParams(f"{out} exists and no demo made it: name another folder with --out")
     out.mkdir(parents=True, exist_ok=True)
@@ -109,10 +109,10 @@ def prepare(out: Path) -> None:
 
 def make_scene(out: Path, extents: tuple[int, ...]) -> str:
     """Write a synthetic scene as an ENVI image; return the path of its header."""
-    from gangsaw.tasks.formats.known.envi.export import export_envi
-    from gangsaw.tasks.formats.memory import MemoryArray
+    from gangsaw.tasks.formats.envi.export import export_envi
+    from gangsaw.tasks.formats.flat.memory_array import MemoryArray
     from gangsaw.tasks.hyperspectral.synthetic import make_scene as make
-    from gangsaw.tasks.source import Coordinate
+    from gangsaw.tasks.sources.source import Coordinate
 
     bands, rows, columns = extents
     scene = make(bands, rows, columns, seed=SEED)
@@ -128,10 +128,10 @@ def make_scene(out: Path, extents: tuple[int, ...]) -> str:
 
 
 def warm_up(image: SourceArray) -> Callable[[], None]:
-    """Return a call that compiles the kernels for such an image, or loads them from the cache.
+    """Return a function that compiles the kernels for such an image, or loads them from the cache.
 
-    The throughput shown is then that of the job. Kernels are made for a class of band counts, so a
-    corner of the image itself goes through its codec.
+    Then the reported throughput excludes compilation. Kernels are specialized for classes of band
+    counts, so the function encodes a corner-sized array with the image's own codec.
     """
     import numpy as np
 
@@ -144,7 +144,7 @@ def warm_up(image: SourceArray) -> Callable[[], None]:
     def compile_all() -> None:
         whole = np.zeros(shape, dtype)
         part = np.zeros([n + 1 for n in shape], dtype)[tuple(map(slice, shape))]
-        for chunk in (whole, part):  # of one block, and of several: other strides, other kernels
+        for chunk in (whole, part):  # contiguous and strided arrays need different kernels
             if isinstance(codec, BlockCodec):
                 codec.decode_chunk(np.frombuffer(codec.encode_chunk(chunk), np.uint8), chunk)
 
@@ -152,12 +152,12 @@ def warm_up(image: SourceArray) -> Callable[[], None]:
 
 
 def tiles(extents: tuple[int, ...]) -> dict[str, int]:
-    """Return chunks of one block each: then a small scene has many, and the bar moves."""
+    """Return chunk extents of one block each: a small scene gets many chunks, so the bar moves."""
     import numpy as np
 
     from gangsaw.codecs.core.zarr.block_codec import BlockCodec
     from gangsaw.tasks.jobs.choice.choose import choose_layout
-    from gangsaw.tasks.source import Described
+    from gangsaw.tasks.sources.source import Described
 
     dtype, dims = np.dtype(np.uint16), ("band", "y", "x")
     scene = Described(name="scene", shape=extents, dtype=dtype, dims=dims, chunks=None)
@@ -172,8 +172,10 @@ class DemoResult:
 
     Attributes
     ----------
-    seconds : wall clock of each step
-    picture : where the picture is, or None for an array that has none
+    summary : results of the compress job
+    copy : path of the decompressed copy
+    picture : path of the picture, or None for an array that has none
+    seconds : wall time of each step
     """
 
     summary: Summary
@@ -182,18 +184,18 @@ class DemoResult:
     seconds: dict[str, float]
 
     def figures(self) -> dict[str, object]:
-        """Return the figures as JSON values."""
+        """Return the results as JSON values."""
         extra = {"copy": self.copy, "picture": self.picture, "step_seconds": self.seconds}
         return {**job_figures(self.summary), **extra}
 
     def rows(self) -> list[tuple[str, str]]:
-        """Return the figures as a table."""
+        """Return the results as rows of a table."""
         s = self.summary
         steps = (
             f"{name} {clock(n) if n >= 60 else f'{n:.1f} s'}" for name, n in self.seconds.items()
         )
         return [
-            ("ratio", f"{s.ratio:.2f}  ({size(s.raw_bytes)} -> {size(s.stored_bytes)})"),
+            *amounts(s),
             ("bits/sample", f"{s.bits_per_sample:.2f}"),
             ("throughput", f"{rate(s.throughput)}, source on disk to store on disk"),
             ("checked", "every chunk verified; source, store and decompressed copy are equal"),
@@ -204,7 +206,7 @@ class DemoResult:
 
 
 class _DemoRun:
-    """The steps of the demo, each with its bar and its time."""
+    """Runner of the demo's steps, each with a progress bar and its wall time."""
 
     def __init__(self, out: Path, quiet: bool, silent: bool) -> None:
         self.out, self.quiet, self.silent = out, quiet, silent
@@ -213,22 +215,22 @@ class _DemoRun:
     def all(
         self, source: Source, client: Client | None, chunks: dict[str, int] | None
     ) -> DemoResult:
-        from gangsaw.tasks import api
-        from gangsaw.tasks.engine.window import on_every_worker
+        from gangsaw.tasks.api import functions
+        from gangsaw.tasks.engine.run.run import on_every_worker
 
         store, copy = str(self.out / "scene.zarr"), self._copy_name(source)
         compile_all = warm_up(source.arrays[0])
         self.barred("start", lambda _: on_every_worker(compile_all, client), "compiling, only once")
         summary = self.barred(
             "compress",
-            lambda show: api.compress(
+            lambda show: functions.compress(
                 source, store, chunks=chunks, client=client, overwrite=True, on_progress=show
             ),
         )
         self.verify(store, source, client, "verify")
         self.barred(
             "decompress",
-            lambda show: api.decompress(
+            lambda show: functions.decompress(
                 store, copy, client=client, overwrite=True, on_progress=show
             ),
         )
@@ -237,22 +239,22 @@ class _DemoRun:
         return DemoResult(summary, copy, picture, self.seconds)
 
     def verify(self, store: str, against: str | Source, client: Client | None, title: str) -> None:
-        """Check every chunk and compare every sample; raise JobFailed for the first problem."""
-        from gangsaw.tasks import api
+        """Verify every chunk and compare every sample; raise JobFailed for the first problem."""
+        from gangsaw.tasks.api import functions
 
         report = self.barred(
             title,
-            lambda show: api.verify(store, against=against, client=client, on_progress=show),
+            lambda show: functions.verify(store, against=against, client=client, on_progress=show),
         )
         if not report.ok:
             raise JobFailed(report.problems[0])
 
     def draw(self, store: str) -> str | None:
-        """Draw the picture; return its path, or None where there are no blocks."""
-        from gangsaw.tasks import api
+        """Draw the picture and return its path; return None if the store has no blocks."""
+        from gangsaw.tasks.api import functions
         from gangsaw.tasks.jobs.figures.plots import plot_store
 
-        info = api.info(store)
+        info = functions.info(store)
         if all(array.block_bits is None for array in info.arrays):
             return None
         path = self.out / "scene.png"
@@ -274,7 +276,7 @@ class _DemoRun:
         return result
 
     def _copy_name(self, source: Source) -> str:
-        from gangsaw.tasks.formats.known.envi.source import EnviSource
+        from gangsaw.tasks.formats.envi.source import EnviSource
 
         is_envi = isinstance(source, EnviSource)
         return str(self.out / ("copy.hdr" if is_envi else "copy.zarr"))

@@ -1,4 +1,4 @@
-"""gangsaw stream: stand-alone CCSDS-123 files, as other implementations read and write them."""
+"""Command `gangsaw stream`: stand-alone CCSDS-123 files, compatible with other implementations."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ def decode(
     """
     from gangsaw.codecs.ccsds123 import decode_stream
     from gangsaw.codecs.ccsds123.stream import MAX_BYTES
-    from gangsaw.tasks.formats.known.envi.export import EnviLayout, export_envi
-    from gangsaw.tasks.formats.memory import MemoryArray
+    from gangsaw.tasks.formats.envi.export import EnviLayout, export_envi
+    from gangsaw.tasks.formats.flat.memory_array import MemoryArray
 
     try:
         cube, _ = decode_stream(_read(source), max_bytes=max_bytes or MAX_BYTES)
     except ChunkError as error:
         raise error.at(store=str(source)) from None
-    if cube.dtype == "int8":  # ENVI has none
+    if cube.dtype == "int8":  # ENVI has no int8
         cube = cube.astype("int16")
     image = MemoryArray(cube, ("band", "y", "x"))
     export_envi(image, (), target, EnviLayout(interleave, byte_order), overwrite=overwrite)
@@ -82,9 +82,9 @@ def encode(
     from gangsaw.codecs.ccsds123.params import Params
     from gangsaw.codecs.ccsds123.suits import ANSWERS, read_depth
     from gangsaw.codecs.ccsds123.suits import bit_depth as find_depth
-    from gangsaw.tasks.formats.atomic import whole_files
-    from gangsaw.tasks.formats.axes import image_dims
-    from gangsaw.tasks.formats.opening import open_source
+    from gangsaw.tasks.formats.contract.axes import image_dims
+    from gangsaw.tasks.formats.contract.opening import open_source
+    from gangsaw.tasks.formats.exporting.atomic import whole_files
     from gangsaw.tasks.jobs.choice.choose import facts_of, refuse
 
     arrays = open_source(source).arrays
@@ -106,7 +106,7 @@ def encode(
 
 
 def _cube_shape(shape: tuple[int, ...], order: list[int]) -> tuple[int, ...]:
-    """(z, y, x); an image of rows and columns has one band."""
+    """Return the shape (z, y, x); an image of rows and columns has one band."""
     return (1,) * (3 - len(order)) + tuple(shape[axis] for axis in order)
 
 

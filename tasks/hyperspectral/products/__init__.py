@@ -1,1 +1,1 @@
-"""Products of imaging spectrometers: wavelengths and places become coordinates of their cubes."""
+"""Products of imaging spectrometers: wavelengths and locations become coordinates of cubes."""

@@ -1,8 +1,8 @@
-"""EMIT of the International Space Station, L1B and L2A, in the geometry of the sensor.
+"""EMIT of the International Space Station, L1B and L2A, in sensor geometry.
 
-The cube lies in the root (downtrack, crosstrack, bands); sensor_band_parameters has a number for
-each band, location has longitudes, latitudes and heights of the pixels. The tables glt_x and glt_y
-lead from a map to the pixels and stay in location.
+The cube is in the root group (downtrack, crosstrack, bands). The group sensor_band_parameters has a
+number for each band, the group location has longitude, latitude and height of the pixels. The
+tables glt_x and glt_y map a geographic grid to the pixels, and stay in location.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from gangsaw.tasks.hyperspectral.products.product import Cube, by_dims, text_of
 if TYPE_CHECKING:
     import h5py
 
-    from gangsaw.tasks.formats.xarrays import XarraySource
+    from gangsaw.tasks.formats.hdf5.source import XarraySource
 
 BANDS, PLACES = "sensor_band_parameters", "location"
 
 
 def is_own(file: h5py.File) -> bool:
-    """Whether the file is such a product."""
+    """Return True if the file is an EMIT product."""
     says = "EMIT" in text_of(file, "title") or "EMIT" in text_of(file, "instrument")
     return says and (BANDS in file or PLACES in file)
 
 
 def cubes(source: XarraySource) -> Iterable[Cube]:
-    """Say what is known of the arrays."""
+    """Return the descriptions of the product's cubes."""
     return by_dims(source, [""], [BANDS], {PLACES: "lon lat elev"})

@@ -1,7 +1,7 @@
-"""EnMAP, L1B to L2A: a GeoTIFF, and beside it METADATA.XML with what the bands are.
+"""EnMAP, L1B to L2A: a GeoTIFF, with the description of its bands in METADATA.XML next to it.
 
 bandCharacterisation lists all bands by number: centre, width, gain and offset. The image of L2A and
-L1C has all of them; L1B has two images, VNIR the first and SWIR the last bands.
+L1C has all of them; L1B has two images, VNIR with the first and SWIR with the last bands.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from xml.etree import ElementTree
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.formats.flat import file_identity
-from gangsaw.tasks.source import Coordinate, Described, GroupAttrs, Source, SourceArray
+from gangsaw.tasks.formats.flat.flat_array import file_identity
+from gangsaw.tasks.sources.source import Coordinate, Described, GroupAttrs, Source, SourceArray
 
 IMAGE = re.compile(r"(.*)SPECTRAL_IMAGE(_VNIR|_SWIR)?\.TIFF?", re.IGNORECASE)
 FIELDS = {
@@ -25,11 +25,11 @@ FIELDS = {
     "GainOfBand": ("gain", ""),
     "OffsetOfBand": ("offset", ""),
 }
-MOST_BYTES = 64 << 20  # of METADATA.XML; it has some 300 kB
+MOST_BYTES = 64 << 20  # bytes of METADATA.XML that are searched; it has some 300 kB
 
 
 def metadata_of(image: Path) -> Path | None:
-    """Return the metadata beside an image, None where it is no image of EnMAP."""
+    """Return the path of the metadata next to an image; None if it is not an EnMAP image."""
     if (match := IMAGE.fullmatch(image.name)) is None:
         return None
     names = (f"{match[1]}METADATA.XML", f"{match[1]}METADATA.xml")
@@ -44,7 +44,7 @@ def _bands_start(path: Path) -> bool:
 
 @dataclass(frozen=True)
 class EnmapSource:
-    """An image with what its metadata say."""
+    """An image with the coordinates and attributes of its metadata file."""
 
     name: str
     arrays: tuple[SourceArray, ...]
@@ -54,14 +54,14 @@ class EnmapSource:
     content: str
 
     def identity(self) -> str:
-        """Those of the image and of the metadata."""
+        """Return the identities of the image and of the metadata."""
         return self.content
 
 
 def described(source: Source, image: Path) -> Source:
     """Return an image with wavelengths, widths and the fill value of its bands.
 
-    The text of the metadata is a coordinate, too. Raises BadParams where that is no XML.
+    The text of the metadata is a coordinate, too. Raises BadParams if it is not XML.
     """
     path = metadata_of(image)
     if path is None:
@@ -95,7 +95,7 @@ def _text(path: Path) -> Coordinate:
 
 
 def _bands(root: ElementTree.Element, image: Path, cube: SourceArray) -> Iterator[Coordinate]:
-    """Yield what the metadata say of each band of the image."""
+    """Yield the metadata of each band of the image as coordinates along the band axis."""
     listed = sorted(root.iter("bandID"), key=lambda band: int(band.get("number", "0")))
     n, name = cube.shape[0], image.name.upper()
     if len(listed) < n or (len(listed) > n and "_VNIR" not in name and "_SWIR" not in name):
@@ -109,7 +109,7 @@ def _bands(root: ElementTree.Element, image: Path, cube: SourceArray) -> Iterato
 
 
 def _told(array: SourceArray, root: ElementTree.Element, image: Path) -> SourceArray:
-    """Return the cube with its coordinates named, and the fill value that the image has not."""
+    """Return the cube with the names of its coordinates, and a fill value if it has none."""
     if len(array.shape) != 3 or not isinstance(array, Described):
         return array
     names = str(array.attrs.get("coordinates", "")).split()

@@ -1,7 +1,7 @@
-"""The Airborne Observation Platform of NEON: a flight line or tile of reflectance or radiance.
+"""NEON Airborne Observation Platform: a flight line or tile of reflectance or radiance.
 
 The group of a site has Reflectance/Reflectance_Data (rows, columns, bands), whose axes have no
-names, and below Metadata the wavelengths and the place on the map, as ENVI writes it.
+names. The group Metadata has the wavelengths and the map information in ENVI's form.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gangsaw.tasks.formats.known.envi.place import MAPPING, map_coordinates
-from gangsaw.tasks.formats.xarrays import XarrayArray, XarraySource, variables_of
+from gangsaw.tasks.formats.envi.place import MAPPING, map_coordinates
+from gangsaw.tasks.formats.hdf5.source import XarrayArray, XarraySource, variables_of
 from gangsaw.tasks.hyperspectral.products.product import Cube, plain_arrays, repeated
-from gangsaw.tasks.source import Coordinate
+from gangsaw.tasks.sources.source import Coordinate
 from gangsaw.tasks.store.dataset.as_read import added
 from gangsaw.tasks.store.dataset.paths import last
 
@@ -28,12 +28,12 @@ FILL, UNITS = "Data_Ignore_Value", "Units"
 
 
 def is_own(file: h5py.File) -> bool:
-    """Whether the file is such a product."""
+    """Return True if the file is a NEON product."""
     return any(f"{site}/{kind}/{SPECTRAL}" in file for site in file for kind in KINDS)
 
 
 def cubes(source: XarraySource) -> Iterator[Cube]:
-    """Say what is known of the arrays."""
+    """Yield the descriptions of the product's cubes."""
     for array in plain_arrays(source):
         group, _, name = array.name.rpartition("/")
         if last(group) in KINDS and name == f"{last(group)}_Data" and len(array.shape) == 3:
@@ -58,13 +58,13 @@ def _cube(source: XarraySource, array: XarrayArray, group: str) -> Cube:
 
 
 def _with_units(variable: XarrayArray) -> XarrayArray:
-    """Return a variable with its unit by the name that CF gives it: NEON writes `Units`."""
+    """Return a variable with the CF attribute `units`: NEON writes `Units`."""
     units = variable.attrs.get(UNITS)
     return replace(variable, attrs={"units": units, **variable.attrs}) if units else variable
 
 
 def _place(path: str, group: str, shape: tuple[int, ...]) -> Iterator[Coordinate]:
-    """Yield the place on the map as of an ENVI scene: y, x and `spatial_ref`."""
+    """Yield the map coordinates, as for an ENVI scene: y, x and `spatial_ref`."""
     import h5py
 
     origin = f"{group}/{PLACE}/Map_Info"

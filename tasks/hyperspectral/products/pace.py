@@ -1,8 +1,8 @@
 """PACE OCI, L1B and L2: cubes in observation_data or geophysical_data.
 
-L1B has three cubes (bands, scans, pixels), blue, red and SWIR, and their wavelengths in
-sensor_band_parameters; places are in geolocation_data. L2 has (lines, pixels, wavelengths), places
-in navigation_data.
+L1B has three cubes (bands, scans, pixels), blue, red and SWIR, with wavelengths in
+sensor_band_parameters and locations in geolocation_data. L2 has (lines, pixels, wavelengths), with
+locations in navigation_data.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from gangsaw.tasks.hyperspectral.products.product import Cube, by_dims, text_of
 if TYPE_CHECKING:
     import h5py
 
-    from gangsaw.tasks.formats.xarrays import XarraySource
+    from gangsaw.tasks.formats.hdf5.source import XarraySource
 
 CUBES, BANDS = ("observation_data", "geophysical_data"), "sensor_band_parameters"
 NAMES = "longitude latitude height"
@@ -23,11 +23,11 @@ PLACES = {"geolocation_data": NAMES, "navigation_data": NAMES}
 
 
 def is_own(file: h5py.File) -> bool:
-    """Whether the file is such a product."""
+    """Return True if the file is a PACE OCI product."""
     is_oci = "OCI" in text_of(file, "instrument") or "PACE OCI" in text_of(file, "title")
     return is_oci and any(group in file for group in CUBES)
 
 
 def cubes(source: XarraySource) -> Iterable[Cube]:
-    """Say what is known of the arrays."""
+    """Return the descriptions of the product's cubes."""
     return by_dims(source, CUBES, [BANDS], PLACES)

@@ -2,7 +2,7 @@
 
 Data Fields has cubes (lines, bands, samples), VNIR_Cube and SWIR_Cube, and images. Attributes of
 the root have the wavelengths of all bands, List_Cw_Vnir and so on. Geolocation Fields has the
-places of the pixels, for either cube where these differ (L1).
+locations of the pixels, for each cube separately if they differ (L1).
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gangsaw.tasks.formats.xarrays import XarrayArray, XarraySource, variables_of
+from gangsaw.tasks.formats.hdf5.source import XarrayArray, XarraySource, variables_of
 from gangsaw.tasks.hyperspectral.products.product import Cube, plain_arrays, repeated
-from gangsaw.tasks.source import Coordinate
+from gangsaw.tasks.sources.source import Coordinate
 from gangsaw.tasks.store.dataset.as_read import added
 from gangsaw.tasks.store.dataset.paths import last
 
@@ -27,12 +27,12 @@ UNITS = {"wavelength": {"units": "nm"}, "fwhm": {"units": "nm"}, "flag": {}}
 
 
 def is_own(file: h5py.File) -> bool:
-    """Whether the file is such a product."""
+    """Return True if the file is a PRISMA product."""
     return any(name.startswith("PRS_") for name in file.get(SWATHS, ()))
 
 
 def cubes(source: XarraySource) -> Iterator[Cube]:
-    """Say what is known of the arrays."""
+    """Yield the descriptions of the product's cubes and images."""
     for group in dict.fromkeys(a.name.rpartition("/")[0] for a in plain_arrays(source)):
         if group.startswith(SWATHS) and last(group) == FIELDS:
             places = variables_of(source.path, f"{group.rpartition('/')[0]}/{PLACES}")
@@ -44,7 +44,7 @@ def cubes(source: XarraySource) -> Iterator[Cube]:
 def _cube(
     array: XarrayArray, group: str, places: Iterable[XarrayArray], attrs: Mapping[str, object]
 ) -> Iterator[Cube]:
-    sensor = last(array.name).partition("_")[0].lower()  # vnir or swir; of images anything
+    sensor = last(array.name).partition("_")[0].lower()  # vnir or swir; an image has any other word
     is_cube = len(array.shape) == 3 and sensor in ("vnir", "swir")
     if not is_cube and len(array.shape) != 2:
         return
@@ -66,7 +66,7 @@ def _is_of(place: str, sensor: str) -> bool:
 
 
 def _bands(attrs: Mapping[str, object], group: str, band: str, n: int) -> Iterator[Coordinate]:
-    """Yield what the root says of each band, where it says it of so many."""
+    """Yield the root's attributes for each band as coordinates, if they have `n` values."""
     sensor = band.partition("_")[0]
     for listed, name in LISTS.items():
         of = sensor.capitalize()

@@ -1,5 +1,6 @@
-"""What products in NetCDF and HDF5 share: the whole tree is read, and coordinates that stand in
-other groups or in attributes are repeated beside the cube, where xarray finds them.
+"""Common parts of products in NetCDF and HDF5, which are read as whole trees of groups.
+
+Coordinates in other groups or in attributes are copied next to the cube, where xarray finds them.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gangsaw.tasks.formats.format import SourceOptions
-from gangsaw.tasks.formats.xarrays import XarrayArray, XarraySource, open_netcdf, variables_of
-from gangsaw.tasks.source import Coordinate, SourceArray
+from gangsaw.tasks.formats.contract.format import SourceOptions
+from gangsaw.tasks.formats.hdf5.source import XarrayArray, XarraySource, open_netcdf, variables_of
+from gangsaw.tasks.sources.source import Coordinate, SourceArray
 from gangsaw.tasks.store.dataset.as_read import added, changed
 from gangsaw.tasks.store.dataset.paths import last
 
@@ -22,14 +23,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Cube:
-    """What a product says of one of its arrays.
+    """Description of one of a product's arrays.
 
     Attributes
     ----------
-    path : of the array
+    path : path of the array
     dims : names of its axes
-    near : its coordinates, in its group: arrays are stored chunk by chunk
-    attrs : that tell more of it, such as _FillValue
+    near : its coordinates, copied to its group; arrays among them are stored chunk by chunk
+    attrs : additional attributes, such as _FillValue
     """
 
     path: str
@@ -39,7 +40,7 @@ class Cube:
 
 
 def is_product(path: str, is_own: Callable[[h5py.File], bool]) -> bool:
-    """Return what a product says of a file, False where it is damaged: the opener says how."""
+    """Return the result of `is_own` for a file; False if damaged, as the opener reports it."""
     import h5py
 
     try:
@@ -52,23 +53,23 @@ def is_product(path: str, is_own: Callable[[h5py.File], bool]) -> bool:
 def open_product(
     path: str, options: SourceOptions, cubes: Callable[[XarraySource], Iterable[Cube]]
 ) -> XarraySource:
-    """Open a file as NetCDF with what is known of its arrays; a group alone as it is."""
+    """Open a file as NetCDF with the product's descriptions; a single group without them."""
     source = open_netcdf(path, options.group, options.variables, accept_loss=options.accept_loss)
     return source if options.group else dressed(source, list(cubes(source)))
 
 
 def text_of(file: h5py.File, name: str) -> str:
-    """Return an attribute of the root as text, "" where there is none."""
+    """Return an attribute of the root as text; "" if it does not exist."""
     value = file.attrs.get(name, "")
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
 def dressed(source: XarraySource, cubes: Sequence[Cube]) -> XarraySource:
-    """Return a source whose cubes have what their product says of them."""
+    """Return the source with the dimensions, coordinates and attributes of these cubes."""
     arrays: dict[str, SourceArray] = {array.name: array for array in source.arrays}
     own = {array.name: array for array in plain_arrays(source)}
     coords = {coord.name: coord for coord in source.coords}
-    taken = {*arrays, *coords}  # a product may have such a coordinate by itself
+    taken = {*arrays, *coords}  # a product may have such a coordinate already
     for cube in cubes:
         near = [one for one in cube.near if one.name not in taken]
         arrays[cube.path] = _told(own[cube.path], cube, near)
@@ -78,12 +79,12 @@ def dressed(source: XarraySource, cubes: Sequence[Cube]) -> XarraySource:
 
 
 def plain_arrays(source: XarraySource) -> list[XarrayArray]:
-    """Return the arrays of numbers, of which the file's samples are what is stored."""
+    """Return the arrays whose stored samples are those of the file."""
     return [array for array in source.arrays if isinstance(array, XarrayArray)]
 
 
 def _told(array: XarrayArray, cube: Cube, near: Iterable[XarrayArray | Coordinate]) -> XarrayArray:
-    """Return an array with names of axes, and with its coordinates named as CF does."""
+    """Return an array with names of its axes, and with the CF attribute `coordinates`."""
     names = str(array.attrs.get("coordinates", "")).split()
     names += [last(one.name) for one in near if one.dims != (last(one.name),)]
     said = {"coordinates": " ".join(names)} if names else {}
@@ -93,7 +94,7 @@ def _told(array: XarrayArray, cube: Cube, near: Iterable[XarrayArray | Coordinat
 def repeated(
     variable: XarrayArray, group: str, dims: tuple[str, ...] | None = None
 ) -> XarrayArray | Coordinate:
-    """Return a variable of the file once more, in another group; of one axis it is read whole."""
+    """Return a copy of a variable for another group; with one axis its values are read."""
     attrs = added(variable.attrs, variable.name)
     name, names = f"{group}/{last(variable.name)}".lstrip("/"), dims or variable.dims
     if len(variable.shape) > 1:
@@ -105,13 +106,13 @@ def repeated(
 def by_dims(
     source: XarraySource, groups: Iterable[str], bands: Iterable[str], places: Mapping[str, str]
 ) -> Iterator[Cube]:
-    """Yield the arrays in `groups` with the coordinates that lie along their axes.
+    """Yield the arrays in `groups` with the coordinates along their axes.
 
     Parameters
     ----------
-    groups : of the cubes, and of images of one band
+    groups : groups of the cubes, and of images of one band
     bands : groups whose variables of one axis are coordinates of bands
-    places : groups and the names in them that are coordinates of rows and columns
+    places : groups, and the names in them that are coordinates of rows and columns
     """
     near = [v for group in bands for v in variables_of(source.path, group) if len(v.dims) == 1]
     for group, names in places.items():

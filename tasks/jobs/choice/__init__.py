@@ -1,1 +1,1 @@
-"""Which codec, chunks and parameters an array gets."""
+"""Choice of codec, chunks and parameters for each array."""

@@ -1,10 +1,12 @@
-"""The choice of codec and chunks for an array: every codec of the table is asked. Arrays that no
-codec is made for go to Zstandard.
+"""Choice of codec and chunks for an array, by the capabilities of all codecs of the table.
+
+Arrays that suit no codec are stored with Zstandard.
 """
 
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -12,20 +14,19 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numcodecs import Blosc, Zstd
+from zarr.abc.codec import BytesBytesCodec
 from zarr.codecs import ZstdCodec
 from zarr.registry import get_codec_class
 
 from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
-from gangsaw.codecs.core.contents import CONTENT, TEXT
 from gangsaw.codecs.core.errors import BadParams, GangsawError
-from gangsaw.codecs.core.suits import Answers, ArrayFacts, Extents, Grade
+from gangsaw.codecs.core.plugins.contents import CONTENT, TEXT
+from gangsaw.codecs.core.plugins.selection import Answers, ArrayFacts, Extents, Grade, SourceArrays
 from gangsaw.codecs.core.zarr.block_codec import BlockCodec
 from gangsaw.tasks.jobs.choice.extremes import find_extremes, first_nan
-from gangsaw.tasks.source import Description, SourceArray
-from gangsaw.tasks.store.dataset.carried import is_carried
-from gangsaw.tasks.store.dataset.texts import as_zarr_bytes, item_bytes
-from gangsaw.tasks.store.layout import (
+from gangsaw.tasks.sources.source import Description, SourceArray
+from gangsaw.tasks.store.arrays.layout import (
     ArrayLayout,
     ChunkChoice,
     Codec,
@@ -33,33 +34,36 @@ from gangsaw.tasks.store.layout import (
     check_touched,
     chunks_for,
 )
+from gangsaw.tasks.store.dataset.carried import is_carried
+from gangsaw.tasks.store.dataset.texts import as_zarr_bytes, item_bytes
 
 if TYPE_CHECKING:
     from distributed import Client
     from zarr.core.common import JSON
 
-SAMPLE_BYTES = 1 << 20  # of an array that are read as a sample: too few to be noticed
+SAMPLE_BYTES = 1 << 20  # upper bound of the sample read from an array: 1 MiB costs little time
 CUBE = 64  # items along an axis of a sample: enough to see along which axis it is smooth
-SAMPLE_CHUNKS = 1024  # of the source that a sample touches at most: each may be a file
+SAMPLE_CHUNKS = 1024  # upper bound of the source chunks that a sample touches: each may be a file
 GENERAL_LEVEL = 3
-GENERAL_CODEC = ZstdCodec(level=GENERAL_LEVEL)  # of what no codec is for
-FILTERS = "shuffle", "bitshuffle"  # before Zstandard, of numbers: what gets shorter of a sample
+GENERAL_CODEC = ZstdCodec(level=GENERAL_LEVEL)  # for arrays that suit no codec
+FILTERS = "shuffle", "bitshuffle"  # Blosc filters of numbers; the shorter sample decides
 FILTER_LEVEL = 5
-LEAST_FILTERED = 1 << 16  # bytes of an array: less, as of coordinates, says little
-FILTER_GAIN = 0.95  # less is not worth a codec that fewer readers have
+LEAST_FILTERED = 1 << 16  # bytes of an array: a smaller one, such as a coordinate, shows little
+FILTER_GAIN = 0.95  # a smaller gain does not justify a codec that fewer readers support
 NUMBERS = "biufmM"  # kinds of dtypes
-WIDE = 4  # bytes of integers that are no samples of images alone: labels and counts, too
+MOST_NAMED = 5  # arrays in a note
+WIDE = 4  # bytes: integers as wide may be labels and counts, besides image samples
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What stores an array: a codec of the table, or a plain one of Zarr's.
+    """Codec chosen for an array: one of the table, or one of Zarr's own.
 
     Attributes
     ----------
-    name : Zarr name of the codec of the table; with `plain`, of the one that proposed it
-    plain : Zarr codec that is used instead
-    inner : Zarr name of the codec that a codec of bytes codes by, whose are all parameters
+    name : Zarr name of the codec of the table; with `plain`, of the codec that proposed it
+    plain : Zarr's own codec, used instead
+    inner : Zarr name of the array codec inside a byte codec; all parameters belong to it
     """
 
     name: str | None
@@ -68,34 +72,35 @@ class Choice:
 
     @property
     def answers(self) -> Answers:
-        """The answers of the array's codec."""
+        """Capabilities of the array's codec."""
         return Answers() if self.name is None else codec_table.answers()[self.name]
 
     @property
     def coded_by(self) -> str | None:
-        """Name of the codec that the user's parameters and options are of."""
+        """Name of the codec that takes the user's parameters and options."""
         return self.inner or self.name
 
     @property
     def coding(self) -> Answers:
-        """Its answers."""
+        """Capabilities of the codec `coded_by`."""
         return Answers() if self.coded_by is None else codec_table.answers()[self.coded_by]
 
 
-def facts_of(
-    array: Description, others: Iterable[Description] = (), client: Client | None = None
-) -> ArrayFacts:
-    """Return the facts that codecs get about an array and the others of its source."""
+def facts_of_all(arrays: Iterable[Description], client: Client | None = None) -> list[ArrayFacts]:
+    """Return the facts about each array of a source, with links to its other arrays."""
+    return [*SourceArrays(facts_of(array, client) for array in arrays)]
+
+
+def facts_of(array: Description, client: Client | None = None) -> ArrayFacts:
+    """Return the facts about one array by itself, from which codecs choose."""
     facts = ArrayFacts(array.name, array.shape, array.dtype, array.dims, array.attrs)
     facts = replace(facts, fill_value=array.fill_value)
-    facts_of_others = tuple(facts_of(other) for other in others if other is not array)
     if not isinstance(array, SourceArray) or 0 in array.shape:
-        return replace(facts, others=facts_of_others)
+        return facts
     if array.dtype.kind == "T":
         letters = lru_cache(lambda: as_zarr_bytes(_sample(array)))
         return replace(
             facts,
-            others=facts_of_others,
             sample=letters,
             general_bytes=lru_cache(lambda: _general_bytes(letters())),
         )
@@ -103,7 +108,6 @@ def facts_of(
     extremes = lru_cache(partial(find_extremes, array, client=client))
     return replace(
         facts,
-        others=facts_of_others,
         sample=sample,
         cube=cube,
         extremes=extremes,
@@ -111,15 +115,23 @@ def facts_of(
     )
 
 
+def choose_layouts(
+    arrays: Sequence[Description], codec: CodecChoices, chunks: ChunkChoice
+) -> dict[str, ArrayLayout]:
+    """Return the layout of each array of a source, by name; see `choose_layout`."""
+    pairs = zip(arrays, facts_of_all(arrays), strict=True)
+    return {one.name: choose_layout(one, codec, chunks, facts) for one, facts in pairs}
+
+
 def choose_layout(
     source: Description,
     codec: CodecChoices,
     chunks: ChunkChoice,
-    others: Sequence[Description] = (),
+    facts: ArrayFacts | None = None,
 ) -> ArrayLayout:
-    """Return the layout; raise BadParams for chunks that do not fit the array."""
+    """Return codec and chunks of an array; raise BadParams for chunks that do not fit it."""
     chosen = codec[source.name] if isinstance(codec, Mapping) else codec
-    facts = facts_of(source, others)
+    facts = facts or facts_of(source)
     if isinstance(chosen, str):
         if chosen not in ("auto", "none"):
             raise BadParams(f"codec must be a Zarr codec, 'auto' or 'none', got {chosen!r}")
@@ -141,10 +153,10 @@ def choose_layout(
 def chunks_of(
     source: Description, chunks: ChunkChoice, array: ArrayFacts, name: str | None
 ) -> Extents:
-    """Return the caller's chunks, or by default what the codec `name` answers.
+    """Return the extents of a chunk: the caller's, or those that the codec `name` prefers.
 
-    Without such an answer the content decides, whichever codec is used. Raises BadParams for chunks
-    that do not fit the array, or the chunks of its source.
+    If the codec has no preference, the codec that suits the content best decides. Raises BadParams
+    for chunks that do not fit the array or the chunks of its source.
     """
     answer = codec_table.answers().get(name or "", Answers())
     least = answer.least_chunks(array)
@@ -156,12 +168,13 @@ def chunks_of(
 
 
 def by_content(array: ArrayFacts) -> Choice:
-    """Return the codec that suits the array best, by what codecs answer.
+    """Return the codec that suits the array best, by the capabilities of all codecs.
 
-    Codecs that a format named come first, then proof by a sample, then what a codec would have for
-    the companions of its own arrays, then dtype and axes; those of equal grade code a sample.
+    Codecs that the format of the source names come first, then codecs proven on a sample. The next
+    are codecs proposed for companions of a codec's own arrays, then codecs for the dtype and axes.
+    Codecs of equal grade encode a sample, and the smallest result wins.
     """
-    if is_carried(array.attrs):  # bytes of tables and texts: no codec is made for their axes
+    if is_carried(array.attrs):  # bytes of tables and texts: no codec suits their axes
         return Choice(None, GENERAL_CODEC)
     grades = {name: grade(name, array) for name in _asked(array)}
     best = max(grades.values(), default=Grade.REFUSE)
@@ -178,17 +191,18 @@ def by_content(array: ArrayFacts) -> Choice:
 
 
 def _asked(array: ArrayFacts) -> list[str]:
-    """Return the codecs that may suit an array: for texts Zarr has serializers of its own, behind
-    which only codecs of bytes can be.
+    """Return the names of the codecs that may suit an array.
+
+    Texts have serializers of Zarr's own, which only byte codecs can follow.
     """
     of_bytes, is_text = codec_table.bytes_table(), array.dtype.kind == "T"
     return [name for name in codec_table.answers() if (name in of_bytes) == is_text]
 
 
 def named(name: str, array: ArrayFacts, source: SourceArray) -> Choice:
-    """Return the codec that the user named, or the best one for an array that it is not meant for.
+    """Return the requested codec; the best one for an array that the codec leaves to others.
 
-    Raises BadParams where the codec cannot be imported, or cannot hold the array.
+    Raises BadParams if the codec cannot be imported or cannot encode the array.
     """
     answer = codec_table.answer(name)
     if answer.is_aside(array):
@@ -200,9 +214,10 @@ def named(name: str, array: ArrayFacts, source: SourceArray) -> Choice:
 
 
 def _by_inner(name: str, array: ArrayFacts) -> Choice:
-    """Return the codec of bytes that the user named, or that codes texts by the one that he named.
+    """Return the requested byte codec, or a byte codec around the requested array codec.
 
-    Texts go with other arrays: a codec that is not made for text leaves them to the best one.
+    Texts accompany other arrays. If the requested codec is not made for text, the best codec for
+    the array is returned.
     """
     if name in codec_table.bytes_table():
         return Choice(name, inner=codec_table.ask(name, lambda a: a.inner(array)))
@@ -215,7 +230,7 @@ def _by_inner(name: str, array: ArrayFacts) -> Choice:
 
 
 def grade(name: str, array: ArrayFacts) -> Grade:
-    """Return how a codec suits an array; a plugin that fails to answer refuses it."""
+    """Return the grade of a codec for an array; REFUSE if the plugin fails."""
 
     def of(answer: Answers) -> Grade:
         return Grade.REFUSE if answer.refusal(array) is not None else Grade(answer.suits(array))
@@ -224,7 +239,7 @@ def grade(name: str, array: ArrayFacts) -> Grade:
 
 
 def refuse(name: str, answer: Answers, array: ArrayFacts, source: SourceArray) -> None:
-    """Raise BadParams for an array that the codec cannot hold; say where a NaN is."""
+    """Raise BadParams for an array that the codec cannot encode, with the index of a NaN."""
     if (refusal := answer.refusal(array)) is None:
         return
     nan = first_nan(source) if array.dtype.kind == "f" else None
@@ -239,7 +254,7 @@ def configured(
     params: Mapping[str, object] | None = None,
     options: Mapping[str, object] | None = None,
 ) -> Codec:
-    """Return the codec for such chunks, with the user's parameters and options over its own.
+    """Return the codec for these chunks; the user's parameters and options override its own.
 
     A plain codec takes neither. Raises BadParams for unknown parameters and wrong values.
     """
@@ -256,13 +271,34 @@ def configured(
     return cast("Codec", kind.from_dict({"name": choice.name, "configuration": settings}))
 
 
+def wide_notes(
+    arrays: Iterable[SourceArray], layouts: Mapping[str, ArrayLayout]
+) -> tuple[str, ...]:
+    """Return notes on the 64-bit integer arrays of several axes that Zarr's own codecs store."""
+    wide = defaultdict[str, list[str]](list)
+    for array in arrays:
+        is_wide = array.dtype.kind in "iu" and array.dtype.itemsize > WIDE and len(array.shape) > 1
+        codec = layouts[array.name].codec
+        if is_wide and isinstance(codec, BytesBytesCodec) and not is_carried(array.attrs):
+            wide[str(codec.to_dict()["name"])].append(array.name)
+    return tuple(
+        f"integers of 64 bits, stored by Zarr's own {codec}: {_shortened(names)}"
+        for codec, names in wide.items()
+    )
+
+
+def _shortened(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more
+
+
 def _plain(configuration: Mapping[str, object]) -> Codec:
     kind = get_codec_class(str(configuration["name"]))
     return cast("Codec", kind.from_dict(cast("dict[str, JSON]", dict(configuration))))
 
 
 def _smallest(names: Sequence[str], array: ArrayFacts) -> str:
-    """Return the codec with the smallest encoding of a sample; the first where nothing is read."""
+    """Return the codec with the smallest encoding of a sample; the first one without a sample."""
     usable = [name for name in names if len(names) == 1 or codec_table.is_usable(name)] or names
     sample = array.sample() if len(usable) > 1 and array.sample is not None else None
     if sample is None:
@@ -271,7 +307,7 @@ def _smallest(names: Sequence[str], array: ArrayFacts) -> str:
 
 
 def _trial(name: str, array: ArrayFacts, sample: NumpyArray) -> float:
-    """Return the encoded bytes of a sample; infinity where the codec fails."""
+    """Return the encoded size of a sample in bytes; infinity if the codec fails."""
     part = replace(array, shape=sample.shape)
     try:
         codec = cast("BlockCodec", configured(Choice(name), part, sample.shape))
@@ -281,7 +317,7 @@ def _trial(name: str, array: ArrayFacts, sample: NumpyArray) -> float:
 
 
 def _is_shorter_plain(name: str, array: ArrayFacts) -> bool:
-    """Whether plain codecs do better on a sample of wide integers than one for such axes."""
+    """Return True if Zarr's own codecs encode a sample of wide integers shorter than `name`."""
     is_wide = array.dtype.kind in "iu" and array.dtype.itemsize >= WIDE
     if not is_wide or array.sample is None or array.general_bytes is None:
         return False
@@ -291,7 +327,7 @@ def _is_shorter_plain(name: str, array: ArrayFacts) -> bool:
 
 
 def _general(array: ArrayFacts) -> Codec:
-    """Return the plain codec of an array: of numbers the one that makes a sample shortest."""
+    """Return Zarr's own codec for an array; for numbers, the shortest encoding of a sample wins."""
     n_bytes = math.prod(array.shape) * array.dtype.itemsize
     if not _is_filtered(array.dtype) or array.sample is None or n_bytes < LEAST_FILTERED:
         return GENERAL_CODEC
@@ -305,12 +341,12 @@ def _general(array: ArrayFacts) -> Codec:
 
 
 def _is_filtered(dtype: Dtype) -> bool:
-    """Whether a shuffle may help: of bytes only that of bits, of flags."""
+    """Return True if a shuffle may help; of one-byte dtypes, only bool gains (bit shuffle)."""
     return dtype.kind == "b" or (dtype.kind in NUMBERS and dtype.itemsize > 1)
 
 
 def _plain_sizes(sample: NumpyArray) -> dict[str, int]:
-    """Return how long plain codecs make a sample of numbers, by FILTERS; "" is GENERAL_CODEC."""
+    """Return the encoded bytes of a sample of numbers, by filter; "" is GENERAL_CODEC."""
     modes = {"shuffle": Blosc.SHUFFLE, "bitshuffle": Blosc.BITSHUFFLE}
     codecs = {name: Blosc("zstd", FILTER_LEVEL, modes[name]) for name in FILTERS}
     plain = np.ascontiguousarray(sample)
@@ -321,25 +357,30 @@ def _plain_sizes(sample: NumpyArray) -> dict[str, int]:
 
 
 def _general_bytes(sample: NumpyArray) -> int:
-    """Return how long the plain codec of such samples makes one."""
+    """Return the encoded bytes of a sample with the best of Zarr's own codecs."""
     if _is_filtered(sample.dtype):
         return min(_plain_sizes(sample).values())
     return len(Zstd(GENERAL_LEVEL).encode(sample))
 
 
 def _sample(array: SourceArray) -> NumpyArray:
-    """Return the middle of an array: whole rows, as many as SAMPLE_BYTES and SAMPLE_CHUNKS hold."""
+    """Return the middle of an array: as many whole rows as SAMPLE_BYTES and SAMPLE_CHUNKS allow."""
     return _middle(array, array.shape)
 
 
 def _cube(array: SourceArray) -> NumpyArray:
-    """Return the middle of an array: CUBE items at most along the last three axes."""
+    """Return the middle of an array: at most CUBE items along each of the last three axes."""
     before = max(0, len(array.shape) - 3)
     return _middle(array, (1,) * before + (CUBE,) * (len(array.shape) - before))
 
 
 def _middle(array: SourceArray, most: Sequence[int]) -> NumpyArray:
-    """Return `most` extents of the middle, or what SAMPLE_BYTES and SAMPLE_CHUNKS hold of them."""
+    """Return the middle of an array, limited by `most`, SAMPLE_BYTES and SAMPLE_CHUNKS.
+
+    Parameters
+    ----------
+    most : upper bound of the extent along each axis
+    """
     room, pieces = SAMPLE_BYTES // max(1, item_bytes(array)), SAMPLE_CHUNKS
     region = []
     axes = zip(array.shape, array.chunks or array.shape, most, strict=True)
@@ -355,5 +396,5 @@ def _middle(array: SourceArray, most: Sequence[int]) -> NumpyArray:
 
 
 def _touched(start: int, extent: int, chunk: int) -> int:
-    """Return how many chunks hold samples of a span."""
+    """Return the number of chunks that a span along one axis touches."""
     return -(-(start + extent) // chunk) - start // chunk

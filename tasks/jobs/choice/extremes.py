@@ -1,4 +1,4 @@
-"""Scan an array for its smallest and largest value, or for a NaN."""
+"""Search of an array for its smallest and largest value, or for a NaN."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.codecs.core.suits import Extremes
-from gangsaw.tasks.engine import rehearsal
-from gangsaw.tasks.engine.failure import naming
-from gangsaw.tasks.engine.window import run
-from gangsaw.tasks.jobs.given import is_in_memory
-from gangsaw.tasks.source import Region, SourceArray
-from gangsaw.tasks.store.chunks import ChunkGrid
-from gangsaw.tasks.store.layout import default_chunks
+from gangsaw.codecs.core.plugins.selection import Extremes
+from gangsaw.tasks.engine.report import dry_run
+from gangsaw.tasks.engine.report.failure import naming
+from gangsaw.tasks.engine.run.run import run
+from gangsaw.tasks.jobs.chunks.in_memory import is_in_memory
+from gangsaw.tasks.sources.source import Region, SourceArray
+from gangsaw.tasks.store.arrays.chunks import ChunkGrid
+from gangsaw.tasks.store.arrays.layout import default_chunks
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -26,7 +26,7 @@ Place = tuple[int, ...]  # index of a sample in the array
 
 @dataclass(frozen=True)
 class FindExtremes:
-    """Chunk function: the extremes of the chunks of a batch."""
+    """Chunk function that finds the extremes of the chunks of a batch."""
 
     source: SourceArray
     grid: ChunkGrid
@@ -40,7 +40,8 @@ class FindExtremes:
     def _of(self, number: int) -> Extremes:
         with naming(f"{number} of {self.source.name}"):
             region = self.grid.region(number)
-            samples = np.ascontiguousarray(self.source.read(region))  # or argmin copies, twice
+            # argmin and argmax would each copy an array that is not contiguous
+            samples = np.ascontiguousarray(self.source.read(region))
             low, high = int(samples.argmin()), int(samples.argmax())
             return Extremes(
                 int(samples.flat[low]),
@@ -52,10 +53,10 @@ class FindExtremes:
 
 def find_extremes(source: SourceArray, *, client: Client | None = None) -> Extremes:
     """Return the extremes of an integer array, read chunk by chunk."""
-    if rehearsal.is_quick():  # what they would mean is found out by the job
+    if dry_run.is_quick():  # a quick dry run reads no samples: the job finds the extremes
         return Extremes(0, first := (0,) * len(source.shape), 0, first)
     grid = _grid(source)
-    if is_in_memory(source):  # or tasks would carry it, or a graph
+    if is_in_memory(source):  # a client would send the array with its tasks
         client = None
     chunk = source.dtype.itemsize * int(np.prod(grid.chunks))
     found: list[Extremes] = []
@@ -65,7 +66,10 @@ def find_extremes(source: SourceArray, *, client: Client | None = None) -> Extre
 
 
 def first_nan(source: SourceArray) -> Place | None:
-    """Index of the first NaN in the first chunk that has one; looks through all of the array."""
+    """Return the index of the first NaN in the first chunk that has one; None without a NaN.
+
+    Chunks are read in order, up to all of the array.
+    """
     grid = _grid(source)
     for number in range(grid.n_chunks):
         region = grid.region(number)
@@ -78,7 +82,7 @@ def first_nan(source: SourceArray) -> Place | None:
 
 def _grid(source: SourceArray) -> ChunkGrid:
     grid = ChunkGrid(source.shape, source.chunks or default_chunks(source))
-    grid.check_count(source.name)  # chunks within shards may be more than can be listed
+    grid.check_count(source.name)  # chunks within shards may be too many to list
     return grid
 
 

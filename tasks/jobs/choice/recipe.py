@@ -1,4 +1,4 @@
-"""From the user's codec name and parameters to the codec of each array."""
+"""Resolution of the user's codec name, parameters and options to the codec of each array."""
 
 from __future__ import annotations
 
@@ -11,22 +11,23 @@ import numpy as np
 
 from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.suits import ArrayFacts, Extents, Grade
+from gangsaw.codecs.core.plugins.options import nearest
+from gangsaw.codecs.core.plugins.selection import ArrayFacts, Extents, Grade
+from gangsaw.tasks.engine.report import dry_run
+from gangsaw.tasks.formats.python_objects.taken import kind_of
 from gangsaw.tasks.jobs.choice.choose import (
     GENERAL_CODEC,
     Choice,
     by_content,
     chunks_of,
     configured,
-    facts_of,
+    facts_of_all,
     grade,
     named,
 )
 from gangsaw.tasks.jobs.choice.registered import or_registered
-from gangsaw.tasks.objects.taken import kind_of
-from gangsaw.tasks.source import Source, SourceArray
-from gangsaw.tasks.store.dataset.texts import type_name
-from gangsaw.tasks.store.layout import (
+from gangsaw.tasks.sources.source import Source, SourceArray
+from gangsaw.tasks.store.arrays.layout import (
     ChunkChoice,
     Codec,
     CodecChoice,
@@ -34,6 +35,7 @@ from gangsaw.tasks.store.layout import (
     check_axes,
     check_sizes,
 )
+from gangsaw.tasks.store.dataset.texts import type_name
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -44,7 +46,7 @@ REASONS = {
     Grade.PROVEN: "suits a sample",
     Grade.MADE_FOR: "is made for it",
 }
-PLAIN = "zstd"  # the one codec that is not of the table and may be named
+PLAIN = "zstd"  # the only codec outside the table that a user may request
 
 
 @dataclass(frozen=True)
@@ -54,12 +56,12 @@ class Recipe:
     Attributes
     ----------
     codec : Zarr name of a codec with or without "gangsaw.", "zstd", "auto" or "none"
-    params : parameters that differ from the codec's defaults: of the codec that is named, else of
-        each whose codec knows them
+    params : parameters that differ from the codec's defaults, for the named codec; with "auto",
+        for each chosen codec that has a parameter of that name
     block : extents of a block in items, as the codec's parameter; None chooses by the chunk
     options : values of the codecs' options, by name, such as "bit_depth" or "effort"
     chunks : extents of a chunk, one per axis or by axis name; None chooses
-    settled : extents of chunks by name of the array, where nothing is to be chosen
+    settled : extents of chunks by name of the array, where they are fixed already
     """
 
     codec: str = "auto"
@@ -70,7 +72,7 @@ class Recipe:
     settled: Mapping[str, Extents] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Raise TypeError, in one line, for what is said in another way."""
+        """Raise TypeError, with a message of one line, for a value of a wrong type."""
         _require(isinstance(self.codec, str), "codec", self.codec, "a name such as 'auto'")
         _require(isinstance(self.params, Mapping), "params", self.params, "a dict by name")
         is_said = self.chunks is None or isinstance(self.chunks, Mapping | Sequence)
@@ -80,17 +82,18 @@ class Recipe:
             _require(isinstance(extent, int | np.integer), "an extent", extent, "an integer")
 
     def check(self) -> None:
-        """Raise BadParams for a codec, an option or a parameter that no array could have."""
+        """Raise BadParams for an unknown codec, option or parameter."""
         _check_options(self.options)
         is_named = self.codec not in ("auto", "none", PLAIN)
         names = [self._full_name()] if is_named else codec_table.names()
         known = [codec_table.parameter_names(name) for name in names]
-        if not all(known):  # a codec of another kind, which alone knows
+        if not all(known):  # a codec without a list of parameters checks them itself
             return
         for name in self.params:
             if not any(name in own for own in known):
-                every = ", ".join(sorted({one for own in known for one in own or ()}))
-                raise BadParams(f"unknown parameter {name!r}; known are {every}")
+                every = sorted({one for own in known for one in own or ()})
+                near = nearest(name, every)
+                raise BadParams(f"unknown parameter {name!r}; known are {', '.join(every)}{near}")
 
     def codecs(self, source: Source, client: Client | None = None) -> dict[str, CodecChoice]:
         """Return the codec of each array, by name.
@@ -98,8 +101,8 @@ class Recipe:
         Raises
         ------
         BadParams
-            There is no such codec, parameter or option, no array takes a given one, the codec
-            cannot encode an array, or that has more chunks than a job can list.
+            A codec, parameter or option is unknown or applies to no array, the codec cannot encode
+            an array, or an array has more chunks than a job can list.
         """
         check_axes(source.arrays, self.chunks)
         check_sizes(source.arrays, self.chunks)
@@ -107,7 +110,7 @@ class Recipe:
         if self.codec == "none":
             self._check_taken(source.arrays, [None for _ in source.arrays])
             return {array.name: "none" for array in source.arrays}
-        facts = [facts_of(array, source.arrays, client) for array in source.arrays]
+        facts = facts_of_all(source.arrays, client)
         pairs = zip(source.arrays, facts, strict=True)
         choices = [self._choice(array, of) for array, of in pairs]
         self._check_taken(source.arrays, choices)
@@ -117,7 +120,7 @@ class Recipe:
         if self.codec == "auto":
             for array, of in zip(source.arrays, facts, strict=True):
                 codecs[array.name] = or_registered(codecs[array.name], array, of, client)
-        if log.isEnabledFor(logging.INFO):
+        if log.isEnabledFor(logging.INFO) and not dry_run.is_quick():  # the job logs it again
             _tell(source.arrays, facts, choices, by_user=self.codec != "auto")
         return codecs
 
@@ -131,14 +134,16 @@ class Recipe:
     def _full_name(self) -> str:
         name = codec_table.full_name(self.codec)
         if name not in codec_table.names():
-            names = ", ".join(["auto", *codec_table.names(), PLAIN, "none"])
-            raise BadParams(f"no codec {self.codec!r}; there are: {names}")
+            names = ["auto", *codec_table.names(), PLAIN, "none"]
+            near = nearest(name, names)
+            raise BadParams(f"no codec {self.codec!r}; there are: {', '.join(names)}{near}")
         return name
 
     def _changes(self, choices: Sequence[Choice]) -> list[dict[str, object]]:
         """Return the user's parameters for the codec of each array.
 
-        Others than the named codec get none. What no codec knows goes to all, to be refused there.
+        If a codec was requested, only it gets parameters. With "auto", a parameter that no codec
+        knows goes to all of them, which refuse it.
         """
         wanted = dict(self.params)
         if self.block is not None:
@@ -159,7 +164,7 @@ class Recipe:
         return configured(choice, facts, extents, changes, self.options)
 
     def _check_taken(self, arrays: Sequence[SourceArray], choices: Sequence[Choice | None]) -> None:
-        """Raise BadParams for what the user gave and no array takes."""
+        """Raise BadParams for options, parameters or a block that apply to no array."""
         ours = [c for c in choices if c is not None and c.plain is None]
         where = ", ".join(map(_target_of, arrays, choices))
         for name in self.options:
@@ -186,7 +191,7 @@ def _tell(
     *,
     by_user: bool,
 ) -> None:
-    """Log what stores each array, and how the codecs suit it."""
+    """Log the codec of each array, with the grades of the codecs that suit it."""
     for array, of, choice in zip(arrays, facts, choices, strict=True):
         grades = {name: grade(name, of) for name in codec_table.answers()}
         able = [f"{n} {REASONS[g]}" for n, g in grades.items() if g > Grade.ON_REQUEST]

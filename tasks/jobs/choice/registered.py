@@ -1,4 +1,4 @@
-"""Zarr's own codecs from floats to integers, where they lose no bit of any chunk of an array."""
+"""Zarr's own codecs from floats to integers, for arrays whose chunks they encode losslessly."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from zarr.registry import get_codec_class
 
 from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.codecs.core.suits import ArrayFacts
-from gangsaw.tasks.engine import rehearsal
-from gangsaw.tasks.engine.failure import naming
-from gangsaw.tasks.engine.window import run
-from gangsaw.tasks.source import SourceArray
-from gangsaw.tasks.store.chain import steps_of
-from gangsaw.tasks.store.chunks import ChunkGrid
-from gangsaw.tasks.store.layout import CodecChoice, Filtered, default_chunks
+from gangsaw.codecs.core.plugins.selection import ArrayFacts
+from gangsaw.tasks.engine.report import dry_run
+from gangsaw.tasks.engine.report.failure import naming
+from gangsaw.tasks.engine.run.run import run
+from gangsaw.tasks.sources.source import SourceArray
+from gangsaw.tasks.store.arrays.chunks import ChunkGrid
+from gangsaw.tasks.store.arrays.codec_pipeline import steps_of
+from gangsaw.tasks.store.arrays.layout import CodecChoice, Filtered, default_chunks
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
     from gangsaw.codecs.core.zarr.named import NamedCodec
 
-COPIES = 6  # of a chunk: floats scaled, cast, and back
+COPIES = 6  # of a chunk in memory: floats scaled, cast, and the way back
 
 
 @dataclass(frozen=True)
 class Prove:
-    """Chunk function: whether codecs give every bit of the chunks of a batch back."""
+    """Chunk function that proves that codecs encode the chunks of a batch losslessly."""
 
     source: SourceArray
     grid: ChunkGrid
@@ -46,7 +46,7 @@ class Prove:
     name: str = "prove"
 
     def __call__(self, batch: range) -> bool:
-        """Return whether they do."""
+        """Return True if every bit of the chunks is restored."""
         return all(self._of(number) for number in batch)
 
     def _of(self, number: int) -> bool:
@@ -58,9 +58,12 @@ class Prove:
 def or_registered(
     codec: CodecChoice, source: SourceArray, facts: ArrayFacts, client: Client | None
 ) -> CodecChoice:
-    """Return the codecs that do as well as one of the table, if it names any, else that one."""
+    """Return Zarr's own codecs if the chosen codec proposes any and they are lossless.
+
+    Otherwise the chosen codec is returned.
+    """
     name = getattr(codec, "codec_name", "")
-    if name not in codec_table.answers() or facts.sample is None or rehearsal.is_quick():
+    if name not in codec_table.answers() or facts.sample is None or dry_run.is_quick():
         return codec
     params = cast("NamedCodec", codec).params.to_dict()
     codecs = codec_table.ask(name, lambda a: a.registered(facts, params))
@@ -70,12 +73,12 @@ def or_registered(
 def registered(
     codecs: Sequence[Mapping[str, object]], source: SourceArray, client: Client | None
 ) -> Filtered | None:
-    """Return Zarr's codecs and the serializer behind them; None where they lose a bit.
+    """Return Zarr's codecs with their serializer; None if they lose a bit of the array.
 
     Parameters
     ----------
-    codecs : as JSON, the serializer the last one
-    source : the array, of which every chunk is read
+    codecs : JSON of each codec; the last one is the serializer
+    source : array to test; every chunk is read
     """
     made = _made(codecs)
     if made is None:
@@ -98,7 +101,7 @@ def registered(
 def gives_back(
     filters: tuple[ArrayArrayCodec, ...], samples: NumpyArray, fill_value: object
 ) -> bool:
-    """Return whether codecs give every bit of samples back; not where they refuse them."""
+    """Return True if codecs restore every bit of the samples; False if they refuse them."""
     samples = np.ascontiguousarray(samples, samples.dtype.newbyteorder("="))
     config = ArrayConfig("C", True)
     kind = parse_dtype(samples.dtype, zarr_format=3)
@@ -106,7 +109,7 @@ def gives_back(
         spec = ArraySpec(samples.shape, kind, fill_value, config, host_prototype)
         with np.errstate(
             over="raise"
-        ):  # a fill value beyond all floats: each reader would be warned
+        ):  # a fill value beyond the range of floats would give each reader a warning
             steps = steps_of(filters, spec)
         coded: NDBuffer = host_prototype.nd_buffer.from_ndarray_like(cast("NDArrayLike", samples))
         with np.errstate(all="ignore"):
@@ -121,11 +124,11 @@ def gives_back(
 
 
 def _made(codecs: Sequence[Mapping[str, object]]) -> list[object] | None:
-    """Return codecs of their JSON; None where this Zarr has one of them not."""
+    """Return the codecs of their JSON; None if this version of Zarr lacks one."""
     try:
         return [
             get_codec_class(str(one["name"])).from_dict(cast("dict[str, JSON]", dict(one)))
             for one in codecs
         ]
-    except (KeyError, ImportError, ValueError):  # of zarr, by its version
+    except (KeyError, ImportError, ValueError):  # zarr raises one of them, by its version
         return None

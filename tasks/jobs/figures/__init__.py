@@ -1,1 +1,1 @@
-"""What is told and drawn of a store."""
+"""Figures and plots of a store, for `info`."""

@@ -1,4 +1,4 @@
-"""What a domain says of a whole store, beside the figures of its arrays."""
+"""Domain-specific description of a store, shown with the figures of its arrays."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import EntryPoint
 
-from gangsaw.codecs.core import tables
 from gangsaw.codecs.core.errors import GangsawError
+from gangsaw.codecs.core.plugins import entry_points
 from gangsaw.tasks.jobs.figures.report import StoreInfo
 
-# by the name of an attribute that a store's group has, functions that say what it holds
+# functions that describe a store, by the name of an attribute of its group
 GROUP = "gangsaw.contents"
-BESIDE = "gangsaw.beside"  # functions that say what belongs to any store and lies beside it
+BESIDE = "gangsaw.beside"  # functions that describe sidecar files, of any store
 
 
 @dataclass(frozen=True)
 class Content:
-    """What a store holds.
+    """Description of the content of a store.
 
     Attributes
     ----------
-    name : of the content, for its figures in JSON, such as "reads"
-    rows : of a table, a name and a value each
-    figures : the same as JSON values
+    name : key of the figures in JSON, such as "reads"
+    rows : rows of a table, each with a name and a value
+    figures : the same values for JSON
     """
 
     name: str
@@ -36,14 +36,16 @@ Say = Callable[[StoreInfo], Content | None]
 
 
 def contents_of(info: StoreInfo) -> tuple[Content, ...]:
-    """Return what the domains say of a store; BadParams where its attributes are wrong."""
-    own = {name: it for name, it in tables.entries(GROUP).items() if name in info.source.attrs}
-    groups = (own, tables.entries(BESIDE))
+    """Return the descriptions of a store; raise BadParams if its attributes are wrong."""
+    own = {
+        name: it for name, it in entry_points.entries(GROUP).items() if name in info.source.attrs
+    }
+    groups = (own, entry_points.entries(BESIDE))
     found = [_said(info, group[name]) for group in groups for name in sorted(group)]
     return tuple(content for content in found if content is not None)
 
 
-def _said(info: StoreInfo, several: tables.Candidates) -> Content | None:
-    entry = tables.settle(several, EntryPoint.load)
-    say: Say | None = tables.attempt(entry, entry.load)
-    return None if say is None else tables.ask(entry, partial(say, info), (GangsawError,))
+def _said(info: StoreInfo, several: entry_points.Candidates) -> Content | None:
+    entry = entry_points.settle(several, EntryPoint.load)
+    say: Say | None = entry_points.attempt(entry, entry.load)
+    return None if say is None else entry_points.ask(entry, partial(say, info), (GangsawError,))

@@ -1,4 +1,4 @@
-"""The picture of an array in a store: bits of each block, or what a domain draws of it."""
+"""Plot of an array of a store: bits per sample of each block, or a plot of the domain's own."""
 
 from __future__ import annotations
 
@@ -8,35 +8,36 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gangsaw.codecs.core import tables
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.options import listed
-from gangsaw.tasks.formats.atomic import whole_files
+from gangsaw.codecs.core.plugins import entry_points
+from gangsaw.codecs.core.plugins.options import listed
+from gangsaw.tasks.formats.exporting.atomic import whole_files
+from gangsaw.tasks.jobs.figures.bits import BitMap
 from gangsaw.tasks.jobs.figures.colours import ACCENT, INK, SOFT
-from gangsaw.tasks.jobs.figures.report import ArrayInfo, BitMap, StoreInfo
+from gangsaw.tasks.jobs.figures.report import ArrayInfo, StoreInfo
 from gangsaw.tasks.store.source import ZarrArray, ZarrSource
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-GROUP = "gangsaw.pictures"  # by `Picture.kind`, functions that return a figure of an array
-MAX_VALUES = 64  # blocks of a map whose bits are also written as numbers
+GROUP = "gangsaw.pictures"  # functions that return a figure of an array, by `Picture.kind`
+MAX_VALUES = 64  # blocks of a map up to which their bits are also written as numbers
 
 PICTURES = (".png", ".pdf", ".svg")
 Draw = Callable[[ArrayInfo, ZarrArray, ZarrSource], "Figure"]
 
 
 def check_picture(path: Path) -> None:
-    """Raise BadParams for a suffix of no picture that can be written."""
+    """Raise BadParams for a suffix that is no supported image format."""
     if path.suffix.lower() not in PICTURES:
         raise BadParams(f"{path}: a picture is {listed(PICTURES, 'or')}")
 
 
 def plot_store(info: StoreInfo, path: Path) -> None:
-    """Draw the first array of a store that has a map of its blocks; the suffix says how.
+    """Write a plot of the main array of a store, see `figure_of`; the suffix sets the format.
 
-    Raises BadParams for a store without such an array, CorruptChunk for damaged chunks.
+    Raises BadParams for a store without samples, CorruptChunk for damaged chunks.
     """
     check_picture(path)
     figure = figure_of(info)
@@ -45,29 +46,39 @@ def plot_store(info: StoreInfo, path: Path) -> None:
 
 
 def figure_of(info: StoreInfo) -> Figure:
-    """Return the figure of the first array that has a map of its blocks; see `plot_store`."""
-    mapped = next((array for array in info.arrays if array.block_bits is not None), None)
-    if mapped is None:
-        raise BadParams(f"{info.store}: no array with blocks, there is nothing to plot")
-    several = tables.entries(GROUP).get(mapped.picture)
-    draw: Draw | None = None if several is None else tables.load(several, lambda found: found)
-    if draw is None:
+    """Return a figure of the largest array with known blocks, else of the largest array.
+
+    Raises BadParams for a store without samples.
+    """
+    mapped = _largest(info)
+    several = entry_points.entries(GROUP).get(mapped.picture)
+    draw: Draw | None = None if several is None else entry_points.load(several, lambda found: found)
+    if draw is None or mapped.block_bits is None:
         return draw_blocks(mapped)
     array = next(array for array in info.source.there if array.name == mapped.name)
     return draw(mapped, array, info.source)
 
 
+def _largest(info: StoreInfo) -> ArrayInfo:
+    """Return the array to draw: the largest one, as names and offsets are smaller than data."""
+    there = [array for array in info.arrays if array.mapped]
+    if not there:
+        raise BadParams(f"{info.store} holds no samples along an axis: there is nothing to plot")
+    return max(there, key=lambda array: (array.mapped == "block", array.raw_bytes))
+
+
 def draw_blocks(info: ArrayInfo) -> Figure:
-    """Return the figure of an array's blocks along one axis or two."""
+    """Return a figure of the blocks of an array, or of its chunks, along one or two axes."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(11, 5.6), layout="constrained")
-    assert info.block_bits is not None
+    blocks, part = info.block_bits or info.chunk_bits, "block" if info.block_bits else "chunk"
+    assert blocks is not None
     axes = figure.add_subplot()
-    if info.block_bits.bits.ndim == 1:
-        _draw_line(axes, info.block_bits)
+    if blocks.bits.ndim == 1:
+        _draw_line(axes, blocks, part)
     else:
-        draw_map(figure, axes, info.block_bits)
+        draw_map(figure, axes, blocks, part)
     figure.suptitle(title(info), x=0.01, ha="left", color=INK, fontsize=12)
     return figure
 
@@ -81,16 +92,17 @@ def title(info: ArrayInfo) -> str:
     )
 
 
-def draw_map(figure: Figure, axes: Axes, blocks: BitMap) -> None:
-    """Draw the bits of blocks over two axes of their array."""
+def draw_map(figure: Figure, axes: Axes, blocks: BitMap, part: str = "block") -> None:
+    """Draw the bits of blocks or chunks over two axes; `part` is their name in the title."""
     down, across = blocks.edges
     mesh = axes.pcolormesh(across, down, blocks.bits, cmap="cividis", edgecolors="white", lw=0.4)
     axes.invert_yaxis()
-    axes.set_title("bits/sample of each block", fontsize=10, color=INK, loc="left")
+    axes.set_title(f"bits/sample of each {part}", fontsize=10, color=INK, loc="left")
     label_axes(axes, *blocks.dims)
     if blocks.bits.size <= MAX_VALUES:
         _write_values(axes, blocks)
-    figure.colorbar(mesh, ax=axes, shrink=0.85, pad=0.02, panchor=False)  # or it moves them
+    # without panchor=False the colour bar moves the axes
+    figure.colorbar(mesh, ax=axes, shrink=0.85, pad=0.02, panchor=False)
 
 
 def _write_values(axes: Axes, blocks: BitMap) -> None:
@@ -102,18 +114,18 @@ def _write_values(axes: Axes, blocks: BitMap) -> None:
         axes.text(x, y, f"{bits:.2f}", ha="center", va="center", color=ink, fontsize=8)
 
 
-def _draw_line(axes: Axes, blocks: BitMap) -> None:
+def _draw_line(axes: Axes, blocks: BitMap, part: str) -> None:
     axes.stairs(blocks.bits, blocks.edges[0], color=ACCENT, fill=True, alpha=0.18)
     axes.stairs(blocks.bits, blocks.edges[0], color=ACCENT, lw=1.3, baseline=None)
     axes.set_xlim(blocks.edges[0][0], blocks.edges[0][-1])
     axes.set_ylim(0, None)
-    axes.set_title("bits/sample of each block", fontsize=10, color=INK, loc="left")
+    axes.set_title(f"bits/sample of each {part}", fontsize=10, color=INK, loc="left")
     axes.grid(axis="y", color=SOFT, lw=0.6)
     label_axes(axes, "bits/sample", blocks.dims[0])
 
 
 def label_axes(axes: Axes, down: str, across: str) -> None:
-    """Name the axes in small letters."""
+    """Label the axes in a small font."""
     axes.set_anchor("W")  # the title of a narrow image uses the space to its right
     axes.set_xlabel(across, fontsize=9)
     axes.set_ylabel(down, fontsize=9)

@@ -1,10 +1,11 @@
-"""Figures of a store, from its metadata and the index of every chunk: no block is decoded."""
+"""Figures of a store, from its metadata and the index of each chunk, without decoding blocks."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -17,12 +18,14 @@ from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.container import frame
 from gangsaw.codecs.core.container.chunk import ChunkCoder
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.suits import Answers, Picture
+from gangsaw.codecs.core.plugins.selection import Answers
 from gangsaw.codecs.core.zarr.block_codec import handed_on
 from gangsaw.codecs.core.zarr.bytes_codec import BytesCodec
-from gangsaw.tasks.store.chunks import ChunkGrid
+from gangsaw.tasks.jobs.figures.bits import ArrayBits, BitMap, BlockBits, ChunkBits
+from gangsaw.tasks.jobs.sizes import StoreSizes, made_of
+from gangsaw.tasks.store.arrays.chunks import ChunkGrid
 from gangsaw.tasks.store.dataset.texts import type_name
-from gangsaw.tasks.store.place import Place, open_place, read_again
+from gangsaw.tasks.store.objects.prefix import Place, open_place, read_again
 from gangsaw.tasks.store.source import ZarrSource, open_array, open_zarr
 from gangsaw.tasks.store.state.history import PastJob, read_history
 from gangsaw.tasks.store.state.manifest import open_manifest
@@ -32,24 +35,10 @@ if TYPE_CHECKING:
 
     from gangsaw.codecs.core.zarr.block_codec import BlockCodec
 
-NOT_FIGURES = ("lane_bits", "lane_dim", "block_bits", "summary", "picture")  # of an array
+# fields of an array that are left out of JSON
+NOT_FIGURES = ("lane_dim", "lane_axis", "mapped", "survey", "bits", "is_far", "summary", "picture")
 AT_ONCE = 256  # chunks whose indexes are fetched together
-
-
-@dataclass(frozen=True)
-class BitMap:
-    """Bits per sample of each block, over one axis of the array or two.
-
-    Attributes
-    ----------
-    bits : (blocks along the axis, ...) float64; the mean over other axes
-    edges : where the blocks begin and the last one ends, in samples, along each axis
-    dims : names of the axes
-    """
-
-    bits: NDArray[np.float64]
-    edges: tuple[NDArray[np.int64], ...]
-    dims: tuple[str, ...]
+MOST_LISTED = 1 << 14  # chunks of an array that are listed over a network: a request per thousand
 
 
 @dataclass(frozen=True)
@@ -60,14 +49,18 @@ class ArrayInfo:
     ----------
     codec : Zarr name of its serializer or compressor
     params : parameters of a Gangsaw codec; `summary` are those of most interest
-    n_chunks, missing : chunks of the array, and how many of them are not in the store
-    raw_bytes, stored_bytes : of the samples and of the chunks
+    n_chunks : chunks of the array
+    missing : number of chunks that are not in the store; None if they were not listed: over a
+        network, for an array of more than MOST_LISTED chunks whose manifest has their sizes
+    raw_bytes, stored_bytes : bytes of the samples and of the chunks
     min_chunk, max_chunk : bytes of the smallest and largest chunk
     index_bytes : bytes of frame headers and block indexes
-    lane_bits, lane_dim : (lanes,) bits per sample of each item of the axis that has lanes, and the
-        axis; None and "" where none has
-    block_bits : bits per sample of the blocks, or None for a foreign codec
+    lane_dim : name of the axis that has lanes, "" without such an axis
+    lane_axis : number of the axis whose items may be lanes, such as bands; None without one
+    mapped : "block" or "chunk", the parts of the array whose bits can be mapped; else ""
     picture : kind of its picture, see `Picture`
+    is_far : True for a store over a network, where no chunk was read for the figures
+    survey : reads the index of every chunk and returns the bits of its parts
     """
 
     name: str
@@ -78,17 +71,44 @@ class ArrayInfo:
     codec: str
     params: Mapping[str, object]
     n_chunks: int
-    missing: int
+    missing: int | None
     raw_bytes: int
     stored_bytes: int
     min_chunk: int
     max_chunk: int
     index_bytes: int
-    lane_bits: NDArray[np.float64] | None = field(default=None, compare=False)
     lane_dim: str = ""
-    block_bits: BitMap | None = field(default=None, compare=False)
+    lane_axis: int | None = field(default=None, compare=False)
+    mapped: str = field(default="", compare=False)
     summary: Mapping[str, object] = field(default_factory=dict, compare=False)
     picture: str = ""
+    is_far: bool = field(default=False, compare=False)
+    survey: Callable[[], ArrayBits] = field(default=ArrayBits, compare=False, repr=False)
+
+    @cached_property
+    def bits(self) -> ArrayBits:
+        """Bits of lanes, blocks and chunks; over a network they are read on first use."""
+        return self.survey()
+
+    @property
+    def lane_bits(self) -> NDArray[np.float64] | None:
+        """(lanes,) bits per sample of each item of the axis that has lanes, or None."""
+        return self.bits.blocks.lane_bits() if self.bits.blocks is not None else None
+
+    @property
+    def block_bits(self) -> BitMap | None:
+        """Bits per sample of the blocks, or None for a foreign codec."""
+        return self.bits.blocks.block_bits() if self.bits.blocks is not None else None
+
+    @property
+    def chunk_bits(self) -> BitMap | None:
+        """Bits per sample of the chunks, if there is no map of blocks; None without samples."""
+        return self.bits.chunks.bits() if self.bits.chunks is not None else None
+
+    @property
+    def has_bits(self) -> bool:
+        """True if the bits are available without a further read."""
+        return not self.is_far or "bits" in vars(self)
 
     @property
     def ratio(self) -> float:
@@ -103,7 +123,7 @@ class ArrayInfo:
 
     @property
     def index_percent(self) -> float:
-        """Headers and indexes as a part of the stored bytes."""
+        """Headers and indexes in percent of the stored bytes."""
         return 100 * self.index_bytes / self.stored_bytes if self.stored_bytes else 0.0
 
     def to_dict(self) -> dict[str, object]:
@@ -111,7 +131,7 @@ class ArrayInfo:
         plain = {k: v for k, v in vars(self).items() if k not in NOT_FIGURES}
         derived = ("ratio", "bits_per_sample", "index_percent")
         figures = {**plain, **{name: getattr(self, name) for name in derived}}
-        if self.lane_bits is not None:
+        if self.has_bits and self.lane_bits is not None:
             figures["lane_bits"] = [round(float(bits), 4) for bits in self.lane_bits]
         return figures
 
@@ -122,8 +142,8 @@ class StoreInfo:
 
     Attributes
     ----------
-    source : the store, open
-    history : of the jobs that wrote it, the oldest one first
+    source : open store
+    history : jobs that wrote the store, the oldest first
     """
 
     store: str
@@ -131,10 +151,19 @@ class StoreInfo:
     source: ZarrSource = field(repr=False, compare=False)
     history: tuple[PastJob, ...] = field(default=(), compare=False)
 
+    @property
+    def sizes(self) -> StoreSizes:
+        """Sizes of all arrays together."""
+        raw, stored = (
+            sum(getattr(a, n) for a in self.arrays) for n in ("raw_bytes", "stored_bytes")
+        )
+        return StoreSizes(raw, stored, made_of(self.history))
+
     def to_dict(self) -> dict[str, object]:
         """Return all figures as JSON values."""
         return {
             "store": self.store,
+            **self.sizes.to_dict(),
             "arrays": [array.to_dict() for array in self.arrays],
             "history": [asdict(entry) for entry in self.history],
         }
@@ -145,7 +174,7 @@ def describe(store: str) -> StoreInfo:
 
     Raises
     ------
-    BadParams : there is no Zarr array or group
+    BadParams : `store` is no Zarr array or group
     CorruptChunk : the index of a chunk is damaged
     """
     source = open_zarr(store)
@@ -158,7 +187,7 @@ def describe(store: str) -> StoreInfo:
 
 @dataclass
 class _ChunkSizes:
-    """Bytes of chunks, added up; `least` is None before the first."""
+    """Count, sum and range of the stored bytes of chunks; `least` is None before the first."""
 
     count: int = 0
     total: int = 0
@@ -166,15 +195,22 @@ class _ChunkSizes:
     most: int = 0
 
     def add(self, size: int) -> None:
-        """Count a chunk."""
-        self.count += 1
-        self.total += size
-        self.least = size if self.least is None else min(self.least, size)
-        self.most = max(self.most, size)
+        """Add the size of a chunk."""
+        self.add_all(np.array([size]))
+
+    def add_all(self, sizes: NDArray[np.int64]) -> None:
+        """Add the sizes of chunks."""
+        if not len(sizes):
+            return
+        least, most = int(sizes.min()), int(sizes.max())
+        self.count += len(sizes)
+        self.total += int(sizes.sum())
+        self.least = least if self.least is None else min(self.least, least)
+        self.most = max(self.most, most)
 
 
 class _Survey:
-    """A walk over the chunks of one array that adds up its figures."""
+    """Collector of the figures of one array, from a walk over its chunks."""
 
     def __init__(self, store: Place, array: AnyArray, name: str, dims: tuple[str, ...]) -> None:
         self.array, self.name, self.dims = array, name, dims
@@ -188,18 +224,22 @@ class _Survey:
         self.params: Mapping[str, object] = self.named.params.to_dict() if self.named else {}
         name = self.named.codec_name if self.named else ""
         self.answers = codec_table.answers().get(name, Answers())
-        # behind codecs that turn or pack an array its axes are no more those of the blocks
-        tiled = self.coder is not None and self.coder.grid.is_tiled
-        drawn = tiled and 0 not in self.grid.shape and dims and not array.filters
+        # filters may transpose or pack an array, so that its axes are not those of the blocks
+        has_samples = bool(dims) and 0 not in self.grid.shape
+        has_places = self.coder is not None and (self.coder.grid.is_tiled or len(dims) == 1)
+        drawn = has_places and has_samples and not array.filters
         self.picture = self.answers.picture(self.params, dims) if drawn else None
-        self.tally = _BlockBits(self.coder, self.grid, dims, self.picture) if self.picture else None
+        self.tally = BlockBits(self.coder, self.grid, dims, self.picture) if self.picture else None
+        is_mapped = has_samples and self.tally is None
+        self.chunk_bits = ChunkBits(self.grid, dims) if is_mapped else None
 
     def info(self) -> ArrayInfo:
-        """Return the figures."""
-        for number, size, head in self._heads():
-            self.sizes.add(size)
-            if self.tally is not None and head is not None:
-                self.tally.add(number, head)
+        """Return the figures of the array."""
+        is_far, is_listed = self.place.is_far, True
+        if is_far:
+            is_listed = self._take_stored_sizes()
+        else:
+            self.bits()
         return ArrayInfo(
             name=self.name,
             shape=self.array.shape,
@@ -209,21 +249,56 @@ class _Survey:
             codec=self._codec_name(),
             params=self.params,
             n_chunks=self.grid.n_chunks,
-            missing=self.grid.n_chunks - self.sizes.count,
+            missing=self.grid.n_chunks - self.sizes.count if is_listed else None,
             raw_bytes=self._raw_bytes(),
             stored_bytes=self.sizes.total,
             min_chunk=self.sizes.least or 0,
             max_chunk=self.sizes.most,
             index_bytes=self.coder.layout.index_size * self.sizes.count if self.coder else 0,
-            lane_bits=self.tally.lane_bits() if self.tally else None,
             lane_dim=self.tally.lane_dim if self.tally else "",
-            block_bits=self.tally.block_bits() if self.tally else None,
+            lane_axis=self.picture.lanes if self.picture else None,
+            mapped="block" if self.tally else "chunk" if self.chunk_bits else "",
             summary=self._summary(),
             picture=self.picture.kind if self.picture else "",
+            is_far=is_far,
+            survey=self.bits if is_far else lambda: ArrayBits(self.tally, self.chunk_bits),
         )
 
+    def bits(self) -> ArrayBits:
+        """Read the index of each chunk; return the bits. For a local store, add the sizes, too."""
+        for number, size, head in self._heads():
+            if not self.place.is_far:
+                self.sizes.add(size)
+            if self.tally is not None and head is not None:
+                self.tally.add(number, head)
+            if self.chunk_bits is not None:
+                self.chunk_bits.add(number, 8 * size)
+        return ArrayBits(self.tally, self.chunk_bits)
+
+    def _take_stored_sizes(self) -> bool:
+        """Add the sizes of remote chunks without reading any; return True if all were listed.
+
+        A listing returns a thousand keys per request. The manifest has the sizes of many chunks in
+        one object or a few.
+        """
+        n_chunks = self.grid.n_chunks
+        if n_chunks > MOST_LISTED or not self.place.can_list:
+            manifest = open_manifest(self.place)
+            if manifest is not None and manifest.n_chunks == n_chunks:
+                for part in manifest.parts():
+                    self.sizes.add_all(part.rows["stored"].astype(np.int64))
+                return False
+        if self.place.can_list:
+            keys = [self._key(number) for number in range(n_chunks)]
+            found = [size for size in self.place.sizes(keys) if size is not None]
+            self.sizes.add_all(np.array(found, np.int64))
+            return True
+        for _, size, _ in self._heads():
+            self.sizes.add(size)
+        return True
+
     def _raw_bytes(self) -> int:
-        """Return the bytes of all samples; those of texts stand in the manifest of their job."""
+        """Return the bytes of all samples; for texts, they are in the manifest of their job."""
         if self.array.dtype.kind == "T" and (manifest := open_manifest(self.place)) is not None:
             return manifest.raw_bytes
         return math.prod(self.array.shape) * self.array.dtype.itemsize
@@ -238,7 +313,7 @@ class _Survey:
         of_v3 = isinstance(self.array.metadata, ArrayV3Metadata)
         behind = of_v3 and self.array.compressors
         if self.array.shards is not None or behind or not hasattr(self.serializer, "coder"):
-            return None  # inside a shard or a compressor's bytes the index is not at the start
+            return None  # a shard or a compressor's output has no index at its start
         assert self.serializer is not None
         if isinstance(self.array.metadata, ArrayV3Metadata):
             return self.serializer.coder(*handed_on(self.array.metadata, self.grid.chunks))
@@ -252,7 +327,7 @@ class _Survey:
         return ", ".join([*before, *filter(None, [own]), *map(_name, others)]) or "none"
 
     def _heads(self) -> Iterator[tuple[int, int, frame.Index | None]]:
-        """Yield number, stored bytes and index of each chunk that is there."""
+        """Yield number, stored bytes and index of each chunk in the store."""
         for first in range(0, self.grid.n_chunks, AT_ONCE):
             numbers = range(first, min(first + AT_ONCE, self.grid.n_chunks))
             keys = [self._key(number) for number in numbers]
@@ -287,26 +362,26 @@ class _Survey:
 
 
 def _block_codec(array: AnyArray, chunks: tuple[int, ...]) -> BlockCodec | None:
-    """Return the codec whose frames the chunks are, in either format of Zarr; None for others."""
+    """Return the array codec of the chunks, in either Zarr format; None for a compressor."""
     if array.metadata.zarr_format == 3:
         serializer = getattr(array, "serializer", None)
-        while inner := getattr(serializer, "codecs", ()):  # of shards
+        while inner := getattr(serializer, "codecs", ()):  # codecs inside shards
             serializer = next(codec for codec in inner if isinstance(codec, ArrayBytesCodec))
         return cast("BlockCodec | None", serializer)
     of_v2 = array.compressors[0] if len(array.compressors) == 1 and not array.filters else None
-    # a codec made for other shapes has other blocks: of it the name alone is told
+    # a codec for chunks of another shape has other blocks, so that only its name is reported
     place = getattr(of_v2, "place", None)
     return getattr(of_v2, "codec", None) if place is None or place.shape == chunks else None
 
 
 def _bytes_codec(array: AnyArray) -> BytesCodec | None:
-    """Return the codec of ours that the bytes of chunks go through, in either format of Zarr."""
+    """Return Gangsaw's byte codec among the compressors, in either Zarr format; None if absent."""
     own = (getattr(codec, "codec", codec) for codec in array.compressors)
     return next((codec for codec in own if isinstance(codec, BytesCodec)), None)
 
 
 def _name(codec: object) -> str:
-    """Return the Zarr name of one of our codecs, else the name of the class."""
+    """Return the Zarr name of a Gangsaw codec, else the name of the class."""
     of_v2 = getattr(type(codec), "codec_id", "") if hasattr(codec, "codec") else ""
     return str(of_v2 or getattr(codec, "codec_name", type(codec).__name__))
 
@@ -323,67 +398,3 @@ def _filters(array: AnyArray) -> list[tuple[str, Mapping[str, object]]]:
 
 def _of_filters(array: AnyArray) -> Mapping[str, object]:
     return {name: value for _, own in _filters(array) for name, value in own.items()}
-
-
-class _BlockBits:
-    """Bits of each lane and of each block that is drawn, added up chunk by chunk."""
-
-    def __init__(
-        self, coder: ChunkCoder | None, grid: ChunkGrid, dims: tuple[str, ...], picture: Picture
-    ) -> None:
-        assert coder is not None
-        self.coder, self.grid, self.axes, self.lane_axis = coder, grid, picture.axes, picture.lanes
-        self.dims = tuple(dims[axis] for axis in self.axes)
-        self.edges = tuple(self._edges(axis) for axis in self.axes)
-        self.map_bits = np.zeros([len(edges) - 1 for edges in self.edges])
-        has_lanes = bool(coder.layout.n_lanes) and self.lane_axis is not None
-        self.lanes = np.zeros(grid.shape[self.lane_axis or 0]) if has_lanes else None
-        self.lane_dim = dims[self.lane_axis or 0] if has_lanes else ""
-
-    def add(self, number: int, index: frame.Index) -> None:
-        """Add a chunk."""
-        corner = [s.start for s in self.grid.region(number)]
-        for block in range(self.coder.layout.n_blocks):
-            start = [
-                c + s.start for c, s in zip(corner, self.coder.grid.slices(block), strict=True)
-            ]
-            self._add_block(start, 8 * int(index.lengths[block]))
-            if self.lanes is not None and index.lane_bits is not None:
-                self._add_lanes(start, index.lane_bits[block])
-
-    def _add_block(self, start: list[int], bits: int) -> None:
-        place = tuple(
-            min(int(np.searchsorted(edges, start[axis], "right")) - 1, len(edges) - 2)
-            for axis, edges in zip(self.axes, self.edges, strict=True)
-        )  # a block that is all padding is not drawn
-        self.map_bits[place] += bits
-
-    def _add_lanes(self, start: list[int], lanes: NDArray[np.int64]) -> None:
-        assert self.lanes is not None
-        assert self.lane_axis is not None
-        first = start[self.lane_axis]
-        room = self.lanes[first : first + len(lanes)]
-        room += lanes[: len(room)]
-
-    def _edges(self, axis: int) -> NDArray[np.int64]:
-        """Where blocks begin along an axis, and where the array ends."""
-        extent, chunk = self.grid.shape[axis], self.grid.chunks[axis]
-        block = self.coder.grid.block_shape[axis]
-        starts = (c + b for c in range(0, extent, chunk) for b in range(0, chunk, block))
-        return np.array([*(s for s in starts if s < extent), extent])
-
-    def lane_bits(self) -> NDArray[np.float64] | None:
-        """(lanes,) bits per sample."""
-        if self.lanes is None:
-            return None
-        per_lane = math.prod(self.grid.shape) / len(self.lanes)
-        bits: NDArray[np.float64] = self.lanes / per_lane
-        return bits
-
-    def block_bits(self) -> BitMap:
-        """Bits per sample of each block along the axes that are drawn."""
-        samples = np.ones(())
-        for edges in self.edges:
-            samples = np.multiply.outer(samples, np.diff(edges))
-        deep = math.prod(n for i, n in enumerate(self.grid.shape) if i not in self.axes)
-        return BitMap(self.map_bits / (samples * deep), self.edges, self.dims)

@@ -1,1 +1,1 @@
-"""Streams of unknown length, into arrays that grow."""
+"""Storage of streams of unknown length in growing arrays."""

@@ -1,7 +1,7 @@
-"""Arrays of a store that grow along their first axis, and the steps of chunks by which they do.
+"""Arrays of a store that grow along their first axis in steps of chunks.
 
-A step carries its samples, for no worker can read a stream. The functions of `compress` and
-`verify` store it, or hold what an earlier run stored against it.
+A step carries its samples, since workers cannot read a stream. The batch functions of `compress`
+and `verify` store a step, or compare it with the chunks of an earlier run.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from zarr.core.buffer import Buffer
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.memory.returned import return_memory
-from gangsaw.tasks.engine.failure import naming
-from gangsaw.tasks.engine.pools import TASKS_PER_THREAD
-from gangsaw.tasks.formats.memory import MemoryArray
-from gangsaw.tasks.jobs.arrays import ArrayBatch
-from gangsaw.tasks.jobs.check import CheckChunks
-from gangsaw.tasks.jobs.transcode import Transcode
-from gangsaw.tasks.source import Description, Region
-from gangsaw.tasks.store.chunks import METADATA, ArrayCoder, chunk_key
-from gangsaw.tasks.store.layout import ArrayLayout
-from gangsaw.tasks.store.place import Place
+from gangsaw.tasks.engine.report.failure import naming
+from gangsaw.tasks.engine.scheduling.worker_pools import TASKS_PER_THREAD
+from gangsaw.tasks.formats.flat.memory_array import MemoryArray
+from gangsaw.tasks.jobs.chunks.check import CheckChunks
+from gangsaw.tasks.jobs.chunks.transcode import Transcode
+from gangsaw.tasks.jobs.runs.arrays import ArrayBatch
+from gangsaw.tasks.sources.source import Description, Region
+from gangsaw.tasks.store.arrays.chunks import METADATA, ArrayCoder, chunk_key
+from gangsaw.tasks.store.arrays.layout import ArrayLayout
+from gangsaw.tasks.store.objects.prefix import Place
 from gangsaw.tasks.store.skeleton import digest
 from gangsaw.tasks.store.state.journal import Job, Journal
 from gangsaw.tasks.store.state.manifest import fold, write_manifest
@@ -40,8 +40,8 @@ class StepDone(NamedTuple):
 
     Attributes
     ----------
-    records : of its chunks
-    problems : how what an earlier run stored differs from what was read now
+    records : records of the chunks of the step
+    problems : differences between the chunks of an earlier run and the samples read now
     """
 
     records: Records
@@ -53,7 +53,7 @@ StepBatch = ArrayBatch[range, StepDone]
 
 @dataclass(frozen=True, eq=False)
 class HeldRows(MemoryArray):
-    """Rows of an array from `start` on, read by their places in the array."""
+    """Rows of an array from row `start` on, read by their positions in the whole array."""
 
     start: int = 0
 
@@ -65,32 +65,32 @@ class HeldRows(MemoryArray):
 
 @dataclass(frozen=True)
 class StoreStep:
-    """Stores a step, or compares it where the journal has it.
+    """Batch function that stores a step, or compares it if an earlier run journalled it.
 
     Attributes
     ----------
-    write : does it, with the samples as its source
+    write : function that encodes and stores chunks; its source are the samples of the step
     """
 
     write: Transcode
 
     def address(self, batch: range) -> str:
-        """Return what messages call the step."""
+        """Return the name of the step used in messages."""
         return self.write.address(batch)
 
     def __call__(self, batch: range) -> StepDone:
-        """Return the records of the step's chunks; raise ChunkFailed for one of them."""
+        """Store a step; return the records of its chunks. Raises ChunkFailed if one fails."""
         try:
             return self._done(batch, partial(self.write, batch))
         finally:
-            return_memory()  # a stream may be long: what each step leaves would add up
+            return_memory()  # a stream may be long: freed memory of each step would add up
 
     def on_device(self, batches: Sequence[range]) -> list[StepDone]:
-        """Do the same on the GPU of this process."""
+        """Store steps with the GPU of this process."""
         return [self._done(batch, partial(self._on_device, batch)) for batch in batches]
 
     def commit(self, done: Sequence[StepDone]) -> None:
-        """Return when the chunks are on the disk; who orders the steps journals them."""
+        """Flush the chunks to the disk; the client journals them, in order of the steps."""
         with naming(self.address(done[0].records.batch)):
             self.write.flushed([step.records for step in done])
 
@@ -100,7 +100,7 @@ class StoreStep:
             known = self.write.journal.read(batch)
             if known is not None and self._is_whole(batch):
                 return StepDone(known, self._differences(known))
-            if known is not None:  # chunks were lost since
+            if known is not None:  # journalled chunks have been lost since
                 self.write.journal.delete(batch)
         return StepDone(write())
 
@@ -109,7 +109,7 @@ class StoreStep:
         return records
 
     def _check_seen(self) -> None:
-        """Raise OSError where this worker would write somewhere else than the client looks."""
+        """Raise OSError if this worker does not see the store that the client began."""
         if not self.write.target.has(JOB):
             unseen = "a worker does not see the store, which must be where all of them and you do"
             raise OSError(errno.ENOENT, unseen, str(self.write.target))
@@ -123,21 +123,21 @@ class StoreStep:
 
 
 class GrowingArray:
-    """An array of the store that grows along its first axis, and what is stored of it.
+    """Array of a store that grows along its first axis, with the records of its steps.
 
     Parameters
     ----------
-    place : of the array
-    job : of the array without chunks; a batch is a step
+    place : store prefix of the array
+    job : identity of the job for the array without chunks; a batch is a step
     layout : chunks and codec
-    sample : its first rows, in their number and type as those of a chunk
-    metadata : its zarr.json without rows
+    sample : first rows of the array, as many as a chunk has
+    metadata : zarr.json of the array without rows
 
     Attributes
     ----------
-    metadata : its zarr.json with the rows so far
-    length : rows of a step
-    entries : records of the steps that are stored
+    metadata : JSON object of that zarr.json; `stored_metadata` has the present shape
+    length : number of rows of a step
+    entries : records of the stored steps
     """
 
     def __init__(
@@ -154,7 +154,7 @@ class GrowingArray:
 
     @property
     def n_rows(self) -> int:
-        """Rows that were taken so far."""
+        """Number of rows passed to `step` so far."""
         return self.shape[0]
 
     @property
@@ -164,16 +164,22 @@ class GrowingArray:
 
     @property
     def peak_bytes(self) -> int:
-        """Memory that a thread needs at most: to encode a step, while another one waits for it."""
+        """Upper bound of the memory of a thread in bytes, for encoding a step and queued steps."""
         return self.chunk_peak + TASKS_PER_THREAD * self.step_bytes
 
     @property
     def stored_metadata(self) -> bytes:
-        """The zarr.json with the rows so far."""
+        """Bytes of the zarr.json with the rows so far."""
         return json.dumps({**self.metadata, "shape": self.shape}, indent=2).encode()
 
     def step(self, number: int, samples: NumpyArray) -> StepBatch:
-        """Return the next rows as work for the engine; `number` is that of the array in the job."""
+        """Return the next rows as a work item of the engine.
+
+        Parameters
+        ----------
+        number : index of the array in the job
+        samples : rows of the step
+        """
         start, self.shape[0] = self.n_rows, self.n_rows + len(samples)
         first = start // self.length * self.job.batch_chunks
         held = HeldRows(samples, self.sample.dims, self.sample.name, start=start)
@@ -183,13 +189,13 @@ class GrowingArray:
         return ArrayBatch(number, StoreStep(write), range(first, first + self.job.batch_chunks))
 
     def note(self, records: Records) -> None:
-        """Journal a step that is stored; those before it were."""
+        """Journal a stored step; steps must be journalled in order."""
         if not records.from_journal:
             self.journal.write(records)
         self.entries.append(records)
 
     def finish(self, source: str) -> None:
-        """Record the final job, of a source that was read whole, and fold the journal."""
+        """Write the final job, with the identity of the whole source, and fold the journal."""
         metadata = self.place.get(METADATA)
         assert metadata is not None, "written before"
         n_chunks = sum(len(records.rows) for records in self.entries)

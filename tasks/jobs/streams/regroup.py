@@ -1,4 +1,4 @@
-"""Pieces of any length from a stream, regrouped into steps of equal length."""
+"""Regrouping of the pieces of a stream, of any length, into steps of equal length."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.reading import pieces_read
-from gangsaw.tasks.source import Description, Stream
+from gangsaw.tasks.sources.library_errors import pieces_read
+from gangsaw.tasks.sources.source import Description, Stream
 
 Pieces = Iterator[Mapping[str, NumpyArray]]
 
 
 class Backlog:
-    """Samples of one array that wait for their step to become full."""
+    """Buffer of the samples of one array that do not fill a step yet."""
 
     def __init__(self, array: Description) -> None:
         self.array, self.n_rows, self.is_whole = array, 0, False
         self._parts: list[NumpyArray] = []
 
     def add(self, samples: NumpyArray) -> None:
-        """Take samples; BadParams where they differ from what the stream announced."""
+        """Append samples; raise BadParams if dtype or shape differ from the announced ones."""
         if samples.dtype != self.array.dtype or samples.shape[1:] != self.array.shape[1:]:
             raise BadParams(
                 f"{self.array.name} was announced as {self.array.dtype} of {self.array.shape[1:]}, "
@@ -39,7 +39,10 @@ class Backlog:
         return whole[:n]
 
     def sample(self, n: int) -> NumpyArray:
-        """Return n rows without removing them, repeated unless the stream has ended."""
+        """Return n rows without removing them; repeat rows if there are too few so far.
+
+        After the end of the stream, the result may have fewer rows.
+        """
         whole = self._joined()
         self._parts = [whole]
         if self.is_whole or len(whole) >= n:
@@ -52,14 +55,20 @@ class Backlog:
 
 
 def row_bytes(array: Description) -> int:
-    """Return the bytes of a sample of the first axis."""
+    """Return the bytes of one row, which is an item of the first axis."""
     return max(1, math.prod(array.shape[1:]) * array.dtype.itemsize)
 
 
 def sampled(stream: Stream, lengths: Mapping[str, int]) -> tuple[dict[str, Backlog], Pieces]:
-    """Read on until an array has so many rows or the stream ends; return what waits, and the rest.
+    """Read a stream until one array has the given number of rows, or to its end.
 
-    Raises BadParams for pieces that differ from what the stream announced.
+    Returns the buffered rows of each array and the iterator over the remaining pieces. Raises
+    BadParams for pieces whose dtype or shape differ from the announced ones.
+
+    Parameters
+    ----------
+    stream : stream to read
+    lengths : number of rows to read for each array, by name
     """
     rows = {array.name: Backlog(array) for array in stream.arrays}
     pieces = pieces_read(stream.name, stream.pieces())

@@ -1,4 +1,4 @@
-"""A stream that comes once, of which a rehearsal reads the beginning: the job gets that, too."""
+"""Stream that can be read only once, buffered so that the job also gets what a dry run read."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.tasks.engine import rehearsal
-from gangsaw.tasks.source import Coordinate, Description, Stream
+from gangsaw.tasks.engine.report import dry_run
+from gangsaw.tasks.sources.source import Coordinate, Description, Stream
 
 Piece = Mapping[str, NumpyArray]
 
 
 class RehearsedStream:
-    """Follows `gangsaw.tasks.source.Stream`; `pieces` may be called again after each rehearsal.
+    """`Stream` that can be read again after a dry run.
 
-    What rehearsals read stays in memory until the job takes it: the first chunk of each array.
+    Pieces that a dry run read stay in memory until the job consumes them: the first chunk of each
+    array.
     """
 
     def __init__(self, stream: Stream) -> None:
@@ -25,12 +26,12 @@ class RehearsedStream:
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Name of the stream used in messages."""
         return self._stream.name
 
     @property
     def arrays(self) -> tuple[Description, ...]:
-        """The arrays that grow."""
+        """Arrays that grow."""
         return self._stream.arrays
 
     @property
@@ -44,20 +45,20 @@ class RehearsedStream:
         return self._stream.attrs
 
     def as_it_is(self) -> Stream:
-        """Return the stream itself where no rehearsal read of it: stages know their own kinds."""
+        """Return the wrapped stream if no dry run read from it, since stages check its class."""
         return self._stream if self._rest is None else self
 
     def __getattr__(self, name: str) -> object:
-        """Return what a stream may have besides, as `notes` and `outcome`."""
-        if name.startswith("_"):  # of one that is being copied
+        """Return an optional attribute of the stream, such as `notes` and `outcome`."""
+        if name.startswith("_"):  # `copy` looks up such names before `_stream` exists
             raise AttributeError(name)
         return getattr(self._stream, name)
 
     def pieces(self) -> Iterator[Piece]:
-        """Yield what comes next of each array, from the start."""
+        """Yield the pieces of the stream from its start."""
         if self._rest is None:
             self._rest = iter(self._stream.pieces())
-        return self._kept(self._rest) if rehearsal.is_on() else self._given(self._rest)
+        return self._kept(self._rest) if dry_run.is_on() else self._given(self._rest)
 
     def _kept(self, rest: Iterator[Piece]) -> Iterator[Piece]:
         yield from tuple(self._read)

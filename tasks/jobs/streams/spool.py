@@ -1,8 +1,8 @@
-"""A stream of unknown length into a Zarr store: chunk by chunk, into arrays that grow.
+"""Storage of a stream of unknown length in a Zarr store, chunk by chunk, in growing arrays.
 
 The codec is chosen by the first chunk. Steps of chunks along the first axis are encoded and stored
-side by side, and journalled in order; at the end the arrays get their extents and their manifests.
-A stream that stopped can be resumed if it can be read again: what is stored is compared with it.
+in parallel, and journalled in order. At the end the arrays get their extents and manifests. An
+interrupted job can be resumed if the stream can be read again: stored chunks are compared with it.
 """
 
 from __future__ import annotations
@@ -22,35 +22,36 @@ from zarr.core.buffer import Buffer, default_buffer_prototype
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.engine import rehearsal
-from gangsaw.tasks.engine.progress import Meter, OnProgress
-from gangsaw.tasks.engine.tally import at
-from gangsaw.tasks.engine.window import Options, run
-from gangsaw.tasks.formats.memory import MemoryArray
-from gangsaw.tasks.jobs.arrays import ArraysTask
-from gangsaw.tasks.jobs.choice.choose import choose_layout
+from gangsaw.tasks.engine.report import dry_run
+from gangsaw.tasks.engine.report.counters import at
+from gangsaw.tasks.engine.report.progress import Meter, OnProgress
+from gangsaw.tasks.engine.run.run import Options, run
+from gangsaw.tasks.formats.flat.memory_array import MemoryArray
+from gangsaw.tasks.jobs.choice.choose import choose_layouts
+from gangsaw.tasks.jobs.chunks.device import COPIES, device_of_most, host_notes
 from gangsaw.tasks.jobs.compress import Summary, check_codecs
-from gangsaw.tasks.jobs.device import COPIES, device_of_most, host_notes
-from gangsaw.tasks.jobs.noted import published
-from gangsaw.tasks.jobs.planned import plan_of
-from gangsaw.tasks.jobs.resume import can_be_resumed
+from gangsaw.tasks.jobs.runs.arrays import ArraysTask
+from gangsaw.tasks.jobs.runs.counters import codec_named
+from gangsaw.tasks.jobs.runs.history import published
+from gangsaw.tasks.jobs.runs.plan import plan_of
+from gangsaw.tasks.jobs.runs.resume import can_be_resumed
 from gangsaw.tasks.jobs.streams.growing import GrowingArray, StepBatch, StepDone
 from gangsaw.tasks.jobs.streams.regroup import Backlog, regrouped, row_bytes, sampled
 from gangsaw.tasks.jobs.streams.summaries import attributes_of, stood_for, summary_of
-from gangsaw.tasks.jobs.tallied import codec_named
-from gangsaw.tasks.source import Coordinate, Description, Stream, optional_names
-from gangsaw.tasks.store.chunks import METADATA
-from gangsaw.tasks.store.layout import (
+from gangsaw.tasks.sources.source import Coordinate, Description, Stream, optional_names
+from gangsaw.tasks.store.arrays.chunks import METADATA
+from gangsaw.tasks.store.arrays.layout import (
     CHUNK_BYTES,
     ArrayLayout,
     ChunkChoice,
     CodecChoices,
     check_axes,
 )
-from gangsaw.tasks.store.place import Place, open_place
+from gangsaw.tasks.store.objects.change_stamps import Watch
+from gangsaw.tasks.store.objects.prefix import Place, open_place
 from gangsaw.tasks.store.skeleton import build_objects, digest
-from gangsaw.tasks.store.stamps import Watch
 from gangsaw.tasks.store.state.journal import FOLDER, Job
+from gangsaw.tasks.store.state.lease import Lease, leased
 from gangsaw.tasks.store.state.manifest import read_manifest
 from gangsaw.tasks.store.state.records import Records
 from gangsaw.tasks.store.state.target import (
@@ -61,6 +62,7 @@ from gangsaw.tasks.store.state.target import (
     find_begun,
     write_skeleton,
 )
+from gangsaw.tasks.store.typed import text_at
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -68,7 +70,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StreamHead:
-    """The beginning of a stream as a source, to choose codec and chunks."""
+    """Source with the first rows of a stream, from which codec and chunks are chosen."""
 
     name: str
     arrays: tuple[MemoryArray, ...]
@@ -76,7 +78,7 @@ class StreamHead:
     attrs: Mapping[str, object] = field(default_factory=dict)
 
     def identity(self) -> str:
-        """Name of the stream: its content is not known beforehand."""
+        """Return the name of the stream, since its content is not known in advance."""
         return f"stream {self.name}"
 
 
@@ -97,31 +99,31 @@ def spool(
 ) -> Summary:
     """Write every array of a stream into a Zarr v3 group, as its chunks become full.
 
-    This process reads the stream and cuts it into steps of chunks. Threads of it, or the client's
+    This process reads the stream and cuts it into steps of chunks. Its threads, or the client's
     workers, encode and store them.
 
     Parameters
     ----------
-    stream : what to read
+    stream : stream to read
     target : path, address or Zarr store
-    choose : returns the codec of each array, given the first chunk of all
+    choose : function that returns the codec of each array, given the first chunk of all arrays
     chunks : extents of a chunk as `compress` takes them; -1 not on the first axis, which grows
     client : Dask client; None works in this process, with its threads
     options : resources, retries, device
-    resume : continue what an earlier run stored of the same stream, which is read again from its
-        start and compared with it
+    resume : continue an interrupted run; the stream is read again from its start and compared with
+        the chunks that the run stored
     overwrite : replace an existing store, which stays complete until the new one is
     on_progress : called after each step of chunks
 
     Raises
     ------
     BadParams
-        The stream holds what its format forbids, the target may not be touched, codec and chunks
-        do not go together, a worker has too little memory, or what an earlier run stored is not
-        what is read now.
+        The stream is invalid, the target may not be replaced, codec and chunks do not fit together,
+        or a worker has too little memory. Or the samples differ from those of the run to be
+        resumed.
     JobFailed
         A chunk could not be encoded or stored, the workers are gone, or a file of the stream
-        changed while it was read: nothing that was made of it counts.
+        changed while it was read, and the output of this run is discarded.
     """
     started, watch = time.monotonic(), Watch.of(stream)
     lengths = {array.name: _rows(array, chunks) for array in stream.arrays}
@@ -133,37 +135,41 @@ def spool(
     final = open_place(target, writable=True)
     if options is not None and options.device == "gpu":
         check_codecs({f"{final}/{n}": objects[f"{n}/{METADATA}"].to_bytes() for n in layouts})
-    origins = {name: job.to_json() for name, job in jobs.items()}
-    begun = find_begun(final, origins) if resume else None
-    identity = _identity(sample, watch)
-    if begun is not None and (done := _finished(begun.work, jobs)):
-        _check_same(begun.work, done, identity)
-        known = _known_summary(str(final), begun.work, done, started, options)
-        return stood_for(known, stream, attributes_of(begun.work))
-    parts = {array.name: rows[array.name].n_rows * row_bytes(array) for array in stream.arrays}
-    used = device_of_most(
-        {n: objects[f"{n}/{METADATA}"].to_bytes() for n in layouts}, parts, options
-    )
-    place = begun or choose_target(final, jobs, resume=resume, overwrite=overwrite)
-    rehearsal.stop(lambda: plan_of(stream, target, layouts, objects))
-    meter = Meter(0, on_progress, started)
-    with published("compress", place, jobs):
-        _write_begin(place, objects, jobs, origins)
-        arrays = {
-            array.name: GrowingArray(
-                place.work / array.name,
-                jobs[array.name],
-                layouts[array.name],
-                array,
-                objects[f"{array.name}/{METADATA}"],
-            )
-            for array in sample.arrays
-        }
-        steps = regrouped(rows, pieces, {name: array.length for name, array in arrays.items()})
-        with watch.held(lambda: _give_up(arrays)):
-            _fill(arrays, steps, _StreamMeter(stream, meter), client, used)
-        _finish(place.work, arrays, objects[METADATA].to_bytes(), stream, identity)
-    place.drop_given_up()
+    with leased(final) as lease:
+        origins = {name: job.to_json() for name, job in jobs.items()}
+        begun = find_begun(final, origins, lease.confirm) if resume else None
+        identity = _identity(sample, watch)
+        if begun is not None and (done := _finished(begun.work, jobs)):
+            _check_same(begun.work, done, identity)
+            known = _known_summary(str(final), begun.work, done, started, options)
+            return stood_for(known, stream, attributes_of(begun.work))
+        parts = {array.name: rows[array.name].n_rows * row_bytes(array) for array in stream.arrays}
+        used = device_of_most(
+            {n: objects[f"{n}/{METADATA}"].to_bytes() for n in layouts}, parts, options
+        )
+        place = begun or choose_target(
+            final, jobs, lease.confirm, resume=resume, overwrite=overwrite
+        )
+        dry_run.stop(lambda: plan_of(stream, target, layouts, objects))
+        meter = Meter(0, on_progress, started)
+        with published("compress", place, jobs):
+            _write_begin(place, objects, jobs, origins)
+            arrays = {
+                array.name: GrowingArray(
+                    place.work / array.name,
+                    jobs[array.name],
+                    layouts[array.name],
+                    array,
+                    objects[f"{array.name}/{METADATA}"],
+                )
+                for array in sample.arrays
+            }
+            steps = regrouped(rows, pieces, {name: array.length for name, array in arrays.items()})
+            with watch.held(lambda: _give_up(arrays, lease)):
+                _fill(arrays, steps, _StreamMeter(stream, meter, lease), client, used)
+            lease.confirm()
+            _finish(place.work, arrays, objects[METADATA].to_bytes(), stream, identity)
+        place.drop_given_up()
     stored = {name: array.stored_metadata for name, array in arrays.items()}
     notes = host_notes(stored, "encode", options, used)
     whole = replace(summary_of(str(final), arrays, meter), notes=notes)
@@ -176,14 +182,14 @@ def _write_begin(
     jobs: Mapping[str, Job],
     origins: Mapping[str, bytes],
 ) -> None:
-    """Write what is there before the first chunk, and what a later run knows it by."""
+    """Write the metadata before the first chunk, and marks by which `resume` finds the store."""
     as_buffer = default_buffer_prototype().buffer.from_bytes
     marks = {f"{name}/{ORIGIN}": as_buffer(data) for name, data in origins.items()}
     write_skeleton(place, {**marks, **objects}, jobs)
 
 
 def _finished(work: Place, names: Iterable[str]) -> dict[str, Records]:
-    """Return the manifests of all arrays; none where the run before did not come to its end."""
+    """Return the manifest of each array by name; {} if the earlier run did not finish."""
     there = [name for name in names if (work / name).get(ORIGIN) is not None]
     found = {name: read_manifest(work / name) for name in there}
     is_open = any((work / name / FOLDER / "journal").names() for name in there)
@@ -192,15 +198,15 @@ def _finished(work: Place, names: Iterable[str]) -> dict[str, Records]:
 
 
 def _identity(sample: StreamHead, watch: Watch) -> str:
-    """Return what identifies a stream that was read whole: the files that it came from, too."""
+    """Return the identity of a whole stream: its name and the change stamps of its files."""
     return "; ".join([sample.identity(), *(f"{k} {stamp}" for k, stamp in watch.before.items())])
 
 
 def _check_same(work: Place, names: Iterable[str], identity: str) -> None:
-    """Raise BadParams where a finished store is not that of the files as they are now."""
+    """Raise BadParams if the files have changed since the store was finished."""
     for name in names:
         job = (work / name).get(JOB)
-        source = "" if job is None else str(json.loads(job.to_bytes())["source"])
+        source = "" if job is None else text_at(job.to_bytes(), "source", f"{work}/{name}", JOB)
         if source != f"{identity} {name}":
             raise BadParams(
                 f"{work} is finished, and its source has changed since, or an earlier version did "
@@ -216,7 +222,7 @@ def _known_summary(
     started: float,
     options: Options | None,
 ) -> Summary:
-    """Return the summary of a store that an earlier run finished."""
+    """Return the summary of a store that an earlier run had finished."""
     read = ((name, work.get(f"{name}/{METADATA}")) for name in manifests)
     found = {name: data.to_bytes() for name, data in read if data is not None}
     chunks = sum(len(records.rows) for records in manifests.values())
@@ -236,7 +242,7 @@ def _known_summary(
 
 
 def _rows(array: Description, chunks: ChunkChoice) -> int:
-    """Return the most samples that a chunk may have along the first axis."""
+    """Return the upper bound of the rows of a chunk; raise BadParams for one below 1."""
     wanted = chunks.get(array.dims[0]) if isinstance(chunks, Mapping) else (chunks or (None,))[0]
     if wanted is not None and wanted < 1:
         raise BadParams(f"chunks of {array.name} must be 1 or more along {array.dims[0]}: it grows")
@@ -244,7 +250,7 @@ def _rows(array: Description, chunks: ChunkChoice) -> int:
 
 
 def _sample(stream: Stream, rows: Mapping[str, Backlog], lengths: Mapping[str, int]) -> StreamHead:
-    """Return a source of one chunk per array, its samples repeated where there are fewer so far."""
+    """Return a source with one chunk per array; samples are repeated if there are too few."""
     arrays = tuple(
         MemoryArray(rows[a.name].sample(lengths[a.name]), a.dims, a.name, a.attrs)
         for a in stream.arrays
@@ -256,9 +262,7 @@ def _layouts(
     sample: StreamHead, codec: CodecChoices, chunks: ChunkChoice
 ) -> dict[str, ArrayLayout]:
     check_axes(sample.arrays, chunks)
-    return {
-        array.name: choose_layout(array, codec, chunks, sample.arrays) for array in sample.arrays
-    }
+    return choose_layouts(sample.arrays, codec, chunks)
 
 
 def _job(
@@ -267,7 +271,7 @@ def _job(
     objects: Mapping[str, Buffer],
     layouts: Mapping[str, ArrayLayout],
 ) -> Job:
-    """Return the job of an array without chunks; a batch is a step along the first axis."""
+    """Return the job of an array that has no chunks yet; a batch is a step of the first axis."""
     extents = zip(array.shape[1:], layouts[array.name].chunks[1:], strict=True)
     return Job(
         source=f"{sample.identity()} {array.name}",
@@ -284,14 +288,16 @@ def _fill(
     client: Client | None,
     options: Options | None,
 ) -> None:
-    """Store steps as they become full, side by side, and journal them in order.
+    """Store steps in parallel as they become full, and journal them in order.
 
-    Where one is not what an earlier run read, none behind it is journalled: that run can still be
-    resumed with the right source.
+    If a step differs from that of an earlier run, no later step is journalled. The earlier run can
+    then still be resumed with the right source.
     """
     growing = list(arrays.values())
+    folders = (array.place.folder for array in growing)
+    sees = (options or Options()).seeing(*(folder and folder / JOB for folder in folders))
     codecs = [codec_named(array.stored_metadata) for array in growing]
-    order: deque[tuple[int, int]] = deque()  # of steps: number of the array, first chunk
+    order: deque[tuple[int, int]] = deque()  # array index and first chunk of each step
     stored: dict[tuple[int, int], StepDone] = {}
 
     def batches() -> Iterator[StepBatch]:
@@ -310,7 +316,7 @@ def _fill(
             meter.add(records)
 
     with can_be_resumed() if meter.is_repeatable else nullcontext():
-        run(_task(growing), batches(), on_done, client=client, options=options)
+        run(_task(growing), batches(), on_done, client=client, options=sees)
 
 
 def _unchanged(done: StepDone) -> Records:
@@ -325,40 +331,46 @@ def _unchanged(done: StepDone) -> Records:
 def _task(arrays: Sequence[GrowingArray]) -> ArraysTask[range, StepDone]:
     peak = max(array.peak_bytes for array in arrays)
     carried = max(array.step_bytes for array in arrays)
-    most = peak + COPIES * carried  # on a device
+    most = peak + COPIES * carried  # host memory of a task on a GPU
     return ArraysTask("compress", peak, 1, most, waits=True, carried_bytes=carried)
 
 
 class _StreamMeter:
-    """How far a stream has come.
+    """Progress of the storage of a stream.
 
     Attributes
     ----------
-    is_repeatable : whether it can be read again
-    taken_bytes : of all steps that were given to the engine
+    is_repeatable : True if the stream can be read again
+    taken_bytes : raw bytes of all steps that were passed to the engine
     """
 
-    def __init__(self, stream: Stream, meter: Meter) -> None:
-        self.stream, self.meter, self.taken_bytes = stream, meter, 0
+    def __init__(self, stream: Stream, meter: Meter, lease: Lease) -> None:
+        self.stream, self.meter, self.lease, self.taken_bytes = stream, meter, lease, 0
         self.is_repeatable = bool(getattr(stream, "is_repeatable", False))
 
     def add(self, records: Records) -> None:
-        """Count a step that is stored."""
+        """Count a stored step."""
+        self.lease.check()
         counts = len(records.rows), records.raw_bytes, records.stored_bytes
         self.meter.add(*counts, resumed=records.from_journal, share=self._share(records))
 
     def _share(self, records: Records) -> float | None:
-        """Return what is done with these: of what was read, some waits to be cut and encoded."""
+        """Return the fraction of the stream that is stored, with these records; None if unknown.
+
+        It is less than the fraction read, since some samples wait to be encoded.
+        """
         read: float | None = getattr(self.stream, "share_read", None)
         if read is None:
             return None
         before = self.meter.progress
         share = read * (before.raw_bytes + records.raw_bytes) / max(1, self.taken_bytes)
-        return max(before.share or 0.0, share)  # a short file is read before much of it is cut
+        # a short file is read to its end before much of it is cut: never go back
+        return max(before.share or 0.0, share)
 
 
-def _give_up(arrays: Mapping[str, GrowingArray]) -> None:
-    """Let no step that is stored count."""
+def _give_up(arrays: Mapping[str, GrowingArray], lease: Lease) -> None:
+    """Discard the stored steps by removing the journals."""
+    lease.confirm()
     for array in arrays.values():
         array.journal.remove()
 
@@ -366,9 +378,9 @@ def _give_up(arrays: Mapping[str, GrowingArray]) -> None:
 def _finish(
     work: Place, arrays: dict[str, GrowingArray], metadata: bytes, stream: Stream, identity: str
 ) -> None:
-    """Write the arrays' extents, then the group's metadata, and the manifests last.
+    """Write the extents of the arrays, then the metadata of the group, and the manifests last.
 
-    Arrays of which the stream held nothing are removed where it said that this may be so.
+    Optional arrays without rows are removed.
     """
     group = json.loads(metadata)
     group["attributes"] |= getattr(stream, "outcome", {})
@@ -384,5 +396,5 @@ def _finish(
     work.flush([*(f"{name}/{METADATA}" for name in arrays), METADATA])
     for name, array in arrays.items():
         array.finish(f"{identity} {name}")
-    for array in arrays.values():  # until now a run that stops can be resumed
+    for array in arrays.values():  # without its journal, a run cannot be resumed
         array.journal.remove()

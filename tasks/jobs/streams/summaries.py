@@ -1,4 +1,4 @@
-"""What a job that stored a stream says that it did."""
+"""Summary of a job that stored a stream."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
-from gangsaw.tasks.engine.progress import Meter
+from gangsaw.tasks.engine.report.progress import Meter
 from gangsaw.tasks.jobs.compress import Summary
 from gangsaw.tasks.jobs.streams.growing import GrowingArray
-from gangsaw.tasks.source import Stream
-from gangsaw.tasks.store.chunks import METADATA
-from gangsaw.tasks.store.place import Place
+from gangsaw.tasks.sources.source import Stream
+from gangsaw.tasks.store.arrays.chunks import METADATA
+from gangsaw.tasks.store.objects.prefix import Place
 
 
 def summary_of(store: str, arrays: Mapping[str, GrowingArray], meter: Meter) -> Summary:
-    """Return what was done by the steps that were stored."""
+    """Return the summary of the stored steps."""
     done = meter.progress
     return Summary(
         store=store,
@@ -36,10 +36,11 @@ def summary_of(store: str, arrays: Mapping[str, GrowingArray], meter: Meter) -> 
 
 
 def stood_for(summary: Summary, stream: Stream, attrs: Mapping[str, object]) -> Summary:
-    """Return a summary of what the arrays of a stream stand for.
+    """Return a summary with the sizes of the sequences that the arrays of a stream encode.
 
-    A stream whose arrays are less than what they are made of says how many letters that is, by the
-    attributes of its store: `letters_of`.
+    A stream whose arrays are shorter than its sequences has `letters_of`: a function that returns
+    the number of their residues, from the attributes of the store. Other summaries are returned
+    unchanged.
     """
     letters_of = getattr(stream, "letters_of", None)
     if letters_of is None:

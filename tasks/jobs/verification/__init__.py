@@ -1,1 +1,1 @@
-"""Stores held against their manifests, their sources, and what a field's library reads."""
+"""Verification of a store against its manifests, its source and independent readers."""

@@ -1,4 +1,4 @@
-"""What `verify` says of attributes: those that the store lacks, or has otherwise."""
+"""Comparison of the attributes of a store with those of its source, for `verify`."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 
 from gangsaw.tasks.jobs.verification.finished import FinishedArray
-from gangsaw.tasks.source import Coordinate, Source, SourceArray
-from gangsaw.tasks.store.chunks import METADATA
+from gangsaw.tasks.sources.source import Coordinate, Source, SourceArray
+from gangsaw.tasks.store.arrays.chunks import METADATA
 from gangsaw.tasks.store.dataset.as_read import aside
 from gangsaw.tasks.store.dataset.carried import DTYPE
-from gangsaw.tasks.store.place import Place
+from gangsaw.tasks.store.dataset.unpacked import PACKING, is_packed
+from gangsaw.tasks.store.objects.prefix import Place
 from gangsaw.tasks.store.source import metadata_errors
 
-OURS = "gangsaw_"  # attributes of these names tell how a variable is kept, not what its file says
-# earlier versions derived or kept none of these; a store without them is no worse for it
+OURS = "gangsaw_"  # prefix of attributes on the storage of a variable, which are not in its file
+# earlier versions did not store these; a store without them is no problem
 LATER = ("coordinates", "grid_mapping", "envi_header", "envi_encoding")
 LONGEST = 60  # characters of a value in a line
 
@@ -25,7 +26,7 @@ def unlike_attributes(
     against: Source,
     variables: Iterable[SourceArray | Coordinate],
 ) -> Iterator[str]:
-    """Yield a line for each attribute of the source that the store lacks or has otherwise."""
+    """Yield a line for each attribute of the source that is missing or different in the store."""
     yield from _unlike("", stored_attributes(place), against.attrs)
     for group in getattr(against, "groups", ()):
         held = stored_attributes(place / group.path)
@@ -35,12 +36,15 @@ def unlike_attributes(
     for variable in variables:
         if (array := stored.get(variable.name)) is not None:
             held = _read(array.metadata, str(array.place))
-            held = {**aside(held), **held}
-            yield from _unlike(f"{variable.name}: ", held, variable.attrs)
+            held, wanted = {**aside(held), **held}, variable.attrs
+            of = variable.values if isinstance(variable, Coordinate) else variable
+            if is_packed(held, array.coder.dtype, of.dtype):  # used to unpack the values instead
+                wanted = {name: one for name, one in wanted.items() if name not in PACKING}
+            yield from _unlike(f"{variable.name}: ", held, wanted)
 
 
 def stored_attributes(place: Place) -> Mapping[str, object] | None:
-    """Return the attributes of a group or array of Zarr 3; None where there is none."""
+    """Return the attributes of a Zarr v3 group or array; None if it does not exist."""
     found = place.get(METADATA)
     return None if found is None else _read(found.to_bytes(), str(place))
 
@@ -54,10 +58,10 @@ def _read(metadata: bytes, where: str) -> Mapping[str, object]:
 def _unlike(
     of: str, held: Mapping[str, object] | None, wanted: Mapping[str, object]
 ) -> Iterator[str]:
-    if held is None:  # which is told
+    if held is None:  # reported by the caller
         return
     for name, value in wanted.items():
-        if name == DTYPE:  # the kind of items is compared as such
+        if name == DTYPE:  # dtypes are compared elsewhere
             continue
         if name not in held:
             if not name.startswith(OURS) and name not in LATER:

@@ -1,4 +1,4 @@
-"""Compare a store with a stream, which is read once and in order."""
+"""Comparison of a store with a stream, which is read once and in order."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ import zarr
 from zarr.errors import NodeNotFoundError
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
-from gangsaw.codecs.core.options import listed
-from gangsaw.tasks.formats.witness import Witness
-from gangsaw.tasks.jobs.check import same_bits
+from gangsaw.codecs.core.plugins.options import listed
+from gangsaw.tasks.formats.contract.independent_reader import Witness
+from gangsaw.tasks.jobs.chunks.check import same_bits
 from gangsaw.tasks.jobs.streams.regroup import Backlog, regrouped
 from gangsaw.tasks.jobs.verification.verify import Report
 from gangsaw.tasks.jobs.verification.witnessed import OURS
-from gangsaw.tasks.reading import pieces_read, reading
-from gangsaw.tasks.source import Coordinate, Stream, optional_names
+from gangsaw.tasks.sources.library_errors import pieces_read, reading
+from gangsaw.tasks.sources.source import Coordinate, Stream, optional_names
+from gangsaw.tasks.store.objects.zipped import zarr_at
 from gangsaw.tasks.store.source import metadata_errors
-from gangsaw.tasks.store.zipped import zarr_at
 
 if TYPE_CHECKING:
     from zarr.types import AnyArray
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
 def compared(report: Report, store: str, stream: Stream, witness: Witness | None = None) -> Report:
     """Return the report of a store with its differences from a stream, which is read to its end.
 
-    A witness that knows the stream's records compares them, too. A stream whose arrays may be
-    others for the same files says itself in what a store differs: `differences`.
+    An independent reader (`witness`) with a method for the stream's records compares them, too. A
+    stream whose arrays are not unique for its files has a method `differences` of its own.
     """
     own: Callable[[str], Iterator[str]] | None = getattr(stream, "differences", None)
     records = witness.records if witness else None
     try:
         with metadata_errors(store):
             group = zarr.open_group(zarr_at(store), mode="r")
-        records = None if _lacking(group, stream) else records  # of another kind
+        records = None if _lacking(group, stream) else records  # a store of another kind
         problems = list(own(store) if own else _of_arrays(group, stream))
-    except CorruptChunk as error:  # the report has it already, where a job wrote the store
+    except CorruptChunk as error:  # if a job wrote the store, the report has this line already
         problems = [str(error.at(store=store))]
     seen = records(store) if records else None
     if seen is not None and witness:
@@ -66,13 +66,13 @@ def _arrays(group: zarr.Group, stream: Stream) -> Iterator[str]:
 
 
 def _lacking(group: zarr.Group, stream: Stream) -> list[str]:
-    """Return the names of the arrays that a store of such a stream has, and this one has not."""
+    """Return the sorted names of the required arrays of a stream that a store lacks."""
     names = {array.name for array in stream.arrays if _array(group, array.name) is None}
     return sorted(names - optional_names(stream.arrays))
 
 
 def _outcome(group: zarr.Group, stream: Stream) -> Iterator[str]:
-    """Yield attributes that a stream knows only at its end and the store has otherwise."""
+    """Yield a line for each attribute known at the end of a stream that differs in the store."""
     others: tuple[str, ...] = getattr(stream, "not_compared", ())
     for name, value in getattr(stream, "outcome", {}).items():
         stored = _without(others, group.attrs.get(name))
@@ -82,14 +82,14 @@ def _outcome(group: zarr.Group, stream: Stream) -> Iterator[str]:
 
 
 def _without(names: tuple[str, ...], value: object) -> object:
-    """Return an attribute without some of its values, if it has several."""
+    """Return an attribute without some of its keys, if it is a mapping."""
     if not isinstance(value, Mapping):
         return value
     return {name: one for name, one in value.items() if name not in names}
 
 
 def _unlike(stored: object, wanted: object) -> str:
-    """Say in what an attribute differs, if it has several values."""
+    """Return the keys in which two attributes differ, as a phrase; "" unless both are mappings."""
     if not isinstance(stored, Mapping) or not isinstance(wanted, Mapping):
         return ""
     names = sorted(stored.keys() | wanted.keys())

@@ -1,34 +1,45 @@
-"""The arrays of a store that a job finished: what `verify` compares with manifests."""
+"""Finished arrays of a store, with the manifests against which `verify` checks them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 
+import numpy as np
 from zarr.core.buffer import Buffer
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
-from gangsaw.tasks.engine.lazy import Lazy, Units
-from gangsaw.tasks.store.chunks import METADATA, ArrayCoder
-from gangsaw.tasks.store.keys import ChunkKeys
-from gangsaw.tasks.store.place import Place
+from gangsaw.tasks.engine.scheduling.lazy import Lazy, Units
+from gangsaw.tasks.jobs.verification.grown import (
+    Growth,
+    grown_manifest,
+    growth_from,
+    growths_of,
+    likeliest,
+    new_chunks,
+)
+from gangsaw.tasks.store.arrays.chunks import METADATA, ArrayCoder
+from gangsaw.tasks.store.arrays.keys import ChunkKeys
+from gangsaw.tasks.store.objects.address import why_no_store
+from gangsaw.tasks.store.objects.prefix import Place
 from gangsaw.tasks.store.source import metadata_errors
 from gangsaw.tasks.store.state.journal import FOLDER, unit_chunks
 from gangsaw.tasks.store.state.manifest import Manifest, open_manifest
-from gangsaw.tasks.store.state.parts import is_beside
+from gangsaw.tasks.store.state.manifest_shards import is_beside
 from gangsaw.tasks.store.state.records import Records
 from gangsaw.tasks.store.state.target import is_unfinished
 
 
 @dataclass(frozen=True)
 class ExpectedRecords(Lazy[Records]):
-    """What the chunks of some batches must be.
+    """Lazy sequence of the records of some batches, without their manifest.
 
     Attributes
     ----------
-    units : the batches
+    units : chunk numbers of the batches
     runs : records of each run of `units`
     """
 
@@ -36,11 +47,11 @@ class ExpectedRecords(Lazy[Records]):
     runs: tuple[Records, ...]
 
     def __len__(self) -> int:
-        """Number of batches."""
+        """Return the number of batches."""
         return len(self.units)
 
     def between(self, start: int, stop: int) -> ExpectedRecords:
-        """Return the records of some of the batches."""
+        """Return the records of the batches `start` to `stop` - 1."""
         units = self.units.between(start, stop)
         return ExpectedRecords(units, tuple(self._cut(run) for run in units.runs))
 
@@ -56,23 +67,23 @@ class ExpectedRecords(Lazy[Records]):
 
 @dataclass(frozen=True)
 class ManifestBatches(Lazy[Records]):
-    """The records of the batches of an array, of which a part at a time is read.
+    """Lazy sequence of the records of all batches of an array, read one manifest part at a time.
 
     Attributes
     ----------
-    manifest : has them
-    units : the batches, in runs that are its parts
+    manifest : manifest of the array
+    units : chunk numbers of the batches; each run is a part of the manifest
     """
 
     manifest: Manifest
     units: Units
 
     def __len__(self) -> int:
-        """Number of batches."""
+        """Return the number of batches."""
         return len(self.units)
 
     def between(self, start: int, stop: int) -> ExpectedRecords:
-        """Return the records of some of the batches, without the manifest."""
+        """Return the records of the batches `start` to `stop` - 1, without the manifest."""
         units = self.units.between(start, stop)
         return ExpectedRecords(units, tuple(map(self.manifest.cut, units.runs)))
 
@@ -83,24 +94,27 @@ class ManifestBatches(Lazy[Records]):
 
 @dataclass(frozen=True)
 class FinishedArray:
-    """An array of a store that a job finished.
+    """Array of a store that a job finished.
 
     Attributes
     ----------
-    name : in the store; "" is an array at the root
-    place : of the array
-    metadata : its zarr.json
-    manifest : of all its chunks
+    name : name in the store; "" is an array at the root
+    place : store prefix of the array
+    metadata : zarr.json of the array
+    manifest : manifest of all chunks
+    growth : extension by another program since the job, or None; records of new chunks have a
+        size but no checksum
     """
 
     name: str
     place: Place
     metadata: bytes
     manifest: Manifest
+    growth: Growth | None = None
 
     @cached_property
     def coder(self) -> ArrayCoder:
-        """Of its chunks."""
+        """Coder of the array."""
         return ArrayCoder(self.metadata)
 
     @property
@@ -114,50 +128,70 @@ class FinishedArray:
         return unit_chunks(self.n_chunks, self.coder.chunk_bytes)
 
     def batches(self) -> ManifestBatches:
-        """Return the records of one batch after the other, read as they are needed."""
+        """Return the records of all batches, read on demand."""
         step = self.manifest.part_rows
         of_parts = Units((range(self.n_chunks),), step) if self.n_chunks else ()
         return ManifestBatches(self.manifest, Units(tuple(of_parts), self.batch_chunks))
 
+    def note(self) -> str:
+        """Return a note for the user on the growth of the array, "" without growth."""
+        if self.growth is None:
+            return ""
+        grid, axis = self.coder.grid, self.growth.axis
+        n_new = self.n_chunks - prod(self.growth.known)
+        dims = self.coder.array.metadata.dimension_names  # type: ignore[union-attr]
+        along = f"along {dims[axis]} " if dims and dims[axis] else f"along axis {axis} "
+        before = "" if self.growth.before is None else f"from {self.growth.before} "
+        stored = self.manifest.part(0).rows["stored"][new_chunks(self.coder, self.growth.known)]
+        absent = np.count_nonzero(stored == 0)
+        return (
+            f"{self.name or 'the array'} grew {along}{before}to {grid.shape[axis]} since its job: "
+            f"{n_new} of its {self.n_chunks} chunks have no record"
+            + (f", {absent} of them are absent and stand for the fill value" if absent else "")
+        )
+
     def unknown_objects(self) -> Iterator[str]:
-        """Yield the objects below the array that are neither chunks nor ours."""
+        """Yield the objects below the array that are neither chunks nor state of Gangsaw."""
         keys = ChunkKeys(self.coder.array, self.coder.grid)
         for key in self.place.walk():
             if not is_beside(key) and keys.number(key) is None:
                 yield f"{self.place}/{key}"
 
 
-def find_finished(place: Place) -> tuple[list[FinishedArray], list[str]]:
-    """Return the finished arrays of a store, and a line for each faulty one.
+def find_finished(place: Place) -> tuple[list[FinishedArray], dict[str, str]]:
+    """Return the finished arrays of a store, and an error line for each faulty one by its name.
 
     Raises
     ------
-    BadParams : there is no store, or no job wrote it
-    JobFailed : the job that writes it is not finished
+    BadParams : the store does not exist, or no job wrote it
+    JobFailed : the job that writes the store is not finished
     """
     if (root := place.get(METADATA)) is None:
         place.check_bucket()
-        raise BadParams(f"{place}: no Zarr format 3 store there{_format_2(place)}")
-    arrays, problems = [], []
+        why = _format_2(place) or why_no_store(place)
+        raise BadParams(f"{place}: no Zarr format 3 store there{why}")
+    arrays: list[FinishedArray] = []
+    problems: dict[str, str] = {}
     for name in _names(place, root.to_bytes()):
         try:
             arrays.append(_open(name, place / name if name else place))
         except CorruptChunk as error:
-            problems.append(str(error))
+            problems[name] = str(error)
+    arrays = _with_growth(arrays)
     if not arrays and not problems:
         raise BadParams(f"{place} has no manifest: no Gangsaw job wrote it")
     return arrays, problems
 
 
 def _format_2(place: Place) -> str:
-    """Say why a store of Zarr format 2 is none to verify."""
+    """Return the reason why a Zarr v2 store cannot be verified, "" for other addresses."""
     if not any(place.get(key) for key in (".zarray", ".zgroup")):
         return ""
     return ", but one of format 2, which has no manifest: only what a Gangsaw job wrote is verified"
 
 
 def _names(place: Place, metadata: bytes) -> list[str]:
-    """Return the names of the arrays that jobs wrote, missing ones included."""
+    """Return the sorted names of the arrays that jobs wrote, missing ones included."""
     with metadata_errors(str(place)):
         return _names_in(place, metadata)
 
@@ -173,7 +207,7 @@ def _names_in(place: Place, metadata: bytes) -> list[str]:
 
 
 def _written(place: Place, groups: Collection[str]) -> list[str]:
-    """Return the paths of the arrays that jobs wrote, in these groups and those that are there."""
+    """Return the paths of the arrays that jobs wrote, in the listed groups and in those found."""
     found, left = [], ["", *groups]
     while left:
         group = left.pop()
@@ -202,6 +236,46 @@ def _open(name: str, place: Place) -> FinishedArray:
     found = FinishedArray(name, place, metadata.to_bytes(), manifest)
     with metadata_errors(str(place)):
         n_chunks = found.coder.grid.n_chunks
-    if n_chunks != found.n_chunks:
+    if n_chunks != found.n_chunks and not growths_of(found.coder, manifest):
         raise CorruptChunk("manifest and metadata differ in the number of chunks", store=str(place))
     return found
+
+
+def _grown(array: FinishedArray, growth: Growth) -> FinishedArray:
+    manifest = grown_manifest(array.place, array.coder, growth)
+    return FinishedArray(array.name, array.place, array.metadata, manifest, growth)
+
+
+def _with_growth(arrays: Sequence[FinishedArray]) -> list[FinishedArray]:
+    """Return the arrays, each with its growth since its job, if any.
+
+    Some growth is ambiguous: of a text array within a partial chunk, or of an image along one of
+    several axes. Arrays of numbers with the same axis then decide.
+    """
+    may = {array.name: growths_of(array.coder, array.manifest) for array in arrays}
+    sure = [
+        (array, one) for array in arrays for one in may[array.name] if len(may[array.name]) == 1
+    ]
+    grew = {_axis(array, one.axis): one.before for array, one in sure if one.before is not None}
+    return [_one_with_growth(array, may[array.name], grew) for array in arrays]
+
+
+def _one_with_growth(
+    array: FinishedArray,
+    may: Sequence[Growth],
+    grew: Mapping[tuple[str | None, int], int],
+) -> FinishedArray:
+    coder, axes = array.coder, range(len(array.coder.grid.shape))
+    if may or (coder.dtype.kind == "T" and grew):
+        said = [(axis, grew[key]) for axis in axes if (key := _axis(array, axis)) in grew]
+        found = (growth_from(coder, axis, before) for axis, before in said)
+        shared = [one for one in found if one and prod(one.counts) == array.n_chunks]
+        if growth := shared[0] if len(shared) == 1 else None:
+            return _grown(array, growth)
+    return _grown(array, likeliest(array.place, coder, may)) if may else array
+
+
+def _axis(array: FinishedArray, axis: int) -> tuple[str | None, int]:
+    """Return the name and the extent of an axis."""
+    names = array.coder.array.metadata.dimension_names  # type: ignore[union-attr]
+    return names[axis] if names else None, array.coder.grid.shape[axis]

@@ -1,4 +1,4 @@
-"""What a store has and its source has not: lines of `verify`."""
+"""Variables and groups of a store that its source lacks, for `verify`."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 
 from gangsaw.tasks.jobs.verification.finished import FinishedArray
-from gangsaw.tasks.source import FILE_ATTRS, Source, is_mapping
-from gangsaw.tasks.store.chunks import METADATA
+from gangsaw.tasks.sources.source import FILE_ATTRS, Source, is_mapping
+from gangsaw.tasks.store.arrays.chunks import METADATA
 from gangsaw.tasks.store.dataset.as_read import repeats
 from gangsaw.tasks.store.dataset.carried import variables_of
 from gangsaw.tasks.store.dataset.paths import groups_of
-from gangsaw.tasks.store.place import Place
+from gangsaw.tasks.store.objects.prefix import Place
 from gangsaw.tasks.store.source import ROOT_NAME, metadata_errors
 
 
 def surplus_of(place: Place, arrays: Iterable[FinishedArray], against: Source) -> list[str]:
-    """List the variables and groups of a store that a source, read whole, has not."""
+    """Return a line for each variable and group of a store that the whole source lacks."""
     variables = {variable.name for variable in variables_of(against)}
     groups = {group.path for group in getattr(against, "groups", ())}
     stored = {array.name or ROOT_NAME: array.coder.array.attrs for array in arrays}
@@ -31,12 +31,12 @@ def _line(name: str) -> str:
 
 
 def _is_added(attrs: Mapping[str, object]) -> bool:
-    """Whether a variable repeats what the file says elsewhere, or is the file around the arrays."""
+    """Return True for a repetition, a grid mapping or the remaining content of a file."""
     return repeats(attrs) or is_mapping(attrs) or set(attrs) >= FILE_ATTRS
 
 
 def _groups(place: Place) -> Iterator[str]:
-    """Yield the groups below that the store's metadata name."""
+    """Yield the paths of the groups in the consolidated metadata of a store."""
     root = place.get(METADATA)
     assert root is not None, "the store was opened"
     with metadata_errors(str(place)):

@@ -1,15 +1,18 @@
-"""Compare a store with its manifests: every chunk is there, decodable, and equal to its source.
-Zarr itself gives fill values for a missing chunk, so only the manifest shows that it is missing.
+"""Check of a store against its manifests: each chunk exists, is decodable and equals its source.
+
+Zarr itself reads fill values for a missing chunk, so only the manifest shows that it is missing.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import zarr
@@ -17,47 +20,58 @@ from zarr.abc.store import Store
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.tasks.engine.memory import transcode_bytes
-from gangsaw.tasks.engine.progress import Meter, OnProgress
-from gangsaw.tasks.engine.window import Options
-from gangsaw.tasks.formats.witness import Witness
-from gangsaw.tasks.jobs.arrays import ArrayWork, run_arrays
-from gangsaw.tasks.jobs.check import CheckChunks, Checked, same_items
-from gangsaw.tasks.jobs.device import host_notes, launch_batches
-from gangsaw.tasks.jobs.transcode import ahead_bytes
+from gangsaw.tasks.engine.report.progress import Meter, OnProgress
+from gangsaw.tasks.engine.run.run import Options
+from gangsaw.tasks.engine.scheduling.memory import transcode_bytes
+from gangsaw.tasks.formats.contract.independent_reader import Witness
+from gangsaw.tasks.jobs.chunks.check import CheckChunks, Checked, same_items
+from gangsaw.tasks.jobs.chunks.device import host_notes, launch_batches
+from gangsaw.tasks.jobs.chunks.transcode import ahead_bytes
+from gangsaw.tasks.jobs.runs.arrays import ArrayWork, run_arrays
+from gangsaw.tasks.jobs.sizes import StoreSizes, made_of
 from gangsaw.tasks.jobs.verification.attributes import unlike_attributes
 from gangsaw.tasks.jobs.verification.finished import FinishedArray, find_finished
+from gangsaw.tasks.jobs.verification.grown import adopt as adopt_chunks
 from gangsaw.tasks.jobs.verification.surplus import surplus_of
 from gangsaw.tasks.jobs.verification.witnessed import readers_of, seen_of
-from gangsaw.tasks.reading import reading
-from gangsaw.tasks.source import Coordinate, Source, SourceArray
-from gangsaw.tasks.store.chunks import ArrayCoder
+from gangsaw.tasks.sources.library_errors import reading
+from gangsaw.tasks.sources.source import Coordinate, Source, SourceArray
+from gangsaw.tasks.store.arrays.chunks import ArrayCoder
 from gangsaw.tasks.store.dataset.carried import DTYPE, TEXTS, as_text, restored, variables_of
-from gangsaw.tasks.store.place import open_place
+from gangsaw.tasks.store.dataset.unpacked import is_packed
+from gangsaw.tasks.store.objects.prefix import Place, open_place
 from gangsaw.tasks.store.source import ROOT_NAME
+from gangsaw.tasks.store.state.history import read_history
+from gangsaw.tasks.store.state.lease import leased
 from gangsaw.tasks.store.state.records import Records
+from gangsaw.tasks.store.state.target import JOB
 
 if TYPE_CHECKING:
     from distributed import Client
 
+UNPACKED_COPIES = 4  # copies of a chunk's values in a comparison: unpacked, masked, of the source
+NewChunks: TypeAlias = "dict[int, tuple[int, int]]"  # bytes and checksum by number
+
 
 @dataclass(frozen=True)
 class Report:
-    """What `verify` found.
+    """Report of `verify`.
 
     Attributes
     ----------
-    store : where the store is
-    arrays : names of the arrays that were verified; "" is an array at the root
-    chunks : chunks of their manifests
-    raw_bytes, stored_bytes : of the correct chunks
-    compared : whether samples were compared with a source
-    readers : what read the source: libraries of its field with their versions, and "gangsaw" for
-        arrays that none of them reads
-    problems : one line each
+    store : path or address of the store
+    arrays : names of the verified arrays; "" is an array at the root
+    chunks : number of chunks in their manifests
+    raw_bytes, stored_bytes : bytes of the correct chunks
+    compared : True if samples were compared with a source
+    readers : readers of the source: libraries of its field with their versions, and "gangsaw" for
+        arrays that no library reads
+    problems : one line per problem
     extra : objects below the arrays that no manifest names; harmless
-    seconds : wall clock
-    notes : what else a user should know, such as what a device left to the host
+    seconds : wall time
+    notes : further lines for the user, such as arrays that were decoded on the host
+    sizes : sizes of the arrays without coordinates and of their original files; None if there are
+        problems
     """
 
     store: str
@@ -71,10 +85,11 @@ class Report:
     seconds: float
     notes: tuple[str, ...] = ()
     readers: tuple[str, ...] = ()
+    sizes: StoreSizes | None = None
 
     @property
     def ok(self) -> bool:
-        """Whether nothing is wrong."""
+        """True if there are no problems."""
         return not self.problems
 
 
@@ -84,6 +99,7 @@ def verify(
     against: Source | None = None,
     is_part: bool = False,
     accept_loss: bool = False,
+    adopt: bool = False,
     witness: Witness | None = None,
     client: Client | None = None,
     options: Options | None = None,
@@ -94,11 +110,12 @@ def verify(
     Parameters
     ----------
     store : path, address or Zarr store
-    against : source whose samples and coordinates the store must hold, bit for bit, and whose
-        attributes
-    is_part : `against` is some of what the store was made of, which may hold more
-    accept_loss : what of `against` no store can hold is no problem
-    witness : what the field's own library reads of that source, which is compared in its place
+    against : source whose samples, coordinates and attributes the store must have, bit for bit
+    is_part : True if `against` is only a part of the source, so that the store may have more
+    accept_loss : True to ignore items of `against` that no store can represent
+    adopt : record chunks that another program appended, if the store has no problems
+    witness : independent reader: arrays of `against` as read by the field's own library, which are
+        compared instead
     client : Dask client; None works in this thread
     options : resources, retries
     on_progress : called after each batch
@@ -106,40 +123,63 @@ def verify(
     Raises
     ------
     BadParams
-        There is no store, or no job wrote it.
+        There is no store, no job wrote it, or one writes there that `adopt` would disturb.
     JobFailed
         The job that writes it is not finished, or the check itself could not be done.
     """
     started = time.monotonic()
-    place = open_place(store)
-    arrays, problems = find_finished(place)
-    wanted = _wanted(arrays, against)
-    seen = seen_of(witness, _by_name(arrays), getattr(against, "left_out", ()))
-    if against is not None:
-        problems += dict.fromkeys([*_differences(arrays, wanted), *_differences(arrays, seen)])
-        problems += [] if is_part else surplus_of(place, arrays, against)
-        problems += unlike_attributes(place, _by_name(arrays), against, variables_of(against))
-        lost = () if accept_loss else getattr(against, "left_out", ())
-        problems += [f"{one}: in the source, not in the store" for one in lost]
-    n_chunks = sum(array.n_chunks for array in arrays)
-    meter = Meter(n_chunks, on_progress, started)
-    paths = (place.folder, None if against is None else against.name)
-    sees = (options or Options()).seeing(*paths)
-    checked = _check(arrays, [*wanted, *seen], meter, client, sees)
-    problems += checked.problems
-    return Report(
-        store=str(place),
-        arrays=tuple(array.name for array in arrays),
-        chunks=n_chunks,
-        raw_bytes=checked.raw_bytes,
-        stored_bytes=checked.stored_bytes,
-        compared=against is not None,
-        problems=tuple(problems),
-        extra=tuple(key for array in arrays for key in array.unknown_objects()),
-        seconds=time.monotonic() - started,
-        notes=host_notes({a.name: a.metadata for a in arrays}, "decode", options),
-        readers=readers_of(against, witness, seen),
-    )
+    place = open_place(store, writable=adopt)
+    with leased(place) if adopt else nullcontext() as lease:
+        arrays, faulty = find_finished(place)
+        problems = [*faulty.values()]
+        wanted = _wanted(arrays, against)
+        seen = seen_of(witness, _by_name(arrays), getattr(against, "left_out", ()))
+        if against is not None:
+            there = [one for one in (*wanted, *seen) if one.name not in faulty]  # else it is told
+            problems += dict.fromkeys(_differences(arrays, there))
+            problems += [] if is_part else surplus_of(place, arrays, against)
+            problems += unlike_attributes(place, _by_name(arrays), against, variables_of(against))
+            lost = () if accept_loss else getattr(against, "left_out", ())
+            problems += [f"{one}: in the source, not in the store" for one in lost]
+        n_chunks = sum(array.n_chunks for array in arrays)
+        meter = Meter(n_chunks, on_progress, started)
+        paths = (place.folder, None if against is None else against.name)
+        sees = (options or Options()).seeing(*paths)
+        notes = host_notes({a.name: a.metadata for a in arrays}, "decode", options)
+        checked, checked_new = _check(arrays, [*wanted, *seen], meter, client, sees)
+        problems += checked.problems
+        if lease is not None and not problems:
+            lease.confirm()
+            for array, new in zip(arrays, checked_new, strict=True):
+                if array.growth is not None:
+                    known = array.growth.known
+                    adopt_chunks(array.place, array.coder, array.manifest, known, new)
+        return Report(
+            store=str(place),
+            arrays=tuple(array.name for array in arrays),
+            chunks=n_chunks,
+            raw_bytes=checked.raw_bytes,
+            stored_bytes=checked.stored_bytes,
+            compared=against is not None,
+            problems=tuple(problems),
+            extra=tuple(key for array in arrays for key in array.unknown_objects()),
+            seconds=time.monotonic() - started,
+            notes=(
+                *_grown_notes(arrays, adopted=adopt and not problems),
+                *_packed_notes(arrays, wanted),
+                *notes,
+            ),
+            readers=readers_of(against, witness, seen),
+            sizes=None if problems else _sizes(place, arrays),
+        )
+
+
+def _sizes(place: Place, arrays: Sequence[FinishedArray]) -> StoreSizes:
+    """Return the sizes of the arrays that jobs wrote in chunks, as `info` reports them."""
+    own = [array for array in arrays if array.place.has(JOB)] or list(arrays)
+    raw = sum(array.manifest.raw_bytes for array in own)
+    stored = sum(array.manifest.stored_bytes for array in own)
+    return StoreSizes(raw, stored, made_of(read_history(place, [array.name for array in own])))
 
 
 def _check(
@@ -148,23 +188,34 @@ def _check(
     meter: Meter,
     client: Client | None,
     options: Options | None,
-) -> Checked:
-    """Return the result of all batches of all arrays; of two with a name the latter is wanted."""
+) -> tuple[Checked, list[NewChunks]]:
+    """Check all batches of all arrays; return the total, and the chunks without a record.
+
+    If two sources have the same name, the latter is compared.
+    """
     sources = {one.name: one for one in wanted if not isinstance(one, Coordinate)}
     problems: list[str] = []
+    new: list[NewChunks] = [{} for _ in arrays]
 
-    def on_done(_: int, result: Checked) -> None:
+    def on_done(array: int, result: Checked) -> None:
         problems.extend(result.problems)
+        new[array].update(result.new)
         meter.add(result.chunks, result.raw_bytes, result.stored_bytes)
 
     works = [_work(array, _comparable(array, sources)) for array in arrays]
     run_arrays("verify", works, on_done, client=client, options=options)
     found = meter.progress
-    return Checked(found.done, found.raw_bytes, found.stored_bytes, tuple(problems))
+    return Checked(found.done, found.raw_bytes, found.stored_bytes, tuple(problems)), new
+
+
+def _grown_notes(arrays: Sequence[FinishedArray], *, adopted: bool) -> Iterator[str]:
+    """Yield a note for the user on each array that grew."""
+    for note in filter(None, (array.note() for array in arrays)):
+        yield f"{note}: {'they are recorded now' if adopted else '--adopt records them'}"
 
 
 def _comparable(array: FinishedArray, sources: Mapping[str, SourceArray]) -> SourceArray | None:
-    """Return the source of an array; None where its extents differ, which is told already."""
+    """Return the source of an array; None if its shape differs, which is reported already."""
     source = sources.get(array.name or ROOT_NAME)
     is_alike = source is not None and source.shape == array.coder.grid.shape
     return source if is_alike else None
@@ -173,22 +224,35 @@ def _comparable(array: FinishedArray, sources: Mapping[str, SourceArray]) -> Sou
 def _work(array: FinishedArray, source: SourceArray | None) -> ArrayWork[Records, Checked]:
     coder = array.coder
     return ArrayWork(
-        function=CheckChunks(array.place, array.metadata, source),
+        function=CheckChunks(
+            array.place,
+            array.metadata,
+            source,
+            None if array.growth is None else array.growth.known,
+        ),
         batches=array.batches(),
         batch_bytes=array.batch_chunks * coder.chunk_bytes,
         peak_bytes=transcode_bytes(
             coder.grid.shape, coder.grid.chunks, coder.dtype, source.chunks if source else None
         )
-        + ahead_bytes(source, array.place, coder.chunk_bytes),
+        + ahead_bytes(source, array.place, coder.chunk_bytes)
+        + _unpacked_bytes(array, source),
         launch_batches=launch_batches(coder, array.batch_chunks, "decode"),
         n_chunks=array.n_chunks,
     )
 
 
+def _unpacked_bytes(array: FinishedArray, source: SourceArray | None) -> int:
+    """Return the memory for the unpacked floats of a chunk in bytes; 0 if it is not packed."""
+    if source is None or not _holds_packed(array, source):
+        return 0
+    return UNPACKED_COPIES * 8 * math.prod(array.coder.grid.chunks)
+
+
 def _wanted(
     arrays: Sequence[FinishedArray], against: Source | None
 ) -> tuple[SourceArray | Coordinate, ...]:
-    """Return arrays and coordinates of a source, each carried or as it was, as the store has it."""
+    """Return arrays and coordinates of a source, as original items or as bytes like the store."""
     if against is None:
         return ()
     stored = _by_name(arrays)
@@ -208,7 +272,7 @@ def _alike(wanted: SourceArray | Coordinate, array: FinishedArray) -> SourceArra
 def _differences(
     arrays: Sequence[FinishedArray], wanted: Sequence[SourceArray | Coordinate]
 ) -> list[str]:
-    """List where arrays and coordinates of store and source do not match."""
+    """Return a line for each array and coordinate that differs between store and source."""
     stored = _by_name(arrays)
     pairs = ((one, stored.get(one.name)) for one in wanted)
     return [line for one, array in pairs for line in _lines(one, array)]
@@ -219,21 +283,23 @@ def _lines(wanted: SourceArray | Coordinate, array: FinishedArray | None) -> lis
         if isinstance(wanted, Coordinate) and wanted.is_file and array is not None:
             return [f"{wanted.name}: {line}" for line in _of_file(wanted, array)]
         line = _difference(wanted, array)
-    except CorruptChunk as error:  # of a coordinate, which is read whole
+    except CorruptChunk as error:  # raised for a coordinate, which is read whole
         line = str(error)
     return [line] if line else []
 
 
 def _difference(wanted: SourceArray | Coordinate, array: FinishedArray | None) -> str:
-    """Say what is wrong with an array of a store, "" where nothing is."""
+    """Return a line on the difference of an array from its source, "" if there is none."""
     if array is None and isinstance(wanted, Coordinate) and wanted.is_mapping:
-        return ""  # earlier versions derived none
+        return ""  # earlier versions derived no grid mapping
     if array is None:
         return f"{wanted.name}: in the source, not in the store"
     if _is_other_kind(array, wanted):
         return f"{wanted.name}: the store holds items of another type"
     if not isinstance(wanted, Coordinate):
         had, has = _kind(array.coder), _kind_of(wanted)
+        if _holds_packed(array, wanted):
+            had, has = (had[0], "items"), (has[0], "items")
         return "" if had == has else f"{wanted.name}: the store has {had}, the source {has}"
     is_same = array.coder.grid.shape == wanted.values.shape and same_items(
         _whole(array, wanted.values.dtype), np.asarray(wanted.values), array.coder.array.attrs
@@ -241,14 +307,33 @@ def _difference(wanted: SourceArray | Coordinate, array: FinishedArray | None) -
     return "" if is_same else f"{wanted.name}: the coordinate differs from the source's"
 
 
+def _holds_packed(array: FinishedArray, wanted: SourceArray | Coordinate) -> bool:
+    """Return True if the store has packed integers for the floats of a source."""
+    of = wanted.values if isinstance(wanted, Coordinate) else wanted
+    return is_packed(array.coder.array.attrs, array.coder.dtype, of.dtype)
+
+
+def _packed_notes(
+    arrays: Sequence[FinishedArray], wanted: Sequence[SourceArray | Coordinate]
+) -> Iterator[str]:
+    """Yield a note for each packed array, which is compared by its values."""
+    stored = _by_name(arrays)
+    for one in wanted:
+        if (array := stored.get(one.name)) is not None and _holds_packed(array, one):
+            yield f"{one.name} is packed as {array.coder.dtype.name}: its values are compared"
+
+
 def _is_other_kind(array: FinishedArray, wanted: SourceArray | Coordinate) -> bool:
-    """Whether both say what their items were, and differ; stores of old did not say it."""
+    """Return True if both have an original dtype and these differ; old stores have none."""
     kinds = [attrs.get(DTYPE) for attrs in (array.coder.array.attrs, wanted.attrs)]
     return None not in kinds and kinds[0] != json.loads(json.dumps(kinds[1]))
 
 
 def _of_file(coordinate: Coordinate, found: FinishedArray) -> list[str]:
-    """List what differs in a file; other bytes can be the same: HDF5 chooses its layout."""
+    """Return the differences of a file's remaining content, a line each.
+
+    Files of different bytes may have the same content, since HDF5 chooses its own layout.
+    """
     if coordinate.unlike is None:
         return []
     return coordinate.unlike(_whole(found, np.dtype(np.uint8)), np.asarray(coordinate.values))
@@ -270,6 +355,6 @@ def _whole(array: FinishedArray, wanted: Dtype) -> NumpyArray:
     if wanted.kind != "T" or values.dtype.kind not in TEXTS:
         return values
     try:
-        return as_text(values)  # of one text zarr gives str
+        return as_text(values)  # for a single text, zarr returns str
     except UnicodeError:
         return values

@@ -1,4 +1,4 @@
-"""What a field's library reads of a source, in the forms in which a store holds it."""
+"""Arrays that a field's own library reads from a source, converted to the form of the store."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
-from gangsaw.tasks.formats.witness import Witness
+from gangsaw.tasks.formats.contract.independent_reader import Witness
 from gangsaw.tasks.jobs.verification.finished import FinishedArray
-from gangsaw.tasks.source import Coordinate, Described, Region, Source, SourceArray
+from gangsaw.tasks.sources.source import Coordinate, Described, Region, Source, SourceArray
 from gangsaw.tasks.store.dataset.carried import DTYPE, TEXTS, as_coordinate, by_bytes, is_plain
 from gangsaw.tasks.store.dataset.kinds import is_ragged
 from gangsaw.tasks.store.dataset.losses import Refused
 from gangsaw.tasks.store.dataset.texts import large_texts
 
-OURS = "gangsaw"  # what reads the arrays of a source that no library reads
+OURS = "gangsaw"  # reader of the arrays that no library reads
 
 Variable = SourceArray | Coordinate
 
@@ -25,10 +25,11 @@ Variable = SourceArray | Coordinate
 def seen_of(
     witness: Witness | None, stored: Mapping[str, FinishedArray], lost: Iterable[Refused]
 ) -> list[Variable]:
-    """Return what a library reads, as the store has it; what is `lost` is told elsewhere.
+    """Return the variables that a library reads, in the form of the store.
 
-    Items of which the store has neither bytes nor text are left to our own reader, and what it
-    says that they were: h5py has other words for arrays and characters.
+    Variables that are `lost` are left out, as they are reported elsewhere. Items that the store has
+    neither as bytes nor as text are left to Gangsaw's own reader, since h5py describes arrays and
+    characters differently.
     """
     if witness is None:
         return []
@@ -41,7 +42,8 @@ def _as_stored(
 ) -> Iterator[Variable]:
     for one in seen:
         array = stored.get(one.name)
-        is_number = is_plain(one.dtype) and one.dtype.kind not in "mM"  # times may be opaque bytes
+        # a store may have times as opaque bytes
+        is_number = is_plain(one.dtype) and one.dtype.kind not in "mM"
         if array is None or is_number or _is_alike(one.dtype, array):
             yield one
         elif (texts := large_texts(one)) is not None:
@@ -54,18 +56,18 @@ def _as_stored(
 
 def _is_alike(dtype: Dtype, array: FinishedArray) -> bool:
     stored = array.coder.dtype
-    if "T" in (dtype.kind, stored.kind):  # text of any length, which has no order of bytes
+    if "T" in (dtype.kind, stored.kind):  # text of any length has no byte order
         return False
     return dtype.newbyteorder("=") == stored.newbyteorder("=")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Joined(Described):
-    """Characters of the last axis of a variable, as one text.
+    """Variable whose characters along the last axis are joined to one text.
 
     Attributes
     ----------
-    of : the characters, of type S1
+    of : array of characters, dtype S1
     """
 
     of: SourceArray
@@ -77,7 +79,7 @@ class Joined(Described):
 
 
 def _as_carried(one: SourceArray, array: FinishedArray) -> SourceArray:
-    """Return a variable that is stored as text, in the items that the texts stand for."""
+    """Return a variable that is stored as text, with the items that the texts encode."""
     kind = json.loads(array.metadata)["attributes"].get(DTYPE)
     if is_ragged(kind):
         assert isinstance(one, Described)
@@ -97,7 +99,7 @@ def _as_carried(one: SourceArray, array: FinishedArray) -> SourceArray:
 def readers_of(
     against: Source | None, witness: Witness | None, seen: Sequence[Variable]
 ) -> tuple[str, ...]:
-    """Return what read a source: the library, and ourselves for the arrays it does not read."""
+    """Return the readers of a source: the library, and Gangsaw for arrays it does not read."""
     if against is None:
         return ()
     names = {one.name for one in seen}

@@ -1,4 +1,4 @@
-"""Stores that grow by one step of time after another, as a correlator gives them."""
+"""Stores that grow by one time step after another, as a correlator delivers them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""Append time steps to a store, a chunk at a time, while others read it.
+"""Writer that appends time steps to a store, one chunk at a time, while others read it.
 
-Readers see what the metadata of the group says. It holds the metadata of all arrays and is replaced
-as one object when a chunk and its times are safe in the store. So a chunk is visible completely or
-not at all, and a killed writer leaves a valid store that can be continued.
+Readers see the steps that the group's metadata declares. The group's metadata includes the metadata
+of all arrays. It is replaced as one object after a chunk and its times are safe in the store. So a
+chunk is visible completely or not at all, and a killed writer leaves a valid store that can be
+continued.
 """
 
 from __future__ import annotations
@@ -33,37 +34,37 @@ from gangsaw.tasks.radio.append.steps import (
     refuse_other,
     stored_group,
 )
-from gangsaw.tasks.source import Coordinate
-from gangsaw.tasks.store.chunks import METADATA, ArrayCoder
-from gangsaw.tasks.store.place import open_place
+from gangsaw.tasks.sources.source import Coordinate
+from gangsaw.tasks.store.arrays.chunks import METADATA, ArrayCoder
+from gangsaw.tasks.store.objects.prefix import open_place
 from gangsaw.tasks.store.state.lease import leased
 
-TIMES = 4096  # in a chunk of the time coordinate: a reader opens one object for so many steps
+TIMES = 4096  # per chunk of the time coordinate: readers open one object for so many steps
 
 
 class Appender:
-    """Appends steps to an array of a Zarr group and their times to its time coordinate.
+    """Writer of time steps to an array of a Zarr group, and of their times to its time coordinate.
 
-    Plain zarr and xarray read the store at any time; they see whole chunks of steps, and after
-    `close` all of them. An existing store is continued: steps of a last chunk that is not full are
-    read back, and the chunk is replaced when it is full. A reader of that chunk in that instant may
-    get CorruptChunk; its next read succeeds. There may be one writer at a time: others are told,
-    until `close` or an error of `append`.
+    Plain zarr and xarray read the store at any time. They see whole chunks of steps, and all steps
+    after `close`. An existing store is continued: the steps of an incomplete last chunk are read
+    back, and the chunk is replaced when it is full. Reading that chunk during its replacement may
+    raise CorruptChunk; the next read succeeds. One writer at a time is allowed: another one gets
+    BadParams until `close` or a failed write.
 
     Parameters
     ----------
-    target : path, address or Zarr store; created where it is not there
+    target : path, address or Zarr store; created if it does not exist
     steps : description of every step
     coords : coordinates of the other axes, and any other small arrays
-    durable : whether chunks are synced to the disk before they are seen
+    durable : whether chunks are synced to disk before they become visible
 
     Raises
     ------
     BadParams
-        The target holds anything else than such steps, or they and the coordinates do not fit.
-        Another writer or job is at work there.
+        The target contains anything other than such steps, or the coordinates do not fit the steps.
+        Another writer or job is writing there.
     JobFailed
-        The store cannot be written to.
+        The store cannot be written.
 
     Examples
     --------
@@ -84,43 +85,42 @@ class Appender:
         self._encoder = StepEncoder(steps.shape, steps.dtype, steps.params)
         self._place = open_place(target, writable=True)
         self._n_written = 0
-        self._times: list[float] = []  # of the current chunk of the time coordinate
+        self._times: list[float] = []  # times of the current chunk of the time coordinate
         self._failure: str | None = None
         objects = build_store(self._place, steps, coords, self._time_chunk)
-        stored_group(self._place, objects)  # refuses what is no such store before it is touched
         with ExitStack() as stack:
-            self._lease = stack.enter_context(leased(self._place, steps.name))
+            self._lease = stack.enter_context(leased(self._place))
             self._held = stack
             self._begin(objects)
             self._held = stack.pop_all()
 
     @property
     def n_written(self) -> int:
-        """Steps that readers see."""
+        """Number of steps that readers see."""
         return self._n_written
 
     @property
     def waiting(self) -> int:
-        """Steps that wait for their chunk to become full, including those that readers see."""
+        """Number of steps in the incomplete chunk, including those that readers see."""
         return self._encoder.waiting
 
     @property
     def peak_bytes(self) -> int:
-        """A bound on the memory held in addition to the given step, in bytes."""
+        """Upper bound of the memory used in addition to the given step, in bytes."""
         return self._encoder.peak_bytes + 64 * self._time_chunk
 
     def append(self, time: float, step: NumpyArray) -> None:
-        """Take a step; every N-th call encodes and writes a chunk.
+        """Append one step; every N-th call encodes and writes a chunk of N steps.
 
         Parameters
         ----------
-        time : of the step, in the units of the time coordinate
-        step : array of the shape and dtype of the steps
+        time : time of the step, in the units of the time coordinate
+        step : array with the shape and dtype of `Steps`
 
         Raises
         ------
         BadParams : time or step are invalid; the store is unchanged
-        JobFailed : a chunk could not be written: what was written before stays readable
+        JobFailed : a chunk could not be written; earlier chunks stay readable
         """
         self._must_work()
         if not math.isfinite(time):
@@ -131,7 +131,7 @@ class Appender:
             self._write(frame, self._first + self._n_chunk)
 
     def close(self) -> None:
-        """Write the steps that wait, in a chunk padded with zeros; more can be appended later.
+        """Write the remaining steps as a chunk padded with zeros; a later writer can continue it.
 
         Raises
         ------
@@ -146,7 +146,7 @@ class Appender:
         self._held.close()
 
     def __enter__(self) -> Self:
-        """Return itself."""
+        """Return the appender itself."""
         return self
 
     def __exit__(
@@ -155,7 +155,7 @@ class Appender:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Close, also after an error elsewhere: the steps before it are valid."""
+        """Close the appender, also after an error of the caller: the steps before it are valid."""
         if self._failure is None:
             self.close()
 
@@ -169,12 +169,12 @@ class Appender:
 
     @property
     def _first(self) -> int:
-        """First step of the chunk that is being filled."""
+        """Index of the first step of the incomplete chunk."""
         return self._n_written // self._n_chunk * self._n_chunk
 
     @property
     def _metadata(self) -> ArraysMetadata:
-        """Metadata of all arrays, as those of the group hold them."""
+        """Metadata of all arrays, as consolidated in the group's metadata."""
         return self._group["consolidated_metadata"]["metadata"]
 
     def _must_work(self) -> None:
@@ -182,7 +182,7 @@ class Appender:
             raise JobFailed(f"cannot append to {self._place}: {self._failure}")
 
     def _begin(self, objects: Mapping[str, Buffer]) -> None:
-        """Create the store, or go on with it: the lease is held."""
+        """Create the store or continue it; the caller holds the lease."""
         stored = stored_group(self._place, objects)
         self._group: GroupMetadata = stored or json.loads(objects[METADATA].to_bytes())
         if stored is None:
@@ -191,14 +191,14 @@ class Appender:
             self._go_on(objects)
 
     def _create(self, objects: Mapping[str, Buffer]) -> None:
-        """Write all objects, the group's metadata last: it makes them a store."""
+        """Write all objects, the group's metadata last: only then is it a Zarr store."""
         self._place.clean()
         rest = {key: data.to_bytes() for key, data in objects.items() if key != METADATA}
         self._put(rest)
         self._put({METADATA: objects[METADATA].to_bytes()})
 
     def _go_on(self, objects: Mapping[str, Buffer]) -> None:
-        """Read back times and steps of the chunks that are not full."""
+        """Read back the times and steps of the incomplete chunks."""
         refuse_other(self._place, self._metadata, objects, self._steps)
         self._place.clean()
         group = zarr.open_group(StorePath(self._place.store, self._place.path), mode="r")
@@ -212,11 +212,11 @@ class Appender:
         self._times = [float(time) for time in np.asarray(times[first:])]
         for step in np.asarray(array[self._first :]).astype(self._encoder.dtype, copy=False):
             self._encoder.push(step)
-        self._put(self._array_metadata())  # a writer killed between the two left the old ones
+        self._put(self._array_metadata())  # they are old if a writer was killed before
 
     def _write(self, frame: memoryview, n_steps: int) -> None:
-        """Write a chunk and its times; then let readers see `n_steps` steps."""
-        self._lease.check()
+        """Write a chunk and its times; then make `n_steps` steps visible to readers."""
+        self._lease.confirm()
         name, time = self._steps.name, self._steps.dims[0]
         number, time_number = self._first // self._n_chunk, self._first // self._time_chunk
         position = (number,) + (0,) * len(self._steps.shape)
@@ -234,18 +234,18 @@ class Appender:
             self._times.clear()
 
     def _array_metadata(self) -> dict[str, bytes]:
-        """Return the growing metadata again, for readers that open an array and not the group."""
+        """Return the metadata of both growing arrays, for readers that do not open the group."""
         names = self._steps.name, self._steps.dims[0]
         return {f"{name}/{METADATA}": _json(self._metadata[name]) for name in names}
 
     def _put(self, objects: Mapping[str, bytes | memoryview]) -> None:
-        """Write objects, each atomically; after an error the store stays as it is."""
+        """Write objects, each atomically. After an error the appender refuses further writes."""
         try:
             for key, data in objects.items():
                 self._place.put(key, bytes(data))
             if self._durable:
                 self._place.flush(objects)
-        except Exception as error:  # stores raise what their libraries raise
+        except Exception as error:  # stores raise any error of their libraries
             reason = getattr(error, "strerror", None) or error
             self._failure = f"writing to it failed before ({reason})"
             self._held.close()

@@ -1,4 +1,4 @@
-"""A store of time steps: its objects before the first step, and checks of an existing one."""
+"""Time steps of a store: their description, the initial objects, checks of an existing store."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.visibility import Params
 from gangsaw.codecs.visibility.axes import visibility_axes
 from gangsaw.codecs.visibility.codec import Visibility
-from gangsaw.tasks.source import Coordinate, Described
-from gangsaw.tasks.store.chunks import METADATA
-from gangsaw.tasks.store.files import PARTIAL
-from gangsaw.tasks.store.layout import ArrayLayout
-from gangsaw.tasks.store.place import Place
+from gangsaw.tasks.sources.source import Coordinate, Described
+from gangsaw.tasks.store.arrays.chunks import METADATA
+from gangsaw.tasks.store.arrays.layout import ArrayLayout
+from gangsaw.tasks.store.objects.files import PARTIAL
+from gangsaw.tasks.store.objects.prefix import Place
 from gangsaw.tasks.store.skeleton import build_objects
 from gangsaw.tasks.store.state.lease import is_lease
 
@@ -38,22 +38,23 @@ class ConsolidatedMetadata(TypedDict):
 
 
 class GroupMetadata(TypedDict):
-    """What an appender reads and changes in the metadata of a group."""
+    """The part of a group's metadata that an appender reads and changes."""
 
     consolidated_metadata: ConsolidatedMetadata
 
 
 @dataclass(frozen=True, kw_only=True)
 class Steps:
-    """What all steps have in common, and its names in the store.
+    """Description that all time steps share, and their names in the store.
 
     Attributes
     ----------
-    dims : names of the axes of the array, the first one that of time: ("time", "frequency", ...)
-    shape : of one step, an extent for each of the other axes
-    dtype : of the steps, float or complex
-    params : of the codec; block[0] is the number of steps in a chunk; axes "auto" go by `dims`
-    name : of the array
+    dims : names of the array's axes, time first: ("time", "frequency", ...)
+    shape : extents of one step, for all axes except time
+    dtype : float or complex dtype of the steps
+    params : parameters of the codec. block[0] is the number of steps per chunk; axes "auto" are
+        derived from `dims`
+    name : name of the array
     attrs : JSON attributes of the array
     time_attrs : JSON attributes of the time coordinate, such as units and calendar
     """
@@ -83,7 +84,7 @@ class Steps:
 def build_store(
     place: Place, steps: Steps, coords: Iterable[Coordinate], time_chunk: int
 ) -> Mapping[str, Buffer]:
-    """Return all objects of a store that holds no step yet."""
+    """Return all objects, by key, of a store without steps."""
     time, dtype, coords = steps.dims[0], np.dtype(steps.dtype), tuple(coords)
     _check_coords(steps, coords)
     array = Described(
@@ -126,11 +127,12 @@ def _check_coords(steps: Steps, coords: Iterable[Coordinate]) -> None:
 
 
 def stored_group(place: Place, objects: Mapping[str, Buffer]) -> GroupMetadata | None:
-    """Return the group's metadata, None where there is no store yet.
+    """Return the group's metadata; None if there is no store yet.
 
     Raises
     ------
-    BadParams : something else is there than a group, or than what a killed creation left
+    BadParams : the target contains objects that are neither such a group nor the rest of an
+        interrupted creation
     """
     stored = place.get(METADATA)
     if stored is None:
@@ -154,7 +156,7 @@ def _is_foreign(key: str, objects: Mapping[str, Buffer]) -> bool:
 def refuse_other(
     place: Place, stored: ArraysMetadata, objects: Mapping[str, Buffer], steps: Steps
 ) -> None:
-    """Raise BadParams where the store's arrays are not those that these steps would make."""
+    """Raise BadParams if the stored arrays differ from those that these steps would create."""
     wanted = json.loads(objects[METADATA].to_bytes())["consolidated_metadata"]["metadata"]
     if different := sorted(set(wanted) ^ set(stored)):
         raise BadParams(f"{place} differs from the steps: {different[0]!r} is only in one of them")
@@ -174,7 +176,7 @@ def refuse_other(
 
 
 def _facts(metadata: Mapping[str, JSON], grows: bool) -> dict[str, object]:
-    """Return what arrays must agree in, as this version of zarr writes it."""
+    """Return the metadata fields that must agree, as this version of zarr writes them."""
     found = ArrayV3Metadata.from_dict(dict(metadata))
     return {**found.to_dict(), "shape": found.shape[1 if grows else 0 :]}
 

@@ -1,1 +1,1 @@
-"""Stores of visibilities back to files, and what is lost from one format to another."""
+"""Export of visibility stores to files, and the losses between formats."""

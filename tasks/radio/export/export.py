@@ -1,7 +1,7 @@
-"""Stores of visibilities back to their own format, and through pyuvdata to the others.
+"""Export of visibility stores to their own format, and by pyuvdata to the other formats.
 
-The same format comes back identical: the template is filled with its columns chunk by chunk, by one
-writer, since HDF5 and casacore allow only one.
+An export to the same format is identical to the source. One writer fills the template with its
+columns chunk by chunk, since HDF5 and casacore allow only one writer.
 """
 
 from __future__ import annotations
@@ -17,28 +17,32 @@ from typing import TypeAlias
 import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
-from gangsaw.codecs.core.extras import extras_named
-from gangsaw.tasks.engine.failure import ChunkFailed, naming
-from gangsaw.tasks.engine.progress import Meter, OnProgress
-from gangsaw.tasks.formats.atomic import whole_files, whole_folder
-from gangsaw.tasks.radio.measurement_sets.files import put_files
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk, GangsawError, JobFailed
+from gangsaw.codecs.core.plugins.extras import extras_named
+from gangsaw.tasks.engine.report.failure import ChunkFailed, naming
+from gangsaw.tasks.engine.report.progress import Meter, OnProgress
+from gangsaw.tasks.formats.exporting.atomic import whole_files, whole_folder
+from gangsaw.tasks.radio.export.mark import mark
+from gangsaw.tasks.radio.measurement_sets.files import FILE, put_files
 from gangsaw.tasks.radio.measurement_sets.managers import MANAGER, put_manager
 from gangsaw.tasks.radio.radio import (
+    TEMPLATE,
     Template,
     TemplatePart,
     find_template,
     first_line,
+    remedy,
 )
 from gangsaw.tasks.radio.rows import Put, Rows, Run
-from gangsaw.tasks.source import Coordinate, Source, SourceArray
-from gangsaw.tasks.store.chunks import ChunkGrid
-from gangsaw.tasks.store.layout import default_chunks
+from gangsaw.tasks.sources.source import Coordinate, Source, SourceArray
+from gangsaw.tasks.store.arrays.chunks import ChunkGrid
+from gangsaw.tasks.store.arrays.layout import default_chunks
+from gangsaw.tasks.store.damage import Damage, mark_of
 
 SUFFIXES = {"uvh5": ".uvh5", "hdf5": ".h5", "ms": ".ms", "uvfits": ".uvfits"}
 OF_HDF5 = ("uvh5", "hdf5")
 PutColumn: TypeAlias = "Callable[[TemplatePart, str], Put]"
-CACHE = 128 << 20  # bytes: HDF5 writes one of its chunks in several pieces
+CACHE = 128 << 20  # bytes: an HDF5 chunk is written in several pieces
 
 
 def export_radio(
@@ -49,10 +53,10 @@ def export_radio(
     overwrite: bool = False,
     on_progress: OnProgress | None = None,
 ) -> None:
-    """Write a store as "uvh5", "ms", "uvfits" or "hdf5" (what KAT's correlators write).
+    """Write a store as "uvh5", "ms", "uvfits" or "hdf5" (the format of KAT's correlators).
 
-    Raises BadParams where the store was made from no such file, the target exists, or the format
-    cannot hold the same bits.
+    Raises BadParams if the store was not made from such a file, if the target exists, or if the
+    format cannot represent the same bits.
     """
     check_fits(source, kind)
     template = find_template(source)
@@ -61,6 +65,7 @@ def export_radio(
         kind = template.format
         with _target(path, kind, overwrite=overwrite) as part:
             _write_native(source, template, part, on_progress)
+            _mark(source, part, kind)
         return
     with _target(path, kind, overwrite=overwrite) as part, TemporaryDirectory() as folder:
         from gangsaw.tasks.radio.uvdata.export import convert
@@ -68,18 +73,35 @@ def export_radio(
         native = Path(folder) / f"native{SUFFIXES[template.format]}"
         _write_native(source, template, native, on_progress)
         convert(native, part, template.format, kind)
+        _mark(source, part, kind)
+
+
+def _mark(source: Source, part: Path, kind: str) -> None:
+    """Note in a file that samples of damaged blocks are filled."""
+    if text := mark_of(source):
+        mark(part, kind, text)
+
+
+def check_whole(source: Source, damage: Damage) -> None:
+    """Raise CorruptChunk where bytes of files are damaged, which no value stands for."""
+    files = {TEMPLATE, *(a.name for a in source.arrays if {FILE, MANAGER} & a.attrs.keys())}
+    if lost := [one for one in damage.blocks if one.array in files]:
+        raise CorruptChunk(
+            f"{lost[0]}; these are bytes of a file, which cannot be filled: decompress to Zarr",
+            store=source.name,
+        )
 
 
 def check_fits(source: Source, kind: str) -> None:
     """Raise BadParams for a data set without a template, or with one that `kind` cannot use.
 
-    HDF5 is written as the template says, be it uvh5.
+    For "hdf5" the format of the template is written, also uvh5.
     """
     template = find_template(source)
     if template is None:
         raise BadParams(
             f"{source.name} holds no template of a MeasurementSet, uvh5, uvfits, miriad or KAT "
-            "file: leave --variable out, or decompress to Zarr"
+            f"file, without which none is written: {remedy(source)}, or decompress to Zarr"
         )
     written = template.format if kind == "hdf5" and template.format in OF_HDF5 else kind
     if written != template.format and "hdf5" in (written, template.format):
@@ -102,19 +124,19 @@ def _write_native(
     fill = {"ms": _fill_ms, "uvfits": _fill_uvfits}.get(template.format, _fill_hdf5)
     held = {part.path: _OpenColumns.of(source, part) for part in template.parts}
     for part in held.values():
-        part.check(source.name)
+        part.check(source)
     meter = Meter(sum(part.n_chunks() for part in held.values()), on_progress)
     with _template_errors(source.name), fill(template, path) as put:
         for part in held.values():
             part.write(partial(put, part.part), meter)
-    put_files(source.name, template.files, source.arrays, path, _write_file)
+    put_files(source, template.files, path, _write_file)
     for array in source.arrays:
         if MANAGER in array.attrs:
             put_manager(path, array, partial(_write_file, array))
 
 
 def _write_file(array: SourceArray, path: Path) -> None:
-    """Write the bytes of an array as a file."""
+    """Write the bytes of an array as a file, chunk by chunk."""
     grid = ChunkGrid(array.shape, array.chunks or default_chunks(array))
     with path.open("wb") as file:
         for number in range(grid.n_chunks):
@@ -123,7 +145,7 @@ def _write_file(array: SourceArray, path: Path) -> None:
 
 @dataclass(frozen=True)
 class _OpenColumns:
-    """A part of a template, with what the store holds of its columns."""
+    """A part of a template, with the arrays and coordinates of its columns in the store."""
 
     part: TemplatePart
     arrays: tuple[SourceArray, ...]
@@ -131,7 +153,7 @@ class _OpenColumns:
 
     @classmethod
     def of(cls, source: Source, part: TemplatePart) -> _OpenColumns:
-        """Find the columns of a part."""
+        """Return a part with its columns of the store."""
 
         def is_of(name: str, attrs: Mapping[str, object]) -> bool:
             return name.rpartition("/")[0] == part.path and attrs.get("item") in part.items
@@ -139,29 +161,29 @@ class _OpenColumns:
         arrays = tuple(a for a in source.arrays if is_of(a.name, a.attrs))
         return cls(part, arrays, tuple(c for c in source.coords if is_of(c.name, c.attrs)))
 
-    def check(self, store: str) -> None:
-        """Raise BadParams where a column is missing, CorruptChunk where one has other rows."""
+    def check(self, source: Source) -> None:
+        """Raise BadParams for a missing column, and CorruptChunk for a wrong number of rows."""
         there = {array.attrs["item"] for array in self.arrays}
         there |= {coord.attrs["item"] for coord in self.coords}
         if missing := [item for item in self.part.items if item not in there]:
             raise BadParams(
-                f"{store}: {', '.join(missing)} of the source must be there to write it again: "
-                "leave --variable out"
+                f"{source.name}: {', '.join(missing)} of the source must be there to write it "
+                f"again: {remedy(source)}"
             )
         rows = self.part.rows.shape
         for array in self.arrays:
             if array.shape[: len(rows)] != rows:
                 raise CorruptChunk(
                     f"the template has rows of {rows}, {array.name} of {array.shape[: len(rows)]}",
-                    store=store,
+                    store=source.name,
                 )
 
     def n_chunks(self) -> int:
-        """Return in how many pieces it is written."""
+        """Return the number of chunks in which the columns are written."""
         return sum(_grid(array, self.part.rows).n_chunks for array in self.arrays)
 
     def write(self, put: Callable[[str], Put], meter: Meter) -> None:
-        """Write all columns."""
+        """Write all columns: coordinates at once, arrays chunk by chunk."""
         rows = self.part.rows
         for coord in self.coords:
             values = rows.spread(np.asarray(coord.values), coord.dims)
@@ -172,11 +194,13 @@ class _OpenColumns:
 
 @contextmanager
 def _template_errors(store: str) -> Iterator[None]:
-    """Raise CorruptChunk for a template that is no file, or has other columns."""
+    """Raise CorruptChunk if the template is not a valid file, or has other columns."""
     try:
         yield
+    except GangsawError:  # of a chunk, which it names
+        raise
     except OSError as error:
-        if error.errno is not None:  # of the disk; HDF5's own have none
+        if error.errno is not None:  # errors of the disk have an errno, those of HDF5 have none
             raise
         raise CorruptChunk(f"the template is damaged: {first_line(error)}", store=store) from error
     except (RuntimeError, KeyError, TypeError) as error:
@@ -184,7 +208,7 @@ def _template_errors(store: str) -> Iterator[None]:
 
 
 def _grid(array: SourceArray, rows: Rows) -> ChunkGrid:
-    """Chunks of an array along its rows, whole on other axes: casacore writes a cell at once."""
+    """Return chunks along the rows, whole along other axes: casacore writes a cell at once."""
     n = len(rows.shape)
     chunks = array.chunks or default_chunks(array)
     return ChunkGrid(array.shape, (*chunks[:n], *(max(1, e) for e in array.shape[n:])))
@@ -199,7 +223,7 @@ def _write(array: SourceArray, rows: Rows, put: Put, meter: Meter) -> None:
 
 
 def _read(array: SourceArray, grid: ChunkGrid, number: int) -> NumpyArray:
-    """Return a chunk; JobFailed names it where it cannot be read."""
+    """Return the samples of a chunk; raise JobFailed, which names it, if it cannot be read."""
     try:
         with naming(f"{number} of {array.name}"):
             return array.read(grid.region(number))

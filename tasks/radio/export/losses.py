@@ -1,4 +1,4 @@
-"""What is lost from one format of visibilities to another: items that pyuvdata does not carry."""
+"""Losses of a conversion between visibility formats: items that pyuvdata does not convert."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gangsaw.tasks.radio.radio import Template
-from gangsaw.tasks.source import Coordinate, Source, SourceArray
+from gangsaw.tasks.sources.source import Coordinate, Source, SourceArray
 
 if TYPE_CHECKING:
     from astropy.io import fits
 
-BLOCK, CARD = 2880, 80  # bytes, of FITS
+BLOCK, CARD = 2880, 80  # bytes of a FITS block, and of a header card
 
-# columns that pyuvdata reads, and those it makes anew of what it read
+# columns that pyuvdata reads, and columns that it computes from them
 COLUMNS = {
-    *("DATA", "CORRECTED_DATA", "MODEL_DATA", "FLOAT_DATA"),  # others than DATA are refused
+    *("DATA", "CORRECTED_DATA", "MODEL_DATA", "FLOAT_DATA"),  # all except DATA are refused
     *("FLAG", "UVW", "TIME", "EXPOSURE", "ANTENNA1", "ANTENNA2", "FIELD_ID", "SCAN_NUMBER"),
     *("DATA_DESC_ID", "ARRAY_ID", "WEIGHT_SPECTRUM", "WEIGHT"),
 }
@@ -29,7 +29,7 @@ SUBTABLES = {
     *("ANTENNA", "DATA_DESCRIPTION", "FEED", "FIELD", "HISTORY", "OBSERVATION", "POLARIZATION"),
     *("SOURCE", "SPECTRAL_WINDOW"),
 }
-SAME = {"INTERVAL": "EXPOSURE", "TIME_CENTROID": "TIME"}  # where their values are equal
+SAME = {"INTERVAL": "EXPOSURE", "TIME_CENTROID": "TIME"}  # no loss if the values are equal
 DATASETS = {"visdata", "flags", "nsamples"}
 GROUPS = {"Data", "Header"}
 TABLES = {"AIPS AN", "AIPS FQ", "AIPS SU"}
@@ -38,7 +38,7 @@ PARAMETERS |= {"ANTENNA1", "ANTENNA2", "SUBARRAY", "LST"}
 
 
 def lost(source: Source, template: Template, kind: str) -> Iterator[str]:
-    """Yield what a data set would lose as another format than its own, in words."""
+    """Yield a phrase for each item that a data set would lose in another format."""
     yield from {"ms": _of_ms, "uvfits": _of_uvfits}.get(template.format, _of_uvh5)(source, template)
     if kind == "uvfits" and template.format != "uvfits":
         yield "double precision of UVW"
@@ -65,7 +65,7 @@ def _of_ms(source: Source, template: Template) -> Iterator[str]:
 
 
 def _says_nothing(item: str, coords: Mapping[str, Coordinate]) -> bool:
-    """Whether a column of one value per row is the same in all, or as another that is kept."""
+    """Return True if a column is constant and not positive, or equals its counterpart in `SAME`."""
     column, other = coords.get(item), coords.get(SAME.get(item, ""))
     if column is None or not column.values.size:
         return False
@@ -83,7 +83,7 @@ def _says_nothing(item: str, coords: Mapping[str, Coordinate]) -> bool:
 
 
 def _rows_of_tables(folder: Path) -> dict[str, int]:
-    """Return the number of rows of each subtable; of one whose files are elsewhere, none."""
+    """Return the number of rows of each subtable; 0 if casacore cannot open it."""
     from casacore.tables import table
 
     found = {}

@@ -1,1 +1,1 @@
-"""Visibilities in HDF5, uvh5 and that of KAT-7 and MeerKAT, by h5py: columns, the template."""
+"""Visibilities in HDF5 by h5py: columns and templates of uvh5, KAT-7 and MeerKAT files."""

@@ -1,6 +1,6 @@
 """HDF5 files of visibilities: uvh5, and the layout of KAT-7 and MeerKAT (versions 2 and 3).
 
-Both are read by h5py alone, run by run of rows, so a file may be larger than memory. Sources:
+Both are read by h5py alone, in runs of rows, so a file may be larger than memory. Sources:
 pyuvdata's memo on uvh5, and katdal's page on its file formats.
 """
 
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,8 +16,9 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.formats.virtual import check_virtual
-from gangsaw.tasks.open_files import kept_open
+from gangsaw.tasks.formats.contract.signatures import hdf5_start
+from gangsaw.tasks.formats.hdf5.filters import missing_filter, open_hdf5
+from gangsaw.tasks.formats.hdf5.virtual import check_virtual
 from gangsaw.tasks.radio.hdf5.template import make_template, too_large
 from gangsaw.tasks.radio.hdf5.unlike import unlike_hdf5
 from gangsaw.tasks.radio.radio import (
@@ -35,14 +35,15 @@ from gangsaw.tasks.radio.radio import (
     without,
 )
 from gangsaw.tasks.radio.rows import BASELINE, TIME, Rows, Run, find_rows
-from gangsaw.tasks.source import Coordinate, Region
+from gangsaw.tasks.sources.open_files import kept_open
+from gangsaw.tasks.sources.source import Coordinate, Region
 from gangsaw.tasks.store.dataset.variables import SMALL
-from gangsaw.tasks.store.stamps import version_of
+from gangsaw.tasks.store.objects.change_stamps import version_of
 
-MOST_PACKED = 1100  # bytes that one stored byte may stand for; Deflate gives at most 1032
-COMPLEX = "complex"  # the axis of real and imaginary part where they are integers
+MOST_PACKED = 1100  # largest ratio of decoded to stored bytes; Deflate reaches at most 1032
+COMPLEX = "complex"  # axis of real and imaginary part if they are integers
 UVH5_NAMES = {"Data/visdata": "VISIBILITY", "Data/flags": "FLAG", "Data/nsamples": "WEIGHT"}
-UVH5_ROWS = {  # items of the header with a value per row, and their names in the store
+UVH5_ROWS = {  # header items with one value per row, and their names in the store
     "Header/uvw_array": "UVW",
     "Header/integration_time": "integration_time",
     "Header/lst_array": "lst_array",
@@ -51,7 +52,7 @@ UVH5_ROWS = {  # items of the header with a value per row, and their names in th
     "Header/phase_center_app_dec": "phase_center_app_dec",
     "Header/phase_center_frame_pa": "phase_center_frame_pa",
 }
-UVH5_KEYS = {  # items that vary along one axis of a grid only
+UVH5_KEYS = {  # items that vary along only one axis of a grid
     "Header/time_array": (TIME, TIME),
     "Header/ant_1_array": ("ANTENNA1", BASELINE),
     "Header/ant_2_array": ("ANTENNA2", BASELINE),
@@ -76,15 +77,15 @@ class Hdf5Column(ColumnArray):
     """A dataset whose first axis is rows."""
 
     def fetch(self, run: Run, rest: Region) -> NumpyArray:
-        """Return a run of rows."""
+        """Return a run of rows: (rows, ...)."""
         dataset = opened(self.path, self.version)[self.item]
         return _from_file(dataset, dataset[(run, *rest[: dataset.ndim - 1])], rest)
 
 
 def read_whole(path: str, dataset: h5py.Dataset) -> NumpyArray:
-    """Return all of a small dataset; BadParams where it claims far more than the file holds of it.
+    """Return all values of a small dataset; raise BadParams if it claims far more than is stored.
 
-    HDF5 gives fill values for what was never written, as many as the header claims.
+    HDF5 returns fill values for chunks that were never written, up to the extents of the header.
     """
     piece = math.prod(dataset.chunks or ()) * dataset.dtype.itemsize
     stored = dataset.id.get_storage_size()
@@ -97,7 +98,7 @@ def read_whole(path: str, dataset: h5py.Dataset) -> NumpyArray:
 
 
 def kind_of(path: str) -> str | None:
-    """Return "uvh5", "hdf5" for KAT's layout, or None for other HDF5 and for what is damaged."""
+    """Return "uvh5", "hdf5" for KAT's layout, or None for other HDF5 and for a damaged file."""
     absolute = str(Path(path).absolute())
     try:
         file = opened(absolute, version_of(absolute))
@@ -113,45 +114,57 @@ def _is_uvh5(file: h5py.File) -> bool:
 
 
 def open_radio_hdf5(path: str, taken: Taken = ALL) -> RadioSource:
-    """Describe a uvh5 or KAT file; BadParams for other HDF5, and for a damaged one.
+    """Open a uvh5 or KAT file as a source; raise BadParams for other HDF5 and for a damaged file.
 
-    Raises it also for more than is copied whole beside the columns, unless that may be left out.
+    It also raises BadParams if the datasets other than columns are too large to be copied whole,
+    unless `taken` accepts the loss.
     """
     absolute = str(Path(path).absolute())
+    if Path(absolute).is_file() and hdf5_start(absolute) is None:
+        raise BadParams(f"{path} is no HDF5 file: leave --format out, or name its own")
     version = version_of(absolute)
     try:
         file = opened(absolute, version)
         if (kind := kind_of(path)) is None:
             raise BadParams(f"{path} holds no visibilities as uvh5, KAT-7 and MeerKAT lay them out")
         check_virtual(path, file)
+        _check_filters(path, file)
         opening = _Opening(path, absolute, version, file, taken)
         return pick((_uvh5 if kind == "uvh5" else _kat)(opening), taken.variables)
     except (OSError, KeyError, RuntimeError) as error:
         raise BadParams(f"{path} cannot be read: {_line(error)}") from error
 
 
+def _check_filters(path: str, file: h5py.File) -> None:
+    """Raise BadParams for a dataset whose filter is not installed."""
+
+    def look(name: str, member: object) -> None:
+        if isinstance(member, h5py.Dataset) and (reason := missing_filter(member)):
+            raise BadParams(f"{path}: {name} {reason}")
+
+    file.visititems(look)
+
+
 def _line(error: Exception) -> str:
-    text = str(error).splitlines()[0]
-    return f"{text}: install hdf5plugin" if "filter" in text else text
+    return str(error).splitlines()[0]
 
 
 @kept_open(8)
 def opened(path: str, version: str) -> h5py.File:
-    """Return the file, open for reading; `version` only distinguishes files."""
-    with suppress(ImportError):
-        import hdf5plugin  # noqa: F401 -- registers bitshuffle, which HERA's files use
-    return h5py.File(path, "r")
+    """Open a file for reading; `version` only distinguishes versions of it in the cache."""
+    return open_hdf5(path)  # HERA's files use the Bitshuffle filter
 
 
 @dataclass(frozen=True)
 class _Opening:
-    """A file that is opened.
+    """A file that is being opened.
 
     Attributes
     ----------
-    name, path : as the user named it, and absolute
-    version : so that a changed file is opened again
-    taken : what the user takes of it
+    name, path : path as given by the user, and the absolute path
+    version : version of the file, so that a changed file is opened again
+    file : the open file
+    taken : the user's selection of variables
     """
 
     name: str
@@ -163,7 +176,7 @@ class _Opening:
     def source(
         self, kind: str, columns: list[Hdf5Column], coords: list[Coordinate], emptied: set[str]
     ) -> RadioSource:
-        """Return the source; what is too large for its template is refused or left out."""
+        """Return the source; datasets too large for its template are refused or left out."""
         lost = self.taken.without(self.name, too_large(self.file, emptied))
         template = (kind, make_template(self.file, emptied, {one.name for one in lost}))
         parts = [RowsPart("", columns, coords)]
@@ -190,7 +203,7 @@ def _uvh5(of: _Opening) -> RadioSource:
 
 
 def _data_names(file: h5py.File, rows: Rows) -> dict[str, str]:
-    """Name the datasets with numbers for each row; unknown ones keep their names.
+    """Return names of the datasets with a number for each row; unknown ones keep their names.
 
     All others are copied whole.
     """
@@ -206,19 +219,19 @@ def _has_rows(dataset: h5py.HLObject | None, rows: Rows) -> bool:
 
 
 def _uvh5_dims(dataset: h5py.Dataset, name: str, extents: Mapping[str, int]) -> tuple[str, ...]:
-    """Name the axes of a cell: those of channels and polarizations where the extents are theirs."""
+    """Return names of the axes of a cell: frequency and polarization if the extents match."""
     cell, own = dataset.shape[1:], (extents[FREQUENCY], extents[POLARIZATION])
     if name == "UVW" and cell == (3,):
         return ("uvw_label",)
     if cell == own:
         return (FREQUENCY, POLARIZATION)
     if cell == (1, *own):
-        return ("spectral_window", FREQUENCY, POLARIZATION)  # of files before 2022
+        return ("spectral_window", FREQUENCY, POLARIZATION)  # axis of files before 2022
     return tuple(f"{name}_{i}" for i in range(len(cell)))
 
 
 def _channels(path: str, file: h5py.File) -> Iterator[Coordinate]:
-    """Frequencies and polarizations, for readers; the template holds them, too."""
+    """Yield frequencies and polarizations as coordinates; the template has them, too."""
     frequencies = read_whole(path, file["Header/freq_array"])
     yield Coordinate(FREQUENCY, (FREQUENCY,), np.ravel(frequencies), {"units": "Hz"})
     codes = read_whole(path, file["Header/polarization_array"]).tolist()
@@ -231,7 +244,7 @@ def _kat(of: _Opening) -> RadioSource:
     n_times = visibilities.shape[0]
     rows = Rows((TIME,), (n_times,), (TIME,))
     named = {item: n for item, n in KAT_NAMES.items() if _has_rows(file.get(item), rows)}
-    if len(set(named.values())) < len(named):  # both of Data and Markup
+    if len(set(named.values())) < len(named):  # a name occurs in both Data and Markup
         named = {
             item: item.replace("/", "_") if "Markup" in item else named[item] for item in named
         }
@@ -248,7 +261,7 @@ def _kat(of: _Opening) -> RadioSource:
 
 
 def _kat_dims(dataset: h5py.Dataset, name: str, extents: tuple[int, ...]) -> tuple[str, ...]:
-    """Name the axes: those of the visibilities as far as the extents are theirs."""
+    """Return names of the axes: those of the visibilities as long as the extents match."""
     shape = dataset.shape[: dataset.ndim - _has_pairs(dataset)]
     own = zip(shape, extents, KAT_DIMS, strict=False)
     known = [dim for n, extent, dim in own if n == extent]
@@ -257,7 +270,7 @@ def _kat_dims(dataset: h5py.Dataset, name: str, extents: tuple[int, ...]) -> tup
 
 
 def _has_pairs(dataset: h5py.Dataset) -> bool:
-    """Whether the last axis is real and imaginary part, as floats that complex numbers have."""
+    """Return True if the last axis is real and imaginary part, as float32 or float64."""
     is_data = dataset.name == "/Data/correlator_data" and dataset.shape[-1] == 2
     return bool(is_data and dataset.dtype.kind == "f" and dataset.dtype.itemsize in (4, 8))
 
@@ -299,7 +312,7 @@ def _from_file(dataset: h5py.Dataset, values: NumpyArray, rest: Region) -> Numpy
 
 
 def to_file(dataset: h5py.Dataset, values: NumpyArray) -> NumpyArray:
-    """Return rows of an array as in its dataset: the inverse of reading a column."""
+    """Return the rows of an array in the dtype of its dataset: the inverse of reading a column."""
     values = np.ascontiguousarray(values)
     if _has_pairs(dataset):
         values = values.view(dataset.dtype.newbyteorder("=")).reshape(*values.shape, 2)

@@ -1,7 +1,7 @@
-"""An HDF5 file without the samples of some of its datasets: what it takes to write it again.
+"""Template of an HDF5 file: a copy of the file without the samples of some datasets.
 
-The datasets have type, extents, chunks, filters and attributes, but no sample; their samples are
-written later. All else is copied unchanged.
+These datasets keep type, extents, chunks, filters and attributes; their samples are written later.
+All other objects are copied unchanged.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ from gangsaw.tasks.store.dataset.variables import MOST_WHOLE
 
 
 def too_large(file: h5py.File, emptied: Collection[str]) -> list[Refused]:
-    """Return the largest datasets beside those, without which the rest may be copied whole."""
+    """Return the largest datasets that must be left out, so that the rest can be copied whole.
+
+    The datasets `emptied` are not counted.
+    """
     sizes: dict[str, int] = {}
 
     def visit(name: str, item: h5py.HLObject) -> None:
@@ -37,9 +40,9 @@ def too_large(file: h5py.File, emptied: Collection[str]) -> list[Refused]:
 def make_template(
     file: h5py.File, emptied: Collection[str], without: Collection[str] = ()
 ) -> NDArray[np.uint8]:
-    """Return the bytes of an HDF5 file that holds all of `file` but the samples of `emptied`.
+    """Return the bytes of a copy of `file` without the samples of the datasets `emptied`.
 
-    The datasets `without` are not there at all.
+    The datasets `without` are left out completely.
     """
     with h5py.File("template", "w", driver="core", backing_store=False) as target:
         _copy_attributes(file, target)
@@ -77,13 +80,16 @@ def _is_ordered(group: h5py.Group) -> bool:
 
 
 def _copy_empty(source: h5py.Dataset, target: h5py.Group, name: str) -> None:
-    """Create a dataset like another; late allocation, so that it takes no space until written."""
+    """Create a dataset with the same properties.
+
+    Late allocation: it takes no space until samples are written.
+    """
     properties = source.id.get_create_plist().copy()
     if properties.get_external_count():
         properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
     if properties.get_layout() != h5py.h5d.COMPACT:
         properties.set_alloc_time(h5py.h5d.ALLOC_TIME_LATE)
-    properties.set_obj_track_times(False)  # the same file gives the same bytes
+    properties.set_obj_track_times(False)  # equal files give equal templates
     space, kind = source.id.get_space(), source.id.get_type()
     made = h5py.h5d.create(target.id, name.encode(), kind, space, dcpl=properties)
     _copy_attributes(source, h5py.Dataset(made))

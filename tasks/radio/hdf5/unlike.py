@@ -1,4 +1,4 @@
-"""In what two templates of HDF5 differ."""
+"""Differences between two HDF5 templates."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from gangsaw.tasks.radio.unlike import differences, plain
 
 
 def unlike_hdf5(stored: NumpyArray, wanted: NumpyArray) -> list[str]:
-    """Return a line for each difference of two templates of HDF5, (bytes,) uint8."""
+    """Return a line for each difference between two HDF5 templates, each (bytes,) uint8."""
     return [] if np.array_equal(stored, wanted) else list(_items(stored, wanted))
 
 
 def _items(stored: NumpyArray, wanted: NumpyArray) -> Iterator[str]:
-    """Compare HDF5 files item by item."""
+    """Yield a line for each attribute and dataset that differs."""
     with (
         h5py.File(io.BytesIO(stored.tobytes()), "r") as a,
         h5py.File(io.BytesIO(wanted.tobytes()), "r") as b,

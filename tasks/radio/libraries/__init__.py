@@ -1,1 +1,1 @@
-"""How libraries are called: with a lock of casacore, and pyuvdata without words or Internet."""
+"""Settings of external libraries: a lock for casacore, and pyuvdata without warnings or network."""

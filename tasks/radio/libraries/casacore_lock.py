@@ -1,8 +1,8 @@
-"""What all who call casacore share."""
+"""Process-wide lock and lock option for all calls of casacore."""
 
 from __future__ import annotations
 
 from threading import RLock
 
-UNLOCKED = {"option": "usernoread"}  # a lock is a write, and the folder may not be writable
-CASACORE = RLock()  # it is not safe to call from several threads
+UNLOCKED = {"option": "usernoread"}  # locking writes, and the folder may be read-only
+CASACORE = RLock()  # casacore is not thread-safe

@@ -1,4 +1,4 @@
-"""How pyuvdata is called: it is to change nothing, say nothing, and ask nobody."""
+"""Settings of pyuvdata: no changes to the data, no warnings, no network access."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# pyuvdata would make autocorrelations real, and refuse what its checks find odd
+# without these, pyuvdata makes autocorrelations real and refuses data that fail its checks
 AS_IT_IS = {"run_check": False, "check_autos": False, "fix_autos": False}
 
 
 @contextmanager
 def quiet_and_offline() -> Iterator[None]:
-    """Keep pyuvdata's warnings back, and astropy from asking the Internet for sites and clocks."""
+    """Suppress warnings of pyuvdata, and downloads of sites and clocks by astropy."""
     from astropy.coordinates import EarthLocation
     from astropy.utils import iers
 

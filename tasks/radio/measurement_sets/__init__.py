@@ -1,1 +1,1 @@
-"""MeasurementSets, by casacore: columns, files that are stored as they are, the template."""
+"""MeasurementSets by casacore: columns, files stored as bytes, and the template."""

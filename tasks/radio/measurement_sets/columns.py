@@ -1,4 +1,4 @@
-"""Columns of a main table: which are arrays, and which are tables of cells of any kind."""
+"""Columns of a main table: regular ones become arrays, all others are copied as tables."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ TYPES = {
     "complex": "c8",
     "dcomplex": "c16",
 }
-TEXT_BYTES = 16  # of a text, about
+TEXT_BYTES = 16  # approximate bytes of a string
 
 
 @dataclass(frozen=True)
 class CellColumn:
-    """A column whose every row has a cell of numbers, all of the same extents.
+    """A column with a numeric cell in every row, all of the same shape.
 
     Attributes
     ----------
-    name : in the table
+    name : name in the table
     shape : extents of a cell
-    dtype : of its numbers
+    dtype : dtype of its numbers
     """
 
     name: str
@@ -57,10 +57,10 @@ def regular_columns(table: tables.table) -> Iterator[CellColumn]:
 
 
 def kept_columns(parts: Iterable[tables.table]) -> Mapping[str, int]:
-    """Return the columns that are no arrays in some of these parts of a table, and their bytes.
+    """Return the bytes of each column that is not an array in some of these parts of a table.
 
-    Their cells are in some rows only, of several extents, or texts. A column without a cell is
-    none of them.
+    Such a column has missing cells, cells of several shapes, or strings. Columns without any cell
+    are not included.
     """
     found: dict[str, int] = {}
     for table in parts:
@@ -71,7 +71,7 @@ def kept_columns(parts: Iterable[tables.table]) -> Mapping[str, int]:
 
 
 def too_large(kept: Mapping[str, int]) -> list[Refused]:
-    """Return the largest of these columns, without which the rest is small enough to be copied."""
+    """Return the largest of these columns that must be left out to copy the rest whole."""
     reason = (
         "{} MiB in some rows only, of several extents or of texts; such columns are copied whole, "
         f"but no more than {MOST_WHOLE >> 20} MiB"
@@ -81,14 +81,14 @@ def too_large(kept: Mapping[str, int]) -> list[Refused]:
 
 
 def _shape(table: tables.table, name: str) -> tuple[int, ...] | None:
-    """Return the extents of every cell, or None where there is no such."""
+    """Return the shape that all cells share; None if there is no such shape."""
     if table.coldatatype(name) not in TYPES:
         return None
     if table.isscalarcol(name):
         return ()
     try:
         found = set(table.getcolshapestring(name))
-    except RuntimeError:  # a row has no cell
+    except RuntimeError:  # a row without a cell
         return None
     return _extents(found.pop()) if len(found) == 1 else None
 
@@ -99,7 +99,7 @@ def _extents(text: str) -> tuple[int, ...]:
 
 
 def _cells(table: tables.table, name: str) -> Iterator[int]:
-    """Yield the rows that have a cell."""
+    """Yield the numbers of the rows that have a cell."""
     rows = range(table.nrows())
     return (row for row in rows if table.isscalarcol(name) or table.iscelldefined(name, row))
 

@@ -1,12 +1,12 @@
-"""Files of a MeasurementSet that a store has as arrays of bytes, each in chunks of its own.
+"""Files of a MeasurementSet that a store contains as chunked arrays of bytes.
 
-The template is held in memory, so a large file of a subtable, such as the POINTING of a long
-observation, is no part of it.
+The template is in memory, so it excludes large files of a subtable, such as POINTING of a long
+observation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,20 +14,20 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
-from gangsaw.tasks.radio.radio import ColumnArray
+from gangsaw.tasks.radio.radio import ColumnArray, remedy
 from gangsaw.tasks.radio.rows import Rows, Run
-from gangsaw.tasks.source import Region, SourceArray
+from gangsaw.tasks.sources.source import Region, Source, SourceArray
 from gangsaw.tasks.store.dataset.variables import SMALL
 
-FILE = "file"  # the attribute of its array: where it lies in the set
+FILE = "file"  # attribute of its array: path relative to the set
 
 
 @dataclass(frozen=True)
 class FileBytes(ColumnArray):
-    """A file; its rows are bytes."""
+    """A file as an array of bytes; its rows are bytes."""
 
     def fetch(self, run: Run, rest: Region) -> NumpyArray:
-        """Return some bytes."""
+        """Return a run of bytes: (bytes,) uint8."""
         found = np.fromfile(self.path, np.uint8, run.stop - run.start, offset=run.start)
         if len(found) < run.stop - run.start:
             raise CorruptChunk(f"the file ends before byte {run.stop}", store=self.path)
@@ -35,7 +35,7 @@ class FileBytes(ColumnArray):
 
 
 def file_bytes(name: str, file: Path, version: str, attrs: Mapping[str, object]) -> FileBytes:
-    """Describe a file as an array of bytes."""
+    """Return a file as an array of bytes."""
     dim = f"{name.replace('/', '_')}_byte"
     rows = Rows((dim,), (file.stat().st_size,), (dim,))
     return FileBytes(
@@ -62,25 +62,27 @@ def large_files(folders: Mapping[str, Path], version: str) -> Iterator[FileBytes
 
 
 def put_files(
-    store: str,
+    source: Source,
     names: Collection[str],
-    arrays: Sequence[SourceArray],
     path: Path,
     write: Callable[[SourceArray, Path], None],
 ) -> None:
-    """Write the files of a set in the folder `path`, by `write`.
+    """Write the files of a set to the folder `path`, by `write`.
 
-    Raises BadParams where an array of these names is missing, CorruptChunk for a file elsewhere.
+    Raises BadParams if an array of these names is missing, and CorruptChunk for a path outside of
+    the folder.
     """
-    found = {str(array.attrs[FILE]): array for array in arrays if FILE in array.attrs}
+    found = {str(array.attrs[FILE]): array for array in source.arrays if FILE in array.attrs}
     if missing := sorted(set(names) - found.keys()):
         raise BadParams(
-            f"{store}: {', '.join(missing)} of the source must be there to write it again: "
-            "leave --variable out"
+            f"{source.name}: {', '.join(missing)} of the source must be there to write it again: "
+            f"{remedy(source)}"
         )
     for name, array in found.items():
         file = (path / name).resolve()
         if not file.is_relative_to(path.resolve()):
-            raise CorruptChunk(f"{array.name} would be written outside of the set", store=store)
+            raise CorruptChunk(
+                f"{array.name} would be written outside of the set", store=source.name
+            )
         file.parent.mkdir(parents=True, exist_ok=True)
         write(array, file)

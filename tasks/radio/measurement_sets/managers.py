@@ -1,9 +1,9 @@
-"""Columns whose storage manager does not give back what it was given.
+"""Columns whose storage manager does not return the values that were written.
 
-One that rounds as it writes (LOFAR's DyscoStMan) would round its numbers once more when they are
-written again: a store holds the bytes of its file. One without a file computes its columns from
-others (CompressComplex, VirtualTaQLColumn): a store has the numbers for readers, and none are
-written.
+A manager that rounds on writing (LOFAR's DyscoStMan) would round its numbers once more when they
+are written again: a store contains the bytes of its file. A manager without a file computes its
+columns from others (CompressComplex, VirtualTaQLColumn): a store contains the numbers for readers,
+and export does not write them.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, cast
 
 from gangsaw.tasks.radio.measurement_sets.files import FileBytes, file_bytes
-from gangsaw.tasks.source import SourceArray
+from gangsaw.tasks.sources.source import SourceArray
 from gangsaw.tasks.store.dataset.losses import Refused
 
 if TYPE_CHECKING:
     from casacore import tables
 
-EXACT = {  # those of casacore that give back what they were given
+EXACT = {  # casacore's managers that return the values that were written
     *("StandardStMan", "IncrementalStMan", "StManAipsIO", "MemoryStMan"),
     *("TiledColumnStMan", "TiledCellStMan", "TiledShapeStMan", "TiledDataStMan"),
 }
-FORWARD = {"ForwardColumnEngine", "ForwardColumnIndexedRowEngine"}  # to columns of another table
-MANAGER = "storage_manager"  # the attribute of its array
+FORWARD = {"ForwardColumnEngine", "ForwardColumnIndexedRowEngine"}  # columns of another table
+MANAGER = "storage_manager"  # attribute of its array
 
 
 class Manager(TypedDict):
-    """The attribute of an array: what makes the manager again."""
+    """Attribute of an array with the specification that recreates its manager."""
 
     TYPE: str
     NAME: str
@@ -38,13 +38,13 @@ class Manager(TypedDict):
 
 
 class StoredManager(Manager):
-    """What casacore says of a manager; its file has the number."""
+    """Specification of a manager as casacore returns it; `SEQNR` is the number of its file."""
 
     SEQNR: int
 
 
 def manager_files(path: str, version: str, table: tables.table) -> Iterator[FileBytes]:
-    """Yield the files of the managers of a main table whose values do not tell their bytes."""
+    """Yield the files of the main table's managers that round values."""
     for manager in _inexact(table):
         file = _file(path, manager)
         if file.is_file():
@@ -56,14 +56,14 @@ def manager_files(path: str, version: str, table: tables.table) -> Iterator[File
 def computed_columns(path: str, table: tables.table) -> set[str]:
     """Return the columns that a manager without files computes from others.
 
-    Written again, their values would be rounded into those others once more.
+    If written again, their values would be rounded into those others once more.
     """
     found = (m for m in _inexact(table) if not _files(path, m))
     return {column for manager in found for column in manager["COLUMNS"]}
 
 
 def refused_columns(path: str, table: tables.table) -> Iterator[Refused]:
-    """Yield the columns of managers with several files or a folder, which cannot be carried."""
+    """Yield the columns of managers with several files or a folder, which cannot be stored."""
     for manager in _inexact(table):
         if _files(path, manager) and not _file(path, manager).is_file():
             reason = f"is stored by {manager['TYPE']}, whose files cannot be carried, as numbers"
@@ -73,9 +73,10 @@ def refused_columns(path: str, table: tables.table) -> Iterator[Refused]:
 def replaced(
     path: str, managers: Mapping[str, StoredManager]
 ) -> dict[str, StoredManager | dict[str, object]]:
-    """Return how columns are stored: in tiles where a manager rounds and has files.
+    """Return the managers, with tiled ones instead of those that round and have files.
 
-    So are the columns of another table, which may not be there when the set is written again.
+    Managers that forward to another table are replaced, too: that table may not exist when the set
+    is written again.
     """
     tiled = {"TYPE": "TiledShapeStMan", "SPEC": {}}
 
@@ -86,14 +87,14 @@ def replaced(
 
 
 def columns_of(files: tuple[FileBytes, ...]) -> set[str]:
-    """Return the columns that these files hold."""
+    """Return the columns of these manager files."""
     return {column for file in files for column in _manager(file)["COLUMNS"]}
 
 
 def put_manager(path: Path, array: SourceArray, write: Callable[[Path], None]) -> None:
-    """Give the columns of a whole set their manager again; `write` writes its file.
+    """Restore the manager of the columns in a complete set; `write` writes its file.
 
-    The columns are there, empty, in a manager of the template's.
+    The columns exist already, empty, in a manager of the template.
     """
     from casacore import tables
 

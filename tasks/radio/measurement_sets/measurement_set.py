@@ -1,7 +1,7 @@
-"""MeasurementSets, read by casacore itself: every column of the main table, run by run of rows.
+"""MeasurementSets, read by casacore: every column of the main table, in runs of rows.
 
-pyuvdata reads them, too, but not to the bit: it conjugates, turns times into another scale, makes
-autocorrelations real, knows one data column, and looks sites up on the Internet.
+pyuvdata reads them, too, but not bit for bit: it conjugates, converts times to another scale, makes
+autocorrelations real, reads one data column, and looks sites up on the Internet.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.extras import extras_named
-from gangsaw.tasks.open_files import kept_open
+from gangsaw.codecs.core.plugins.extras import extras_named
 from gangsaw.tasks.radio.libraries.casacore_lock import CASACORE, UNLOCKED
 from gangsaw.tasks.radio.measurement_sets.columns import (
     TYPES,
@@ -55,13 +54,14 @@ from gangsaw.tasks.radio.radio import (
     without,
 )
 from gangsaw.tasks.radio.rows import BASELINE, TIME, Rows, Run, find_rows
-from gangsaw.tasks.source import Coordinate, Region
-from gangsaw.tasks.store.stamps import version_of
+from gangsaw.tasks.sources.open_files import kept_open
+from gangsaw.tasks.sources.source import Coordinate, Region
+from gangsaw.tasks.store.objects.change_stamps import version_of
 
 if TYPE_CHECKING:
     from casacore import tables
 
-NAMES = {  # xradio's; other columns keep theirs
+NAMES = {  # names of xradio; other columns keep their names
     "DATA": "VISIBILITY",
     "CORRECTED_DATA": "VISIBILITY_CORRECTED",
     "MODEL_DATA": "VISIBILITY_MODEL",
@@ -76,7 +76,7 @@ POLARIZATIONS = dict(
     enumerate(["I", "Q", "U", "V", "RR", "RL", "LR", "LL", "XX", "XY", "YX", "YY"], start=1)
 )
 UNITS = {TIME: {"units": "s", "format": "mjd"}}
-ALL_ROWS = "table_row"  # the rows of a part are an axis of another extent
+ALL_ROWS = "table_row"  # axis of all rows of the table; a part has fewer rows
 
 
 @dataclass(frozen=True)
@@ -85,35 +85,35 @@ class MsColumn(ColumnArray):
 
     Attributes
     ----------
-    description : DATA_DESC_ID of its rows; -1 takes all
+    description : DATA_DESC_ID of its rows; -1 selects all rows
     """
 
     description: int
 
     def fetch(self, run: Run, rest: Region) -> NumpyArray:
-        """Return a run of rows."""
+        """Return a run of rows: (rows, ...)."""
         with CASACORE:
             table = opened(self.path, self.description, self.version)
             n = run.stop - run.start
             if not rest:
                 found = table.getcol(self.item, run.start, n)
-            else:  # both ends count
+            else:  # casacore includes both ends
                 first, last = [s.start for s in rest], [s.stop - 1 for s in rest]
                 found = table.getcolslice(self.item, first, last, [], run.start, n)
         return np.asarray(found, self.dtype)
 
 
 def is_measurement_set(path: Path) -> bool:
-    """Whether a folder is a table of casacore's."""
+    """Return True if the folder is a casacore table."""
     return (path / "table.dat").is_file()
 
 
 def open_measurement_set(path: str, description: str = "", taken: Taken = ALL) -> RadioSource:
-    """Describe a MeasurementSet; BadParams where there is none, or casacore is missing.
+    """Open a MeasurementSet; raise BadParams if there is none, or casacore is missing.
 
-    `description` is the DATA_DESC_ID whose rows are taken. Without it all are; where there are
-    several, each is a group, as their numbers of channels differ. `taken` are the arrays to take;
-    without such every column that is no array is, too.
+    `description` is the DATA_DESC_ID whose rows are selected, "" selects all. Several data
+    descriptions become one group each, as their numbers of channels differ. `taken` names the
+    selected arrays. Without names, columns that are not regular arrays are stored, too.
     """
     absolute = str(Path(path).absolute())
     with extras_named(path):
@@ -127,7 +127,10 @@ def open_measurement_set(path: str, description: str = "", taken: Taken = ALL) -
 
 @kept_open(8)
 def opened(path: str, description: int, version: str) -> tables.table:
-    """Return the main table or one description of it; `version` distinguishes copies."""
+    """Return the main table, or its rows of one data description.
+
+    `version` only distinguishes versions of the table in the cache.
+    """
     from casacore.tables import table
 
     main = table(path, ack=False, lockoptions=UNLOCKED)
@@ -151,7 +154,7 @@ def _open(path: str, absolute: str, wanted: str, choice: Taken) -> RadioSource:
     lost = (
         () if some else choice.without(path, [*too_large(odd), *refused_columns(absolute, table)])
     )
-    is_whole = not some and (len(tables) > 1 or -1 in tables)  # files hold all rows
+    is_whole = not some and (len(tables) > 1 or -1 in tables)  # managers' files have all rows
     files = tuple(manager_files(absolute, version, table)) if is_whole else ()
     large = tuple(large_files(subtables(table), version))
     place = partial(_part, absolute, version, {*odd, *columns_of(files)})
@@ -171,7 +174,7 @@ def _open(path: str, absolute: str, wanted: str, choice: Taken) -> RadioSource:
 
 
 def _root(path: str, version: str, table: tables.table) -> RowsPart:
-    """Return what says which rows are in which part."""
+    """Return the column DATA_DESC_ID of all rows, which assigns each row to its part."""
     rows = Rows((ALL_ROWS,), (table.nrows(),), (ALL_ROWS,))
     column = CellColumn(DESCRIPTION, (), np.dtype(TYPES[table.coldatatype(DESCRIPTION)]))
     return RowsPart("", [_array(column, (), rows, path, -1, version)], [])
@@ -180,7 +183,7 @@ def _root(path: str, version: str, table: tables.table) -> RowsPart:
 def _part(
     path: str, version: str, kept: Collection[str], name: str, number: int, table: tables.table
 ) -> RowsPart:
-    """Return the rows of a data description as the group `name`."""
+    """Return the rows of one data description as the group `name`."""
     keys = {item: table.getcol(item) for item in KEYS}
     computed = computed_columns(path, table)
     rows = find_rows(*keys.values())
@@ -195,9 +198,12 @@ def _part(
 
 
 def _check_rows(path: str, absolute: str, rows: int) -> None:
-    """Raise BadParams for more rows than there can be: times and antennas are read at once."""
+    """Raise BadParams if the table claims more rows than the folder has bytes.
+
+    Times and antennas of all rows are read at once.
+    """
     stored = sum(file.stat().st_size for file in Path(absolute).rglob("*") if file.is_file())
-    if rows > stored:  # a row has visibilities, of more than a byte
+    if rows > stored:  # each row has visibilities, of more than one byte
         raise BadParams(
             f"{path}: its table claims {rows:,} rows, and all files of the folder have "
             f"{stored:,} bytes: it is damaged; copy it again"
@@ -205,7 +211,7 @@ def _check_rows(path: str, absolute: str, rows: int) -> None:
 
 
 def _descriptions(path: str, table: tables.table, wanted: str) -> list[int]:
-    """Return the DATA_DESC_IDs to take; [-1] where all rows have the same."""
+    """Return the selected DATA_DESC_IDs; [-1] if all rows have the same one."""
     found = np.unique(table.getcol(DESCRIPTION)).tolist()
     if wanted and wanted not in map(str, found):
         raise BadParams(f"{path} has no data description {wanted}; there are: {found}")
@@ -239,7 +245,7 @@ def _array(
 
 
 def _cell_dims(column: CellColumn, channels: Sequence[Coordinate]) -> tuple[str, ...]:
-    """Name the axes of a cell: those of channels and polarizations where the extents are theirs."""
+    """Return names of the axes of a cell: frequency and polarization if the extents match."""
     if column.name == "UVW":
         return ("uvw_label",)
     known = {c.name: len(c.values) for c in channels}
@@ -250,7 +256,7 @@ def _cell_dims(column: CellColumn, channels: Sequence[Coordinate]) -> tuple[str,
 
 
 def _channels(table: tables.table) -> list[Coordinate]:
-    """Frequencies and polarizations, for readers; the template holds them, too."""
+    """Return frequencies and polarizations as coordinates; the template has them, too."""
     row = int(table.getcell("DATA_DESC_ID", 0))
     described = _subtable(table, "DATA_DESCRIPTION")
     window = int(described.getcell("SPECTRAL_WINDOW_ID", row))

@@ -1,7 +1,7 @@
-"""A MeasurementSet without the rows of its main table, as bytes: a tar file.
+"""Template of a MeasurementSet: a tar file of the set without the rows of its main table.
 
-It holds the files of the subtables unchanged. The main table has its columns, their storage
-managers and keywords, and no row. Columns that are no arrays are a table of their own, with all
+It contains the files of the subtables unchanged. The main table keeps its columns, storage managers
+and keywords, without rows. Columns that are not regular arrays are in a separate table with all
 rows.
 """
 
@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.radio.measurement_sets.managers import replaced
-from gangsaw.tasks.store.stamps import LOCK
+from gangsaw.tasks.store.objects.change_stamps import LOCK
 
 if TYPE_CHECKING:
     from casacore import tables
 
 DESCRIPTION = "DATA_DESC_ID"
-PART = "data_description_"  # and its number: the group of its rows, where there are several
+PART = "data_description_"  # name of the group of a data description, followed by its number
 KEPT = "gangsaw_kept_columns"
 
 
@@ -37,10 +37,10 @@ def make_template(
     without: Sequence[str] = (),
     apart: Collection[str] = (),
 ) -> NDArray[np.uint8]:
-    """Return the bytes of a tar file with all of a MeasurementSet but the rows of its main one.
+    """Return the bytes of a tar file of a MeasurementSet without the rows of its main table.
 
-    The columns `kept` have their cells there, too; the columns `without` are not there at all, nor
-    are the files of subtables that are kept `apart`.
+    The cells of the columns `kept` are included. The columns `without` are left out completely.
+    `apart` are files of subtables that the store contains as arrays, so they are not included.
     """
     buffer = io.BytesIO()
     with TemporaryDirectory() as folder, tarfile.open(fileobj=buffer, mode="w") as archive:
@@ -50,7 +50,7 @@ def make_template(
         if without:
             _remove(empty, without)
         for file in sorted(empty.glob("table.*")):
-            if file.name != LOCK:  # it has the number of rows, which table.dat may not have yet
+            if file.name != LOCK:  # LOCK may have a newer number of rows than table.dat
                 _add(archive, file, file.name)
         for name, where in subtables(table).items():
             _add_folder(archive, where, name, apart)
@@ -70,7 +70,7 @@ def _remove(folder: Path, columns: Sequence[str]) -> None:
 
 
 def subtables(table: tables.table) -> dict[str, Path]:
-    """Return the folders of the subtables, by their names."""
+    """Return the folders of the subtables by name."""
     found = {key: str(value) for key, value in table.getkeywords().items()}
     prefix = "Table: "
     return {k: Path(v.removeprefix(prefix)) for k, v in found.items() if v.startswith(prefix)}
@@ -79,14 +79,14 @@ def subtables(table: tables.table) -> dict[str, Path]:
 def _add_folder(
     archive: tarfile.TarFile, folder: Path, name: str, apart: Collection[str] = ()
 ) -> None:
-    for file in sorted(folder.rglob("*")):  # locks too: they may have the number of rows
+    for file in sorted(folder.rglob("*")):  # lock files too: they may have the number of rows
         place = f"{name}/{file.relative_to(folder).as_posix()}"
         if place not in apart:
             _add(archive, file, place)
 
 
 def _add(archive: tarfile.TarFile, file: Path, name: str) -> None:
-    """Add a file, without its owner and time: the same tables give the same bytes."""
+    """Add a file without its owner and time: equal tables give equal bytes."""
     if not file.is_file():
         return
     entry = tarfile.TarInfo(name)
@@ -96,16 +96,16 @@ def _add(archive: tarfile.TarFile, file: Path, name: str) -> None:
 
 
 def unpack(template: NDArray[np.uint8], folder: Path) -> None:
-    """Write the tables of a template into a folder; CorruptChunk for damaged bytes."""
+    """Write the tables of a template to a folder; raise CorruptChunk for damaged bytes."""
     try:
         with tarfile.open(fileobj=io.BytesIO(template.tobytes())) as archive:
-            archive.extractall(folder, filter="data")  # nothing outside of the folder
+            archive.extractall(folder, filter="data")  # no file outside of the folder
     except (tarfile.TarError, OSError) as error:
         raise CorruptChunk(f"the template is damaged: {error}", store=str(folder)) from error
 
 
 def fill_kept(main: tables.table, folder: Path) -> None:
-    """Give the main table in a folder the cells that the template keeps, and remove their table."""
+    """Copy the cells that the template includes to the main table, and remove their own table."""
     from casacore.tables import table as open_table
 
     if not (folder / KEPT).is_dir():

@@ -1,4 +1,4 @@
-"""In what two templates of MeasurementSets differ."""
+"""Differences between two templates of MeasurementSets."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import numpy as np
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.radio.measurement_sets.template import KEPT, unpack
 from gangsaw.tasks.radio.unlike import differences, plain
-from gangsaw.tasks.store.stamps import LOCK
+from gangsaw.tasks.store.objects.change_stamps import LOCK
 
 
 def unlike_ms(stored: NumpyArray, wanted: NumpyArray) -> list[str]:
-    """Return a line for each difference of two templates of MeasurementSets, (bytes,) uint8."""
+    """Return a line for each difference between two templates of sets, each (bytes,) uint8."""
     return [] if np.array_equal(stored, wanted) else list(_tables(stored, wanted))
 
 
 def _tables(stored: NumpyArray, wanted: NumpyArray) -> Iterator[str]:
-    """Compare MeasurementSets table by table; equal files need no look at their cells."""
+    """Yield differences table by table; cells are read only if the files of a table differ."""
     with TemporaryDirectory() as folder:
         a, b = Path(folder) / "a", Path(folder) / "b"
         for place, data in ((a, stored), (b, wanted)):
@@ -43,12 +43,12 @@ def _files(folder: Path) -> dict[str, bytes]:
 
 
 def _cells(folder: Path) -> dict[str, object]:
-    """Return keywords and every cell of a table; nothing where there is none."""
+    """Return the keywords and every cell of a table; nothing if it does not exist."""
     if not (folder / "table.dat").is_file():
         return {}
     try:
         return _cells_of(folder)
-    except RuntimeError:  # a file of it is no part of the template
+    except RuntimeError:  # the template excludes one of its files
         return {f"file {name}": data for name, data in _files(folder).items()}
 
 

@@ -1,1 +1,1 @@
-"""Uvfits and miriad, through pyuvdata: groups as they are, sizes, losses, conversion."""
+"""Uvfits and miriad by pyuvdata: random groups, checks of sizes, losses, conversion."""

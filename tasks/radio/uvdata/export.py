@@ -1,4 +1,4 @@
-"""From one format of visibilities to another, through pyuvdata, which holds all of it in memory."""
+"""Conversion between formats of visibilities by pyuvdata, which reads all data into memory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.extras import extras_named
+from gangsaw.codecs.core.plugins.extras import extras_named
 from gangsaw.tasks.radio.libraries.quiet import AS_IT_IS, quiet_and_offline
 from gangsaw.tasks.radio.radio import first_line
 from gangsaw.tasks.radio.uvdata.uvfits import visibilities
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from pyuvdata import UVData
 
 READ = {"uvh5": "uvh5", "ms": "ms", "uvfits": "uvfits"}
-# the rest that these formats cannot hold is named by pyuvdata's own errors
+# pyuvdata's own errors name all other items that these formats cannot represent
 COLUMNS = ("CORRECTED_DATA", "MODEL_DATA", "FLOAT_DATA")
 
 
 def convert(source: Path, target: Path, from_kind: str, to_kind: str) -> None:
-    """Read one file and write the other, with the same visibilities, flags and samples.
+    """Convert a file to another format, with the same visibilities, flags and samples.
 
-    Raises BadParams where the format cannot hold them bit for bit.
+    Raises BadParams if the format cannot represent them bit for bit.
     """
     with extras_named(str(target)), quiet_and_offline():
         try:
@@ -46,7 +46,7 @@ def _read(path: Path, kind: str) -> UVData:
     if kind == "ms":
         _check_columns(path)
         _drop_windows(path)
-        options["ignore_single_chan"] = False  # by default it takes them for averages of others
+        options["ignore_single_chan"] = False  # pyuvdata's default ignores them as averages
     uvdata = UVData()
     uvdata.read(str(path), file_type=READ[kind], **options)
     if kind == "uvfits" and (exact := visibilities(str(path))) is not None:
@@ -67,9 +67,9 @@ def _check_columns(path: Path) -> None:
 
 
 def _drop_windows(path: Path) -> None:
-    """Remove what no row refers to: a template has the windows of all data descriptions.
+    """Remove data descriptions and spectral windows without rows: pyuvdata expects rows of each.
 
-    pyuvdata expects rows of each.
+    A template has those of all data descriptions.
     """
     from casacore.tables import table
 
@@ -91,7 +91,7 @@ def _drop_windows(path: Path) -> None:
 
 
 def _check_exact(uvdata: UVData, kind: str) -> None:
-    """Refuse what would come back as other bits: ms and uvfits are of single precision."""
+    """Raise BadParams if the format would change bits: ms and uvfits have single precision."""
     if kind == "uvh5":
         return
     for name in ("data_array", "nsample_array"):

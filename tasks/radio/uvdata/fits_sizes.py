@@ -1,6 +1,6 @@
-"""FITS files compared with their headers, before a library trusts these.
+"""Check of the sizes in FITS headers against the file, before a library trusts them.
 
-The size of the data behind a header is given by the FITS Standard 4.0, equations 1 and 2 with 4.
+The size of the data after a header is given by the FITS Standard 4.0, equations 1 and 2 with 4.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from typing import BinaryIO
 from gangsaw.codecs.core.errors import BadParams
 
 BLOCK, CARD = 2880, 80  # bytes; headers and data are padded to whole blocks
-MOST_AXES = 999  # by the standard
+MOST_AXES = 999  # limit of the FITS standard
 SIZES = ("BITPIX", "NAXIS", "PCOUNT", "GCOUNT", "GROUPS")
 
 Cards = dict[str, str]
 
 
 def check_fits(path: str) -> None:
-    """Raise BadParams where headers of a FITS file are damaged or claim more than the file holds.
+    """Raise BadParams if FITS headers are damaged or claim more bytes than the file has.
 
-    FITS says nothing of what follows the last header with XTENSION.
+    FITS does not define the bytes after the last extension.
     """
     end = Path(path).stat().st_size
     with Path(path).open("rb") as file:
@@ -37,7 +37,7 @@ def check_fits(path: str) -> None:
 
 
 def _cards(path: str, file: BinaryIO, *, is_first: bool) -> Cards:
-    """Return the cards with sizes, by keyword; none where no header begins."""
+    """Return the values of the size keywords of a header; empty if no header begins here."""
     found: Cards = {}
     while len(block := file.read(BLOCK)) == BLOCK:
         if not found and not is_first and not block.startswith(b"XTENSION"):

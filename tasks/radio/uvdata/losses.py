@@ -1,4 +1,4 @@
-"""What pyuvdata does not keep of miriad, and of uvfits that hold no plain single floats."""
+"""Items that pyuvdata drops from miriad, and from uvfits whose groups are not plain float32."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from gangsaw.tasks.store.dataset.losses import Refused
 
 HELD_ITEMS = {"visdata", "vartable", "header", "flags", "history"}  # files that pyuvdata reads
-HELD_TABLES = {"AIPS AN", "AIPS FQ", "AIPS SU"}  # of uvfits
+HELD_TABLES = {"AIPS AN", "AIPS FQ", "AIPS SU"}  # tables of uvfits that pyuvdata reads
 VARIABLES_READ = {
     *("nchan", "npol", "inttime", "sdf", "source", "telescop", "latitud", "longitu", "altitude"),
     *("history", "visunits", "instrume", "dut1", "gst0", "rdate", "timesys", "xorient", "polconv"),
@@ -16,7 +16,7 @@ VARIABLES_READ = {
     *("epoch", "antpos", "antnums", "degpdy", "antdiam", "phsframe", "bltorder"),
     *("evector", "mount", "nfeeds", "feedang", "feedarr", "nspect", "nschan", "ischan", "freqs"),
 }
-# how visibilities are laid out in the file, and what the others say, too
+# layout of the visibilities in the file, and duplicates of other variables
 VARIABLES_OF_LAYOUT = {
     *("corr", "tscale", "coord", "time", "baseline", "freq", "obsra", "obsdec", "operator"),
     *("version", "diameter"),
@@ -24,9 +24,9 @@ VARIABLES_OF_LAYOUT = {
 
 
 def lost_of_miriad(path: str, keywords: Collection[str]) -> Iterator[Refused]:
-    """Yield the items and variables of a folder that are not in what pyuvdata read.
+    """Yield the items and variables of a folder that pyuvdata did not read.
 
-    `keywords` are those that it keeps beside the variables it knows.
+    `keywords` are the extra keywords that pyuvdata preserves.
     """
     folder = Path(path)
     for item in sorted(folder.iterdir()):
@@ -45,7 +45,7 @@ def _variables(folder: Path) -> list[str]:
 
 
 def lost_of_uvfits(path: str) -> Iterator[Refused]:
-    """Yield what is lost of a file whose groups are not copied as they are."""
+    """Yield the items that are lost from a uvfits file without plain float32 groups."""
     from astropy.io import fits
 
     with fits.open(path, memmap=True, lazy_load_hdus=False) as file:

@@ -1,8 +1,8 @@
-"""Uvfits files and miriad folders, through pyuvdata.
+"""Uvfits files and miriad folders, read by pyuvdata.
 
-pyuvdata's header of uvh5 is what the store keeps of miriad, and of uvfits that hold no plain single
-floats. Of other uvfits all columns are taken from the file itself; pyuvdata gives their times,
-antennas and frequencies.
+For miriad, and for uvfits whose groups are not plain float32, the store has pyuvdata's uvh5 header.
+For other uvfits, all columns are read from the file itself; pyuvdata provides times, antennas and
+frequencies.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.extras import extras_named
+from gangsaw.codecs.core.plugins.extras import extras_named
 from gangsaw.tasks.radio.hdf5.hdf5 import UVH5_ROWS, open_radio_hdf5
 from gangsaw.tasks.radio.libraries.quiet import AS_IT_IS, quiet_and_offline
 from gangsaw.tasks.radio.radio import (
@@ -50,8 +50,8 @@ from gangsaw.tasks.radio.uvdata.uvfits import (
     unlike_uvfits,
 )
 from gangsaw.tasks.radio.uvdata.uvfits import columns as group_columns
-from gangsaw.tasks.source import Region
-from gangsaw.tasks.store.stamps import version_of
+from gangsaw.tasks.sources.source import Region
+from gangsaw.tasks.store.objects.change_stamps import version_of
 
 if TYPE_CHECKING:
     from astropy.io import fits
@@ -66,7 +66,7 @@ READABLE = (TIME, "ANTENNA1", "ANTENNA2", FREQUENCY, POLARIZATION)
 
 
 class RowReader(Protocol):
-    """A column by its rows: an array, or what computes them."""
+    """A column that is indexed by rows: an array, or an object that computes the values."""
 
     def __getitem__(self, run: Run, /) -> NumpyArray:
         """Return a run of rows."""
@@ -79,20 +79,20 @@ class UvdataColumn(ColumnArray):
     format: str
 
     def fetch(self, run: Run, rest: Region) -> NumpyArray:
-        """Return a run of rows."""
+        """Return a run of rows: (rows, ...)."""
         column = _columns(self.path, self.format, self.version)[self.item]
         return np.asarray(column[run][(slice(None), *rest)])
 
 
 def is_miriad(folder: Path) -> bool:
-    """Whether a folder holds the items of a miriad data set."""
+    """Return True if the folder has the items of a miriad data set."""
     return all((folder / name).is_file() for name in ("visdata", "vartable", "header"))
 
 
 def open_miriad(path: str, taken: Taken = ALL) -> RadioSource:
-    """Describe a miriad folder, which is read whole; BadParams where pyuvdata cannot read it.
+    """Open a miriad folder, which is read whole; raise BadParams if pyuvdata cannot read it.
 
-    Raises it also for what pyuvdata does not keep, unless that may be left out.
+    It also raises BadParams for items that pyuvdata drops, unless `taken` accepts the loss.
     """
     found = _open(path, "miriad")
     keywords = _described(found.path, "miriad", version_of(found.path)).extra_keywords
@@ -101,10 +101,10 @@ def open_miriad(path: str, taken: Taken = ALL) -> RadioSource:
 
 
 def open_uvfits(path: str, taken: Taken = ALL) -> RadioSource:
-    """Describe a uvfits file; BadParams for other FITS, and where pyuvdata cannot read it.
+    """Open a uvfits file; raise BadParams for other FITS, and if pyuvdata cannot read it.
 
-    Raises it also for what pyuvdata does not keep of groups of other than single floats, unless
-    that may be left out.
+    It also raises BadParams for items that pyuvdata drops from groups that are not plain float32,
+    unless `taken` accepts the loss.
     """
     with Path(path).open("rb") as file:
         header = file.read(36 * CARD)
@@ -123,7 +123,7 @@ def open_uvfits(path: str, taken: Taken = ALL) -> RadioSource:
 
 
 def _with_groups(found: RadioSource, groups: RandomGroups) -> RadioSource:
-    """Return the source with the columns of its groups; times and antennas are pyuvdata's."""
+    """Return the source with the columns of its groups; times and antennas come from pyuvdata."""
     coords = [
         replace(c, attrs={k: v for k, v in c.attrs.items() if k != "item"})
         for c in found.coords
@@ -142,7 +142,7 @@ def _open(path: str, kind: str) -> RadioSource:
     version = version_of(absolute)
     with _read_errors(path), TemporaryDirectory() as folder:
         header = Path(folder) / "header.uvh5"
-        # of single precision are uvfits, and what pyuvdata makes of miriad
+        # uvfits and pyuvdata's visibilities of miriad have single precision
         _described(absolute, kind, version).initialize_uvh5_file(
             str(header), clobber=True, data_write_dtype="c8"
         )
@@ -158,9 +158,9 @@ def _column(found: ColumnArray, path: str, kind: str, version: str, whole: bool)
 
 
 def _check_miriad(path: str) -> None:
-    """Raise BadParams for a folder that miriad's library does not read to its end.
+    """Raise BadParams for a miriad folder that cannot be read completely.
 
-    At a damaged one it ends the process, so another process reads it first.
+    The library ends the process at a damaged folder, so a separate process reads it first.
     """
     command = [sys.executable, "-c", MIRIAD, path]
     ran = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
@@ -171,7 +171,10 @@ def _check_miriad(path: str) -> None:
 
 @lru_cache(maxsize=2)
 def _described(path: str, kind: str, version: str) -> UVData:
-    """Return pyuvdata's object; of miriad with all data, as it reads nothing less."""
+    """Return the `UVData` object of a file: metadata of uvfits, all data of miriad.
+
+    pyuvdata cannot read only the metadata of miriad.
+    """
     from pyuvdata import UVData
 
     if kind == "miriad":
@@ -197,16 +200,16 @@ def _columns(path: str, kind: str, version: str) -> Mapping[str, RowReader]:
             **names,
             "Data/visdata": uvdata.data_array.astype("c8", copy=False),
             "Data/flags": uvdata.flag_array,
-            "Data/nsamples": uvdata.nsample_array.astype("f4"),  # which is what uvh5 holds
+            "Data/nsamples": uvdata.nsample_array.astype("f4"),  # the dtype of uvh5
         }
 
 
 def _groups(path: str) -> dict[str, RowReader]:
-    """Return visibilities, flags and samples of uvfits: random groups of (re, im, weight)."""
+    """Return visibilities, flags and samples of uvfits random groups of (re, im, weight)."""
     from astropy.io import fits
 
     with fits.open(path, memmap=True) as file:
-        groups = file[0].data  # stays mapped when the file is closed
+        groups = file[0].data  # still mapped after the file is closed
     pick = {
         "visdata": lambda cells: conjugated(cells[..., :WEIGHT]),
         "flags": lambda cells: cells[..., WEIGHT] <= 0,
@@ -216,7 +219,7 @@ def _groups(path: str) -> dict[str, RowReader]:
 
 
 class _Groups:
-    """A column of the groups, computed for the rows that are asked for."""
+    """A column of the groups, computed for the requested rows."""
 
     def __init__(
         self, groups: fits.GroupData, of: Callable[[NDArray[np.float32]], NumpyArray]
@@ -231,7 +234,7 @@ class _Groups:
 
 @contextmanager
 def _read_errors(path: str) -> Iterator[None]:
-    """Raise BadParams, in a line, for what pyuvdata says of a file that it cannot read."""
+    """Raise BadParams with one line of pyuvdata's message for a file that it cannot read."""
     try:
         with extras_named(path), quiet_and_offline():
             yield

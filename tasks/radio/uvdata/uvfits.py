@@ -1,8 +1,8 @@
-"""Random groups of uvfits as they are: visibilities, weights and parameters of each group.
+"""Random groups of uvfits, bit for bit: visibilities, weights and parameters of each group.
 
-pyuvdata computes `re - 1j * im`, which loses the signs of zeros and infinities, and turns uvw into
-metres of double precision. Here every bit of a group is in a column, and the bytes before and
-after the groups are the template.
+pyuvdata computes `re - 1j * im`, which loses the signs of zeros and infinities, and converts uvw to
+metres in double precision. Here every bit of a group is in a column, and the bytes before and after
+the groups are the template.
 """
 
 from __future__ import annotations
@@ -17,32 +17,32 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.tasks.open_files import kept_open
 from gangsaw.tasks.radio.radio import FREQUENCY, POLARIZATION, ColumnArray
 from gangsaw.tasks.radio.rows import Put, Rows, Run
-from gangsaw.tasks.source import Region
+from gangsaw.tasks.sources.open_files import kept_open
+from gangsaw.tasks.sources.source import Region
 
-SINGLE = -32  # BITPIX of floats
+SINGLE = -32  # BITPIX of float32
 VISIBILITIES, WEIGHTS, FLAGS = "DATA/visibilities", "DATA/weights", "DATA/flags"
-PARAMETERS = "PARAMETERS/"  # and numbers of the first and behind the last, from 0
-WEIGHT = 2  # in a cell: real part, imaginary part, weight
-BASELINES = ("UU", "VV", "WW")  # in seconds
+PARAMETERS = "PARAMETERS/"  # followed by the range of parameter numbers, first:end, from 0
+WEIGHT = 2  # index in a cell: real part, imaginary part, weight
+BASELINES = ("UU", "VV", "WW")  # parameters of the baseline, in seconds
 
 Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
 class RandomGroups:
-    """Where the random groups of a file are.
+    """Position and layout of the random groups in a file.
 
     Attributes
     ----------
-    offset : of the first, in bytes
+    offset : byte offset of the first group
     n_groups : number of groups
-    n_parameters : floats before the samples of a group
-    cell : (frequency, polarization), all axes before the last two as one
-    names : of the parameters, as in the header; some come twice
-    scales : of each parameter, and what is added
+    n_parameters : number of float32 parameters before the samples of a group
+    cell : (frequency, polarization), with all axes before the last two as one
+    names : names of the parameters as in the header; a name may occur twice
+    scales : factor and offset of each parameter
     """
 
     offset: int
@@ -54,27 +54,27 @@ class RandomGroups:
 
     @property
     def floats(self) -> int:
-        """Of a group."""
+        """Number of float32 values in a group."""
         return self.n_parameters + prod(self.cell) * (WEIGHT + 1)
 
     @property
     def end(self) -> int:
-        """Of the last group, in bytes."""
+        """Byte offset of the end of the last group."""
         return self.offset + 4 * self.n_groups * self.floats
 
     def mapped(self, path: str, mode: str) -> NDArray[np.float32]:
-        """Return the floats of all groups in a file: (groups, floats)."""
+        """Return the memory-mapped values of all groups in a file: (groups, floats)."""
         shape = (self.n_groups, self.floats)
         mapped: Floats = np.memmap(path, ">f4", mode, self.offset, shape)  # type: ignore[call-overload]
         return mapped
 
     def samples(self, floats: Floats) -> Floats:
-        """Return the samples of groups: (groups, frequency, polarization, 3), a view."""
+        """Return a view of the samples of groups: (groups, frequency, polarization, 3)."""
         return floats[:, self.n_parameters :].reshape(len(floats), *self.cell, WEIGHT + 1)
 
 
 def find_groups(path: str) -> RandomGroups | None:
-    """Describe the groups; None where they are no plain single floats."""
+    """Return the groups of a file; None if they are not plain float32."""
     from astropy.io import fits
 
     with Path(path).open("rb") as file:
@@ -98,26 +98,26 @@ def find_groups(path: str) -> RandomGroups | None:
 
 @dataclass(frozen=True)
 class GroupsColumn(ColumnArray):
-    """A column of the groups."""
+    """A column of the random groups."""
 
     groups: RandomGroups
 
     def fetch(self, run: Run, rest: Region) -> NumpyArray:
-        """Return a run of rows."""
+        """Return a run of rows: (rows, ...)."""
         floats = _opened(self.path, self.groups, self.version)[run]
         return np.asarray(_values(self.groups, self.item, floats)[(slice(None), *rest)], self.dtype)
 
 
 @kept_open(8)
 def _opened(path: str, groups: RandomGroups, version: str) -> Floats:
-    """Return all groups; `version` only distinguishes files."""
+    """Return the values of all groups; `version` only distinguishes files in the cache."""
     return groups.mapped(path, "r")
 
 
 def columns(
     path: str, version: str, groups: RandomGroups, rows: Rows, taken: Collection[str]
 ) -> Iterator[GroupsColumn]:
-    """Yield the columns of a file; none is called by a name that is `taken`."""
+    """Yield the columns of a file; none has a name in `taken`."""
     for described in (*_samples(groups), *_parameters(groups, taken)):
         yield GroupsColumn(
             name=described.name,
@@ -136,7 +136,7 @@ def columns(
 
 @dataclass(frozen=True)
 class _OfGroup:
-    """A column as it is in every group."""
+    """Description of a column for one group."""
 
     name: str
     item: str
@@ -147,7 +147,7 @@ class _OfGroup:
 
     @property
     def attrs(self) -> dict[str, object]:
-        """Of the array; flags are computed of weights, and no column of the file."""
+        """Attributes of the array; flags have no item, as they are computed from weights."""
         return {**self.more, **({} if self.item == FLAGS else {"item": self.item})}
 
 
@@ -159,7 +159,7 @@ def _samples(groups: RandomGroups) -> Iterator[_OfGroup]:
 
 
 def _parameters(groups: RandomGroups, taken: Collection[str]) -> Iterator[_OfGroup]:
-    """Yield the parameters; uvw are one column, and a name that comes twice has its number."""
+    """Yield the parameters: uvw as one column; a repeated name is replaced by its number."""
     start = tuple(name[:2] for name in groups.names[:3])
     n_uvw = 3 if start == BASELINES and len(set(groups.scales[:3])) == 1 else 0
     if n_uvw:
@@ -174,7 +174,7 @@ def _parameters(groups: RandomGroups, taken: Collection[str]) -> Iterator[_OfGro
 
 
 def _scaled(scale: tuple[float, float]) -> dict[str, object]:
-    """Return CF's attributes of a scale, none where it does nothing."""
+    """Return the CF attributes of a scale; none for the identity."""
     factor, offset = scale
     return {} if scale == (1, 0) else {"scale_factor": factor, "add_offset": offset}
 
@@ -191,9 +191,9 @@ def _values(groups: RandomGroups, item: str, floats: Floats) -> NumpyArray:
 
 
 def conjugated(pairs: Floats) -> NDArray[np.complex64]:
-    """Return pairs as visibilities in pyuvdata's sense: the sign bit of the imaginary part turns.
+    """Return pairs as visibilities of pyuvdata's convention: flip the sign bits of imaginary parts.
 
-    pairs : (..., 2)
+    pairs : (..., 2) float32
     """
     native = np.array(pairs, np.float32, order="C")
     native.view(np.uint32)[..., 1] ^= np.uint32(1 << 31)
@@ -202,7 +202,7 @@ def conjugated(pairs: Floats) -> NDArray[np.complex64]:
 
 
 def make_template(path: str, groups: RandomGroups) -> NDArray[np.uint8]:
-    """Return the bytes before and after the groups."""
+    """Return the bytes before and after the groups: (bytes,) uint8."""
     with Path(path).open("rb") as file:
         head = file.read(groups.offset)
         file.seek(groups.end)
@@ -210,7 +210,7 @@ def make_template(path: str, groups: RandomGroups) -> NDArray[np.uint8]:
 
 
 def fill(template: NDArray[np.uint8], path: Path) -> Callable[[str], Put]:
-    """Write a file without its samples; return what writes a column of it."""
+    """Write a file without its samples; return a function that gives the writer of a column."""
     groups = _between(template, path)
     with path.open("wb") as file:
         file.write(template[: groups.offset].tobytes())
@@ -226,7 +226,7 @@ def fill(template: NDArray[np.uint8], path: Path) -> Callable[[str], Put]:
 
 
 def _between(template: NDArray[np.uint8], path: Path) -> RandomGroups:
-    """Describe the groups that are not in a template, by its header."""
+    """Return the groups that a template's header describes."""
     path.write_bytes(template.tobytes())
     groups = find_groups(str(path))
     if groups is None:
@@ -248,7 +248,7 @@ def _put(groups: RandomGroups, item: str, floats: Floats, values: NumpyArray) ->
 
 
 def visibilities(path: str) -> NDArray[np.complex64] | None:
-    """Return all visibilities of a file with every bit; None where pyuvdata's are as good."""
+    """Return all visibilities of a file bit for bit; None if the groups are not plain float32."""
     groups = find_groups(path)
     if groups is None:
         return None
@@ -256,6 +256,6 @@ def visibilities(path: str) -> NDArray[np.complex64] | None:
 
 
 def unlike_uvfits(stored: NumpyArray, wanted: NumpyArray) -> list[str]:
-    """Return a line where two templates of uvfits differ, (bytes,) uint8."""
+    """Return a line if two uvfits templates differ, each (bytes,) uint8."""
     differs = "the header, or a table behind the groups, differs from the source's"
     return [] if np.array_equal(stored, wanted) else [differs]

@@ -1,1 +1,1 @@
-"""What the libraries of radio astronomy read of a source, by their plain calls."""
+"""Independent readers of visibilities by the libraries of radio astronomy, in their plain calls."""

@@ -1,4 +1,4 @@
-"""MeasurementSets by casacore.tables: getcol, and the table's own TIME, ANTENNA1 and ANTENNA2."""
+"""Independent reader of MeasurementSets by `getcol` of casacore.tables."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.tasks.formats.witness import Witness, library
-from gangsaw.tasks.open_files import kept_open
+from gangsaw.tasks.formats.contract.independent_reader import Witness, library
 from gangsaw.tasks.radio.libraries.casacore_lock import CASACORE, UNLOCKED
 from gangsaw.tasks.radio.witnesses.chosen import chosen
 from gangsaw.tasks.radio.witnesses.places import Places, find_places
-from gangsaw.tasks.source import Described, Region, SourceArray
-from gangsaw.tasks.store.stamps import version_of
+from gangsaw.tasks.sources.open_files import kept_open
+from gangsaw.tasks.sources.source import Described, Region, SourceArray
+from gangsaw.tasks.store.objects.change_stamps import version_of
 
 if TYPE_CHECKING:
     from casacore import tables
 
 WHICH = "DATA_DESC_ID"
-IN_STORES = {  # columns that have other names there
+IN_STORES = {  # columns with other names in stores
     "DATA": "VISIBILITY",
     "CORRECTED_DATA": "VISIBILITY_CORRECTED",
     "MODEL_DATA": "VISIBILITY_MODEL",
     "TIME": "time",
 }
-EXACT = {  # managers of casacore itself, which give back what they were given
+EXACT = {  # casacore's managers that return the values that were written
     *("StandardStMan", "IncrementalStMan", "StManAipsIO", "MemoryStMan"),
     *("TiledColumnStMan", "TiledCellStMan", "TiledShapeStMan", "TiledDataStMan"),
 }
@@ -42,10 +42,10 @@ class TableColumn(Described):
 
     Attributes
     ----------
-    path, version : of the table
+    path, version : path and version of the table
     item : name of the column
-    description : of its rows; -1 takes all
-    places : which rows they are
+    description : DATA_DESC_ID of its rows; -1 selects all rows
+    places : mapping of times and baselines to rows
     """
 
     path: str
@@ -55,7 +55,7 @@ class TableColumn(Described):
     places: Places
 
     def read(self, region: Region) -> NumpyArray:
-        """Return the values of the region."""
+        """Return the values of a region."""
         n = len(self.places.shape)
         with CASACORE:
             table = _opened(self.path, self.description, self.version)
@@ -65,7 +65,7 @@ class TableColumn(Described):
 
 @kept_open(8)
 def _opened(path: str, description: int, version: str) -> tables.table:
-    """Return the table, or some rows of it; `version` only distinguishes sets."""
+    """Return the table, or its rows of one data description; `version` only distinguishes sets."""
     from casacore.tables import table
 
     main = table(path, ack=False, lockoptions=UNLOCKED)
@@ -73,15 +73,16 @@ def _opened(path: str, description: int, version: str) -> tables.table:
 
 
 def _cells(table: tables.table, name: str, first: int, n: int) -> NumpyArray:
-    """Return cells of a column; bytes come wider than they are."""
+    """Return cells of a column; bytes, which casacore returns wider, become uint8."""
     cells = np.asarray(table.getcol(name, first, n))
     return cells.astype(np.uint8) if table.coldatatype(name) == "uchar" else cells
 
 
 def ms_witness(path: str, group: str, variables: Sequence[str]) -> Witness:
-    """Return the columns of a set whose cells are alike, as arrays of its times and baselines.
+    """Return an independent reader of the columns of a set whose cells have one shape.
 
-    Of the columns whose managers have files of their own a whole store has these files.
+    Arrays have the axes time and baseline. A complete store has the files of managers that round,
+    instead of their columns.
     """
     absolute = str(Path(path).absolute())
     with CASACORE:
@@ -112,7 +113,7 @@ def _arrays(path: str, version: str, group: str, *, is_whole: bool) -> Iterator[
 
 @dataclass(frozen=True)
 class _RowsOfTable:
-    """Rows of a table; `before` goes before the names of their arrays."""
+    """Rows of a table; `before` is the prefix of the names of their arrays."""
 
     path: str
     version: str
@@ -148,9 +149,9 @@ def _column(rows: _RowsOfTable, name: str, cell: tuple[int, ...], places: Places
 
 
 def _alike_columns(table: tables.table) -> dict[str, tuple[int, ...] | None]:
-    """Return the extents of the cells of each column; None where cells are of several kinds.
+    """Return the shape of the cells of each column; None if the shapes differ or are not numbers.
 
-    A column without a cell is left out.
+    A column without any cell is left out.
     """
     found: dict[str, tuple[int, ...] | None] = {}
     for name in table.colnames():
@@ -165,10 +166,10 @@ def _alike_columns(table: tables.table) -> dict[str, tuple[int, ...] | None]:
 
 
 def _shapes(table: tables.table, name: str) -> Iterable[tuple[int, ...] | None]:
-    """Return the extents of every cell, None of a row without."""
+    """Return the shapes of all cells; None for a row without a cell."""
     try:
         texts = set(table.getcolshapestring(name))
-    except RuntimeError:  # a row has none
+    except RuntimeError:  # a row without a cell
         rows = range(table.nrows())
         return {
             np.shape(table.getcell(name, row)) if table.iscelldefined(name, row) else None
@@ -183,20 +184,20 @@ class FileOfManager(Described):
 
     Attributes
     ----------
-    path : of the file
-    columns : those that it holds
+    path : path of the file
+    columns : names of the columns in the file
     """
 
     path: str
     columns: tuple[str, ...]
 
     def read(self, region: Region) -> NumpyArray:
-        """Return the bytes of the region."""
+        """Return the bytes of a region."""
         return np.asarray(np.memmap(self.path, np.uint8, "r")[region])
 
 
 def _files(path: str, table: tables.table) -> Iterator[FileOfManager]:
-    """Yield the files of the managers that round what they store."""
+    """Yield the files of the managers that round values."""
     for manager in table.getdminfo().values():
         file = Path(path) / f"table.f{manager['SEQNR']}"
         if manager["TYPE"] in EXACT or not file.is_file():

@@ -1,17 +1,17 @@
-"""Which arrays a witness is asked for."""
+"""Selection of the arrays of an independent reader."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TypeVar
 
-from gangsaw.tasks.source import SourceArray
+from gangsaw.tasks.sources.source import SourceArray
 from gangsaw.tasks.store.dataset.paths import resolved
 
 Some = TypeVar("Some", bound=SourceArray)
 
 
 def chosen(found: Sequence[Some], variables: Sequence[str]) -> tuple[Some, ...]:
-    """Return the arrays that a user names; none is all."""
+    """Return the arrays that the user names; all if none is named."""
     wanted = resolved(variables, [array.name for array in found])
     return tuple(array for array in found if not variables or array.name in wanted)

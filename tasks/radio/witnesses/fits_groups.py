@@ -1,4 +1,4 @@
-"""uvfits by astropy: random groups as they are, times and antennas by pyuvdata."""
+"""Independent reader of uvfits: random groups by astropy, times and antennas by pyuvdata."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.tasks.formats.witness import Witness, library
+from gangsaw.tasks.formats.contract.independent_reader import Witness, library
 from gangsaw.tasks.radio.witnesses.chosen import chosen
 from gangsaw.tasks.radio.witnesses.places import Places
 from gangsaw.tasks.radio.witnesses.uvdata_arrays import key_arrays, places_of, uvdata_witness
-from gangsaw.tasks.source import Described, Region, SourceArray
+from gangsaw.tasks.sources.source import Described, Region, SourceArray
 
 if TYPE_CHECKING:
     from astropy.io import fits
@@ -27,13 +27,13 @@ BASELINE = ("UU", "VV", "WW")
 
 @dataclass(frozen=True, kw_only=True)
 class FieldOfGroups(Described):
-    """A parameter of the groups, or what is computed of their samples.
+    """Parameters of the groups, or an array computed from their samples.
 
     Attributes
     ----------
-    path : of the file
-    fields : numbers of the parameters; none for the samples
-    places : which groups they are
+    path : path of the file
+    fields : numbers of the parameters; empty for the samples
+    places : mapping of times and baselines to groups
     """
 
     path: str
@@ -41,7 +41,7 @@ class FieldOfGroups(Described):
     places: Places
 
     def read(self, region: Region) -> NumpyArray:
-        """Return the values of the region."""
+        """Return the values of a region."""
         n = len(self.places.shape)
         groups = _raw(self.path)
         values = self.places.read(lambda *run: self._values(groups, *run), region[:n])
@@ -54,7 +54,7 @@ class FieldOfGroups(Described):
             return found.astype("f4") if self.shape[len(self.places.shape) :] else found[:, 0]
         cells = groups[names[-1]][run]
         cells = cells.reshape(n, -1, *cells.shape[-2:]).astype("f4")
-        if self.name == "VISIBILITY":  # the sense of pyuvdata, with the signs of zeros
+        if self.name == "VISIBILITY":  # pyuvdata's sign convention; signs of zeros are preserved
             values = np.empty(cells.shape[:-1], "c8")
             values.real, values.imag = cells[..., 0], -cells[..., 1]
             return values
@@ -70,9 +70,10 @@ def _raw(path: str) -> NDArray[np.void]:
 
 
 def uvfits_witness(path: str, variables: Sequence[str]) -> Witness | None:
-    """Return the parameters and samples of a file; pyuvdata's arrays of other than single floats.
+    """Return an independent reader of the parameters and samples of a file.
 
-    None where a time and baseline has several groups.
+    For groups that are not plain float32 it has pyuvdata's arrays. None if a time and baseline has
+    several groups.
     """
     from astropy.io import fits
 

@@ -1,9 +1,9 @@
-"""uvh5 and the HDF5 of KAT-7 and MeerKAT by h5py."""
+"""Independent reader of uvh5 and of the HDF5 of KAT-7 and MeerKAT, by h5py."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
-from gangsaw.tasks.formats.witness import Witness, library
+from gangsaw.tasks.formats.contract.independent_reader import Witness, library
+from gangsaw.tasks.formats.hdf5.filters import open_hdf5
 from gangsaw.tasks.radio.witnesses.chosen import chosen
 from gangsaw.tasks.radio.witnesses.places import Places, find_places
-from gangsaw.tasks.source import Described, Region
+from gangsaw.tasks.sources.source import Described, Region
 
 if TYPE_CHECKING:
     import h5py
@@ -33,8 +34,8 @@ KAT = {
     "Markup/weights": "WEIGHT",
     "Data/weights_channel": "WEIGHT_CHANNEL",
 }
-COMPLEX = {"f4": "c8", "f8": "c16"}  # of pairs of floats
-PARTS = ("r", "i")  # the fields of visibilities that are integers
+COMPLEX = {"f4": "c8", "f8": "c16"}  # complex dtype of a pair of floats
+PARTS = ("r", "i")  # fields of visibilities that are integers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,10 +44,10 @@ class RowsOfDataset(Described):
 
     Attributes
     ----------
-    path, item : of file and dataset
-    places : which rows they are
-    pairs : "complex" where real and imaginary part are an axis of the file alone, "parts" where
-        they are fields, and an axis of the store; else ""
+    path, item : path of the file, and name of the dataset
+    places : mapping of times and baselines to rows
+    pairs : "complex" for real and imaginary part on the last axis, which the store lacks; "parts"
+        for fields of the file that are an axis of the store; else ""
     """
 
     path: str
@@ -55,7 +56,7 @@ class RowsOfDataset(Described):
     pairs: str = ""
 
     def read(self, region: Region) -> NumpyArray:
-        """Return the values of the region."""
+        """Return the values of a region."""
         n = len(self.places.shape)
         with opened(self.path) as file:
             dataset = file[self.item]
@@ -74,7 +75,7 @@ class RowsOfDataset(Described):
 
 
 def _joined(pairs: NumpyArray, dtype: Dtype) -> NumpyArray:
-    """Return pairs as complex numbers, to the bit: (..., 2) -> (...)."""
+    """Return pairs as complex numbers, bit for bit: (..., 2) -> (...)."""
     found = np.empty(pairs.shape[:-1], dtype)
     found.real, found.imag = pairs[..., 0], pairs[..., 1]
     return found
@@ -82,17 +83,13 @@ def _joined(pairs: NumpyArray, dtype: Dtype) -> NumpyArray:
 
 @contextmanager
 def opened(path: str) -> Iterator[h5py.File]:
-    """Open a file, with the filters that HERA's need where they are installed."""
-    import h5py
-
-    with suppress(ImportError):
-        import hdf5plugin  # noqa: F401
-    with h5py.File(path, "r") as file:
+    """Open a file with the HDF5 filters that HERA's files need, if they are installed."""
+    with open_hdf5(path) as file:
         yield file
 
 
 def uvh5_witness(path: str, variables: Sequence[str]) -> Witness:
-    """Return the datasets of a uvh5 file as arrays of its times and baselines."""
+    """Return an independent reader of the datasets of a uvh5 file, by times and baselines."""
     absolute = str(Path(path).absolute())
     with opened(absolute) as file:
         found = [*_uvh5(absolute, file)]
@@ -100,7 +97,7 @@ def uvh5_witness(path: str, variables: Sequence[str]) -> Witness:
 
 
 def kat_witness(path: str, variables: Sequence[str]) -> Witness:
-    """Return visibilities, flags and weights of a KAT-7 or MeerKAT file."""
+    """Return an independent reader of visibilities, flags and weights of a KAT file."""
     absolute = str(Path(path).absolute())
     with opened(absolute) as file:
         found = [*_kat(absolute, file)]
@@ -135,7 +132,7 @@ def _kat(path: str, file: h5py.File) -> Iterator[RowsOfDataset]:
 
 
 def _is_column(item: h5py.HLObject, n: int) -> bool:
-    """Whether an item has numbers for each of n rows."""
+    """Return True if an item has numbers for each of n rows."""
     dtype = getattr(item, "dtype", None)
     if dtype is None or not item.shape or item.shape[0] != n:
         return False

@@ -1,4 +1,4 @@
-"""Where in a file the row of each time and baseline is, by the values in its rows alone."""
+"""Mapping of times and baselines to the rows of a file, derived from the rows' values alone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.tasks.source import Region
+from gangsaw.tasks.sources.source import Region
 
 # first row and number of rows -> their values: (rows, ...)
 RowCall: TypeAlias = "Callable[[int, int], NumpyArray]"
@@ -18,25 +18,25 @@ RowCall: TypeAlias = "Callable[[int, int], NumpyArray]"
 
 @dataclass(frozen=True)
 class Places:
-    """The row at each place of an array.
+    """Row number of each element of an array.
 
     Attributes
     ----------
     shape : extents of the axes that stand for rows
-    steps : how many rows further the next place along each axis is
+    steps : difference in row number between neighbours along each axis
     """
 
     shape: tuple[int, ...]
     steps: tuple[int, ...]
 
     def rows(self, region: Region) -> NDArray[np.int64]:
-        """Return the row of each place of a region."""
+        """Return the row number of each element of a region."""
         numbers = [np.arange(part.start, part.stop) for part in region]
         along = (n * step for n, step in zip(np.ix_(*numbers), self.steps, strict=True))
         return np.asarray(sum(along), np.int64)
 
     def read(self, call: RowCall, region: Region) -> NumpyArray:
-        """Return the values of a region; `call` is asked for rows that follow each other."""
+        """Return the values of a region; `call` reads runs of consecutive rows."""
         rows = self.rows(region)
         order = np.argsort(rows, axis=None)
         ordered = rows.ravel()[order]
@@ -47,20 +47,20 @@ class Places:
         return found.reshape(*rows.shape, *values.shape[1:])
 
     def axis(self, number: int) -> Places:
-        """Return the places along one axis, of values that vary along it alone."""
+        """Return the row numbers along one axis, for values that vary only along it."""
         return Places(self.shape[number : number + 1], self.steps[number : number + 1])
 
     def keys(self) -> tuple[Places, Places]:
-        """Return the places of times and of baselines; both are all rows where rows are ragged."""
+        """Return the row numbers of times and of baselines; all rows for both if ragged."""
         return self.axis(0), self.axis(len(self.shape) - 1)
 
 
 def find_places(time: NumpyArray, antenna1: NumpyArray, antenna2: NumpyArray) -> Places | None:
-    """Return the places of rows: (time, baseline) where each time has the same baselines.
+    """Return the row numbers: (time, baseline) if each time has the same baselines.
 
     time, antenna1, antenna2 : (rows,)
 
-    None where a time and baseline has several rows, which nothing here tells apart.
+    None if a time and baseline has several rows, as these values do not distinguish them.
     """
     times, n_times = _numbered(np.asarray(time)[:, None])
     pairs, n_pairs = _numbered(np.stack([antenna1, antenna2], axis=1))
@@ -76,7 +76,7 @@ def find_places(time: NumpyArray, antenna1: NumpyArray, antenna2: NumpyArray) ->
 
 
 def _numbered(keys: NumpyArray) -> tuple[NDArray[np.int64], int]:
-    """Number keys in the order in which they come first; return the numbers and how many.
+    """Return the number of each key, in order of first occurrence, and the number of distinct keys.
 
     keys : (rows, n)
     """

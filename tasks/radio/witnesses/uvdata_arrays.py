@@ -1,4 +1,4 @@
-"""Miriad, and uvfits of other than single floats, by the arrays of pyuvdata's UVData."""
+"""Independent reader of miriad, and of uvfits without plain float32, by the arrays of `UVData`."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.tasks.formats.witness import Witness, library
+from gangsaw.tasks.formats.contract.independent_reader import Witness, library
 from gangsaw.tasks.radio.libraries.quiet import AS_IT_IS, quiet_and_offline
 from gangsaw.tasks.radio.witnesses.chosen import chosen
 from gangsaw.tasks.radio.witnesses.places import Places, find_places
-from gangsaw.tasks.source import Described, Region
-from gangsaw.tasks.store.stamps import version_of
+from gangsaw.tasks.sources.source import Described, Region
+from gangsaw.tasks.store.objects.change_stamps import version_of
 
 if TYPE_CHECKING:
     from pyuvdata import UVData
 
-# names in the store -> attribute of UVData, and its type where a store of uvh5 has it
+# name in the store -> attribute of UVData, and its dtype in a uvh5 store
 ROWS = {
     "VISIBILITY": ("data_array", "c8"),
     "FLAG": ("flag_array", "?"),
@@ -34,13 +34,13 @@ KEYS = {"time_array": "time", "ant_1_array": "ANTENNA1", "ant_2_array": "ANTENNA
 
 @dataclass(frozen=True, kw_only=True)
 class ArrayOfUvdata(Described):
-    """An array of pyuvdata's, of a value per row.
+    """An array of `UVData` with one value per row.
 
     Attributes
     ----------
-    path, kind, version : of the file
-    item : attribute of UVData
-    places : which rows they are
+    path, kind, version : path, file type and version of the file
+    item : attribute of `UVData`
+    places : mapping of times and baselines to rows
     """
 
     path: str
@@ -50,7 +50,7 @@ class ArrayOfUvdata(Described):
     places: Places
 
     def read(self, region: Region) -> NumpyArray:
-        """Return the values of the region."""
+        """Return the values of a region."""
         n, is_key = len(self.places.shape), self.item in KEYS
         uvdata = read_uvdata(self.path, self.kind, self.version, is_key)
         array = np.asarray(getattr(uvdata, self.item))
@@ -60,9 +60,9 @@ class ArrayOfUvdata(Described):
 
 @lru_cache(maxsize=2)
 def read_uvdata(path: str, kind: str, version: str, is_header: bool) -> UVData:
-    """Return a file as pyuvdata reads it, without its samples where they are not needed.
+    """Return a file as pyuvdata reads it, for uvfits without its samples if `is_header`.
 
-    `version` only distinguishes files.
+    `version` only distinguishes files in the cache.
     """
     from pyuvdata import UVData
 
@@ -74,7 +74,7 @@ def read_uvdata(path: str, kind: str, version: str, is_header: bool) -> UVData:
 
 
 def uvdata_witness(path: str, kind: str, variables: Sequence[str]) -> Witness | None:
-    """Return what UVData has of a file; None where a time and baseline has several rows."""
+    """Return an independent reader by `UVData`; None if a time and baseline has several rows."""
     absolute = str(Path(path).absolute())
     places = places_of(absolute, kind)
     if places is None:
@@ -85,13 +85,13 @@ def uvdata_witness(path: str, kind: str, variables: Sequence[str]) -> Witness | 
 
 
 def places_of(path: str, kind: str) -> Places | None:
-    """Return the places of rows by their times and antennas; None where they do not tell."""
+    """Return the row numbers by times and antennas; None if these are ambiguous."""
     uvdata = read_uvdata(path, kind, version_of(path), is_header=True)
     return find_places(*(getattr(uvdata, item) for item in KEYS))
 
 
 def key_arrays(path: str, kind: str, places: Places) -> list[ArrayOfUvdata]:
-    """Return times and antennas."""
+    """Return the arrays of times and antennas."""
     times, baselines = places.keys()
     return [
         _array(path, kind, name, item, times if name == "time" else baselines)

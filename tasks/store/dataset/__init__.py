@@ -1,1 +1,1 @@
-"""What a store has of a data set: its variables, their names, kinds and attributes."""
+"""Data set of a store: its variables, their names, dtypes and attributes."""

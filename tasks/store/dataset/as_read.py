@@ -1,5 +1,7 @@
-"""What a store has more than the file that it was made of: coordinates that repeat what stands
-elsewhere in the file, and names of axes. An attribute keeps how the file had it.
+"""Differences between a store and its source file: repeated coordinates, names, attributes.
+
+A store may have coordinates that repeat values found elsewhere in the file, and other names of
+axes. The attribute ATTR records the state in the file.
 """
 
 from __future__ import annotations
@@ -9,16 +11,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar, cast
 
-from gangsaw.tasks.source import Coordinate, Described, GroupAttrs, Source, SourceArray
+from gangsaw.tasks.sources.source import Coordinate, Described, GroupAttrs, Source, SourceArray
 from gangsaw.tasks.store.dataset.attribute_types import ATTRIBUTE_TYPES, HDF5, LAYOUT
 
 ATTR = "gangsaw_as_read"
-# that tell what another kind of file has no use for
+# attributes that other file formats have no use for
 OURS = (ATTR, ATTRIBUTE_TYPES, HDF5, *LAYOUT)
 
 
 class Told(Protocol):
-    """A variable with attributes: an array or a coordinate."""
+    """Variable with attributes: an array or a coordinate."""
 
     @property
     def attrs(self) -> Mapping[str, object]:
@@ -30,12 +32,17 @@ Array = TypeVar("Array", bound=Described)
 
 
 def added(attrs: Mapping[str, object], origin: str) -> dict[str, object]:
-    """Return the attributes of a variable that the file has not; `origin` says what it repeats."""
+    """Return the attributes of a variable that is not in the file.
+
+    Parameters
+    ----------
+    origin : name of the part of the file that it repeats
+    """
     return {**attrs, ATTR: json.dumps({"repeats": origin})}
 
 
 def changed(variable: Array, dims: tuple[str, ...], more: Mapping[str, object]) -> Array:
-    """Return an array with other names of axes, and attributes that the file has not."""
+    """Return an array with other dimension names and further attributes, recorded in ATTR."""
     attrs = {key: value for key, value in more.items() if variable.attrs.get(key) != value}
     if not attrs and dims == variable.dims:
         return variable
@@ -46,7 +53,7 @@ def changed(variable: Array, dims: tuple[str, ...], more: Mapping[str, object]) 
 def renamed(
     attrs: Mapping[str, object], had: tuple[str, ...], dims: tuple[str, ...]
 ) -> Mapping[str, object]:
-    """Return the attributes of a variable whose axes are stored by other names than it had."""
+    """Return the attributes of a variable, with its former dimension names recorded in ATTR."""
     said = _parsed(attrs.get(ATTR)) or {"attrs": {}}
     if had == dims or "dims" in said or "repeats" in said:
         return attrs
@@ -54,11 +61,11 @@ def renamed(
 
 
 def set_aside(attrs: Mapping[str, object], names: Iterable[str]) -> dict[str, object]:
-    """Return the attributes of a variable without some, whose values are kept."""
+    """Return the attributes without some names, whose values are recorded in ATTR."""
     gone = {name: attrs[name] for name in names}
     kept = {key: value for key, value in attrs.items() if key not in gone}
     had = _parsed(attrs.get(ATTR)) or {"attrs": {}}
-    if "repeats" in had:  # the file has no such variable
+    if "repeats" in had:  # the variable is not in the file
         return kept
     before = had.get("attrs")
     of_file = before if isinstance(before, dict) else {}
@@ -66,13 +73,13 @@ def set_aside(attrs: Mapping[str, object], names: Iterable[str]) -> dict[str, ob
 
 
 def aside(attrs: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the attributes of the file that are not stored, or stored otherwise."""
+    """Return the attributes of the file that are not stored, or stored with other values."""
     found = (_parsed(attrs.get(ATTR)) or {}).get("attrs")
     return found if isinstance(found, dict) else {}
 
 
 def nameless(names: Sequence[str | None] | None, n_axes: int) -> Mapping[str, object]:
-    """Return the attribute that keeps names of axes of which some have none; none are a `None`."""
+    """Return the attribute that records unnamed axes; {} if all axes have names."""
     is_whole = names is not None and all(names)
     return {} if is_whole or not n_axes else _names(names)
 
@@ -84,9 +91,9 @@ def _names(dims: Sequence[str | None] | None) -> dict[str, object]:
 def given_back(
     attrs: Mapping[str, object], dims: tuple[str, ...]
 ) -> tuple[Mapping[str, object], tuple[str | None, ...] | None]:
-    """Return a variable's attributes and axes for Zarr, where an axis, or all, may have no name.
+    """Return attributes and dimension names for Zarr, where axes may be unnamed.
 
-    Where more than the names of axes was changed, all stays: Zarr has a place for it.
+    If more than dimension names was changed, the attributes stay as they are: Zarr can store them.
     """
     had = _said(attrs)
     if had is None or had.get("attrs") != {} or "dims" not in had:
@@ -96,20 +103,20 @@ def given_back(
 
 
 def _named(had: object, dims: tuple[str, ...]) -> tuple[str | None, ...]:
-    """Return the names that axes had; a carried variable has one axis more, or one less again."""
+    """Return the former dimension names; a carried variable may have one axis more or less."""
     names = [None if name is None else str(name) for name in had] if isinstance(had, list) else []
     return (*names[: len(dims)], *dims[len(names) :])
 
 
 def _called(had: object, dims: tuple[str, ...]) -> tuple[str, ...]:
-    """Return names for formats in which every axis has one: that of the store where it had none."""
+    """Return dimension names without gaps: an unnamed axis gets its name in the store."""
     named = zip(_named(had, dims), dims, strict=True)
     return tuple(own if name is None else name for name, own in named)
 
 
 @dataclass(frozen=True)
 class AsRead:
-    """The variables of a store as they were in its file."""
+    """Variables of a store as they were in its file."""
 
     name: str
     arrays: tuple[SourceArray, ...]
@@ -119,12 +126,12 @@ class AsRead:
     content: str
 
     def identity(self) -> str:
-        """Return that of the store."""
+        """Return the identity of the store."""
         return self.content
 
 
 def as_read(source: Source) -> Source:
-    """Return a source without what the file that it was made of has not."""
+    """Return a source without the variables and attributes that its file does not have."""
     said = [*(array.attrs for array in source.arrays), *(coord.attrs for coord in source.coords)]
     if not any(ATTR in attrs for attrs in said):
         return source
@@ -139,8 +146,10 @@ def as_read(source: Source) -> Source:
 
 
 def as_seen(source: Source, image: SourceArray) -> Source:
-    """Return a source as a file of one image sees it: what repeats other parts of a product, such
-    as wavelengths, is there nowhere else, and variables of the image's group have no path.
+    """Return a source as the file of one image needs it.
+
+    Variables that repeat other parts of a product, such as wavelengths, are left out. Variables of
+    the image's group lose their path.
     """
     group = f"{image.name.rpartition('/')[0]}/".lstrip("/")
     near = [coord for coord in source.coords if coord.name.startswith(group)]
@@ -160,11 +169,11 @@ def _theirs(attrs: Mapping[str, object]) -> dict[str, object]:
 
 
 def _seen(variable: Variable, group: str) -> Variable:
-    """Return a variable without notes of how its file had it; axes that it named as it did."""
+    """Return a variable without Gangsaw's attributes, and with the dimension names of its file."""
     had = _had(variable) or {}
     attrs = _theirs(variable.attrs)
     dims = had.get("dims") if not had.get("attrs") else None
-    if not isinstance(variable, Described | Coordinate):  # of a source that is no store
+    if not isinstance(variable, Described | Coordinate):  # it belongs to a source that is no store
         return variable
     names = _called(dims, variable.dims)
     name = variable.name.removeprefix(group)
@@ -181,7 +190,7 @@ def _restored(variables: Iterable[Variable]) -> Iterable[Variable]:
 
 
 def repeats(attrs: Mapping[str, object]) -> bool:
-    """Whether a variable of these attributes repeats what stands elsewhere in its file."""
+    """Return True if a variable with these attributes repeats another part of its file."""
     return "repeats" in (_said(attrs) or {})
 
 
@@ -196,7 +205,7 @@ def _said(attrs: Mapping[str, object]) -> Mapping[str, object] | None:
 def _parsed(said: object) -> Mapping[str, object] | None:
     try:
         found = json.loads(said) if isinstance(said, str) else None
-    except ValueError:  # somebody else wrote it
+    except ValueError:  # another program wrote it
         return None
     return found if isinstance(found, dict) else None
 

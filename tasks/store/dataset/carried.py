@@ -1,8 +1,8 @@
-"""Variables of kinds that a store has no plain form for, carried in one that restores every bit.
+"""Carried variables: kinds without a plain form in a store, encoded so that every bit is restored.
 
-A store is read by plain Zarr and xarray, so it holds numbers, times and text. All else is carried:
-items of one size as their bytes along one more axis, items of any length as text of base64. The
-attribute `DTYPE` says what they were (`kinds.py`).
+Plain Zarr and xarray read a store, so it has numbers, times and strings. All else is carried: items
+of fixed size as bytes along one more axis, items of variable length as strings of base64. The
+attribute `DTYPE` describes the original items (`kinds.py`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
-from gangsaw.tasks.source import Coordinate, Described, Region, Source, SourceArray
+from gangsaw.tasks.sources.source import Coordinate, Described, Region, Source, SourceArray
 from gangsaw.tasks.store.dataset.kinds import (
     described,
     dtype_of,
@@ -27,10 +27,10 @@ from gangsaw.tasks.store.dataset.kinds import (
     unpack,
 )
 
-DTYPE = "gangsaw_dtype"  # what the items of a carried variable were, as JSON
-FILL = "gangsaw_fill"  # the fill value of a carried variable: base64 of its bytes
-FILLS = ("_FillValue", "missing_value")  # of the items, and no values of their bytes
-# what zarr and xarray read in every version, and without a warning
+DTYPE = "gangsaw_dtype"  # of a carried variable: the dtype of its items, as JSON
+FILL = "gangsaw_fill"  # of a carried variable: base64 of the bytes of its fill value
+FILLS = ("_FillValue", "missing_value")  # attributes with values of the items, not of their bytes
+# dtypes that zarr and xarray read in every version, without a warning
 PLAIN = {"b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16"}
 TIMES = {"D", "h", "m", "s", "ms", "us", "ns"}
 TEXTS = "OSUT"
@@ -38,11 +38,11 @@ TEXTS = "OSUT"
 
 @dataclass(frozen=True, kw_only=True)
 class AsBytes(Described):
-    """A variable whose items have one size, as uint8 with one more axis, of an item's bytes.
+    """Variable with items of fixed size as uint8, with a last axis of the bytes of an item.
 
     Attributes
     ----------
-    of : the variable; its samples have the type `item`
+    of : the variable; its samples have the dtype `item`
     """
 
     of: SourceArray
@@ -56,11 +56,11 @@ class AsBytes(Described):
 
 @dataclass(frozen=True, kw_only=True)
 class Restored(Described):
-    """A carried variable, as it was.
+    """Carried variable with its original items.
 
     Attributes
     ----------
-    of : its bytes
+    of : array of its bytes
     """
 
     of: SourceArray
@@ -72,20 +72,25 @@ class Restored(Described):
 
 
 def as_bytes(items: NumpyArray) -> NumpyArray:
-    """Return the bytes of each item along a last axis, uint8."""
+    """Return the bytes of each item along a last axis, (..., itemsize) uint8."""
     flat = np.frombuffer(np.ascontiguousarray(items).tobytes(), np.uint8)
     return flat.reshape(*items.shape, items.dtype.itemsize)
 
 
 def from_bytes(data: NumpyArray, dtype: Dtype) -> NumpyArray:
-    """Return the items whose bytes lie along the last axis."""
+    """Return the items from their bytes along the last axis."""
     flat = np.frombuffer(np.ascontiguousarray(data).tobytes(), np.dtype(f"V{dtype.itemsize}"))
     return flat.view(dtype).reshape(data.shape[:-1])
 
 
 def without_padding(data: NumpyArray, attrs: Mapping[str, object], start: int = 0) -> NumpyArray:
-    """Return the bytes of a carried variable, `start` the first along the last axis, with zeros
-    where long doubles have padding, which says nothing.
+    """Return the bytes of a carried variable with zeros as the padding of long doubles.
+
+    Padding bytes are undefined.
+
+    Parameters
+    ----------
+    start : index of the first byte along the last axis
     """
     kind = attrs.get(DTYPE)
     if kind is None or data.dtype != np.dtype("u1") or not data.ndim or is_ragged(kind):
@@ -97,18 +102,18 @@ def without_padding(data: NumpyArray, attrs: Mapping[str, object], start: int = 
 
 
 def variables_of(source: Source) -> list[SourceArray | Coordinate]:
-    """Return arrays and coordinates."""
+    """Return the arrays and coordinates of a source."""
     return [*source.arrays, *source.coords]
 
 
 def is_carried(attrs: Mapping[str, object]) -> bool:
-    """Whether samples are bytes or text that stand for other items; an enumeration is numbers."""
+    """Return True if bytes or strings stand for other items; an enumeration is plain numbers."""
     kind = attrs.get(DTYPE)
     return kind is not None and enum_of(kind) is None
 
 
 def is_plain(dtype: Dtype) -> bool:
-    """Whether a store holds such numbers or times as they are."""
+    """Return True if a store represents these numbers or times without conversion."""
     if dtype.kind in "mM":
         unit, step = np.datetime_data(cast("np.dtype[np.datetime64]", dtype))
         return unit in TIMES and step == 1
@@ -116,7 +121,7 @@ def is_plain(dtype: Dtype) -> bool:
 
 
 def carried(variable: SourceArray) -> SourceArray:
-    """Return a variable as it is where it is plain or text, else by its bytes."""
+    """Return a plain or string variable as it is, any other as bytes."""
     dtype = variable.dtype
     if is_plain(dtype) or dtype.kind in TEXTS or dtype.hasobject:
         return variable
@@ -124,7 +129,7 @@ def carried(variable: SourceArray) -> SourceArray:
 
 
 def by_bytes(variable: SourceArray) -> AsBytes:
-    """Return a variable of any items of one size by their bytes."""
+    """Return a variable with items of fixed size as bytes."""
     dtype = variable.dtype
     own = {k: v for k, v in variable.attrs.items() if k not in FILLS}
     size = dtype.itemsize
@@ -152,12 +157,12 @@ def _fill(variable: SourceArray) -> dict[str, object]:
 
 
 def as_coordinate(variable: SourceArray) -> Coordinate:
-    """Read a variable whole: numbers as they are, text where its bytes are text, else carried."""
+    """Read a variable as a whole: numbers as they are, UTF-8 as strings, other items carried."""
     values = np.asarray(variable.read(tuple(slice(0, n) for n in variable.shape)))
     if values.dtype.kind not in TEXTS and not values.dtype.hasobject:
         fill = variable.fill_value
         return Coordinate(variable.name, variable.dims, values, variable.attrs, fill_value=fill)
-    if variable.dtype.kind == "T":  # of one text zarr gives str
+    if variable.dtype.kind == "T":  # for 0-d text zarr returns str
         return Coordinate(variable.name, variable.dims, as_text(values), variable.attrs)
     if DTYPE not in variable.attrs or not is_ragged(variable.attrs[DTYPE]):
         try:
@@ -175,7 +180,7 @@ def as_coordinate(variable: SourceArray) -> Coordinate:
 
 
 def text_attrs(attrs: Mapping[str, object]) -> dict[str, object]:
-    """Return the attributes of texts without fill values, which xarray does not decode in them."""
+    """Return the attributes of strings without fill values, which xarray does not decode there."""
     own = {k: v for k, v in attrs.items() if k not in FILLS}
     fill = attrs.get("_FillValue")
     if isinstance(fill, str) and fill:
@@ -184,9 +189,12 @@ def text_attrs(attrs: Mapping[str, object]) -> dict[str, object]:
 
 
 def as_text(values: NumpyArray) -> NumpyArray:
-    """Return texts of any kind as NumPy's StringDType.
+    """Return strings of any dtype as NumPy's StringDType.
 
-    Raises UnicodeError for bytes of one size that are no UTF-8, and for bytes of any length.
+    Raises
+    ------
+    UnicodeError : bytes of fixed size are no UTF-8, bytes have variable length, or a code point is
+        a surrogate
     """
     if values.dtype.kind == "T":
         return values
@@ -201,17 +209,21 @@ def as_text(values: NumpyArray) -> NumpyArray:
             raise UnicodeError("bytes of any length")
         texts = [str(item) for item in values.ravel()]
         return np.array(texts, np.dtypes.StringDType()).reshape(values.shape)
-    return values.astype(np.dtypes.StringDType())
+    own = values.astype(values.dtype.newbyteorder("="), copy=False)
+    try:
+        return own.astype(np.dtypes.StringDType())
+    except TypeError as error:  # an unpaired UTF-16 surrogate
+        raise UnicodeError(str(error)) from None
 
 
 def packed(values: NumpyArray, kind: object) -> NumpyArray:
-    """Return items of any length as text of base64."""
+    """Return items of variable length as strings of base64."""
     texts = [base64.b64encode(pack(item, kind)).decode() for item in values.ravel()]
     return np.array(texts, np.dtypes.StringDType()).reshape(values.shape)
 
 
 def unpacked(texts: NumpyArray, kind: object) -> NumpyArray:
-    """Return the items of texts of base64, as objects; BadParams where they are damaged."""
+    """Return the items in strings of base64, as objects; raise BadParams if they are damaged."""
     items = np.empty(texts.size, object)
     for i, text in enumerate(texts.ravel()):
         items[i] = unpack(base64.b64decode(str(text)), kind)
@@ -219,9 +231,9 @@ def unpacked(texts: NumpyArray, kind: object) -> NumpyArray:
 
 
 def restored(variable: SourceArray | Coordinate) -> SourceArray | Coordinate:
-    """Return a carried variable as it was: items of one size, or bytes of any length.
+    """Return a carried variable with its original items, if they have fixed size or are bytes.
 
-    Others stay as they are.
+    Other variables are returned as they are.
     """
     kind = variable.attrs.get(DTYPE)
     if kind == "bytes" and isinstance(variable, Coordinate):
@@ -230,14 +242,14 @@ def restored(variable: SourceArray | Coordinate) -> SourceArray | Coordinate:
     if kind is None or is_ragged(kind) or enum_of(kind) is not None:
         return variable
     dtype = dtype_of(kind)
-    if dtype.subdtype is not None:  # NumPy would make more axes of it
+    if dtype.subdtype is not None:  # NumPy would turn its shape into axes
         dtype = np.dtype(f"V{dtype.itemsize}")
     attrs = plain_attrs(variable.attrs)
     if not isinstance(variable, Coordinate):
         return _restored_array(variable, dtype, attrs)
     values = variable.values
     if values.dtype.kind == "T":
-        return Coordinate(variable.name, variable.dims, _as_fixed(values, dtype), attrs)
+        return Coordinate(variable.name, variable.dims, as_fixed(values, dtype), attrs)
     if not _is_bytes_of(values.dtype, values.shape, dtype):
         return variable
     return Coordinate(variable.name, variable.dims[:-1], from_bytes(values, dtype), attrs)
@@ -262,20 +274,22 @@ def _is_bytes_of(stored: Dtype, shape: Sequence[int], dtype: Dtype) -> bool:
     return stored == np.dtype("u1") and dtype.itemsize == (shape[-1] if shape else 0)
 
 
-def _as_fixed(texts: NumpyArray, dtype: Dtype) -> NumpyArray:
-    if dtype.kind == "U":
-        return texts.astype(dtype)
+def as_fixed(texts: NumpyArray, dtype: Dtype) -> NumpyArray:
+    """Return strings of variable length as items of fixed size: characters, or bytes of UTF-8."""
+    texts = np.asarray(texts)
+    if dtype.kind == "U":  # NumPy swaps the byte order in two steps only
+        return texts.astype(dtype.newbyteorder("=")).astype(dtype, copy=False)
     encoded = [str(text).encode() for text in texts.ravel()]
     return np.array(encoded, dtype).reshape(texts.shape)
 
 
 def fill_item(attrs: Mapping[str, object], dtype: Dtype) -> object:
-    """Return the fill value of a carried variable, None where it is zero."""
+    """Return the fill value of a carried variable, or None if it is zero."""
     if (text := attrs.get(FILL)) is None:
         return None
     return np.frombuffer(base64.b64decode(str(text)), dtype)[0]
 
 
 def plain_attrs(attrs: Mapping[str, object]) -> dict[str, object]:
-    """Return the attributes without those that say how a variable is carried."""
+    """Return the attributes without those that describe how a variable is carried."""
     return {k: v for k, v in attrs.items() if k not in (DTYPE, FILL)}

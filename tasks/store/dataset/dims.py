@@ -1,6 +1,6 @@
-"""Names of axes: one stands for one extent in a group and in those above, as xarray has it.
+"""Dimension names: one name has one extent in a group and its parent groups, as xarray requires.
 
-Formats name axes as their files do, where a name may stand for several extents or for none.
+Files have their own names, which may have several extents or none.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Protocol
 import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.tasks.source import Coordinate, Description
+from gangsaw.tasks.sources.source import Coordinate, Description
 from gangsaw.tasks.store.dataset.paths import above, last
 
-NO_AXIS = -1  # the extent of a name that no axis can have
+NO_AXIS = -1  # extent of a name that no axis may have
 
 
 class Named(Protocol):
-    """What has a name and a name for each axis."""
+    """Object with a name and a name for each axis."""
 
     @property
     def name(self) -> str:
@@ -34,11 +34,11 @@ class Named(Protocol):
 def agreeing_dims(
     arrays: Iterable[Description], coords: Iterable[Coordinate]
 ) -> Mapping[str, tuple[str, ...]]:
-    """Return the names of axes of every variable by its path, as they can be stored.
+    """Return consistent dimension names of every variable by its path.
 
-    A name keeps the extent of the coordinate that has it, else of the first variable; an axis of
-    another extent is called by name and extent, as "polarization_3". So is the second axis of one
-    name in one variable, and an axis that is called as a single value of its group is.
+    A name keeps the extent of its coordinate, else that of the first variable. An axis of another
+    extent gets a name with the extent, such as "polarization_3". So does the second axis of one
+    name in a variable, and an axis with the name of a scalar variable in its group.
     """
     variables: list[tuple[Named, tuple[int, ...]]] = [(a, a.shape) for a in arrays]
     variables += [(c, np.shape(_values(c))) for c in coords]
@@ -67,12 +67,12 @@ def _group(variable: Named) -> str:
 
 @dataclass
 class _AxisNames:
-    """The extents that names of axes stand for in a group."""
+    """Extents of the dimension names in a group."""
 
     extents: dict[str, int] = field(default_factory=dict)
 
     def reserve(self, name: str, dims: Sequence[str], shape: Sequence[int]) -> None:
-        """Note what a variable says of the axis that is called as it is."""
+        """Record the extent that a coordinate variable gives to the axis of its name."""
         if not shape:
             self.extents[name] = NO_AXIS
         elif tuple(dims) == (name,):
@@ -81,7 +81,7 @@ class _AxisNames:
     def names(
         self, dims: Sequence[str], shape: Sequence[int], outer: Sequence[_AxisNames] = ()
     ) -> tuple[str, ...]:
-        """Return names for the axes of a variable that the groups around know so, and keep them."""
+        """Choose names for the axes of a variable that agree with the groups around it."""
         chosen: list[str] = []
         for dim, extent in zip(dims, shape, strict=True):
             names = (n for n in _candidates(dim, extent) if n not in chosen)
@@ -91,7 +91,7 @@ class _AxisNames:
         return tuple(chosen)
 
     def allows(self, name: str, extent: int) -> bool:
-        """Whether the name stands for this extent, or for none yet."""
+        """Return True if the name has this extent, or none yet."""
         return self.extents.get(name, extent) == extent
 
 

@@ -1,11 +1,11 @@
-"""Types of items as JSON, and items of any length as bytes.
+"""Item types as JSON, and items of variable length as bytes.
 
-A type is the text that NumPy has for it ("<i4", "|S3"), "text" or "bytes" of any length, or one of
+A type is NumPy's string for it ("<i4", "|S3"), "text" or "bytes" of variable length, or one of
 
     {"fields": [[name, type, offset], ...], "itemsize": n}     a compound
     {"base": type, "shape": [n, ...]}                          an array in each item
     {"base": type, "enum": {name: value, ...}}                 an enumeration
-    {"vlen": type}                                             items of any length
+    {"vlen": type}                                             items of variable length
     {"char": axis, "length": n}                                characters of a NetCDF axis
 """
 
@@ -21,14 +21,16 @@ from numpy.typing import NDArray
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 
-EXTENDED_BITS, EXTENDED_BYTES = 63, 10  # of x86's long double: its fraction, and all of it
-LENGTH = struct.Struct("<Q")  # before what has any length
+EXTENDED_BITS, EXTENDED_BYTES = 63, 10  # x86 long double: its fraction, its total size
+LENGTH = struct.Struct("<Q")  # prefix of items of variable length
 
 
 def described(dtype: Dtype) -> object:
-    """Return a type as JSON; what h5py notes of enumerations and lengths is kept.
+    """Return a dtype as JSON, including h5py's metadata on enumerations and variable lengths.
 
-    Raises BadParams for references, which mean nothing outside their file, and Python's objects.
+    Raises
+    ------
+    BadParams : the type is a reference, which is valid only in its file, or a Python object
     """
     notes: Mapping[str, object] = dtype.metadata or {}
     if dtype.subdtype is not None:
@@ -56,7 +58,7 @@ def _of_any_length(items: object) -> object:
 
 
 def dtype_of(kind: object) -> Dtype:
-    """Return the NumPy type of items of one size; BadParams where there is none."""
+    """Return the NumPy dtype of items of fixed size; raise BadParams if there is none."""
     try:
         return _dtype_of(kind)
     except (KeyError, TypeError, ValueError) as error:
@@ -87,7 +89,7 @@ def _dtype_of(kind: object) -> Dtype:
 
 
 def padding_of(dtype: Dtype) -> NDArray[np.bool_]:
-    """Return which bytes of an item are the padding of a long double, (itemsize,)."""
+    """Return a mask of the bytes of an item that are padding of a long double, (itemsize,) bool."""
     if dtype.subdtype is not None:
         base, shape = dtype.subdtype
         return np.tile(padding_of(base), int(np.prod(shape)))
@@ -109,7 +111,7 @@ def _parts(kind: object) -> Mapping[str, object]:
 
 
 def is_ragged(kind: object) -> bool:
-    """Whether items have any length, or a part of them has."""
+    """Return True if items, or parts of them, have variable length."""
     if isinstance(kind, str):
         return kind in ("text", "bytes")
     if not isinstance(kind, Mapping):
@@ -119,7 +121,7 @@ def is_ragged(kind: object) -> bool:
 
 
 def enum_of(kind: object) -> Mapping[str, int] | None:
-    """Return names and values of an enumeration, None for other types."""
+    """Return names and values of an enumeration, or None for other types."""
     return kind.get("enum") if isinstance(kind, Mapping) else None
 
 
@@ -143,7 +145,7 @@ def pack(item: object, kind: object) -> bytes:
 
 
 def unpack(data: bytes, kind: object) -> object:
-    """Return the item that was packed, texts as bytes; BadParams for bytes not of this type."""
+    """Return the item from its bytes, strings as bytes; raise BadParams for other bytes."""
     try:
         item, end = _unpack(data, 0, kind)
     except (struct.error, ValueError, OverflowError) as error:

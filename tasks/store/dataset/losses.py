@@ -1,4 +1,4 @@
-"""What of a source no store can hold: refused by name, or left out where the user accepts that."""
+"""Variables that no store can represent: refused by name, or left out if the user accepts that."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from dataclasses import dataclass
 from math import prod
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.options import listed
-from gangsaw.tasks.source import SourceArray
+from gangsaw.codecs.core.plugins.options import listed
+from gangsaw.tasks.sources.source import SourceArray
 from gangsaw.tasks.store.dataset.carried import carried
 from gangsaw.tasks.store.dataset.paths import resolved
 from gangsaw.tasks.store.dataset.texts import TextArray, large_texts, texts_of
 from gangsaw.tasks.store.dataset.variables import SMALL, is_small
 
-LEFT_OUT = "gangsaw_left_out"  # of a group: what its source had besides
+LEFT_OUT = "gangsaw_left_out"  # of a group: variables of its source that were left out
 
 
 @dataclass(frozen=True)
 class Refused:
-    """A variable of a source that no store can hold.
+    """Variable of a source that no store can represent.
 
     Attributes
     ----------
-    name : of the variable, a path
-    reason : what it is or does, behind its name
+    name : path of the variable
+    reason : clause that follows the name in messages
     """
 
     name: str
@@ -43,16 +43,19 @@ def kept(
     *,
     accept_loss: bool = False,
 ) -> tuple[list[SourceArray], tuple[Refused, ...]]:
-    """Return the variables in forms that a store holds, and those that are left out.
+    """Return the variables in forms that a store can represent, and those that are left out.
 
     Parameters
     ----------
-    found, refused : what can be read, and what cannot
-    wanted : names that the user takes; none is all
-    chunked : names of texts that a job wrote chunk by chunk
-    accept_loss : leave out what cannot be stored, instead of refusing the source
+    found : variables that can be read
+    refused : variables that cannot be read
+    wanted : names that the user selected; () selects all
+    chunked : names of string variables that a job wrote chunk by chunk
+    accept_loss : leave out the variables that cannot be stored, instead of refusing the source
 
-    Raises BadParams for what is to be stored and cannot be.
+    Raises
+    ------
+    BadParams : a selected variable cannot be stored
     """
     found = [_in_pieces(v, chunked) for v in found]
     large = [_too_large(v) for v in found if _is_large_item(v)]
@@ -69,14 +72,14 @@ def kept(
 
 
 def _in_pieces(variable: SourceArray, chunked: Collection[str]) -> SourceArray:
-    """Return texts that are or were too large to be copied whole as such, others as they are."""
-    if variable.dtype.kind == "T" and variable.name in chunked:  # nothing is read to know it
+    """Return large strings as an array to be stored by chunks, other variables as they are."""
+    if variable.dtype.kind == "T" and variable.name in chunked:  # known without reading
         return texts_of(variable)
     return large_texts(variable) or variable
 
 
 def _is_large_item(variable: SourceArray) -> bool:
-    """Whether a variable is copied whole for what its items are, and too large for it."""
+    """Return True if the items of a variable must be copied as a whole but are too large."""
     is_whole = variable.dtype.kind in "OT" and not isinstance(variable, TextArray)
     return is_whole and not is_small(variable)
 
@@ -90,11 +93,11 @@ def _too_large(variable: SourceArray) -> Refused:
 
 
 def left_out_attrs(lost: Iterable[Refused]) -> dict[str, object]:
-    """Return the attribute that tells a reader of the store what is not there."""
+    """Return the attribute that lists the left-out variables for readers of the store."""
     lines = [str(one) for one in lost]
     return {LEFT_OUT: lines} if lines else {}
 
 
 def notes_of(lost: Iterable[Refused]) -> tuple[str, ...]:
-    """Return what the summary of a job tells of the variables that are left out."""
+    """Return the lines on left-out variables in the summary of a job."""
     return tuple(f"left out: {one}" for one in lost)

@@ -1,8 +1,8 @@
-"""Attributes by which xarray would decode what they do not fit: they are set aside.
+"""Check that plain xarray opens a store, and removal of attributes that prevent it.
 
-A store opens in plain xarray whatever the attributes of its source say. Those of HDF5 and NetCDF
-say how an item was encoded there (`_Encoding` of characters), and a file may say what is not true
-(a time's units of numbers that are none). xarray itself is asked, with the first and last item.
+Attributes of HDF5 and NetCDF describe the encoding of an item there (`_Encoding` of characters).
+A file may also have wrong ones (units of time for other numbers). Each variable is opened in xarray
+with its first and last item. Attributes that fail are moved to the attribute of `as_read`.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.tasks.source import Coordinate, Description, Region
+from gangsaw.tasks.sources.source import Coordinate, Description, Region
 from gangsaw.tasks.store.dataset.as_read import set_aside
 from gangsaw.tasks.store.dataset.paths import last
 
 if TYPE_CHECKING:
     import xarray as xr
 
-# what xarray's decoding reads, the most likely culprit first
+# attributes that xarray decodes, the most likely culprit first
 DECODED = (
     "_Encoding",
     "units",
@@ -48,12 +48,12 @@ TIME_UNITS = frozenset(
 
 @dataclass(frozen=True)
 class Example:
-    """A variable by so few of its items that it can be opened at once.
+    """Variable with few of its items, which opens quickly.
 
     Attributes
     ----------
-    path : of the variable in the store
-    values : its first and its last item along each axis; all where an index is made of them
+    path : path of the variable in the store
+    values : first and last item along each axis; all items if they form an index
     """
 
     path: str
@@ -62,7 +62,7 @@ class Example:
     attrs: Mapping[str, object]
 
     def without(self, names: Iterable[str]) -> Example:
-        """Return it without some attributes."""
+        """Return the example without some attributes."""
         gone = set(names)
         return replace(self, attrs={k: v for k, v in self.attrs.items() if k not in gone})
 
@@ -72,7 +72,7 @@ def openable_attrs(
 ) -> Mapping[str, Mapping[str, object]]:
     """Return the attributes of every variable by its path, so that xarray opens them.
 
-    The values of those that are set aside stay in the attribute of `as_read`.
+    Values of removed attributes are recorded in the attribute of `as_read`.
     """
     attrs = {variable.name: variable.attrs for variable in variables}
     asked = [_example(variable) for variable in variables if _is_decoded(variable.attrs)]
@@ -84,7 +84,7 @@ def openable_attrs(
 
 
 def _is_decoded(attrs: Mapping[str, object]) -> bool:
-    if any(name in attrs for name in DECODED if name != "units"):  # it is read of times alone
+    if any(name in attrs for name in DECODED if name != "units"):  # units matter for times only
         return True
     return _is_time(attrs.get("units"))
 
@@ -101,7 +101,7 @@ def _by_group(examples: Iterable[Example]) -> list[list[Example]]:
 
 
 def _blamed(group: Sequence[Example]) -> dict[str, list[str]]:
-    """Return the attributes that are set aside: of each variable alone, then of all together."""
+    """Return the attributes to remove: those of each variable alone, then those of all together."""
     blamed = {one.path: _culprits(one) for one in group}
     group = [one.without(blamed[one.path]) for one in group]
     for name in DECODED if not _opens(group) else ():
@@ -115,7 +115,7 @@ def _blamed(group: Sequence[Example]) -> dict[str, list[str]]:
 
 
 def _culprits(one: Example) -> list[str]:
-    """Return the attributes without which a variable opens: one, or as many as it takes."""
+    """Return the attributes to remove so that a variable opens: one, or as many as needed."""
     if _opens([one]):
         return []
     there = [name for name in DECODED if name in one.attrs]
@@ -129,7 +129,7 @@ def _culprits(one: Example) -> list[str]:
 
 
 def _opens(examples: Iterable[Example]) -> bool:
-    """Whether xarray opens and decodes variables of a group."""
+    """Return True if xarray opens and decodes the variables of a group."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -169,7 +169,7 @@ def _example(variable: Description | Coordinate) -> Example:
 
 
 def _ends(array: Description) -> NumpyArray:
-    """Return the first and the last item of an array of times, zeros of others."""
+    """Return the first and the last item of an array of times, zeros for other arrays."""
     shape = tuple(min(n, 1) for n in array.shape)
     zeros = np.zeros(shape, array.dtype if array.dtype.kind != "O" else np.dtype("u1"))
     read = getattr(array, "read", None)

@@ -1,45 +1,49 @@
-"""Names of a tree: a variable in a group below is called by its path, names apart by "/"."""
+"""Paths in a tree of groups: a variable is named by its groups and its name, joined by "/"."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.source import GroupAttrs
+from gangsaw.tasks.sources.source import GroupAttrs
 
 
 def last(path: str) -> str:
-    """Return the name without its groups."""
+    """Return the last component of a path."""
     return path.rpartition("/")[2]
 
 
 def above(path: str) -> Iterator[str]:
-    """Yield the groups that a variable or group lies in, its own first; "" is the root."""
+    """Yield the parent groups of a variable or group, innermost first; "" is the root."""
     while path:
         path = path.rpartition("/")[0]
         yield path
 
 
 def key_of(path: str, name: str) -> str:
-    """Return the key of an object of an array; one that lies at the root has the path ""."""
+    """Return the key of an object of an array; an array at the root has the path ""."""
     return f"{path}/{name}".lstrip("/")
 
 
 def groups_of(names: Iterable[str]) -> list[str]:
-    """Return all groups below the root that these variables lie in, outer ones first."""
+    """Return all groups below the root with these variables in them, outer ones first."""
     return sorted({group for name in names for group in above(name) if group})
 
 
 def groups_kept(groups: Iterable[GroupAttrs], names: Iterable[str]) -> tuple[GroupAttrs, ...]:
-    """Return the groups that hold a variable of these names, at any depth."""
+    """Return the groups that contain a variable of these names, at any depth."""
     there = set(groups_of(names))
     return tuple(group for group in groups if group.path in there)
 
 
 def resolved(wanted: Iterable[str], there: Collection[str]) -> tuple[str, ...]:
-    """Return the paths that a user names, by path or by a last name that only one of them has.
+    """Return the paths of names that a user gave: paths, or last components that are unique.
 
-    What is not there stays as it is. Raises BadParams for a last name of several.
+    Unknown names are returned as they are.
+
+    Raises
+    ------
+    BadParams : a last component belongs to several variables
     """
     return tuple(_resolved(name.strip("/"), there) for name in wanted)
 
@@ -54,10 +58,10 @@ def _resolved(name: str, there: Collection[str]) -> str:
 
 
 def seen_from(path: str, name: str, there: Collection[str]) -> str | None:
-    """Return the variable that an attribute of the one at `path` means by `name`.
+    """Return the path of the variable that an attribute of the variable at `path` refers to.
 
-    As in CF it is in the same group or the nearest above, or is named by a path; None where there
-    is no such variable.
+    By the CF conventions it is in the same group or the nearest parent group, or is named by a
+    path. The result is None if there is no such variable.
     """
     if name.startswith("/"):
         return name[1:] if name[1:] in there else None
@@ -66,7 +70,7 @@ def seen_from(path: str, name: str, there: Collection[str]) -> str | None:
 
 
 def check_paths(what: str, names: Collection[str]) -> None:
-    """Raise BadParams for names that are no paths, are there twice or are a group of another's."""
+    """Raise BadParams for names that are no paths, duplicates, or both a variable and a group."""
     if len(set(names)) < len(names) or any(not _is_path(name) for name in names):
         raise BadParams(
             f"{what}: names must differ and be paths of names apart by '/': {', '.join(names)}"

@@ -1,4 +1,4 @@
-"""Variables of texts of any length that are too large to be copied whole: stored chunk by chunk."""
+"""String variables that are too large to be copied as a whole: stored chunk by chunk."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.source import Described, Description, FarArray, Region, SourceArray
+from gangsaw.tasks.sources.source import Described, Description, FarArray, Region, SourceArray
 from gangsaw.tasks.store.dataset.carried import DTYPE, text_attrs
 
 Octets: TypeAlias = NDArray[np.uint8]
 TEXT = cast("Dtype", np.dtypes.StringDType())
-LENGTH = np.dtype("<u4")  # before each text, and before all of them their number
-LARGE = 1 << 20  # bytes: texts that are fewer are copied whole
-SHORTEST = 32  # bytes that chunks are cut by: those of empty texts would hold too many
-PROBED = 64  # texts of the middle that tell how long texts are
-OBJECT_BYTES = 128  # that a text takes in memory besides its letters, as Python's and NumPy's
-COPIES = 4  # of the letters: in the source, as Python's, as NumPy's, as bytes
+LENGTH = np.dtype("<u4")  # before each string, and before all strings their number
+LARGE = 1 << 20  # bytes: smaller string variables are copied as a whole
+SHORTEST = 32  # assumed size of an item in bytes: chunks of empty strings would have too many items
+PROBED = 64  # strings of the middle that are sampled for their size
+OBJECT_BYTES = 128  # memory of a string besides its characters, in Python and NumPy
+COPIES = 4  # copies of the characters: in the source, in Python, in NumPy, as bytes
 
 
 @dataclass(frozen=True, kw_only=True)
 class TextArray(Described):
-    """Texts as NumPy's StringDType, read region by region.
+    """Strings as NumPy's StringDType, read region by region.
 
     Attributes
     ----------
@@ -37,37 +37,37 @@ class TextArray(Described):
     of: SourceArray
 
     def read(self, region: Region) -> NumpyArray:
-        """Return the texts of the region; BadParams for what is none, such as a missing value."""
+        """Return the strings of the region; raise BadParams for missing values and others."""
         return as_texts(self.of.read(region), self.name)
 
     @property
     def is_far(self) -> bool:
-        """Whether reads go over a network."""
+        """True if reads go over a network."""
         return isinstance(self.of, FarArray) and self.of.is_far
 
     def begin(self, region: Region) -> bool:
-        """Begin to read a region; False where too much is on its way already."""
+        """Begin to read ahead a region; return False if too many bytes are in flight."""
         return isinstance(self.of, FarArray) and self.of.begin(region)
 
     def ready(self, region: Region) -> None:
-        """Wait for what `begin` began."""
+        """Wait for the read-ahead of `begin`."""
         if isinstance(self.of, FarArray):
             self.of.ready(region)
 
     def forget(self, region: Region) -> None:
-        """Let go of what `begin` began."""
+        """Cancel the read-ahead of `begin`."""
         if isinstance(self.of, FarArray):
             self.of.forget(region)
 
     @cached_property
     def item_bytes(self) -> int:
-        """Bytes of a text about, its length included, as those of the middle have them."""
+        """Approximate bytes of a string with its length, from a sample of the middle."""
         probed = self.read(_middle(self.shape))
         return max(1, bytes_of(probed) // max(1, probed.size))
 
 
 def texts_of(variable: SourceArray) -> TextArray:
-    """Return a variable of texts as one that is stored chunk by chunk."""
+    """Return a string variable as one that is stored chunk by chunk."""
     fill = variable.fill_value
     return TextArray(
         name=variable.name,
@@ -82,21 +82,21 @@ def texts_of(variable: SourceArray) -> TextArray:
 
 
 def large_texts(variable: SourceArray) -> TextArray | None:
-    """Return texts that take more than LARGE bytes; None of others, and of what is no text.
+    """Return a string variable of more than LARGE bytes; None for smaller or other variables.
 
-    Some of them are read.
+    A sample of the strings is read.
     """
     if variable.dtype.kind not in "OT" or DTYPE in variable.attrs or 0 in variable.shape:
         return None
     found = texts_of(variable)
     try:
         return found if prod(found.shape) * found.item_bytes > LARGE else None
-    except BadParams:  # bytes of any length, among others
+    except BadParams:  # such as bytes of variable length
         return None
 
 
 def as_texts(values: NumpyArray, name: str) -> NumpyArray:
-    """Return texts as NumPy's StringDType; BadParams names the variable where one is no text."""
+    """Return strings as NumPy's StringDType; BadParams names a variable with other items."""
     values = np.asarray(values)
     if values.dtype.kind == "O":
         wrong = (item for item in values.ravel().tolist() if not isinstance(item, str))
@@ -106,7 +106,7 @@ def as_texts(values: NumpyArray, name: str) -> NumpyArray:
 
 
 def bytes_of(samples: NumpyArray) -> int:
-    """Return the bytes of samples; of texts those of UTF-8 with their lengths, as Zarr has them."""
+    """Return the size of samples in bytes; for strings that of UTF-8 with lengths, as in Zarr."""
     if samples.dtype.kind != "T":
         return samples.nbytes
     letters = "".join(as_list(samples))
@@ -114,7 +114,7 @@ def bytes_of(samples: NumpyArray) -> int:
 
 
 def as_zarr_bytes(texts: NumpyArray) -> Octets:
-    """Return texts as Zarr's serializer writes those of a chunk: number, and lengths with them."""
+    """Return strings in the format of Zarr's serializer: their number, then lengths and UTF-8."""
     items = [text.encode() for text in as_list(texts)]
     lengths = np.array([len(item) for item in items], LENGTH)
     parts = (part for n, item in zip(lengths, items, strict=True) for part in (n.tobytes(), item))
@@ -122,33 +122,31 @@ def as_zarr_bytes(texts: NumpyArray) -> Octets:
 
 
 def as_list(texts: NumpyArray) -> list[str]:
-    """Return texts of StringDType as Python's, in C order."""
+    """Return strings of StringDType as Python's, in C order."""
     return cast("list[str]", texts.ravel().tolist())
 
 
 def type_name(dtype: Dtype) -> str:
-    """Return what messages call a dtype: texts as Zarr does, without what they take in memory."""
+    """Return the display name of a dtype: "string" for strings, as in Zarr."""
     return "string" if dtype.kind == "T" else dtype.name
 
 
 def item_bytes(variable: Description) -> int:
-    """Return the bytes of an item; of texts about, and SHORTEST at least."""
+    """Return the bytes of an item; for strings an estimate of at least SHORTEST."""
     if variable.dtype.kind != "T":
         return variable.dtype.itemsize
     return max(SHORTEST, int(getattr(variable, "item_bytes", 0)))
 
 
 def working_bytes(variable: Description, n: int) -> int:
-    """Return what so many items take in memory while they are read and stored, where they are
-    texts; 0 for others, which take what their dtype says.
-    """
+    """Return the memory for reading and storing `n` strings, in bytes; 0 for other dtypes."""
     if variable.dtype.kind != "T":
         return 0
     return n * (OBJECT_BYTES + COPIES * item_bytes(variable))
 
 
 def _middle(shape: tuple[int, ...]) -> Region:
-    """Return the place of some texts of the middle."""
+    """Return a region in the middle with at most PROBED strings."""
     room, region = PROBED, []
     for n in reversed(shape):
         extent = min(n, room)

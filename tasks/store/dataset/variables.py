@@ -1,4 +1,4 @@
-"""Which variables of a data set are chunked, and which are copied whole as coordinates."""
+"""Division of a data set into chunked arrays and coordinates that are copied as a whole."""
 
 from __future__ import annotations
 
@@ -12,47 +12,56 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.source import Coordinate, SourceArray
+from gangsaw.codecs.core.plugins.options import nearest
+from gangsaw.tasks.sources.source import Coordinate, SourceArray
 from gangsaw.tasks.store.dataset.carried import TEXTS, as_coordinate, by_bytes, is_carried
 from gangsaw.tasks.store.dataset.paths import last, resolved, seen_from
 from gangsaw.tasks.store.dataset.texts import TextArray, texts_of
 
-SMALL = 16 << 20  # bytes: a larger coordinate is stored chunk by chunk, like data
-MOST_WHOLE = 256 << 20  # bytes: at most so much is copied whole, in all and in one piece
+SMALL = 16 << 20  # bytes: larger coordinates are stored chunk by chunk, like data
+MOST_WHOLE = 256 << 20  # bytes: limit of all variables copied as a whole, and of one chunk of them
 NAMING = (
     "coordinates",
     "bounds",
     "grid_mapping",
     "ancillary_variables",
-)  # CF: name other variables
+)  # CF attributes with the names of other variables
 NUMBERS = "biufcmM"
-TEXT_BYTES = np.dtypes.StringDType().itemsize  # that a text takes in memory at least
+TEXT_BYTES = np.dtypes.StringDType().itemsize  # least memory of a string
 
 
 def split(
     found: Sequence[SourceArray], wanted: Sequence[str] = (), chunked: Collection[str] = ()
 ) -> tuple[tuple[SourceArray, ...], tuple[Coordinate, ...]]:
-    """Return the arrays and the coordinates of a data set, small texts included.
+    """Return the arrays and the coordinates of a data set, small string variables included.
 
-    `wanted` names the arrays to take, by path or by a last name that only one has, with the
-    coordinates along their axes in any group; none takes all there is. A variable in `chunked` is
-    no coordinate, however small.
+    Parameters
+    ----------
+    wanted : arrays to select, by path or by a unique last component, with the coordinates along
+        their axes in any group; () selects all
+    chunked : names of variables that are arrays, however small
 
-    Raises BadParams where a wanted name or any array is missing, and for texts that are too many to
-    be copied whole.
+    Raises
+    ------
+    BadParams : a selected name is missing, there is no array, or string variables are too large
     """
     wanted = resolved(wanted, [v.name for v in found])
     near_others, taken = _named_by(found), {*wanted, *chunked}
+    texts: set[str] = set()
     whole = [
         v for v in found if v.name not in taken and _is_whole(v, near_others, is_near=bool(wanted))
     ]
-    if not wanted and len(whole) == len(found):  # only arrays of one axis: the data
+    if not wanted and len(whole) == len(found):  # arrays of one axis only: they are the data
         whole = [v for v in whole if not _is_series(v, near_others)]
-    if not wanted and len(whole) == len(found):  # nor numbers: texts are
-        whole = [v for v in whole if not _is_text_series(v, near_others)]
+    if not wanted and len(whole) == len(found):  # no numbers either: strings are the data
+        texts = {v.name for v in whole if _is_text_series(v, near_others)}
+        whole = [v for v in whole if v.name not in texts]
     whole = _within_memory(whole)
-    _check_texts(found, wanted, {*chunked, *(v.name for v in whole if is_small(v))})
-    arrays = tuple(v for v in found if v not in whole and (not wanted or v.name in wanted))
+    free = {*texts, *(v.name for v in whole)}
+    small = {v.name for v in found if v.name in free and is_small(v)}
+    _check_texts(found, wanted, {*chunked, *small})
+    names = {v.name for v in whole}
+    arrays = tuple(v for v in found if v.name not in names and (not wanted or v.name in wanted))
     _check_found(found, wanted, arrays)
     axes = {axis for array in arrays for axis in _axes(array)}
     near = [v for v in whole if not wanted or axes.issuperset(_axes(v))]
@@ -60,9 +69,9 @@ def split(
 
 
 def _within_memory(whole: Sequence[SourceArray]) -> list[SourceArray]:
-    """Return the smallest of the variables, as many as may be copied whole.
+    """Return the smallest of the variables, up to MOST_WHOLE bytes in all.
 
-    A file of a kilobyte may claim thousands of coordinates that are small each.
+    A file of a kilobyte may claim thousands of small coordinates.
     """
     ordered = sorted(whole, key=_bytes)
     sums = accumulate(map(_bytes, ordered))
@@ -71,7 +80,7 @@ def _within_memory(whole: Sequence[SourceArray]) -> list[SourceArray]:
 
 
 def _in_chunks(array: SourceArray) -> SourceArray:
-    """Return an array in the form that is stored chunk by chunk: of texts of one size, bytes."""
+    """Return an array in the form that is stored by chunks; fixed-size strings become bytes."""
     if (
         array.dtype.kind in "OT"
         and not is_carried(array.attrs)
@@ -84,7 +93,7 @@ def _in_chunks(array: SourceArray) -> SourceArray:
 def _check_texts(
     found: Iterable[SourceArray], wanted: Collection[str], free: Collection[str]
 ) -> None:
-    """Raise BadParams for texts that are taken and too large; none of the `free` names is."""
+    """Raise BadParams for selected string variables that are too large, except `free` names."""
     for v in found:
         is_large = not is_small(v) if v.name in wanted else not wanted and v.name not in free
         if v.dtype.kind in "OT" and is_large and not isinstance(v, TextArray):
@@ -92,7 +101,7 @@ def _check_texts(
 
 
 def too_many_texts(name: str, shape: Sequence[int]) -> BadParams:
-    """Return the error of texts that are too many to be copied whole."""
+    """Return the error for string variables that are too large to be copied as a whole."""
     return BadParams(
         f"{name} holds {prod(shape)} texts, which are copied whole, but no more than "
         f"{SMALL >> 20} MiB: name the arrays to take by --variable"
@@ -104,7 +113,7 @@ def _itemsize(dtype: Dtype) -> int:
 
 
 def is_small(variable: SourceArray) -> bool:
-    """Whether a variable may be copied whole."""
+    """Return True if a variable may be copied as a whole."""
     piece = prod(variable.chunks or ()) * variable.dtype.itemsize
     return _bytes(variable) <= SMALL and piece <= MOST_WHOLE
 
@@ -114,7 +123,7 @@ def _bytes(variable: SourceArray) -> int:
 
 
 def _axes(variable: SourceArray) -> set[tuple[str, int]]:
-    """Return names and extents of the axes: those of one name may differ from group to group."""
+    """Return names and extents of the axes; extents of one name may differ between groups."""
     return set(zip(variable.dims, variable.shape, strict=True))
 
 
@@ -127,8 +136,13 @@ def _named_by(found: Sequence[SourceArray]) -> frozenset[str]:
 
 
 def _is_whole(variable: SourceArray, named: Collection[str], *, is_near: bool) -> bool:
-    """Whether a variable is copied whole; `is_near`: it goes with others that the user named."""
-    if isinstance(variable, TextArray):  # it is large, as texts go
+    """Return True if a variable is copied as a whole.
+
+    Parameters
+    ----------
+    is_near : True if the user named arrays and this variable goes along with them
+    """
+    if isinstance(variable, TextArray):  # large, as strings go
         goes_along = is_near or _is_coordinate(variable, named)
         return goes_along and prod(variable.shape) * variable.item_bytes <= SMALL
     if variable.dtype.kind in "OT":
@@ -141,7 +155,7 @@ def _is_whole(variable: SourceArray, named: Collection[str], *, is_near: bool) -
 
 
 def _is_text_series(variable: SourceArray, named: Collection[str]) -> bool:
-    """Whether a variable holds texts, and is no coordinate of its axis and named by none."""
+    """Return True if a variable has strings and is no coordinate."""
     is_text = variable.dtype.kind in TEXTS and not is_carried(variable.attrs)
     return is_text and 0 not in variable.shape and not _is_coordinate(variable, named)
 
@@ -151,7 +165,7 @@ def _is_coordinate(variable: SourceArray, named: Collection[str]) -> bool:
 
 
 def _is_series(variable: SourceArray, named: Collection[str]) -> bool:
-    """Whether a variable of one axis holds data: it is no coordinate of its axis, named by none."""
+    """Return True if a variable of one axis has data: it is no coordinate."""
     if is_carried(variable.attrs):
         return variable.dtype.kind not in TEXTS
     is_number = variable.dtype.kind in NUMBERS and len(variable.dims) == 1
@@ -161,15 +175,17 @@ def _is_series(variable: SourceArray, named: Collection[str]) -> bool:
 def _check_found(
     found: Iterable[SourceArray], wanted: Sequence[str], arrays: Sequence[SourceArray]
 ) -> None:
+    found = [*found]
     names = ", ".join(v.name for v in found) or "none"
     if missing := sorted(set(wanted) - {a.name for a in arrays}):
-        raise BadParams(f"no variable {missing[0]!r}; there are: {names}")
+        near = nearest(missing[0], (v.name for v in found))
+        raise BadParams(f"no variable {missing[0]!r}; there are: {names}{near}")
     if not arrays:
         raise BadParams(f"no array of two or more axes to work on; variables found: {names}")
 
 
 def json_attrs(attrs: Mapping[str, object], dtype: Dtype) -> dict[str, object]:
-    """Return attributes as JSON holds them; a float _FillValue as xarray writes it to Zarr v3."""
+    """Return attributes as JSON values; a float _FillValue as xarray writes it to Zarr format 3."""
     found = {str(key): plain(value) for key, value in attrs.items()}
     fill = found.get("_FillValue")
     if dtype.kind == "f" and isinstance(fill, int | float):
@@ -178,7 +194,7 @@ def json_attrs(attrs: Mapping[str, object], dtype: Dtype) -> dict[str, object]:
 
 
 def plain(value: object) -> object:
-    """Return a value as JSON holds it, about: types of numbers are lost."""
+    """Return a value in JSON types; the dtype of numbers is lost."""
     if isinstance(value, np.ndarray):
         return plain(value.tolist() if value.dtype.char not in "gG" else value.astype(str).tolist())
     if isinstance(value, np.generic):  # Python has no long double
@@ -193,9 +209,9 @@ def plain(value: object) -> object:
 
 
 def fill_of(attrs: Mapping[str, object], dtype: Dtype) -> object:
-    """Return the number that a JSON _FillValue stands for; None where it is none of the samples'.
+    """Return the number of a JSON _FillValue, or None if it does not fit the dtype.
 
-    A file may say anything, such as a text for numbers.
+    A file may have any value there, such as a string for numbers.
     """
     fill = attrs.get("_FillValue")
     if dtype.kind not in "biufc":

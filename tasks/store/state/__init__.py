@@ -1,1 +1,1 @@
-"""What of a store is finished: journal, manifest, and what stands on them."""
+"""State of a store: journal, manifest, lease and history."""

@@ -1,4 +1,4 @@
-"""The identity of a store: its content, by the checksums of manifests; no sample is read."""
+"""Identity of a store: its content by the checksums of the manifests, without reading samples."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from collections.abc import Iterable, Mapping
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.tasks.source import Coordinate
+from gangsaw.tasks.sources.source import Coordinate
 from gangsaw.tasks.store.dataset.carried import TEXTS
-from gangsaw.tasks.store.files import file_stamp
-from gangsaw.tasks.store.place import Place
-from gangsaw.tasks.store.stamps import digest_of
+from gangsaw.tasks.store.objects.change_stamps import digest_of
+from gangsaw.tasks.store.objects.files import file_stamp
+from gangsaw.tasks.store.objects.prefix import Place
 from gangsaw.tasks.store.state.manifest import MANIFEST, Manifest, open_manifest
-from gangsaw.tasks.store.state.parts import is_beside
+from gangsaw.tasks.store.state.manifest_shards import is_beside
 
-CONTENT = "content "  # how the identity of a store begins; earlier versions knew no content
+CONTENT = "content "  # prefix of identities by content; earlier versions wrote others
 
 
 def identity_of_store(
     arrays: Iterable[tuple[Place, str]], coords: Iterable[Coordinate], attrs: Mapping[str, object]
 ) -> str:
-    """Return what identifies the content of a store.
+    """Return the identity of a store's content.
 
-    Equal content has one identity wherever it is, if a job wrote it; in other stores it is that of
-    these objects at this place.
+    If a job wrote the store, equal content has one identity wherever it is. In other stores it is
+    that of these objects at this address.
 
     Parameters
     ----------
-    arrays : places of the arrays, and a digest of the metadata of each, in an order of their own
-    coords : what is copied whole
-    attrs : of the group
+    arrays : prefix of each array and a digest of its metadata, in stable order
+    coords : variables that are copied as a whole
+    attrs : attributes of the group
     """
     lines = [json.dumps(attrs, sort_keys=True, default=str)]
     lines += [f"{metadata} {_samples(place)}" for place, metadata in arrays]
@@ -40,7 +40,7 @@ def identity_of_store(
 
 
 def _samples(array: Place) -> str:
-    """Return what identifies the samples of an array."""
+    """Return the identity of an array's samples."""
     manifest = _manifest(array)
     if manifest is not None and not _is_edited(array):
         content = hashlib.sha256()
@@ -59,9 +59,10 @@ def _manifest(array: Place) -> Manifest | None:
 
 
 def _is_edited(array: Place) -> bool:
-    """Whether a chunk is younger than the manifest: someone wrote samples by other means.
+    """Return True if a chunk is newer than the manifest: another program wrote samples.
 
-    Only of folders: to list the objects of an address may cost more than all else.
+    Only folders are checked: listing the objects at an address may cost more than the rest of the
+    job.
     """
     if (folder := array.folder) is None:
         return False

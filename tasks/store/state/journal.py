@@ -1,13 +1,14 @@
-"""The journal: which batches of a job are finished, stored in the target with their chunks. It is a
-hidden folder below the array, which neither a listing of the group nor the array sees. At the root
-of a group every reader would warn of an object unknown to Zarr.
+"""Journal of a job: records of its finished batches, stored in the target with their chunks.
 
-What a task did is one entry, named by its first chunk:
+It is a hidden folder below the array, which listings of the group and readers of the array ignore.
+At the root of a group every reader would warn of an object unknown to Zarr.
+
+The output of a task is one entry, named by its first chunk:
 
     .gangsaw/journal/PART/FOLDER/CHUNK    as 5, 3 and 12 digits
 
-PART is the part of the manifest that will have its chunks, so that all entries of a part that is
-written go at once, and FOLDER has those of FOLDER_CHUNKS chunks: no folder becomes too large.
+PART is the part of the manifest that will contain its chunks, so that all entries of a written part
+are deleted at once. FOLDER has the entries of FOLDER_CHUNKS chunks: no folder becomes too large.
 Earlier versions had one entry for each batch, by its number, in `.gangsaw/journal`.
 """
 
@@ -20,31 +21,31 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 
-from gangsaw.tasks.store.place import Place
-from gangsaw.tasks.store.state import parts
+from gangsaw.tasks.store.objects.prefix import Place
+from gangsaw.tasks.store.state import manifest_shards
 from gangsaw.tasks.store.state.records import FORMAT, Records, pack_batches, unpack_batches
 
-FOLDER = parts.FOLDER
+FOLDER = manifest_shards.FOLDER
 JOURNAL = f"{FOLDER}/journal"
-BATCH_CHUNKS = 64  # hides what each batch costs
-BATCH_BYTES = 64 << 20  # of raw samples in a batch at most: no task can end within one
-ENTRY_BYTES = 1 << 10  # of a journal entry, about
-ENTRIES_AT_ONCE = 256  # are read side by side
-FOLDER_CHUNKS = 1 << 12  # whose entries share a folder
-MIN_BATCHES = 256  # what makes a job the same, as in earlier versions
-MIN_UNITS = 4096  # small jobs keep a thousand threads busy to the end
+BATCH_CHUNKS = 64  # chunks in a batch: amortises the cost per batch
+BATCH_BYTES = 64 << 20  # largest batch, of raw samples: no task can end within one
+ENTRY_BYTES = 1 << 10  # approximate size of a journal entry
+ENTRIES_AT_ONCE = 256  # entries read concurrently
+FOLDER_CHUNKS = 1 << 12  # chunks with entries in one folder
+MIN_BATCHES = 256  # part of the identity of a job, unchanged since earlier versions
+MIN_UNITS = 4096  # keeps a thousand threads busy to the end of a small job
 
 
 @dataclass(frozen=True)
 class Job:
-    """What makes a job the same job: resume compares it field by field.
+    """Identity of a job: resume compares it field by field.
 
     Attributes
     ----------
     source : identity of the source and name of its array
-    array : sha256 of the target array's metadata: shape, dtype, chunks, codec and parameters
+    array : SHA-256 of the target array's metadata: shape, dtype, chunks, codec and parameters
     n_chunks : number of chunks
-    batch_chunks : chunks per batch; earlier versions journalled and scheduled so many at once
+    batch_chunks : chunks per batch; in earlier versions the unit of journal entries and tasks
     """
 
     source: str
@@ -54,7 +55,7 @@ class Job:
 
     @property
     def fingerprint(self) -> str:
-        """64 hexadecimal digits."""
+        """Fingerprint of the job: 64 hexadecimal digits."""
         return hashlib.sha256(self.to_json()).hexdigest()
 
     @property
@@ -64,28 +65,28 @@ class Job:
         return [range(i, min(i + step, self.n_chunks)) for i in range(0, self.n_chunks, step)]
 
     def to_json(self) -> bytes:
-        """Return canonical JSON."""
+        """Return the job as canonical JSON."""
         return json.dumps({"format": FORMAT, **asdict(self)}, sort_keys=True).encode()
 
 
 def batch_chunks(n_chunks: int, chunk_bytes: int) -> int:
-    """Return the number of chunks per batch: from the data alone, so that any resume agrees."""
+    """Return the number of chunks per batch; it depends on the data alone, for resume."""
     return max(1, min(BATCH_CHUNKS, n_chunks // MIN_BATCHES, BATCH_BYTES // max(1, chunk_bytes)))
 
 
 def unit_chunks(n_chunks: int, chunk_bytes: int) -> int:
-    """Return how many chunks are given to tasks together: fewer than in a batch of a small job."""
+    """Return the number of chunks that one task gets at least: in a small job less than a batch."""
     return max(1, min(batch_chunks(n_chunks, chunk_bytes), n_chunks // MIN_UNITS))
 
 
 @dataclass(frozen=True)
 class Journal:
-    """The journal of one array.
+    """Journal of one array.
 
     Attributes
     ----------
-    array : place of the target array
-    job : fingerprint; entries of another job do not count
+    array : prefix of the target array
+    job : fingerprint of the job; entries of other jobs are ignored
     batch_chunks : chunks per entry of an earlier version
     """
 
@@ -94,10 +95,10 @@ class Journal:
     batch_chunks: int
 
     def read(self, batch: range) -> Records | None:
-        """Return the records of a batch; None where its entry is not there, torn or foreign.
+        """Return the records of a batch; None if its entry is absent, torn or of another job.
 
-        It stands in an entry that begins with it, or in the one that this thread read last: who
-        does a task again asks for its batches in their order.
+        They are in an entry that begins with the batch, or in the entry that this thread read last:
+        a repeated task reads its batches in order.
         """
         if (known := _LAST.found(self, batch)) is not None:
             return known
@@ -108,28 +109,28 @@ class Journal:
         return _LAST.found(self, batch)
 
     def begin(self, batch: range) -> bool:
-        """Begin to read an entry; False where nothing is gained by that. See `Place`, for all."""
+        """Begin to read ahead an entry; return False if nothing is gained by that. See `Place`."""
         return self.array.begin(_key(batch.start), ENTRY_BYTES)
 
     def ready(self, batch: range) -> None:
-        """Wait for an entry that `begin` began."""
+        """Wait for the read-ahead of an entry."""
         self.array.ready(_key(batch.start))
 
     def forget(self, batch: range) -> None:
-        """Let go of an entry that `begin` began and nobody asked for."""
+        """Cancel the read-ahead of an entry that is not needed."""
         self.array.forget(_key(batch.start))
 
     def write(self, *batches: Records) -> None:
-        """Add what a task finished, in order; its chunks must be safe in the store already.
+        """Add the records of a task's finished batches, in order; flush their chunks before.
 
-        Batches that follow each other in one part are one entry. An entry is not synced: if a
-        power cut loses it, its batches are repeated.
+        Consecutive batches in one part are one entry. An entry is not synced: if a power cut loses
+        it, its batches are repeated.
         """
         for run in _runs(batches):
             self._add(run)
 
     def _add(self, run: Sequence[Records]) -> None:
-        """Write an entry, unless a copy of the task was here before and did as much."""
+        """Write an entry, unless a copy of the task already wrote at least as many records."""
         key, data = _key(run[0].first), pack_batches(run)
         if self.array.create(key, data):
             return
@@ -139,9 +140,9 @@ class Journal:
             self.array.put(key, data)
 
     def entries(self, written: Iterable[int] = ()) -> Iterator[Records]:
-        """Yield the records of all batches that valid entries have; not of parts that are written.
+        """Yield the records of all batches in valid entries, parts that are written excepted.
 
-        The entries of an earlier version come first.
+        Entries of an earlier version come first.
         """
         there = self.array / JOURNAL
         names = there.names()
@@ -152,14 +153,15 @@ class Journal:
                 yield from self._read(f"{part}/{key}" for key in sorted((there / part).walk()))
 
     def read_all(self, batches: Sequence[range]) -> dict[int, Records]:
-        """Return the records of these batches, as far as they are journalled, by first chunk."""
+        """Return the journalled records of these batches by first chunk."""
         wanted = {batch.start: batch for batch in batches}
         return {one.first: one for one in self.entries() if wanted.get(one.first) == one.batch}
 
     def delete(self, batch: range) -> None:
-        """Take a batch out of the entry that begins with it, if there is one: its chunks are gone.
+        """Remove a batch from the entry that begins with it, if any: its chunks no longer exist.
 
-        Of several the first comes first: an entry that would begin with it may come of another.
+        Several batches are deleted in ascending order, because an entry that begins with a later
+        batch may be written here.
         """
         old = f"{JOURNAL}/{batch.start // self.batch_chunks:08d}"
         for key in (_key(batch.start), old):
@@ -169,7 +171,7 @@ class Journal:
                 self.write(*rest)
 
     def remove(self, part: int | None = None) -> None:
-        """Delete all entries, or those of a part: the manifest holds them now."""
+        """Delete all entries, or those of a part whose records are in the manifest now."""
         place = self.array / JOURNAL
         (place if part is None else place / f"{part:05d}").delete_all()
 
@@ -182,21 +184,21 @@ class Journal:
                     yield from self._checked(stored.to_bytes(), self._first(key))
 
     def _first(self, key: str) -> int:
-        """Return the first chunk of an entry by its key, -1 where it is none."""
+        """Return the first chunk of an entry from its key; -1 for other keys."""
         name = key.rpartition("/")[2]
         if not name.isdecimal():
             return -1
         return int(name) * (1 if "/" in key else self.batch_chunks)
 
     def _checked(self, stored: bytes, first: int) -> list[Records]:
-        """Return the records of an entry; none of one that is torn, foreign or misplaced."""
+        """Return the records of an entry; none if it is torn, misplaced or of another job."""
         found = unpack_batches(stored) or []
         valid = bool(found) and found[0].job == self.job and found[0].first == first
         return [replace(records, from_journal=True) for records in found] if valid else []
 
 
 class _Last(threading.local):
-    """The entry that a thread read last, by first chunk of its batches."""
+    """Entry that a thread read last: its batches by their first chunk."""
 
     journal: Journal | None = None
 
@@ -204,7 +206,7 @@ class _Last(threading.local):
         self.journal, self.records = journal, {one.first: one for one in found}
 
     def found(self, journal: Journal, batch: range) -> Records | None:
-        """Return a batch, and forget it: it may be deleted, and asked for again."""
+        """Return a batch and remove it: it may be deleted in the store and read again."""
         if self.journal != journal:
             return None
         found = self.records.get(batch.start)
@@ -216,16 +218,16 @@ PART_DIGITS, OLD_DIGITS = 5, 8
 
 
 def _key(first: int) -> str:
-    part, inside = divmod(first, parts.PART_ROWS)
+    part, inside = divmod(first, manifest_shards.PART_ROWS)
     return f"{JOURNAL}/{part:05d}/{inside // FOLDER_CHUNKS:03d}/{first:012d}"
 
 
 def _runs(batches: Iterable[Records]) -> Iterator[list[Records]]:
-    """Yield batches that follow each other within a part together."""
+    """Yield runs of consecutive batches within one part."""
     run: list[Records] = []
     for one in batches:
         follows = bool(run) and run[-1].batch.stop == one.first
-        if run and not (follows and one.first % parts.PART_ROWS):
+        if run and not (follows and one.first % manifest_shards.PART_ROWS):
             yield run
             run = []
         run.append(one)

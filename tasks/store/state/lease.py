@@ -1,30 +1,35 @@
-"""The lease of a target: who writes to it now, so that a second job is told.
+"""Lease of a target: one job at a time writes to it; another job reports the holder and stops.
 
-An object with host, process and time, written anew every RENEW_SECONDS. It counts as abandoned
-STALE_SECONDS after it was last written, by the clock of the store, and at once where its process is
-dead and was of this host. It lies below an array, for the reason that the journal does.
+It is taken before the target is read, by exclusive creation of an object: a file by O_EXCL or a
+hard link, an object by a conditional PUT. The lease of a folder or file is next to it, because an
+overwriting job replaces the folder; in other stores it is inside, in `.gangsaw`.
+
+The lease names its holder and is never rewritten: a job that was suspended could overwrite the
+lease of its successor. Every RENEW_SECONDS the holder writes another object, the heartbeat. A lease
+is abandoned when its process has certainly ended, or STALE_SECONDS after the last heartbeat by the
+clock of the store. A holder reads its lease again (`Lease.confirm`) before irreversible changes.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 import os
-import socket
 import threading
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from contextlib import ExitStack, contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 
 from zarr.storage import LocalStore
 
 from gangsaw.codecs.core.errors import BadParams, JobFailed
-from gangsaw.tasks.store.partial import is_alive
-from gangsaw.tasks.store.place import Place
+from gangsaw.tasks.engine.report import dry_run
+from gangsaw.tasks.store.objects.files import resolved
+from gangsaw.tasks.store.objects.prefix import Place
+from gangsaw.tasks.store.state.holder import Holder
 from gangsaw.tasks.store.state.journal import FOLDER
 
 log = logging.getLogger(__name__)
@@ -32,78 +37,68 @@ log = logging.getLogger(__name__)
 LEASE = f"{FOLDER}/lease"
 RENEW_SECONDS = 30.0
 STALE_SECONDS = 120.0
+WHOLE_SECONDS = 1.0  # grace period for an incomplete lease, which its writer may be writing
+MOST_TRIES = 200
+MOST_FOLDERS = 64  # empty folders in a target that counts as free
+NAME_BYTES = 120  # longest target name that its lease contains in clear
+
+_HELD: ContextVar[tuple[Lease, ...]] = ContextVar("gangsaw_leases", default=())
 
 
-@dataclass(frozen=True)
-class Holder:
-    """The process that writes to a target.
-
-    Attributes
-    ----------
-    host, boot : name of the machine, and what tells its starts apart; "" where unknown
-    process, started : number, and when it began in ticks since the boot; 0 where unknown
-    token : of this job alone
-    seconds : since 1970, by the clock of the host, when the lease was written
-    """
-
-    host: str
-    boot: str
-    process: int
-    started: int
-    token: str
-    seconds: float
-
-    @classmethod
-    def me(cls) -> Holder:
-        """Return a new job of this process."""
-        process = os.getpid()
-        token = uuid.uuid4().hex
-        return cls(socket.gethostname(), _boot(), process, _started(process), token, time.time())
-
-    @property
-    def is_dead(self) -> bool:
-        """Whether it is of this host, and is no more."""
-        if self.host != socket.gethostname():
-            return False
-        is_other = self.boot != _boot() or _started(self.process) != self.started
-        return is_other or not is_alive(self.process)
-
-    def pack(self) -> bytes:
-        """Return the bytes of the lease, written now."""
-        return json.dumps(asdict(replace(self, seconds=time.time()))).encode()
+class LeaseLost(JobFailed):
+    """Another job took the target over: this job stops, and resuming it would disturb the other."""
 
 
 class Lease:
-    """A lease that this process holds.
+    """Lease that this process holds.
 
     Attributes
     ----------
-    place : of the array that it lies below
-    holder : this job
-    lost : whether another job has taken it
+    target : prefix that the job writes to
+    home, key : prefix and key of the lease
+    holder : identity of this job
+    is_shared : True if jobs that begin in its context use it
+    lost : True if another job has taken the target over
     """
 
-    def __init__(self, place: Place, holder: Holder) -> None:
-        self.place, self.holder, self.lost = place, holder, False
+    def __init__(self, target: Place, holder: Holder, *, is_shared: bool = False) -> None:
+        self.target, self.is_shared = target, is_shared
+        self.home, self.key = lease_of(target)
+        self.holder, self.lost, self._beats = holder, False, False
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._renew, name="gangsaw-lease", daemon=True)
+
+    def begin(self) -> None:
+        """Start the heartbeat thread."""
         self._thread.start()
 
     def check(self) -> None:
-        """Raise JobFailed where another job has taken the target."""
+        """Raise `LeaseLost` if another job is known to have taken the target over."""
         if self.lost:
-            raise JobFailed(
-                f"{self.place}: another job took this target over, since nothing was heard of this "
-                f"one for {STALE_SECONDS:g} s"
+            found = _holder(self.home, self.key)
+            who = "another job" if found is None else str(found)
+            raise LeaseLost(
+                f"{self.target}: {who} took this target over, as nothing was heard of this job for "
+                f"{STALE_SECONDS:g} s: this one has stopped; wait until the other ends"
             )
 
+    def confirm(self) -> None:
+        """Read the lease again; raise `LeaseLost` if it belongs to another job."""
+        if self._thread.ident is not None:  # a dry run has no lease
+            self.lost = self.lost or not self._is_mine()
+        self.check()
+
     def release(self) -> None:
-        """Let others write."""
+        """Release the lease."""
         self._over.set()
         self._thread.join()
-        with suppress(OSError):  # it becomes stale by itself
-            if not self.lost and self._is_mine():
-                self.place.delete(LEASE)
+        try:
+            if self._is_mine():
+                self.home.delete(self.key)
+            if self._beats:
+                self.home.delete(_beat(self.key, self.holder))
+        except Exception as error:  # error of any store: the lease becomes stale
+            log.info("the lease of %s could not be released: %s", self.target, error)
 
     def _renew(self) -> None:
         while not self._over.wait(RENEW_SECONDS):
@@ -111,124 +106,225 @@ class Lease:
                 self.lost = not self._is_mine()
                 if self.lost:
                     return
-                self.place.put(LEASE, self.holder.pack())
-            except Exception as error:  # of any store: the next try may succeed
-                log.info("the lease of %s could not be renewed: %s", self.place, error)
+                self._beats = True
+                self.home.put(_beat(self.key, self.holder), self.holder.pack())
+            except Exception as error:  # error of any store: the next try may succeed
+                log.info("the lease of %s could not be renewed: %s", self.target, error)
 
     def _is_mine(self) -> bool:
-        found = _found(self.place, LEASE)
+        found = _holder(self.home, self.key)
         return found is not None and found.token == self.holder.token
 
 
 @contextmanager
-def leased(target: Place, name: str) -> Iterator[Lease]:
-    """Hold the lease of a target while the context lasts; `name` is an array of the job.
+def leased(target: Place, *, shared: bool = False) -> Iterator[Lease]:
+    """Hold the lease of a target within the context; in a dry run, only check its holder.
 
-    Raises BadParams where another job holds it, which says who, JobFailed where nobody can write
-    or another job took it meanwhile.
+    Parameters
+    ----------
+    target : a store, or the path of a file or folder that a job writes
+    shared : True if jobs that begin in this context are parts of this one and use its lease
+
+    Raises
+    ------
+    BadParams : another job holds the lease; the message names its process
+    JobFailed : the target cannot be written
+    `LeaseLost` : another job took the target over meanwhile
     """
-    with _held(target / name, target) as lease:
+    lease = Lease(target, Holder.me(), is_shared=shared)
+    if (joined := _held_here(lease.home, lease.key)) is not None and joined.is_shared:
+        yield joined
+        return
+    if dry_run.is_on():
+        refuse_leased(target)
         yield lease
-
-
-@contextmanager
-def leased_beside(target: Place, folder: Path) -> Iterator[None]:
-    """Hold a lease that lies in a folder of its own, for work beside a target; see `leased`."""
-    try:
-        with _held(Place(LocalStore(folder)), target):
-            yield
-    finally:
-        for empty in ((folder / LEASE).parent, folder):
-            with suppress(OSError):  # another one holds it, or takes it
-                empty.rmdir()
-
-
-@contextmanager
-def _held(array: Place, target: Place) -> Iterator[Lease]:
-    try:
-        lease = Lease(array, _take(array, target))
-    except OSError as error:
-        raise JobFailed(f"cannot write to {target}: {error.strerror or error}") from error
-    try:
+        return
+    with ExitStack() as stack:
+        try:
+            _take(lease, stack)
+        except ConnectionError as error:  # its message names the object
+            raise ConnectionError(str(error).replace(f"/{lease.key}:", ":", 1)) from error
+        except OSError as error:
+            raise JobFailed(f"cannot write to {target}: {error.strerror or error}") from error
+        _HELD.set((*_HELD.get(), lease))
+        stack.callback(_leave, lease)
         yield lease
-        lease.check()
-    finally:
-        lease.release()
+        lease.confirm()
 
 
-def refuse_leased(target: Place, name: str) -> None:
-    """Raise BadParams, which says who, where a job holds the lease of a target."""
-    _refuse_living(target / name, LEASE, target)
+def refuse_leased(target: Place) -> None:
+    """Raise BadParams if another job holds the lease of a target; the message names its process."""
+    for home, key in _all_of(target):
+        if _held_here(home, key) is None and (stored := _whole(home, key)) is not None:
+            _refuse_living(home, key, stored, target)
+
+
+def _held_here(home: Place, key: str) -> Lease | None:
+    return next((one for one in _HELD.get() if (one.home, one.key) == (home, key)), None)
+
+
+def _leave(lease: Lease) -> None:
+    _HELD.set(tuple(one for one in _HELD.get() if one is not lease))
 
 
 def is_lease(key: str) -> bool:
-    """Whether this is the key of a lease, or of what was left of taking one."""
+    """Return True for the key of a lease inside a store, its heartbeat or its take-over mark."""
     return f"/{key}".rpartition("/.")[2].startswith("gangsaw/lease")
 
 
-def _take(array: Place, target: Place) -> Holder:
-    me = Holder.me()
-    if array.create(LEASE, me.pack()):
-        return me
-    stored = array.get(LEASE)
-    if stored is None:  # released meanwhile
-        return _take(array, target)
-    _refuse_living(array, LEASE, target)
-    # of several that find it abandoned one may take it: who first leaves a mark for this very lease
-    mark = f"{LEASE}-{hashlib.sha256(stored.to_bytes()).hexdigest()[:16]}"
-    if not array.create(mark, me.pack()):
-        _refuse_living(array, mark, target)
-        array.put(mark, me.pack())
-    array.put(LEASE, me.pack())
-    array.delete(mark)
-    return me
+def is_free(target: Place) -> bool:
+    """Return True if a target has no objects except leases and empty folders."""
+    if target.is_empty:
+        return True
+    if target.folder is not None and not target.folder.is_dir():
+        return False
+    if len(target.names()) > MOST_FOLDERS:  # the listing of another program's objects might be long
+        return False
+    return all(is_lease(key) for key in target.walk())
 
 
-def _refuse_living(array: Place, key: str, target: Place) -> None:
-    found = _found(array, key)
+def lease_of(target: Place) -> tuple[Place, str]:
+    """Return prefix and key of a target's lease."""
+    return _all_of(target)[0]
+
+
+def _all_of(target: Place) -> list[tuple[Place, str]]:
+    """Return prefix and key of a target's lease, then those that another job might have used.
+
+    A mount point cannot be replaced, and its parent folder may be private to this container.
+    """
+    inside = target, LEASE
+    if target.folder is None:
+        return [inside]
+    folder = resolved(target.folder)
+    inside = Place(LocalStore(folder)), LEASE
+    if folder.parent == folder or _is_mount(folder):
+        return [inside]
+    name = folder.name
+    if len(name.encode()) > NAME_BYTES:
+        name = hashlib.sha256(name.casefold().encode()).hexdigest()[:32]
+    beside = Place(LocalStore(folder.parent)), f".{name}.gangsaw-lease"
+    is_closed = folder.parent.is_dir() and not os.access(folder.parent, os.W_OK | os.X_OK)
+    both = [inside, beside] if is_closed else [beside, inside]
+    return both if folder.is_dir() or is_closed else [beside]
+
+
+def _is_mount(folder: Path) -> bool:
+    if os.path.ismount(folder):
+        return True
+    try:  # only the list of mounts shows a bind mount of the same device
+        lines = Path("/proc/self/mountinfo").read_text().splitlines()
+    except OSError:
+        return False
+    named = str(folder).replace("\\", "\\134").replace(" ", "\\040").replace("\t", "\\011")
+    return any(line.split(" ")[4:5] == [named] for line in lines)
+
+
+def _take(lease: Lease, stack: ExitStack) -> None:
+    """Take a lease and register its release with the stack."""
+    folder = lease.home.folder
+    if folder is not None:
+        missing = [path for path in (folder, *folder.parents) if not path.exists()]
+        stack.callback(_remove_empty, missing)
+        if lease.key == LEASE:
+            stack.callback(_remove_empty, [folder / FOLDER])
+    _create(lease.home, lease.key, lease.holder, lease.target)
+    lease.begin()
+    stack.callback(lease.release)
+    for home, key in _all_of(lease.target):
+        if (home, key) != (lease.home, lease.key) and (stored := _whole(home, key)) is not None:
+            _refuse_living(home, key, stored, lease.target)
+
+
+def _create(home: Place, key: str, me: Holder, target: Place) -> None:
+    """Create a lease or take over an abandoned one; raise BadParams if its holder is alive.
+
+    If several jobs find it abandoned, one takes it over: the job that creates a mark for exactly
+    this lease and then still finds the lease unchanged.
+    """
+    for _ in range(MOST_TRIES):
+        if home.create(key, me.pack()):
+            return
+        if (stored := _whole(home, key)) is None:  # released meanwhile
+            time.sleep(0.01)
+            continue
+        _refuse_living(home, key, stored, target)
+        mark = f"{key}-{hashlib.sha256(stored).hexdigest()[:16]}"
+        _create(home, mark, me, target)
+        try:
+            if _read(home, key) != stored:
+                continue
+            home.put(key, me.pack())
+        finally:
+            home.delete(mark)
+        if (before := Holder.unpack(stored)) is not None:
+            home.delete(_beat(key, before))
+        return
+    raise JobFailed(f"{target}: its lease comes and goes: other jobs begin there all the time")
+
+
+def _refuse_living(home: Place, key: str, stored: bytes, target: Place) -> None:
+    """Raise BadParams if the holder in a lease may still be running."""
+    found = Holder.unpack(stored)
     if found is None or found.is_dead:
         return
-    age = _age(array, key, found)
-    if age <= STALE_SECONDS:
-        raise BadParams(
-            f"{target}: process {found.process} on {found.host} is writing there (heard of "
-            f"{age:.0f} s ago): wait for it, or, where it is dead, until {STALE_SECONDS:g} s have "
-            "passed"
-        )
+    age = _age(home, key, found)
+    if abs(age) > STALE_SECONDS:  # negative age: a clock was set back meanwhile
+        return
+    later = "" if found.is_comparable else f"; if it was killed, in {STALE_SECONDS - age:.0f} s"
+    raise BadParams(
+        f"{target}: {found} is writing there (heard of {max(age, 0):.0f} s ago): run this again "
+        f"when it has ended{later}"
+    )
 
 
-def _found(array: Place, key: str) -> Holder | None:
-    stored = array.get(key)
-    if stored is None:
+def _age(home: Place, key: str, found: Holder) -> float:
+    """Return the seconds since the last heartbeat, by the store's clock if it has one."""
+    beat = _beat(key, found)
+    written = [seconds for one in (key, beat) if (seconds := home.modified(one)) is not None]
+    if not written:
+        last = _holder(home, beat) or found
+        return time.time() - last.seconds
+    return (_now(home, key) or time.time()) - max(written)
+
+
+def _now(home: Place, key: str) -> float | None:
+    """Return the current time by the store's clock in seconds since 1970; None if unknown."""
+    if dry_run.is_on():
         return None
+    probe = f"{key}-{uuid.uuid4().hex[:16]}"
+    home.put(probe, b"what time is it?")
     try:
-        return Holder(**json.loads(stored.to_bytes()))
-    except (TypeError, ValueError):
-        return None  # torn, or not ours
-
-
-def _age(array: Place, key: str, found: Holder) -> float:
-    """Return the seconds since a lease was written, by the store's clock where it has one."""
-    written = array.modified(key)
-    if written is None:
-        return time.time() - found.seconds
-    probe = f"{LEASE}-{uuid.uuid4().hex[:16]}"
-    array.put(probe, b"what time is it?")
-    try:
-        now = array.modified(probe)
+        return home.modified(probe)
     finally:
-        array.delete(probe)
-    return (time.time() if now is None else now) - written
+        home.delete(probe)
 
 
-def _boot() -> str:
-    path = Path("/proc/sys/kernel/random/boot_id")
-    return path.read_text().strip() if path.exists() else ""
+def _beat(key: str, holder: Holder) -> str:
+    return f"{key}-{holder.token[:16]}"
 
 
-def _started(process: int) -> int:
-    """Return when a process began: a number may be given to another one later."""
-    try:
-        return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[19])
-    except (OSError, ValueError, IndexError):
-        return 0
+def _holder(home: Place, key: str) -> Holder | None:
+    stored = _read(home, key)
+    return None if stored is None else Holder.unpack(stored)
+
+
+def _whole(home: Place, key: str) -> bytes | None:
+    """Return the bytes of a lease, or None if absent; wait while it is being written."""
+    until = time.monotonic() + WHOLE_SECONDS
+    while (stored := _read(home, key)) is not None:
+        if Holder.unpack(stored) is not None or time.monotonic() > until:
+            return stored
+        time.sleep(0.02)
+    return None
+
+
+def _read(home: Place, key: str) -> bytes | None:
+    stored = home.get(key)
+    return None if stored is None else stored.to_bytes()
+
+
+def _remove_empty(folders: list[Path]) -> None:
+    for folder in folders:
+        with suppress(OSError):  # the folder is in use
+            folder.rmdir()

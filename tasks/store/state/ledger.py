@@ -1,36 +1,44 @@
-"""What is done of an array: rows of the parts of its manifest; complete parts are written at once.
+"""Ledger of an array: manifest rows of its finished chunks; complete parts are written at once.
 
-So a job of any number of chunks holds those parts that it fills, and its journal those entries.
+So a job of any size has in memory only the parts that it is filling, and in the store only their
+journal entries.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import suppress
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.tasks.store.chunks import ArrayCoder
-from gangsaw.tasks.store.state import parts
+from gangsaw.tasks.store.arrays.chunks import ArrayCoder
+from gangsaw.tasks.store.state import manifest_shards
 from gangsaw.tasks.store.state.journal import Journal
+from gangsaw.tasks.store.state.lease import LeaseLost
 from gangsaw.tasks.store.state.manifest import Manifest, write_manifest, write_root
-from gangsaw.tasks.store.state.parts import PART, read_part, write_part
+from gangsaw.tasks.store.state.manifest_shards import PART, read_part, write_part
 from gangsaw.tasks.store.state.records import ROW, Records
+
+ENTRY_SECONDS = 5.0  # between journal entries that a client writes: work that a kill may cost
+ENTRY_CHUNKS = 4096  # upper bound of the finished chunks that wait for an entry
+ENTRIES_AT_ONCE = 16  # entries written concurrently
 
 
 @dataclass
 class _FillingPart:
-    """A part that is being filled.
+    """Part of the manifest with rows missing.
 
     Attributes
     ----------
     first : number of its first chunk
     rows : (n,) of dtype ROW
-    is_done : (n,) whether a chunk is done
-    raw_bytes, n_done : of the chunks that are done
+    is_done : (n,) bool, True for finished chunks
+    raw_bytes, n_done : raw size and number of the finished chunks
     """
 
     first: int
@@ -42,16 +50,16 @@ class _FillingPart:
 
     @classmethod
     def empty(cls, chunks: range) -> _FillingPart:
-        """Return a part of which nothing is done."""
+        """Return a part without finished chunks."""
         return cls(chunks.start, np.zeros(len(chunks), ROW), np.zeros(len(chunks), np.bool_))
 
     @property
     def is_whole(self) -> bool:
-        """Whether all its chunks are done."""
+        """True if all chunks of the part are done."""
         return self.n_done == len(self.rows)
 
     def add(self, records: Records) -> tuple[int, int]:
-        """Take records of chunks; return how many are new, and the raw bytes of these."""
+        """Add records of chunks; return the number of new chunks and their raw bytes."""
         start = records.first - self.first
         at = slice(start, start + len(records.rows))
         n_new = len(records.rows) - int(np.count_nonzero(self.is_done[at]))
@@ -62,7 +70,7 @@ class _FillingPart:
         return n_new, raw_bytes
 
     def drop(self, chunks: range, coder: ArrayCoder) -> tuple[int, int, int]:
-        """Forget chunks; return how many were done, their raw bytes and their stored bytes."""
+        """Mark chunks as not done; return their former number, raw bytes and stored bytes."""
         numbers = [number for number in chunks if self.is_done[number - self.first]]
         n_samples = coder.grid.n_samples
         known = int(sum(n_samples(self.first + i) for i in np.flatnonzero(self.is_done).tolist()))
@@ -82,53 +90,53 @@ class _FillingPart:
 
 
 class Ledger:
-    """Takes the records of finished batches of an array, in any order, each once or again.
+    """Collector of the records of an array's finished batches, in any order, with repeats.
 
     Parameters
     ----------
-    journal : of the array
-    n_chunks : of the array
+    journal : journal of the array
+    n_chunks : number of chunks of the array
 
     Attributes
     ----------
-    written : rows of the parts that are complete and written, by number
-    is_mending : whether an earlier run had finished the array
-    n_done, raw_bytes, stored_bytes : of the chunks that are done
+    written : rows of the complete parts that are written, by number
+    is_mending : True if an earlier run had finished the array
+    n_done, raw_bytes, stored_bytes : number, raw size and stored size of the finished chunks
     """
 
     def __init__(self, journal: Journal, n_chunks: int) -> None:
         self.journal, self.n_chunks = journal, n_chunks
-        self.n_parts = parts.n_parts(n_chunks)
+        self.n_parts = manifest_shards.n_parts(n_chunks)
         self.filling: dict[int, _FillingPart] = {}
         self.written: dict[int, np.void] = {}
         self.is_mending = False
         self.n_done = self.raw_bytes = self.stored_bytes = 0
 
     def find_written(self) -> None:
-        """Take the parts that an earlier run of this job wrote."""
+        """Add the parts that an earlier run of this job wrote."""
         if self.n_parts == 1:
             return
-        for number in parts.parts_there(self.journal.array):
-            chunks = parts.part_range(number, self.n_chunks)
+        for number in manifest_shards.parts_there(self.journal.array):
+            chunks = manifest_shards.part_range(number, self.n_chunks)
             found = read_part(self.journal.array, number)
             if found and found[0].job == self.journal.job and found[0].batch == chunks:
                 self.written[number] = found[1]
                 self._count(len(chunks), found[0].raw_bytes, found[0].stored_bytes)
 
     def take(self, manifest: Manifest) -> None:
-        """Take what a finished job had; its parts are only replaced when all is done again."""
+        """Add the records of a finished job; its parts are only replaced when all is done again."""
         self.is_mending = True
         if manifest.whole is not None:
             self.add(replace(manifest.whole, job=self.journal.job))
             return
         for number in range(self.n_parts):
-            with suppress(CorruptChunk):  # then its chunks are done again
+            with suppress(CorruptChunk):  # the chunks of a damaged part are repeated
                 part = manifest.checked_part(number)
                 self.written[number] = manifest.table[number]
                 self._count(len(part.rows), part.raw_bytes, part.stored_bytes)
 
     def add(self, records: Records) -> None:
-        """Take the records of finished chunks; those of a part that is written are known."""
+        """Add the records of finished chunks, except those of parts that are written."""
         for number, inside in self._by_part(records):
             if number in self.written:
                 continue
@@ -139,8 +147,8 @@ class Ledger:
                 self._write(number)
 
     def drop(self, chunks: range, coder: ArrayCoder) -> None:
-        """Forget chunks of one part, as far as they are done: they are not there any more."""
-        number = chunks.start // parts.PART_ROWS
+        """Mark chunks of one part as not done, because the store has lost them."""
+        number = chunks.start // manifest_shards.PART_ROWS
         if number in self.written:
             self._reopen(number)
         if number in self.filling:
@@ -148,11 +156,11 @@ class Ledger:
 
     @property
     def gaps(self) -> tuple[range, ...]:
-        """The runs of chunks that are not done, none across parts."""
+        """Runs of chunks that are not done, split at part borders."""
         return tuple(gap for number in range(self.n_parts) for gap in self._gaps(number))
 
     def finish(self) -> None:
-        """Write the manifest; ValueError where a chunk is not done."""
+        """Write the manifest; raise ValueError if a chunk is not done."""
         if self.n_done != self.n_chunks:
             raise ValueError("the journal has a gap")
         array, job = self.journal.array, self.journal.job
@@ -166,13 +174,13 @@ class Ledger:
         write_root(array, job, self.n_chunks, np.array(rows, PART))
 
     def forget(self) -> None:
-        """Delete what stands for finished chunks of this job in the store, a manifest apart."""
+        """Delete this job's records of finished chunks in the store, a manifest excepted."""
         self.journal.remove()
         if not self.is_mending:
-            (self.journal.array / parts.PARTS).delete_all()
+            (self.journal.array / manifest_shards.PARTS).delete_all()
 
     def _write(self, number: int) -> None:
-        """Write a complete part; its journal is not needed any more."""
+        """Write a complete part and delete its journal entries."""
         part = self.filling.pop(number)
         records = Records(self.journal.job, part.first, part.raw_bytes, part.rows)
         self.written[number] = write_part(self.journal.array, number, records)
@@ -188,18 +196,20 @@ class Ledger:
 
     def _filled(self, number: int) -> _FillingPart:
         if number not in self.filling:
-            self.filling[number] = _FillingPart.empty(parts.part_range(number, self.n_chunks))
+            self.filling[number] = _FillingPart.empty(
+                manifest_shards.part_range(number, self.n_chunks)
+            )
         return self.filling[number]
 
     def _gaps(self, number: int) -> Iterator[range]:
         if number in self.filling:
             yield from self.filling[number].gaps()
         elif number not in self.written and self.n_chunks:
-            yield parts.part_range(number, self.n_chunks)
+            yield manifest_shards.part_range(number, self.n_chunks)
 
     def _by_part(self, records: Records) -> Iterator[tuple[int, Records]]:
-        """Yield what each part gets; batches of an earlier version may lie in two."""
-        size, whole = parts.PART_ROWS, records.batch
+        """Yield the records of each part; batches of an earlier version may lie in two parts."""
+        size, whole = manifest_shards.PART_ROWS, records.batch
         if not whole:
             return
         for number in range(whole.start // size, -(-whole.stop // size)):
@@ -212,3 +222,62 @@ class Ledger:
         self.n_done += n_done
         self.raw_bytes += raw_bytes
         self.stored_bytes += stored_bytes
+
+
+class EntryWriter:
+    """Writer that combines many results into few journal entries, each a request to the store.
+
+    A killed job repeats the chunks since the last entry. A job that succeeds writes no last entry,
+    since the manifests follow.
+
+    Parameters
+    ----------
+    ledgers : ledgers of the arrays
+    """
+
+    def __init__(self, ledgers: Sequence[Ledger]) -> None:
+        self.ledgers = ledgers
+        self._waiting: dict[int, list[Records]] = {}
+        self._n_chunks = 0
+        self._written = time.monotonic()
+
+    def add(self, array: int, records: Records) -> None:
+        """Add the records of stored chunks of an array by its index; write entries if due."""
+        self._waiting.setdefault(array, []).append(records)
+        self._n_chunks += len(records.rows)
+        is_due = time.monotonic() - self._written >= ENTRY_SECONDS
+        if is_due or self._n_chunks >= ENTRY_CHUNKS:
+            self.write()
+
+    def forget(self, array: int) -> None:
+        """Discard the waiting records of an array that has its manifest."""
+        self._waiting.pop(array, None)
+
+    def write(self) -> None:
+        """Write the waiting records, except those of manifest parts that are written."""
+        with ThreadPoolExecutor(ENTRIES_AT_ONCE, "gangsaw-journal") as pool:
+            list(pool.map(self._write, list(self._waiting)))
+        self._waiting.clear()
+        self._n_chunks, self._written = 0, time.monotonic()
+
+    @contextmanager
+    def written_on_failure(self) -> Iterator[None]:
+        """Write the waiting records if the context fails, unless another job has the target."""
+        try:
+            yield
+        except LeaseLost:
+            raise
+        except BaseException:
+            with suppress(Exception):  # those chunks are repeated
+                self.write()
+            raise
+
+    def _write(self, array: int) -> None:
+        ledger = self.ledgers[array]
+        of_written = {number * manifest_shards.PART_ROWS for number in ledger.written}
+        left = [
+            records
+            for records in self._waiting[array]
+            if records.first - records.first % manifest_shards.PART_ROWS not in of_written
+        ]
+        ledger.journal.write(*sorted(left, key=lambda records: records.first))

@@ -1,7 +1,7 @@
-"""The manifest: the journal of a finished array folded into one object, or into parts below a root.
+"""Manifest of a finished array: its journal as one object, or as parts below a root.
 
-Up to PART_ROWS chunks are one object, as `records` has it. More are in `.gangsaw/parts`, an object
-of records for each PART_ROWS chunks, and the manifest is their root:
+Up to PART_ROWS chunks are one object in the format of `records`. More are in `.gangsaw/parts`, an
+object of records for each PART_ROWS chunks, and the manifest is their root:
 
     8 hexadecimal digits, CRC-32C of all that follows the next space; a space
     one line of JSON: format (2), job, count (of chunks), raw_bytes, part_rows
@@ -12,7 +12,7 @@ of records for each PART_ROWS chunks, and the manifest is their root:
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -20,15 +20,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.tasks.store.chunks import ArrayCoder
-from gangsaw.tasks.store.place import Place
-from gangsaw.tasks.store.state import parts
-from gangsaw.tasks.store.state.parts import FOLDER, PART, read_part, write_part
+from gangsaw.tasks.store.arrays.chunks import ArrayCoder
+from gangsaw.tasks.store.objects.prefix import Place
+from gangsaw.tasks.store.state import manifest_shards
+from gangsaw.tasks.store.state.manifest_shards import FOLDER, PART, read_part, write_part
 from gangsaw.tasks.store.state.records import Records, joined, sealed, unpack, unsealed
+from gangsaw.tasks.store.typed import StateFields, read_fields
 
 MANIFEST = f"{FOLDER}/manifest"
-IN_PARTS = 2  # format of a root
-HELD = 2  # parts that a reader holds: one that is read, one that the next batches need
+IN_PARTS = 2  # value of "format" in a root
+HELD = 2  # cached parts: one that is read, one that the next batches need
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,10 +38,10 @@ class Manifest:
 
     Attributes
     ----------
-    array : place of the array
-    job : fingerprint of the job that made it
-    n_chunks, raw_bytes, stored_bytes : of all
-    whole : all records, where they are one object; None where they are in parts
+    array : prefix of the array
+    job : fingerprint of the job that wrote it
+    n_chunks, raw_bytes, stored_bytes : number, raw size and stored size of all chunks
+    whole : all records if they are one object; None if they are in parts
     table : (parts,) of dtype PART
     part_rows : chunks of each part but the last
     """
@@ -55,30 +56,30 @@ class Manifest:
     part_rows: int
 
     def part(self, number: int) -> Records:
-        """Return the records of a part; raise CorruptChunk where it is absent or damaged."""
+        """Return the records of a part; raise CorruptChunk if it is absent or damaged."""
         return self.whole if self.whole is not None else _part(self, number)
 
     def parts(self) -> Iterator[Records]:
-        """Yield the records of one part after the other."""
+        """Yield the records of each part in order."""
         return map(self.part, range(1 if self.whole is not None else len(self.table)))
 
     def cut(self, batch: range) -> Records:
-        """Return the records of chunks within one part, of texts with raw bytes unknown: 0."""
+        """Return the records of a batch within one part; raw bytes of strings are unknown: 0."""
         part = self.part(batch.start // self.part_rows)
         first = batch.start - part.first
         return Records(self.job, batch.start, 0, part.rows[first : first + len(batch)])
 
     def check(self) -> None:
-        """Raise CorruptChunk where a part is absent or damaged."""
+        """Raise CorruptChunk if a part is absent or damaged."""
         for number in range(len(self.table)):
             self.checked_part(number)
 
     def checked_part(self, number: int) -> Records:
-        """Read a part, and compare it with its row."""
+        """Return the records of a part; raise CorruptChunk if they do not match its row."""
         rows = range(number * self.part_rows, min((number + 1) * self.part_rows, self.n_chunks))
         found = read_part(self.array, number)
         if found is None or found[1] != self.table[number] or found[0].batch != rows:
-            key = parts.part_key(number)
+            key = manifest_shards.part_key(number)
             where = str(self.array)
             raise CorruptChunk("a part of the manifest is damaged", store=where, chunk=key)
         return found[0]
@@ -90,7 +91,7 @@ def _part(manifest: Manifest, number: int) -> Records:
 
 
 def fold(job: str, entries: Iterable[Records]) -> Records:
-    """Return one record of all chunks of a job; ValueError unless they follow each other."""
+    """Return the records of all chunks of a job; raise ValueError if a chunk is missing."""
     ordered = sorted(entries, key=lambda records: records.first)
     ends = [0, *(records.batch.stop for records in ordered)]
     if any(one.first != end for one, end in zip(ordered, ends, strict=False)):
@@ -99,7 +100,7 @@ def fold(job: str, entries: Iterable[Records]) -> Records:
 
 
 def split(records: Records, batches: Iterable[range], coder: ArrayCoder) -> Iterator[Records]:
-    """Yield one record of each batch within others: of texts with raw bytes about."""
+    """Yield the records of each batch; raw bytes of strings are approximate."""
     n_all = max(1, sum(map(coder.grid.n_samples, records.batch)))
     for batch in batches:
         n_samples = sum(map(coder.grid.n_samples, batch))
@@ -109,14 +110,14 @@ def split(records: Records, batches: Iterable[range], coder: ArrayCoder) -> Iter
 
 
 def write_manifest(array: Place, records: Records) -> None:
-    """Write the manifest; from then on the array counts as finished."""
+    """Write the manifest, which marks the array as finished."""
     n_chunks = len(records.rows)
-    if parts.n_parts(n_chunks) == 1:
+    if manifest_shards.n_parts(n_chunks) == 1:
         _put(array, records.pack())
         return
-    table = np.empty(parts.n_parts(n_chunks), PART)
+    table = np.empty(manifest_shards.n_parts(n_chunks), PART)
     for number in range(len(table)):
-        batch = parts.part_range(number, n_chunks)
+        batch = manifest_shards.part_range(number, n_chunks)
         before = records.raw_bytes * batch.start // n_chunks
         raw_bytes = records.raw_bytes * batch.stop // n_chunks - before
         rows = records.rows[batch.start : batch.stop]
@@ -126,30 +127,32 @@ def write_manifest(array: Place, records: Records) -> None:
 
 
 def write_root(array: Place, job: str, n_chunks: int, table: NDArray[np.void]) -> None:
-    """Write the manifest of parts that are written; from then on the array counts as finished."""
+    """Write the root of written parts, which marks the array as finished."""
     header = {
         "format": IN_PARTS,
         "job": job,
         "count": n_chunks,
         "raw_bytes": int(table["raw"].sum()),
-        "part_rows": parts.PART_ROWS,
+        "part_rows": manifest_shards.PART_ROWS,
     }
     _put(array, sealed(json.dumps(header).encode() + b"\n" + table.tobytes()))
 
 
 def open_manifest(array: Place) -> Manifest | None:
-    """Return the manifest, or None where there is none; raise CorruptChunk for damaged bytes."""
+    """Return the manifest, or None if it is absent; raise CorruptChunk for damaged bytes."""
     stored = array.get(MANIFEST)
     if stored is None:
         return None
     data = stored.to_bytes()
-    if (found := _opened(array, data)) is None:
-        raise CorruptChunk("the manifest is damaged", store=str(array), chunk=MANIFEST)
-    return found
+    try:
+        return _opened(array, data)
+    except CorruptChunk as error:
+        reason = f"the manifest is damaged: {error.reason}"
+        raise CorruptChunk(reason, store=str(array), chunk=MANIFEST) from None
 
 
 def read_manifest(array: Place) -> Records | None:
-    """Return the records of all chunks at once; else as `open_manifest`."""
+    """Return the records of all chunks, or None without a manifest; see `open_manifest`."""
     found = open_manifest(array)
     if found is None:
         return None
@@ -164,24 +167,26 @@ def _put(array: Place, data: bytes) -> None:
     array.flush([MANIFEST])
 
 
-def _opened(array: Place, data: bytes) -> Manifest | None:
+def _opened(array: Place, data: bytes) -> Manifest:
     if (body := unsealed(data)) is None:
-        return None
+        raise CorruptChunk("the checksum differs")
     line, _, rows = body.partition(b"\n")
-    header = json.loads(line)
-    if header["format"] == IN_PARTS:
+    header = read_fields(line)
+    if header.count("format") == IN_PARTS:
         return _of_parts(array, header, rows)
     if (whole := unpack(data)) is None:
-        return None
+        raise CorruptChunk("its fields are not those of a manifest")
+    if whole.first:
+        raise CorruptChunk(f"it begins at chunk {whole.first}")
     n = len(whole.rows)
     sums = whole.raw_bytes, whole.stored_bytes
     return Manifest(array, whole.job, n, *sums, whole, np.empty(0, PART), max(1, n))
 
 
-def _of_parts(array: Place, header: Mapping[str, int | str], rows: bytes) -> Manifest | None:
-    n_chunks, part_rows = int(header["count"]), int(header["part_rows"])
+def _of_parts(array: Place, header: StateFields, rows: bytes) -> Manifest:
+    n_chunks, part_rows = header.count("count"), header.count("part_rows")
     if part_rows < 1 or len(rows) != -(-n_chunks // part_rows) * PART.itemsize:
-        return None
+        raise CorruptChunk("its parts are not as many as its chunks need")
     table = np.frombuffer(rows, PART)
-    sums = int(header["raw_bytes"]), int(table["stored"].sum())
-    return Manifest(array, str(header["job"]), n_chunks, *sums, None, table, part_rows)
+    sums = header.count("raw_bytes"), int(table["stored"].sum())
+    return Manifest(array, header.text("job"), n_chunks, *sums, None, table, part_rows)

@@ -1,4 +1,4 @@
-"""Missing chunks of a store that a job wrote: Zarr would silently read fill values."""
+"""Detection of missing chunks in a store that a job wrote: Zarr would return fill values."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from zarr.core.buffer import Buffer, BufferPrototype
 from zarr.storage import WrapperStore
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
-from gangsaw.tasks.source import Region
-from gangsaw.tasks.store.chunks import ChunkGrid, ZarrArray
-from gangsaw.tasks.store.place import Place
+from gangsaw.tasks.sources.source import Region
+from gangsaw.tasks.store.arrays.chunks import ChunkGrid, ZarrArray
+from gangsaw.tasks.store.objects.prefix import Place
 from gangsaw.tasks.store.state.target import state_of
 
 if TYPE_CHECKING:
@@ -21,12 +21,12 @@ METADATA = ("zarr.json", ".zarray", ".zattrs", ".zgroup", ".zmetadata")
 
 
 class WholeStore(WrapperStore[Store]):
-    """A store that raises for objects that are not there, metadata apart: no request asks first.
+    """Store that raises CorruptChunk for absent objects except metadata, without further requests.
 
     Parameters
     ----------
-    store : the store
-    path : of the array that is read, for messages
+    store : the wrapped store
+    path : path of the array, for messages
     """
 
     def __init__(self, store: Store, path: str = "") -> None:
@@ -37,13 +37,13 @@ class WholeStore(WrapperStore[Store]):
         return type(self)(store, self.path)
 
     def __str__(self) -> str:
-        """As the store itself, which messages name."""
+        """Return the name of the wrapped store, for messages."""
         return str(self._store)
 
     async def get(
         self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None
     ) -> Buffer | None:
-        """Return an object or a part of it; raise CorruptChunk for a chunk that is not there."""
+        """Return an object or a range of its bytes; raise CorruptChunk for an absent chunk."""
         found = await self._store.get(key, prototype, byte_range)
         if found is None and key.rpartition("/")[2] not in METADATA:
             where, chunk = str(Place(self._store, self.path)), key.removeprefix(f"{self.path}/")
@@ -52,9 +52,9 @@ class WholeStore(WrapperStore[Store]):
 
 
 def must_be_whole(array: ZarrArray) -> bool:
-    """Return whether a finished job wrote the array, so that every chunk must be there.
+    """Return True if a finished job wrote the array, so that every chunk must exist.
 
-    In the store of any other writer an absent chunk legally means fill values.
+    In the store of any other writer an absent chunk means fill values.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def must_be_whole(array: ZarrArray) -> bool:
 
 
 def refuse_missing(array: ZarrArray, region: Region) -> None:
-    """Raise CorruptChunk for the first chunk of the region that is not there."""
+    """Raise CorruptChunk for the first chunk of the region that is absent."""
     place, grid = _place(array), ChunkGrid(array.shape, array.shards or array.chunks)
     for position in grid.touched(region):
         key = array.metadata.encode_chunk_key(position)

@@ -1,12 +1,13 @@
-"""Records of finished chunks, packed into one checksummed object: journal entry and manifest alike.
+"""Records of finished chunks, packed into one checksummed object: journal entry or manifest.
 
     8 hexadecimal digits, CRC-32C of all that follows the next space; a space
     one line of JSON: format, job, first, count, raw_bytes
     count rows of 12 bytes, little-endian: stored bytes (uint64), CRC-32C of them (uint32)
 
-A row's chunk is its number in C order, so no key is stored: the array's metadata gives it. A
-million chunks are 12 MB. Only the lengths could be compressed: not worth a codec. A journal entry
-of several batches says of each in its line, as `batches`, how many rows it has and its raw_bytes.
+A row belongs to the chunk `first` plus its index, in C order. So no key is stored: the array's
+metadata gives it. A million chunks are 12 MB. Only the lengths are compressible, so there is no
+codec. A journal entry of several batches lists for each, as `batches`, its number of rows and its
+raw_bytes.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.container.checksum import crc32c
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.tasks.store.typed import read_fields
 
 FORMAT = 1
 ROW = np.dtype([("stored", "<u8"), ("crc32c", "<u4")])
@@ -26,15 +29,15 @@ ROW = np.dtype([("stored", "<u8"), ("crc32c", "<u4")])
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """Finished chunks, numbered without a gap.
+    """Records of consecutive finished chunks.
 
     Attributes
     ----------
-    job : fingerprint of the job that made them
+    job : fingerprint of the job that wrote them
     first : number of the first chunk
-    raw_bytes : of their samples
+    raw_bytes : size of their samples
     rows : (n,) of dtype ROW
-    from_journal : whether they were read from the journal
+    from_journal : True if they were read from the journal
     """
 
     job: str
@@ -54,7 +57,7 @@ class Records:
         return range(self.first, self.first + len(self.rows))
 
     def pack(self) -> bytes:
-        """Return the object's bytes: equal records give equal bytes."""
+        """Return the bytes of the object: equal records give equal bytes."""
         return self._pack({})
 
     def _pack(self, more: dict[str, object]) -> bytes:
@@ -70,7 +73,7 @@ class Records:
 
 
 def sealed(*body: bytes | memoryview) -> bytes:
-    """Return pieces of bytes after their CRC-32C in 8 hexadecimal digits and a space."""
+    """Return the concatenated pieces after their CRC-32C in 8 hexadecimal digits and a space."""
     check = 0
     for piece in body:
         check = crc32c(piece, check, is_alone=True)
@@ -78,7 +81,7 @@ def sealed(*body: bytes | memoryview) -> bytes:
 
 
 def unsealed(data: bytes) -> bytes | None:
-    """Return the body of the result of `sealed`, or None where it is truncated or damaged."""
+    """Return the body of a result of `sealed`, or None if it is truncated or damaged."""
     return data[9:] if _is_sealed(data) else None
 
 
@@ -87,13 +90,13 @@ def _is_sealed(data: bytes) -> bool:
 
 
 def joined(job: str, first: int, several: Sequence[Records]) -> Records:
-    """Return one record of batches that follow each other; there may be none of them."""
+    """Concatenate the records of consecutive batches; the sequence may be empty."""
     rows = np.concatenate([np.empty(0, ROW), *(records.rows for records in several)])
     return Records(job, first, sum(records.raw_bytes for records in several), rows)
 
 
 def pack_batches(several: Sequence[Records]) -> bytes:
-    """Return one object of batches that follow each other; of one batch it is what `pack` gives."""
+    """Return one object of consecutive batches; for one batch it equals that of `pack`."""
     whole = joined(several[0].job, several[0].first, several)
     counts = [[len(records.rows), records.raw_bytes] for records in several]
     return whole._pack({"batches": counts} if len(several) > 1 else {})
@@ -106,7 +109,7 @@ def unpack(data: bytes) -> Records | None:
 
 
 def unpack_batches(data: bytes) -> list[Records] | None:
-    """Return the records of each batch that `pack_batches` packed; None as `unpack`."""
+    """Return the records of each batch in an object of `pack_batches`; None as in `unpack`."""
     if (found := _unpacked(data)) is None:
         return None
     whole, counts = found
@@ -116,13 +119,23 @@ def unpack_batches(data: bytes) -> list[Records] | None:
 def _unpacked(data: bytes) -> tuple[Records, list[list[int]]] | None:
     if not _is_sealed(data):
         return None
-    start = data.index(b"\n") + 1
-    header = json.loads(data[9:start])
-    if header["format"] != FORMAT or len(data) - start != header["count"] * ROW.itemsize:
+    try:
+        return _read(data)
+    except CorruptChunk:
         return None
-    table = np.frombuffer(data, ROW, offset=start)  # a million rows are not copied
-    records = Records(header["job"], header["first"], header["raw_bytes"], table)
-    return records, header.get("batches", [])
+
+
+def _read(data: bytes) -> tuple[Records, list[list[int]]]:
+    start = data.find(b"\n") + 1
+    header = read_fields(data[9:start])
+    n, counts = header.count("count"), header.counts("batches", 2)
+    if header.count("format") != FORMAT or len(data) - start != n * ROW.itemsize:
+        raise CorruptChunk("of an unknown format, or truncated")
+    if counts and sum(rows for rows, _ in counts) != n:
+        raise CorruptChunk("its batches have other rows")
+    table = np.frombuffer(data, ROW, offset=start)  # a view: a million rows are not copied
+    first, raw_bytes = header.count("first"), header.count("raw_bytes")
+    return Records(header.text("job"), first, raw_bytes, table), counts
 
 
 def _cut(whole: Records, counts: Sequence[Sequence[int]]) -> Iterator[Records]:

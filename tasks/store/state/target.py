@@ -1,31 +1,35 @@
-"""The target of a job: what is in it before the first chunk, and when it may be changed. An old
-target stays until the new one is complete: an overwriting job writes next to it and swaps at the
-end. That needs a rename, so only a directory can be overwritten.
+"""Target of a job: its objects before the first chunk, and the rules for changing it.
+
+An old target stays until the new one is complete: an overwriting job writes to a sibling directory
+and swaps at the end. That needs a rename, so only a directory can be overwritten.
 """
 
 from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+import unicodedata
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from zarr.core.buffer import Buffer, default_buffer_prototype
 from zarr.storage import LocalStore
 
 from gangsaw.codecs.core.errors import BadParams, JobFailed
-from gangsaw.tasks.engine import rehearsal
-from gangsaw.tasks.store.chunks import METADATA
+from gangsaw.tasks.engine.report import dry_run
+from gangsaw.tasks.store.arrays.chunks import METADATA
 from gangsaw.tasks.store.dataset.paths import key_of
-from gangsaw.tasks.store.place import Place
+from gangsaw.tasks.store.objects.files import ignores_case
+from gangsaw.tasks.store.objects.prefix import Place
 from gangsaw.tasks.store.state.identity import CONTENT
 from gangsaw.tasks.store.state.journal import FOLDER, Job
-from gangsaw.tasks.store.state.lease import is_lease, refuse_leased
+from gangsaw.tasks.store.state.lease import is_free, lease_of
 from gangsaw.tasks.store.state.manifest import MANIFEST
+from gangsaw.tasks.store.typed import fields_at
 
 JOB = f"{FOLDER}/job.json"
-ORIGIN = f"{FOLDER}/stream.json"  # the job of a stream as it was when nothing was read yet
+ORIGIN = f"{FOLDER}/stream.json"  # job of a stream before anything was read from it
 STORE_FILES = (METADATA, ".zgroup", ".zarray")  # one of them makes a directory a Zarr store
 DIFFERENT = {
     "source": "the source is another one or has changed",
@@ -38,79 +42,93 @@ DIFFERENT = {
 
 @dataclass(frozen=True)
 class Target:
-    """Where a job writes, and where the store will be.
+    """Locations of a job's output: the final one, and the one that the job writes to.
 
     Attributes
     ----------
-    final : the place that the user named
-    work : the same, or a sibling directory while an old store is still there
+    final : prefix that the user named
+    work : the same, or a sibling directory as long as an old store exists
+    confirm : raises `LeaseLost` if another job has taken the target over; called before
+        irreversible changes
     """
 
     final: Place
     work: Place
+    confirm: Callable[[], None] = field(repr=False, compare=False)
 
     def publish(self) -> None:
-        """Move the finished store to its final place, unless it is there already."""
+        """Move the finished store to its final location, if it is not there already."""
         folder, new = self.final.folder, self.work.folder
         if folder is None or new is None or folder == new:
             return
         old = _sibling(folder, "old")
+        self.confirm()
         if folder.exists():
             folder.rename(old)
+            self.confirm()
         new.rename(folder)
+        self.confirm()
         shutil.rmtree(old, ignore_errors=True)
 
     def drop_given_up(self) -> None:
-        """Remove what an abandoned overwriting job left: another job has finished."""
+        """Remove the output of an abandoned overwriting job, because another job has finished."""
         if (staging := _staging(self.final)) is not None and staging.folder is not None:
+            self.confirm()
             shutil.rmtree(staging.folder, ignore_errors=True)
 
 
 def choose_target(
-    final: Place, jobs: Mapping[str, Job], *, resume: bool, overwrite: bool
+    final: Place,
+    jobs: Mapping[str, Job],
+    confirm: Callable[[], None],
+    *,
+    resume: bool,
+    overwrite: bool,
 ) -> Target:
-    """Decide where to write; nothing is created here.
+    """Choose the location to write to, creating nothing. The lease of `final` is held.
 
     Parameters
     ----------
-    final : what the user named
-    jobs : by array name
-    resume, overwrite : what the user allows
+    final : prefix that the user named
+    jobs : jobs by array name
+    confirm : raises if the lease is lost
+    resume, overwrite : options of the user
 
     Raises
     ------
     BadParams
-        The target exists and may not be changed; the message says what would help.
+        The target exists and may not be changed; the message gives the option to use.
     """
-    _undo_half_swap(final)
+    _undo_half_swap(final, confirm)
     staging = _staging(final)
     if resume and (place := _to_resume(final, staging, jobs, overwrite=overwrite)) is not None:
-        return Target(final, place)
-    if final.is_empty:
-        return Target(final, final)
+        return Target(final, place, confirm)
+    if is_free(final):
+        return Target(final, final, confirm)
     if not any(final.get(name) is not None for name in STORE_FILES) and not _is_job(final, jobs):
-        if all(is_lease(key) for key in final.walk()):  # a job began, and did not write anything
-            return Target(final, final)
         raise BadParams(f"{final} exists and is no Zarr store: give another name")
     if overwrite:
-        return Target(final, _cleared(final, staging, jobs))
+        return Target(final, _cleared(final, staging, confirm), confirm)
     raise BadParams(f"{final} exists{_advice(final, staging, jobs, resume)}")
 
 
-def find_begun(final: Place, origins: Mapping[str, bytes]) -> Target | None:
-    """Return where a stream was being stored, None where none was; nothing is created here.
+def find_begun(
+    final: Place, origins: Mapping[str, bytes], confirm: Callable[[], None]
+) -> Target | None:
+    """Return the location of an unfinished stream job, or None; nothing is created.
 
     Parameters
     ----------
-    final : what the user named
-    origins : by array name, what `ORIGIN` holds for this stream, codec and chunks
+    final : prefix that the user named
+    origins : content of `ORIGIN` for this stream, codec and chunks, by array name
+    confirm : raises if the lease is lost
 
     Raises
     ------
     BadParams
         Another stream, or the same with other options, was stored there.
     """
-    _undo_half_swap(final)
+    _undo_half_swap(final, confirm)
     for place in (_staging(final), final):
         if place is None:
             continue
@@ -122,22 +140,24 @@ def find_begun(final: Place, origins: Mapping[str, bytes]) -> Target | None:
                 "again with --overwrite"
             )
         if there:
-            return Target(final, place)
+            return Target(final, place, confirm)
     return None
 
 
 def write_skeleton(target: Target, objects: Mapping[str, Buffer], jobs: Mapping[str, Job]) -> None:
-    """Write what is not yet there: jobs first, root metadata last.
+    """Write the objects that are not yet in the target: job files first, root metadata last.
 
-    So a store whose creation was killed is recognised as a job, and no reader opens it as a group
+    So a store whose creation was killed is recognised as a job. No reader opens it as a group
     before all its arrays are in it.
     """
+    _check_case(target.final, {*map(str, objects), *jobs})
     to_buffer = default_buffer_prototype().buffer.from_bytes
     marks = {key_of(name, JOB): to_buffer(job.to_json()) for name, job in jobs.items()}
     wanted = {**marks, **objects}
     try:
         found = dict(zip(wanted, target.work.get_many(wanted), strict=True))
         other = {key for key, data in wanted.items() if not _is_same(found[key], data)}
+        target.confirm()
         for keys in (marks.keys(), objects.keys() - {METADATA}, {METADATA}):
             target.work.put_all({key: wanted[key] for key in keys & other})
         target.work.flush(wanted)
@@ -145,19 +165,55 @@ def write_skeleton(target: Target, objects: Mapping[str, Buffer], jobs: Mapping[
         raise JobFailed(f"cannot write to {target.work}: {error.strerror or error}") from error
 
 
+def _check_case(final: Place, keys: Collection[str]) -> None:
+    """Raise BadParams for names that a case-insensitive file system cannot tell apart."""
+    home, key = lease_of(final)
+    if home.folder is None:
+        return
+    known: dict[str, str] = {}
+    for path in sorted({path for key in keys for path in _paths_to(key)}):
+        same = known.setdefault(unicodedata.normalize("NFC", path).casefold(), path)
+        if same != path and ignores_case(home.folder / key):
+            raise BadParams(
+                f"{final}: the file system there takes {same} and {path} for one name: write to "
+                "another one, or rename one of them"
+            )
+
+
+def _paths_to(key: str) -> list[str]:
+    """Return a key and all its parent folders."""
+    parts = key.split("/")
+    return ["/".join(parts[: n + 1]) for n in range(len(parts))]
+
+
 def _is_same(found: Buffer | None, wanted: Buffer) -> bool:
     return found is not None and found.to_bytes() == wanted.to_bytes()
 
 
 def is_unfinished(array: Place) -> bool:
-    """Whether a job on this array began and has no manifest yet."""
+    """Return True if a job on this array began and has no manifest yet."""
     return state_of(array) == (True, False)
 
 
 def state_of(array: Place) -> tuple[bool, bool]:
-    """Return whether a job on this array began, and whether it has a manifest."""
-    job, manifest = array.get_heads([JOB, MANIFEST], 1)  # a manifest may be long
+    """Return two flags: a job on this array began, and its manifest exists."""
+    job, manifest = array.get_heads([JOB, MANIFEST], 1)  # one byte of each: a manifest may be long
     return job is not None, manifest is not None
+
+
+def discard_begun(final: Place, names: Collection[str], confirm: Callable[[], None]) -> None:
+    """Remove what the last job on arrays of these names began and did not finish.
+
+    The lease of `final` is held. An old store that the job would have replaced stays.
+    """
+    for place in (_staging(final), final):
+        if place is None or not any(is_unfinished(place / name) for name in names):
+            continue
+        confirm()
+        place.delete_all()
+        if place.folder is not None:
+            shutil.rmtree(place.folder, ignore_errors=True)
+        return
 
 
 def _is_job(place: Place, jobs: Mapping[str, Job]) -> bool:
@@ -167,9 +223,9 @@ def _is_job(place: Place, jobs: Mapping[str, Job]) -> bool:
 def _to_resume(
     final: Place, staging: Place | None, jobs: Mapping[str, Job], *, overwrite: bool
 ) -> Place | None:
-    """Return where these jobs began, or None; raise BadParams where only other jobs are.
+    """Return the location where these jobs began, or None; raise BadParams for other jobs.
 
-    An abandoned overwriting job may still be next to the store.
+    The output of an abandoned overwriting job may still be next to the store.
     """
     begun = [p for p in (staging, final) if p is not None and _is_job(p, jobs)]
     for place in begun:
@@ -182,14 +238,15 @@ def _to_resume(
 
 def _differences(place: Place, jobs: Mapping[str, Job]) -> list[str]:
     return [
-        f"{name}: {_difference(field, json.loads(stored.to_bytes()), job)}"
+        f"{name}: {_difference(field, stored, job)}"
         for name, job in jobs.items()
-        if (stored := (place / name).get(JOB)) is not None
-        for field in _differing(json.loads(stored.to_bytes()), json.loads(job.to_json()))
+        if (found := (place / name).get(JOB)) is not None
+        for stored in [fields_at(found.to_bytes(), str(place / name), JOB).values]
+        for field in _differing(stored, json.loads(job.to_json()))
     ]
 
 
-def _difference(field: str, stored: dict[str, object], wanted: Job) -> str:
+def _difference(field: str, stored: Mapping[str, object], wanted: Job) -> str:
     if field == "source" and _knew_no_content(str(stored.get(field)), wanted.source):
         return "an earlier version of Gangsaw began it, which did not note what its source held"
     return DIFFERENT.get(field, field)
@@ -199,7 +256,7 @@ def _knew_no_content(stored: str, wanted: str) -> bool:
     return wanted.startswith(CONTENT) and not stored.startswith(CONTENT)
 
 
-def _differing(stored: dict[str, object], wanted: dict[str, object]) -> list[str]:
+def _differing(stored: Mapping[str, object], wanted: dict[str, object]) -> list[str]:
     return [field for field in wanted if stored.get(field) != wanted[field]]
 
 
@@ -221,21 +278,21 @@ def _advice(final: Place, staging: Place | None, jobs: Mapping[str, Job], resume
     return f": {other} to replace it"
 
 
-def _cleared(final: Place, staging: Place | None, names: Iterable[str]) -> Place:
-    """Return the staging directory, emptied; no job may be writing there."""
+def _cleared(final: Place, staging: Place | None, confirm: Callable[[], None]) -> Place:
+    """Return the staging directory, emptied."""
     if staging is None or staging.folder is None:
         raise BadParams(
             f"{final} exists and cannot be replaced safely where there is no rename: "
             f"delete it first, or give another name"
         )
-    if staging.folder.exists() and not rehearsal.is_on():
-        refuse_leased(staging, next(iter(names)))
+    if staging.folder.exists() and not dry_run.is_on():
+        confirm()
         shutil.rmtree(staging.folder)
     return staging
 
 
 def _staging(final: Place) -> Place | None:
-    """Return the sibling directory in which an overwriting job writes, None without a rename."""
+    """Return the sibling directory of an overwriting job, or None for stores without rename."""
     folder = final.folder
     if folder is None or final.path:
         return None
@@ -246,11 +303,13 @@ def _sibling(folder: Path, what: str) -> Path:
     return folder.with_name(f".{folder.name}.gangsaw-{what}")
 
 
-def _undo_half_swap(final: Place) -> None:
-    """Restore the old store where a job was killed between the two renames of its swap."""
-    if (folder := final.folder) is None or rehearsal.is_on():
+def _undo_half_swap(final: Place, confirm: Callable[[], None]) -> None:
+    """Restore the old store if a job was killed between the two renames of its swap."""
+    if (folder := final.folder) is None or dry_run.is_on():
         return
     old = _sibling(folder, "old")
+    if old.exists():
+        confirm()
     if old.exists() and not folder.exists():
         old.rename(folder)
     elif old.exists():

@@ -1,1 +1,1 @@
-"""From reads to receptors: V, J and CDR3 of each read, and how often each nucleotype is read."""
+"""Annotation of reads: V gene, J gene and CDR3 of each read, and read counts per nucleotype."""

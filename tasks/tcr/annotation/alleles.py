@@ -1,4 +1,4 @@
-"""Letters of reads that no known allele has: candidates of new ones."""
+"""Candidates of new alleles: bases in reads that no known allele has."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from gangsaw.codecs.core.nucleotides.letters import BASES
 from gangsaw.tasks.tcr.annotation.index import GeneIndex, Ints
 
 HEADER = "allele\tplace\tgermline\tread\treads\tof_reads\tjunctions_at_least\n"
-LEAST_SHARE = 0.2  # of a gene's reads: an allele of one chromosome has a half
-LEAST_JUNCTIONS = 5  # with fewer it may be an error of one cell's, copied
+LEAST_SHARE = 0.2  # share of a gene's reads: an allele on one chromosome has a half
+LEAST_JUNCTIONS = 5  # distinct junctions: fewer may all descend from one error in one cell
 LEAST_READS = 10
 
 
 @dataclass(frozen=True)
 class AlleleCandidate:
-    """A letter that many reads of an allele have, and the allele has not.
+    """Base that many reads have where their nearest known allele has another.
 
     Attributes
     ----------
-    allele : the nearest that is known
-    place : of the letter in the gene as its source has it, from 1
-    germline, read : letters
-    reads, of_reads : with this letter, and with any, of Q20 or better
-    junctions : distinct ones of these reads, at least, up to 64
+    allele : nearest known allele
+    place : 1-based position of the base in the gene, as given in its source
+    germline, read : base of the known allele, and base in the reads
+    reads, of_reads : number of reads with this base, and with any base, of Q20 or better
+    junctions : lower bound on the number of distinct junctions in these reads, up to 64
     """
 
     allele: str
@@ -38,16 +38,20 @@ class AlleleCandidate:
     junctions: int
 
     def line(self) -> str:
-        """Return it as a row of the table."""
+        """Return the candidate as a line of the tab-separated table."""
         return "\t".join(map(str, vars(self).values())) + "\n"
 
 
 def candidates(index: GeneIndex, seen: Ints, bits: NDArray[np.uint64]) -> list[AlleleCandidate]:
-    """Return candidates in the order of genes and places.
+    """Return the candidates, sorted by gene and position.
 
     Parameters
     ----------
-    seen, bits : (letters of all genes, 4): reads, and hashes of their junctions, a bit each
+    index : genes
+    seen : (bases of all genes, 4) int64
+        Reads with A, C, G or T at each gene position.
+    bits : (bases of all genes, 4) uint64
+        One bit per hashed junction of these reads.
     """
     codes, offsets, _ = index.genes
     total, junctions = seen.sum(axis=1), np.bitwise_count(bits)

@@ -1,4 +1,4 @@
-"""The task over a batch of reads: what they say of nucleotypes, and why some say nothing."""
+"""Annotation task of one batch: nucleotypes of its reads, and rejected reads by reason."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.nucleotides.codes import CODES
-from gangsaw.tasks.align import SequenceSet
-from gangsaw.tasks.reads.files.records import Field
+from gangsaw.tasks.genomics.align import SequenceSet
+from gangsaw.tasks.genomics.reads.files.records import Field
 from gangsaw.tasks.tcr.annotation.gaps import junctions
 from gangsaw.tasks.tcr.annotation.index import GeneIndex, Ints
 from gangsaw.tasks.tcr.annotation.kernels.reads import (
@@ -23,9 +23,9 @@ from gangsaw.tasks.tcr.annotation.kernels.reads import (
 )
 from gangsaw.tasks.tcr.annotation.keys import KeyTable, grouped
 from gangsaw.tasks.tcr.annotation.reading import Mates, NumberedMates, ReadLetters
-from gangsaw.tasks.tcr.genes.lines import joined
+from gangsaw.tasks.tcr.germline.genes.lines import joined
 
-MOST_LETTERS = 4096  # of a consensus; longer reads are none of one receptor
+MOST_LETTERS = 4096  # bases of a consensus: longer reads do not come from one receptor
 MOST_TIES = 8
 PEAK_BYTES = 1 << 27
 NONE = Field(np.zeros(0, np.uint8), np.zeros(0, np.int64), np.zeros(0, np.int64))
@@ -33,14 +33,14 @@ NONE = Field(np.zeros(0, np.uint8), np.zeros(0, np.int64), np.zeros(0, np.int64)
 
 @dataclass(frozen=True)
 class BatchFound:
-    """What a batch says.
+    """Result of one batch of reads.
 
     Attributes
     ----------
-    reads : how many there were, pairs as one
-    culled : reads by the reason why they say nothing
-    keys : what the others say, by the letters of their junctions
-    letters, bits : of `kernels.reads.annotate`: letters seen at those of genes
+    reads : number of reads; a pair counts once
+    culled : number of rejected reads by reason
+    keys : nucleotypes of the other reads, by junction length in bases
+    letters, bits : allele evidence, the `seen` arrays of `kernels.reads.annotate`
     """
 
     reads: int
@@ -52,12 +52,12 @@ class BatchFound:
 
 @dataclass(frozen=True)
 class AnnotateTask:
-    """The task over a batch of reads.
+    """Task that annotates one batch of reads.
 
     Attributes
     ----------
-    index : genes
-    tolerated : share of the letters of V and J outside the CDR3 that may differ
+    index : V and J genes
+    tolerated : share of the V and J bases outside the CDR3 that may differ
     """
 
     index: GeneIndex
@@ -68,7 +68,7 @@ class AnnotateTask:
     carried_bytes: int = 1 << 25
 
     def __call__(self, batch: NumberedMates) -> BatchFound:
-        """Annotate reads."""
+        """Annotate the reads of a batch."""
         mates = batch.mates
         found = _room(mates)
         n_letters = self.index.genes[0].size
@@ -95,7 +95,7 @@ class AnnotateTask:
 
 
 class _FilledArrays(NamedTuple):
-    """Arrays that the kernel fills; see there."""
+    """Output arrays of the kernel `annotate`; its docstring describes them."""
 
     status: NDArray[np.uint8]
     v_ties: NDArray[np.int16]
@@ -120,7 +120,7 @@ def _room(mates: Mates) -> _FilledArrays:
 
 
 def _align(found: _FilledArrays, index: GeneIndex, tolerated: float) -> None:
-    """Find the junctions of reads that lack or have letters more than their genes."""
+    """Align reads with indels against their genes, and record their junctions."""
     which = np.flatnonzero(found.status == ERRORS)
     if not which.size:
         return
@@ -140,7 +140,7 @@ def _total(letters: ReadLetters) -> int:
 
 
 def _longest(mates: Mates) -> int:
-    """Return the letters of the longest consensus, at most MOST_LETTERS."""
+    """Return the number of bases of the longest possible consensus, at most `MOST_LETTERS`."""
     lengths = sum(letters.sequences.ends - letters.sequences.begins for letters in mates)
     return min(MOST_LETTERS, int(np.max(lengths)))
 
@@ -160,7 +160,7 @@ def _keys(found: _FilledArrays) -> dict[int, KeyTable]:
 
 
 def _scores(found: _FilledArrays) -> Ints:
-    """Return the sum of the qualities of each consensus."""
+    """Return the sum of the Phred values of each consensus."""
     scores, filled = np.zeros(len(found.status), np.int64), np.flatnonzero(found.lengths)
     if filled.size:
         whole = found.qualities[: found.lengths.sum()]
@@ -169,7 +169,7 @@ def _scores(found: _FilledArrays) -> Ints:
 
 
 def _of_length(found: _FilledArrays, which: Ints, n: int, scores: Ints) -> KeyTable:
-    """Return what reads with junctions of n letters say."""
+    """Return the nucleotypes of the selected reads, whose junctions have n bases."""
     begins, firsts = found.begins[which], found.firsts[which]
     at = (begins + firsts)[:, None] + np.arange(n)
     qualities, lengths = found.qualities[at], found.lengths[which]

@@ -1,4 +1,4 @@
-"""The D genes of junctions: by the longest run of letters that a gene has in the middle."""
+"""D gene calls: the genes with the longest exact match in the middle of a junction."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from dataclasses import dataclass, field
 from gangsaw.codecs.core.nucleotides.letters import BASES
 from gangsaw.tasks.tcr.annotation.index import GeneIndex
 from gangsaw.tasks.tcr.annotation.nucleotypes import NucleotypeRow
-from gangsaw.tasks.tcr.genes.genes import WholeGenes
+from gangsaw.tasks.tcr.germline.genes.genes import WholeGenes
 from gangsaw.tasks.tcr.germline.names import d_pairs_with_j
 
-LEAST = 5  # letters, as IgBLAST's -min_D_match has it: shorter runs are there by chance
+LEAST = 5  # bases, the default of IgBLAST's -min_D_match: shorter matches occur by chance
 CODON = 3
 CODES = bytes.maketrans(BASES, bytes(range(len(BASES))))
 
 
 @dataclass(frozen=True)
 class DRuns:
-    """D genes by their runs of letters.
+    """D genes, indexed by their substrings.
 
     Attributes
     ----------
-    names : of all
-    pairs : by gene, numbers of the J in the index that it can be joined to
-    runs : numbers of the genes that have a run of at least LEAST letters, as codes
-    longest : letters of the longest gene
+    names : names of the genes
+    pairs : for each gene, index numbers of the J genes that can be joined to it
+    runs : numbers of the genes that contain a substring of at least `LEAST` codes
+    longest : number of bases of the longest gene
     """
 
     names: tuple[str, ...]
@@ -35,7 +35,7 @@ class DRuns:
 
     @classmethod
     def of(cls, genes: WholeGenes, index: GeneIndex) -> DRuns:
-        """Return those of a locus."""
+        """Return the index of the D genes of a locus."""
         names = tuple(gene.name for gene in genes.d)
         fits = d_pairs_with_j(names, index.names[index.n_v :])
         pairs = (frozenset((row.nonzero()[0] + index.n_v).tolist()) for row in fits)
@@ -47,9 +47,9 @@ class DRuns:
         return cls(names, tuple(pairs), found, longest)
 
     def call(self, middle: bytes, j: Sequence[int]) -> str:
-        """Return the genes with the longest run in the middle of a junction, "" where none has one.
+        """Return the genes with the longest match in the middle of a junction, or "" without one.
 
-        Only genes that can be joined to one of these J count.
+        Only genes that can be joined to one of the given J genes count.
         """
         for length in range(min(len(middle), self.longest), LEAST - 1, -1):
             found = {
@@ -64,7 +64,7 @@ class DRuns:
 
 
 def middle_of(one: NucleotypeRow, index: GeneIndex) -> bytes:
-    """Return what of a junction is neither V's nor J's: codes of letters."""
+    """Return the codes of the junction bases that match neither the V gene nor the J gene."""
     codes, offsets, codons = index.genes
     v, j = one.v[0], one.j[0]
     of_v = codes[offsets[v] + codons[v] : offsets[v + 1]].tobytes()
@@ -76,7 +76,7 @@ def middle_of(one: NucleotypeRow, index: GeneIndex) -> bytes:
 
 
 def _alike(a: bytes, b: bytes) -> int:
-    """Return how many letters both begin with."""
+    """Return the length of the common prefix."""
     n = min(len(a), len(b))
     return next((at for at in range(n) if a[at] != b[at]), n)
 

@@ -1,4 +1,4 @@
-"""Reads that fit their genes on no one diagonal: aligned with gaps."""
+"""Gapped alignment of reads that match their genes on no single diagonal."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gangsaw.tasks.align import Alignments, Scores, SequenceSet, smith_waterman
+from gangsaw.tasks.genomics.align import Alignments, Scores, SequenceSet, smith_waterman
 from gangsaw.tasks.tcr.annotation.index import GeneCodes, Ints
 from gangsaw.tasks.tcr.annotation.kernels.reads import CODON
 
 SCORES = Scores()
-GAP = SCORES.gap_open + SCORES.gap_extend + SCORES.match  # what a lost letter costs
+GAP = SCORES.gap_open + SCORES.gap_extend + SCORES.match  # penalty of one deleted base
 WRONG = SCORES.match - SCORES.mismatch
 
 
 class Junctions(NamedTuple):
-    """Where junctions begin and end in reads, and which reads have both ends."""
+    """Junction offsets in reads, and a mask of the reads in which both ends were found."""
 
     firsts: Ints
     lasts: Ints
@@ -27,15 +27,16 @@ class Junctions(NamedTuple):
 def junctions(
     reads: SequenceSet, v: Ints, j: Ints, genes: GeneCodes, tolerated: float
 ) -> Junctions:
-    """Align reads with the frames of their V and J, by Smith and Waterman.
+    """Align reads with the frames of their V and J genes (Smith-Waterman); return the junctions.
 
-    A read fits where both alignments reach the conserved codons, with no more letters wrong than
-    tolerated, and a gap of one letter besides.
+    A read fits if both alignments reach the conserved codons. Each may have the tolerated share of
+    mismatches, and a gap of one base.
 
     Parameters
     ----------
     reads : n reads in the genes' direction
-    v, j : (n,) numbers of their genes
+    v, j : (n,) int64
+        Numbers of their V and J genes.
     """
     codes, offsets, codons = genes
     of_v = _pieces(codes, offsets[v], offsets[v] + codons[v] + CODON)
@@ -54,7 +55,7 @@ def _is_like(found: Alignments, tolerated: float) -> NDArray[np.bool_]:
 
 
 def _pieces(codes: NDArray[np.uint8], firsts: Ints, lasts: Ints) -> SequenceSet:
-    """Return parts of genes, one behind the other."""
+    """Return slices of the genes, concatenated."""
     parts = [codes[a:b] for a, b in zip(firsts.tolist(), lasts.tolist(), strict=True)]
     offsets = np.concatenate(([0], np.cumsum([part.size for part in parts], dtype=np.int64)))
     return SequenceSet(np.concatenate([codes[:0], *parts]), offsets)

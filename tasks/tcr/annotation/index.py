@@ -1,4 +1,4 @@
-"""Genes as codes, and their k-mers."""
+"""V and J genes as base codes, and their k-mer index."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.nucleotides.codes import CODES
 from gangsaw.tasks.tcr.annotation.kernels.genes import K
-from gangsaw.tasks.tcr.genes.genes import Gene, WholeGenes
+from gangsaw.tasks.tcr.germline.genes.genes import Gene, WholeGenes
 
 Ints = NDArray[np.int64]
 KmerIndex = tuple[Ints, Ints, Ints, int]
@@ -20,14 +20,14 @@ GeneCodes = tuple[NDArray[np.uint8], Ints, Ints]
 
 @dataclass(frozen=True)
 class GeneIndex:
-    """The V genes, then the J genes, as the kernels take them; J of the read's direction.
+    """V genes followed by J genes, in the kernels' layout; both in the direction of the read.
 
     Attributes
     ----------
-    names : of all
-    texts : letters of whole genes
-    codons : where the conserved codon begins in each
-    n_v : how many are V genes
+    names : names of the genes
+    texts : bases of the whole genes
+    codons : offset of the conserved codon in each gene
+    n_v : number of V genes
     """
 
     names: tuple[str, ...]
@@ -37,15 +37,14 @@ class GeneIndex:
 
     @cached_property
     def genes(self) -> GeneCodes:
-        """Return codes of all back to back, offsets (n + 1,), and codons."""
+        """Return the concatenated codes, the offsets (n + 1,), and the codon offsets (n,)."""
         codes = CODES[np.frombuffer("".join(self.texts).encode("ascii"), np.uint8)]
         offsets = np.concatenate(([0], np.cumsum([len(text) for text in self.texts])))
         return codes, offsets, np.array(self.codons, np.int64)
 
     @cached_property
     def kmers(self) -> KmerIndex:
-        """Return where the places of each k-mer begin (4**K + 1,), genes, places, and letters of
-        the longest gene."""
+        """Return the k-mer index: offsets (4**K + 1,), genes, positions, longest gene in bases."""
         codes, offsets, _ = self.genes
         words = np.zeros(max(0, codes.size - K + 1), np.int64)
         for step in range(K):
@@ -61,11 +60,11 @@ class GeneIndex:
 
 
 def index_of(genes: WholeGenes) -> GeneIndex:
-    """Return the index of genes.
+    """Return the index of a locus.
 
     Raises
     ------
-    BadParams : no V, or no J, reaches beyond the CDR3: there is nothing to find it by
+    BadParams : no V gene, or no J gene, extends beyond the CDR3, so that no read can be matched
     """
     if not genes.has_frames:
         raise BadParams(f"{genes.source}: its genes end at the CDR3; reads need whole genes")

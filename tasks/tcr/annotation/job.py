@@ -1,8 +1,9 @@
-"""From reads to a table of nucleotypes: one pass over the reads, batch by batch.
+"""Annotation job: from reads to a table of nucleotypes, in one pass over batches of reads.
 
-Batches are annotated on workers, or in threads of this process. What they say is kept beside the
-target until that is complete: the table has the same bytes for any number of workers, and after
-any number of runs. Memory holds a batch, then all junctions of one length, and the table's rows.
+Workers or threads of this process annotate the batches. Their results are stored next to the
+target until the table is complete. The table has the same bytes for any number of workers and
+of interrupted runs. Memory holds a batch, later all junctions of one length, and the rows of the
+table.
 """
 
 from __future__ import annotations
@@ -18,16 +19,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.engine import rehearsal
-from gangsaw.tasks.engine.progress import Meter, OnProgress
-from gangsaw.tasks.engine.rehearsal import JobPlan
-from gangsaw.tasks.engine.tally import job_of
-from gangsaw.tasks.engine.window import Options, run
-from gangsaw.tasks.formats.atomic import check_target, whole_files
-from gangsaw.tasks.jobs.beside import StepsBeside, begin_steps
-from gangsaw.tasks.jobs.resume import can_be_resumed
+from gangsaw.tasks.engine.report import dry_run
+from gangsaw.tasks.engine.report.counters import job_of
+from gangsaw.tasks.engine.report.dry_run import JobPlan
+from gangsaw.tasks.engine.report.progress import Meter, OnProgress
+from gangsaw.tasks.engine.run.run import Options, run
+from gangsaw.tasks.formats.contract.pipes import is_stream, refuse_resume
+from gangsaw.tasks.formats.exporting.atomic import check_target, whole_files
+from gangsaw.tasks.jobs.runs.resume import can_be_resumed
+from gangsaw.tasks.jobs.steps.work_folder import StepsBeside, begin_steps
+from gangsaw.tasks.store.objects.change_stamps import Watch, all_stamps, file_stamps
+from gangsaw.tasks.store.objects.files import is_same
 from gangsaw.tasks.store.source import open_zarr
-from gangsaw.tasks.store.stamps import Watch, all_stamps, file_stamps
 from gangsaw.tasks.tcr.annotation.alleles import HEADER, AlleleCandidate, candidates
 from gangsaw.tasks.tcr.annotation.batch import AnnotateTask, BatchFound
 from gangsaw.tasks.tcr.annotation.d_genes import DRuns
@@ -47,30 +50,30 @@ from gangsaw.tasks.tcr.annotation.reading import (
 )
 from gangsaw.tasks.tcr.annotation.rows import MORE, reasons, rows_of
 from gangsaw.tasks.tcr.annotation.spool import Spool
-from gangsaw.tasks.tcr.genes.genes import WholeGenes
+from gangsaw.tasks.tcr.germline.genes.genes import WholeGenes
 from gangsaw.tasks.tcr.repertoire import airr_rows
 
 if TYPE_CHECKING:
     from distributed import Client
 
-ALLELES = ".alleles.tsv"  # behind the target's name, beside it
-VERSION = 1  # of what is in the folder
+ALLELES = ".alleles.tsv"  # suffix of the second table, which is written next to the target
+VERSION = 1  # version of the step folder
 SAME = "reads, genes and options"
-ROWS = 1 << 14  # that are written at once
+ROWS = 1 << 14  # rows written at once
 
 
 @dataclass(frozen=True)
 class AnnotateChoice:
-    """How reads are annotated.
+    """Options of an annotation job.
 
     Attributes
     ----------
-    rule : which nucleotypes are errors of others
-    tolerated : share of the letters of V and J outside the CDR3 that may differ
-    keep_unproductive : keep nucleotypes out of frame or with a stop codon
-    interleaved : mates follow each other in the only file
-    overwrite : replace an existing table, and what an earlier run left
-    resume : finish what an earlier run began
+    rule : decides which nucleotypes are sequencing errors of others
+    tolerated : share of the V and J bases outside the CDR3 that may differ
+    keep_unproductive : write nucleotypes out of frame or with a stop codon, too
+    interleaved : mates alternate in the only file
+    overwrite : replace an existing table, and the steps of an earlier run
+    resume : continue an interrupted run
     """
 
     rule: MergeRule = field(default_factory=MergeRule)
@@ -81,26 +84,26 @@ class AnnotateChoice:
     resume: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse a share out of range."""
+        """Raise `BadParams` if `tolerated` is out of range."""
         if not 0 <= self.tolerated < 0.5:
             raise BadParams(f"tolerated must be in 0..0.5, got {self.tolerated}")
 
 
 @dataclass(frozen=True)
 class AnnotateSummary:
-    """What was found.
+    """Summary of an annotation job.
 
     Attributes
     ----------
     target, alleles : tables of nucleotypes, and of candidates of new alleles
-    reads : that were read, pairs as one
+    reads : number of reads; a pair counts once
     annotated : reads in the table
-    merged : of these, reads with errors in the CDR3 that were taken for another nucleotype's
-    nucleotypes : rows
-    candidates : of new alleles
-    culled : reads by reason
-    notes : on genes, and on what was chosen otherwise than in the run that is resumed
-    seconds : that it took
+    merged : annotated reads with CDR3 errors that were merged into another nucleotype
+    nucleotypes : rows of the table
+    candidates : number of candidates of new alleles
+    culled : number of rejected reads by reason
+    notes : messages about genes, and about options that differ from those of the resumed run
+    seconds : duration
     """
 
     target: str
@@ -126,35 +129,38 @@ def annotate(
     options: Options | None = None,
     on_progress: OnProgress | None = None,
 ) -> AnnotateSummary:
-    """Find V, J and CDR3 of reads, and write their nucleotypes as an AIRR table.
+    """Find V gene, J gene and CDR3 of reads, and write their nucleotypes as an AIRR table.
 
-    Candidates of new alleles are in OUT.alleles.tsv beside it.
+    Candidates of new alleles are written to a second table, `target` with the suffix .alleles.tsv.
 
     Parameters
     ----------
-    reads : a FASTQ, two of mates, packed or not, or a store of reads
+    reads : a FASTQ file, two of mates, compressed or not, pipes of them, or a store of reads
     target : table to write
-    genes : whole V and J
-    choice : how reads are annotated
-    client : Dask client; None works in threads of this process
-    options : how it is run on Dask
-    on_progress : called after each batch; how many there will be is not known
+    genes : whole V and J genes
+    choice : options of the annotation
+    client : Dask client; None runs in threads of this process
+    options : options of the run on Dask
+    on_progress : called after each batch; the total number of batches is not known
 
     Raises
     ------
     BadParams : a path holds no reads, no read has a receptor, genes end at the CDR3, or a table
         may not be replaced
-    JobFailed : the job stopped, or reads changed while they were read
+    JobFailed : the job stopped, or an input file changed during the job
     """
     choice, index, began = choice or AnnotateChoice(), index_of(genes), time.monotonic()
+    refuse_resume(reads, resume=choice.resume)
     beside = StepsBeside(target, choice.resume, choice.overwrite)
+    if is_stream(target):
+        raise BadParams(f"{target} is a stream, and two tables are written: name a file")
     targets = [Path(target), Path(f"{target}{ALLELES}")]
     check_reads(reads, interleaved=choice.interleaved)
     _spare_reads(reads, targets)
     beside.check()
     check_target(targets[1], overwrite=beside.replaces)
     watch = _watching(reads)
-    rehearsal.stop(lambda: JobPlan(", ".join(reads), tuple(map(str, targets)), format="AIRR"))
+    dry_run.stop(lambda: JobPlan(", ".join(reads), tuple(map(str, targets)), format="AIRR"))
     with beside.opened() as folder:
         with watch.held(lambda: shutil.rmtree(folder, ignore_errors=True)), can_be_resumed():
             spool = Spool(folder, begin_steps(folder, _own(reads, index, choice), SAME))
@@ -189,7 +195,7 @@ def _fill(
     options: Options | None,
     meter: Meter,
 ) -> None:
-    """Annotate the batches that are not there yet."""
+    """Annotate the batches that an earlier run did not finish."""
     if spool.is_complete:
         return
     meter.add(sum(one.raw_bytes for one in spool.entries.values()), 0, 0, resumed=True)
@@ -206,7 +212,7 @@ def _fill(
 
 @dataclass(frozen=True)
 class _Receptors:
-    """What is written and told."""
+    """Rows and counts to write and to report."""
 
     kept: list[NucleotypeRow]
     odd: list[AlleleCandidate]
@@ -215,7 +221,7 @@ class _Receptors:
 
 
 def _found(spool: Spool, index: GeneIndex, choice: AnnotateChoice) -> _Receptors:
-    """Merge nucleotypes, one length of junctions after the other."""
+    """Merge the nucleotypes, one junction length at a time."""
     whole = spool.totals(index.genes[0].size)
     kept: list[NucleotypeRow] = []
     for length, numbers in sorted(whole.lengths.items()):
@@ -231,14 +237,14 @@ def _found(spool: Spool, index: GeneIndex, choice: AnnotateChoice) -> _Receptors
 
 
 def _spare_reads(reads: Sequence[str], targets: Sequence[Path]) -> None:
-    """Refuse to overwrite what is read, whatever else may be replaced."""
+    """Raise `BadParams` if a target is one of the input files; `overwrite` does not permit this."""
     for path in reads:
-        if Path(path).resolve() in [target.resolve() for target in targets]:
+        if any(is_same(Path(path), target) for target in targets):
             raise BadParams(f"{path} is to be read: name the table to write behind the reads")
 
 
 def _none_kept(found: _Receptors) -> BadParams:
-    """Return the error of a job without rows."""
+    """Return the error of a job that has no rows to write."""
     if not found.reads:
         return BadParams("there are no reads")
     why = ", ".join(f"{n:,} {reason}" for reason, n in found.culled.most_common())
@@ -267,7 +273,7 @@ def _write(
 
 
 def _own(reads: Sequence[str], index: GeneIndex, choice: AnnotateChoice) -> dict[str, object]:
-    """Return what makes it this job: what follows from the batches may be chosen anew."""
+    """Return the values that identify this job; options of later steps may change on resume."""
     genes = hashlib.sha256(json.dumps(asdict(index)).encode()).hexdigest()
     return {
         "version": VERSION,
@@ -279,12 +285,12 @@ def _own(reads: Sequence[str], index: GeneIndex, choice: AnnotateChoice) -> dict
 
 
 def _anew(choice: AnnotateChoice) -> dict[str, object]:
-    """Return what may be chosen anew when a job is resumed: it follows from the batches."""
+    """Return the options of the steps after the batches, which may change on resume."""
     return {**asdict(choice.rule), "keep_unproductive": choice.keep_unproductive}
 
 
 def _watching(reads: Sequence[str]) -> Watch:
-    """Begin to watch files and stores of reads."""
+    """Start to watch the input files and stores for changes."""
     files = [path for path in reads if not is_store(path)]
     stores = [open_zarr(path) for path in reads if is_store(path)]
     return Watch.by(lambda: file_stamps(*files) | all_stamps(stores))

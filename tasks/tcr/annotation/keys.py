@@ -1,4 +1,4 @@
-"""What reads say of nucleotypes, as columns: of all junctions of one length."""
+"""Nucleotypes of reads as columns, for all junctions of one length."""
 
 from __future__ import annotations
 
@@ -9,26 +9,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.tasks.sequences.ragged import Ragged
+from gangsaw.tasks.genomics.sequences.ragged import Ragged
 from gangsaw.tasks.tcr.annotation.index import Ints
-from gangsaw.tasks.tcr.genes.lines import joined, some, together
+from gangsaw.tasks.tcr.germline.genes.lines import joined, some, together
 
 Octets = NDArray[np.uint8]
 
 
 class KeyTable(NamedTuple):
-    """Rows of reads that have genes and junction in common, or single reads.
+    """Table with one row per distinct combination of genes and junction, or per read.
 
     Attributes
     ----------
-    genes : (n, ties) int16 numbers of V, then of J that fit equally well, negative behind them
-    junctions : (n, L) uint8 codes of letters, from the Cys codon to the Phe or Trp codon
+    genes : (n, ties) int16
+        Numbers of the V genes, then of the J genes, that fit equally well, padded with negatives.
+    junctions : (n, L) uint8
+        Codes of the bases, from the Cys codon to the Phe or Trp codon.
     reads : (n,) int64
-    best : (n, L) uint8, best Phred value of each letter
-    sums : (n, L) int64, sum of those of all reads
-    scores : (n,) int64, sum of the Phred values of the read in `texts`
-    places : (n,) int64, where the junction begins in it
-    texts : of each row the read of the highest score, the first of these: codes of letters
+        Number of reads.
+    best : (n, L) uint8
+        Highest Phred value of each base.
+    sums : (n, L) int64
+        Sum of the Phred values of each base over all reads.
+    scores : (n,) int64
+        Sum of the Phred values of the read in `texts`.
+    places : (n,) int64
+        Offset of the junction in that read.
+    texts : codes of the first read of the highest score, per row
     """
 
     genes: NDArray[np.int16]
@@ -41,15 +48,15 @@ class KeyTable(NamedTuple):
     texts: Ragged
 
     def arrays(self) -> dict[str, NumpyArray]:
-        """Return it as arrays by name, to be kept: of one batch."""
+        """Return the table of one batch as named arrays, to be stored."""
         own = self._asdict()
         del own["texts"]
-        own["sums"] = self.sums.astype(np.uint32)  # 10^8 reads of one batch would be too many
+        own["sums"] = self.sums.astype(np.uint32)  # overflows at 10^8 reads in a batch
         return {**own, "data": self.texts.data, "offsets": self.texts.offsets}
 
     @classmethod
     def of(cls, arrays: Mapping[str, NumpyArray]) -> KeyTable:
-        """Return that of `arrays`."""
+        """Return the table that `arrays` converted."""
         return cls(
             arrays["genes"].astype(np.int16, copy=False),
             arrays["junctions"].astype(np.uint8, copy=False),
@@ -66,7 +73,7 @@ class KeyTable(NamedTuple):
 
 
 def stacked(tables: Sequence[KeyTable]) -> KeyTable:
-    """Return the rows of one or more tables; junctions are all as long."""
+    """Return the rows of one or more tables, whose junctions have one length."""
     columns = {
         name: np.concatenate([table._asdict()[name] for table in tables])
         for name in KeyTable._fields[:-1]
@@ -78,12 +85,12 @@ def stacked(tables: Sequence[KeyTable]) -> KeyTable:
 
 
 def grouped(table: KeyTable) -> KeyTable:
-    """Return a table with one row for equal genes and junctions, in the order of these."""
+    """Return a table with one row per distinct genes and junction, sorted by these."""
     n = len(table.reads)
     words = np.concatenate([table.genes.astype(">i2").view(np.uint8), table.junctions], axis=1)
     keys = np.ascontiguousarray(words).view(f"V{words.shape[1]}").reshape(n)
     _, owner = np.unique(keys, return_inverse=True)
-    order = np.lexsort((-table.scores, owner))  # it is stable: the first of equal scores
+    order = np.lexsort((-table.scores, owner))  # stable, so that the first of equal scores wins
     begins = np.flatnonzero(np.diff(owner[order], prepend=-1))
     first = order[begins]
     return KeyTable(

@@ -1,9 +1,9 @@
-"""Nucleotypes: what errors made goes to what it was made of, and the reads of one agree on letters.
+"""Nucleotypes: errors are merged into their parents, and reads of one vote on its bases.
 
-As MiXCR does, reads with doubtful letters count for the nucleotype that they are like. Beyond that
-they tell of its letters, too: two reads that agree on a doubtful letter are as good as one that is
-sure, and no read needs to be sure of all. Which is an error is judged by the best quality alone:
-in forty reads the same error comes twice, and by sums one row in thirty was wrong.
+As in MiXCR, reads with bases of low quality count for the nucleotype that they resemble. They
+also vote on its bases: two agreeing bases of low quality count like one of high quality, and no
+read needs high quality throughout. The best quality alone decides what is an error: in forty
+reads the same error occurs twice, and sums of qualities got one row in thirty wrong.
 """
 
 from __future__ import annotations
@@ -18,31 +18,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.parameters import require_int
+from gangsaw.codecs.core.plugins.parameters import require_int
 from gangsaw.tasks.tcr.annotation.index import Ints
 from gangsaw.tasks.tcr.annotation.keys import KeyTable
 
-SURE = 20  # Phred value from which on a letter is no doubtful one
-HIGHEST = 93  # Phred value that a FASTQ can tell
-ROUNDS = 3  # of merging: what letters by consensus made alike
+SURE = 20  # lowest Phred value of a base that counts as certain
+HIGHEST = 93  # highest Phred value in FASTQ
+ROUNDS = 3  # rounds of merging, since the consensus can make nucleotypes equal
 BASES = 4
-Sign = tuple[int, bytes, int, int]  # number of a piece of a junction, its codes, a V, a J
+Sign = tuple[int, bytes, int, int]  # number of a junction's segment, its codes, a V gene, a J gene
 
 
 @dataclass(frozen=True)
 class MergeRule:
-    """Which nucleotypes are taken for errors of another one.
+    """Rule that decides which nucleotypes are errors of another one.
 
-    One goes to another with at least as many reads, genes that fit both, a junction as long and at
-    most `max_errors` other letters, if each of these is doubtful (below Q20 in all reads of one of
-    both), or if the other one has `ratio` times as many reads.
+    A nucleotype is merged into one with at least as many reads. Both share a V and a J gene, and
+    their junctions have the same length and at most `max_errors` mismatches. Besides, each mismatch
+    must be doubtful (below Q20 in all reads of one of both), or the other must have `ratio` times
+    the reads.
 
     Attributes
     ----------
-    max_errors : letters of the junction, 0 merges none
-    ratio : reads of the other one for each of this
-    min_quality : the least that each letter of a junction must have: the sum of the Phred values of
-        the reads that have it, less that of the reads that have the second best letter
+    max_errors : mismatches in the junction; 0 merges nothing
+    ratio : reads of the parent per read of the error
+    min_quality : lowest quality of any base in the junction: the sum of the Phred values of the
+        reads with this base, minus that of the reads with the second best base
     """
 
     max_errors: int = 2
@@ -50,7 +51,7 @@ class MergeRule:
     min_quality: int = SURE
 
     def __post_init__(self) -> None:
-        """Refuse numbers out of range."""
+        """Raise `BadParams` for numbers out of range."""
         require_int("max_errors", self.max_errors, 0, 8)
         require_int("min_quality", self.min_quality, 0, HIGHEST)
         if not self.ratio >= 1:
@@ -58,11 +59,11 @@ class MergeRule:
 
 
 class NucleotypeRow(NamedTuple):
-    """What is told of a nucleotype; see there.
+    """Row of the table: a `Nucleotype` without its votes.
 
     Attributes
     ----------
-    quality : the least of its letters
+    quality : lowest quality of its bases
     sequence : codes of its best read
     """
 
@@ -76,23 +77,25 @@ class NucleotypeRow(NamedTuple):
 
     @property
     def place(self) -> tuple[int, tuple[int, ...], tuple[int, ...], bytes]:
-        """What orders the rows of a table."""
+        """Sort key of the rows of a table."""
         return -self.reads, self.v, self.j, self.junction
 
 
 @dataclass(eq=False)
 class Nucleotype:
-    """A junction with its V and J.
+    """Distinct junction with its V and J genes, and the evidence of its reads.
 
     Attributes
     ----------
-    v, j : numbers of genes that fit equally well, of the most reads
-    junction : codes of letters
-    reads : of it, and of those that errors made
-    best : best Phred value of each letter, of the reads that have it
-    votes : (4, L) sums of the Phred values of the reads that have A, C, G or T there
-    text, place : codes of its best read, and where the junction begins there
-    merged : reads that errors made
+    v, j : numbers of the genes that fit equally well, from the entry with most reads
+    junction : codes of its bases
+    reads : number of reads, including merged errors
+    best : (L,) uint8
+        Highest Phred value of each base among the reads that have it.
+    votes : (4, L) int64
+        Sums of the Phred values of the reads with A, C, G or T at each position.
+    text, place : codes of its best read, and the offset of the junction in it
+    merged : reads with errors that were merged
     """
 
     v: tuple[int, ...]
@@ -107,17 +110,17 @@ class Nucleotype:
 
     @property
     def key(self) -> tuple[tuple[int, ...], tuple[int, ...], bytes]:
-        """Genes and junction, which no other one has."""
+        """Genes and junction, which identify the nucleotype."""
         return self.v, self.j, self.junction
 
     @cached_property
     def codes(self) -> NDArray[np.uint8]:
-        """Of the junction."""
+        """Codes of the junction as an array."""
         return np.frombuffer(self.junction, np.uint8)
 
     @property
     def qualities(self) -> Ints:
-        """Phred value of each letter by all reads: that for it less that for the next best."""
+        """Quality of each base over all reads: its votes minus those of the next best base."""
         others, places = self.votes.copy(), np.arange(self.codes.size)
         own = others[self.codes, places]
         others[self.codes, places] = 0
@@ -125,14 +128,14 @@ class Nucleotype:
         return quality
 
     def row(self) -> NucleotypeRow:
-        """Return what is told of it; the letters of its best read with its own junction there."""
+        """Return the row of the table; `sequence` is the best read with this junction inserted."""
         behind = self.text[self.place + len(self.junction) :]
         sequence = self.text[: self.place] + self.junction + behind
         own = (self.v, self.j, self.junction, self.reads, self.merged)
         return NucleotypeRow(*own, int(self.qualities.min()), sequence)
 
     def take(self, child: Nucleotype) -> None:
-        """Add the reads of another one."""
+        """Merge the reads of another nucleotype."""
         same = child.codes == self.codes
         self.reads += child.reads
         self.merged += child.merged if same.all() else child.reads
@@ -140,7 +143,7 @@ class Nucleotype:
         np.maximum(self.best, child.best, out=self.best, where=same)
 
     def agreed(self) -> Nucleotype:
-        """Return it with the letters that most speaks for; its own of equal ones."""
+        """Return the nucleotype with the bases of most votes; ties keep the present base."""
         places = np.arange(self.codes.size)
         own = self.votes[self.codes, places]
         letters = np.where(own == self.votes.max(axis=0), self.codes, self.votes.argmax(axis=0))
@@ -153,7 +156,7 @@ class Nucleotype:
 
 
 def nucleotypes_of(table: KeyTable) -> Iterator[Nucleotype]:
-    """Yield the rows of a table, those of most reads first."""
+    """Yield the rows of a table as nucleotypes, in descending order of reads."""
     n, places = table.junctions.shape[1], np.arange(table.junctions.shape[1])
     ties = table.genes.shape[1] // 2
     for row in np.argsort(-table.reads, kind="stable").tolist():
@@ -172,11 +175,12 @@ def nucleotypes_of(table: KeyTable) -> Iterator[Nucleotype]:
 
 
 def merged(found: Iterable[Nucleotype], rule: MergeRule) -> list[Nucleotype]:
-    """Return nucleotypes, those of most reads first.
+    """Merge errors into their parents; return nucleotypes in descending order of reads.
 
     Parameters
     ----------
-    found : in this order, too; their junctions are all as long
+    found : nucleotypes in the same order, whose junctions have one length
+    rule : decides what is an error
     """
     for _ in range(ROUNDS):
         near = _NearJunctions(rule)
@@ -194,23 +198,24 @@ def merged(found: Iterable[Nucleotype], rule: MergeRule) -> list[Nucleotype]:
 
 
 class _NearJunctions:
-    """Finds junctions with few other letters: of max_errors + 1 pieces they share one.
+    """Index of junctions, for lookup within `max_errors` mismatches.
 
-    And they share genes: the outer pieces alone, of V and J, are those of thousands.
+    Of max_errors + 1 segments, similar junctions share at least one. The key has the genes, too:
+    thousands of nucleotypes share the outer segments, which come from V and J.
     """
 
     def __init__(self, rule: MergeRule) -> None:
         self.rule, self.all = rule, list[Nucleotype]()
-        self._by_sign = defaultdict[Sign, list[int]](list)  # numbers in `all`
+        self._by_sign = defaultdict[Sign, list[int]](list)  # values are indices of `all`
 
     def add(self, one: Nucleotype) -> None:
-        """Take one that is no error."""
+        """Add a nucleotype that is no error."""
         for sign in self._signs(one):
             self._by_sign[sign].append(len(self.all))
         self.all.append(one)
 
     def parent(self, child: Nucleotype) -> Nucleotype | None:
-        """Return what the child is an error of: the one of fewest other letters, then the first."""
+        """Return the parent of an error: the first one with the fewest mismatches."""
         best: tuple[int, Nucleotype] | None = None
         for other in self._candidates(child):
             errors = self._errors(child, other)
@@ -223,14 +228,14 @@ class _NearJunctions:
         return (self.all[number] for number in sorted(found))
 
     def _signs(self, one: Nucleotype) -> Iterator[Sign]:
-        """Yield each piece with each pair of genes."""
+        """Yield each segment of the junction with each pair of V and J."""
         parts, n = self.rule.max_errors + 1, len(one.junction)
         for number in range(parts):
             piece = one.junction[number * n // parts : (number + 1) * n // parts]
             yield from ((number, piece, v, j) for v in one.v for j in one.j)
 
     def _errors(self, child: Nucleotype, parent: Nucleotype) -> int | None:
-        """Return how many letters differ, or None where the child is no error of the parent."""
+        """Return the number of mismatches, or None if the child is no error of the parent."""
         differ = child.codes != parent.codes
         errors = int(np.count_nonzero(differ))
         if errors > self.rule.max_errors:

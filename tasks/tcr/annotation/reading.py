@@ -1,4 +1,4 @@
-"""Reads of files and stores, in batches of mates."""
+"""Reads from files and stores, in batches of mates."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from typing import NamedTuple
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.reads.files.input import ReadInput
-from gangsaw.tasks.reads.files.kernels import QUALITY, SEQUENCE
-from gangsaw.tasks.reads.files.records import FastqRecords, Field
-from gangsaw.tasks.reads.files.settings import Settings
-from gangsaw.tasks.reads.order.intake import stamp_of
-from gangsaw.tasks.reads.views.readset import Reads, ReadSet, all_mates
-from gangsaw.tasks.sequences.files.text import text_of
-from gangsaw.tasks.sequences.ragged import Ragged
+from gangsaw.tasks.compressed_text.text import BegunText
+from gangsaw.tasks.formats.contract.pipes import is_pipe
+from gangsaw.tasks.genomics.reads.files.input import ReadInput
+from gangsaw.tasks.genomics.reads.files.kernels import QUALITY, SEQUENCE
+from gangsaw.tasks.genomics.reads.files.records import FastqRecords, Field
+from gangsaw.tasks.genomics.reads.files.settings import Settings
+from gangsaw.tasks.genomics.reads.order.intake import stamp_of
+from gangsaw.tasks.genomics.reads.views.readset import Reads, ReadSet, all_mates
+from gangsaw.tasks.genomics.sequences.ragged import Ragged
 from gangsaw.tasks.store.source import open_zarr
 
-UNKNOWN = 20 + 33  # quality of letters that have none: they are neither doubtful nor certain
+UNKNOWN = 20 + 33  # quality where none is known: neither doubtful nor certain
 MOST_PATHS = 2
 OTHERS = {
     b">": "it is FASTA: CDR3s need the qualities of a FASTQ",
@@ -29,33 +30,33 @@ OTHERS = {
 
 
 class ReadLetters(NamedTuple):
-    """Reads, and their qualities: lines of the same lengths."""
+    """Bases and qualities of reads, with equal lengths."""
 
     sequences: Field
     qualities: Field
 
     def __len__(self) -> int:
-        """Return how many reads these are."""
+        """Return the number of reads."""
         return len(self.sequences.begins)
 
 
-Mates = tuple[ReadLetters, ...]  # of one file, or of two
+Mates = tuple[ReadLetters, ...]  # one entry per mate
 
 
 class NumberedMates(NamedTuple):
-    """A batch, and its number."""
+    """Batch of reads and its number."""
 
     number: int
     mates: Mates
 
 
 def check_reads(paths: Sequence[str], *, interleaved: bool = False) -> None:
-    """Raise BadParams where paths cannot be reads; of files the begin is looked at.
+    """Raise `BadParams` if the paths cannot hold reads; pipes are not opened.
 
     Parameters
     ----------
-    paths : a FASTQ, two of mates, or a store of reads
-    interleaved : mates follow each other in the only file
+    paths : a FASTQ file, two of mates, or a store of reads
+    interleaved : mates alternate in the only file
     """
     if not 1 <= len(paths) <= MOST_PATHS:
         raise BadParams(f"reads are in one file, or two of mates, got {len(paths)}")
@@ -66,14 +67,16 @@ def check_reads(paths: Sequence[str], *, interleaved: bool = False) -> None:
     for path in paths:
         if is_store(path):
             _check_store(paths, interleaved)
+        elif is_pipe(path):
+            continue  # `batches_of` checks its first bytes: a pipe can be opened only once
         elif not Path(path).is_file():
             raise BadParams(f"{path}: no such file, and no store of reads")
         else:
-            _check_begin(path)
+            _check_begin(path, BegunText(path))
 
 
-def _check_begin(path: str) -> None:
-    first = next(iter(text_of(path)), b"")
+def _check_begin(path: str, text: BegunText) -> None:
+    first = text.first
     if not len(first):
         raise BadParams(f"{path}: there are no reads")
     for sign, what in OTHERS.items():
@@ -90,30 +93,34 @@ def _check_store(paths: Sequence[str], interleaved: bool) -> None:
 
 
 def batches_of(paths: Sequence[str], *, interleaved: bool = False) -> Iterator[NumberedMates]:
-    """Yield reads in batches, with their mates where there are some; see `check_reads`.
+    """Yield reads in batches, with mates if there are any; see `check_reads`.
 
-    Batches depend on the reads alone.
+    The batches depend only on the reads.
 
     Raises
     ------
-    BadParams : what is in a file are no reads
+    BadParams : a file contains no reads
     """
     if is_store(paths[0]):
         found = _of_store(ReadSet(paths[0]))
     else:
         source = ReadInput(tuple(paths), Settings(interleaved=interleaved))
-        groups = source.groups(source.files())
+        files = source.files()
+        piped = [(file.path, file.begin()) for file in files if is_pipe(file.path)]
+        for path, text in piped:
+            _check_begin(path, text)
+        groups = source.groups(files)
         found = (tuple(map(_of_records, mates)) for mates in groups if len(mates[0]))
     return (NumberedMates(number, mates) for number, mates in enumerate(found))
 
 
 def identity_of(path: str) -> str:
-    """Return what identifies the content of a file or store of reads."""
+    """Return a string that identifies the content of a file or store of reads."""
     return open_zarr(path).identity() if is_store(path) else stamp_of(path)
 
 
 def is_store(path: str) -> bool:
-    """Whether reads are in a store, and not in a file."""
+    """Return True if a path names a store, False for a file."""
     return "://" in path or Path(path).is_dir()
 
 

@@ -1,4 +1,4 @@
-"""Nucleotypes as rows of AIRR."""
+"""AIRR rows of nucleotypes."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ OUT_OF_FRAME, STOP, DOUBTFUL = "out of frame", "stop codon", "doubtful letter in
 
 
 def junctions(nucleotypes: Sequence[NucleotypeRow]) -> pa.Array:
-    """Return (n,) letters of junctions."""
+    """Return the bases of the junctions, (n,) strings."""
     return _letters(one.junction for one in nucleotypes)
 
 
 def amino_acids(letters: pa.Array) -> pa.Array:
-    """Return (n,) amino acids, "" of those out of frame."""
+    """Return the amino acids of junctions, (n,) strings; "" for those out of frame."""
     return translated(pc.if_else(pa.array(in_frame(letters)), letters, ""))
 
 
 def reasons(
     nucleotypes: Sequence[NucleotypeRow], rule: MergeRule, *, keep_unproductive: bool
 ) -> list[str]:
-    """Return why each is culled, "" of those that are kept."""
+    """Return why each nucleotype is rejected, or "" if it is written."""
     stops = pc.match_substring(amino_acids(junctions(nucleotypes)), "*").to_pylist()
     found = []
     for one, stop in zip(nucleotypes, stops, strict=True):
@@ -45,7 +45,7 @@ def reasons(
 def rows_of(
     nucleotypes: Sequence[NucleotypeRow], index: GeneIndex, d_genes: DRuns, locus: str, first: int
 ) -> bytes:
-    """Return the rows, numbered from the first on; the header is `airr_rows.header(MORE)`."""
+    """Return the AIRR rows, numbered from `first`; `airr_rows.header(MORE)` is their header."""
     n, letters = len(nucleotypes), junctions(nucleotypes)
     acids = amino_acids(letters)
     frame = pa.array(in_frame(letters))
@@ -80,5 +80,5 @@ def _d_calls(nucleotypes: Sequence[NucleotypeRow], index: GeneIndex, d_genes: DR
 
 
 def _letters(codes: Iterable[bytes]) -> pa.Array:
-    """Return texts of codes; 4 is N."""
+    """Return the bases of codes as text; code 4 is N."""
     return pa.array([own.translate(LETTERS).decode() for own in codes], pa.string())

@@ -1,7 +1,7 @@
-"""What batches of reads say, on the disk: a part for each batch, with its journal.
+"""Results of batches on disk: a step output per batch, with a journal.
 
-Memory holds one batch, and later the junctions of one length at once. A run that goes on reads the
-files again, but annotates none of the batches that the journal knows.
+Memory holds one batch, and later the junctions of one length at a time. A resumed run reads the
+input again, but annotates only batches that are missing in the journal.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.tasks.jobs.parts import Parts
+from gangsaw.tasks.jobs.steps.step_objects import Parts
 from gangsaw.tasks.store.state.records import Records
 from gangsaw.tasks.tcr.annotation.batch import BatchFound
 from gangsaw.tasks.tcr.annotation.index import Ints
 from gangsaw.tasks.tcr.annotation.keys import KeyTable, grouped, stacked
 from gangsaw.tasks.tcr.annotation.reading import NumberedMates
 
-CHOICE = "chosen.json"  # in the folder
-AT_ONCE = 64  # tables that are held besides what they are grouped to
+CHOICE = "chosen.json"  # in the job's folder
+AT_ONCE = 64  # tables in memory before they are grouped
 
 
 @dataclass
 class SpoolTotals:
-    """What all batches say besides keys.
+    """Totals over all batches, without nucleotypes.
 
     Attributes
     ----------
-    reads : how many there were, pairs as one
-    culled : reads by reason
-    letters, bits : of `kernels.reads.annotate`
-    lengths : letters of junctions, and the batches that have some
+    reads : number of reads; a pair counts once
+    culled : number of rejected reads by reason
+    letters, bits : allele evidence, see `kernels.reads.annotate`
+    lengths : for each junction length, the numbers of the batches that have such junctions
     """
 
     reads: int
@@ -51,12 +51,12 @@ class SpoolTotals:
 
 @dataclass(frozen=True)
 class Spool:
-    """The parts of a job.
+    """Step outputs of an annotation job.
 
     Attributes
     ----------
-    folder : of the job
-    own : what makes it this job
+    folder : folder of the job
+    own : text that identifies the job
     """
 
     folder: Path
@@ -64,16 +64,16 @@ class Spool:
 
     @cached_property
     def parts(self) -> Parts:
-        """A part for each batch."""
+        """Step outputs, one per batch."""
         digest = hashlib.sha256(self.own.encode()).hexdigest()
         return Parts(self.folder / "batches", digest)
 
     def chosen(self, choice: Mapping[str, object]) -> tuple[str, ...]:
-        """Keep what may be chosen anew; return a line for each that an earlier run had otherwise.
+        """Store the options that may change on resume; return a note for each changed one.
 
         Parameters
         ----------
-        choice : JSON values by name
+        choice : JSON values by option name
         """
         path = self.folder / CHOICE
         before = choice if not path.is_file() else _read_choice(path)
@@ -88,33 +88,38 @@ class Spool:
 
     @cached_property
     def entries(self) -> dict[int, Records]:
-        """What is there, by number of the batch; `raw_bytes` are reads."""
+        """Journal entries by number of the batch; `raw_bytes` counts reads."""
         if (manifest := self.parts.manifest()) is not None:
             return dict.fromkeys(range(len(manifest.rows)), manifest)
         return {one.first: one for one in self.parts.journal.entries()}
 
     @property
     def is_complete(self) -> bool:
-        """Whether all batches are there."""
+        """True if the results of all batches are stored."""
         return self.parts.manifest() is not None
 
     def left(self, batches: Iterable[NumberedMates]) -> Iterator[NumberedMates]:
-        """Yield the batches that are not there."""
+        """Yield the batches without a stored result."""
         return (batch for batch in batches if batch.number not in self.entries)
 
     def put(self, number: int, found: BatchFound) -> None:
-        """Write what a batch says."""
+        """Store the result of a batch."""
         records = self.parts.put(number, (_packed(found), found.reads))
         self.parts.note([records])
         self.entries[number] = records
 
     def finish(self) -> None:
-        """All batches are there."""
+        """Mark all batches as stored."""
         if not self.is_complete:
             self.parts.finish(list(self.entries.values()))
 
     def totals(self, n_letters: int) -> SpoolTotals:
-        """Return what all batches say besides keys; genes have so many letters."""
+        """Return the totals of all batches.
+
+        Parameters
+        ----------
+        n_letters : number of bases of all genes
+        """
         seen = np.zeros((n_letters, 4), np.int64), np.zeros((n_letters, 4), np.uint64)
         whole = SpoolTotals(0, Counter(), *seen, {})
         for number in sorted(self.entries):
@@ -129,7 +134,7 @@ class Spool:
         return whole
 
     def keys(self, length: int, numbers: Iterable[int]) -> KeyTable:
-        """Return what these batches say of junctions of some length."""
+        """Return the nucleotypes of the given batches with junctions of one length."""
         tables: list[KeyTable] = []
         for number in numbers:
             own = self._arrays(number, lambda name: name.startswith(f"{length}."))
@@ -139,13 +144,13 @@ class Spool:
         return grouped(stacked(tables))
 
     def _arrays(self, number: int, is_wanted: Callable[[str], bool]) -> dict[str, NumpyArray]:
-        """Return some arrays of a batch."""
+        """Return selected arrays of a batch."""
         with np.load(self.parts.path(number), allow_pickle=False) as arrays:
             return {name: arrays[name] for name in arrays.files if is_wanted(name)}
 
 
 def _read_choice(path: Path) -> Mapping[str, object]:
-    """Return what an earlier run chose; nothing where it was killed as it wrote that."""
+    """Return the options of the earlier run; empty if it was killed while it wrote them."""
     try:
         found = json.loads(path.read_text(encoding="ascii"))
     except ValueError:
@@ -165,5 +170,5 @@ def _packed(found: BatchFound) -> bytes:
     for length, table in found.keys.items():
         arrays |= {f"{length}.{name}": own for name, own in table.arrays().items()}
     written = io.BytesIO()
-    np.savez(written, allow_pickle=False, **arrays)  # deflate took a third of the whole job
+    np.savez(written, allow_pickle=False, **arrays)  # deflate took a third of the job's time
     return written.getvalue()

@@ -1,4 +1,4 @@
-"""gangsaw tcr: T-cell-receptor repertoires; a file for each command."""
+"""Commands of `gangsaw tcr` for T-cell-receptor repertoires, one module per command."""
 
 from __future__ import annotations
 

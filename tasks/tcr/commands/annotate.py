@@ -1,4 +1,4 @@
-"""gangsaw tcr annotate."""
+"""Command `gangsaw tcr annotate`."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from gangsaw.tasks.console.parts import Again
 from gangsaw.tasks.tcr.commands import options as tcr
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.engine.progress import Progress
+    from gangsaw.tasks.engine.report.progress import Progress
     from gangsaw.tasks.tcr.annotation.job import AnnotateChoice, AnnotateSummary
 
 
 @dataclass(frozen=True)
 class Merging:
-    """Which nucleotypes are errors of others, and what is culled."""
+    """Options of error merging and of filtering."""
 
     PANEL: ClassVar[str] = "Errors"
     max_errors: Annotated[
@@ -59,7 +59,7 @@ class Merging:
     ] = False
 
     def choice(self, *, interleaved: bool, again: Again) -> AnnotateChoice:
-        """Return what the job takes."""
+        """Return the options in the form that the job takes."""
         from gangsaw.tasks.tcr.annotation.job import AnnotateChoice
         from gangsaw.tasks.tcr.annotation.nucleotypes import MergeRule
 
@@ -97,11 +97,11 @@ def annotate(
     """
     if len(paths) < 2:
         raise BadParams("name reads and then the table to write (see --help)")
-    from gangsaw.codecs.core.extras import extras_named
+    from gangsaw.codecs.core.plugins.extras import extras_named
 
     with extras_named():
         from gangsaw.tasks.tcr.annotation.job import annotate as job
-        from gangsaw.tasks.tcr.genes.genes import open_genes
+        from gangsaw.tasks.tcr.germline.genes.genes import open_genes
     *reads, target = paths
     own = open_genes(
         genes.germline, locus=genes.locus, species=genes.species, anchors=genes.anchors

@@ -1,9 +1,9 @@
-"""gangsaw tcr associate."""
+"""Command `gangsaw tcr associate`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
@@ -18,13 +18,13 @@ from gangsaw.tasks.tcr.commands import options as tcr
 from gangsaw.tasks.tcr.commands.association import write
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.engine.progress import OnProgress, Progress
+    from gangsaw.tasks.engine.report.progress import OnProgress, Progress
     from gangsaw.tasks.tcr.statistics.associate import Extras
 
 
 @dataclass(frozen=True)
 class More:
-    """What is done where it is asked for."""
+    """Options of optional analyses."""
 
     PANEL: ClassVar[str] = "More"
     lasso: Annotated[
@@ -53,7 +53,7 @@ class More:
     seed: Annotated[int, typer.Option(min=0, help="Of the choice of N nucleotypes.")] = 0
 
     def extras(self) -> Extras:
-        """Return what `associate` takes."""
+        """Return the options in the form that `associate` takes."""
         from gangsaw.tasks.tcr.statistics.associate import Extras
 
         return Extras(self.lasso, self.pgen, self.seed, self.species)
@@ -91,15 +91,15 @@ def associate(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing plots.")] = False,
     printed: tcr.Printed,
 ) -> None:
-    """Say how path counts go with sharing: areas under the curve, tenths, odds ratios.
+    """Report the association of path counts with sharing: AUC, deciles, odds ratios.
 
-    The area (AUC) is the chance that a shared nucleotype has more paths than another. The odds
-    ratio is that of being shared per tenfold paths, adjusted for length and its square, usage of V
-    and J, and depth. Errors are by the jackknife over individuals.
+    The area under the curve (AUC) is the probability that a shared nucleotype has more paths than
+    another one. The odds ratio is that of being shared per tenfold paths, adjusted for length and
+    its square, usage of V and J, and depth. Standard errors are by the jackknife over individuals.
 
     Example: gangsaw tcr associate paths.zarr shared.parquet --plots plots
     """
-    from gangsaw.codecs.core.extras import extras_named
+    from gangsaw.codecs.core.plugins.extras import extras_named
 
     with extras_named():
         from gangsaw.tasks.tcr.statistics.associate import associate as job
@@ -107,13 +107,17 @@ def associate(
         from gangsaw.tasks.tcr.statistics.plots import check_folder
 
         check_folder(plots, overwrite=overwrite)
-    limits = partial(job, counts, table, nu=_limits("--nu", nu), pi=_limits("--pi", pi))
-    run = partial(limits, extras=more.extras())
-    with (
-        cluster.session(run) as client,
-        progress_bars(quiet=printed.no_bars) as add,
-    ):
-        found = run(client=client, bars=None if add is None else _bars(add))
+    from gangsaw.tasks.formats.contract.pipes import as_files
+
+    n_limits, p_limits = _limits("--nu", nu), _limits("--pi", pi)
+    with as_files([str(table)]) as (ready,):
+        run = partial(job, counts, ready, nu=n_limits, pi=p_limits, extras=more.extras())
+        with (
+            cluster.session(run) as client,
+            progress_bars(quiet=printed.no_bars) as add,
+        ):
+            found = run(client=client, bars=None if add is None else _bars(add))
+    found = replace(found, table=str(table))
     if plots is not None:
         from gangsaw.tasks.tcr.statistics.plots import write_plots
 

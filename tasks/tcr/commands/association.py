@@ -1,4 +1,4 @@
-"""The tables of gangsaw tcr associate, each within 80 columns."""
+"""Output tables of `gangsaw tcr associate`, each within 80 columns."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from gangsaw.tasks.tcr.statistics.fits.regression import Coefficient, Regression
     from gangsaw.tasks.tcr.statistics.generation import Generation
 
-SHOWN = 9  # numbers of individuals that are listed; --json has all
+SHOWN = 9  # numbers of individuals in the table; --json has all
 AUC_HEADERS = ("column", "AUC", "95 % interval", "P", "q")
 TENTHS = ("paths", "to", "nucleotypes", "shared", "percent", "95 % interval")
 ODDS = ("term", "per", "odds ratio", "95 % interval", "P", "VIF")
 CALLS = ("call", "shared", "others", "difference", "95 % interval", "q")
-COMPOSITION = re.compile("_[atcg]$")  # numbers of nucleotides: their shares are shown
+COMPOSITION = re.compile("_[atcg]$")  # counts of each base: the table has their shares instead
 
 
 def write(found: Association) -> None:
-    """Print all figures."""
+    """Print all tables."""
     n, k = found.nucleotypes, found.shared
     write_table(
         f"{found.table}: {n:,} nucleotypes",
@@ -54,7 +54,7 @@ def write(found: Association) -> None:
 
 
 def p_text(p: float) -> str:
-    """Return a P value for people."""
+    """Return a P value as short text."""
     if math.isnan(p):
         return ""
     if p < 1e-99:
@@ -63,19 +63,19 @@ def p_text(p: float) -> str:
 
 
 def number(value: float) -> str:
-    """Return a number of few digits."""
+    """Return a number as text of three significant digits."""
     if not math.isfinite(value):
         return "inf" if value > 0 else ""
     return f"{value:.3g}" if 1e-3 <= abs(value) < 1e5 or not value else f"{value:.1e}"
 
 
 def interval(low: float, high: float) -> str:
-    """Return an interval, "" where there is none."""
+    """Return an interval as text, or "" for NaN."""
     return "" if math.isnan(low) else f"{number(low)} to {number(high)}"
 
 
 def _common(found: Association) -> list[str]:
-    """Return the limits that all path counts have: they are said once."""
+    """Return the limits that all path counts share; they are printed once."""
     limits = {part for each in found.correlations for part in each.paths.split() if "=" in part}
     each_once = len(limits) == len({part.split("=")[0] for part in limits})
     return sorted(limits) if each_once else []
@@ -92,7 +92,7 @@ def _auc(each: Auc, common: Sequence[str]) -> tuple[str, ...]:
 
 
 def fixed(value: float, how: str = ".3f") -> str:
-    """Return a figure between 0 and 1, "" where there is none."""
+    """Return a number between 0 and 1 as text, or "" for NaN."""
     return "" if math.isnan(value) else format(value, how)
 
 

@@ -1,8 +1,9 @@
-"""gangsaw tcr count."""
+"""Command `gangsaw tcr count`."""
 
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
@@ -24,7 +25,7 @@ from gangsaw.tasks.console.panels import panels
 from gangsaw.tasks.tcr.commands import options as tcr
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.engine.progress import Progress
+    from gangsaw.tasks.engine.report.progress import Progress
     from gangsaw.tasks.tcr.germline import OnAmbiguous, OnUnknownAllele
     from gangsaw.tasks.tcr.store.setup import Setup
     from gangsaw.tasks.tcr.store.summary import CountSummary
@@ -34,7 +35,9 @@ if TYPE_CHECKING:
 def count(
     repertoire: Annotated[
         list[str],
-        typer.Argument(help="AIRR, VDJtools, immunoSEQ, 10x, MiXCR tables or Parquet; .gz or not."),
+        typer.Argument(
+            help="AIRR, VDJtools, immunoSEQ, 10x, MiXCR tables or Parquet, packed or not; or pipes."
+        ),
     ],
     target: Annotated[str, typer.Argument(metavar="OUT.zarr", help="Zarr store to write.")],
     *,
@@ -47,40 +50,45 @@ def count(
     dry_run: opt.DryRun = False,
     printed: tcr.Printed,
 ) -> None:
-    """Count the recombination paths that lead to every CDR3 of some repertoires.
+    """Count the recombination paths to every CDR3 of repertoires.
 
-    Of T cells, and of B cells that are not hypermutated.
+    For T cells, and for B cells without somatic hypermutation.
 
     Example: gangsaw tcr count donor1.tsv.gz donor2.tsv.gz paths.zarr --species human
     """
-    from gangsaw.codecs.core.extras import extras_named
-    from gangsaw.tasks import api
+    from gangsaw.codecs.core.plugins.extras import extras_named
+    from gangsaw.tasks.api import functions
+    from gangsaw.tasks.formats.contract.pipes import as_files, refuse_resume
 
     with extras_named():
         from gangsaw.tasks.tcr.repertoire.inputs import open_inputs
         from gangsaw.tasks.tcr.store import job
 
-    inputs = open_inputs(repertoire)
-    setup = setup_of(genes, paths, rows, store, donors)
-    if not rows.keep_going:
-        job.check_inputs(inputs, setup)  # mistakes should not wait for a cluster
-    choice = job.CountChoice(rows.dropped, store.resume, store.overwrite, rows.keep_going)
-    run = partial(job.count_repertoires, inputs, target, setup, choice=choice)
-    if dry_run:
-        show_plan(run, cluster, as_json=printed.as_json)
-        return
-    try:
-        with cluster.session(run) as client, progress_bars(quiet=printed.no_bars) as bar:
-            summary = run(
-                client=client,
-                options=api.options_for(cluster.device, client),
-                progress=job.PhaseProgress(
-                    on_read=bar and bar("read", _files, "waiting"),
-                    on_count=bar and bar("count", references, "waiting"),
-                ),
-            )
-    except KeyboardInterrupt:
-        raise Interrupted(STOPPED) from None
+    refuse_resume(repertoire, resume=store.resume)
+    # workers of other machines can read files next to the target
+    folder = Path(target).absolute().parent if cluster.is_named and "://" not in target else None
+    with as_files(repertoire, folder) as files:
+        inputs = open_inputs(files, repertoire)
+        setup = setup_of(genes, paths, rows, store, donors)
+        if not rows.keep_going:
+            job.check_inputs(inputs, setup)  # report mistakes before waiting for a cluster
+        choice = job.CountChoice(rows.dropped, store.resume, store.overwrite, rows.keep_going)
+        run = partial(job.count_repertoires, inputs, target, setup, choice=choice)
+        if dry_run:
+            show_plan(run, cluster, as_json=printed.as_json)
+            return
+        try:
+            with cluster.session(run) as client, progress_bars(quiet=printed.no_bars) as bar:
+                summary = run(
+                    client=client,
+                    options=functions.options_for(cluster.device, client),
+                    progress=job.PhaseProgress(
+                        on_read=bar and bar("read", _files, "waiting"),
+                        on_count=bar and bar("count", references, "waiting"),
+                    ),
+                )
+        except KeyboardInterrupt:
+            raise Interrupted(STOPPED) from None
     if printed.as_json:
         write_json(figures(summary))
     else:
@@ -94,7 +102,7 @@ def setup_of(
     stored: tcr.CountsTarget,
     donors: tcr.Donors,
 ) -> Setup:
-    """Return what the panels say."""
+    """Return the setup that the options describe."""
     from gangsaw.tasks.tcr.pgen.olga import pgen_model
     from gangsaw.tasks.tcr.store.setup import Setup, chunk_rows_of
 
@@ -103,7 +111,7 @@ def setup_of(
         germline=germline,
         model=model,
         limits=rows.limits(),
-        on_ambiguous=cast("OnAmbiguous", rows.ambiguous),  # the resolver refuses others
+        on_ambiguous=cast("OnAmbiguous", rows.ambiguous),  # the resolver rejects others
         on_unknown_allele=cast("OnUnknownAllele", rows.unknown_allele),
         columns=rows.columns(),
         chunk_rows=stored.chunk or chunk_rows_of(model),
@@ -114,13 +122,13 @@ def setup_of(
 
 
 def figures(summary: CountSummary) -> dict[str, object]:
-    """Return the figures of a finished job as JSON values."""
+    """Return the summary of a finished job as JSON values."""
     run = {**vars(summary.run), "references_per_second": summary.run.references_per_second}
     return {**vars(summary), "ratio": summary.ratio, "run": run}
 
 
 def table_of(summary: CountSummary) -> list[tuple[str, str]]:
-    """Return the figures of a finished job as a table."""
+    """Return the summary of a finished job as rows of a table."""
     run = summary.run
     before = summary.kept - run.references
     share = summary.without_paths / summary.kept
@@ -146,7 +154,7 @@ def _files(state: Progress) -> str:
 
 
 def references(state: Progress) -> str:
-    """Return in words how many references are done."""
+    """Return the number of finished references as progress text."""
     speed = (state.done - state.resumed) / state.seconds if state.seconds else 0.0
     parts = [f"{state.done:,}/{state.total:,} references"]
     if speed:

@@ -1,4 +1,4 @@
-"""gangsaw tcr export."""
+"""Command `gangsaw tcr export`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gangsaw.tasks.console.panels import panels
 from gangsaw.tasks.tcr.commands import options as tcr
 from gangsaw.tasks.tcr.commands.count import references
 
-SHOWN = 12  # names of columns that are listed; --json has all
+SHOWN = 12  # column names in the output; --json has all
 
 
 @panels
@@ -37,14 +37,14 @@ def export(
     overwrite: opt.Overwrite = False,
     printed: tcr.Printed,
 ) -> None:
-    """Write a store of counts as a table with a row per reference, as for R.
+    """Write a store of counts as a table with one row per reference, for R for example.
 
-    A variable with more dimensions becomes a column for each of their labels, such as
+    A variable with more dimensions becomes several columns, one per label, such as
     paths_full_TRBD1_01_nu10_pi4.
 
     Example: gangsaw tcr export paths.zarr paths.parquet --nu 10 --pi 4
     """
-    from gangsaw.codecs.core.extras import extras_named
+    from gangsaw.codecs.core.plugins.extras import extras_named
 
     with extras_named():
         from gangsaw.tasks.tcr.store.tables.beside_airr import export_airr

@@ -1,4 +1,4 @@
-"""gangsaw tcr germline."""
+"""Command `gangsaw tcr germline`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def germline(
     genes: tcr.Genes,
     as_json: opt.Json = False,
 ) -> None:
-    """List the germline parts that would be counted with, and what is wrong with single genes.
+    """List the germline parts that would be counted, and problems of single genes.
 
     Example: gangsaw tcr germline TRBV.fasta TRBD.fasta TRBJ.fasta --locus TRB --species human
     """

@@ -1,4 +1,4 @@
-"""Panels of options of `gangsaw tcr`, and their values."""
+"""Option panels of `gangsaw tcr`, and the conversion of their values."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from gangsaw.tasks.console.choices import choice, completing
 from gangsaw.tasks.tcr.model import ALL, LOCI, MAX_P, MOST
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.tcr.cleaning.clean import Anchors, Limits
-    from gangsaw.tasks.tcr.genotypes.genotypes import Genotypes, Region
     from gangsaw.tasks.tcr.germline import Germline, Part
+    from gangsaw.tasks.tcr.germline.genotypes.genotypes import Genotypes, Region
     from gangsaw.tasks.tcr.model import Kind, Model
+    from gangsaw.tasks.tcr.repertoire.cleaning.clean import Anchors, Limits
     from gangsaw.tasks.tcr.store.tables.export import CountType, ExportChoice
 
 GERMLINE = "Germline"
 
 
 def _limit(text: str | int) -> int:
-    """Return a number, of "all" the one that nothing exceeds; the models refuse those out of range.
+    """Return a limit as a number; "all" becomes the largest number.
 
-    An empty text and others are refused here.
+    Raises `typer.BadParameter` for other texts. The models reject numbers out of range.
     """
     if text == ALL:
         return MOST
@@ -42,7 +42,7 @@ LIMIT = f"0..{MOST} or {ALL}"
 
 @dataclass(frozen=True)
 class GermlineSource:
-    """Where the germline is from."""
+    """Source of the germline."""
 
     PANEL: ClassVar[str] = GERMLINE
     germline: Annotated[
@@ -56,7 +56,7 @@ class GermlineSource:
 
 @dataclass(frozen=True)
 class Genes:
-    """Which genes of a germline are taken."""
+    """Selection of genes in a germline."""
 
     PANEL: ClassVar[str] = GERMLINE
     locus: Annotated[
@@ -96,7 +96,7 @@ class Genes:
     ] = 4
 
     def of(self, source: Sequence[str]) -> Germline:
-        """Return these genes of some files, without parts shorter than max_p."""
+        """Return these genes from the given files, without parts shorter than max_p."""
         from gangsaw.tasks.tcr.germline import open_germline
 
         opened = open_germline(source, locus=self.locus, species=self.species, anchors=self.anchors)
@@ -105,16 +105,16 @@ class Genes:
 
 @dataclass(frozen=True)
 class CountedGenes(Genes, GermlineSource):
-    """Which genes of which germline are taken; its source is the first option."""
+    """Selection of genes and their germline source, whose option comes first."""
 
     def chosen(self) -> Germline:
-        """Return these genes of the germline that was named."""
+        """Return these genes from the selected germline."""
         return self.of(self.germline)
 
 
 @dataclass(frozen=True)
 class Donors:
-    """Which alleles donors have."""
+    """Genotypes of donors."""
 
     PANEL: ClassVar[str] = GERMLINE
     genotypes: Annotated[
@@ -129,8 +129,8 @@ class Donors:
     ] = None
 
     def of(self, germline: Germline) -> Genotypes | None:
-        """Return the genotypes of the table, None without one."""
-        from gangsaw.tasks.tcr.genotypes.table import read_genotypes
+        """Return the genotypes in the table, or None without a table."""
+        from gangsaw.tasks.tcr.germline.genotypes.table import read_genotypes
 
         if self.genotypes is None:
             return None
@@ -140,7 +140,7 @@ class Donors:
 
 @dataclass(frozen=True)
 class Paths:
-    """Which paths are counted."""
+    """Model of the counted paths."""
 
     PANEL: ClassVar[str] = "Model"
     model: Annotated[str, choice(of=("dp1", "dp2", "both"), help="What is counted.")] = "both"
@@ -161,11 +161,11 @@ class Paths:
     ] = 1
 
     def to_model(self, max_p: int) -> Model:
-        """Return the model, with palindromes of at most max_p nucleotides."""
+        """Return the model, with P nucleotides limited to max_p at each end."""
         from gangsaw.tasks.tcr.model import Model
 
         return Model(
-            cast("Kind", self.model),  # Model refuses others
+            cast("Kind", self.model),  # Model rejects others
             cast("Literal[1, 2]", self.strands),
             max_p,
             self.max_n,
@@ -175,7 +175,7 @@ class Paths:
 
 @dataclass(frozen=True)
 class RowOptions:
-    """Which rows of the tables are counted."""
+    """Row filter and column names of the input tables."""
 
     PANEL: ClassVar[str] = "Rows"
     column: Annotated[
@@ -243,23 +243,23 @@ class RowOptions:
     ] = False
 
     def limits(self) -> Limits:
-        """Return what a CDR3 must be to be counted."""
-        from gangsaw.tasks.tcr.cleaning.clean import Limits
+        """Return the conditions that a CDR3 must meet to be counted."""
         from gangsaw.tasks.tcr.model import MAX_LENGTH
+        from gangsaw.tasks.tcr.repertoire.cleaning.clean import Limits
 
         longest = self.max_length or MAX_LENGTH
-        anchors = cast("Anchors", self.codons)  # Limits refuses others
+        anchors = cast("Anchors", self.codons)  # Limits rejects others
         return Limits(longest, self.keep_out_of_frame, self.keep_unproductive, anchors)
 
     def columns(self) -> tuple[tuple[str, str], ...]:
-        """Return the columns of "junction=cdr3nt", and that of the sample."""
+        """Return (role, column name) pairs of ROLE=NAME options, with the sample column."""
         sample = [] if self.sample_column is None else [f"sample={self.sample_column}"]
         return tuple(sorted(map(_column, [*(self.column or ()), *sample])))
 
 
 @dataclass(frozen=True)
 class CountsTarget:
-    """How the store of counts is written."""
+    """Options of the counts store."""
 
     chunk: Annotated[
         int | None,
@@ -290,7 +290,7 @@ class CountsTarget:
 
 @dataclass(frozen=True)
 class Columns:
-    """Which columns a table of counts gets."""
+    """Columns of an exported table."""
 
     variable: Annotated[
         list[str] | None,
@@ -317,7 +317,7 @@ class Columns:
     ] = "int64"
 
     def choice(self) -> ExportChoice:
-        """Return what `export` takes."""
+        """Return the options in the form that `export` takes."""
         from gangsaw.tasks.tcr.store.tables.export import ExportChoice
 
         return ExportChoice(
@@ -325,20 +325,20 @@ class Columns:
             tuple(self.nu or ()),
             tuple(self.pi or ()),
             tuple(self.total_n or ()),
-            cast("CountType", self.counts),  # ExportChoice refuses others
+            cast("CountType", self.counts),  # ExportChoice rejects others
         )
 
 
 @dataclass(frozen=True)
 class Printed:
-    """What a command prints."""
+    """Output options of a command."""
 
     as_json: opt.Json = False
     quiet: opt.Quiet = False
 
     @property
     def no_bars(self) -> bool:
-        """Whether no progress is shown."""
+        """True if no progress is shown."""
         return self.quiet or self.as_json
 
 

@@ -1,4 +1,4 @@
-"""gangsaw tcr share."""
+"""Command `gangsaw tcr share`."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from gangsaw.tasks.tcr.sharing.rarefy import Rarefaction
     from gangsaw.tasks.tcr.sharing.share import Shared
 
-PAIRS = 5  # that are listed; --json has more
+PAIRS = 5  # pairs in the table; --json has more
 PAIR_HEADERS = ("pair", "nucleotypes", "shared", "expected", "distance")
-NAME = 13  # letters of a sample's name in that list
-SHOWN = 20  # numbers of individuals that are listed one by one; --json has all
+NAME = 13  # characters of a sample's name in that table
+SHOWN = 20  # numbers of individuals with a row of their own; --json has all
 
 
 @panels
@@ -65,29 +65,32 @@ def share(
 ) -> None:
     """Find the nucleotypes, identical CDR3 with the same V and J, that individuals share.
 
-    It lists the pairs of individuals that share most, and warns where a pair shares far more than
-    the rest: one donor sampled twice, or contamination.
+    The output lists the pairs of individuals that share most. A warning names pairs that share far
+    more than the rest: one donor sampled twice, or contamination.
 
     Example: gangsaw tcr share paths.zarr shared.parquet --individuals donors.tsv
     """
-    from gangsaw.codecs.core.extras import extras_named
+    from gangsaw.codecs.core.plugins.extras import extras_named
+    from gangsaw.tasks.formats.contract.pipes import as_files
 
     with extras_named():
         from gangsaw.tasks.tcr.sharing.share import share as job
-    run = partial(
-        job,
-        counts,
-        target,
-        by=by,
-        table=individuals,
-        rarefy=_rarefaction(rarefy, seed),
-        overwrite=overwrite,
-    )
-    with (
-        cluster.session(run) as client,
-        progress_bar("share", quiet=printed.no_bars) as show,
-    ):
-        found = run(client=client, on_progress=show)
+    rarefaction = _rarefaction(rarefy, seed)
+    with as_files([] if individuals is None else [str(individuals)]) as tables:
+        run = partial(
+            job,
+            counts,
+            target,
+            table=next(iter(tables), None),
+            by=by,
+            rarefy=rarefaction,
+            overwrite=overwrite,
+        )
+        with (
+            cluster.session(run) as client,
+            progress_bar("share", quiet=printed.no_bars) as show,
+        ):
+            found = run(client=client, on_progress=show)
     if printed.as_json:
         write_json(found.to_dict())
     else:
@@ -146,5 +149,5 @@ def _pairs(found: Shared) -> list[tuple[str, ...]]:
 
 
 def _short(name: str) -> str:
-    """Return a name of a sample as a table of 80 columns has room for it."""
+    """Return a sample's name, shortened for a table of 80 columns."""
     return name if len(name) <= NAME else f"{name[: NAME - 1]}…"

@@ -1,4 +1,4 @@
-"""gangsaw tcr simulate."""
+"""Command `gangsaw tcr simulate`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ModelOptions:
-    """The model of recombination."""
+    """Options of the recombination model."""
 
     PANEL: ClassVar[str] = "Model"
     recombination: Annotated[
@@ -42,7 +42,7 @@ class ModelOptions:
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """Reads of the references."""
+    """Options of the simulated reads."""
 
     PANEL: ClassVar[str] = "Reads"
     reads: Annotated[
@@ -64,7 +64,7 @@ class ReadOptions:
     ] = 0.01
 
     def choice(self, overwrite: bool) -> SimulateChoice:
-        """Return what is written besides the table."""
+        """Return the options in the form that the job takes."""
         from gangsaw.tasks.tcr.simulation.job import SimulateChoice
         from gangsaw.tasks.tcr.simulation.reads import ReadsMade
 
@@ -93,11 +93,11 @@ def simulate(
 ) -> None:
     """Make random references by a model of recombination, and reads of them with errors.
 
-    The table has the truth: genes, n-nucleotides, palindromes. Read r17.3 is copy 3 of row r17.
+    The table has the true genes, n-nucleotides and palindromes. Read r17.3 is copy 3 of row r17.
 
     Example: gangsaw tcr simulate truth.tsv -n 10000 --species human --reads sim --depth 5
     """
-    from gangsaw.codecs.core.extras import extras_named
+    from gangsaw.codecs.core.plugins.extras import extras_named
 
     with extras_named():
         from gangsaw.tasks.tcr.simulation import job
@@ -125,7 +125,7 @@ def _source(genes: tcr.CountedGenes, model: ModelOptions) -> ModelChoice:
         genes.locus,
         genes.species,
         genes.anchors,
-        cast("Kind", model.recombination),  # ModelChoice refuses others
+        cast("Kind", model.recombination),  # ModelChoice rejects others
         model.most_n,
         genes.max_p,
         model.erosion,

@@ -1,4 +1,4 @@
-"""Germline genes: the parts that a CDR3 can hold, and how repertoires name them."""
+"""Germline genes: the parts that a CDR3 can contain, and their names in repertoires."""
 
 from gangsaw.tasks.tcr.germline.germline import Germline
 from gangsaw.tasks.tcr.germline.names import d_pairs_with_j

@@ -1,7 +1,7 @@
-"""Where the CDR3 begins in a V gene and ends in a J gene: the conserved codons.
+"""Conserved codons: the start of the CDR3 in a V gene, and its end in a J gene.
 
-The rules were tried on the genes of human and mouse T-cell receptors that have known anchors; each
-comment says what a simpler rule got wrong.
+The rules were tested on human and mouse T-cell-receptor genes with known anchors. The comments
+say which genes a simpler rule got wrong.
 """
 
 from __future__ import annotations
@@ -14,36 +14,36 @@ from gangsaw.codecs.core.nucleotides.letters import BASES, LETTER_OF_SET
 from gangsaw.tasks.tcr.model.nucleotides import encoded
 
 CODON = 3
-CYS_104 = 3 * 103  # column of a gapped V gene, from 0, where IMGT's position 104 begins
+CYS_104 = 3 * 103  # 0-based column of IMGT position 104 in a gapped V gene
 
-_TAIL = 45  # of a V gene; the CDR3 part of light chains, the longest, has about 30 nucleotides
-_STEP = 3  # codons, by which a given anchor may be wrong
+_TAIL = 45  # bases of a V gene's end; light chains have the longest CDR3 part, about 30
+_STEP = 3  # maximum error of a given anchor, in codons
 _STOPS = {"TAA", "TAG", "TGA"}
 _CYS = {"TGT", "TGC"}
 _PHE_TRP = {"TTT", "TTC", "TGG"}
 _TYR = {"TAT", "TAC"}
-# before the Cys: Y-[YFHLI]-C in most genes, L-Y-C in some
+# codons before the Cys: Y-[YFHLI]-C in most genes, L-Y-C in some
 _BEFORE_CYS = {"TAT", "TAC", "TTT", "TTC", "CAT", "CAC", "TTA", "TTG", "ATT", "ATC", "ATA"} | {
     "CT" + last for last in BASES.decode()
 }
-# TRGJ genes, and a few of TRAJ, have Ala for the first Gly
+# TRGJ genes, and a few TRAJ genes, have Ala instead of the first Gly
 _MOTIF = re.compile("(?=(?:TT[TC]|TGG)G([GC]).{4}GG)")
 
 
 class Anchor(NamedTuple):
-    """Where a codon begins, from 0, and what may be wrong with it."""
+    """0-based position of an anchor codon, and a possible problem with it."""
 
     at: int
     doubt: str = ""
 
 
 def other_strand(sequence: str) -> str:
-    """Return the reverse complement of a sequence of IUPAC letters."""
+    """Return the reverse complement of a sequence of IUPAC codes."""
     return "".join(LETTER_OF_SET[bits] for bits in turned_sets(encoded(sequence)).tolist())
 
 
 def has_anchor(region: str, sequence: str, at: int) -> bool:
-    """Say whether the codon at `at` is a Cys (of a V gene), a Phe or Trp (of a J gene)."""
+    """Return True if the codon at `at` is Cys (in a V gene), or Phe or Trp (in a J gene)."""
     return sequence[at : at + CODON] in (_CYS if region == "V" else _PHE_TRP)
 
 
@@ -52,22 +52,24 @@ def find_anchor(region: str, sequence: str, frame: int | None = None) -> Anchor 
 
     Parameters
     ----------
-    frame : where the first codon begins, 0..2, if known; then no other frame is searched
+    region : "V" or "J"
+    sequence : bases of the gene
+    frame : position of the first codon, 0..2, if known; other frames are then not searched
     """
     return (_find_cys if region == "V" else _find_motif)(sequence, frame)
 
 
 def anchor_near(region: str, sequence: str, at: int) -> int | None:
-    """Return the intended anchor where `at` has none: an error of few nucleotides."""
+    """Return the anchor near a wrong position, at most a few codons away, or None."""
     found = find_anchor(region, sequence, None if region == "V" else at % CODON)
     return found.at if found is not None and abs(found.at - at) <= _STEP * CODON else None
 
 
 def _find_cys(sequence: str, frame: int | None) -> Anchor | None:
-    """Return the best Cys of the tail, the last of equals.
+    """Return the best Cys codon at the end of a V gene; the last one of equals.
 
-    Y-Y-C-C has the right one first, so both codons before it count. Genes with a stop codon, as
-    pseudogenes have them, need both.
+    In Y-Y-C-C the first Cys is right, so both codons before it count. Genes with a stop codon, such
+    as pseudogenes, need both.
     """
     best, best_score = None, 1
     for at in range(max(0, len(sequence) - _TAIL), len(sequence) - CODON + 1):
@@ -80,7 +82,7 @@ def _find_cys(sequence: str, frame: int | None) -> Anchor | None:
 
 
 def _before_cys(sequence: str, at: int) -> int:
-    """Return how many of the two codons before a Cys are those of the motif."""
+    """Return the number of matches among the two codons before a Cys, 0..2."""
     second, first = sequence[max(0, at - 6) : at - 3], sequence[max(0, at - 3) : at]
     return (second in _TYR) + (first in _BEFORE_CYS)
 
@@ -91,11 +93,12 @@ def _is_open(sequence: str, start: int, stop: int) -> bool:
 
 
 def _find_motif(sequence: str, frame: int | None) -> Anchor | None:
-    """Return the best motif: of the usual frame, without a stop after it, with Gly.
+    """Return the best motif: in the usual frame, without a stop codon after it, and with Gly.
 
-    A J gene ends with the first nucleotide of a codon that the constant gene completes; so the
-    motif is 3 k + 1 from the end. Some whole genes end elsewhere (IGHJ6*02), so another frame is
-    taken, with a doubt: of TRAJ7*01 of the mouse, L-G-K-G, it gives one that is shifted by one.
+    A J gene ends with the first nucleotide of a codon that the constant gene completes. So the
+    motif begins 3 k + 1 nucleotides before the end. Some whole genes end elsewhere (IGHJ6*02), so
+    other frames are accepted, with a doubt. For mouse TRAJ7*01 (L-G-K-G) this finds a motif shifted
+    by one.
     """
     best: tuple[tuple[bool, bool, bool], int] | None = None
     for motif in _MOTIF.finditer(sequence):

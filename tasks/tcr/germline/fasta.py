@@ -1,4 +1,4 @@
-"""Germline genes of a FASTA: IMGT's headers or plain names, sequences gapped or not."""
+"""Germline genes from FASTA files: IMGT headers or plain names, sequences gapped or not."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from gangsaw.tasks.tcr.germline.species import is_species
 _GAPS = re.compile(r"[.\-]")
 _LABEL = re.compile(r"-REGION|-RS|EXON|L-PART|-UNIT|-GENE|^CH|^EX\d")
 _REGION = re.compile(r"[VDJ]-REGION")
-_FRAME = 7  # field of IMGT's headers: the nucleotide, from 1, where the first codon begins
+_FRAME = 7  # field of IMGT headers: 1-based position of the first codon
 
 
 def is_fasta(text: str) -> bool:
-    """Say whether a text is a FASTA: it begins with ">"."""
+    """Return True if a text is FASTA, which begins with ">"."""
     return text.lstrip().startswith(">")
 
 
 def read_fasta(path: Path, text: str) -> Read:
-    """Return the V, D and J genes of a FASTA, and a note on headers that name no gene at all.
+    """Return the V, D and J genes of a FASTA, and a note on headers without a gene name.
 
-    Headers are IMGT's, with the name of the gene in the second of many fields between bars, or
-    begin with the name. Constant genes, and exons with leaders, are passed over.
+    A header begins with the gene's name. IMGT headers have fields separated by bars, the second of
+    which is the name. Constant genes, and exons with leaders, are ignored.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def read_fasta(path: Path, text: str) -> Read:
 
 
 def _records(path: Path, text: str) -> Iterator[tuple[str, str, str]]:
-    """Yield where each record is, its header and its sequence as written."""
+    """Yield the location, the header and the sequence of each record."""
     where, header, lines = "", "", list[str]()
     for number, line in enumerate(text.split("\n"), 1):
         if line.startswith(">"):
@@ -81,7 +81,7 @@ def _record(where: str, header: str, written: str) -> Record | None:
 
 
 def _is_passed_over(header: str) -> bool:
-    """Say whether a record is a constant gene, or of an exon with the leader, or the like."""
+    """Return True for ignored records, such as constant genes and exons with leaders."""
     fields = _fields(header)
     labels = [field for field in fields[1:] if _LABEL.search(field)]
     if labels:

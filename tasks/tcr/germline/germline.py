@@ -1,4 +1,4 @@
-"""The germline: the CDR3 parts of the genes of one locus."""
+"""Germline: the CDR3 parts of the genes of one locus."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from gangsaw.tasks.tcr.germline.resolve import OnAmbiguous, OnUnknownAllele, Res
 
 @dataclass(frozen=True)
 class Germline:
-    """The germline parts of one locus and species.
+    """Germline parts of one locus and species.
 
     Attributes
     ----------
-    source : where they are from, for people
+    source : name of the source, for messages
     v, d, j : parts, sorted by their numbers; no D for a V-J locus
-    notes : what was found wrong with single genes, each beginning with the gene's name
+    notes : problems of single genes, each beginning with the gene's name
     """
 
     source: str
@@ -31,7 +31,7 @@ class Germline:
 
     @property
     def locus(self) -> str:
-        """Its three letters, such as "TRB"; J genes belong to one locus only."""
+        """Three-letter name of the locus, such as "TRB"; each J gene belongs to one locus only."""
         gene = gene_name(self.j[0].name) if self.j else None
         return gene.locus if gene else ""
 
@@ -43,7 +43,7 @@ class Germline:
         on_unknown_allele: OnUnknownAllele = "drop",
         lacks: Collection[int] = (),
     ) -> Resolver:
-        """Return what finds the V, D or J parts by the calls of a repertoire; see `Resolver`."""
+        """Return the resolver that finds V, D or J parts by gene calls; see `Resolver`."""
         return Resolver(
             {"V": self.v, "D": self.d, "J": self.j}[region],
             locus=self.locus,
@@ -54,13 +54,13 @@ class Germline:
         )
 
     def checked(self, max_p: int) -> Germline:
-        """Return it without the parts that are shorter than `max_p`, each with a note.
+        """Return the germline without the parts shorter than `max_p`, with a note for each.
 
-        The models take palindromes of up to `max_p` nucleotides of a gene that is as long.
+        The models require that a gene is at least as long as its longest palindrome.
 
         Raises
         ------
-        BadParams : no V or no J part, or of several D parts none, is long enough
+        BadParams : no V or no J part, or none of several D parts, is long enough
         """
         regions = {"V": self.v, "D": self.d, "J": self.j}
         long = {name: _long_enough(parts, max_p) for name, parts in regions.items()}

@@ -1,4 +1,4 @@
-"""The germline of the models that the package `olga` has installed."""
+"""Germline of the models in the installed package `olga`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.plugins.options import none_of
 from gangsaw.tasks.tcr.germline.names import gene_name
 from gangsaw.tasks.tcr.germline.parts import Record
 from gangsaw.tasks.tcr.germline.species import latin
@@ -24,11 +25,11 @@ _MODELS = {
 
 
 def read_olga(locus: str, species: str | None) -> tuple[str, list[Record]]:
-    """Return the name of a model of olga, with its version, and its genes.
+    """Return the name and version of an olga model, and its genes.
 
     Source: files model_params.txt (sections "#GeneChoice", lines "%name;sequence;number") and
     V_ and J_gene_CDR3_anchors.csv (gene, anchor_index, function) of Sethna et al., Bioinformatics
-    35, 2974 (2019). Read here, because loading them by olga itself drops all pseudogenes.
+    35, 2974 (2019). The files are parsed here, because olga's own loader drops all pseudogenes.
 
     Raises
     ------
@@ -40,9 +41,11 @@ def read_olga(locus: str, species: str | None) -> tuple[str, list[Record]]:
 
 
 def model_folder(locus: str, species: str | None) -> Path:
-    """Return the folder of a model of olga; raise BadParams where there is none."""
-    if species is None or latin(species) not in _SPECIES:
-        raise BadParams(f"species must be human or mouse for olga's germline, got {species}")
+    """Return the folder of an olga model; raise `BadParams` if there is none."""
+    if species is None:
+        raise BadParams("olga's germline is of several species: say --species human or mouse")
+    if latin(species) not in _SPECIES:
+        raise none_of("the species of olga's germline", ("human", "mouse"), species)
     if locus not in _MODELS:
         raise BadParams(f"olga has no model of {locus}, only of {', '.join(_MODELS)}: give a FASTA")
     return _models() / f"{_SPECIES[latin(species)]}_{_MODELS[locus]}"

@@ -1,4 +1,4 @@
-"""Germline of a source: read, choose species and locus, take the CDR3 parts."""
+"""Opening of germline sources: read files, select species and locus, find the CDR3 parts."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.plugins.options import none_of
 from gangsaw.tasks.tcr.germline.fasta import is_fasta, read_fasta
 from gangsaw.tasks.tcr.germline.germline import Germline
 from gangsaw.tasks.tcr.germline.names import WITH_D, GeneName
@@ -31,20 +32,31 @@ def open_germline(
     ----------
     source : "olga", or FASTA files and tables (one, or several for V, D and J), gz or not; see
         `read_fasta`, `read_table`
-    locus : "TRA", "TRB", "TRG", "TRD", "IGH", "IGK" or "IGL", whatever the case. Genes named
-        TRAV29/DV5 and alike count for TRA and TRD
-    species : "human", "mouse" or as the source says, such as "Macaca mulatta"; needed for olga,
-        and where a file has several
-    anchors : table of `gene` and `anchor_index` (from 0, in the sequence without gaps), as olga's;
-        it comes before what a search finds or a table says
+    locus : "TRA", "TRB", "TRG", "TRD", "IGH", "IGK" or "IGL", in any case. Genes such as TRAV29/DV5
+        count for TRA and TRD
+    species : "human", "mouse" or the source's name, such as "Macaca mulatta"; required for olga,
+        and for files with several species
+    anchors : table of `gene` and `anchor_index` (from 0, in the sequence without gaps), as in olga;
+        it overrides found anchors and those of other tables
 
     Raises
     ------
-    BadParams : what is wrong, with file, line and gene, and what to do
+    BadParams : a source is invalid; the message names the file, line and gene, and what to do
     """
+    return open_records(source, locus=locus, species=species, anchors=anchors)[0]
+
+
+def open_records(
+    source: str | Path | Sequence[str | Path],
+    *,
+    locus: str,
+    species: str | None,
+    anchors: str | Path | None,
+) -> tuple[Germline, Sequence[Record]]:
+    """Return the germline of `open_germline` and its records; each file is opened once."""
     locus = _checked_locus(locus)
     name, read = chosen_records(source, locus, species, anchors)
-    return _germline(name, locus, read.records, read.notes)
+    return _germline(name, locus, read.records, read.notes), read.records
 
 
 def chosen_records(
@@ -53,7 +65,7 @@ def chosen_records(
     species: str | None,
     anchors: str | Path | None,
 ) -> tuple[str, Read]:
-    """Return the name of a source, and what it says of one locus and species; see above."""
+    """Return the name of a source, and its records of one locus and species."""
     name, read = _read(source, locus, species)
     records = read.records if anchors is None else _anchored(read.records, Path(anchors))
     chosen = _of_species(name, [r for r in records if locus in r.gene.loci], locus, species)
@@ -62,7 +74,7 @@ def chosen_records(
 
 def _checked_locus(locus: str) -> str:
     if locus.upper() not in LOCI:
-        raise BadParams(f"locus must be one of {', '.join(LOCI)}, got {locus!r}")
+        raise none_of("locus", LOCI, locus)
     return locus.upper()
 
 
@@ -96,7 +108,7 @@ def _of_file(path: Path) -> Read:
 
 
 def _anchored(records: list[Record], path: Path) -> list[Record]:
-    """Return the records with the anchors of a table, by allele or else by gene."""
+    """Return the records with the anchors of a table, matched by allele, else by gene."""
     given = read_anchors([path])
     at = [
         None if r.is_part else given.get(r.name, given.get(r.name.partition("*")[0]))
@@ -115,7 +127,7 @@ def _anchored(records: list[Record], path: Path) -> list[Record]:
 def _of_species(
     name: str, records: list[Record], locus: str, species: str | None
 ) -> Iterable[Record]:
-    """Return the records of the wanted species, or of the only one; no label fits any."""
+    """Return the records of one species, or of the only one; without a species they match any."""
     if not records:
         raise BadParams(f"{name}: no gene of {locus} in it")
     there = {latin(r.species): r.species for r in records if r.species}
@@ -130,7 +142,7 @@ def _of_species(
 
 
 def _distinct(records: Iterable[Record]) -> list[Record]:
-    """Return each allele once; two files can hold the same one."""
+    """Return each allele once; raise `BadParams` if two files differ in its sequence."""
     first: dict[GeneName, Record] = {}
     for record in records:
         known = first.setdefault(record.gene, record)

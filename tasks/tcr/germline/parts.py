@@ -1,4 +1,4 @@
-"""From what a source says of a gene to the part of it that a CDR3 can hold."""
+"""Extraction of the CDR3 part of a gene from its record."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from gangsaw.tasks.tcr.germline.anchors import (
 from gangsaw.tasks.tcr.germline.names import GeneName
 from gangsaw.tasks.tcr.model.nucleotides import strict
 
-LEFT_OUT = "left out"  # in each note on a gene that no part was made of
-LONGEST = 100  # nucleotides; the longest known have 40: a longer part does not begin at its anchor
-LONGEST_GENE = 10_000  # the V-, D- and J-REGIONs have at most some 350
+LEFT_OUT = "left out"  # in each note on a gene without a usable part
+LONGEST = 100  # nucleotides; known parts have up to 40: longer ones do not begin at their anchor
+LONGEST_GENE = 10_000  # nucleotides; V-, D- and J-REGIONs have at most about 350
 _RESIDUE = {"V": "Cys", "J": "Phe or Trp"}
 _EMPTY = "nothing of it is in the CDR3"
 _MOTIF = {"V": "conserved Cys", "J": "F/W-G-X-G motif"}
@@ -25,12 +25,12 @@ _MOTIF = {"V": "conserved Cys", "J": "F/W-G-X-G motif"}
 
 @dataclass(frozen=True)
 class Part:
-    """The part of a germline gene that a CDR3 can hold.
+    """Part of a germline gene that a CDR3 can contain.
 
     Attributes
     ----------
     name : allele, as in the source
-    sequence : upper-case IUPAC letters; V after the Cys codon, J before the Phe/Trp codon, D whole
+    sequence : upper-case IUPAC codes; V after the Cys codon, J before the Phe/Trp codon, D whole
     """
 
     name: str
@@ -39,20 +39,20 @@ class Part:
 
 @dataclass(frozen=True)
 class Record:
-    """What a source says of one allele.
+    """Record of one allele in a source.
 
     Attributes
     ----------
-    name, gene : as in the source, and as understood
-    sequence : upper-case letters without gaps; of the gene, or of its part if `is_part`
-    where : file and line, for errors
-    species : as the source calls it, "" where it does not
-    anchor : where the codon of the Cys or Phe/Trp begins, from 0, if the source says so
-    column : where column 104 of the IMGT numbering begins, from 0, in a gapped V gene
-    frame : where the first codon begins, 0..2, as the header says
-    is_part : the sequence is the part already
-    flaw : why the source itself gives no part
-    whole : letters of the gene, where `sequence` is its part and the source has both
+    name, gene : name in the source, and the parsed name
+    sequence : upper-case bases without gaps; of the gene, or of its part if `is_part`
+    where : file and line, for messages
+    species : name in the source, or ""
+    anchor : 0-based position of the Cys or Phe/Trp codon, if the source has it
+    column : 0-based position of IMGT column 104 in a gapped V gene
+    frame : position of the first codon, 0..2, from the header
+    is_part : True if the sequence is the CDR3 part
+    flaw : reason in the source why it has no part
+    whole : bases of the gene, if `sequence` is its part and the source has both
     """
 
     name: str
@@ -69,25 +69,25 @@ class Record:
 
 
 class Read(NamedTuple):
-    """The records of a source, and notes on what else is in it."""
+    """Records of a source, and notes on its other content."""
 
     records: list[Record]
     notes: tuple[str, ...] = ()
 
 
 class PartOrReason(NamedTuple):
-    """The part of a gene and a remark on it, or None and why there is no part."""
+    """CDR3 part of a gene with an optional note, or None with the reason."""
 
     part: Part | None
     note: str = ""
 
 
 def part_of(record: Record) -> PartOrReason:
-    """Return the part of a record's gene, and what is wrong with it.
+    """Return the CDR3 part of a record's gene, with a note on its problems.
 
     Raises
     ------
-    BadParams : its sequence holds other letters than nucleotides
+    BadParams : its sequence has characters other than IUPAC codes of nucleotides
     """
     if record.flaw or not record.sequence:
         return _without(record, record.flaw or (_EMPTY if record.is_part else "it has no sequence"))
@@ -119,7 +119,7 @@ def _sized(record: Record, part: str, note: str = "") -> PartOrReason:
 
 
 def _at_found_anchor(record: Record) -> PartOrReason:
-    """Search the anchor, on the other strand too."""
+    """Return the part at an anchor found by search, on the reverse complement, too."""
     region, sequence = record.gene.region, record.sequence
     if record.column is not None and has_anchor(region, sequence, record.column):
         return _cdr3_part(record, sequence, record.column)
@@ -135,7 +135,10 @@ def _at_found_anchor(record: Record) -> PartOrReason:
 
 
 def _at_given_anchor(record: Record) -> PartOrReason:
-    """Take the anchor of the source, unless it is that of the other strand or a few codons off."""
+    """Return the part at the source's anchor, corrected if it is a few codons off.
+
+    The anchor may also be that of the reverse complement.
+    """
     region, sequence, given = record.gene.region, record.sequence, record.anchor
     assert given is not None
     if given + CODON > len(sequence):

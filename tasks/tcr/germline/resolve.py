@@ -1,4 +1,4 @@
-"""From a call of a repertoire to a germline part, or to the reason why there is none."""
+"""Resolver of gene calls: returns a germline part, or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from typing import Literal, get_args
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.plugins.options import none_of
 from gangsaw.tasks.tcr.germline.names import WILD_ALLELE, GeneName, candidates, gene_name
 from gangsaw.tasks.tcr.germline.parts import LEFT_OUT, Part
 from gangsaw.tasks.tcr.model import LOCI
@@ -19,16 +20,16 @@ OnUnknownAllele = Literal["drop", "gene"]
 
 _EMPTY = {"", ".", "-", "*", "none", "na", "n/a", "nan", "null", "no data", "unresolved", "unknown"}
 _BRACKETS = re.compile(r"\([^()]*\)")
-_MOST_LETTERS = 300  # of a reason; a damaged table can hold calls of any length
-_HINTS = 100  # names that hints are searched for: every row may have another unknown name
-_MOST_CALLS = 1 << 16  # calls in memory
+_MOST_LETTERS = 300  # characters of a reason; a damaged table can have calls of any length
+_HINTS = 100  # maximum number of names with a hint: every row may have another unknown name
+_MOST_CALLS = 1 << 16  # cached calls
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a call means: an index into the parts or a negative code, and why.
+    """Result of resolving a call: an index into the parts or a negative code, and the reason.
 
-    `lacked` says that it names a part which the donor has not.
+    `lacked` is True if the call names a part that the donor lacks.
     """
 
     index: int
@@ -37,20 +38,20 @@ class Found:
 
 
 class Resolver:
-    """Finds parts by the calls of a repertoire.
+    """Resolver of gene calls in a repertoire to germline parts.
 
-    A gene without an allele means its lowest allele, usually *01. All candidates of a list must
-    have the same CDR3 part; the list then means the first.
+    A gene without an allele means its lowest allele, usually *01. All genes of a tie must have the
+    same CDR3 part; the first one is then returned.
 
     Parameters
     ----------
-    parts : all of one region (V, D or J)
-    locus : "TRB"; by default the one that all parts belong to
-    notes : of a Germline; they say which genes were left out of it, and why
-    on_ambiguous : "first" takes the first of a list whose candidates differ
-    on_unknown_allele : "gene" takes an allele that the germline lacks for the gene as such
-    lacks : places of the parts that the donor has not: no call means one, and in lists they do not
-        count
+    parts : all parts of one region (V, D or J)
+    locus : "TRB"; by default the common locus of all parts
+    notes : notes of a Germline, which name the genes that were left out, and why
+    on_ambiguous : "first" accepts the first gene of a tie with different parts
+    on_unknown_allele : "gene" replaces an allele that the germline lacks by the gene's lowest
+        allele
+    lacks : indices of the parts that the donor lacks: they are no result, and do not count in ties
     """
 
     def __init__(
@@ -81,11 +82,11 @@ class Resolver:
         return self._resolved(call).index
 
     def detail(self, call: str) -> str:
-        """Return why `find` gives no part, for people; empty where it gives one."""
+        """Return the reason why `find` gives no part, as a message; "" if it gives one."""
         return self._resolved(call).why
 
     def _resolved(self, call: str) -> Found:
-        # MiXCR's scores would make nearly every call of a file another one
+        # with MiXCR's scores nearly every call of a file would be distinct
         name = _BRACKETS.sub("", call) if "(" in call else call
         found = self._found.get(name)
         if found is None:
@@ -111,7 +112,7 @@ class Resolver:
         return Found(AMBIGUOUS, self._differ(each))
 
     def _one(self, text: str) -> Found:
-        """Return what one name of a call means; of a family, all genes must have the same part."""
+        """Return the result for one name of a call; genes of a family must have the same part."""
         name = gene_name(text)
         if name is None:
             return Found(UNKNOWN, f"{text} is no name of a gene")
@@ -129,19 +130,19 @@ class Resolver:
         return len({self.parts[i].sequence for i in indices}) == 1
 
     def _genes_of(self, name: GeneName) -> list[dict[str, int]]:
-        """Return the genes that a name without allele can mean, each as alleles with indices."""
+        """Return the genes that a name without allele can mean, as dicts of allele indices."""
         if name.without_allele in self._genes:
             return [self._genes[name.without_allele]]
         family = GeneName(name.locus, name.region, name.family)
         if re.fullmatch(r".+-1", name.gene) and family in self._genes:
-            return [self._genes[family]]  # immunoSEQ numbers the only gene of a family, too
+            return [self._genes[family]]  # immunoSEQ numbers single genes of a family, too
         if name.gene != name.family:
             return []
         members = {
             id(alleles): alleles
             for other, alleles in self._genes.items()
             if (other.locus, other.region, other.family) == (name.locus, name.region, name.gene)
-            and "OR" not in other.gene  # orphons are on other chromosomes, they do not rearrange
+            and "OR" not in other.gene  # orphons are on other chromosomes and do not rearrange
         }
         return list(members.values())
 
@@ -154,13 +155,13 @@ class Resolver:
         return self._unknown(text, f", which has {known}")
 
     def _no_such_allele(self, text: str, name: GeneName) -> Found:
-        """Return that the donor has no such allele, and which it has of the gene."""
+        """Return the result for an allele that the donor lacks, with the donor's alleles."""
         own = self._genes.get(name.without_allele, {}).values()
         has = f", who has {', '.join(self.parts[i].name for i in own)}" if own else ""
         return Found(UNKNOWN, f"{text} is not in the genotype of the donor{has}", lacked=True)
 
     def _no_such_gene(self, text: str, name: GeneName) -> Found:
-        """Return why there is no gene of such a name."""
+        """Return the result for a gene that is not in the germline, with the reason."""
         if self.locus not in name.loci:
             return Found(OTHER_LOCUS, f"{text} is not of {self.locus}")
         if name.region != self.region:
@@ -169,7 +170,7 @@ class Resolver:
         return self._unknown(text, f"; near to it: {', '.join(near)}" if near else "")
 
     def _near(self, name: GeneName) -> list[str]:
-        """Return parts with a name like this one; of the first names that are asked for only."""
+        """Return parts with a similar name; empty after `_HINTS` such calls."""
         if self._hints == 0:
             return []
         self._hints -= 1
@@ -179,7 +180,7 @@ class Resolver:
         return Found(UNKNOWN, self._note(text) or f"{text} is not in the germline{hint}")
 
     def _note(self, text: str) -> str:
-        """Return why a gene was left out of the germline, if it was."""
+        """Return the note on a gene that was left out of the germline, or ""."""
         wanted = gene_name(text)
         for gene, note in self._left_out.items():
             if wanted in (gene, gene.without_allele):
@@ -197,7 +198,7 @@ def _shortened(text: str) -> str:
 
 
 def _worst(each: Sequence[Found]) -> int:
-    """Return why no name of several can be used."""
+    """Return the code of a call none of whose names can be used."""
     codes = {one.index for one in each}
     if AMBIGUOUS in codes:
         return AMBIGUOUS
@@ -206,11 +207,11 @@ def _worst(each: Sequence[Found]) -> int:
 
 def _check(name: str, value: str, choices: object) -> None:
     if value not in get_args(choices):
-        raise BadParams(f"{name} must be {' or '.join(get_args(choices))}, got {value!r}")
+        raise none_of(name, get_args(choices), value)
 
 
 def parsed(name: str) -> GeneName:
-    """Return the name of a gene; BadParams where it is none."""
+    """Return the parsed name of a gene; raise `BadParams` for other texts."""
     gene = gene_name(name)
     if gene is None:
         raise BadParams(f"{name!r} is no name of a gene such as TRBV6-2*01")
@@ -218,13 +219,13 @@ def parsed(name: str) -> GeneName:
 
 
 def left_out(notes: Iterable[str]) -> dict[GeneName, str]:
-    """Return the genes that notes say were left out of a germline, each with its note."""
+    """Return the genes that notes list as left out of a germline, each with its note."""
     named = ((gene_name(note.partition(" ")[0]), note) for note in notes)
     return {gene: note for gene, note in named if gene and LEFT_OUT in note}
 
 
 def _common_locus(names: Sequence[GeneName]) -> str:
-    """Return the locus that all genes belong to, TRA before TRD."""
+    """Return the common locus of genes, TRA before TRD; raise `BadParams` without one."""
     common = [locus for locus in LOCI if all(locus in name.loci for name in names)]
     if names and not common:
         raise BadParams(f"parts of several loci, {names[0]} and others: give those of one")
@@ -234,9 +235,9 @@ def _common_locus(names: Sequence[GeneName]) -> str:
 def alleles_of(
     names: Sequence[GeneName], without: Collection[int] = ()
 ) -> dict[GeneName, dict[str, int]]:
-    """Return the alleles of each gene, but for some by their places.
+    """Return the alleles of each gene as indices, except those in `without`.
 
-    TRAV29/DV5 is there under the names TRAV29 and TRDV5, too.
+    TRAV29/DV5 is also listed as TRAV29 and as TRDV5.
     """
     genes: dict[GeneName, dict[str, int]] = {}
     for i, name in enumerate(names):

@@ -1,4 +1,4 @@
-"""Names of species, as people and as IMGT write them."""
+"""Species names, common and Latin."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LATIN = {
 
 
 def is_species(text: str) -> bool:
-    """Say whether a field of a header names a species: two words, or a common name."""
+    """Return True if a header field names a species: two words, or a common name."""
     return text.lower() in _LATIN or re.match(r"[A-Z][a-z]+[ _][a-z]{3,}", text) is not None
 
 

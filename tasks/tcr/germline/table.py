@@ -1,4 +1,4 @@
-"""Germline genes of a table, and tables of anchors: TSV, CSV or with semicolons."""
+"""Germline genes from tables, and tables of anchors: TSV, CSV or with semicolons."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gangsaw.tasks.tcr.germline.names import gene_name, is_constant
 from gangsaw.tasks.tcr.germline.parts import Record
 from gangsaw.tasks.tcr.germline.text import read_text
 
-# what a column can be called, whatever the case; the first that is there is taken
+# names of each column in any case; the first name in the header wins
 _COLUMNS: Mapping[str, tuple[str, ...]] = {
     "name": ("allele", "gene", "name", "gene_name", "id"),
     "species": ("organism", "species"),
@@ -21,15 +21,15 @@ _COLUMNS: Mapping[str, tuple[str, ...]] = {
     "anchor": ("anchor_index", "anchor_nt0", "anchor", "cdr3_anchor"),
     "status": ("status",),
 }
-_FINE = ("", "ok")  # of the status
+_FINE = ("", "ok")  # values of the status of usable genes
 
 
 class NoColumns(BadParams):
-    """The header lacks columns."""
+    """Error: the header lacks required columns."""
 
 
 class GeneRow(NamedTuple):
-    """A row of a table by the roles of its columns, and where it is."""
+    """Row of a table by column role, with its location for messages."""
 
     where: str
     cells: dict[str, str]
@@ -38,28 +38,28 @@ class GeneRow(NamedTuple):
 def read_table(path: Path, text: str) -> list[Record]:
     """Return the V, D and J genes of a table.
 
-    Columns, in any order and case, others are ignored: the name (`allele`, `gene`,
-    `name`, `gene_name` or `id`); the part in the CDR3 (`cdr3_part` or `part`) or the whole gene
-    (`germline`, `sequence`, `nucleotides`, `nuc` or `seq`); and, where there are some, `organism`
-    or `species`; the anchor (`anchor_index`, `anchor_nt0`, `anchor` or `cdr3_anchor`), the
-    position from 0 of the Cys or Phe/Trp codon in the whole gene; `status`, "ok" or empty, else
-    the gene is left out.
+    Columns may have any order and case; others are ignored. The name is required (`allele`, `gene`,
+    `name`, `gene_name` or `id`). So is the part in the CDR3 (`cdr3_part` or `part`) or the whole
+    gene (`germline`, `sequence`, `nucleotides`, `nuc` or `seq`). Optional are `organism` or
+    `species`; the anchor (`anchor_index`, `anchor_nt0`, `anchor` or `cdr3_anchor`), the 0-based
+    position of the Cys or Phe/Trp codon in the whole gene; and `status`. Genes with a status other
+    than "ok" or "" are left out.
 
     Raises
     ------
-    BadParams : columns are missing, a name is none, an anchor is no number
+    BadParams : columns are missing, a name is invalid, an anchor is no number
     """
     rows = table_rows(path, text, need=[("name",), ("part", "sequence")])
     return [_record(row) for row in rows if not is_constant(row.cells["name"])]
 
 
 def read_anchors(paths: Sequence[Path]) -> dict[str, int]:
-    """Return the anchors of genes, from tables with columns `gene` and `anchor_index`, as olga's.
+    """Return the anchors of genes from tables with columns `gene` and `anchor_index`, as in olga.
 
     Raises
     ------
-    BadParams : no such file, columns are missing, a name is invalid, an anchor is no number, or two
-        rows have different anchors for one gene
+    BadParams : a file does not exist, columns are missing, a name is invalid, an anchor is no
+        number, or two rows have different anchors for one gene
     """
     anchors: dict[str, int] = {}
     for path in paths:
@@ -105,18 +105,18 @@ def table_rows(
     need: Sequence[tuple[str, ...]],
     names: Mapping[str, tuple[str, ...]] = _COLUMNS,
 ) -> Iterator[GeneRow]:
-    """Yield the rows of a table that are not empty.
+    """Yield the rows of a table, except empty ones.
 
     Parameters
     ----------
-    path, text : of the file
-    need : roles, of each of which one must have a column
-    names : of the column of each role, the first that is there
+    path, text : path and content of the file
+    need : groups of roles; one role of each group must have a column
+    names : possible column names of each role; the first in the header wins
 
     Raises
     ------
-    NoColumns : its first line lacks one that is needed
-    BadParams : a row has fewer cells, or quotes that do not end
+    `NoColumns` : the header lacks a required column
+    BadParams : a row has too few cells, or an unterminated quote
     """
     lines = text.split("\n")
     columns = _sniffed(path, lines[0], need, names)
@@ -141,7 +141,7 @@ def _sniffed(
     need: Sequence[tuple[str, ...]],
     known: Mapping[str, tuple[str, ...]],
 ) -> dict[str, int]:
-    """Return the column of each role that the header has."""
+    """Return the column index of each role in the header."""
     there = [name.strip().strip('"').lower() for name in header.split(_delimiter(header))]
     found = {
         role: there.index(name)

@@ -1,31 +1,29 @@
-"""Text of small files: FASTA and tables, gzipped or not."""
+"""Text of small files and pipes: FASTA and tables, compressed or not."""
 
 from __future__ import annotations
 
-import gzip
-import io
-import zlib
+from contextlib import closing
 from pathlib import Path
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.compressed_text.text import STDIN, text_of
 
-MOST_BYTES = 1 << 26  # several times all genes of all species in IMGT; a decompression bomb is more
-_GZ = b"\x1f\x8b"
+MOST_BYTES = 1 << 26  # several times the genes of all species in IMGT; limits decompression bombs
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file, unpacked, with lines that end in a line feed.
+    """Return the decompressed text of a file or pipe, with line feeds as line ends.
+
+    The file is opened once; "-" is standard input.
 
     Raises
     ------
-    BadParams : there is none, it is a folder, it holds no text, or more than MOST_BYTES of it, or
-        its gz is damaged or cut off
+    BadParams : the file does not exist, is a folder, is no text or has more than MOST_BYTES, or its
+        compressed data are damaged or truncated
     """
-    raw = _unpacked(path, _read(path))
-    if len(raw) > MOST_BYTES:
-        raise BadParams(f"{path}: more than {MOST_BYTES >> 20} MB are no germline")
+    raw = _read(path)
     if b"\0" in raw[:4096]:
-        raise BadParams(f"{path} is no text: give a FASTA or a table (TSV, CSV), gz or not")
+        raise BadParams(f"{path} is no text: give a FASTA or a table (TSV, CSV), packed or not")
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -37,24 +35,17 @@ def read_text(path: Path) -> str:
 
 
 def _read(path: Path) -> bytes:
+    if not path.exists() and str(path) != STDIN:
+        raise BadParams(f"{path}: no such file")
+    if path.is_dir():
+        raise BadParams(f"{path} is a folder: name the files in it")
+    found = bytearray()
     try:
-        with path.open("rb") as file:
-            return file.read(MOST_BYTES + 1)
-    except FileNotFoundError:
-        raise BadParams(f"{path}: no such file") from None
-    except IsADirectoryError:
-        raise BadParams(f"{path} is a folder: name the files in it") from None
+        with closing(text_of(str(path))) as blocks:
+            for block in blocks:
+                found += block.data
+                if len(found) > MOST_BYTES:
+                    raise BadParams(f"{path}: more than {MOST_BYTES >> 20} MB are no germline")
     except OSError as error:
         raise BadParams(f"{path}: {error.strerror or error}") from None
-
-
-def _unpacked(path: Path, raw: bytes) -> bytes:
-    if not raw.startswith(_GZ):
-        return raw
-    try:
-        with gzip.GzipFile(fileobj=io.BytesIO(raw)) as file:
-            return file.read(MOST_BYTES + 1)
-    except EOFError:
-        raise BadParams(f"{path} is cut off: its gz has no end; copy it again") from None
-    except (zlib.error, gzip.BadGzipFile) as error:
-        raise BadParams(f"{path}: its gz is damaged: {error}; copy it again") from None
+    return bytes(found)

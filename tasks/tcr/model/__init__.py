@@ -1,4 +1,4 @@
-"""What is counted, and of which symbols: the models of recombination; nucleotides as sets."""
+"""Recombination models: parameters of the counted paths, and nucleotides as 4-bit sets."""
 
 from gangsaw.tasks.tcr.model.model import (
     ALL,

@@ -1,4 +1,4 @@
-"""What is counted: the models of recombination, their parameters and multiplicities."""
+"""Recombination models: their parameters and multiplicities."""
 
 from __future__ import annotations
 
@@ -7,23 +7,24 @@ from numbers import Integral
 from typing import Literal, TypeAlias, TypedDict, Unpack, cast
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.plugins.options import none_of
 
 Kind = Literal["dp1", "dp2", "both"]
-MAX_P, USUAL_N = 4, 10  # the sweep of the thesis
-MAX_N = 15  # a lane for each nu, 0 included, of the 16 that vectors of the kernels have
+MAX_P, USUAL_N = 4, 10  # sweep of the thesis
+MAX_N = 15  # kernel vectors have 16 lanes, one for each nu, including 0
 ALL = "all"
-MOST = 255  # what "all" is: a CDR3 has no more n-nucleotides, and no known gene end is longer
-SWEPT = 64  # a longer sweep is that of the thesis and the limit itself, or a row would take MB
+MOST = 255  # stands for "all": no CDR3 has more n-nucleotides, and no known gene end is longer
+SWEPT = 64  # longer sweeps have only the thesis' values and the limit, or a row would need MB
 MAX_D = 255  # the longest known D, IGHD8-2 of cattle, has 149
 LOCI = ("TRA", "TRB", "TRG", "TRD", "IGH", "IGK", "IGL")
-MAX_LENGTH = 255  # of a CDR3: positions fit a byte; seven times the usual, twice the longest known
+MAX_LENGTH = 255  # longest CDR3: positions fit a byte; seven times the usual, twice the longest
 
 
 Limit: TypeAlias = int | Literal["all"]
 
 
 class EndLimits(TypedDict, total=False):
-    """Fields of Model as keywords: limits of gene ends and junctions."""
+    """Limits of gene ends and junctions: keyword arguments for Model."""
 
     strands: Literal[1, 2]
     max_p: Limit
@@ -32,27 +33,28 @@ class EndLimits(TypedDict, total=False):
 
 
 class ModelLimits(EndLimits, total=False):
-    """Fields of Model as keywords: all but its kind."""
+    """All fields of Model but its kind, as keyword arguments."""
 
     d_segments: Literal[1, 2]
 
 
 @dataclass(frozen=True)
 class Model:
-    """Which paths are counted.
+    """Model of the counted recombination paths.
 
     Attributes
     ----------
-    kind : "dp1", compatible with the exhaustive method; "dp2", ordered steps with erosion after
+    kind : "dp1", compatible with the exhaustive method; "dp2", ordered steps with deletion after
         extension; or "both"
-    strands : 1 or 2, how many strands of a palindrome can be cut (DP-2 only)
-    max_p : longest palindrome at a gene end, 0..255 nucleotides, 255 being all; no end has one
+    strands : 1 or 2, number of strands of a palindrome that can be cut (DP-2 only)
+    max_p : longest palindrome at a gene end, 0..255 nucleotides, 255 meaning all; no end has one
         longer than its gene. DP-2 sweeps pi = 0..max_p
-    max_n : most n-nucleotides, 0..255, 255 being all: of each junction in DP-2, which sweeps
-        nu = 0..max_n; of all junctions together in DP-1, which counts each total n = 0..max_n
-    d_segments : D genes in a row: 1, or 2 for V-D-D-J (a V-J chain has no D genes)
-    min_d_end : fewest symbols of an extended D that its J-side cut leaves, 1 or 0. With 0, a D that
-        is eroded completely can have a palindrome of what follows it (DP-2 only)
+    max_n : maximum of n-nucleotides, 0..255, 255 meaning all: of each junction in DP-2, which
+        sweeps nu = 0..max_n; of all junctions together in DP-1, which counts each total n =
+        0..max_n
+    d_segments : number of D genes in a row: 1, or 2 for V-D-D-J (a V-J chain has no D genes)
+    min_d_end : minimum number of symbols of an extended D after its J-side cut, 1 or 0. With 0, a
+        completely deleted D can have a palindrome of the symbols after it (DP-2 only)
     """
 
     kind: Kind = "dp2"
@@ -63,9 +65,9 @@ class Model:
     min_d_end: Literal[0, 1] = 1
 
     def __post_init__(self) -> None:
-        """Check each parameter once; kernels check nothing again."""
+        """Raise `BadParams` if a value is out of range; kernels do not check again."""
         if self.kind not in ("dp1", "dp2", "both"):
-            raise BadParams(f"model must be dp1, dp2 or both, got {self.kind!r}")
+            raise none_of("model", ("dp1", "dp2", "both"), self.kind)
         for name, lowest, highest in (
             ("strands", 1, 2),
             ("max_p", 0, MOST),
@@ -74,27 +76,27 @@ class Model:
             ("min_d_end", 0, 1),
         ):
             value = getattr(self, name)
-            whole = isinstance(value, Integral) and not isinstance(value, bool)  # True counts as 1
+            whole = isinstance(value, Integral) and not isinstance(value, bool)  # True is one
             if not whole or not lowest <= value <= highest:
                 raise BadParams(f"{name} must be in {lowest}..{highest}, got {value!r}")
-            object.__setattr__(self, name, int(value))  # of NumPy's, which JSON does not take
+            object.__setattr__(self, name, int(value))  # JSON cannot represent NumPy's integers
         if self.d_segments == 2 and self.kind != "dp2":
             raise BadParams("two D genes in a row are counted by dp2 only; set model to dp2")
 
     @classmethod
     def of(cls, kind: Kind, **limits: Unpack[ModelLimits]) -> Model:
-        """Return a model whose max_p or max_n may be "all"."""
+        """Return a model; max_p and max_n may be "all"."""
         numbers = {name: MOST if value == ALL else value for name, value in limits.items()}
         return cls(kind, **cast("dict[str, int]", numbers))  # type: ignore[arg-type]
 
     @property
     def is_wide(self) -> bool:
-        """Whether the sweep exceeds the vectors of the fast kernels."""
+        """True if the sweep exceeds the vectors of the fixed-width kernels."""
         return self.max_p > MAX_P or self.max_n > MAX_N
 
     @property
     def shortest(self) -> int:
-        """The fewest nucleotides of a gene: so many palindromes of the usual sweep."""
+        """Minimum number of nucleotides of a gene: the longest palindrome of the usual sweep."""
         return min(self.max_p, MAX_P)
 
     @property
@@ -109,26 +111,26 @@ class Model:
 
     @property
     def dp1(self) -> bool:
-        """Whether DP-1's counts are wanted."""
+        """True if DP-1 paths are counted."""
         return self.kind != "dp2"
 
     @property
     def dp2(self) -> bool:
-        """Whether DP-2's counts are wanted."""
+        """True if DP-2 paths are counted."""
         return self.kind != "dp1"
 
     def ways(self, change: int, pi: int) -> int:
         """Return s(dl, pi): the ways to change the length of a gene end by `change` symbols.
 
-        Extension by 0..pi symbols, twice as many ways for each but 0 with two strands, followed by
-        erosion. change <= 0 leaves no palindrome. SPEC.md, "Gene ends".
+        A way is an extension by 0..pi symbols, followed by deletion. With two strands, each
+        extension but 0 counts twice. change <= 0 leaves no palindrome. SPEC.md, "Gene ends".
         """
         if self.strands == 1:
             return max(0, min(pi + 1, pi + 1 - change))
         return max(0, min(2 * pi + 1, 2 * (pi + 1 - change)))
 
     def empty_d_ways(self, d_length: int, pi: int) -> int:
-        """Return Z: the ways to erode a D of `d_length` germline symbols completely (DP-2)."""
+        """Return Z: the ways to delete a D of `d_length` germline symbols completely (DP-2)."""
         own = min(pi, d_length)
         ends = range(self.min_d_end, d_length + own + 1)
         return sum(self.ways(end - d_length, own) * self.ways(0, own) for end in ends)
@@ -139,5 +141,5 @@ def _sweep(last: int, usual: int) -> tuple[int, ...]:
 
 
 def empty_d_cuts(d_length: int, max_p: int) -> int:
-    """Return z: the pairs of cuts that erase a D, both palindromes included (DP-1)."""
+    """Return z: the number of pairs of cuts that delete a D with both palindromes (DP-1)."""
     return d_length + 2 * min(max_p, d_length) + 1

@@ -1,4 +1,4 @@
-"""Sequences as 4-bit sets of nucleotides, so that IUPAC ambiguity codes are what they mean."""
+"""Nucleotides as 4-bit sets of bases, which represent IUPAC ambiguity codes."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from gangsaw.codecs.core.nucleotides.letters import LETTER_OF_SET
 
 Codes = npt.NDArray[np.uint8]
 
-NUCLEOTIDES = ("A", "T", "C", "G")  # the order of the bits, and of every composition
+NUCLEOTIDES = ("A", "T", "C", "G")  # order of the bits, and of every composition
 
 
 def encoded(sequence: str | bytes) -> Codes:
-    """Return the codes of a sequence, 0 for other letters (it matches nothing)."""
+    """Return the codes of a sequence; 0, which matches nothing, for invalid characters."""
     raw = sequence if isinstance(sequence, bytes) else sequence.encode("latin-1", "replace")
     return SET_OF_LETTER[np.frombuffer(raw, np.uint8)]
 
 
 def decoded(codes: Codes) -> str:
-    """Return the letters of codes, T for T or U; "?" for a code of 0."""
+    """Return the IUPAC codes as text, with T for T and U; "?" for code 0."""
     return "".join(LETTER_OF_SET.get(code, "?") for code in codes.tolist())
 
 
 def strict(sequence: str, what: str) -> Codes:
-    """Return the codes of a sequence that must consist of nucleotide letters.
+    """Return the codes of a sequence that must consist of IUPAC nucleotide codes.
 
     Raises
     ------
-    BadParams : it is empty or holds another letter; the message begins with `what`
+    BadParams : it is empty or has an invalid character; the message begins with `what`
     """
     codes = encoded(sequence)
     if not len(codes):
@@ -44,7 +44,7 @@ def strict(sequence: str, what: str) -> Codes:
 
 
 def ragged(parts: Sequence[Codes]) -> tuple[Codes, npt.NDArray[np.int64]]:
-    """Return all codes back to back, and where each part starts: (n + 1,)."""
+    """Return the concatenated codes, and the offsets of the parts, (n + 1,) int64."""
     starts = np.zeros(len(parts) + 1, np.int64)
     np.cumsum([len(part) for part in parts], out=starts[1:])
     joined: Codes = np.concatenate(parts) if parts else np.zeros(0, np.uint8)

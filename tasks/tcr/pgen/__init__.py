@@ -1,1 +1,1 @@
-"""Probabilities of generation, by olga."""
+"""Probabilities of generation, computed with olga."""

@@ -1,8 +1,8 @@
-"""Probabilities that recombination makes a CDR3 with its V and J, by the models of olga.
+"""Probabilities of generation of CDR3s with their V and J, by the models of olga.
 
-Sethna et al. 2019, Bioinformatics 35:2974. Paths are counted without any probability of an event;
-this is the null that weighs each by a model that was learned from out-of-frame sequences. The
-package does some hundred nucleotypes a second and core.
+Sethna et al. 2019, Bioinformatics 35:2974. Path counts do not weight events. Here a model that was
+learned from out-of-frame sequences weights them, as the null hypothesis. The package computes
+some hundred nucleotypes a second and core.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from warnings import catch_warnings, simplefilter
 import numpy as np
 from numpy.typing import NDArray
 
-from gangsaw.codecs.core.extras import extras_named
 from gangsaw.codecs.core.nucleotides.letters import BASES
+from gangsaw.codecs.core.plugins.extras import extras_named
 from gangsaw.tasks.tcr.germline.olga import model_folder
 
 Place = tuple[int | None, int | None]
-CYS, PHE_TRP = (None, 3), (-3, None)  # where the anchor codons lie in olga's gene parts
+CYS, PHE_TRP = (None, 3), (-3, None)  # anchor codons in olga's gene parts
 OUT_OF_FRAME = "out of frame: olga takes whole codons"
 LETTERS = "has other letters than A, C, G and T"
 NO_GENE = "olga's model lacks its V or J"
@@ -34,24 +34,24 @@ PGEN_REASONS = (OUT_OF_FRAME, LETTERS, NO_GENE, IMPOSSIBLE)
 
 @dataclass(frozen=True)
 class PgenModel:
-    """A model of olga; it travels with batches and is loaded where it is needed.
+    """Model of olga, pickled as its folder and loaded on the worker.
 
     Attributes
     ----------
-    folder : of the model
+    folder : folder of the model
     """
 
     folder: str
 
     @property
     def name(self) -> str:
-        """Of the model, such as human_T_beta."""
+        """Name of the model, such as human_T_beta."""
         return Path(self.folder).name
 
 
 @dataclass(frozen=True)
 class PgenBatch:
-    """Nucleotypes: CDR3 without the anchor codons, and genes, with alleles or without."""
+    """Nucleotypes: CDR3s without the anchor codons, and V and J genes, with or without alleles."""
 
     cdr3: tuple[str, ...]
     v: tuple[str, ...]
@@ -60,26 +60,26 @@ class PgenBatch:
 
 @dataclass(frozen=True)
 class PgenTask:
-    """The task over a batch of nucleotypes."""
+    """Task over a batch of nucleotypes."""
 
     model: PgenModel
     name: str = "associate-pgen"
-    peak_bytes: int = 1 << 27  # what olga holds
+    peak_bytes: int = 1 << 27  # memory of olga
 
     def __call__(self, batch: PgenBatch) -> tuple[NDArray[np.float64], Counter[str]]:
-        """Return (n,) probabilities, NaN with the reasons of these."""
+        """Return probabilities (n,), with NaN for failures, and counts of the failures' reasons."""
         return pgens(batch, self.model)
 
 
 def pgen_model(locus: str, species: str | None) -> PgenModel:
-    """Return the model of a locus; raise BadParams where olga has none."""
+    """Return olga's model of a locus; raise `BadParams` if it has none."""
     return PgenModel(str(model_folder(locus, species)))
 
 
 def pgens(batch: PgenBatch, model: PgenModel) -> tuple[NDArray[np.float64], Counter[str]]:
-    """Return (n,) probabilities of nucleotypes, given neither V nor J: both are part of them.
+    """Return the joint probabilities (n,) of CDR3, V and J of nucleotypes.
 
-    NaN where there is none; the second result says why, and how often.
+    Failures are NaN; the second result counts them by reason.
     """
     found, reasons = pgens_of_rows(batch, model)
     why = Counter(PGEN_REASONS[i - 1] for i in reasons[reasons > 0].tolist())
@@ -89,7 +89,7 @@ def pgens(batch: PgenBatch, model: PgenModel) -> tuple[NDArray[np.float64], Coun
 def pgens_of_rows(
     batch: PgenBatch, model: PgenModel
 ) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
-    """Return (n,) probabilities as `pgens`, and (n,) why there is none, from 1 in PGEN_REASONS."""
+    """Return the probabilities (n,) of `pgens`, and reason codes (n,): 1-based in PGEN_REASONS."""
     loaded = _loaded(model.folder)
     found, reasons = np.full(len(batch.cdr3), math.nan), np.zeros(len(batch.cdr3), np.int8)
     for i, row in enumerate(zip(batch.cdr3, batch.v, batch.j, strict=True)):
@@ -99,19 +99,19 @@ def pgens_of_rows(
 
 
 class _Olga(Protocol):
-    """What is asked of olga's objects."""
+    """Interface of olga's probability objects."""
 
     def compute_CDR3_pgen(self, symbols: str, v: list[int], j: list[int]) -> float:  # noqa: N802
-        """Return the probability of a CDR3 in olga's symbols of codons."""
+        """Return the probability of a CDR3 in olga's codon symbols."""
 
 
 @dataclass(frozen=True)
 class _Loaded:
-    """A model, and its genes.
+    """Loaded model with its genes.
 
     Attributes
     ----------
-    model : of olga
+    model : object of olga
     v, j : gene -> indices of its alleles that have an anchor, and the codon of Cys or Phe/Trp
     """
 
@@ -120,7 +120,7 @@ class _Loaded:
     j: dict[str, tuple[list[int], str]]
 
     def pgen(self, cdr3: str, v: str, j: str) -> tuple[float, str]:
-        """Return the probability, or NaN and why."""
+        """Return the probability and "", or NaN and the reason."""
         if len(cdr3) % 3:
             return math.nan, OUT_OF_FRAME
         if set(cdr3) - set(BASES.decode()):
@@ -139,7 +139,7 @@ def _symbols(text: str) -> str:
 
 
 def _of(genes: dict[str, tuple[list[int], str]], name: str) -> tuple[list[int], str] | None:
-    """Return the alleles of a call: those of its gene, where the model lacks the allele."""
+    """Return the alleles of a call; if the model lacks the allele, those of its gene."""
     return genes.get(name) or genes.get(name.partition("*")[0])
 
 
@@ -154,14 +154,14 @@ def _loaded(folder: str) -> _Loaded:
 
 
 class OlgaGenes(Protocol):
-    """What is asked of olga's genes: name, part from or up to the anchor codon, and whole gene."""
+    """Interface of olga's genes: name, part from or up to the anchor codon, and whole gene."""
 
     genV: Sequence[Sequence[str]]  # noqa: N815
     genJ: Sequence[Sequence[str]]  # noqa: N815
 
 
 class OpenedModel(NamedTuple):
-    """Objects of olga: "VDJ" or "VJ", which their classes end with; genes; probabilities."""
+    """Objects of olga: "VDJ" or "VJ", the suffix of their classes; genes; probabilities."""
 
     kind: str
     genes: OlgaGenes
@@ -169,7 +169,7 @@ class OpenedModel(NamedTuple):
 
 
 def open_model(folder: str) -> OpenedModel:
-    """Load a model of olga, which `model_folder` names; BadParams where a library is missing."""
+    """Load the olga model of `model_folder`; raise `BadParams` if a library is missing."""
     with extras_named():
         from olga import load_model as models
     path = Path(folder)
@@ -188,7 +188,7 @@ def open_model(folder: str) -> OpenedModel:
 
 
 def _by_name(genes: Sequence[Sequence[str]], anchor: Place) -> dict[str, tuple[list[int], str]]:
-    """Return alleles by themselves, and all of a gene by its name."""
+    """Return the indices of each allele by name, and those of a gene's alleles by its name."""
     found: dict[str, tuple[list[int], str]] = {}
     for i, (name, part, *_) in enumerate(genes):
         names = (name, name.partition("*")[0]) if part else ()

@@ -1,4 +1,4 @@
-"""Repertoires in the formats that programs export, as one stream of rows."""
+"""Repertoires in the export formats of programs, as one stream of rows."""
 
 from gangsaw.tasks.tcr.repertoire.opening import Repertoire, open_repertoire
 from gangsaw.tasks.tcr.repertoire.rows import ROWS

@@ -1,4 +1,4 @@
-"""Rows of AIRR rearrangements, to be written: https://docs.airr-community.org, schema 1.6."""
+"""Writing of AIRR rearrangement rows: https://docs.airr-community.org, schema 1.6."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pyarrow as pa
 import pyarrow.csv
 
-# columns that the schema requires of every table, blank where there is nothing to tell
+# columns that the schema requires in every table, blank without a value
 REQUIRED = (
     *("sequence_id", "sequence", "rev_comp", "productive", "v_call", "d_call", "j_call"),
     *("sequence_alignment", "germline_alignment", "junction", "junction_aa"),
@@ -18,14 +18,14 @@ _TSV = pa.csv.WriteOptions(include_header=False, delimiter="\t", quoting_style="
 
 
 def header(more: tuple[str, ...]) -> bytes:
-    """Return the first line, with columns behind those that are required."""
+    """Return the header line; further columns follow the required ones."""
     return ("\t".join((*REQUIRED, *more)) + "\n").encode()
 
 
 def lines(columns: Mapping[str, pa.Array], more: tuple[str, ...]) -> bytes:
-    """Return rows of columns that are all as long; required ones may be absent.
+    """Return the rows of equally long columns; required ones may be absent.
 
-    Booleans are T and F. No text may hold a tab or a line end.
+    Booleans become T and F. Texts must not contain tabs or line ends.
     """
     n = len(next(iter(columns.values())))
     blank = pa.repeat(pa.scalar("", pa.string()), n)

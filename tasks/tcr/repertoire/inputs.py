@@ -1,4 +1,4 @@
-"""The files of a job: what each is called, and which sample its rows belong to."""
+"""Input files of a job, with their display names and samples."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.formats.flat import file_identity
-from gangsaw.tasks.store.stamps import file_stamps
+from gangsaw.tasks.formats.flat.flat_array import file_identity
+from gangsaw.tasks.store.objects.change_stamps import file_stamps
 from gangsaw.tasks.tcr.repertoire.opening import sample_name
 
 
 @dataclass(frozen=True)
 class Input:
-    """A file to read.
+    """Input file of a job.
 
     Attributes
     ----------
-    number : place among all files
-    name : as the user gave it
-    path : absolute, since workers may have another current directory
-    sample : of rows that name none
+    number : position among all files
+    name : path as given by the user
+    path : absolute path, since workers may have another current directory
+    sample : sample of rows that name none
     """
 
     number: int
@@ -31,36 +31,43 @@ class Input:
     sample: str
 
     def __str__(self) -> str:
-        """Return what messages call it."""
+        """Return the display name used in messages."""
         return self.name
 
     def identity(self) -> str:
-        """What identifies its content."""
+        """Return a string that identifies the file's content."""
         return f"{file_identity(self.path)} as {self.sample}"
 
     def stamps(self) -> dict[str, str]:
-        """What changes with the file."""
+        """Return the change stamps of the file."""
         return file_stamps(self.path)
 
     @property
     def n_bytes(self) -> int:
-        """Bytes of the file."""
+        """Size of the file in bytes."""
         return Path(self.path).stat().st_size
 
 
-def open_inputs(paths: Sequence[str | Path]) -> tuple[Input, ...]:
-    """Return the files of a job, in their order.
+def open_inputs(
+    paths: Sequence[str | Path], names: Sequence[str | Path] | None = None
+) -> tuple[Input, ...]:
+    """Return the input files of a job, in their order.
 
-    A file names its sample; of files that are called alike in several folders, as MiXCR leaves
-    them, the folders do so, too.
+    The file name is the sample. If files in several folders have the same name, as with MiXCR, the
+    sample also has the folders.
+
+    Parameters
+    ----------
+    paths : paths of the files
+    names : display names for messages; the paths by default
 
     Raises
     ------
-    BadParams : names all files that are not there, or one that is given twice
+    BadParams : files do not exist, all of which the message names, or one is given twice
     """
     absolute = [Path(path).absolute() for path in paths]
     if missing := [
-        f"{name}: {'it is a folder' if path.is_dir() else 'no such file'}"
+        f"{name}: {'it is a folder, name the tables in it' if path.is_dir() else 'no such file'}"
         for name, path in zip(paths, absolute, strict=True)
         if not path.is_file()
     ]:
@@ -71,12 +78,14 @@ def open_inputs(paths: Sequence[str | Path]) -> tuple[Input, ...]:
     samples = _samples(absolute)
     return tuple(
         Input(i, str(name), str(path), sample)
-        for i, (name, path, sample) in enumerate(zip(paths, absolute, samples, strict=True))
+        for i, (name, path, sample) in enumerate(
+            zip(names or paths, absolute, samples, strict=True)
+        )
     )
 
 
 def _samples(paths: Sequence[Path]) -> list[str]:
-    """Return the shortest names by which files differ: a, or of several such folder/a."""
+    """Return the shortest distinct names of files: a, or folder/a if several have that name."""
     names = [sample_name(path) for path in paths]
     folders = [path.parent for path in paths]
     while alike := {name for name, n in Counter(names).items() if n > 1}:
@@ -84,5 +93,5 @@ def _samples(paths: Sequence[Path]) -> list[str]:
             if name in alike and folders[i].name:
                 names[i], folders[i] = f"{folders[i].name}/{name}", folders[i].parent
             elif name in alike:
-                names[i] = str(paths[i])  # the same folder has it as .tsv and .tsv.gz
+                names[i] = str(paths[i])  # the folder has both .tsv and .tsv.gz
     return names

@@ -1,4 +1,4 @@
-"""Open any repertoire file by its content."""
+"""Opening of repertoire files in any format, recognised by content."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.plugins.options import none_of
 from gangsaw.tasks.tcr.model import LOCI
 from gangsaw.tasks.tcr.repertoire.formats.airr import AIRR
 from gangsaw.tasks.tcr.repertoire.formats.format import NEEDED, ROLES, RepertoireFormat, listed
@@ -23,26 +24,27 @@ from gangsaw.tasks.tcr.repertoire.formats.vdjtools import VDJTOOLS
 from gangsaw.tasks.tcr.repertoire.rows import BATCH_ROWS, Asked, rebatched, rows_of
 from gangsaw.tasks.tcr.repertoire.tables.header import MAX_LINE, Header, Names, find_header
 from gangsaw.tasks.tcr.repertoire.tables.numbers import n_missing
-from gangsaw.tasks.tcr.repertoire.tables.opened import PARQUET, Damaged, magic, opened
+from gangsaw.tasks.tcr.repertoire.tables.opened import PARQUET, magic, text_head
 from gangsaw.tasks.tcr.repertoire.tables.parquet import ParquetTable, parquet_names
 from gangsaw.tasks.tcr.repertoire.tables.text import Fields, TextTable
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-RESEMBLING = 3  # columns that a table of no known format has of one
+RESEMBLING = 3  # matching columns from which on a table of no known format is assumed to have one
 SUFFIXES = {".gz", ".bgz", ".bz2", ".xz", ".zst", ".tsv", ".csv", ".txt", ".parquet", ".pq"}
 
 
 class Repertoire:
-    """The rows of a file; each iteration reads it again.
+    """Rows of a repertoire file; each iteration reads the file again.
 
     Attributes
     ----------
-    format : name of the format that its columns say it has
-    columns : role -> column that holds it
-    notes : what was assumed
-    without_copies : rows of the last iteration that name no number of copies, where others do
+    format : name of the format recognised by its columns
+    columns : role -> column name
+    notes : messages about assumptions
+    without_copies : rows of the last iteration without a number of copies, if there is such a
+        column
     """
 
     def __init__(
@@ -59,11 +61,11 @@ class Repertoire:
 
     @property
     def failure(self) -> str:
-        """Where the last iteration stopped at damaged data, with keep_going; else empty."""
+        """Message of the damage at which the last iteration stopped, with keep_going; else ""."""
         return str(self._table.failure)
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        """Return batches of the schema ROWS, of 65,536 rows, fewer where rows are long.
+        """Yield batches of the schema ROWS, of 65,536 rows, fewer if rows are long.
 
         Raises
         ------
@@ -91,28 +93,28 @@ def open_repertoire(
 ) -> Repertoire:
     """Open a file of rearrangements, whose format is recognised by its columns.
 
-    AIRR (TSV, CSV, Parquet), VDJtools, immunoSEQ, 10x contig annotations, MiXCR, immunarch, RTCR,
-    IMGT/HighV-QUEST, tcrdist, or any table whose columns are named; plain or compressed with gzip,
-    bgzip, bzip2, xz or Zstandard.
+    The formats are AIRR (TSV, CSV, Parquet), VDJtools, immunoSEQ, 10x contig annotations, MiXCR,
+    immunarch, RTCR, IMGT/HighV-QUEST, tcrdist, and any table with named columns. Files can be
+    compressed with gzip, bgzip, bzip2, xz or Zstandard.
 
     Parameters
     ----------
-    path : the file
-    locus : one of LOCI: rows that say another are dropped with that reason; of a paired
-        table, the chain that is read
-    columns : role -> column, the roles being junction (with the codons of Cys and Phe/Trp) or cdr3
-        (without), v, d, j, copies, id, sample, locus, productive: all of a table of no known
-        format, or what should be read otherwise of one of a known format
-    sample : name of the sample, for rows that name none; the file's name without its endings
-    keep_going : read damaged compressed data as far as they go, instead of raising
+    path : repertoire file
+    locus : one of LOCI; rows of other loci are dropped with that reason. In a paired table, it
+        selects the chain
+    columns : role -> column; the roles are junction (with the codons of Cys and Phe/Trp) or cdr3
+        (without), v, d, j, copies, id, sample, locus, productive. Required for a table of no known
+        format; overrides the columns of a known format
+    sample : sample of rows that name none; by default the file's name without suffixes
+    keep_going : read damaged compressed data up to the damage instead of raising
 
     Raises
     ------
-    BadParams : no such file, no table, no format that is known, a column that is missing
+    BadParams : the file does not exist, is no table or of no known format, or lacks a column
     """
     path = Path(path)
     if locus not in LOCI:
-        raise BadParams(f"locus must be one of {', '.join(LOCI)}, got {locus!r}")
+        raise none_of("locus", LOCI, locus)
     asked = Asked(locus, sample_name(path) if sample is None else sample)
     known = (VDJTOOLS, AIRR, TENX, IMMUNOSEQ, MIXCR, IMMUNARCH, RTCR, IMGT, tcrdist(locus))
     if magic(path).startswith(PARQUET):
@@ -129,28 +131,28 @@ def open_repertoire(
 
 @dataclass(frozen=True)
 class WholeTable:
-    """All columns of a file, as they are written there.
+    """All columns of a file, as text.
 
     Attributes
     ----------
-    names : of its columns, each once
-    table : of text or Parquet
+    names : distinct names of its columns
+    table : table of text or Parquet
     """
 
     names: Names
     table: TextTable | ParquetTable
 
     def __iter__(self) -> Iterator[Fields]:
-        """Return some lines at a time."""
+        """Yield the rows in blocks."""
         return iter(self.table)
 
 
 def whole_table(path: Path) -> WholeTable:
-    """Open a file of AIRR's format with all its columns.
+    """Open a file in AIRR format with all its columns.
 
     Raises
     ------
-    BadParams : it is no table, or damaged
+    BadParams : the file is no table, or damaged
     """
     if magic(path).startswith(PARQUET):
         names = parquet_names(path)
@@ -165,18 +167,10 @@ def read_header(path: Path, known: tuple[RepertoireFormat, ...]) -> Header:
 
     Raises
     ------
-    BadParams : it has none
+    BadParams : the file has no header
     """
-    pieces: list[bytes] = []
-    with opened(path) as stream:
-        try:
-            while sum(map(len, pieces)) < MAX_LINE and (piece := stream.read(MAX_LINE)):
-                pieces.append(piece)
-        except Damaged as error:
-            if not pieces:
-                raise Damaged(f"{path}: {error}") from None
     return find_header(
-        b"".join(pieces),
+        text_head(path, MAX_LINE),
         path,
         lambda names: any(kind.recognises(names) for kind in known),
         lambda names: any(kind.resembles(names) >= RESEMBLING for kind in known),
@@ -186,11 +180,11 @@ def read_header(path: Path, known: tuple[RepertoireFormat, ...]) -> Header:
 def recognised(
     path: Path, names: Names, known: tuple[RepertoireFormat, ...], columns: Mapping[str, str]
 ) -> RepertoireFormat:
-    """Return the format of a table with these columns, `columns` of it replaced.
+    """Return the format of a table with these columns; `columns` overrides some of them.
 
     Raises
     ------
-    BadParams : it is of no known format, and `columns` do not say enough
+    BadParams : the format is unknown, and `columns` lacks required roles
     """
     if wrong := sorted(set(columns) - set(ROLES)):
         raise BadParams(f"columns hold {', '.join(ROLES)}; not {', '.join(wrong)}")
@@ -201,7 +195,7 @@ def recognised(
             return _replaced(kind, columns)
     nearest = max(known, key=lambda kind: kind.resembles(names))
     if nearest.resembles(names) >= RESEMBLING:
-        return _replaced(nearest, columns)  # which says what is missing
+        return _replaced(nearest, columns)  # its error names the missing column
     formats = ", ".join(kind.name for kind in known)
     raise BadParams(
         f"{path} is of no known format ({formats}): say which columns hold junction or cdr3, "
@@ -210,7 +204,7 @@ def recognised(
 
 
 def sample_name(path: Path) -> str:
-    """Return the file's name without its endings: A2-i129 for A2-i129.txt.gz."""
+    """Return the file's name without suffixes: A2-i129 for A2-i129.txt.gz."""
     while path.suffix.lower() in SUFFIXES and path.stem:
         path = path.with_suffix("")
     return path.name
@@ -218,11 +212,12 @@ def sample_name(path: Path) -> str:
 
 def _replaced(kind: RepertoireFormat, columns: Mapping[str, str]) -> RepertoireFormat:
     taken = dict(kind.columns)
-    if {"junction", "cdr3"} & set(columns):  # the other would win or be the second choice
+    if {"junction", "cdr3"} & set(columns):  # otherwise the format's column could win
         taken.pop("junction", None)
         taken.pop("cdr3", None)
     asked = {role: (name.lower(),) for role, name in columns.items()}
-    # a format may lack a column, but not one that the user names: samples would silently be wrong
+    # a column that the user names is required, even if the format's is optional: otherwise all rows
+    # would silently get the wrong sample
     return replace(kind, columns=taken | asked, needed=(*kind.needed, *((role,) for role in asked)))
 
 

@@ -1,7 +1,7 @@
-"""Why a row of a repertoire is dropped: one fixed vocabulary, one reason a row.
+"""Reasons for dropped rows of a repertoire: a fixed vocabulary, one reason per row.
 
-The first reason of `ORDER` that holds is the row's. What is wrong with the line itself comes first,
-then the CDR3, then the genes.
+A row has the first applicable reason of `ORDER`: faults of the line, then of the CDR3, then of the
+genes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.extras import extras_named
+from gangsaw.codecs.core.plugins.extras import extras_named
 
 with extras_named():
     import pyarrow as pa
@@ -63,12 +63,12 @@ _CODES = {reason: code for code, reason in enumerate((KEPT, *ORDER))}
 
 
 class RowReasons:
-    """The reason and the detail of each of n rows: of all that are given, the first of ORDER.
+    """Reason and detail of each of n rows; of several reasons, the first in ORDER wins.
 
     Attributes
     ----------
-    codes : (n,) int8, 0 for a row that is kept, else 1 + index into ORDER
-    details : string array, what exactly was wrong; "" where the reason says all
+    codes : (n,) int8, 0 for a kept row, else 1 + index into ORDER
+    details : (n,) string array, the faulty value; "" if the reason needs none
     """
 
     def __init__(self, rows: int) -> None:
@@ -77,7 +77,7 @@ class RowReasons:
 
     @classmethod
     def of(cls, reasons: pa.Array, details: pa.Array) -> RowReasons:
-        """Return the marks that rows already carry."""
+        """Return the reasons from existing columns."""
         marks = cls(len(reasons))
         coded = reasons.dictionary_encode()
         known = np.array([_CODES[text] for text in coded.dictionary.to_pylist()], np.int8)
@@ -87,7 +87,7 @@ class RowReasons:
         return marks
 
     def mark(self, wrong: npt.NDArray[np.bool_], reason: str, detail: str | pa.Array = "") -> None:
-        """Give `reason` to the rows of the mask; `detail` is one text or an array (n,)."""
+        """Assign `reason` to the rows of the mask; `detail` is one text or an array (n,)."""
         code = _CODES[reason]
         wrong = wrong & ((self.codes == 0) | (self.codes > code))
         if wrong.any():
@@ -95,5 +95,5 @@ class RowReasons:
             self.details = pc.if_else(pa.array(wrong), detail, self.details)
 
     def reasons(self) -> pa.Array:
-        """Return the reason of each row, "" where it is kept."""
+        """Return the reason of each row, or "" for kept rows."""
         return pa.array((KEPT, *ORDER)).take(pa.array(self.codes))

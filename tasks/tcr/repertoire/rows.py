@@ -1,4 +1,4 @@
-"""The batches of rows that a repertoire of any format is read as."""
+"""Row batches: the common schema of all repertoire formats."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.extras import extras_named
+from gangsaw.codecs.core.plugins.extras import extras_named
 from gangsaw.tasks.tcr.repertoire import reasons
 
 with extras_named():
@@ -34,14 +34,14 @@ from gangsaw.tasks.tcr.repertoire.tables.strings import (
 from gangsaw.tasks.tcr.repertoire.tables.text import Fields
 
 BATCH_ROWS = 65_536
-BATCH_BYTES = 1 << 26  # fewer rows where they are long: a batch stays small whatever is in a file
+BATCH_BYTES = 1 << 26  # upper bound of a batch: it has fewer rows if they are long
 NO_SEQUENCE = pa.array(
     sorted({"NaN", *(case(word) for word in MISSING for case in (str, str.upper, str.title))})
 )
 
 ROWS = pa.schema(
     [
-        ("line", pa.int64()),  # of the file, from 1; of a Parquet file the row
+        ("line", pa.int64()),  # 1-based line of the file, or row of a Parquet file
         ("id", pa.string()),
         ("sample", pa.string()),
         ("cdr3", pa.string()),  # upper case, T for U, without the codons of Cys and Phe/Trp
@@ -49,9 +49,9 @@ ROWS = pa.schema(
         ("d_call", pa.string()),
         ("j_call", pa.string()),
         ("copies", pa.int64()),
-        ("anchors", pa.uint8()),  # CYS | PHE_TRP: which were there; both where the file has a cdr3
-        ("productive", pa.bool_()),  # null where the file does not say
-        ("reason", pa.string()),  # why the reader itself drops the row, "" where it does not
+        ("anchors", pa.uint8()),  # CYS | PHE_TRP of the junction; both if the file has a cdr3
+        ("productive", pa.bool_()),  # null if the file has no such column
+        ("reason", pa.string()),  # reason of the reader to drop the row, or ""
         ("detail", pa.string()),
     ]
 )
@@ -59,7 +59,7 @@ ROWS = pa.schema(
 
 @dataclass(frozen=True)
 class Asked:
-    """What to take of a file: the locus, and the sample of rows that name none."""
+    """Requested locus, and default sample of rows."""
 
     locus: str
     sample: str
@@ -70,9 +70,9 @@ def rows_of(fields: Fields, columns: Columns, asked: Asked) -> pa.RecordBatch:
 
     Parameters
     ----------
-    fields : the lines
-    columns : role -> string array (n,), prepared by the format
-    asked : the locus, and the sample of rows that name none
+    fields : parsed lines
+    columns : role -> string array (n,), converted by the format
+    asked : requested locus, and default sample
     """
     size = len(fields.lines)
     marks = reasons.RowReasons(size)
@@ -103,7 +103,7 @@ def rows_of(fields: Fields, columns: Columns, asked: Asked) -> pa.RecordBatch:
 
 
 def rebatched(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
-    """Return the same rows, `rows` at a time or BATCH_BYTES, in their order."""
+    """Yield the same rows in their order, in batches of `rows` rows or at least BATCH_BYTES."""
     waiting: list[pa.RecordBatch] = []
     found = n_bytes = 0
     for batch in batches:
@@ -120,7 +120,7 @@ def rebatched(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.Recor
 
 
 def is_other(text: str, locus: str) -> bool:
-    """Whether a word or list such as "TRA", "TRA,TRD" or "TRAD" names loci, and not this one."""
+    """Return True if a word or list such as "TRA", "TRA,TRD" or "TRAD" names only other loci."""
     words = {word.strip().upper() for word in text.split(",")}
     if is_missing(text) or locus in words:
         return False
@@ -155,7 +155,7 @@ def _cdr3(columns: Columns, marks: reasons.RowReasons, empty: pa.Array) -> tuple
 def _sequence(column: pa.Array | None, empty: pa.Array) -> pa.Array:
     if column is None:
         return empty
-    if (buffers(column)[1] == ord(" ")).any():  # of "A, B, C": codons would be shifted by one
+    if (buffers(column)[1] == ord(" ")).any():  # spaces as in "A, B, C" would shift codons by one
         column = pc.ascii_trim_whitespace(column)
     missing = pc.is_in(column, value_set=NO_SEQUENCE)
     return pc.if_else(missing, "", column) if pc.any(missing).as_py() else column

@@ -1,1 +1,1 @@
-"""Nucleotypes that individuals share."""
+"""Sharing of nucleotypes across individuals."""

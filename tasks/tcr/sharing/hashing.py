@@ -1,4 +1,4 @@
-"""A hash of nucleotypes that is the same in every process and on every machine: FNV-1a, 64 bits."""
+"""Hash of nucleotypes (FNV-1a, 64 bits), equal in all processes and on all machines."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.numba.jit import jit
-from gangsaw.tasks.tcr.paths.distinct import FNV_BASIS, FNV_PRIME
+from gangsaw.tasks.tcr.counting.paths.distinct import FNV_BASIS, FNV_PRIME
 
 
 def hashes(texts: pa.Array, *numbers: NDArray[np.int32]) -> NDArray[np.uint64]:
-    """Return (n,) FNV-1a of each text's bytes, then of each number as one symbol.
+    """Return the FNV-1a hash (n,) of each text's bytes, then of each number as one symbol.
 
-    Python's own hash differs from process to process, and Arrow offers none.
+    Python's own hash differs between processes, and Arrow has none.
     """
     texts = texts.cast(pa.large_string())
     _, offsets, data = texts.buffers()

@@ -1,4 +1,4 @@
-"""Which individual a sample is from: each sample has its own, or a table joins those of a donor."""
+"""Individuals of samples: one per sample, or assigned by a table."""
 
 from __future__ import annotations
 
@@ -8,21 +8,22 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.tcr.germline.text import read_text
 
-# what tables of metadata call them: our own, VDJtools' (its header begins with #), AIRR's
+# column names in metadata: our own, those of VDJtools (whose header begins with #), of AIRR
 SAMPLE = ("sample", "sample_id", "repertoire_id", "sample_name")
 INDIVIDUAL = ("individual", "subject_id", "subject", "donor", "donor_id", "patient", "patient_id")
 
 
 @dataclass(frozen=True)
 class Individuals:
-    """The individuals and their samples.
+    """Individuals and their samples.
 
     Attributes
     ----------
-    samples : names, each once; a name in two stores is one sample
-    names : of the individuals, in the order of their first sample
-    of_sample : for each sample the number of its individual
+    samples : distinct names; a name in two stores is one sample
+    names : names of the individuals, in the order of their first sample
+    of_sample : for each sample, the index of its individual
     """
 
     samples: tuple[str, ...]
@@ -31,17 +32,17 @@ class Individuals:
 
 
 def individuals(samples: Sequence[str], table: Path | None = None) -> Individuals:
-    """Return the individuals of some samples.
+    """Return the individuals of samples.
 
     Parameters
     ----------
-    samples : their names, maybe repeated
-    table : file with a header, tabs or commas between, and columns of SAMPLE and INDIVIDUAL: of
-        several that are there the first which names all samples; None makes each sample one
+    samples : names, possibly repeated
+    table : TSV or CSV file with a header, and columns of SAMPLE and INDIVIDUAL; of several sample
+        columns the first with all samples wins. None makes each sample an individual
 
     Raises
     ------
-    BadParams : the table is none, lacks a sample or gives one to two individuals
+    BadParams : the file is no table, lacks a sample or assigns one to two individuals
     """
     unique = tuple(dict.fromkeys(samples))
     owners = dict(zip(unique, unique, strict=True)) if table is None else read_table(table, unique)
@@ -54,11 +55,11 @@ def individuals(samples: Sequence[str], table: Path | None = None) -> Individual
 
 
 def read_table(path: Path, samples: Sequence[str] = ()) -> dict[str, str]:
-    """Return the individual of each sample that a table names."""
+    """Return the individual of each sample in a table."""
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (FileNotFoundError, IsADirectoryError, UnicodeDecodeError):
-        raise BadParams(f"{path} is no table of samples and individuals") from None
+        lines = read_text(path).splitlines()
+    except BadParams as error:
+        raise BadParams(f"{path} is no table of samples and individuals: {error}") from None
     rows = csv.reader(lines, delimiter="\t" if lines and "\t" in lines[0] else ",")
     header = [name.strip().removeprefix("#").lower() for name in next(rows, [])]
     at_samples, at_individuals = (

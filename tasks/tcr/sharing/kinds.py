@@ -1,20 +1,20 @@
-"""What is shared: nucleotypes, or clonotypes of amino acids, with the V gene or without."""
+"""Kinds of shared receptors: nucleotypes, and amino-acid clonotypes with or without the V gene."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.plugins.options import none_of
 
 
 @dataclass(frozen=True)
 class Receptor:
-    """One kind of receptors that are counted as the same.
+    """Kind of receptor: the columns whose equality makes rows the same receptor.
 
     Attributes
     ----------
-    name : what options and tables call it
-    word : in the plural, for messages
+    name : name in options and tables
+    word : plural for messages
     keys : columns that are equal in rows of one receptor
     """
 
@@ -24,7 +24,7 @@ class Receptor:
 
     @property
     def is_translated(self) -> bool:
-        """Whether it goes by amino acids."""
+        """True if amino acids are compared."""
         return "aa" in self.keys
 
 
@@ -37,8 +37,8 @@ KINDS = (
 
 
 def kind_of(name: str) -> Receptor:
-    """Return the kind of a name; raise BadParams for others."""
+    """Return the kind with a name; raise `BadParams` for unknown names."""
     for kind in KINDS:
         if kind.name == name:
             return kind
-    raise BadParams(f"by must be one of {', '.join(kind.name for kind in KINDS)}, got {name!r}")
+    raise none_of("by", (kind.name for kind in KINDS), name)

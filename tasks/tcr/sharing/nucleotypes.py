@@ -1,10 +1,10 @@
-"""Nucleotypes, grouped: rows with the same CDR3, V and J, of a sample, an individual, or all.
+"""Grouping of nucleotypes: rows with the same CDR3, V and J, of a sample, an individual, or all.
 
-Tables here have the columns
+Tables have the columns
 
     cdr3 string; v, j, sample int32; copies, place int64
 
-where `place` is the number of a row, counted through all stores; and, where they go by amino acids,
+where `place` is the row number over all stores. For amino-acid clonotypes they also have
 
     aa string; paths double
 """
@@ -25,12 +25,12 @@ from gangsaw.tasks.tcr.store.counts_store import CountsStore, RowRun
 from gangsaw.tasks.tcr.store.path_columns import largest_total, read_columns
 
 KEYS = NUCLEOTYPE.keys
-AMINO_ACIDS = ("aa", "paths")  # what follows from a nucleotype
+AMINO_ACIDS = ("aa", "paths")  # determined by the nucleotype
 MOST_COPIES = 1 << 62
 
 
 def read_rows(store: CountsStore, run: RowRun, sample_numbers: NDArray[np.int32]) -> pa.Table:
-    """Return a run of rows; `sample_numbers` says which sample each of the store's samples is."""
+    """Return a run of rows; `sample_numbers` maps the store's samples to sample indices."""
     copies = store.read("copies", run.rows).astype(np.int64)
     if len(copies) and copies.min() < 0:
         raise CorruptChunk("a negative number of copies", store=store.address)
@@ -49,7 +49,7 @@ def read_rows(store: CountsStore, run: RowRun, sample_numbers: NDArray[np.int32]
 def with_amino_acids(rows: pa.Table, store: CountsStore, run: RowRun) -> pa.Table:
     """Return the rows of a run that are in frame, with amino acids and the total of their paths.
 
-    Totals are rounded to floats: their sums over all variants may exceed 64 bits.
+    Totals are rounded to floats, since their sums over all variants may exceed 64 bits.
     """
     keep = np.flatnonzero(in_frame(rows["cdr3"].combine_chunks()))
     column = largest_total(store)
@@ -61,19 +61,19 @@ def with_amino_acids(rows: pa.Table, store: CountsStore, run: RowRun) -> pa.Tabl
 
 
 def check_copies(total: float) -> None:
-    """Raise BadParams where sums of copies might not fit 64 bits: no sum exceeds that of all.
+    """Raise `BadParams` if sums of copies might not fit 64 bits; no sum exceeds the total.
 
-    The limit is half of what fits, so that a rounded total suffices.
+    The limit is half of the maximum, so that a rounded total suffices.
     """
     if total > MOST_COPIES:
         raise BadParams(f"{total:.3g} copies together: they must not exceed 2^62")
 
 
 def in_samples(rows: pa.Table) -> pa.Table:
-    """Return a row for each nucleotype and sample: copies summed, the first place.
+    """Return a row for each nucleotype and sample, with summed copies and the first place.
 
-    Done before rows are sent elsewhere, so that a nucleotype which fills whole repertoires takes
-    one row of each batch and sample.
+    Grouping before rows are sent to other workers bounds their number: a nucleotype that fills
+    whole repertoires has one row per batch and sample.
     """
     more = [name for name in AMINO_ACIDS if name in rows.column_names]
     return _grouped(
@@ -92,14 +92,16 @@ def across_individuals(
     Parameters
     ----------
     rows : all rows of these receptors
-    of_sample : (samples,) individual of each sample
-    totals : (individuals,) copies that each individual has of all receptors
+    of_sample : (samples,) int32
+        Individual of each sample.
+    totals : (individuals,) int64
+        Copies of all receptors in each individual.
     keys : columns that are equal in rows of one receptor
 
     Returns
     -------
-    Table of the keys, individuals, samples, copies, frequency (mean over the individuals that have
-    it), frequency_sum, place, and owners, the individuals in ascending order; sorted by place.
+    Table, sorted by place: keys, individuals, samples, copies, frequency (mean over the individuals
+    that have it), frequency_sum, place, and owners (individuals in ascending order).
     """
     firsts = {"copies": ("copies", "sum"), "place": ("place", "min")}
     per_sample = _grouped(rows, (*keys, "sample"), firsts)
@@ -112,7 +114,7 @@ def across_individuals(
     copies = per_individual["copies"].to_numpy()
     share = copies / np.maximum(totals, 1)[per_individual["individual"].to_numpy()]
     found = _grouped(
-        # sorted, so that sums of frequencies do not depend on how rows were split
+        # sorted, so that sums of frequencies do not depend on the partition of rows
         per_individual.append_column("frequency", pa.array(share)).sort_by("individual"),
         keys,
         {
@@ -140,7 +142,7 @@ def variants(rows: pa.Table, keys: Sequence[str]) -> pa.Table:
         rows, dict.fromkeys((*KEYS, *keys)), {"place": ("place", "min"), "paths": ("paths", "min")}
     )
     found = _grouped(
-        each.sort_by("place"),  # so that sums of paths do not depend on how rows were split
+        each.sort_by("place"),  # so that sums of paths do not depend on the partition of rows
         keys,
         {"place": ("place", "min"), "variants": ("place", "count"), "paths": ("paths", "sum")},
     )
@@ -150,14 +152,14 @@ def variants(rows: pa.Table, keys: Sequence[str]) -> pa.Table:
 def total_copies(
     rows: pa.Table, of_sample: NDArray[np.int32], n_individuals: int
 ) -> NDArray[np.int64]:
-    """Return (individuals,) copies of all rows."""
+    """Return the copies of all rows per individual, (individuals,)."""
     totals = np.zeros(n_individuals, np.int64)
     np.add.at(totals, of_sample[rows["sample"].to_numpy()], rows["copies"].to_numpy())
     return totals
 
 
 def _grouped(table: pa.Table, keys: Iterable[str], wanted: dict[str, tuple[str, str]]) -> pa.Table:
-    """Group by keys; `wanted` is new name: (column, aggregate). One thread: groups keep order."""
+    """Group by keys; `wanted` maps a new name to (column, aggregate). One thread keeps order."""
     keys = list(keys)
     grouped = table.group_by(keys, use_threads=False).aggregate(list(wanted.values()))
     columns = {key: grouped[key] for key in keys}
@@ -165,5 +167,5 @@ def _grouped(table: pa.Table, keys: Iterable[str], wanted: dict[str, tuple[str, 
 
 
 def sharing_counts(individuals: pa.ChunkedArray) -> NDArray[np.int64]:
-    """Return how many nucleotypes exactly 0, 1, 2, ... individuals have."""
+    """Return the numbers of nucleotypes that exactly 0, 1, 2, ... individuals have."""
     return np.bincount(pc.cast(individuals, pa.int64()).to_numpy())

@@ -1,8 +1,8 @@
-"""How many nucleotypes each pair of individuals shares, and which pairs share far too many.
+"""Overlaps: shared nucleotypes of each pair of individuals, and pairs that share far too many.
 
-If all pairs were alike, a pair would share a number proportional to the nucleotypes that either
-has. Of two individuals who share many times that, one was sampled twice or one sample got into the
-other (or they are twins).
+If all pairs were equally related, a pair would share a number proportional to the product of both
+individuals' nucleotypes. If two individuals share many times that, one was sampled twice, or one
+sample contaminates the other (or they are twins).
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 FAR = 5.0  # robust standard deviations from the median pair
-TIMES = 3.0  # a far pair shares at least as many times what is expected of it
-MOST_OF_ONE = 0.5  # of the smaller of the two, shared with the other: too many in any company
-FEWEST = 5  # shared, that make a pair suspicious
-PAIRS = 5000  # that are listed
-NORMAL = 1.4826  # from a median absolute deviation to a standard deviation
+TIMES = 3.0  # ratio of shared to expected nucleotypes of a far pair, at least
+MOST_OF_ONE = 0.5  # shared fraction of the smaller individual that is always suspicious
+FEWEST = 5  # shared nucleotypes of a suspicious pair, at least
+PAIRS = 5000  # pairs in the result
+NORMAL = 1.4826  # ratio of standard deviation to median absolute deviation of a normal distribution
 RULE = (
     f"shared by {FEWEST} or more, {TIMES:.0f} times what the median pair would share at these "
     f"sizes, and {FAR:.0f} robust deviations above it; or {100 * MOST_OF_ONE:.0f} % of one of both"
@@ -28,19 +28,19 @@ RULE = (
 
 @dataclass(frozen=True)
 class Overlap:
-    """A pair of individuals.
+    """Overlap of a pair of individuals.
 
     Attributes
     ----------
     one, other : their names
-    one_has, other_has : nucleotypes of either
+    one_has, other_has : nucleotypes of each
     shared : nucleotypes of both
-    expected : product of what both have, times the median over all pairs of shared / product; where
-        that is 0, times the quotient of the sums over all other pairs
+    expected : product of one_has and other_has, times the median over all pairs of shared /
+        product; if that is 0, times the ratio of the sums over all other pairs
     distance : 2 (sqrt(shared + 3/8) - sqrt(expected + 3/8)), of unit variance for Poisson counts
         (Anscombe 1948, Biometrika 35:246), over the larger of 1 and 1.4826 times the median
         absolute deviation of all pairs from their median
-    far : whether the pair shares far more than the rest, by RULE
+    far : True if the pair shares far more than the rest, by RULE
     """
 
     one: str
@@ -54,11 +54,12 @@ class Overlap:
 
 
 def shared_counts(owners: pa.ListArray, n_individuals: int) -> NDArray[np.int64]:
-    """Return (individuals, individuals) nucleotypes that both have; on the diagonal, that one has.
+    """Return the nucleotypes that pairs share, (individuals, individuals); the diagonal has totals.
 
     Parameters
     ----------
     owners : individuals of each nucleotype, each once
+    n_individuals : number of individuals
     """
     from scipy.sparse import csr_matrix
 
@@ -70,11 +71,13 @@ def shared_counts(owners: pa.ListArray, n_individuals: int) -> NDArray[np.int64]
 
 
 def overlaps(shared: NDArray[np.int64], names: Sequence[str]) -> tuple[Overlap, ...]:
-    """Return all pairs, the most distant first.
+    """Return the overlaps of all pairs, the most distant first.
 
     Parameters
     ----------
-    shared : (individuals, individuals) of `shared_counts`
+    shared : (individuals, individuals) int64
+        Result of `shared_counts`.
+    names : names of the individuals
     """
     one, other = np.triu_indices(len(names), 1)
     if not len(one):
@@ -95,7 +98,7 @@ def overlaps(shared: NDArray[np.int64], names: Sequence[str]) -> tuple[Overlap, 
 
 
 def warnings(found: Sequence[Overlap]) -> Iterator[str]:
-    """Name the pairs that share far more than the rest."""
+    """Yield a message for each pair that shares far more than the rest."""
     total = sum(each.shared for each in found)
     for each in found:
         if each.far:
@@ -108,7 +111,7 @@ def warnings(found: Sequence[Overlap]) -> Iterator[str]:
 
 def _expected(both: NDArray[np.int64], product: NDArray[np.float64]) -> NDArray[np.float64]:
     rate = np.median(both / np.maximum(product, 1))
-    if not rate:  # most pairs share nothing: what all others together share says more
+    if not rate:  # most pairs share nothing: the sums of all others are more informative
         others = np.maximum(product.sum() - product, 1)
         found: NDArray[np.float64] = (both.sum() - both) / others * product
         return found

@@ -1,8 +1,8 @@
-"""Tables in parts: one task writes for many others to read, and the other way round.
+"""Partitioned tables: one task writes rows for many readers, and each reads from many writers.
 
-An Arrow file holds one record batch for each part, found by the file's footer. Parquet was
-considered: its footer takes a hundred bytes per column of each part, so reading footers would cost
-more than reading rows; and a file per part would be tasks x parts files.
+An Arrow file has one record batch per partition, indexed by the file's footer. Parquet was
+considered: its footer has a hundred bytes per column and partition, so reading footers would cost
+more than reading rows. A file per partition would make tasks x partitions files.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ CODEC = "lz4"
 
 
 def write_partitions(path: Path, table: pa.Table, part: NDArray[np.int64], n_parts: int) -> None:
-    """Write the rows of a table, `part[i]` in 0..n_parts-1 says where row i goes.
+    """Write the rows of a table to a file; `part[i]` in 0..n_parts-1 is the partition of row i.
 
-    The file appears when it is complete: a task that runs twice does no harm.
+    The file appears only when complete, so that a task may run twice.
     """
     order = np.argsort(part, kind="stable")
     ends = np.searchsorted(part[order], np.arange(n_parts + 1)).tolist()
@@ -46,9 +46,9 @@ def write_partitions(path: Path, table: pa.Table, part: NDArray[np.int64], n_par
 def read_partition(
     paths: Iterable[Path], part: int, columns: Sequence[str] | None = None
 ) -> pa.Table:
-    """Return the rows of one part of all files, in the order of the files; None is all columns."""
+    """Return the rows of one partition of all files, in file order; None is all columns."""
     batches = []
-    for path in paths:  # read, not mapped: thousands of maps would exceed the limit of open files
+    for path in paths:  # not mapped: thousands of maps would exceed the limit of open files
         with (
             pa.OSFile(str(path), "rb") as file,
             ipc.open_file(file, options=_only(file, columns)) as reader,
@@ -71,7 +71,7 @@ def _none(schema: pa.Schema) -> pa.RecordBatch:
 
 @contextmanager
 def temporary_folder(target: Path) -> Iterator[Path]:
-    """Yield a temporary folder next to `target`, a file."""
+    """Yield a temporary folder next to the file `target`, and remove it afterwards."""
     folder = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".parts", dir=target.parent))
     try:
         yield folder.absolute()

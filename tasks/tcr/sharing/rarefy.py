@@ -1,8 +1,8 @@
-"""Repertoires drawn down to equal depth: copies are drawn without replacement.
+"""Rarefaction: repertoires are drawn down to equal depth, copies without replacement.
 
 The draws of an individual are first divided among the runs of rows, then in each run among its
-rows, both by the multivariate hypergeometric distribution: together that is one draw from all its
-copies. It is seeded, and depends on nothing but the rows and the seed.
+rows, both by the multivariate hypergeometric distribution. Together this is one draw from all its
+copies. It depends only on the rows and the seed.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import BadParams
 
-SMALLEST = 0  # a depth: as many copies as the individual with the fewest has
-MOST = 10**9  # copies of an individual that NumPy draws from
+SMALLEST = 0  # depth: as many copies as the individual with the fewest has
+MOST = 10**9  # maximum of copies of an individual, for NumPy's generator
 
 
 @dataclass(frozen=True)
 class Rarefaction:
-    """How copies are drawn.
+    """Depth and seed of a rarefaction.
 
     Attributes
     ----------
-    copies : of each individual; SMALLEST takes those of the individual with the fewest
-    seed : of the draws
+    copies : copies to draw from each individual; SMALLEST means those of the individual with fewest
+    seed : seed of the draws
     """
 
     copies: int
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse negative numbers."""
+        """Raise `BadParams` for negative numbers."""
         if self.copies < 0 or self.seed < 0:
             raise BadParams("copies to draw, and the seed, must not be negative")
 
@@ -45,9 +45,9 @@ class Draws:
 
     Attributes
     ----------
-    copies : (runs, individuals), by the place of a run
-    depth : copies that each individual keeps
-    seed : of the draws
+    copies : position of a run -> copies to draw from each individual
+    depth : total of drawn copies of each individual
+    seed : seed of the draws
     """
 
     copies: dict[int, tuple[int, ...]]
@@ -55,13 +55,14 @@ class Draws:
     seed: int
 
     def of(self, rows: pa.Table, owners: NDArray[np.int32], place: int) -> pa.Table:
-        """Return the rows of a run with their drawn copies; those without any are left out.
+        """Return the rows of a run with their drawn copies; rows without any are removed.
 
         Parameters
         ----------
         rows : table with `copies`
-        owners : (rows,) individual of each
-        place : of the run
+        owners : (rows,) int32
+            Individual of each row.
+        place : position of the run
         """
         copies = rows["copies"].to_numpy()
         kept = np.zeros_like(copies)
@@ -77,17 +78,17 @@ class Draws:
 def draws(
     how: Rarefaction, copies: dict[int, NDArray[np.int64]], individuals: Sequence[str]
 ) -> Draws:
-    """Return how many copies are drawn from each run.
+    """Return the numbers of copies to draw from each run.
 
     Parameters
     ----------
     how : depth and seed
-    copies : place of a run -> (individuals,) copies in it
-    individuals : their names
+    copies : position of a run -> (individuals,) copies in it
+    individuals : names
 
     Raises
     ------
-    BadParams : an individual has fewer copies than are to be drawn, or more than can be drawn from
+    BadParams : an individual has fewer copies than the depth, or more than NumPy can draw from
     """
     places = sorted(copies)
     of_run = np.array([copies[place] for place in places])

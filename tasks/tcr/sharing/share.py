@@ -1,11 +1,11 @@
-"""Which nucleotypes individuals share: a group-by of all rows of any number of stores of counts.
+"""Sharing job: groups all rows of any number of counts stores into nucleotypes.
 
-    rows of a store -> parts by a hash of cdr3, V, J      (a task per run of rows)
-    a part of all files, grouped -> parts by place        (a task per part)
-    a part of all files, sorted -> rows of OUT            (in this thread)
+    rows of a store -> partitions by a hash of cdr3, V, J      (a task per run of rows)
+    a partition of all files, grouped -> partitions by place   (a task per partition)
+    a partition of all files, sorted -> rows of OUT            (in this thread)
 
-All rows of a nucleotype are in one part; each step holds one run or one part, so memory does not
-grow with the rows. Intermediate files take about 60 bytes a row, next to OUT.
+All rows of a nucleotype are in one partition. Each step has one run or one partition in memory, so
+memory does not grow with the rows. Intermediate files take about 60 bytes a row, next to OUT.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.engine import rehearsal
-from gangsaw.tasks.engine.failure import naming
-from gangsaw.tasks.engine.progress import Meter, OnProgress
-from gangsaw.tasks.engine.rehearsal import JobPlan
-from gangsaw.tasks.engine.window import Options, run
-from gangsaw.tasks.formats.atomic import check_target, whole_files
-from gangsaw.tasks.store.stamps import Watch
+from gangsaw.tasks.engine.report import dry_run
+from gangsaw.tasks.engine.report.dry_run import JobPlan
+from gangsaw.tasks.engine.report.failure import naming
+from gangsaw.tasks.engine.report.progress import Meter, OnProgress
+from gangsaw.tasks.engine.run.run import Options, run
+from gangsaw.tasks.formats.exporting.atomic import check_target, whole_files
+from gangsaw.tasks.store.objects.change_stamps import Watch
 from gangsaw.tasks.tcr.sharing.hashing import hashes
 from gangsaw.tasks.tcr.sharing.individuals import Individuals, individuals
 from gangsaw.tasks.tcr.sharing.kinds import NUCLEOTYPE, Receptor, kind_of
@@ -48,31 +48,31 @@ from gangsaw.tasks.tcr.store.counts_store import CountsStore, RowRun, open_all, 
 if TYPE_CHECKING:
     from distributed import Client
 
-RUN_ROWS = 1 << 18  # read by one task; 16 of the usual chunks
-PART_ROWS = 1 << 19  # grouped by one task, on average
-ROW_BYTES = 600  # of memory for each of them, measured: columns, sort keys, groups and copies
+RUN_ROWS = 1 << 18  # rows of a task; 16 of the usual chunks
+PART_ROWS = 1 << 19  # mean rows of a grouping task
+ROW_BYTES = 600  # measured memory of a row: columns, sort keys, groups and copies
 SUFFIXES = (".parquet", ".pq")
 
 
 @dataclass(frozen=True)
 class Shared:
-    """What `share` found.
+    """Summary of a sharing job.
 
     Attributes
     ----------
-    target : the table
-    by : name of the kind of its rows
-    stores : addresses, by the numbers of first_store
-    rows : of all stores
-    nucleotypes : rows of the table, of whichever kind
-    shared : those of two individuals or more
-    samples, individuals : how many
-    depth : copies that each individual was drawn down to; None where all were taken
-    sharing : for k = 1, 2, ... the nucleotypes that exactly k individuals have
-    variants : for the same k the mean number of nucleotypes that make one of them
+    target : path of the table
+    by : name of the kind of receptor in its rows
+    stores : addresses, indexed by first_store
+    rows : number of rows of all stores
+    nucleotypes : rows of the table, of any kind
+    shared : rows that two or more individuals have
+    samples, individuals : numbers of these
+    depth : copies that each individual was drawn down to; None without rarefaction
+    sharing : for k = 1, 2, ... the number of nucleotypes that exactly k individuals have
+    variants : for the same k the mean number of nucleotypes per clonotype
     overlaps : pairs of individuals, the PAIRS most distant first
-    notes : what a reader should know, one line each
-    seconds : wall clock
+    notes : messages, one line each
+    seconds : duration
     """
 
     target: str
@@ -92,17 +92,17 @@ class Shared:
 
     @property
     def word(self) -> str:
-        """What the rows are: nucleotypes or clonotypes."""
+        """Kind of the rows, for messages: nucleotypes or clonotypes."""
         return NUCLEOTYPE.word if self.by == NUCLEOTYPE.name else "clonotypes"
 
     def to_dict(self) -> dict[str, object]:
-        """Return all figures as JSON holds them."""
+        """Return the summary as JSON values."""
         return asdict(self)
 
 
 @dataclass(frozen=True)
 class _CopiesOfRun:
-    """The task over a run of rows before draws: the copies of each individual."""
+    """Task over a run of rows that sums the copies of each individual, before rarefaction."""
 
     stores: tuple[CountsStore, ...]
     people: Individuals
@@ -118,7 +118,7 @@ class _CopiesOfRun:
 
 @dataclass(frozen=True)
 class _Spread:
-    """The task over a run of rows: its file, a part for each value of the hash."""
+    """Task over a run of rows that writes them to a file, partitioned by hash."""
 
     stores: tuple[CountsStore, ...]
     people: Individuals
@@ -127,10 +127,10 @@ class _Spread:
     kind: Receptor = NUCLEOTYPE
     drawn: Draws | None = None
     name: str = "share-rows"
-    peak_bytes: int = 2 * RUN_ROWS * ROW_BYTES  # rows as read, and those written to the parts
+    peak_bytes: int = 2 * RUN_ROWS * ROW_BYTES  # rows in memory, and rows to be written
 
     def __call__(self, run: RowRun) -> NDArray[np.int64]:
-        """Return (individuals,) copies, and after them the rows that are out of frame."""
+        """Return the copies of each individual, followed by the number of rows out of frame."""
         store, owners = self.stores[run.store], _owners(self.people)
         with naming(run.of(store)):
             rows = read_rows(store, run, _numbers(store, self.people))
@@ -150,7 +150,7 @@ class _Spread:
 
 
 def _numbers(store: CountsStore, people: Individuals) -> NDArray[np.int32]:
-    """Return which of all samples each of a store's samples is."""
+    """Return the index, among all samples, of each of a store's samples."""
     number = {name: i for i, name in enumerate(people.samples)}
     return np.array([number[name] for name in store.names["sample"]], np.int32)
 
@@ -161,7 +161,7 @@ def _owners(people: Individuals) -> NDArray[np.int32]:
 
 @dataclass(frozen=True)
 class _AcrossIndividuals:
-    """The task over a part: its receptors, in parts by place."""
+    """Task over a partition that groups its receptors, partitioned by place."""
 
     people: Individuals
     totals: tuple[int, ...]
@@ -170,7 +170,7 @@ class _AcrossIndividuals:
     n_parts: int
     kind: Receptor = NUCLEOTYPE
     name: str = "share-groups"
-    peak_bytes: int = 2 * PART_ROWS * ROW_BYTES  # the hash spreads evenly, but for rare batches
+    peak_bytes: int = 2 * PART_ROWS * ROW_BYTES  # the hash spreads rows evenly, except rare batches
 
     def __call__(self, part: int) -> None:
         with naming(f"part {part} of the {self.kind.word}"):
@@ -178,7 +178,7 @@ class _AcrossIndividuals:
             rows = read_partition(self.sources, part)
             found = across_individuals(rows, _owners(self.people), totals, self.kind.keys)
             if self.kind.is_translated:
-                more = variants(rows, self.kind.keys)  # by place, as the rows found
+                more = variants(rows, self.kind.keys)  # by place, like the rows of `found`
                 for name in ("variants", "paths"):
                     found = found.append_column(name, more[name])
             place = found["place"].to_numpy() // PART_ROWS
@@ -199,32 +199,32 @@ def share(
 ) -> Shared:
     """Write a Parquet table with a row for each nucleotype: identical CDR3, V and J.
 
-    Its columns are cdr3, v, j; individuals, samples and copies that have it; frequency, the mean
-    over those individuals of its copies / all copies of the individual, and frequency_sum;
-    first_store and first_reference, where its first row is (its counts are there); shared, whether
-    two individuals have it; owners, the individuals by their places in the metadata of the table.
-    Rows are in the order of their first rows.
+    Its columns are cdr3, v, j; the numbers of individuals, samples and copies that have it;
+    frequency, the mean over these individuals of its share of the individual's copies, and
+    frequency_sum; first_store and first_reference, the position of its first row, which has its
+    counts; shared, true if two individuals have it; owners, the individuals by their index in the
+    table's metadata. Rows are in the order of their first rows.
 
-    By amino acids the first columns are cdr3_aa, or cdr3_aa and v, and the last ones variants, the
-    nucleotypes that make it, and paths, the sum of all paths to these (rounded to floats).
+    For amino acids the first columns are cdr3_aa, or cdr3_aa and v. The last ones are variants, the
+    number of nucleotypes with this translation, and paths, the sum of their paths (as floats).
 
     Parameters
     ----------
-    stores : addresses of stores of counts, of the same genes and model
-    target : Parquet file; workers must see its folder, which holds the intermediate files
-    by : nt for nucleotypes; aa for the amino acids of the CDR3, aa-v for these and V: rows that are
-        out of frame are left out
-    table : file of sample and individual; None makes each sample one
-    rarefy : copies that each individual is drawn down to; None takes all
-    client : Dask client; None works in this thread
+    stores : addresses of counts stores, of the same genes and model
+    target : Parquet file; workers need access to its folder, which gets the intermediate files
+    by : nt for nucleotypes; aa for the amino acids of the CDR3, aa-v for these and V, which leave
+        out rows out of frame
+    table : file of sample and individual; None makes each sample an individual
+    rarefy : depth of the rarefaction; None takes all copies
+    client : Dask client; None runs in this thread
     options : resources, retries
     overwrite : replace an existing table
     on_progress : called after each task
 
     Raises
     ------
-    BadParams : a store or the table of individuals is not as it should be, or the target exists
-    JobFailed : a task failed for good
+    BadParams : a store or the table of individuals is invalid, or the target exists
+    JobFailed : a task failed after all retries
     """
     started, kind = time.monotonic(), kind_of(by)
     target = _checked(Path(target), overwrite)
@@ -234,7 +234,7 @@ def share(
     people = individuals(names, None if table is None else Path(table))
     if not (n_rows := sum(store.rows for store in opened)):
         raise BadParams(f"{', '.join(stores)}: no rows")
-    rehearsal.stop(lambda: JobPlan(", ".join(stores), (str(target),), format="Parquet"))
+    dry_run.stop(lambda: JobPlan(", ".join(stores), (str(target),), format="Parquet"))
     n_parts = -(-n_rows // PART_ROWS)
     batches = list(runs(opened, RUN_ROWS))
     steps = len(batches) * (1 if rarefy is None else 2) + 2 * n_parts
@@ -257,14 +257,14 @@ def share(
 
 @dataclass(frozen=True)
 class _ShareSteps:
-    """Runs tasks and moves the bar."""
+    """Steps of the job: run tasks and report progress."""
 
     client: Client | None
     options: Options | None
     meter: Meter
 
     def total(self, task: _Spread | _CopiesOfRun, batches: Sequence[RowRun], n: int) -> list[int]:
-        """Return the sums of what a task returns, n numbers."""
+        """Return the sums over all runs of a task's results, n numbers."""
         totals = [0] * n
         for found in self.by_place(task, batches).values():
             totals = [a + b for a, b in zip(totals, found.tolist(), strict=True)]
@@ -273,7 +273,7 @@ class _ShareSteps:
     def by_place(
         self, task: _Spread | _CopiesOfRun, batches: Sequence[RowRun]
     ) -> dict[int, NDArray[np.int64]]:
-        """Return what a task returns by the places of runs."""
+        """Return the results of a task by position of the run."""
         parts: dict[int, NDArray[np.int64]] = {}
 
         def add(batch: RowRun, found: NDArray[np.int64]) -> None:
@@ -284,7 +284,7 @@ class _ShareSteps:
         return parts
 
     def each(self, task: _AcrossIndividuals, parts: Sequence[int]) -> None:
-        """Run a task on parts."""
+        """Run a task on partitions."""
         run(
             task,
             parts,
@@ -300,12 +300,15 @@ class _ShareSteps:
         people: Individuals,
         batches: Sequence[RowRun],
     ) -> Draws:
-        """Return how many copies of each individual are drawn from each run."""
+        """Return the numbers of copies to draw from each run and individual."""
         return draws(how, self.by_place(_CopiesOfRun(stores, people), batches), people.names)
 
 
 def _checked(target: Path, overwrite: bool) -> Path:
-    """Refuse suffixes but those of Parquet: --overwrite must not replace a table of rows."""
+    """Return the target; raise `BadParams` for suffixes other than Parquet's.
+
+    Otherwise --overwrite could replace a table of rows.
+    """
     if target.suffix.lower() not in SUFFIXES:
         raise BadParams(f"{target}: nucleotypes are written as Parquet; name it .parquet")
     check_target(target, overwrite=overwrite)
@@ -314,7 +317,7 @@ def _checked(target: Path, overwrite: bool) -> Path:
 
 @dataclass(frozen=True)
 class _SharingSummary:
-    """What was shared, in figures."""
+    """Counters and inputs of a job, from which its summary is built."""
 
     stores: Sequence[CountsStore]
     people: Individuals
@@ -323,7 +326,7 @@ class _SharingSummary:
     depth: int | None
 
     def told(self, target: Path, n_rows: int, out_of_frame: int, started: float) -> Shared:
-        """Return the figures."""
+        """Return the summary."""
         counts, names = self.tally.counts, self.people.names
         pairs = overlaps(self.tally.pairs, names)
         return Shared(

@@ -1,4 +1,4 @@
-"""The table of what individuals share, and what is counted while it is written."""
+"""Table of shared nucleotypes, and counters filled while it is written."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from gangsaw.tasks.engine.progress import Meter
+from gangsaw.tasks.engine.report.progress import Meter
 from gangsaw.tasks.tcr.sharing.individuals import Individuals
 from gangsaw.tasks.tcr.sharing.kinds import Receptor
 from gangsaw.tasks.tcr.sharing.nucleotypes import sharing_counts
@@ -20,21 +20,21 @@ from gangsaw.tasks.tcr.sharing.overlaps import shared_counts
 from gangsaw.tasks.tcr.sharing.partitions import read_partition
 from gangsaw.tasks.tcr.store.counts_store import CountsStore
 
-GROUP_ROWS = 1 << 16  # of a row group: joins with the counts read few rows too many
-SHARED = 2  # individuals that make a nucleotype "shared"
+GROUP_ROWS = 1 << 16  # rows of a row group: joins with the counts read few unneeded rows
+SHARED = 2  # individuals from which on a nucleotype is "shared"
 METADATA = b"gangsaw"
 
 
 @dataclass
 class SharingTally:
-    """Sums over the rows of a table.
+    """Counters over the rows of a table.
 
     Attributes
     ----------
-    n : individuals
+    n : number of individuals
     counts : (n + 1,) rows that exactly 0, 1, 2, ... individuals have
-    pairs : (n, n) rows that both have; on the diagonal, that one has
-    variants : (n + 1,) nucleotypes that make the rows which 0, 1, 2, ... individuals have
+    pairs : (n, n) rows that both individuals have; the diagonal has the rows of each
+    variants : (n + 1,) nucleotypes in the rows that 0, 1, 2, ... individuals have
     """
 
     n: int
@@ -43,7 +43,7 @@ class SharingTally:
     variants: NDArray[np.int64] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Begin with zeros."""
+        """Allocate the counters."""
         self.counts, self.variants = np.zeros((2, self.n + 1), np.int64)
         self.pairs = np.zeros((self.n, self.n), np.int64)
 
@@ -57,7 +57,7 @@ class SharingTally:
             np.add.at(self.variants, rows["individuals"].to_numpy(), weights)
 
     def mean_variants(self) -> dict[int, float]:
-        """Return the mean variants of rows by individuals; {} of nucleotypes."""
+        """Return the mean variants of rows by number of individuals; empty for nucleotypes."""
         rows = enumerate(zip(self.variants.tolist(), self.counts.tolist(), strict=True))
         return {k: total / n for k, (total, n) in rows if total}
 
@@ -70,7 +70,7 @@ def write_table(
     kind: Receptor,
     meter: Meter,
 ) -> SharingTally:
-    """Write the table, part by part; return its tally."""
+    """Write the table, one partition at a time; return its counters."""
     tally = SharingTally(len(people.names))
     writer: pq.ParquetWriter | None = None
     try:
@@ -89,7 +89,7 @@ def write_table(
 
 
 def _finished(found: pa.Table, stores: Sequence[CountsStore], kind: Receptor) -> pa.Table:
-    """Return rows as the table has them: names of genes, the store and row that come first."""
+    """Return rows in the table's columns, with gene names, and store and row of origin."""
     begins = np.cumsum([0, *(store.rows for store in stores)])
     place = found["place"].to_numpy()
     store = np.searchsorted(begins, place, "right") - 1
@@ -114,7 +114,7 @@ TITLES = {"aa": "cdr3_aa"}
 
 
 def _key(column: pa.ChunkedArray, key: str, store: CountsStore) -> pa.ChunkedArray:
-    """Return a column as it is, or the names of its genes."""
+    """Return a column, with indices of genes replaced by their names."""
     if key not in "vj":
         return column
     return pa.array(store.names[f"{key}_gene"], pa.string()).take(column.combine_chunks())

@@ -1,4 +1,4 @@
-"""Amino acids of CDR3s, by the standard code."""
+"""Translation of CDR3s to amino acids by the standard genetic code."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-# of TTT, TTC, TTA, TTG, TCT, ...: NCBI's translation table 1
+# for TTT, TTC, TTA, TTG, TCT, ...: NCBI's translation table 1
 AMINO_ACIDS = "FFLLSSSSYY**CC*WLLLLPPPPHHQQRRRRIIIMTTTTNNKKSSRRVVVVAAAADDEEGGGG"
-UNKNOWN = "X"  # of a codon with a wildcard
+UNKNOWN = "X"  # translation of a codon with a wildcard
 _LETTERS = "TCAG"
 _NONE = 64
 
@@ -25,17 +25,18 @@ _OF_CODON = np.frombuffer((AMINO_ACIDS + UNKNOWN).encode(), np.uint8)
 
 
 def in_frame(texts: pa.Array) -> NDArray[np.bool_]:
-    """Return (n,) whether a text is whole codons."""
+    """Return a mask (n,): True for texts of whole codons."""
     found: NDArray[np.bool_] = np.diff(_parts(texts)[0]) % 3 == 0
     return found
 
 
 def translated(texts: pa.Array) -> pa.Array:
-    """Return (n,) amino acids, * for stop codons, X for codons with wildcards.
+    """Return amino acids (n,), with * for stop codons and X for codons with wildcards.
 
     Parameters
     ----------
-    texts : (n,) nucleotides, each of whole codons
+    texts : (n,) string array
+        Nucleotides, in whole codons.
     """
     ends, symbols = _parts(texts)
     codons = _DIGIT[symbols[ends[0] : ends[-1]]].reshape(-1, 3)
@@ -47,7 +48,7 @@ def translated(texts: pa.Array) -> pa.Array:
 
 
 def _parts(texts: pa.Array) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-    """Return (n + 1,) places where texts begin and end, and their bytes."""
+    """Return the offsets (n + 1,) of texts, and their bytes."""
     texts = texts.cast(pa.large_string())
     _, offsets, data = texts.buffers()
     ends = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]

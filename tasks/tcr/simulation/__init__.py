@@ -1,1 +1,1 @@
-"""References and reads that a seed makes: the truth about them is known."""
+"""Simulated references and reads: seeded, with known truth."""

@@ -1,4 +1,4 @@
-"""Simulated references, and reads of them, as files."""
+"""Simulation job: writes references, and reads of them, as files."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import IO, Literal, cast
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.parameters import require_choice
-from gangsaw.tasks.engine.progress import Meter, OnProgress
-from gangsaw.tasks.formats.atomic import whole_files
-from gangsaw.tasks.tcr.genes.genes import open_genes
+from gangsaw.codecs.core.plugins.parameters import require_choice
+from gangsaw.tasks.engine.report.progress import Meter, OnProgress
+from gangsaw.tasks.formats.exporting.atomic import whole_files
+from gangsaw.tasks.tcr.germline.genes.genes import open_genes
 from gangsaw.tasks.tcr.repertoire import airr_rows
 from gangsaw.tasks.tcr.simulation.olga import olga_model
 from gangsaw.tasks.tcr.simulation.reads import ReadsMade, mates_of
@@ -24,19 +24,19 @@ from gangsaw.tasks.tcr.simulation.uniform import Uniform
 
 OLGA = "olga"
 KINDS = ("auto", OLGA, "uniform")
-LEVEL = 1  # of gzip
+LEVEL = 1  # gzip level
 Kind = Literal["auto", "olga", "uniform"]
 
 
 @dataclass(frozen=True)
 class ModelChoice:
-    """Which model, and of which genes.
+    """Model of recombination and its genes.
 
     Attributes
     ----------
-    germline, locus, species, anchors : as of `open_germline`
-    kind : "olga", "uniform", or "auto": olga's model where the germline is olga's
-    max_n, max_p, erosion : of `Uniform`
+    germline, locus, species, anchors : see `open_germline`
+    kind : "olga", "uniform", or "auto": olga's model for olga's germline
+    max_n, max_p, erosion : see `Uniform`
     """
 
     germline: Sequence[str] = (OLGA,)
@@ -49,11 +49,11 @@ class ModelChoice:
     erosion: int = 10
 
     def model(self) -> Recombination:
-        """Return the model.
+        """Return the model of recombination.
 
         Raises
         ------
-        BadParams : there is no such kind or germline; or olga's model is wanted of other genes
+        BadParams : the kind or germline is invalid, or olga's model is requested for other genes
         """
         require_choice("kind", self.kind, KINDS)
         is_olga = list(self.germline) == [OLGA]
@@ -69,16 +69,16 @@ class ModelChoice:
 
 @dataclass(frozen=True)
 class Simulated:
-    """What was written.
+    """Summary of a simulation.
 
     Attributes
     ----------
-    target : the table
-    model : its name
+    target : path of the table
+    model : name of the model
     references : rows of the table
-    productive : of these
-    reads : files of first and second mates
-    pairs : how many they hold
+    productive : productive rows
+    reads : FASTQ files of first and second mates
+    pairs : number of read pairs
     """
 
     target: str
@@ -91,12 +91,12 @@ class Simulated:
 
 @dataclass(frozen=True)
 class SimulateChoice:
-    """What is written besides the table, and whether files may be replaced.
+    """Options of a simulation.
 
     Attributes
     ----------
-    reads : files of first and second mates, or ()
-    made : what the reads are like
+    reads : FASTQ files of first and second mates, or ()
+    made : parameters of the reads
     overwrite : replace existing files
     """
 
@@ -120,8 +120,8 @@ def simulate(
     Raises
     ------
     BadParams
-        there is no such model; reads are wanted of genes that do not reach beyond the CDR3; a file
-        exists and may not be replaced
+        The model does not exist, reads are requested of genes that end at the CDR3, or a file
+        exists and may not be replaced.
     """
     choice, model = choice or SimulateChoice(), source.model()
     if choice.reads and not any(gene.frame for gene in model.ends.genes_v):
@@ -146,7 +146,7 @@ def simulate(
 
 @contextmanager
 def _files(targets: Sequence[Path], *, overwrite: bool) -> Iterator[list[IO[bytes]]]:
-    """Open files that appear when they are whole, and hold no time of their making."""
+    """Open files that appear only when complete, without timestamps in gzip headers."""
     with whole_files(targets, overwrite=overwrite) as parts, ExitStack() as stack:
         opened = []
         for target, part in zip(targets, parts, strict=True):

@@ -1,7 +1,7 @@
-"""Recombination as a model of olga has it: Sethna et al. 2019, Bioinformatics 35:2974.
+"""Recombination by a model of olga: Sethna et al. 2019, Bioinformatics 35:2974.
 
-The probabilities, and what follows them, are those of olga's `SequenceGenerationVDJ` and `VJ`. They
-are drawn here, many at once and by a seed of ours: olga draws one by one from NumPy's global state.
+The probabilities, and their use, are those of olga's `SequenceGenerationVDJ` and `VJ`. The draws
+are vectorised and seeded here: olga draws one at a time from NumPy's global state.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.nucleotides.codes import LETTER_OF_CODE
-from gangsaw.tasks.tcr.genes.genes import Gene
-from gangsaw.tasks.tcr.genes.lines import Ints, Letters, ragged_of
 from gangsaw.tasks.tcr.germline.anchors import CODON
+from gangsaw.tasks.tcr.germline.genes.genes import Gene
+from gangsaw.tasks.tcr.germline.genes.lines import Ints, Letters, ragged_of
 from gangsaw.tasks.tcr.germline.olga import model_folder
 from gangsaw.tasks.tcr.pgen.olga import OlgaGenes, open_model
 from gangsaw.tasks.tcr.simulation.recombination import Ends, Recombinations
@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 
 
 class _Drawing(Protocol):
-    """What is asked of `SequenceGenerationVDJ` and `VJ`: cumulative probabilities, cut genes."""
+    """Interface of `SequenceGenerationVDJ` and `VJ`: cumulative probabilities, cut genes."""
 
     CPV: Floats
     CPDJ: Floats
@@ -52,27 +52,30 @@ class _Drawing(Protocol):
 
 @dataclass(frozen=True)
 class OlgaModel:
-    """A model of olga.
+    """Model of olga.
 
     Attributes
     ----------
-    folder : of the model
+    folder : folder of the model
     """
 
     folder: str
 
     @property
     def name(self) -> str:
-        """Such as "olga, human_T_beta"."""
+        """Name of the model, such as "olga, human_T_beta"."""
         return f"olga, {Path(self.folder).name}"
 
     @property
     def ends(self) -> Ends:
-        """WholeGenes with palindromes; no letters of a gene that olga calls no functional one."""
+        """Genes with palindromes; genes that olga classifies as non-functional are empty."""
         return _opened(self.folder)[1]
 
     def draw(self, rng: np.random.Generator, n: int) -> Recombinations:
-        """Return what olga would take of n draws: genes that reach into the CDR3, cut within."""
+        """Return up to n random recombinations, without those that olga rejects.
+
+        Rejected are genes that do not reach into the CDR3, and cuts longer than the gene.
+        """
         drawing, ends = _opened(self.folder)
         events = _drawn(drawing, rng, n)
         fits = ends.v.lengths[events.v] > np.maximum(events.v_cut, 0)
@@ -83,12 +86,12 @@ class OlgaModel:
 
 
 def olga_model(locus: str, species: str | None) -> OlgaModel:
-    """Return the model of a locus and species; BadParams where olga has none."""
+    """Return the model of a locus and species; raise `BadParams` if olga has none."""
     return OlgaModel(str(model_folder(locus, species)))
 
 
 def _drawn(drawing: _Drawing, rng: np.random.Generator, n: int) -> Recombinations:
-    """Draw as `choose_random_recomb_events`, n times."""
+    """Return n draws of `choose_random_recomb_events`."""
     has_d = hasattr(drawing, "CPDJ")
     v = _of(drawing.CPV, rng, n) if has_d else np.zeros(0, np.int64)
     pair = _of(drawing.CPDJ if has_d else drawing.CPVJ, rng, n)
@@ -103,21 +106,21 @@ def _drawn(drawing: _Drawing, rng: np.random.Generator, n: int) -> Recombination
     left, right = both // drawing.num_delDr_poss, both % drawing.num_delDr_poss
     n1, n2 = _of(drawing.CinsVD, rng, n), _of(drawing.CinsDJ, rng, n)
     first = _chain(n1, drawing.C_Rvd, drawing.C_first_nt_bias_insVD, rng)
-    # that of D and J is a chain from J's side
+    # the insertion of D and J is a chain from J's side
     second = _chain(n2, drawing.C_Rdj, drawing.C_first_nt_bias_insDJ, rng)[:, ::-1]
     return Recombinations(v, j, v_cut, j_cut, first, n1, d, left, right, second, n2)
 
 
 def _of(cumulative: Floats, rng: np.random.Generator, n: int) -> Ints:
-    """Draw n of a distribution; the last of it where rounding left it short of 1."""
+    """Return n draws from a distribution; the last outcome absorbs rounding errors of the sum."""
     return np.minimum(cumulative.searchsorted(rng.random(n)), len(cumulative) - 1)
 
 
 def _given(cumulative: Floats, which: Ints, rng: np.random.Generator) -> Ints:
-    """Draw one of row `which[i]` of (genes, outcomes) for each i.
+    """Return one draw per i from row `which[i]` of cumulative probabilities (genes, outcomes).
 
-    One draw among the rows laid end to end, each of length 1, is a draw of each row; those of genes
-    that are never drawn are 0.
+    All rows are concatenated, each of length 1, so that one search draws from every row. Rows of
+    genes that are never drawn are 0.
     """
     outcomes = cumulative.shape[1]
     flat = (np.minimum(cumulative, 1) + np.arange(len(cumulative))[:, None]).ravel()
@@ -126,7 +129,7 @@ def _given(cumulative: Floats, which: Ints, rng: np.random.Generator) -> Ints:
 
 
 def _chain(lengths: Ints, steps: Floats, first: Floats, rng: np.random.Generator) -> Letters:
-    """Return (n, longest) letters of a Markov chain."""
+    """Return the bases of a Markov chain, (n, longest)."""
     longest = int(lengths.max(initial=0))
     codes = np.zeros((len(lengths), longest), np.int64)
     for at in range(longest):
@@ -138,7 +141,7 @@ def _chain(lengths: Ints, steps: Floats, first: Floats, rng: np.random.Generator
 
 @lru_cache(maxsize=4)
 def _opened(folder: str) -> tuple[_Drawing, Ends]:
-    """Return olga's object that draws, and genes with palindromes."""
+    """Return olga's generator object, and the genes with palindromes."""
     opened = open_model(folder)
     from olga import sequence_generation
 

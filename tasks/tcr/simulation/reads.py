@@ -1,7 +1,7 @@
-"""Reads of references: mates from both ends of a fragment, with errors that qualities tell of.
+"""Simulated reads: mates from both ends of a fragment, with errors according to their qualities.
 
-A fragment is the end of a molecule, whole V, junction and J, that is up to the end of J. It is read
-from both strands alike, so a mate may begin in J or in V.
+A fragment is the end of a molecule, which has the whole V, the junction and J up to its end. Both
+strands are equally likely, so the first mate may begin in J or in V.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.nucleotides.codes import CODES, LETTER_OF_CODE
-from gangsaw.codecs.core.parameters import require_int
-from gangsaw.tasks.sequences.ragged import Ragged
-from gangsaw.tasks.tcr.genes.lines import (
+from gangsaw.codecs.core.plugins.parameters import require_int
+from gangsaw.tasks.genomics.sequences.ragged import Ragged
+from gangsaw.tasks.tcr.germline.genes.lines import (
     Ints,
     Letters,
     joined,
@@ -28,23 +28,23 @@ from gangsaw.tasks.tcr.genes.lines import (
 from gangsaw.tasks.tcr.simulation.references import RandomReferences
 from gangsaw.tasks.tcr.simulation.table import PREFIX, molecules
 
-RUN = 1 << 12  # pairs that are made at once
-GOOD, BAD = 40, 10  # Phred values: one error in 10,000 letters, and in 10
-LOWEST, HIGHEST = 0.0001, 0.06  # mean rates that a mixture of these has at both ends of a read
+RUN = 1 << 12  # read pairs that are simulated at once
+GOOD, BAD = 40, 10  # Phred values: one error in 10,000 bases, and in 10
+LOWEST, HIGHEST = 0.0001, 0.06  # mean error rates of possible mixtures of these
 PHRED = 33
 TEXTS = ("@", ".", "\n", "\n+\n", "\n")
 
 
 @dataclass(frozen=True)
 class ReadsMade:
-    """What reads are like.
+    """Parameters of simulated reads.
 
     Attributes
     ----------
-    length : letters of a mate, fewer where the fragment is shorter
-    insert : letters of a fragment; molecules that are shorter are whole
-    errors : mean rate of substitutions: 0, or 0.0001..0.06. Qualities are Q40 and Q10, each letter
-        is wrong as often as its own says, and those of Q10 become more towards the end
+    length : bases of a mate, fewer if the fragment is shorter
+    insert : bases of a fragment; shorter molecules are whole fragments
+    errors : mean rate of substitutions: 0, or 0.0001..0.06. Qualities are Q40 and Q10, each base is
+        wrong at the rate of its quality, and the share of Q10 rises towards the end
     """
 
     length: int = 150
@@ -52,7 +52,7 @@ class ReadsMade:
     errors: float = 0.01
 
     def __post_init__(self) -> None:
-        """Refuse numbers out of range."""
+        """Raise `BadParams` for numbers out of range."""
         require_int("length", self.length, 1, 100_000)
         require_int("insert", self.insert, 1, 100_000)
         if self.errors and not LOWEST <= self.errors <= HIGHEST:
@@ -67,9 +67,9 @@ class MateTexts(NamedTuple):
 
 
 def mates_of(references: RandomReferences, made: ReadsMade, seed: int) -> Iterator[MateTexts]:
-    """Yield the reads of references, as many of each as it has copies.
+    """Yield the reads of references, one pair per copy.
 
-    Mates are named r17.3: copy 3 of reference r17.
+    Pairs are named r17.3: copy 3 of reference r17.
     """
     rng = np.random.default_rng([seed, references.first, 1])
     whole = molecules(references)
@@ -109,7 +109,7 @@ def _texts(
 
 
 def _with_errors(rng: np.random.Generator, lines: Ragged, rate: float) -> tuple[Ragged, Ragged]:
-    """Return lines with errors, and their qualities as letters."""
+    """Return lines with errors, and their qualities in FASTQ encoding."""
     bad = rng.random(lines.data.size) < _share_of_bad(lines, rate)
     quality = np.where(bad, BAD, GOOD)
     chance = 10.0 ** (-quality / 10) if rate else np.zeros(quality.size)
@@ -121,7 +121,7 @@ def _with_errors(rng: np.random.Generator, lines: Ragged, rate: float) -> tuple[
 
 
 def _share_of_bad(lines: Ragged, rate: float) -> NDArray[np.float64]:
-    """Return the probability of each letter to be bad; it rises along a read, from 0.5 to 1.5."""
+    """Return the probability of low quality per base, rising along a read from 0.5 to 1.5 means."""
     good, bad = 10.0 ** (-GOOD / 10), 10.0 ** (-BAD / 10)
     mean = max(0.0, (rate - good) / (bad - good))
     lengths = lines.lengths
@@ -132,7 +132,7 @@ def _share_of_bad(lines: Ragged, rate: float) -> NDArray[np.float64]:
 
 
 def _fastq(names: Ragged, letters: Ragged, qualities: Ragged) -> bytes:
-    """Return the text of records."""
+    """Return the FASTQ text of records."""
     n = len(names)
     at, _, newline, plus, _ = (signs := ragged_of(TEXTS))
     text, (sign, name, line, quality) = together([signs, names, letters, qualities])

@@ -1,4 +1,4 @@
-"""What models of recombination have in common: genes with palindromes, cuts, n-nucleotides."""
+"""Common parts of recombination models: genes with palindromes, cuts, n-nucleotides."""
 
 from __future__ import annotations
 
@@ -6,24 +6,28 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from gangsaw.tasks.sequences.ragged import Ragged
-from gangsaw.tasks.tcr.genes.genes import Gene
-from gangsaw.tasks.tcr.genes.lines import Ints, Letters, joined, together
+from gangsaw.tasks.genomics.sequences.ragged import Ragged
 from gangsaw.tasks.tcr.germline.anchors import other_strand
+from gangsaw.tasks.tcr.germline.genes.genes import Gene
+from gangsaw.tasks.tcr.germline.genes.lines import Ints, Letters, joined, together
 
 NONE = np.zeros(0, np.int64)
 NO_LETTERS = np.zeros((0, 0), np.uint8)
 
 
 class Recombinations(NamedTuple):
-    """What happened to n references. Cuts are letters lost of a gene with its palindromes.
+    """Recombination events of n references; cuts count bases of a gene with its palindromes.
 
     Attributes
     ----------
-    v, d, j : (n,) numbers of genes; `d` is () of chains without
-    v_cut, d_left, d_right, j_cut : (n,) letters cut off; those of D are () like it
-    n1, n2 : (n, most) letters of the junctions of V and D (or J), and of D and J
-    n1_lengths, n2_lengths : (n,) how many of them there are: the first of `n1`, the last of `n2`
+    v, d, j : (n,) int64
+        Numbers of genes; `d` is empty for loci without D genes.
+    v_cut, d_left, d_right, j_cut : (n,) int64
+        Deleted bases; those of D are empty like `d`.
+    n1, n2 : (n, most) uint8
+        Inserted bases between V and D (or J), and between D and J.
+    n1_lengths, n2_lengths : (n,) int64
+        Number of inserted bases: the first of `n1`, the last of `n2`.
     """
 
     v: Ints
@@ -39,19 +43,19 @@ class Recombinations(NamedTuple):
     n2_lengths: Ints = NONE
 
     def some(self, which: Ints) -> Recombinations:
-        """Return those of some references."""
+        """Return the events of selected references."""
         kept = {name: each[which] for name, each in self._asdict().items() if len(each)}
-        return self._replace(**kept)  # () of no D stays
+        return self._replace(**kept)  # the arrays of an absent D stay empty
 
 
 class Ends(NamedTuple):
-    """WholeGenes as they are cut: with palindromes behind V, on both sides of D, before J.
+    """Genes with palindromes: after V, on both sides of D, before J.
 
     Attributes
     ----------
-    genes_v, genes_d, genes_j : the genes
-    v, d, j : their letters with palindromes: V from its Cys codon, J up to its Phe or Trp codon
-    p_v, p_d_left, p_d_right, p_j : letters of a palindrome at an end, of a gene that is as long
+    genes_v, genes_d, genes_j : genes
+    v, d, j : their bases with palindromes: V from its Cys codon, J up to its Phe or Trp codon
+    p_v, p_d_left, p_d_right, p_j : bases of the palindrome at an end, for genes at least as long
     """
 
     genes_v: tuple[Gene, ...]
@@ -67,25 +71,25 @@ class Ends(NamedTuple):
 
 
 class Recombination(Protocol):
-    """A model of recombination."""
+    """Interface of recombination models."""
 
     @property
     def name(self) -> str:
-        """Of the model, for people."""
+        """Name of the model, for messages."""
         ...
 
     @property
     def ends(self) -> Ends:
-        """WholeGenes with palindromes."""
+        """Genes with palindromes."""
         ...
 
     def draw(self, rng: np.random.Generator, n: int) -> Recombinations:
-        """Return at most n random references, fewer where the model draws what cannot be."""
+        """Return up to n random recombinations, fewer if the model draws impossible ones."""
         ...
 
 
 def junctions(ends: Ends, events: Recombinations) -> Ragged:
-    """Return the letters of references, from the Cys codon to the Phe or Trp codon."""
+    """Return the junctions of references, from the Cys codon to the Phe or Trp codon."""
     n = len(events.v)
     n1, n2 = (_matrix(letters) for letters in (events.n1, events.n2))
     text, (v, d, j, of_n1, of_n2) = together([ends.v, ends.d, ends.j, n1, n2])
@@ -101,16 +105,16 @@ def junctions(ends: Ends, events: Recombinations) -> Ragged:
 
 
 def _matrix(letters: Letters) -> Ragged:
-    """Return the rows of a matrix as lines; none of ()."""
+    """Return the rows of a matrix as lines; none for an empty array."""
     n, width = letters.shape if letters.ndim == 2 else (0, 0)
     return Ragged(letters.ravel(), np.arange(n + 1, dtype=np.int64) * width)
 
 
 def behind(text: str, p: int) -> str:
-    """Return letters with a palindrome of p behind them; they are as many or more."""
+    """Return a text followed by a palindrome of p bases; it has at least p bases."""
     return text + other_strand(text[len(text) - p :])
 
 
 def before(text: str, p: int) -> str:
-    """Return letters with a palindrome of p before them; they are as many or more."""
+    """Return a text preceded by a palindrome of p bases; it has at least p bases."""
     return other_strand(text[:p]) + text

@@ -1,4 +1,4 @@
-"""Random references, batch by batch: a batch depends on the seed and its number alone."""
+"""Random references in batches, each of which depends only on the seed and its number."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.sequences.ragged import Ragged
-from gangsaw.tasks.tcr.genes.lines import Ints, some
+from gangsaw.tasks.genomics.sequences.ragged import Ragged
+from gangsaw.tasks.tcr.germline.genes.lines import Ints, some
 from gangsaw.tasks.tcr.sharing.translate import translated
 from gangsaw.tasks.tcr.simulation.recombination import (
     Ends,
@@ -21,25 +21,26 @@ from gangsaw.tasks.tcr.simulation.recombination import (
     junctions,
 )
 
-BATCH = 1 << 12  # references that are drawn at once
-PATIENCE = 200  # batches in a row without a productive reference
-# what a functional junction begins and ends with, as olga has it
+BATCH = 1 << 12  # references of a batch
+PATIENCE = 200  # batches without a productive reference, in a row, after which the simulation fails
+# start and end of a functional junction, as in olga
 FIRST, LAST, STOP = "^C", "[FVW]$", "*"
 
 
 @dataclass(frozen=True)
 class RandomReferences:
-    """Some references.
+    """Batch of random references.
 
     Attributes
     ----------
-    first : number of the first
+    first : number of the first reference
     ends : genes with palindromes
-    events : how each was made
-    junctions : letters of each, from the Cys codon to the Phe or Trp codon
-    amino_acids : of each that is in frame, else ""
-    productive, in_frame, stop : (n,) bool; `stop` is a stop codon of one in frame
-    copies : (n,) int64 reads, or pairs of reads, of each
+    events : recombination events
+    junctions : bases from the Cys codon to the Phe or Trp codon
+    amino_acids : translation of junctions in frame, else ""
+    productive, in_frame, stop : (n,) bool; `stop` marks stop codons in frame
+    copies : (n,) int64
+        Reads, or pairs of reads, of each reference.
     """
 
     first: int
@@ -53,20 +54,20 @@ class RandomReferences:
     copies: Ints
 
     def __len__(self) -> int:
-        """Return how many references these are."""
+        """Return the number of references."""
         return len(self.junctions)
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which references are made.
+    """Parameters of random references.
 
     Attributes
     ----------
-    n : how many
+    n : number of references
     seed : equal seeds give equal references
     depth : mean number of copies of a reference, at least 1; they are geometrically distributed
-    unproductive : keep also those out of frame, with a stop codon, or without Cys, Phe or Trp
+    unproductive : keep references out of frame, with a stop codon, or without Cys, Phe or Trp, too
     """
 
     n: int
@@ -75,18 +76,18 @@ class Wanted:
     unproductive: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse numbers out of range."""
+        """Raise `BadParams` for numbers out of range."""
         for name, least in (("n", 0), ("seed", 0), ("depth", 1)):
             if not least <= getattr(self, name) < 2**63:
                 raise BadParams(f"{name} must be {least} or more, got {getattr(self, name)}")
 
 
 def random_references(model: Recombination, wanted: Wanted) -> Iterator[RandomReferences]:
-    """Yield as many references as wanted.
+    """Yield the requested number of references, in batches.
 
     Raises
     ------
-    BadParams : the model makes no productive ones
+    BadParams : the model yields no productive references
     """
     made = number = empty = 0
     while made < wanted.n:
@@ -116,7 +117,7 @@ def _batch(model: Recombination, wanted: Wanted, number: int, made: int) -> Rand
 
 
 def _translated(lines: Ragged, in_frame: NDArray[np.bool_]) -> pa.Array:
-    """Return (n,) amino acids, "" of lines that are out of frame."""
+    """Return amino acids (n,), with "" for lines out of frame."""
     texts = lines.to_arrow().cast(pa.string())
     return translated(pc.if_else(pa.array(in_frame), texts, ""))
 

@@ -1,13 +1,13 @@
-"""References as rows of AIRR, with the truth about each."""
+"""AIRR rows of simulated references, with their true recombination events."""
 
 from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
 
-from gangsaw.tasks.sequences.ragged import Ragged
-from gangsaw.tasks.tcr.genes.genes import Gene
-from gangsaw.tasks.tcr.genes.lines import Ints, joined, ragged_of, together
+from gangsaw.tasks.genomics.sequences.ragged import Ragged
+from gangsaw.tasks.tcr.germline.genes.genes import Gene
+from gangsaw.tasks.tcr.germline.genes.lines import Ints, joined, ragged_of, together
 from gangsaw.tasks.tcr.repertoire import airr_rows
 from gangsaw.tasks.tcr.simulation.references import RandomReferences
 
@@ -15,11 +15,11 @@ MORE = (
     *("locus", "vj_in_frame", "stop_codon", "duplicate_count"),
     *("n1_length", "n2_length", "p3v_length", "p5d_length", "p3d_length", "p5j_length"),
 )
-PREFIX = "r"  # of a reference's name: a number alone would be taken for a row's
+PREFIX = "r"  # first letter of a reference's name: a number alone would be taken for a row number
 
 
 def rows_of(references: RandomReferences, locus: str) -> bytes:
-    """Return the rows of references; the header is `airr_rows.header(MORE)`."""
+    """Return the AIRR rows of references; `airr_rows.header(MORE)` is their header."""
     events, ends, n = references.events, references.ends, len(references)
     numbers = range(references.first, references.first + n)
     names = pa.array([f"{PREFIX}{number}" for number in numbers], pa.string())
@@ -44,7 +44,7 @@ def rows_of(references: RandomReferences, locus: str) -> bytes:
 
 
 def molecules(references: RandomReferences) -> Ragged:
-    """Return the letters of whole V, junction, and J to its end, as far as genes reach."""
+    """Return the bases of V, junction and J, as far as the genes are known."""
     ends, events, lines = references.ends, references.events, references.junctions
     frames = [ragged_of([gene.frame for gene in genes]) for genes in (ends.genes_v, ends.genes_j)]
     text, (v, j, middle) = together([*frames, lines])
@@ -73,5 +73,5 @@ def _names(genes: tuple[Gene, ...], which: Ints) -> pa.Array:
 
 
 def _left(palindrome: int, cut: Ints) -> pa.Array:
-    """Return how many letters of palindromes are left."""
+    """Return the number of palindrome bases that are left."""
     return pa.array(np.maximum(palindrome - cut, 0))

@@ -1,1 +1,1 @@
-"""What counts say: correlations, regression, plots."""
+"""Statistics of counts: correlations, regression, plots."""

@@ -1,15 +1,15 @@
-"""How path counts and enzyme calls are associated with sharing and frequency.
+"""Association of path counts and region calls with sharing and frequency.
 
-    stores and the table of `share` -> a file per run of rows     one pass over the counts
-    columns of the files -> areas under the curve, tenths, means  in this thread, one at a time
-    files -> moments -> steps of Newton's method -> odds ratios   some ten passes
-    files -> tallies -> sums of rank products: Spearman           two passes
-    files -> tallies by sharing: plots                            one pass
+    stores and the table of `share` -> a file per run of rows       one pass over the counts
+    columns of the files -> areas under the curve, deciles, means   in this thread, one at a time
+    files -> moments -> steps of Newton's method -> odds ratios     about ten passes
+    files -> histograms -> sums of rank products: Spearman          two passes
+    files -> histograms by sharing: plots                           one pass
 
-A pass holds one run in each task. This thread holds some 100 bytes per nucleotype: its owners, one
-column with the order of its values, or tallies (16 bytes for each distinct value of a column, some
-columns at a time). Intermediate files, next to the table, take 8 bytes per nucleotype and path
-count and 2 per call, before compression.
+A task has one run in memory. This thread needs about 100 bytes per nucleotype: its owners, one
+column with the order of its values, or histograms (16 bytes for each distinct value of a column,
+some columns at a time). Intermediate files, next to the table, take 8 bytes per nucleotype and
+path count and 2 per call, before compression.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gangsaw.tasks.engine import rehearsal
-from gangsaw.tasks.engine.rehearsal import JobPlan
-from gangsaw.tasks.engine.window import Options
-from gangsaw.tasks.store.stamps import Watch, all_stamps, file_stamps
+from gangsaw.tasks.engine.report import dry_run
+from gangsaw.tasks.engine.report.dry_run import JobPlan
+from gangsaw.tasks.engine.run.run import Options
+from gangsaw.tasks.store.objects.change_stamps import Watch, all_stamps, file_stamps
 from gangsaw.tasks.tcr.sharing.partitions import temporary_folder
 from gangsaw.tasks.tcr.statistics.auc import Auc, auc_of
 from gangsaw.tasks.tcr.statistics.background import background
@@ -46,7 +46,7 @@ from gangsaw.tasks.tcr.store.path_columns import largest_total, path_columns
 if TYPE_CHECKING:
     from distributed import Client
 
-SHORTNESS = "shortness"  # minus the length: short ones are shared more
+SHORTNESS = "shortness"  # negative length, since short CDR3s are shared more
 FRAMES = {True: "in frame, no stop codon", False: "out of frame or stop codon"}
 
 
@@ -57,21 +57,21 @@ class Association:
     Attributes
     ----------
     stores, table : addresses
-    nucleotypes, shared : in the table
-    individuals : who have them
-    without_path : nucleotypes that no path leads to
-    paths : name of the total path count, which deciles and odds are of
-    aucs : of each path count; of the total within equal length and within equal V, J and length; of
-        shortness; of the total in frame and out of frame, where both are there
-    deciles : sharing by tenths of the total path count
-    odds : odds ratios of total paths, adjusted; None where there can be none
-    differences : of calls between shared nucleotypes and others
-    correlations : of each path count with copies, frequency and individuals
-    generation : paths beside olga's probabilities of generation, where asked for
-    lasso : what it keeps of the calls, where asked for
+    nucleotypes, shared : numbers of all and of shared nucleotypes in the table
+    individuals : number of individuals
+    without_path : number of nucleotypes without a recombination path
+    paths : name of the total path count, used by deciles and odds
+    aucs : AUC of each path count; of the total within equal length and within equal V, J and
+        length; of shortness; of the total in frame and out of frame, if both occur
+    deciles : sharing by deciles of the total path count
+    odds : odds ratios of total paths, adjusted; None if they cannot be estimated
+    differences : differences of calls between shared and other nucleotypes
+    correlations : correlations of each path count with copies, frequency and individuals
+    generation : comparison with olga's probabilities of generation, if requested
+    lasso : regression on the calls that the LASSO selects, if requested
     by_sharing : figures of the plotted columns by number of individuals
-    notes : what a reader should know
-    seconds : wall clock
+    notes : messages
+    seconds : duration
     """
 
     stores: tuple[str, ...]
@@ -93,20 +93,21 @@ class Association:
     seconds: float
 
     def to_dict(self) -> dict[str, object]:
-        """Return all figures as JSON holds them."""
+        """Return all results as JSON values."""
         return {key: _finite(value) for key, value in asdict(self).items()}
 
 
 @dataclass(frozen=True)
 class Extras:
-    """What is done where it is asked for.
+    """Optional analyses of `associate`.
 
     Attributes
     ----------
-    lasso : regress on all calls, too, and let the adaptive LASSO choose
-    pgen : nucleotypes whose probability of generation is computed, half of them shared; 0 for none
-    seed : of their choice
-    species : human or mouse, of olga's model; None is what the stores' germline names
+    lasso : regress on all calls, too, selected by the adaptive LASSO
+    pgen : number of nucleotypes whose probability of generation is computed, half of them shared; 0
+        for none
+    seed : seed of their selection
+    species : human or mouse, of olga's model; None takes the species of the stores' germline
     """
 
     lasso: bool = False
@@ -126,23 +127,24 @@ def associate(
     options: Options | None = None,
     bars: Bars | None = None,
 ) -> Association:
-    """Say how path counts and calls go with sharing, with uncertainty over individuals.
+    """Estimate the association of path counts and calls with sharing, with errors over individuals.
 
     Parameters
     ----------
-    stores : addresses of the stores of counts that the table was made from, in its order
-    table : Parquet file of `share`; workers must see its folder, which holds intermediate files
-    nu, pi : limits of the path counts to take; None is the largest, () all. Deciles, odds and plots
-        take the largest that was counted
-    extras : LASSO, probabilities of generation; None for neither
-    client : Dask client; None works in this thread
+    stores : addresses of the counts stores of the table, in its order
+    table : Parquet file of `share`; workers need access to its folder, which gets intermediate
+        files
+    nu, pi : limits of the selected path counts; None is the largest, () all. Deciles, odds and
+        plots use the largest that was counted
+    extras : optional analyses; None for none
+    client : Dask client; None runs in this thread
     options : resources, retries
-    bars : called with a title; what it returns is called after each task of those passes
+    bars : returns a progress callback for a title; the callback is called after each task
 
     Raises
     ------
-    BadParams : a store or the table is not as it should be, or they are not of one another
-    JobFailed : a task failed for good
+    BadParams : a store or the table is invalid, or the table was made from other stores
+    JobFailed : a task failed after all retries
     """
     started, extras = time.monotonic(), extras or Extras()
     opened, table = open_all(stores), Path(table)
@@ -150,12 +152,12 @@ def associate(
     names = check_table(table, opened)
     total = largest_total(opened[0])
     columns = tuple(dict.fromkeys((total, *path_columns(opened[0], nu, pi))))
-    rehearsal.stop(lambda: JobPlan(str(table), ()))
+    dry_run.stop(lambda: JobPlan(str(table), ()))
     with temporary_folder(table) as folder:
         around = background(table, len(names))
         job = Passes(opened, table.absolute(), columns, around, folder, client, options, bars)
         if extras.pgen:
-            model_of(opened[0], extras.species)  # mistakes should not wait for hours of work
+            model_of(opened[0], extras.species)  # report mistakes before hours of work
         with watch.held():
             n = job.extract(texts=extras.pgen > 0)
         found = _ByColumn.of(job, total.name)
@@ -201,7 +203,7 @@ def _generation(job: Passes, total: str, owners: Owners, extras: Extras) -> Gene
 
 @dataclass(frozen=True, eq=False)
 class _ByColumn:
-    """What one column at a time shows."""
+    """Statistics of single columns."""
 
     owners: Owners
     total: Numbers
@@ -219,7 +221,7 @@ class _ByColumn:
 
 
 def _aucs(job: Passes, total: str, owners: Owners) -> Iterator[Auc]:
-    """Yield the areas of all counts, the total first, also within strata."""
+    """Yield the AUC of all counts, the total first, also within strata."""
     counts, length = job.column(total), job.column(LENGTH)
     yield auc_of(total, counts, owners)
     yield auc_of(total, counts, owners, length, "equal length")
@@ -231,7 +233,7 @@ def _aucs(job: Passes, total: str, owners: Owners) -> Iterator[Auc]:
 
 
 def _by_frame(job: Passes, total: str, owners: Owners) -> Iterator[Auc]:
-    """Yield areas in and out of frame: no selection has seen what is out of frame."""
+    """Yield the AUC in and out of frame: sequences out of frame are not under selection."""
     productive = job.column(PRODUCTIVE)
     if productive.all() or not productive.any():
         return
@@ -241,7 +243,7 @@ def _by_frame(job: Passes, total: str, owners: Owners) -> Iterator[Auc]:
 
 
 def _uncertainty(owners: Owners, names: Sequence[str]) -> Iterator[str]:
-    """Say how errors are made, or why there are none."""
+    """Yield messages on the method of error estimation, or why there are no errors."""
     individuals, shared = owners.individuals, int(owners.shared.sum())
     if individuals < FEWEST:
         people = f"{individuals} individual{'s' if individuals > 1 else ''}"
@@ -261,7 +263,7 @@ def _uncertainty(owners: Owners, names: Sequence[str]) -> Iterator[str]:
 
 
 def _left(owners: Owners) -> Iterator[tuple[int, str]]:
-    """Yield each individual with what all nucleotypes are without it; "" where some are shared."""
+    """Yield each individual; with it a message if without it all or none are shared, or ""."""
     n, shared = len(owners.counts), int(owners.shared.sum())
     for i in range(owners.individuals):
         still = shared - len(owners.demoted(i))
@@ -270,7 +272,7 @@ def _left(owners: Owners) -> Iterator[tuple[int, str]]:
 
 
 def _heavy(auc: Auc, odds: Regression | None, names: Sequence[str]) -> Iterator[str]:
-    """Name the individual that an estimate hangs on."""
+    """Yield messages on individuals that dominate the variance of an estimate."""
     said: list[tuple[str, Auc | Coefficient]] = [("the area of all paths", auc)]
     if odds is not None:
         said += [(f"the odds by {each.predictor}", each) for each in odds.coefficients[:1]]
@@ -284,7 +286,7 @@ def _heavy(auc: Auc, odds: Regression | None, names: Sequence[str]) -> Iterator[
 
 
 def _constants(found: Sequence[Correlation]) -> Iterator[str]:
-    """Name the columns that have no ranks to correlate, for whichever reason."""
+    """Yield messages on constant columns, which have no correlation."""
     pairs = [(name, each) for each in found for name in (each.paths, each.outcome)]
     has = {name for name, each in pairs if not math.isnan(each.rho)}
     for name in dict.fromkeys(name for name, _ in pairs if name not in has):
@@ -292,7 +294,7 @@ def _constants(found: Sequence[Correlation]) -> Iterator[str]:
 
 
 def _finite(value: object) -> object:
-    """Return figures as JSON values: None for NaN and infinity."""
+    """Return a value for JSON, with None for NaN and infinity."""
     if isinstance(value, dict):
         return {key: _finite(each) for key, each in value.items()}
     if isinstance(value, list | tuple):

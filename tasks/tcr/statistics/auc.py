@@ -1,9 +1,9 @@
-"""How well a column tells shared nucleotypes from others: the area under the ROC curve.
+"""Area under the ROC curve: separation of shared nucleotypes from others by a column.
 
-It is the probability that of a shared and an unshared nucleotype, both drawn at random, the shared
-one has the larger value (ties count half); 0.5 is chance. Ties, as of many zeros, do not hide it,
-and rare sharing does not: both cap Spearman's rho. Within strata only pairs of one stratum count,
-so that what makes the strata differ explains nothing.
+It is the probability that a random shared nucleotype has a larger value than a random unshared one
+(ties count half); 0.5 is chance. Ties, such as many zeros, and rare sharing do not bound it, while
+both bound Spearman's rho. Within strata only pairs of one stratum count, so that the variable of
+the strata explains nothing.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ CHANCE = 0.5
 
 @dataclass(frozen=True)
 class Auc:
-    """The area of a column.
+    """AUC of a column, with its uncertainty.
 
     Attributes
     ----------
-    column : of values
-    within : what both of a pair have in common; "" for nothing
-    shared, unshared : nucleotypes
-    auc, error, low, high, p : with a 95 % interval, and P against 0.5
-    q : P for many tests, by Benjamini and Hochberg over all columns
-    heaviest, weight : the individual whose absence changes it most, by its place in the table's
-        list, and its part of the variance
+    column : name of the column
+    within : variable that both of a pair have in common; "" for none
+    shared, unshared : numbers of nucleotypes
+    auc, error, low, high, p : estimate with a 95 % interval, and P against 0.5
+    q : P adjusted for multiple tests, by Benjamini and Hochberg over all columns
+    heaviest, weight : the individual whose absence changes the AUC most, by its index in the
+        table's list, and its share of the variance
     """
 
     column: str
@@ -57,12 +57,15 @@ def auc_of(
     strata: Numbers | None = None,
     within: str = "",
 ) -> Auc:
-    """Return the area of a column with its uncertainty over individuals; q is to be filled in.
+    """Return the AUC of a column with its uncertainty over individuals; q is NaN.
 
     Parameters
     ----------
-    values : (n,) of nucleotypes
+    name : name of the column
+    values : (n,) values of nucleotypes
+    owners : individuals of nucleotypes
     strata : (n,) integers; None is one stratum
+    within : variable of the strata
     """
     found = areas(values, owners, strata)
     n_shared = int(owners.shared.sum())
@@ -79,7 +82,7 @@ def auc_of(
 
 
 def areas(values: Numbers, owners: Owners, strata: Numbers | None = None) -> Estimate:
-    """Return the area, and its jackknife over individuals."""
+    """Return the AUC with its jackknife over individuals."""
     cells = _ValueCells.of(values, np.zeros(len(values), np.int64) if strata is None else strata)
     shared = owners.shared
     positive, negative = cells.counts(shared.nonzero()[0]), cells.counts((~shared).nonzero()[0])
@@ -94,13 +97,13 @@ def areas(values: Numbers, owners: Owners, strata: Numbers | None = None) -> Est
 
 @dataclass(frozen=True, eq=False)
 class _ValueCells:
-    """Distinct values of each stratum, in order.
+    """Cells of equal value within a stratum, in order.
 
     Attributes
     ----------
     of_row : (n,) cell of each nucleotype
-    stratum : (cells,) of each
-    begins : (strata,) its first cell
+    stratum : (cells,) stratum of each cell
+    begins : (strata,) first cell of each stratum
     """
 
     of_row: NDArray[np.int64]
@@ -120,11 +123,11 @@ class _ValueCells:
         return cls(of_row, stratum, np.flatnonzero(new_stratum[new_cell]))
 
     def counts(self, rows: NDArray[np.int64]) -> Floats:
-        """Return (cells,) how many of some rows lie in each."""
+        """Return the number of selected rows in each cell, (cells,)."""
         return np.bincount(self.of_row[rows], minlength=len(self.stratum)).astype(float)
 
     def area(self, positive: Floats, negative: Floats) -> float:
-        """Return the share of pairs of one stratum where the positive one is larger."""
+        """Return the share of pairs within a stratum in which the positive one is larger."""
         if not len(self.stratum):
             return math.nan
         below = np.cumsum(negative) - negative

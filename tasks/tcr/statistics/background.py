@@ -1,4 +1,4 @@
-"""What a nucleotype's chances depend on besides its paths: its genes' usage, and depth."""
+"""Covariates of sharing besides paths: usage of V and J genes, and depth of individuals."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ ENDS = ("v", "j")
 
 @dataclass(frozen=True)
 class Background:
-    """Figures of a whole table of `share`.
+    """Covariates from a whole table of `share`.
 
     Attributes
     ----------
-    depths : (individuals,) nucleotypes that each has
-    usage : v, j -> gene, without allele -> log10 of the share of nucleotypes that have it
+    depths : (individuals,) number of nucleotypes of each
+    usage : v, j -> gene without allele -> log10 of the share of nucleotypes that have it
     """
 
     depths: tuple[int, ...]
@@ -30,27 +30,28 @@ class Background:
 
     @property
     def individuals(self) -> int:
-        """How many have a nucleotype of the table, or are listed."""
+        """Number of individuals that are listed, or have a nucleotype of the table."""
         return len(self.depths)
 
     @property
     def log_depths(self) -> tuple[float, ...]:
-        """(individuals,) log10 of nucleotypes; of those without any, who own none, 0."""
+        """Depths (individuals,) as log10 of nucleotypes; 0 for individuals without any."""
         return tuple(math.log10(max(depth, 1)) for depth in self.depths)
 
     def log_usage(self, end: str, genes: pa.ChunkedArray) -> pa.Array:
-        """Return (n,) log10 usage of each gene."""
+        """Return log10 of the usage of each gene, (n,)."""
         coded = genes.combine_chunks().dictionary_encode()
         logs = [self.usage[end][gene_of(name)] for name in coded.dictionary.to_pylist()]
         return pa.array(logs, pa.float64()).take(coded.indices)
 
 
 def background(shared: Path, individuals: int) -> Background:
-    """Read the columns of a table that count genes and owners, a batch at a time.
+    """Return the covariates of a table; reads its columns of genes and owners in batches.
 
     Parameters
     ----------
-    individuals : listed in the table's metadata; 0 where another tool dropped them
+    shared : Parquet file
+    individuals : number in the table's metadata; 0 if another tool dropped the metadata
     """
     depths = np.zeros(individuals, np.int64)
     used = {end: Counter[str]() for end in ENDS}
@@ -66,7 +67,7 @@ def background(shared: Path, individuals: int) -> Background:
 
 
 def gene_of(name: str) -> str:
-    """Return a gene without its allele."""
+    """Return the name of a gene without its allele."""
     return name.partition("*")[0]
 
 

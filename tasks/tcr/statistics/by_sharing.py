@@ -1,4 +1,4 @@
-"""Columns by the number of individuals that have a nucleotype: what the plots draw."""
+"""Distributions of columns by the number of individuals that have a nucleotype, for the plots."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gangsaw.tasks.engine.failure import naming
+from gangsaw.tasks.engine.report.failure import naming
 from gangsaw.tasks.tcr.statistics.extract import COPIES, RUN_ROWS, read_file
 from gangsaw.tasks.tcr.statistics.tally import (
     Ns,
@@ -26,15 +26,17 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 @dataclass(frozen=True)
 class Group:
-    """A column's values over the nucleotypes that exactly `individuals` have.
+    """Distribution of a column over the nucleotypes that exactly `individuals` have.
 
     Attributes
     ----------
-    n : nucleotypes
-    mean, low, high : with its 95 % confidence interval, by the t distribution, as if nucleotypes
-        were independent; NaN for one value
-    quantiles : QUANTILES: the smallest values that such a part does not exceed
-    zeros : how many values are 0
+    column : name of the column
+    individuals : number of individuals
+    n : number of nucleotypes
+    mean, low, high : mean with its 95 % confidence interval, by the t distribution, as if
+        nucleotypes were independent; NaN for one value
+    quantiles : for each of QUANTILES the smallest value that this fraction does not exceed
+    zeros : number of values that are 0
     """
 
     column: str
@@ -49,18 +51,18 @@ class Group:
 
 @dataclass(frozen=True)
 class TallyGroups:
-    """The task that tallies columns for each number of individuals."""
+    """Task that counts the values of columns for each number of individuals."""
 
     columns: tuple[str, ...]
     name: str = "associate-groups"
 
     @property
     def peak_bytes(self) -> int:
-        """What one run needs."""
+        """Upper bound of the memory of one run, in bytes."""
         return COPIES * 8 * RUN_ROWS * len(self.columns)
 
     def __call__(self, path: Path) -> Groups:
-        """Return tallies by column and number of individuals."""
+        """Return histograms by column and number of individuals."""
         with naming(path.name):
             table = read_file(path, (*self.columns, "individuals"))
             people = table["individuals"].to_numpy()
@@ -73,7 +75,7 @@ class TallyGroups:
 
 
 def group(column: str, individuals: int, tally: ValueCounts) -> Group:
-    """Return the figures of a tally."""
+    """Return the figures of a histogram."""
     mean, error = mean_and_error(tally)
     half = _t_quantile(tally.n) * error
     return Group(
@@ -91,7 +93,7 @@ def group(column: str, individuals: int, tally: ValueCounts) -> Group:
 def groups(
     columns: Sequence[str], tallies: Mapping[tuple[str, int], ValueCounts]
 ) -> tuple[Group, ...]:
-    """Return the figures of all tallies, columns in their order, then by individuals."""
+    """Return the figures of all histograms, by column in the given order, then by individuals."""
     people = sorted({k for _, k in tallies})
     return tuple(group(name, k, tallies[name, k]) for name in columns for k in people)
 

@@ -1,4 +1,4 @@
-"""How many nucleotypes are shared, by tenths of their path counts."""
+"""Sharing of nucleotypes by deciles of their path counts."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from gangsaw.tasks.tcr.statistics.jackknife import jackknife
 from gangsaw.tasks.tcr.statistics.owners import Numbers, Owners
 
 PARTS = 10
-NO_PATH = 0  # number of the group without a path; the tenths are 1 to PARTS
+NO_PATH = 0  # number of the group without a path; deciles are 1 to PARTS
 
 
 @dataclass(frozen=True)
 class Decile:
-    """Nucleotypes of about as many paths.
+    """Group of nucleotypes with similar numbers of paths.
 
     Attributes
     ----------
-    number : 1 to 10, or 0 for those without a path; equal counts are in one
-    lowest, highest : path counts
-    nucleotypes, shared : how many
-    share : of them that is shared
-    low, high : 95 % interval, from the jackknife of its logarithm; NaN where an individual's
-        absence leaves none
+    number : 1 to 10, or 0 for nucleotypes without a path; equal counts are in the same decile
+    lowest, highest : range of path counts
+    nucleotypes, shared : numbers of all and of shared nucleotypes
+    share : fraction of shared nucleotypes
+    low, high : 95 % interval, from the jackknife of its logarithm; NaN if an estimate without an
+        individual does not exist
     """
 
     number: int
@@ -41,11 +41,12 @@ class Decile:
 
 
 def deciles(paths: Numbers, owners: Owners) -> tuple[Decile, ...]:
-    """Return the groups that hold nucleotypes, by number.
+    """Return the nonempty groups, by number.
 
     Parameters
     ----------
-    paths : (n,) counts
+    paths : (n,) path counts
+    owners : individuals of nucleotypes
     """
     number = numbers(paths)
     rows = (
@@ -59,12 +60,12 @@ def deciles(paths: Numbers, owners: Owners) -> tuple[Decile, ...]:
 
 
 def numbers(paths: Numbers) -> NDArray[np.int64]:
-    """Return (n,) the group of each count: equal ones are never parted."""
+    """Return the group number of each count, (n,); equal counts have the same number."""
     found = np.zeros(len(paths), np.int64)
     has = paths > 0
     if has.any():
         own = np.sort(paths[has])
-        # each value belongs to the tenth that its middle rank lies in
+        # a value belongs to the decile of its mean rank
         middle = (np.searchsorted(own, paths[has]) + np.searchsorted(own, paths[has], "right")) / 2
         found[has] = np.minimum((PARTS * middle / len(own)).astype(np.int64), PARTS - 1) + 1
     return found

@@ -1,4 +1,4 @@
-"""What differs between shared nucleotypes and others: means, with their uncertainty."""
+"""Differences of calls between shared and other nucleotypes: means, with their uncertainty."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ JUNCTIONS = ("n1", "n2", "ndn")
 
 @dataclass(frozen=True)
 class Difference:
-    """A call's mean over shared nucleotypes, less that over the others.
+    """Difference of a call's means over shared nucleotypes and over others.
 
     Attributes
     ----------
     call : in nucleotides; "share of A in n2" is over nucleotypes that have an N2
-    shared, unshared : nucleotypes
-    mean_shared, mean_unshared : of the call
-    difference, error, low, high, p : with a 95 % interval, and P against 0
-    q : P for many tests, by Benjamini and Hochberg over all calls
+    shared, unshared : numbers of nucleotypes
+    mean_shared, mean_unshared : means of the call
+    difference, error, low, high, p : difference with a 95 % interval, and P against 0
+    q : P adjusted for multiple tests, by Benjamini and Hochberg over all calls
     """
 
     call: str
@@ -42,9 +42,9 @@ class Difference:
 
 
 def with_shares(calls: Mapping[str, Numbers]) -> dict[str, Numbers]:
-    """Return calls with shares of nucleotides in place of their numbers; NaN where none is there.
+    """Return calls with base counts replaced by fractions; NaN for empty junctions.
 
-    The number of A in an N2 falls with its length: shares show whether its composition changes.
+    The number of A in an N2 grows with its length, while its fraction shows the composition.
     """
     found = {name: np.asarray(values, float) for name, values in calls.items()}
     for junction in JUNCTIONS:
@@ -57,7 +57,7 @@ def with_shares(calls: Mapping[str, Numbers]) -> dict[str, Numbers]:
 
 
 def differences(calls: Mapping[str, Numbers], owners: Owners) -> tuple[Difference, ...]:
-    """Return the differences of all calls; NaN values are left out."""
+    """Return the differences of all calls; NaN values are ignored."""
     found = [_difference(name, values, owners) for name, values in with_shares(calls).items()]
     qs = false_discovery([each.p for each in found])
     return tuple(replace(each, q=q) for each, q in zip(found, qs, strict=True))
@@ -67,7 +67,7 @@ def _difference(name: str, values: Numbers, owners: Owners) -> Difference:
     there = np.isfinite(values)
     values = np.where(there, values, 0)
     shared = owners.shared
-    # (2, 2): sum and number of the shared, and of the others
+    # (2, 2): sum and number for the shared, and for the others
     base = np.array([[values[k].sum(), there[k].sum()] for k in (shared, ~shared)], float)
 
     def sums(rows: Numbers) -> Numbers:

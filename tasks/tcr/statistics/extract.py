@@ -1,7 +1,8 @@
-"""The nucleotypes of a table of `share` with the counts of their first references. Counts are read
-once, from all chunks of a store. Small files then hold what statistics read several times: a row
-per nucleotype with only the chosen columns. The counts of a store are hundreds of numbers per
-reference, so each pass over them would cost far more.
+"""Extraction of nucleotypes from a table of `share`, with the counts of their first references.
+
+Counts are read once, from all chunks of a store. Small files then have what statistics read several
+times: a row per nucleotype with only the selected columns. A store has hundreds of counts per
+reference, so each pass over it would cost far more.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.engine.failure import naming
+from gangsaw.tasks.engine.report.failure import naming
 from gangsaw.tasks.tcr.sharing.partitions import read_partition, write_partitions
 from gangsaw.tasks.tcr.sharing.table import METADATA
 from gangsaw.tasks.tcr.statistics.background import Background
@@ -29,13 +30,13 @@ from gangsaw.tasks.tcr.statistics.predictors import read_predictors
 from gangsaw.tasks.tcr.store.counts_store import ROW_DIM, CountsStore, RowRun
 from gangsaw.tasks.tcr.store.path_columns import COUNT_VARIABLES, PathColumn, read_columns
 
-RUN_ROWS = 1 << 15  # of a store; 2 of the usual chunks. Fixed: sums are rounded run by run
-COPIES = 8  # of what a run reads: two variables are held, and one is decoded from its chunks
-KEPT_COPIES = 3  # of what a run keeps, where that is all path counts: as read, sorted, written
-MORE = 12  # numbers of a row beside counts and calls: owners, usage, stratum, texts
+RUN_ROWS = 1 << 15  # rows of a store; 2 of the usual chunks. Fixed: sums are rounded run by run
+COPIES = 8  # copies of a run's input: two variables, and one decoded from its chunks
+KEPT_COPIES = 3  # copies of a run's output, if it is all path counts: as read, sorted, written
+MORE = 12  # numbers of a row besides counts and calls: owners, usage, stratum, texts
 OWNERS, LENGTH, STRATUM, PRODUCTIVE = "owners", "length", "stratum", "productive"
 V_USAGE, J_USAGE = "v_usage", "j_usage"
-LENGTHS = 1 << 10  # lengths of a pair of V and J in `stratum`: no CDR3 that is counted is as long
+LENGTHS = 1 << 10  # lengths of a pair of V and J in `stratum`: counted CDR3s are shorter
 STOP = "^(...)*(TAA|TAG|TGA)"  # in the frame of the first nucleotide
 OUTCOMES = ("copies", "frequency", "individuals")
 TEXTS = ("cdr3", "v", "j")
@@ -44,16 +45,16 @@ TAKEN = (*TEXTS, *OUTCOMES, "first_store", "first_reference", OWNERS)
 
 @dataclass(frozen=True)
 class Extract:
-    """The task over a run of rows of a store.
+    """Task over a run of rows of a store, which writes the run's file.
 
     Attributes
     ----------
-    stores : of counts
+    stores : counts stores
     shared : table of `share`
-    columns : path counts to take
-    folder : for the files
+    columns : selected path counts
+    folder : folder of the files
     background : usage of genes
-    texts : whether the files hold cdr3, v and j, too
+    texts : True if the files also have cdr3, v and j
     """
 
     stores: tuple[CountsStore, ...]
@@ -66,7 +67,7 @@ class Extract:
 
     @property
     def peak_bytes(self) -> int:
-        """What one run needs; most of it is for its counts."""
+        """Upper bound of the memory of one run, in bytes; counts need most of it."""
         counts = [
             s.shapes[name] for s in self.stores for name in COUNT_VARIABLES if name in s.shapes
         ]
@@ -111,7 +112,7 @@ class Extract:
 def _lengths(
     table: pa.Table, store: CountsStore, rows: range, keep: NDArray[np.int64]
 ) -> dict[str, NumpyArray]:
-    """Return lengths, strata of equal V, J and length, and whether a CDR3 can be translated."""
+    """Return lengths, strata of equal V, J and length, and a mask of productive CDR3s."""
     length = pc.utf8_length(table["cdr3"]).to_numpy().astype(np.int64)
     v, j = (store.index(f"{end}_index", rows)[keep].astype(np.int64) for end in "vj")
     stops = pc.match_substring_regex(table["cdr3"], STOP).to_numpy()
@@ -123,7 +124,7 @@ def _lengths(
 
 
 def _same(table: pa.Table, store: CountsStore, run: RowRun, keep: NDArray[np.int64]) -> None:
-    """Raise BadParams unless the table's nucleotypes are those of the store."""
+    """Raise `BadParams` if the table's nucleotypes differ from those of the store."""
     v, j = (np.array(store.names[f"{end}_gene"], object) for end in "vj")
     wanted = {
         "cdr3": store.read("cdr3", run.rows)[keep].astype(object),
@@ -137,21 +138,21 @@ def _same(table: pa.Table, store: CountsStore, run: RowRun, keep: NDArray[np.int
 
 
 def file_of(folder: Path, run: RowRun) -> Path:
-    """Return the file of a run."""
+    """Return the path of a run's file."""
     return folder / f"run-{run.place}"
 
 
 def read_file(path: Path, columns: Sequence[str]) -> pa.Table:
-    """Return columns of a run."""
+    """Return columns of a run's file."""
     return read_partition([path], 0, columns)
 
 
 def check_table(shared: Path, stores: Sequence[CountsStore]) -> tuple[str, ...]:
-    """Return the individuals that a table of `share` counts with; () where it does not say.
+    """Return the individuals in a table of `share`; () if its metadata are missing.
 
     Raises
     ------
-    BadParams : it is no such table, or was made from other stores
+    BadParams : the file is no such table, or was made from other stores
     """
     try:
         schema = pq.read_schema(shared)
@@ -187,7 +188,7 @@ def _is_kind(kind: pa.DataType, name: str) -> bool:
 
 
 def _share_metadata(shared: Path, metadata: bytes) -> tuple[list[int], tuple[str, ...]]:
-    """Return the rows of the stores, and the individuals; another tool drops both."""
+    """Return the rows of the stores, and the individuals; empty if another tool dropped them."""
     try:
         stated = json.loads(metadata)
         rows = [each["rows"] for each in stated.get("stores", [])]

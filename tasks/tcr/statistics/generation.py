@@ -1,7 +1,7 @@
-"""Path counts beside probabilities of generation: which tells better what is shared, and both.
+"""Comparison of path counts with probabilities of generation as predictors of sharing.
 
-Probabilities take long, so they are computed of a sample: shared nucleotypes, and as many others.
-Areas and odds ratios do not change where shared ones are sampled more densely than others.
+Probabilities are expensive, so a sample is used: shared nucleotypes, and as many others. Denser
+sampling of shared nucleotypes changes neither AUCs nor odds ratios.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 LOG_PGEN = "log10 Pgen"
-BATCH = 64  # nucleotypes of a task: a second or less
+BATCH = 64  # nucleotypes of a task, which takes a second or less
 SPECIES = ("human", "mouse")
 NO_PATH = "no path leads to it"
 
 
 @dataclass(frozen=True)
 class Generation:
-    """Paths beside probabilities of generation, over a sample.
+    """Comparison of paths with probabilities of generation, over a sample.
 
     Attributes
     ----------
-    model : of olga
-    sampled : nucleotypes that were sampled
-    nucleotypes, shared : of them that have both figures, and shared ones
-    missing : reason -> how many have not
-    aucs : of Pgen, of the total path count, of shortness
-    rho : Spearman's correlation of Pgen with the total, over unshared ones: a random sample
-    odds : odds ratios of both side by side; None where few are shared
+    model : name of olga's model
+    sampled : number of sampled nucleotypes
+    nucleotypes, shared : number of those with both figures, and of shared ones
+    missing : reason -> number of those without
+    aucs : AUC of Pgen, of the total path count, of shortness
+    rho : Spearman's correlation of Pgen with the total over unshared ones, a random sample
+    odds : odds ratios of both in one model; None if too few are shared
     """
 
     model: str
@@ -63,15 +63,15 @@ class Generation:
 
 @dataclass(frozen=True, eq=False)
 class PgenSample:
-    """What is sampled.
+    """Sampling of nucleotypes for probabilities of generation.
 
     Attributes
     ----------
-    job : the passes; its files hold texts
+    job : passes, whose files have texts
     paths : name of the total
-    owners : of all nucleotypes
-    n : nucleotypes to sample
-    seed : of the choice
+    owners : individuals of all nucleotypes
+    n : number of nucleotypes to sample
+    seed : seed of the sample
     """
 
     job: Passes
@@ -81,7 +81,7 @@ class PgenSample:
     seed: int
 
     def rows(self) -> tuple[NDArray[np.int64], float]:
-        """Return which nucleotypes, and how densely others are sampled beside shared ones."""
+        """Return the sampled rows, and the sampling density of others relative to shared ones."""
         rng, shared = np.random.default_rng(self.seed), self.owners.shared
         parts, density = [], []
         for kind in (shared, ~shared):
@@ -92,7 +92,11 @@ class PgenSample:
         return np.sort(np.concatenate(parts)), density[1] / density[0] if density[0] else 0.0
 
     def sampled_owners(self, rows: NDArray[np.int64], density: float) -> Owners:
-        """Return the owners; of shared ones that lose an owner as many stay as of others."""
+        """Return the owners of sampled rows, corrected for the sampling density.
+
+        Without an individual, some shared nucleotypes become unshared. Only the fraction `density`
+        of these remains, as among other unshared ones.
+        """
         found = self.owners.only(rows)
         vanishing = np.random.default_rng([self.seed, 1]).random(len(rows)) >= density
         return replace(found, vanishing=vanishing)
@@ -103,7 +107,7 @@ def model_of(store: CountsStore, species: str | None) -> PgenModel:
 
     Raises
     ------
-    BadParams : there is none, or the germline does not say of which species it is
+    BadParams : there is none, or the species of the germline is unknown
     """
     words = f" {store.attrs.get('germline', '')} ".lower().replace("_", " ")
     named = [name for name in SPECIES if f" {name} " in words.replace("(", " ").replace(")", " ")]
@@ -113,7 +117,7 @@ def model_of(store: CountsStore, species: str | None) -> PgenModel:
 
 
 def compared(sample: PgenSample, model: PgenModel) -> Generation:
-    """Compute probabilities of a sample, and compare them with its path counts."""
+    """Compute the probabilities of a sample, and compare them with its path counts."""
     job, (rows, density) = sample.job, sample.rows()
     pgen, missing = _pgens(job, model, [job.texts(name) for name in ("cdr3", "v", "j")], rows)
     paths, length = job.column(sample.paths)[rows], job.column(LENGTH)[rows]
@@ -157,7 +161,7 @@ def _rho(pgen: Numbers, paths: Numbers) -> float:
 
 
 def _odds(x: NDArray[np.float64], owners: Owners, job: Passes) -> Regression | None:
-    """Regress sharing on both: what either adds to the other."""
+    """Return the regression of sharing on both, with the contribution of each given the other."""
     n, n_shared = len(x), int(owners.shared.sum())
     if min(n_shared, n - n_shared) < 2 * x.shape[1] or not x.std(axis=0).all():
         return None

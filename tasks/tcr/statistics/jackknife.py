@@ -1,9 +1,9 @@
-"""Uncertainty over individuals: the jackknife that leaves out one at a time.
+"""Jackknife over individuals: uncertainty from estimates that each leave one individual out.
 
-Nucleotypes of one individual are not independent draws, so the sample is the individuals. Whether a
-nucleotype is shared is a property of pairs of them, which makes an estimate a U-statistic of
-individuals; for these the delete-one jackknife is consistent (Arvesen 1969, Ann. Math. Stat.
-40:2076). A bootstrap is not: one that is drawn twice would share all its nucleotypes with itself.
+Nucleotypes of one individual are not independent draws, so the sample consists of individuals.
+Sharing is a property of pairs of individuals, so an estimate is a U-statistic of individuals. For
+these the delete-one jackknife is consistent (Arvesen 1969, Ann. Math. Stat. 40:2076). A bootstrap
+is not: an individual that is drawn twice would share all its nucleotypes with itself.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-HEAVY = 0.5  # of the variance by one individual: told
-FEWEST = 3  # individuals: of two, each left alone shares nothing
+HEAVY = 0.5  # fraction of the variance by one individual, above which there is a note
+FEWEST = 3  # individuals: without one of two, nothing is shared
 LEVEL = 0.95
 HOW = (
     "errors by the jackknife over individuals, intervals and P by the t distribution with "
@@ -25,16 +25,16 @@ HOW = (
 
 @dataclass(frozen=True)
 class Estimate:
-    """An estimate with its uncertainty; NaN where there is none.
+    """Estimate with its uncertainty; NaN if unknown.
 
     Attributes
     ----------
-    value : from all individuals
-    error : its standard error by the jackknife
+    value : estimate from all individuals
+    error : standard error by the jackknife
     low, high : 95 % confidence interval
-    p : two-sided, of the null hypothesis
-    heaviest : the individual whose absence changes the estimate most; -1 where there is no error
-    weight : its part of the variance
+    p : two-sided P value of the null hypothesis
+    heaviest : individual whose absence changes the estimate most; -1 without an error
+    weight : its share of the variance
     """
 
     value: float
@@ -51,9 +51,9 @@ def jackknife(value: float, replicates: Sequence[float], null: float = 0.0) -> E
 
     Parameters
     ----------
-    value : from all individuals
-    replicates : without each of them
-    null : the value of the null hypothesis
+    value : estimate from all individuals
+    replicates : estimates without each of them
+    null : value under the null hypothesis
     """
     n, spread = len(replicates), np.asarray(replicates, float)
     if n < FEWEST or not np.isfinite(spread).all() or not math.isfinite(value):
@@ -75,14 +75,14 @@ def jackknife(value: float, replicates: Sequence[float], null: float = 0.0) -> E
 
 
 def clipped(found: Estimate, low: float, high: float) -> Estimate:
-    """Return an estimate whose interval keeps within bounds."""
+    """Return an estimate whose interval is clipped to bounds."""
     if math.isnan(found.error):
         return found
     return replace(found, low=max(found.low, low), high=min(found.high, high))
 
 
 def false_discovery(ps: Sequence[float]) -> tuple[float, ...]:
-    """Return q values of P values by Benjamini and Hochberg; NaN where there is no P."""
+    """Return the q values of P values by Benjamini and Hochberg; NaN for NaN."""
     from scipy.stats import false_discovery_control
 
     found = np.asarray(ps, float)

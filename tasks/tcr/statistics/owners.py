@@ -1,4 +1,4 @@
-"""Which individuals have each nucleotype, and what becomes of nucleotypes without one of them."""
+"""Owners: the individuals that have each nucleotype, and the effect of leaving one out."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from numpy.typing import NDArray
 from gangsaw.tasks.tcr.sharing.table import SHARED
 
 Rows = NDArray[np.int64]
-Numbers = NDArray[np.int64] | NDArray[np.float64]  # of whichever width
+Numbers = NDArray[np.int64] | NDArray[np.float64]  # integers or floats
 
 
 @dataclass(frozen=True, eq=False)
 class Owners:
-    """The individuals of nucleotypes.
+    """Individuals of nucleotypes, as a sparse matrix.
 
     Attributes
     ----------
     individual, row : (pairs,) an individual, and a nucleotype that it has; by nucleotype
-    counts : (n,) individuals that have each nucleotype
-    individuals : how many there are
-    vanishing : (n,) which are not there once they are not shared; None for none. Of a sample that
-        takes more of the shared ones than of others, these would be too many among the others
+    counts : (n,) number of individuals that have each nucleotype
+    individuals : number of individuals
+    vanishing : (n,) mask of nucleotypes that are removed once they are not shared; None for none.
+        In a sample with denser shared nucleotypes they would be too many among the others
     """
 
     individual: NDArray[np.int32]
@@ -36,25 +36,25 @@ class Owners:
 
     @property
     def shared(self) -> NDArray[np.bool_]:
-        """(n,) whether two individuals or more have it."""
+        """Mask (n,) of nucleotypes that two or more individuals have."""
         found: NDArray[np.bool_] = self.counts >= SHARED
         return found
 
     def lost(self, individual: int) -> Rows:
-        """Return the nucleotypes that no other individual has: without it they are not there."""
+        """Return the private nucleotypes of an individual, which are absent without it."""
         return self._of(individual, 1)
 
     def demoted(self, individual: int) -> Rows:
-        """Return those that one other individual has: without it they are not shared."""
+        """Return an individual's nucleotypes that one other has: without it they are not shared."""
         return self._of(individual, SHARED)
 
     def joining(self, individual: int) -> Rows:
-        """Return those of `demoted` that are then among the others."""
+        """Return the rows of `demoted` that then count among the others."""
         rows = self.demoted(individual)
         return rows if self.vanishing is None else rows[~self.vanishing[rows]]
 
     def only(self, rows: Rows) -> Owners:
-        """Return the owners of some nucleotypes, in ascending order."""
+        """Return the owners of selected nucleotypes, in ascending order."""
         number = np.full(len(self.counts), -1)
         number[rows] = np.arange(len(rows))
         kept = number[self.row] >= 0
@@ -63,7 +63,7 @@ class Owners:
         )
 
     def all(self, individual: int) -> Rows:
-        """Return all that an individual has."""
+        """Return all nucleotypes of an individual."""
         return self._by_individual[self._ends[individual] : self._ends[individual + 1]]
 
     def _of(self, individual: int, count: int) -> Rows:
@@ -82,7 +82,7 @@ class Owners:
 
 
 def owners_of(lists: pa.ChunkedArray, individuals: int) -> Owners:
-    """Return the owners of a column of lists of individuals."""
+    """Return the owners from a column of lists of individuals."""
     lists = lists.combine_chunks()
     counts = np.diff(lists.offsets.to_numpy()).astype(np.int32)
     flat = lists.flatten().to_numpy().astype(np.int32)

@@ -1,4 +1,4 @@
-"""The passes over the files of `associate`, and what they share."""
+"""Passes over the intermediate files of `associate`, and their shared state."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.engine.progress import Meter, OnProgress
-from gangsaw.tasks.engine.window import Options, run
-from gangsaw.tasks.engine.work import Task
+from gangsaw.tasks.engine.report.progress import Meter, OnProgress
+from gangsaw.tasks.engine.run.run import Options, run
+from gangsaw.tasks.engine.scheduling.work import Task
 from gangsaw.tasks.tcr.statistics import extract
 from gangsaw.tasks.tcr.statistics.background import Background
 from gangsaw.tasks.tcr.statistics.by_sharing import Group, Groups, TallyGroups, groups
@@ -39,22 +39,22 @@ if TYPE_CHECKING:
 
 BatchT = TypeVar("BatchT")
 ResultT = TypeVar("ResultT")
-Bars = Callable[[str], OnProgress]  # from the title of some passes to their description
-TALLY_BYTES = 1 << 30  # for the tallies of the columns that are ranked at once
-ENTRY_BYTES = 48  # of a distinct value, while tallies are merged
+Bars = Callable[[str], OnProgress]  # returns the callback of a progress bar with this title
+TALLY_BYTES = 1 << 30  # for the histograms of columns that are ranked at once
+ENTRY_BYTES = 48  # bytes per distinct value while histograms are merged
 
 
 @dataclass
 class Passes:
-    """The passes, each a task over all files.
+    """Passes of an association job, each a task over all files.
 
     Attributes
     ----------
-    stores, table : of counts, and of `share`
+    stores, table : counts stores, and table of `share`
     columns : path counts
-    background : of the table
-    folder : for files
-    client, options, bars : as `associate` has them
+    background : covariates of the table
+    folder : folder of the intermediate files
+    client, options, bars : see `associate`
     """
 
     stores: tuple[CountsStore, ...]
@@ -67,21 +67,21 @@ class Passes:
     bars: Bars | None
 
     def __post_init__(self) -> None:
-        """Name the files."""
+        """Set the paths of the files."""
         self.batches = list(runs(self.stores, extract.RUN_ROWS))
         self.files = [file_of(self.folder, batch) for batch in self.batches]
         self.meter = Meter(0, None)
 
     @contextmanager
     def phase(self, title: str, passes: int) -> Iterator[None]:
-        """Show some passes in one bar; Newton's method may take fewer."""
+        """Show a number of passes in one progress bar; Newton's method may need fewer."""
         total = passes * len(self.batches)
         self.meter = Meter(total, None if self.bars is None else self.bars(title))
         yield
         self.meter.add(total - self.meter.progress.done, 0, 0)
 
     def extract(self, *, texts: bool) -> int:
-        """Write the files; return how many nucleotypes they hold."""
+        """Write the files; return the number of nucleotypes in them."""
         task = Extract(self.stores, self.table, self.columns, self.folder, self.background, texts)
         with self.phase("read", 1):
             found = self.all(task, self.batches)
@@ -95,13 +95,13 @@ class Passes:
         return n
 
     def column(self, name: str) -> Numbers:
-        """Return (n,) a column of all files, in their order."""
+        """Return a column of all files in their order, (n,)."""
         parts = [read_file(path, [name])[name].to_numpy() for path in self.files]
         found: Numbers = np.concatenate(parts)
         return found
 
     def texts(self, name: str) -> pa.ChunkedArray:
-        """Return (n,) a column of texts of all files, in their order."""
+        """Return a text column of all files in their order, (n,)."""
         return pa.concat_tables([read_file(path, [name]) for path in self.files])[name]
 
     def owners(self) -> Owners:
@@ -110,7 +110,7 @@ class Passes:
         return owners_of(tables[OWNERS], self.background.individuals)
 
     def correlate(self, n: int) -> tuple[Correlation, ...]:
-        """Return all correlations, some columns at a time."""
+        """Return all correlations, computed for several columns at a time."""
         check_rows(n)
         at_once = max(1, TALLY_BYTES // (ENTRY_BYTES * n))
         names = [column.name for column in self.columns]
@@ -126,7 +126,7 @@ class Passes:
         return tuple(found)
 
     def _tallies(self, names: Sequence[str]) -> dict[str, ValueCounts]:
-        """Tally columns, and write the ranks that follow."""
+        """Count the values of columns, and write the resulting ranks."""
         tallies = {name: ValueCounts() for name in names}
 
         def add(some: dict[str, tuple[Values, Ns]]) -> None:
@@ -139,7 +139,7 @@ class Passes:
         return tallies
 
     def group(self, names: tuple[str, ...]) -> tuple[Group, ...]:
-        """Return the figures of the plots, of some columns."""
+        """Return the figures of some columns for the plots."""
         tallies: dict[tuple[str, int], ValueCounts] = {}
 
         def add(some: Groups) -> None:
@@ -151,13 +151,13 @@ class Passes:
         return groups(names, tallies)
 
     def all(self, task: Task[BatchT, ResultT], batches: Sequence[BatchT]) -> list[ResultT]:
-        """Run a task on all batches; return the results in the order of their arrival."""
+        """Run a task on all batches; return the results in order of completion."""
         found: list[ResultT] = []
         self._run(task, batches, found.append)
         return found
 
     def by_batch(self, task: Task[BatchT, ResultT], batches: Sequence[BatchT]) -> list[ResultT]:
-        """Run a task on all batches; return the results in their order."""
+        """Run a task on all batches; return the results in the order of the batches."""
         found: dict[int, ResultT] = {}
         numbers = {id(batch): i for i, batch in enumerate(batches)}
         run(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.formats.atomic import check_target, whole_files
+from gangsaw.tasks.formats.exporting.atomic import check_target, whole_files
 from gangsaw.tasks.jobs.figures.colours import ACCENT, INK, SOFT
 from gangsaw.tasks.tcr.statistics.by_sharing import QUANTILES, Group
 from gangsaw.tasks.tcr.statistics.deciles import NO_PATH, Decile
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 NAMES = ("sharing_by_path_count", "path_counts_by_sharing", "n2_length_by_sharing")
 FORMATS = ("svg", "png")
-MAX_BOXES = 12  # more would overlap; the rest is in the JSON
-FEW = 3  # values that are drawn one by one: quartiles of so few would be an invention
+MAX_BOXES = 12  # more would overlap; the JSON output has all
+FEW = 3  # values that are drawn as points: quartiles of so few are meaningless
 BOX = "#dbe4ea"
 
 
@@ -33,9 +33,9 @@ class Style:
 
     Attributes
     ----------
-    title, axis : of the plot and of its vertical axis
+    title, axis : title of the plot, and label of its vertical axis
     is_log : decades, with 0 below 1
-    mean : whether means with their 95 % confidence intervals are drawn
+    mean : True to draw means with their 95 % confidence intervals
     """
 
     title: str
@@ -45,9 +45,9 @@ class Style:
 
 
 def write_plots(found: Association, folder: Path, *, overwrite: bool = False) -> list[Path]:
-    """Write all plots as SVG and PNG into a folder, which is made; return the files.
+    """Write all plots as SVG and PNG into a folder, which is created; return the files.
 
-    Raises BadParams where a file is there and may not be replaced.
+    Raises BadParams if a file exists and may not be replaced.
     """
     from matplotlib import rc_context
 
@@ -55,7 +55,7 @@ def write_plots(found: Association, folder: Path, *, overwrite: bool = False) ->
     folder.mkdir(parents=True, exist_ok=True)
     figures = (plot_deciles(found), plot_paths(found), plot_n2(found))
     targets = [folder / f"{name}.{form}" for name in NAMES for form in FORMATS]
-    # neither salt nor date: equal figures are equal files
+    # neither salt nor date, so that equal figures give equal files
     plain = rc_context({"svg.hashsalt": "gangsaw"})
     with plain, whole_files(targets, overwrite=overwrite) as parts:
         for i, part in enumerate(parts):
@@ -66,7 +66,7 @@ def write_plots(found: Association, folder: Path, *, overwrite: bool = False) ->
 
 
 def check_folder(folder: Path, *, overwrite: bool) -> None:
-    """Raise BadParams where the plots cannot be written into a folder."""
+    """Raise `BadParams` if the plots cannot be written into a folder."""
     if folder.exists() and not folder.is_dir():
         raise BadParams(f"{folder} is a file: --plots takes a folder")
     if folder.is_dir():
@@ -76,7 +76,7 @@ def check_folder(folder: Path, *, overwrite: bool) -> None:
 
 
 def plot_deciles(found: Association) -> Figure:
-    """Return the figure of the share of nucleotypes that is shared, by tenths of path counts."""
+    """Return the figure of the share of nucleotypes that is shared, by deciles of path counts."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7.6, 4.6), layout="constrained")
@@ -105,7 +105,7 @@ def plot_paths(found: Association) -> Figure:
 
 
 def plot_n2(found: Association) -> Figure:
-    """Return the figure of N2 lengths by sharing; of a V-J chain those of its one junction."""
+    """Return the figure of N2 lengths by sharing; for a V-J chain those of its one junction."""
     columns = {group.column for group in found.by_sharing}
     column, name = ("n2", "N2") if "n2" in columns else ("ndn", "N")
     return _figure(
@@ -121,9 +121,9 @@ def _in_words(column: str) -> str:
 
 
 def _draw_shares(axes: Axes, groups: Sequence[Decile]) -> None:
-    """Draw shares with their intervals on decades; a share of 0 at the foot, open.
+    """Draw shares with their intervals on decades; an open circle at the foot marks a share of 0.
 
-    Where nothing is shared there are no decades: the axis is from 0 to 1.
+    If nothing is shared, the axis is linear from 0 to 1.
     """
     has = [(i, each) for i, each in enumerate(groups) if each.shared]
     sure = [(i, each) for i, each in has if math.isfinite(each.low)]
@@ -143,10 +143,10 @@ def _draw_shares(axes: Axes, groups: Sequence[Decile]) -> None:
     shares = [each.share for _, each in has]
     axes.plot([i for i, _ in has], shares, "o", color=ACCENT, ms=5, clip_on=False)
     foot, top = axes.get_ylim()
-    foot = min(foot, 0.9)  # of shares that are all 1
+    foot = min(foot, 0.9)  # if all shares are 1
     none = [i for i, each in enumerate(groups) if not each.shared]
     axes.plot(none, [foot] * len(none), "o", color=ACCENT, mfc="none", ms=5, clip_on=False)
-    axes.set_ylim(foot, min(top, 1))  # nothing is shared more than wholly
+    axes.set_ylim(foot, min(top, 1))  # shares are at most 1
 
 
 def _intervals(groups: Sequence[Decile]) -> str:
@@ -229,7 +229,7 @@ def _draw_boxes(axes: Axes, groups: Sequence[Group]) -> None:
 
 
 def _draw_points(axes: Axes, groups: Sequence[Group]) -> None:
-    """Draw each value of small groups: their quantiles are these values."""
+    """Draw each value of small groups, whose quantiles are these values."""
     points = [
         (i, value)
         for i, group in enumerate(groups)
@@ -263,7 +263,7 @@ def _label(axes: Axes, groups: Sequence[Group], look: Style) -> None:
     axes.set_xlabel("individuals that have the nucleotype, and below it how many nucleotypes")
     axes.set_ylabel(look.axis)
     _dress(axes)
-    # room for a median at 0, and none for the part of an interval that no length can have
+    # margin for a median at 0, but not for negative parts of an interval
     if not look.is_log:
         axes.set_ylim(bottom=-0.02 * axes.get_ylim()[1])
     elif axes.get_yscale() == "symlog":
@@ -280,5 +280,5 @@ def _dress(axes: Axes) -> None:
 
 
 def _short(n: int) -> str:
-    """Return a number that fits below a box."""
+    """Return a number as text that fits below a box."""
     return f"n={n:,}" if n < 1_000_000 else f"n={n / 1e6:.3g} M"

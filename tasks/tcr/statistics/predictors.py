@@ -1,8 +1,8 @@
-"""What enzymes did to each reference, as predictors: erosion, palindromes, n-nucleotides.
+"""Predictors of sharing from the region calls: deletions, palindromes, n-nucleotides.
 
-Of several D genes the one with the longest match
-stands for the reference, among those that pair with its J; of equals the one that leaves the fewest
-nucleotides next to it. (Taking the first of equals made N2 depend on the order of the D genes.)
+Of the D genes that can be joined to the J, the one with the longest match represents the reference;
+of several, the one with the fewest nucleotides at its sides. (Selecting the first of several made
+N2 depend on the order of the D genes.)
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ ENDS = ("v", "j")
 D_DISTANCES = ("vd_distance", "dj_distance")
 NEVER = np.int64(-(1 << 32))  # below all scores of D genes
 BEST = "d_index"
-D_LENGTH = "d_gene_length"  # [d_gene], of the germline
+D_LENGTH = "d_gene_length"  # [d_gene], germline lengths
 
 
 def read_predictors(store: CountsStore, rows: range, keep: NDArray[np.int64]) -> dict[str, Calls]:
-    """Return (len(keep),) int16 nucleotides of each call, for the rows `rows[keep]`.
+    """Return the nucleotides of each call, (len(keep),) int16, for the rows `rows[keep]`.
 
     v_erosion, j_erosion, d_erosion : germline nucleotides that are not matched
     v_p, j_p, d_p : matched nucleotides beyond the germline
-    d_match : in place of the two for D, where a store does not have the lengths of D genes
-    d5_erosion, d5_p, d3_erosion, d3_p : in place of the two for D, of a store of totals
-    n1, n2, ndn : lengths between V and D, D and J, V and J; 0 where they overlap
-    n1_a, ... : how many of them are A, T, C, G; of N1 and N2 not in a store of totals
+    d_match : replaces the two of D if the store lacks the lengths of D genes
+    d5_erosion, d5_p, d3_erosion, d3_p : replace the two of D in a store of totals
+    n1, n2, ndn : lengths between V and D, D and J, V and J; 0 if they overlap
+    n1_a, ... : numbers of A, T, C, G in these; in a store of totals only for ndn
     """
     found: dict[str, Calls] = {}
     for end in ENDS:
@@ -55,12 +55,12 @@ def read_predictors(store: CountsStore, rows: range, keep: NDArray[np.int64]) ->
 
 
 def has_each_d(store: CountsStore) -> bool:
-    """Return whether the store has calls of each D gene."""
+    """Return True if the store has calls of each D gene."""
     return "d_length" in store.shapes
 
 
 def _stored_ends(store: CountsStore, rows: range, keep: NDArray[np.int64]) -> dict[str, Calls]:
-    """Return what a store of totals says of the D gene that fits best; 0 where none does."""
+    """Return the predictors of the best D gene from a store of totals; 0 without D."""
     found: dict[str, Calls] = {}
     for end in ("d5", "d3"):
         lacks = _read(store, f"{end}_erosion", rows)[keep]
@@ -71,7 +71,7 @@ def _stored_ends(store: CountsStore, rows: range, keep: NDArray[np.int64]) -> di
 
 
 def predictor_names(store: CountsStore) -> tuple[str, ...]:
-    """Return the names of what `read_predictors` gives."""
+    """Return the names of the predictors that `read_predictors` returns."""
     return tuple(read_predictors(store, range(1), np.zeros(0, np.int64)))
 
 

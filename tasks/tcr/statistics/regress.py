@@ -1,4 +1,4 @@
-"""The regressions of `associate`: which terms, which rows, and the passes over the files."""
+"""Regressions of `associate`: their terms and rows, and the passes over the files."""
 
 from __future__ import annotations
 
@@ -41,19 +41,19 @@ from gangsaw.tasks.tcr.statistics.passes import Passes
 
 SEPARATES = "alone it separates all shared nucleotypes from the others but for one value"
 ROUNDING = 1e-9
-PASSES = 14  # that the bar shows: Newton's method takes as many as it takes
+PASSES = 14  # expected passes for the progress bar; Newton's method may need others
 
 
 @dataclass(frozen=True)
 class SharingModel:
-    """What the regressions are of.
+    """Model of sharing, with the data of its regressions.
 
     Attributes
     ----------
-    job : the passes
+    job : passes over the files
     paths : name of the total
-    counts : (n,) the total of each nucleotype
-    owners : of nucleotypes
+    counts : (n,) total of each nucleotype
+    owners : individuals of nucleotypes
     calls : names of calls
     """
 
@@ -64,11 +64,11 @@ class SharingModel:
     calls: tuple[str, ...]
 
     def regress(self, *, lasso: bool) -> tuple[Regression | None, tuple[str, ...]]:
-        """Return the regression, or None and why there is none.
+        """Return the regression with its messages, or None and the reason.
 
         Parameters
         ----------
-        lasso : take all calls, and let the LASSO choose; else the total paths, adjusted
+        lasso : True to select among all calls by the LASSO; else the total paths, adjusted
         """
         design, words = self._design()
         if lasso:
@@ -79,7 +79,7 @@ class SharingModel:
             return _Regress(self.job, design, lasso).found(words)
 
     def _design(self) -> tuple[Design, tuple[str, ...]]:
-        """Return the model's design, and what is to be said of rows that it leaves out."""
+        """Return the model's design, and messages on excluded rows and terms."""
         counts, owners = self.counts, self.owners
         has = counts > 0
         zeros = self._zeros_can_be_told(~has)
@@ -107,7 +107,10 @@ class SharingModel:
         return f"all individuals have about as many nucleotypes, {min(depths):,} to {max(depths):,}"
 
     def _zeros_can_be_told(self, zero: NDArray[np.bool_]) -> bool:
-        """Whether some without a path are shared and some not, whichever individual is left out."""
+        """Return True if nucleotypes without a path include shared and other ones.
+
+        This must hold without any one individual, too.
+        """
         n, n_shared = int(zero.sum()), int(self.owners.shared[zero].sum())
         for i in range(self.owners.individuals):
             demoted = int(zero[self.owners.demoted(i)].sum())
@@ -117,7 +120,7 @@ class SharingModel:
         return 0 < n_shared < n
 
     def _share(self, junction: str, nucleotide: str) -> float:
-        """Return the mean share of a nucleotide in junctions that are there."""
+        """Return the mean fraction of a nucleotide in nonempty junctions."""
         if f"{junction}_{nucleotide}" not in self.calls:
             return 0.0
         length = self.job.column(junction)
@@ -128,7 +131,7 @@ class SharingModel:
 
 @dataclass(frozen=True)
 class _Regress:
-    """One regression: what its rows hold, the fit, and the fits without each individual."""
+    """One regression: moments of its rows, the fit, and the fits without each individual."""
 
     job: Passes
     design: Design
@@ -174,11 +177,11 @@ class _Regress:
     def _standardised(
         self, design: Design, mean: Floats, n: int
     ) -> tuple[Design, Floats, tuple[str, ...]]:
-        """Centre and scale the terms; leave out what the others determine, and say so."""
+        """Return the design with standardised, independent terms, and messages on the others."""
         centred = replace(design, centre=tuple(mean.tolist()), scale=(1.0,) * len(mean))
         parts = self.job.all(Moments(centred), self.job.files)
         covariance = exact_total([part.products for part in parts]) / n
-        # a constant's deviation is what rounding leaves of it
+        # deviation of a constant is a rounding error
         constant = np.sqrt(np.diag(covariance)) < ROUNDING * np.maximum(1, np.abs(mean))
         covariance[constant] = covariance[:, constant] = 0
         out = dependent(covariance)

@@ -1,7 +1,7 @@
-"""Spearman's rank correlation out of core: exact, ties by mid-ranks.
+"""Spearman's rank correlation out of core: exact, with mid-ranks for ties.
 
-Two passes: tallies of every column, then sums of products of ranks. Ranks are doubled and centred,
-so that all sums are integers and the result does not depend on how rows are split.
+There are two passes: histograms of every column, then sums of products of ranks. Ranks are doubled
+and centred, so that all sums are integers and do not depend on the partition of rows.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from urllib.parse import quote
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.engine.failure import naming
+from gangsaw.tasks.engine.report.failure import naming
 from gangsaw.tasks.tcr.statistics.extract import COPIES, RUN_ROWS, read_file
 from gangsaw.tasks.tcr.statistics.tally import (
     Ns,
@@ -30,7 +30,7 @@ from gangsaw.tasks.tcr.statistics.tally import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
-MAX_ROWS = 1 << 31  # so that products of ranks of a run add up in 64 bits
+MAX_ROWS = 1 << 31  # so that sums of products of a run's ranks fit 64 bits
 LOW_BITS = 16
 P_VALUES = "two-sided, by the t distribution with n - 2 degrees of freedom"
 
@@ -41,12 +41,12 @@ class Correlation:
 
     Attributes
     ----------
-    paths, outcome : the two columns
-    rho : NaN where a column is constant
-    p : two-sided, from t = rho sqrt((n - 2) / (1 - rho^2)) with n - 2 degrees of freedom; it takes
-        nucleotypes as independent, which those of one individual are not
-    n : nucleotypes
-    most : rho if both columns had one order, as near as their ties allow: no rho can be larger
+    paths, outcome : names of the two columns
+    rho : NaN if a column is constant
+    p : two-sided, from t = rho sqrt((n - 2) / (1 - rho^2)) with n - 2 degrees of freedom; it
+        assumes independent nucleotypes, though those of one individual are not
+    n : number of nucleotypes
+    most : upper bound of rho given the ties, reached if both columns have the same order
     """
 
     paths: str
@@ -59,18 +59,18 @@ class Correlation:
 
 @dataclass(frozen=True)
 class TallyColumns:
-    """The task of the first pass: distinct values of each column, and how often they occur."""
+    """Task of the first pass: histograms of the distinct values of each column."""
 
     columns: tuple[str, ...]
     name: str = "associate-tally"
 
     @property
     def peak_bytes(self) -> int:
-        """What one run needs."""
+        """Upper bound of the memory of one run, in bytes."""
         return COPIES * 8 * RUN_ROWS * len(self.columns)
 
     def __call__(self, path: Path) -> dict[str, tuple[Values, Ns]]:
-        """Return the tallies of a file."""
+        """Return the histograms of a file."""
         with naming(path.name):
             table = read_file(path, self.columns)
             return {name: tallied(table[name].to_numpy()) for name in self.columns}
@@ -78,7 +78,7 @@ class TallyColumns:
 
 @dataclass(frozen=True)
 class RankProducts:
-    """The task of the second pass: sums of products of ranks, of each path count and outcome."""
+    """Task of the second pass: sums of products of ranks, for each path count and outcome."""
 
     columns: tuple[str, ...]
     outcomes: tuple[str, ...]
@@ -87,7 +87,7 @@ class RankProducts:
 
     @property
     def peak_bytes(self) -> int:
-        """What one run needs."""
+        """Upper bound of the memory of one run, in bytes."""
         return COPIES * 8 * RUN_ROWS * len((*self.columns, *self.outcomes))
 
     def __call__(self, path: Path) -> list[list[int]]:
@@ -111,24 +111,24 @@ RANK_FILES = ("values", "ranks")
 
 
 def rank_file(folder: Path, column: str, what: str) -> Path:
-    """Return the file of a column's distinct values or of their ranks: they may be large."""
+    """Return the path of the file with a column's distinct values, or with their ranks."""
     return folder / f"{quote(column, safe='')}.{what}.npy"
 
 
 def write_ranks(folder: Path, column: str, tally: ValueCounts) -> None:
-    """Write what `RankProducts` looks ranks up in."""
+    """Write the distinct values and ranks of a column for `RankProducts`."""
     for what, array in zip(RANK_FILES, (tally.values, centred_ranks(tally)), strict=True):
         np.save(rank_file(folder, column, what), array)
 
 
 def product(x: Ns, y: Ns) -> int:
-    """Return the exact sum of x * y: halves of y, since whole products could exceed 64 bits."""
+    """Return the exact sum of x * y, by halves of y, as whole products may exceed 64 bits."""
     low = y & ((1 << LOW_BITS) - 1)
     return (int(x @ (y >> LOW_BITS)) << LOW_BITS) + int(x @ low)
 
 
 def check_rows(n: int) -> None:
-    """Raise BadParams for more rows than the sums can hold."""
+    """Raise `BadParams` if there are too many rows for the sums."""
     if n >= MAX_ROWS:
         raise BadParams(f"{n} nucleotypes: correlations take fewer than 2^31")
 
@@ -138,7 +138,7 @@ def correlation(total: int, x: ValueCounts, y: ValueCounts) -> tuple[float, floa
     squares = sum_of_squares(x) * sum_of_squares(y)
     if not squares:
         return math.nan, math.nan
-    # integers of some hundred bits: their ratio is rounded once, and so is the root
+    # integers of about a hundred bits: their ratio is rounded once, and so is the root
     root = math.isqrt(squares << 128)
     rho = max(-1.0, min(1.0, (total << 64) / root))
     return rho, p_value(rho, x.n)
@@ -147,8 +147,8 @@ def correlation(total: int, x: ValueCounts, y: ValueCounts) -> tuple[float, floa
 def largest(x: ValueCounts, y: ValueCounts) -> float:
     """Return the largest rho that two columns with these ties can have; NaN for constants.
 
-    The ranks of both in ascending order are paired: runs of equal ranks of one, cut at the ends of
-    those of the other.
+    The bound pairs the ranks of both in ascending order: runs of equal ranks of one, cut at the
+    ends of those of the other.
     """
     squares = float(sum_of_squares(x)) * float(sum_of_squares(y))
     if not squares:
@@ -186,7 +186,7 @@ def correlations(
     totals: list[list[int]],
     tallies: dict[str, ValueCounts],
 ) -> tuple[Correlation, ...]:
-    """Return all correlations."""
+    """Return the correlations of all columns with all outcomes."""
     found = []
     for name, row in zip(columns, totals, strict=True):
         for outcome, total in zip(outcomes, row, strict=True):

@@ -1,4 +1,4 @@
-"""Tallies: how often each value of a column occurs. Ranks, means and quantiles follow exactly."""
+"""Histograms of exact values, from which ranks, means and quantiles follow."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Ns = NDArray[np.int64]
 
 
 class ValueCounts:
-    """Sorted distinct values and how often each occurred.
+    """Sorted distinct values with their counts.
 
-    Memory: 16 bytes per distinct value, three times that while it grows. Small tallies are merged
-    only when together they are as long as the merged one. So N values from many batches cost N log
-    N and not N times batches.
+    It needs 16 bytes per distinct value, three times that while it grows. Added histograms are
+    merged only once they are together as long as the merged one. So N values from many batches take
+    N log N steps, and not N times the number of batches.
     """
 
     def __init__(self) -> None:
@@ -34,17 +34,17 @@ class ValueCounts:
 
     @property
     def values(self) -> Values:
-        """(distinct,) sorted."""
+        """Distinct values (distinct,), sorted."""
         return self._merge()[0]
 
     @property
     def counts(self) -> Ns:
-        """(distinct,) how often each occurred."""
+        """Number of occurrences of each value, (distinct,)."""
         return self._merge()[1]
 
     @property
     def n(self) -> int:
-        """How many values were added."""
+        """Total number of values."""
         return int(self.counts.sum())
 
     def _merge(self) -> tuple[Values, Ns]:
@@ -58,21 +58,21 @@ class ValueCounts:
 
 
 def merged(values: Values, counts: Ns) -> tuple[Values, Ns]:
-    """Return sorted distinct values, the counts of equal ones added up."""
-    order = np.argsort(values, kind="stable")  # linear where sorted runs follow one another
+    """Return sorted distinct values, with the counts of equal ones summed."""
+    order = np.argsort(values, kind="stable")  # linear time for a concatenation of sorted runs
     values, counts = values[order], counts[order]
     first = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
     return values[first], np.add.reduceat(counts, first)
 
 
 def tallied(column: Values) -> tuple[Values, Ns]:
-    """Return the distinct values of a column and how often each occurs."""
+    """Return the distinct values of a column and their counts."""
     values, counts = np.unique(column, return_counts=True)
     return values, counts.astype(np.int64)
 
 
 def centred_ranks(tally: ValueCounts) -> Ns:
-    """Return for each distinct value 2 (mid-rank) - (n + 1): an integer, and 0 on average."""
+    """Return 2 (mid-rank) - (n + 1) for each distinct value: an integer with mean 0."""
     counts = tally.counts
     ends = np.cumsum(counts)
     ranks: Ns = 2 * ends - counts - tally.n
@@ -89,7 +89,7 @@ def sum_of_squares(tally: ValueCounts) -> int:
 
 
 def mean_and_error(tally: ValueCounts) -> tuple[float, float]:
-    """Return mean and standard error of the mean; NaN where there are too few values."""
+    """Return mean and standard error of the mean; NaN for too few values."""
     values, counts, n = tally.values, tally.counts, tally.n
     if not n:
         return math.nan, math.nan
@@ -99,6 +99,6 @@ def mean_and_error(tally: ValueCounts) -> tuple[float, float]:
 
 
 def quantile(tally: ValueCounts, part: float) -> float:
-    """Return the smallest value that at least `part` of all do not exceed."""
+    """Return the smallest value that at least the fraction `part` of all values does not exceed."""
     ends = np.cumsum(tally.counts)
     return float(tally.values[np.searchsorted(ends, part * ends[-1])])

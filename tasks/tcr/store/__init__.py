@@ -1,1 +1,1 @@
-"""From repertoires to a store of counts, by a job with a journal, and back."""
+"""Stores of counts: written from repertoires by a job with a journal, read, and exported."""

@@ -1,4 +1,4 @@
-"""The chunk function that counts: staged rows of a chunk in, the chunk of every variable out."""
+"""Chunk function of counting: staged rows of a chunk in, the chunk of every variable out."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from gangsaw.codecs.core.container.checksum import crc32c
-from gangsaw.tasks.engine.failure import naming
-from gangsaw.tasks.store.chunks import array_coder, chunk_key
-from gangsaw.tasks.store.place import Place
+from gangsaw.tasks.engine.report.failure import naming
+from gangsaw.tasks.store.arrays.chunks import array_coder, chunk_key
+from gangsaw.tasks.store.objects.prefix import Place
 from gangsaw.tasks.store.state.journal import Journal
 from gangsaw.tasks.store.state.records import ROW, Records
 from gangsaw.tasks.tcr.store.staging import PieceRows, Staging
@@ -20,13 +20,13 @@ from gangsaw.tasks.tcr.store.values import Columns, CountTables
 
 @dataclass(frozen=True)
 class Chunk:
-    """References that are one chunk of every variable.
+    """References of one chunk of every variable.
 
     Attributes
     ----------
-    number : of the chunk along `reference`
-    n_rows : of its references
-    parts : where its rows are staged, in their order
+    number : number of the chunk along `reference`
+    n_rows : number of its references
+    parts : staged pieces with its rows, in their order
     """
 
     number: int
@@ -34,24 +34,24 @@ class Chunk:
     parts: tuple[PieceRows, ...]
 
     def __str__(self) -> str:
-        """Return what messages call it."""
+        """Return the display name used in messages."""
         return str(self.number)
 
 
 @dataclass(frozen=True)
 class CountChunk:
-    """Counts the references of a chunk, stores the chunk of each variable; `commit` journals them.
+    """Task that counts the references of a chunk, and stores the chunk of each variable.
 
-    A journal entry holds a record for each variable: the chunks of all variables are numbered as if
-    they were one array of (chunk, variable).
+    `commit` writes the journal entries. An entry has a record for each variable: the chunks of all
+    variables are numbered like those of one array of (chunk, variable).
 
     Attributes
     ----------
-    staging : has the rows
-    target : place of the group
+    staging : staged rows
+    target : store prefix of the group
     metadata : zarr.json of each variable, in the order of their records
     values : counts rows, on the CPU or a GPU
-    journal : of the group's first array
+    journal : journal of the group's first array
     """
 
     staging: Staging
@@ -66,11 +66,11 @@ class CountChunk:
     name: str = "count"
 
     def __call__(self, batch: Chunk) -> Records:
-        """Return the records of the chunk; one that is journalled is not counted again."""
+        """Return the records of the chunk; a chunk in the journal is not counted again."""
         return self._records([batch], "cpu")[0]
 
     def on_device(self, batches: Sequence[Chunk]) -> list[Records]:
-        """Do the same with all references of several chunks at once on the GPU of this process."""
+        """Return the records of several chunks, counted at once on the GPU of this process."""
         return self._records(batches, "gpu")
 
     def _records(self, chunks: Sequence[Chunk], device: str) -> list[Records]:
@@ -83,7 +83,7 @@ class CountChunk:
             return [records for records in found.values() if records is not None]
 
     def records_of(self, chunk: Chunk) -> range:
-        """Return the numbers of the chunk's records: one for each variable."""
+        """Return the numbers of the chunk's records, one per variable."""
         first = chunk.number * len(self.metadata)
         return range(first, first + len(self.metadata))
 
@@ -91,14 +91,14 @@ class CountChunk:
         return pa.concat_tables([self._part(part) for part in chunk.parts]).combine_chunks()
 
     def _part(self, part: PieceRows) -> pa.Table:
-        """Return staged rows with the numbers that their samples have in the store."""
+        """Return staged rows, with the indices of their samples in the store."""
         rows = self.staging.read(part)
         numbers = np.asarray(part.samples, np.int32)[rows["sample"].to_numpy()]
         at = rows.schema.get_field_index("sample")
         return rows.set_column(at, rows.schema.field(at), pa.array(numbers))
 
     def _store(self, chunk: Chunk, columns: Columns) -> Records:
-        """Store the chunk of every variable."""
+        """Store the chunk of every variable; return its records."""
         rows = np.empty(len(self.metadata), ROW)
         for i, (name, metadata) in enumerate(self.metadata.items()):
             key = self._key(name, chunk)
@@ -113,11 +113,11 @@ class CountChunk:
 
     @property
     def waits(self) -> bool:
-        """Whether to commit takes time."""
+        """True if `commit` takes time."""
         return self.durable
 
     def commit(self, chunks: Sequence[Chunk], done: Sequence[Records]) -> None:
-        """Journal chunks when those of all variables are on the disk."""
+        """Write journal entries of chunks whose variables are all stored."""
         with naming(f"{self.target}, references, {chunks[0]}..{chunks[-1]}"):
             new = [pair for pair in zip(chunks, done, strict=True) if not pair[1].from_journal]
             if self.durable:

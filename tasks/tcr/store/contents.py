@@ -1,7 +1,7 @@
-"""How counts are stored in Zarr: arrays, coordinates and attributes, and reading them.
+"""Contents of a counts store in Zarr: arrays, coordinates and attributes.
 
-Text is of Zarr's type `string`: types of fixed width have no specification in format 3, and readers
-warn about them.
+Text has Zarr's type `string`: fixed-width types have no specification in format 3, and readers warn
+about them.
 """
 
 from __future__ import annotations
@@ -17,13 +17,19 @@ from zarr.codecs import BloscCodec
 from zarr.core.buffer import Buffer
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
-from gangsaw.tasks.source import Coordinate, Described
-from gangsaw.tasks.store.layout import ArrayLayout
+from gangsaw.tasks.sources.source import Coordinate, Described
+from gangsaw.tasks.store.arrays.layout import ArrayLayout
 from gangsaw.tasks.store.skeleton import build_objects
-from gangsaw.tasks.tcr.cleaning.row_counts import merged
-from gangsaw.tasks.tcr.genotypes.genotypes import Region
+from gangsaw.tasks.tcr.counting.paths.dataset import (
+    N_DIM,
+    P_DIM,
+    TOTAL_DIM,
+    attributes,
+    coordinates,
+)
 from gangsaw.tasks.tcr.germline import Part, d_pairs_with_j
-from gangsaw.tasks.tcr.paths.dataset import N_DIM, P_DIM, TOTAL_DIM, attributes, coordinates
+from gangsaw.tasks.tcr.germline.genotypes.genotypes import Region
+from gangsaw.tasks.tcr.repertoire.cleaning.row_counts import merged
 from gangsaw.tasks.tcr.repertoire.inputs import Input
 from gangsaw.tasks.tcr.repertoire.reasons import ORDER
 from gangsaw.tasks.tcr.store.chunk import Chunk
@@ -32,9 +38,9 @@ from gangsaw.tasks.tcr.store.staging import FileRows, pieces_of
 
 TEXT = cast("Dtype", np.dtypes.StringDType())
 CODEC = BloscCodec(cname="lz4", clevel=5, shuffle="shuffle")
-FIRST = "cdr3"  # the variable below which journal and staging are hidden
+FIRST = "cdr3"  # variable whose folder has the journal and the staging
 
-# (name, type, units, description) of what a row is, without its counts
+# (name, dtype, units, description) of the variables of a row, except its counts
 ROW_VARIABLES: tuple[tuple[str, Dtype, str, str], ...] = (
     (FIRST, TEXT, "nucleotide", "CDR3 between the codons of the conserved Cys and Phe or Trp"),
     ("id", TEXT, "", "Name of the row in its file; empty where it has none"),
@@ -44,14 +50,14 @@ ROW_VARIABLES: tuple[tuple[str, Dtype, str, str], ...] = (
     ("copies", np.dtype("int64"), "1", "Reads or cells that the row stands for"),
     ("line", np.dtype("int64"), "1", "Line in the file, from 1; row in a Parquet file"),
 )
-# names beside each row, so that it can be grouped by them
+# names for each row, so that it can be grouped by them
 NAME_VARIABLES: tuple[tuple[str, str], ...] = (
     ("v_call", "V gene, as its germline has it"),
     ("j_call", "J gene, as its germline has it"),
     ("sample_id", "Sample"),
 )
 D_CALL = ("d_call", "D gene of d_index; empty where none matches")
-# what the labels of a dimension are
+# descriptions of dimension labels
 LABELS = {
     "d_gene": "D gene, as its germline has it",
     "d_pair": "D genes in a row, the one beside V first",
@@ -78,12 +84,12 @@ _PAIRS = {"description": "Whether the D gene lies before the J gene, so that the
 
 @dataclass(frozen=True)
 class Contents:
-    """What a store is to hold.
+    """Contents of a store to write.
 
     Attributes
     ----------
-    inputs, setup : of the job
-    files : what reading gave, one for each input
+    inputs, setup : inputs and setup of the job
+    files : result of reading each input
     """
 
     inputs: Sequence[Input]
@@ -92,12 +98,12 @@ class Contents:
 
     @property
     def n(self) -> int:
-        """References."""
+        """Number of references."""
         return sum(file.kept for file in self.files)
 
     @property
     def samples(self) -> dict[str, int]:
-        """Number of each sample by name, in the order of first appearance."""
+        """Index of each sample by name, in the order of first appearance."""
         names = dict.fromkeys(name for file in self.files for name in file.samples)
         return {name: number for number, name in enumerate(names)}
 
@@ -123,11 +129,11 @@ class Contents:
 
     @property
     def chunk_rows(self) -> int:
-        """References of a chunk: no more than there are."""
+        """References of a chunk, at most the number of references."""
         return max(1, min(self.setup.chunk_rows, self.n))
 
     def coordinates(self) -> tuple[Coordinate, ...]:
-        """Return the labels of all dimensions but `reference`, and what has these dimensions."""
+        """Return the labels of all dimensions but `reference`, and the variables along these."""
         germline = self.setup.germline
         d, j = [part.name for part in germline.d], [part.name for part in germline.j]
         labels: dict[str, Sequence[str] | NumpyArray] = {
@@ -157,7 +163,7 @@ class Contents:
         return tuple(found)
 
     def _genotypes(self) -> Iterator[Coordinate]:
-        """Yield which parts the donor of each sample has, where that is known."""
+        """Yield the parts of each sample's donor as boolean coordinates, if genotypes are known."""
         if (genotypes := self.setup.genotypes) is None:
             return
         germline = self.setup.germline
@@ -173,7 +179,7 @@ class Contents:
                 yield Coordinate(f"sample_has_{name}", ("sample", f"{name}_gene"), has, _HAS)
 
     def _outcomes(self) -> NDArray[np.int64]:
-        """(samples, outcomes): rows of each sample that were kept, and dropped for each reason."""
+        """Return the kept rows, and dropped rows by reason, of each sample, (samples, outcomes)."""
         total, samples = merged(file.tally for file in self.files), self.samples
         place = {reason: i for i, reason in enumerate(("", *ORDER))}
         table = np.zeros((len(samples), len(place)), np.int64)
@@ -182,11 +188,11 @@ class Contents:
         return table
 
     def attrs(self) -> dict[str, object]:
-        """Return the attributes of the store: texts, numbers and flat lists, which NetCDF takes."""
+        """Return the attributes of the store: texts, numbers and flat lists, as NetCDF requires."""
         files, dropped = self.files, self.dropped
         return {
             **attributes(self.setup.model),
-            "coordinates": " ".join(name for name, _ in self.name_variables),  # xarray takes it
+            "coordinates": " ".join(name for name, _ in self.name_variables),  # xarray consumes it
             **self.setup.attrs(),
             "input_files": [file.name for file in self.inputs],
             "input_rows": [file.rows for file in files],
@@ -208,12 +214,12 @@ class Contents:
 
     @property
     def dropped(self) -> dict[str, int]:
-        """Dropped rows by reason."""
+        """Number of dropped rows by reason."""
         total = merged(file.tally for file in self.files)
         return {reason: total.total(reason) for reason in total.reasons}
 
     def chunks(self, piece_rows: int) -> list[Chunk]:
-        """Return the chunks along `reference`, each with the places of its rows in the staging."""
+        """Return the chunks along `reference`, each with the staged pieces of its rows."""
         step, n = self.chunk_rows, self.n
         kept, samples = [file.kept for file in self.files], self.samples
         numbers = [tuple(samples[name] for name in file.samples) for file in self.files]
@@ -232,7 +238,7 @@ class Contents:
 
 
 def nbytes(array: Described) -> int:
-    """Return the raw bytes of an array; of text, those of the items without the letters."""
+    """Return the raw bytes of an array; for text, the size of its items without the characters."""
     return math.prod(array.shape) * array.dtype.itemsize
 
 

@@ -1,4 +1,4 @@
-"""Stores of counts, as `gangsaw tcr count` writes them: opened, compared, read by runs of rows."""
+"""Counts stores of `gangsaw tcr count`: opening, comparison, and reading in runs of rows."""
 
 from __future__ import annotations
 
@@ -15,39 +15,40 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
-from gangsaw.tasks.reading import reading
-from gangsaw.tasks.store.chunks import METADATA, ZarrArray
-from gangsaw.tasks.store.place import open_place
+from gangsaw.tasks.sources.library_errors import reading
+from gangsaw.tasks.store.arrays.chunks import METADATA, ZarrArray
+from gangsaw.tasks.store.objects.address import why_no_store
+from gangsaw.tasks.store.objects.change_stamps import places_stamps
+from gangsaw.tasks.store.objects.prefix import open_place
+from gangsaw.tasks.store.objects.zipped import zarr_at
 from gangsaw.tasks.store.source import metadata_errors
-from gangsaw.tasks.store.stamps import places_stamps
 from gangsaw.tasks.store.state.missing import must_be_whole, refuse_missing
-from gangsaw.tasks.store.zipped import zarr_at
-from gangsaw.tasks.tcr.paths.dataset import N_DIM, P_DIM, TOTAL_DIM
+from gangsaw.tasks.tcr.counting.paths.dataset import N_DIM, P_DIM, TOTAL_DIM
 
 ROW_DIM = "reference"
-OLD_DIMS = {"nu": N_DIM, "pi": P_DIM, "total_n": TOTAL_DIM}  # of stores that were written before
+OLD_DIMS = {"nu": N_DIM, "pi": P_DIM, "total_n": TOTAL_DIM}  # names in stores of earlier versions
 LABELS = {*OLD_DIMS, *OLD_DIMS.values()}
 NUCLEOTYPE = ("cdr3", "v_index", "j_index", "sample_index", "copies")
 GERMLINE = ("v_gene", "j_gene", "d_gene", "v_sequence", "j_sequence", "d_sequence")
 NAMED = (*GERMLINE, "d_pair", "sample")
-# what two stores must have in common, so that their rows can be compared
+# attributes that must be equal in two stores to compare their rows
 MODEL = ("germline_locus", "model", "strands", "max_p", "max_n", "d_segments", "min_d_end")
 
 
 @dataclass(frozen=True)
 class CountsStore:
-    """A store of counts; it travels with every batch and is opened again on the worker.
+    """Counts store, pickled with every batch and opened on the worker.
 
     Attributes
     ----------
     address : path or URL
-    version : fingerprint of its metadata, and of whether a job wrote it, so that a replaced store
-        is opened again
-    rows : references in it
-    names : labels and sequences of genes, pairs of D genes, samples; () for what there is not
-    attrs : of the group
-    shapes, kinds : dims and extents of each variable, and types
-    limits : labels along the dimensions of numbers, ascending
+    version : fingerprint of its metadata and of the job that wrote it, so that a replaced store is
+        opened again
+    rows : number of references
+    names : labels and sequences of genes, pairs of D genes, samples; () for absent ones
+    attrs : attributes of the group
+    shapes, kinds : dimensions with extents, and dtype, of each variable
+    limits : labels of numeric dimensions, ascending
     """
 
     address: str
@@ -60,7 +61,7 @@ class CountsStore:
     limits: dict[str, tuple[int, ...]] = field(hash=False, default_factory=dict)
 
     def stamps(self) -> dict[str, str]:
-        """What changes with the store."""
+        """Return the change stamps of the store."""
         return places_stamps([open_place(self.address)])
 
     def read(self, name: str, rows: range) -> NumpyArray:
@@ -79,7 +80,7 @@ class CountsStore:
             return np.asarray(array[along])
 
     def index(self, name: str, rows: range) -> NDArray[np.int32]:
-        """Return the rows of an index variable, checked against their names; -1 is no D gene."""
+        """Return the rows of an index variable, checked against its names; -1 means no D gene."""
         found = self.read(name, rows)
         n_names = len(self.names[_coordinate(name)])
         least = -1 if name == "d_index" else 0
@@ -89,11 +90,11 @@ class CountsStore:
         return found.astype(np.int32)
 
     def place(self, name: str, dim: str, limit: int) -> int:
-        """Return where a limit lies along a dimension.
+        """Return the index of a limit along a dimension.
 
         Raises
         ------
-        BadParams : nothing was counted with it; the message calls it by the option `name`
+        BadParams : nothing was counted with it; the message has the option `name`
         """
         known = self.limits[dim]
         if limit not in known:
@@ -107,13 +108,13 @@ class CountsStore:
 
 @dataclass(frozen=True)
 class RowRun:
-    """A run of rows of one of several stores.
+    """Run of rows of one of several stores.
 
     Attributes
     ----------
-    store : which store
+    store : index of the store
     rows : its rows
-    place : number of the first of them, counted through all stores
+    place : number of the first row, counted over all stores
     """
 
     store: int
@@ -121,30 +122,30 @@ class RowRun:
     place: int
 
     def __str__(self) -> str:
-        """Name it in messages."""
+        """Return the display name used in messages."""
         return self.of(f"store {self.store}")
 
     def of(self, store: object) -> str:
-        """Name it in messages as rows of a store."""
+        """Return the display name as rows of a store."""
         return f"{store}, rows {self.rows.start}..{self.rows.stop - 1}"
 
 
 def listed(limits: Sequence[int]) -> str:
-    """Return limits in words: those that follow each other as a range."""
+    """Return limits as text, with a range for consecutive ones."""
     last = next((n for n in limits if n + 1 not in limits), 0)
     return ", ".join([f"{limits[0]}..{last}", *(str(n) for n in limits if n > last)])
 
 
 def open_counts(address: str) -> CountsStore:
-    """Describe a store of counts.
+    """Open a store of counts, and return its description.
 
     Raises
     ------
-    BadParams : there is no store, it holds no counts, or its job is not finished
+    BadParams : there is no store, it has no counts, or its job is not finished
     CorruptChunk : its metadata are damaged
     """
     group = _open(address)
-    with metadata_errors(address):  # those of arrays are read late
+    with metadata_errors(address):  # Zarr reads the metadata of arrays on first access
         return _described(address, group)
 
 
@@ -173,13 +174,13 @@ def _described(address: str, group: zarr.Group) -> CountsStore:
 def _numbers(
     arrays: Mapping[str, ZarrArray], dim: str, dims: Mapping[str, tuple[str, ...]]
 ) -> tuple[int, ...]:
-    """Return the labels along a dimension, whatever the store calls it; () where it has none."""
+    """Return the labels of a dimension, under its present or former name; () without labels."""
     name = next((name for name, own in dims.items() if own == (dim,) and name in LABELS), "")
     return tuple(int(n) for n in np.asarray(arrays[name][...])) if name else ()
 
 
 def _dims(array: ZarrArray) -> tuple[str, ...]:
-    """Return the names of the dimensions, those of today; format 2 has none."""
+    """Return the present names of the dimensions; () in Zarr format 2."""
     names: tuple[str, ...] = getattr(array.metadata, "dimension_names", None) or ()
     return tuple(OLD_DIMS.get(name, name) for name in names)
 
@@ -189,7 +190,7 @@ def open_all(addresses: Sequence[str]) -> tuple[CountsStore, ...]:
 
     Raises
     ------
-    BadParams : none or one twice, no counts, or they were counted with other genes or models
+    BadParams : there is no store, one is given twice, has no counts, or has other genes or models
     """
     stores = tuple(open_counts(address) for address in addresses)
     if not stores or len({store.address for store in stores}) < len(stores):
@@ -200,7 +201,7 @@ def open_all(addresses: Sequence[str]) -> tuple[CountsStore, ...]:
 
 
 def runs(stores: Sequence[CountsStore], n: int) -> Iterator[RowRun]:
-    """Split the rows of the stores into runs of n, whatever their chunks are."""
+    """Split the rows of the stores into runs of n, regardless of their chunks."""
     place = 0
     for number, store in enumerate(stores):
         for start in range(0, store.rows, n):
@@ -224,15 +225,15 @@ def _open(address: str) -> zarr.Group:
             return zarr.open_group(zarr_at(address), mode="r")
     except CorruptChunk:
         raise
-    except (FileNotFoundError, ValueError):  # zarr raises either, by what it finds there
+    except (FileNotFoundError, ValueError):  # zarr raises either, depending on what exists
         raise BadParams(f"{address}: {_why_none(address)}") from None
 
 
 def _why_none(address: str) -> str:
-    """Distinguish an unfinished store, which has no metadata at its root, from none at all."""
+    """Return the reason: an unfinished store has no metadata at its root, others do not exist."""
     if (open_place(address) / NUCLEOTYPE[0]).has(METADATA):
         return "its counting is not finished: run gangsaw tcr count with --resume first"
-    return "no Zarr group there"
+    return f"no Zarr group there{why_no_store(address)}"
 
 
 def _version(group: zarr.Group) -> str:
@@ -258,7 +259,7 @@ def _coordinate(index: str) -> str:
 
 @lru_cache(maxsize=64)
 def _array(address: str, name: str, version: str) -> tuple[ZarrArray, bool]:
-    """Return the array, and whether a finished job wrote it; its records are below the first."""
+    """Return the array, and True if a finished job wrote it (records are below the first one)."""
     array, first = (
         zarr.open_array(zarr_at(address), path=key, mode="r") for key in (name, NUCLEOTYPE[0])
     )

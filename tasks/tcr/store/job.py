@@ -1,4 +1,4 @@
-"""Count the paths of whole repertoires into a Zarr store: a phase that reads, one that counts."""
+"""Counting job: reads repertoires, and counts their paths into a Zarr store, in two phases."""
 
 from __future__ import annotations
 
@@ -14,24 +14,25 @@ from zarr.abc.store import Store
 from zarr.core.buffer import Buffer
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.engine import rehearsal
-from gangsaw.tasks.engine.progress import Meter, OnProgress
-from gangsaw.tasks.engine.rehearsal import JobPlan
-from gangsaw.tasks.engine.tally import job_of
-from gangsaw.tasks.engine.window import Options, run
-from gangsaw.tasks.formats.atomic import check_target, whole_files
-from gangsaw.tasks.jobs.device import share_of_device
-from gangsaw.tasks.jobs.resume import can_be_resumed
-from gangsaw.tasks.store.chunks import METADATA
-from gangsaw.tasks.store.place import Place, open_place
+from gangsaw.tasks.engine.report import dry_run
+from gangsaw.tasks.engine.report.counters import job_of
+from gangsaw.tasks.engine.report.dry_run import JobPlan
+from gangsaw.tasks.engine.report.progress import Meter, OnProgress
+from gangsaw.tasks.engine.run.run import Options, run
+from gangsaw.tasks.formats.exporting.atomic import check_target, whole_files
+from gangsaw.tasks.jobs.chunks.device import share_of_device
+from gangsaw.tasks.jobs.runs.resume import can_be_resumed
+from gangsaw.tasks.store.arrays.chunks import METADATA
+from gangsaw.tasks.store.objects.change_stamps import Watch
+from gangsaw.tasks.store.objects.files import is_same
+from gangsaw.tasks.store.objects.prefix import Place, open_place
 from gangsaw.tasks.store.skeleton import digest
-from gangsaw.tasks.store.stamps import Watch
 from gangsaw.tasks.store.state.journal import Job, Journal
 from gangsaw.tasks.store.state.lease import leased
 from gangsaw.tasks.store.state.manifest import fold, write_manifest
 from gangsaw.tasks.store.state.records import Records
 from gangsaw.tasks.store.state.target import Target, choose_target, write_skeleton
-from gangsaw.tasks.tcr.cleaning.dropped import write_dropped
+from gangsaw.tasks.tcr.repertoire.cleaning.dropped import write_dropped
 from gangsaw.tasks.tcr.repertoire.inputs import Input
 from gangsaw.tasks.tcr.store.chunk import Chunk, CountChunk
 from gangsaw.tasks.tcr.store.contents import FIRST, Contents, nbytes
@@ -44,22 +45,22 @@ from gangsaw.tasks.tcr.store.values import AT_ONCE_BYTES, CountTables, counted_b
 if TYPE_CHECKING:
     from distributed import Client
 
-# of the raw bytes of a chunk: all values as counted, and the copies of Zarr and the codec
+# times the raw bytes of a chunk: values as counted, and the copies of Zarr and the codec
 COPIES = 3
 
 
 @dataclass(frozen=True)
 class CountChoice:
-    """What a job of counting may replace, resume or leave out.
+    """Options of a counting job: files that it may replace, resume or leave out.
 
     Attributes
     ----------
-    table : file for the dropped rows; None puts it next to the store
-    resume : finish what an earlier run with the same files and setup began
+    table : table of dropped rows; None puts it next to the store
+    resume : continue an interrupted run with the same files and setup
     overwrite : replace an existing store, which stays complete until the new one is
-    keep_going : of a file that cannot be read, take the rows before the damage, or none; the
+    keep_going : use the rows before the damage of a file, or none if it cannot be opened; the
         summary names it
-    durable : sync to the disk what counts as done
+    durable : sync finished work to the disk
     """
 
     table: Path | None = None
@@ -70,18 +71,18 @@ class CountChoice:
 
     @property
     def replaces_table(self) -> bool:
-        """Whether an existing table of dropped rows may be replaced."""
+        """True if an existing table of dropped rows may be replaced."""
         return self.overwrite or self.resume
 
 
 @dataclass(frozen=True)
 class PhaseProgress:
-    """What is called in the thread of the job.
+    """Progress callbacks of the two phases, called in the job's thread.
 
     Attributes
     ----------
-    on_read : after each file (done, total: files; raw bytes: of the files)
-    on_count : after each chunk (done, total: references)
+    on_read : called after each file (done, total: files; raw bytes: of the files)
+    on_count : called after each chunk (done, total: references)
     """
 
     on_read: OnProgress | None = None
@@ -99,28 +100,28 @@ def count_repertoires(
     options: Options | None = None,
     progress: PhaseProgress | None = None,
 ) -> CountSummary:
-    """Read repertoires, count the paths of each row that is kept, write all into a Zarr v3 group.
+    """Read repertoires, count the paths of each kept row, and write them to a Zarr v3 group.
 
-    Rows keep their order: that of the files, and of the lines in each. Until all are counted the
-    group has no metadata at its root, so that no reader takes it for a complete one.
+    Rows keep the order of the files, and of the lines in each. Until all are counted, the group has
+    no metadata at its root, so that no reader can mistake it for a complete one.
 
     Parameters
     ----------
     inputs : see `open_inputs`
     target : path, address or Zarr store
-    setup : what is counted and how
-    choice : what may be replaced, resumed or left out, and where dropped rows go
-    client : Dask client; None works in this thread
+    setup : germline, model and filters
+    choice : options on replacing, resuming and dropping
+    client : Dask client; None runs in this thread
     options : device, resources, retries
-    progress : what is called after each file, and after each chunk
+    progress : callbacks after each file, and after each chunk
 
     Raises
     ------
     BadParams
         A file cannot be read, no row was kept, or the target may not be replaced.
     JobFailed
-        The job stopped; what is finished is kept, and `resume` goes on from there. Or a file
-        changed while it was read: nothing is kept.
+        The job stopped; `resume` continues it from its finished steps. Or a file changed during the
+        job, and its output was discarded.
     """
     started, watch = time.monotonic(), Watch.of(*inputs)
     choice, progress = choice or CountChoice(), progress or PhaseProgress()
@@ -128,31 +129,45 @@ def count_repertoires(
     table = choice.table or default_table(final)
     _spare_inputs(inputs, final, table)
     reading = _reading_job(inputs, setup)
-    place = choose_target(final, {FIRST: reading}, resume=choice.resume, overwrite=choice.overwrite)
-    check_target(table, overwrite=choice.replaces_table)
-    rehearsal.stop(lambda: _plan(inputs, final, table, setup))
-    job = _Phases(inputs, setup, place, reading, choice, client, options or Options())
-    staged, n_counted, read_seconds = place.work / FIRST, 0, 0.0
-    with leased(place.work, FIRST):
-        if choice.resume:
-            place.work.clean()
-        if not place.work.has(METADATA):
-            with _left_as_found(place.work, choice.resume):
-                with watch.held(staged.delete_all), can_be_resumed():
-                    files = job.read(progress.on_read)
-                read_seconds = time.monotonic() - started
-                with can_be_resumed():
-                    contents = job.contents(files, table)
-            with can_be_resumed():
-                n_counted = job.count(contents, progress.on_count)
-        job.clear()
-    job.publish(n_counted)
+    with leased(final) as lease:
+        place = choose_target(
+            final,
+            {FIRST: reading},
+            lease.confirm,
+            resume=choice.resume,
+            overwrite=choice.overwrite,
+        )
+        check_target(table, overwrite=choice.replaces_table)
+        dry_run.stop(lambda: _plan(inputs, final, table, setup))
+        job = _Phases(inputs, setup, place, reading, choice, client, options or Options())
+        read_seconds, n_counted = _run_phases(job, watch, table, progress, started)
+        job.publish(n_counted)
     seconds = time.monotonic() - started
     return summary_of(final, str(table), CountRun(n_counted, seconds, read_seconds))
 
 
+def _run_phases(
+    job: _Phases, watch: Watch, table: Path, progress: PhaseProgress, started: float
+) -> tuple[float, int]:
+    """Run the rest of both phases; return the seconds of reading, and number of counted rows."""
+    work, resume, read_seconds, n_counted = job.place.work, job.choice.resume, 0.0, 0
+    if resume:
+        work.clean()
+    if not work.has(METADATA):
+        with _left_as_found(job.place, resume):
+            with watch.held(job.give_up), can_be_resumed():
+                files = job.read(progress.on_read)
+            read_seconds = time.monotonic() - started
+            with can_be_resumed():
+                contents = job.contents(files, table)
+        with can_be_resumed():
+            n_counted = job.count(contents, progress.on_count)
+    job.clear()
+    return read_seconds, n_counted
+
+
 def check_inputs(inputs: Sequence[Input], setup: Setup) -> None:
-    """Raise BadParams that names all files that are no repertoires, before any work begins."""
+    """Raise `BadParams` before any work if files are no repertoires; it names all of them."""
     problems = []
     for file in inputs:
         try:
@@ -192,16 +207,16 @@ def _none_kept(contents: Contents, lines: Iterable[bytes]) -> BadParams:
 
 
 def _spare_inputs(inputs: Sequence[Input], target: Place, table: Path) -> None:
-    """Refuse to overwrite inputs, whatever else may be replaced."""
+    """Raise `BadParams` if a target is one of the inputs; no option permits this."""
     for path in (table, target.folder):
         for file in inputs:
-            if path is not None and path.resolve() == Path(file.path).resolve():
+            if path is not None and is_same(path, Path(file.path)):
                 raise BadParams(f"{file.name} is to be read: write to another place than {path}")
 
 
 @dataclass(frozen=True)
 class _Phases:
-    """The two phases of a job, and its end."""
+    """Phases of a job: reading, counting and completion."""
 
     inputs: Sequence[Input]
     setup: Setup
@@ -216,7 +231,7 @@ class _Phases:
         return Staging(self.place.work / FIRST, self.reading.fingerprint, self.setup.chunk_rows)
 
     def read(self, on_read: OnProgress | None) -> list[FileRows]:
-        """Stage the rows of all files; return what each gave."""
+        """Stage the rows of all files; return the result of each."""
         keep_going = self.choice.keep_going
         write_skeleton(self.place, {}, {FIRST: self.reading})
         found = self.staging.finished(len(self.inputs))
@@ -226,6 +241,7 @@ class _Phases:
             _refuse(self.inputs[i], file, keep_going)
 
         def on_done(file: Input, result: FileRows) -> None:
+            self.place.confirm()
             _refuse(file, result, keep_going)
             found[file.number] = result
             meter.add(1, file.n_bytes, 0)
@@ -237,17 +253,17 @@ class _Phases:
         return [found[file.number] for file in self.inputs]
 
     def contents(self, files: Sequence[FileRows], table: Path) -> Contents:
-        """Write the table of dropped rows; return what the store will hold."""
+        """Write the table of dropped rows; return the contents of the store."""
         contents = Contents(self.inputs, self.setup, files)
         lines = self.staging.read_dropped(files)
         if not contents.n:
-            raise _none_kept(contents, lines)  # before the table, which would be in the way later
+            raise _none_kept(contents, lines)  # before the table, which a later run would find
         with whole_files([table], overwrite=self.choice.replaces_table) as (part,):
             write_dropped(lines, part)
         return contents
 
     def count(self, contents: Contents, on_count: OnProgress | None) -> int:
-        """Count the references and complete the store; return how many were counted."""
+        """Count the references and complete the store; return the number counted by this run."""
         objects = contents.objects()
         inner = {key: data for key, data in objects.items() if key != METADATA}
         write_skeleton(self.place, inner, {FIRST: self.reading})
@@ -260,6 +276,7 @@ class _Phases:
         meter.resume(contents.n - n_left, 0, 0)
 
         def on_done(chunk: Chunk, records: Records) -> None:
+            self.place.confirm()
             entries[records.first] = records
             meter.add(chunk.n_rows, records.raw_bytes, records.stored_bytes)
 
@@ -267,13 +284,19 @@ class _Phases:
         self._complete(contents, fold(job.fingerprint, entries.values()), objects[METADATA])
         return n_left
 
+    def give_up(self) -> None:
+        """Remove the staged rows."""
+        self.place.confirm()
+        (self.place.work / FIRST).delete_all()
+
     def clear(self) -> None:
-        """Remove what only the job needed."""
+        """Remove the files that only the job needed."""
+        self.place.confirm()
         self.staging.remove()
         Journal(self.place.work / FIRST, "", 1).remove()
 
     def publish(self, n_counted: int) -> None:
-        """Put the store where the user wants it."""
+        """Move the store to its final address."""
         self.place.publish()
         if n_counted:  # not after the resume of a finished job
             self.place.drop_given_up()
@@ -292,7 +315,7 @@ class _Phases:
         chunk_bytes = sum(nbytes(a) for a in arrays) // n_chunks
         counted = counted_bytes(self.setup, contents.chunk_rows)
         share = share_of_device(n_chunks, max(chunk_bytes, counted))
-        if not self.setup.has_by_d:  # most of what is counted is held for a while, and not stored
+        if not self.setup.has_by_d:  # most counts are in memory for a while, and not stored
             chunk_bytes += min(counted, AT_ONCE_BYTES)
         task = CountChunk(
             staging=self.staging,
@@ -309,6 +332,7 @@ class _Phases:
 
     def _complete(self, contents: Contents, records: Records, root: Buffer) -> None:
         """Write the manifest of each variable, then the metadata of the group."""
+        self.place.confirm()
         arrays = contents.arrays()
         table = records.rows.reshape(-1, len(arrays))
         for i, array in enumerate(arrays):
@@ -319,7 +343,7 @@ class _Phases:
 
 
 def _write_root(group: Place, metadata: Buffer) -> None:
-    """Publish the store: from now on it is complete."""
+    """Write the metadata at the store's root, which marks it as complete."""
     group.put(METADATA, metadata)
     group.flush([METADATA])
 
@@ -330,12 +354,14 @@ def _refuse(file: Input, found: FileRows, keep_going: bool) -> None:
 
 
 @contextmanager
-def _left_as_found(work: Place, resumed: bool) -> Iterator[None]:
-    """Remove everything after an error of the input: the next run will have another input."""
+def _left_as_found(target: Target, resumed: bool) -> Iterator[None]:
+    """Remove all output after an input error, since the next run will have another input."""
     try:
         yield
     except BadParams:
         if not resumed:
+            target.confirm()
+            work = target.work
             (work / FIRST).delete_all()
             if work.folder is not None:
                 with suppress(OSError):

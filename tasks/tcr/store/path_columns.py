@@ -1,4 +1,4 @@
-"""Columns of path counts: which of a store's counts are compared with sharing and frequency."""
+"""Columns of path counts: selection of a store's counts to compare with sharing and frequency."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import BadParams, GangsawError
-from gangsaw.tasks.tcr.paths.dataset import N_DIM, P_DIM, TOTAL_DIM
-from gangsaw.tasks.tcr.paths.totals import MOST, gene_of
+from gangsaw.tasks.tcr.counting.paths.dataset import N_DIM, P_DIM, TOTAL_DIM
+from gangsaw.tasks.tcr.counting.paths.totals import MOST, gene_of
 from gangsaw.tasks.tcr.store.counts_store import CountsStore
 
 Counts = NDArray[np.uint64]
@@ -24,15 +24,15 @@ COUNT_VARIABLES = (*BY_D.values(), TOTAL, "paths_no_d", "dp1_paths")
 
 @dataclass(frozen=True)
 class PathColumn:
-    """One count of each reference.
+    """Column of path counts, one per reference.
 
     Attributes
     ----------
-    kind : "all" (full of every D gene that pairs with the J, of its alleles the one with the most,
-        and no_d), "full", "zero_length_d", "no_d", or "dp1" (summed over total n = 0..nu)
-    d : D gene or pair of them; "" where there is none
-    nu : most n-nucleotides
-    pi : longest palindrome; None for DP-1, which counts no sweep
+    kind : "all", "full", "zero_length_d", "no_d", or "dp1" (summed over total n = 0..nu). "all" is
+        no_d, plus full of each D gene that can be joined to the J (maximum over its alleles)
+    d : D gene or pair of them; "" without D
+    nu : maximum of n-nucleotides
+    pi : longest palindrome; None for DP-1, which does not sweep it
     """
 
     kind: str
@@ -42,7 +42,7 @@ class PathColumn:
 
     @property
     def name(self) -> str:
-        """What tables call it."""
+        """Name of the column in tables."""
         limits = f"nu={self.nu}" if self.pi is None else f"nu={self.nu} pi={self.pi}"
         return " ".join(part for part in (self.kind, self.d, limits) if part)
 
@@ -50,11 +50,11 @@ class PathColumn:
 def path_columns(
     store: CountsStore, nu: Sequence[int] | None, pi: Sequence[int] | None
 ) -> tuple[PathColumn, ...]:
-    """Return the columns for some nu and pi; None takes the largest, () all that were counted.
+    """Return the columns for some nu and pi; None selects the largest, () all that were counted.
 
     Raises
     ------
-    BadParams : the store has no counts, or not those of a nu or pi
+    BadParams : the store has no counts, or lacks a requested nu or pi
     """
     found = [*_dp2_columns(store, nu, pi), *_dp1_columns(store, nu)]
     if not found:
@@ -68,7 +68,7 @@ def _dp2_columns(
     if "paths_no_d" not in store.shapes:
         return
     kinds = [(kind, d) for kind, name in BY_D.items() for d in d_names(store, name)]
-    # of a V-J chain all paths are those without D
+    # all paths of a V-J chain are those without D
     first = [(ALL, "")] if kinds or store.names["d_gene"] else []
     for n in _chosen(store, "nu", nu, N_DIM):
         for p in _chosen(store, "pi", pi, P_DIM):
@@ -93,13 +93,13 @@ def _chosen(store: CountsStore, name: str, wanted: Sequence[int] | None, dim: st
 
 
 def d_names(store: CountsStore, variable: str) -> tuple[str, ...]:
-    """Return the D genes, or pairs of them, that a variable has."""
+    """Return the D genes, or pairs of them, of a variable."""
     dims = store.shapes.get(variable, {})
     return next((store.names[dim] for dim in ("d_gene", "d_pair") if dim in dims), ())
 
 
 def largest_total(store: CountsStore) -> PathColumn:
-    """Return the count of all ways at the largest limits, of DP-1 where there is no other."""
+    """Return the count of all paths at the largest limits; that of DP-1 if there is no other."""
     columns = path_columns(store, None, None)
     return next(column for kind in (ALL, NO_D, DP1) for column in columns if column.kind == kind)
 
@@ -107,7 +107,7 @@ def largest_total(store: CountsStore) -> PathColumn:
 def read_columns(
     store: CountsStore, columns: Sequence[PathColumn], rows: range, keep: NDArray[np.int64]
 ) -> dict[str, Counts]:
-    """Return (len(keep),) counts by the names of columns, for the rows `rows[keep]`."""
+    """Return the counts (len(keep),) of each column by name, for the rows `rows[keep]`."""
     reader = _Reader(store, rows, keep)
     order = sorted(columns, key=lambda column: list(_READ).index(column.kind))
     found = {column.name: _READ[column.kind](reader, column) for column in order}
@@ -115,14 +115,15 @@ def read_columns(
 
 
 class _Reader:
-    """Columns of a run of rows. Variables are large: two at most are held at a time."""
+    """Reader of columns for a run of rows; caches at most two variables, which are large."""
 
     def __init__(self, store: CountsStore, rows: range, keep: NDArray[np.int64]) -> None:
         self.store, self.rows, self.keep = store, rows, keep
         self._held: dict[str, Counts] = {}
 
     def variable(self, name: str) -> Counts:
-        # not lru_cache: its cycle with this object would hold the arrays until the next collection
+        # lru_cache would form a cycle with this object, which keeps arrays until the next
+        # collection
         if name not in self._held:
             for oldest in list(self._held)[:-1]:
                 del self._held[oldest]
@@ -140,7 +141,7 @@ class _Reader:
         return self.variable("paths_no_d")[:, *self._place(column)][self.keep]
 
     def _place(self, column: PathColumn) -> tuple[int, int]:
-        """Return where the limits of a column lie along nu and pi."""
+        """Return the indices of a column's limits along nu and pi."""
         assert column.pi is not None, "DP-1 alone sweeps no pi"
         place = self.store.place
         return place("nu", N_DIM, column.nu), place("pi", P_DIM, column.pi)
@@ -152,10 +153,10 @@ class _Reader:
         return self._sum(of_d[self.keep, : column.nu + 1].T, column)
 
     def all(self, column: PathColumn) -> Counts:
-        """Sum over the ways to choose D: only those that pair with the J.
+        """Return the sum over D genes that can be joined to the J, and no D.
 
-        Alleles of one gene differ in a nucleotide or two, so most paths of one are paths of the
-        other: of several the one with the most paths stands for the gene.
+        Alleles of one gene differ in a nucleotide or two, so most of their paths are the same. So
+        the allele with the most paths represents its gene.
         """
         if TOTAL in self.store.shapes:
             return self._total(column)
@@ -178,12 +179,12 @@ class _Reader:
         return total
 
     def _too_many(self, column: PathColumn) -> GangsawError:
-        # the total is always taken at the largest limits: no choice of nu helps
+        # the total always has the largest limits, so another nu does not help
         return GangsawError(TOO_MANY.format(store=self.store, column=column.name))
 
     def _paired(self, i: int, column: PathColumn) -> Counts:
         full = BY_D["full"]
-        # two D genes in a row, of a delta chain, all pair
+        # two D genes in a row, of a delta chain, can be joined to any J
         pairs = self.pairs[:, i] if "d_gene" in self.store.shapes[full] else True
         return np.where(pairs, self._of_d(full, i, column), np.uint64(0))
 
@@ -192,7 +193,7 @@ class _Reader:
         return pairing(self.store, self.rows)[self.keep]
 
 
-# in this order a variable is read once, but for the small paths_no_d
+# in this order each variable is read once, except the small paths_no_d
 _READ: dict[str, Callable[[_Reader, PathColumn], Counts]] = {
     ALL: _Reader.all,
     "full": _Reader.by_d,
@@ -203,7 +204,7 @@ _READ: dict[str, Callable[[_Reader, PathColumn], Counts]] = {
 
 
 def pairing(store: CountsStore, rows: range) -> NDArray[np.bool_]:
-    """Return (rows, D genes) whether each D gene pairs with the J of a row; TRBD2 does with J2."""
+    """Return a mask (rows, D genes) of genes that can be joined to a row's J: TRBD2 only to J2."""
     if "d_pairs_with_j" not in store.shapes:
         return np.ones((len(rows), len(store.names["d_gene"])), bool)
     table = store.read("d_pairs_with_j", range(len(store.names["d_gene"])))
@@ -211,7 +212,7 @@ def pairing(store: CountsStore, rows: range) -> NDArray[np.bool_]:
 
 
 def exact_sum(parts: Sequence[Counts] | Counts) -> Counts | None:
-    """Return the sum of counts; None where it needs more than 64 bits."""
+    """Return the sum of counts, or None if it exceeds 64 bits."""
     total: Counts = np.zeros_like(parts[0])
     for part in parts:
         total = total + part

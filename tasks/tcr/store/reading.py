@@ -1,4 +1,4 @@
-"""The chunk function that reads a repertoire: kept rows to the staging, dropped ones to a table."""
+"""Task that reads a repertoire: kept rows to the staging, dropped ones to a table."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import GangsawError
-from gangsaw.tasks.engine.failure import naming
-from gangsaw.tasks.tcr.cleaning.clean import clean
-from gangsaw.tasks.tcr.cleaning.dropped import dropped_lines
-from gangsaw.tasks.tcr.cleaning.row_counts import RowCounts, row_counts
-from gangsaw.tasks.tcr.genotypes.genotypes import Lacking, NoGenotype
+from gangsaw.tasks.engine.report.failure import naming
+from gangsaw.tasks.tcr.counting.paths.bounds import countable
 from gangsaw.tasks.tcr.germline import Resolver
-from gangsaw.tasks.tcr.paths.bounds import countable
+from gangsaw.tasks.tcr.germline.genotypes.genotypes import Lacking, NoGenotype
 from gangsaw.tasks.tcr.repertoire import Repertoire, open_repertoire
+from gangsaw.tasks.tcr.repertoire.cleaning.clean import clean
+from gangsaw.tasks.tcr.repertoire.cleaning.dropped import dropped_lines
+from gangsaw.tasks.tcr.repertoire.cleaning.row_counts import RowCounts, row_counts
 from gangsaw.tasks.tcr.repertoire.inputs import Input
 from gangsaw.tasks.tcr.repertoire.reasons import UNCOUNTABLE
 from gangsaw.tasks.tcr.store.setup import Setup
 from gangsaw.tasks.tcr.store.staging import ROWS, FileRows, Staging
 from gangsaw.tasks.tcr.store.values import batch_of
 
-MOST_IDS = 1 << 22  # names that are compared: 64 MB with their order
-READ_BYTES = 256 << 20  # of a task: two batches of rows as read, as cleaned, and a piece
+MOST_IDS = 1 << 22  # compared names: 64 MB with their order
+READ_BYTES = 256 << 20  # memory of a task: two batches of rows as read, as filtered, and a piece
 
 
 @dataclass(frozen=True)
 class ReadRepertoire:
-    """Reads a file from its first to its last line; holds a few batches of its rows at a time.
+    """Task that reads a file from its first to its last line, with a few batches of rows in memory.
 
     Attributes
     ----------
-    staging : takes the rows
-    setup : which rows are kept
-    keep_going : keep the rows before the place where a file is damaged
-    durable : whether rows are synced to the disk before the file counts as read
+    staging : destination of the rows
+    setup : row filter, germline and model
+    keep_going : keep the rows before the damage of a file
+    durable : sync rows to the disk before the file counts as read
     """
 
     staging: Staging
@@ -49,7 +49,7 @@ class ReadRepertoire:
     name: str = "read"
 
     def __call__(self, batch: Input) -> FileRows:
-        """Return what the file gave; its `problem` says why it cannot be read."""
+        """Return the counters of the file; its `problem` is the reason if it cannot be read."""
         with naming(batch.name):
             reading = _Reading(self.staging, batch)
             try:
@@ -79,13 +79,13 @@ class ReadRepertoire:
 
 @dataclass(frozen=True)
 class _Cleaner:
-    """Cleans rows: finds their genes among those that the donors of their samples have."""
+    """Row filter that resolves genes with the genotype of each sample's donor."""
 
     setup: Setup
     found: dict[str, tuple[Resolver, Resolver]] = field(default_factory=dict)
 
     def __call__(self, rows: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.RecordBatch]:
-        """Return what `clean` does, of rows of any samples."""
+        """Return the result of `clean` for rows of any samples."""
         limits = self.setup.limits
         if self.setup.genotypes is None or not len(rows):
             return clean(rows, *self._resolvers("", Lacking()), limits)
@@ -98,7 +98,7 @@ class _Cleaner:
     def _of_sample(self, sample: str, rows: pa.RecordBatch) -> tuple[Resolver, Resolver]:
         genotypes = self.setup.genotypes
         assert genotypes is not None, "who calls asks"
-        if pc.all(pc.not_equal(rows["reason"], "")).as_py():  # dropped, whoever the donor is
+        if pc.all(pc.not_equal(rows["reason"], "")).as_py():  # dropped rows need no genotype
             return self._resolvers("", Lacking())
         return self._resolvers(f"sample {sample}", genotypes.of(sample))
 
@@ -120,7 +120,7 @@ def _by_sample(rows: pa.RecordBatch) -> Iterator[tuple[str, pa.RecordBatch]]:
 
 
 def opened_input(file: Input, setup: Setup, *, keep_going: bool = False) -> Repertoire:
-    """Return the rows of a file; raise BadParams where it is no repertoire."""
+    """Return the rows of a file; raise `BadParams` if it is no repertoire."""
     return open_repertoire(
         file.path,
         locus=setup.germline.locus,
@@ -133,7 +133,7 @@ def opened_input(file: Input, setup: Setup, *, keep_going: bool = False) -> Repe
 def _without_uncountable(
     kept: pa.RecordBatch, dropped: pa.RecordBatch, setup: Setup
 ) -> tuple[pa.RecordBatch, pa.RecordBatch]:
-    """Also drop the rows with so many wildcards that counts exceed 64 bits."""
+    """Return both batches, with rows dropped whose wildcards make counts exceed 64 bits."""
     fits = countable(batch_of(kept, setup), setup.model)
     if fits.all():
         return kept, dropped
@@ -149,14 +149,14 @@ def _without_uncountable(
 
 @dataclass
 class _Ids:
-    """Which names of rows a file has, by hashes: some are there twice where tables were joined."""
+    """Hashes of a file's row names, to find rows that concatenated tables have twice."""
 
     hashes: list[NDArray[np.int64]] = field(default_factory=list)
     rows: int = 0
     more: bool = False
 
     def add(self, rows: pa.RecordBatch) -> None:
-        """Take the names of rows, each with its sample, until there are MOST_IDS."""
+        """Add the names of rows with their samples, up to MOST_IDS."""
         if self.more or self.rows + len(rows) > MOST_IDS:
             self.more |= len(rows) > 0
             return
@@ -166,7 +166,7 @@ class _Ids:
         self.rows += len(rows)
 
     def notes(self) -> Iterator[str]:
-        """Yield how many rows have the name of one before them, where some have."""
+        """Yield a message with the number of rows whose name occurred before, if there are any."""
         every = np.sort(np.concatenate([np.zeros(0, np.int64), *self.hashes]))
         if n := int((every[1:] == every[:-1]).sum()):
             of = f" of the first {self.rows:,}" if self.more else ""
@@ -175,7 +175,7 @@ class _Ids:
 
 @dataclass
 class _Reading:
-    """One file on its way into the staging."""
+    """State of reading one file into the staging."""
 
     staging: Staging
     file: Input
@@ -191,7 +191,7 @@ class _Reading:
     ids: _Ids = field(default_factory=lambda: _Ids())
 
     def take(self, kept: pa.RecordBatch, dropped: pa.RecordBatch) -> None:
-        """Take what became of a batch of rows; write pieces as soon as they are full."""
+        """Add a filtered batch of rows; write pieces as soon as they are full."""
         self.tally += row_counts(kept, dropped)
         self.ids.add(kept)
         self.waiting.append(self._numbered(kept))
@@ -203,10 +203,10 @@ class _Reading:
             self.tables += 1
 
     def finish(self) -> FileRows:
-        """Write the last piece; return what the file gave."""
+        """Write the last piece; return the counters of the file."""
         self._write(whole=True)
         for name in self.tally.samples:
-            self._number(name)  # also samples of which no row was kept
+            self._number(name)  # also samples without a kept row
         return FileRows(
             tally=self.tally,
             samples=tuple(self.samples),
@@ -224,10 +224,10 @@ class _Reading:
             piece = rows.slice(start, min(size, full - start))
             self.keys.append(self.staging.write(self.file.number, self.pieces, piece))
             self.pieces += 1
-        self.waiting = rows.slice(full).combine_chunks().to_batches()  # a slice would hold them all
+        self.waiting = rows.slice(full).combine_chunks().to_batches()  # a slice would keep all rows
 
     def _numbered(self, rows: pa.RecordBatch) -> pa.RecordBatch:
-        """Return the rows with samples by number instead of by name."""
+        """Return the rows with sample indices instead of names."""
         names = rows["sample"].dictionary_encode()
         numbers = [self._number(name) for name in names.dictionary.to_pylist()]
         of_rows = np.array(numbers, np.int32)[names.indices.to_numpy()]

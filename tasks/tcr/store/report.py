@@ -1,4 +1,4 @@
-"""What `gangsaw info` says of a store of counts."""
+"""Report of `gangsaw info` on a counts store."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from gangsaw.tasks.jobs.figures.contents import Content
 from gangsaw.tasks.jobs.figures.report import StoreInfo
 from gangsaw.tasks.tcr.store.counts_store import CountsStore, open_counts
 
-SHOWN = 3  # alleles that are named
+SHOWN = 3  # alleles in the text
 KINDS = {"dp1": "DP-1", "dp2": "DP-2", "both": "DP-1 and DP-2"}
 
 
 def content(info: StoreInfo) -> Content:
-    """Return what a store of counts holds; BadParams or CorruptChunk where it is none."""
+    """Return the content of a counts store; raise `BadParams` or `CorruptChunk` for others."""
     store = open_counts(info.store)
     attrs = store.attrs
     kind = KINDS.get(str(attrs.get("model")), "")
@@ -41,7 +41,7 @@ def content(info: StoreInfo) -> Content:
 
 
 def _lacking(store: CountsStore) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the alleles that the donor of each sample has not."""
+    """Yield the alleles that the donor of each sample lacks."""
     samples = store.names["sample"]
     found: list[list[str]] = [[] for _ in samples]
     for gene in "vdj":

@@ -1,4 +1,4 @@
-"""What is counted and how: all that makes two stores of the same files differ."""
+"""Setup of a count: everything that makes two stores of the same files differ."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from dataclasses import asdict, dataclass, field
 from typing import TypedDict
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.tcr.cleaning.clean import Limits
-from gangsaw.tasks.tcr.genotypes.genotypes import Genotypes
+from gangsaw.tasks.tcr.counting.paths.dataset import Variable, d_pairs, variables
+from gangsaw.tasks.tcr.counting.paths.totals import totals
 from gangsaw.tasks.tcr.germline import Germline
+from gangsaw.tasks.tcr.germline.genotypes.genotypes import Genotypes
 from gangsaw.tasks.tcr.germline.resolve import OnAmbiguous, OnUnknownAllele
 from gangsaw.tasks.tcr.model import MAX_D, Model
-from gangsaw.tasks.tcr.paths.dataset import Variable, d_pairs, variables
-from gangsaw.tasks.tcr.paths.totals import totals
 from gangsaw.tasks.tcr.pgen.olga import PGEN_REASONS, PgenModel
+from gangsaw.tasks.tcr.repertoire.cleaning.clean import Limits
 
-# Along `reference`. About 60 MB of counts: few enough bytes that a worker of several threads fits
-# into 2 GB, and 2,500 chunks for 40 million references.
+# Along `reference`. A chunk has about 60 MB of counts, so that a worker with several threads fits
+# into 2 GB, and 40 million references have 2,500 chunks.
 CHUNK_ROWS = 16384
-USUAL_CELLS, FEW_ROWS = 66, 64  # of a row, at max_p 4 and max_n 10; of a chunk at least
-FEW_D = 8  # each takes a kB of a row: the 40 of human IGH would be all that a store holds
+USUAL_CELLS, FEW_ROWS = 66, 64  # counts of a row at max_p 4 and max_n 10; fewest rows of a chunk
+FEW_D = 8  # each takes a kB of a row: the 40 of human IGH would dominate the store
 
-HYPERMUTATED = "IG"  # loci of B cells
+HYPERMUTATED = "IG"  # prefix of the loci of B cells
 HYPERMUTATION = (
     "{locus} is hypermutated in B cells that met antigen: a mutation is taken for an n-nucleotide, "
     "or leaves a row without any path. Count naive cells, or rows whose V and J have no mutation"
@@ -50,7 +50,7 @@ PGEN = (
 
 
 class Calls(TypedDict):
-    """Arguments of a resolver."""
+    """Keyword arguments of a resolver."""
 
     on_ambiguous: OnAmbiguous
     on_unknown_allele: OnUnknownAllele
@@ -58,20 +58,20 @@ class Calls(TypedDict):
 
 @dataclass(frozen=True)
 class Setup:
-    """Germline, model, and which rows are kept.
+    """Germline, model, and row filter of a count.
 
     Attributes
     ----------
     germline : V, D and J parts, none shorter than the model's max_p
-    model : which paths are counted
-    limits : which rows are kept
-    on_ambiguous, on_unknown_allele : what happens to such calls, see `Resolver`
-    columns : role -> column of the files, where it is not the column of their format
+    model : model of the counted paths
+    limits : conditions for kept rows
+    on_ambiguous, on_unknown_allele : treatment of such calls, see `Resolver`
+    columns : (role, column) pairs that override the columns of the format
     chunk_rows : references of a chunk of the store
-    by_d : whether the store has counts and calls of each D gene, not only what all give together;
-        None: where there are at most FEW_D of them, or pairs of them
-    pgen : model of olga whose probabilities of generation the store has; None: it has none
-    genotypes : which parts the donors of samples have; None: all have all
+    by_d : True if the store has counts and calls of each D gene, False for totals only; None: True
+        for at most FEW_D genes, or pairs of them
+    pgen : model of olga for stored probabilities of generation; None stores none
+    genotypes : germline parts that donors have; None if all have all
     """
 
     germline: Germline
@@ -86,7 +86,7 @@ class Setup:
     genotypes: Genotypes | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what kernels cannot count with, and chunks of nothing."""
+        """Raise `BadParams` for genes that the kernels cannot count, and for empty chunks."""
         if self.chunk_rows < 1:
             raise BadParams(f"a chunk must have 1 reference or more, got {self.chunk_rows}")
         germline, model = self.germline, self.model
@@ -110,12 +110,12 @@ class Setup:
 
     @property
     def calls(self) -> Calls:
-        """How calls are resolved: keywords of `Germline.resolver`."""
+        """Keyword arguments of `Germline.resolver`."""
         return {"on_ambiguous": self.on_ambiguous, "on_unknown_allele": self.on_unknown_allele}
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What whoever reads the counts should know of their locus."""
+        """Messages for users of the counts, on their locus."""
         locus, n = self.germline.locus, len(self.d_choices)
         found = [HYPERMUTATION.format(locus=locus)] if locus.startswith(HYPERMUTATED) else []
         if self.by_d is None and not self.has_by_d:
@@ -124,18 +124,18 @@ class Setup:
 
     @property
     def d_choices(self) -> tuple[str, ...]:
-        """Names of the D genes that counts are of, or of the pairs of them."""
+        """Names of the D genes of the counts, or of the pairs of them."""
         names = [part.name for part in self.germline.d]
         return tuple(names) if self.model.d_segments == 1 else d_pairs(names)
 
     @property
     def has_by_d(self) -> bool:
-        """Whether the store has counts and calls of each D gene."""
+        """True if the store has counts and calls of each D gene."""
         return len(self.d_choices) <= FEW_D if self.by_d is None else self.by_d
 
     @property
     def variables(self) -> tuple[Variable, ...]:
-        """The variables that are counted and stored."""
+        """Counted and stored variables."""
         n_d = len(self.germline.d)
         each = variables(self.model, n_d)
         own = [v for v in each if self.has_by_d or not {"d_gene", "d_pair"} & set(v.dims)]
@@ -143,14 +143,14 @@ class Setup:
 
     @property
     def digest(self) -> str:
-        """64 hexadecimal digits."""
+        """Hash of the setup, 64 hexadecimal digits."""
         fields = asdict(self)
-        if self.genotypes is None:  # as before there were some: begun jobs are resumed
+        if self.genotypes is None:  # as before genotypes existed, so that begun jobs can be resumed
             del fields["genotypes"]
         return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
 
     def attrs(self) -> dict[str, object]:
-        """Return what a store says of germline and limits."""
+        """Return the attributes of a store that describe germline and limits."""
         return {
             "germline": self.germline.source,
             "germline_locus": self.germline.locus,
@@ -165,11 +165,11 @@ class Setup:
 
 
 def chunk_rows_of(model: Model) -> int:
-    """Return the usual references of a chunk: fewer where each has more counts."""
+    """Return the default number of references per chunk, fewer for models with more counts."""
     cells = model.dp2 * len(model.nus) * len(model.pis) + model.dp1 * (model.max_n + 1)
     return max(FEW_ROWS, min(CHUNK_ROWS, CHUNK_ROWS * USUAL_CELLS // cells))
 
 
 def _plain(value: object) -> object:
-    """Return a value that NetCDF takes as an attribute, too: it has no truth values."""
+    """Return a value as a NetCDF attribute, which has no booleans."""
     return int(value) if isinstance(value, bool) else value

@@ -1,11 +1,11 @@
-"""Rows between reading and counting: staged in the store that is being written, removed at the end.
+"""Staging of rows between reading and counting, in the store to write; removed at the end.
 
-A repertoire of 40 million rows is one gz stream: only what has been read tells which rows are kept,
-and so where in the store a row belongs. Pieces of kept rows therefore wait here, each as long as a
-chunk of the store; a chunk is then counted from one piece or a few, by any worker.
+A repertoire of 40 million rows is one gz stream. Which rows are kept, and so the position of a row
+in the store, is known only after reading. So kept rows wait in pieces, each as long as a chunk of
+the store. Any worker can then count a chunk from one piece or a few.
 
-Arrow's stream format with LZ4, not Parquet: what Parquet adds (row groups, statistics, encodings)
-is of no use to rows that are read once.
+The format is Arrow's stream format with LZ4, not Parquet: row groups, statistics and encodings of
+Parquet do not help for rows that are read once.
 """
 
 from __future__ import annotations
@@ -13,15 +13,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TypedDict
+from typing import TypedDict, cast
 
 import pyarrow as pa
 
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.tasks.store.place import Place
+from gangsaw.tasks.store.objects.prefix import Place
 from gangsaw.tasks.store.state.journal import FOLDER
 from gangsaw.tasks.store.state.records import sealed, unsealed
-from gangsaw.tasks.tcr.cleaning.row_counts import RowCounts
+from gangsaw.tasks.store.typed import read_fields
+from gangsaw.tasks.tcr.repertoire.cleaning.row_counts import RowCounts
 
 ROWS = pa.schema(
     [
@@ -31,13 +32,13 @@ ROWS = pa.schema(
         ("v", pa.int32()),
         ("j", pa.int32()),
         ("copies", pa.int64()),
-        ("sample", pa.int32()),  # number within the file
+        ("sample", pa.int32()),  # index within the file
     ]
 )
 
 
 class FileRowsRecord(TypedDict):
-    """`FileRows` as JSON has it; `tally` holds sample, reason and rows."""
+    """JSON form of `FileRows`; `tally` has sample, reason and rows."""
 
     tally: Sequence[tuple[str, str, int]]
     samples: Sequence[str]
@@ -49,15 +50,15 @@ class FileRowsRecord(TypedDict):
 
 @dataclass(frozen=True)
 class FileRows:
-    """What reading one file gave.
+    """Counters of one input file.
 
     Attributes
     ----------
     tally : rows by sample and reason
-    samples : names, by the numbers that staged rows have
-    tables : objects that hold the table of dropped rows
-    problem : why it could not be read, or not completely; "" where it could
-    format, notes : the format that was recognised, and what was assumed
+    samples : names, indexed by the samples of staged rows
+    tables : number of objects with parts of the table of dropped rows
+    problem : reason why the file could not be read, or not completely; else ""
+    format, notes : recognised format, and messages about assumptions
     """
 
     tally: RowCounts = field(default_factory=RowCounts)
@@ -69,16 +70,16 @@ class FileRows:
 
     @property
     def kept(self) -> int:
-        """Rows that are staged."""
+        """Number of staged rows."""
         return self.tally.total()
 
     @property
     def rows(self) -> int:
-        """Rows of the file, those included that were dropped."""
+        """Number of rows of the file, including dropped ones."""
         return sum(self.tally.rows.values())
 
     def to_dict(self) -> FileRowsRecord:
-        """Return what JSON can hold."""
+        """Return the counters as JSON values."""
         return {
             "tally": [(*key, n) for key, n in self.tally.rows.items()],
             "samples": self.samples,
@@ -90,7 +91,7 @@ class FileRows:
 
     @classmethod
     def from_dict(cls, record: FileRowsRecord) -> FileRows:
-        """Return what `to_dict` described."""
+        """Return the counters from the result of `to_dict`."""
         return cls(
             tally=RowCounts({(sample, reason): n for sample, reason, n in record["tally"]}),
             samples=tuple(record["samples"]),
@@ -107,9 +108,9 @@ class PieceRows:
 
     Attributes
     ----------
-    file, piece : numbers
+    file, piece : numbers of the file and of its piece
     start, stop : rows within the piece
-    samples : number in the store of each sample of the file
+    samples : for each sample of the file, its index in the store
     """
 
     file: int
@@ -121,12 +122,12 @@ class PieceRows:
 
 @dataclass(frozen=True)
 class Staging:
-    """The staged rows of a job.
+    """Staged rows of a job.
 
     Attributes
     ----------
-    array : place of the array below which they are hidden, as the journal is
-    job : fingerprint of the reading; rows that another job staged do not count
+    array : store prefix of the array below which they are hidden, like the journal
+    job : fingerprint of the reading job; rows staged by other jobs are ignored
     piece_rows : rows of a piece; the last one of each file has fewer
     """
 
@@ -147,7 +148,7 @@ class Staging:
 
         Raises
         ------
-        CorruptChunk : the piece is not there
+        CorruptChunk : the piece is missing
         """
         data = self._get(f"{self._file(part.file)}/rows/{part.piece:06d}")
         rows = pa.ipc.open_stream(pa.py_buffer(data)).read_all()
@@ -164,14 +165,14 @@ class Staging:
                 yield self._get(f"{self._file(file)}/dropped/{number:06d}")
 
     def finish(self, file: int, found: FileRows, keys: Sequence[str], *, durable: bool) -> None:
-        """Record that a file is read, once its pieces are safe."""
+        """Record that a file is read, once its pieces are stored."""
         if durable:
             self.array.flush(keys)
         record = {"job": self.job, "found": found.to_dict()}
         self._put(self._record(file), sealed(json.dumps(record).encode()))
 
     def finished(self, n_files: int) -> dict[int, FileRows]:
-        """Return what each file gave that was read to its end, by number."""
+        """Return the counters of each completely read file, by number."""
         stored = self.array.get_many(self._key(self._record(file)) for file in range(n_files))
         records = {
             file: self._unpacked(data.to_bytes()) for file, data in enumerate(stored) if data
@@ -179,14 +180,19 @@ class Staging:
         return {file: record for file, record in records.items() if record is not None}
 
     def remove(self) -> None:
-        """Delete all that is staged."""
+        """Delete all staged rows."""
         (self.array / FOLDER / "staging").delete_all()
 
     def _unpacked(self, data: bytes) -> FileRows | None:
         if (body := unsealed(data)) is None:
             return None
-        record = json.loads(body)
-        return FileRows.from_dict(record["found"]) if record["job"] == self.job else None
+        try:
+            record = read_fields(body)
+            if record.text("job") != self.job:
+                return None
+            return FileRows.from_dict(cast("FileRowsRecord", record.fields("found").values))
+        except (ValueError, TypeError, LookupError, AttributeError):  # the file is read again
+            return None
 
     def _put(self, name: str, data: bytes) -> str:
         self.array.put(self._key(name), data)
@@ -212,13 +218,13 @@ class Staging:
 def pieces_of(
     rows: range, kept: Sequence[int], samples: Sequence[tuple[int, ...]], piece: int
 ) -> tuple[PieceRows, ...]:
-    """Return where rows of the store are staged.
+    """Return the staged pieces with some rows of the store.
 
     Parameters
     ----------
-    rows : numbers in the store
-    kept : rows of each file
-    samples : of each file, number in the store of each of its samples
+    rows : row numbers in the store
+    kept : number of rows of each file
+    samples : for each file, the indices of its samples in the store
     piece : rows of a piece
     """
     found, first = [], 0

@@ -1,4 +1,4 @@
-"""Results of a finished job, read from its store, so that a resumed one reports the same."""
+"""Summary of a counting job, read from its store, so that a resumed one reports the same."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ import numpy as np
 import zarr
 from zarr.storage import StorePath
 
-from gangsaw.tasks.store.chunks import METADATA
-from gangsaw.tasks.store.place import Place
+from gangsaw.tasks.store.arrays.chunks import METADATA
+from gangsaw.tasks.store.objects.prefix import Place
 from gangsaw.tasks.store.state.manifest import read_manifest
 
-TOTALS = ("paths_total", "dp1_total", "dp1_paths")  # the last of V-J chains
+TOTALS = ("paths_total", "dp1_total", "dp1_paths")  # the last for V-J chains
 
 
 @dataclass(frozen=True)
 class CountRun:
-    """What one run of a job did.
+    """Figures of one run of a job.
 
     Attributes
     ----------
-    references : that it counted; the others were counted before
-    seconds, read_seconds : wall clock of the run, and of its reading alone
+    references : number of references counted by this run
+    seconds, read_seconds : duration of the run, and of its reading phase
     """
 
     references: int
@@ -33,26 +33,26 @@ class CountRun:
 
     @property
     def references_per_second(self) -> float:
-        """Over all its time: reading and writing included."""
+        """References per second of the whole run, including reading and writing."""
         return self.references / self.seconds if self.seconds else 0.0
 
 
 @dataclass(frozen=True)
 class CountSummary:
-    """Results of a job.
+    """Summary of a counting job.
 
     Attributes
     ----------
-    store, table : where the store and the table of dropped rows are
+    store, table : addresses of the store and of the table of dropped rows
     files : number of files
-    problems : a line for each file that could not be read, or not to its end
-    notes : a line for each thing that was assumed of a file, or is to be known of the locus
-    rows, kept : of the files; those that are references of the store
+    problems : a line for each file that could not be read, or not completely
+    notes : messages on assumptions about files, and on the locus
+    rows, kept : number of rows of the files, and of references of the store
     samples : number of samples
-    dropped : rows by reason
-    without_paths : of the rows that were kept, those that nothing was counted for
+    dropped : number of dropped rows by reason
+    without_paths : kept rows without a path
     raw_bytes, stored_bytes : of all variables along `reference`
-    run : of this run
+    run : figures of this run
     """
 
     store: str
@@ -71,12 +71,12 @@ class CountSummary:
 
     @property
     def ratio(self) -> float:
-        """Raw over stored bytes."""
+        """Raw bytes divided by stored bytes."""
         return self.raw_bytes / self.stored_bytes if self.stored_bytes else 0.0
 
 
 def _without_paths(store: Place, arrays: Mapping[str, object]) -> int:
-    """Count the rows without any path at the greatest limits, a chunk at a time."""
+    """Return the number of rows without a path at the greatest limits, one chunk at a time."""
     name = next(name for name in TOTALS if name in arrays)
     array = zarr.open_array(StorePath(store.store, store.path), path=name, mode="r")
     n, step = array.shape[0], array.chunks[0]

@@ -1,4 +1,4 @@
-"""From rows to the values of every variable of the store, on the CPU or on a GPU."""
+"""Conversion of rows to the values of every variable of the store, on the CPU or on a GPU."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.nucleotides.codes import SET_OF_LETTER
+from gangsaw.tasks.tcr.counting.kernels import gpu
+from gangsaw.tasks.tcr.counting.kernels.batch import Batch, Counts, Sequences
+from gangsaw.tasks.tcr.counting.paths.count import count, count_distinct
+from gangsaw.tasks.tcr.counting.paths.dataset import arrays
+from gangsaw.tasks.tcr.counting.paths.lacking import forget_lacking
+from gangsaw.tasks.tcr.counting.paths.totals import DGenes, total_arrays
 from gangsaw.tasks.tcr.germline import Part, d_pairs_with_j
-from gangsaw.tasks.tcr.kernels import gpu
-from gangsaw.tasks.tcr.kernels.batch import Batch, Counts, Sequences
 from gangsaw.tasks.tcr.model import Model
 from gangsaw.tasks.tcr.model.nucleotides import encoded, ragged
-from gangsaw.tasks.tcr.paths.count import count, count_distinct
-from gangsaw.tasks.tcr.paths.dataset import arrays
-from gangsaw.tasks.tcr.paths.lacking import forget_lacking
-from gangsaw.tasks.tcr.paths.totals import DGenes, total_arrays
 from gangsaw.tasks.tcr.pgen.olga import PgenBatch, pgens_of_rows
 from gangsaw.tasks.tcr.repertoire.tables.strings import buffers
 from gangsaw.tasks.tcr.store.setup import Setup
 
 
 def count_on_device(batch: Batch, model: Model) -> Counts:
-    """Count on the GPU of this process, on the CPU what has no kernel."""
+    """Count on the GPU of this process, or on the CPU if there is no kernel."""
     has_kernel = gpu.has_kernel(batch) and not model.is_wide
     return gpu.count_hosted(batch, model) if has_kernel else count(batch, model)
 
@@ -34,17 +34,17 @@ def count_on_device(batch: Batch, model: Model) -> Counts:
 COUNT_FUNCTIONS = {"cpu": count, "gpu": count_on_device}
 TEXT = np.dtypes.StringDType()
 Columns = Mapping[str, NumpyArray]  # values of each variable for some references
-AT_ONCE_BYTES = 256 << 20  # of counts of single D genes that are not stored
+AT_ONCE_BYTES = 256 << 20  # bytes of counts of single D genes that are not stored
 
 
 @dataclass(frozen=True)
 class CountTables:
-    """Counts rows; frozen and small, so that it travels with every batch.
+    """Function that counts rows; frozen and small, as it is pickled with every batch.
 
     Attributes
     ----------
-    setup : what is counted
-    samples : names, by the numbers that rows have
+    setup : germline, model and row filter
+    samples : names, indexed by the samples of rows
     """
 
     setup: Setup
@@ -60,7 +60,7 @@ class CountTables:
         return [{name: parts[i] for name, parts in cut.items()} for i in range(len(tables))]
 
     def _counted(self, rows: pa.RecordBatch, device: str) -> Columns:
-        """Return the counted variables, a few rows at a time where most of it is not stored."""
+        """Return the counted variables, a few rows at a time if most counts are not stored."""
         batch, has = batch_of(rows, self.setup), self._has_d(rows)
         step = len(rows) if self.setup.has_by_d else rows_at_once(self.setup)
         runs = [slice(i, min(i + step, len(rows))) for i in range(0, len(rows), step)]
@@ -72,7 +72,7 @@ class CountTables:
         return {**found, **(_pgens(rows, self.setup) if self.setup.pgen else {})}
 
     def _has_d(self, rows: pa.RecordBatch) -> NDArray[np.bool_] | None:
-        """Return (n, D genes) which of them the donor of each row has; None where all have all."""
+        """Return a mask (n, D genes) of genes that each row's donor has; None without genotypes."""
         genotypes, n_d = self.setup.genotypes, len(self.setup.germline.d)
         if genotypes is None or not n_d:
             return None
@@ -91,16 +91,16 @@ class CountTables:
         return {v.name: found[v.name] for v in setup.variables if v.name in found}
 
     def _names(self, columns: Columns) -> Columns:
-        """Return the names of genes and samples of each row, which index variables point to."""
+        """Return the names of genes and samples of each row, from the index variables."""
         germline = self.setup.germline
         of_rows: dict[str, tuple[Sequence[str], NumpyArray]] = {
             "v_call": ([part.name for part in germline.v], columns["v_index"]),
             "j_call": ([part.name for part in germline.j], columns["j_index"]),
             "sample_id": (self.samples, columns["sample_index"]),
         }
-        if germline.d:  # -1, of a row without D, is the last one
+        if germline.d:  # -1, a row without D, selects the last item
             of_rows["d_call"] = ([*(part.name for part in germline.d), ""], columns["d_index"])
-        # not by indices of StringDType: NumPy 2.0 lets go of strings that several rows share
+        # not by indexing StringDType: NumPy 2.0 frees strings that several rows share
         return {
             name: text(np.array(names, object)[places].tolist())
             for name, (names, places) in of_rows.items()
@@ -108,17 +108,17 @@ class CountTables:
 
 
 def rows_at_once(setup: Setup) -> int:
-    """Return of how many rows the counts fit AT_ONCE_BYTES, or of a chunk."""
+    """Return the number of rows whose counts fit AT_ONCE_BYTES, at most a chunk."""
     return max(1, min(setup.chunk_rows, AT_ONCE_BYTES // counted_bytes(setup, 1)))
 
 
 def counted_bytes(setup: Setup, rows: int) -> int:
-    """Return the bytes of all counts of so many rows, stored or not."""
+    """Return the bytes of all counts of the given number of rows, stored or not."""
     return gpu.counts_bytes(rows, len(setup.germline.d), setup.model)
 
 
 def _pgens(rows: pa.RecordBatch, setup: Setup) -> Columns:
-    """Return the variables PGEN; of equal nucleotypes one is computed."""
+    """Return the variables PGEN; equal nucleotypes are computed once."""
     assert setup.pgen is not None, "who calls asks whether there is a model"
     v, j = ([part.name for part in parts] for parts in (setup.germline.v, setup.germline.j))
     texts = rows["cdr3"].to_pylist(), rows["v"].to_pylist(), rows["j"].to_pylist()
@@ -132,7 +132,7 @@ def _pgens(rows: pa.RecordBatch, setup: Setup) -> Columns:
 
 
 def batch_of(rows: pa.RecordBatch, setup: Setup) -> Batch:
-    """Return what the kernels take; the rows were checked when they were read."""
+    """Return rows in kernel form; they were checked when they were read."""
     offsets, letters = buffers(rows["cdr3"])
     first = int(offsets[0])
     codes = SET_OF_LETTER[np.asarray(letters)[first : int(offsets[-1])]]
@@ -152,7 +152,7 @@ def _sequences(parts: Sequence[Part]) -> Sequences:
 
 
 def row_columns(rows: pa.RecordBatch) -> Columns:
-    """Return the variables that say which row a reference is."""
+    """Return the variables that identify the row of a reference."""
     return {
         "cdr3": text(rows["cdr3"].to_pylist()),
         "id": text(rows["id"].to_pylist()),
@@ -165,5 +165,5 @@ def row_columns(rows: pa.RecordBatch) -> Columns:
 
 
 def text(strings: Sequence[str]) -> NumpyArray:
-    """Return strings as NumPy's StringDType."""
+    """Return strings as an array of NumPy's StringDType."""
     return np.array(strings, TEXT)

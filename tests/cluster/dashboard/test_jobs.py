@@ -9,8 +9,8 @@ from gangsaw.cluster.dashboard.html import chosen_job, jobs_table
 from gangsaw.cluster.dashboard.jobs import MOST_ENDED, MOST_POINTS, TOPIC, Jobs, JobState
 from gangsaw.cluster.dashboard.metrics import CHUNKS, FAILED, LEFT, METRICS, RUNNING
 from gangsaw.cluster.dashboard.plugin import Dashboard
-from gangsaw.tasks.engine.progress import Meter
-from gangsaw.tasks.engine.tally import MOST_CELLS, Message, Tally, job
+from gangsaw.tasks.engine.report.counters import MOST_CELLS, Message, Tally, job
+from gangsaw.tasks.engine.report.progress import Meter
 
 
 def heard(tally: Tally) -> Jobs:
@@ -25,7 +25,7 @@ def heard(tally: Tally) -> Jobs:
 
 
 def test_each_chunk_counts_once_for_who_did_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gangsaw.tasks.engine.tally.TELL_SECONDS", 0.0)
+    monkeypatch.setattr("gangsaw.tasks.engine.report.counters.TELL_SECONDS", 0.0)
     with job("compress", "a.zarr") as tally:
         jobs = heard(tally)
         meter = Meter(10, None)

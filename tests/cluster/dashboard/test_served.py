@@ -8,18 +8,21 @@ from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
+import dask
 import pytest
-from distributed import Client
+from distributed import Client, Scheduler
 from helpers.clusters import in_process
 from helpers.command_line import CommandLine
+from helpers.hang import HANG, wait_until
 from helpers.job_data import cube
 
 from gangsaw import GangsawError
+from gangsaw.cluster.dashboard import asking
 from gangsaw.cluster.dashboard.install import page_of
 from gangsaw.cluster.dashboard.metrics import METRICS
 from gangsaw.cluster.dashboard.plugin import NAME
-from gangsaw.tasks import api
-from gangsaw.tasks.jobs.transcode import Transcode
+from gangsaw.tasks.api import functions
+from gangsaw.tasks.jobs.chunks.transcode import Transcode
 
 SHAPE, CHUNKS = (6, 40, 50), (6, 10, 25)
 N_CHUNKS = 8
@@ -39,7 +42,7 @@ def raw(tmp_path: Path) -> Path:
 
 
 def got(url: str) -> str:
-    with urlopen(url, timeout=60) as answer:
+    with urlopen(url, timeout=HANG) as answer:
         return str(answer.read().decode())
 
 
@@ -57,7 +60,7 @@ def counted(client: Client) -> dict[str, float]:
 
 def test_jobs_are_told_with_true_totals(client: Client, raw: Path) -> None:
     store = raw.with_name("a.zarr")
-    done = api.compress(raw, store, client=client, **OPTIONS)
+    done = functions.compress(raw, store, client=client, **OPTIONS)
     (job,) = [one for one in told(client)["jobs"] if one["store"] == str(store)]
     assert (job["kind"], job["outcome"], job["done"], job["total"]) == ("compress", "done", 8, 8)
     assert (job["decoded"], job["encoded"]) == (done.raw_bytes, done.stored_bytes)
@@ -71,9 +74,9 @@ def test_jobs_are_told_with_true_totals(client: Client, raw: Path) -> None:
 
 def test_the_map_of_a_job_is_full_in_the_end(client: Client, raw: Path) -> None:
     store = raw.with_name("m.zarr")
-    api.compress(raw, store, client=client, **OPTIONS)
-    api.compress(raw, store, client=client, resume=True, **OPTIONS)
-    assert api.verify(store, client=client).ok
+    functions.compress(raw, store, client=client, **OPTIONS)
+    functions.compress(raw, store, client=client, resume=True, **OPTIONS)
+    assert functions.verify(store, client=client).ok
     plugin = client.cluster.scheduler.plugins[NAME]
     states = [state for state in plugin.jobs.jobs.values() if state.store == str(store)]
     assert [state.kind for state in states] == ["compress", "compress", "verify"]
@@ -83,8 +86,8 @@ def test_the_map_of_a_job_is_full_in_the_end(client: Client, raw: Path) -> None:
 
 def test_what_was_done_before_is_told_and_not_counted_again(client: Client, raw: Path) -> None:
     store = raw.with_name("b.zarr")
-    api.compress(raw, store, client=client, **OPTIONS)
-    api.compress(raw, store, client=client, resume=True, **OPTIONS)
+    functions.compress(raw, store, client=client, **OPTIONS)
+    functions.compress(raw, store, client=client, resume=True, **OPTIONS)
     runs = [one for one in told(client)["jobs"] if one["store"] == str(store)]
     assert sorted(one["resumed"] for one in runs) == [0, N_CHUNKS]
     assert {one["done"] for one in runs} == {N_CHUNKS}
@@ -92,10 +95,10 @@ def test_what_was_done_before_is_told_and_not_counted_again(client: Client, raw:
 
 def test_damaged_chunks_are_told(client: Client, raw: Path) -> None:
     store = raw.with_name("c.zarr")
-    api.compress(raw, store, client=client, **OPTIONS)
+    functions.compress(raw, store, client=client, **OPTIONS)
     chunk = store / "data" / "c" / "0" / "1" / "1"
     chunk.write_bytes(chunk.read_bytes()[:-1])
-    assert not api.verify(store, client=client).ok
+    assert not functions.verify(store, client=client).ok
     job = told(client)["jobs"][0]
     assert (job["kind"], job["failed"], job["outcome"]) == ("verify", 1, "done")
     assert "c/0/1/1" in job["failures"][0]
@@ -109,7 +112,7 @@ def test_a_job_that_fails_is_told(
 
     monkeypatch.setattr(Transcode, "_read", unreadable)  # workers are in this process
     with pytest.raises(GangsawError):
-        api.compress(raw, raw.with_name("d.zarr"), client=client, **OPTIONS)
+        functions.compress(raw, raw.with_name("d.zarr"), client=client, **OPTIONS)
     job = told(client)["jobs"][0]
     assert (job["kind"], job["outcome"], job["done"]) == ("compress", "failed", 0)
     assert job["failed"] >= 1
@@ -120,7 +123,7 @@ def test_counters_grow(client: Client, raw: Path) -> None:
     pytest.importorskip("prometheus_client", reason="prometheus_client is not installed")
     name = 'gangsaw_chunks_total{backend="cpu",codec="gangsaw.ccsds123",job="compress"}'
     before = counted(client) if page_of(client) else {}
-    done = api.compress(raw, raw.with_name("e.zarr"), client=client, **OPTIONS)
+    done = functions.compress(raw, raw.with_name("e.zarr"), client=client, **OPTIONS)
     after = counted(client)
     assert after[name] - before.get(name, 0) == N_CHUNKS
     decoded = name.replace("chunks_total", "decoded_bytes_total")
@@ -131,7 +134,7 @@ def test_counters_grow(client: Client, raw: Path) -> None:
 
 
 def test_the_command_tells_the_same(client: Client, raw: Path, gangsaw: CommandLine) -> None:
-    api.compress(raw, raw.with_name("f.zarr"), client=client, **OPTIONS)
+    functions.compress(raw, raw.with_name("f.zarr"), client=client, **OPTIONS)
     page = page_of(client)
     shown = gangsaw("status", page)
     assert (shown.code, shown.err) == (0, "")
@@ -150,10 +153,10 @@ REFUSED = {
 
 @pytest.mark.parametrize("arguments", REFUSED, ids=["nobody", "nothing", "no-file"])
 def test_status_says_in_one_line_what_is_wrong(
-    arguments: tuple[str, ...], gangsaw: CommandLine, monkeypatch: pytest.MonkeyPatch
+    arguments: tuple[str, ...], gangsaw: CommandLine
 ) -> None:
-    monkeypatch.setenv("DASK_GANGSAW__CONNECT_SECONDS", "1")
-    shown = gangsaw("status", *arguments)
+    with dask.config.set({"gangsaw.connect-seconds": 1}):
+        shown = gangsaw("status", *arguments)
     assert shown.code in (1, 2)
     assert REFUSED[arguments] in shown.err
     assert shown.err.count("\n") == 1
@@ -165,20 +168,30 @@ def test_a_client_that_dies_is_seen(client: Client) -> None:
         event = {"job": "dying", "kind": "compress", "client": other.id, "total": 2}
         other.log_event("gangsaw", event)
         assert [j["outcome"] for j in told(client)["jobs"] if j["job"] == "dying"] == ["running"]
-    for _ in range(1000):  # the scheduler hears of it when the connection closes
-        if [j["outcome"] for j in told(client)["jobs"] if j["job"] == "dying"] == ["lost"]:
-            return
-    pytest.fail("the job still runs")
+
+    def outcomes() -> list[str]:
+        return [j["outcome"] for j in told(client)["jobs"] if j["job"] == "dying"]
+
+    wait_until(lambda: outcomes() == ["lost"])  # the scheduler hears when the connection closes
 
 
 def test_a_scheduler_that_takes_no_plugins_works(
     raw: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refused(*_: object, **__: object) -> None:
+    async def refused(*_: object, **__: object) -> None:
         raise ModuleNotFoundError("no gangsaw there")
 
-    monkeypatch.setattr(Client, "register_plugin", refused)
+    monkeypatch.setattr(Scheduler, "register_scheduler_plugin", refused)
     with in_process(1) as client:
-        done = api.compress(raw, raw.with_name("g.zarr"), client=client, **OPTIONS)
+        done = functions.compress(raw, raw.with_name("g.zarr"), client=client, **OPTIONS)
         assert done.chunks == N_CHUNKS
         assert "gangsaw" not in client.cluster.scheduler.plugins
+
+
+def test_a_scheduler_without_gangsaw_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "install", lambda _: None)
+    with in_process(protocol="tcp://") as plain:
+        address = plain.scheduler.address
+        with pytest.raises(GangsawError, match=f"{address} tells of no jobs: install") as found:
+            functions.status(address)
+        assert "TypeError" not in str(found.value)

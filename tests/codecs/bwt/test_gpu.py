@@ -15,7 +15,7 @@ from gangsaw.codecs.bwt.memory import decoder_device_bytes, encoder_device_bytes
 from gangsaw.codecs.bwt.params import EFFORTS, Params
 from gangsaw.codecs.bwt.payload import DENSE
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.codecs.core.coding.batch import EncodedBlock
+from gangsaw.codecs.core.backends.batch import EncodedBlock
 
 PARAMS = Params()
 DENSE_DECODER = gpu.BACKEND.decoders[DENSE]

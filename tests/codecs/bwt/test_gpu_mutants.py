@@ -47,11 +47,12 @@ def check(cupy: Any) -> None:
     check_encoding(cupy, dense.coded, dense_encode.encode_blocks, [*some[:2], *limits])
 
 
+@pytest.mark.full
 def test_the_kernels_are_right(cupy: Any) -> None:
     check(cupy)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("cupy", ["emulated"], indirect=True)
 @pytest.mark.parametrize(("folder", "file", "there", "instead"), MUTANTS)
 def test_mutants_are_noticed(

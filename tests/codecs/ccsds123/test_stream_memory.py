@@ -40,6 +40,7 @@ CODINGS = {
 SHAPES = [(1, 2048, 4096), (64, 256, 512), (200, 300, 140)]
 
 
+@pytest.mark.quick(cases=1)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("coding", CODINGS)
 def test_the_output_and_64_megabytes(
@@ -56,7 +57,7 @@ def test_the_output_and_64_megabytes(
     assert int(ran.stdout.split()[-1]) < MOST
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("coding", CODINGS)
 def test_half_a_gigabyte_of_zeros(tmp_path: Path, coding: str) -> None:
     test_the_output_and_64_megabytes(tmp_path, coding, (64, 2048, 2048))

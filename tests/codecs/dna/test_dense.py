@@ -101,7 +101,7 @@ def test_lanes_that_lie_are_corrupt() -> None:
             coding.decode(body, np.asarray(wrong, np.int64), 3000, shape)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.skipif(not GENOMES.is_dir(), reason=f"no genomes in {GENOMES}")
 @pytest.mark.parametrize(
     ("name", "most"),

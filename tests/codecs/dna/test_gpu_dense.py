@@ -51,6 +51,7 @@ def rows(bases: Bases, shape: Shape) -> Bases:
     return codes.reshape(-1)
 
 
+@pytest.mark.quick(cases=1)
 @pytest.mark.parametrize("enters_first", [False, True])
 def test_words_are_those_of_the_cpu(cupy: Any, enters_first: bool) -> None:
     blocks = [repeats(n, n) for n, _ in SHAPES] + [np.tile(ALIKE, 64)]

@@ -60,11 +60,13 @@ def example(name: str) -> Example:
     return Example(there, instead, runs(), N_BASES, PARAMS)
 
 
+@pytest.mark.quick(cases=1)
 @pytest.mark.parametrize("name", CHECKS)
 def test_both_sides_refuse_one_fault(name: str, cupy: Any) -> None:
     check_both_refuse(example(name), cupy)
 
 
+@pytest.mark.quick(cases=1)
 @pytest.mark.parametrize("cupy", ["emulated"], indirect=True)
 @pytest.mark.parametrize("name", CHECKS)
 def test_kernels_without_the_check_are_noticed(

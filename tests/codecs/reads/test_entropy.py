@@ -10,15 +10,15 @@ from helpers.fenced_memory import fenced
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.numba.jit import jit
-from gangsaw.codecs.reads.entropy import rans
-from gangsaw.codecs.reads.entropy.tables import (
+from gangsaw.codecs.core.entropy import rans_lanes
+from gangsaw.codecs.core.entropy.sparse_tables import (
     decoder_tables,
     normalised,
     read_stored_tables,
     stored_tables,
 )
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.numba.jit import jit
 
 HEAD = 4  # bytes before a lane: in a payload there are more
 TABLES = 5  # of which the last one is never there
@@ -26,33 +26,33 @@ TABLES = 5  # of which the last one is never there
 
 @jit
 def read_lane(tables: Any, kinds: Any, data: Any, out: Any) -> Any:
-    x, at = rans.begin_lane(data, HEAD, data.size)
+    x, at = rans_lanes.begin_lane(data, HEAD, data.size)
     for i in range(kinds.size):
-        if kinds[i] >= rans.RAW:
-            out[i], x, at = rans.get_raw(kinds[i] - rans.RAW, x, at, data, data.size)
+        if kinds[i] >= rans_lanes.RAW:
+            out[i], x, at = rans_lanes.get_raw(kinds[i] - rans_lanes.RAW, x, at, data, data.size)
         else:
-            out[i], x, at = rans.get(tables, kinds[i], x, at, data, data.size)
-    return rans.is_whole(x, at, data.size)
+            out[i], x, at = rans_lanes.get(tables, kinds[i], x, at, data, data.size)
+    return rans_lanes.is_whole(x, at, data.size)
 
 
-def tokens(seed: int, n: int) -> rans.Tokens:
+def tokens(seed: int, n: int) -> rans_lanes.Tokens:
     rng = np.random.default_rng(seed)
     kinds = rng.integers(0, TABLES - 1, n).astype(np.uint16)
     symbols = np.minimum(rng.geometric(0.3, n) * (kinds + 1), 255).astype(np.uint16)
     is_raw = rng.random(n) < 0.2
-    kinds[is_raw], symbols[is_raw] = rans.RAW + 7, rng.integers(0, 128, int(is_raw.sum()))
-    return rans.Tokens(kinds, symbols)
+    kinds[is_raw], symbols[is_raw] = rans_lanes.RAW + 7, rng.integers(0, 128, int(is_raw.sum()))
+    return rans_lanes.Tokens(kinds, symbols)
 
 
 def behind_head(lane: Any) -> Any:
     return np.concatenate((np.zeros(HEAD, np.uint8), lane))
 
 
-def coded(some: rans.Tokens) -> tuple[Any, Any]:
+def coded(some: rans_lanes.Tokens) -> tuple[Any, Any]:
     counts = np.zeros((TABLES, 256), np.int64)
-    rans.count_tokens(some.tables, some.symbols, counts)
+    rans_lanes.count_tokens(some.tables, some.symbols, counts)
     frequencies = normalised(counts)
-    lanes, _ = rans.encoded_lanes(some, np.array([some.tables.size]), frequencies)
+    lanes, _ = rans_lanes.encoded_lanes(some, np.array([some.tables.size]), frequencies)
     return lanes, frequencies
 
 

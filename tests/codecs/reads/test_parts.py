@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,7 @@ def lines(kind: str) -> np.ndarray:
 ARRAYS = {kind: lines(kind) for kind in KINDS}
 
 
+@lru_cache
 def stored(kind: str) -> tuple[zarr.Array, CountingStore]:
     store, array = CountingStore(), ARRAYS[kind]
     codec = Reads(kind=kind, lane=256)
@@ -49,21 +51,18 @@ def stored(kind: str) -> tuple[zarr.Array, CountingStore]:
     return found, store
 
 
-OPENED = {kind: stored(kind) for kind in KINDS}
-
-
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(kind=st.sampled_from(KINDS), begin=st.integers(0, 10**6), n=st.integers(0, 3000))
 def test_a_part_is_as_in_the_whole(kind: str, begin: int, n: int) -> None:
     array = ARRAYS[kind]
     begin %= array.size
-    np.testing.assert_array_equal(OPENED[kind][0][begin : begin + n], array[begin : begin + n])
+    np.testing.assert_array_equal(stored(kind)[0][begin : begin + n], array[begin : begin + n])
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_few_bytes_are_read(kind: str) -> None:
     """Of a small array head and index are most; of lanes a few are fetched, each once."""
-    array, store = OPENED[kind]
+    array, store = stored(kind)
     head = array.metadata.codecs[0].coder(array.shape, array.dtype).layout.index_size
     store.reads.clear()
     array[:]
@@ -95,7 +94,7 @@ def emptied(chunk: bytes, plan: ChunkCoder, lanes: slice) -> bytes:
 @pytest.mark.parametrize("lanes", [slice(0, 1), slice(9, 11), slice(9, None)])
 def test_windows_that_somebody_emptied_are_missed(kind: str, lanes: slice) -> None:
     """Their items would be what the memory held before: a part is right, or refused."""
-    array, store = stored(kind)
+    array, store = stored.__wrapped__(kind)  # one of its own: it is changed
     plan = array.metadata.codecs[0].coder(array.shape, array.dtype)
     whole = array[:]
     chunk = store._store_dict["c/0"]

@@ -188,6 +188,7 @@ for dtype in {dtypes}:
 """
 
 
+@pytest.mark.quick(cases=1)
 @pytest.mark.parametrize("effort", ["dense", "fast"])
 def test_no_step_waits_for_a_kernel_after_warming_up(effort: str) -> None:
     dtypes = ["c16", "c8", "f2"]

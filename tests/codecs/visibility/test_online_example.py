@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import fcntl
 import json
 import os
 import signal
@@ -10,9 +11,9 @@ import socket
 import struct
 import subprocess
 import sys
+import termios
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -21,13 +22,13 @@ from typing import Any
 import numpy as np
 import pytest
 import xarray as xr
+from helpers.hang import HANG, wait_until
 
 from gangsaw.codecs.visibility.samples import patterns
 
 FOLDER = Path(__file__).parents[3] / "notebooks" / "online"
 CUBE = patterns((11, 8, 6, 2), "<c8")
 CHUNK = 2
-PATIENCE = 100  # seconds: kernels may have to be compiled
 
 
 @pytest.fixture
@@ -80,19 +81,13 @@ def steps_in(store: Path) -> int:
         return int(data.sizes["time"])
 
 
-def wait_for(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end, "it never came"
-        time.sleep(0.02)
-
-
 def check(store: Path, n_steps: int) -> None:
     with xr.open_zarr(store, chunks=None, decode_times=False) as data:
         assert data["visibility"].values.tobytes() == CUBE[:n_steps].tobytes()
         np.testing.assert_array_equal(data["time"], 8.0 * np.arange(n_steps))
 
 
+@pytest.mark.quick(cases=1)
 @pytest.mark.parametrize("effort", ["fast", "dense"])
 def test_from_correlator_to_store_and_on_in_the_next_run(tmp_path: Path, effort: str) -> None:
     store = tmp_path / "a.zarr"
@@ -101,8 +96,8 @@ def test_from_correlator_to_store_and_on_in_the_next_run(tmp_path: Path, effort:
         with receiver(store, "--effort", effort) as (process, port):
             arguments = "--input", tmp_path / "part.npy", "--start", 8.0 * first
             sender = start("correlator.py", port, *arguments)
-            assert sender.communicate(timeout=PATIENCE) == (f"sent {last - first} steps\n", "")
-            out, err = process.communicate(timeout=PATIENCE)
+            assert sender.communicate(timeout=HANG) == (f"sent {last - first} steps\n", "")
+            out, err = process.communicate(timeout=HANG)
         assert (process.returncode, err) == (0, "")
         assert f"{last - first} steps, " in out
         assert "MB/s, ratio " in out
@@ -112,8 +107,8 @@ def test_from_correlator_to_store_and_on_in_the_next_run(tmp_path: Path, effort:
 def test_a_simulated_correlator_is_compressed(tmp_path: Path) -> None:
     with receiver(tmp_path / "a.zarr", "--chunk", 8) as (process, port):
         sender = start("correlator.py", port, "--steps", 16, "--channels", 16, "--baselines", 20)
-        sender.communicate(timeout=PATIENCE)
-        out, _ = process.communicate(timeout=PATIENCE)
+        sender.communicate(timeout=HANG)
+        out, _ = process.communicate(timeout=HANG)
     assert sender.returncode == process.returncode == 0
     assert steps_in(tmp_path / "a.zarr") == 16
     assert float(out.partition("ratio ")[2].partition(",")[0]) > 1
@@ -121,7 +116,7 @@ def test_a_simulated_correlator_is_compressed(tmp_path: Path) -> None:
 
 @contextmanager
 def connected(wire: ModuleType, port: int) -> Iterator[socket.socket]:
-    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=HANG) as connection:
         wire.send_header(connection, header(wire))
         yield connection
 
@@ -135,7 +130,7 @@ def test_half_a_step_at_the_end_is_one_error_and_costs_no_whole_step(
             for i in range(5):
                 wire.send_step(connection, 8.0 * i, CUBE[i])
             connection.sendall(wire.STEP.pack(8 + CUBE[5].nbytes, 40.0) + CUBE[5].tobytes()[:20])
-        _, err = process.communicate(timeout=PATIENCE)
+        _, err = process.communicate(timeout=HANG)
     assert process.returncode == 1
     assert err == (
         "error: the stream ended within step 5: 20 of 768 bytes came; "
@@ -148,7 +143,7 @@ def test_a_step_of_another_size_is_one_error(tmp_path: Path, wire: ModuleType) -
     with receiver(tmp_path / "a.zarr") as (process, port), connected(wire, port) as connection:
         wire.send_step(connection, 0.0, CUBE[0])
         connection.sendall(wire.STEP.pack(1 << 60, 8.0))
-        _, err = process.communicate(timeout=PATIENCE)
+        _, err = process.communicate(timeout=HANG)
     assert process.returncode == 1
     assert err.startswith(f"error: step 1 is of {1 << 60} bytes, not 776; ")
     check(tmp_path / "a.zarr", 1)
@@ -196,6 +191,7 @@ def test_what_is_no_correlator_is_one_error(
     assert not (tmp_path / "a.zarr").exists()
 
 
+@pytest.mark.quick(cases=1)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_writes_all_whole_steps_and_ends(
     tmp_path: Path, wire: ModuleType, number: signal.Signals
@@ -205,9 +201,9 @@ def test_a_signal_writes_all_whole_steps_and_ends(
         for i in range(5):
             wire.send_step(connection, 8.0 * i, CUBE[i])
         connection.sendall(b"\0\0\0")  # the beginning of a sixth
-        wait_for(lambda: steps_in(store) == 4)
+        wait_until(lambda: steps_in(store) == 4)
         process.send_signal(number)
-        out, err = process.communicate(timeout=PATIENCE)
+        out, err = process.communicate(timeout=HANG)
     assert (process.returncode, err) == (0, "")
     assert out.endswith("holds 5 steps\n")
     check(store, 5)
@@ -216,10 +212,11 @@ def test_a_signal_writes_all_whole_steps_and_ends(
 def test_a_signal_before_any_correlator_came_ends_it(tmp_path: Path) -> None:
     with receiver(tmp_path / "a.zarr") as (process, _):
         process.terminate()
-        _, err = process.communicate(timeout=PATIENCE)
+        _, err = process.communicate(timeout=HANG)
     assert err == "error: stopped before a correlator came\n"
 
 
+@pytest.mark.full
 def test_a_kill_leaves_whole_chunks_and_the_next_run_goes_on(
     tmp_path: Path, wire: ModuleType
 ) -> None:
@@ -227,16 +224,22 @@ def test_a_kill_leaves_whole_chunks_and_the_next_run_goes_on(
     with receiver(store) as (process, port), connected(wire, port) as connection:
         for i in range(5):
             wire.send_step(connection, 8.0 * i, CUBE[i])
-        wait_for(lambda: steps_in(store) == 4)
+        wait_until(lambda: steps_in(store) == 4)
         process.kill()
     check(store, 4)
     with receiver(store) as (process, port):
         with connected(wire, port) as connection:
             for i in range(4, 7):
                 wire.send_step(connection, 8.0 * i, CUBE[i])
-        process.communicate(timeout=PATIENCE)
+        process.communicate(timeout=HANG)
     assert process.returncode == 0
     check(store, 7)
+
+
+def unread(connection: socket.socket) -> int:
+    """Return how many bytes came that nobody has read."""
+    (n,) = struct.unpack("i", fcntl.ioctl(connection, termios.FIONREAD, bytes(4)))
+    return int(n)
 
 
 def test_the_queue_is_bounded_and_loses_nothing(wire: ModuleType, incoming: Any) -> None:
@@ -249,9 +252,10 @@ def test_the_queue_is_bounded_and_loses_nothing(wire: ModuleType, incoming: Any)
         ours.shutdown(socket.SHUT_WR)
         reader = incoming(theirs, header(wire), 2, threading.Event())
         reader.start()
-        wait_for(reader.queue.full)
-        time.sleep(0.1)
+        # two steps in the queue, one that waits for it, two in the socket
+        wait_until(lambda: unread(theirs) <= 2 * (wire.STEP.size + CUBE[0].nbytes))
         assert reader.queue.qsize() == 2
+        assert unread(theirs) == 2 * (wire.STEP.size + CUBE[0].nbytes)
         assert reader.is_alive()
         came = list(reader)
     assert [moment for moment, _ in came] == [0, 1, 2, 3, 4]

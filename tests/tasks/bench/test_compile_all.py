@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from emulator.compile_kernels import compile_variant, native, packages, taken, variants
-
-pytestmark = pytest.mark.once
+from emulator.compile_kernels import compile_variant, entries, native, packages, variants
 
 FOLDER = Path(__file__).parents[3] / "deploy" / "gpu"
+PTX = "compute_90"
 
 
 @pytest.fixture
@@ -48,7 +47,8 @@ def test_every_package_of_kernels_is_compiled(program: Any) -> None:
 @pytest.mark.parametrize("package", packages())
 def test_the_profiler_knows_every_kernel(program: Any, package: str) -> None:
     pytest.importorskip("cuda.bindings.nvrtc", reason="the test extra brings NVRTC")
-    compiled = {k.name for one in variants(package) for k in taken(compile_variant(one, "sm_90"))}
+    # of a virtual architecture: as far as PTX, which takes half as long
+    compiled = {name for one in variants(package) for name in entries(compile_variant(one, PTX))}
     assert compiled == set(program.names(package))
 
 

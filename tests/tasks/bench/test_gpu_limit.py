@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,11 +14,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from helpers.hang import HANG
 
 from gangsaw.tasks.bench import limited
 from gangsaw.tasks.bench.rows_file import RowsFile, read
 
 REPOSITORY = Path(__file__).parents[3]
+LIMIT = 20 * int(HANG)  # seconds of the script
 SCRIPT = REPOSITORY / "deploy" / "gpu" / "measure.sh"
 
 
@@ -126,15 +127,16 @@ from gangsaw.tasks.bench.limited import LimitedRun
 from gangsaw.tasks.bench.rows_file import RowsFile
 from gangsaw.tasks.bench.table import Row, Measurement
 tasks = [Measurement(Row(n, None, "s"), lambda n=n, s=s: (time.sleep(s), Row(n, 1.0, "s"))[1])
-         for n, s in (("quick", 0), ("stuck", 60), ("never", 0))]
-LimitedRun(RowsFile(Path(sys.argv[1])), 0.5).measure({"a": tasks})
+         for n, s in (("quick", 0), ("stuck", 1e6), ("never", 0))]
+LimitedRun(RowsFile(Path(sys.argv[1])), 3.0).measure({"a": tasks})
 """
 
 
+@pytest.mark.full
 def test_a_row_without_an_end_is_ended(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     command = [sys.executable, "-c", STUCK, path]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=50, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG, check=True)
     assert figures(path) == {"quick": 1, "stuck": "time limit", "never": "time limit"}
     assert "_measured" in done.stderr  # where it was stuck
 
@@ -143,32 +145,44 @@ FAKE = """#!/usr/bin/env bash
 echo "$*" >>"$CALLS"
 case "$*" in
   *lay_out.py*) exit "$MISSING" ;;
-  *"-m pytest"*) exec sleep 60 ;;
+  *"-m pytest"*) exec sleep 1000000 ;;
   *"--measure parity"*) exit 1 ;;
 esac
+"""
+
+
+# ends the tests at once, as if so many seconds had passed as they may take
+TIMEOUT = """#!/usr/bin/env bash
+echo "$2" >>"$LIMITS"
+case "$*" in
+  *"-m pytest"*) set -- "$1" 0.1 "${@:3}" ;;
+esac
+exec /usr/bin/timeout "$@"
 """
 
 
 def measured(tmp_path: Path, *arguments: str, missing: int = 0) -> tuple[int, list[str], Path]:
     """Run the script with a Python whose tests have no end and whose bytes are wrong."""
     python, calls, out = tmp_path / "python", tmp_path / "calls", tmp_path / "out"
-    python.write_text(FAKE)
-    python.chmod(0o755)
+    timeout = tmp_path / "bin" / "timeout"
+    timeout.parent.mkdir()
+    for program, text in ((python, FAKE), (timeout, TIMEOUT)):
+        program.write_text(text)
+        program.chmod(0o755)
     environment = {
-        "PATH": "/usr/bin:/bin",
+        "PATH": f"{timeout.parent}:/usr/bin:/bin",
         "PYTHON": str(python),
         "CALLS": str(calls),
+        "LIMITS": str(tmp_path / "limits"),
         "MISSING": str(missing),
     }
     command = ["bash", SCRIPT, "--out", out, *arguments]
-    done = subprocess.run(command, env=environment, timeout=50, check=False, capture_output=True)
+    done = subprocess.run(command, env=environment, timeout=HANG, check=False, capture_output=True)
     return done.returncode, calls.read_text().splitlines(), out
 
 
 def test_the_script_measures_bytes_first_and_ends_in_time(tmp_path: Path) -> None:
-    began = time.monotonic()
-    status, calls, out = measured(tmp_path, "--limit", "33")
-    assert time.monotonic() - began < 33
+    status, calls, out = measured(tmp_path, "--limit", str(LIMIT))
     names = ("ccsds123", "visibility", "dna", "reads", "bwt", "tcr")
     codecs = [f"--measure {name}" for name in names]
     steps = ["lay_out.py", "compile_all.py", "--measure parity", *codecs, "--measure nothing"]
@@ -176,6 +190,9 @@ def test_the_script_measures_bytes_first_and_ends_in_time(tmp_path: Path) -> Non
     for call, step in zip(calls, steps, strict=True):
         assert step in call
     assert "--rounds 3" in calls[3]
+    limits = [int(line) for line in (tmp_path / "limits").read_text().splitlines()]
+    assert len(limits) == 9
+    assert max(limits) + 5 <= LIMIT  # and 5 more before a step is killed
     assert (out / "tests.log").read_text() == "not measured: time limit\n"
     assert status == 1  # bytes are wrong, and yet all went on
 

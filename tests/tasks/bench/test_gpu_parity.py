@@ -17,7 +17,7 @@ from emulator.host_module import schedule
 from helpers import host_kernels
 from helpers.every_codec import folder
 
-from gangsaw.codecs.core.coding.device import DeviceBackend
+from gangsaw.codecs.core.backends.device import DeviceBackend
 from gangsaw.codecs.core.container.chunk import ChunkCoder
 from gangsaw.codecs.core.container.output import Output
 from gangsaw.codecs.core.container.runs import Runs
@@ -28,8 +28,6 @@ FOLDER = Path(__file__).parents[3] / "deploy" / "gpu"
 sys.path.append(str(FOLDER))  # its names are parameters of tests
 
 import parity  # noqa: E402
-
-pytestmark = pytest.mark.once
 
 SETUPS = parity.setups()
 HOW = "make them again: python deploy/gpu/parity.py --make"
@@ -63,7 +61,7 @@ def test_checksums_are_the_cpus(name: str) -> None:
     assert parity.made(SETUPS[name]) == parity.known()[name], HOW
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("name", sorted(SETUPS.keys() - set(SOME)))
 def test_all_checksums_are_the_cpus(name: str) -> None:
     assert parity.made(SETUPS[name]) == parity.known()[name], HOW
@@ -74,23 +72,25 @@ def test_a_device_is_right(quick: ModuleType, name: str) -> None:
     assert parity.problems(SETUPS[name], parity.known()[name]) == []
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("name", sorted(SETUPS.keys() - set(SOME)))
+@pytest.mark.parametrize("cupy", [pytest.param("device", marks=pytest.mark.gpu)], indirect=True)
 def test_a_device_is_right_everywhere(quick: ModuleType, name: str) -> None:
+    """On emulated kernels the next test runs all setups."""
     try:
         assert parity.problems(SETUPS[name], parity.known()[name]) == []
     except parity.OnHost:
         pytest.skip("this runs on the CPU")
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("cupy", ["emulated"], indirect=True)
 def test_every_kernel_runs(quick: ModuleType) -> None:
     """Of those that tests compile; arrays of foreign byte order are for the codecs' own tests."""
     known = parity.known()
     for name, setup in SETUPS.items():
         with suppress(parity.OnHost):
-            assert parity.problems(setup, known[name]) == []
+            assert parity.problems(setup, known[name]) == [], name
     ran = {
         (f"{package.replace('.', '/')}/{file}", options)
         for _, package, file, options, *_ in core_gpu._modules
@@ -235,6 +235,7 @@ def test_the_guard_knows_every_codec_with_kernels() -> None:
     assert with_kernels <= set(GROUPS)
 
 
+@pytest.mark.full  # a process for each group, which compiles all that the group has
 @pytest.mark.parametrize("group", GROUPS)
 def test_nothing_is_compiled_for_the_cpu(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, group: str

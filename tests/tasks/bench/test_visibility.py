@@ -17,8 +17,6 @@ from hypothesis import strategies as st
 from gangsaw.tasks.bench.host import stored_bytes
 from gangsaw.tasks.radio.synthetic import make_visibilities
 
-pytestmark = pytest.mark.once
-
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 SECTIONS = ("visibility", "visibility_speed", "visibility_paper", "visibility_packing")
 PARTS = {"one number": np.s_[0, 0, 0], "one channel": np.s_[:, 1]}

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from helpers.command_line import CommandLine
 from helpers.envi_files import cube, write_envi
+from helpers.hang import HANG, wait_until
 
 from gangsaw.tasks.console.output import AddLines, progress_bar
-from gangsaw.tasks.engine.progress import Progress
-from gangsaw.tasks.engine.tally import job
+from gangsaw.tasks.engine.report.counters import job
+from gangsaw.tasks.engine.report.progress import Progress
 
 HALF = Progress(5, 10, 0, 5 << 20, 1 << 20, 5 << 20, 100.0)
 
@@ -28,10 +29,33 @@ def test_a_line_a_minute(capsys: pytest.CaptureFixture[str]) -> None:
     assert lines == ["", "", said[0], "", "", *said[1:]]
 
 
+def test_a_job_that_makes_no_progress_writes_its_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker that is stopped, a disk that hangs: nothing calls for a line but the clock."""
+    monkeypatch.setattr("gangsaw.tasks.console.output.LOOK_SECONDS", 0.001)
+    now, said = 0.0, ""
+
+    def has_said(n: int) -> bool:
+        nonlocal said
+        said += capsys.readouterr().err
+        return said.count("\n") >= n
+
+    with AddLines(lambda: now).by_the_clock() as add:
+        show = add("compress", lambda state: f"{state.done} of {state.total}")
+        now = 60.0
+        wait_until(lambda: has_said(1))
+        show(HALF)
+        now = 120.0
+        wait_until(lambda: has_said(2))
+    assert said == "compress  starting\ncompress  5 of 10\n"
+
+
 def test_what_a_line_says(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gangsaw.tasks.console.output.LINE_SECONDS", 0.0)
+    monkeypatch.setattr("gangsaw.tasks.console.output.LOOK_SECONDS", HANG)
     with progress_bar("compress") as show:
         assert show is not None
         show(HALF)

@@ -11,8 +11,8 @@ from typer import rich_utils
 from typer.testing import CliRunner
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.options import Option
-from gangsaw.codecs.core.tables import PluginWarning
+from gangsaw.codecs.core.plugins.entry_points import PluginWarning
+from gangsaw.codecs.core.plugins.options import Option
 from gangsaw.tasks.console.table_options import CODEC, Owned, _with_options
 
 ORDER = Option("order", "Of records.", "kept", choices=("kept", "sorted"))

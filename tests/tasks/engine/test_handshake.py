@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from gangsaw.tasks.engine.flying.handshake import Handshake
+from gangsaw.tasks.engine.distributed.handshake import Handshake
 
 WORKERS: Any = {"tcp://10.0.0.1:1": {"nthreads": 1, "memory_limit": 0, "name": "a"}}
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from gangsaw.codecs.core.errors import JobFailed
-from gangsaw.tasks.engine.flying import patience
-from gangsaw.tasks.engine.flying.patience import Patience
+from gangsaw.tasks.engine.distributed import patience
+from gangsaw.tasks.engine.distributed.patience import Patience
 
 LIMIT = 60.0
 QUEUED = "SLURM, in whose queue 1 job waits (Resources)"

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from helpers.hang import wait_until
 
 from gangsaw.codecs.core.errors import CorruptChunk, JobFailed
 from gangsaw.codecs.core.memory.threads import set_thread_limit
-from gangsaw.tasks.engine.failure import naming
-from gangsaw.tasks.engine.window import run
+from gangsaw.tasks.engine.report.failure import naming
+from gangsaw.tasks.engine.run.run import run
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,9 @@ class Pairs:
         with naming(f"c/{number}"):
             if number == 7:
                 raise CorruptChunk("the checksum differs", block=3)
-        for _ in range(1000):
-            if Path(self.folder, f"came-{number ^ 1}").exists():
-                return number
-            time.sleep(0.01)
-        raise AssertionError(f"{number} is alone")
+        others = [Path(self.folder, f"came-{other}") for other in (number ^ 1, 7)]
+        wait_until(lambda: any(other.exists() for other in others))  # after 7 none may begin
+        return number
 
 
 @pytest.fixture

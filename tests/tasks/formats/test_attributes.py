@@ -15,10 +15,10 @@ import zarr
 
 import gangsaw
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.formats.hdf5_attributes import attributes_of, write_attributes
-from gangsaw.tasks.formats.opening import open_source
+from gangsaw.tasks.formats.contract.opening import open_source
+from gangsaw.tasks.formats.hdf5.attributes import attributes_of, write_attributes
 from gangsaw.tasks.store.dataset.losses import LEFT_OUT
-from gangsaw.tasks.store.stamps import stamps_of
+from gangsaw.tasks.store.objects.change_stamps import stamps_of
 
 IMAGE = np.arange(4 * 20 * 30, dtype="u2").reshape(4, 20, 30)
 VALUES: dict[str, Any] = {
@@ -145,6 +145,7 @@ def test_references_without_a_meaning_elsewhere_are_named(tmp_path: Path) -> Non
     assert len(zarr.open_group(tmp_path / "b.zarr").attrs[LEFT_OUT]) == 1
 
 
+@pytest.mark.full
 def test_half_floats_and_complex_numbers_are_hdf5_and_no_netcdf(tmp_path: Path) -> None:
     path, store = tmp_path / "a.h5", tmp_path / "b.zarr"
     with h5py.File(path, "w") as file:

@@ -21,10 +21,10 @@ from helpers.small_files import (
 )
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.formats.opening import SourceOptions, open_source
+from gangsaw.tasks.formats.contract.opening import SourceOptions, open_source
 
 PLAIN = SourceOptions()
-RAW = SourceOptions(own={"shape": (2, 2), "dtype": "u1"})
+RAW = SourceOptions(own={"shape": (2, 2), "dtype": "u1"}, accept_loss=True)
 GROUP = SourceOptions(group="Data")
 
 

@@ -12,10 +12,10 @@ import pytest
 from helpers.envi_files import METADATA, ORDERS, cube, write_envi
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
-from gangsaw.tasks.formats.known.envi.export import EnviLayout, export_envi
-from gangsaw.tasks.formats.known.envi.pair import DATA_SUFFIXES
-from gangsaw.tasks.formats.known.envi.source import EnviSource, open_envi
-from gangsaw.tasks.formats.opening import open_source
+from gangsaw.tasks.formats.contract.opening import open_source
+from gangsaw.tasks.formats.envi.export import EnviLayout, export_envi
+from gangsaw.tasks.formats.envi.pair import DATA_SUFFIXES
+from gangsaw.tasks.formats.envi.source import EnviSource, open_envi
 
 NAMES = {"bsq": ("band", "y", "x"), "bil": ("y", "band", "x"), "bip": ("y", "x", "band")}
 
@@ -150,7 +150,7 @@ def test_a_missing_header_or_data_file(tmp_path: Path) -> None:
         open_envi(str(tmp_path / "a.hdr"))
     path = write_envi(tmp_path / "a.hdr", cube())
     (tmp_path / "a.img").unlink()
-    with pytest.raises(BadParams, match="has no data file: looked for a alone"):
+    with pytest.raises(BadParams, match="has no data file: put it beside, as a or"):
         open_envi(str(path))
 
 
@@ -190,7 +190,7 @@ def test_export_spares_what_stands_there(tmp_path: Path) -> None:
 
 
 def test_export_refuses_what_envi_cannot_hold(tmp_path: Path) -> None:
-    from gangsaw.tasks.formats.memory import MemoryArray
+    from gangsaw.tasks.formats.flat.memory_array import MemoryArray
 
     with pytest.raises(BadParams, match="ENVI has no int8 samples"):
         export_envi(MemoryArray(cube("int8"), ("band", "y", "x")), (), tmp_path / "b.hdr")

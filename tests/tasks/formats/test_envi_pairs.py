@@ -11,8 +11,8 @@ from helpers.envi_files import cube, write_envi
 
 import gangsaw
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.formats.known.envi.source import EnviSource
-from gangsaw.tasks.formats.opening import open_source
+from gangsaw.tasks.formats.contract.opening import open_source
+from gangsaw.tasks.formats.envi.source import EnviSource
 
 
 def data_of(path: Path) -> str:

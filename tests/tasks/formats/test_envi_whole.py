@@ -15,10 +15,10 @@ from spectral.io import envi
 
 import gangsaw
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.formats.known.envi import around
-from gangsaw.tasks.formats.known.envi.export import export_envi, image_of
-from gangsaw.tasks.formats.known.envi.text import read_text
-from gangsaw.tasks.formats.opening import open_source
+from gangsaw.tasks.formats.contract.opening import open_source
+from gangsaw.tasks.formats.envi import around
+from gangsaw.tasks.formats.envi.export import export_envi, image_of
+from gangsaw.tasks.formats.envi.text import read_text
 
 STRANGE = (
     "; by hand\r\nWavelength Units = \xb5m\r\nband names = {one, two \xb0, 3, 4, 5,}\r\n"

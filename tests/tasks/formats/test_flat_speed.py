@@ -13,13 +13,14 @@ import pytest
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.tasks.engine.progress import Meter, Progress
-from gangsaw.tasks.formats import flat_export, mapped
-from gangsaw.tasks.formats.flat import FlatArray
-from gangsaw.tasks.formats.flat_export import FlatFile, slabs, write_flat
-from gangsaw.tasks.open_files import close_files
-from gangsaw.tasks.source import Described, Region
-from gangsaw.tasks.store.chunks import ChunkGrid
+from gangsaw.tasks.engine.report.progress import Meter, Progress
+from gangsaw.tasks.formats.exporting import flat_export
+from gangsaw.tasks.formats.exporting.flat_export import FlatFile, slabs, write_flat
+from gangsaw.tasks.formats.flat import mapped
+from gangsaw.tasks.formats.flat.flat_array import FlatArray
+from gangsaw.tasks.sources.open_files import close_files
+from gangsaw.tasks.sources.source import Described, Region
+from gangsaw.tasks.store.arrays.chunks import ChunkGrid
 
 SHAPE, CHUNKS = (4, 30, 50), (4, 8, 16)
 

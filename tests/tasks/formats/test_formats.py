@@ -14,10 +14,10 @@ from helpers.envi_files import ORDERS, cube
 
 import gangsaw
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.formats.axes import image_axes
-from gangsaw.tasks.formats.flat_export import export_raw
-from gangsaw.tasks.formats.netcdf_export import export_netcdf
-from gangsaw.tasks.formats.opening import SourceOptions, open_source
+from gangsaw.tasks.formats.contract.axes import image_axes
+from gangsaw.tasks.formats.contract.opening import SourceOptions, open_source
+from gangsaw.tasks.formats.exporting.flat_export import export_raw
+from gangsaw.tasks.formats.hdf5.export import export_netcdf
 
 
 def whole(array: Any) -> Any:
@@ -143,7 +143,9 @@ def test_raw_round_trip(tmp_path: Path, interleave: str, byte_order: str) -> Non
     (tmp_path / "a.raw").write_bytes(data)
     layout = {"interleave": interleave, "byte_order": byte_order, "offset": 4}
     own = {"shape": (5, 7, 6), "dtype": "int32", **layout}
-    (array,) = open_source(str(tmp_path / "a.raw"), SourceOptions(own=own)).arrays
+    source = open_source(str(tmp_path / "a.raw"), SourceOptions(own=own))
+    assert source.notes == ("left out: 4 bytes of the file before the first sample",)
+    (array,) = source.arrays
     assert np.array_equal(whole(array), samples.transpose(ORDERS[interleave]))
     export_raw(array, tmp_path / "b.raw", byte_order=byte_order)
     assert (tmp_path / "b.raw").read_bytes() == data[4:]
@@ -154,7 +156,7 @@ def test_raw_round_trip(tmp_path: Path, interleave: str, byte_order: str) -> Non
 @pytest.mark.parametrize(
     ("options", "line"),
     [
-        ({"shape": (5, 7, 6)}, "describe it with --shape and --dtype"),
+        ({"shape": (5, 7, 6)}, "describe it with --dtype"),
         ({"shape": (5, 7, 7), "dtype": "u2"}, "is truncated"),
         ({"shape": (5, 7, 0), "dtype": "u2"}, "positive extents"),
         ({"shape": (5, 7, 6), "dtype": "pixel"}, "unknown dtype 'pixel'"),

@@ -50,6 +50,31 @@ ODD: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("kind", ODD)
 def test_odd_files_come_back(tmp_path: Path, kind: str, cog: str) -> None:
     source = tiff(tmp_path / "a.tif", **{**placed(), **ODD[kind]})
+    check_round_trip(source, cog)
+
+
+# heights that are no multiple of a strip's rows; bands of one strip, of a few and of thousands
+LARGE: dict[str, dict[str, Any]] = {
+    "bytes": {"dtype": "uint8", "height": 1000, "width": 1003},
+    "two bands": {"dtype": "uint16", "n_bands": 2, "height": 601, "width": 600},
+    "tiles": {"dtype": "int16", "height": 1001, "width": 1003, **ODD["tiled"]},
+    "strips": {"dtype": "float32", "height": 1009, "width": 777, **ODD["striped"]},
+    "pixels": {"dtype": "float64", "height": 1013, "width": 512, "interleave": "pixel"},
+    "tall": {"dtype": "complex64", "n_bands": 2, "height": 12_007, "width": 11},
+    "wide": {"dtype": "uint16", "n_bands": 2, "height": 11, "width": 140_001},
+    "many bands": {"dtype": "uint16", "n_bands": 53, "height": 1003, "width": 131},
+    "one band": {"dtype": "float32", "n_bands": 1, "height": 2003, "width": 1009},
+}
+
+
+@pytest.mark.parametrize("cog", ["no", "yes"])
+@pytest.mark.parametrize("kind", LARGE)
+def test_images_of_usual_sizes_come_back(tmp_path: Path, kind: str, cog: str) -> None:
+    source = tiff(tmp_path / "a.tif", **{**placed(), **LARGE[kind]})
+    check_round_trip(source, cog)
+
+
+def check_round_trip(source: Path, cog: str) -> None:
     report, copy = round_trip(source, cog=cog)
     assert report.problems == ()
     for found, wanted in zip(read(copy), read(source), strict=True):

@@ -12,6 +12,8 @@ import xarray as xr
 
 import gangsaw
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.formats.hdf5.open import KnownFile, NetcdfFile
+from gangsaw.tasks.formats.hdf5.source import open_netcdf
 
 TYPES = {
     "numbers": np.dtype("i4"),
@@ -140,3 +142,24 @@ def test_a_link_says_where_it_leads(tmp_path: Path) -> None:
     path = _write(tmp_path / "a.h5", "/", h5py.ExternalLink("absent.h5", "/x"))
     with pytest.raises(BadParams, match=r"/x of absent\.h5, which is not there"):
         gangsaw.compress(path, tmp_path / "a.zarr")
+
+
+def test_a_file_is_looked_through_as_often_whatever_its_groups(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To open it by the rules of NetCDF means to look at all of its groups."""
+    seen: list[int] = []
+    begin = NetcdfFile.__init__
+
+    def noted(self: NetcdfFile, known: KnownFile, **options: object) -> None:
+        seen[-1] += 1
+        begin(self, known, **options)
+
+    monkeypatch.setattr(NetcdfFile, "__init__", noted)
+    for n in (2, 12):
+        with h5py.File(tmp_path / f"{n}.h5", "w") as file:
+            for i in range(n):
+                file[f"g{i}/data"] = np.arange(3, dtype="f4") + i
+        seen.append(0)
+        assert len(open_netcdf(str(tmp_path / f"{n}.h5")).arrays) == n
+    assert seen[0] == seen[1] <= 3

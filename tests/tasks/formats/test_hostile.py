@@ -1,78 +1,50 @@
 """Small files whose headers claim large arrays: refused in a line, or opened without the memory.
 
 Each is opened in a separate process that may take one more gigabyte of addresses, so that a claim
-which is believed fails there and does no harm.
+which is believed fails there and does no harm. These are forks of one, which imports for all.
 """
 
 from __future__ import annotations
 
 import json
 import struct
-import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import h5netcdf
 import h5py
 import numpy as np
 import pytest
 import zarr
+from helpers import limited_opening
 from helpers.envi_files import cube, write_envi
+from helpers.limited_opening import opened
 from scipy.io import netcdf_file
 
 import gangsaw
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
-from gangsaw.tasks.engine.memory import check_memory, this_process
-from gangsaw.tasks.formats.known.envi.source import open_envi
-from gangsaw.tasks.formats.memory import MemoryArray
-from gangsaw.tasks.formats.opening import SourceOptions, open_source
+from gangsaw.tasks.engine.scheduling.memory import check_memory, this_process
+from gangsaw.tasks.formats.contract.opening import SourceOptions, open_source
+from gangsaw.tasks.formats.envi.source import open_envi
+from gangsaw.tasks.formats.flat.memory_array import MemoryArray
 from gangsaw.tasks.jobs.choice.choose import choose_layout
-from gangsaw.tasks.store.chunks import MOST_CHUNKS, ChunkGrid
+from gangsaw.tasks.store.arrays.chunks import MOST_CHUNKS, ChunkGrid
+from gangsaw.tasks.store.arrays.layout import check_touched
 from gangsaw.tasks.store.dataset.variables import MOST_WHOLE
-from gangsaw.tasks.store.layout import check_touched
 from gangsaw.tasks.store.source import ZarrArray
 
 HUGE = 10**11  # values, of 8 bytes 745 GiB
 UTM = "map info = {UTM, 1, 1, 5e5, 4e6, 15, 15, 33, North, WGS-84}\n"
-OPENING = """
-import json, resource, sys
-import h5netcdf, h5py, zarr
-from gangsaw.codecs.core.errors import GangsawError
-from gangsaw.tasks.formats.known.envi import source as envi
-from gangsaw.tasks.radio.hdf5 import hdf5
-from gangsaw.tasks.formats import opening
-from gangsaw.tasks.formats import xarrays
-kind = sys.argv[2]
-if kind == "uvfits":
-    import pyuvdata, astropy.io.fits
-if kind == "tif":
-    import rioxarray
-used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
-resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 30), used + (1 << 30)))
-try:
-    source = opening.open_source(sys.argv[1])
-except GangsawError as error:
-    print(json.dumps({"error": str(error)}))
-else:
-    arrays = {array.name: array.shape for array in source.arrays}
-    n_bytes = sum(coord.values.nbytes for coord in source.coords)
-    names = [coord.name for coord in source.coords]
-    print(json.dumps({"arrays": arrays, "bytes": n_bytes, "coords": names}))
-"""
-
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs limits as Linux has them")
 
 
-def opened(path: Path) -> dict[str, Any]:
-    """Return what a process with little memory makes of a file: an error, or its arrays."""
-    command = [sys.executable, "-c", OPENING, str(path), path.suffix.lstrip(".")]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert ran.returncode == 0, ran.stderr[-2000:]
-    found: dict[str, Any] = json.loads(ran.stdout.splitlines()[-1])
-    return found
+@pytest.fixture(scope="module", autouse=True)
+def opener() -> Iterator[None]:
+    """The process whose forks open files, while tests of this module run."""
+    with limited_opening.running():
+        yield
 
 
 def refused(path: Path) -> str:
@@ -328,7 +300,8 @@ def test_what_was_never_written_beside_visibilities_stays_unwritten(tmp_path: Pa
 
 def test_chunks_that_no_job_can_list() -> None:
     ChunkGrid((MOST_CHUNKS, 5), (1, 5)).check_count("a")
-    with pytest.raises(BadParams, match="a: 16777217 x 5 samples are 16,777,217 chunks of 1 x 5"):
+    line = "a: 16777217 x 5 samples are 16,777,217 chunks of 1 x 5, more than the 16,777,216 that"
+    with pytest.raises(BadParams, match=line):
         ChunkGrid((MOST_CHUNKS + 1, 5), (1, 5)).check_count("a")
 
 

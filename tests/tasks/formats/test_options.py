@@ -13,10 +13,10 @@ from helpers.envi_files import cube, write_envi
 from helpers.small_files import envi, hdf5, kat, lone, netcdf, zarr3
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.formats.export import export
-from gangsaw.tasks.formats.format import ExportOptions, SourceOptions, Work, flags, given
-from gangsaw.tasks.formats.opening import open_paths, open_source
-from gangsaw.tasks.formats.table import formats
+from gangsaw.tasks.formats.contract.format import ExportOptions, SourceOptions, Work, flags, given
+from gangsaw.tasks.formats.contract.opening import open_paths, open_source
+from gangsaw.tasks.formats.contract.table import formats
+from gangsaw.tasks.formats.exporting.export import export
 
 USAGE = 2
 GIVEN = {
@@ -41,38 +41,36 @@ def test_every_option_is_in_the_table() -> None:
     assert not GIVEN.keys() & OWN.keys()
 
 
-@pytest.mark.parametrize(
-    ("name", "option"),
-    [(name, o) for name, kind in formats().items() for o in ALL if o not in kind.opens_with],
-)
-def test_an_option_that_a_format_does_not_take(tmp_path: Path, name: str, option: str) -> None:
+@pytest.mark.parametrize("name", formats())
+def test_each_option_that_a_format_does_not_take(tmp_path: Path, name: str) -> None:
     kind = formats()[name]
     paths = [str(tmp_path / f"{i}") for i in range(kind.paths.start)]
     for path in paths:
         Path(path).write_bytes(b"anything")
-    with pytest.raises(BadParams) as raised:
-        open_paths(paths, replace(ALL[option], format=name))
-    line = str(raised.value)
-    assert f"is {kind.title}, which takes no {flags([option])[0]}; it takes " in line
-    assert all(flag in line for flag in flags(kind.opens_with))
+    for option in sorted(ALL.keys() - set(kind.opens_with)):
+        with pytest.raises(BadParams) as raised:
+            open_paths(paths, replace(ALL[option], format=name))
+        line = str(raised.value)
+        assert f"is {kind.title}, which takes no {flags([option])[0]}; " in line
+        assert all(flag in line for flag in flags(kind.opens_with))
 
 
-@pytest.mark.parametrize("option", EXPORTED)
 @pytest.mark.parametrize("name", [name for name, kind in formats().items() if kind.export])
-def test_an_option_that_an_export_does_not_take(tmp_path: Path, name: str, option: str) -> None:
+def test_each_option_that_an_export_does_not_take(tmp_path: Path, name: str) -> None:
     kind = formats()[name]
     write_envi(tmp_path / "a.hdr", cube())
     targets = [str(tmp_path / f"b{i}") for i in range((kind.targets or kind.paths).start)]
-    wanted = replace(EXPORTED[option], format=name)
-    with pytest.raises(BadParams) as raised:
-        export(open_source(str(tmp_path / "a.hdr")), targets, wanted, Work())
-    refused = f"is {kind.title}, which takes no {flags([option])[0]}; it takes "
-    assert (refused in str(raised.value)) == (option not in kind.exports_with)
-    assert not any(Path(target).exists() for target in targets)
+    for option, chosen in EXPORTED.items():
+        wanted = replace(chosen, format=name)
+        with pytest.raises(BadParams) as raised:
+            export(open_source(str(tmp_path / "a.hdr")), targets, wanted, Work())
+        refused = f"is {kind.title}, which takes no {flags([option])[0]}; "
+        assert (refused in str(raised.value)) == (option not in kind.exports_with), option
+        assert not any(Path(target).exists() for target in targets)
 
 
 WRONG = [
-    (envi, "a.hdr", ("--variable", "nope"), "which takes no --variable; it takes none of these"),
+    (envi, "a.hdr", ("--variable", "nope"), "takes no --variable; leave --variable out"),
     (envi, "a.hdr", ("--interleave", "bsq"), "is ENVI, which takes no --interleave"),
     (envi, "a.hdr", ("--offset", 1), "is ENVI, which takes no --offset"),
     (
@@ -120,7 +118,7 @@ def test_the_format_that_the_user_names(gangsaw: CommandLine, tmp_path: Path) ->
     gangsaw.ok(*command, "--format", "netcdf", "--group", "Data")
     assert "correlator_data" in zarr.open_group(tmp_path / "a.zarr", mode="r")
     line = gangsaw(*command, "--format", "envi", "--overwrite").failed(USAGE)
-    assert "a.h5 has no ENVI header: looked for a.h5.hdr and a.hdr" in line
+    assert "a.h5 has no ENVI header: put it beside, as a.h5.hdr or a.hdr" in line
     write_envi(tmp_path / "a.hdr", cube())
     line = gangsaw("compress", tmp_path / "a.img", tmp_path / "b.zarr", "--format", "raw").failed(
         USAGE
@@ -140,4 +138,4 @@ def test_what_is_left_out_is_said(gangsaw: CommandLine, tmp_path: Path) -> None:
     assert "left out" in said
     assert "coordinate lat" in said
     said = gangsaw.ok("decompress", tmp_path / "a.zarr", tmp_path / "a.nc", "--workers", 0).out
-    assert said == ""
+    assert "left out" not in said

@@ -11,7 +11,7 @@ from helpers.command_line import CommandLine
 
 import gangsaw
 from gangsaw import BadParams
-from gangsaw.tasks.formats.table import writable
+from gangsaw.tasks.formats.contract.table import writable
 
 USAGE = 2
 OTHERS = sorted({s for kind in writable() for s in kind.suffixes} - {".zarr", ".zip"})
@@ -69,6 +69,7 @@ def test_pictures_are_what_their_names_say(
     assert (tmp_path / name).read_bytes().startswith(start)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["x.png", "x", "x.xyz"])
 def test_a_suffix_of_no_format_is_for_records_alone(tmp_path: Path, name: str) -> None:
     """As the README has it: others are asked for the format."""

@@ -22,8 +22,8 @@ import gangsaw as package
 from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.console.cluster import Cluster
-from gangsaw.tasks.formats.opening import open_paths, open_source
-from gangsaw.tasks.formats.table import formats
+from gangsaw.tasks.formats.contract.opening import open_paths, open_source
+from gangsaw.tasks.formats.contract.table import formats
 
 if "toy" not in formats():
     pytest.skip("not installed: pip install tests/toy_format", allow_module_level=True)
@@ -91,6 +91,7 @@ def piped(path: Path, data: bytes) -> Path:
     return path
 
 
+@pytest.mark.full
 def test_from_a_pipe_and_from_standard_input(tmp_path: Path, mates: tuple[Path, Path]) -> None:
     left, right = (path.read_bytes() for path in mates)
     command = [sys.executable, "-c", "import sys; from gangsaw.cli import main; sys.exit(main())"]

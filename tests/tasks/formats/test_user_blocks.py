@@ -13,7 +13,7 @@ from helpers.radio_files import write
 
 import gangsaw
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.formats.opening import find_format
+from gangsaw.tasks.formats.contract.opening import find_format
 
 MATLAB = b"MATLAB 7.3 MAT-file, Platform: GLNXA64".ljust(128)
 

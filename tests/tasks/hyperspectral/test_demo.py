@@ -10,7 +10,7 @@ from helpers.compiled import kernels
 
 from gangsaw.tasks.hyperspectral.commands.demo import warm_up
 from gangsaw.tasks.jobs.choice.choose import choose_layout
-from gangsaw.tasks.formats.memory import MemoryArray
+from gangsaw.tasks.formats.flat.memory_array import MemoryArray
 
 for shape in ((24, 140, 300), (24, 40, 50)):  # several blocks, one
     image = MemoryArray(np.ones(shape, np.uint16), ("band", "y", "x"))

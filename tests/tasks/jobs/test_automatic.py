@@ -17,8 +17,8 @@ from gangsaw.codecs import Ccsds123
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.jobs.choice.choose import choose_layout
 from gangsaw.tasks.jobs.choice.recipe import Recipe
-from gangsaw.tasks.source import Described
-from gangsaw.tasks.store.layout import ArrayLayout
+from gangsaw.tasks.sources.source import Described
+from gangsaw.tasks.store.arrays.layout import ArrayLayout
 from gangsaw.tasks.store.skeleton import build_objects
 
 Extents = tuple[int, ...]

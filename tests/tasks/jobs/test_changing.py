@@ -17,13 +17,13 @@ from helpers.tcr_stores import repertoires, write_counts
 
 import gangsaw
 from gangsaw.codecs.core.errors import BadParams, JobFailed
-from gangsaw.tasks.align.job.job import align_job
-from gangsaw.tasks.api import encode
-from gangsaw.tasks.formats.format import SourceOptions
-from gangsaw.tasks.formats.opening import open_watched
+from gangsaw.tasks.api.functions import encode
+from gangsaw.tasks.formats.contract.format import SourceOptions
+from gangsaw.tasks.formats.contract.opening import open_watched
+from gangsaw.tasks.genomics.align.job.job import align_job
+from gangsaw.tasks.genomics.reads.index.build import add_index
+from gangsaw.tasks.genomics.reads.stored.stored import Stored
 from gangsaw.tasks.jobs.choice.recipe import Recipe
-from gangsaw.tasks.reads.index.build import add_index
-from gangsaw.tasks.reads.stored.stored import Stored
 from gangsaw.tasks.tcr.sharing.share import share
 from gangsaw.tasks.tcr.store.counts_store import open_counts
 from gangsaw.tasks.tcr.store.tables.export import export as export_counts
@@ -223,6 +223,7 @@ def test_no_index_is_made_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert gangsaw.verify(store).ok
 
 
+@pytest.mark.full
 def test_no_counts_are_made_of_it(tmp_path: Path) -> None:
     files, target = three_files(tmp_path), tmp_path / "out.zarr"
     change = once(lambda: touched(files.paths[0]))

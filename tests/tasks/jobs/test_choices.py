@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
 
+import gangsaw
 from gangsaw.codecs.ccsds123.suits import bit_depth, default_block
-from gangsaw.codecs.core.contents import CONTENT, NUCLEOTIDES, READ_NAMES
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.formats.flat import FlatArray
-from gangsaw.tasks.formats.memory import MemoryArray
+from gangsaw.codecs.core.plugins.contents import CONTENT, NUCLEOTIDES, READ_NAMES
+from gangsaw.tasks.formats.flat.flat_array import FlatArray
+from gangsaw.tasks.formats.flat.memory_array import MemoryArray
 from gangsaw.tasks.hyperspectral.synthetic import make_scene
 from gangsaw.tasks.jobs.choice.choose import facts_of
 from gangsaw.tasks.jobs.choice.extremes import find_extremes
 from gangsaw.tasks.jobs.choice.recipe import Recipe
-from gangsaw.tasks.store.layout import CHUNK_BYTES, default_chunks
+from gangsaw.tasks.store.arrays.layout import CHUNK_BYTES, default_chunks
 
 
 def image(values: Any, dims: tuple[str, ...] = ("band", "y", "x")) -> MemoryArray:
@@ -179,3 +182,13 @@ def test_a_scene_is_seeded_and_like_a_real_one() -> None:
         make_scene(bit_depth=20)
     with pytest.raises(BadParams, match="positive extents"):
         make_scene(0, 1, 1)
+
+
+def test_integers_of_64_bits_are_told(tmp_path: Path) -> None:
+    wide = {f"a{i}": (("y", "x"), np.arange(12).reshape(3, 4)) for i in range(7)}
+    data = xr.Dataset({**wide, "one": ("y", np.arange(3)), "image": (("y", "x"), np.ones((3, 4)))})
+    (note,) = gangsaw.compress(data, tmp_path / "a.zarr").notes
+    assert "64 bits" in note
+    assert "zstd: a0, a1, a2, a3, a4 and 2 more" in note
+    with pytest.raises(BadParams, match=r"holds int64 samples, .* --codec auto"):
+        gangsaw.compress(data, tmp_path / "b.zarr", codec="ccsds123", variables=["a0"])

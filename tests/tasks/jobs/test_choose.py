@@ -10,10 +10,10 @@ import pytest
 
 from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.suits import Answers, ArrayFacts, Grade
-from gangsaw.tasks.formats.memory import MemoryArray
+from gangsaw.codecs.core.plugins.selection import Answers, ArrayFacts, Grade
+from gangsaw.tasks.formats.flat.memory_array import MemoryArray
 from gangsaw.tasks.jobs.choice.choose import GENERAL_CODEC, SAMPLE_CHUNKS, by_content, facts_of
-from gangsaw.tasks.store.chunks import ChunkGrid
+from gangsaw.tasks.store.arrays.chunks import ChunkGrid
 
 ARRAY = MemoryArray(np.arange(5000, dtype="u2"), ("x",))
 ZSTD = {"name": "zstd", "configuration": {"level": 7, "checksum": False}}

@@ -20,12 +20,12 @@ from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.local import start
 from gangsaw.codecs.ccsds123.codec import Ccsds123
 from gangsaw.codecs.core.errors import BadParams, JobFailed
-from gangsaw.tasks.engine.progress import Progress
-from gangsaw.tasks.formats.axes import image_axes
-from gangsaw.tasks.formats.raw import RawSource
+from gangsaw.tasks.engine.report.progress import Progress
+from gangsaw.tasks.formats.contract.axes import image_axes
+from gangsaw.tasks.formats.raw.source import RawSource
 from gangsaw.tasks.jobs.choice.choose import choose_layout
 from gangsaw.tasks.jobs.compress import decompress
-from gangsaw.tasks.store.layout import default_chunks
+from gangsaw.tasks.store.arrays.layout import default_chunks
 from gangsaw.tasks.store.source import open_zarr
 
 

@@ -14,24 +14,23 @@ from faults.table import fault
 from helpers.clusters import in_process
 from helpers.faulty_jobs import (
     N_CHUNKS,
-    SECONDS,
     HeldArray,
     HeldJob,
     held,
     journalled,
     number,
     raw,
-    wait_until,
 )
+from helpers.hang import HANG, wait_until
 from helpers.job_script import CHUNKS, CODECS, SHAPE
 from helpers.sessions import kill_job
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
-from gangsaw.tasks import api
-from gangsaw.tasks.formats.raw import RawSource
+from gangsaw.tasks.api import functions
+from gangsaw.tasks.formats.raw.source import RawSource
 from gangsaw.tasks.jobs.compress import compress
-from gangsaw.tasks.source import Region
+from gangsaw.tasks.sources.source import Region
 
 TESTS = Path(__file__).parents[2]
 PARTS = "Data and machine"
@@ -80,6 +79,7 @@ def clock(folder: Path, seconds: int) -> dict[str, str]:
     return os.environ | {"PYTHONPATH": path}
 
 
+@pytest.mark.full
 def test_clocks_may_differ(tmp_path: Path) -> None:
     """A run a day ahead is killed, one of now goes on, with workers of its own clock."""
     job, source = HeldJob(tmp_path), raw(tmp_path)
@@ -100,8 +100,8 @@ def test_clocks_may_differ(tmp_path: Path) -> None:
         kill_job(first, "all")
         job.looked()
         job.allow(N_CHUNKS)
-        assert begin(-86_400, "--resume").wait(SECONDS) == 0
-        api.compress(source, job.whole, codec="zstd", chunks={"y": 8, "x": 8})
+        assert begin(-86_400, "--resume").wait(HANG) == 0
+        functions.compress(source, job.whole, codec="zstd", chunks={"y": 8, "x": 8})
         job.check_outcome()
 
 
@@ -116,6 +116,6 @@ def test_too_little_memory_is_told_before_a_chunk_is_read(tmp_path: Path) -> Non
             in_process(1, memory="64MiB") as client,
             pytest.raises(BadParams, match=told) as failed,
         ):
-            api.compress(file, tmp_path / "a.zarr", client=client, **how)  # type: ignore[arg-type]
+            functions.compress(file, tmp_path / "a.zarr", client=client, **how)  # type: ignore[arg-type]
         run.said[""] = str(failed.value)
         assert not (tmp_path / "a.zarr").exists()

@@ -12,11 +12,11 @@ import pytest
 from helpers.command_line import CommandLine
 from kills.commands import COMMANDS, Command
 
-from gangsaw.tasks.store.files import create_file
+from gangsaw.tasks.store.objects.files import create_file
 
 SHORT = ("compress", "index")
 CASES = [
-    pytest.param(name, marks=[pytest.mark.slow] * (name not in SHORT))
+    pytest.param(name, marks=[pytest.mark.full] * (name not in SHORT))
     for name, command in COMMANDS.items()
     if command.result
 ]
@@ -49,6 +49,7 @@ def left(folder: Path, n_bytes: int) -> Iterator[None]:
     filler.unlink()
 
 
+@pytest.mark.quick(cases=1)
 @pytest.mark.parametrize("name", CASES)
 def test_a_full_disk_is_told_and_a_resume_finishes(
     name: str,

@@ -31,17 +31,17 @@ from gangsaw.cluster.local import start
 from gangsaw.codecs import Ccsds123
 from gangsaw.codecs.core import record
 from gangsaw.codecs.core.errors import BadParams, DeviceError, JobFailed
-from gangsaw.tasks import api
+from gangsaw.tasks.api import functions
 from gangsaw.tasks.bench.data import synthetic_sample
 from gangsaw.tasks.bench.device import CASES, Workbench, device_machine, figures
-from gangsaw.tasks.engine.pools import SLOTS, HostPool, gpu_slots, make_pools
-from gangsaw.tasks.engine.progress import Progress
-from gangsaw.tasks.engine.window import Options
-from gangsaw.tasks.formats.raw import RawSource
+from gangsaw.tasks.engine.report.progress import Progress
+from gangsaw.tasks.engine.run.run import Options
+from gangsaw.tasks.engine.scheduling.worker_pools import SLOTS, HostPool, gpu_slots, make_pools
+from gangsaw.tasks.formats.raw.source import RawSource
+from gangsaw.tasks.jobs.chunks.device_source import on_device
 from gangsaw.tasks.jobs.compress import compress
-from gangsaw.tasks.jobs.device_source import on_device
 from gangsaw.tasks.jobs.streams.spool import spool
-from gangsaw.tasks.source import Region
+from gangsaw.tasks.sources.source import Region
 from gangsaw.tasks.store.source import open_zarr
 
 SHAPE = (3, 40, 20)
@@ -92,7 +92,7 @@ def test_a_mixed_cluster_writes_the_bytes_of_the_cpu(
     compress(source, store, chunks=CHUNKS, client=mixed, options=GPU)
     assert objects(store) == objects(plain)
     assert took_part(mixed)
-    assert api.verify(store, device="gpu", client=mixed).ok
+    assert functions.verify(store, device="gpu", client=mixed).ok
     assert took_part(mixed)
 
 
@@ -107,7 +107,7 @@ def test_a_store_is_decoded_on_the_device(
     tmp_path: Path, source: RawSource, plain: Path, quick: ModuleType, name: str
 ) -> None:
     record.reset()
-    api.decompress(plain, tmp_path / name, device="gpu", accept_loss=True)
+    functions.decompress(plain, tmp_path / name, device="gpu", accept_loss=True)
     assert backends() == ["gpu"]
     check_copy(tmp_path / name, source)
 
@@ -116,7 +116,7 @@ def check_copy(copy: Path, source: RawSource) -> None:
     if copy.suffix == ".raw":
         assert copy.read_bytes() == Path(source.name).read_bytes()
     else:
-        assert api.verify(copy, against=source.name, shape=SHAPE, dtype="<u2").ok
+        assert functions.verify(copy, against=source.name, shape=SHAPE, dtype="<u2").ok
 
 
 def test_workers_decode_where_they_have_a_device(plain: Path, mixed: Client) -> None:
@@ -136,16 +136,16 @@ def test_a_chunk_that_is_damaged_is_named_by_a_device(
     chunk = plain / "data" / "c" / "0" / "9" / "2"
     chunk.write_bytes(chunk.read_bytes()[:-3])
     with pytest.raises(JobFailed, match="c/0/9/2"):
-        api.decompress(plain, tmp_path / "copy.raw", device="gpu", accept_loss=True)
+        functions.decompress(plain, tmp_path / "copy.raw", device="gpu", accept_loss=True)
     chunk.unlink()
     with pytest.raises(JobFailed, match="missing"):
-        api.decompress(plain, tmp_path / "copy.raw", device="gpu", accept_loss=True)
+        functions.decompress(plain, tmp_path / "copy.raw", device="gpu", accept_loss=True)
 
 
 def test_what_no_device_decodes_is_refused(tmp_path: Path, quick: ModuleType) -> None:
-    api.compress(np.arange(9.0), tmp_path / "a.zarr")
+    functions.compress(np.arange(9.0), tmp_path / "a.zarr")
     with pytest.raises(BadParams, match="no array that a GPU decodes"):
-        api.decompress(tmp_path / "a.zarr", tmp_path / "b.zarr", device="gpu")
+        functions.decompress(tmp_path / "a.zarr", tmp_path / "b.zarr", device="gpu")
 
 
 @pytest.mark.parametrize("here", [False, True])
@@ -172,7 +172,7 @@ def test_this_process_writes_the_bytes_of_the_cpu(
     compress(source, store, chunks=CHUNKS, options=GPU)
     assert objects(store) == objects(plain)
     assert backends() == ["gpu"]
-    assert api.verify(store, against=source.name, device="gpu", shape=SHAPE, dtype="<u2").ok
+    assert functions.verify(store, against=source.name, device="gpu", shape=SHAPE, dtype="<u2").ok
 
 
 def test_many_chunks_of_a_task_are_one_call(
@@ -183,7 +183,7 @@ def test_many_chunks_of_a_task_are_one_call(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A large job gives a task several batches, of which each is journalled alone."""
-    monkeypatch.setattr("gangsaw.tasks.jobs.device.batches_per_task", lambda *_: 7)
+    monkeypatch.setattr("gangsaw.tasks.jobs.chunks.device.batches_per_task", lambda *_: 7)
     calls: list[int] = []
     listen = record.subscribe(lambda event: calls.append(event.raw_bytes))
     store = tmp_path / "gpu.zarr"
@@ -230,7 +230,7 @@ def test_a_chunk_that_cannot_be_encoded_is_named(
     tmp_path: Path, quick: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is found among those that were encoded at once with it."""
-    monkeypatch.setattr("gangsaw.tasks.jobs.device.batches_per_task", lambda *_: 30)
+    monkeypatch.setattr("gangsaw.tasks.jobs.chunks.device.batches_per_task", lambda *_: 30)
     source, codec = changed(raw_source(tmp_path, SHAPE), Bright), Ccsds123(bit_depth=12)
     with pytest.raises(JobFailed, match=r"a\.zarr/data/c/0/5/1: BadParams: .*65535"):
         compress(source, tmp_path / "a.zarr", codec=codec, chunks=CHUNKS, options=GPU)
@@ -254,15 +254,15 @@ def test_an_interrupted_job_is_resumed(
 def test_wrong_chunks_are_told_as_on_the_cpu(
     tmp_path: Path, plain: Path, quick: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gangsaw.tasks.jobs.device.batches_per_task", lambda *_: 30)
+    monkeypatch.setattr("gangsaw.tasks.jobs.chunks.device.batches_per_task", lambda *_: 30)
     (plain / "data/c/0/1/1").unlink()
     broken = plain / "data/c/0/2/2"
     broken.write_bytes(broken.read_bytes()[:-1] + bytes([broken.read_bytes()[-1] ^ 1]))
     swapped = plain / "data/c/0/3/0"
     swapped.write_bytes(swapped.read_bytes()[:-9])
     # its checksum is right, its frame is not
-    monkeypatch.setattr("gangsaw.tasks.jobs.check._checked_bytes", unchecked)
-    here, there = api.verify(plain), api.verify(plain, device="gpu")
+    monkeypatch.setattr("gangsaw.tasks.jobs.chunks.check._checked_bytes", unchecked)
+    here, there = functions.verify(plain), functions.verify(plain, device="gpu")
     assert here.problems == there.problems
     assert len(here.problems) == 3
     assert here.raw_bytes == there.raw_bytes
@@ -332,7 +332,7 @@ def test_missing_dask_cuda_is_told(quick: ModuleType, monkeypatch: pytest.Monkey
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name: None if name == "dask_cuda" else find(name)
     )
-    with pytest.raises(DeviceError, match="dask-cuda is missing"), api.workers(device="gpu"):
+    with pytest.raises(DeviceError, match="dask-cuda is missing"), functions.workers(device="gpu"):
         pass
 
 
@@ -343,6 +343,7 @@ class OneGpu(LocalCluster):
         super().__init__(n_workers=n_workers or 1, **options)
 
 
+@pytest.mark.quick(cases=1)
 @pytest.mark.parametrize(("cores", "gpus", "threads"), [(2, 1, 4), (48, 1, 48), (48, 4, 12)])
 def test_a_cluster_of_gpus_offers_them(
     monkeypatch: pytest.MonkeyPatch, cores: int, gpus: int, threads: int
@@ -367,7 +368,7 @@ def test_no_gpu_for_dask_cuda_is_told(quick: ModuleType, monkeypatch: pytest.Mon
     monkeypatch.setitem(sys.modules, "dask_cuda", SimpleNamespace(LocalCUDACluster=OneGpu))
     monkeypatch.setitem(sys.modules, "dask_cuda.utils", SimpleNamespace(get_n_gpus=fail))
     message = "dask-cuda cannot use a GPU here: NVML Shared Library Not Found"
-    with pytest.raises(DeviceError, match=message), api.workers(device="gpu"):
+    with pytest.raises(DeviceError, match=message), functions.workers(device="gpu"):
         pass
 
 
@@ -387,6 +388,7 @@ def test_without_a_device_no_row_has_a_figure() -> None:
     assert {figure.value for figure in figures(None)} == {None}
 
 
+@pytest.mark.full
 def test_the_results_page_has_every_row() -> None:
     page = (Path(__file__).parents[2] / "benchmarks" / "RESULTS-GPU.md").read_text()
     assert [case.what for case in CASES if f"| {case.what} |" not in page] == []

@@ -15,12 +15,12 @@ from helpers.job_data import cube, raw_source
 
 from gangsaw.codecs import Ccsds123, Dna, Reads, Visibility
 from gangsaw.codecs.core import record
-from gangsaw.tasks import api
-from gangsaw.tasks.engine.window import Options
-from gangsaw.tasks.formats.memory import MemoryArray
-from gangsaw.tasks.jobs.arrays import ArrayWork, run_arrays
+from gangsaw.tasks.api import functions
+from gangsaw.tasks.engine.run.run import Options
+from gangsaw.tasks.formats.flat.memory_array import MemoryArray
+from gangsaw.tasks.jobs.chunks.device import DeviceCoder
 from gangsaw.tasks.jobs.compress import compress
-from gangsaw.tasks.jobs.device import DeviceCoder
+from gangsaw.tasks.jobs.runs.arrays import ArrayWork, run_arrays
 from gangsaw.tasks.jobs.streams.spool import StreamHead
 
 SHAPE = (3, 40, 20)
@@ -96,7 +96,7 @@ def test_what_no_kernel_does_is_not_uploaded_and_is_told(
     told = ("encoded on the host, for no kernel does it: one",)
     assert done.notes == (() if encoded else told)
     assert bool(uploads) == encoded
-    report = api.verify(tmp_path / "a.zarr", device="gpu")
+    report = functions.verify(tmp_path / "a.zarr", device="gpu")
     assert report.ok
     assert backends() == ["gpu" if decoded else "cpu"]
     assert bool(report.notes) != decoded
@@ -136,7 +136,7 @@ def test_what_no_device_does_is_done_as_without_one(monkeypatch: pytest.MonkeyPa
         for item in items:
             done(item, item.batch)
 
-    monkeypatch.setattr("gangsaw.tasks.jobs.arrays.run", run)
+    monkeypatch.setattr("gangsaw.tasks.jobs.runs.arrays.run", run)
     function: Any = None
     works: list[ArrayWork[int, int]] = [
         ArrayWork(function, [1, 2], 8, 9),

@@ -20,10 +20,10 @@ from helpers.opened import opened_below
 
 import gangsaw
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.align.job import job as aligning
-from gangsaw.tasks.align.job.job import AlignChoice, align_job
-from gangsaw.tasks.formats.opening import open_source
-from gangsaw.tasks.jobs.transcode import Transcode
+from gangsaw.tasks.formats.contract.opening import open_source
+from gangsaw.tasks.genomics.align.job import job as aligning
+from gangsaw.tasks.genomics.align.job.job import AlignChoice, align_job
+from gangsaw.tasks.jobs.chunks.transcode import Transcode
 from gangsaw.tasks.store.source import ZarrSource, open_zarr
 
 SHAPE = (8, 12, 10)

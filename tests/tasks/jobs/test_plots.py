@@ -80,3 +80,66 @@ def test_a_store_of_zarr_2_has_the_figures_of_its_twin(tmp_path: Path) -> None:
     assert gangsaw.plot(tmp_path / "2").axes
     with pytest.raises(BadParams, match="one of format 2, which has no manifest"):
         gangsaw.verify(tmp_path / "2")
+
+
+def drawn(store: Path) -> str:
+    """Return the name of the array that is drawn."""
+    title = gangsaw.plot(store)._suptitle
+    return str(title.get_text().partition(":")[0])
+
+
+def test_the_array_that_holds_the_data_is_drawn(tmp_path: Path) -> None:
+    letters = "".join(np.random.default_rng(1).choice(list("ACGT"), 2000))
+    (tmp_path / "g.fa").write_text(f">chr1 of a long description\n{letters}\n>chr2\nACGT\n")
+    gangsaw.compress(tmp_path / "g.fa", tmp_path / "g.zarr", format="genome")
+    assert drawn(tmp_path / "g.zarr") == "sequence"
+    (tmp_path / "a.log").write_text("a line of a log\n" * 500)
+    gangsaw.compress(tmp_path / "a.log", tmp_path / "t.zarr", format="text")
+    assert drawn(tmp_path / "t.zarr") == "text"
+    found = gangsaw.info(tmp_path / "g.zarr").arrays
+    (sequence,) = (array.block_bits for array in found if array.name == "sequence")
+    assert sequence is not None
+    assert [*sequence.edges[0]] == [0, 2004]
+
+
+def test_visibilities_are_drawn_of_a_measurement_set(tmp_path: Path) -> None:
+    group = zarr.create_group(tmp_path / "a.zarr")
+    group.create_array("FLAG", data=np.zeros((8, 3, 16), "?"))
+    codec = gangsaw.codecs.Visibility(axes="tbf", block=(4, 8, 2))
+    kind = {"serializer": codec, "compressors": None}
+    group.create_array("VISIBILITY", data=np.ones((8, 3, 16), "c8"), chunks=(8, 3, 16), **kind)
+    group.create_array("WEIGHT", data=np.zeros((8, 3, 200)))  # more bytes, of a codec of others
+    assert drawn(tmp_path / "a.zarr") == "VISIBILITY"
+
+
+def test_scaled_floats_with_fill_values_are_a_scene(tmp_path: Path) -> None:
+    samples = (np.arange(4 * 20 * 30).reshape(4, 20, 30) % 977).astype("f4") / np.float32(1000)
+    samples[:, :5, :5] = np.nan
+    group = zarr.create_group(tmp_path / "a.zarr")
+    codec = gangsaw.codecs.Scaled(scale=1000)
+    kind = {"serializer": codec, "compressors": None, "dimension_names": ["band", "y", "x"]}
+    group.create_array("data", data=samples, chunks=samples.shape, **kind)
+    assert gangsaw.info(tmp_path / "a.zarr").arrays[0].lane_axis == 0
+    quicklook = gangsaw.plot(tmp_path / "a.zarr").axes[0].get_images()[0].get_array()
+    assert np.isfinite(quicklook).all()
+    assert quicklook.std() > 0.1
+
+
+@pytest.mark.parametrize("rank", range(1, 5))
+def test_chunks_of_codecs_of_others_are_drawn(tmp_path: Path, rank: int) -> None:
+    samples = np.arange(6**rank).reshape((6,) * rank)
+    zarr.create_array(tmp_path / "a.zarr", data=samples, chunks=(4,) * rank)
+    (found,) = gangsaw.info(tmp_path / "a.zarr").arrays
+    assert found.chunk_bits is not None
+    assert found.chunk_bits.bits.shape == (2, 2)[:rank]
+    total = found.chunk_bits.bits
+    for along in found.chunk_bits.edges[::-1]:
+        total = total @ np.diff(along)
+    assert total * 6 ** max(0, rank - 2) == pytest.approx(8 * found.stored_bytes)
+    assert "each chunk" in gangsaw.plot(tmp_path / "a.zarr").axes[0].get_title(loc="left")
+
+
+def test_a_store_without_samples_has_no_picture(tmp_path: Path) -> None:
+    zarr.create_array(tmp_path / "a.zarr", data=np.zeros((0, 4)))
+    with pytest.raises(BadParams, match="holds no samples"):
+        gangsaw.plot(tmp_path / "a.zarr")

@@ -14,11 +14,11 @@ import zarr
 
 import gangsaw
 from gangsaw.codecs import Scaled
-from gangsaw.tasks.engine.rehearsal import Depth, rehearsed
-from gangsaw.tasks.formats.memory import MemoryArray
+from gangsaw.tasks.engine.report.dry_run import Depth, rehearsed
+from gangsaw.tasks.formats.flat.memory_array import MemoryArray
 from gangsaw.tasks.jobs.choice.choose import facts_of
 from gangsaw.tasks.jobs.choice.registered import gives_back, or_registered, registered
-from gangsaw.tasks.store.layout import Filtered
+from gangsaw.tasks.store.arrays.layout import Filtered
 
 SHAPE = 6, 40, 50
 has_them = pytest.mark.skipif(

@@ -18,17 +18,17 @@ import gangsaw
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.local import start
 from gangsaw.codecs.core.errors import BadParams, JobFailed
-from gangsaw.tasks.engine import memory
-from gangsaw.tasks.engine.progress import Progress
-from gangsaw.tasks.engine.rehearsal import Depth, rehearsed
-from gangsaw.tasks.engine.window import Options
+from gangsaw.tasks.engine.report.dry_run import Depth, rehearsed
+from gangsaw.tasks.engine.report.progress import Progress
+from gangsaw.tasks.engine.run.run import Options
+from gangsaw.tasks.engine.scheduling import memory
 from gangsaw.tasks.jobs.streams.rehearsed import RehearsedStream
 from gangsaw.tasks.jobs.streams.spool import spool
 from gangsaw.tasks.jobs.verification.compared import compared
 from gangsaw.tasks.jobs.verification.verify import verify
-from gangsaw.tasks.source import Coordinate
-from gangsaw.tasks.store.chunks import ArrayCoder
-from gangsaw.tasks.store.place import Place
+from gangsaw.tasks.sources.source import Coordinate
+from gangsaw.tasks.store.arrays.chunks import ArrayCoder
+from gangsaw.tasks.store.objects.prefix import Place
 
 
 def cut(whole: Samples, *ends: int) -> tuple[Samples, ...]:

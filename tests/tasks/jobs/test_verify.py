@@ -22,12 +22,12 @@ from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.local import start
 from gangsaw.codecs.ccsds123.codec import Ccsds123
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
-from gangsaw.tasks.engine.progress import Progress
-from gangsaw.tasks.formats.raw import RawSource
-from gangsaw.tasks.jobs.check import same_bits
+from gangsaw.tasks.engine.report.progress import Progress
+from gangsaw.tasks.formats.raw.source import RawSource
+from gangsaw.tasks.jobs.chunks.check import same_bits
 from gangsaw.tasks.jobs.compress import compress
 from gangsaw.tasks.jobs.verification.verify import verify
-from gangsaw.tasks.store.place import open_place
+from gangsaw.tasks.store.objects.prefix import open_place
 from gangsaw.tasks.store.state.manifest import read_manifest, write_manifest
 from gangsaw.tasks.store.state.records import Records
 
@@ -53,6 +53,7 @@ def client() -> Iterator[Client]:
         yield client
 
 
+@pytest.mark.quick(cases=1)
 def test_a_right_store_is_right(store: Path, source: RawSource, client: Client) -> None:
     states: list[Progress] = []
     report = verify(store, against=source, on_progress=states.append)

@@ -18,7 +18,7 @@ from gangsaw.codecs.visibility import Params
 from gangsaw.codecs.visibility.samples import fringes, patterns
 from gangsaw.tasks.append import Appender, Steps
 from gangsaw.tasks.radio.append import appender as append
-from gangsaw.tasks.source import Coordinate
+from gangsaw.tasks.sources.source import Coordinate
 
 N = 4  # steps in a chunk
 SHAPE = (6, 5, 2)

@@ -140,6 +140,7 @@ def test_plain_xarray_reads_the_store(gangsaw: CommandLine, tmp_path: Path) -> N
         assert store["UVW"].attrs["units"] == "m"
 
 
+@pytest.mark.full
 def test_workers_read_the_file_themselves(gangsaw: CommandLine, tmp_path: Path) -> None:
     source = write(tmp_path / "a.ms", times=8)
     chunks = ("--chunks", "time=2,baseline_id=4")
@@ -349,6 +350,7 @@ def test_a_folder_in_the_way(gangsaw: CommandLine, tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"a.ms", "a.zarr", "mine.ms"}
 
 
+@pytest.mark.quick(cases=1)
 @pytest.mark.parametrize("suffix", ["ms", "uvh5"])
 @pytest.mark.parametrize("part", [slice(0, 2000), slice(3000, 9000), slice(None)])
 def test_a_damaged_template(gangsaw: CommandLine, tmp_path: Path, suffix: str, part: slice) -> None:
@@ -372,6 +374,7 @@ def test_a_template_of_other_rows(gangsaw: CommandLine, tmp_path: Path) -> None:
     assert "the template has rows of (1000000000, 10)" in line
 
 
+@pytest.mark.full
 def test_the_template_is_the_same_each_time(gangsaw: CommandLine, tmp_path: Path) -> None:
     for source in (write(tmp_path / "a.uvh5"), write(tmp_path / "a.ms")):
         found = []

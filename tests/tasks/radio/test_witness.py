@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gangsaw
-from gangsaw.tasks.formats.opening import SourceOptions, open_source, open_witness
+from gangsaw.tasks.formats.contract.opening import SourceOptions, open_source, open_witness
 from gangsaw.tasks.radio import witnesses
 from gangsaw.tasks.radio.rows import find_rows
 from gangsaw.tasks.radio.witnesses.places import find_places
@@ -62,6 +62,7 @@ def test_a_library_reads_every_array(tmp_path: Path, name: str) -> None:
     assert seen >= {array.name for array in open_source(str(source), LOSSY).arrays}
 
 
+@pytest.mark.quick(cases=1)
 @pytest.mark.parametrize("variable", ["VISIBILITY", "FLAG", "WEIGHT", "UVW"])
 @pytest.mark.parametrize("name", FILES)
 def test_a_reader_that_is_wrong_is_found(

@@ -12,7 +12,7 @@ from helpers.command_line import CommandLine
 from helpers.job_data import raw_source
 from helpers.job_runs import job
 
-from gangsaw.tasks.source import Coordinate, Described
+from gangsaw.tasks.sources.source import Coordinate, Described
 from gangsaw.tasks.store.dataset.dims import agreeing_dims
 
 HERE = ("--workers", 0)

@@ -13,21 +13,23 @@ from helpers.job_data import cube
 
 import gangsaw
 from gangsaw.codecs.core.errors import BadParams, GangsawError, JobFailed
-from gangsaw.tasks.engine import here
-from gangsaw.tasks.engine.progress import Progress
-from gangsaw.tasks.store import far
-from gangsaw.tasks.store.far import Allowance
+from gangsaw.tasks.engine.report.progress import Progress
+from gangsaw.tasks.engine.run import local
+from gangsaw.tasks.store.objects import remote
+from gangsaw.tasks.store.objects.remote import Allowance
+from gangsaw.tasks.store.state import ledger
 
 pytest.importorskip("moto", reason="moto, an S3 server for tests, is not installed: .[test]")
 pytest.importorskip("s3fs", reason="s3fs is not installed: .[s3]")
 
 from helpers.s3 import JOB, RAW, Bucket, copy_of
+from s3fs import S3FileSystem
 
 KINDS = ("500", "503", "reset", "lost", "truncated", "flipped", "late")
 CHUNK_BYTES = 2048
 SHARE = 0.2  # of all requests
 SPARED = 6  # chunks before an outage
-LARGE = (4, 512, 512)  # 1,024 chunks
+LARGE = (4, 256, 256)  # 256 chunks
 PARTS = "S3: moto behind a proxy that does the harm"
 SAID = {
     "500": "status 500",
@@ -51,6 +53,7 @@ def not_wrong(bucket: Bucket, raw: str, *stores: str, **options: Any) -> None:
         assert gangsaw.verify(store, against=raw, **RAW, **options).ok
 
 
+@pytest.mark.quick(cases=1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_faults_lose_nothing_and_spoil_nothing(
     bucket: Bucket, raw: str, address: str, kind: str
@@ -66,25 +69,28 @@ def test_faults_lose_nothing_and_spoil_nothing(
         )
         assert counts[kind] > 1
         assert requests < 3 * counts["right"]
-        not_wrong(bucket, raw, address, **options)
+        if kind == "flipped":  # in metadata it is a source that changes, and the job fails
+            bucket.faults()
+        gangsaw.decompress(address, copy_of(address), **options)
+        not_wrong(bucket, raw, address, copy_of(address), **options)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", [*KINDS, "all"])
+@pytest.mark.full
 def test_one_request_in_five_fails(
-    bucket: Bucket, tmp_path: Path, address: str, kind: str, request: pytest.FixtureRequest
+    bucket: Bucket, tmp_path: Path, address: str, request: pytest.FixtureRequest
 ) -> None:
+    """In every way at once; above, each way alone is tried on few requests."""
     cube(LARGE).tofile(tmp_path / "cube.raw")
     raw, options = str(tmp_path / "cube.raw"), {"storage_options": bucket.options}
-    kinds = KINDS if kind == "all" else (kind,)
-    bucket.faults(**dict.fromkeys(kinds, SHARE / len(kinds)))
+    bucket.faults(**dict.fromkeys(KINDS, SHARE / len(KINDS)))
     gangsaw.compress(raw, address, **{**JOB, "shape": LARGE}, **options)
     assert gangsaw.verify(address, **options).ok
     gangsaw.decompress(address, copy_of(address), **options)
     told = {name: n for name, n in bucket.counts().items() if " /" not in name}
     told["chunks asked twice"] = sum(n > 1 for n in bucket.of_chunks("PUT").values())
     request.node.add_report_section("call", "counts", str(told))
-    assert sum(told[one] for one in kinds) > 400
+    assert all(told[kind] for kind in KINDS), told
+    assert sum(told[kind] for kind in KINDS) > 100
     bucket.faults()
     for store in (address, copy_of(address)):
         against = {"against": raw, "shape": LARGE, "dtype": "uint16"}
@@ -93,7 +99,7 @@ def test_one_request_in_five_fails(
 
 @pytest.mark.parametrize(
     ("what", "kind"),
-    [pytest.param(*one, marks=[pytest.mark.slow] * (one not in QUICK)) for one in OUTAGES],
+    [pytest.param(*one, marks=[pytest.mark.full] * (one not in QUICK)) for one in OUTAGES],
 )
 def test_an_outage_ends_the_job_and_resume_finishes_it(
     bucket: Bucket,
@@ -105,9 +111,11 @@ def test_an_outage_ends_the_job_and_resume_finishes_it(
     monkeypatch: pytest.MonkeyPatch,
     request: pytest.FixtureRequest,
 ) -> None:
-    monkeypatch.setattr(far, "PAUSES", (0.01, 0.01))
-    monkeypatch.setattr(here, "COMMITS", 2)  # else all may be there when the fifth is told
-    monkeypatch.setattr(far, "READS", Allowance(CHUNK_BYTES))  # the rest is not read ahead
+    monkeypatch.setattr(remote, "PAUSES", (0.01, 0.01))
+    monkeypatch.setattr(S3FileSystem, "retries", 1)  # it would wait two seconds for each request
+    monkeypatch.setattr(local, "COMMITS", 2)  # else all may be there when the fifth is told
+    monkeypatch.setattr(ledger, "ENTRY_SECONDS", 0.0)  # no request comes after the outage began
+    monkeypatch.setattr(remote, "READS", Allowance(CHUNK_BYTES))  # the rest is not read ahead
     options: dict[str, Any] = {"storage_options": bucket.options}
     target = str(tmp_path / "copy.zarr") if what == "decompress" else address
     asks: dict[str, Callable[..., Any]] = {

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from helpers.command_line import CommandLine
 from helpers.job_data import raw_source
 
+from gangsaw.tasks.jobs.chunks.transcode import Transcode
 from gangsaw.tasks.jobs.compress import compress
 from gangsaw.tasks.jobs.figures.report import describe
-from gangsaw.tasks.jobs.transcode import Transcode
+from gangsaw.tasks.jobs.sizes import made_of
 from gangsaw.tasks.jobs.verification.verify import verify
-from gangsaw.tasks.store.place import Place, open_place
+from gangsaw.tasks.store.objects.prefix import Place, open_place
 from gangsaw.tasks.store.state.history import HISTORY, MOST_ENTRIES, PastJob, note, read_history
 
 ENTRY = PastJob("compress", "1", "2026-01-01T00:00:00+00:00", "2026-01-02T00:00:01+00:00", "done")
@@ -61,6 +63,17 @@ def test_a_damaged_one_harms_nothing(tmp_path: Path, line: bytes) -> None:
     wrong = whole.to_bytes().replace(b"2026", b"then")
     place.put(HISTORY, line + b"\n" + wrong + whole.to_bytes())
     assert read_history(place, ["", "b"]) == (ENTRY,)
+
+
+def test_an_entry_of_earlier_versions_knows_no_files(tmp_path: Path) -> None:
+    place = open_place(tmp_path / "a", writable=True)
+    earlier = {key: value for key, value in vars(ENTRY).items() if key != "source_bytes"}
+    place.put(HISTORY, json.dumps(earlier).encode())
+    assert read_history(place, [""]) == (ENTRY,)
+    assert made_of([ENTRY]) == 0
+    known = PastJob(**{**vars(ENTRY), "source_bytes": 7})
+    assert made_of([known, PastJob(**{**vars(ENTRY), "outcome": "failed"})]) == 7
+    assert made_of([known, ENTRY]) == 0  # of what was appended nothing is known
 
 
 def test_one_that_cannot_be_written_fails_nothing(

@@ -9,12 +9,13 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.hang import wait_until
 from helpers.job_data import raw_source
 from helpers.job_runs import interrupted, job, labelled_source
 from helpers.streams import Given
@@ -22,16 +23,17 @@ from helpers.tcr_runs import Repertoires, records, written
 from zarr.storage import MemoryStore
 
 import gangsaw
-from gangsaw.codecs.core.errors import BadParams, JobFailed
+from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.visibility import Params
 from gangsaw.tasks.append import Appender, Steps
-from gangsaw.tasks.formats.atomic import whole_files, whole_folder
+from gangsaw.tasks.formats.exporting.atomic import whole_files, whole_folder
 from gangsaw.tasks.jobs.verification.verify import verify
-from gangsaw.tasks.store.partial import part_of
-from gangsaw.tasks.store.place import Place, open_place
+from gangsaw.tasks.store.objects.partial import part_of
+from gangsaw.tasks.store.objects.prefix import Place, open_place
+from gangsaw.tasks.store.processes import is_alive, started
 from gangsaw.tasks.store.state import lease as leases
-from gangsaw.tasks.store.state.lease import LEASE, Holder, Lease, leased
-from gangsaw.tasks.tcr.store.contents import FIRST
+from gangsaw.tasks.store.state.holder import Holder
+from gangsaw.tasks.store.state.lease import Lease, LeaseLost, lease_of, leased
 
 
 @pytest.fixture(params=["folder", "memory", "address"])
@@ -41,18 +43,21 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
         "memory": lambda: open_place(MemoryStore()),
         "address": lambda: open_place(f"memory://{tmp_path.name}/s.zarr", writable=True),
     }
-    return kinds[request.param]() / "data"
-
-
-def held(place: Place) -> AbstractContextManager[Lease]:
-    return leased(Place(place.store), "data")
+    return kinds[request.param]()
 
 
 def put(place: Place, **changes: object) -> Holder:
     """Leave the lease of another job."""
     holder = replace(Holder.me(), **changes)
-    place.put(LEASE, json.dumps(vars(holder)).encode())
+    home, key = lease_of(place)
+    home.put(key, json.dumps(vars(holder)).encode())
     return holder
+
+
+def left_by(place: Place) -> list[str]:
+    """Return what leases left at their place and, of a folder, next to it."""
+    home, _ = lease_of(place)
+    return sorted(home.walk())
 
 
 def ended() -> int:
@@ -63,13 +68,14 @@ def ended() -> int:
 
 
 def test_a_second_job_is_told(place: Place) -> None:
-    with held(place):
+    with leased(place):
         told = f"process {os.getpid()} on .* is writing there"
-        with pytest.raises(BadParams, match=told), held(place):
+        with pytest.raises(BadParams, match=told), leased(place):
             pytest.fail("two hold it")
-        assert place.has(LEASE)
-    assert place.is_empty
-    with held(place):
+        home, key = lease_of(place)
+        assert home.has(key)
+    assert left_by(place) == []
+    with leased(place):
         pass
 
 
@@ -79,7 +85,7 @@ def test_one_of_many_wins(place: Place) -> None:
     def take() -> None:
         start.wait()
         try:
-            with held(place):
+            with leased(place):
                 won.append(1)
                 start.wait()
         except BadParams:
@@ -90,66 +96,190 @@ def test_one_of_many_wins(place: Place) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    # in memory nothing can tell two writers apart that look at the same time
-    assert won == [1] or (place.folder is None and won)
+    assert won == [1]
 
 
 def test_that_of_a_dead_process_of_this_host_is_taken_at_once(place: Place) -> None:
-    for changes in ({"process": ended()}, {"started": 7}, {"boot": "another one"}):
+    for changes in ({"process": ended()}, {"started": 7}):
         put(place, **changes)
-        with held(place) as lease:
+        with leased(place) as lease:
             assert json.loads(_bytes(place))["token"] == lease.holder.token
-    assert place.is_empty
+    assert left_by(place) == []
+
+
+def test_that_of_a_zombie_is_taken_at_once(place: Place) -> None:
+    """Its parent has not waited for it yet: the number is taken, and nothing runs."""
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    try:
+        put(place, process=process.pid, started=started(process.pid))
+        wait_until(lambda: not is_alive(process.pid))
+        os.kill(process.pid, 0)  # it has not gone
+        with leased(place):
+            pass
+    finally:
+        process.wait()
+
+
+@pytest.mark.quick(cases=6)
+@pytest.mark.parametrize("field", ["namespaces", "boot", "host"])
+def test_a_number_of_another_container_says_nothing(place: Place, field: str) -> None:
+    """No process here has the number, and none with it is that one: it may live."""
+    for changes in ({"process": ended()}, {"process": os.getpid(), "started": 7}):
+        holder = put(place, **{field: "another one"}, **changes)
+        where = {
+            "host": "",
+            "boot": ", of another machine of that name or before its last boot,",
+            "namespaces": ", in another container,",
+        }
+        told = (
+            rf"process {holder.process} on {holder.host}{where[field]} is writing there "
+            r"\(heard of \d+ s ago\)"
+        )
+        with pytest.raises(BadParams, match=told) as refused, leased(place):
+            pytest.fail("it is held")
+        assert "if it was killed, in " in str(refused.value)
 
 
 def test_that_of_another_host_is_taken_when_it_is_stale(tmp_path: Path) -> None:
-    place = open_place(tmp_path / "store.zarr", writable=True) / "data"
+    place = open_place(tmp_path / "store.zarr", writable=True)
     put(place, host="elsewhere", seconds=0.0)  # by its own clock, which may be wrong, long ago
-    told = r"on elsewhere is writing there \(heard of \d s ago\)"
-    with pytest.raises(BadParams, match=told), held(place):
+    told = r"on elsewhere is writing there \(heard of \d+ s ago\)"
+    with pytest.raises(BadParams, match=told), leased(place):
         pytest.fail("it is held")
-    assert place.folder is not None
+    home, key = lease_of(place)
+    assert home.folder is not None
     then = time.time() - leases.STALE_SECONDS - 10
-    os.utime(place.folder / LEASE, (then, then))
-    with held(place):
+    os.utime(home.folder / key, (then, then))
+    with leased(place):
         pass
-    assert place.is_empty
+    assert left_by(place) == []
+
+
+def test_a_heartbeat_keeps_it(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    holder = put(place, host="elsewhere", seconds=0.0)
+    home, key = lease_of(place)
+    if home.folder is not None:
+        os.utime(home.folder / key, (0, 0))
+    home.put(f"{key}-{holder.token[:16]}", holder.pack())
+    with pytest.raises(BadParams, match="is writing there"), leased(place):
+        pytest.fail("it is held")
+    monkeypatch.setattr(leases, "STALE_SECONDS", -1.0)  # now the last one is too old
+    with leased(place):
+        pass
+    assert left_by(place) == []
+
+
+def test_one_of_many_takes_an_abandoned_one(place: Place) -> None:
+    for _ in range(5):
+        put(place, process=ended())
+        test_one_of_many_wins(place)
+        assert left_by(place) == []
+
+
+def test_who_looked_too_long_takes_nothing(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between its look at an abandoned lease and its mark another job takes the lease."""
+    put(place, process=ended())
+    create, first = Place.create, []
+
+    def late(self: Place, key: str, data: bytes) -> bool:
+        if "lease-" in key and not first:
+            first.append(key)
+            monkeypatch.setattr(Place, "create", create)
+            other.enter_context(leased(place))
+        return create(self, key, data)
+
+    monkeypatch.setattr(Place, "create", late)
+    with (
+        ExitStack() as other,
+        pytest.raises(BadParams, match="is writing there"),
+        leased(place),
+    ):
+        pytest.fail("two hold it")
+    assert first
 
 
 def test_a_torn_lease_holds_nobody_up(place: Place) -> None:
-    place.put(LEASE, b'{"host":')
-    with held(place):
+    home, key = lease_of(place)
+    home.put(key, b'{"host":')
+    with leased(place):
         pass
-    assert place.is_empty
+    assert left_by(place) == []
+
+
+def test_one_that_is_being_written_is_waited_for(place: Place) -> None:
+    """Where there are no hard links a lease is empty for a moment."""
+    home, key = lease_of(place)
+    home.put(key, b"")
+    writer = threading.Timer(0.2, lambda: put(place))
+    writer.start()
+    with pytest.raises(BadParams, match="is writing there"), leased(place):
+        pytest.fail("it is held")
+    writer.join()
 
 
 def test_it_is_renewed_and_its_loss_noticed(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(leases, "RENEW_SECONDS", 0.02)
-    taken = "another job took this target over"
+    taken = f"process {os.getpid()} on .* took this target over"
 
     def lose_it() -> None:
-        with held(place) as lease:
-            first = json.loads(_bytes(place))["seconds"]
-            _until(lambda: json.loads(_bytes(place))["seconds"] > first)
+        with leased(place) as lease:
+            home, key = lease_of(place)
+            wait_until(lambda: home.has(f"{key}-{lease.holder.token[:16]}"))
             lease.check()
-            # again: what a renewal has just looked at is written over once
-            _until(lambda: lease.lost or not put(place, token="of another job"))
-            with pytest.raises(JobFailed, match=taken):
+            put(place, token="of another job")
+            wait_until(lambda: lease.lost)
+            with pytest.raises(LeaseLost, match=taken):
                 lease.check()
 
-    with pytest.raises(JobFailed, match=taken):
+    with pytest.raises(LeaseLost, match=taken):
         lose_it()
     assert json.loads(_bytes(place))["token"] == "of another job"  # it stays
+
+
+def test_a_lost_lease_is_noticed_without_a_heartbeat(place: Place) -> None:
+    for lose in (lambda: put(place, token="of another job"), lambda: _delete(place)):
+        with ExitStack() as stack:
+            lease = stack.enter_context(leased(place))
+            lease.confirm()
+            lose()
+            with pytest.raises(LeaseLost, match="took this target over"):
+                lease.confirm()
+            with pytest.raises(LeaseLost):
+                stack.close()
+        _delete(place)
+
+
+def test_a_heartbeat_writes_over_no_lease(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A job that slept between its look and its heartbeat does not take the target back."""
+    monkeypatch.setattr(leases, "RENEW_SECONDS", 0.01)
+    monkeypatch.setattr(Lease, "_is_mine", lambda _: True)
+    with leased(place) as lease:
+        home, key = lease_of(place)
+        put(place, token="of another job")
+        before, beat = _bytes(place), f"{key}-{lease.holder.token[:16]}"
+        for _ in range(3):
+            wait_until(lambda: home.has(beat))
+            home.delete(beat)
+        assert _bytes(place) == before
+
+
+def _delete(place: Place) -> None:
+    home, key = lease_of(place)
+    home.delete(key)
 
 
 def test_jobs_hold_it(tmp_path: Path) -> None:
     source, target = labelled_source(tmp_path), tmp_path / "a.zarr"
     told = r"a\.zarr: process .* is writing there"
-    with leased(open_place(target, writable=True), "data"), pytest.raises(BadParams, match=told):
-        job(source, target)
+    with leased(open_place(target, writable=True)):
+        for how in ({}, {"resume": True}, {"overwrite": True}):
+            with pytest.raises(BadParams, match=told) as refused:
+                job(source, target, **how)
+            assert "--" not in str(refused.value)
+    assert not target.exists()
     job(source, target)
     assert verify(target).extra == ()
-    assert not (target / "data" / LEASE).exists()
+    assert not list(tmp_path.glob("**/*lease*"))
 
 
 DIMS = ("time", "frequency", "baseline", "polarization")
@@ -172,24 +302,23 @@ def counted(folder: Path) -> Begun:
     return lambda target: repertoires.count(target, table=folder / "dropped.tsv")
 
 
-JOBS: dict[str, tuple[Callable[[Path], Begun], str]] = {
-    "stream": (streamed, "data"),
-    "append": (appended, "visibility"),
-    "tcr count": (counted, FIRST),
+JOBS: dict[str, Callable[[Path], Begun]] = {
+    "stream": streamed,
+    "append": appended,
+    "tcr count": counted,
 }
 
 
 @pytest.mark.parametrize("kind", JOBS)
 def test_every_job_holds_it(tmp_path: Path, kind: str) -> None:
-    prepare, array = JOBS[kind]
-    begin, target = prepare(tmp_path), tmp_path / "a.zarr"
+    begin, target = JOBS[kind](tmp_path), tmp_path / "a.zarr"
     told = rf"^{target}: process {os.getpid()} on .* is writing there [^\n]*$"
-    with leased(open_place(target, writable=True), array), pytest.raises(BadParams, match=told):
+    with leased(open_place(target, writable=True)), pytest.raises(BadParams, match=told):
         begin(target)
-    assert not (target / "zarr.json").exists()
+    assert not target.exists()
     begin(target)
     assert (target / "zarr.json").exists()
-    assert not list(target.rglob("lease*"))
+    assert not list(tmp_path.rglob("*lease*"))
 
 
 def test_what_another_job_begins_anew_is_left_alone(tmp_path: Path) -> None:
@@ -199,7 +328,7 @@ def test_what_another_job_begins_anew_is_left_alone(tmp_path: Path) -> None:
     beside = tmp_path / ".a.zarr.gangsaw-new"
     before = sorted(beside.rglob("*"))
     with (
-        leased(open_place(beside, writable=True), "data"),
+        leased(open_place(target, writable=True)),
         pytest.raises(BadParams, match="is writing there"),
     ):
         job(source, target, overwrite=True)
@@ -208,11 +337,11 @@ def test_what_another_job_begins_anew_is_left_alone(tmp_path: Path) -> None:
     assert verify(target, against=source).ok
 
 
-def test_a_target_with_nothing_but_a_lease_is_free(tmp_path: Path) -> None:
-    target = tmp_path / "a.zarr"
-    put(open_place(target, writable=True) / "data", process=ended())
-    job(raw_source(tmp_path), target)
-    assert verify(target).ok
+def test_a_target_with_nothing_but_a_lease_is_free(place: Place, tmp_path: Path) -> None:
+    put(place, process=ended())
+    job(raw_source(tmp_path), place.folder or place.store)
+    assert verify(place.folder or place.store).ok
+    assert not [key for key in left_by(place) if "lease" in key]
 
 
 def test_resume_repeats_what_was_lost(tmp_path: Path) -> None:
@@ -250,14 +379,7 @@ def test_folders_of_killed_exports_are_removed(tmp_path: Path) -> None:
 
 
 def _bytes(place: Place) -> bytes:
-    found = place.get(LEASE)
+    home, key = lease_of(place)
+    found = home.get(key)
     assert found is not None
     return found.to_bytes()
-
-
-def _until(is_so: object) -> None:
-    end = time.monotonic() + 20
-    assert callable(is_so)
-    while not is_so():
-        assert time.monotonic() < end
-        time.sleep(0.01)

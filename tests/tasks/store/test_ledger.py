@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from pathlib import Path
 
@@ -10,12 +11,14 @@ import pytest
 from zarr.storage import MemoryStore
 
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.tasks.store.place import Place, open_place
-from gangsaw.tasks.store.state import parts
+from gangsaw.tasks.store.objects.prefix import Place, open_place
+from gangsaw.tasks.store.state import ledger as ledger_module
+from gangsaw.tasks.store.state import manifest_shards
 from gangsaw.tasks.store.state.journal import Journal
-from gangsaw.tasks.store.state.ledger import Ledger
+from gangsaw.tasks.store.state.lease import LeaseLost
+from gangsaw.tasks.store.state.ledger import EntryWriter, Ledger
 from gangsaw.tasks.store.state.manifest import MANIFEST, fold, open_manifest, read_manifest
-from gangsaw.tasks.store.state.parts import PARTS, part_key
+from gangsaw.tasks.store.state.manifest_shards import PARTS, part_key
 from gangsaw.tasks.store.state.records import ROW, Records
 
 N, STEP = 37, 3
@@ -23,7 +26,7 @@ N, STEP = 37, 3
 
 @pytest.fixture(autouse=True)
 def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts, "PART_ROWS", 10)
+    monkeypatch.setattr(manifest_shards, "PART_ROWS", 10)
 
 
 @pytest.fixture(params=["local", "memory"])
@@ -187,3 +190,57 @@ def test_entries_of_earlier_versions_count(journal: Journal) -> None:
     assert [one.first for one in journal.entries()] == [6, 3]
     journal.delete(range(6, 9))
     assert [one.first for one in journal.entries()] == [3]
+
+
+def keys_of(journal: Journal) -> list[int]:
+    """First chunks of the entries."""
+    return sorted(int(key.rpartition("/")[2]) for key in journal.array.walk() if "/journal/" in key)
+
+
+def test_an_entry_has_what_many_results_brought(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ledger_module, "ENTRY_SECONDS", math.inf)
+    monkeypatch.setattr(ledger_module, "ENTRY_CHUNKS", 12)
+    monkeypatch.setattr(manifest_shards, "PART_ROWS", 1000)
+    entries = EntryWriter([Ledger(journal, N)])
+    for one in (records(6), records(0), records(3)):
+        entries.add(0, one)
+    assert keys_of(journal) == []
+    entries.add(0, records(12))  # with 12 chunks that wait
+    assert keys_of(journal) == [0, 12]
+    entries.add(0, records(9))
+    assert [one.first for one in journal.entries()] == [0, 3, 6, 12]
+    monkeypatch.setattr(ledger_module, "ENTRY_SECONDS", 0.0)
+    entries.add(0, records(15))
+    assert sorted(one.first for one in journal.entries()) == [0, 3, 6, 9, 12, 15]
+
+
+@pytest.mark.parametrize(
+    ("error", "known"), [(KeyboardInterrupt(), [0]), (OSError(), [0]), (LeaseLost("lost"), [])]
+)
+def test_what_waits_is_journalled_where_a_job_fails(
+    journal: Journal, error: BaseException, known: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ledger_module, "ENTRY_SECONDS", math.inf)
+    entries = EntryWriter([Ledger(journal, N)])
+    entries.add(0, records(0))
+    with pytest.raises(type(error)), entries.written_on_failure():
+        raise error
+    assert [one.first for one in journal.entries()] == known
+
+
+def test_what_is_written_or_finished_needs_no_entry(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ledger_module, "ENTRY_SECONDS", math.inf)
+    ledger = filled(journal, batches()[:4])  # chunks 0 to 11: the part of 0 to 9 is written
+    entries = EntryWriter([ledger])
+    for one in batches()[:4]:
+        entries.add(0, one)
+    entries.write()
+    assert keys_of(journal) == []  # that of 9 would begin in a part that is written
+    entries.add(0, records(12))
+    entries.forget(0)
+    entries.write()
+    assert keys_of(journal) == []

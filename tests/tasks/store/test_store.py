@@ -15,9 +15,9 @@ from zarr.core.buffer import default_buffer_prototype
 from zarr.storage import LocalStore, MemoryStore
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
-from gangsaw.tasks.engine.memory import check_memory, transcode_bytes
-from gangsaw.tasks.store.chunks import ArrayCoder, ChunkGrid, array_coder, chunk_key
-from gangsaw.tasks.store.place import Place, open_place
+from gangsaw.tasks.engine.scheduling.memory import check_memory, transcode_bytes
+from gangsaw.tasks.store.arrays.chunks import ArrayCoder, ChunkGrid, array_coder, chunk_key
+from gangsaw.tasks.store.objects.prefix import Place, open_place
 from gangsaw.tasks.store.state.journal import BATCH_CHUNKS, Job, Journal, batch_chunks
 from gangsaw.tasks.store.state.manifest import MANIFEST, fold, read_manifest, write_manifest
 from gangsaw.tasks.store.state.records import ROW, Records, unpack

@@ -17,8 +17,8 @@ from zarr.storage import MemoryStore
 
 from gangsaw.codecs.ccsds123.codec import Ccsds123
 from gangsaw.codecs.core.errors import BadParams, JobFailed
-from gangsaw.tasks.formats.raw import RawSource
-from gangsaw.tasks.source import Coordinate
+from gangsaw.tasks.formats.raw.source import RawSource
+from gangsaw.tasks.sources.source import Coordinate
 from gangsaw.tasks.store.source import open_zarr
 
 
@@ -94,7 +94,7 @@ def test_a_full_disk_is_told_and_resumed(tmp_path: Path) -> None:
     from pathlib import Path
     from gangsaw.codecs.core.errors import JobFailed
     from gangsaw.tasks.jobs.compress import compress
-    from gangsaw.tasks.formats.raw import open_raw
+    from gangsaw.tasks.formats.raw.source import open_raw
     from gangsaw.tasks.jobs.verification.verify import verify
 
     folder = Path(sys.argv[1])
@@ -126,7 +126,7 @@ def test_a_read_only_target_is_told(tmp_path: Path) -> None:
     from pathlib import Path
     from gangsaw.codecs.core.errors import JobFailed
     from gangsaw.tasks.jobs.compress import compress
-    from gangsaw.tasks.formats.raw import open_raw
+    from gangsaw.tasks.formats.raw.source import open_raw
 
     folder = Path(sys.argv[1])
     source = open_raw(str(folder / "cube0.raw"), (6, 40, 50), "<u2")

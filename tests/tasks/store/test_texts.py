@@ -14,7 +14,7 @@ import zarr
 import gangsaw
 from gangsaw.codecs import Bwt, Strings
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.formats.memory import MemoryArray
+from gangsaw.tasks.formats.flat.memory_array import MemoryArray
 from gangsaw.tasks.jobs.choice.choose import choose_layout, facts_of
 from gangsaw.tasks.jobs.choice.recipe import Recipe
 from gangsaw.tasks.jobs.figures.report import describe
@@ -155,6 +155,7 @@ def test_a_nul_stays_in_zarr_and_is_refused_for_hdf5(tmp_path: Path) -> None:
         gangsaw.decompress(tmp_path / "s.zarr", tmp_path / "out.nc")
 
 
+@pytest.mark.full
 def test_a_megabyte_in_one_text(tmp_path: Path) -> None:
     lines = np.array(["x" * 1_000_000, "", "é" * 500_000, "end"], TEXT)
     zarr.create_array(tmp_path / "in.zarr", data=lines, name="t", dimension_names=["n"])

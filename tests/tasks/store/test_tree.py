@@ -12,7 +12,7 @@ import zarr
 
 import gangsaw
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.formats.opening import SourceOptions, open_source
+from gangsaw.tasks.formats.contract.opening import SourceOptions, open_source
 from gangsaw.tasks.store.dataset.paths import check_paths, resolved, seen_from
 
 

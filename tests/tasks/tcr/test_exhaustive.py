@@ -67,8 +67,8 @@ def test_brute_force_agrees() -> None:
         check(seed)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("hundred", range(1, 21))
+@pytest.mark.full
+@pytest.mark.parametrize("hundred", range(1, 5))
 def test_brute_force_agrees_for_long(hundred: int) -> None:
     for seed in range(100 * hundred, 100 * hundred + 100):
         check(seed)
@@ -80,6 +80,7 @@ def test_brute_force_without_d() -> None:
         assert exhaustive(*parts, **choices) == computed(parts, choices), (parts, choices)
 
 
+@pytest.mark.full
 def test_brute_force_with_two_d_genes() -> None:
     found = 0
     for seed in range(6):

@@ -147,7 +147,7 @@ def mouse_rows(shared: Path, chain: str) -> list[tuple[str, str, str]]:
         return [tuple(map(row.__getitem__, names[chain])) for row in csv.DictReader(lines)]
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("strands", [1, 2])
 @pytest.mark.parametrize(
     ("organism", "chain"), [("human", "TRB"), ("mouse", "TRB"), ("mouse", "TRA")]

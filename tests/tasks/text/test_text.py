@@ -7,6 +7,7 @@ import gzip
 import io
 import lzma
 import os
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,9 +19,9 @@ from helpers.command_line import CommandLine
 
 from gangsaw import compress, decompress, verify
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.formats.format import SourceOptions
-from gangsaw.tasks.formats.opening import find_format, open_paths
-from gangsaw.tasks.source import Source, Stream
+from gangsaw.tasks.formats.contract.format import SourceOptions
+from gangsaw.tasks.formats.contract.opening import find_format, open_paths
+from gangsaw.tasks.sources.source import Source, Stream
 from gangsaw.tasks.text.info import ATTRIBUTE, TextInfo
 from gangsaw.tasks.text.signs import START, encoding_of, is_text, line_ends_of
 
@@ -210,3 +211,42 @@ def test_a_file_is_read_by_chunks_and_a_pipe_in_order(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(LOG)
     assert isinstance(open_paths([str(tmp_path / "a.txt")]), Source)
     assert isinstance(open_paths(["-"], SourceOptions(format="text")), Stream)
+
+
+OTHERS = {
+    "Z": b"\x1f\x9d\x90" + bytes(range(256)),
+    "lz4": b"\x04\x22\x4d\x18" + bytes(range(256)),
+    "lzip": b"LZIP\x01" + bytes(range(256)),
+    "zip": b"PK\x03\x04" + bytes(range(256)),
+    "zlib": zlib.compress(LOG),
+    "zstd 0.7": b"\x27\xb5\x2f\xfd" + bytes(range(256)),
+}
+
+
+@pytest.mark.quick(cases=1)
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_is_compressed_otherwise_is_text_only_where_that_is_said(
+    gangsaw: CommandLine, tmp_path: Path, name: str
+) -> None:
+    path, store = tmp_path / "a.log", tmp_path / "a.zarr"
+    path.write_bytes(OTHERS[name])
+    line = gangsaw("compress", path, store).failed(2)
+    assert str(path) in line
+    assert "is compressed by" in line
+    assert "--format text" in line
+    assert not store.exists()
+    gangsaw.ok("compress", path, store, "--format", "text", "--quiet")
+    gangsaw.ok("decompress", store, tmp_path / "back", "--quiet")
+    assert (tmp_path / "back").read_bytes() == OTHERS[name]
+
+
+def test_a_log_of_pzstd_is_found(gangsaw: CommandLine, tmp_path: Path) -> None:
+    """Its first frame is one that readers skip: the text is stored, and searched."""
+    zstandard = pytest.importorskip("zstandard", reason="zstandard is not installed")
+    skipped = b"\x50\x2a\x4d\x18" + (4).to_bytes(4, "little") + bytes(4)
+    (tmp_path / "a.log").write_bytes(skipped + zstandard.ZstdCompressor().compress(LOG))
+    gangsaw.ok("compress", tmp_path / "a.log", tmp_path / "a.zarr", "--quiet")
+    gangsaw.ok("decompress", tmp_path / "a.zarr", tmp_path / "back", "--quiet")
+    assert (tmp_path / "back").read_bytes() == LOG
+    gangsaw.ok("index", tmp_path / "a.zarr", "--quiet")
+    assert "300" in gangsaw.ok("search", tmp_path / "a.zarr", "session opened", "-c").out

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.codecs.core.coding.batch import Encoded, EncodedBlock
-from gangsaw.codecs.core.coding.host import BlockCoding, HostBackend
+from gangsaw.codecs.core.backends.batch import Encoded, EncodedBlock
+from gangsaw.codecs.core.backends.host import BlockCoding, HostBackend
 from gangsaw.codecs.core.container.runs import Payload
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw_toy.params import Params

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.parameters import require_int, require_known
+from gangsaw.codecs.core.plugins.parameters import require_int, require_known
 
 MAX_BLOCK = 1 << 30
 

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gangsaw.codecs.core.suits import Answers, ArrayFacts, Extents, Grade, Option, Refusal
+from gangsaw.codecs.core.plugins.selection import (
+    Answers,
+    ArrayFacts,
+    Extents,
+    Grade,
+    Option,
+    Refusal,
+)
 
 CHUNK = 1 << 22  # bytes below which no chunk is cut
 CONTENT = "text lines"  # what a format may say that an array holds

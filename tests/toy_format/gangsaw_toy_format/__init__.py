@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 from zlib import crc32
 
-from gangsaw.codecs.core.contents import CONTENT
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.options import Option
-from gangsaw.tasks.formats.format import (
+from gangsaw.codecs.core.plugins.contents import CONTENT
+from gangsaw.codecs.core.plugins.options import Option
+from gangsaw.tasks.formats.contract.format import (
     ExportOptions,
     Fit,
     Format,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from gangsaw.tasks.source import Coordinate, Description, Source, Stage, Stream
+    from gangsaw.tasks.sources.source import Coordinate, Description, Source, Stage, Stream
 
 SIDES = ("left", "right")
 LINES = 1000  # that are read at a time
@@ -55,7 +55,7 @@ class Mates:
 
     def stamps(self) -> Mapping[str, str]:
         """What changes with either file: a job fails where one changes while it is read."""
-        from gangsaw.tasks.store.stamps import file_stamps
+        from gangsaw.tasks.store.objects.change_stamps import file_stamps
 
         return file_stamps(*self.paths)
 
@@ -64,7 +64,7 @@ class Mates:
         """An array of bytes for each side, of unknown length."""
         import numpy as np
 
-        from gangsaw.tasks.source import Described
+        from gangsaw.tasks.sources.source import Described
 
         kind: np.dtype[Any] = np.dtype("u1")
         return tuple(
@@ -105,7 +105,7 @@ class Signed(Mates):
         """Those of the mates, and the signatures."""
         import numpy as np
 
-        from gangsaw.tasks.source import Described
+        from gangsaw.tasks.sources.source import Described
 
         kind: np.dtype[Any] = np.dtype("u4")
         dims = ("record",)
@@ -142,7 +142,7 @@ def _open(paths: Paths, options: SourceOptions) -> Mates:
 
 
 def _open_signed(paths: Paths, options: SourceOptions) -> Mates:
-    from gangsaw.tasks.source import Stage
+    from gangsaw.tasks.sources.source import Stage
 
     return replace(_open(paths, options), stages=(Stage("sign", _sign),))
 
@@ -153,7 +153,7 @@ def _fit(source: Source) -> Fit:
 
 
 def _export(source: Source, paths: Paths, options: ExportOptions, work: Work) -> None:
-    from gangsaw.tasks.formats.atomic import whole_files
+    from gangsaw.tasks.formats.exporting.atomic import whole_files
 
     end = ENDS[str(options.own.get("line_end", "lf"))]
     arrays = {array.name: array for array in source.arrays}

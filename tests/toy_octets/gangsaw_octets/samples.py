@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gangsaw.codecs.core.samples import Sample
+from gangsaw.codecs.core.plugins.samples import Sample
 from gangsaw_octets.params import Params
 
 

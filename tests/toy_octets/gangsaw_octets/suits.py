@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gangsaw.codecs.core.suits import Answers, ArrayFacts, Option
+from gangsaw.codecs.core.plugins.selection import Answers, ArrayFacts, Option
 
 
 class _Answers(Answers):

@@ -1,1 +1,1 @@
-"""The decoder of effort dense on a GPU."""
+"""GPU coder of effort dense."""

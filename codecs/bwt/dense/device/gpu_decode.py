@@ -1,4 +1,4 @@
-"""Decoder of effort dense on a GPU: heads are read on the host, all else there; see decode.cu."""
+"""GPU decoder of effort dense: the host reads heads, the device all else; see decode.cu."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from gangsaw.codecs.core.cuda.upload import Upload
 from gangsaw.codecs.core.errors import CorruptChunk
 
 Octets = npt.NDArray[np.uint8]
-REASONS = {1: CUT_OFF, 2: NO_STATES, 3: NO_WORDS, 4: LEFT}  # of statuses, as in decode.cu
+# error messages by status, as in decode.cu
+REASONS = {1: CUT_OFF, 2: NO_STATES, 3: NO_WORDS, 4: LEFT}
 
 
 def decode_blocks(data: Sequence[Octets], outs: Sequence[DeviceArray]) -> dict[int, CorruptChunk]:
@@ -30,7 +31,7 @@ def decode_blocks(data: Sequence[Octets], outs: Sequence[DeviceArray]) -> dict[i
 
     Returns
     -------
-    the errors of those blocks that are wrong
+    errors of invalid blocks, by index
     """
     work, numbers, errors = _DenseDecoding(), list[int](), dict[int, CorruptChunk]()
     for i, (own, out) in enumerate(zip(data, outs, strict=True)):
@@ -47,7 +48,7 @@ def decode_blocks(data: Sequence[Octets], outs: Sequence[DeviceArray]) -> dict[i
 
 
 class _DenseFields(NamedTuple):
-    """A block as `Block` of decode.cu has it: numbers, and places in what is sent."""
+    """Fields of `Block` of decode.cu: numbers, and offsets in the upload."""
 
     words: int
     n_bytes: int
@@ -61,20 +62,20 @@ class _DenseFields(NamedTuple):
     model: FreshModel
 
     def row(self, sent: int) -> list[int]:
-        """Return the fields; sent : the address of what was sent."""
+        """Return the fields as integers; sent : device address of the upload."""
         begin = [sent + self.words, self.n_bytes, self.out.data.ptr, sent + self.following]
         tables = [sent + place for place in (self.octets, self.bounds, self.sizes, self.lists)]
         return [*begin, *self.numbers, *tables, *self.model.row()]
 
 
 class _DenseDecoding:
-    """Blocks that are decoded in one launch; lives until it is done."""
+    """Blocks decoded in one launch; keep the object until it is done."""
 
     def __init__(self) -> None:
         self._upload, self._blocks = Upload(), list[_DenseFields]()
 
     def add(self, words: Octets, heads: Heads, out: DeviceArray) -> None:
-        """Take a block whose heads are read."""
+        """Add a block with its parsed heads."""
         octets, lists = labelled(heads)
         tokens = tokens_of(heads.sizes, octets.size + 1)
         n_lanes, send = heads.sizes.size, self._upload.add
@@ -93,7 +94,7 @@ class _DenseDecoding:
         self._blocks.append(block)
 
     def decoded(self) -> dict[int, CorruptChunk]:
-        """Fill all blocks; return the errors."""
+        """Decode all blocks; return the errors by index."""
         cp, n_blocks, sent = cupy(), len(self._blocks), self._upload.sent()
         rows = cp.asarray(np.array([own.row(sent.data.ptr) for own in self._blocks], np.int64))
         statuses = cp.zeros(n_blocks, np.uint32)

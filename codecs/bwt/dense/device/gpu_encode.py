@@ -1,4 +1,4 @@
-"""Encoder of effort dense on a GPU: heads are coded on the host, all else there; see encode.cu."""
+"""GPU encoder of effort dense: the host codes heads, the device all else; see encode.cu."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Octets = npt.NDArray[np.uint8]
 
 
 def encode_blocks(runs: DeviceRunLanes) -> list[tuple[Octets, ...] | None]:
-    """Return the parts of what each string is coded to; None where these are no fewer bytes."""
+    """Return the parts of each coded string; None if these are not fewer bytes."""
     runs.cut_by_decisions()
     work = _DenseEncoding()
     for n, heads in zip(runs.sizes.tolist(), runs.heads(), strict=True):
@@ -30,7 +30,7 @@ def encode_blocks(runs: DeviceRunLanes) -> list[tuple[Octets, ...] | None]:
 
 
 class _RecordedBlock:
-    """A block that is encoded."""
+    """Buffers and tables of a block to encode."""
 
     def __init__(self, n: int, heads: Heads, upload: Upload) -> None:
         self.heads = encode_heads(heads)
@@ -41,19 +41,20 @@ class _RecordedBlock:
         self._numbers = tokens.rank, tokens.length, int(tokens.has_ranks)
         self._following, self._labels = upload.add(tokens.places), upload.add(labels)
         self._model = FreshModel(heads.sizes.size, octets.size)
-        self._most = (n - 1 - self.heads.size) // WORD_BYTES  # words that are fewer bytes
+        # words that are fewer bytes than the block
+        self._most = (n - 1 - self.heads.size) // WORD_BYTES
         cp = cupy()
         self._records = cp.empty(LANES * most_steps(heads.bounds), np.uint16)
         self._out = cp.empty(max(1, self._most), np.uint16)
 
     def row(self, sent: int) -> list[int]:
-        """Return `DenseBlock` of encode.cu; sent : the address of what was sent."""
+        """Return `DenseBlock` of encode.cu; sent : device address of the upload."""
         tokens = sent + self._following, *self._numbers
         rooms = sent + self._labels, self._records.data.ptr, self._out.data.ptr, self._most
         return [*tokens, *self._model.row(), *rooms]
 
     def parts(self, n_words: int) -> tuple[Octets, ...] | None:
-        """Return what it is coded to: heads, segments."""
+        """Return the coded parts of the block: heads, segments."""
         if n_words < 0:
             return None
         words = to_host(self._out[:n_words]).astype("<u2", copy=False)
@@ -61,17 +62,17 @@ class _RecordedBlock:
 
 
 class _DenseEncoding:
-    """Blocks that are encoded in one launch; lives until it is done."""
+    """Blocks encoded in one launch; keep the object until it is done."""
 
     def __init__(self) -> None:
         self._upload, self._blocks = Upload(), list[_RecordedBlock]()
 
     def add(self, n: int, heads: Heads) -> None:
-        """Take a block of n bytes."""
+        """Add a block of n bytes."""
         self._blocks.append(_RecordedBlock(n, heads, self._upload))
 
     def encoded(self, runs: DeviceRunLanes) -> list[tuple[Octets, ...] | None]:
-        """Encode all blocks."""
+        """Encode all blocks; return the parts of each."""
         cp, n_blocks, sent = cupy(), len(self._blocks), self._upload.sent()
         rows = cp.asarray(np.array([own.row(sent.data.ptr) for own in self._blocks], np.int64))
         n_words = cp.zeros(n_blocks, np.int64)

@@ -1,4 +1,4 @@
-"""What is learned of a dense block, on a GPU; see standing.cuh."""
+"""Adaptive model of a dense block on a GPU; see standing.cuh."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gangsaw.codecs.core.cuda.device import cupy
 
 
 class FreshModel:
-    """What is learned of a block, as it is before."""
+    """Initial model of a block in device memory."""
 
     def __init__(self, n_lanes: int, symbols: int) -> None:
         cp, rows = cupy(), n_lanes * symbols

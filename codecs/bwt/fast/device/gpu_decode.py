@@ -1,4 +1,4 @@
-"""Decoder of effort fast on a GPU: heads and tables are read on the host; see decode.cu."""
+"""GPU decoder of effort fast, with heads and tables read on the host; see decode.cu."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.launch import corrupt_blocks, launch, load
 from gangsaw.codecs.core.cuda.upload import Upload
+from gangsaw.codecs.core.entropy.rans_tables import TOTAL
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.numba.rans import TOTAL
 
 Octets = npt.NDArray[np.uint8]
 SLOT_THREADS = 128  # as in decode.cu
@@ -27,7 +27,7 @@ def decode_blocks(data: Sequence[Octets], outs: Sequence[DeviceArray]) -> dict[i
 
     Returns
     -------
-    the errors of those blocks that are wrong
+    errors of invalid blocks, by index
     """
     work, numbers, errors = _FastDecoding(), list[int](), dict[int, CorruptChunk]()
     for i, (own, out) in enumerate(zip(data, outs, strict=True)):
@@ -44,14 +44,14 @@ def decode_blocks(data: Sequence[Octets], outs: Sequence[DeviceArray]) -> dict[i
 
 
 class _FastDecoding:
-    """Blocks that are decoded in one launch; lives until it is done."""
+    """Blocks decoded in one launch; keep the object until it is done."""
 
     def __init__(self) -> None:
         self._upload, self._tables, self._n_tables = Upload(), list[npt.NDArray[np.uint16]](), 0
-        self._blocks = list[tuple[list[int], DeviceArray, int]]()  # places, output, lanes
+        self._blocks = list[tuple[list[int], DeviceArray, int]]()  # offsets, output, lanes
 
     def add(self, parts: FastParts, out: DeviceArray) -> None:
-        """Take a block whose heads and tables are read."""
+        """Add a block with parsed heads and tables."""
         frequencies, numbers = used_tables(parts.tables, frequencies_of(parts.tables))
         firsts = np.cumsum(frequencies, axis=1) - frequencies
         self._tables.append(firsts.astype(np.uint16))
@@ -68,7 +68,7 @@ class _FastDecoding:
         self._blocks.append(([send(part) for part in sent], out, heads.sizes.size))
 
     def decoded(self) -> dict[int, CorruptChunk]:
-        """Fill all blocks; return the errors."""
+        """Decode all blocks; return the errors by index."""
         cp, n_blocks = cupy(), len(self._blocks)
         firsts = self._upload.add(np.concatenate(self._tables))
         sent = self._upload.sent()
@@ -84,6 +84,6 @@ class _FastDecoding:
 
 
 def _row(sent: int, places: Sequence[int], out: DeviceArray, n_lanes: int) -> list[int]:
-    """Return `Block` of decode.cu; sent : the address of what was sent."""
+    """Return `Block` of decode.cu; sent : device address of the upload."""
     words, *others = (sent + place for place in places)
     return [words, out.data.ptr, *others, n_lanes]

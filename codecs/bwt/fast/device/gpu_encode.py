@@ -1,7 +1,7 @@
-"""Encoder of effort fast on a GPU: tables are made on the host, of counts; see encode.cu.
+"""GPU encoder of effort fast, with tables built on the host from counts; see encode.cu.
 
-Merging contexts is a sequence of choices over 64 rows of counts, 32 KiB a block, and heads are
-coded bit by bit: both go over the host, as do entries of tables back to the device.
+Merging contexts is a sequence of choices over 64 rows of counts, 32 KiB per block, and heads are
+coded bit by bit. Both run on the host, and the table entries are copied to the device.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ WORD_BYTES, COUNT_BYTES = 2, 4
 
 
 def encode_blocks(runs: DeviceRunLanes) -> list[tuple[Octets, ...] | None]:
-    """Return the parts of what each string is coded to; None where these are no fewer bytes."""
+    """Return the parts of each coded string; None if these are not fewer bytes."""
     runs.cut_evenly()
     work = _FastEncoding(runs)
     heads = work.begun()
@@ -45,7 +45,7 @@ def encode_blocks(runs: DeviceRunLanes) -> list[tuple[Octets, ...] | None]:
 
 
 class _FastLead(NamedTuple):
-    """What stands before the words of a block."""
+    """Coded parts before the words of a block."""
 
     heads: Octets
     tables: Octets
@@ -53,12 +53,12 @@ class _FastLead(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Bytes, with the sizes of lanes."""
+        """Number of bytes, including the sizes of lanes."""
         return self.heads.size + self.tables.size + SIZE_BYTES * (self.n_lanes - 1)
 
 
 class _FastEncoding:
-    """Blocks that are encoded together."""
+    """Blocks encoded together."""
 
     def __init__(self, runs: DeviceRunLanes) -> None:
         cp, n_blocks, n_runs = cupy(), len(runs.bwts), int(runs.runs.sum())
@@ -69,7 +69,7 @@ class _FastEncoding:
         self._sizes = cp.zeros(n_blocks * MOST_LANES, np.int64)
 
     def begun(self) -> list[_FastLead]:
-        """Find tokens, make tables of them."""
+        """Compute the tokens and their tables; return the parts before the words."""
         blocks = np.zeros(len(self._runs.bwts), np.int64)
         self._start("tokenise", blocks, blocks)
         counts = to_host(self._counts).reshape(-1, KINDS, TOKENS).astype(np.int64)
@@ -82,13 +82,13 @@ class _FastEncoding:
         ]
 
     def counted(self) -> Numbers:
-        """Return (n_blocks, MOST_LANES) int64, words of lanes."""
+        """Return (n_blocks, MOST_LANES) int64, the words of each lane."""
         blocks = np.zeros(len(self._runs.bwts), np.int64)
         self._start("code_runs", blocks, blocks + 1)
         return to_host(self._sizes).reshape(-1, MOST_LANES).astype(np.int64)
 
     def written(self, sizes: Numbers, is_there: npt.NDArray[np.bool_]) -> list[Octets]:
-        """Return the words of those blocks that get shorter, of others none."""
+        """Return the words of blocks that get shorter, empty arrays for others."""
         ends = np.cumsum(np.where(is_there, sizes.sum(axis=1), 0))
         words = cupy().empty(max(1, int(ends[-1])), np.uint16)
         begins = np.append(0, ends[:-1])
@@ -98,7 +98,7 @@ class _FastEncoding:
         return [host[WORD_BYTES * a : WORD_BYTES * b] for a, b in pairs]
 
     def _start(self, name: str, words: Numbers, is_there: Numbers) -> None:
-        """Launch a kernel with `FastBlock` of encode.cu of each block."""
+        """Launch a kernel with `FastBlock` of encode.cu for each block."""
         numbers, runs = np.arange(len(words)), self._runs
         first = self._tokens.data.ptr + WORD_BYTES * runs.runs_before
         columns = [

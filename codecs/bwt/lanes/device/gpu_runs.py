@@ -1,4 +1,4 @@
-"""Strings as runs, lane by lane, on a GPU; see runs.cu."""
+"""Runs of strings, lane by lane, on a GPU; see runs.cu."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from gangsaw.codecs.core.cuda.launch import launch, load
 from gangsaw.codecs.core.cuda.sums import on_device, sums_before
 
 THREADS, TILE, WARP, SYMBOLS = 256, 4096, 32, 256  # as in runs.cu
-RUN_BYTES = 4  # of where a run begins
-ROOM = MOST_LANES + 1  # numbers of a block: a lane has a row of them for each of
+RUN_BYTES = 4  # bytes of a run's start offset
+ROOM = MOST_LANES + 1  # capacity per block and kind of number: one per lane, and the end
 STARTS, BOUNDS, SIZES, KINDS = 0, 1, 2, 3
 
 Numbers = npt.NDArray[np.int64]
@@ -29,13 +29,13 @@ def octets_of(array: DeviceArray) -> npt.NDArray[np.uint8]:
 
 
 class DeviceRunLanes:
-    """Strings of a batch as runs; `heads` is there when they are cut into lanes.
+    """Strings of a batch as runs; `heads` is available once they are cut into lanes.
 
     Attributes
     ----------
     bwts : (n,) uint8 each, n >= 1
-    sizes, lanes : (n_blocks,) int64, bytes and lanes of each
-    runs : (n_blocks,) int64, how many runs each has
+    sizes, lanes : (n_blocks,) int64, bytes and lanes of each string
+    runs : (n_blocks,) int64, number of runs of each string
     """
 
     def __init__(self, bwts: Sequence[DeviceArray]) -> None:
@@ -44,7 +44,7 @@ class DeviceRunLanes:
         self.lanes = np.array([lane_count(n) for n in self.sizes.tolist()], np.int64)
         cp, n_blocks = cupy(), len(bwts)
         self._numbers = cp.zeros(n_blocks * KINDS * ROOM, np.int64)
-        # all are copied to the host, those of no lanes, too
+        # all rows are copied to the host, including those of unused lanes
         self._lists = cp.zeros(n_blocks * MOST_LANES * SYMBOLS, np.uint8)
         self.symbols = self.ranks = cp.empty(1, np.uint8)
         self.begins = cp.empty(1, np.uint32)
@@ -64,11 +64,11 @@ class DeviceRunLanes:
 
     @property
     def runs_before(self) -> Numbers:
-        """(n_blocks,) int64, runs of the blocks before each."""
+        """Runs of the blocks before each block, (n_blocks,) int64."""
         return np.cumsum(self.runs) - self.runs
 
     def table(self) -> DeviceArray:
-        """`RunBlock` of runs.cuh of each, on the device."""
+        """Return `RunBlock` of runs.cuh for each block, on the device."""
         numbers, before = np.arange(len(self.bwts)), self.runs_before
         places = self._numbers.data.ptr + 8 * ROOM * KINDS * numbers
         columns = [
@@ -82,7 +82,7 @@ class DeviceRunLanes:
         return on_device(np.stack(columns, axis=1))
 
     def gets_no_shorter(self, number: int) -> bool:
-        """See `estimate.gets_no_shorter`: the host looks at strings of nearly as many runs."""
+        """Return `estimate.gets_no_shorter`; the host checks only strings of many runs."""
         n, runs = int(self.sizes[number]), int(self.runs[number])
         return may_get_no_shorter(n, runs) and gets_no_shorter(octets_of(self.bwts[number]))
 
@@ -98,7 +98,8 @@ class DeviceRunLanes:
     def cut_by_decisions(self) -> None:
         """Cut strings into lanes with equally many decisions, as `cut.cut` does."""
         self.cut_evenly()
-        self._rank(is_whole=True)  # as one lane: by what even lanes begin with
+        # rank each string as one lane, from the initial lists of even lanes
+        self._rank(is_whole=True)
         tiles = -(-int(self.runs.max()) // TILE)
         weights = cupy().empty(int(self.runs.sum()), np.uint32)
         self._start("weigh_runs", len(self.bwts) * tiles, THREADS, np.int32(tiles), weights)
@@ -109,7 +110,7 @@ class DeviceRunLanes:
         self._start("rank_lanes", len(self.bwts) * MOST_LANES, WARP, np.int32(is_whole))
 
     def heads(self) -> list[Heads]:
-        """Return what lanes begin with: lists and bounds, from the device."""
+        """Return the heads of lanes, copied from the device: lists and bounds."""
         numbers = to_host(self._numbers).reshape(-1, KINDS, ROOM)
         lists = to_host(self._lists).reshape(-1, MOST_LANES, SYMBOLS)
         return [

@@ -1,1 +1,1 @@
-"""Headers: what the threads of a warp or of a thread block do together."""
+"""CUDA headers with functions of a warp or a thread block."""

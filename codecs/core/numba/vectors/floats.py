@@ -1,4 +1,4 @@
-"""Vectors of floats as values of Numba kernels, as simd.py has them of integers.
+"""Vectors of floats as values of Numba kernels, like those of integers in integers.py.
 
 Each operation is rounded; none is contracted with another, so that a GPU gets the same bits.
 """
@@ -19,7 +19,7 @@ from gangsaw.codecs.core.numba.vectors.integers import Mask, Vector, element_poi
 
 
 class Floats(types.Type):  # type: ignore[misc]  # Numba has no types
-    """Numba type of `lanes` float32 or float64."""
+    """Numba type of a vector of `lanes` float32 or float64."""
 
     def __init__(self, lanes: int, bits: int = 32) -> None:
         self.lanes, self.bits = lanes, bits
@@ -53,7 +53,7 @@ def _splat(builder: Any, floats: Any, value: Any, value_type: Any) -> Any:
 
 
 def _floats_of(args: tuple[Any, ...]) -> Any:
-    """Return the type of mixed vectors and numbers of one float, None for anything else."""
+    """Return the vector type of mixed vectors and numbers of one float type, else None."""
     floats = {arg for arg in args if isinstance(arg, Floats)}
     others = {arg for arg in args if not isinstance(arg, Floats)}
     if len(floats) != 1 or not others <= {one.number for one in floats}:
@@ -95,7 +95,7 @@ for _function, _symbol in ((operator.gt, ">"), (operator.eq, "==")):
 
 @intrinsic
 def load_floats(typing_context: Any, data: Any, index: Any, lanes: Any) -> Any:
-    """Vector of data[index:index + lanes]; data is 1-D, contiguous, of floats; lanes a `static`."""
+    """Return data[index:index + lanes] as a vector; data is 1-D contiguous, lanes a `static`."""
     floats = Floats(lanes.count, data.dtype.bitwidth)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -119,7 +119,7 @@ def store_floats(typing_context: Any, data: Any, index: Any, floats: Any) -> Any
 
 @intrinsic
 def choose_floats(typing_context: Any, mask: Any, left: Any, right: Any) -> Any:
-    """Lane by lane: left where the mask holds, else right; vectors or float32."""
+    """Return `left` in lanes where the mask is true, else `right`; vectors or float32."""
     floats = _floats_of((left, right)) or Floats(mask.lanes)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -131,7 +131,7 @@ def choose_floats(typing_context: Any, mask: Any, left: Any, right: Any) -> Any:
 
 @intrinsic
 def float_bits(typing_context: Any, floats: Any) -> Any:
-    """Vector of 32-bit integers with the bits of the floats."""
+    """Return the bits of floats as a vector of 32-bit integers."""
     words = Vector(floats.lanes, 32)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -142,7 +142,7 @@ def float_bits(typing_context: Any, floats: Any) -> Any:
 
 @intrinsic
 def no_doubles(typing_context: Any, lanes: Any) -> Any:
-    """Vector of float64 that are +0."""
+    """Return a vector of float64 zeros (+0)."""
     doubles = Floats(lanes.count, 64)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -153,7 +153,7 @@ def no_doubles(typing_context: Any, lanes: Any) -> Any:
 
 @intrinsic
 def finite_doubles(typing_context: Any, words: Any) -> Any:
-    """Vector of the float64 of words that hold floats of 32 or 64 bits, +0 of not finite ones."""
+    """Convert words of float bits, 32 or 64, to a vector of float64; not finite ones become 0."""
     floats, doubles = Floats(words.lanes, words.bits), Floats(words.lanes, 64)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -167,7 +167,7 @@ def finite_doubles(typing_context: Any, words: Any) -> Any:
 
 @intrinsic
 def rounded_words(typing_context: Any, doubles: Any, words: Any) -> Any:
-    """Vector like `words` of the bits of float64 rounded to such floats, 0 of not finite ones."""
+    """Round float64 to floats as wide as `words`; return their bits, 0 for not finite ones."""
     floats = Floats(words.lanes, words.bits)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:

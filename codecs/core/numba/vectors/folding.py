@@ -1,6 +1,6 @@
-"""Steps of a checksum by folding, on vectors of 64-bit words: products without carry.
+"""Steps of a folding checksum, on vectors of 64-bit words: products without carry.
 
-`container/folding.py` puts them together.
+`container/folding.py` combines them.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from gangsaw.codecs.core.numba.jit import intrinsic
 from gangsaw.codecs.core.numba.vectors.integers import Vector, element_pointer, lowered
 
 POLYNOMIAL = 0x11EDC6F41  # Castagnoli's, RFC 3720
-VECTORS = 4  # as long as a product takes
+VECTORS = 4  # in parallel, to hide the latency of a product
 
 
 def factors(bits: int) -> tuple[int, int]:
-    """Return the factors of the two words of a lane that move them on by so many bits.
+    """Return the factors of the two words of a lane that shift them by `bits` bits.
 
-    The first word stands 64 bits higher; a product of reflected numbers is one bit too low.
+    The first word is 64 bits higher; a product of reflected numbers is one bit too low.
     """
     return _power(bits + 63), _power(bits - 1)
 
@@ -37,7 +37,7 @@ def _power(exponent: int) -> int:
 
 @intrinsic
 def load_words(typing_context: Any, data: Any, at: Any, words: Any) -> Any:
-    """Vector of 64-bit words from data[at] on; data is (n,) uint8."""
+    """Return a vector of 64-bit words from data[at] on; data is (n,) uint8."""
     vector = Vector(words.count, 64)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -50,7 +50,7 @@ def load_words(typing_context: Any, data: Any, at: Any, words: Any) -> Any:
 
 @intrinsic
 def first_lane(typing_context: Any, number: Any, words: Any) -> Any:
-    """Vector of words with a number of 32 bits as the first one, else 0."""
+    """Return a vector of words with a 32-bit number as the first one, else 0."""
     vector = Vector(words.count, 64)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -81,7 +81,7 @@ def moved_on(typing_context: Any, vector: Any) -> Any:
 
 @intrinsic
 def read_octet(typing_context: Any, crc: Any, octet: Any) -> Any:
-    """State of a checksum after one more byte."""
+    """Return the state of a checksum after one more byte."""
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return _called(builder, "sse42.crc32.32.8", ir.IntType(32), *args)
@@ -91,7 +91,7 @@ def read_octet(typing_context: Any, crc: Any, octet: Any) -> Any:
 
 @intrinsic
 def read_by(typing_context: Any, crc: Any, vector: Any) -> Any:
-    """State of a checksum after the bytes of a vector."""
+    """Return the state of a checksum after the bytes of a vector."""
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         word = ir.IntType(64)
@@ -105,7 +105,7 @@ def read_by(typing_context: Any, crc: Any, vector: Any) -> Any:
 
 
 def _called(builder: Any, name: str, result: Any, *args: Any) -> Any:
-    """Emit an instruction of x86 that LLVM has no general name for."""
+    """Emit an x86 instruction that has no general LLVM intrinsic."""
     function_type = ir.FunctionType(result, [arg.type for arg in args])
     function = cgutils.get_or_insert_function(builder.module, function_type, f"llvm.x86.{name}")
     return builder.call(function, args)

@@ -1,7 +1,7 @@
-"""Vectors of items from anywhere in an array, and what goes over lanes.
+"""Gathers of items from anywhere in an array, and operations across lanes.
 
-`gather` is for processors with AVX2 or AVX-512 (`HAS_GATHER`), `spread_items` and `keep_items` for
-AVX-512 alone: nothing in AVX2 spreads items over lanes by one.
+`gather` requires AVX2 or AVX-512 (`HAS_GATHER`). `spread_items` and `keep_items` require AVX-512,
+as AVX2 cannot expand items to lanes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from numba import types
 from numba.core import cgutils
 
 from gangsaw.codecs.core.numba.jit import HAS_AVX512, intrinsic
-from gangsaw.codecs.core.numba.kept.levels import features
+from gangsaw.codecs.core.numba.packs.levels import features
 from gangsaw.codecs.core.numba.vectors.integers import Vector, element_pointer
 
 HAS_GATHER = HAS_AVX512 or "avx2" in features()
@@ -25,9 +25,9 @@ _ITEMS = ir.VectorType(ir.IntType(16), HALF)
 
 @intrinsic
 def gather(typing_context: Any, data: Any, index: Any) -> Any:
-    """Vector of the 32 bits that begin at data[i], for each lane i of a vector of 32 bits.
+    """Return the 32 bits that begin at data[i], for each lane i of a vector of 32 bits.
 
-    data is (n,) of 8, 16 or 32 bits, with 3 bytes to spare. Eight loads of their own take a tenth
+    data is (n,) of 8, 16 or 32 bits, with 3 bytes to spare. Eight separate loads take a tenth
     longer than a gather of AVX2 (Zen 4).
     """
 
@@ -42,7 +42,7 @@ def gather(typing_context: Any, data: Any, index: Any) -> Any:
 
 @intrinsic
 def spread_items(typing_context: Any, data: Any, index: Any, mask: Any) -> Any:
-    """Vector of 32 bits: the next of data[index:] in each lane where the mask holds, else 0.
+    """Expand items data[index:] to the lanes where the mask is true; other lanes are 0, of 32 bits.
 
     data is (n,) uint16, with as many items to spare as the mask has lanes.
     """
@@ -64,9 +64,10 @@ def spread_items(typing_context: Any, data: Any, index: Any, mask: Any) -> Any:
 
 @intrinsic
 def keep_items(typing_context: Any, data: Any, end: Any, mask: Any, vector: Any) -> Any:
-    """Write the lower 16 bits of the lanes where the mask holds, to end at data[end].
+    """Write the lower 16 bits of the lanes where the mask is true, so that they end at data[end].
 
-    Undoes `spread_items`; returns where they begin. data is (n,) uint16, a vector of 32 bits.
+    It is the inverse of `spread_items` and returns the start. data is (n,) uint16, a lane has 32
+    bits.
     """
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -74,7 +75,7 @@ def keep_items(typing_context: Any, data: Any, end: Any, mask: Any, vector: Any)
         compress = _function(builder, "compress.v16i32", [_WORDS, _WORDS, _TRUTHS])
         pointer_type, bits = ir.IntType(16).as_pointer(), ir.IntType(HALF)
         store_type = ir.FunctionType(ir.VoidType(), [pointer_type, _WORDS, bits])
-        name = "llvm.x86.avx512.mask.pmov.dw.mem.512"  # the upper halves are dropped
+        name = "llvm.x86.avx512.mask.pmov.dw.mem.512"  # drops the upper halves
         store = cgutils.get_or_insert_function(builder.module, store_type, name)
         parts = list(zip(_halves(builder, truths), _halves(builder, items), strict=True))
         for part, words in reversed(parts):
@@ -91,9 +92,10 @@ def keep_items(typing_context: Any, data: Any, end: Any, mask: Any, vector: Any)
 
 @intrinsic
 def quotients(typing_context: Any, left: Any, right: Any) -> Any:
-    """Vector of left / right, rounded down, of 32 bits without sign; those of right are few.
+    """Return left / right, rounded down, for unsigned 32-bit lanes; `right` is small.
 
-    A quotient that is no whole number is 1 / right off the next one: doubles round less than that.
+    A quotient that is no whole number is at least 1 / right below the next one: doubles round less
+    than that.
     """
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -106,7 +108,7 @@ def quotients(typing_context: Any, left: Any, right: Any) -> Any:
 
 @intrinsic
 def count_lanes(typing_context: Any, mask: Any) -> Any:
-    """Return in how many lanes the mask holds."""
+    """Return the number of lanes where the mask is true."""
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return _count(builder, args[0])
@@ -116,7 +118,7 @@ def count_lanes(typing_context: Any, mask: Any) -> Any:
 
 @intrinsic
 def running_sums(typing_context: Any, vector: Any) -> Any:
-    """Vector of the sum of each lane and of those before it."""
+    """Return the inclusive prefix sums of the lanes."""
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         sums, nothing = args[0], ir.Constant(args[0].type, None)
@@ -130,7 +132,7 @@ def running_sums(typing_context: Any, vector: Any) -> Any:
 
 @intrinsic
 def last_lane(typing_context: Any, vector: Any) -> Any:
-    """Return the last lane of a vector, without a sign, as int64."""
+    """Return the last lane of a vector as int64, zero-extended."""
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         last = builder.extract_element(args[0], ir.IntType(32)(vector.lanes - 1))

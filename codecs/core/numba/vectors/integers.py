@@ -1,9 +1,9 @@
-"""Vectors of integers as values of Numba kernels: a lane count and a width, every lane explicit.
+"""Vectors of integers as values of Numba kernels, with explicit lane count and width.
 
 The auto-vectoriser keeps per-lane state (weights, accumulators, bit buffers) in memory and gives
-up at data-dependent branches; a vector held in a local variable stays in registers across the loop
-over samples. LLVM legalises any lane count on any machine, so one source serves them all: two
-registers' worth of lanes also hides the latency of a serial recurrence.
+up at data-dependent branches. A vector in a local variable stays in registers across the loop over
+samples. LLVM legalises any lane count on any machine, so one source serves them all. Twice the
+lanes of a register also hide the latency of a serial recurrence.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from gangsaw.codecs.core.numba.jit import intrinsic
 def static(number: int) -> tuple[None, ...]:
     """Return `number` as a compile-time constant: kernels are specialised on a tuple's length.
 
-    A Numba type of our own would say it better, but Numba's dispatcher finds out the types of all
-    arguments at each call, and has a fast way to do so for tuples only.
+    A Numba type for it would be clearer. But Numba's dispatcher determines the types of all
+    arguments at each call, and is only fast for tuples.
     """
     return (None,) * number
 
 
 class Vector(types.Type):  # type: ignore[misc]  # Numba has no types
-    """Numba type of `lanes` two's complement integers of `bits` bits."""
+    """Numba type of a vector of `lanes` two's complement integers of `bits` bits."""
 
     def __init__(self, lanes: int, bits: int) -> None:
         self.lanes, self.bits = lanes, bits
@@ -40,7 +40,7 @@ class Vector(types.Type):  # type: ignore[misc]  # Numba has no types
 
 
 class Mask(types.Type):  # type: ignore[misc]  # Numba has no types
-    """Numba type of one truth value per lane."""
+    """Numba type of a vector of one truth value per lane."""
 
     def __init__(self, lanes: int) -> None:
         self.lanes, self.bits = lanes, 1
@@ -60,7 +60,7 @@ def lowered(vector: Any) -> ir.VectorType:
 
 
 def splat(builder: Any, vector: Any, value: Any, value_type: Any) -> Any:
-    """Broadcast an integer to every lane; vectors pass."""
+    """Broadcast an integer to every lane; return a vector unchanged."""
     if isinstance(value_type, Vector):
         return value
     element = ir.IntType(vector.bits)
@@ -146,7 +146,7 @@ minimum = _extremum("smin")
 maximum = _extremum("smax")
 unsigned_minimum = _extremum("umin")
 unsigned_maximum = _extremum("umax")
-# of lanes without sign: no sum exceeds the largest number, no difference falls below 0
+# saturated: no sum exceeds the largest unsigned number, no difference is below 0
 add_saturated = _extremum("uadd.sat")
 subtract_saturated = _extremum("usub.sat")
 
@@ -161,7 +161,7 @@ def element_pointer(
 
 @intrinsic
 def load(typing_context: Any, data: Any, index: Any, lanes: Any) -> Any:
-    """Vector of data[index:index + lanes]; data is 1-D and contiguous, lanes a `static`."""
+    """Return data[index:index + lanes] as a vector; data is 1-D contiguous, lanes a `static`."""
     vector = Vector(lanes.count, data.dtype.bitwidth)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -185,7 +185,7 @@ def store(typing_context: Any, data: Any, index: Any, vector: Any) -> Any:
 
 @intrinsic
 def select(typing_context: Any, mask: Any, left: Any, right: Any) -> Any:
-    """Lane by lane: left where the mask holds, else right."""
+    """Return `left` in lanes where the mask is true, else `right`."""
     vector = _vector_of((left, right))
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -197,7 +197,7 @@ def select(typing_context: Any, mask: Any, left: Any, right: Any) -> Any:
 
 @intrinsic
 def as_float_bits(typing_context: Any, vector: Any) -> Any:
-    """Round every signed lane to a float of its width; return the bits of those."""
+    """Round every signed lane to a float of its width; return the bits of the floats."""
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         item = ir.DoubleType() if vector.bits == 64 else ir.FloatType()
@@ -209,7 +209,7 @@ def as_float_bits(typing_context: Any, vector: Any) -> Any:
 
 @intrinsic
 def any_lane(typing_context: Any, mask: Any) -> Any:
-    """Whether the mask holds in some lane."""
+    """Return True if the mask is true in some lane."""
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         word = ir.IntType(mask.lanes)
@@ -252,7 +252,7 @@ def widen(typing_context: Any, vector: Any) -> Any:
 
 @intrinsic
 def resize_to(typing_context: Any, vector: Any, data: Any) -> Any:
-    """Zero-extend every lane to the width of the items of `data`, or cut it to that."""
+    """Zero-extend or truncate every lane to the width of the items of `data`."""
     resized = Vector(vector.lanes, data.dtype.bitwidth)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -265,7 +265,7 @@ def resize_to(typing_context: Any, vector: Any, data: Any) -> Any:
 
 @intrinsic
 def spread(typing_context: Any, number: Any, data: Any, lanes: Any) -> Any:
-    """Vector with `number` in every lane, as wide as the items of `data`; lanes is a `static`."""
+    """Return a vector of `number`, as wide as the items of `data`; lanes is a `static`."""
     vector = Vector(lanes.count, data.dtype.bitwidth)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -276,7 +276,7 @@ def spread(typing_context: Any, number: Any, data: Any, lanes: Any) -> Any:
 
 @intrinsic
 def to_next_lane(typing_context: Any, vector: Any) -> Any:
-    """Move every lane to the next one; the first becomes 0, the last is lost."""
+    """Move every lane to the next one; the first becomes 0, the last is dropped."""
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         source = ir.VectorType(ir.IntType(32), vector.lanes)
@@ -309,7 +309,7 @@ def store_lanes_be64(typing_context: Any, data: Any, positions: Any, first: Any,
 
 @intrinsic
 def wrap(typing_context: Any, vector: Any, spare_bits: Any) -> Any:
-    """Sign-extend 64-bit lanes from all but their `spare_bits` top bits; 32-bit ones have none."""
+    """Sign-extend 64-bit lanes from below the `spare_bits` top bits; leave 32-bit lanes alone."""
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         if vector.bits == 32:
@@ -322,7 +322,7 @@ def wrap(typing_context: Any, vector: Any, spare_bits: Any) -> Any:
 
 @intrinsic
 def sign_mask(typing_context: Any, vector: Any) -> Any:
-    """-1 in negative lanes, else 0."""
+    """Return -1 in negative lanes, else 0."""
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return builder.ashr(args[0], args[0].type([vector.bits - 1] * vector.lanes))

@@ -1,6 +1,7 @@
-"""Vectors of items from anywhere in an array, one lane after the other: on any processor.
+"""Gathers of items from anywhere in an array with one load per lane, for any processor.
 
-`gather.py` has what AVX-512 does at once. The gathers of AVX2 take longer than these loads (Zen 3).
+`gather.py` has the single instructions of AVX-512. Gathers of AVX2 take longer than these loads
+(Zen 3).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from gangsaw.codecs.core.numba.vectors.integers import Vector, element_pointer, 
 
 @intrinsic
 def load_items(typing_context: Any, data: Any, index: Any) -> Any:
-    """Vector of data[i] for each lane i of a vector of 32 bits; data is 1-D and contiguous."""
+    """Return data[i] for each lane i of a vector of 32 bits; data is 1-D and contiguous."""
     vector = Vector(index.lanes, data.dtype.bitwidth)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -30,7 +31,7 @@ def load_items(typing_context: Any, data: Any, index: Any) -> Any:
 
 @intrinsic
 def store_items(typing_context: Any, data: Any, index: Any, vector: Any) -> Any:
-    """Write each lane to data[i], i the lane of an index of 32 bits; of equal ones the last."""
+    """Write each lane to data[i], i the lane of a 32-bit index; the last of equal ones wins."""
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         for lane, pointer in enumerate(_pointers(context, builder, data, args, vector)):
@@ -42,9 +43,9 @@ def store_items(typing_context: Any, data: Any, index: Any, vector: Any) -> Any:
 
 @intrinsic
 def add_items(typing_context: Any, data: Any, index: Any, vector: Any) -> Any:
-    """Add each lane to data[i], i the lane of an index; return all sums joined by or, uint32.
+    """Add each lane to data[i], i the lane of an index; return the bitwise or of all sums, uint32.
 
-    Lanes of one index add up.
+    Lanes with the same index add up.
     """
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -63,9 +64,9 @@ def add_items(typing_context: Any, data: Any, index: Any, vector: Any) -> Any:
 def halve_items(
     typing_context: Any, data: Any, index: Any, full: Any, rest: Any, least: Any
 ) -> Any:
-    """Make x of data[i] that has a bit of `full` x >> 1 & rest | least, one lane after the other.
+    """Replace each x = data[i] that has a bit of `full` by x >> 1 & rest | least, lane by lane.
 
-    So what two lanes share is halved once. data is (n,) uint32.
+    So an item of two lanes is halved once. data is (n,) uint32.
     """
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:

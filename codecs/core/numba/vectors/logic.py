@@ -1,4 +1,4 @@
-"""More of simd.py's vectors: logical shifts, bits mirrored, masks joined."""
+"""Further operations on the vectors of integers.py: logical shifts, reversed bits, masks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gangsaw.codecs.core.numba.vectors.integers import emit_call, splat
 
 @intrinsic
 def logical_shift_right(typing_context: Any, vector: Any, count: Any) -> Any:
-    """Shift zeros in from the left, by one count or one per lane, less than the width."""
+    """Shift right logically, by one count or one per lane, less than the width."""
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return builder.lshr(args[0], splat(builder, vector, args[1], sig.args[1]))
@@ -38,7 +38,7 @@ either = _joined("or_")
 
 @intrinsic
 def shift_in(typing_context: Any, vector: Any, other: Any) -> Any:
-    """Shift every lane left by one bit; the first bit of the other's lane comes in."""
+    """Shift every lane left by one bit; the top bit of the other's lane becomes the lowest."""
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         one = ir.Constant(args[0].type, [1] * vector.lanes)
@@ -49,7 +49,7 @@ def shift_in(typing_context: Any, vector: Any, other: Any) -> Any:
 
 @intrinsic
 def mirrored(typing_context: Any, vector: Any) -> Any:
-    """Bits of every lane in the reverse order."""
+    """Return every lane with its bits reversed."""
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return emit_call(builder, "bitreverse", args[0])

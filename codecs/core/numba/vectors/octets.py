@@ -1,6 +1,6 @@
-"""Vectors of bytes: tables of 16 by the lower half of each, and bits of four bytes in one.
+"""Vectors of bytes: look-ups in tables of 16, and packing of two bits each of four bytes.
 
-A table that lies in a register is looked up in all lanes by one instruction of x86 (SSSE3 on).
+One x86 instruction (SSSE3 on) looks up all lanes in a table in a register.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from gangsaw.codecs.core.numba.jit import intrinsic, shuffled_octets
 from gangsaw.codecs.core.numba.vectors.integers import Mask, Vector, lowered, splat, static
 
 TABLE = 16
-OCTETS = shuffled_octets() or TABLE  # of a vector
+OCTETS = shuffled_octets() or TABLE  # bytes in a vector
 OF_OCTETS, OF_FOURTH = static(OCTETS), static(OCTETS // 4)
 
 _PICKS = {16: "ssse3.pshuf.b.128", 32: "avx2.pshuf.b", 64: "avx512.pshuf.b.512"}
 
 
 def table(items: bytes) -> tuple[np.uint64, np.uint64]:
-    """Return 16 bytes as what `pick` takes: items 0 to 7 and 8 to 15, the first lowest."""
+    """Return 16 bytes as two words for `pick`: items 0 to 7 and 8 to 15, the first lowest."""
     low, high = np.frombuffer(items, "<u8")
     return np.uint64(low), np.uint64(high)
 
@@ -54,7 +54,7 @@ def _picked(builder: Any, octets: Any, low: Any, high: Any) -> Any:
 
 
 def emit_plain_pick(builder: Any, octets: Any, low: Any, high: Any) -> Any:
-    """Emit what `pick` does for processors that have no instruction for it."""
+    """Emit the operation of `pick` for processors without an instruction for it."""
 
     def same(value: int) -> Any:
         return ir.Constant(octets.type, [value] * octets.type.count)
@@ -80,7 +80,7 @@ def _items(builder: Any, low: Any, high: Any) -> Any:
 
 @intrinsic
 def join_fours(typing_context: Any, vector: Any) -> Any:
-    """Vector of a fourth of the bytes: bits 1 and 2 of four in one, those of the first highest."""
+    """Pack bits 1 and 2 of four bytes into one byte each, those of the first byte highest."""
     joined = Vector(vector.lanes // 4, 8)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -100,7 +100,7 @@ def join_fours(typing_context: Any, vector: Any) -> Any:
 
 @intrinsic
 def spread_fours(typing_context: Any, vector: Any) -> Any:
-    """Vector of four bytes for each: its bits 6-7 in bits 2-3, 4-5 in 0-1, 2-3 in 2-3, 0-1 in 0-1.
+    """Return four bytes for each: bits 6-7 in bits 2-3, 4-5 in 0-1, 2-3 in 2-3, 0-1 in 0-1.
 
     The other bits are 0.
     """
@@ -119,7 +119,7 @@ def spread_fours(typing_context: Any, vector: Any) -> Any:
 
 @intrinsic
 def first_lanes(typing_context: Any, count: Any, lanes: Any) -> Any:
-    """Mask of the lanes below a count of 0 to 127; lanes is a `static`."""
+    """Return a mask of the lanes below a count of 0 to 127; lanes is a `static`."""
     vector = Vector(lanes.count, 8)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Divisions on vectors by floats, which are rounded alike everywhere."""
+"""Divisions of vectors with floats, whose rounding is the same on all machines."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from llvmlite import ir
 from gangsaw.codecs.core.numba.jit import intrinsic
 
 TOTAL = 16383.0  # one less than 2^14: floats of 32 bits give the floor for every z
-UNIT_BITS = 8  # of z behind the point
+UNIT_BITS = 8  # fractional bits of z
 MANTISSA, BIAS = 23, 127  # of floats of 32 bits
 
 
 @intrinsic
 def squash(typing_context: Any, z: Any) -> Any:
-    """floor(16383 / (1 + 2^(-z / 256))) of lanes of 32 bits with |z| < 3,072.
+    """Return floor(16383 / (1 + 2^(-z / 256))) of lanes of 32 bits with |z| < 3,072.
 
-    The power is linear between those of whole numbers. Divisions of floats are rounded alike
-    everywhere, and none of these rounds up to a whole number: a test tries every z.
+    The power is linear between those of whole numbers. Float divisions round the same everywhere,
+    and none of these rounds up to a whole number: a test tries every z.
     """
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -38,9 +38,9 @@ def squash(typing_context: Any, z: Any) -> Any:
 
 @intrinsic
 def small_quotients(typing_context: Any, left: Any, right: Any) -> Any:
-    """Vector of left / right, rounded down: 32 bits without sign by at most 2^14; below 2^31.
+    """Return left / right, rounded down: unsigned 32 bits by at most 2^14; quotients below 2^31.
 
-    As `quotients`, but with conversions of signed numbers, the only ones that AVX2 has.
+    It is like `quotients`, but uses conversions of signed numbers, as AVX2 has no others.
     """
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:

@@ -1,4 +1,4 @@
-"""More of simd.py's vectors: a number pushed in at the first lane, the last lane taken out."""
+"""Further operations on the vectors of integers.py: shift by one lane, and the last lane."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gangsaw.codecs.core.numba.vectors.integers import splat
 
 @intrinsic
 def push_lane(typing_context: Any, vector: Any, number: Any) -> Any:
-    """Move every lane to the next one; the first becomes the number, the last is lost."""
+    """Move every lane to the next one; the first becomes the number, the last is dropped."""
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         pushed = splat(builder, vector, args[1], sig.args[1])
@@ -26,7 +26,7 @@ def push_lane(typing_context: Any, vector: Any, number: Any) -> Any:
 
 @intrinsic
 def signed_last_lane(typing_context: Any, vector: Any) -> Any:
-    """Return the last lane of a vector, with its sign, as int64."""
+    """Return the last lane of a vector as int64, sign-extended."""
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         last = builder.extract_element(args[0], ir.IntType(32)(vector.lanes - 1))

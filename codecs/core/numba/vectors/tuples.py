@@ -1,4 +1,4 @@
-"""Tuples of vectors, unrolled: what a kernel keeps for each prediction weight or matrix entry."""
+"""Tuples of vectors with unrolled operations, for prediction weights or matrix entries."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _tuple_items(builder: Any, tuple_type: Any, value: Any) -> Any:
 def load_tuple(
     typing_context: Any, data: Any, first: Any, stride: Any, count: Any, lanes: Any
 ) -> Any:
-    """Tuple of the `count` (static) vectors at data[first + i * stride], unrolled."""
+    """Return the `count` (static) vectors at data[first + i * stride] as a tuple, unrolled."""
     vector = Vector(lanes.count, data.dtype.bitwidth)
     result = types.UniTuple(vector, count.count)
 
@@ -53,7 +53,7 @@ def store_tuple(typing_context: Any, data: Any, first: Any, stride: Any, vectors
 
 @intrinsic
 def inner_product(typing_context: Any, left: Any, right: Any, zero: Any) -> Any:
-    """Sum of left[i] * right[i] over two tuples of vectors; `zero` is a vector to start from."""
+    """Return the sum of left[i] * right[i] over two tuples of vectors, starting from `zero`."""
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         pairs = zip(
@@ -70,7 +70,7 @@ def inner_product(typing_context: Any, left: Any, right: Any, zero: Any) -> Any:
 
 @intrinsic
 def zeros_tuple(typing_context: Any, data: Any, lanes: Any, count: Any) -> Any:
-    """Tuple of `count` (static) vectors of zeros, as wide as the items of `data`."""
+    """Return a tuple of `count` (static) zero vectors, as wide as the items of `data`."""
     vector = Vector(lanes.count, data.dtype.bitwidth)
     result = types.UniTuple(vector, count.count)
 
@@ -84,7 +84,7 @@ def zeros_tuple(typing_context: Any, data: Any, lanes: Any, count: Any) -> Any:
 
 @intrinsic
 def add_outer_product(typing_context: Any, sums: Any, numbers: Any, first: Any, vector: Any) -> Any:
-    """sums[i] + numbers[first + i] * vector for all i of a tuple, unrolled; cut to its width."""
+    """Return sums[i] + numbers[first + i] * vector for all i of a tuple, cut to its width."""
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         each, (_, data, index, factors) = [], args

@@ -1,1 +1,1 @@
-"""What a dense block learns, and predicts from it."""
+"""Adaptive model of a dense block: tables, contexts and predictions."""

@@ -1,4 +1,4 @@
-"""Where the bases before lead in the tables, on both strands."""
+"""Contexts of the preceding bases: table indices for both strands."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from gangsaw.codecs.core.numba.bits import prefetch_second
 from gangsaw.codecs.core.numba.jit import jit_norefs_part, jit_restrict, jit_restrict_part
 from gangsaw.codecs.dna.dense.model.shape import ENTRY
 
-HASH = 0x9E3779B1  # odd, so that a key says which 16 bases it is of
-QUARTERS = 4  # a core waits for two dozen lines of memory at once, and computes meanwhile
-BACK = 16  # bases of a lane that are known before it learns from the other strand
+HASH = 0x9E3779B1  # odd, so that the map from 16 bases to keys is invertible
+QUARTERS = 4  # a core can wait for two dozen cache lines at once while it computes
+BACK = 16  # bases of a lane before it learns from the reverse complement
 
 
 @jit_restrict_part
 def turn_to(last: Any, turned: Any, before: Any, base: Any, n: int) -> None:
-    """Put a base behind those of each of n lanes, and its complement before the turned ones."""
+    """Append a base in each of n lanes, and prepend its complement to the reverse complement."""
     for lane in range(n):
         new = np.uint32(base[lane])
         before[lane] = last[lane] >> np.uint32(30)
@@ -34,7 +34,7 @@ def hash_bases(bases: Any, key: Any, n: int) -> None:
 
 @jit_restrict_part
 def high_bits(words: Any, bits: int, out: Any, n: int) -> None:
-    """Fill the highest bits of words of 32."""
+    """Fill the highest bits of 32-bit words."""
     shift = np.uint32(32 - bits)
     for lane in range(n):
         out[lane] = words[lane] >> shift
@@ -42,7 +42,7 @@ def high_bits(words: Any, bits: int, out: Any, n: int) -> None:
 
 @jit_restrict
 def low_bits(words: Any, bits: int, out: Any, n: int) -> None:
-    """Fill the lowest bits of words of 32."""
+    """Fill the lowest bits of 32-bit words."""
     mask = np.uint32((1 << bits) - 1)
     for lane in range(n):
         out[lane] = words[lane] & mask
@@ -50,7 +50,7 @@ def low_bits(words: Any, bits: int, out: Any, n: int) -> None:
 
 @jit_restrict_part
 def find_records(key: Any, shape: Any, slot: Any, entry: Any, n: int) -> None:
-    """Fill where the slots and the entries of keys are."""
+    """Fill the indices of the slots and the entries of keys."""
     shift, inside = np.uint32(32 - shape.slot_bits), np.uint32(shape.slot_bits - shape.entry_bits)
     n_slots = 1 << shape.slot_bits - shape.entry_bits
     mask, size = np.uint32(n_slots - 1), np.uint32(ENTRY + max(ENTRY, n_slots))  # `Shape.record`
@@ -63,28 +63,28 @@ def find_records(key: Any, shape: Any, slot: Any, entry: Any, n: int) -> None:
 
 @jit_restrict_part
 def load_each(table: Any, index: Any, out: Any, n: int) -> None:
-    """Read a table for each lane, and nothing else: so the misses of all lanes overlap."""
+    """Read a table entry for each lane, and nothing else, so that all misses overlap."""
     for lane in range(n):
         out[lane] = table[index[lane]]
 
 
 @jit_restrict_part
 def store_each(table: Any, index: Any, values: Any, n: int) -> None:
-    """Write a table for each lane in order: where two lanes meet, the higher one wins."""
+    """Write a table entry for each lane in order: for equal indices, the higher lane wins."""
     for lane in range(n):
         table[index[lane]] = values[lane]
 
 
 @jit_restrict_part
 def fetch_each(table: Any, index: Any, part: int, n: int) -> None:
-    """Ask for what a quarter of n lanes reads or writes soon."""
+    """Prefetch table entries for a quarter of n lanes."""
     for lane in range(part * n // QUARTERS, (part + 1) * n // QUARTERS):
         prefetch_second(table, np.int64(index[lane]))
 
 
 @jit_norefs_part
 def find_places(shape: Any, lanes: Any, n: int) -> None:
-    """Fill where the bases of each of n lanes lead."""
+    """Fill the table indices of each of n lanes, for both strands."""
     hash_bases(lanes.last, lanes.key, n)
     hash_bases(lanes.turned, lanes.turned_key, n)
     low_bits(lanes.last, 2 * shape.order, lanes.of_direct, n)
@@ -95,21 +95,21 @@ def find_places(shape: Any, lanes: Any, n: int) -> None:
 
 @jit_norefs_part
 def fetch_turned(tables: Any, lanes: Any, part: int, n: int) -> None:
-    """Ask for what a quarter of the lanes learns from the other strand."""
+    """Prefetch the entries that a quarter of the lanes updates for the reverse complement."""
     fetch_each(tables.slots, lanes.to_hashed, part, n)
     fetch_each(tables.direct, lanes.to_direct, part, n)
 
 
 @jit_norefs_part
 def fetch_next(tables: Any, lanes: Any, part: int, n: int) -> None:
-    """Ask for what a quarter of the lanes reads in the next step."""
+    """Prefetch the entries that a quarter of the lanes reads in the next step."""
     fetch_each(tables.slots, lanes.of_hashed, part, n)
     fetch_each(tables.direct, lanes.of_direct, part, n)
 
 
 @jit_restrict_part
 def other_base(last: Any, back: int, out: Any, n: int) -> None:
-    """Fill the complement of the base that stands so many before the last one."""
+    """Fill the complement of the base `back` positions before the last one."""
     shift = np.uint32(2 * back)
     for lane in range(n):
         out[lane] = np.uint32(3) - (last[lane] >> shift & np.uint32(3))

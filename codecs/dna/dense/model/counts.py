@@ -1,4 +1,4 @@
-"""Counts of what came behind up to 11 bases, found directly, and behind 16, found by a hash."""
+"""Counts of bases by context: up to 11 bases, indexed directly, and 16 bases, hashed."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ DIRECT_LOGS = np.array([log2(2 * count + 1) for count in range(16)], np.int32)
 
 
 def hashed_class(counts: int) -> int:
-    """Return the class of four counts of 2 bits: their sum, or how far they are from one base."""
+    """Return the class of four 2-bit counts: their sum, or their distance from a single base."""
     fields = [counts >> 2 * base & 3 for base in range(4)]
     total, most = sum(fields), max(fields)
     return total if total == most else 8 + min(7, 2 * (total - most) + (most > 2))
 
 
 def hashed_logs(counts: int) -> int:
-    """Return the logarithms of four counts of 2 bits, 16 bits each."""
+    """Return the logarithms of four 2-bit counts, 16 bits each."""
     return sum(log2(16 * (counts >> 2 * base & 3) + 1) << 16 * base for base in range(4))
 
 
 DIRECT_CLASSES = np.array(
     [*range(8), *[8] * 4, *[9] * 4, *[10] * 8, *[11] * 40], np.uint8
-)  # of the sum
+)  # by the sum of the counts
 HASHED_CLASSES = np.array([hashed_class(counts) for counts in range(256)], np.uint8)
 HASHED_LOGS = np.array([hashed_logs(counts) for counts in range(256)], np.uint64)
 
@@ -52,7 +52,7 @@ def predict_direct(found: Any, x: Any, place: Any, n: int) -> None:
 
 @jit_restrict_part
 def predict_hashed(found: Any, key: Any, shift: int, x: Any, place: Any, n: int) -> None:
-    """Fill logarithms and class of hashed counts, (lanes,) uint32; a stranger's count as none."""
+    """Fill logarithms and class of hashed counts, (lanes,) uint32; 0 for those of another key."""
     octet, field = np.uint32(255), np.uint64(0xFFFF)
     for lane in range(n):
         word = found[lane]
@@ -68,7 +68,7 @@ def predict_hashed(found: Any, key: Any, shift: int, x: Any, place: Any, n: int)
 
 @jit_restrict_part
 def count_direct(found: Any, base: Any, new: Any, n: int) -> None:
-    """Fill direct counts with one base more; where that is the 16th, all are halved first."""
+    """Fill direct counts incremented for a base; if that one is at 15, all are halved first."""
     nibble = np.uint32(15)
     for lane in range(n):
         shift, word = np.uint32(4) * np.uint32(base[lane]), found[lane]
@@ -79,9 +79,9 @@ def count_direct(found: Any, base: Any, new: Any, n: int) -> None:
 
 @jit_restrict_part
 def count_hashed(found: Any, key: Any, shift: int, base: Any, new: Any, n: int) -> None:
-    """Fill hashed counts with one base more, up to 3, the others down to 2.
+    """Fill hashed counts: that of the base incremented, up to 3, the others reduced to at most 2.
 
-    A stranger's with a sum above 2 are halved and stay; else this context takes the slot.
+    Counts of another key with a sum above 2 are halved and stay; else this context takes the slot.
     """
     octet, pair, halves = np.uint32(255), np.uint32(3), np.uint32(0x55)
     for lane in range(n):
@@ -102,7 +102,7 @@ def count_hashed(found: Any, key: Any, shift: int, base: Any, new: Any, n: int) 
 
 @jit_norefs_part
 def predict_counts(shape: Any, tables: Any, lanes: Any, n: int) -> None:
-    """Fill what both say."""
+    """Fill the predictions of direct and hashed counts."""
     load_each(tables.slots, lanes.of_hashed, lanes.hashed, n)
     load_each(tables.direct, lanes.of_direct, lanes.direct, n)
     predict_direct(lanes.direct, lanes.x, lanes.place, n)
@@ -112,7 +112,7 @@ def predict_counts(shape: Any, tables: Any, lanes: Any, n: int) -> None:
 
 @jit_norefs_part
 def learn_counts(shape: Any, tables: Any, lanes: Any, n: int) -> None:
-    """Count the base that came; before the lanes turn to it."""
+    """Count the coded base; before the contexts of lanes are updated."""
     count_hashed(lanes.hashed, lanes.key, 24 - shape.slot_bits, lanes.base, lanes.new, n)
     store_each(tables.slots, lanes.of_hashed, lanes.new, n)
     count_direct(lanes.direct, lanes.base, lanes.new, n)
@@ -121,7 +121,7 @@ def learn_counts(shape: Any, tables: Any, lanes: Any, n: int) -> None:
 
 @jit_norefs_part
 def learn_turned_direct(shape: Any, tables: Any, lanes: Any, n: int) -> None:
-    """Count what the other strand says, found directly."""
+    """Count the base of the reverse complement in the direct counts."""
     load_each(tables.direct, lanes.to_direct, lanes.direct, n)
     other_base(lanes.last, shape.order, lanes.other, n)
     count_direct(lanes.direct, lanes.other, lanes.new, n)
@@ -130,7 +130,7 @@ def learn_turned_direct(shape: Any, tables: Any, lanes: Any, n: int) -> None:
 
 @jit_norefs_part
 def learn_turned_hashed(shape: Any, tables: Any, lanes: Any, n: int) -> None:
-    """Count what the other strand says, found by a hash."""
+    """Count the base of the reverse complement in the hashed counts."""
     load_each(tables.slots, lanes.to_hashed, lanes.hashed, n)
     other_base(lanes.before, 0, lanes.other, n)
     shift = 24 - shape.slot_bits

@@ -1,4 +1,4 @@
-"""Logarithms and powers of two as integers, by integers alone: equal on every machine.
+"""Logarithms and powers of two as integers, computed with integers only: equal on every machine.
 
 SPEC.md, Dense, "Logarithms".
 """
@@ -9,15 +9,15 @@ from math import isqrt
 
 import numpy as np
 
-UNIT = 256  # steps of a factor of two
-LOG_BITS = 12  # of a probability that is looked up
+UNIT = 256  # steps per factor of two
+LOG_BITS = 12  # bits of a probability that is looked up
 POWERS = 3072
 TOP = 65535  # 2^0
-_GUARD = 64  # bits behind the point of the roots of two
+_GUARD = 64  # fraction bits of the roots of two
 
 
 def log2(a: int, b: int = 1) -> int:
-    """Return the integer nearest to 256 log2(a / b), of a >= 1 and b >= 1."""
+    """Return the integer nearest to 256 log2(a / b), for a >= 1 and b >= 1."""
     top, bottom = int(a ** (2 * UNIT)), int(b ** (2 * UNIT))
     twice = top.bit_length() - bottom.bit_length()
     if (bottom << twice if twice > 0 else bottom) > (top << -twice if twice < 0 else top):
@@ -26,13 +26,13 @@ def log2(a: int, b: int = 1) -> int:
 
 
 def _logs() -> list[int]:
-    """256 log2 of 4 p for p = i / 4096; 0 counts as 1/2."""
+    """Return 256 log2(4 p) for p = i / 4096, with 1/2 for i = 0."""
     quarter = 1 << LOG_BITS - 2
     return [log2(1, 2 * quarter), *(log2(i, quarter) for i in range(1, 1 << LOG_BITS))]
 
 
 def _powers() -> list[int]:
-    """65535 * 2^(-i / 256), rounded."""
+    """Return 65535 * 2^(-i / 256), rounded."""
     roots = [1 << _GUARD]
     for j in range(1, UNIT):
         root = 1 << UNIT * _GUARD - j

@@ -1,6 +1,6 @@
-"""The match model: what came behind the same 16 bases, on either strand, comes again.
+"""Match model: predict the base that followed the same 16 bases earlier, on either strand.
 
-Only bases of steps before this one are read, so that lanes need nothing of each other's step.
+Only bases of earlier steps are read, so that lanes are independent within a step.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from gangsaw.codecs.dna.dense.model.logs import LOGS
 from gangsaw.codecs.dna.dense.model.state import CLASSES, MATCH, NOWHERE
 
 MATCH_X, MATCH_CLASS = 4 * MATCH, CLASSES * MATCH
-MOST_EQUAL = 32  # bases that are compared
-MOST_MISSES = 8  # of the last 16
+MOST_EQUAL = 32  # most bases compared
+MOST_MISSES = 8  # most misses in the last 16 bases
 MOST_LENGTH = 65535
 RATE = 6
-KEPT, RECENT = 0xFFFF, 0xFF  # of the misses
+KEPT, RECENT = 0xFFFF, 0xFF  # masks of the miss history
 
 
 @jit_norefs_inline
 def ones_in(word: Any) -> Any:
-    """Return how many of 16 bits are set."""
+    """Return the number of set bits in 16."""
     word = (word & 0x5555) + (word >> 1 & 0x5555)
     word = (word & 0x3333) + (word >> 2 & 0x3333)
     word = word + (word >> 4) & 0x0F0F
@@ -33,7 +33,7 @@ def ones_in(word: Any) -> Any:
 
 @jit_norefs_inline
 def equal_before(codes: Any, at: int, step: int, here: int, now: int) -> int:
-    """Return how many bases before a place of a step are those before this one, at most 32."""
+    """Return the number of equal bases before two positions, at most 32."""
     n = 0
     if step < now:
         while n < MOST_EQUAL and n < step and codes[at - 1 - n] == codes[here - 1 - n]:
@@ -43,7 +43,7 @@ def equal_before(codes: Any, at: int, step: int, here: int, now: int) -> int:
 
 @jit_norefs_inline
 def equal_behind(codes: Any, at: int, step: int, here: int, now: int) -> int:
-    """Return how many bases from a place of a step on are the complements of those before this."""
+    """Return the number of bases from `at` on that complement those before `here`, at most 32."""
     n = 0
     while n < MOST_EQUAL and step + n < now and codes[at + n] == 3 - codes[here - 1 - n]:
         n += 1
@@ -52,24 +52,24 @@ def equal_behind(codes: Any, at: int, step: int, here: int, now: int) -> int:
 
 @jit_norefs_inline
 def begin_match(matches: Any, lane: int, low: int, at: int, step: int, length: int) -> None:
-    """Let a lane follow the bases of a lane that begins at `low`, from `at` on."""
+    """Start a match of a lane with the bases from `at` on, in the lane that starts at `low`."""
     matches.at[lane], matches.low[lane], matches.step[lane] = at, low, step
     matches.length[lane], matches.misses[lane] = length, 0
 
 
 @jit_norefs_inline
 def is_checked(entry: Any, key: Any, bits: int) -> bool:
-    """Whether the bits of check of an entry, above its place, are the lowest of a key."""
+    """Return True if the check bits of an entry, above its position, are the lowest of a key."""
     above = np.uint32(bits)
     return bool(entry != 0 and entry >> above == np.uint32(key << above) >> above)
 
 
 @jit_norefs_part
 def find_match(codes: Any, shape: Any, lanes: Any, matches: Any, lane: int, now: int) -> None:
-    """Begin a match of a lane that has none where an entry, of its own strand first, leads to one.
+    """Start a match of a lane without one, from the entry of its own strand, else the other's.
 
-    An entry tells the step behind 16 bases; on the other strand these are compared and those
-    behind them, and what is predicted is the complement of the base before them.
+    An entry gives the step after 16 bases. On the reverse complement these bases and those after
+    them are compared, and the prediction is the complement of the base before them.
     """
     here, mask = lane * shape.stride + now, (1 << shape.step_bits) - 1
     entry, turned = lanes.entry[lane], lanes.turned_entry[lane]
@@ -91,7 +91,7 @@ def find_match(codes: Any, shape: Any, lanes: Any, matches: Any, lane: int, now:
 
 @jit_norefs_part
 def load_entries(tables: Any, lanes: Any, n: int) -> None:
-    """Look up where the last 16 bases of n lanes were, on either strand."""
+    """Look up the earlier positions of the last 16 bases of n lanes, on either strand."""
     load_each(tables.entries, lanes.of_entry, lanes.entry, n)
     load_each(tables.entries, lanes.to_entry, lanes.turned_entry, n)
 
@@ -100,7 +100,7 @@ def load_entries(tables: Any, lanes: Any, n: int) -> None:
 def find_matches(
     codes: Any, shape: Any, tables: Any, lanes: Any, matches: Any, now: int, n: int
 ) -> None:
-    """Begin matches of n lanes where there are none."""
+    """Start matches in those of n lanes without one."""
     if shape.enters_first:
         load_entries(tables, lanes, n)
     for lane in range(n):
@@ -110,14 +110,14 @@ def find_matches(
 
 @jit_norefs_inline
 def length_class(length: Any) -> int:
-    """Return 0 to 7."""
+    """Return the class of a match length, 0 to 7."""
     short = int(length >= 16) + int(length >= 20) + int(length >= 24) + int(length >= 32)
     return short + int(length >= 48) + int(length >= 96) + int(length >= 256)
 
 
 @jit_norefs_part
 def predict_matches(codes: Any, tables: Any, lanes: Any, matches: Any, n: int) -> None:
-    """Fill the logarithms of the match model: of the odds against a third of the rest, or 0."""
+    """Fill the logarithms of the match model: log odds of the predicted base, 0 for others."""
     x, hits = lanes.x, tables.hits
     for lane in range(n):
         x[MATCH_X, lane] = x[MATCH_X + 1, lane] = x[MATCH_X + 2, lane] = x[MATCH_X + 3, lane] = 0
@@ -139,7 +139,7 @@ def predict_matches(codes: Any, tables: Any, lanes: Any, matches: Any, n: int) -
 
 @jit_norefs_part
 def learn_matches(tables: Any, lanes: Any, matches: Any, n: int) -> None:
-    """Learn how well matches went, then move each on, or drop it."""
+    """Update the statistics of matches, then advance or drop each match."""
     hits, state, change = tables.hits, matches.state, matches.change
     for lane in range(n):
         if matches.at[lane] != NOWHERE:
@@ -155,7 +155,7 @@ def learn_matches(tables: Any, lanes: Any, matches: Any, n: int) -> None:
 
 @jit_norefs_inline
 def move_match(matches: Any, lane: int, is_hit: bool) -> None:
-    """Go on to the next base that predicts, if there is one and misses are few."""
+    """Advance a match to its next base; drop it at the lane's start or with too many misses."""
     length = matches.length[lane]
     less = length // 2 if length > 32 else 0
     matches.length[lane] = min(MOST_LENGTH, length + 1) if is_hit else less
@@ -168,9 +168,9 @@ def move_match(matches: Any, lane: int, is_hit: bool) -> None:
 
 @jit_norefs_part
 def enter_places(shape: Any, tables: Any, lanes: Any, now: int, n: int) -> None:
-    """Enter for the last 16 bases of each of n lanes that this step comes next.
+    """Enter the current step as the position after the last 16 bases of each of n lanes.
 
-    What was there is looked up before: behind it a lane would find what it has just entered.
+    Previous entries are looked up first: after the update a lane would find its own entry.
     """
     if not shape.enters_first:
         load_entries(tables, lanes, n)

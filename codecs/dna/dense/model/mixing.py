@@ -1,4 +1,4 @@
-"""From logarithms of all models to frequencies of the bases, and weights that learn."""
+"""Mixing of model logarithms into base frequencies, with adaptive weights."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gangsaw.codecs.dna.dense.model.logs import POWER, POWERS
 from gangsaw.codecs.dna.dense.model.state import CLASSES, HASHED, MODELS
 
 TOTAL = 1 << 16  # sum of the frequencies
-LEAST = 16  # of a base
+LEAST = 16  # least frequency of a base
 SHARED = TOTAL - 4 * LEAST
 MOST_WEIGHT = 1 << 22  # 4; two weights are added
 SECOND = MODELS * CLASSES  # first of the weights by the class of the hashed counts
@@ -31,7 +31,7 @@ def weigh_models(weights: Any, place: Any, weight: Any, n: int) -> None:
 
 @jit_restrict_part
 def sum_logs(weight: Any, x: Any, d: Any, n: int) -> None:
-    """Fill the weighted logarithms, in 1/256 of a bit; no sum leaves 32 bits."""
+    """Fill the weighted logarithms, in 1/256 of a bit; no sum overflows 32 bits."""
     for base in range(4):
         for lane in range(n):
             rows = np.int32(weight[0, lane] * x[base, lane])
@@ -44,7 +44,7 @@ def sum_logs(weight: Any, x: Any, d: Any, n: int) -> None:
 
 @jit_restrict_part
 def raise_powers(d: Any, power: Any, n: int) -> None:
-    """Fill the powers of two, of the largest 65535."""
+    """Fill the powers of two, scaled so that the largest is 65535."""
     for lane in range(n):
         most = max(max(d[0, lane], d[1, lane]), max(d[2, lane], d[3, lane]))
         for base in range(4):
@@ -53,11 +53,11 @@ def raise_powers(d: Any, power: Any, n: int) -> None:
 
 @jit_restrict_part
 def share_out(power: Any, frequency: Any, n: int) -> None:
-    """Fill frequencies that sum to TOTAL; what rounding leaves goes to the first largest."""
+    """Fill frequencies with sum TOTAL; the rounding rest goes to the first of the largest."""
     for lane in range(n):
         a, c, g, t = power[0, lane], power[1, lane], power[2, lane], power[3, lane]
         total = np.int32(np.int32(a + c) + np.int32(g + t))
-        # floats hold both exactly, and a quotient that they round up is one too large
+        # floats represent both exactly, and a quotient that is rounded up is one too large
         ratio = np.int32(np.float32(SHARED << 14) / np.float32(total))
         ratio = np.int32(ratio + (np.int32((SHARED << 14) - np.int32(ratio * total)) >> 31))
         fa = np.int32((np.int32(a * ratio) >> 14) + LEAST)
@@ -79,7 +79,7 @@ def share_out(power: Any, frequency: Any, n: int) -> None:
 
 @jit_restrict_part
 def slope_weights(frequency: Any, base: Any, x: Any, rate: int, weight: Any, n: int) -> None:
-    """Fill what each weight learns: error times logarithm, summed over the bases."""
+    """Fill the gradient of each weight: error times logarithm, summed over the bases."""
     pace = np.int32(rate)
     for model in range(MODELS):
         for lane in range(n):
@@ -96,7 +96,7 @@ def slope_weights(frequency: Any, base: Any, x: Any, rate: int, weight: Any, n: 
 
 @jit_restrict_part
 def add_weights(weights: Any, place: Any, weight: Any, n: int) -> None:
-    """Add what all lanes learned, then keep each weight within MOST_WEIGHT."""
+    """Add the updates of all lanes, then clip each weight to MOST_WEIGHT."""
     for lane in range(n):  # all models of a lane: no sum waits for the one before it
         for model in range(MODELS):
             weights[place[model, lane]] += weight[model, lane]
@@ -116,12 +116,12 @@ def mix_models(tables: Any, lanes: Any, n: int) -> None:
 
 @jit_norefs_part
 def find_slopes(shape: Any, lanes: Any, now: int, n: int) -> None:
-    """Fill what weights learn from the base that came, fast at first."""
+    """Fill the weight updates for the coded base, with a decaying learning rate."""
     rate = LEAST_RATE + LEAST_RATE * (MOST_FADED // (FADE + now * shape.lanes))
     slope_weights(lanes.frequency, lanes.base, lanes.x, rate, lanes.weight, n)
 
 
 @jit_norefs_part
 def learn_weights(tables: Any, lanes: Any, n: int) -> None:
-    """Let all weights learn."""
+    """Apply the updates to all weights."""
     add_weights(tables.weights, lanes.place, lanes.weight, n)

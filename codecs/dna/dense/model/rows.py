@@ -1,7 +1,8 @@
-"""Probabilities of the next base behind 3 and behind 6 bases: four of 16 bits in a word.
+"""Probabilities of the next base after 3 and after 6 bases: four of 16 bits in a word.
 
-A change of all four is one addition of words: none of them leaves 0 to 65535, since each lane
-takes at most 2^-8 of what is left, and there are at most 64 lanes. So no order of lanes matters.
+An update of all four is one addition of words. None of them leaves 0 to 65535, since each lane
+takes at most 2^-8 of the remainder, and there are at most 64 lanes. Therefore the order of lanes
+has no effect.
 """
 
 from __future__ import annotations
@@ -14,16 +15,16 @@ from gangsaw.codecs.core.numba.jit import jit_norefs_part, jit_restrict_part
 from gangsaw.codecs.dna.dense.model.contexts import other_base
 from gangsaw.codecs.dna.dense.model.logs import LOGS
 
-RATE3, RATE6 = 9, 8  # 2^-rate of the distance is learned
+RATE3, RATE6 = 9, 8  # a step learns 2^-rate of the distance
 FIELD = 0xFFFF
 ONES = 0x0001000100010001
 LOW3, LOW6 = 63, 4095
-HIGH3, HIGH6 = 26, 20  # bits above which the turned context lies
+HIGH3, HIGH6 = 26, 20  # bits below the context of the reverse complement
 
 
 @jit_restrict_part
 def predict_row(table: Any, last: Any, mask: int, row: Any, x: Any, first: int, n: int) -> None:
-    """Fill the rows behind the last bases of n lanes, and x[first:first + 4], their logarithms."""
+    """Fill the rows of the last bases of n lanes, and their logarithms in x[first:first + 4]."""
     low = np.uint32(mask)
     for lane in range(n):
         found = table[last[lane] & low]
@@ -34,14 +35,14 @@ def predict_row(table: Any, last: Any, mask: int, row: Any, x: Any, first: int, 
 
 @jit_restrict_part
 def find_row(table: Any, turned: Any, shift: int, row: Any, n: int) -> None:
-    """Fill the rows behind the turned bases."""
+    """Fill the rows of the reverse complement."""
     for lane in range(n):
         row[lane] = table[turned[lane] >> np.uint32(shift)]
 
 
 @jit_restrict_part
 def row_rise(row: Any, base: Any, rate: int, rise: Any, n: int) -> None:
-    """Fill what a base adds to its row: less for the others, more for itself."""
+    """Fill the update of a row for a base: lower for the others, higher for itself."""
     shift, field = np.uint64(rate), np.uint64(FIELD)
     kept = (field >> shift) * np.uint64(ONES)
     for lane in range(n):
@@ -53,7 +54,7 @@ def row_rise(row: Any, base: Any, rate: int, rise: Any, n: int) -> None:
 
 @jit_restrict_part
 def add_behind(table: Any, last: Any, mask: int, rise: Any, n: int) -> None:
-    """Add to the rows behind the bases before the last one, which is what came."""
+    """Update the rows of the bases before the last one, which was coded."""
     low = np.uint32(mask)
     for lane in range(n):
         table[last[lane] >> np.uint32(2) & low] += rise[lane]
@@ -61,21 +62,21 @@ def add_behind(table: Any, last: Any, mask: int, rise: Any, n: int) -> None:
 
 @jit_restrict_part
 def add_turned(table: Any, turned: Any, shift: int, rise: Any, n: int) -> None:
-    """Add to the rows behind the turned bases."""
+    """Update the rows of the reverse complement."""
     for lane in range(n):
         table[turned[lane] >> np.uint32(shift)] += rise[lane]
 
 
 @jit_norefs_part
 def predict_rows(tables: Any, lanes: Any, n: int) -> None:
-    """Fill rows and logarithms of both."""
+    """Fill rows and logarithms of both orders."""
     predict_row(tables.rows3, lanes.last, LOW3, lanes.row3, lanes.x, 0, n)
     predict_row(tables.rows6, lanes.last, LOW6, lanes.row6, lanes.x, 4, n)
 
 
 @jit_norefs_part
 def learn_rows(tables: Any, lanes: Any, n: int) -> None:
-    """Learn the base that came, from the rows that predicted it; it is the last one by now."""
+    """Learn the coded base, by now the last one, in the rows that predicted it."""
     row_rise(lanes.row3, lanes.base, RATE3, lanes.rise, n)
     add_behind(tables.rows3, lanes.last, LOW3, lanes.rise, n)
     row_rise(lanes.row6, lanes.base, RATE6, lanes.rise, n)
@@ -84,7 +85,7 @@ def learn_rows(tables: Any, lanes: Any, n: int) -> None:
 
 @jit_norefs_part
 def learn_turned_row3(tables: Any, lanes: Any, n: int) -> None:
-    """Learn what the other strand says behind 3 bases."""
+    """Learn the base of the reverse complement after 3 bases."""
     find_row(tables.rows3, lanes.turned, HIGH3, lanes.row3, n)
     other_base(lanes.last, 3, lanes.other, n)
     row_rise(lanes.row3, lanes.other, RATE3, lanes.rise, n)
@@ -93,7 +94,7 @@ def learn_turned_row3(tables: Any, lanes: Any, n: int) -> None:
 
 @jit_norefs_part
 def learn_turned_row6(tables: Any, lanes: Any, n: int) -> None:
-    """Learn what the other strand says behind 6 bases."""
+    """Learn the base of the reverse complement after 6 bases."""
     find_row(tables.rows6, lanes.turned, HIGH6, lanes.row6, n)
     other_base(lanes.last, 6, lanes.other, n)
     row_rise(lanes.row6, lanes.other, RATE6, lanes.rise, n)

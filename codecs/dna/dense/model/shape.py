@@ -1,4 +1,4 @@
-"""What the number of bases of a block fixes: lanes, sizes of tables. SPEC.md, Dense."""
+"""Sizes of a dense block, fixed by its number of bases: lanes and tables. SPEC.md, Dense."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from typing import NamedTuple
 
 MOST_LANES = 64
 LEAST_LANE = 1 << 13  # bases
-MOST_ORDER = 11  # of counts that are found by their context itself: 8 MiB
-MOST_SLOT_BITS = 22  # of hashed counts: 8 MiB
-MOST_ENTRY_BITS = 20  # of places of 16 bases: 4 MiB
-ENTRY = 2  # items of 16 bits of an entry; a record has an even number
-WORD, STATE_WORDS = 16, 2  # bits of what a lane is made of, and words that it begins with
-LINE = 64  # bytes; rows of lanes are no multiple of a power of two, or all would share one set
+MOST_ORDER = 11  # order of directly indexed counts: 8 MiB
+MOST_SLOT_BITS = 22  # hashed counts: 8 MiB
+MOST_ENTRY_BITS = 20  # positions of 16 bases: 4 MiB
+ENTRY = 2  # 16-bit items of an entry; a record has an even number
+WORD, STATE_WORDS = 16, 2  # bits of a lane's words, and words of its initial state
+# bytes; strides of lanes are no multiple of a power of two, or all would share one cache set
+LINE = 64
 
 
 class Shape(NamedTuple):
@@ -21,13 +22,13 @@ class Shape(NamedTuple):
     ----------
     n : bases, at least 1
     lanes, steps : lanes, and bases of each but the last, which may have fewer
-    stride : from the first base of a lane to that of the next, where they lie in memory
-    order : of the direct counts
+    stride : distance between the first bases of lanes in memory
+    order : order of the direct counts
     slot_bits, entry_bits : log2 of the slots of hashed counts, of the entries of the match table
     step_bits : bits of a step in an entry
     place_bits : bits of lane and step in an entry
-    enters_first : 1 in blocks of old, where a step's places are entered before matches are looked
-        for, which finds these
+    enters_first : 1 in blocks of an old format, where a step's positions are entered before matches
+        are looked up, which finds these
     """
 
     n: int
@@ -43,12 +44,12 @@ class Shape(NamedTuple):
 
     @property
     def record(self) -> int:
-        """Items of 16 bits of an entry and of the slots that its key leads to."""
+        """Number of 16-bit items of an entry and of the slots of its key."""
         return ENTRY + max(ENTRY, 1 << self.slot_bits - self.entry_bits)
 
 
 def lanes_of(n: int) -> int:
-    """Return how many lanes a block of n bases has."""
+    """Return the number of lanes of a block of n bases."""
     lanes = 1
     while lanes < MOST_LANES and n >= 2 * lanes * LEAST_LANE:
         lanes *= 2
@@ -76,5 +77,5 @@ def shape_of(n: int, lanes: int | None = None, enters_first: bool = False) -> Sh
 
 
 def most_words(steps: int) -> int:
-    """Return how many words a lane takes at most: 12 bits a base, as no frequency is below 16."""
+    """Return the most words of a lane: 12 bits per base, as no frequency is below 16."""
     return steps * 3 // 4 + 1 + STATE_WORDS

@@ -1,4 +1,4 @@
-"""What a block has learned, which all its lanes share, and where each lane is."""
+"""State of a dense block: model tables shared by all lanes, and the state of each lane."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ ROWS3, ROWS6, DIRECT, HASHED, MATCH = range(MODELS)
 EVEN_ROW = 0x4000400040004000  # four times 1/4
 FIRST_WEIGHT = 367002  # 0.35 of 2^20
 HITS, FIRST_HITS = 544, 49152  # states of a match; 3/4 of 2^16
-NOWHERE = -1  # where a lane has no match
+NOWHERE = -1  # address of a lane without a match
 
 
 class ModelTables(NamedTuple):
-    """What is learned.
+    """Adaptive tables of the model.
 
     Attributes
     ----------
     rows3, rows6 : (64,) and (4096,) uint64, four probabilities of 16 bits, that of A lowest
     direct : (4^order,) uint16, four counts of 4 bits
     slots : (record * 2^entry_bits,) uint16, records of an entry and of hashed counts: four of 2
-        bits, and 8 bits of check above. Highest bits of one key lead to both, so that the two lie
-        in one line of memory
-    entries : the same memory as uint32: where 16 bases were last, place, and bits of check above
-    hits : (HITS,) int32, probability of 16 bits that a match goes on
+        bits, and 8 check bits above. The highest bits of one key index both, so that the two lie in
+        one cache line
+    entries : the same memory as uint32: last position of 16 bases, and check bits above
+    hits : (HITS,) int32, 16-bit probability that a match continues
     weights : (2 * MODELS * CLASSES,) int32, in units of 2^-20; by the model's own class, then by
         the class of the hashed counts
     """
@@ -50,17 +50,17 @@ class ModelTables(NamedTuple):
 
 
 class Matches(NamedTuple):
-    """The match of each lane.
+    """Current match of each lane.
 
     Attributes
     ----------
-    at : (lanes,) int64, address of the base that it predicts from, or NOWHERE
+    at : (lanes,) int64, address of the predicting base, or NOWHERE
     low : (lanes,) int64, address of the first base of that lane
-    step : (lanes,) int64, 1 forwards, -1 on the other strand
-    length : (lanes,) int64, equal bases, fewer after misses
-    misses : (lanes,) int64, the last 16 bases, 1 is a miss, the last one lowest
-    state, base : (lanes,) int64, which of `hits` predicts, and which base
-    change : (lanes,) int32, of its probability
+    step : (lanes,) int64, 1 forwards, -1 on the reverse complement
+    length : (lanes,) int64, equal bases, reduced after misses
+    misses : (lanes,) int64, history of 16 bases, 1 for a miss, the last one lowest
+    state, base : (lanes,) int64, index in `hits`, and predicted base
+    change : (lanes,) int32, update of the probability
     """
 
     at: I64
@@ -74,22 +74,22 @@ class Matches(NamedTuple):
 
 
 class DenseState(NamedTuple):
-    """One step of all lanes; each is (lanes,) or has lanes on its last axis.
+    """State of one step of all lanes; each is (lanes,) or has lanes on its last axis.
 
     Attributes
     ----------
     last, turned : uint32, the last 16 bases, the latest lowest; their reverse complement
     before : uint32, the base before `last`
     key, turned_key : uint32, hashes of `last` and `turned`
-    of_direct, of_hashed, of_entry : uint32, where `last` leads in the tables
-    to_direct, to_hashed, to_entry : uint32, where `turned` does
-    direct, hashed, entry, turned_entry, new : uint32, what was found there, what is stored next
-    row3, row6, rise : uint64, rows that were found, what is added to them
+    of_direct, of_hashed, of_entry : uint32, table indices of `last`
+    to_direct, to_hashed, to_entry : uint32, table indices of `turned`
+    direct, hashed, entry, turned_entry, new : uint32, values read there, next value to store
+    row3, row6, rise : uint64, rows read, and their updates
     x : (4 * MODELS, lanes) int32, logarithms, four of each model
-    place : (2 * MODELS, lanes) uint32, weights in use
-    weight : (MODELS, lanes) int32, in units of 2^-14; then what is learned, of 2^-20
+    place : (2 * MODELS, lanes) uint32, indices of the weights in use
+    weight : (MODELS, lanes) int32, in units of 2^-14; then the updates, of 2^-20
     d, power, frequency : (4, lanes) int32
-    base, other : uint8, what was coded; what the other strand learns
+    base, other : uint8, coded base; base learned for the reverse complement
     """
 
     last: U32
@@ -122,7 +122,7 @@ class DenseState(NamedTuple):
 
 
 def new_tables(shape: Shape) -> ModelTables:
-    """Return what is known before the first base."""
+    """Return the initial tables of a block."""
     records = zeroed_pages(2 * shape.record << shape.entry_bits)
     return ModelTables(
         np.full(64, EVEN_ROW, np.uint64),
@@ -136,7 +136,7 @@ def new_tables(shape: Shape) -> ModelTables:
 
 
 def new_matches() -> Matches:
-    """Return lanes without a match."""
+    """Return the state of lanes without a match."""
     at = np.full(MOST_LANES, NOWHERE, np.int64)
     low, step, length, misses, state, base = np.zeros((6, MOST_LANES), np.int64)
     change = np.zeros(MOST_LANES, np.int32)
@@ -144,7 +144,7 @@ def new_matches() -> Matches:
 
 
 def new_lanes() -> DenseState:
-    """Return lanes before their first base: behind 16 times A."""
+    """Return the state of lanes before their first base: after 16 times A."""
     lanes = DenseState(
         last=np.zeros(MOST_LANES, np.uint32),
         turned=np.zeros(MOST_LANES, np.uint32),

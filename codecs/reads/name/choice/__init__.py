@@ -1,1 +1,1 @@
-"""How an encoder of names chooses, by costs in integers."""
+"""Decisions of an encoder of names, by integer costs."""

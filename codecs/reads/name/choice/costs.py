@@ -1,7 +1,7 @@
-"""What each mode takes of a stream, by those of its bytes that were noted, in integers.
+"""Costs of a stream's bytes in each mode, estimated from samples of them, as integers.
 
-Pairs of a byte and what was before it are sorted, not counted in squares of 256 by 256: most
-streams fill little of these.
+Pairs of a byte and its context are sorted, not counted in tables of 256 by 256: most streams fill
+little of these.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.entropy.gamma import bit_length
+from gangsaw.codecs.core.entropy.rans_tables import PRECISION
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
-from gangsaw.codecs.core.numba.rans import PRECISION
-from gangsaw.codecs.reads.entropy.bits import bit_length
 from gangsaw.codecs.reads.entropy.logs import FRACTION, log2
 from gangsaw.codecs.reads.name.contexts import CLASSES, LENGTHS, SOURCES, SYMBOLS
 from gangsaw.codecs.reads.name.streams import ABSENT, ALONE, BEFORE, RAW
@@ -25,12 +25,12 @@ IMPOSSIBLE = 1 << 60
 
 
 class CostScratch(NamedTuple):
-    """Room for one stream.
+    """Scratch memory for one stream.
 
     Attributes
     ----------
-    some, by_byte, by_source : (n,) uint32, notes of the stream: some of them, and those sorted
-    bounds : (SYMBOLS + 1,) int64, where each value begins in what was sorted last
+    some, by_byte, by_source : (n,) uint32, notes of the stream: a sample of them, and sorted ones
+    bounds : (SYMBOLS + 1,) int64, start of each value in the last sorted array
     symbols, counts : (SYMBOLS,) int64, those of one table, ascending
     short : (LENGTHS, SYMBOLS) int64, counts of the tables of bit lengths
     """
@@ -45,13 +45,13 @@ class CostScratch(NamedTuple):
 
 
 class StreamCosts(NamedTuple):
-    """What the costs of all tables of a stream hang on.
+    """Common inputs of the costs of a stream's tables.
 
     Attributes
     ----------
-    scale : bytes of the stream for each 256 that are noted
+    scale : bytes of the stream for each 256 noted ones
     n_symbols : different bytes
-    novel : what a symbol takes that was never counted
+    novel : cost of a symbol that was never counted
     """
 
     scale: int
@@ -60,7 +60,7 @@ class StreamCosts(NamedTuple):
 
 
 def scratch_of(n: int) -> CostScratch:
-    """Return room for streams of which at most n bytes count."""
+    """Return scratch memory for streams with at most n counted bytes."""
     some, by_byte, by_source = np.empty((3, n), np.uint32)
     symbols, counts = np.zeros((2, SYMBOLS), np.int64)
     bounds, short = np.zeros(SYMBOLS + 1, np.int64), np.zeros((LENGTHS, SYMBOLS), np.int64)
@@ -69,15 +69,15 @@ def scratch_of(n: int) -> CostScratch:
 
 @jit_norefs
 def stream_costs(notes: Any, firsts: Any, ends: Any, totals: Any, room: Any, costs: Any) -> None:
-    """Fill zeroed (N_STREAMS, N_MODES) int64 in units of 2^-FRACTION bits.
+    """Write costs to zeroed (N_STREAMS, N_MODES) int64, in units of 2^-FRACTION bits.
 
-    Streams of one byte alone, which have no choice, keep zeros.
+    Streams with a single byte value have no choice, and keep zeros.
 
     Parameters
     ----------
     notes : (n,) uint32 of `note_contexts`
-    firsts, ends : (N_STREAMS,) int64, where the notes of each stream lie
-    totals : (N_STREAMS,) int64, bytes of each stream, also those that are not noted
+    firsts, ends : (N_STREAMS,) int64, range of each stream's notes
+    totals : (N_STREAMS,) int64, bytes of each stream, noted or not
     room : `CostScratch`
     """
     for stream in range(totals.size):
@@ -91,7 +91,7 @@ def stream_costs(notes: Any, firsts: Any, ends: Any, totals: Any, room: Any, cos
 
 @jit_norefs_inline
 def _draw(notes: Any, out: Any) -> None:
-    """Draw one of each so many notes, not every n-th: names of mates alternate."""
+    """Draw a random note from each group of equal size; names of mates alternate."""
     step, state = notes.size // out.size, np.uint32(1)
     for i in range(out.size):
         state = np.uint32(state * np.uint32(MULTIPLIER) + np.uint32(1))
@@ -100,7 +100,7 @@ def _draw(notes: Any, out: Any) -> None:
 
 @jit_norefs_part
 def _mode_costs(notes: Any, total: int, room: Any, costs: Any) -> None:
-    """Fill (N_MODES,) for a stream."""
+    """Write the costs of a stream, (N_MODES,)."""
     n = notes.size
     _sort(notes, n, 0, room.bounds, room.by_byte)
     k = 0
@@ -125,7 +125,7 @@ def _mode_costs(notes: Any, total: int, room: Any, costs: Any) -> None:
 
 @jit_norefs_inline
 def _sort(notes: Any, n: int, shift: int, bounds: Any, out: Any) -> None:
-    """Sort by 8 bits, those that are equal as they came; set where each value begins."""
+    """Sort notes by 8 bits, stably; set the start of each value."""
     bounds[:] = 0
     for i in range(n):
         bounds[1 + (np.int64(notes[i]) >> shift & 255)] += 1
@@ -142,7 +142,7 @@ def _sort(notes: Any, n: int, shift: int, bounds: Any, out: Any) -> None:
 
 @jit_norefs_part
 def _long_cost(room: Any, stream: Any) -> int:
-    """Return the cost of a table for each value of a source; count those of each bit length."""
+    """Return the cost of a table for each value of a source; count symbols by bit length of it."""
     cost = np.int64(0)
     room.short[:] = 0
     for value in range(SYMBOLS):
@@ -160,7 +160,7 @@ def _long_cost(room: Any, stream: Any) -> int:
 
 @jit_norefs_inline
 def _count_runs(room: Any, begin: int, end: int) -> int:
-    """Set symbols and counts of sorted notes; return how many symbols there are."""
+    """Set symbols and counts of sorted notes; return the number of symbols."""
     before: Any = np.int64(room.by_source[begin]) & 255
     k, first = 0, begin
     for i in range(begin + 1, end):
@@ -189,11 +189,10 @@ def _short_cost(room: Any, stream: Any) -> int:
 
 @jit_norefs_part
 def _table_cost(room: Any, k: int, total: Any, stream: Any) -> int:
-    """Return the cost of a table of k symbols, and of what would be said in it if all counted.
+    """Return the cost of a table of k symbols, and of its symbols, scaled to the whole stream.
 
-    Symbols take what they take as they are counted, which promises too much where they are few,
-    or as if each had not been counted, which promises too little, by as much: what is right for
-    `scale` lies in between.
+    The entropy of the counts is too low if counts are small. The cost as if each symbol had not
+    been counted is too high, by as much. The right cost for `scale` is in between.
     """
     whole, novel = log2(total), stream.scale - 256  # of 256: bytes that are not counted
     once, as_counted, as_new = np.int64(0), np.int64(0), np.int64(0)
@@ -219,13 +218,13 @@ def _table_cost(room: Any, k: int, total: Any, stream: Any) -> int:
 
 @jit_norefs_inline
 def _share_bits(own: int, whole: int) -> int:
-    """Return the bits of a frequency, from logarithms of a count and of all."""
+    """Return the bits of a frequency, from logarithms of a count and of the total."""
     return 1 + (max(0, own - whole + (PRECISION << FRACTION)) >> FRACTION)
 
 
 @jit_norefs_inline
 def _entropy(counts: Any, k: int, total: int) -> int:
-    """Return what symbols take that are as frequent as they are counted."""
+    """Return the cost of symbols with the frequencies of their counts."""
     whole, cost = log2(total), np.int64(0)
     for i in range(k):
         cost += counts[i] * (whole - log2(counts[i]))

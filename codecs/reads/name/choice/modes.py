@@ -1,6 +1,6 @@
-"""Which way to code each stream, by cost in integers: tables are counted, and few of them are kept.
+"""Choice of each stream's mode by integer cost: tables cost memory, and their number is limited.
 
-Choices are made of some windows, the pilots, and scaled to all.
+Costs are computed for some windows, the pilots, and scaled to all.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.entropy.rans_lanes import Tokens
 from gangsaw.codecs.reads.entropy.logs import FRACTION
-from gangsaw.codecs.reads.entropy.rans import Tokens
 from gangsaw.codecs.reads.lines import Places
 from gangsaw.codecs.reads.name.choice.costs import scratch_of, stream_costs
 from gangsaw.codecs.reads.name.contexts import (
@@ -22,18 +22,18 @@ from gangsaw.codecs.reads.name.contexts import (
 )
 from gangsaw.codecs.reads.name.streams import ABSENT, ALONE, MOST_TABLES, N_MODES, N_STREAMS
 
-MOST_NOTED = 1 << 13  # tokens of a pilot
-MOST_COUNTED = 1 << 13  # of a stream, spread over what is noted of it
-TABLE_PRICE = 8 << FRACTION  # bits that a table must save beyond what it takes: they fill caches
+MOST_NOTED = 1 << 13  # tokens of a pilot that are noted
+MOST_COUNTED = 1 << 13  # notes of a stream that are counted, spread over all of them
+TABLE_PRICE = 8 << FRACTION  # bits that a table must save besides its own: tables fill caches
 
 
 class WindowTokens(NamedTuple):
-    """Some windows as tokens, whose tables are streams.
+    """Tokens of some windows, with streams in place of tables.
 
     Attributes
     ----------
     tokens : of all, in reading order
-    ends : (n_windows,) int64, where those of each window end
+    ends : (n_windows,) int64, end of each window's tokens
     """
 
     tokens: Tokens
@@ -41,12 +41,12 @@ class WindowTokens(NamedTuple):
 
 
 class Pilot(NamedTuple):
-    """Windows that choices are made of.
+    """Windows that the choice is based on.
 
     Attributes
     ----------
-    part : in which they are
-    first, stop : the first one there, and the one behind the last
+    part : part that contains them
+    first, stop : the first one there, and the one after the last
     """
 
     part: WindowTokens
@@ -55,7 +55,7 @@ class Pilot(NamedTuple):
 
 
 def chosen_modes(parts: list[WindowTokens], pilots: list[Pilot]) -> npt.NDArray[np.uint8]:
-    """Return (N_STREAMS,) modes of what is said, from what pilots say."""
+    """Return the modes of all streams, (N_STREAMS,), chosen by costs in the pilots."""
     totals = np.zeros(N_STREAMS, np.int64)
     for part in parts:
         count_streams(part.tokens.tables, totals)
@@ -73,7 +73,7 @@ def chosen_modes(parts: list[WindowTokens], pilots: list[Pilot]) -> npt.NDArray[
 
 
 def mode_costs(pilots: list[Pilot], totals: Places) -> npt.NDArray[np.int64]:
-    """Return (N_STREAMS, N_MODES) costs; zeros for streams that have no choice.
+    """Return (N_STREAMS, N_MODES) costs; zeros for streams without a choice.
 
     totals : (N_STREAMS,) bytes of each stream
     """

@@ -1,4 +1,4 @@
-"""Which differences beat the number itself, for each column, by what pilots take both ways."""
+"""Choice of the differences that beat plain numbers, for each column, from pilots with both."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Counts = npt.NDArray[np.int64]
 
 
 def chosen_differences(counts: Counts) -> npt.NDArray[np.bool_]:
-    """Return (COLUMNS, DIFFERENCES), whether each difference of a column beats its number.
+    """Return (COLUMNS, DIFFERENCES), True if a difference of a column beats its number.
 
     Parameters
     ----------
@@ -36,14 +36,14 @@ def chosen_differences(counts: Counts) -> npt.NDArray[np.bool_]:
 
 @jit_norefs
 def choose_differences(counts: Counts, out: npt.NDArray[np.bool_]) -> None:
-    """Fill (COLUMNS, DIFFERENCES)."""
+    """Write the choice of all columns, (COLUMNS, DIFFERENCES)."""
     for column in range(COLUMNS):
         _choose(counts[column * PER_COLUMN : (column + 1) * PER_COLUMN], out[column])
 
 
 @jit_norefs_part
 def _choose(streams: Counts, out: npt.NDArray[np.bool_]) -> None:
-    """Fill (DIFFERENCES,) for a column, from its streams (PER_COLUMN, 256)."""
+    """Write the choice of a column, (DIFFERENCES,), from its streams (PER_COLUMN, 256)."""
     numbers, bits = np.int64(0), np.int64(0)
     for which in range(NUMBER - UP, LONG - UP):
         n = streams[PARTS[which]].sum()
@@ -59,7 +59,7 @@ def _choose(streams: Counts, out: npt.NDArray[np.bool_]) -> None:
 
 @jit_norefs_part
 def _operand_bits(streams: Counts, which: int) -> int:
-    """Return the cost of an operation's operands, each byte alone."""
+    """Return the cost of an operation's operands, each byte coded separately."""
     cost = np.int64(0)
     for part in range(PARTS[which], PARTS[which] + WIDTHS[which]):
         cost += symbols_cost(streams[part])

@@ -1,1 +1,1 @@
-"""How an encoder of qualities chooses its tree of contexts."""
+"""Choice of the tree of contexts by an encoder of qualities."""

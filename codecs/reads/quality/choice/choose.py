@@ -1,4 +1,4 @@
-"""Choice of the tree of contexts: split where that saves more bits than it costs."""
+"""Choice of the tree of contexts: nodes are split if that saves more bits than it costs."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from gangsaw.codecs.reads.quality.choice.count import ContextCounts
 from gangsaw.codecs.reads.quality.contexts import Components, U
 from gangsaw.codecs.reads.quality.tree import MOST_NODES, MOST_TABLES, Nodes, Tree
 
-# bits that a node of its own has to save, and a table: in all and for each of its symbols
+# bits that a separate node must save, and a table: in all and for each of its symbols
 NODE, NODE_SYMBOL, TABLE, TABLE_SYMBOL = 12, 3, 8, 7
-CHANCE = 2  # bits for each symbol that a part of any sample seems to save by chance
+CHANCE = 2  # bits per symbol that a part of any sample seems to save by chance
 
 
 class Prices(NamedTuple):
-    """What has to be saved, in units of 1 / BIT: in all, and for each symbol."""
+    """Bits that must be saved, in units of 1 / BIT: in all, and for each symbol."""
 
     node: int
     node_symbol: int
@@ -36,16 +36,16 @@ class Prices(NamedTuple):
 
 
 def prices_of(weight: int) -> Prices:
-    """Return the prices where what is counted stands for `weight` times as much."""
+    """Return the prices if each counted value represents `weight` values."""
     chance = CHANCE * weight
     prices = NODE, NODE_SYMBOL + chance, TABLE, TABLE_SYMBOL + chance
     return Prices(*(BIT * price for price in prices))
 
 
 def chosen_tree(counts: ContextCounts, components: Components, most: int = MOST_TABLES) -> Tree:
-    """Return the tree for what was counted; `most` is of tables."""
+    """Return the tree for the counts, with at most `most` tables."""
     n, prices, levels = len(counts.contexts), prices_of(counts.weight), []
-    split = Prices(*(price // counts.weight for price in prices))  # of what is counted, as it is
+    split = Prices(*(price // counts.weight for price in prices))  # for the unscaled counts
     order, starts = np.arange(n), np.array([0, n])
     for level, size in enumerate(components.sizes):
         children, order, starts = _split(counts, split, level, size, order, starts)
@@ -60,7 +60,7 @@ def chosen_tree(counts: ContextCounts, components: Components, most: int = MOST_
 def _split(
     counts: ContextCounts, prices: Prices, level: int, size: int, order: Places, starts: Places
 ) -> tuple[npt.NDArray[np.int32], Places, Places]:
-    """Split the nodes of a level, at prices that are doubled until there are not too many."""
+    """Split the nodes of a level, doubling the prices until the number of nodes is legal."""
     column = counts.contexts[:, level].copy()
     while True:
         children = np.zeros((starts.size - 1, size), np.int32)
@@ -73,14 +73,14 @@ def _split(
 
 
 class NodeRows(NamedTuple):
-    """What is counted, by nodes of a level.
+    """Rows of counts, by nodes of a level.
 
     Attributes
     ----------
-    components : (n,) uint8, of the level, of each row
+    components : (n,) uint8, component of the level for each row
     counts : (n, n_values) uint32
     order : (n,) int64, rows by node
-    starts : (n_nodes + 1,) int64, where those of each node begin
+    starts : (n_nodes + 1,) int64, start of each node's rows
     """
 
     components: npt.NDArray[np.uint8]
@@ -101,7 +101,7 @@ def split_nodes(rows: Any, prices: Any, most: int, children: Any, logs: Any) -> 
 
     Returns
     -------
-    the order and the starts of the next level; no starts where it would have too many nodes
+    the order and the starts of the next level; no starts if it would have too many nodes
     """
     n_nodes, size = children.shape
     after, ends = np.empty_like(rows.order), np.empty(most + 2, np.int64)
@@ -117,14 +117,15 @@ def split_nodes(rows: Any, prices: Any, most: int, children: Any, logs: Any) -> 
             return after, ends[:0].copy()
         after_of = ends[first : first + own + 2]
         order_by_child(rows.components, own_rows, children[node], after_of, after)
-        children[node] += first
+        for value in range(size):  # as a whole row it took a second to compile
+            children[node, value] += first
         first += own + 1
     return after, ends[: first + 1].copy()
 
 
 @jit
 def add_rows(components: Any, counts: Any, own_rows: Any, sums: Any) -> None:
-    """Add rows up by their component."""
+    """Sum rows by their component."""
     for row in own_rows:
         component = components[row]
         for s in range(counts.shape[1]):
@@ -133,7 +134,7 @@ def add_rows(components: Any, counts: Any, own_rows: Any, sums: Any) -> None:
 
 @jit_part
 def order_by_child(components: Any, rows: Any, row: Any, ends: Any, out: Any) -> None:
-    """Write rows to `out` by child from ends[0] on; fill in where those of each end."""
+    """Write rows to `out` by child from ends[0] on; set the end of each child's rows."""
     for child in range(1, ends.size):
         ends[child] = 0
     for e in rows:
@@ -150,9 +151,10 @@ def order_by_child(components: Any, rows: Any, row: Any, ends: Any, out: Any) ->
 
 @jit_part
 def choose_own(sums: Any, prices: Any, row: Any, logs: Any) -> int:
-    """Number the values that get nodes of their own from 1 on, ascending; return how many.
+    """Number the values with separate nodes from 1 on, ascending; return their number.
 
-    Greedy, the frequent ones first: a node is worth it where rest and own cost less apart.
+    The choice is greedy, frequent values first: a separate node pays if rest and node cost less
+    apart.
     """
     totals, rest = np.zeros(len(sums), np.int64), np.zeros(sums.shape[1], np.int64)
     for value in range(len(sums)):
@@ -172,11 +174,11 @@ def choose_own(sums: Any, prices: Any, row: Any, logs: Any) -> int:
 def mark_own(
     sums: Any, totals: Any, rest: Any, order: Any, prices: Any, row: Any, logs: Any
 ) -> None:
-    """Mark the values that get nodes of their own.
+    """Mark the values that get separate nodes.
 
     Parameters
     ----------
-    totals, rest : of `sums` by component and by value; what is left of `rest` is what has none
+    totals, rest : of `sums` by component and by value; `rest` finally has the values without a node
     order : components, the frequent ones first
     """
     total = totals.sum()
@@ -195,7 +197,7 @@ def mark_own(
 
 @jit_norefs_inline
 def add_times(counts: Any, n: int, out: Any) -> Any:
-    """Add counts n times to others; return their sum."""
+    """Add n times the counts to `out`; return the sum of the counts."""
     total = np.int64(0)
     for s in range(counts.size):
         out[s] += n * np.int64(counts[s])
@@ -205,7 +207,7 @@ def add_times(counts: Any, n: int, out: Any) -> Any:
 
 @jit_norefs_inline
 def gain_of_parting(rest: Any, rest_total: int, own: Any, total: int, logs: Any) -> Any:
-    """Return what is saved where two lists of counts are two, not one, and symbols of `own`."""
+    """Return the bits saved by separating `own` from `rest`, and the symbols of `own`."""
     # the cost of counts h is information(sum of h) - sum of information(h)
     saved = information(rest_total + total, logs) - information(rest_total, logs)
     saved -= information(total, logs)
@@ -220,7 +222,7 @@ def gain_of_parting(rest: Any, rest_total: int, own: Any, total: int, logs: Any)
 
 @jit
 def sum_nodes(counts: Any, order: Any, starts: Any, sums: Any) -> None:
-    """Count values by node."""
+    """Sum the counts of values by node."""
     for node in range(len(sums)):
         for row in order[starts[node] : starts[node + 1]]:
             for s in range(counts.shape[1]):
@@ -228,7 +230,7 @@ def sum_nodes(counts: Any, order: Any, starts: Any, sums: Any) -> None:
 
 
 def counts_of_tables(counts: ContextCounts, tree: Tree) -> npt.NDArray[np.int64]:
-    """Return (n_tables, n) counts of the values of each table; of values that occur."""
+    """Return the counts of each table's values, (n_tables, n), for values that occur."""
     nodes = np.zeros(len(counts.contexts), np.int64)
     for level, components in zip(tree.levels, counts.contexts.T, strict=True):
         nodes = level[nodes, components]
@@ -238,16 +240,16 @@ def counts_of_tables(counts: ContextCounts, tree: Tree) -> npt.NDArray[np.int64]
 
 
 class SharedTables(NamedTuple):
-    """Tables while leaves join them.
+    """Tables during their assignment to leaves.
 
     Attributes
     ----------
     counts : (most, n_values) int64
     totals : (most,) int64
-    logarithms : (n_values, most) uint32 of the counts, 0 of no count: what a symbol that does not
-        occur takes is as if it did once
+    logarithms : (n_values, most) uint32 of the counts, 0 for no count: a symbol that does not occur
+        costs as much as one that occurs once
     log_totals : (most,) uint32
-    bits : (most,) int64, room
+    bits : (most,) int64, scratch memory
     """
 
     counts: npt.NDArray[np.int64]
@@ -258,7 +260,7 @@ class SharedTables(NamedTuple):
 
 
 def share_tables(leaves: npt.NDArray[np.int64], most: int, prices: Prices) -> Nodes:
-    """Return the table of each leaf, numbered as they come."""
+    """Return the table of each leaf, numbered in order of appearance."""
     n, n_values = leaves.shape
     shared = SharedTables(
         np.zeros((most, n_values), np.int64),
@@ -278,10 +280,10 @@ def share_tables(leaves: npt.NDArray[np.int64], most: int, prices: Prices) -> No
 def join_tables(
     leaves: Any, totals: Any, order: Any, shared: Any, prices: Any, logs: Any, tables: Any
 ) -> None:
-    """Fill in the table of each leaf.
+    """Write the table of each leaf.
 
-    Greedy, the frequent leaves first: a leaf joins the table that codes it best, unless a table of
-    its own costs less.
+    The choice is greedy, frequent leaves first: a leaf joins the table that codes it best, unless a
+    separate table costs less.
     """
     known = 0
     for leaf in order:
@@ -297,7 +299,7 @@ def join_tables(
 
 @jit_norefs_inline
 def best_table(own: Any, total: int, known: int, shared: Any) -> int:
-    """Return the table that codes counts in the fewest bits; -1 of none."""
+    """Return the table that codes the counts in the fewest bits; -1 if there is none."""
     for table in range(known):
         shared.bits[table] = total * np.int64(shared.log_totals[table])
     for s in range(own.size):
@@ -313,14 +315,14 @@ def best_table(own: Any, total: int, known: int, shared: Any) -> int:
 
 @jit_norefs_inline
 def take_bits(n: Any, logarithms_of: Any, known: int, bits: Any) -> None:
-    """Take what n times a symbol say from what they take in each table."""
+    """Subtract n times the logarithm of a symbol from the bits in each table."""
     for table in range(known):
         bits[table] -= n * np.int64(logarithms_of[table])
 
 
 @jit_norefs_inline
 def is_worth_a_table(own: Any, total: int, table: int, shared: Any, prices: Any, logs: Any) -> Any:
-    """Whether counts have to be coded apart from those of a table."""
+    """Return True if a separate table for the counts saves more than its price."""
     saved, symbols = gain_of_parting(shared.counts[table], shared.totals[table], own, total, logs)
     return saved > prices.table + prices.table_symbol * symbols
 
@@ -339,7 +341,7 @@ def join(own: Any, total: int, table: int, shared: Any, logs: Any) -> None:
 
 @jit
 def renumber(tables: Any) -> None:
-    """Number tables in the order in which leaves name them."""
+    """Number tables in the order in which leaves refer to them."""
     names, known = np.full(MOST_TABLES, -1), 0
     for leaf in range(tables.size):
         if names[tables[leaf]] < 0:

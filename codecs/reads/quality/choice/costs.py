@@ -1,4 +1,4 @@
-"""Costs in bits by integers alone, so that every machine makes the same choices."""
+"""Costs in bits as integers, so that every machine makes the same choices."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy.typing as npt
 from gangsaw.codecs.core.numba.bits import leading_zeros
 from gangsaw.codecs.core.numba.jit import jit, jit_inline, jit_inline_part
 
-BIT = 1 << 24  # what one bit costs
-INDEX_BITS = 11  # of the table; between its entries lies a line, which is right to 2^-24
+BIT = 1 << 24  # units of one bit
+INDEX_BITS = 11  # of the table; linear interpolation between entries is exact to 2^-24
 FRACTION = 24
 
 
@@ -26,7 +26,7 @@ def logarithms() -> npt.NDArray[np.int64]:
 
 @jit
 def fill_logarithms(out: Any) -> None:
-    """Find each logarithm bit by bit: the square of a number has twice its logarithm."""
+    """Compute each logarithm bit by bit: squaring a number doubles its logarithm."""
     for i in range(out.size):
         x, bits = np.uint64(out.size - 1 + i) << np.uint64(31 - INDEX_BITS), np.int64(0)
         for _ in range(FRACTION + 1):
@@ -39,7 +39,7 @@ def fill_logarithms(out: Any) -> None:
 
 @jit_inline_part
 def logarithm(n: Any, logs: Any) -> Any:
-    """Return log2(n), in units of 1 / BIT, of a count from 1 to 2^32 - 1."""
+    """Return log2(n) of a count from 1 to 2^32 - 1, in units of 1 / BIT."""
     bits = 63 - np.int64(leading_zeros(np.uint64(n)))
     fraction = (n << 32 - bits) - (1 << 32)
     i, rest = fraction >> 32 - INDEX_BITS, fraction & (1 << 32 - INDEX_BITS) - 1
@@ -49,5 +49,5 @@ def logarithm(n: Any, logs: Any) -> Any:
 
 @jit_inline
 def information(n: Any, logs: Any) -> Any:
-    """Return n x log2(n), in units of 1 / BIT, of a count below 2^32."""
+    """Return n x log2(n) of a count below 2^32, in units of 1 / BIT."""
     return n * logarithm(n, logs) if n > 1 else 0

@@ -1,4 +1,4 @@
-"""How often which value comes in which context: a row of counts for each context that occurs."""
+"""Counts of values by context: one row of counts for each context that occurs."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from gangsaw.codecs.reads.quality.line_contexts import (
 )
 from gangsaw.codecs.reads.quality.values import Values
 
-SAMPLE = 1 << 22  # values that are enough to choose a tree by
-MOST_ROWS = (1 << 16) - 1  # their numbers are 16 bits, of which 0 is none
+SAMPLE = 1 << 22  # values that suffice to choose a tree
+MOST_ROWS = (1 << 16) - 1  # row numbers have 16 bits; 0 is no row
 MOST_CELLS = 1 << 22  # counts in all rows
-ROW = 8  # values by which rows grow: what goes over them takes vectors
+ROW = 8  # multiple of a row's length, for vectors
 
 
 class ContextCounts(NamedTuple):
-    """What was counted.
+    """Counts of values in contexts.
 
     Attributes
     ----------
     contexts : (n, 4) uint8, the components of each context that occurs
-    counts : (n, m) uint32, how often each value comes there; m is a multiple of ROW
-    weight : how many times what is counted stands for
-    is_whole : whether these are all values of the block
+    counts : (n, m) uint32, count of each value in each context; m is a multiple of ROW
+    weight : number of values that each counted value represents
+    is_whole : True if all values of the block were counted
     """
 
     contexts: npt.NDArray[np.uint8]
@@ -42,7 +42,7 @@ class ContextCounts(NamedTuple):
 
 
 class CountRows(NamedTuple):
-    """Rows while they are filled; row 0 is of contexts that have none.
+    """Rows during counting; row 0 counts contexts without a row.
 
     Attributes
     ----------
@@ -59,9 +59,9 @@ class CountRows(NamedTuple):
 
 
 def count_contexts(lines: Lines, values: Values, components: Components) -> ContextCounts:
-    """Count every `weight`th window, so that some SAMPLE bytes are looked at.
+    """Count values in every `weight`th window, about SAMPLE bytes.
 
-    Where rows are used up, values of other contexts are left out.
+    When all rows are used, values of further contexts are left out.
     """
     weight = max(1, -(-lines.text.size // SAMPLE))
     size = row_size(components.befores)
@@ -82,13 +82,13 @@ def count_contexts(lines: Lines, values: Values, components: Components) -> Cont
 
 
 def row_size(n_values: int) -> int:
-    """Return the counts of a row."""
+    """Return the number of counts in a row."""
     return -(-n_values // ROW) * ROW
 
 
 @jit_norefs
 def fill_rows(lines: Any, step: int, values: Any, strides: Any, scratch: Any, rows: Any) -> int:
-    """Count every `step`th window; return how many rows there are."""
+    """Count every `step`th window; return the number of rows."""
     known = 0
     for window in range(0, lines.windows.size - 1, step):
         for line in range(lines.windows[window], lines.windows[window + 1]):
@@ -105,7 +105,7 @@ def fill_rows(lines: Any, step: int, values: Any, strides: Any, scratch: Any, ro
 
 @jit_norefs_inline
 def count_piece(n: int, at: int, scratch: Any, known: int, rows: Any) -> int:
-    """Count a piece; return how many rows are known. Where there is no room, row 0 counts."""
+    """Count a piece; return the number of rows. Row 0 counts if all rows are used."""
     for i in range(U(n)):
         context = U(scratch.contexts[i])
         row = U(rows.row_of[context])
@@ -119,7 +119,7 @@ def count_piece(n: int, at: int, scratch: Any, known: int, rows: Any) -> int:
 
 @jit_norefs
 def take_apart(numbers: Any, components: Any, out: Any) -> None:
-    """Fill in the components of contexts, see `context_of`."""
+    """Write the components of contexts, see `context_of`."""
     for i in range(numbers.size):
         rest, change = numbers[i] // CHANGES, numbers[i] % CHANGES
         rest, pair = rest // components.pairs, rest % components.pairs

@@ -1,1 +1,1 @@
-"""Which stretches of lines overlap, and the consensus that they share."""
+"""Layout of a block: overlaps of its lines, and the consensus that they share."""

@@ -1,4 +1,4 @@
-"""A contig while it grows: votes for its columns, and how well a piece of the text fits it."""
+"""Growing contig: votes for its columns, and scores of pieces of the text against it."""
 
 from __future__ import annotations
 
@@ -8,32 +8,32 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.bits import load_be64, trailing_zeros
-from gangsaw.codecs.core.numba.floats import load_le64
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
+from gangsaw.codecs.core.numba.words import load_le64
 from gangsaw.codecs.reads.lines import Places
 
-PAD = 8  # bytes around letters and bases: words are read beyond an end
-GONE = 255  # no letter of a line, or of a piece that is placed
+PAD = 8  # bytes around texts and bases: words are read beyond an end
+GONE = 255  # no base of a line, or one of a piece that is placed
 MOST_LETTERS = 1 << 20  # of a piece
 MOST_COLUMNS = 1 << 22
-IDLE = 256  # letters that may follow the best place to cut
+IDLE = 256  # bases after the best cut that are examined for a better one
 MOST_VOTES = 65535
-LEFT, RIGHT = 0, 1  # of `edges`
+LEFT, RIGHT = 0, 1  # indices of `edges`
 THREES = np.uint64(0x0303030303030303)
 HIGHS = np.uint64(0x8080808080808080)
 
 
 class Gains(NamedTuple):
-    """What pieces of a contig save beside literals, in tenths of a bit.
+    """Savings of pieces of a contig against literals, in tenths of a bit.
 
     Attributes
     ----------
-    match : of a letter that is equal
-    mismatch : lost by one that is not
-    clip : lost by a cut
-    accept : that a piece must save
-    give_up : below the best where no better place to cut is looked for
-    whole_first : whether a contig first takes whole pieces only
+    match : gain of an equal base
+    mismatch : loss of a different base
+    clip : loss of a cut
+    accept : least gain of a piece
+    give_up : distance below the best gain at which the search for a better cut ends
+    whole_first : True if a contig first accepts whole pieces only
     """
 
     match: int
@@ -49,11 +49,11 @@ class Contig(NamedTuple):
 
     Attributes
     ----------
-    votes : (n,) uint64, letters in each column: 16 bits for each of the four
-    bases : (n + 2 PAD,) uint8, the letter with most votes
+    votes : (n,) uint64, bases in each column: 16 bits for each of the four
+    bases : (n + 2 PAD,) uint8, the base with most votes
     groups : (n,) uint32, 0, or 1 more than twice the group of a k-mer that begins in a column,
         and 1 more where the group's hash is that of the reverse complement
-    edges : (2,) int64, first column, and the one behind the last
+    edges : (2,) int64, first column, and the one after the last
     """
 
     votes: npt.NDArray[np.uint64]
@@ -63,7 +63,7 @@ class Contig(NamedTuple):
 
 
 def empty_contig(letters: int) -> Contig:
-    """Return the columns of contigs that have so many letters at most."""
+    """Return empty columns for contigs of at most `letters` bases."""
     n = min(MOST_COLUMNS, 2 * letters + 2)
     bases = np.zeros(n + 2 * PAD, np.uint8)
     groups = np.zeros(n, np.uint32)
@@ -72,10 +72,10 @@ def empty_contig(letters: int) -> Contig:
 
 @jit_norefs_inline
 def vote(contig: Contig, letters: Any, at: Any, step: Any, begin: Any, end: Any) -> None:
-    """Add letters from the text to columns [begin, end); a base wins with strictly more votes.
+    """Add bases of the text to columns [begin, end); a base wins with strictly more votes.
 
-    `at` is the place of the first one in `letters`; the strand is the reverse one where `step`
-    is -1. The letters are GONE afterwards.
+    `at` is the index of the first one in `letters`; the strand is the reverse one if `step` is -1.
+    The bases are set to GONE.
     """
     flip = 3 if step < 0 else 0
     for column in range(begin, end):
@@ -111,18 +111,18 @@ def score(
     way: Any,
     most: Any,
 ) -> tuple[Any, Any, Any]:
-    """Compare letters from place `at` on with columns from `column` on, `most` at most.
+    """Compare bases from index `at` on with columns from `column` on, at most `most`.
 
     Parameters
     ----------
-    step : 1 or -1, how places go with columns
-    way : 1 or -1, how columns go
+    step : 1 or -1, direction of the text relative to columns
+    way : 1 or -1, direction of the columns
 
     Returns
     -------
-    gain : of the best place to cut
-    n : letters before that
-    is_whole : whether that is no cut, but where the contig or the piece ends
+    gain : of the best cut
+    n : bases before the cut
+    is_whole : True if it is no cut, but the end of the contig or of the piece
     """
     gain, best, n, i = 0, 0, 0, 0
     flip = THREES if step < 0 else np.uint64(0)
@@ -150,13 +150,13 @@ def score(
 
 @jit_norefs_inline
 def word(octets: Any, at: Any, way: Any) -> Any:
-    """Return eight bytes from a place on, upwards or downwards, the first one lowest."""
+    """Return eight bytes from an index on, upwards or downwards, the first one lowest."""
     return load_le64(octets, at) if way > 0 else load_be64(octets, at - 7)
 
 
 @jit_norefs_inline
 def run(letters: Any, at: Any, way: Any, most: Any) -> Any:
-    """Return how many letters from a place on are not GONE, `most` at most."""
+    """Return the number of bases from an index on that are not GONE, at most `most`."""
     n = 0
     while n < most:
         high = word(letters, at + way * n, way) & HIGHS

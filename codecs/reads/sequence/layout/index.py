@@ -1,8 +1,8 @@
-"""The index of k-mers of a block: those of its lines that occur more than once, in groups.
+"""Index of a block's k-mers: those that occur more than once, in groups.
 
-Of the k-mers of a line those are taken whose hash is less than that of both neighbours: one in
-three, the same ones wherever the letters are the same, on either strand. So a k-mer of a contig
-need not be looked up: it is that of a piece in it, which knows its group.
+The index selects k-mers of a line whose hash is less than that of both neighbours. This is one in
+three, and equal bases give the same ones, on either strand. So a k-mer of a contig needs no
+look-up: it belongs to a piece in the contig, which knows its group.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ import numpy.typing as npt
 from gangsaw.codecs.core.numba.jit import jit, jit_inline, jit_norefs_inline
 from gangsaw.codecs.reads.sequence.layout.sort import sort_by_hash
 
-ALONE = np.uint32(0xFFFFFFFF)  # the group of a k-mer that occurs once
-NONE = np.uint64(0xFFFFFFFF)  # the hash where no k-mer begins: more than of any that is taken
-RANK = np.uint64(0xFFFFFFFF)  # of a key
+ALONE = np.uint32(0xFFFFFFFF)  # group of a k-mer that occurs once
+NONE = np.uint64(0xFFFFFFFF)  # hash for a position without a k-mer: above all selected hashes
+RANK = np.uint64(0xFFFFFFFF)  # mask of the rank in a key
 RANK_BITS = 6
-PLACE, GROUP = 0, 1  # of a k-mer
-SIZE, CONTIG, COLUMN, MEMBERS = 0, 1, 2, 3  # of a group
+PLACE, GROUP = 0, 1  # columns of `kmers`
+SIZE, CONTIG, COLUMN, MEMBERS = 0, 1, 2, 3  # items of a group
 
 
 class KmerIndex(NamedTuple):
-    """K-mers of a block, and the groups of those that are equal or complements.
+    """K-mers of a block, in groups of equal or complementary ones.
 
     Attributes
     ----------
-    kmers : (n, 2) uint32, of each its PLACE, twice the first letter in the text, ascending, and 1
-        more where the hash is that of the reverse complement; and its GROUP, or ALONE
+    kmers : (n, 2) uint32. PLACE is twice the first base's position in the text, ascending, and 1
+        more where the hash is that of the reverse complement. GROUP is the group, or ALONE
     ranks : (n_bytes / 64 + 2,) uint32, first k-mer from each 64th byte on
-    groups : (m,) uint32, group after group: its SIZE; for the walk the CONTIG and COLUMN at which
-        it has been met; from MEMBERS on the places of its k-mers, ascending. A group is known by
-        where it begins
-    k : letters of a k-mer
+    groups : (m,) uint32, group after group: its SIZE; for the walk the last CONTIG and COLUMN that
+        visited it; from MEMBERS on the positions of its k-mers, ascending. The start of a group
+        identifies it
+    k : bases of a k-mer
     """
 
     kmers: npt.NDArray[np.uint32]
@@ -44,7 +44,7 @@ class KmerIndex(NamedTuple):
 
 
 def index_of(codes: npt.NDArray[np.uint8], k: int) -> KmerIndex:
-    """Return the index of (n,) letters 0..3; a k-mer has none above 3."""
+    """Return the index of (n,) codes 0..3; a k-mer contains no code above 3."""
     most = codes.size // 2 + 1
     keys, kmers = np.empty(most, np.uint64), np.empty((most, 2), np.uint32)
     n = index_kmers(codes, k, keys, kmers)
@@ -60,11 +60,11 @@ def index_of(codes: npt.NDArray[np.uint8], k: int) -> KmerIndex:
 
 @jit
 def index_kmers(codes: Any, k: int, keys: Any, kmers: Any) -> int:
-    """Write the k-mers that are taken, in order of place; a key is hash, then rank.
+    """Write the selected k-mers, in order of position; a key is hash, then rank.
 
     Returns
     -------
-    how many
+    number of k-mers
     """
     low = np.uint64(0xFFFFFFFF) >> np.uint64(32 - 2 * k)
     high = np.uint64(2 * k - 2)
@@ -87,14 +87,14 @@ def index_kmers(codes: Any, k: int, keys: Any, kmers: Any) -> int:
 
 @jit_inline
 def hashed(kmer: Any) -> Any:
-    """Mix 32 bits; no two numbers have the same hash."""
+    """Return the hash of 32 bits, a bijection."""
     kmer = (kmer ^ kmer >> np.uint64(15)) * np.uint64(0x9E3779B1) & np.uint64(0xFFFFFFFF)
     return kmer ^ kmer >> np.uint64(16)
 
 
 @jit
 def find_groups(keys: Any, kmers: Any) -> int:
-    """Write the size of each group at its first k-mer; return how many words all groups have."""
+    """Write the size of each group at its first k-mer; return the number of words of all groups."""
     words, begin = 0, 0
     for i in range(1, keys.size + 1):
         if i == keys.size or keys[i] >> np.uint64(32) != keys[begin] >> np.uint64(32):
@@ -107,7 +107,7 @@ def find_groups(keys: Any, kmers: Any) -> int:
 
 @jit
 def open_groups(kmers: Any, groups: Any) -> None:
-    """Give groups their places in the order of the text: those of a line are neighbours."""
+    """Set the starts of groups in text order, so that groups of a line are neighbours."""
     group: Any = 0
     for i in range(kmers.shape[0]):
         size = kmers[i, GROUP]
@@ -119,9 +119,9 @@ def open_groups(kmers: Any, groups: Any) -> None:
 
 @jit
 def fill_groups(keys: Any, kmers: Any, groups: Any) -> None:
-    """Tell the members of groups where their group is, and it their places.
+    """Write the group to each member, and the members' positions to each group.
 
-    The keys say where a group ends: a loop that waited for the group's size would wait for memory.
+    The keys mark the end of a group: a loop over the group's size would wait for memory.
     """
     begin = 0
     for i in range(1, keys.size + 1):
@@ -149,7 +149,7 @@ def rank(kmers: Any, ranks: Any) -> None:
 
 @jit_norefs_inline
 def first_kmer(index: KmerIndex, begin: Any) -> Any:
-    """Return the first k-mer at or behind a byte."""
+    """Return the first k-mer at or after a byte."""
     i = np.int64(index.ranks[begin >> RANK_BITS])
     while i < index.kmers.shape[0] and np.int64(index.kmers[i, PLACE] >> np.uint32(1)) < begin:
         i += 1

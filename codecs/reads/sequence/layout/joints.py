@@ -1,8 +1,8 @@
-"""Joints of pieces where many lines have them: adapters begin at one column, behind any insert.
+"""Common joints of pieces in many lines: adapters begin at one column, after any insert.
 
-The walk takes as many letters as fit a contig, so that a cut lies behind what two contigs share by
-chance, and leaves a piece that has too few letters for its errors. Where many later pieces begin at
-a few places, both are mended: then a place is soon said.
+The walk takes as many bases as fit a contig. So a cut is after the bases that two contigs share by
+chance. A piece with too few bases for its errors is left out. If many later pieces begin at a few
+positions, this module corrects both: such a position costs few bits.
 """
 
 from __future__ import annotations
@@ -17,15 +17,16 @@ from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline
 from gangsaw.codecs.reads.lines import Lines
 from gangsaw.codecs.reads.sequence.layout.placed import Anchors, Layout, anchors_of
 
-MOST = 16  # places that are tried
-LEAST, SHARE = 64, 256  # later pieces that begin there: at least, and of so many lines one
-REACH = 8  # letters by which a cut may move
-BEYOND = 1 << 20  # letters that differ: more than a line may have
-OF_LETTER, OF_MISMATCH, OF_PLACE = 2, 9, 8  # bits, about
+MOST = 16  # positions that are tried
+# later pieces that begin there: least number, and lines per such piece at most
+LEAST, SHARE = 64, 256
+REACH = 8  # bases by which a cut may move
+BEYOND = 1 << 20  # different bases: more than a line may have
+OF_LETTER, OF_MISMATCH, OF_PLACE = 2, 9, 8  # approximate costs in bits
 
 
 def with_usual_joints(pieces: Layout, lines: Lines, codes: npt.NDArray[np.uint8]) -> Layout:
-    """Return a layout with later pieces where most of such begin; any that has few as it is.
+    """Return a layout whose later pieces begin at common positions, or the same layout.
 
     Parameters
     ----------
@@ -45,7 +46,7 @@ def with_usual_joints(pieces: Layout, lines: Lines, codes: npt.NDArray[np.uint8]
 
 
 def usual_anchors(pieces: Layout, n_lines: int) -> Anchors:
-    """Return (n,) anchors at which many mapped pieces begin within lines, most frequent first."""
+    """Return (n,) anchors at which many later pieces begin, most frequent first."""
     is_later = pieces.is_mapped & (pieces.begin > 0)
     found, counts = np.unique(anchors_of(pieces)[is_later], return_counts=True)
     order = np.argsort(-counts, kind="stable")[:MOST]
@@ -55,7 +56,7 @@ def usual_anchors(pieces: Layout, n_lines: int) -> Anchors:
 
 @jit
 def join_usually(pieces: Any, starts: Any, codes: Any, usual: Any) -> None:
-    """Let later pieces begin at places of `usual` where that costs less."""
+    """Move later pieces to positions of `usual` where that costs less."""
     for k in range(1, pieces.line.size):
         if pieces.line[k] == pieces.line[k - 1]:
             anchor = anchor_of(pieces, k)
@@ -73,7 +74,7 @@ def anchor_of(pieces: Any, k: Any) -> Any:
 
 @jit_norefs_inline
 def join(pieces: Any, k: Any, own: Any, start: Any, codes: Any, usual: Any) -> None:
-    """Cut a line elsewhere, and let the piece behind begin at the place that costs least."""
+    """Move the cut before a piece, and the piece to the anchor with the least cost."""
     n, before = pieces.end[k] - pieces.begin[k], pieces.end[k - 1] - pieces.begin[k - 1]
     least = cost_now(pieces, k, n, own, start, codes, usual)
     best, cut = -1, 0
@@ -93,7 +94,7 @@ def join(pieces: Any, k: Any, own: Any, start: Any, codes: Any, usual: Any) -> N
 
 @jit_norefs_inline
 def cost_now(pieces: Any, k: Any, n: Any, own: Any, start: Any, codes: Any, usual: Any) -> Any:
-    """Return what a place of `usual` has to cost less than, without its symbol."""
+    """Return the upper limit of costs at a position of `usual`, without its symbol."""
     if own < 0:
         return OF_LETTER * n - OF_PLACE
     begin = start + pieces.begin[k]
@@ -106,7 +107,7 @@ def cost_now(pieces: Any, k: Any, n: Any, own: Any, start: Any, codes: Any, usua
 
 @jit_norefs_inline
 def cost_before(pieces: Any, k: Any, by: Any, start: Any, codes: Any) -> Any:
-    """Return what the piece before costs more if its end moves."""
+    """Return the additional cost of the piece before if its end moves."""
     if by <= 0:
         return 0
     own = anchor_of(pieces, k - 1)
@@ -120,7 +121,7 @@ def cost_before(pieces: Any, k: Any, by: Any, start: Any, codes: Any) -> Any:
 
 @jit_norefs_inline
 def count_wrong(consensus: Any, codes: Any, begin: Any, n: Any, anchor: Any, most: Any) -> Any:
-    """Return how many of n letters differ, more than `most` for many; BEYOND without columns."""
+    """Return the differences in n bases, or some number above `most`; BEYOND outside columns."""
     strand, column = anchor & 1, (anchor >> 1) - (anchor & 1)
     step, wrong = 1 - 2 * strand, 0
     if column < 0 or column >= consensus.size:
@@ -139,7 +140,7 @@ def count_wrong(consensus: Any, codes: Any, begin: Any, n: Any, anchor: Any, mos
 
 @jit_norefs_inline
 def move(pieces: Any, k: Any, by: Any, anchor: Any) -> None:
-    """Move the cut before a piece by some letters, and the piece to an anchor."""
+    """Move the cut before a piece by `by` bases, and the piece to an anchor."""
     if pieces.strand[k - 1]:
         pieces.position[k - 1] -= by
     pieces.end[k - 1] += by

@@ -1,7 +1,7 @@
-"""The layout of a block: which letters are copies of a consensus, and from where.
+"""Layout of a block: the bases that are copies of a consensus, and their positions in it.
 
-The encoder's choice; any layout decodes. The search goes as assemblers do that overlap greedily
-(J. R. Miller, S. Koren, G. Sutton, 2010, Genomics 95:315).
+It is the encoder's choice; any layout can be decoded. The search is that of greedy overlap
+assemblers (J. R. Miller, S. Koren, G. Sutton, 2010, Genomics 95:315).
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from gangsaw.codecs.reads.sequence.layout.walk import (
     walk,
 )
 
-K, K_OF_SHORT = 15, 14  # letters of a k-mer
-LEAST_PIECE = 14  # letters: a k-mer of one that starts a contig, or what one must gain
-SHORT, LONG = 50, 500  # mean letters of lines
-# what a mismatch and a cut cost in practice: long reads have many small gaps, at which they are cut
+K, K_OF_SHORT = 15, 14  # bases of a k-mer
+LEAST_PIECE = 14  # bases: a k-mer of a piece that starts a contig, or the least gain of others
+SHORT, LONG = 50, 500  # mean bases of lines
+# costs of mismatches and cuts in practice: long reads have many small gaps, which need cuts
 GAINS = Gains(19, 50, 200, 300, 900, True)
 GAINS_OF_LONG = Gains(19, 72, 150, 300, 900, False)
 
@@ -57,7 +57,7 @@ def layout(lines: Lines, codes: npt.NDArray[np.uint8]) -> Layout:
 
 
 def ordered(lines: Lines, mapped: Mapped, consensus: npt.NDArray[np.uint8]) -> Layout:
-    """Return the layout of which these are the mapped pieces."""
+    """Return the layout with these mapped pieces."""
     mapped = taken(mapped, np.argsort(mapped.begins))
     most = 2 * mapped.begins.size + int(np.count_nonzero(lines.ends > lines.starts))
     pieces = tuple(np.zeros(most, np.int64) for _ in range(4))
@@ -69,7 +69,7 @@ def ordered(lines: Lines, mapped: Mapped, consensus: npt.NDArray[np.uint8]) -> L
 
 @jit
 def fill(starts: Any, ends: Any, mapped: Mapped, pieces: Any, strand: Any, is_mapped: Any) -> int:
-    """Write the pieces of all lines, those between the mapped ones too; return how many."""
+    """Write the pieces of all lines, including those between mapped ones; return their number."""
     line, begin, end, position = pieces
     n, j = 0, 0
     for i in range(starts.size):

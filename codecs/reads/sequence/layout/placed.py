@@ -1,4 +1,4 @@
-"""Where the pieces of lines lie in the consensus."""
+"""Positions of lines' pieces in the consensus."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ Anchors = npt.NDArray[np.int64]
 
 
 class Layout(NamedTuple):
-    """A consensus, and the lines as pieces in order of line and begin: every letter in one.
+    """Consensus, and the lines as pieces, ordered by line and begin; each base is in one piece.
 
     Attributes
     ----------
     consensus : (n,) uint8, 0..3
     line : (m,) int64
-    begin, end : (m,) int64, letters of the line
-    position : (m,) int64, first column; 0 where the piece is not mapped
-    strand : (m,) uint8, 1 where the piece is the reverse complement
-    is_mapped : (m,) bool; of two neighbours one is, and a mapped one lies in the consensus
+    begin, end : (m,) int64, range of bases in the line
+    position : (m,) int64, first column; 0 if the piece is not mapped
+    strand : (m,) uint8, 1 if the piece is the reverse complement
+    is_mapped : (m,) bool; of two neighbours one is mapped, and a mapped one is within the consensus
     """
 
     consensus: npt.NDArray[np.uint8]
@@ -35,7 +35,7 @@ class Layout(NamedTuple):
 
 
 def anchors_of(pieces: Layout) -> Anchors:
-    """Return (m,) int64: 2 * (the column of the first letter, in reading direction) + strand."""
+    """Return (m,) int64: 2 * (column of the first base, in reading direction) + strand."""
     ends = np.where(pieces.strand == 0, 0, pieces.end - pieces.begin)
     anchors: Anchors = 2 * (pieces.position + ends) + pieces.strand
     return anchors

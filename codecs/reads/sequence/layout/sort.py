@@ -10,11 +10,11 @@ import numpy.typing as npt
 from gangsaw.codecs.core.numba.jit import jit_restrict
 
 DIGIT_BITS = 11
-DIGITS = (32, 43, 54)  # first bit of each
+DIGITS = (32, 43, 54)  # first bit of each digit
 
 
 def sort_by_hash(keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """Return keys by their upper 32 bits, and in their order where these are equal."""
+    """Return keys sorted by their upper 32 bits, stably."""
     other = np.empty_like(keys)
     counts = np.zeros((len(DIGITS), 1 << DIGIT_BITS), np.int64)
     count_digits(keys, counts)
@@ -35,7 +35,7 @@ def count_digits(keys: Any, counts: Any) -> None:
 
 @jit_restrict
 def sort(keys: Any, out: Any, begins: Any, shift: int) -> None:
-    """Move keys to the places of their digits; `begins` become ends."""
+    """Move keys to the positions of their digits; `begins` become ends."""
     mask = np.uint64((1 << DIGIT_BITS) - 1)
     for i in range(keys.size):
         digit = np.int64(keys[i] >> np.uint64(shift) & mask)

@@ -1,8 +1,8 @@
-"""A layout that does not depend on the order of lines, for those that a job has sorted by one.
+"""Layout that does not depend on the order of lines, for lines that a job sorted by a layout.
 
-The walk is greedy, so that lines in another order have other contigs. Lines of a virus, sorted by
-the places of one layout, stepped back 1 time in 8 in the layout that was found when they were
-encoded, which cost 15 % of their bytes. So lines are first put into the order of their hashes.
+The walk is greedy, so lines in another order have other contigs. Lines of a virus, sorted by the
+positions of one layout, stepped back 1 time in 8 in the layout of the encoder. This cost 15 % of
+their bytes. So lines are first sorted by their hashes.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.numba.floats import load_le64
 from gangsaw.codecs.core.numba.jit import jit
+from gangsaw.codecs.core.numba.words import load_le64
 from gangsaw.codecs.reads.lines import NEWLINE, Lines, Places
 from gangsaw.codecs.reads.sequence.layout.index import NONE, PLACE, index_kmers
 from gangsaw.codecs.reads.sequence.layout.layout import K_OF_SHORT, layout
@@ -21,16 +21,16 @@ from gangsaw.codecs.reads.sequence.layout.placed import Layout
 from gangsaw.codecs.reads.sequence.letters import codes_of
 
 MIX = np.uint64(0x9E3779B97F4A7C15)
-LEAST_LINES = 512  # of fewer ones the order gains little
-RUN = 32  # lines of a sample that follow each other
-SAMPLE = 1 << 18  # letters
-SHARE = 8  # one line in so many has the least hash of the line before: those in no order do not
+LEAST_LINES = 512  # with fewer lines the order gains little
+RUN = 32  # consecutive lines of a sample
+SAMPLE = 1 << 18  # bases
+SHARE = 8  # lines per line with the least hash of the line before: unsorted lines have fewer
 
 
 def steady_layout(lines: Lines, codes: npt.NDArray[np.uint8]) -> Layout:
-    """Return a layout of a block whose pieces are the same for each line in any order of lines.
+    """Return a layout of a block with the same pieces of each line in any order of lines.
 
-    Of equal lines any may have the pieces of any.
+    Equal lines may exchange their pieces.
 
     Parameters
     ----------
@@ -46,11 +46,11 @@ def steady_layout(lines: Lines, codes: npt.NDArray[np.uint8]) -> Layout:
 
 
 def most_frequent_first(lines: Lines, codes: npt.NDArray[np.uint8]) -> Places:
-    """Return the order of lines by how often they occur, and of as many by their hash.
+    """Return the order of lines by frequency, and by hash among equally frequent ones.
 
-    Lines that occur often have few errors, and those that come first decide what a contig is. In
-    the order of hashes alone reads of a virus took up to 11 % more bytes, as the hash happened to
-    be; by the least count of a k-mer of the line they took as many, but that needs an index.
+    Frequent lines have few errors, and the first lines determine a contig. Sorted by hash alone,
+    reads of a virus took up to 11 % more bytes, depending on the hash function. Sorted by the least
+    count of a line's k-mers they took as many bytes, but that needs an index.
     """
     hashes = np.empty(lines.starts.size, np.uint64)
     hash_lines(codes, lines.starts, lines.ends, hashes)
@@ -73,7 +73,7 @@ def lines_in(order: Places, lines: Lines) -> Lines:
 
 @jit
 def copy_lines(text: Any, starts: Any, out: Lines) -> None:
-    """Fill the text of lines with lines that start elsewhere."""
+    """Copy lines from other starts to the text of `out`."""
     for i in range(starts.size):
         n = out.ends[i] - out.starts[i]
         for k in range(n):
@@ -83,7 +83,7 @@ def copy_lines(text: Any, starts: Any, out: Lines) -> None:
 
 @jit
 def hash_lines(codes: Any, starts: Any, ends: Any, hashes: Any) -> None:
-    """Fill (n,) hashes of lines, eight letters at a time; reads SPARE bytes beyond."""
+    """Write (n,) hashes of lines, eight bases at a time; reads SPARE bytes beyond."""
     for i in range(starts.size):
         mixed = np.uint64(ends[i] - starts[i])
         for at in range(starts[i], ends[i], 8):
@@ -94,9 +94,9 @@ def hash_lines(codes: Any, starts: Any, ends: Any, hashes: Any) -> None:
 
 
 def are_sorted(lines: Lines, codes: npt.NDArray[np.uint8], pairs: bool) -> bool:
-    """Whether lines overlap those before them, by a sample: so do those that a job has sorted.
+    """Return True if lines of a sample overlap those before them, as lines sorted by a job do.
 
-    Of pairs the first mates count.
+    For pairs, only first mates count.
     """
     n = lines.starts.size
     if n < LEAST_LINES:
@@ -110,7 +110,7 @@ def are_sorted(lines: Lines, codes: npt.NDArray[np.uint8], pairs: bool) -> bool:
 
 
 def least_hashes(lines: Lines, first: int, codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
-    """Return the least hash of a k-mer of each of RUN lines; NONE where none is taken."""
+    """Return the least hash of selected k-mers in each of RUN lines; NONE without a k-mer."""
     starts = lines.starts[first : first + RUN]
     text = codes[starts[0] : lines.ends[first + RUN - 1]]
     keys = np.empty(text.size // 2 + 1, np.uint64)

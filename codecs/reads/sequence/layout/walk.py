@@ -1,4 +1,4 @@
-"""The walk along contigs: each k-mer of a piece in one meets others, and these may join."""
+"""Walk along contigs: each k-mer of a piece leads to pieces with the same one, which may join."""
 
 from __future__ import annotations
 
@@ -35,16 +35,17 @@ from gangsaw.codecs.reads.sequence.layout.index import (
     first_kmer,
 )
 
-FAILURE = np.uint32(1 << 29)  # of a member: in the bits above its place
+FAILURE = np.uint32(1 << 29)  # count of a member's failures: in the bits above its position
 MOST_FAILURES = np.uint32(4 << 29)
-VISIT = 1 << 24  # of a group, by which nothing joined: in the bits above its column
-MOST_VISITS, MOST_LOOKS = 16, 4096  # in vain, at a group and at its members, before it is given up
-AHEAD = 8  # members whose letters are on their way
-STRETCH_BITS = 4  # of `failed`
+VISIT = 1 << 24  # count of a group's visits without a join: in the bits above its column
+# visits of a group, and of its members, in vain before it is dropped
+MOST_VISITS, MOST_LOOKS = 16, 4096
+AHEAD = 8  # members whose bases are prefetched
+STRETCH_BITS = 4  # log2 of the bases per item of `failed`
 
 
 class Mapped(NamedTuple):
-    """Pieces that are in contigs, in order of placement.
+    """Pieces in contigs, in order of placement.
 
     Attributes
     ----------
@@ -60,17 +61,17 @@ class Mapped(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """What the walk reads and changes.
+    """State of the walk.
 
     Attributes
     ----------
     gains : of pieces
-    letters : (n + 2 PAD,) uint8, the text's codes, GONE where no letter is, or one that is placed;
-        a piece is a run of others
+    letters : (n + 2 PAD,) uint8, the text's codes, GONE outside lines and for placed ones; a piece
+        is a run of others
     kmer_index : of the text
-    contig : that grows
+    contig : current contig
     mapped : pieces that are placed
-    failed : (n / 16 + 1,) uint32, round by which 16 letters have been compared in vain
+    failed : (n / 16 + 1,) uint32, last round in which 16 bases were compared in vain
     """
 
     gains: Gains
@@ -82,7 +83,7 @@ class Walk(NamedTuple):
 
 
 def empty_mapped(n: int) -> Mapped:
-    """Return room for so many pieces."""
+    """Return uninitialised arrays for n pieces."""
     begins, ends, positions = (np.empty(n, np.int64) for _ in range(3))
     return Mapped(begins, ends, positions, np.empty(n, np.uint8))
 
@@ -97,8 +98,8 @@ def taken(mapped: Mapped, which: Any) -> Mapped:
 def walk(state: Walk, out: Any) -> Any:
     """Map pieces; fill the consensus; return the numbers of pieces and of columns.
 
-    A contig begins with the first piece in the text that has a k-mer in a group. It has two
-    rounds: whole pieces join in the first, with an even number, and parts of pieces in the second.
+    A contig begins with the first piece in the text that has a k-mer in a group. It has two rounds:
+    whole pieces join in the first, with an even number, and parts of pieces in the second.
     """
     index, n, columns, number = state.kmer_index, 0, 0, 0
     for kmer in range(index.kmers.shape[0]):
@@ -117,7 +118,7 @@ def walk(state: Walk, out: Any) -> Any:
 
 @jit_norefs_part
 def grow(state: Walk, place: Any, n: Any, number: Any) -> Any:
-    """Start a contig with the piece around a k-mer, add what overlaps; return how many pieces."""
+    """Start a contig with the piece around a k-mer, add overlapping pieces; return their number."""
     head, edges = n, state.contig.edges
     n = seed(state, place, n)
     right = left = edges[LEFT]
@@ -141,7 +142,7 @@ def grow(state: Walk, place: Any, n: Any, number: Any) -> Any:
 
 @jit_norefs_inline
 def seed(state: Walk, place: Any, n: Any) -> Any:
-    """Place the piece around a k-mer amid the columns."""
+    """Place the piece around a k-mer in the middle of the columns."""
     edges, at = state.contig.edges, PAD + place
     left = run(state.letters, at - 1, -1, MOST_LETTERS // 2)
     length = left + run(state.letters, at, 1, MOST_LETTERS // 2)
@@ -152,14 +153,14 @@ def seed(state: Walk, place: Any, n: Any) -> Any:
 
 @jit_norefs_inline
 def ask_column(state: Walk, column: Any, n: Any, number: Any) -> Any:
-    """Let the group of the k-mer in a column join; return how many pieces there are."""
+    """Try to join the group of the k-mer in a column; return the number of pieces."""
     group = np.int64(state.contig.groups[column]) - 1
     return n if group < 0 else ask(state, group >> 1, column, group & 1, n, number)
 
 
 @jit_norefs_inline
 def ask(state: Walk, group: Any, column: Any, turned: Any, n: Any, number: Any) -> Any:
-    """Let a group join unless it is empty or has just been asked; return how many pieces."""
+    """Try to join a group, unless it is empty or was just tried; return the number of pieces."""
     groups = state.kmer_index.groups
     has_been = groups[group + COLUMN] % VISIT == 2 * column + turned
     if groups[group + SIZE] == 0 or (has_been and groups[group + CONTIG] == number):
@@ -169,7 +170,7 @@ def ask(state: Walk, group: Any, column: Any, turned: Any, n: Any, number: Any) 
 
 @jit_norefs_part
 def meet(state: Walk, piece: Any, n: Any, number: Any) -> Any:
-    """Let the groups of a piece's k-mers join; return how many pieces there are."""
+    """Try to join the groups of a piece's k-mers; return the number of pieces."""
     kmers, end = state.kmer_index.kmers, state.mapped.ends[piece] - state.kmer_index.k
     kmer = first_kmer(state.kmer_index, state.mapped.begins[piece])
     while kmer < kmers.shape[0] and np.int64(kmers[kmer, PLACE] >> np.uint32(1)) <= end:
@@ -183,7 +184,7 @@ def meet(state: Walk, piece: Any, n: Any, number: Any) -> Any:
 
 @jit_norefs_part
 def show(state: Walk, piece: Any) -> None:
-    """Tell the contig's columns the groups of a piece's k-mers."""
+    """Write the groups of a piece's k-mers to the contig's columns."""
     kmers, end = state.kmer_index.kmers, state.mapped.ends[piece] - state.kmer_index.k
     kmer = first_kmer(state.kmer_index, state.mapped.begins[piece])
     while kmer < kmers.shape[0] and np.int64(kmers[kmer, PLACE] >> np.uint32(1)) <= end:
@@ -197,7 +198,7 @@ def show(state: Walk, piece: Any) -> None:
 
 @jit_norefs_inline
 def column_of(state: Walk, piece: Any, kmer: Any) -> tuple[Any, Any]:
-    """Return where a piece's k-mer is, and whether the contig has the hash's complement there."""
+    """Return the column of a piece's k-mer, and 1 if its hash is of the reverse complement."""
     mapped, word = state.mapped, np.int64(state.kmer_index.kmers[kmer, PLACE])
     if mapped.strands[piece]:
         column = mapped.ends[piece] - (word >> 1) - state.kmer_index.k
@@ -207,7 +208,7 @@ def column_of(state: Walk, piece: Any, kmer: Any) -> tuple[Any, Any]:
 
 @jit_norefs_part
 def join(state: Walk, group: Any, column: Any, turned: Any, n: Any, number: Any) -> Any:
-    """Place members of a group that fit at a column; return how many pieces there are."""
+    """Place members of a group that fit at a column; return the number of pieces."""
     groups, before = state.kmer_index.groups, n
     first, size = group + MEMBERS, np.int64(groups[group + SIZE])
     stay = first
@@ -232,7 +233,7 @@ def join(state: Walk, group: Any, column: Any, turned: Any, n: Any, number: Any)
 def attempt(
     state: Walk, member: Any, column: Any, turned: Any, n: Any, number: Any
 ) -> tuple[Any, Any]:
-    """Place a member if it fits, once in a round, once in all in rounds for whole pieces."""
+    """Place a member if it fits: at most once per round, once in all rounds of whole pieces."""
     place = place_of(member)
     has_failed = state.failed[place >> STRETCH_BITS + 1] == number
     if has_failed or (number & 1 == 0 and member >= FAILURE):
@@ -242,20 +243,20 @@ def attempt(
 
 @jit_norefs_inline
 def place_of(member: Any) -> Any:
-    """Return twice the first letter of a member, and 1 more where its hash is the complement's."""
+    """Return twice the position of a member, and 1 more for the hash of its complement."""
     return np.int64(member & (FAILURE - np.uint32(1)))
 
 
 @jit_norefs_inline
 def is_free(state: Walk, place: Any) -> Any:
-    """Whether a k-mer lies in one piece: any that is placed is as long as a k-mer."""
+    """Return True if a k-mer is in one unplaced piece: placed ones are as long as a k-mer."""
     letters, first = state.letters, PAD + place
     return letters[first] != GONE and letters[first + state.kmer_index.k - 1] != GONE
 
 
 @jit_norefs_inline
 def fit(state: Walk, place: Any, strand: Any, column: Any, n: Any, number: Any) -> Any:
-    """Place the piece around a k-mer, or the part that gains; return how many pieces there are."""
+    """Place the piece around a k-mer, or the part that gains; return the number of pieces."""
     gains, contig, letters = state.gains, state.contig, state.letters
     step = 1 - 2 * strand
     at = PAD + place + (state.kmer_index.k - 1) * strand
@@ -276,7 +277,7 @@ def fit(state: Walk, place: Any, strand: Any, column: Any, n: Any, number: Any) 
 
 @jit_norefs_inline
 def fail(state: Walk, at: Any, step: Any, start: Any, stop: Any, n: Any, number: Any) -> Any:
-    """Note for this round that the letters around a place have been compared in vain."""
+    """Record for this round that the bases around a position were compared in vain."""
     first, last = at - step * start, at + step * (max(1, stop) - 1)
     for stretch in range(min(first, last) >> STRETCH_BITS, (max(first, last) >> STRETCH_BITS) + 1):
         state.failed[stretch] = number
@@ -285,7 +286,7 @@ def fail(state: Walk, at: Any, step: Any, start: Any, stop: Any, n: Any, number:
 
 @jit_norefs_inline
 def put(state: Walk, place: Any, step: Any, first: Any, last: Any, n: Any) -> Any:
-    """Place the letters from `place` on, stepwise, at columns [first, last)."""
+    """Place the bases from `place` on, in direction `step`, at columns [first, last)."""
     vote(state.contig, state.letters, PAD + place, step, first, last)
     mapped = state.mapped
     begin = place if step > 0 else place - (last - first - 1)
@@ -297,7 +298,7 @@ def put(state: Walk, place: Any, step: Any, first: Any, last: Any, n: Any) -> An
 
 @jit_part
 def close(state: Walk, first: Any, n: Any, columns: Any, out: Any) -> Any:
-    """Append a contig to the consensus; return the columns of that."""
+    """Append a contig to the consensus; return the number of its columns."""
     left, right = state.contig.edges[LEFT], state.contig.edges[RIGHT]
     put_items(out, columns, state.contig.bases, PAD + left, PAD + right)
     for i in range(first, n):
@@ -307,7 +308,7 @@ def close(state: Walk, first: Any, n: Any, columns: Any, out: Any) -> Any:
 
 @jit_part
 def clear(contig: Contig) -> None:
-    """Forget the votes of a contig."""
+    """Reset the votes of a contig."""
     left, right = contig.edges[LEFT], contig.edges[RIGHT]
     contig.votes[left:right] = 0
     contig.bases[PAD + left : PAD + right] = 0

@@ -1,1 +1,1 @@
-"""What the encoder of `dense` chooses for a block, from samples of its words."""
+"""Encoder choices for a `dense` block, made from samples of its words."""

@@ -1,4 +1,4 @@
-"""What the encoder of `dense` blocks chooses from samples: predictors, commonest word, starts."""
+"""Encoder choices for `dense` blocks, from samples: predictors, commonest word, start exponents."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from gangsaw.codecs.core.numba.jit import jit, jit_inline_part
 from gangsaw.codecs.visibility.dense.model.predict import PREDICTORS, TERMS, SampledRows, add_costs
 from gangsaw.codecs.visibility.lanes.table import LANES, Lanes
 
-SAMPLED_ROWS, GLANCED_ROWS = 96, 24  # of a strip, to compare predictors; to see if any gains
-MARGIN = 1.5  # bits of a value that a prediction must save: floats are closer to their neighbours
-LEAST_ROWS = 24  # of a series that may have a predictor of its own
+SAMPLED_ROWS, GLANCED_ROWS = 96, 24  # rows per strip to compare predictors; rows for the first look
+MARGIN = 1.5  # bits per value that a prediction must save, as floats correlate more with neighbours
+LEAST_ROWS = 24  # least rows of a series that may have its own predictor
 
 
 class FloatBits(NamedTuple):
-    """How many bits words take without a prediction.
+    """Bit costs of words without a prediction.
 
     Attributes
     ----------
-    mantissa : bits
-    of_exponent : (n,) uint8, bits of the fraction of a word on the grid by its exponent field
-    commonest : word that takes none, uint64
+    mantissa : bits of the mantissa
+    of_exponent : (n,) uint8, fraction bits of a word on the grid, by exponent field
+    commonest : uint64, word that costs no bits
     """
 
     mantissa: int
@@ -39,10 +39,10 @@ def choose_predictors(
     bits_of: npt.NDArray[np.uint8],
     commonest: int | None,
 ) -> npt.NDArray[np.uint8]:
-    """Return the predictor of each lane of all strips: (32 * n_strips,).
+    """Return the predictor of each lane of all strips, (32 * n_strips,) uint8.
 
-    Each series has its own, where that gains more than its code costs; or one for all; or one for
-    those that gain by it.
+    The result is the cheapest of three options, including the cost of the predictor codes: one
+    predictor per series, one for all series, or one for the series that gain by it.
     """
     if words.itemsize == 2:  # Numba has no float16
         return np.zeros(lanes.n_strips * LANES, np.uint8)
@@ -56,19 +56,20 @@ def choose_predictors(
 
 
 def at_a_glance(costs: npt.NDArray[np.int64], lanes: Lanes) -> npt.NDArray[np.uint8] | None:
-    """Return the predictors that a few rows suffice to choose, None where more rows are needed.
+    """Return the predictors if a few rows suffice to choose them, else None.
 
     costs : (predictors, series) bits of every `glance_step(lanes)`-th row
     """
-    if lanes.n_rows < LEAST_ROWS:  # too few to tell a series' own predictor from chance
+    if lanes.n_rows < LEAST_ROWS:  # too few rows to distinguish a gain from chance
         return _of_lanes(costs.sum(axis=1).argmin(), lanes)
-    if not _gains(costs, lanes.n_rows / glance_step(lanes)):  # noise: most blocks of most data
+    # noise, as in most blocks of most data
+    if not _gains(costs, lanes.n_rows / glance_step(lanes)):
         return _of_lanes(0, lanes)
     return None
 
 
 def best_predictors(costs: npt.NDArray[np.int64], lanes: Lanes) -> npt.NDArray[np.uint8]:
-    """Return the predictors of all lanes.
+    """Return the cheapest predictors of all lanes.
 
     costs : (predictors, series) bits of every `sample_step(lanes)`-th row
     """
@@ -77,9 +78,10 @@ def best_predictors(costs: npt.NDArray[np.int64], lanes: Lanes) -> npt.NDArray[n
 
 
 def _best_chance(costs: npt.NDArray[np.int64], step: int, margin: int) -> npt.NDArray[np.int64]:
-    """Return predictors (n_series,): one for all series, one for some, or each its own.
+    """Return predictors, (n_series,): one for all series, one for some, or one per series.
 
-    Those that take the fewest bits: of every step-th row, `margin` and the index.
+    The option with the fewest bits wins. Its cost is the sampled bits times `step`, plus `margin`
+    for each predicted series and the bits of the predictor codes.
     """
     scaled = costs * step
     scaled[1:] += margin
@@ -98,36 +100,37 @@ def _best_chance(costs: npt.NDArray[np.int64], step: int, margin: int) -> npt.ND
 
 
 def _of_lanes(chosen: Any, lanes: Lanes) -> npt.NDArray[np.uint8]:
-    """Predictors of all lanes, 0 in those without words."""
+    """Return the predictors of all lanes, 0 for lanes without words."""
     predictors = np.zeros(lanes.n_strips * LANES, np.uint8)
     predictors[: lanes.n_series] = chosen
     return predictors
 
 
 def glance_step(lanes: Lanes) -> int:
-    """Every how many rows a glance looks."""
+    """Return the step between rows of the first look."""
     return _step(lanes, GLANCED_ROWS)
 
 
 def sample_step(lanes: Lanes) -> int:
-    """Every how many rows predictors are compared in."""
+    """Return the step between rows in which predictors are compared."""
     return _step(lanes, SAMPLED_ROWS)
 
 
 def sampled_strips(lanes: Lanes) -> npt.NDArray[np.int64]:
-    """Strips in which predictors are compared; the others take none."""
+    """Return the indices of strips in which predictors are compared; others have no predictor."""
     return np.arange(0, lanes.n_strips, max(1, lanes.n_strips * LEAST_ROWS // lanes.n_rows // 8))
 
 
 def _step(lanes: Lanes, n_rows: int) -> int:
     step = max(1, lanes.n_rows // n_rows)
-    return step + (lanes.n_times > 1 and step % lanes.n_times == 0)  # else always the same time
+    # else all sampled rows have the same time
+    return step + (lanes.n_times > 1 and step % lanes.n_times == 0)
 
 
 def _costs(
     words: npt.NDArray[Any], lanes: Lanes, step: int, float_bits: FloatBits
 ) -> npt.NDArray[np.int64]:
-    """(predictors, series) bits that every step-th row takes under each of them."""
+    """Return the (predictors, series) bits of every step-th row under each predictor."""
     sample = SampledRows(sampled_strips(lanes), lanes.n_rows, lanes.n_times, step)
     costs = np.zeros((len(PREDICTORS), lanes.n_strips * LANES), f"i{words.itemsize}")
     add_costs(words.view(costs.dtype), sample, TERMS.ravel(), costs)
@@ -136,13 +139,13 @@ def _costs(
 
 
 def _gains(costs: npt.NDArray[np.int64], n_rows: float) -> bool:
-    """Whether some predictor does better than none in some series of a glance at n_rows."""
+    """Return True if a predictor beats none in some series of a first look at `n_rows` rows."""
     return bool((costs[1:].min(axis=0) + n_rows * MARGIN / 2 < costs[0]).any())
 
 
 @jit
 def _float_costs(words: Any, sample: SampledRows, float_bits: FloatBits, costs: Any) -> None:
-    """Fill costs (n_strips * 32,) with the bits of signs and fractions of a sample."""
+    """Fill costs (n_strips * 32,) with the sign and fraction bits of a sample."""
     mantissa, bits_of, commonest = float_bits
     most = (1 << (8 * words.itemsize - 1 - mantissa)) - 1
     for strip in sample.strips:
@@ -156,9 +159,9 @@ def _float_costs(words: Any, sample: SampledRows, float_bits: FloatBits, costs: 
 
 @jit_inline_part
 def word_bits(word: Any, mantissa: int, most: int, bits_of: Any, commonest: Any) -> int:
-    """Return the bits of a word without a prediction; none of zeros and of the commonest word.
+    """Return the bits of a word without a prediction; 0 for zeros and the commonest word.
 
-    most : greatest exponent field
+    most : largest exponent field
     """
     exponent = np.int64(word >> np.uint64(mantissa)) & most
     fraction = word << np.uint64(64 - mantissa)
@@ -169,21 +172,21 @@ def word_bits(word: Any, mantissa: int, most: int, bits_of: Any, commonest: Any)
 
 
 def choose_commonest(words: npt.NDArray[Any], mantissa: int) -> int | None:
-    """Return the most frequent word that is not finite, None where all of (n,) words are."""
+    """Return the most frequent non-finite word of (n,) words, None if all are finite."""
     width = 8 * words.itemsize
     infinity = words.dtype.type(((1 << (width - 1 - mantissa)) - 1) << mantissa)
     return commonest_of(list_odd(words, infinity)) if find_odd(words, infinity) else None
 
 
 def commonest_of(odd: npt.NDArray[Any]) -> int:
-    """Return the most frequent of (n,) words, the least of several."""
+    """Return the most frequent of (n,) words; the smallest if several are."""
     values, counts = np.unique(odd, return_counts=True)
     return int(values[counts.argmax()])
 
 
 @jit_inline_part
 def is_finite(word: Any, infinity: Any) -> bool:
-    """Whether some bit of the exponent field is not set."""
+    """Return True if some bit of the exponent field is not set."""
     return bool(word & infinity != infinity)
 
 
@@ -203,30 +206,30 @@ def list_odd(words: npt.NDArray[Any], infinity: Any) -> npt.NDArray[Any]:
 
 
 def start_steps(lanes: Lanes) -> tuple[int, int]:
-    """Every how many strips, and rows of them, `choose_starts` looks at."""
+    """Return the steps between strips, and between their rows, that `choose_starts` samples."""
     return max(1, lanes.n_strips // 16), max(1, lanes.n_rows // 8)
 
 
 def choose_starts(
     some: npt.NDArray[Any], predictors: npt.NDArray[np.uint8], mantissa: int
 ) -> tuple[int, int]:
-    """Return median exponents of words and of residuals, in (strips, rows, 32) of both.
+    """Return the median exponents of words and of residuals in a (strips, rows, 32) sample.
 
-    Of no residual it is 0, of no word that of the smallest.
+    The median is 0 without residuals, and the smallest exponent without words.
 
-    predictors : (strips * 32,), those of the lanes
+    predictors : (strips * 32,) predictors of the sampled lanes
     """
     of_lanes = np.broadcast_to(predictors.reshape(-1, 1, LANES) != 0, some.shape)
     most = (1 << (8 * some.itemsize - 1 - mantissa)) - 1
     words = some[~of_lanes].astype(np.int64) >> mantissa & most
     residuals = some.view(f"i{some.itemsize}")[of_lanes].astype(np.float64)
-    exponents = np.frexp(residuals[residuals != 0])[1] - 1  # of a negative number, too
+    exponents = np.frexp(residuals[residuals != 0])[1] - 1  # also valid for negative numbers
     bias = (1 << (8 * some.itemsize - 2 - mantissa)) - 1
     return _median(words[words > 0]) - bias, _median(exponents)
 
 
 def _median(numbers: NumpyArray) -> int:
-    """Return the median, rounded down, of numbers >= 0; 0 of none."""
+    """Return the median of non-negative numbers, rounded down; 0 for an empty array."""
     if not numbers.size:
         return 0
     low, high = (numbers.size - 1) // 2, numbers.size // 2

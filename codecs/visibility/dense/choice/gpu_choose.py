@@ -1,4 +1,4 @@
-"""What the encoder of `dense` chooses on a GPU: kernels sample, the CPU's functions choose."""
+"""Encoder choices for `dense` blocks on a GPU: kernels sample, the CPU's functions choose."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ NO_WORD = np.iinfo(np.uint64).max
 
 
 class SampledWords(NamedTuple):
-    """`Words` of choose.cu for each block, which says what they are; (n_blocks,) int64 each."""
+    """Sampled words of each block: `Words` of choose.cu; (n_blocks,) int64 each."""
 
     step: Table
     n_words: Table
@@ -48,7 +48,7 @@ class SampledWords(NamedTuple):
 
 
 class Odd(NamedTuple):
-    """What a block has of words that are not finite, as `Odd` of choose.cu."""
+    """Non-finite words of a block: `Odd` of choose.cu."""
 
     least: int
     most: int
@@ -56,7 +56,7 @@ class Odd(NamedTuple):
 
 
 class StripRow(NamedTuple):
-    """A strip that is looked at: `Strip` of choose.cu."""
+    """A sampled strip: `Strip` of choose.cu."""
 
     block: int
     strip: int
@@ -65,13 +65,13 @@ class StripRow(NamedTuple):
 
 
 class SampledStrips(NamedTuple):
-    """Strips of a block that are looked at.
+    """Sampled strips of a block.
 
     Attributes
     ----------
-    block, strips : numbers
-    step : from a row that is looked at to the next
-    first, size : where the words of the first strip go, and how many those of each are
+    block, strips : index of the block, indices of its strips
+    step : step between sampled rows
+    first, size : output offset of the first strip's words, and words per strip
     """
 
     block: int
@@ -82,7 +82,7 @@ class SampledStrips(NamedTuple):
 
 
 def choose(batch: BlockBatch) -> list[BlockChoice]:
-    """Return what the CPU would choose for each block."""
+    """Return the same choice for each block as the CPU encoder makes."""
     grids, commonest = choose_grids(batch), choose_commonest_of_each(batch)
     plain = [
         BlockChoice(NEAR, grid, (0, 0), commonest, np.zeros(of.n_strips * LANES, np.uint8))
@@ -97,7 +97,7 @@ def choose(batch: BlockBatch) -> list[BlockChoice]:
 
 
 def choose_grids(batch: BlockBatch) -> list[Grid]:
-    """Return grids, from words that are spread over each block."""
+    """Return the grid of each block, from words sampled evenly over it."""
     n_words = [of.shape[0] * LANES for of in batch.lanes]
     steps = np.array([grid_step(n) for n in n_words])
     firsts = places_of(-(-n // step) for n, step in zip(n_words, steps.tolist(), strict=True))
@@ -111,9 +111,9 @@ def choose_grids(batch: BlockBatch) -> list[Grid]:
 
 
 def choose_commonest_of_each(batch: BlockBatch) -> list[int | None]:
-    """Return the commonest words that are not finite.
+    """Return the commonest non-finite word of each block, None if it has none.
 
-    Blocks with more than one of these send all of them.
+    Blocks with more than one distinct non-finite word copy all of these to the host.
     """
     cp, owners = cupy(), cupy().asarray(batch.table.owners)
     found = cp.asarray(np.array([Odd(NO_WORD, 0, 0)] * len(batch.sources), np.uint64))
@@ -136,7 +136,7 @@ def choose_commonest_of_each(batch: BlockBatch) -> list[int | None]:
 def choose_predictors(
     batch: BlockBatch, choices: Sequence[BlockChoice]
 ) -> list[npt.NDArray[np.uint8]]:
-    """Return predictors: of most blocks at a glance, of the others by more rows.
+    """Return the predictors of each block, from a first look or from more rows.
 
     choices : grids and commonest words
     """
@@ -155,7 +155,7 @@ def choose_predictors(
 def _costs(
     batch: BlockBatch, choices: Sequence[BlockChoice], steps: dict[int, int]
 ) -> dict[int, npt.NDArray[np.int64]]:
-    """(predictors, series) bits of every so many rows of some blocks."""
+    """Return (predictors, series) bits of some blocks, sampled at these row steps."""
     if not steps:
         return {}
     strips = {i: sampled_strips(batch.lanes[i]) for i in steps}
@@ -172,9 +172,9 @@ def _costs(
 
 
 def spread_costs(costs: NumpyArray, strips: NumpyArray, lanes: Lanes) -> npt.NDArray[np.int64]:
-    """(predictors, series), 0 in strips that were not looked at.
+    """Return (predictors, series) costs, 0 in strips that were not sampled.
 
-    costs : (strips, predictors, 32) of the others
+    costs : (strips, predictors, 32) costs of the sampled strips
     """
     out = np.zeros((len(PREDICTORS), lanes.n_strips, LANES), np.int64)
     out[:, strips] = costs.transpose(1, 0, 2)
@@ -182,7 +182,7 @@ def spread_costs(costs: NumpyArray, strips: NumpyArray, lanes: Lanes) -> npt.NDA
 
 
 def strip_table(samples: Sequence[SampledStrips]) -> npt.NDArray[np.int64]:
-    """(n_strips, 4) int64, a `StripRow` of each strip of all samples."""
+    """Return (n_strips, 4) int64, a `StripRow` for each strip of all samples."""
     rows = [
         StripRow(own.block, strip, own.step, own.first + n * own.size)
         for own in samples
@@ -192,7 +192,7 @@ def strip_table(samples: Sequence[SampledStrips]) -> npt.NDArray[np.int64]:
 
 
 def choose_all_starts(batch: BlockBatch, choices: Sequence[BlockChoice]) -> list[tuple[int, int]]:
-    """Return median exponents of words and residuals.
+    """Return the median exponents of words and residuals of each block.
 
     choices : grids, commonest words and predictors
     """
@@ -218,9 +218,9 @@ def choose_all_starts(batch: BlockBatch, choices: Sequence[BlockChoice]) -> list
 
 
 def choose_means(batch: BlockBatch, choices: Sequence[BlockChoice]) -> list[int]:
-    """Return the kinds of means under which samples take the fewest bits.
+    """Return the kind of means of each block under which its samples take the fewest bits.
 
-    choices : all but means
+    choices : all fields except means
     """
     n_blocks, cp = len(choices), cupy()
     sampled = [sampled_pieces(of) for of in batch.lanes]
@@ -242,7 +242,7 @@ def choose_means(batch: BlockBatch, choices: Sequence[BlockChoice]) -> list[int]
 
 
 def entropy_bits(counts: npt.NDArray[np.uint32]) -> float:
-    """Return what `means.entropy_bits` does of (tables, symbols): its logarithms, in its order."""
+    """Return the result of `means.entropy_bits` for (tables, symbols), summed in the same order."""
     n = counts.astype(np.int64)
     totals = np.broadcast_to(n.sum(axis=1, keepdims=True), n.shape)[n > 0]
     bits = 0.0

@@ -1,4 +1,4 @@
-"""The means of a `dense` block: under which kind of them a sample takes the fewest bits."""
+"""Choice of the means of a `dense` block: the kind under which a sample takes the fewest bits."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from gangsaw.codecs.visibility.dense.coding.stream import Symbols
 from gangsaw.codecs.visibility.dense.model.scale import LEVEL, NEAR, SLOW, SLOWER, WIDE
 from gangsaw.codecs.visibility.lanes.table import Lanes
 
-# rows, and consecutive ones, to compare means; one place alone, where values are of one level,
-# would hide that levels differ
+# Sampled rows in total, and consecutive rows per piece. A single piece would hide that levels
+# differ between parts of the block.
 SAMPLED, PIECE = 512, 128
 
 
-@lru_cache(maxsize=64)  # blocks of a chunk are alike
+@lru_cache(maxsize=64)  # blocks of a chunk have the same lanes
 def sampled_pieces(lanes: Lanes) -> tuple[npt.NDArray[np.int64], int]:
-    """Return rows of all strips where pieces begin to compare means by, and rows of each piece.
+    """Return the rows of all strips at which sampled pieces begin, and the rows of each piece.
 
-    To be read only.
+    The array is cached: callers must not write to it.
     """
     rows = min(lanes.n_rows, PIECE)
     n = max(1, min(lanes.n_strips * lanes.n_rows // rows, SAMPLED // rows))
@@ -36,7 +36,7 @@ def sampled_pieces(lanes: Lanes) -> tuple[npt.NDArray[np.int64], int]:
 
 @jit_norefs
 def entropy_bits(counts: Any) -> float:
-    """Return the bits that symbols take, counted by table and symbol, and the tables."""
+    """Return the bits of coded symbols and their tables, from counts by table and symbol."""
     bits = 0.0
     for t in range(len(counts)):
         total = counts[t].sum()
@@ -55,8 +55,8 @@ def best_means(
 
     Parameters
     ----------
-    strips, scratch, row_of : as `try_means` asks for; what was counted is forgotten
-    block : of any means, with the rows of a piece
+    strips, scratch, row_of : arguments of `try_means`; its counts are overwritten
+    block : any `means`, with the rows of a piece
     counts : (tables, symbols), the same memory as `row_of.counts`
     """
     best, least = NEAR, np.inf

@@ -1,1 +1,1 @@
-"""Values of `dense` to symbols, bits and a stream, and back."""
+"""Conversion of `dense` values to symbols, bits and a stream, and back."""

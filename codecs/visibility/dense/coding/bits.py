@@ -1,4 +1,4 @@
-"""Bits of the values of `dense` blocks: those that follow symbols, and values in full."""
+"""Bit output and input of `dense` blocks: bits that follow symbols, and escaped values in full."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.numba.floats import load_le64, store_le64
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
+from gangsaw.codecs.core.numba.words import load_le64, store_le64
 from gangsaw.codecs.visibility.dense.block import ESCAPED_EXPONENT
 from gangsaw.codecs.visibility.dense.model.values import join, split
 
 
 @jit_norefs_inline
 def put(out: Any, at: int, pending: Any, used: Any, value: Any, count: Any) -> Any:
-    """Append `count` <= 56 bits of a value, least significant first; return the writer's state."""
+    """Append `count` <= 56 bits of a value, least significant first; return the writer state."""
     pending |= value << used
     store_le64(out, at, pending)
     total = used + count
@@ -24,7 +24,7 @@ def put(out: Any, at: int, pending: Any, used: Any, value: Any, count: Any) -> A
 
 @jit_norefs_inline
 def finish(out: Any, writer: Any) -> Any:
-    """Write what is pending; return the bytes that were written in all."""
+    """Write the pending bits; return the total number of bytes written."""
     at, pending, used = writer
     out[at] = pending
     return at + np.int64(used > np.uint64(0))
@@ -32,7 +32,7 @@ def finish(out: Any, writer: Any) -> Any:
 
 @jit_norefs_inline
 def escaped_bits(exponent: Any, is_residual: Any, mantissa: int) -> Any:
-    """Return the bits of the fraction of a value in full, an unsigned number as the exponent is."""
+    """Return the fraction bits of an escaped value, uint64 like its exponent."""
     return exponent if is_residual else np.uint64(mantissa)
 
 
@@ -40,7 +40,7 @@ def escaped_bits(exponent: Any, is_residual: Any, mantissa: int) -> Any:
 def put_escape(
     out: Any, writer: Any, word: Any, is_residual: Any, width: int, mantissa: int
 ) -> Any:
-    """Append a value in full: sign, exponent, fraction in two parts."""
+    """Append an escaped value in full: sign, exponent, then the fraction in two parts."""
     at, pending, used = writer
     sign, exponent, fraction = split(word, is_residual, width, mantissa)
     head = sign | exponent << np.uint64(1)
@@ -56,7 +56,7 @@ def put_escape(
 
 @jit_norefs_inline
 def take(data: Any, position: int, count: Any) -> Any:
-    """Return `count` <= 56 bits from a bit position on."""
+    """Return `count` <= 56 bits that begin at a bit position."""
     word = load_le64(data, position >> 3) >> np.uint64(position & 7)
     return word & ((np.uint64(1) << np.uint64(count)) - np.uint64(1))
 
@@ -65,7 +65,7 @@ def take(data: Any, position: int, count: Any) -> Any:
 def take_escape(
     data: Any, position: int, is_residual: Any, limit: Any, width: int, mantissa: int
 ) -> Any:
-    """Return a value in full, the position after it, and whether its exponent is impossible."""
+    """Return an escaped value, its exponent, the end position, and True if the exponent is bad."""
     head = take(data, position, 1 + ESCAPED_EXPONENT)
     position += 1 + ESCAPED_EXPONENT
     exponent = min(head >> np.uint64(1), limit)

@@ -1,4 +1,4 @@
-"""Symbols and bits of `dense` blocks to values: rows of 32 lanes are vectors."""
+"""Decoder of `dense` blocks from symbols and bits to values: rows of 32 lanes are vectors."""
 
 from __future__ import annotations
 
@@ -50,19 +50,20 @@ from gangsaw.codecs.visibility.dense.model.symbols import (
 from gangsaw.codecs.visibility.dense.model.values import LARGEST, join_floats, join_residuals
 from gangsaw.codecs.visibility.lanes.table import LANES
 
-GATHERED = 25  # bits of a value that are within 32 from a byte on, wherever they begin
-FARTHEST = 1 << 33  # bit that gathers are sent to: their bytes are counted in 31 bits
+# most bits of a value that lie in the 32 bits from any byte that contains their first bit
+GATHERED = 25
+FARTHEST = 1 << 33  # last bit position that gathers reach: they index bytes by 31 bits
 
 
 class Bits(NamedTuple):
-    """Bits of values: (n,) uint8 with ROOM to spare behind `n_bits` bits."""
+    """Bit stream of values: (n,) uint8 with ROOM spare bytes after `n_bits` bits."""
 
     data: npt.NDArray[np.uint8]
     n_bits: int
 
 
 class BitPlace(NamedTuple):
-    """Where the next bit is: bytes as those of `Bits`, and its place."""
+    """Bytes of `Bits`, and the position of the next bit."""
 
     data: Any
     position: int
@@ -72,7 +73,7 @@ class BitPlace(NamedTuple):
 def read_in_turn(
     block: DenseBlock, active: int, scratch: StripScratch, data: Any, position: int
 ) -> int:
-    """Take the bits of a row's lanes, none of them escaped; return the position after them."""
+    """Read the bits of a row without escaped values; return the position after them."""
     count_of, value_of = pointer(scratch.counts, 0), pointer(scratch.values, 0)
     for i in range(active):
         count = np.int64(count_of[i])
@@ -85,7 +86,7 @@ def read_in_turn(
 def read_at_once(
     block: DenseBlock, active: int, scratch: StripScratch, data: Any, position: int
 ) -> int:
-    """The same with a gather, where all lanes' bits are within 32 from a byte on."""
+    """Do the same with a gather, if the bits of each lane lie within 32 bits from a byte."""
     count = resize_to(load(scratch.counts, 0, ROW), LANE_NUMBERS)
     if block.width > 32 or position > FARTHEST or any_lane(count > GATHERED):
         return read_in_turn(block, active, scratch, data, position)
@@ -110,9 +111,9 @@ def read_escaped(
     words: Any,
     first: int,
 ) -> int:
-    """As `read_values` where some are escaped, which are put in their place; -1 of wrong ones.
+    """Read a row with escaped values, stored in `words`; return the end position, -1 if invalid.
 
-    The vector pass leaves these lanes alone.
+    The vector pass does not change the lanes of escaped values.
     """
     wrong = False
     for i in range(active):
@@ -131,7 +132,7 @@ def read_escaped(
 
 @jit_norefs_inline
 def find_counts(block: DenseBlock, symbol: Any, around: Any, scratch: StripScratch) -> Any:
-    """Return exponents, the bits that symbols tell, and bits in all of a row's fractions."""
+    """Return exponents, the fraction bits given by symbols, and the fraction widths of a row."""
     off = both(symbol > PLANE - 1, symbol < ZERO)
     octave, given, quarter = from_symbol(select(off, symbol - PLANE, symbol))
     exponent = around + octave
@@ -154,7 +155,7 @@ def find_counts(block: DenseBlock, symbol: Any, around: Any, scratch: StripScrat
 
 @jit_norefs_inline
 def is_signed(block: DenseBlock, symbol: Any) -> Any:
-    """Which symbols are those of values with a sign, an exponent, and bits of the fraction."""
+    """Return a mask of symbols of values with a sign, an exponent and fraction bits."""
     if block.n_symbols > NEAR_GRID:
         return either(symbol < ZERO, symbol > ESCAPE)
     return symbol < ZERO
@@ -164,7 +165,7 @@ def is_signed(block: DenseBlock, symbol: Any) -> Any:
 def is_impossible(
     block: DenseBlock, strip: Strip, symbol: Any, exponent: Any, scratch: StripScratch
 ) -> Any:
-    """Whether a symbol says an exponent that its type does not have."""
+    """Return True if a symbol gives an exponent that its type does not have."""
     beyond = either(exponent < 0, exponent > lane(scratch, LIMIT))
     if strip.some:
         too_large = exponent > min(LARGEST, block.width - 1)
@@ -176,7 +177,7 @@ def is_impossible(
 
 @jit_norefs_inline
 def special_word(block: DenseBlock, symbol: Any) -> Any:
-    """Return the words of symbols that are values themselves."""
+    """Return the words of symbols that encode a whole value."""
     special = select(symbol == MINUS_ZERO, symbol * 0 + 1 << (block.width - 1), symbol * 0)
     return select(symbol == COMMONEST, symbol * 0 + block.commonest, special)
 
@@ -186,7 +187,7 @@ def join_row(
     block: DenseBlock, strip: Strip, symbol: Any, exponent: Any, full: Any, quarter: Any,
     scratch: StripScratch,
 ) -> Any:  # fmt: skip
-    """Return exponents, fractions and words of a row, without those that were escaped."""
+    """Return exponents, fractions and words of a row, except those of escaped values."""
     width, mantissa = block.width, block.mantissa
     value, is_common = load(scratch.values, 0, ROW), is_signed(block, symbol)
     negative, below = value & block.signs, logical_shift_right(value, block.signs)
@@ -209,7 +210,7 @@ def decode_row(
 ) -> Any:  # fmt: skip
     """Fill a row of words from its symbols and bits.
 
-    Return the place of the bit behind these, -1 where the row is wrong.
+    Return the bit position after the row, -1 if the row is invalid.
     """
     data, position = next_bit
     first, symbol = strip.first + row * LANES, load(scratch.symbols, 0, ROW)
@@ -238,7 +239,7 @@ def decode_strip(
     words: Any, block: DenseBlock, strip: Strip, scratch: StripScratch, stream: SymbolStream,
     bits: Bits, places: Any,
 ) -> Any:  # fmt: skip
-    """Fill a strip; return the places behind it in stream and bits, as `from_symbols` does."""
+    """Fill a strip; return the positions after it in stream and bits, as `from_symbols` does."""
     at, position = places
     for row in range(block.n_rows):
         around, context = begin_row(block, strip, row, scratch)
@@ -266,7 +267,7 @@ def from_symbols(
 
     Returns
     -------
-    tuple : places in stream and bits; -1 as the first where they ran out or a value is impossible
+    tuple : positions in stream and bits; -1 as the first if they ran out or a value is impossible
     """
     at, position = 0, 0
     begin_block(scratch)

@@ -1,4 +1,4 @@
-"""Values of `dense` blocks to symbols and bits: rows of 32 lanes are vectors."""
+"""Encoder of `dense` blocks from values to symbols and bits: rows of 32 lanes are vectors."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ from gangsaw.codecs.visibility.lanes.table import LANES
 
 
 class Strips(NamedTuple):
-    """What is encoded.
+    """Input of the symbol encoder.
 
     Attributes
     ----------
     words : signed, strips of `stride` rows of 32
-    places : rows of all strips, where pieces of `DenseBlock.n_rows` begin that are coded
-    predictors : (32 * strips,) uint8, of the lanes
+    places : start rows, over all strips, of the pieces of `DenseBlock.n_rows` rows to encode
+    predictors : (32 * strips,) uint8, predictor of each lane
     """
 
     words: Any
@@ -72,7 +72,7 @@ class Strips(NamedTuple):
 def common_symbols(
     block: DenseBlock, octave: Any, exponent: Any, fraction: Any, scratch: StripScratch
 ) -> Any:
-    """Return symbols of relative octaves, on the grid or off it; bits of fractions."""
+    """Return the symbols of relative octaves, on or off the grid, and the fraction bits."""
     full = grid_bits(exponent, scratch)
     off = either(fraction << full < 0, fraction << full > 0)
     symbol = to_symbol(octave, logical_shift_right(fraction, block.width - 2))
@@ -84,9 +84,9 @@ def common_symbols(
 def special_symbols(
     block: DenseBlock, symbol: Any, octave: Any, exponent: Any, word: Any, scratch: StripScratch
 ) -> Any:
-    """Replace the symbols of octaves by those of escapes, the commonest word and zeros."""
+    """Replace symbols of octaves by those of escapes, the commonest word and zeros where needed."""
     is_residual = lane(scratch, IS_RESIDUAL) > 0
-    has_words = lane(scratch, IS_RESIDUAL) < 2 - block.signs  # as words, or among integers
+    has_words = lane(scratch, IS_RESIDUAL) < 2 - block.signs  # lanes of words, or of integers
     outside = either(octave > HIGHEST, octave < LOWEST)
     outside = either(outside, both(is_residual, exponent > LARGEST))
     if not block.signs:
@@ -108,7 +108,7 @@ def keep_bits(
     word: Any,
     scratch: StripScratch,
 ) -> None:
-    """Store signs and the bits of fractions that symbols do not give, and their number."""
+    """Store signs and the fraction bits not given by symbols, and their number."""
     given = given_bits(octave, word)
     left = maximum(full - given, word * 0)
     value = logical_shift_right(logical_shift_right(fraction << given, 1), (block.width - 1) - left)
@@ -122,9 +122,9 @@ def keep_bits(
 def encode_value(
     block: DenseBlock, exponent: Any, fraction: Any, around: Any, word: Any, scratch: StripScratch
 ) -> Any:
-    """Return symbols of a row's values; store their bits and how many these are in the scratch.
+    """Return the symbols of a row; store their extra bits and bit counts in the scratch memory.
 
-    around : exponents that neighbours give
+    around : exponents predicted from neighbours
     """
     octave = exponent - around
     symbol, full = common_symbols(block, octave, exponent, fraction, scratch)
@@ -140,9 +140,9 @@ def encode_row(
     words: Any, block: DenseBlock, strip: Strip, row: int, scratch: StripScratch, coded: Symbols,
     first: int,
 ) -> Any:  # fmt: skip
-    """Fill symbols and contexts from `first` on, and the scratch's values and counts, of a row.
+    """Encode a row: fill symbols and contexts from `first` on, and the scratch's values and counts.
 
-    Return whether some values are escaped; where they are, symbols are in the scratch, too.
+    Return True if some values are escaped; the symbols are then in the scratch memory, too.
     """
     around, context = begin_row(block, strip, row, scratch)
     word = load(words, strip.first + row * LANES, ROW)
@@ -159,7 +159,7 @@ def encode_row(
 
 @jit_norefs_inline
 def put_row(block: DenseBlock, active: int, scratch: StripScratch, out: Any, writer: Any) -> Any:
-    """Append the bits of a row's values, none of them escaped."""
+    """Append the bits of a row without escaped values; return the writer state."""
     mask = np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(64 - block.width)
     value_of, count_of = pointer(scratch.values, 0), pointer(scratch.counts, 0)
     at, pending, used = writer
@@ -179,7 +179,7 @@ def put_escaped(
     out: Any,
     writer: Any,
 ) -> Any:
-    """As `put_row` where some values are escaped."""
+    """Append the bits of a row with escaped values; return the writer state."""
     mask = np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(64 - block.width)
     at, pending, used = writer
     for i in range(strip.active):
@@ -197,7 +197,7 @@ def put_escaped(
 
 @jit_norefs_inline
 def tally_row(active: int, n_symbols: int, out: Symbols, first: int) -> None:
-    """Count the symbols of a row by their contexts."""
+    """Count the symbols of a row by context."""
     symbol_of, context_of, count_of = (
         pointer(out.symbols, first),
         pointer(out.contexts, first),
@@ -211,16 +211,16 @@ def tally_row(active: int, n_symbols: int, out: Symbols, first: int) -> None:
 def to_symbols(
     strips: Strips, block: DenseBlock, scratch: StripScratch, coded: Symbols, out: Any
 ) -> Any:
-    """Turn strips of words and residuals into symbols and bits.
+    """Convert strips of words and residuals to symbols and bits.
 
     Parameters
     ----------
-    coded : filled; counts are added to
-    out : (n,) uint8, bits are written to
+    coded : output for symbols and contexts; its counts are incremented
+    out : (n,) uint8, output for bits
 
     Returns
     -------
-    tuple : symbols, bytes written
+    tuple : number of symbols, bytes written
     """
     words, first, writer = strips.words, 0, (0, np.uint64(0), np.uint64(0))
     begin_block(scratch)
@@ -240,7 +240,7 @@ def to_symbols(
 
 @jit_norefs_inline
 def count_bits(scratch: StripScratch) -> Any:
-    """Return the bits of a row's values, without those that are escaped."""
+    """Return the number of bits of a row, except those of escaped values."""
     n_bits, count_of = np.int64(0), pointer(scratch.counts, 0)
     for i in range(LANES):
         n_bits += np.int64(count_of[i])
@@ -251,7 +251,7 @@ def count_bits(scratch: StripScratch) -> Any:
 def count_escaped(
     words: Any, block: DenseBlock, strip: Strip, row: int, scratch: StripScratch
 ) -> Any:
-    """Return the bits of a row's values that are escaped."""
+    """Return the number of bits of the escaped values of a row."""
     n_bits = np.int64(0)
     for i in range(strip.active):
         if scratch.symbols[i] == ESCAPE:
@@ -265,9 +265,10 @@ def count_escaped(
 
 @jit_norefs_part
 def try_means(strips: Strips, block: DenseBlock, scratch: StripScratch, row_of: Symbols) -> int:
-    """Count symbols and return the bits, of `to_symbols` with these arguments; write nothing.
+    """Count symbols and return the bits that `to_symbols` would write, without output.
 
-    row_of : counts are added to; symbols and contexts of a row, (64,) uint8 each, are scratch
+    row_of : its counts are incremented; symbols and contexts of a row, (64,) uint8 each, are
+        scratch
     """
     n_bits, words = np.int64(0), strips.words
     begin_block(scratch)

@@ -1,4 +1,4 @@
-"""Blocks that the encoder of `dense` takes at once on a GPU: addresses, kernels, copies."""
+"""Batch of `dense` blocks for the GPU encoder: address tables, kernel launches, copies."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from gangsaw.codecs.visibility.lanes.gpu_table import THREADS, block_table, defi
 from gangsaw.codecs.visibility.lanes.table import Lanes
 
 Result = TypeVar("Result")
-PACKAGE = "gangsaw.codecs.visibility.dense"  # in which kernels lie
-TRIED = 2  # kinds of means that look at sizes, compared at once
+PACKAGE = "gangsaw.codecs.visibility.dense"  # package of the CUDA sources
+TRIED = 2  # kinds of means that use stored sizes, compared in one launch
 
 
 class BlockBatch:
-    """CuPy blocks (time, frequency, ...) of one dtype, described to kernels.
+    """CuPy blocks (time, frequency, ...) of one dtype, with their tables for kernels.
 
     Attributes
     ----------
     sources : the blocks
-    lanes : of each
+    lanes : lanes of each block
     word_bytes, mantissa : bytes of a word, bits of its mantissa
     """
 
@@ -53,43 +53,44 @@ class BlockBatch:
 
     @property
     def word_type(self) -> Dtype:
-        """Of words, unsigned."""
+        """Unsigned dtype of the words."""
         return np.dtype(f"u{self.word_bytes}")
 
     @cached_property
     def terms(self) -> DeviceArray:
-        """TERMS of predictors on the device."""
+        """TERMS of the predictors on the device."""
         terms: DeviceArray = cupy().asarray(TERMS.ravel())
         return terms
 
     def run(
         self, file: str, kernel: str, grid: int, *arguments: object, threads: int = THREADS
     ) -> None:
-        """Launch a kernel; NumPy arrays are copied to the device."""
+        """Launch a kernel; NumPy arrays are copied to the device first."""
         module = load(PACKAGE, file, defines(self.sources[0]))
         there = [cupy().asarray(one) if isinstance(one, np.ndarray) else one for one in arguments]
         launch(module.get_function(kernel), grid, threads, there)
 
     def choices(self, choices: Sequence[BlockChoice]) -> npt.NDArray[np.int64]:
-        """Return what kernels know of choices."""
+        """Return the table of choices for kernels."""
         return choice_table(choices, self.lanes, self.first_sizes, self.word_bytes)
 
     def coded(self, choices: Sequence[BlockChoice]) -> tuple[DeviceArray, ...]:
-        """Return what kernels that code rows take, on the device: choices, predictors, terms."""
+        """Return the device arrays for kernels that code rows: choices, predictors, terms."""
         tables = self.choices(choices), predictor_table(choices)
         return (*map(cupy().asarray, tables), self.terms)
 
     @cached_property
     def sizes(self) -> DeviceArray:
-        """Memory for the sizes that means look at, of all kernels that write and read them.
+        """Device memory for stored sizes, shared by all kernels that use them.
 
-        Twice would be too much: CuPy's pool would cut smaller arrays from what the first left.
+        A second array would not fit: CuPy's pool would cut smaller arrays from the first one's
+        memory.
         """
         sizes: DeviceArray = cupy().empty(self.first_sizes[-1], np.float32)
         return sizes
 
     def each(self, function: Callable[[int], Result]) -> list[Result]:
-        """Return function(i) for every block, on several threads of the host."""
+        """Return function(i) for every block, computed by several host threads."""
         results: dict[int, Result] = {}
 
         def keep(i: int) -> None:

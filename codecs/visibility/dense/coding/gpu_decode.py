@@ -1,4 +1,4 @@
-"""Decoder of `dense` on a GPU: heads and tables on the host, then one launch for a batch."""
+"""GPU decoder of `dense`: heads and tables on the host, then one launch per batch."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.coding.batch import EncodedBlock
+from gangsaw.codecs.core.backends.batch import EncodedBlock
 from gangsaw.codecs.core.container.runs import Payload
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy
@@ -31,11 +31,11 @@ from gangsaw.codecs.visibility.lanes.gpu_table import THREADS, block_table, defi
 from gangsaw.codecs.visibility.lanes.table import Lanes
 from gangsaw.codecs.visibility.params import Params
 
-WORD_BYTES = 4  # that kernels load
+WORD_BYTES = 4  # bytes of a word loaded by kernels
 
 
 class SectionsRow(NamedTuple):
-    """Where the parts of a payload lie: `Sections` of decode.cu."""
+    """Byte offsets and sizes of the parts of a payload: `Sections` of decode.cu."""
 
     states: int
     bits: int
@@ -47,7 +47,7 @@ class SectionsRow(NamedTuple):
 def decode_blocks(
     encoded: Sequence[EncodedBlock], targets: Sequence[DeviceArray], params: Params
 ) -> dict[int, CorruptChunk]:
-    """Decode payloads that begin with the kind `dense`; return the errors of those that are wrong.
+    """Decode payloads of kind `dense`; return the errors of invalid ones by index.
 
     targets : CuPy views (time, frequency, ...) of one dtype that `has_kernel`
     """
@@ -75,7 +75,7 @@ def decode_blocks(
 def _launch(
     parts: Sequence[Payload], targets: Sequence[DeviceArray], coded: Sequence[Sections]
 ) -> npt.NDArray[np.int32]:
-    """Fill targets from payloads whose heads are right; return 0 for those that are right."""
+    """Fill targets from payloads with valid heads; return a status per payload, 0 if valid."""
     cp, table = cupy(), block_table(targets)
     choices = [one.choice for one in coded]
     host, places = lay_side_by_side(parts)
@@ -93,11 +93,11 @@ def _launch(
     n_words = np.int64(host.size // WORD_BYTES)
     arguments = [*(cp.asarray(one) for one in tables), data, n_words, sizes, statuses]
     launch(module.get_function("decode_blocks"), len(parts), THREADS, arguments)
-    return pull(statuses)  # waits, so the device no longer reads host memory
+    return pull(statuses)  # synchronizes, so the device no longer reads host memory
 
 
 def _sections_row(coded: Sections, place: int) -> SectionsRow:
-    """Return the row of a payload that begins at a byte of the data."""
+    """Return the row of a payload that begins at byte `place` of the data."""
     return SectionsRow(
         states=place + coded.states,
         bits=place + coded.bits,
@@ -108,7 +108,7 @@ def _sections_row(coded: Sections, place: int) -> SectionsRow:
 
 
 def _counts(coded: Sequence[Sections]) -> npt.NDArray[np.uint32]:
-    """(n_blocks, N_TABLES, N_SYMBOLS) frequencies, 0 of the symbols that a block has not."""
+    """Return (n_blocks, N_TABLES, N_SYMBOLS) frequencies, 0 for symbols that a block lacks."""
     counts = np.zeros((len(coded), N_TABLES, N_SYMBOLS), np.uint32)
     for own, one in zip(counts, coded, strict=True):
         own[:, : one.choice.grid.n_symbols] = one.counts
@@ -116,7 +116,7 @@ def _counts(coded: Sequence[Sections]) -> npt.NDArray[np.uint32]:
 
 
 def lay_side_by_side(parts: Sequence[Payload]) -> tuple[Payload, npt.NDArray[np.int64]]:
-    """Return payloads in page-locked memory, a word after the last one, and where each begins."""
+    """Return concatenated payloads in page-locked memory with a spare word, and offsets."""
     sizes = np.array([part.size for part in parts], np.int64)
     ends = np.cumsum(sizes)
     places = ends - sizes

@@ -1,4 +1,4 @@
-"""Encoder of `dense` on a GPU: symbols and bits, streams, and payloads of these."""
+"""GPU encoder of `dense`: symbols and bits, streams, and assembled payloads."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from gangsaw.codecs.visibility.dense.model.symbols import N_SYMBOLS
 from gangsaw.codecs.visibility.lanes.table import LANES
 
 FILE = "coding/encode.cu"
-WORD_BYTES, ITEM_BYTES = 4, 2  # that bits and streams are written in
-COPYING = 256  # threads that put a payload together
+WORD_BYTES, ITEM_BYTES = 4, 2  # units in which bits and streams are written
+COPYING = 256  # threads that assemble a payload
 
 
 class OutputRows(NamedTuple):
-    """Where the parts of each block go: `Output` of encode.cu; (n_blocks,) int64 each."""
+    """Output offsets and sizes of each block: `Output` of encode.cu; (n_blocks,) int64 each."""
 
     first_symbol: Table
     first_word: Table
@@ -39,7 +39,7 @@ class OutputRows(NamedTuple):
 
 
 class CopyRows(NamedTuple):
-    """What is put together of each block: `Copy` of encode.cu; (n_blocks,) int64 each."""
+    """Copy offsets and sizes of each block: `Copy` of encode.cu; (n_blocks,) int64 each."""
 
     bits: Table
     n_bits: Table
@@ -50,7 +50,7 @@ class CopyRows(NamedTuple):
 
 
 class BatchWriter:
-    """Bits and streams of a batch, each with as much room as raw words take; more is dropped."""
+    """Output buffers of a batch: bits and streams, as large as raw words; excess is dropped."""
 
     def __init__(self, batch: BlockBatch, kind: int, raw: Table) -> None:
         self.batch, self.kind = batch, kind
@@ -69,7 +69,7 @@ class BatchWriter:
         self.outputs = cupy().asarray(np.column_stack(self.places))
 
     def write(self, choices: Sequence[BlockChoice]) -> list[Payload | None]:
-        """Return the payload of each block in host memory, None where raw is not longer."""
+        """Return the payload of each block in host memory, None if the raw block is not longer."""
         counts, n_bytes = self.to_symbols(choices)
         heads = self.batch.each(lambda i: self._head(i, choices[i], int(n_bytes[i])))
         tables = self.batch.each(lambda i: write_tables(counts[i], choices[i].grid.n_symbols))
@@ -87,7 +87,7 @@ class BatchWriter:
         return write_head(choice, self.batch.lanes[i], self.batch.word_bytes, n_bytes, self.kind)
 
     def to_symbols(self, choices: Sequence[BlockChoice]) -> tuple[npt.NDArray[np.uint32], Table]:
-        """Write bits and symbols; return counts of symbols, and the bytes of bits of each block."""
+        """Write bits and symbols; return the symbol counts, and the bytes of bits per block."""
         batch, n_blocks = self.batch, len(choices)
         pieces = piece_table([(of.n_strips, of.n_rows) for of in batch.lanes])
         places = [np.arange(of.n_strips, dtype=np.uint32) * of.n_rows for of in batch.lanes]
@@ -100,7 +100,7 @@ class BatchWriter:
         return pull(counts), pull(n_bytes)
 
     def push_symbols(self, counts: npt.NDArray[np.uint32]) -> tuple[Payload, Table]:
-        """Write streams by frequencies; return the bytes of states, and items of each stream."""
+        """Write the streams; return the bytes of the final states, and the items of each stream."""
         batch, n_blocks = self.batch, len(counts)
         states = cupy().empty((n_blocks, LANES), np.uint32)
         n_items = cupy().empty(n_blocks, np.int64)
@@ -116,7 +116,7 @@ class BatchWriter:
         n_bytes: Table,
         n_items: Table,
     ) -> Payload:
-        """Return payloads back to back; what precedes the bits is not written."""
+        """Return the concatenated payloads, with the bytes before the bits not written."""
         sizes = np.array([one.size for one in fronts])
         copies = CopyRows(
             bits=WORD_BYTES * self.places.first_word,
@@ -126,7 +126,8 @@ class BatchWriter:
             n_stream=np.where(fits, ITEM_BYTES * n_items, 0),
             to_stream=ends[:-1] + sizes + n_bytes,
         )
-        out = cupy().zeros(max(1, ends[-1]), np.uint8)  # fronts are copied to the host, too
+        # the fronts are copied to the host with them
+        out = cupy().zeros(max(1, ends[-1]), np.uint8)
         parts = self.bits.view(np.uint8), self.stream.view(np.uint8)
         table = np.column_stack(copies)
         self.batch.run(FILE, "join_parts", len(fronts), table, *parts, out, threads=COPYING)

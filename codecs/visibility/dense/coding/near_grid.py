@@ -1,8 +1,8 @@
-"""Values near the grid of a `dense` block: rounded onto it, and the few units they are off.
+"""Values near the grid of a `dense` block: a grid value plus an offset of a few units.
 
-Numbers of a grid that were scaled and scaled back, turned and turned back, or summed as floats, are
-off it by some units in their last place. They are coded as the number on the grid and these units,
-whose count's length in bits is a part of the symbol. SPEC.md, "dense".
+Grid values that were scaled or rotated and back, or summed as floats, are off the grid by some
+units in the last place. They are coded as the grid value and these units; the bit length of their
+count is part of the symbol. SPEC.md, "dense".
 """
 
 from __future__ import annotations
@@ -40,9 +40,10 @@ from gangsaw.codecs.visibility.dense.model.symbols import (
 
 @jit_norefs_inline
 def round_to_grid(word: Any, exponent: Any, mantissa: int, scratch: StripScratch) -> Any:
-    """Return words without signs on the grid, and the units in the last place to add to them."""
+    """Return words without sign rounded to the grid, and the units in the last place off it."""
     size, full = logical_shift_right(word << 1, 1), grid_bits(exponent, scratch)
-    dropped = maximum(mantissa - full, size * 0)  # of residuals more, which have no such values
+    # larger for residuals, which have no values near the grid
+    dropped = maximum(mantissa - full, size * 0)
     rounded = size + ((size * 0 + 1 << dropped) >> 1) >> dropped << dropped
     return rounded, size - rounded
 
@@ -51,7 +52,7 @@ def round_to_grid(word: Any, exponent: Any, mantissa: int, scratch: StripScratch
 def encode_near_grid(
     block: DenseBlock, symbol: Any, exponent: Any, around: Any, word: Any, scratch: StripScratch
 ) -> Any:
-    """Return symbols with those of values near the grid; store their bits in the scratch."""
+    """Return symbols including those of values near the grid; store their bits in `scratch`."""
     rounded, off = round_to_grid(word, exponent, block.mantissa, scratch)
     there, one = logical_shift_right(rounded, block.mantissa), word * 0 + 1
     octave, full = there - around, minimum(grid_bits(there, scratch), block.mantissa)
@@ -73,42 +74,42 @@ def encode_near_grid(
 
 @jit_norefs_inline
 def near_grid_octave(symbol: Any) -> Any:
-    """Return the octaves that symbols of values near the grid tell."""
+    """Return the octaves given by symbols of values near the grid."""
     return HIGHEST_NEAR_GRID - ((symbol - NEAR_GRID) >> 3)
 
 
 @jit_norefs_inline
 def near_grid_length(symbol: Any) -> Any:
-    """Return the bits that count the units off the grid that such symbols tell."""
+    """Return the bit length of the units off the grid, given by such symbols."""
     return ((symbol - NEAR_GRID) & 7) + 1
 
 
 @jit_norefs_inline
 def near_grid_units(bits: Any, length: Any) -> Any:
-    """Return units off the grid: bits are the sign, then the units but for their highest bit."""
+    """Return units off the grid from bits: the sign, then the units without their highest bit."""
     units = logical_shift_right(bits, 1) + (bits * 0 + 1 << (length - 1))
     return select((bits & 1) > 0, 0 - units, units)
 
 
 @jit_norefs_inline
 def find_near_grid(symbol: Any, around: Any, scratch: StripScratch) -> Any:
-    """Return exponents, bits of fractions and lengths that symbols of values near it say."""
+    """Return exponents, fraction bits and unit lengths given by symbols of values near the grid."""
     exponent = around + near_grid_octave(symbol)
     return exponent, grid_bits(exponent, scratch), near_grid_length(symbol)
 
 
 @jit_norefs_inline
 def is_far(block: DenseBlock, symbol: Any, exponent: Any, scratch: StripScratch) -> Any:
-    """Which symbols say a value near the grid where there is none, or its bits are no fewer."""
+    """Return a mask of invalid near-grid symbols: residuals, or no fewer bits than off the grid."""
     is_long = grid_bits(exponent, scratch) + near_grid_length(symbol) > block.mantissa - 1
     return both(symbol > NEAR_GRID - 1, either(is_long, lane(scratch, IS_RESIDUAL) > 0))
 
 
 @jit_norefs_inline
 def leave_grid(symbol: Any, full: Any, word: Any, scratch: StripScratch) -> Any:
-    """Return words with the units added that those near the grid are off.
+    """Return words, with the units off the grid added to those of values near it.
 
-    full : bits of fractions
+    full : fraction bits of values on the grid
     """
     above = logical_shift_right(logical_shift_right(load(scratch.values, 0, ROW), 1), full)
     moved = word + near_grid_units(above, near_grid_length(symbol))

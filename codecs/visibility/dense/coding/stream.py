@@ -1,4 +1,4 @@
-"""Symbols of `dense` blocks to a stream of rANS, and back; a state for each lane."""
+"""rANS coder of `dense` symbols to a stream, and back, with one state per lane."""
 
 from __future__ import annotations
 
@@ -7,9 +7,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.entropy.rans_tables import (
+    FREQUENCY,
+    LOWEST,
+    OFFSET,
+    PRECISION,
+    STRIDE,
+    TOTAL,
+)
 from gangsaw.codecs.core.numba.bits import fit, pointer
 from gangsaw.codecs.core.numba.jit import HAS_AVX512, jit_norefs, jit_norefs_inline
-from gangsaw.codecs.core.numba.rans import FREQUENCY, LOWEST, OFFSET, PRECISION, STRIDE, TOTAL
 from gangsaw.codecs.core.numba.vectors.gather import (
     count_lanes,
     gather,
@@ -28,11 +35,11 @@ LANE_NUMBERS = np.arange(LANES, dtype=np.uint32)
 
 
 class Symbols(NamedTuple):
-    """Symbols by their lanes and how often each is there.
+    """Symbols of all lanes, and their counts.
 
     Attributes
     ----------
-    symbols, contexts : (n + 32,) uint8, row by row, lanes in use alone
+    symbols, contexts : (n + 32,) uint8, row by row, only lanes in use
     counts : (2 * CONTEXTS * n_symbols,) uint32
     """
 
@@ -46,9 +53,9 @@ class SymbolCoder(NamedTuple):
 
     Attributes
     ----------
-    frequencies : tables as `rans.lay_out` gives them
-    inverses : 1 / frequency, float64
-    states : (32,) uint32, LOWEST each at first; they become what the decoder starts with
+    frequencies : tables of `rans.lay_out`
+    inverses : float64, 1 / frequency
+    states : (32,) uint32, LOWEST each at first; the final states are the decoder's initial ones
     """
 
     frequencies: Any
@@ -57,12 +64,12 @@ class SymbolCoder(NamedTuple):
 
 
 class SymbolStream(NamedTuple):
-    """What symbols are decoded from.
+    """Input of the symbol decoder.
 
     Attributes
     ----------
-    slots : of the tables of all contexts (rans.lay_out_slots)
-    states : (32,) uint32, of the lanes
+    slots : tables of all contexts (rans.lay_out_slots)
+    states : (32,) uint32, states of the lanes
     items : (n_items + 32,) uint16
     """
 
@@ -74,7 +81,7 @@ class SymbolStream(NamedTuple):
 
 @jit_norefs_inline
 def pull_in_turn(active: int, stream: SymbolStream, at: int, scratch: StripScratch) -> int:
-    """Decode a symbol for each lane in use; return the place in the stream."""
+    """Decode a symbol for each lane in use; return the next position in the stream."""
     state_of, context_of = pointer(stream.states, 0), pointer(scratch.contexts, 0)
     symbol_of, item_of, entry_of = (
         pointer(scratch.symbols, 0),
@@ -86,7 +93,7 @@ def pull_in_turn(active: int, stream: SymbolStream, at: int, scratch: StripScrat
         entry = np.int64(entry_of[np.int64(context_of[i]) << PRECISION | state & (TOTAL - 1)])
         frequency = (entry >> FREQUENCY & (TOTAL - 1)) + 1
         grown = frequency * (state >> PRECISION) + (entry >> OFFSET)
-        more = grown << 16 | np.int64(item_of[at])  # read in any case: no branch to predict
+        more = grown << 16 | np.int64(item_of[at])  # always read, so there is no branch to predict
         short = grown < LOWEST
         state_of[i] = np.uint32(more if short else grown)
         at += int(short)
@@ -96,7 +103,7 @@ def pull_in_turn(active: int, stream: SymbolStream, at: int, scratch: StripScrat
 
 @jit_norefs_inline
 def pull_at_once(active: int, stream: SymbolStream, at: int, scratch: StripScratch) -> int:
-    """The same with a gather, for processors that spread items over lanes by a mask."""
+    """Do the same with a gather, for CPUs that distribute items over lanes by a mask."""
     in_use, states = load(LANE_NUMBERS, 0, ROW) < active, stream.states
     state = load(states, 0, ROW)
     context = resize_to(load(scratch.contexts, 0, ROW), states)
@@ -118,7 +125,7 @@ pull_row = pull_at_once if HAS_AVX512 else pull_in_turn
 def push_in_turn(
     active: int, coded: Symbols, first: int, coder: SymbolCoder, out: Any, at: int
 ) -> int:
-    """Encode the symbols of a row, the last lane first; return where the stream begins now."""
+    """Encode a row of symbols, last lane first; return the new start of the stream in `out`."""
     state_of, item_of = pointer(coder.states, 0), pointer(out, 0)
     symbol_of, context_of = pointer(coded.symbols, first), pointer(coded.contexts, first)
     entries, inverse_of = pointer(coder.frequencies, 0), pointer(coder.inverses, 0)
@@ -130,7 +137,8 @@ def push_in_turn(
         item_of[at - 1] = np.uint16(state)
         at -= int(long)
         state = state >> 16 if long else state
-        # a fraction is at least 2^-12 off the next whole number, rounding 2^-19
+        # An exact quotient is either whole or at least 2^-12 below the next whole number; the
+        # rounding error is 2^-19.
         whole = np.int64(np.float64(state) * inverse_of[place] + 2.0**-14)
         grown = (whole << PRECISION) + state - whole * frequency + (entry >> 16)
         state_of[i] = np.uint32(grown)
@@ -141,7 +149,7 @@ def push_in_turn(
 def push_at_once(
     active: int, coded: Symbols, first: int, coder: SymbolCoder, out: Any, at: int
 ) -> int:
-    """The same for all lanes of a row at once."""
+    """Do the same for all lanes of a row at once."""
     in_use, states = load(LANE_NUMBERS, 0, ROW) < active, coder.states
     state = load(states, 0, ROW)
     symbol = resize_to(load(coded.symbols, first, ROW), states) & 255
@@ -164,11 +172,11 @@ push_row = push_at_once if HAS_AVX512 else push_in_turn
 def push_symbols(
     coded: Symbols, n_symbols: int, block: DenseBlock, coder: SymbolCoder, out: Any
 ) -> int:
-    """Encode all symbols, the last first, into `out` from its end on; return where it begins.
+    """Encode all symbols, last first, from the end of `out`; return the stream's start offset.
 
     Parameters
     ----------
-    n_symbols : of all lanes in use
+    n_symbols : symbols of all lanes in use
     out : (n,) uint16, more items than symbols
     """
     at, first = len(out), n_symbols

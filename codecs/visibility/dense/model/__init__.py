@@ -1,1 +1,1 @@
-"""Values of `dense`: their parts, sizes, grid, predictions, symbols, and the head that says so."""
+"""Model of `dense` values: parts, sizes, grid, predictions, symbols, and the payload's head."""

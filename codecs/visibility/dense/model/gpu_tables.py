@@ -1,4 +1,4 @@
-"""What the CUDA kernels of `dense` know of blocks besides their addresses: their heads."""
+"""Tables of encoder choices for the CUDA kernels of `dense`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.codecs.core.numba import rans
+from gangsaw.codecs.core.entropy import rans_tables
 from gangsaw.codecs.visibility.arrays import Table
 from gangsaw.codecs.visibility.dense.model.grid import grid_limits
 from gangsaw.codecs.visibility.dense.model.head import N_TABLES, BlockChoice
@@ -18,11 +18,11 @@ from gangsaw.codecs.visibility.dense.model.symbols import N_SYMBOLS
 from gangsaw.codecs.visibility.dense.model.values import MANTISSA
 from gangsaw.codecs.visibility.lanes.table import LANES, Lanes
 
-FREQUENCIES_KEPT = 2  # whose sizes means look at, this one and those before
+FREQUENCIES_KEPT = 2  # frequencies whose sizes the means use: the current one and the one before
 
 
 class ChoiceRow(NamedTuple):
-    """What kernels know of a block's choice: `BlockChoice` of block.cuh, which explains it."""
+    """Row of a block's choices: `BlockChoice` of block.cuh, which explains the fields."""
 
     means: int
     low: int
@@ -40,9 +40,9 @@ class ChoiceRow(NamedTuple):
 def choice_table(
     choices: Sequence[BlockChoice], lanes: Sequence[Lanes], first_sizes: Table, word_bytes: int
 ) -> Table:
-    """(n_blocks, 11) int64, `ChoiceRow` of each.
+    """Return (n_blocks, 11) int64, a `ChoiceRow` per block.
 
-    first_sizes : of each block in the sizes of all
+    first_sizes : offset of each block's sizes in the array of all blocks
     """
     rows = list[ChoiceRow]()
     first_lanes = places_of(LANES * one.n_strips for one in lanes)
@@ -67,34 +67,34 @@ def choice_table(
 
 
 def places_of(counts: Iterable[int]) -> Table:
-    """Return where the items of each block begin, and where all end, (n_blocks + 1,)."""
+    """Return the start offset of each block's items, and the end, (n_blocks + 1,)."""
     return np.cumsum([0, *counts], dtype=np.int64)
 
 
 def size_count(means: int, lanes: Lanes) -> int:
-    """Sizes that a kernel keeps of a block."""
+    """Return the number of sizes that a kernel stores for a block."""
     return FREQUENCIES_KEPT * lanes.n_times * LANES if means < SLOW else 0
 
 
 def predictor_table(choices: Sequence[BlockChoice]) -> npt.NDArray[np.uint8]:
-    """Predictors of all lanes of all strips, of one block after the other."""
+    """Return the predictors of all lanes of all strips, block after block."""
     return np.concatenate([choice.predictors for choice in choices])
 
 
 def first_slots(counts: NumpyArray) -> npt.NDArray[np.uint16]:
-    """Return the first slot of each symbol, and the end of the last one, of (n, tables, symbols).
+    """Return the first slot of each symbol, and the end of the last, from (n, tables, symbols).
 
-    A table that is not used has symbol 0 alone, as in `rans.lay_out`.
+    An unused table has only symbol 0, as in `rans.lay_out`.
     """
-    firsts = np.full((len(counts), N_TABLES, rans.STRIDE), rans.TOTAL, np.uint16)
+    firsts = np.full((len(counts), N_TABLES, rans_tables.STRIDE), rans_tables.TOTAL, np.uint16)
     ends = np.cumsum(counts, axis=2)
     firsts[:, :, 1:N_SYMBOLS] = ends[:, :, :-1]
     firsts[:, :, 0] = 0
-    firsts[:, :, 1:][ends[:, :, -1] == 0] = rans.TOTAL
+    firsts[:, :, 1:][ends[:, :, -1] == 0] = rans_tables.TOTAL
     return firsts
 
 
 def piece_table(pieces: Sequence[tuple[int, int]]) -> npt.NDArray[np.int64]:
-    """(n_blocks, 3) int64, `Pieces` of encode.cu, of counts of pieces and of their rows."""
+    """Return (n_blocks, 3) int64, `Pieces` of encode.cu, from (pieces, rows) of each block."""
     firsts = places_of(count for count, _ in pieces)[:-1]
     return np.column_stack([firsts, np.array(pieces, np.int64)])

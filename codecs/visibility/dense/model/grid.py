@@ -1,4 +1,4 @@
-"""The grid of a `dense` block: which of its values have few bits, and how many."""
+"""Grid of a `dense` block: the values with short fractions, and their number of fraction bits."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.codecs.visibility.dense.model.symbols import LENGTHS, N_SYMBOLS, NEAR_GRID
 
 NO_GRID, ABSOLUTE, RELATIVE = range(3)
-EXPONENTS = 2048  # fields of any float
-SAMPLED_WORDS = 2048  # to find grids
-LEAST_ZEROS = 4  # of a mantissa that a relative grid takes for more than chance
-# symbols for values near the grid: share of values on it; bits of a sample saved, for the tables
+EXPONENTS = 2048  # exponent fields of any float type
+SAMPLED_WORDS = 2048  # words sampled to find a grid
+LEAST_ZEROS = 4  # zero bits at the end of a mantissa, from which a relative grid is not chance
+# thresholds for near-grid symbols: share of values on the grid; bits saved in a sample
 LEAST_SHARE, LEAST_GAIN = 1 / 32, 1024
 
 
 class Grid(NamedTuple):
-    """Which values have few bits: multiples of 2^(value - bias), or of that part of themselves.
+    """Set of values with short fractions: multiples of an absolute or relative quantum.
 
     Attributes
     ----------
     kind : NO_GRID, ABSOLUTE, RELATIVE
-    value : exponent field of the quantum; or the zero bits that mantissas end with
-    has_near_grid : whether values near it have symbols, too
+    value : exponent field of the quantum; or the number of zero bits at the end of mantissas
+    has_near_grid : True if values near the grid have symbols, too
     """
 
     kind: int
@@ -36,18 +36,18 @@ class Grid(NamedTuple):
 
     @property
     def n_symbols(self) -> int:
-        """How many symbols blocks with this grid have."""
+        """Number of symbols of blocks with this grid."""
         return N_SYMBOLS if self.has_near_grid else NEAR_GRID
 
 
 def grid_limits(grid: Grid, mantissa: int) -> tuple[int, int, int]:
-    """Return what to subtract from exponents for the bits of fractions on the grid, least, most."""
+    """Return the exponent offset for fraction bits on the grid, and bounds of these bits."""
     return limits_of(grid.kind, grid.value, mantissa)
 
 
 def limits_of(kind: int, value: Any, mantissa: int) -> tuple[int, int, int]:
-    """Return the same for fields of a grid."""
-    none = 0 * value  # no literal: kernels would be compiled for it apart
+    """Return the same for the fields of a grid."""
+    none = 0 * value  # not a literal, for which kernels would be compiled separately
     if kind == ABSOLUTE:
         return value, none, mantissa
     count = mantissa - (value if kind == RELATIVE else none)
@@ -59,20 +59,20 @@ _limits_of = jit(limits_of)
 
 @lru_cache(maxsize=64)
 def bits_table(grid: Grid, mantissa: int) -> npt.NDArray[np.uint8]:
-    """(EXPONENTS,) bits of fractions on the grid; to be read only."""
+    """Return (EXPONENTS,) uint8 fraction bits on the grid, a cached array: do not write to it."""
     low, least, most = grid_limits(grid, mantissa)
     return np.clip(np.arange(EXPONENTS) - low, least, most).astype(np.uint8)
 
 
 def choose_grid(words: npt.NDArray[Any], mantissa: int) -> Grid:
-    """Return the grid that leaves the fewest bits of (n,) words."""
+    """Return the grid with the fewest total bits for (n,) words."""
     kind, value, has_near_grid = _best_grid(words, mantissa)
     return Grid(kind, value, bool(has_near_grid))
 
 
 @jit
 def _best_grid(words: Any, mantissa: int) -> Any:
-    """Return the fields of a Grid. It is one kernel: its parts pass no arrays to Python."""
+    """Return the fields of the best `Grid`. One kernel, so that no arrays pass through Python."""
     lows, zeros = np.zeros(EXPONENTS + 64, np.int64), np.zeros(64, np.int64)
     _count_ends(words, mantissa, lows, zeros)
     best, _ = _grid_cost(words, mantissa, _limits_of(NO_GRID, np.int64(0), mantissa))
@@ -95,7 +95,7 @@ def _best_grid(words: Any, mantissa: int) -> Any:
 
 @jit
 def _frequent(lows: Any) -> Any:
-    """Return the lowest place that occurs, and the two most frequent, without doublets."""
+    """Return the lowest index that occurs and the two most frequent, with -1 for duplicates."""
     first, often, second = -1, -1, -1
     for place in range(lows.size):
         if not lows[place]:
@@ -110,9 +110,9 @@ def _frequent(lows: Any) -> Any:
 
 
 def usual_ends(zeros: Any, mantissa: int) -> Any:
-    """Return the last two numbers of zeros with which more mantissas end than by chance; 0: none.
+    """Return the last two trailing-zero counts that are more frequent than chance; 0 for none.
 
-    Of those with k zeros or more, chance gives half no more than k.
+    By chance, of the mantissas with k zeros or more, half have exactly k.
     """
     total, above, last, before = zeros.sum(), zeros.sum(), 0, 0
     for k in range(mantissa):
@@ -127,15 +127,15 @@ _usual_ends = jit(usual_ends)
 
 
 def grid_step(n_words: int) -> int:
-    """Every how many words `choose_grid` is shown."""
+    """Return the step between the words sampled for `choose_grid`."""
     return max(1, n_words // SAMPLED_WORDS) | 1
 
 
 @jit
 def _grid_cost(words: Any, mantissa: int, limits: Any) -> Any:
-    """Return the bits of all fractions, with those that say which are on the grid, or near it.
+    """Return the bits of all fractions, including classes, and True for near-grid symbols.
 
-    And whether values near it have symbols.
+    The class of a value is on the grid, near it, or off it.
     """
     bits, on, n = _count_bits(words, mantissa, limits)
     if on in (0, n):
@@ -149,7 +149,7 @@ def _grid_cost(words: Any, mantissa: int, limits: Any) -> Any:
 
 @jit
 def _entropy(counts: Any) -> float:
-    """Return the bits that code the class of each of so many values."""
+    """Return the bits to code the class of each value, from the counts of classes."""
     total, bits = np.int64(0), 0.0
     for n in counts:
         total += n
@@ -160,13 +160,13 @@ def _entropy(counts: Any) -> float:
 
 @jit
 def _class_bits(n: Any, total: Any) -> Any:
-    """Return the bits that code the class of so many values of all."""
+    """Return the bits to code the class of n values out of `total`."""
     return n * np.log2(total / n) if n else 0.0
 
 
 @jit
 def _count_ends(words: Any, mantissa: int, lows: Any, zeros: Any) -> None:
-    """Count exponent fields of the lowest set bit (+ 64), and zeros that mantissas end with."""
+    """Count the exponent fields of lowest set bits (+ 64), and the trailing zeros of mantissas."""
     most = (1 << (8 * words.itemsize - 1 - mantissa)) - 1
     for i in range(words.size):
         word = np.uint64(words[i])
@@ -180,7 +180,7 @@ def _count_ends(words: Any, mantissa: int, lows: Any, zeros: Any) -> None:
 
 @jit_part
 def _count_bits(words: Any, mantissa: int, limits: Any) -> Any:
-    """Return bits that fractions take, values on the grid, values in all; see `grid_limits`."""
+    """Return fraction bits, values on the grid, and all values; see `grid_limits`."""
     infinite = (1 << (8 * words.itemsize - 1 - mantissa)) - 1
     bits, on, n = 0, 0, 0
     for i in range(words.size):
@@ -198,14 +198,14 @@ def _count_bits(words: Any, mantissa: int, limits: Any) -> Any:
 
 @jit
 def _on_grid(exponent: Any, limits: Any) -> Any:
-    """Return the bits of a fraction on the grid; limits as of `grid_limits`."""
+    """Return the fraction bits on the grid; limits from `grid_limits`."""
     low, least, most = limits
     return min(max(exponent - low, least), most)
 
 
 @jit
 def _saved_near_grid(words: Any, mantissa: int, limits: Any) -> float:
-    """Return the bits that symbols for values near the grid save, but for tables."""
+    """Return the bits that symbols for values near the grid save, without their tables."""
     sign = np.uint64(1) << np.uint64(8 * words.itemsize - 1)
     infinite, saved = np.int64((sign - np.uint64(1)) >> np.uint64(mantissa)), 0.0
     counts = np.zeros(LENGTHS + 1, np.int64)

@@ -1,4 +1,4 @@
-"""The choices of the encoder of a `dense` block, at the head of the payload."""
+"""Head of a `dense` payload: the encoder's choices."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core import fields
 from gangsaw.codecs.core.container.runs import Payload
+from gangsaw.codecs.core.entropy import bit_fields, rans_tables
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.numba import rans
 from gangsaw.codecs.visibility.dense.model.grid import EXPONENTS, RELATIVE, Grid
 from gangsaw.codecs.visibility.dense.model.predict import PREDICTORS
 from gangsaw.codecs.visibility.dense.model.scale import CONTEXTS, LEVEL
@@ -22,17 +21,17 @@ from gangsaw.codecs.visibility.lanes.table import LANES, Lanes
 
 KIND = 3
 HEAD = struct.Struct("<BBBhhhBI")  # kind, means, grid, value, two starts, predictors, bytes of bits
-HAS_COMMONEST, HAS_NEAR_GRID = 4, 8  # with the kind of the grid
+HAS_COMMONEST, HAS_NEAR_GRID = 4, 8  # flags in the byte of the grid kind
 N_TABLES = 2 * CONTEXTS
 WRONG_ENDS = "its symbols and bits are not those of so many values"
-STATE_BYTES = 4 * rans.STATES
-MOST_TABLE_BYTES = N_TABLES * (1 + N_SYMBOLS * (1 + rans.PRECISION)) // 8 + 1
+STATE_BYTES = 4 * rans_tables.STATES
+MOST_TABLE_BYTES = N_TABLES * (1 + N_SYMBOLS * (1 + rans_tables.PRECISION)) // 8 + 1
 
 
 class BlockChoice(NamedTuple):
-    """What the encoder of a block chose, and its decoder knows.
+    """Encoder choices of a block, shared with its decoder.
 
-    has_integers : whether every value is one, of kind 5, and no word or residual of words
+    has_integers : True if all values are integers of a block of kind 5, with no words or residuals
     """
 
     means: int
@@ -51,7 +50,7 @@ def write_head(
     used = np.flatnonzero(np.bincount(of_series)).astype(np.uint8)  # np.unique is slow on few items
     width = int(len(used) - 1).bit_length()
     places = np.searchsorted(used, of_series)
-    packed = fields.packed(places, np.full(places.size, width))
+    packed = bit_fields.packed(places, np.full(places.size, width))
     grid = choice.grid.kind | HAS_COMMONEST * (choice.commonest is not None)
     grid |= HAS_NEAR_GRID * choice.grid.has_near_grid
     head = HEAD.pack(
@@ -63,7 +62,7 @@ def write_head(
 
 
 def read_head(data: Payload, lanes: Lanes, itemsize: int) -> tuple[BlockChoice, int, int]:
-    """Return choices, bytes of bits, and where the tables begin; CorruptChunk if it is no head."""
+    """Return choices, bytes of bits and the tables' offset; raise CorruptChunk if invalid."""
     if data.size < HEAD.size:
         raise CorruptChunk(f"{data.size} bytes are too few for a dense block")
     _, means, grid, value, first, second, n_used, n_bytes = HEAD.unpack_from(
@@ -89,7 +88,7 @@ def read_head(data: Payload, lanes: Lanes, itemsize: int) -> tuple[BlockChoice, 
     used = data[at + n_word : at + n_word + n_used]
     predictors = np.zeros(lanes.n_strips * LANES, np.uint8)
     known = used.max() < (len(PREDICTORS) if itemsize > 2 else 1)
-    places = fields.fixed(data[at + n_word + n_used : end], width, lanes.n_series)
+    places = bit_fields.fixed(data[at + n_word + n_used : end], width, lanes.n_series)
     if not known or (places >= n_used).any():
         raise CorruptChunk("a series names a predictor that there is not")
     predictors[: lanes.n_series] = used[places]
@@ -103,23 +102,23 @@ def read_head(data: Payload, lanes: Lanes, itemsize: int) -> tuple[BlockChoice, 
 
 
 def write_tables(counts: npt.NDArray[np.uint32], n_symbols: int) -> Payload:
-    """Scale counts of symbols, in place, to the frequencies that a payload holds; return those.
+    """Scale symbol counts in place to the frequencies of a payload; return these as packed tables.
 
-    n_symbols : that the block has; no others are counted
+    n_symbols : symbols of the block; all others have count 0
     """
-    rans.normalise(counts)
+    rans_tables.normalise(counts)
     tables = np.zeros(counts.size * 2 + 16, np.uint8)
-    return tables[: rans.write_tables(counts, n_symbols, tables)]
+    return tables[: rans_tables.write_tables(counts, n_symbols, tables)]
 
 
 class Sections(NamedTuple):
-    """A payload taken apart; where it says how, and what it holds, was checked.
+    """Parsed and checked sections of a payload.
 
     Attributes
     ----------
     counts : (N_TABLES, choice.grid.n_symbols) uint32, frequencies of symbols
-    states, bits, stream : bytes where they begin
-    n_bytes, n_words : of bits and stream
+    states, bits, stream : byte offsets of the sections
+    n_bytes, n_words : bytes of the bits, uint16 words of the stream
     """
 
     choice: BlockChoice
@@ -131,14 +130,14 @@ class Sections(NamedTuple):
     n_words: int
 
 
-# Fills counts from padded bytes, as `rans.read_tables` does.
+# fills counts from padded bytes, like `rans.read_tables`
 TableReader: TypeAlias = Callable[[Payload, int, npt.NDArray[np.uint32]], int]
 
 
 def read_sections(
-    data: Payload, lanes: Lanes, itemsize: int, read_tables: TableReader = rans.read_tables
+    data: Payload, lanes: Lanes, itemsize: int, read_tables: TableReader = rans_tables.read_tables
 ) -> Sections:
-    """Take a payload apart; CorruptChunk if it is none of these lanes."""
+    """Parse a payload; raise CorruptChunk if it does not fit these lanes."""
     choice, n_bytes, at = read_head(data, lanes, itemsize)
     counts = np.zeros((N_TABLES, choice.grid.n_symbols), np.uint32)
     tables = np.concatenate([data[at : at + MOST_TABLE_BYTES], np.zeros(16, np.uint8)])

@@ -1,8 +1,8 @@
-"""The grid of a `dense` block as `grid.choose_grid` chooses it, by NumPy: nothing is compiled.
+"""Grid choice of `grid.choose_grid` in NumPy, which compiles no kernels.
 
-For a process that encodes on a GPU, to which a few thousand words of each block are shown. All but
-logarithms are sums of integers; the few logarithms are the C library's and are added in the
-kernel's order, so that both choose alike.
+A process that encodes on a GPU samples a few thousand words of each block. All sums except those of
+logarithms are integers. The few logarithms are those of the C library, added in the kernel's order,
+so that both functions choose the same grid.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ Limits = tuple[int, int, int]
 
 
 class NormalWords(NamedTuple):
-    """Words that are neither zeros, nor denormal, nor infinite.
+    """Words that are normal floats: not zero, denormal or infinite.
 
     Attributes
     ----------
     words : (n,) uint64
-    exponents : (n,) int64, fields
+    exponents : (n,) int64, exponent fields
     mantissa, width : bits of a fraction, of a word
     """
 
@@ -48,7 +48,7 @@ class NormalWords(NamedTuple):
 
 
 def choose_grid(words: NumpyArray, mantissa: int) -> Grid:
-    """Return the grid that leaves the fewest bits of (n,) words."""
+    """Return the grid with the fewest total bits for (n,) words."""
     normal = _normal(words, mantissa)
     lows, zeros = _count_ends(normal)
     best, _ = _grid_cost(normal, limits_of(NO_GRID, 0, mantissa))
@@ -74,7 +74,7 @@ def _normal(words: NumpyArray, mantissa: int) -> NormalWords:
 
 
 def _count_ends(normal: NormalWords) -> tuple[Ints, Ints]:
-    """Count exponent fields of the lowest set bit (+ 64), and zeros that mantissas end with."""
+    """Count the exponent fields of lowest set bits (+ 64), and the trailing zeros of mantissas."""
     marked = (normal.words | np.uint64(1 << normal.mantissa)).astype(np.int64)
     ends = _bit_lengths(marked & -marked) - 1
     places = normal.exponents - normal.mantissa + ends + 64
@@ -82,21 +82,21 @@ def _count_ends(normal: NormalWords) -> tuple[Ints, Ints]:
 
 
 def _bit_lengths(numbers: Ints) -> Ints:
-    """Return the bits of numbers >= 0; exact, for floats hold what mantissas hold."""
+    """Return the bit lengths of non-negative numbers; exact, as mantissas fit into float64."""
     return np.frexp(numbers.astype(np.float64))[1].astype(np.int64)
 
 
 def _frequent(lows: Ints) -> list[int]:
-    """Return the lowest place that occurs, and the two most frequent, without doublets."""
+    """Return the lowest index that occurs and the two most frequent, without duplicates."""
     places = np.flatnonzero(lows)
     often = places[np.argsort(-lows[places], kind="stable")[:2]]
     return list(dict.fromkeys([*places[:1].tolist(), *often.tolist()]))
 
 
 def _grid_cost(normal: NormalWords, limits: Limits) -> tuple[float, bool]:
-    """Return the bits of all fractions with those that say which are on the grid, or near it.
+    """Return the bits of all fractions, including classes, and True for near-grid symbols.
 
-    And whether values near it have symbols.
+    The class of a value is on the grid, near it, or off it.
     """
     count, mantissa, n = _on_grid(normal, limits), normal.mantissa, normal.words.size
     rest = normal.words << np.uint64(64 - mantissa) << count.astype(np.uint64)
@@ -112,15 +112,15 @@ def _grid_cost(normal: NormalWords, limits: Limits) -> tuple[float, bool]:
 
 
 def _on_grid(normal: NormalWords, limits: Limits) -> Ints:
-    """Return the bits of fractions on the grid; limits as of `grid_limits`."""
+    """Return the fraction bits on the grid; limits from `grid_limits`."""
     low, least, most = limits
     return np.clip(normal.exponents - low, least, most)
 
 
 def _saved_near_grid(normal: NormalWords, dropped: Ints) -> float:
-    """Return the bits that symbols for values near the grid save, but for tables.
+    """Return the bits that symbols for values near the grid save, without their tables.
 
-    dropped : (n,) int64, bits of fractions that values on the grid do not have
+    dropped : (n,) int64, fraction bits omitted for values on the grid
     """
     sizes = (normal.words & np.uint64((1 << (normal.width - 1)) - 1)).astype(np.int64)
     half = np.int64(1) << dropped >> 1
@@ -136,5 +136,5 @@ def _saved_near_grid(normal: NormalWords, dropped: Ints) -> float:
 
 
 def _class_bits(n: int, total: int) -> float:
-    """Return the bits that code the class of so many values of all."""
+    """Return the bits to code the class of n values out of `total`."""
     return n * math.log2(total / n) if n else 0.0

@@ -1,7 +1,6 @@
-"""Tables of symbols as `core.numba.rans` scales, writes and reads them, by NumPy.
+"""Symbol tables of `core.numba.rans`, scaled, written and read by NumPy.
 
-For a process that works on a GPU: the tables of a block are some thousand bits, and nothing is
-compiled for them.
+A process that works on a GPU compiles no kernels for the tables, some thousand bits per block.
 """
 
 from __future__ import annotations
@@ -9,19 +8,19 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core import fields
 from gangsaw.codecs.core.container.runs import Payload
-from gangsaw.codecs.core.numba.rans import PRECISION, TOTAL
+from gangsaw.codecs.core.entropy import bit_fields
+from gangsaw.codecs.core.entropy.rans_tables import PRECISION, TOTAL
 
 Counts = npt.NDArray[np.uint32]
-FREQUENCY = np.arange(PRECISION)  # bits behind the one that says that a symbol occurs
+FREQUENCY = np.arange(PRECISION)  # bit positions after the bit for an occurring symbol
 
 
 def write_tables(counts: Counts, n_symbols: int) -> Payload:
-    """Scale counts of symbols, in place, to the frequencies that a payload holds; return those.
+    """Scale symbol counts in place to the frequencies of a payload; return these as packed tables.
 
     counts : (n_tables, n) uint32
-    n_symbols : that the block has; no others are counted
+    n_symbols : symbols of the block; all others have count 0
     """
     _normalise(counts)
     some = np.array(counts.any(axis=1), np.int64)
@@ -29,21 +28,21 @@ def write_tables(counts: Counts, n_symbols: int) -> Payload:
     there = of_symbols > 0
     values = np.where(there, 2 * of_symbols - 1, 0)
     widths = np.where(there, 1 + PRECISION, 1) * some.reshape(-1, 1)
-    return fields.packed(
+    return bit_fields.packed(
         np.column_stack([some, values]).ravel(),
         np.column_stack([np.ones_like(some), widths]).ravel(),
     )
 
 
 def _normalise(counts: Counts) -> None:
-    """Scale rows to TOTAL; what occurs keeps 1 at least. The rest goes to, or is, the largest's."""
+    """Scale rows to TOTAL, with at least 1 for a nonzero count; the largest absorbs the rest."""
     wide = counts.astype(np.int64)
     totals = np.maximum(wide.sum(axis=1), 1)
     scaled = np.where(wide, np.maximum(1, wide * TOTAL // totals[:, None]), 0)
     left, largest = TOTAL - scaled.sum(axis=1), scaled.argmax(axis=1)
     for t in np.flatnonzero(wide.any(axis=1)).tolist():
         row, at = scaled[t], int(largest[t])
-        while left[t] < 0:  # many rare symbols: take from the largest, one at a time
+        while left[t] < 0:  # many rare symbols: subtract from the largest, one at a time
             row[at] -= 1
             left[t] += 1
             at = at if row[at] == row.max() else int(row.argmax())
@@ -52,12 +51,12 @@ def _normalise(counts: Counts) -> None:
 
 
 def read_tables(data: Payload, stop: int, counts: Counts) -> int:
-    """Fill counts (n_tables, n_symbols) from padded bytes; return the bytes read, -1 if wrong.
+    """Fill counts (n_tables, n_symbols) from padded bytes; return the bytes read, -1 if invalid.
 
     Parameters
     ----------
-    data : (n,) uint8, as many as tables can take at least
-    stop : bytes that belong to it
+    data : (n,) uint8, at least as long as the longest tables
+    stop : bytes that belong to the payload
     """
     bits = np.unpackbits(data, bitorder="little")
     text, position, is_used = bits.tobytes(), 0, np.zeros(len(counts), np.bool_)

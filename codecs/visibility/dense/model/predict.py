@@ -1,8 +1,8 @@
-"""Predictions of the `dense` coder: per series none, or a sum of neighbours in time and frequency.
+"""Predictors of the `dense` coder: per series, none or a weighted sum of neighbours.
 
 Sums are float64 in the order of the terms, none contracted, so that every machine gets the same
-bits; the sum is rounded to the float of the words, and the difference taken between the integers
-that order floats as they are ordered (SPEC.md, "dense").
+bits. The sum is rounded to the float type of the words. The residual is the difference between the
+integers that sort in the same order as floats (SPEC.md, "dense").
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from gangsaw.codecs.core.numba.vectors.logic import logical_shift_right
 from gangsaw.codecs.visibility.lanes.table import LANES
 
 ROW = static(LANES)
-# (steps back in time, in frequency, weight) of each predictor; 0 is none
+# (steps back in time, steps back in frequency, weight) per term; predictor 0 has no terms
 PREDICTORS: tuple[tuple[tuple[int, int, float], ...], ...] = (
     (),
     ((1, 0, 1),),
@@ -41,28 +41,29 @@ PREDICTORS: tuple[tuple[tuple[int, int, float], ...], ...] = (
     ((1, 0, 2), (2, 0, -1)),  # Lagrange, orders 1 to 3, in time
     ((1, 0, 3), (2, 0, -3), (3, 0, 1)),
     ((1, 0, 4), (2, 0, -6), (3, 0, 4), (4, 0, -1)),
-    ((0, 1, 2), (0, 2, -1)),  # and in frequency
+    ((0, 1, 2), (0, 2, -1)),  # the same in frequency
     ((0, 1, 3), (0, 2, -3), (0, 3, 1)),
     ((0, 1, 4), (0, 2, -6), (0, 3, 4), (0, 4, -1)),
     ((1, 0, 0.5), (2, 0, 0.5)),  # means
     ((0, 1, 0.5), (0, 2, 0.5)),
     ((1, 0, 0.5), (0, 1, 0.5)),
-    ((1, 0, 2), (2, 0, -1), (0, 1, 1), (1, 1, -2), (2, 1, 1)),  # order 1 in one, 0 in the other
+    # order 1 on one axis, 0 on the other
+    ((1, 0, 2), (2, 0, -1), (0, 1, 1), (1, 1, -2), (2, 1, 1)),
     ((0, 1, 2), (0, 2, -1), (1, 0, 1), (1, 1, -2), (1, 2, 1)),
 )
 MOST_TERMS = max(map(len, PREDICTORS))
 
 
 def _terms() -> Any:
-    """(predictors, MOST_TERMS, 3) float64; terms that a predictor lacks weigh 0."""
+    """Return (predictors, MOST_TERMS, 3) float64; unused terms have weight 0."""
     table = np.zeros((len(PREDICTORS), MOST_TERMS, 3))
     for row, terms in zip(table, PREDICTORS, strict=True):
         row[: len(terms)] = np.reshape(terms, (-1, 3))
     return table
 
 
-# Neighbours in an order that fits all predictors: each adds its terms in its own order.
-# The last predictor alone takes t-1 late.
+# Neighbours in an order that fits all predictors, as each adds its terms in its own order. Only the
+# last predictor uses the second t-1.
 SLOTS = (
     *((1, 0), (2, 0), (3, 0), (4, 0), (0, 1), (0, 2), (0, 3), (0, 4)),
     *((1, 0), (1, 1), (2, 1), (1, 2)),
@@ -71,7 +72,7 @@ N_SLOTS = len(SLOTS)
 
 
 def _weights() -> Any:
-    """(predictors, N_SLOTS) float64, what each slot weighs; found in the order of the terms."""
+    """Return (predictors, N_SLOTS) float64, the weight of each slot, in the order of the terms."""
     table = np.zeros((len(PREDICTORS), N_SLOTS))
     for row, terms in zip(table, PREDICTORS, strict=True):
         slot = -1
@@ -86,15 +87,15 @@ TERMS, WEIGHTS, PLACES = _terms(), _weights(), np.array(SLOTS)
 
 @jit_norefs_inline
 def guess_row(words: Any, base: int, time: int, frequency: int, n_times: int, terms: Any) -> Any:
-    """Return the words that are predicted for a row of a strip.
+    """Return the predicted words of a row of a strip.
 
-    Neighbours before the first time or frequency count as 0; so do what is not finite and a sum
-    that is not.
+    Neighbours before the first time or frequency count as 0, as do non-finite values. A non-finite
+    sum becomes 0.
 
     Parameters
     ----------
-    base : where the strip begins
-    terms : (MOST_TERMS, 3) of the predictor
+    base : offset of the strip
+    terms : (MOST_TERMS, 3) terms of the predictor
     """
     row = frequency * n_times + time
     sums = no_doubles(ROW)
@@ -108,18 +109,18 @@ def guess_row(words: Any, base: int, time: int, frequency: int, n_times: int, te
 
 @jit_norefs_inline
 def ordered(word: Any, width: int) -> Any:
-    """Return integers ordered as floats are, of a vector of words; it is its own inverse."""
+    """Return integers that sort like the floats of words; the map is its own inverse."""
     return word ^ logical_shift_right(word >> (width - 1), 1)
 
 
 class SampledRows(NamedTuple):
-    """Which rows of a table are looked at.
+    """Rows of a table that are sampled.
 
     Attributes
     ----------
-    strips : numbers of those that are
-    n_rows, n_times : of a strip
-    step : from a row to the next
+    strips : indices of the sampled strips
+    n_rows, n_times : rows and times of a strip
+    step : step between sampled rows
     """
 
     strips: Any
@@ -130,14 +131,14 @@ class SampledRows(NamedTuple):
 
 @jit_norefs_inline
 def residual_bits(word: Any, guess: Any, width: int) -> Any:
-    """Return the bits of residuals of words, of which the first ones are `ordered`."""
+    """Return the bit lengths of residuals; `word` is already mapped by `ordered`."""
     d = word - ordered(guess, width)
     return width - lane_leading_zeros(select(d < 0, 0 - d, d))
 
 
 @jit_norefs
 def add_costs(words: Any, sample: SampledRows, terms: Any, costs: Any) -> None:
-    """Add to costs (predictors, lanes) what each predictor leaves: bits of a sample.
+    """Add the residual bits of a sample under each predictor to costs (predictors, lanes).
 
     Parameters
     ----------
@@ -161,14 +162,14 @@ def add_costs(words: Any, sample: SampledRows, terms: Any, costs: Any) -> None:
 
 
 class Prediction(NamedTuple):
-    """What predictions of all strips ask.
+    """Arguments of the prediction kernels for all strips.
 
     Attributes
     ----------
-    n_rows, n_times : of a strip
-    predictors : (lanes of all strips,) of each lane, signed and as wide as the words
+    n_rows, n_times : rows and times of a strip
+    predictors : (lanes of all strips,), signed and as wide as the words
     places, weights : PLACES and WEIGHTS, flat
-    laid, used : (N_SLOTS * 32,) float64 and (N_SLOTS,) int64, see `take_terms`
+    laid, used : (N_SLOTS * 32,) float64 and (N_SLOTS,) int64, filled by `take_terms`
     """
 
     n_rows: int
@@ -182,7 +183,7 @@ class Prediction(NamedTuple):
 
 @jit_norefs_inline
 def take_terms(prediction: Prediction, strip: int) -> int:
-    """Lay the weights of a strip's lanes; list the slots that weigh anything, return how many."""
+    """Fill the weights of a strip's lanes and the list of used slots; return their number."""
     predictors, laid, n_used = prediction.predictors, prediction.laid, 0
     for slot in range(N_SLOTS):
         some = False
@@ -201,10 +202,10 @@ def take_terms(prediction: Prediction, strip: int) -> int:
 def guess_lanes(
     words: Any, base: int, time: int, frequency: int, prediction: Prediction, n_used: int
 ) -> Any:
-    """Return the prediction of each lane for a row, all of them in one sum.
+    """Return the prediction of each lane for a row, with all predictors in one sum.
 
-    A term that a lane lacks adds a zero to a sum that is never -0.0, so it changes nothing.
-    In a pass over the strip for each predictor, each row would wait for the one before.
+    An absent term adds a zero to a sum that is never -0.0, so it changes nothing. With a pass over
+    the strip per predictor, each row would wait for the row before.
     """
     places, n_times, sums = prediction.places, prediction.n_times, no_doubles(ROW)
     for k in range(n_used):
@@ -219,7 +220,7 @@ def guess_lanes(
 
 @jit_norefs
 def to_residuals(out: Any, words: Any, prediction: Prediction) -> None:
-    """Fill out with signed words, or with residuals in the lanes that are predicted: all strips."""
+    """Fill `out` for all strips with signed words, or residuals in lanes with a predictor."""
     width, n_rows, n_times = 8 * words.itemsize, prediction.n_rows, prediction.n_times
     for strip in range(len(prediction.predictors) // LANES):
         base, codes = strip * n_rows * LANES, load(prediction.predictors, strip * LANES, ROW)
@@ -235,7 +236,7 @@ def to_residuals(out: Any, words: Any, prediction: Prediction) -> None:
 
 @jit_norefs
 def from_residuals(words: Any, prediction: Prediction) -> None:
-    """Turn residuals in all strips of signed words back into words."""
+    """Convert residuals in all strips of signed words back to words, in place."""
     width, n_rows, n_times = 8 * words.itemsize, prediction.n_rows, prediction.n_times
     for strip in range(len(prediction.predictors) // LANES):
         base, codes = strip * n_rows * LANES, load(prediction.predictors, strip * LANES, ROW)

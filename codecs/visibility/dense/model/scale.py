@@ -1,8 +1,8 @@
-"""The expected size of a value from its neighbours: an exponent and the table of symbols.
+"""Expected size of a value, predicted from its neighbours: an exponent and a context.
 
-Sizes are float32: the absolute value, or that of the residual, truncated to 24 bits; 0 where a
-value is 0, denormal or not finite. Their means are float32, each operation rounded, in the order
-written here. SPEC.md, "dense".
+Sizes are float32: the absolute value of a float or residual, truncated to 24 bits; 0 if the value
+is 0, denormal or not finite. Their means are float32, each operation rounded, in the order written
+here. SPEC.md, "dense".
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from gangsaw.codecs.core.numba.vectors.logic import logical_shift_right
 from gangsaw.codecs.visibility.lanes.table import LANES
 
 ROW = static(LANES)
-NEAR, WIDE, SLOW, SLOWER, LEVEL = range(5)  # kinds of means; from SLOW on they run along
+NEAR, WIDE, SLOW, SLOWER, LEVEL = range(5)  # kinds of means; from SLOW on, running means
 RATES = np.array([0, 0, 1 / 4, 1 / 16, 1 / 4], np.float32)
-# tables of one type of series: of a quarter or all of an octave, then what zeros and edges need
+# contexts of one type of series: 0 to 3 for a quarter of an octave or one, then zeros and edges
 SOME_ZERO, ALL_ZERO, ALONE = 4, 5, 6
 CONTEXTS = 7
-SIZES = np.zeros(0, np.uint32)  # their width
+SIZES = np.zeros(0, np.uint32)  # empty array that sets the width of vectors of sizes
 NONE, ONE, TWO = np.float32(0), np.float32(1), np.float32(2)
 
 
 @jit_norefs_inline
 def add_neighbour(sizes: Any, row: int, weight: Any, scale: Any) -> Any:
-    """Add the sizes of a row to what `add_neighbours` returns, and return that."""
+    """Add the sizes of a row to the tuple of `add_neighbours`; return the result."""
     size = load_floats(sizes, row * LANES, ROW)
     sums, weights, zeros, near = scale
     return sums + weight * size, weights + choose_floats(size > NONE, weight, NONE), zeros, near
@@ -49,21 +49,21 @@ def add_neighbour(sizes: Any, row: int, weight: Any, scale: Any) -> Any:
 
 @jit_norefs_inline
 def add_zeros(sizes: Any, row: int, zeros: Any) -> Any:
-    """Count one more zero in the lanes where a row has one."""
+    """Add 1 to the zero count of the lanes in which a row has a zero."""
     size = load_floats(sizes, row * LANES, ROW)
     return zeros + choose_floats(size > NONE, NONE, ONE)
 
 
 @jit_norefs_inline
 def add_near(sizes: Any, row: int, scale: Any) -> Any:
-    """Add a row that is near: it weighs twice, and its zeros are counted."""
+    """Add a near row, which has weight 2 and whose zeros are counted."""
     sums, weights, zeros, near = add_neighbour(sizes, row, TWO, scale)
     return sums, weights, add_zeros(sizes, row, zeros), near + ONE
 
 
 @jit_norefs_inline
 def add_neighbours(sizes: Any, row: int, n_times: int, kind: int, nothing: Any) -> Any:
-    """Return sums, weights, zeros of the rows before this one, and how many are near."""
+    """Return sums, weights and zeros of the rows before this one, and the number of near rows."""
     time, down = row % n_times, row - n_times
     scale = nothing, nothing, nothing, NONE
     if time > 0:
@@ -84,7 +84,7 @@ def add_neighbours(sizes: Any, row: int, n_times: int, kind: int, nothing: Any) 
 
 @jit_norefs_inline
 def follow(sizes: Any, row: int, rate: Any, state: Any, nothing: Any) -> Any:
-    """Return what `add_neighbours` does of a mean that runs along each series: state (32,)."""
+    """Update the running mean of each series, state (32,); return the tuple of `add_neighbours`."""
     mean, zeros, near = load_floats(state, 0, ROW), nothing, NONE
     if row > 0:
         size = load_floats(sizes, (row - 1) * LANES, ROW)
@@ -98,21 +98,21 @@ def follow(sizes: Any, row: int, rate: Any, state: Any, nothing: Any) -> Any:
 
 @jit_norefs_inline
 def mean_of(sums: Any, weights: Any) -> Any:
-    """Return sums divided by weights, by 1 where nothing weighs."""
+    """Return sums divided by weights, or by 1 where the weight is 0."""
     return sums / choose_floats(weights > NONE, weights, ONE)
 
 
 @jit_norefs_inline
 def find_contexts(scale: Any, start: Any, bias: Any, words: Any, is_level: bool) -> Any:
-    """Return biased exponents and contexts of one type, vectors as wide as `words`.
+    """Return the biased exponents and contexts of one type, vectors as wide as `words`.
 
     Parameters
     ----------
-    scale : sums, weights, zeros, and how many near neighbours there are
-    start : exponents, biased, where no neighbour has a size
-    bias : of the exponents
-    is_level : whether exponents are `start`, too, where neighbours have sizes: among values of one
-        level the mean of a few is off by more than they are; it chooses the table
+    scale : sums, weights, zeros, and the number of near neighbours
+    start : biased exponents for lanes without a neighbour of nonzero size
+    bias : exponent bias
+    is_level : True if `start` is always the exponent and sizes only choose the context: among
+        values of one level, the mean of a few deviates more than the values do
     """
     sums, weights, zeros, near = scale
     some = weights > NONE

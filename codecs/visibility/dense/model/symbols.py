@@ -1,8 +1,9 @@
-"""Symbols of the `dense` coder: how far a value is above or below its expected size.
+"""Symbols of the `dense` coder: the size of a value relative to its expected size.
 
-A value is sign, exponent and a fraction; its neighbours give an exponent, too. The symbol holds the
-difference, the octave, and where the value is large the first bits of the fraction: of Gaussian
-noise they are not even. What is left of the fraction is stored as it is. SPEC.md, "dense".
+A value is sign, exponent and a fraction; its neighbours predict an exponent. The symbol encodes the
+octave, which is the difference of both exponents. For large values it includes the first bits of
+the fraction, which are not uniform in Gaussian noise. The rest of the fraction is stored raw.
+SPEC.md, "dense".
 """
 
 from __future__ import annotations
@@ -13,31 +14,31 @@ from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 from gangsaw.codecs.core.numba.vectors.integers import maximum, minimum, select
 from gangsaw.codecs.core.numba.vectors.logic import logical_shift_right
 
-# octaves 4 to -1 tell two bits of the fraction, -2 and -3 one, -4 to -27 none
+# octaves 4 to -1 include two bits of the fraction, -2 and -3 one, -4 to -27 none
 HIGHEST, LOWEST = 4, -27
-HALVES, WHOLES = 24, 28  # first symbols of those that tell one bit, and none
+HALVES, WHOLES = 24, 28  # first symbols of octaves with one fraction bit, and with none
 PLANE = 52
-# the same again for values off the grid, then four that are values themselves, and in some blocks
-# those of values near the grid (near_grid.py)
+# A second plane for values off the grid, then four symbols of their own meaning, then in some
+# blocks symbols of values near the grid (near_grid.py).
 ZERO = 2 * PLANE
 MINUS_ZERO, COMMONEST, ESCAPE, NEAR_GRID = range(ZERO + 1, ZERO + 5)
 HIGHEST_NEAR_GRID, LOWEST_NEAR_GRID, LENGTHS = (
     3,
     -10,
     8,
-)  # octaves; bits of units off it
+)  # octaves; bits of units off the grid
 N_SYMBOLS = NEAR_GRID + (HIGHEST_NEAR_GRID - LOWEST_NEAR_GRID + 1) * LENGTHS
 
 
 @jit_norefs_inline
 def given_bits(octave: Any, like: Any) -> Any:
-    """Return how many bits of the fraction a symbol of this octave tells; `like` is a vector."""
+    """Return the number of fraction bits in a symbol of this octave; `like` is a vector."""
     return minimum(maximum((octave + 5) >> 1, like * 0), 2)
 
 
 @jit_norefs_inline
 def to_symbol(octave: Any, quarter: Any) -> Any:
-    """Return symbols of octaves and the first two bits of fractions; not for escapes."""
+    """Return symbols from octaves and the first two fraction bits; not valid for escapes."""
     high = (HIGHEST - octave) * 4 + quarter
     middle = (-2 - octave) * 2 + (logical_shift_right(quarter, 1) + HALVES)
     return select(octave > -2, high, select(octave > -4, middle, WHOLES - 4 - octave))
@@ -45,7 +46,7 @@ def to_symbol(octave: Any, quarter: Any) -> Any:
 
 @jit_norefs_inline
 def from_symbol(symbol: Any) -> Any:
-    """Return octave, bits given, and these bits as the first two of a fraction; within a plane."""
+    """Return octave, number of given bits, and these as the first two fraction bits; one plane."""
     middle = symbol - HALVES
     is_high, is_low = symbol < HALVES, symbol > WHOLES - 1
     octave = select(is_low, (WHOLES - 4) - symbol, -2 - logical_shift_right(middle, 1))

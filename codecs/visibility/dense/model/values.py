@@ -1,7 +1,7 @@
 """Values of the `dense` coder: the parts of words and residuals.
 
-Two types of series: floats as they are, and residuals, which are integers. Both are sign, exponent
-and a fraction, left-aligned. Vectors hold a row of 32 lanes, as wide as the words.
+A series has one of two types: floats, or residuals, which are integers. Both have a sign, an
+exponent and a left-aligned fraction. Vectors are rows of 32 lanes, as wide as the words.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from gangsaw.codecs.core.numba.vectors.integers import (
 from gangsaw.codecs.core.numba.vectors.logic import either, logical_shift_right
 
 MANTISSA = {2: 10, 4: 23, 8: 52}  # bits, by the bytes of a word
-LARGEST = 55  # exponent of a residual that a symbol can tell: 64 bits are read at a time
+LARGEST = 55  # largest residual exponent that a symbol can encode: 64 bits are read at a time
 
 
 @jit_norefs_inline
 def split_floats(word: Any, width: int, mantissa: int) -> Any:
-    """Return exponents, biased, and fractions of a row of floats."""
+    """Return the biased exponents and the fractions of a row of floats."""
     return logical_shift_right(word << 1, mantissa + 1), word << (width - mantissa)
 
 
 @jit_norefs_inline
 def split_residuals(word: Any, width: int) -> Any:
-    """Return exponents, -1 of zeros, and fractions of a row of residuals."""
+    """Return the exponents, -1 for zeros, and the fractions of a row of residuals."""
     size = select(word < 0, 0 - word, word)
     zeros = lane_leading_zeros(size)
     return (width - 1) - zeros, size << (zeros & (width - 1)) << 1
@@ -51,7 +51,7 @@ def join_floats(negative: Any, exponent: Any, fraction: Any, width: int, mantiss
 
 @jit_norefs_inline
 def join_residuals(negative: Any, exponent: Any, fraction: Any, width: int) -> Any:
-    """Return residuals from signs of 0 or 1, exponents of 0 or more, and fractions."""
+    """Return residuals from signs of 0 or 1, exponents >= 0, and fractions."""
     one = exponent * 0 + 1
     size = (one << exponent) | logical_shift_right(
         logical_shift_right(fraction, 1), (width - 1) - exponent
@@ -61,19 +61,19 @@ def join_residuals(negative: Any, exponent: Any, fraction: Any, width: int) -> A
 
 @jit_norefs_inline
 def size_words(exponent: Any, fraction: Any, bias: Any, most: Any, sizes: Any, width: int) -> Any:
-    """Return the bits of the float32 of sizes; 0 of denormals and of what is not finite.
+    """Return sizes as float32 bits; 0 for denormal and non-finite values.
 
     Parameters
     ----------
-    bias : of the exponents
-    most : exponents of what is not finite; of residuals more than there are
+    bias : exponent bias
+    most : exponent of non-finite values; for residuals, one that does not occur
     """
     code = minimum(maximum(exponent - bias + 127, exponent * 0 + 1), 254)
     if width > 16:
         below = resize_to(logical_shift_right(fraction, width - 23), sizes)
     else:
         below = resize_to(fraction, sizes) << 7
-    # a bias of 0 is that of residuals, which have no denormals
+    # only residuals have bias 0, and they have no denormals
     excluded = either(exponent == most, select(bias > 0, exponent, bias + 1) == 0)
     code = select(excluded, code * 0, code)
     return (resize_to(code, sizes) << 23) | select(resize_to(code, sizes) > 0, below, below * 0)
@@ -81,7 +81,7 @@ def size_words(exponent: Any, fraction: Any, bias: Any, most: Any, sizes: Any, w
 
 @jit_norefs_inline
 def split(word: Any, is_residual: Any, width: int, mantissa: int) -> Any:
-    """Return sign, exponent and fraction, left-aligned in 64 bits, of one value but residual 0."""
+    """Return sign, exponent and left-aligned 64-bit fraction of a value; not for residual 0."""
     sign = word >> np.uint64(width - 1) & np.uint64(1)
     if not is_residual:
         exponent = (word >> np.uint64(mantissa)) & np.uint64((1 << (width - 1 - mantissa)) - 1)
@@ -96,7 +96,7 @@ def split(word: Any, is_residual: Any, width: int, mantissa: int) -> Any:
 def join(
     sign: Any, exponent: Any, fraction: Any, is_residual: Any, width: int, mantissa: int
 ) -> Any:
-    """Return the word of one value, the inverse of `split`; its low `width` bits count."""
+    """Return the word of one value, the inverse of `split`; only its low `width` bits are valid."""
     if not is_residual:
         low = fraction >> np.uint64(64 - mantissa)
         return sign << np.uint64(width - 1) | exponent << np.uint64(mantissa) | low

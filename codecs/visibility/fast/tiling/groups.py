@@ -1,7 +1,7 @@
-"""Groups, 32 rows of a lane: from words to the values whose planes are stored, and back.
+"""Groups of 32 rows of a lane: conversion from words to values stored as planes, and back.
 
-SPEC.md, fast, gives the three kinds. Kernels take as many lanes at once as a vector of AVX2 holds;
-words of 16 bits are taken as 32, with zeros above.
+SPEC.md, fast, defines the three kinds. Kernels process as many lanes at once as fit into a vector
+of AVX2. Words of 16 bits are zero-extended to 32.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from gangsaw.codecs.core.numba.vectors.logic import logical_shift_right
 from gangsaw.codecs.visibility.lanes.table import LANES, ROWS
 
 EXPONENTS, GRID, PREDICTED = 0, 1, 2  # kinds of a group
-FRACTION_BITS = {16: 10, 32: 23, 64: 52}  # of IEEE 754
-NEVER = 1 << 10  # a width that no kind has
+FRACTION_BITS = {16: 10, 32: 23, 64: 52}  # IEEE 754
+NEVER = 1 << 10  # a width above that of every kind
 
 
 class LaneColumn(NamedTuple):
-    """Which lanes of a tile a vector holds: the first one, its place in the first row."""
+    """Lanes of a tile in a vector: the first lane, and its offset in the first row."""
 
     lane: int
     at: int
 
 
 class GroupHeaders(NamedTuple):
-    """What the headers of a vector of groups say, a vector each."""
+    """Header fields of a vector of groups, one vector per field."""
 
     width: Any
     kind: Any
@@ -49,7 +49,7 @@ class GroupHeaders(NamedTuple):
 
 @intrinsic
 def width_of(typing_context: Any, array: Any) -> Any:
-    """Bits of the items of an array, as a constant."""
+    """Return the bits of an item of an array, as a constant."""
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return ir.IntType(64)(array.dtype.bitwidth)
@@ -59,7 +59,7 @@ def width_of(typing_context: Any, array: Any) -> Any:
 
 @intrinsic
 def fraction_of(typing_context: Any, array: Any) -> Any:
-    """Bits of the fraction of floats as wide as the items of an array, as a constant."""
+    """Return the fraction bits of a float as wide as an array's items, as a constant."""
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return ir.IntType(64)(FRACTION_BITS[array.dtype.bitwidth])
@@ -74,20 +74,20 @@ def _words(table: Any, at: int, rows: Any, lanes: Any) -> Any:
 
 @jit_norefs_inline
 def _turned(words: Any, table: Any) -> Any:
-    """Rotate left by one: the exponent is on top, the sign below the fraction."""
+    """Rotate words left by one: the exponent is on top, the sign below the fraction."""
     bits = width_of(table)
     return (words << 1 | logical_shift_right(words, bits - 1)) & ((2 << (bits - 1)) - 1)
 
 
 @jit_norefs_inline
 def bit_length(vector: Any, rows: Any) -> Any:
-    """Bits of every lane up to its highest one."""
+    """Return the bit length of every lane."""
     return width_of(rows) - lane_leading_zeros(vector)
 
 
 @jit_norefs_inline
 def extremes(table: Any, at: int, rows: Any, lanes: Any) -> Any:
-    """Least and greatest turned word of each of the lanes from table[at] on."""
+    """Return the smallest and largest rotated word of each of the lanes from table[at] on."""
     least, most = spread(-1, rows, lanes), spread(0, rows, lanes)
     for row in range(ROWS):
         turned = _turned(_words(table, at + LANES * row, rows, lanes), table)
@@ -97,7 +97,7 @@ def extremes(table: Any, at: int, rows: Any, lanes: Any) -> Any:
 
 @jit_norefs_inline
 def exponent_group(least: Any, most: Any, table: Any, rows: Any, lanes: Any) -> Any:
-    """Headers of the kind "exponents"."""
+    """Return group headers of kind EXPONENTS."""
     base = logical_shift_right(least, fraction_of(table) + 1)
     width = bit_length(most - (base << (fraction_of(table) + 1)), rows)
     return GroupHeaders(width, spread(EXPONENTS, rows, lanes), base)
@@ -105,12 +105,12 @@ def exponent_group(least: Any, most: Any, table: Any, rows: Any, lanes: Any) -> 
 
 @jit_norefs_inline
 def grid_group(table: Any, at: int, most: Any, rows: Any, lanes: Any) -> Any:
-    """Headers of the kind "grid"; the width is NEVER where it cannot be."""
+    """Return group headers of kind GRID; the width is NEVER if the words have no grid."""
     fraction = fraction_of(table)
     least, lowest = spread(-1, rows, lanes), spread(-1, rows, lanes)
     for row in range(ROWS):
         words = _words(table, at + LANES * row, rows, lanes)
-        # zeros wrap around to the greatest, so that the least is that of the other words
+        # zeros wrap around to the largest value, so that `least` is the smallest nonzero word
         least = unsigned_minimum(least, _turned(words, table) - 2)
         exponent = _exponent_of(words, table)
         significand = words & ((1 << fraction) - 1) | (1 << fraction)
@@ -127,7 +127,7 @@ def grid_group(table: Any, at: int, most: Any, rows: Any, lanes: Any) -> Any:
 
 @jit_norefs_inline
 def narrower(one: GroupHeaders, other: GroupHeaders) -> GroupHeaders:
-    """Of two headers of each lane the one of fewer planes; of as many the first."""
+    """Return for each lane the header with fewer planes; the first one if equal."""
     is_other = other.width < one.width
     return GroupHeaders(
         select(is_other, other.width, one.width),
@@ -143,13 +143,13 @@ def _bias(rows: Any) -> int:
 
 @jit_norefs_inline
 def most_exponent(table: Any) -> Any:
-    """Exponent field of infinities."""
+    """Return the exponent field of infinities."""
     return (1 << (width_of(table) - 1 - fraction_of(table))) - 1
 
 
 @jit_norefs_inline
 def most_base(table: Any) -> int:
-    """Greatest base of a grid: that of 32 bits has room for no more."""
+    """Return the largest base of a grid: for 32-bit words, the largest uint8."""
     greatest = most_exponent(table) - 1 + fraction_of(table)
     return 255 if width_of(table) == 32 else greatest
 
@@ -163,12 +163,12 @@ def _exponent_of(words: Any, table: Any) -> Any:
 def store_values(
     table: Any, column: LaneColumn, header: GroupHeaders, scratch: Any, grids: Any, predictions: Any
 ) -> None:
-    """Set rows to the values of the kind of each lane.
+    """Fill rows with the values of each lane's kind.
 
     Parameters
     ----------
-    scratch : `TileScratch` of fast/plan.py, with the residuals of the kind "predicted"
-    grids, predictions : `static`, 1 where lanes are so
+    scratch : `TileScratch` of fast/plan.py, with the residuals of predicted groups
+    grids, predictions : `static`, 1 if some lanes have this kind
     """
     _, kind, base = header
     rows, lanes = scratch.rows, scratch.lanes
@@ -187,7 +187,7 @@ def store_values(
 @jit_norefs_inline
 def _grid_value(words: Any, base: Any, table: Any, rows: Any, lanes: Any) -> Any:
     fraction, bits = fraction_of(table), width_of(table)
-    room = bits - 2 - fraction  # the furthest that a significand goes to the left
+    room = bits - 2 - fraction  # largest left shift of a significand
     exponent = _exponent_of(words, table)
     significand = words & ((1 << fraction) - 1)
     significand = select(exponent == 0, 0, significand | (1 << fraction)) << room
@@ -197,7 +197,7 @@ def _grid_value(words: Any, base: Any, table: Any, rows: Any, lanes: Any) -> Any
 
 @jit_norefs_inline
 def store_residuals(table: Any, column: LaneColumn, scratch: Any) -> Any:
-    """Set residuals to the values of the kind "predicted"; return the greatest of each lane."""
+    """Fill residuals with the values of kind PREDICTED; return the largest of each lane."""
     rows, lanes = scratch.rows, scratch.lanes
     most = spread(0, rows, lanes)
     for row in range(ROWS):
@@ -211,13 +211,13 @@ def store_residuals(table: Any, column: LaneColumn, scratch: Any) -> Any:
 
 @jit_norefs_inline
 def residual_width(table: Any, column: LaneColumn, scratch: Any) -> Any:
-    """Width of the kind "predicted"; sets residuals."""
+    """Fill residuals; return the widths of groups of kind PREDICTED."""
     return bit_length(store_residuals(table, column, scratch), scratch.rows)
 
 
 @jit_norefs_inline
 def _zigzag(words: Any, predicted: Any, table: Any, rows: Any) -> Any:
-    """How far differences are from 0, their signs in the lowest bit."""
+    """Return zigzag-coded differences: magnitudes with the sign in the lowest bit."""
     spare = width_of(rows) - width_of(table)
     difference = (words - predicted) << spare
     zigzag = difference << 1 ^ difference >> (width_of(rows) - 1)
@@ -239,7 +239,7 @@ def _prediction(table: Any, lane: int, row: int, scratch: Any) -> Any:
 
 @jit_norefs_inline
 def lowest_bits(rows: Any, widths: Any, lanes: Any) -> Any:
-    """Set the lowest `widths` bits of each lane: other bits of rows mean nothing."""
+    """Return a mask of the lowest `widths` bits of each lane; other bits of rows are undefined."""
     bits = width_of(rows)
     mask = logical_shift_right(spread(-1, rows, lanes), (bits - widths) & (bits - 1))
     return select(widths == 0, 0, mask)
@@ -249,9 +249,9 @@ def lowest_bits(rows: Any, widths: Any, lanes: Any) -> Any:
 def restore_values(
     table: Any, column: LaneColumn, header: GroupHeaders, scratch: Any, grids: Any, predictions: Any
 ) -> None:
-    """Undo `store_values`, and `store_residuals`; rows above must be there.
+    """Undo `store_values` and `store_residuals`; the rows above must be decoded.
 
-    Bits of rows above the width of a lane may be anything.
+    Bits of rows above the width of a lane may have any value.
     """
     rows, lanes = scratch.rows, scratch.lanes
     mask, is_predicted = lowest_bits(rows, header.width, lanes), header.kind == PREDICTED
@@ -260,7 +260,7 @@ def restore_values(
         values = load(rows, row * value_of(lanes), lanes) & mask
         words = _restore(values, header, table, rows, grids)
         if value_of(predictions):
-            # lanes that are not predicted go on with what means nothing
+            # lanes without prediction continue with undefined values, which are not selected
             last = _predicted(values, last, row, table, column, scratch)
             words = select(is_predicted, last, words)
         store(table, column.at + LANES * row, resize_to(words, table))
@@ -268,7 +268,7 @@ def restore_values(
 
 @jit_norefs_inline
 def _restore(values: Any, header: GroupHeaders, table: Any, rows: Any, grids: Any) -> Any:
-    """Return words of values, but for predicted ones; grids as above."""
+    """Return the words of values, except predicted ones; grids as in `restore_values`."""
     words = _unturned(values + (header.base << (fraction_of(table) + 1)), table)
     if value_of(grids):
         grid_words = _grid_word(values, header.base, table, rows)
@@ -283,9 +283,9 @@ def _unturned(turned: Any, table: Any) -> Any:
 
 @jit_norefs_inline
 def _grid_word(values: Any, base: Any, table: Any, rows: Any) -> Any:
-    """Return what a value stands for; what no encoder writes gives any words."""
+    """Return the words of grid values; values that no encoder writes give arbitrary words."""
     fraction, bits = fraction_of(table), width_of(table)
-    # the float of a value has its exponent and significand, but for a scale
+    # the float of a value has the right significand, and the right exponent but for a scale
     scale = (base - (_bias(rows) + fraction)) << fraction
     steps = logical_shift_right(values, 1)
     code = logical_shift_right(as_float_bits(steps), fraction_of(rows) - fraction) + scale
@@ -296,9 +296,9 @@ def _grid_word(values: Any, base: Any, table: Any, rows: Any) -> Any:
 def _predicted(
     residuals: Any, last: Any, row: int, table: Any, column: LaneColumn, scratch: Any
 ) -> Any:
-    """Add a residual to its prediction.
+    """Add residuals to their predictions.
 
-    The row before comes from a register: a load would wait for what was just stored.
+    The row before comes from a register: a load would wait for the preceding store.
     """
     neighbours, rows, lanes = scratch.neighbours, scratch.rows, scratch.lanes
     words = _undo_zigzag(residuals) - _words(

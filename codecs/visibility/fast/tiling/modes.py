@@ -1,4 +1,4 @@
-"""Modes of "fast", predictors and grids, and the choice of one from some tiles (SPEC.md, fast)."""
+"""Modes of `fast`, predictor and grids, and their choice from sampled tiles (SPEC.md, fast)."""
 
 from __future__ import annotations
 
@@ -19,23 +19,24 @@ from gangsaw.codecs.visibility.lanes.table import LANES, ROWS
 LORENZO, FREQUENCY, TIME = 1, 2, 3  # predictors of a mode; the last two are second differences
 WITH_GRIDS = 4  # added to the predictor
 MODES = 8
-SAMPLED, FEW = 8, 4  # one of so many tiles is tried, or about so many in all if they are less
+# step between sampled tiles, if less than n_tiles // FEW; that step gives about FEW tiles
+SAMPLED, FEW = 8, 4
 FIRST_SAMPLED = 3
-GAIN = 16  # a mode has to save one part of so many: it takes time
+GAIN = 16  # a mode must save one GAIN-th of the bits, as it takes time
 
 
 @jit_norefs_inline
 def used_lanes(tile: int, extents: Any) -> int:
-    """Lanes of a tile with words: after them, in the last strip, all are 0."""
+    """Return the lanes of a tile with words; in the last strip, lanes after them are all 0."""
     is_last = tile * ROWS >= extents.n_rows - extents.n_strip_rows
     return extents.n_series % LANES or LANES if is_last else LANES
 
 
 @jit_norefs_inline
 def set_neighbours(tile: int, predictor: int, extents: Any, neighbours: Any) -> None:
-    """Set where the three words are of which each row's prediction is the sum, the last negative.
+    """Fill the offsets of the three words that predict each row: first plus second minus third.
 
-    Where there is none it is in the row of zeros; rows that fill up are as the last one.
+    A missing neighbour is in the row of zeros. Padding rows are predicted by the last row.
     """
     n_times, n_rows = extents.n_times, extents.n_rows
     zeros = -(-n_rows // ROWS) * ROWS
@@ -61,7 +62,7 @@ def set_neighbours(tile: int, predictor: int, extents: Any, neighbours: Any) -> 
 
 @jit_norefs_inline
 def _inner(predictor: int, n_times: int) -> tuple[int, int, tuple[int, int, int]]:
-    """Return first time and first row that have all neighbours; how many rows back those are."""
+    """Return first time and row with all neighbours, and how many rows back these lie."""
     if predictor == LORENZO:
         return 1, n_times, (1, n_times, n_times + 1)
     if predictor == FREQUENCY:
@@ -84,13 +85,13 @@ def _at_border(
 
 @jit_norefs_inline
 def _second_predictor(extents: Any) -> int:
-    """Return the second predictor that is tried, after Lorenzo."""
+    """Return the second predictor to try, after Lorenzo."""
     return FREQUENCY if extents.n_strip_rows > 2 * extents.n_times else TIME
 
 
 @jit_norefs_inline
 def try_modes(table: Any, extents: Any, scratch: Any) -> None:
-    """Add up what the sampled tiles would take in each mode."""
+    """Sum the widths of the sampled tiles in each mode."""
     n_tiles = -(-extents.n_rows // ROWS)
     scratch.totals[:] = 0
     step = max(SAMPLED, n_tiles // FEW)
@@ -102,7 +103,7 @@ def try_modes(table: Any, extents: Any, scratch: Any) -> None:
 
 @jit_norefs_inline
 def cheapest(totals: Any, extents: Any, lanes: Any) -> int:
-    """Return the mode under which the sampled tiles get shortest."""
+    """Return the mode with the fewest bits for the sampled tiles."""
     best, least = 0, GAIN * _sum_of_lanes(totals, 0, lanes)
     second = _second_predictor(extents)
     for mode in range(1, MODES):
@@ -115,7 +116,7 @@ def cheapest(totals: Any, extents: Any, lanes: Any) -> int:
 
 @jit_norefs_inline
 def _try_kinds(table: Any, tile: int, used: int, scratch: Any) -> None:
-    """Add up the widths of a tile without prediction; leave those of each lane behind the sums."""
+    """Add the widths of a tile without prediction to the totals; store those of each lane, too."""
     rows, totals, lanes = scratch.rows, scratch.totals, scratch.lanes
     for lane in range(0, used, value_of(lanes)):
         at = tile * ROWS * LANES + lane

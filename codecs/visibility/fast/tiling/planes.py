@@ -1,8 +1,8 @@
-"""Bit planes of eight columns at once: 32 rows of 32 bits to 32 planes of 32 bits, and back.
+"""Bit planes of eight columns at once: transposition of 32 rows of 32 bits, and back.
 
 Both ways are rounds of perfect shuffles inside halves of 128 bits, where AVX2 has them, around a
-transposition of 8 x 8 bits: 1.6 instructions per word, and 0.9 where there is one instruction for
-that (GFNI). A mask of sign bits (vpmovmskb) for each plane takes 2.5 and has no inverse.
+transposition of 8 x 8 bits: 1.6 instructions per word, and 0.9 with the single instruction for that
+(GFNI). A mask of sign bits (vpmovmskb) for each plane takes 2.5 and has no inverse.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from gangsaw.codecs.core.numba.jit import HAS_GFNI, intrinsic
 from gangsaw.codecs.core.numba.vectors.integers import element_pointer
 from gangsaw.codecs.visibility.lanes.table import ROWS
 
-COLUMNS = 8  # of 32 bits: a vector of AVX2
+COLUMNS = 8  # 32-bit columns of an AVX2 vector
 PLANES = 32
-PIECE = 4  # planes that are stored at once: half a vector
-VECTOR_BYTES = 4 * PLANES * COLUMNS  # of all planes of a vector
-SLACK = 4 * PLANES  # bytes after the last plane that are written, or read, and mean nothing
+PIECE = 4  # planes per store: half a vector
+VECTOR_BYTES = 4 * PLANES * COLUMNS  # bytes of all planes of a vector
+SLACK = 4 * PLANES  # undefined bytes written or read after the last plane
 
 _WORDS = ir.VectorType(ir.IntType(32), COLUMNS)
 _HALF = ir.VectorType(ir.IntType(32), PIECE)
@@ -29,11 +29,11 @@ _HALF = ir.VectorType(ir.IntType(32), PIECE)
 
 @intrinsic
 def store_planes(typing_context: Any, rows: Any, out: Any, at: Any, widths: Any) -> Any:
-    """Write the lowest widths[c] planes of every column c to out[at:], return where they end.
+    """Write the lowest widths[c] planes of every column c to out[at:]; return their end offset.
 
-    Columns follow each other in the order 0 4 1 5 2 6 3 7: c and c + 4 are the halves of a vector.
-    All 32 planes of each are written: the next column overwrites what it does not need, and after
-    the last one there must be SLACK bytes. rows is (256,) uint32, out uint8, widths (8,) int32.
+    Columns are written in the order 0 4 1 5 2 6 3 7, as c and c + 4 are the halves of a vector. All
+    32 planes of each are written: the next column overwrites the excess, and after the last column
+    there must be SLACK bytes. rows is (256,) uint32, out uint8, widths (8,) int32.
     """
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -57,9 +57,10 @@ def store_planes(typing_context: Any, rows: Any, out: Any, at: Any, widths: Any)
 
 @intrinsic
 def load_planes(typing_context: Any, data: Any, at: Any, widths: Any, rows: Any) -> Any:
-    """Undo `store_planes`, return where the planes end; bits from `widths` on mean nothing.
+    """Undo `store_planes`; return the planes' end offset. Bits from `widths` on are undefined.
 
-    SLACK bytes after them must be readable. data is uint8, widths (8,) int32, rows (256,) uint32.
+    SLACK bytes after the planes must be readable. data is uint8, widths (8,) int32, rows (256,)
+    uint32.
     """
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -89,7 +90,7 @@ def load_planes(typing_context: Any, data: Any, at: Any, widths: Any, rows: Any)
 
 
 def _behind(context: Any, builder: Any, widths: Any, counts: Any, column: int, place: Any) -> Any:
-    """Emit the place after a column's planes."""
+    """Emit code for the offset after a column's planes."""
     index = ir.IntType(64)(column)
     pointer = element_pointer(context, builder, widths, counts, index, ir.IntType(32))
     count = builder.zext(builder.load(pointer), place.type)
@@ -103,7 +104,7 @@ def _half(builder: Any, vector: Any, half: int) -> Any:
 
 
 def _planes(builder: Any, rows: list[Any]) -> list[list[Any]]:
-    """Turn rows into eight pieces of planes for each pair of columns (c, c + 4)."""
+    """Convert rows to eight pieces of planes for each pair of columns (c, c + 4)."""
     if HAS_GFNI:
         fours = [_rotated(builder, rows[i : i + 4], 32) for i in range(0, ROWS, 4)]
         return [_matrix_transposed(builder, list(words)) for words in zip(*fours, strict=True)]
@@ -133,10 +134,10 @@ def _rows(builder: Any, pairs: list[list[Any]]) -> list[Any]:
 
 
 def _rotated(builder: Any, vectors: list[Any], bits: int) -> list[Any]:
-    """Shuffle four vectors perfectly, twice, each half by itself, by items of so many bits.
+    """Apply two perfect shuffles to four vectors, within each half, by items of `bits` bits.
 
-    The number of an item is that of its vector, two bits, then its place in the half: they are
-    rotated by two. Items of 32 bits are so transposed.
+    The index of an item is that of its vector, two bits, then its position in the half: two
+    shuffles rotate this index by two bits. This transposes items of 32 bits.
     """
     for _ in range(2):
         couples = [(vectors[i], vectors[i + 2]) for i in (0, 1)]
@@ -145,7 +146,7 @@ def _rotated(builder: Any, vectors: list[Any], bits: int) -> list[Any]:
 
 
 def _shuffled(builder: Any, one: Any, other: Any, bits: int) -> list[Any]:
-    """Take items of so many bits from both in turn: the first ones of each half, the last ones."""
+    """Interleave items of `bits` bits of two vectors: the first ones of each half, then others."""
     count = 32 * COLUMNS // bits
     items = ir.VectorType(ir.IntType(bits), count)
     one, other = builder.bitcast(one, items), builder.bitcast(other, items)
@@ -176,7 +177,7 @@ def _matrix_transposed(builder: Any, words: list[Any]) -> list[Any]:
 
 
 def _eights_transposed(builder: Any, vector: Any) -> Any:
-    """Transpose the 8 x 8 bits of each 64, whose bytes are in reverse order."""
+    """Transpose the 8 x 8 bits of each 64 bits, whose bytes are in reverse order."""
     octets = ir.VectorType(ir.IntType(8), 4 * COLUMNS)
     unit = ir.Constant(octets, [1 << bit for bit in range(8)] * (COLUMNS // 2))
     args = [unit, builder.bitcast(vector, octets), ir.IntType(8)(0)]
@@ -187,7 +188,7 @@ def _eights_transposed(builder: Any, vector: Any) -> Any:
 
 
 def _octets_transposed(builder: Any, vector: Any, is_reversed: bool = False) -> Any:
-    """Transpose the 4 x 4 bytes of each half; the last one of each four first where reversed."""
+    """Transpose the 4 x 4 bytes of each half; if reversed, the last of each four comes first."""
     octets = builder.bitcast(vector, ir.VectorType(ir.IntType(8), 4 * COLUMNS))
     fours = range(4)[::-1] if is_reversed else range(4)
     order = [half + 4 * j + i for half in (0, 16) for i in range(4) for j in fours]
@@ -196,7 +197,7 @@ def _octets_transposed(builder: Any, vector: Any, is_reversed: bool = False) -> 
 
 
 def _bits_transposed(builder: Any, vectors: list[Any]) -> list[Any]:
-    """Bit i of byte n of vector j becomes bit j of byte n of vector i; there are eight."""
+    """Transpose eight vectors: bit i of byte n of vector j becomes bit j of byte n of vector i."""
     vectors = list(vectors)
     for step, pattern in ((4, 0x0F0F0F0F), (2, 0x33333333), (1, 0x55555555)):
         mask, shift = (ir.Constant(_WORDS, [value] * COLUMNS) for value in (pattern, step))

@@ -1,4 +1,4 @@
-"""Tiles of "fast", 32 rows of 32 lanes: headers and planes (SPEC.md, fast)."""
+"""Tiles of `fast`, 32 rows of 32 lanes: headers and planes (SPEC.md, fast)."""
 
 from __future__ import annotations
 
@@ -47,12 +47,14 @@ WRONG_SIZE, WRONG_MODE, WRONG_END, WRONG_KIND, WRONG_WIDTH = range(1, 6)
 
 @jit_norefs_part
 def encode_tiles(table: Any, extents: Any, scratch: Any, most: int, out: Any) -> int:
-    """Write mode, headers and planes after the kind, return where they end. Once that is beyond
-    `most`, the rest is left out: a vector's planes and SLACK are too much then.
+    """Write mode, headers and planes after the kind; return their end offset.
+
+    If the end exceeds `most`, the rest is not written; up to a vector's planes and SLACK bytes are
+    written past `most`.
 
     Parameters
     ----------
-    table : rows of 32 words, flat; rows that fill up the last tile are there, then one of zeros
+    table : rows of 32 words, flat, with the padding rows of the last tile, then a row of zeros
     extents, scratch : `Extents` and `TileScratch` of fast/plan.py
     """
     try_modes(table, extents, scratch)
@@ -63,7 +65,7 @@ def encode_tiles(table: Any, extents: Any, scratch: Any, most: int, out: Any) ->
 
 @jit_norefs_inline
 def _write_tiles(table: Any, extents: Any, scratch: Any, mode: int, most: int, out: Any) -> int:
-    """Write headers and planes; return where they end, as `encode_tiles` does."""
+    """Write headers and planes; return their end offset, as `encode_tiles` does."""
     n_tiles = -(-extents.n_rows // ROWS)
     place: int = HEAD_BYTES + n_tiles * LANES * header_octets(table)
     for tile in range(n_tiles):
@@ -82,7 +84,7 @@ def _write_tiles(table: Any, extents: Any, scratch: Any, mode: int, most: int, o
 
 @jit_norefs_inline
 def _write_empty(out: Any, header: int, used: int, table: Any, lanes: Any) -> None:
-    """Write headers for vectors of lanes without words: no planes, the kind "exponents"."""
+    """Write headers for lanes without words: kind EXPONENTS, no planes."""
     for octet in range(header_octets(table)):
         for lane in range(-(-used // value_of(lanes)) * value_of(lanes), LANES):
             out[header + octet * LANES + lane] = 0
@@ -90,7 +92,7 @@ def _write_empty(out: Any, header: int, used: int, table: Any, lanes: Any) -> No
 
 @jit_norefs_inline
 def header_octets(table: Any) -> int:
-    """Bytes of the header of a group."""
+    """Return the bytes of a group header."""
     return 3 if width_of(table) == 64 else 2
 
 
@@ -123,7 +125,7 @@ def _encode_columns(
 
 @jit_norefs_inline
 def _choose_groups(table: Any, column: LaneColumn, mode: int, scratch: Any) -> Any:
-    """Return headers of groups: of the narrowest of the kinds that a mode has."""
+    """Return group headers with the fewest planes among the kinds of a mode."""
     rows, lanes, at = scratch.rows, scratch.lanes, column.at
     least, most = extremes(table, at, rows, lanes)
     header = exponent_group(least, most, table, rows, lanes)
@@ -150,7 +152,7 @@ def _write_header(out: Any, at: int, header: GroupHeaders, table: Any) -> None:
 
 @jit_norefs_inline
 def _planes_of(width: Any, rows: Any) -> Any:
-    """Return planes of each column: a word of 64 bits is two of them, the low one first."""
+    """Return the planes of each column: a 64-bit word is two columns, the low one first."""
     if width_of(rows) == 64:
         low = minimum(width, PLANES)
         width = low | (width - low) << PLANES
@@ -159,16 +161,16 @@ def _planes_of(width: Any, rows: Any) -> Any:
 
 @jit_norefs_part
 def decode_tiles(data: Any, behind: int, extents: Any, work: Any) -> int:
-    """Fill a table; return 0, or why the payload is none, as `check` does.
+    """Fill a table from a payload; return 0, or the error code of `check`.
 
-    The planes of a tile are read up to SLACK bytes too far. Where these may not be read, tiles that
-    end within SLACK bytes of the end are decoded from a copy with room: they are those bytes and a
-    tile at most.
+    Up to SLACK bytes are read past the planes of a tile. If fewer may be read after the payload,
+    the tiles that end within SLACK bytes of its end are decoded from a padded copy: at most SLACK
+    bytes and a tile.
 
     Parameters
     ----------
-    data, behind : a payload, and how many bytes after it may be read
-    extents, work : `Extents` and `Work` of fast/plan.py
+    data, behind : payload, and number of readable bytes after it
+    extents, work : `Extents` and `CallMemory` of fast/plan.py
     """
     table, ends = work.table, work.ends
     n_tiles = -(-extents.n_rows // ROWS)
@@ -191,7 +193,7 @@ def decode_tiles(data: Any, behind: int, extents: Any, work: Any) -> int:
 
 @jit_norefs_part
 def _decode_run(headers: Any, planes: Any, tiles: Any, extents: Any, work: Any) -> None:
-    """Fill some tiles: the first, the end, the place of the first one's planes."""
+    """Fill a range of tiles; tiles : first, end, and the offset of the first one's planes."""
     first, end, place = tiles
     table, ends, scratch = work.table, work.ends, work.scratch
     before = ends[first - 1] - place if first > 0 else -place
@@ -238,9 +240,9 @@ def _read_header(data: Any, at: int, table: Any, rows: Any, lanes: Any) -> Any:
 
 @jit_norefs
 def check(data: Any, n_tiles: int, table: Any, ends: Any) -> int:
-    """Set where the planes of each tile end, counted from those of the first.
+    """Fill the end offsets of each tile's planes, relative to the first plane.
 
-    Return 0, or what is wrong with a payload for a table of such words.
+    Return 0, or the error code of an invalid payload for a table of such words.
     """
     head = HEAD_BYTES + n_tiles * LANES * header_octets(table)
     if data.size < head:
@@ -276,7 +278,7 @@ def _add_planes(data: Any, n_tiles: int, mode: int, table: Any, ends: Any) -> in
 
 
 def allowed(mode: int) -> int:
-    """Kinds that a mode has, a bit each."""
+    """Return the kinds that a mode allows, one bit each."""
     grids = 1 << GRID if mode & WITH_GRIDS else 0
     return 1 << EXPONENTS | grids | (1 << PREDICTED if mode % WITH_GRIDS else 0)
 

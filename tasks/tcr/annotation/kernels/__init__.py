@@ -1,1 +1,1 @@
-"""Loops over letters of reads and genes."""
+"""Kernels over the bases of reads and genes."""

@@ -1,4 +1,4 @@
-"""The genes of a read: by k-mers, then letter by letter on the diagonal that most of them share."""
+"""Gene assignment of a read: by k-mers, then by base on the diagonal that most of them share."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from gangsaw.codecs.core.numba.jit import jit
 K = 10
 MASK = 4**K - 1
 NOT_A_BASE = 4
-MATCH, MISMATCH = 10, 30  # of a gene's end, which may be eroded
-CHANCE = 30  # score that three letters behind an eroded end have by chance
-NEAR = 3 * K  # k-mers fewer than the best gene has: three errors at letters where genes differ
+MATCH, MISMATCH = 10, 30  # scores at a gene's end, which deletions may shorten
+CHANCE = 30  # score that three bases behind a deletion have by chance
+NEAR = 3 * K  # k-mers fewer than those of the best gene: three errors at bases where genes differ
 FEWEST_VOTES = 6
 NONE = -1
 
 
 @jit
 def count_known(letters: Any, n: int, starts: Any) -> int:
-    """Return how many k-mers of a read are of some gene."""
+    """Return the number of k-mers of a read that occur in any gene."""
     word = run = known = 0
     for at in range(n):
         run = 0 if letters[at] == NOT_A_BASE else run + 1
@@ -32,16 +32,20 @@ def count_known(letters: Any, n: int, starts: Any) -> int:
 def vote(
     letters: Any, n: int, index: Any, votes: Any, touched: Any, best: Any, diagonals: Any
 ) -> None:
-    """Count k-mers that a read shares with each gene on each diagonal; keep each gene's best.
+    """Count the k-mers that a read shares with each gene on each diagonal; write each gene's best.
 
     Parameters
     ----------
-    letters : (n,) uint8 codes of a read
-    index : starts (4**K + 1,), genes and places (m,) of k-mers, and room before a gene's begin
-    votes : (genes, diagonals) uint16 of 0, which it is again at the end
-    touched : (m,) int64 room for places of `votes`
-    best, diagonals : (genes,) int64: most votes of a diagonal, and the gene's place minus the
-        read's on it
+    letters : (n,) uint8
+        Codes of the read's bases.
+    n : number of bases
+    index : offsets (4**K + 1,), genes and positions (m,) of k-mers, and capacity before a gene
+    votes : (genes, diagonals) uint16
+        All 0, before the call and after it.
+    touched : (m,) int64
+        Capacity for indices of `votes`.
+    best, diagonals : (genes,) int64
+        Output: most votes of a diagonal, and this diagonal, gene position minus read position.
     """
     starts, genes, places, room = index
     best[:] = 0
@@ -72,16 +76,19 @@ def vote(
 
 @jit
 def score_frame(letters: Any, qualities: Any, n: int, gene: Any, span: Any, shift: int) -> Any:
-    """Compare a part of a gene that no recombination cuts.
+    """Score a range of a gene that recombination does not shorten.
 
     Parameters
     ----------
-    span : first letter of the gene's part, and the one behind it
-    shift : the gene's place minus the read's
+    letters, qualities : codes and Phred values of the read
+    n : bases of the read
+    gene : codes of the gene
+    span : first position of the range in the gene, and the end of the range
+    shift : gene position minus read position
 
     Returns
     -------
-    score, letters compared, letters that differ
+    score, number of compared bases, number of mismatches
     """
     score = wrong = 0
     first, last = max(span[0], shift), min(span[1], n + shift)
@@ -97,7 +104,7 @@ def score_frame(letters: Any, qualities: Any, n: int, gene: Any, span: Any, shif
 
 @jit
 def score_end(letters: Any, n: int, gene: Any, first: int, last: int, step: int, shift: int) -> int:
-    """Return the best score of a gene's end from its codon on, as far as it was not eroded."""
+    """Return the best score of a gene's end, from the codon to any possible deletion."""
     score = best = 0
     at = first
     while at != last:
@@ -112,19 +119,20 @@ def score_end(letters: Any, n: int, gene: Any, first: int, last: int, step: int,
 
 @jit
 def choose(read: Any, genes: Any, which: Any, best: Any, diagonals: Any, ties: Any) -> Any:
-    """Choose among genes of a region those that fit a read best.
+    """Select the genes of a region that fit a read best.
 
     Parameters
     ----------
     read : its codes, Phred values, and length
-    genes : codes of all, offsets (genes + 1,), codons (genes,): where the conserved one begins
-    which : first gene of the region, the one behind its last, and 1 for V, 0 for J
-    best, diagonals : of `vote`
-    ties : (most,) int16 numbers of genes, NONE behind them; filled
+    genes : concatenated codes, offsets (genes + 1,), offsets of the conserved codons (genes,)
+    which : first gene of the region, end of the region, and 1 for V, 0 for J
+    best, diagonals : output of `vote`
+    ties : (most,) int16
+        Output: numbers of the best genes, padded with `NONE`.
 
     Returns
     -------
-    votes of the best gene, its diagonal, letters compared of its frame, letters that differ
+    votes of the best gene, its diagonal, compared bases of its frame, mismatches
     """
     letters, qualities, n = read
     codes, offsets, codons = genes

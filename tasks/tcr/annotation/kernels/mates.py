@@ -1,4 +1,4 @@
-"""The consensus of two mates that overlap."""
+"""Consensus of two overlapping mates."""
 
 from __future__ import annotations
 
@@ -6,21 +6,23 @@ from typing import Any
 
 from gangsaw.codecs.core.numba.jit import jit
 
-FEWEST = 16  # letters that mates share, at least
-WRONG = 4  # letters that an unequal one costs; of overlaps by chance three of four are unequal
-TOLERATED = 5  # at most one letter of so many is unequal
+FEWEST = 16  # bases of an overlap, at least
+WRONG = 4  # penalty of a mismatch in bases; three of four bases of a random overlap differ
+TOLERATED = 5  # at most one base in so many differs
 NO_OVERLAP = -1
-BEST = 41  # Phred value of letters that both mates read
+BEST = 41  # Phred value of bases that both mates read
 
 
 @jit
 def overlap(a: Any, b: Any) -> int:
-    """Return where the second mate begins on the first, or beyond its begin; the length of both
-    together where they do not overlap.
+    """Return the offset of the second mate relative to the first; negative if it begins before it.
+
+    The result is the sum of both lengths if the mates do not overlap.
 
     Parameters
     ----------
-    a, b : (n,) and (m,) uint8 codes of both mates in the first one's direction
+    a, b : (n,) and (m,) uint8
+        Codes of both mates, in the direction of the first.
     """
     best, found = 0, len(a) + len(b)
     for shift in range(FEWEST - len(b), len(a) - FEWEST + 1):
@@ -41,16 +43,20 @@ def overlap(a: Any, b: Any) -> int:
 
 @jit
 def consensus(a: Any, of_a: Any, b: Any, of_b: Any, letters: Any, qualities: Any) -> int:
-    """Join two mates; the better letter counts. Return its length, or NO_OVERLAP.
+    """Write the consensus of two mates, and return its length, or `NO_OVERLAP`.
 
-    What a mate reads beyond the begin of the other is no part of the fragment: a primer's adapter.
-    Equal letters have the sum of their qualities, unequal ones the difference.
+    Bases of a mate beyond the start of the other belong to an adapter, not to the fragment, and are
+    dropped. The base of the higher quality wins. Equal bases get the sum of their qualities,
+    different ones the difference.
 
     Parameters
     ----------
-    a, b : codes of both mates in the first one's direction
-    of_a, of_b : their Phred values
-    letters, qualities : uint8, at least as long as both together; they are filled
+    a, b : uint8
+        Codes of both mates, in the direction of the first.
+    of_a, of_b : uint8
+        Their Phred values.
+    letters, qualities : uint8, at least as long as both together
+        Output: codes and Phred values.
     """
     shift = overlap(a, b)
     if shift == len(a) + len(b):

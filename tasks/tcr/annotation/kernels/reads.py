@@ -1,4 +1,4 @@
-"""Reads, one after the other: consensus, direction, V, J, and the junction between."""
+"""Annotation kernel of reads: consensus, direction, V gene, J gene, and the junction between."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from gangsaw.tasks.tcr.annotation.kernels.genes import NOT_A_BASE, choose, count
 from gangsaw.tasks.tcr.annotation.kernels.mates import NO_OVERLAP, consensus
 
 PHRED = 33
-TOO_LONG = -2  # of a consensus' length
-# what became of a read; the names are those of `REASONS`
+TOO_LONG = -2  # instead of the length of a consensus
+# status of a read; `REASONS` has the messages
 FINE, APART, NO_V, NO_J, ERRORS, NO_CDR3, CUT_OFF, WILD, LONG = range(9)
 REASONS = (
     "",
@@ -26,14 +26,14 @@ REASONS = (
     "too long",
 )
 CODON = 3
-FEWEST_LETTERS = 12  # of the frames of V and J, each, that a read has
-SURE = 20  # Phred value of letters that tell of an allele
-FNV, PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)  # a hash: FNV-1a
+FEWEST_LETTERS = 12  # bases of V's frame, and of J's, in a read
+SURE = 20  # Phred value of bases that count as evidence of an allele
+FNV, PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)  # FNV-1a hash
 
 
 @jit
 def turn(letters: Any, qualities: Any, n: int) -> None:
-    """Reverse and complement a read in its place."""
+    """Replace a read by its reverse complement, in place."""
     for at in range((n + 1) // 2):
         other = n - 1 - at
         a, b = letters[at], letters[other]
@@ -44,7 +44,7 @@ def turn(letters: Any, qualities: Any, n: int) -> None:
 
 @jit
 def take(text: Any, phred: Any, first: int, q_first: int, codes: Any, out: Any, of_out: Any) -> int:
-    """Copy a read as codes and Phred values."""
+    """Copy a read as codes and Phred values; return its length."""
     n = len(out)
     for at in range(n):
         out[at] = codes[text[first + at]]
@@ -54,13 +54,16 @@ def take(text: Any, phred: Any, first: int, q_first: int, codes: Any, out: Any, 
 
 @jit
 def joined(mates: Any, i: int, codes: Any, room: Any) -> int:
-    """Write the consensus of mates, or the only one, to the begin of the room; return its length.
+    """Write the consensus of two mates, or the only read, to `room`; return its length.
 
     Parameters
     ----------
-    mates : of the first and of the second: text, begins, ends, qualities and their begins; a
-        second without reads is none
-    room : letters and qualities of the consensus, of the first mate, of the second
+    mates : for each mate its text, starts, ends, qualities, and their starts; empty arrays as
+        the second mate of single reads
+    i : number of the read
+    codes : (256,) uint8
+        Code of each byte.
+    room : buffers for codes and Phred values of the consensus, of the first mate, of the second
     """
     first, second = mates
     out, of_out, a, of_a, b, of_b = room
@@ -88,20 +91,21 @@ def annotate(
     found: Any,
     seen: Any,
 ) -> None:
-    """Annotate reads.
+    """Annotate reads: write their status, genes, consensus and junction to `found`.
 
     Parameters
     ----------
-    mates : of `joined`
-    codes : (256,) codes of letters
-    index, genes : of `vote` and `choose`
-    regions : genes of V, then of J: (n_v, n_v + n_j)
-    longest : letters of a consensus at most
-    tolerated : share of letters of the frames that may differ
-    found : status (n,); ties of V and J (n, most); where the consensus begins in `letters` and
-        `qualities` (n,), its length, where its junction begins and ends, diagonals of V and J
-    seen : (letters of all genes, 4) int64 reads that have A, C, G or T there, and uint64 hashes of
-        their junctions, a bit each; added to
+    mates : see `joined`
+    codes : (256,) uint8
+        Code of each byte.
+    index, genes : see `vote` and `choose`
+    regions : ends of the V genes and of the J genes, (n_v, n_v + n_j)
+    longest : capacity for a consensus, in bases
+    tolerated : share of frame bases that may differ
+    found : output: status (n,); ties of V and J (n, most); for each read (n,) the offset of its
+        consensus in `letters` and `qualities`, its length, start and end of its junction, diagonals
+    seen : (bases of all genes, 4) int64 and uint64
+        Reads with A, C, G or T at each position, and one bit per hashed junction; added to.
     """
     status, v_ties, j_ties, begins, lengths, firsts, lasts, shifts, letters, qualities = found
     room = np.empty((6, longest), np.uint8)
@@ -147,7 +151,7 @@ def annotate(
 
 @jit
 def hashed_bit(letters: Any) -> Any:
-    """Return a word with one bit, which letters choose."""
+    """Return a word with one bit, which a hash of the bases selects."""
     found = FNV
     for letter in letters:
         found = (found ^ np.uint64(letter)) * PRIME
@@ -158,11 +162,17 @@ def hashed_bit(letters: Any) -> Any:
 def notice(
     letters: Any, qualities: Any, n: int, genes: Any, span: Any, shift: int, bit: Any, seen: Any
 ) -> None:
-    """Count the letters that a read has at a gene's.
+    """Count the bases of a read at each position of a gene.
 
     Parameters
     ----------
-    span : the gene, its first letter that counts and the one behind the last
+    letters, qualities : codes and Phred values of the read
+    n : bases of the read
+    genes : see `choose`
+    span : number of the gene, first position that counts, and end of these positions
+    shift : gene position minus read position
+    bit : bit of the hashed junction
+    seen : see `annotate`
     """
     gene, first, last = span
     begin, counts, bits = genes[1][gene], seen[0], seen[1]
@@ -175,7 +185,7 @@ def notice(
 
 @jit
 def junction_status(letters: Any, n: int, first: int, last: int) -> int:
-    """Say what is wrong with a junction from its first letter to the one behind its last."""
+    """Return the status of a junction, from its first base to the end of its last codon."""
     if last - first <= 2 * CODON:
         return NO_CDR3
     if first < 0 or last > n:

@@ -1,7 +1,7 @@
 """AIRR rearrangements, as TSV or Parquet: https://docs.airr-community.org, schema 1.2 to 1.6.
 
-`junction` holds the anchor codons, `cdr3` does not. Both are given in the direction of the gene
-also where `rev_comp` is true, so that column is of no account here.
+`junction` has the anchor codons, `cdr3` does not. Both are in the direction of the gene even if
+`rev_comp` is true, so that column is ignored.
 """
 
 from __future__ import annotations

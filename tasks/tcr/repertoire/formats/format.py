@@ -1,4 +1,4 @@
-"""What a format of repertoires is: which of its columns hold what, and how they are read."""
+"""Repertoire formats: the roles of columns, and their conversion."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ if TYPE_CHECKING:
 
 Columns = dict[str, "pa.Array"]  # role -> string array
 
-# The roles of columns. A junction has the codons of Cys and Phe/Trp, a cdr3 has not.
+# roles of columns; a junction has the codons of Cys and Phe/Trp, a cdr3 does not
 ROLES = ("junction", "cdr3", "v", "d", "j", "copies", "id", "sample", "locus", "productive")
 NEEDED = (("junction", "cdr3"), ("v",), ("j",))
 
 
 @dataclass(frozen=True)
 class RepertoireFormat:
-    """One format.
+    """Format of repertoire tables.
 
     Attributes
     ----------
-    name : for users
+    name : display name
     signs : sets of columns, each of which identifies the format
-    columns : role -> columns that may hold it; the first that exists does
-    needed : sets of roles, one of each must be there
-    prepare : turns what was read into the roles of `ROLES`
+    columns : role -> possible columns; the first in the header wins
+    needed : sets of roles; one role of each set must have a column
+    prepare : converts the columns to the roles of `ROLES`
     """
 
     name: str
@@ -38,21 +38,21 @@ class RepertoireFormat:
     prepare: Callable[[Columns], Columns] = dict
 
     def recognises(self, names: tuple[str, ...]) -> bool:
-        """Whether a header with these names is of this format; case does not count."""
+        """Return True if a header with these names has this format; case is ignored."""
         there = {name.lower() for name in names}
         return any(there.issuperset(sign) for sign in self.signs)
 
     def resembles(self, names: tuple[str, ...]) -> int:
-        """Return how many of the format's columns are there."""
+        """Return the number of the format's roles that have a column."""
         there = {name.lower() for name in names}
         return sum(not there.isdisjoint(columns) for columns in self.columns.values())
 
     def chosen(self, names: tuple[str, ...], what: object) -> dict[str, str]:
-        """Return role -> name in the file.
+        """Return role -> column name in the file.
 
         Raises
         ------
-        BadParams : a needed column is missing, or there twice; the message names `what`
+        BadParams : a required column is missing or duplicated; the message names `what`
         """
         there: dict[str, list[str]] = {}
         for name in names:

@@ -1,4 +1,4 @@
-"""A table whose columns the user names."""
+"""Format of a table whose columns the user names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def generic(columns: Mapping[str, str]) -> RepertoireFormat:
 
     Raises
     ------
-    BadParams : a role is none of ROLES, or a needed one is not given
+    BadParams : a role is none of ROLES, or a required one is missing
     """
     if wrong := sorted(set(columns) - set(ROLES)):
         raise BadParams(f"columns hold {', '.join(ROLES)}; not {', '.join(wrong)}")

@@ -1,6 +1,6 @@
-"""Tables of IMGT/HighV-QUEST: 6_Junction, and 3_Nt-sequences, which has JUNCTION, too.
+"""Tables of IMGT/HighV-QUEST: 6_Junction, and 3_Nt-sequences, which also has JUNCTION.
 
-https://www.imgt.org/IMGT_vquest/user_guide. A call names species and functionality, and tells
+https://www.imgt.org/IMGT_vquest/user_guide. A call names species and functionality, and lists
 ties: "Homsap TRBV6-2*01 F, or Homsap TRBV6-3*01 F (see comment)".
 """
 
@@ -16,7 +16,7 @@ PRODUCTIVE = {"productive": "true", "unproductive": "false"}
 
 
 def named_genes(call: str) -> str:
-    """Return the genes that a call names, with commas."""
+    """Return the genes of a call, separated by commas."""
     return ",".join(dict.fromkeys(GENE.findall(call)))
 
 

@@ -1,6 +1,6 @@
-"""Tables of immunarch, https://immunarch.com: what `repSave` writes, as TSV or CSV.
+"""Tables of immunarch, https://immunarch.com: output of `repSave`, as TSV or CSV.
 
-`CDR3.nt` has both anchor codons. A call of several genes is a list with commas.
+`CDR3.nt` has both anchor codons. A call of several genes is separated by commas.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""Adaptive's immunoSEQ exports, v1 to v4.
+"""Exports of Adaptive's immunoSEQ, v1 to v4.
 
-The nucleotides of the read are given, and where in them the CDR3 begins (from 0) and how long it
-is; it has both anchor codons. An ambiguous gene is named by its ties.
+A row has the nucleotides of the read, and the 0-based start and the length of its CDR3, which
+includes both anchor codons. An ambiguous gene is named by its ties.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from gangsaw.codecs.core.extras import extras_named
+from gangsaw.codecs.core.plugins.extras import extras_named
 
 with extras_named():
     import pyarrow as pa
@@ -35,7 +35,7 @@ def _prepare(columns: Columns) -> Columns:
 
 
 def _junction(read: pa.Array, begin: pa.Array, length: pa.Array) -> pa.Array:
-    """Return the CDR3 within each read, empty where its given place is outside of the read."""
+    """Return the CDR3 of each read, or "" if its range is outside the read."""
     offsets, _ = buffers(read)
     first, first_written = written_numbers(begin)
     size, size_written = written_numbers(length)
@@ -47,7 +47,7 @@ def _junction(read: pa.Array, begin: pa.Array, length: pa.Array) -> pa.Array:
 
 
 def _call(call: pa.Array | None, gene: pa.Array | None, ties: pa.Array | None) -> pa.Array | None:
-    """Return the finest call, but the ties of an ambiguous gene."""
+    """Return the most specific call, but the ties of an ambiguous gene."""
     if call is None:
         call = gene
     if gene is None or ties is None:

@@ -1,7 +1,7 @@
-"""MiXCR clone tables (exportClones): of versions 1 to 4, whose columns have other names.
+"""Clone tables of MiXCR (exportClones), versions 1 to 4, with different column names.
 
-A call is a list of hits with scores, the best first: TRBV6-2*00(1123.4),TRBV6-3*00(1123.4). Hits
-as good as the first are the call; *00 says that the allele is unknown.
+A call is a list of hits with scores, the best first: TRBV6-2*00(1123.4),TRBV6-3*00(1123.4). All
+hits with the first one's score are selected. *00 means an unknown allele.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def _prepare(columns: Columns) -> Columns:
 
 def _calls(gene: str) -> tuple[str, ...]:
     names = ("all{}hitswithscore", "all{}hits", "best{}hit", "best{}gene")
-    spaced = ("all {} hits", "best {} hit", "best {} gene")  # of version 1
+    spaced = ("all {} hits", "best {} hit", "best {} gene")  # version 1
     return tuple(name.format(gene) for name in names + spaced)
 
 

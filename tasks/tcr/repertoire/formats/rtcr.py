@@ -1,6 +1,6 @@
-"""Results of RTCR, https://github.com/uubram/RTCR: its table has a row per clone.
+"""Clone tables of RTCR, https://github.com/uubram/RTCR, with a row per clone.
 
-The header is `output_hdr` of its rtcr/config.ini, the junction has both anchor codons
+The header is `output_hdr` of its rtcr/config.ini; the junction has both anchor codons
 (`include_cysphe`). Versions up to 0.2.4 wrote other names (`LegacyCloneSetFormat`).
 """
 

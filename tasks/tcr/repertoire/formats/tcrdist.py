@@ -1,4 +1,4 @@
-"""Paired tables of tcrdist: both chains in a row, of which one is read."""
+"""Paired tables of tcrdist: both chains in a row, one of which is read."""
 
 from __future__ import annotations
 

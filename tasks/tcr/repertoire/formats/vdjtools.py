@@ -1,4 +1,4 @@
-"""VDJtools clonotype tables, https://vdjtools-doc.readthedocs.io: its header may begin with #."""
+"""Clonotype tables of VDJtools, https://vdjtools-doc.readthedocs.io; # may precede the header."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Tables of text and Parquet as streams of columns."""
+"""Streams of columns from text and Parquet tables."""

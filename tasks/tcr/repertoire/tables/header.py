@@ -1,4 +1,4 @@
-"""The header of a text table: found by its names, after comments, with any delimiter."""
+"""Header of a text table: column names, found after comments, with any delimiter."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from pathlib import Path
 
 from gangsaw.codecs.core.errors import BadParams
 
-MAX_LINE = 1 << 20  # bytes: a longer line is dropped, and never held in memory
-SNIFFED_LEAST, SNIFFED_MOST = 5, 1000  # rows that can say of a file that all have another width
+MAX_LINE = 1 << 20  # bytes: longer lines are dropped, and never in memory as a whole
+SNIFFED_LEAST, SNIFFED_MOST = 5, 1000  # rows from which a file's width is inferred, if all agree
 UTF8_BOM, UTF16_BOMS = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
 Names = tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Header:
-    """Where the table begins in a text, and its columns.
+    """Header of a text table: its columns, and the position of the first row.
 
     Attributes
     ----------
-    names : as in the file, but for a leading # and spaces
+    names : names in the file, without a leading # and spaces
     delimiter : one character
-    line, end : number of its line, and how many bytes it ends after
-    width : how many fields a row must have
-    shift : which field the first column is: 1 where rows begin with a name that has no column
-    notes : what was assumed
+    line, end : number of the header line, and offset in bytes of the line after it
+    width : number of fields of a row
+    shift : field of the first column: 1 if rows begin with a name that has no column
+    notes : messages about assumptions
     """
 
     names: Names
@@ -46,20 +46,20 @@ def find_header(
 ) -> Header:
     """Return the header in the first bytes of a file.
 
-    The first line that is neither empty nor a comment, or a comment whose names are `known`:
-    VDJtools begins its header with #. One that only `resembles` a header is taken, too, where the
-    next line has as many fields: then the error is about the header, not about the first row.
+    The header is the first line that is neither empty nor a comment, or a comment whose names are
+    `known`: VDJtools begins its header with #. A comment that only `resembles` a header is accepted
+    if the next line has as many fields. Then the error names the header, not the first row.
 
     Raises
     ------
-    BadParams : there is none, or the file is empty, binary, UTF-16 or has one line only
+    BadParams : there is no header, or the file is empty, binary, UTF-16 or has one line only
     """
     _refuse_no_text(head, path)
     end = len(UTF8_BOM) if head.startswith(UTF8_BOM) else 0
     for line, raw in enumerate(head[end:].split(b"\n"), 1):
         end += len(raw) + 1
         if end > len(head) >= MAX_LINE:
-            break  # cut
+            break  # truncated line
         names, delimiter = _names(raw, path)
         is_header = not raw.startswith(b"#") or known(names)
         if not is_header and resembles(names):
@@ -67,7 +67,7 @@ def find_header(
         if any(names) and is_header:
             header = Header(names, delimiter, line, min(end, len(head)), len(names))
             fitted = _with_width_of_rows(header, head[end:])
-            # columns that make the format what it is are not left out: those rows are ragged
+            # never drop columns that identify the format: such rows are ragged instead
             return header if known(names) and not known(fitted.names) else fitted
     raise BadParams(f"{path} holds no table: no header in its first {MAX_LINE} bytes")
 
@@ -87,7 +87,7 @@ def _refuse_no_text(head: bytes, path: Path) -> None:
 
 
 def _names(raw: bytes, path: Path) -> tuple[Names, str]:
-    """Return the fields of a header line and the delimiter that gives most of them."""
+    """Return the fields of a header line, and the delimiter that gives the most fields."""
     if b"\0" in raw:
         raise BadParams(f"{path} is binary, no table of text")
     try:
@@ -103,11 +103,11 @@ def _names(raw: bytes, path: Path) -> tuple[Names, str]:
 
 
 def _with_width_of_rows(header: Header, rest: bytes) -> Header:
-    """Return the header with another width, where all first rows agree on one.
+    """Return the header with another width, if all first rows agree on one.
 
-    Some writers leave the last empty columns out; R writes names of rows without a column.
+    Some programs omit the last empty columns; R writes row names without a column.
     """
-    rows = rest.split(b"\n")[:-1][:SNIFFED_MOST]  # the last may be cut
+    rows = rest.split(b"\n")[:-1][:SNIFFED_MOST]  # the last may be truncated
     rows = [row for row in rows if row.rstrip(b"\r") and not row.startswith(b"#")]
     widths = {_width(row, header.delimiter) for row in rows}
     if len(rows) < SNIFFED_LEAST or len(widths) != 1:

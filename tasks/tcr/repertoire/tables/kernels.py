@@ -1,7 +1,7 @@
-"""Kernels over bytes: lines into fields, fields into Arrow's strings, junctions, numbers.
+"""Kernels over bytes: lines to fields, fields to Arrow strings, junctions, numbers.
 
-Arrow's own CSV reader, in streams, numbers neither the rows that it refuses nor those after
-comments and empty lines, and one bad byte stops the file.
+Arrow's streaming CSV reader does not number the rows that it rejects, nor rows after comments
+and empty lines, and one invalid byte aborts the file.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from gangsaw.codecs.core.numba.jit import (
 Bytes = NDArray[np.uint8]
 Indices = NDArray[np.int32] | NDArray[np.int64]
 QUOTE, NEWLINE, RETURN, HASH = 34, 10, 13, 35
-NOT_CLOSED = -1  # in place of a number of fields
-PLAIN, EMPTY, ODD = 0, 1, 2  # how a number is written
-PLAIN_DIGITS = 18  # always below 2**63
-CYS, PHE_TRP = 1, 2  # bits: the anchor codons that a junction has
+NOT_CLOSED = -1  # instead of a number of fields
+PLAIN, EMPTY, ODD = 0, 1, 2  # spelling of a number
+PLAIN_DIGITS = 18  # values always below 2**63
+CYS, PHE_TRP = 1, 2  # bits of the anchor codons of a junction
 
 
 def _nucleotide_letters() -> Bytes:
-    """(256,) letter of each byte: nucleotides in upper case, T for U, "?" for non-ASCII."""
+    """Return a table (256,) of bytes: nucleotides in upper case, T for U, "?" for non-ASCII."""
     table = np.arange(256, dtype=np.uint8)
     for letter in SETS:
         table[ord(letter.lower())] = ord(letter)
-    table[[ord("u"), ord("U")]] = ord("T")  # else RNA and DNA would be two nucleotypes
+    table[[ord("u"), ord("U")]] = ord("T")  # otherwise RNA and DNA would be two nucleotypes
     table[128:] = ord("?")
     return table
 
@@ -45,14 +45,14 @@ LETTERS = _nucleotide_letters()
 
 
 class TextColumns(NamedTuple):
-    """The columns of a table of text.
+    """Columns of a text table.
 
     Attributes
     ----------
     delimiter : byte between two fields
     width : fields of a row
-    slots : (width,) int32, row of `LineFields.starts` and `ends` for each column, -1 for one not
-        wanted
+    slots : (width,) int32, row of `LineFields.starts` and `ends` for each column, -1 for unused
+        ones
     """
 
     delimiter: int
@@ -61,13 +61,13 @@ class TextColumns(NamedTuple):
 
 
 class LineFields(NamedTuple):
-    """The lines that `split_lines` found, and their wanted fields.
+    """Lines found by `split_lines`, and their requested fields.
 
     Attributes
     ----------
-    starts, ends : (wanted, capacity) int32: where fields lie in the text
+    starts, ends : (wanted, capacity) int32: offsets of fields in the text
     lines : (capacity,) int64: numbers of lines
-    n_fields : (capacity,) int32: how many fields the line has, or NOT_CLOSED. Where that is not the
+    n_fields : (capacity,) int32: number of fields of the line, or NOT_CLOSED. If this is not the
         width of the table, all fields are empty
     """
 
@@ -81,21 +81,21 @@ class LineFields(NamedTuple):
 def split_lines(
     text: Bytes, at: int, line: int, columns: TextColumns, out: LineFields
 ) -> tuple[int, int, int]:
-    """Find the wanted fields of each line from `at` on, until the text ends or `out` is full.
+    """Find the requested fields of each line from `at` on, until the text ends or `out` is full.
 
-    A line ends with LF or CR LF, whatever quotes it holds: one unclosed quote costs one line.
-    Empty lines, and lines that begin with # and have another width, are no rows.
+    A line ends with LF or CR LF even within quotes, so that an unclosed quote costs one line. Empty
+    lines, and lines that begin with # and have another width, are no rows.
 
     Parameters
     ----------
     text : bytes of whole lines
-    at, line : where to begin, and the number of the line before it
-    columns : which fields are wanted
-    out : filled
+    at, line : offset of the first line, and number of the line before it
+    columns : requested fields
+    out : output
 
     Returns
     -------
-    rows found, where to go on, number of the last line
+    number of rows, offset of the next line, number of the last line
     """
     rows, size = 0, len(text)
     while at < size and rows < len(out.lines):
@@ -118,11 +118,11 @@ def split_lines(
 def _find_fields(
     text: Bytes, at: int, columns: TextColumns, out: LineFields, row: int
 ) -> tuple[int, int, bool]:
-    """Find the wanted fields of a line.
+    """Find the requested fields of a line.
 
     Returns
     -------
-    how many it has, where the last ends, whether its quote closes
+    number of fields, end of the last one, True if its quote is closed
     """
     size, found = len(text), 0
     while True:
@@ -139,7 +139,7 @@ def _find_fields(
 
 @jit_inline_part
 def _find_field(text: Bytes, at: int, delimiter: int) -> tuple[int, int, int, bool]:
-    """Return where the field at `at` begins and ends, what follows it, whether its quote closes."""
+    """Return start and end of a field, the position after it, and True if its quote closes."""
     size = len(text)
     if at < size and text[at] == QUOTE:
         end = _closing_quote(text, at + 1)
@@ -158,7 +158,7 @@ def _find_field(text: Bytes, at: int, delimiter: int) -> tuple[int, int, int, bo
 
 @jit_inline_part
 def _newline(text: Bytes, at: int) -> int:
-    """Return where the line ends, or the text."""
+    """Return the end of the line, or of the text."""
     size = len(text)
     while at < size and text[at] != NEWLINE:
         at += 1
@@ -167,7 +167,7 @@ def _newline(text: Bytes, at: int) -> int:
 
 @jit_inline_part
 def _is_row(text: Bytes, first: int, found: int, width: int) -> bool:
-    """Whether the line at `first` is neither empty nor a comment."""
+    """Return True if the line at `first` is neither empty nor a comment."""
     end = _line_end(text, first)
     if end >= len(text) or text[end] == NEWLINE:
         return False
@@ -176,7 +176,7 @@ def _is_row(text: Bytes, first: int, found: int, width: int) -> bool:
 
 @jit_part
 def _closing_quote(text: Bytes, at: int) -> int:
-    """Return where the quote closes, or where the line or text ends; two quotes stand for one."""
+    """Return the position of the closing quote, or the end of the line; two quotes escape one."""
     size = len(text)
     while at < size and text[at] != NEWLINE:
         if text[at] == QUOTE:
@@ -189,7 +189,7 @@ def _closing_quote(text: Bytes, at: int) -> int:
 
 @jit_part
 def _line_end(text: Bytes, at: int) -> int:
-    """Return `at`, past the CR of a CR LF."""
+    """Return `at`, or the position after the CR of a CR LF."""
     size = len(text)
     if at < size and text[at] == RETURN and (at + 1 == size or text[at + 1] == NEWLINE):
         return at + 1
@@ -200,13 +200,13 @@ def _line_end(text: Bytes, at: int) -> int:
 def gather(
     text: Bytes, starts: Indices, ends: Indices, table: Bytes, quoted: bool
 ) -> tuple[NDArray[np.int32], Bytes, np.uint8]:
-    """Copy fields of `text` back to back, each byte through `table`.
+    """Concatenate fields of `text`, each byte mapped by `table`.
 
-    With `quoted`, two quotes in a field that follows a quote become one.
+    With `quoted`, two quotes become one in fields that follow a quote.
 
     Returns
     -------
-    offsets (n + 1,) int32, data uint8, all bits that are set in any byte copied
+    offsets (n + 1,) int32, data uint8, bitwise or of all copied bytes
     """
     total = 0
     for row in range(len(starts)):
@@ -240,13 +240,15 @@ def junction_inside(
     ends: NDArray[np.int32],
     anchors: Bytes,
 ) -> None:
-    """Find the part between the first and last codon of each junction, and its anchors.
+    """Find the CDR3 between the first and the last codon of each junction, and its anchors.
 
     Parameters
     ----------
     offsets, data : n strings
-    starts, ends : (n,) int32, filled; equal for a junction of six nucleotides or fewer
-    anchors : (n,) uint8, filled: CYS | PHE_TRP, each where the codon may be read so
+    starts, ends : (n,) int32
+        Output: range of the CDR3; empty for junctions of six nucleotides or fewer.
+    anchors : (n,) uint8
+        Output: CYS | PHE_TRP, for codons that can be read so.
     """
     for row in range(len(starts)):
         at, end = offsets[row], offsets[row + 1]
@@ -263,7 +265,7 @@ def junction_inside(
 
 @jit_part
 def _may_be(data: Bytes, at: int, first: int, second: int, third: int) -> bool:
-    """Whether a codon is compatible with three sets of nucleotides."""
+    """Return True if a codon is compatible with three sets of nucleotides."""
     one, two, three = (
         SET_OF_LETTER[data[at]],
         SET_OF_LETTER[data[at + 1]],
@@ -276,7 +278,7 @@ def _may_be(data: Bytes, at: int, first: int, second: int, third: int) -> bool:
 def whole_numbers(
     offsets: NDArray[np.int32], data: Bytes, values: NDArray[np.int64], written: Bytes
 ) -> None:
-    """Read each string of 1..18 digits as a number; say of others that they are EMPTY or ODD."""
+    """Parse strings of 1..18 digits as numbers; write PLAIN, EMPTY or ODD as their spelling."""
     for row in range(len(values)):
         value = 0
         length = offsets[row + 1] - offsets[row]

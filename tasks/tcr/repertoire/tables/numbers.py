@@ -1,4 +1,4 @@
-"""Numbers of copies as they are written in tables: 12, 12.0, 1.2E1."""
+"""Numbers of copies in the spellings of tables: 12, 12.0, 1.2E1."""
 
 from __future__ import annotations
 
@@ -20,15 +20,16 @@ _NUMBER = re.compile(r"\+?[0-9]{1,19}(\.[0-9]{1,19})?([eE]\+?[0-9]{1,2})?", re.A
 
 
 def written_numbers(column: pa.Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
-    """Return values (n,), and how each is written: PLAIN, EMPTY or ODD; only PLAIN ones count."""
+    """Return values (n,), and their spellings: PLAIN, EMPTY or ODD; only PLAIN ones are valid."""
     values, written = np.zeros(len(column), np.int64), np.zeros(len(column), np.uint8)
     whole_numbers(*buffers(column), values, written)
     return values, written
 
 
 def copies_of(column: pa.Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-    """Return the copies (n,) and which are invalid. A missing value is one copy, as in a table
-    without such a column.
+    """Return the numbers of copies (n,), and a mask of the invalid ones.
+
+    A missing value is one copy, as in a table without such a column.
     """
     values, written = written_numbers(column)
     values[written == EMPTY] = 1
@@ -38,7 +39,7 @@ def copies_of(column: pa.Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.b
 
 
 def n_missing(column: pa.Array) -> int:
-    """Return how many rows name no number of copies."""
+    """Return the number of rows without a number of copies."""
     import pyarrow as pa
 
     _, written = written_numbers(column)
@@ -48,7 +49,7 @@ def n_missing(column: pa.Array) -> int:
 
 
 def _parsed(text: str) -> int:
-    """Return the copies, 0 where the text says no positive whole number below 2**63."""
+    """Return the number of copies, or 0 if the text is no positive integer below 2**63."""
     if is_missing(text):
         return 1
     if not _NUMBER.fullmatch(text):

@@ -1,4 +1,4 @@
-"""Parquet tables as a stream of their wanted columns."""
+"""Streams of requested columns from Parquet tables."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.extras import extras_named
+from gangsaw.codecs.core.plugins.extras import extras_named
 
 with extras_named():
     import pyarrow as pa
@@ -20,7 +20,7 @@ from gangsaw.tasks.tcr.repertoire.tables.text import BLOCK_ROWS, Fields
 
 
 class ParquetTable:
-    """A Parquet file; its `lines` are rows, counted from 1."""
+    """Parquet file as a table; its `lines` are 1-based row numbers."""
 
     failure = ""
 
@@ -28,11 +28,11 @@ class ParquetTable:
         self._path, self._wanted = path, wanted
 
     def __iter__(self) -> Iterator[Fields]:
-        """Return the rows.
+        """Yield the rows in blocks.
 
         Raises
         ------
-        BadParams : the file is damaged, or a column is of a type that has no text
+        BadParams : the file is damaged, or a column's type has no text form
         """
         done = 0
         with (
@@ -60,9 +60,9 @@ def parquet_names(path: Path) -> tuple[str, ...]:
 
 def _texts(column: pa.Array) -> pa.Array:
     if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
-        column = pc.binary_join(column.cast(pa.list_(pa.string())), ",")  # as texts list calls
+        column = pc.binary_join(column.cast(pa.list_(pa.string())), ",")  # like calls in text
     texts = column.cast(pa.string()).fill_null("")
-    texts.validate(full=True)  # the file's word that strings are UTF-8 is not enough
+    texts.validate(full=True)  # the file may declare strings that are not UTF-8
     return texts
 
 

@@ -1,4 +1,4 @@
-"""Arrow's strings as the arrays that kernels take, and back."""
+"""Conversion between Arrow strings and the arrays of kernels."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.extras import extras_named
+from gangsaw.codecs.core.plugins.extras import extras_named
 
 with extras_named():
     import pyarrow as pa
 
 from gangsaw.tasks.tcr.repertoire.tables.kernels import Bytes, Indices, gather
 
-# How tables write that a field holds nothing, in lower case
+# spellings of a missing value, in lower case
 MISSING = {"", ".", "-", "*", "na", "n/a", "nan", "none", "null", "no data", "unknown"}
 MISSING |= {"unresolved", "undefined", "region_not_covered"}
 
 
 def is_missing(text: str) -> bool:
-    """Whether a field holds nothing, in one of the ways in which tables write that."""
+    """Return True if a field is a spelling of a missing value."""
     return text.strip().lower() in MISSING
 
 
 def buffers(column: pa.Array) -> tuple[npt.NDArray[np.int32], Bytes]:
-    """Return offsets (n + 1,) and data of a string column, which may be a slice; no copy is made.
+    """Return offsets (n + 1,) and data of a string column or slice, without a copy.
 
     Nulls are strings of length 0.
     """
@@ -37,12 +37,12 @@ def buffers(column: pa.Array) -> tuple[npt.NDArray[np.int32], Bytes]:
 
 
 def strings(offsets: npt.NDArray[np.int32], data: Bytes) -> pa.Array:
-    """Return the string column; the bytes must be UTF-8."""
+    """Return a string column from offsets and data, which must be UTF-8."""
     return pa.StringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(data))
 
 
 def slices(column: pa.Array, starts: Indices, ends: Indices, table: Bytes) -> pa.Array:
-    """Return parts of a string column's data as a column, each byte through `table`."""
+    """Return slices of a string column's data as a column, each byte mapped by `table`."""
     offsets, data, _ = gather(buffers(column)[1], starts, ends, table, False)
     return strings(offsets, data)
 
@@ -50,7 +50,7 @@ def slices(column: pa.Array, starts: Indices, ends: Indices, table: Bytes) -> pa
 def by_distinct(
     column: pa.Array, function: Callable[[str], object], kind: pa.DataType = None
 ) -> pa.Array:
-    """Return function(text) for each row, called once for each distinct text."""
+    """Return function(text) for each row, with one call per distinct text."""
     coded = column.dictionary_encode()
     texts = coded.dictionary.to_pylist()
     values = [function(text) for text in texts]

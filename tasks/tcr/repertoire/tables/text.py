@@ -1,4 +1,4 @@
-"""Text tables as a stream of their wanted columns, with the number of each line."""
+"""Streams of requested columns from text tables, with the number of each line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.extras import extras_named
+from gangsaw.codecs.core.plugins.extras import extras_named
 
 with extras_named():
     import pyarrow as pa
@@ -29,20 +29,20 @@ from gangsaw.tasks.tcr.repertoire.tables.kernels import (
 from gangsaw.tasks.tcr.repertoire.tables.opened import Damaged, TextStream, opened
 from gangsaw.tasks.tcr.repertoire.tables.strings import strings
 
-BLOCK_BYTES = MAX_LINE  # read at a time: a block without a line's end shows that it is longer
+BLOCK_BYTES = MAX_LINE  # bytes per read: a block without a line end shows that the line is too long
 BLOCK_ROWS = 1 << 14
 
 
 @dataclass(frozen=True)
 class Fields:
-    """The wanted columns of some lines.
+    """Requested columns of a block of lines.
 
     Attributes
     ----------
-    lines : (n,) int64, from 1
-    columns : name of a column -> string array (n,)
-    ragged : string array (n,): what is wrong with the line itself, "" where nothing
-    not_utf8 : string array (n,): the column that is not UTF-8, "" where all are
+    lines : (n,) int64, 1-based
+    columns : column name -> string array (n,)
+    ragged : (n,) string array: fault of the line itself, or ""
+    not_utf8 : (n,) string array: name of a column that is not UTF-8, or ""
     """
 
     lines: npt.NDArray[np.int64]
@@ -52,21 +52,21 @@ class Fields:
 
 
 def _line_fields(wanted: int) -> LineFields:
-    """Return arrays for the fields of a block, to be reused."""
-    # zeros: a column that all rows leave out has no slot, and is empty
+    """Return reusable arrays for the fields of a block."""
+    # zeros, since a column absent in all rows has no slot and must be empty
     starts, ends = np.zeros((2, wanted, BLOCK_ROWS), np.int32)
     return LineFields(starts, ends, np.empty(BLOCK_ROWS, np.int64), np.empty(BLOCK_ROWS, np.int32))
 
 
 class TextTable:
-    """A table of text in a file, maybe compressed.
+    """Text table in a file, compressed or not.
 
     Parameters
     ----------
-    path : the file
-    header : of `find_header`
+    path : file of the table
+    header : result of `find_header`
     wanted : names of the columns to read
-    keep_going : whether damaged data end the table, instead of raising
+    keep_going : True if damaged data end the table instead of raising
     """
 
     def __init__(self, path: Path, header: Header, wanted: list[str], keep_going: bool) -> None:
@@ -81,11 +81,11 @@ class TextTable:
         self._columns = TextColumns(ord(header.delimiter), header.width, slots)
 
     def __iter__(self) -> Iterator[Fields]:
-        """Return the rows, a block of the file at a time.
+        """Yield the rows in blocks.
 
         Raises
         ------
-        Damaged : compressed data are damaged, after all rows before; not with keep_going
+        Damaged : compressed data are damaged; raised after all valid rows, and not with keep_going
         BadParams : the file cannot be read any more
         """
         self._line, self.failure = self._header.line, ""
@@ -146,9 +146,9 @@ class TextTable:
 
 
 def blocks(stream: TextStream) -> Iterator[bytes]:
-    """Return blocks of whole lines; an empty one stands for a line longer than MAX_LINE.
+    """Yield blocks of whole lines; an empty one stands for a line longer than MAX_LINE.
 
-    A last line without an end is whole, but not where the data are damaged.
+    A last line without a line end is complete, unless the data are damaged.
     """
     rest, skipping = b"", False
     for piece in _pieces(stream):
@@ -174,7 +174,7 @@ def blocks(stream: TextStream) -> Iterator[bytes]:
 
 
 def _pieces(stream: TextStream) -> Iterator[bytes]:
-    """Return BLOCK_BYTES at a time: bgzip gives 64 KiB, which are too few for a block."""
+    """Yield BLOCK_BYTES at a time: reads of bgzip return 64 KiB, too few for a block."""
     waiting: list[bytes] = []
     try:
         while piece := stream.read(BLOCK_BYTES - sum(map(len, waiting))):
@@ -194,7 +194,7 @@ def _skip(stream: TextStream, size: int) -> None:
 
 
 def _checked(column: pa.Array, name: str, not_utf8: pa.Array) -> tuple[pa.Array, pa.Array]:
-    """Return the column with the rows that are not UTF-8 emptied, and named in `not_utf8`."""
+    """Return the column with invalid UTF-8 replaced by "", and `not_utf8` with its name there."""
     raw = column.view(pa.binary()).to_pylist()
     wrong = np.array([not _is_utf8(field) for field in raw])
     if not wrong.any():

@@ -1,1 +1,1 @@
-"""Regressions: their design, the fit, and what the LASSO keeps."""
+"""Regressions: their design, the fit, and the LASSO's selection."""

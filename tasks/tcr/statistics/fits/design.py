@@ -1,4 +1,4 @@
-"""The design of a regression: standardised, constant and collinear terms left out and named."""
+"""Design of a regression: standardised terms, without constant and collinear ones."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from gangsaw.tasks.engine.failure import naming
+from gangsaw.tasks.engine.report.failure import naming
 from gangsaw.tasks.tcr.sharing.table import SHARED
 from gangsaw.tasks.tcr.statistics.extract import COPIES, OWNERS, RUN_ROWS, read_file
 from gangsaw.tasks.tcr.statistics.fits.terms import DEPTH, Term
 from gangsaw.tasks.tcr.statistics.owners import Owners, owners_of
 
 Floats = NDArray[np.float64]
-COLLINEAR = 1e-10  # of a standardised predictor's variance, beyond what the others explain
-SHOWN = 1e-6  # smallest coefficient that is named in such a combination
+COLLINEAR = 1e-10  # fraction of a standardised predictor's variance that the others do not explain
+SHOWN = 1e-6  # smallest coefficient that messages about such a combination name
 
 
 @dataclass(frozen=True)
 class Design:
-    """Terms in their order, and what standardises them.
+    """Terms of a regression in their order, and their standardisation.
 
     Attributes
     ----------
-    terms : of the regression
-    log_depths : (individuals,) log10 nucleotypes of each
-    paths : column of a count that rows must have, "" for all rows
+    terms : terms of the regression
+    log_depths : (individuals,) log10 of the nucleotypes of each
+    paths : path count that must be positive in all rows; "" for all rows
     centre, scale : (terms,) mean and standard deviation; () before they are known
     """
 
@@ -44,13 +44,13 @@ class Design:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """What is read."""
+        """Columns of the files that the terms need."""
         each = (name for term in self.terms for name in term.columns)
         return tuple(dict.fromkeys([*each, *([self.paths] if self.paths else []), OWNERS]))
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What tables call the terms."""
+        """Names of the terms in tables."""
         return tuple(term.name for term in self.terms)
 
     def read(self, path: Path) -> DesignRows:
@@ -67,7 +67,7 @@ class Design:
         return found
 
     def standardised(self, x: Floats) -> Floats:
-        """Return (n, terms) values in deviations from the mean."""
+        """Return standardised values, (n, terms)."""
         if not self.scale:
             return x
         found: Floats = (x - np.array(self.centre)) / np.array(self.scale)
@@ -90,8 +90,9 @@ class DesignRows:
 
     Attributes
     ----------
-    x : (n, terms) as they are
-    owners : of the rows
+    x : (n, terms) values, not standardised
+    owners : individuals of the rows
+    design : terms
     """
 
     x: Floats
@@ -100,7 +101,7 @@ class DesignRows:
 
     @cached_property
     def depths(self) -> Floats:
-        """(n,) sum over the individuals of a row of log10 of their depth."""
+        """Sum of log10 of the depths of each row's individuals, (n,)."""
         logs = np.array(self.design.log_depths)[self.owners.individual]
         sums = np.bincount(self.owners.row, weights=logs, minlength=len(self.x))
         return sums.astype(np.float64)
@@ -108,16 +109,16 @@ class DesignRows:
     def set_depths(
         self, x: Floats, rows: NDArray[np.int64], sums: Floats, counts: NDArray[np.int32]
     ) -> None:
-        """Write the mean depth of some rows, where it is a term."""
+        """Write the mean depth of selected rows, if it is a term."""
         for i, term in enumerate(self.design.terms):
             if term.kind == DEPTH:
                 x[rows, i] = sums / np.maximum(counts, 1)
 
     def without(self, individual: int | None) -> tuple[Floats, NDArray[np.bool_]]:
-        """Return (n, terms) standardised, and (n,) whether a nucleotype is shared.
+        """Return standardised values (n, terms), and a mask (n,) of shared nucleotypes.
 
-        An individual that is left out takes along the nucleotypes that it alone has, and its share
-        of the depth of others.
+        Without an individual, its private nucleotypes are removed, and its depth does not count in
+        the means of others.
         """
         if individual is None:
             return self.design.standardised(self.x), self.owners.shared
@@ -137,10 +138,10 @@ class Sums:
 
     Attributes
     ----------
-    n, n_shared : rows, and shared ones
+    n, n_shared : numbers of all and of shared rows
     sums : (predictors,)
     products : (predictors, predictors)
-    lowest, highest : (2, predictors) of unshared and of shared rows; infinite where there are none
+    lowest, highest : (2, predictors) of unshared and of shared rows; infinite without such rows
     """
 
     n: int
@@ -153,14 +154,14 @@ class Sums:
 
 @dataclass(frozen=True)
 class Moments:
-    """The task that sums predictors, and their products around the design's centre."""
+    """Task that sums predictors, and their products around the design's centre."""
 
     design: Design
     name: str = "associate-moments"
 
     @property
     def peak_bytes(self) -> int:
-        """What one run needs."""
+        """Upper bound of the memory of one run, in bytes."""
         return COPIES * 8 * RUN_ROWS * len(self.design.columns)
 
     def __call__(self, path: Path) -> Sums:
@@ -175,10 +176,10 @@ class Moments:
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Multiply in this thread: other tasks have the other cores.
+    """Limit BLAS to this thread, since other tasks use the other cores.
 
-    BLAS threads that wait for busy cores slow a step down; and so sums are rounded alike on every
-    machine.
+    BLAS threads that wait for busy cores delay a step. A fixed number of threads also rounds sums
+    in the same way on every machine.
     """
     from threadpoolctl import threadpool_limits
 
@@ -187,11 +188,12 @@ def one_blas_thread() -> Iterator[None]:
 
 
 def separating(lowest: Floats, highest: Floats) -> list[int]:
-    """Return the predictors that meet at one value, shared rows on one side, unshared on the other.
+    """Return the predictors whose shared and unshared ranges meet at exactly one value.
 
-    Such as one that is 0 in all shared rows: the likelihood rises for ever with its coefficient, so
-    that the whole regression would have no maximum (quasi-complete separation). One that leaves a
-    gap between the two is no accident of few rows: it stays, and the fit says that it separates.
+    An example is a predictor that is 0 in all shared rows. The likelihood then rises for ever with
+    its coefficient, so that the regression has no maximum (quasi-complete separation). A predictor
+    with a gap between both ranges is no accident of few rows: it stays, and the fit reports the
+    separation.
 
     Parameters
     ----------
@@ -203,17 +205,18 @@ def separating(lowest: Floats, highest: Floats) -> list[int]:
 
 
 def exact_total(parts: Sequence[Floats] | Sequence[float]) -> Floats:
-    """Return the sum of equal-shaped arrays, rounded once: in whatever order they arrived."""
+    """Return the sum of equal-shaped arrays, rounded once, so that their order does not matter."""
     stacked = np.stack(parts).reshape(len(parts), -1)
     sums = [math.fsum(column) for column in stacked.T.tolist()]
     return np.array(sums).reshape(np.shape(parts[0]))
 
 
 def dependent(covariance: Floats) -> list[tuple[int, Floats]]:
-    """Return each predictor that the ones before it determine, and how: its coefficients on them.
+    """Return the predictors determined by the ones before them, with their coefficients on these.
 
-    Constant predictors come with coefficients of zero. By Cholesky's recursion over the correlation
-    matrix, in the order of the predictors, so that the later one of two equals goes.
+    Constant predictors have coefficients of zero. The method is Cholesky's recursion over the
+    correlation matrix, in the order of the predictors, so that the later one of two equals is
+    returned.
 
     Parameters
     ----------
@@ -240,18 +243,18 @@ def dependent(covariance: Floats) -> list[tuple[int, Floats]]:
 
 
 def variance_inflation(covariance: Floats) -> Floats:
-    """Return (predictors,) by what factor the others inflate the variance of each estimate.
+    """Return the factor by which the others inflate each estimate's variance, (predictors,).
 
     Parameters
     ----------
-    covariance : (predictors, predictors), of predictors of which none determines another
+    covariance : (predictors, predictors), of linearly independent predictors
     """
     found: Floats = np.diag(np.linalg.inv(covariance)) * np.diag(covariance)
     return found
 
 
 def in_words(names: Sequence[str], which: int, coefficients: Floats) -> str:
-    """Return why a predictor is left out."""
+    """Return the message why a predictor is left out."""
     terms = [
         f"{value:+.4g} {name}"
         for name, value in zip(names, coefficients, strict=True)

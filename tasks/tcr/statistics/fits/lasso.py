@@ -1,15 +1,15 @@
 """Adaptive LASSO by least-squares approximation (Wang and Leng 2007, JASA 102:1039).
 
-Around the maximum-likelihood estimate b with information H the log-likelihood is nearly the
-quadratic form (beta - b)' H (beta - b) / 2, so that the penalised problem
+Near the maximum-likelihood estimate b with information H, the log-likelihood is approximately the
+quadratic form (beta - b)' H (beta - b) / 2. So the penalised problem
 
     (beta - b)' H (beta - b) + sum of lambda |beta_j| / |b_j|
 
-is a LASSO of as many rows as predictors, whose whole path LARS gives. That is why it is done so:
-no further pass over the rows is needed, and the estimate is as efficient as that of the likelihood
-itself. lambda is chosen by their BIC: (beta - b)' H (beta - b) + log(n) * (non-zero coefficients),
-where n is the number of events, the rarer outcome: it, not the number of rows, is what the
-information grows with (Volinsky and Raftery 2000, Biometrics 56:256).
+is a LASSO with as many rows as predictors, and LARS yields its whole path. It needs no further
+pass over the rows, and the estimate is as efficient as that of the likelihood itself. The lambda
+minimises their BIC: (beta - b)' H (beta - b) + log(n) * (non-zero coefficients). Here n is the
+number of events, the rarer outcome. The information grows with it, and not with the number of rows
+(Volinsky and Raftery 2000, Biometrics 56:256).
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from gangsaw.tasks.tcr.statistics.fits.design import Floats
 
 @dataclass(frozen=True)
 class Selection:
-    """What the LASSO keeps.
+    """Selection of predictors by the LASSO.
 
     Attributes
     ----------
-    beta : (predictors,) coefficients per standard deviation, zero where left out
-    penalty : lambda, of the chosen point of the path
-    bic : of the chosen point
+    beta : (predictors,) coefficients per standard deviation, zero for excluded ones
+    penalty : lambda at the selected point of the path
+    bic : BIC at this point
     """
 
     beta: Floats
@@ -38,13 +38,13 @@ class Selection:
 
 
 def adaptive_lasso(estimate: Floats, information: Floats, n: int) -> Selection:
-    """Return the coefficients at the lambda of the smallest BIC.
+    """Return the coefficients at the lambda with the smallest BIC.
 
     Parameters
     ----------
     estimate : (predictors,) maximum-likelihood coefficients without the intercept
     information : (1 + predictors, 1 + predictors) negative Hessian, the intercept first
-    n : events: rows of the rarer outcome
+    n : number of events, the rows of the rarer outcome
     """
     h = slopes_only(information)
     root = np.linalg.cholesky(h).T  # root' root = h
@@ -59,14 +59,14 @@ def adaptive_lasso(estimate: Floats, information: Floats, n: int) -> Selection:
 
 
 def slopes_only(information: Floats) -> Floats:
-    """Return the information about the slopes, the intercept free: it is not penalised."""
+    """Return the information about the slopes, with the unpenalised intercept profiled out."""
     cross = information[0, 1:]
     found: Floats = information[1:, 1:] - np.outer(cross, cross) / information[0, 0]
     return found
 
 
 def _path(x: Floats, y: Floats) -> tuple[Floats, Floats]:
-    """Return lambda at each knot, and (predictors, knots) coefficients."""
+    """Return lambda at each knot, and the coefficients, (predictors, knots)."""
     from sklearn.linear_model import lars_path
 
     alphas, _, path = lars_path(x, y, method="lasso")

@@ -1,7 +1,7 @@
-"""Logistic regression out of core: Newton's method, a pass over the rows for each step.
+"""Logistic regression out of core: Newton's method, with a pass over the rows for each step.
 
-Sums over a run of rows are rounded in the run, the runs' sums together once (`exact_total`), and
-runs are the same whatever the chunks of the store: so is the result, to the last bit.
+Sums over a run of rows are rounded in the run, the total over runs once (`exact_total`). Runs do
+not depend on the chunks of the store. So the result is reproducible to the last bit.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gangsaw.tasks.engine.failure import naming
+from gangsaw.tasks.engine.report.failure import naming
 from gangsaw.tasks.tcr.statistics.extract import COPIES, RUN_ROWS
 from gangsaw.tasks.tcr.statistics.fits.design import (
     Design,
@@ -24,15 +24,15 @@ from gangsaw.tasks.tcr.statistics.fits.design import (
 )
 
 STEPS = 30
-TOLERANCE = 1e-8  # of the last step, in log odds per standard deviation
+TOLERANCE = 1e-8  # largest last step, in log odds per standard deviation
 HALVINGS = 10
-FARTHEST = 20.0  # log odds of a step: without an individual no maximum is so far from that of all
-CERTAIN = 1e-8  # a fit with smaller errors of all rows separates them
+FARTHEST = 20.0  # log odds of a step: no maximum without one individual is so far from that of all
+CERTAIN = 1e-8  # largest error of all rows below which they count as separated
 
 
 @dataclass(frozen=True)
 class Curvature:
-    """The log-likelihood at some coefficients: value, gradient, negative Hessian."""
+    """Log-likelihood at some coefficients: value, gradient, negative Hessian."""
 
     value: float
     gradient: Floats
@@ -42,12 +42,12 @@ class Curvature:
 
 @dataclass(frozen=True)
 class Point:
-    """Coefficients where the likelihood is looked at.
+    """Coefficients at which the likelihood is evaluated.
 
     Attributes
     ----------
     beta : intercept, then a coefficient of each standardised term
-    left_out : individual without which it is taken; None takes all
+    left_out : individual to leave out; None for none
     """
 
     beta: tuple[float, ...]
@@ -56,7 +56,7 @@ class Point:
 
 @dataclass(frozen=True)
 class NewtonPass:
-    """The task of one step: likelihood, gradient and X'WX of a file, at some points."""
+    """Task of one step: likelihood, gradient and X'WX of a file, at some points."""
 
     design: Design
     points: tuple[Point, ...]
@@ -64,7 +64,7 @@ class NewtonPass:
 
     @property
     def peak_bytes(self) -> int:
-        """What one run needs."""
+        """Upper bound of the memory of one run, in bytes."""
         return COPIES * 8 * RUN_ROWS * (3 + len(self.design.terms))
 
     def __call__(self, path: Path) -> list[Curvature]:
@@ -89,7 +89,7 @@ def total(parts: Sequence[Curvature]) -> Curvature:
 
 
 def curvature(x: Floats, y: Floats, beta: Floats) -> Curvature:
-    """Return the log-likelihood of rows at `beta`.
+    """Return the log-likelihood of rows at `beta`, with its derivatives.
 
     Parameters
     ----------
@@ -112,17 +112,17 @@ def curvature(x: Floats, y: Floats, beta: Floats) -> Curvature:
 
 @dataclass(frozen=True)
 class LogisticFit:
-    """A maximum-likelihood fit.
+    """Maximum-likelihood fit.
 
     Attributes
     ----------
     beta : (1 + predictors,) intercept first, per standard deviation
-    covariance : of beta: the inverse of the information; NaN where there is none
+    covariance : covariance of beta, the inverse of the information; NaN if that is singular
     information : (1 + predictors, 1 + predictors) at beta
     log_likelihood, null_log_likelihood : of the fit and of the intercept alone
-    steps : of Newton's method
-    converged : whether the last step was small; where not, the figures are no estimate
-    problem : "" or why there is no maximum
+    steps : number of steps of Newton's method
+    converged : True if the last step was small; otherwise the figures are no estimate
+    problem : reason why there is no maximum, or ""
     """
 
     beta: Floats
@@ -135,7 +135,7 @@ class LogisticFit:
     problem: str
 
     def error(self, i: int) -> float:
-        """Return the standard error of a coefficient; NaN where there is no maximum."""
+        """Return the standard error of a coefficient; NaN without a maximum."""
         return math.sqrt(self.covariance[i, i]) if self.converged else math.nan
 
 
@@ -146,9 +146,9 @@ def fit(
 
     Parameters
     ----------
-    at : from coefficients to the sums over all rows: one pass
-    n, n_shared : rows, and those with y = 1; both kinds are there
-    names : of the predictors, without the intercept
+    at : returns the sums over all rows at given coefficients, in one pass
+    n, n_shared : number of rows, and of those with y = 1; both outcomes occur
+    names : names of the predictors, without the intercept
     """
     beta: Floats = np.zeros(1 + len(names))
     beta[0] = math.log(n_shared / (n - n_shared))
@@ -175,16 +175,17 @@ def fit(
 def refit(
     at: Callable[[tuple[Point, ...]], list[Curvature]], beta: Floats, individuals: int
 ) -> Floats:
-    """Maximise the likelihood without each individual in turn, all at once.
+    """Maximise the likelihood without each individual in turn, in common passes.
 
     Parameters
     ----------
-    at : from points to the sums over all rows at each: one pass
-    beta : (1 + terms,) of the fit to all: where each begins
+    at : returns the sums over all rows at given points, in one pass
+    beta : (1 + terms,) fit to all individuals, the initial value
+    individuals : number of individuals
 
     Returns
     -------
-    (individuals, 1 + terms) coefficients; NaN where there is no maximum
+    (individuals, 1 + terms) coefficients; NaN without a maximum
     """
     found = np.tile(beta, (individuals, 1))
     open_ones = list(range(individuals))
@@ -215,7 +216,7 @@ def _step(here: Curvature) -> Floats | None:
 def _damped(
     at: Callable[[Floats], Curvature], beta: Floats, step: Floats, here: Curvature
 ) -> tuple[Floats, Curvature, float]:
-    """Go a step, or half of it and so on until the likelihood does not fall."""
+    """Take a step, halved until the likelihood does not fall."""
     for _ in range(HALVINGS):
         there = at(beta + step)
         if there.value >= here.value - 1e-12 * abs(here.value):  # rounding near the maximum

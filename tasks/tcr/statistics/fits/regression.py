@@ -1,4 +1,4 @@
-"""The regression's table: odds ratios with their uncertainty, and what the LASSO keeps."""
+"""Table of the regression: odds ratios with their uncertainty, and the LASSO's selection."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from gangsaw.tasks.tcr.statistics.fits.lasso import Selection, adaptive_lasso
 from gangsaw.tasks.tcr.statistics.fits.logistic import LogisticFit
 from gangsaw.tasks.tcr.statistics.jackknife import Estimate, false_discovery, jackknife
 
-FEW = 10.0  # events per parameter below which estimates are told to be doubtful
-TOO_FEW = 5.0  # and below which there is no regression (Peduzzi et al. 1996, JCE 49:1373)
-INFLATED = 10.0  # variance inflation that is told
+FEW = 10.0  # events per parameter below which a note calls the estimates doubtful
+TOO_FEW = 5.0  # events below which no regression runs (Peduzzi et al. 1996, JCE 49:1373)
+INFLATED = 10.0  # variance inflation above which there is a note
 
 
 @dataclass(frozen=True)
 class Coefficient:
-    """A row of the regression's table.
+    """Row of the regression's table.
 
     Attributes
     ----------
-    predictor, unit : the term, and what its odds ratio is per
-    mean, deviation : of the term
+    predictor, unit : the term, and the unit of its odds ratio
+    mean, deviation : mean and standard deviation of the term
     estimate : log odds of being shared per unit
     error, p : standard error by the jackknife over individuals, and P by the t distribution
-    q : P for many tests, by Benjamini and Hochberg over the rows
+    q : P adjusted for multiple tests, by Benjamini and Hochberg over the rows
     odds_ratio, low, high : per unit, with a 95 % interval
-    model_error : standard error by the likelihood, which takes nucleotypes as independent
+    model_error : standard error by the likelihood, which assumes independent nucleotypes
     vif : factor by which the other terms inflate the estimate's variance
-    heaviest, weight : the individual whose absence changes it most, by its place in the table's
-        list, and its part of the variance
-    kept : whether the adaptive LASSO keeps it; None where it was not run
-    lasso : its log odds per unit there
+    heaviest, weight : the individual whose absence changes the estimate most, by its index in the
+        table's list, and its share of the variance
+    kept : True if the adaptive LASSO selects it; None without LASSO
+    lasso : its log odds per unit by the LASSO
     """
 
     predictor: str
@@ -56,19 +56,19 @@ class Coefficient:
 
 @dataclass(frozen=True)
 class Regression:
-    """The logistic regression of shared (1) or not (0).
+    """Logistic regression of shared (1) or not (0).
 
     Attributes
     ----------
-    nucleotypes, shared : rows, and those of two individuals or more
-    events_per_parameter : rows of the rarer outcome, by the number of terms
+    nucleotypes, shared : number of rows, and of those with two or more individuals
+    events_per_parameter : rows of the rarer outcome, divided by the number of terms
     coefficients : a row per term
     intercept : log odds at the mean of all terms
     log_likelihood, null_log_likelihood : of the fit and of the intercept alone
-    steps : of Newton's method
-    converged : whether there is a maximum; where not, notes say why
+    steps : number of steps of Newton's method
+    converged : True if there is a maximum; otherwise notes have the reason
     penalty : lambda of the LASSO by BIC, or None
-    notes : terms left out, and what went wrong
+    notes : excluded terms, and problems
     """
 
     nucleotypes: int
@@ -86,15 +86,15 @@ class Regression:
 
 @dataclass(frozen=True)
 class Fitted:
-    """What the passes over the rows gave.
+    """Results of the passes over the rows.
 
     Attributes
     ----------
-    design : standardised
-    fit : of all individuals
-    replicates : (individuals, 1 + terms) coefficients without each of them
-    vif : (terms,)
-    n, n_shared : rows, and shared ones
+    design : standardised terms
+    fit : fit to all individuals
+    replicates : (individuals, 1 + terms) coefficients without each individual
+    vif : (terms,) variance inflation factors
+    n, n_shared : numbers of all and of shared rows
     """
 
     design: Design
@@ -106,12 +106,12 @@ class Fitted:
 
     @property
     def events(self) -> int:
-        """Rows of the rarer outcome."""
+        """Number of rows of the rarer outcome."""
         return min(self.n_shared, self.n - self.n_shared)
 
 
 def per_parameter(n: int, n_shared: int, n_terms: int) -> float:
-    """Return rows of the rarer outcome by the number of terms."""
+    """Return the number of rows of the rarer outcome per term."""
     return min(n_shared, n - n_shared) / max(n_terms, 1)
 
 
@@ -189,5 +189,5 @@ def _row(found: Fitted, chosen: Selection | None, i: int, each: Estimate, q: flo
 
 
 def _exp(log: float) -> float:
-    """Return odds; infinite where they exceed a float, as of predictors that separate."""
+    """Return odds; infinite if they exceed a float, such as those of separating predictors."""
     return math.inf if log > 700 else math.exp(log)

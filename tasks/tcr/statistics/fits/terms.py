@@ -1,4 +1,4 @@
-"""The terms of a regression: which columns they come from, and in which units."""
+"""Terms of a regression: their columns and units."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from numpy.typing import NDArray
 
 from gangsaw.tasks.tcr.statistics.extract import J_USAGE, LENGTH, V_USAGE
 
-# kinds: how terms are made of columns
+# kinds of terms, by the function of their column
 PLAIN = "plain"
-LOG = "log10"  # of a count; those without a path get a value of their own
-ZERO = "zero"  # 1 where a count is 0
+LOG = "log10"  # logarithm of a count; nucleotypes without a path get a value of their own
+ZERO = "zero"  # 1 if a count is 0
 CODONS = "codons"  # a third of a length
-CODONS_SQUARED = "codons squared"  # of its distance from the mean
-SHARE = "share"  # of a length
-DEPTH = "depth"  # mean over its individuals of log10 nucleotypes that each has
+CODONS_SQUARED = "codons squared"  # square of a length's distance from the mean
+SHARE = "share"  # fraction of a length
+DEPTH = "depth"  # mean over a nucleotype's individuals of log10 of the depth
 TENFOLD, PER_CODON, PER_NT = "tenfold", "codon", "nt"
 LOG_PATHS, NO_PATH, DEPTH_NAME = "log10 paths", "no path", "log10 depth"
-FLAT = 0.05  # of log10: depths that differ by an eighth
-NUCLEOTIDES = "atc"  # the share of G is what they leave
+FLAT = 0.05  # range of log10 depths that differ by an eighth
+NUCLEOTIDES = "atc"  # the share of G follows from the others
 
 
 @dataclass(frozen=True)
 class Term:
-    """A term.
+    """Term of a regression.
 
     Attributes
     ----------
-    name : for tables
-    unit : what an odds ratio is per: tenfold, codon, nt
-    column : that it is made of; "" for depth, which follows from the owners
-    kind : how
-    of : column of a length that a share is part of
-    at : a log10 where there is no path, the centre of a square, the share in an empty length
+    name : name in tables
+    unit : unit of the odds ratio: tenfold, codon, nt
+    column : source column; "" for depth, which follows from the owners
+    kind : function of the column
+    of : column of the length, for a share
+    at : log10 for nucleotypes without a path, centre of a square, or share for an empty length
     """
 
     name: str
@@ -48,11 +48,11 @@ class Term:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """What is read."""
+        """Source columns of the term."""
         return tuple(name for name in (self.column, self.of) if name)
 
     def values(self, table: pa.Table) -> NDArray[np.float64]:
-        """Return (n,) the term of rows; zeros for depth."""
+        """Return the values of rows, (n,); zeros for depth."""
         if self.kind == DEPTH:
             return np.zeros(len(table))
         found: NDArray[np.float64] = table[self.column].to_numpy().astype(float)
@@ -76,22 +76,22 @@ _MADE: dict[str, Callable[[NDArray[np.float64], float], NDArray[np.float64]]] = 
 def adjusted(
     paths: str, mean_log: float, mean_codons: float, *, zeros: bool, depth: bool = True
 ) -> tuple[Term, ...]:
-    """Return the terms of the model that is reported: total paths, adjusted.
+    """Return the terms of the reported model: total paths, with adjustments.
 
-    The total contains all other counts, so that it stands alone. Length is nearly proportional to
-    the logarithm of the total in long CDR3s and not in short ones: hence its square. Usage stands
-    for V and J in place of sixty indicators, which few shared nucleotypes could carry.
+    The total includes all other counts, so that it is the only count. Length is nearly proportional
+    to the logarithm of the total in long CDR3s, but not in short ones; hence its square. Usage
+    replaces sixty indicators of V and J genes, too many for few shared nucleotypes.
 
-    Depth is the nucleotypes that an individual has, its logarithm averaged over those who have the
-    nucleotype in question.
+    Depth is the logarithm of an individual's number of nucleotypes, averaged over the individuals
+    that have the nucleotype.
 
     Parameters
     ----------
     paths : column of the total
-    mean_log : of its log10, over nucleotypes that have a path: those without take it
-    mean_codons : of the lengths
-    zeros : whether nucleotypes without a path are among the rows: they get an indicator
-    depth : whether individuals differ in depth: see `is_flat`
+    mean_log : mean of its log10 over nucleotypes with a path, used for those without
+    mean_codons : mean length in codons
+    zeros : True if some rows have no path: they get an indicator
+    depth : True if individuals differ in depth, see `is_flat`
     """
     found = [Term(LOG_PATHS, TENFOLD, paths, LOG, at=mean_log)]
     if zeros:
@@ -107,9 +107,9 @@ def adjusted(
 
 
 def is_flat(log_depths: Sequence[float]) -> bool:
-    """Whether individuals have about as many nucleotypes each.
+    """Return True if all individuals have similar numbers of nucleotypes.
 
-    Odds per tenfold depth would then be drawn from differences that are chance: 10^133 were seen.
+    Odds ratios per tenfold depth would then extrapolate random differences: 10^133 occurred.
     """
     return max(log_depths, default=0.0) - min(log_depths, default=0.0) < FLAT
 
@@ -117,19 +117,20 @@ def is_flat(log_depths: Sequence[float]) -> bool:
 def candidates(
     calls: Sequence[str], model: Sequence[Term], shares: dict[str, float]
 ) -> tuple[Term, ...]:
-    """Return the terms that the LASSO chooses among: none of them contains another.
+    """Return the candidate terms of the LASSO, none of which contains another.
 
-    Erosions, palindromes, N1 and N2 make up the length, and D is between them: so length and NDN
-    are left out. The composition of N1 and N2 is in shares, which their lengths do not contain.
+    Deletions, palindromes, N1, N2 and the D between them add up to the length. So length and NDN
+    are left out. The composition of N1 and N2 is in fractions, which do not depend on their
+    lengths.
 
     Parameters
     ----------
-    calls : names of what `read_predictors` gives
+    calls : names of the calls of `read_predictors`
     model : terms of `adjusted`
-    shares : mean share of each composition, by its name: the share where its length is 0
+    shares : composition name -> mean fraction, used for empty junctions
     """
     junctions = ("n1", "n2") if "n1" in calls else ("ndn",)
-    lettered = junctions if f"{junctions[0]}_a" in calls else ()  # not in stores of totals
+    lettered = junctions if f"{junctions[0]}_a" in calls else ()  # absent in stores of totals
     nucleotides = {f"{junction}_{x}": junction for junction in lettered for x in NUCLEOTIDES}
     lengths = [name for name in calls if "_" in name and "n" not in name.partition("_")[0]]
     kept = [term for term in model if term.kind not in (CODONS, CODONS_SQUARED)]

@@ -1,1 +1,1 @@
-"""Stores of counts as tables, for programs that read no Zarr: alone, or beside AIRR's columns."""
+"""Counts stores as tables, for programs without Zarr: alone, or appended to AIRR tables."""

@@ -1,4 +1,4 @@
-"""Counts beside the rows of the AIRR tables that they are of: all columns of these, then ours."""
+"""Export of counts next to the AIRR rows that were counted: all AIRR columns, then the counts."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.extras import extras_named
-from gangsaw.tasks.engine.progress import Meter, OnProgress
-from gangsaw.tasks.formats.atomic import published_if, whole_files
-from gangsaw.tasks.store.stamps import Watch
-from gangsaw.tasks.tcr.paths.dataset import N_DIM, P_DIM
+from gangsaw.codecs.core.plugins.extras import extras_named
+from gangsaw.tasks.engine.report.progress import Meter, OnProgress
+from gangsaw.tasks.formats.exporting.atomic import published_if, whole_files
+from gangsaw.tasks.store.objects.change_stamps import Watch
+from gangsaw.tasks.store.objects.files import is_same
+from gangsaw.tasks.tcr.counting.paths.dataset import N_DIM, P_DIM
 from gangsaw.tasks.tcr.repertoire.formats.airr import AIRR
 from gangsaw.tasks.tcr.repertoire.opening import whole_table
 from gangsaw.tasks.tcr.repertoire.tables.text import Fields
@@ -34,8 +35,8 @@ with extras_named():
     import pyarrow as pa
 
 ID = "sequence_id"
-OURS = "counted_"  # before a name that the tables have, too
-# what is appended where nothing else is asked for, of what the store has
+OURS = "counted_"  # prefix of names that the tables have, too
+# default columns, as far as the store has them
 USUAL = (
     *("paths_total", "dp1_total", "d_index", "n1_length", "n2_length", "n_length"),
     *("v_erosion", "d5_erosion", "d3_erosion", "j_erosion", "pgen", "pgen_reason"),
@@ -50,17 +51,17 @@ def export_airr(
     overwrite: bool = False,
     on_progress: OnProgress | None = None,
 ) -> Exported:
-    """Write the counted rows of the AIRR tables that a store was counted from, with their counts.
+    """Write the counted rows of the AIRR tables of a store, with their counts.
 
-    The original columns come first, as they were; those of the choice follow, by default USUAL at
-    most n- and p-nucleotides, a name that is there already with OURS before it. Rows that were
-    dropped are not there.
+    The original columns come first, unchanged. Those of the choice follow, by default USUAL at the
+    maximum of n- and p-nucleotides. A name that the table already has gets the prefix OURS. Dropped
+    rows are omitted.
 
     Raises
     ------
     BadParams
-        As `export`; or the files are gone, were changed, are no AIRR tables, or have a column of
-        the same name with OURS before it, too.
+        As `export`; or a file is missing, has changed, is no AIRR table, or also has a column of
+        the same name with the prefix OURS.
     """
     opened = open_counts(str(store))
     files = _files(opened)
@@ -69,7 +70,7 @@ def export_airr(
     own_schema = pa.schema([(column.name, column.type) for column in ours])
     schema = pa.schema([*((name, pa.string()) for name in theirs), *own_schema])
     paths = [Path(file.path) for file in files]
-    if target.resolve() in {path.resolve() for path in paths}:
+    if any(is_same(target, path) for path in paths):
         raise BadParams(f"{target} is to be read: write to another place")
     watch, meter = Watch.of(opened), Meter(opened.rows, on_progress)
     with (
@@ -88,12 +89,12 @@ def export_airr(
 
 @dataclass(frozen=True)
 class _File:
-    """A table that was counted.
+    """Counted AIRR table.
 
     Attributes
     ----------
-    path, names : of the file, of its columns
-    rows : of the store
+    path, names : path of the file, and names of its columns
+    rows : rows of the store
     """
 
     path: str
@@ -101,7 +102,7 @@ class _File:
     rows: range
 
     def counted(self, store: CountsStore) -> Iterator[tuple[dict[str, pa.Array], range]]:
-        """Yield columns of the rows that were counted, "" for those it lacks, and their numbers."""
+        """Yield the columns of counted rows, "" for absent ones, with their row numbers."""
         lines = cast("NDArray[np.int64]", store.read("line", self.rows))
         done = 0
         for fields in whole_table(Path(self.path)):
@@ -134,7 +135,7 @@ class _File:
 
 
 class _Blank(dict[str, pa.Array]):
-    """Columns of one of several files, which lacks some of the others."""
+    """Columns of one of several files, blank for those that only others have."""
 
     def __init__(self, columns: dict[str, pa.Array], rows: int) -> None:
         super().__init__(columns)
@@ -145,7 +146,7 @@ class _Blank(dict[str, pa.Array]):
 
 
 def _files(store: CountsStore) -> list[_File]:
-    """Return the tables of a store; raise BadParams where they are of other formats, or gone."""
+    """Return the tables of a store; raise `BadParams` for other formats, and missing files."""
     names, formats, kept = (
         cast("Sequence[str]", store.attrs.get(f"input_{what}", ()))
         for what in ("files", "formats", "kept")
@@ -163,7 +164,7 @@ def _files(store: CountsStore) -> list[_File]:
 
 
 def _chosen(store: CountsStore, choice: ExportChoice) -> ExportChoice:
-    """Return a choice without anything left open."""
+    """Return a choice with the defaults filled in."""
     return replace(
         choice,
         variables=choice.variables or tuple(name for name in USUAL if name in store.shapes),
@@ -173,7 +174,7 @@ def _chosen(store: CountsStore, choice: ExportChoice) -> ExportChoice:
 
 
 def _apart(ours: Sequence[Column], theirs: Sequence[str], files: Sequence[_File]) -> list[Column]:
-    """Return columns under names that the files have not: AIRR has an n1_length of its own."""
+    """Return columns under names that the files do not have: AIRR has its own n1_length."""
     found = [
         replace(column, name=f"{OURS}{column.name}") if column.name in theirs else column
         for column in ours

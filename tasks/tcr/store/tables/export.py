@@ -1,4 +1,4 @@
-"""A store of counts as one table with a row per reference, for programs that read no Zarr, as R."""
+"""Export of a counts store as a table with a row per reference, for programs without Zarr."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.extras import extras_named
-from gangsaw.tasks.engine.progress import Meter, OnProgress
-from gangsaw.tasks.formats.atomic import published_if, whole_files
-from gangsaw.tasks.store.stamps import Watch
+from gangsaw.codecs.core.plugins.extras import extras_named
+from gangsaw.codecs.core.plugins.options import none_of
+from gangsaw.tasks.engine.report.progress import Meter, OnProgress
+from gangsaw.tasks.formats.exporting.atomic import published_if, whole_files
+from gangsaw.tasks.store.objects.change_stamps import Watch
+from gangsaw.tasks.store.objects.files import is_within
+from gangsaw.tasks.tcr.counting.paths.dataset import N_DIM, P_DIM, TOTAL_DIM
 from gangsaw.tasks.tcr.model.nucleotides import NUCLEOTIDES
-from gangsaw.tasks.tcr.paths.dataset import N_DIM, P_DIM, TOTAL_DIM
 from gangsaw.tasks.tcr.store.counts_store import ROW_DIM, CountsStore, open_counts
 
 with extras_named():
@@ -29,11 +31,11 @@ with extras_named():
     import pyarrow.parquet
 
 NAMED = {"v_index": "v_gene", "d_index": "d_gene", "j_index": "j_gene", "sample_index": "sample"}
-NAMES = ("v_call", "d_call", "j_call", "sample_id")  # the same; written where they are asked for
+NAMES = ("v_call", "d_call", "j_call", "sample_id")  # names per row, only on request
 FIRST = ("sample_index", "id", "cdr3", "v_index", "d_index", "j_index", "copies", "line")
-OPTIONS = {N_DIM: "nu", P_DIM: "pi", TOTAL_DIM: "total_n"}  # of an ExportChoice
-PREFIX = {N_DIM: "nu", P_DIM: "pi", TOTAL_DIM: "n"}  # of a number in a column's name
-BATCH_BYTES = 64 << 20  # of values, read at once
+OPTIONS = {N_DIM: "nu", P_DIM: "pi", TOTAL_DIM: "total_n"}  # fields of ExportChoice
+PREFIX = {N_DIM: "nu", P_DIM: "pi", TOTAL_DIM: "n"}  # prefix of a number in a column's name
+BATCH_BYTES = 64 << 20  # bytes of values read at once
 TYPES = {"int64": pa.int64(), "float64": pa.float64(), "text": pa.string()}
 WriteTable = Callable[[pa.Table], None]
 CountType = Literal["int64", "float64", "text"]
@@ -43,14 +45,14 @@ MOST = 2**63 - 1
 
 @dataclass(frozen=True)
 class ExportChoice:
-    """Which parts of a store become a table, and how.
+    """Selection of a store's variables for export, and the type of counts.
 
     Attributes
     ----------
-    variables : names of those along `reference`; () is all
-    nu, pi, total_n : which of the sweep; () is all
-    counts : type of path counts, as R has no unsigned integers of 64 bits. "int64" refuses counts
-        beyond 2^63 - 1, "float64" rounds those beyond 2^53, "text" is exact
+    variables : names of variables along `reference`; () is all
+    nu, pi, total_n : selected labels of the sweep; () is all
+    counts : type of path counts, since R has no unsigned integers of 64 bits. "int64" rejects
+        counts beyond 2^63 - 1, "float64" rounds those beyond 2^53, "text" is exact
     """
 
     variables: tuple[str, ...] = ()
@@ -60,14 +62,14 @@ class ExportChoice:
     counts: CountType = "int64"
 
     def __post_init__(self) -> None:
-        """Refuse unknown types."""
+        """Raise `BadParams` for unknown types."""
         if self.counts not in TYPES:
-            raise BadParams(f"counts must be {', '.join(TYPES)}, got {self.counts!r}")
+            raise none_of("counts", TYPES, self.counts)
 
 
 @dataclass(frozen=True)
 class Exported:
-    """What was written: the file, its rows, and the names of its columns."""
+    """Summary of an export: the file, its number of rows, and the names of its columns."""
 
     target: str
     rows: int
@@ -84,18 +86,18 @@ def export(
 ) -> Exported:
     """Write the references of a store as a table: Parquet, CSV or TSV by the target's suffix.
 
-    A variable with more dimensions becomes a column for each of their labels, such as
-    paths_full_TRBD1_01_nu3_pi2; genes and samples are written by their names.
+    A variable with more dimensions becomes a column for each combination of their labels, such as
+    paths_full_TRBD1_01_nu3_pi2. Genes and samples are written as names.
 
     Raises
     ------
     BadParams
-        There is no such store or variable, the suffix names no format, the target may not be
-        replaced, or a count does not fit the type for counts.
+        The store or variable does not exist, the suffix is unknown, the target may not be replaced,
+        or a count does not fit the type for counts.
     """
     opened, choice = open_counts(str(store)), choice or ExportChoice()
     watch = Watch.of(opened)
-    if Path(store).resolve() in target.resolve().parents:
+    if is_within(target.parent, Path(store)):
         raise BadParams(f"{target} is in the store that is read: write to another place")
     columns = columns_of(opened, choice)
     schema = pa.schema([(column.name, column.type) for column in columns])
@@ -115,7 +117,7 @@ def export(
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its variable, and its place along the dimensions after the first."""
+    """Column of the table: its variable, and its index along the dimensions after the first."""
 
     name: str
     variable: str
@@ -124,7 +126,7 @@ class Column:
 
 
 def columns_of(store: CountsStore, choice: ExportChoice) -> list[Column]:
-    """Return the columns that a choice becomes; raise BadParams where there are no such."""
+    """Return the columns of a choice; raise `BadParams` if a variable does not exist."""
     along = [name for name, dims in store.shapes.items() if next(iter(dims), "") == ROW_DIM]
     for name in choice.variables:
         if name not in along:
@@ -173,7 +175,7 @@ def table_of(store: CountsStore, columns: list[Column], rows: range, schema: pa.
     values: dict[str, NumpyArray] = {}
     found = []
     for column in columns:
-        if column.variable not in values:  # of one variable at a time: they are large
+        if column.variable not in values:  # one variable at a time: they are large
             values = {column.variable: store.read(column.variable, rows)}
         found.append(_array(store, column, values[column.variable], rows))
     return pa.Table.from_arrays(found, schema=schema)
@@ -201,7 +203,7 @@ def _array(store: CountsStore, column: Column, values: NumpyArray, rows: range) 
 
 @contextmanager
 def table_writer(target: Path, part: Path, schema: pa.Schema) -> Iterator[WriteTable]:
-    """Yield a writer of a table; the file is complete at the end."""
+    """Yield a function that writes rows of a table; the file is complete at the end."""
     name = target.name.lower()
     if name.endswith((".parquet", ".pq")):
         with pa.parquet.ParquetWriter(part, schema, compression="zstd") as parquet:
@@ -212,18 +214,18 @@ def table_writer(target: Path, part: Path, schema: pa.Schema) -> Iterator[WriteT
         raise BadParams(f"the suffix of {target} tells no format: {', '.join(FORMATS)}")
     delimiter = "\t" if plain.endswith(".tsv") else ","
     with pa.output_stream(str(part), compression="gzip" if packed else None) as file:
-        file.write(f"{delimiter.join(schema.names)}\n".encode())  # Arrow's has quotes everywhere
+        file.write(f"{delimiter.join(schema.names)}\n".encode())  # Arrow's header quotes every name
         yield lambda table: file.write(_lines(table, delimiter))
 
 
 def _lines(table: pa.Table, delimiter: str) -> pa.Buffer:
-    """Return rows as text: of TSV without quotes, as AIRR's, where no value needs them."""
+    """Return rows as text; TSV without quotes, as in AIRR, unless a value needs them."""
     for quotes in ("none", "needed") if delimiter == "\t" else ("needed",):
         text = pa.BufferOutputStream()
         how = pa.csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style=quotes)
         try:
             pa.csv.write_csv(table, text, how)
-        except pa.ArrowInvalid:  # a value has a quote, a tab or an end of line
+        except pa.ArrowInvalid:  # a value has a quote, a tab or a line end
             if quotes == "needed":
                 raise
         else:

@@ -41,7 +41,7 @@ def test_segments_follow_one_another() -> None:
     assert decoded(np.concatenate(parts), bwt.size) == bwt.tobytes()
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_segments_are_those_of_the_reference() -> None:
     bwt = many_decisions()
     assert reference.encode(bwt.tobytes()) == coded(bwt).tobytes()

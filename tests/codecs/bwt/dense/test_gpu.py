@@ -49,7 +49,7 @@ def test_many_lanes_in_any_order(cupy: Any) -> None:
             check(cupy, [coded(bwt)], [bwt.size])
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_segments_follow_one_another(cupy: Any) -> None:
     bwt = np.random.default_rng(5).integers(0, 256, 20500, np.uint8)
     check(cupy, [coded(bwt)], [bwt.size])
@@ -84,6 +84,7 @@ def test_damaged_blocks_are_told_as_on_the_cpu(cupy: Any) -> None:
     assert {"its words are wrong", "bytes are left behind its lanes"} < set(found)
 
 
+@pytest.mark.full
 def test_damaged_lanes_are_told_as_on_the_cpu(cupy: Any) -> None:
     """Of 16, so that lanes at their end take words, as hostile states make them."""
     rng = np.random.default_rng(4)
@@ -139,7 +140,7 @@ def test_blocks_are_encoded_as_on_the_cpu(cupy: Any) -> None:
             encode(cupy, some)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_segments_are_encoded_one_after_the_other(cupy: Any) -> None:
     rng = np.random.default_rng(5)
     encode(cupy, [np.repeat(rng.integers(0, 200, 20500, np.uint8), 1 + rng.integers(0, 2, 20500))])

@@ -101,6 +101,7 @@ def cases(draw: st.DrawFn) -> tuple[Cube, Params]:
     )
 
 
+@pytest.mark.full
 @settings(
     max_examples=60,
     suppress_health_check=[HealthCheck.function_scoped_fixture],

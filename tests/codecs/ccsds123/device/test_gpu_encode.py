@@ -280,7 +280,7 @@ def test_planted_races_are_found(
         encoded(gpu, [on_device(cupy, np.asfortranarray(x) if by_pixel else x)], Params(**FULL))
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("mode", ["full", "reduced"])
 @pytest.mark.parametrize("bands", range(16))
 def test_every_number_of_prediction_bands(cupy: ModuleType, bands: int, mode: Any) -> None:

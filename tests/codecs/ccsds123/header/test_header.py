@@ -14,7 +14,7 @@ from reference import ccsds123_header as reference
 from gangsaw.codecs.ccsds123 import Image, Params, SupplementaryTable, read_header, write_header
 from gangsaw.codecs.ccsds123.samples import SCALAR_TABLE, samples
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, NewerFormat
-from gangsaw.codecs.core.samples import Sample
+from gangsaw.codecs.core.plugins.samples import Sample
 
 IMAGE = Image(5, 6, 7, 12, False)
 RESERVED_BITS = [57, 80, 81, 87, 90, 91, 96]  # of the image part and the first of the predictor's

@@ -112,7 +112,7 @@ def test_equals_reference(case: tuple[Cube, Params], small_batch: bool) -> None:
         assert encode_stream(x, params) == reference_stream(x, params)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("mode", ["full", "reduced"])
 @pytest.mark.parametrize("bands", range(16))
 def test_every_number_of_prediction_bands(bands: int, mode: Any) -> None:

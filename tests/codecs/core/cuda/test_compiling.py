@@ -36,11 +36,7 @@ MANY = """[
 ]"""
 # Of LLVM's names: SSE2 alone, AVX2 with fused instructions, AVX without the integers of AVX2
 OLDER = [
-    pytest.param("generic", DEFAULT, id="generic"),
-    *(
-        pytest.param(cpu, MANY, id=f"{cpu}-all", marks=pytest.mark.slow)
-        for cpu in ("generic", "x86-64-v2", "sandybridge", "haswell")
-    ),
+    pytest.param(cpu, MANY, id=cpu) for cpu in ("generic", "x86-64-v2", "sandybridge", "haswell")
 ]
 
 
@@ -60,16 +56,16 @@ def answer(process: subprocess.Popen[str]) -> str:
     return out
 
 
+@pytest.mark.full  # each compiles everything
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="names x86 machines")
 @pytest.mark.parametrize(("cpu", "params"), OLDER)
-@pytest.mark.once
 def test_older_machines_write_the_same_bytes(cpu: str, params: str, tmp_path: Path) -> None:
     older = {"NUMBA_CPU_NAME": cpu, "NUMBA_CACHE_DIR": str(tmp_path)}
     older["NUMBA_CPU_FEATURES"] = ""  # those of its name: unset means those of this machine
     assert answer(start(params, **older)) == answer(start(params))
 
 
-@pytest.mark.once
+@pytest.mark.full  # four processes, three of which compile
 def test_two_processes_may_compile_at_once(tmp_path: Path) -> None:
     """Into one empty cache, which serves a third process after them."""
     shared = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
@@ -87,7 +83,7 @@ def kept(cache: Path) -> dict[str, int]:
     return {str(path): path.stat().st_mtime_ns for path in cache.rglob("*.nb?")}
 
 
-@pytest.mark.once
+@pytest.mark.full  # compiles for another processor
 def test_kernels_do_without_avx_where_numba_is_told_to(tmp_path: Path) -> None:
     """Else LLVM gives up, and the process with it."""
     env = {**os.environ, "NUMBA_ENABLE_AVX": "0", "NUMBA_CACHE_DIR": str(tmp_path)}

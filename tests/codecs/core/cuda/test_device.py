@@ -98,6 +98,7 @@ assert (zarr.open_array(store, mode="r")[...] == cube).all()
 """
 
 
+@pytest.mark.quick(cases=1)
 @pytest.mark.parametrize(("stub", "message"), MISSING.values(), ids=MISSING)
 def test_what_is_missing_is_named_in_one_line(stub: Any, message: str, tmp_path: Path) -> None:
     """And everything else works."""

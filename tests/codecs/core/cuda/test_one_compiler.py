@@ -71,6 +71,7 @@ def faults(text: str, file: str = "") -> list[str]:
     return wrong + (["RawModule"] if "RawModule" in found and file != LOADS_MODULES else [])
 
 
+@pytest.mark.full
 def test_nothing_else_compiles() -> None:
     files = [path for folder in PRODUCT for path in (REPOSITORY / folder).rglob("*.py")]
     in_core = {path: path.name if "core" in path.parts else "" for path in files}

@@ -44,6 +44,7 @@ print(before - resident())
 """
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("work", ["return_memory()", "stored()"])
 def test_what_is_free_between_small_things_is_given_back(tmp_path: Path, work: str) -> None:
     command = [sys.executable, "-c", SCRIPT.format(work), str(tmp_path)]

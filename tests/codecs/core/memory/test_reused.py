@@ -44,6 +44,7 @@ VIEWS: dict[str, Callable[[Memory], object]] = {
 }
 
 
+@pytest.mark.quick(cases=1)
 @pytest.mark.parametrize("name", VIEWS)
 def test_what_a_view_holds_is_not(name: str) -> None:
     memory = reused(LEAST)
@@ -90,6 +91,7 @@ def test_threads_never_share_one() -> None:
     assert not wrong
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("effort", ["fast", "dense"])
 def test_frames_that_are_held_stay_as_they_are(effort: str) -> None:
     rng = np.random.default_rng(0)

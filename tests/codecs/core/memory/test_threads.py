@@ -13,6 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from helpers.hang import HANG, wait_until
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.memory import threads
@@ -44,7 +45,7 @@ class Gauge:
             self.most = max(self.most, self.now)
             if self.now >= self.wanted:
                 self.enough.set()
-        self.enough.wait(timeout=30)
+        assert self.enough.wait(HANG)
         time.sleep(0.004)
         with self.lock:
             self.now -= 1
@@ -107,7 +108,8 @@ def test_a_limit_that_changes_while_blocks_run() -> None:
     gauge = Gauge(4)
     with ThreadPoolExecutor(4) as callers:
         waiting = [callers.submit(threads.run_blocks, gauge, 10) for _ in range(4)]
-        time.sleep(0.02)
+        wait_until(lambda: gauge.now)  # one block has begun, the others wait
+        assert gauge.most == 1
         threads.set_thread_limit(4)
         for future in waiting:
             future.result()
@@ -179,17 +181,23 @@ def test_a_limit_below_one_is_refused() -> None:
 def test_a_forked_child_starts_afresh() -> None:
     """Helper threads do not survive a fork; permits that were held then would be lost."""
     code = """if 1:
-        import os, threading, time, warnings
+        import os, threading, warnings
         from gangsaw.codecs.core.memory import threads
         warnings.simplefilter("ignore", DeprecationWarning)
         threads.set_thread_limit(2)
-        slow = threading.Thread(target=threads.run_blocks, args=(lambda i: time.sleep(0.5), 4))
+        begun, forked = threading.Semaphore(0), threading.Event()
+        def block(i):
+            begun.release()
+            forked.wait()
+        slow = threading.Thread(target=threads.run_blocks, args=(block, 4))
         slow.start()
-        time.sleep(0.1)
+        begun.acquire()
+        begun.acquire()  # both permits are held
         if child := os.fork():
+            forked.set()
             slow.join()
             raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
         threads.run_blocks(lambda i: None, 8)
         os._exit(0)
     """
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=30)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=HANG)

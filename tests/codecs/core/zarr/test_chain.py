@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,16 @@ import pytest
 import zarr
 from helpers.array_array_codecs import Viewed
 from helpers.counting_store import CountingStore
-from helpers.every_codec import Case, assert_same_bits, cases, label
-from helpers.zarr_arrays import CHUNK, SELECTIONS, SHAPE
+from helpers.every_codec import (
+    Case,
+    assert_same_bits,
+    cases,
+    label,
+    of_each_codec,
+    one_of_each,
+    over,
+)
+from helpers.zarr_arrays import CHUNK, PIPELINES, SELECTIONS, SHAPE
 from zarr.codecs import TransposeCodec
 from zarr.codecs.numcodecs import AsType, FixedScaleOffset
 
@@ -19,9 +28,8 @@ from gangsaw.codecs.ccsds123.codec import Ccsds123
 from gangsaw.codecs.core.errors import BadParams
 
 CASES = cases()
-ONE_EACH = list({case.codec_type: case for case in reversed(CASES)}.values())
 BASE: dict[str, Any] = {"compressors": None, "config": {"write_empty_chunks": True}}
-of_every_codec = pytest.mark.parametrize("case", ONE_EACH, ids=label)
+of_every_codec = over(one_of_each(CASES))
 
 
 def in_refused_dtype(case: Case) -> Any:
@@ -59,7 +67,14 @@ def kept(data: Any, case: Case, **options: Any) -> Any:
     return array[...]
 
 
-@pytest.mark.parametrize("case", CASES, ids=label)
+@pytest.mark.full
+@pytest.mark.parametrize(
+    ("pipeline", "case"),
+    [*zip(cycle(PIPELINES), CASES, strict=False)],
+    indirect=["pipeline"],
+    ids=lambda value: value if isinstance(value, str) else label(value),
+)
+@of_each_codec
 def test_behind_a_cast_of_a_dtype_that_it_refuses(pipeline: str, case: Case) -> None:
     data = in_refused_dtype(case)
     assert_same_bits(kept(data, case, filters=[viewed(case)]), data)
@@ -89,6 +104,7 @@ def test_behind_several_inside_a_shard(pipeline: str, case: Case) -> None:
     assert_same_bits(kept(twice, case, **options), twice)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("shards", [None, (24, 20)])
 @pytest.mark.parametrize("selection", SELECTIONS.values(), ids=SELECTIONS.keys())
 def test_selections_behind_a_transposition(pipeline: str, shards: Any, selection: Any) -> None:

@@ -25,6 +25,8 @@ from helpers.every_codec import (
     forged,
     gpu_cases,
     label,
+    one_of_each,
+    over,
     package,
     v2_type,
 )
@@ -42,17 +44,14 @@ from gangsaw.codecs.core.errors import CorruptChunk, DeviceError
 
 CASES = gpu_cases()
 LONG = {"dna-dense-lanes", "dna-dense-masked"}  # shorter ones: tests/codecs/dna/test_gpu_dense.py
-SLOW = {False: (), True: pytest.mark.slow}
+SLOW = {False: (), True: pytest.mark.full}
 marked = [pytest.param(case, id=label(case), marks=SLOW[label(case) in LONG]) for case in CASES]
-every_case = pytest.mark.parametrize("case", marked)
-first_cases = {case.codec_type: case for case in reversed(CASES)}.values()
-one_case = pytest.mark.parametrize("case", first_cases, ids=label)
+every_case = over(marked)
+one_case = over(one_of_each(CASES))
 # of an encode: cases that kernels take
 LAUNCHES = {"ccsds123-default": 2, "visibility-fast": 4, "visibility-default": 8}
 LAUNCHES |= {"reads-offset-lengths": 3, "dna-pack-bases": 1}
-kernel_case = pytest.mark.parametrize(
-    "case", [case for case in CASES if label(case) in LAUNCHES], ids=label
-)
+kernel_case = over([case for case in CASES if label(case) in LAUNCHES])
 V3: dict[str, Any] = {"zarr_format": 3, "compressors": None, "config": {"write_empty_chunks": True}}
 
 
@@ -83,14 +82,11 @@ def chunks_of(store: CountingStore) -> list[bytes]:
 
 
 @every_case
-def test_bytes_are_those_of_the_cpu(case: Case, cupy: Any) -> None:
-    assert case.encode(cupy) == case.encode()
-
-
-@every_case
-def test_each_side_decodes_the_others(case: Case, cupy: Any) -> None:
-    assert_same_bits(case.decode(case.encode(), cupy), case.array)
-    assert_same_bits(case.decode(case.encode(cupy)), case.array)
+def test_both_sides_write_and_read_the_same_bytes(case: Case, cupy: Any) -> None:
+    data = case.encode()
+    assert case.encode(cupy) == data
+    assert_same_bits(case.decode(data, cupy), case.array)
+    assert_same_bits(case.decode(data), case.array)
 
 
 @every_case

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import xarray as xr
 import zarr
-from helpers.every_codec import Case, assert_same_bits, cases, label, v2_type
+from helpers.every_codec import Case, assert_same_bits, cases, one_of_each, over, v2_type
 
 import gangsaw
 from gangsaw.codecs.core.container.checksum import crc32c
@@ -19,15 +19,14 @@ from gangsaw.codecs.core.zarr import trailer
 from gangsaw.codecs.core.zarr.trailer import ChunkKind
 
 CASES = cases()
-ONE_EACH = list({case.codec_type: case for case in reversed(CASES)}.values())
-of_every_codec = pytest.mark.parametrize("case", ONE_EACH, ids=label)
+of_every_codec = over(one_of_each(CASES))
 
 
 def codec_of(case: Case) -> Any:
     return v2_type(case.codec_type)(**vars(case.sample.params))
 
 
-@pytest.mark.parametrize("case", CASES, ids=label)
+@over(CASES)
 def test_a_chunk_says_what_it_is(case: Case) -> None:
     codec = codec_of(case)
     again = numcodecs.get_codec(codec.get_config())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,20 @@ PARAMS = Params(kind="name", lane=256)
 TEXT = np.concatenate(
     [sample.array for sample in name_samples.samples() if sample.params == PARAMS][:4]
 )
-DATA, LANES = encoded_block(NAME, TEXT, PARAMS)
+
+
+@lru_cache
+def coded() -> tuple[Any, Any]:
+    """Return payload and lanes of the text; encoding loads kernels, which takes a second."""
+    return encoded_block(NAME, TEXT, PARAMS)
+
+
+def coded_data() -> Any:
+    return coded()[0]
+
+
+def coded_lanes() -> Any:
+    return coded()[1]
 
 
 def decode(data: Any, lanes: Any, at_end: bool = True) -> Any:
@@ -35,54 +49,54 @@ def decode(data: Any, lanes: Any, at_end: bool = True) -> Any:
 
 @needs_fences
 def test_it_is_coded() -> None:
-    assert DATA[0] & 3 == CODED
-    np.testing.assert_array_equal(decode(DATA, LANES), TEXT)
+    assert coded_data()[0] & 3 == CODED
+    np.testing.assert_array_equal(decode(coded_data(), coded_lanes()), TEXT)
 
 
 @needs_fences
 @pytest.mark.parametrize("at_end", [False, True])
 def test_flipped_bits_never_crash(at_end: bool) -> None:
     rng = np.random.default_rng(1)
-    first = int(LANES[:2].sum())
-    for reach in (8 * HEAD.size, first, 8 * DATA.size):
+    first = int(coded_lanes()[:2].sum())
+    for reach in (8 * HEAD.size, first, 8 * coded_data().size):
         for n in (1, 1, 2, 9) * 60:
-            damaged = DATA.copy()
+            damaged = coded_data().copy()
             for bit in rng.integers(0, reach, n):
                 damaged[bit // 8] ^= np.uint8(1 << bit % 8)
             with suppress(CorruptChunk):
-                decode(damaged, LANES, at_end)
+                decode(damaged, coded_lanes(), at_end)
 
 
 @needs_fences
 def test_any_lanes_never_crash() -> None:
     """Lanes of noise under tables that hold: every operation and operand comes."""
     rng = np.random.default_rng(2)
-    first = int(LANES[:2].sum()) // 8
+    first = int(coded_lanes()[:2].sum()) // 8
     for _ in range(200):
-        damaged = DATA.copy()
+        damaged = coded_data().copy()
         damaged[first:] = rng.integers(0, 256, damaged.size - first)
         with suppress(CorruptChunk):
-            decode(damaged, LANES)
+            decode(damaged, coded_lanes())
 
 
 @needs_fences
 def test_lanes_of_other_lengths_are_refused() -> None:
     rng = np.random.default_rng(3)
     for _ in range(200):
-        lanes = LANES.copy()
+        lanes = coded_lanes().copy()
         a, b = rng.choice(np.flatnonzero(lanes), 2, replace=False)
         moved = 8 * int(rng.integers(1, lanes[a] // 8 + 1))
         lanes[a] -= moved
         lanes[b] += moved
         with pytest.raises(CorruptChunk):
-            decode(DATA, lanes)
+            decode(coded_data(), lanes)
 
 
 @given(st.binary(max_size=300))
 @settings(max_examples=200, deadline=None)
 def test_any_bytes_are_refused(tail: bytes) -> None:
-    data = np.concatenate((DATA[: HEAD.size], np.frombuffer(tail, np.uint8)))
-    lanes = np.zeros_like(LANES)
+    data = np.concatenate((coded_data()[: HEAD.size], np.frombuffer(tail, np.uint8)))
+    lanes = np.zeros_like(coded_lanes())
     lanes[0] = 8 * data.size
     with pytest.raises(CorruptChunk):
         decode(data, lanes)
@@ -102,8 +116,8 @@ def test_tables_are_limited() -> None:
     """Modes may name no more of them than the format allows."""
     five = [0, 0, 1, 1, 0]  # the gamma code of mode 4 + 1
     head = np.packbits(np.array(five * N_STREAMS, np.uint8), bitorder="little")
-    data = np.concatenate((DATA[: HEAD.size], head))
-    lanes = np.zeros_like(LANES)
+    data = np.concatenate((coded_data()[: HEAD.size], head))
+    lanes = np.zeros_like(coded_lanes())
     lanes[0] = 8 * data.size
     with pytest.raises(CorruptChunk, match=f"has {256 * N_STREAMS} tables"):
         decode(data, lanes)

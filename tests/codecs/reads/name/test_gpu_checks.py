@@ -7,6 +7,7 @@ Checks that no example needs, as the end of a lane is looked at once more, have 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -99,11 +100,11 @@ def four(counts: dict[int, int]) -> Example:
     return forged(lanes, begin, 4, 256)
 
 
-CHECKS: dict[str, Example] = {}
+CHECKS: dict[str, Callable[[], Example]] = {}
 
 
-def _check(name: str, there: str, instead: str, example: Example) -> None:
-    CHECKS[name] = example._replace(there=there, instead=instead)
+def _check(name: str, there: str, instead: str, example: Callable[[], Example]) -> None:
+    CHECKS[name] = lambda: example()._replace(there=there, instead=instead)
 
 
 N = len(WHOLE_LINE)
@@ -111,13 +112,14 @@ _check(
     "a copy of no tokens",
     "(n == 0 && operation != REST) || ",
     "",
-    one([[op(0, SAME), op(0, REST)]], N),
+    partial(one, [[op(0, SAME), op(0, REST)]], N),
 )
 _check(
     "a copy of more tokens than there are",
     " || k + n > line.n_old",
     "",
-    one(
+    partial(
+        one,
         [
             COPY,
             COPY,
@@ -131,7 +133,8 @@ _check(
     "all other tokens where there are none",
     "n < 0 || ",
     "",
-    one(
+    partial(
+        one,
         [COPY, COPY, [*text(0, b"a"), op(1, END)], [*text(0, b"b"), *text(1, b"c"), op(2, REST)]],
         712,
     ),
@@ -140,83 +143,101 @@ _check(
     "more tokens than a line may have",
     "} else if (k < MOST_TOKENS) {",
     "} else if (true) {",
-    one([[put for k in range(64) for put in text(k, b"")] + [op(64, END)]], 1),
+    partial(one, [[put for k in range(64) for put in text(k, b"")] + [op(64, END)]], 1),
 )
 _check(
-    "a line begins behind its window", "if (at >= window_end) return WRONG;", "", four({0: 3, 2: 1})
+    "a line begins behind its window",
+    "if (at >= window_end) return WRONG;",
+    "",
+    partial(four, {0: 3, 2: 1}),
 )
 _check(
     "a line has no room for its end",
     "else if (!is_open || i + 1 < start.lines)",
     "else if (false)",
-    one([COPY], N - 1),
+    partial(one, [COPY], N - 1),
 )
 _check(
     "a copy behind the block",
     "if (size > line.limit - at) return -1;\n    for",
     "for",
-    one([*FULL, COPY], SIZE),
+    partial(one, [*FULL, COPY], SIZE),
 )
 _check(
     "a text behind the block",
     "if (at == line.limit) break;",
     "",
-    one([*FULL, [*text(0, b"x" * 300), op(1, END)]], SIZE),
+    partial(one, [*FULL, [*text(0, b"x" * 300), op(1, END)]], SIZE),
 )
 _check(
     "a number more than what is none",
     "if (digit < 0 || digit > 9) return -1;",
     "",
-    one([up(2)], N + 1),
+    partial(one, [up(2)], N + 1),
 )
-_check("a number that is none is told", "if (base < 0) return -1;", "", one([up(2)], N - 2))
+_check(
+    "a number that is none is told", "if (base < 0) return -1;", "", partial(one, [up(2)], N - 2)
+)
 _check(
     "a number of more digits than 64 bits hold",
     "if (width > MOST_DIGITS) return -1;",
     "",
-    one([up(3)], N),
+    partial(one, [up(3)], N),
 )
 _check(
     "a number behind the block",
     "if (n > line.limit - at) return -1;\n    for",
     "for",
-    one([*FULL, [*FILL, op(1, NUMBER), byte(1, BYTE_NUMBER, 200), op(2, END)]], SIZE),
+    partial(one, [*FULL, [*FILL, op(1, NUMBER), byte(1, BYTE_NUMBER, 200), op(2, END)]], SIZE),
 )
 _check(
     "hexadecimal digits behind the block",
     "if (n > line.limit - at) return -1;\n    read_digits",
     "read_digits",
-    one([*FULL, [*FILL, op(1, HEX), byte(1, DIGITS, 9), *(3 * [raw(0, 12)]), op(2, END)]], SIZE),
+    partial(
+        one, [*FULL, [*FILL, op(1, HEX), byte(1, DIGITS, 9), *(3 * [raw(0, 12)]), op(2, END)]], SIZE
+    ),
 )
 _check(
     "a UUID behind the block",
     "if (line.limit - at < UUID_LENGTH) return -1;",
     "",
-    one([*FULL, [*FILL, *uuid(1), op(2, END)]], SIZE),
+    partial(one, [*FULL, [*FILL, *uuid(1), op(2, END)]], SIZE),
 )
-_check("a version of a UUID", "version > 15 || ", "", one([[*uuid(0, 16), op(1, END)]], 37))
-_check("a variant of a UUID", " || variant > 15", "", one([[*uuid(0, 4, 16), op(1, END)]], 37))
+_check(
+    "a version of a UUID", "version > 15 || ", "", partial(one, [[*uuid(0, 16), op(1, END)]], 37)
+)
+_check(
+    "a variant of a UUID", " || variant > 15", "", partial(one, [[*uuid(0, 4, 16), op(1, END)]], 37)
+)
 _check(
     "a match of a token that is not there yet",
     "if (j >= k) return -1;",
     "",
-    one(
-        [COPY, COPY, [op(0, MATCH), byte(0, MATCH_PART, 0), *text(1, b"x" * 254), op(2, END)]], 455
+    partial(
+        one,
+        [COPY, COPY, [op(0, MATCH), byte(0, MATCH_PART, 0), *text(1, b"x" * 254), op(2, END)]],
+        455,
     ),
 )
 _check(
     "a match behind the block",
     "if (size > line.limit - at) return -1;\n    copy_bytes(line.out",
     "copy_bytes(line.out",
-    one([*FULL, [*FILL, op(1, MATCH), byte(1, MATCH_PART, 0), op(2, END)]], SIZE),
+    partial(one, [*FULL, [*FILL, op(1, MATCH), byte(1, MATCH_PART, 0), op(2, END)]], SIZE),
 )
 _check(
     "an operation that there is not",
     "operation > HEX, line, at);\n    return -1;",
     "operation > HEX, line, at);\n    return at;",
-    one([[op(0, 24), op(1, END)]], 1),
+    partial(one, [[op(0, 24), op(1, END)]], 1),
 )
-_check("a state that is not the first", "lane.x == LOWEST && ", "", one([COPY], N, (1 << 16) + 1))
+_check(
+    "a state that is not the first",
+    "lane.x == LOWEST && ",
+    "",
+    partial(one, [COPY], N, (1 << 16) + 1),
+)
 
 
 @pytest.mark.parametrize("cupy", ["emulated"], indirect=True)
@@ -228,7 +249,7 @@ def test_lanes_without_a_fault_are_decoded(cupy: Any) -> None:
 
 @pytest.mark.parametrize("name", CHECKS)
 def test_both_sides_refuse_one_fault(name: str, cupy: Any) -> None:
-    check_both_refuse(CHECKS[name], cupy)
+    check_both_refuse(CHECKS[name](), cupy)
 
 
 @pytest.mark.parametrize("cupy", ["emulated"], indirect=True)
@@ -236,4 +257,4 @@ def test_both_sides_refuse_one_fault(name: str, cupy: Any) -> None:
 def test_kernels_without_the_check_are_noticed(
     name: str, cupy: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    check_mutant(CHECKS[name], cupy, monkeypatch)
+    check_mutant(CHECKS[name](), cupy, monkeypatch)

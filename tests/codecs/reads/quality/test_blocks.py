@@ -11,9 +11,9 @@ from helpers.backends import encoded_block, fill_block
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gangsaw.codecs.core.entropy.sparse_tables import read_stored_tables, stored_tables
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.vectors.gather import HAS_GATHER
-from gangsaw.codecs.reads.entropy.tables import read_stored_tables, stored_tables
 from gangsaw.codecs.reads.params import Params
 from gangsaw.codecs.reads.quality import coding as quality
 from gangsaw.codecs.reads.quality import syntax

@@ -6,6 +6,8 @@ the checks accept the example of that check, or touch memory that is not theirs.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -65,37 +67,37 @@ def forged(windows: Windows, *, more: int = 0, is_open: bool = False) -> Runs:
     return block_of(lanes)
 
 
-CHECKS: dict[str, Example] = {}
+CHECKS: dict[str, Callable[[], Example]] = {}
 
 
-def _check(name: str, check: tuple[str, str], runs: Runs) -> None:
-    CHECKS[name] = Example(*check, runs, BLOCK.size, PARAMS)
+def _check(name: str, check: tuple[str, str], runs: Callable[[], Runs]) -> None:
+    CHECKS[name] = lambda: Example(*check, runs(), BLOCK.size, PARAMS)
 
 
 _check(
     "a line begins behind its window",
     ("|| begin >= window_end ", ""),
-    forged({0: (0, LINES[:4]), 5: WHOLE[5]}),
+    partial(forged, {0: (0, LINES[:4]), 5: WHOLE[5]}),
 )
 _check(
     "a line reaches behind the block",
     (" || begin + length > limit", ""),
-    forged({**WHOLE, 5: (4, [LINES[4] + b"I" * 9000])}, is_open=True),
+    partial(forged, {**WHOLE, 5: (4, [LINES[4] + b"I" * 9000])}, is_open=True),
 )
 _check(
     "a line has no room for its end",
     ("return begin + length < limit ||", "return true ||"),
-    forged({**WHOLE, 3: (0, [LINES[2], LINES[3] + b"I"])}),
+    partial(forged, {**WHOLE, 3: (0, [LINES[2], LINES[3] + b"I"])}),
 )
 _check(
     "the next window begins behind itself",
     ("&&\n           start.begin < end_of(window, text)", ""),
-    forged({**WHOLE, 3: (0, [LINES[2], LINES[3] + b"I" * 9000]), 5: (10000, LINES[4:])}),
+    partial(forged, {**WHOLE, 3: (0, [LINES[2], LINES[3] + b"I" * 9000]), 5: (10000, LINES[4:])}),
 )
 _check(
     "a lane goes on behind its lines",
     ("lane.x == LOWEST && lane.at == lane.stop", "lane.x == LOWEST"),
-    forged(WHOLE, more=2),
+    partial(forged, WHOLE, more=2),
 )
 
 
@@ -107,7 +109,7 @@ def test_the_windows_without_a_fault_are_decoded(cupy: Any) -> None:
 
 @pytest.mark.parametrize("name", CHECKS)
 def test_both_sides_refuse_one_fault(name: str, cupy: Any) -> None:
-    check_both_refuse(CHECKS[name], cupy)
+    check_both_refuse(CHECKS[name](), cupy)
 
 
 @pytest.mark.parametrize("cupy", ["emulated"], indirect=True)
@@ -115,4 +117,4 @@ def test_both_sides_refuse_one_fault(name: str, cupy: Any) -> None:
 def test_kernels_without_the_check_are_noticed(
     name: str, cupy: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    check_mutant(CHECKS[name], cupy, monkeypatch)
+    check_mutant(CHECKS[name](), cupy, monkeypatch)

@@ -11,13 +11,13 @@ from helpers.backends import fill_block
 from helpers.fenced_memory import fenced, needs_fences
 from helpers.read_layouts import Case, Recipe, made
 
-from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.reads.entropy.tables import (
+from gangsaw.codecs.core.entropy.sparse_tables import (
     decoder_tables,
     normalised,
     read_stored_tables,
     stored_tables,
 )
+from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.reads.payload import HEAD, Head
 from gangsaw.codecs.reads.sequence import syntax
 from gangsaw.codecs.reads.sequence.coding import SEQUENCE, decode_lanes, windows_of

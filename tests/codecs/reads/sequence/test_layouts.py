@@ -24,6 +24,7 @@ def test_any_layout_decodes(recipe: Recipe) -> None:
     np.testing.assert_array_equal(out, case.block)
 
 
+@pytest.mark.quick(cases=1)
 @pytest.mark.parametrize(
     "change",
     [

@@ -10,10 +10,10 @@ from helpers.read_layouts import Recipe, made
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gangsaw.codecs.core.entropy.rans_lanes import count_tokens
+from gangsaw.codecs.core.entropy.sparse_tables import decoder_tables, normalised
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.jit import jit_norefs
-from gangsaw.codecs.reads.entropy.rans import count_tokens
-from gangsaw.codecs.reads.entropy.tables import decoder_tables, normalised
 from gangsaw.codecs.reads.sequence import syntax
 from gangsaw.codecs.reads.sequence.anchors import hot_anchors, hot_numbers, place_bits
 from gangsaw.codecs.reads.sequence.columns import CLASS, SECOND, classified

@@ -22,6 +22,7 @@ every_block = pytest.mark.parametrize("make", [ramp, mixed, near_grid], ids=lamb
 MEANS, GRID, VALUE, START, N_USED, BYTES, USED = 1, 2, 3, 5, 9, 10, 14  # places in a head
 
 
+@pytest.mark.quick(cases=1)
 @every_width
 @every_block
 def test_every_truncation_is_refused(make: Any, dtype: str) -> None:

@@ -273,6 +273,7 @@ def test_smooth_numbers_and_grids_become_small() -> None:
 
 
 @pytest.mark.skipif(not HAS_AVX512, reason="all tests here are of a processor without AVX-512")
+@pytest.mark.full  # compiles for another processor
 def test_other_processors_read_and_write_the_same() -> None:
     """Those without AVX-512 look symbols and bits up one by one."""
     folder = str(Path(__file__).parents[3])

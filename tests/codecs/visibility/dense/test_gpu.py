@@ -22,6 +22,7 @@ from helpers.dense_blocks import (
     ramp,
     wild,
 )
+from helpers.pairwise import pairwise
 from helpers.visibility_on_gpu import (
     Block,
     check,
@@ -50,11 +51,11 @@ from gangsaw.codecs.visibility.samples import fringes, patterns, specials
 
 DENSE = Params()
 DTYPES = ["f2", "f4", "f8", "c8", "c16"]
-every_width = pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+WIDTHS = ["f2", "f4", "f8"]
+every_width = pytest.mark.parametrize("dtype", WIDTHS)
 # folded lanes, strips not full, lanes and rows that are not there, strips of one row
 SHAPES = [(9, 5, 3), (70, 1, 3), (3, 3, 33), (1, 1, 40), (1, 1), (34, 4, 2, 9)]
 MEANS, GRID = 1, 2  # places in a head
-FLIPS = 60
 
 
 @pytest.fixture(autouse=True)
@@ -145,18 +146,17 @@ def test_every_kind_of_means(
     assert {head[MEANS] for head in heads(coded)} <= {means}
 
 
-@every_width
+GRIDS = [
+    *(Grid(NO_GRID, 0), Grid(ABSOLUTE, 14), Grid(ABSOLUTE, 120), Grid(ABSOLUTE, -30)),
+    *(Grid(ABSOLUTE, 2047), Grid(RELATIVE, 7), Grid(RELATIVE, 0), Grid(RELATIVE, 10)),
+    *(Grid(ABSOLUTE, 10, True), Grid(ABSOLUTE, 120, True), Grid(ABSOLUTE, 1012, True)),
+    *(Grid(ABSOLUTE, -30, True), Grid(RELATIVE, 7, True), Grid(RELATIVE, 9, True)),
+]
+
+
 @pytest.mark.parametrize(
-    "grid",
-    [
-        *(Grid(NO_GRID, 0), Grid(ABSOLUTE, 14), Grid(ABSOLUTE, 120), Grid(ABSOLUTE, -30)),
-        *(Grid(ABSOLUTE, 2047), Grid(RELATIVE, 7), Grid(RELATIVE, 0), Grid(RELATIVE, 10)),
-        *(Grid(ABSOLUTE, 10, True), Grid(ABSOLUTE, 120, True), Grid(ABSOLUTE, 1012, True)),
-        *(Grid(ABSOLUTE, -30, True), Grid(RELATIVE, 7, True), Grid(RELATIVE, 9, True)),
-    ],
-    ids=str,
+    ("dtype", "grid", "commonest"), pairwise(WIDTHS, GRIDS, [None, 0x7C01, 0x3C00])
 )
-@pytest.mark.parametrize("commonest", [None, 0x7C01, 0x3C00], ids=["none", "nan", "finite"])
 def test_grids_and_commonest(
     cupy: ModuleType, monkeypatch: pytest.MonkeyPatch, dtype: str, grid: Grid, commonest: int | None
 ) -> None:
@@ -211,9 +211,9 @@ def flipped(data: Any, rng: random.Random, first: int, end: int) -> Any:
     return wrong
 
 
-@every_width
-@pytest.mark.parametrize("make", [ramp, mixed, wild, near_grid], ids=lambda f: f.__name__)
-@pytest.mark.parametrize("means", [1, 2, 4], ids=["wide", "slow", "level"])
+@pytest.mark.parametrize(
+    ("make", "dtype", "means"), pairwise([ramp, mixed, wild, near_grid], WIDTHS, [1, 2, 4])
+)
 def test_flipped_bits(
     cupy: ModuleType, monkeypatch: pytest.MonkeyPatch, make: Any, dtype: str, means: int
 ) -> None:
@@ -223,7 +223,7 @@ def test_flipped_bits(
         choose(monkeypatch, predictors=in_turn(0, 1, 3, 13))
     block = make((5, 3, 35), dtype)
     data, rng, seen = dense.encode(block), random.Random(dtype), set[str]()
-    for i in range(FLIPS):
+    for i in range(60):
         first, end = [(1, 20), (20, 200), (200, data.size)][i % 3]
         seen.add(check_wrong(cupy, flipped(data, rng, first, end), block))
     assert len(seen) > 2
@@ -348,15 +348,11 @@ def test_a_batch_in_several_runs(cupy: ModuleType, monkeypatch: pytest.MonkeyPat
     assert caught.value.block == 3
 
 
-@pytest.mark.parametrize(
-    "shape", [(1, 1, 9000), (2000, 1, 2), (700, 3, 5), (60, 9, 16), (1, 1)], ids=str
-)
-@pytest.mark.parametrize("dtype", ["f2", "c8", "c16"])
-def test_the_memory_of_a_block_is_enough(
-    cupy: ModuleType, dtype: str, shape: tuple[int, ...]
-) -> None:
+@pytest.mark.full
+@pytest.mark.parametrize("shape", [(1, 1, 4000), (2000, 1, 2), (700, 3, 5), (60, 9, 16)], ids=str)
+def test_the_memory_of_a_block_is_enough(cupy: ModuleType, shape: tuple[int, ...]) -> None:
     """Many lanes, many times, words of all kinds: what is promised is all that is allocated."""
-    for block in (mixed(shape, dtype), patterns(shape, dtype)):
+    for block in (mixed(shape, "c8"), patterns(shape, "c16"), mixed((9, 5, 3), "f2")):
         check_memory(cupy, block, DENSE)
 
 

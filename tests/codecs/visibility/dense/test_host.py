@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from gangsaw.codecs.core.numba import rans
+from gangsaw.codecs.core.entropy import rans_tables
 from gangsaw.codecs.visibility.dense.choice import gpu_choose, means
 from gangsaw.codecs.visibility.dense.model import grid, head, host_grid, host_tables
 from gangsaw.codecs.visibility.dense.model.head import N_TABLES
@@ -75,7 +75,7 @@ def test_damaged_tables_are_refused_as_by_kernels(seed: int, data: st.DataObject
     room[: stored.size] = stored
     here, there = np.zeros((2, N_TABLES, N_SYMBOLS), np.uint32)
     found = host_tables.read_tables(room, stored.size, here)
-    assert found == rans.read_tables(room, stored.size, there)
+    assert found == rans_tables.read_tables(room, stored.size, there)
     if found >= 0:
         np.testing.assert_array_equal(here, there)
 

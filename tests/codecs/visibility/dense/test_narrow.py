@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pytest
 from helpers.backends import encoded
 from helpers.dense_blocks import MAKERS, integers, mixed, near_grid, noise, ramp
+from helpers.pairwise import pairwise
 from helpers.visibility_on_gpu import (
     check,
     check_memory,
@@ -88,9 +89,7 @@ def test_one_word_that_does_not_fit_is_enough(place: int) -> None:
     assert narrowed(words) is None
 
 
-@pytest.mark.parametrize("make", MAKERS, ids=lambda f: f.__name__)
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
-@pytest.mark.parametrize("dtype", ["f4", "c8"])
+@pytest.mark.parametrize(("make", "shape", "dtype"), pairwise(MAKERS, SHAPES, ["f4", "c8"]))
 def test_payloads_are_those_of_floats(make: Any, shape: tuple[int, ...], dtype: str) -> None:
     block = make(shape, dtype)
     data, plain = encoded(cpu, [widened(block)], DENSE).payloads[0], dense.encode(block)
@@ -166,13 +165,16 @@ def test_views(cupy: ModuleType, dtype: str) -> None:
     check_views(cupy, host, DENSE, dense_narrow.KIND)
 
 
-SMALL = [(1, 1, 9000), (2000, 1, 2), (60, 9, 16), (1, 1)]
+SMALL = [(1, 1, 4000), (2000, 1, 2), (60, 9, 16), (1, 1)]
 
 
 @pytest.mark.parametrize(
     ("make", "shape"),
-    # the last one is so large that what is promised for tables does not hide a copy forgotten
-    [*((make, shape) for make in (mixed, patterns) for shape in SMALL), (patterns, (32, 512, 32))],
+    [
+        *zip((mixed, patterns) * 2, SMALL, strict=True),
+        # so large that what is promised for tables does not hide a copy forgotten
+        pytest.param(patterns, (32, 512, 32), marks=pytest.mark.full),
+    ],
 )
 def test_the_memory_of_a_block_is_enough(
     cupy: ModuleType, make: Any, shape: tuple[int, ...]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.fenced_memory import fenced, needs_fences
+from helpers.pairwise import pairwise
 from helpers.visibility_words import any_words
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -53,7 +54,6 @@ def constant(shape: tuple[int, ...], dtype: str) -> Any:
 
 
 MAKERS = [fringes, patterns, specials, integers, ramp, mixed, constant]
-every_maker = pytest.mark.parametrize("make", MAKERS, ids=lambda f: f.__name__)
 every_dtype = pytest.mark.parametrize("dtype", DTYPES)
 
 
@@ -69,9 +69,8 @@ def round_trip(block: Any) -> Any:
     return data
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
-@every_dtype
-@every_maker
+@pytest.mark.quick(cases=1)
+@pytest.mark.parametrize(("make", "dtype", "shape"), pairwise(MAKERS, DTYPES, SHAPES))
 def test_payloads_are_the_references(make: Any, dtype: str, shape: tuple[int, ...]) -> None:
     round_trip(make(shape, dtype))
 

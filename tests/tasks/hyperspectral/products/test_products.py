@@ -15,7 +15,7 @@ from helpers.hdf5_trees import hdf5_items, netcdf_items
 from spectral.io import envi
 
 import gangsaw
-from gangsaw.tasks.formats.opening import SourceOptions, find_format, open_source
+from gangsaw.tasks.formats.contract.opening import SourceOptions, find_format, open_source
 
 PRODUCTS = ("emit", "pace", "prisma", "neon")
 HCO = "HDFEOS/SWATHS/PRS_L1_HCO/Data Fields"

@@ -156,6 +156,7 @@ def test_windows_of_ragged_rows(gangsaw: CommandLine, tmp_path: Path) -> None:
         assert tree["data_description_1"]["VISIBILITY"].dims[0] == "row"
 
 
+@pytest.mark.quick(cases=1)
 @pytest.mark.parametrize("number", [0, 1])
 def test_one_window_of_several(gangsaw: CommandLine, windows: Path, number: int) -> None:
     store, copy = windows.with_name("b.zarr"), windows.with_name("b.ms")
@@ -179,7 +180,7 @@ def test_a_damaged_chunk_of_a_window_is_named(gangsaw: CommandLine, windows: Pat
     octets[-1] ^= 1
     chunk.write_bytes(octets)
     line = gangsaw("decompress", store, windows.with_name("b.ms")).failed(1)
-    assert "chunk 0 of data_description_1/VISIBILITY" in line
+    assert "data_description_1/VISIBILITY, chunk c/0" in line
     assert not windows.with_name("b.ms").exists()
 
 
@@ -280,6 +281,7 @@ def test_such_columns_are_left_out_where_the_user_accepts_it(
     assert all(after[name] == before[name] for name in after)
 
 
+@pytest.mark.full
 def test_large_files_of_subtables_are_arrays(
     gangsaw: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -299,7 +301,8 @@ def test_large_files_of_subtables_are_arrays(
     assert "POINTING/table.f" in ran.out + ran.err
     gangsaw.ok("compress", source, store, "--variable", "VISIBILITY", "--overwrite", *HERE)
     line = gangsaw("decompress", store, tmp_path / "c.ms").failed(2)
-    assert "POINTING/table.f" in line or "leave --variable out" in line
+    assert "UVW, FLAG" in line
+    assert "with all variables" in line
 
 
 def test_computed_columns_are_read_and_not_written(gangsaw: CommandLine, tmp_path: Path) -> None:

@@ -15,9 +15,9 @@ import xarray as xr
 from helpers.command_line import CommandLine
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.reads.files.input import ReadInput
-from gangsaw.tasks.reads.files.records import Mates as Records
-from gangsaw.tasks.reads.files.records import ReadFile
+from gangsaw.tasks.genomics.reads.files.input import ReadInput
+from gangsaw.tasks.genomics.reads.files.records import Mates as Records
+from gangsaw.tasks.genomics.reads.files.records import ReadFile
 from gangsaw.tasks.tcr.annotation import reading
 from gangsaw.tasks.tcr.annotation.batch import AnnotateTask, BatchFound
 from gangsaw.tasks.tcr.annotation.d_genes import DRuns
@@ -26,7 +26,7 @@ from gangsaw.tasks.tcr.annotation.job import AnnotateChoice, AnnotateSummary, an
 from gangsaw.tasks.tcr.annotation.nucleotypes import MergeRule
 from gangsaw.tasks.tcr.annotation.reading import NumberedMates
 from gangsaw.tasks.tcr.annotation.spool import Spool
-from gangsaw.tasks.tcr.genes.genes import WholeGenes, open_genes
+from gangsaw.tasks.tcr.germline.genes.genes import WholeGenes, open_genes
 from gangsaw.tasks.tcr.simulation.job import ModelChoice, SimulateChoice, simulate
 from gangsaw.tasks.tcr.simulation.reads import ReadsMade
 from gangsaw.tasks.tcr.simulation.references import Wanted
@@ -314,6 +314,7 @@ def test_dry_runs(gangsaw: CommandLine, beta: Made, tmp_path: Path) -> None:
     assert not [*tmp_path.iterdir()]
 
 
+@pytest.mark.full
 def test_stores_and_workers_give_the_same_table(
     gangsaw: CommandLine, beta: Made, tmp_path: Path
 ) -> None:

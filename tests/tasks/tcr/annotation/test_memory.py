@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from gangsaw.tasks.reads.files.records import Field
+from gangsaw.tasks.genomics.reads.files.records import Field
 from gangsaw.tasks.tcr.annotation.batch import PEAK_BYTES, AnnotateTask
 from gangsaw.tasks.tcr.annotation.index import index_of
 from gangsaw.tasks.tcr.annotation.reading import NumberedMates, ReadLetters, batches_of
-from gangsaw.tasks.tcr.genes.genes import open_genes
+from gangsaw.tasks.tcr.germline.genes.genes import open_genes
 from gangsaw.tasks.tcr.simulation.job import ModelChoice, SimulateChoice, simulate
 from gangsaw.tasks.tcr.simulation.reads import ReadsMade
 from gangsaw.tasks.tcr.simulation.references import Wanted

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.sequences.ragged import Ragged
+from gangsaw.tasks.genomics.sequences.ragged import Ragged
 from gangsaw.tasks.tcr.annotation.keys import KeyTable, grouped, stacked
 from gangsaw.tasks.tcr.annotation.nucleotypes import (
     MergeRule,

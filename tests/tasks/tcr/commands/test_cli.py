@@ -7,7 +7,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +14,7 @@ import psutil
 import pytest
 import xarray as xr
 from helpers.command_line import CommandLine
+from helpers.hang import HANG, wait_until
 from helpers.tcr_runs import records, written
 
 from gangsaw.tasks.tcr.store import reading
@@ -37,6 +37,7 @@ def test_figures(gangsaw: CommandLine, tmp_path: Path) -> None:
     assert data.cdr3.encoding["chunks"] == (64,)
 
 
+@pytest.mark.full
 def test_the_table_lists_reasons(gangsaw: CommandLine, tmp_path: Path) -> None:
     path = written(tmp_path, "a", records(90))
     ran = gangsaw.ok("tcr", "count", path, tmp_path / "o.zarr", *HUMAN, *HERE)
@@ -62,6 +63,7 @@ def test_rows_that_are_there_twice_are_told(
     assert ran.figures["notes"] == []  # too many names to compare
 
 
+@pytest.mark.full
 def test_rows_without_copies_are_told(gangsaw: CommandLine, tmp_path: Path) -> None:
     path = written(tmp_path, "a", records(6))
     head, *lines = gzip.decompress(path.read_bytes()).decode().splitlines()
@@ -102,6 +104,7 @@ def test_options_reach_the_store(gangsaw: CommandLine, tmp_path: Path) -> None:
     assert table.read_text().count("too long") == ran.figures["dropped"]["too long"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("strands", [1, 2])
 def test_counts_without_limits(gangsaw: CommandLine, tmp_path: Path, strands: int) -> None:
     """The usual limits are counted as ever, and all beside them; what reads stores takes them."""
@@ -140,7 +143,7 @@ def test_counts_without_limits(gangsaw: CommandLine, tmp_path: Path, strands: in
         (("--model", "dp3"), "model must be dp1, dp2 or both"),
         (("--ambiguous", "any"), "--ambiguous must be drop or first"),
         (("--codons", "x"), "--codons must be cys, both or any"),
-        (("--locus", "TRX"), "locus must be one of"),
+        (("--locus", "TRX"), "locus must be TRA, TRB"),
         (("--column", "junction"), "--column must be ROLE=NAME"),
         (("--column", "junction=nt"), "nt"),
         (("--d-segments", 2), "dp2 only"),
@@ -176,36 +179,43 @@ def test_wrong_files(gangsaw: CommandLine, tmp_path: Path) -> None:
 
 
 RUN = "import sys; from gangsaw.cli import main; sys.exit(main(sys.argv[1:]))"
-SLOW = """
-import sys, time
+# from the third on, chunks are stored and not yet journalled until the input ends
+HELD = """
+import sys
 from gangsaw.cli import main
 from gangsaw.tasks.tcr.store.chunk import CountChunk
 inner = CountChunk._store
-def store(self, *args):
-    found = inner(self, *args)
-    print("stored", flush=True)
-    time.sleep(0.2)
+def store(self, chunk, columns):
+    found = inner(self, chunk, columns)
+    if chunk.number >= 2:
+        sys.stdin.read()
     return found
 CountChunk._store = store
 sys.exit(main(sys.argv[1:]))
 """
 
 
+@pytest.mark.full
+@pytest.mark.quick(cases=1)
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_stopped_and_resumed(gangsaw: CommandLine, tmp_path: Path, sent: signal.Signals) -> None:
     path, target = written(tmp_path, "a", records(600)), tmp_path / "o.zarr"
     command = ["tcr", "count", path, target, *HUMAN, *ALL, *HERE]
     process = subprocess.Popen(
-        [sys.executable, "-c", SLOW, *map(str, command)],
+        [sys.executable, "-c", HELD, *map(str, command)],
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
-    assert process.stdout is not None
-    for _ in range(5):  # the first two were journalled while the next two were counted
-        assert process.stdout.readline() == "stored\n"
+
+    def journalled() -> list[Path]:
+        found = target.glob("cdr3/.gangsaw/journal/*/*/*")
+        return [path for path in found if path.suffix != ".partial"]
+
+    wait_until(lambda: len(journalled()) == 2, process)
     process.send_signal(sent)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=HANG)
     if sent != signal.SIGKILL:
         assert process.returncode == 130
         assert err == (
@@ -219,6 +229,7 @@ def test_stopped_and_resumed(gangsaw: CommandLine, tmp_path: Path, sent: signal.
     gangsaw.ok("verify", target)
 
 
+@pytest.mark.full
 def test_a_killed_worker(gangsaw: CommandLine, tmp_path: Path) -> None:
     """What it had is done again by the worker that comes in its place."""
     path, target = written(tmp_path, "a", records(300)), tmp_path / "o.zarr"
@@ -226,12 +237,10 @@ def test_a_killed_worker(gangsaw: CommandLine, tmp_path: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", RUN, *map(str, command)], stdout=subprocess.PIPE, text=True
     )
-    while not (target / "cdr3/.gangsaw/staging/000000/finished").exists():
-        assert process.poll() is None
-        time.sleep(0.005)
+    wait_until((target / "cdr3/.gangsaw/staging/000000/finished").exists, process)
     children = psutil.Process(process.pid).children(recursive=True)
     max(children, key=lambda child: child.memory_info().rss).kill()  # it loads the kernels now
-    out, _ = process.communicate(timeout=120)
+    out, _ = process.communicate(timeout=HANG)
     assert process.returncode == 0
     assert json.loads(out)["run"]["references"] == 300
     gangsaw.ok("verify", target)

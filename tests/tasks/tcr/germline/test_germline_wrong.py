@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import lzma
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pytest
 from helpers.germline_files import BODY, FASTA, V, Write, opened, parts, written
+from helpers.zstd_frames import pzstd, zstd
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -44,13 +48,17 @@ def write(tmp_path: Path) -> Write:
         (f'allele,part\n"TRBV1*01,{"A" * 200_000}', "a.csv", "line 2: field larger than"),
         (b"\x00\x01\x02" * 9, "a.fasta", "a.fasta is no text"),
         (b">TRBV1*01\nAC\xff", "a.fasta", "a.fasta, line 2: is not UTF-8"),
-        (b"\x1f\x8b\x08", "a.fasta", "a.fasta is cut off: its gz has no end"),
+        (b"\x1f\x8b\x08", "a.fasta", "a.fasta is cut off: its compressed data end too early"),
         (
             gzip.compress(FASTA.encode(), mtime=0)[:-20],
             "a.fa",
-            "a.fa is cut off: its gz has no end",
+            "a.fa is cut off: its compressed data end too early",
         ),
-        (gzip.compress(FASTA.encode(), mtime=0)[:-8] + b"x" * 8, "a.fa", "its gz is damaged"),
+        (
+            gzip.compress(FASTA.encode(), mtime=0)[:-8] + b"x" * 8,
+            "a.fa",
+            "compressed data are damaged",
+        ),
     ],
 )
 def test_wrong_file(write: Write, content: str | bytes, name: str, why: str) -> None:
@@ -91,3 +99,8 @@ def test_a_changed_letter_is_read_or_refused(write: Write, at: int, letter: str)
     except BadParams:
         return
     assert set("".join(parts(germline).values())) <= set("ACGTRYSWKMBDHVN")
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, zstd, pzstd])
+def test_compressed_germlines_are_read(write: Write, pack: Callable[[bytes], bytes]) -> None:
+    assert opened(write(pack(FASTA.encode()), "a.fa")).v == opened(write(FASTA, "b.fa")).v

@@ -46,7 +46,7 @@ from gangsaw.tasks.tcr.repertoire.tables.header import MAX_LINE
         (b"x" * (MAX_LINE + 5), "no header"),
         (b"count\tfreq\tcdr3aa\tv\td\tj\n", r"VDJtools\) needs a column cdr3nt; it has count"),
         (b"v_call\tj_call\tjunction\tjunction\n", "two columns 'junction'"),
-        (gzip.compress(b"", mtime=0)[:-3], "end early"),
+        (gzip.compress(b"", mtime=0)[:-3], "end too early"),
     ],
 )
 def test_a_file_that_is_no_table_is_named(tmp_path: Path, data: bytes, message: str) -> None:
@@ -93,7 +93,7 @@ def test_data_that_end_early_are_an_error_or_read_as_far_as_they_go(
         rows_in(path)
     repertoire = open_repertoire(path, locus="TRB", keep_going=True)
     found = pa.Table.from_batches(list(repertoire), ROWS)
-    assert ("early" if packed != "zst" else "damaged") in repertoire.failure
+    assert "its compressed data end too early" in repertoire.failure
     assert f"{found.num_rows + 1} lines were read" in repertoire.failure
     assert 0 < found.num_rows < 60_000
     assert found["id"].to_pylist() == [str(name) for name in ids[: found.num_rows]]
@@ -111,7 +111,7 @@ def test_bytes_behind_the_end_of_a_stream_are_an_error_but_not_zeros(tmp_path: P
     for pack in (PACKED["gz"], PACKED["bz2"], PACKED["xz"]):
         data = pack(many(50).encode())
         assert len(rows_in(written(tmp_path, data + bytes(512)))) == 50
-        with pytest.raises(BadParams, match="damaged"):
+        with pytest.raises(BadParams, match="behind its compressed data are bytes that are none"):
             rows_in(written(tmp_path, data + b"garbage" * 5))
 
 
@@ -125,6 +125,7 @@ def test_batches_are_of_one_size_wherever_blocks_end(tmp_path: Path) -> None:
     assert found["id"].to_pylist() == [str(row) for row in range(rows)]
 
 
+@pytest.mark.full
 def test_batches_of_long_rows_are_smaller(tmp_path: Path) -> None:
     line = "y" * (1 << 19) + GOOD[1:]
     path = written(tmp_path, gzip.compress((HEADER + line * 400).encode(), 1))

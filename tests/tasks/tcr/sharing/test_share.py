@@ -231,7 +231,7 @@ def test_stores_that_do_not_go_together_are_refused(
         ("sample,owner\nann,A\n", "has no column 'individual', nor subject_id"),
         ("sample,individual\nann,A\nann,B\n", "line 3: sample 'ann' belongs to two individuals"),
         ("sample,individual\nann\n", "line 2: no individual"),
-        ("", "has no column 'sample'"),
+        ("", "no table of samples and individuals.*is empty"),
     ],
 )
 def test_bad_tables_of_individuals_are_refused(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.tcr.genes.genes import Gene, WholeGenes
+from gangsaw.tasks.tcr.germline.genes.genes import Gene, WholeGenes
 from gangsaw.tasks.tcr.germline.olga import model_folder
 from gangsaw.tasks.tcr.pgen.olga import PgenBatch, open_model, pgen_model, pgens
 from gangsaw.tasks.tcr.simulation.olga import OlgaModel, olga_model

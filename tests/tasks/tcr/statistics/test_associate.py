@@ -265,6 +265,7 @@ def test_the_chunks_of_a_store_change_no_bit(made: Made, tmp_path: Path) -> None
         assert figures(run(made)) == figures(run(other))
 
 
+@pytest.mark.full
 def test_runs_and_groups_of_columns_change_no_correlation(
     made: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -281,6 +282,7 @@ def test_runs_and_groups_of_columns_change_no_correlation(
         assert (a.estimate, a.error) == pytest.approx((b.estimate, b.error), rel=1e-7, abs=1e-10)
 
 
+@pytest.mark.full
 def test_on_workers(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(extract, "RUN_ROWS", 400)
     here = run(made)
@@ -295,6 +297,7 @@ def test_on_workers(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(state.done == state.total for state in dict(told).values())
 
 
+@pytest.mark.full
 def test_two_stores(made: Made, tmp_path: Path) -> None:
     """Rows cut into two stores are the same nucleotypes with the same figures."""
     addresses = []

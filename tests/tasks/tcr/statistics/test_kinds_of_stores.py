@@ -44,6 +44,7 @@ def found_in(donors: Repertoires, folder: Path, how: Setup) -> Association:
     return found
 
 
+@pytest.mark.full
 def test_a_store_of_totals_has_the_ends_of_the_best_d(donors: Repertoires, tmp_path: Path) -> None:
     found = found_in(donors, tmp_path, setup(by_d=False))
     assert found.odds is not None
@@ -63,6 +64,7 @@ def test_a_store_of_totals_has_the_ends_of_the_best_d(donors: Repertoires, tmp_p
     }
 
 
+@pytest.mark.full
 def test_a_store_of_wide_limits(donors: Repertoires, tmp_path: Path) -> None:
     wide = setup(model=Model("both", max_p=MOST, max_n=MOST), chunk_rows=64)
     found = found_in(donors, tmp_path, wide)

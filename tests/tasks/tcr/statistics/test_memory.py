@@ -72,6 +72,7 @@ def test_share(
     assert peak(group, 0) < group.peak_bytes * ROWS // sharing.PART_ROWS + PLAIN
 
 
+@pytest.mark.quick(cases=1)
 @pytest.mark.parametrize("limits", [None, ()], ids=["largest", "all"])
 def test_associate(
     stores: tuple[CountsStore, ...], tmp_path: Path, limits: tuple[int, ...] | None

@@ -185,6 +185,7 @@ def test_a_chain_without_d_has_one_junction() -> None:
     assert axes.get_ylabel() == "N length, nt"
 
 
+@pytest.mark.full
 def test_files_are_whole_and_the_same(tmp_path: Path) -> None:
     first = write_plots(found(), tmp_path / "a")
     again = write_plots(replace(found(), seconds=2), tmp_path / "b")
@@ -207,6 +208,7 @@ def test_files_are_not_replaced_unasked(tmp_path: Path) -> None:
         write_plots(found(), tmp_path / "file")
 
 
+@pytest.mark.full
 def test_the_command_writes_them(tmp_path: Path, gangsaw: CommandLine) -> None:
     samples = ("ann", "ben", "cem")
     made = write_counts(tmp_path / "a.zarr", repertoires(1, 600, samples, pool=400), samples)

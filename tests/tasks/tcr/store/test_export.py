@@ -80,7 +80,7 @@ def test_a_choice_of_columns(store: Path, tmp_path: Path) -> None:
         ({"variables": ("paths",)}, "has no variable 'paths'; it has .*paths_full"),
         ({"variables": ("sample_rows",)}, "has no variable"),
         ({"nu": (11,)}, r"nu must be in 0\.\.10 of what was counted, got 11"),
-        ({"counts": "int32"}, "counts must be int64, float64, text"),
+        ({"counts": "int32"}, "counts must be int64, float64 or text"),
     ],
 )
 def test_a_wrong_choice(store: Path, tmp_path: Path, choice: dict[str, object], said: str) -> None:

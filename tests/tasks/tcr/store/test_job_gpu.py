@@ -14,8 +14,8 @@ from helpers.gpu_workers import cluster
 from helpers.job_data import objects
 from helpers.tcr_runs import Repertoires, records, three_files, written
 
-from gangsaw.tasks.engine.window import Options
-from gangsaw.tasks.tcr.kernels import gpu
+from gangsaw.tasks.engine.run.run import Options
+from gangsaw.tasks.tcr.counting.kernels import gpu
 
 GPU = Options(device="gpu")
 
@@ -54,6 +54,7 @@ def test_this_process_writes_the_store_of_the_cpu(
     assert objects(tmp_path / "gpu.zarr") == right
 
 
+@pytest.mark.full
 def test_a_mixed_cluster_writes_the_store_of_the_cpu(
     tmp_path: Path, repertoires: Repertoires, right: dict[str, bytes]
 ) -> None:

@@ -16,9 +16,9 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.jobs.figures.report import describe
 from gangsaw.tasks.jobs.verification.verify import verify
 from gangsaw.tasks.tcr import count_paths
+from gangsaw.tasks.tcr.counting.paths.dataset import variables
 from gangsaw.tasks.tcr.germline import open_germline
 from gangsaw.tasks.tcr.model import Model
-from gangsaw.tasks.tcr.paths.dataset import variables
 from gangsaw.tasks.tcr.store.counts_store import open_all
 
 
@@ -102,6 +102,7 @@ def test_attributes_go_into_netcdf(repertoires: Repertoires, tmp_path: Path) -> 
     assert again.attrs["germline"] == numbers.attrs["germline"]
 
 
+@pytest.mark.quick(cases=1)
 @pytest.mark.parametrize("chunk_rows", [1, 37, 150, 1000])
 def test_chunks_change_nothing(repertoires: Repertoires, tmp_path: Path, chunk_rows: int) -> None:
     some = Repertoires(repertoires.paths[1:], repertoires.good[150:])

@@ -9,7 +9,7 @@ from gangsaw.codecs.reads.sequence.layout.placed import Layout
 from gangsaw.codecs.reads.sequence.layout.steady import are_sorted, lines_in, steady_layout
 from gangsaw.codecs.reads.sequence.letters import codes_of
 from gangsaw.codecs.reads.sequence.order import first_mapped
-from gangsaw.tasks.reads.synthetic import make_reads
+from gangsaw.tasks.genomics.reads.synthetic import make_reads
 
 FASTQ = make_reads(800, 70, genome=3000).first.splitlines()
 LINES = lines_of(np.frombuffer(b"\n".join([*FASTQ[1::4], *FASTQ[1:200:4], b""]), np.uint8), 1 << 12)

@@ -1,0 +1,1 @@
+"""Entropy coding: rANS, frequency tables, bit fields and gamma codes."""

@@ -1,0 +1,65 @@
+"""Bit fields of headers, least significant bit first, and Elias gamma codes (P. Elias, 1975)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gangsaw.codecs.core.entropy import bit_fields
+from gangsaw.codecs.core.numba.jit import jit_inline, jit_inline_part
+from gangsaw.codecs.core.numba.words import load_le64, store_le64
+
+SPARE = 16  # bytes that must follow the bytes that are read or written
+MOST = 48  # most bits per read or write
+
+
+@jit_inline_part
+def put_bits(out: Any, at: int, value: Any, n: Any) -> int:
+    """Write n <= MOST bits to zeroed (m,) uint8 at bit `at`; return the bit after them."""
+    word = load_le64(out, at >> 3) | np.uint64(value) << np.uint64(at & 7)
+    store_le64(out, at >> 3, word)
+    return at + int(n)
+
+
+@jit_inline_part
+def get_bits(data: Any, at: int, n: Any) -> Any:
+    """Read n <= MOST bits from (m,) uint8 at bit `at`, which precedes its SPARE last bytes."""
+    word = load_le64(data, at >> 3) >> np.uint64(at & 7)
+    return np.int64(word & ((np.uint64(1) << np.uint64(n)) - np.uint64(1)))
+
+
+@jit_inline
+def bit_length(value: Any) -> int:
+    """Return the bit length of a number >= 0."""
+    n = 0
+    while value >> n:
+        n += 1
+    return n
+
+
+@jit_inline_part
+def put_gamma(out: Any, at: int, value: Any) -> int:
+    """Write a number from 1 to 2^40: n zeros, then its n + 1 bits, the highest one first."""
+    n = bit_length(value) - 1
+    at = put_bits(out, at + n, 1, 1)
+    return put_bits(out, at, value - (1 << n), n)
+
+
+@jit_inline_part
+def get_gamma(data: Any, at: int, stop: int) -> tuple[int, int]:
+    """Read a number of `put_gamma`; return it and the bit after it, beyond `stop` on errors."""
+    n = 0
+    while n < 41 and at + n < stop and get_bits(data, at + n, 1) == 0:
+        n += 1
+    end = at + 2 * n + 1
+    if n > 40 or end > stop:
+        return 1, stop + 1
+    return get_bits(data, at + n + 1, n) | 1 << n, end
+
+
+def gamma_fields(values: bit_fields.Ints) -> tuple[bit_fields.Ints, bit_fields.Ints]:
+    """Return the fields that `put_gamma` writes for numbers >= 1, and their bits."""
+    n = np.frexp(values.astype(np.float64))[1].astype(np.int64) - 1
+    leading = np.int64(1) << n
+    return leading | values - leading << n + 1, 2 * n + 1

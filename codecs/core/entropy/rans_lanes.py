@@ -1,0 +1,234 @@
+"""Coder with one rANS state per lane (J. Duda, 2013), which codes all tokens in reading order.
+
+The encoder processes the tokens of a lane backwards. codecs/reads/SPEC.md, "Entropy coder".
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.entropy.gamma import bit_length
+from gangsaw.codecs.core.entropy.rans_tables import FREQUENCY, LOWEST, OFFSET, PRECISION, TOTAL
+from gangsaw.codecs.core.entropy.sparse_tables import ABSENT, PLACE, SYMBOLS
+from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline
+
+RAW = 60000  # "table" RAW + n of a token: its symbol is n raw bits, at most PRECISION
+STATE_BYTES = 4
+ESCAPE = 255  # symbol of a small number that announces more
+MOST_BITS = 40  # largest bit length of a number
+
+
+class Tokens(NamedTuple):
+    """Tokens of lanes, in reading order.
+
+    Attributes
+    ----------
+    tables, symbols : (n,) uint16 each
+    """
+
+    tables: npt.NDArray[np.uint16]
+    symbols: npt.NDArray[np.uint16]
+
+
+def tokens_of(n: int) -> Tokens:
+    """Return uninitialised arrays for n tokens."""
+    return Tokens(np.empty(n, np.uint16), np.empty(n, np.uint16))
+
+
+@jit_norefs_inline
+def put(tokens: Any, n: int, table: Any, symbol: Any) -> int:
+    """Append a token to n tokens; return the new number."""
+    tokens.tables[n] = table
+    tokens.symbols[n] = symbol
+    return n + 1
+
+
+@jit_norefs_inline
+def put_raw(tokens: Any, n: int, bits: Any, value: Any) -> int:
+    """Append the `bits` lowest bits of a value, high bits first, PRECISION at a time."""
+    while bits > 0:
+        part = min(bits, PRECISION)
+        bits -= part
+        n = put(tokens, n, RAW + part, value >> bits & (1 << part) - 1)
+    return n
+
+
+@jit_norefs_inline
+def put_number(tokens: Any, n: int, table: Any, value: Any) -> int:
+    """Append a number >= 0: its bit length, then the bits below the leading one, raw."""
+    bits = bit_length(value)
+    n = put(tokens, n, table, bits)
+    return put_raw(tokens, n, bits - 1, value)
+
+
+@jit_norefs_inline
+def put_small(tokens: Any, n: int, table: Any, rest: Any, value: Any) -> int:
+    """Append a number that is mostly below ESCAPE; the rest of others has table `rest`."""
+    n = put(tokens, n, table, min(value, ESCAPE))
+    if value >= ESCAPE:
+        n = put_number(tokens, n, rest, value - ESCAPE)
+    return n
+
+
+@jit
+def count_tokens(tables: Any, symbols: Any, counts: Any) -> None:
+    """Count tokens by table and symbol into (n_tables, 256); raw bits are not counted."""
+    for i in range(tables.size):
+        if tables[i] < RAW:
+            counts[tables[i], symbols[i]] += 1
+
+
+def lay_out_symbols(frequencies: npt.NDArray[np.uint16]) -> npt.NDArray[np.uint32]:
+    """Return an encoder's table, (n_tables * 256,) uint32.
+
+    An entry is the frequency of a symbol, and from bit 16 on its first slot.
+    """
+    wide = frequencies.astype(np.uint32)
+    firsts = np.cumsum(wide, axis=1, dtype=np.uint32) - wide
+    return (wide | firsts << np.uint32(16)).ravel()
+
+
+@jit
+def encode_lane(tables: Any, symbols: Any, entries: Any, out: Any, end: int) -> Any:
+    """Write a lane so that it ends at out[end]; return its start.
+
+    Parameters
+    ----------
+    tables, symbols : (n,) uint16, its tokens
+    entries : of `lay_out_symbols`
+    out : (m,) uint8 with space for 2 n + STATE_BYTES bytes before `end`
+    """
+    x, at = np.uint64(LOWEST), end
+    for i in range(tables.size - 1, -1, -1):
+        t = np.int64(tables[i])
+        if t >= RAW:
+            shift = PRECISION - (t - RAW)
+            f, start = np.uint64(1 << shift), np.uint64(np.int64(symbols[i]) << shift)
+        else:
+            entry = entries[t * SYMBOLS + np.int64(symbols[i])]
+            f, start = np.uint64(entry & np.uint32(0xFFFF)), np.uint64(entry >> np.uint32(16))
+        if x >= f << np.uint64(32 - PRECISION):
+            at -= 2
+            out[at], out[at + 1] = x & np.uint64(255), x >> np.uint64(8) & np.uint64(255)
+            x >>= np.uint64(16)
+        quotient = np.uint64(np.uint32(x) // np.uint32(f))
+        x = (quotient << np.uint64(PRECISION)) + start + x - quotient * f
+    at -= STATE_BYTES
+    for k in range(STATE_BYTES):
+        out[at + k] = x >> np.uint64(8 * k) & np.uint64(255)
+    return at
+
+
+@jit
+def encode_lanes(tokens: Any, ends: Any, entries: Any, out: Any, sizes: Any) -> Any:
+    """Write all lanes so that the last one ends with `out`; return the start of the first one.
+
+    Parameters
+    ----------
+    ends : (n_lanes,) int64, end of each lane's tokens; a lane without tokens is empty
+    sizes : (n_lanes,) int64, filled with the bytes of each
+    """
+    at = out.size
+    for lane in range(ends.size - 1, -1, -1):
+        first, end = ends[lane - 1] if lane else 0, at
+        if first < ends[lane]:
+            own = slice(first, ends[lane])
+            at = encode_lane(tokens.tables[own], tokens.symbols[own], entries, out, at)
+        sizes[lane] = end - at
+    return at
+
+
+def encoded_lanes(
+    tokens: Tokens, ends: npt.NDArray[np.int64], frequencies: npt.NDArray[np.uint16]
+) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+    """Return the concatenated lanes and the bytes of each, see `encode_lanes`."""
+    n = int(ends[-1]) if ends.size else 0
+    out = np.empty(2 * n + STATE_BYTES * ends.size, np.uint8)  # no token takes more than a word
+    sizes = np.zeros(ends.size, np.int64)
+    begin = encode_lanes(tokens, ends, lay_out_symbols(frequencies), out, sizes)
+    return out[int(begin) :], sizes
+
+
+# A decoder represents a lane as (x, at): the state, and the offset of its next word. It never stops
+# early: reads stay within the lane, loops end with the output, and at the end `is_whole` decides
+# whether the lane was valid.
+
+
+@jit_norefs_inline
+def begin_lane(data: Any, at: int, stop: int) -> Any:
+    """Return state and offset of a lane data[at:stop]; the offset has ABSENT if it has no state."""
+    if stop - at < STATE_BYTES:
+        return LOWEST, at | ABSENT
+    x = (
+        np.int64(data[at])
+        | np.int64(data[at + 1]) << 8
+        | np.int64(data[at + 2]) << 16
+        | np.int64(data[at + 3]) << 24
+    )
+    return x, at + STATE_BYTES
+
+
+@jit_norefs_inline
+def is_whole(x: int, at: int, stop: int) -> bool:
+    """Return True if a lane ended in the encoder's initial state."""
+    return x == LOWEST and at == stop
+
+
+@jit_norefs_inline
+def _refill(x: Any, at: Any, data: Any, stop: int) -> Any:
+    """Read a word if the state is too low."""
+    if x < LOWEST:
+        place = min(at, stop - 2)  # STATE_BYTES precede it
+        x = x << 16 | np.int64(data[place]) | np.int64(data[place + 1]) << 8
+        at += 2
+    return x, at
+
+
+@jit_norefs_inline
+def get(tables: Any, t: Any, x: Any, at: int, data: Any, stop: int) -> Any:
+    """Return the next symbol of a table, the state, the offset."""
+    first = tables.first[t]
+    entry = np.int64(tables.slots[(first & PLACE) + (x & TOTAL - 1)])
+    frequency = (entry >> FREQUENCY & TOTAL - 1) + 1
+    x = frequency * (x >> PRECISION) + (entry >> OFFSET)
+    x, at = _refill(x, at | (first & ABSENT), data, stop)
+    return entry & SYMBOLS - 1, x, at
+
+
+@jit_norefs_inline
+def get_raw(bits: Any, x: int, at: int, data: Any, stop: int) -> Any:
+    """Return raw bits, the state, the offset."""
+    value: Any = 0
+    while bits > 0:
+        part = min(bits, PRECISION)
+        bits -= part
+        slot, rest = x & TOTAL - 1, PRECISION - part
+        value = value << part | slot >> rest
+        x = (x >> PRECISION << rest) + (slot & (1 << rest) - 1)
+        x, at = _refill(x, at, data, stop)
+    return value, x, at
+
+
+@jit_norefs_inline
+def get_number(tables: Any, t: Any, x: int, at: int, data: Any, stop: int) -> Any:
+    """Return a number, the state, the offset."""
+    bits, x, at = get(tables, t, x, at, data, stop)
+    if bits > MOST_BITS:
+        return 0, x, at | ABSENT
+    if bits < 2:
+        return bits, x, at
+    value, x, at = get_raw(bits - 1, x, at, data, stop)
+    return value | 1 << bits - 1, x, at
+
+
+@jit_norefs_inline
+def get_small(tables: Any, t: Any, rest: Any, x: int, at: int, data: Any, stop: int) -> Any:
+    """Return a number of `put_small`, the state, the offset."""
+    value, x, at = get(tables, t, x, at, data, stop)
+    if value == ESCAPE:
+        more, x, at = get_number(tables, rest, x, at, data, stop)
+        value += more
+    return value, x, at

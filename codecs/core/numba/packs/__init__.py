@@ -1,0 +1,1 @@
+"""Cache of compiled kernels: instruction levels, portable packs, locks, messages."""

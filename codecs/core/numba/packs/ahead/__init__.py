@@ -1,0 +1,1 @@
+"""Compilation of a command's kernels ahead of use, in helper processes, from recorded lists."""

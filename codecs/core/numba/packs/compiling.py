@@ -1,0 +1,132 @@
+"""Compilation of Gangsaw's kernels for the chosen level, one outermost kernel at a time.
+
+Numba has one target, this processor, for all functions of a process. With a level, a code generator
+of that level compiles Gangsaw's kernels; the user's own functions keep Numba's. Numba's compiler
+lock protects the exchange, so no other thread uses the wrong generator.
+"""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from typing import Any
+
+from numba.core import entrypoints
+from numba.core.codegen import JITCPUCodegen
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.registry import cpu_target
+
+from gangsaw.codecs.core.numba.packs import telling
+from gangsaw.codecs.core.numba.packs.levels import chosen
+
+
+@dataclass
+class Nesting:
+    """Current state of compilation; read and changed under Numba's lock.
+
+    Attributes
+    ----------
+    depth : nested kernels in compilation, each for the one before; 1 is the one that Python called
+    began : time.perf_counter() of the outermost
+    collects : True if garbage collection was enabled before the outermost
+    release : functions to call when the outermost is done
+    """
+
+    depth: int = 0
+    began: float = 0.0
+    collects: bool = False
+    release: list[Callable[[], None]] = field(default_factory=list)
+
+
+_now = Nesting()
+
+
+class LevelCodegen(JITCPUCodegen):  # type: ignore[misc]  # Numba has no types
+    """Code generator of Numba for the chosen level instead of this processor."""
+
+    def _get_host_cpu_name(self) -> str:
+        level = chosen().level
+        return level.cpu if level else str(super()._get_host_cpu_name())
+
+    def _get_host_cpu_features(self) -> str:
+        level = chosen().level
+        return level.llvm if level else str(super()._get_host_cpu_features())
+
+
+def compile_for_level(compiled: Any) -> None:
+    """Make a dispatcher of Numba's compile for the chosen level."""
+    compiled.compile = partial(_compile, compiled.compile)
+    compiled._compilation_chain_init_hook = _load_extensions
+
+
+def is_outermost() -> bool:
+    """Return True if Python called the kernel that is being looked up, not a kernel."""
+    return _now.depth == 1
+
+
+def at_end(release: Callable[[], None]) -> None:
+    """Register `release`, called when the outermost kernel is compiled or failed to compile."""
+    _now.release.append(release)
+
+
+def finished(kernel: str) -> None:
+    """Report that a kernel was compiled."""
+    telling.compiled(kernel, time.perf_counter() - _now.began)
+
+
+def _load_extensions() -> None:
+    """Load the extensions of Numba from other packages, once.
+
+    Numba does so without its lock: what one thread loads changes the tables that another one
+    compiles with (awkward: a KeyError or RuntimeError in a process's first kernels).
+    """
+    with global_compiler_lock:
+        entrypoints.init_all()
+
+
+def _compile(compile_it: Callable[[object], object], signature: object) -> object:
+    with global_compiler_lock, _counted(), level_codegen():
+        return compile_it(signature)
+
+
+@contextmanager
+def _counted() -> Iterator[None]:
+    if not _now.depth:
+        _now.began, _now.collects = time.perf_counter(), gc.isenabled()
+        gc.disable()  # Numba's objects stay alive: garbage collection took 5 % of the time
+    _now.depth += 1
+    try:
+        yield
+    finally:
+        _now.depth -= 1
+        if not _now.depth:
+            if _now.collects:
+                gc.enable()
+            telling.done(time.perf_counter() - _now.began)
+            while _now.release:
+                _now.release.pop()()
+
+
+@contextmanager
+def level_codegen() -> Iterator[None]:
+    """Replace Numba's code generator by the level's, if there is a level; under Numba's lock."""
+    if chosen().level is None:
+        yield
+        return
+    context = cpu_target.target_context
+    context.refresh()  # Numba's own runtime is compiled for this processor
+    before = context._internal_codegen
+    context._internal_codegen = _level_codegen()
+    try:
+        yield
+    finally:
+        context._internal_codegen = before
+
+
+@lru_cache
+def _level_codegen() -> LevelCodegen:
+    return LevelCodegen("gangsaw.exec")

@@ -1,0 +1,69 @@
+"""Input of packs: the code of each kernel that Python calls, collected during normal work.
+
+The code of a kernel includes all kernels that it calls.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import time
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+from numba.core.serialize import dumps
+
+# variable with the folder where processes write kernels that they compiled or loaded
+FOLDER = "GANGSAW_GATHER_KERNELS"
+CODE, ABOUT = ".code", ".json"
+
+
+@lru_cache
+def folder() -> Path | None:
+    """Return the folder where kernels are collected; None if no pack is being built."""
+    named = os.environ.get(FOLDER)
+    return Path(named) if named else None
+
+
+def gather(key: str | None, kernel: str, signature: Any, code: Callable[[], object]) -> None:
+    """Write a kernel's code, as in the user's cache, with its name and argument types."""
+    into = folder()
+    if into is None or key is None:
+        return
+    if (into / f"{key}{ABOUT}").exists():
+        return
+    about = {
+        "kernel": kernel,
+        "signature": str(signature),
+        "types": dumps(signature).hex(),
+        "time": time.time_ns(),
+    }
+    _write(into / f"{key}{CODE}", dumps(code()))
+    # last: its existence makes the code file valid
+    _write(into / f"{key}{ABOUT}", json.dumps(about).encode())
+
+
+def gathered(into: Path) -> Iterator[tuple[str, str, str, bytes]]:
+    """Yield key, kernel, signature and pickled code of all collected kernels."""
+    for path in sorted(into.glob(f"*{ABOUT}")):
+        about = json.loads(path.read_text(encoding="utf-8"))
+        code = path.with_suffix(CODE).read_bytes()
+        yield path.stem, about["kernel"], about["signature"], code
+
+
+def called(into: Path) -> Iterator[tuple[str, str, Any]]:
+    """Yield modules, names of kernels there, and types of arguments, in the order of calls."""
+    every = (json.loads(path.read_text(encoding="utf-8")) for path in into.glob(f"*{ABOUT}"))
+    for about in sorted(every, key=itemgetter("time", "kernel", "signature")):
+        module, _, name = about["kernel"].partition(":")
+        yield module, name, pickle.loads(bytes.fromhex(about["types"]))
+
+
+def _write(path: Path, data: bytes) -> None:
+    part = path.with_name(f".{path.name}.{os.getpid()}")
+    part.write_bytes(data)
+    part.replace(path)

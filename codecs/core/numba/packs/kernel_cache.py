@@ -1,0 +1,144 @@
+"""Cache of a kernel's code: the pack of the level, then the user's cache."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from contextlib import suppress
+from types import FunctionType
+from typing import Any
+
+from numba.core.caching import NullCache
+from numba.core.compiler import CompileResult
+from numba.core.registry import cpu_target
+
+from gangsaw.codecs.core.numba.packs import compiling, gathering, packs, turns
+from gangsaw.codecs.core.numba.packs.ahead.helpers import missed
+from gangsaw.codecs.core.numba.packs.kernel_files import LOST_CACHE, KernelFiles
+
+# in names of types that exist in one process only, such as functions as arguments
+ADDRESS = " at 0x"
+
+
+class KernelCache(NullCache):  # type: ignore[misc]  # Numba has no types
+    """Cache of one kernel, with Numba's interface.
+
+    Parameters
+    ----------
+    function : the kernel's Python function
+    fingerprint : hashes its sources
+    files : the kernel's files in the user's cache
+    rebuild : takes a target context and the stored data; by default Numba's own
+    """
+
+    def __init__(
+        self,
+        function: FunctionType,
+        fingerprint: Callable[[], str],
+        files: KernelFiles,
+        rebuild: Callable[..., object] | None = None,
+    ) -> None:
+        self.kernel = f"{function.__module__}:{function.__qualname__}"
+        self._function = function
+        self._fingerprint = fingerprint
+        self.files = files
+        self._rebuild = rebuild or CompileResult._rebuild
+
+    @property
+    def cache_path(self) -> str | None:
+        """Folder of the user's cache; None if no folder is writable."""
+        folder = self.files.folder()
+        return None if folder is None else str(folder)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the code for these types from pack, cache or another process, else None."""
+        target_context.refresh()
+        found = self._from_pack(sig, target_context)
+        if found is None:
+            found = self._from_files(sig, target_context)
+        if found is None and compiling.is_outermost():
+            found = self._from_another(sig, target_context)
+        return found
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Write compiled code to the user's cache."""
+        compiling.finished(self.kernel)
+        if data.library.has_dynamic_globals:  # contains addresses of this process
+            return
+        name = self._file_name(sig, data.codegen)
+        if name is not None:
+            self.files.save(name, sig, data._reduce)
+        self._gather(sig, data._reduce)
+
+    def holds(self, sig: Any) -> bool:
+        """Return True if the pack or the user's cache has the code; call it in `level_codegen`."""
+        pack = packs.current()
+        if pack is not None and self.key(sig) in pack.members:
+            return True
+        name = self._file_name(sig, cpu_target.target_context.codegen())
+        return name is not None and any((path / name).is_file() for path in self.files.folders)
+
+    def is_taken(self, sig: Any) -> bool:
+        """Return True if another process seems to compile it now; call it in `level_codegen`."""
+        name = self._file_name(sig, cpu_target.target_context.codegen())
+        return name is None or self.files.turn(name).exists()
+
+    def flush(self) -> None:
+        """Remove the kernel from the user's cache."""
+        self.files.remove()
+
+    def key(self, sig: Any) -> str | None:
+        """Return the key of the code in a pack; None for code that cannot be in a pack.
+
+        Functions that close over values, alone or as arguments, have no name of their own.
+        """
+        signature = str(sig)
+        if self._function.__closure__ or ADDRESS in signature:
+            return None
+        code = self._function.__code__
+        place = (self.kernel, code.co_firstlineno, code.co_code.hex())
+        named = repr((place, self._fingerprint(), signature))
+        return hashlib.sha256(named.encode()).hexdigest()[:32]
+
+    def _from_pack(self, sig: Any, target_context: Any) -> Any:
+        pack = packs.current()
+        key = self.key(sig) if pack is not None else None
+        kept = pack.load(key) if pack is not None and key is not None else None
+        return None if kept is None else self._rebuild(target_context, *kept)
+
+    def _from_files(self, sig: Any, target_context: Any) -> Any:
+        name = self._file_name(sig, target_context.codegen())
+        code = None if name is None else self.files.load(name, sig)
+        if code is None:
+            return None
+        self._gather(sig, lambda: code)
+        with suppress(*LOST_CACHE):
+            return self._rebuild(target_context, *code)
+        return None
+
+    def _from_another(self, sig: Any, target_context: Any) -> Any:
+        """Wait while another process compiles the code and load it, else take the lock."""
+        name = self._file_name(sig, target_context.codegen())
+        if name is None:
+            return None
+        missed(self.kernel, sig)
+        release, _ = turns.take(self.files.turn(name))
+        compiling.at_end(release)
+        # another process may have compiled it meanwhile
+        return self._from_files(sig, target_context)
+
+    def _file_name(self, sig: Any, codegen: Any) -> str | None:
+        """Return the name of a signature's file, from everything that its code depends on.
+
+        None if there is no folder, or no name by which another process could find the types.
+        """
+        signature = str(sig)
+        if ADDRESS in signature or not self.files.folders:
+            return None
+        code = (self._fingerprint(), self._rebuild.__qualname__, signature, codegen.magic_tuple())
+        return self.files.name((self.kernel, packs.versions(), code))
+
+    def _gather(self, sig: Any, code: Callable[[], object]) -> None:
+        """Collect code that Python called, if a pack is being built."""
+        if gathering.folder() is not None and compiling.is_outermost():
+            gathering.gather(self.key(sig), self.kernel, sig, code)

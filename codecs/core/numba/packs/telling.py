@@ -1,0 +1,119 @@
+"""Messages about kernels that are compiled: none for two seconds, then their number.
+
+A library writes nothing to the terminal unasked, as Numba and PyTorch do: it logs at level INFO. A
+command names a folder in the environment. Each of its processes, workers included, writes its
+number of compiled kernels there, and the command shows the sum.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from contextlib import suppress
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+LOG = logging.getLogger("gangsaw.kernels")
+FOLDER = "GANGSAW_TELL_KERNELS"  # variable with the folder for the counts of processes
+PATIENCE = 2.0  # seconds of compilation without a message
+SELDOM = 20.0  # seconds between messages
+OFTEN = 0.2  # seconds between writes of a process
+
+
+@dataclass(frozen=True)
+class KernelCount:
+    """Counts of compilations in one process, or in several.
+
+    Attributes
+    ----------
+    count : compiled kernels
+    seconds : time spent
+    expected : kernels in lists; others may follow for types that depend on the data
+    """
+
+    count: int = 0
+    seconds: float = 0.0
+    expected: int = 0
+
+    def line(self) -> str:
+        """Return a message with the number of compiled kernels."""
+        of = f" of {self.expected}" if self.expected >= self.count else ""
+        return f"compiling {self.count}{of} kernels, once"
+
+
+@dataclass
+class CompileTally:
+    """Counters of compilations in this process; changed under Numba's lock.
+
+    Attributes
+    ----------
+    last : kernels compiled so far for the current outermost one
+    seconds : time spent on outermost kernels that are done
+    told : time.monotonic() of the last message
+    expected : kernels of this process and of its helpers, once these are started
+    """
+
+    count: int = 0
+    last: int = 0
+    seconds: float = 0.0
+    told: float = 0.0
+    expected: int = 0
+
+
+tally = CompileTally()
+
+
+def compiled(kernel: str, seconds: float) -> None:
+    """Count a kernel; `seconds` is the time since the outermost one began."""
+    tally.count += 1
+    tally.last += 1
+    LOG.debug("compiled %s", kernel)
+    _tell(KernelCount(tally.count, tally.seconds + seconds, tally.expected), OFTEN)
+
+
+def expect(count: int) -> None:
+    """Add `count` kernels to the expected ones, besides those that this process compiled."""
+    tally.expected = max(tally.expected, tally.count) + count
+
+
+def done(seconds: float) -> None:
+    """Finish an outermost kernel; without a compilation in it, it was loaded."""
+    if tally.last:
+        tally.seconds += seconds
+        _tell(KernelCount(tally.count, tally.seconds, tally.expected), 0.0)
+    tally.last = 0
+
+
+def told(folder: Path) -> KernelCount:
+    """Return the sum of the counts that all processes wrote to a folder."""
+    every = [_read(path) for path in folder.glob("[0-9]*")]
+    sums = (sum(getattr(one, each.name) for one in every) for each in fields(KernelCount))
+    return KernelCount(*sums)
+
+
+def _tell(so_far: KernelCount, seldom: float) -> None:
+    folder, now = os.environ.get(FOLDER), time.monotonic()
+    if folder:
+        if now - tally.told >= seldom:
+            tally.told = now
+            with suppress(OSError):  # the command has ended
+                _write(Path(folder) / str(os.getpid()), so_far)
+    elif so_far.seconds >= PATIENCE and now - tally.told >= SELDOM:
+        tally.told = now
+        LOG.info("%s", so_far.line())
+
+
+def _write(path: Path, so_far: KernelCount) -> None:
+    """Write a count atomically: a partial one would make the sum fall now and then."""
+    part = path.with_name(f".{path.name}")
+    part.write_text(f"{so_far.count} {so_far.seconds:.1f} {so_far.expected}", encoding="ascii")
+    part.replace(path)
+
+
+def _read(path: Path) -> KernelCount:
+    """Return the count of a process; zeros if the file is not one."""
+    with suppress(OSError, ValueError):
+        count, seconds, expected = path.read_text(encoding="ascii").split()
+        return KernelCount(int(count), float(seconds), int(expected))
+    return KernelCount()

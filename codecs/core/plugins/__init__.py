@@ -1,0 +1,1 @@
+"""Entry points, parameters, options and selection of codecs."""

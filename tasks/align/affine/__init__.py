@@ -1,1 +1,0 @@
-"""Exact alignment of pairs with affine gaps: many in lanes, long ones in strips."""

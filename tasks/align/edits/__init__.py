@@ -1,1 +1,0 @@
-"""Edit distance of pairs, by bit vectors: many at once, and long ones in a band."""

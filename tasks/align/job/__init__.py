@@ -1,1 +1,0 @@
-"""The job of an alignment: queries by batches, a genome by parts."""

@@ -1,1 +1,0 @@
-"""Hits as text: PAF, SAM and the table of BLAST."""

@@ -1,1 +1,0 @@
-"""Alignment straight on packed bases, of two bits each."""

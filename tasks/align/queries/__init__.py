@@ -1,1 +1,0 @@
-"""What is aligned with a genome: queries, and how files and stores give them, in batches."""

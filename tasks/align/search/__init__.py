@@ -1,1 +1,0 @@
-"""The search of queries in a genome: seeds, chains, alignments, and which of them count."""

@@ -1,1 +1,0 @@
-"""From chains to alignments: extension, bands, and paths as runs of operations."""

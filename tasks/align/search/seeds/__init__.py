@@ -1,1 +1,0 @@
-"""Where queries and genome share k-mers: minimizers, their index, anchors, chains of them."""

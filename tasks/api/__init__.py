@@ -1,0 +1,1 @@
+"""Public functions, their arguments, workers, and the accessor of xarray."""

@@ -1,0 +1,121 @@
+"""Dask workers and the status of a scheduler, with cluster errors converted to Gangsaw's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING
+
+from gangsaw.codecs.core.errors import BadParams, DeviceError, GangsawError, JobFailed
+from gangsaw.codecs.core.plugins.extras import extras_named
+from gangsaw.tasks.engine.scheduling.worker_pools import checked_device
+from gangsaw.tasks.jobs.chunks.device import check_here
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+
+def status(
+    address: str = "", *, scheduler_file: str = "", tls: tuple[str, str, str] = ("", "", "")
+) -> dict[str, object]:
+    """Return the jobs and workers of a scheduler, as in its page /gangsaw.json.
+
+    Parameters
+    ----------
+    address : address of the scheduler or its dashboard
+    tls : see `workers`
+
+    Raises
+    ------
+    JobFailed : there is no reply
+    BadParams : the address is invalid
+    """
+    with _as_ours("cpu"), extras_named():
+        from gangsaw.cluster.config import Certificates, ClusterConfig
+        from gangsaw.cluster.dashboard.asking import ask
+
+        config = ClusterConfig(
+            scheduler=address,
+            scheduler_file=scheduler_file,
+            certificates=Certificates(*tls),
+            silent=True,
+        )
+        return ask(config)
+
+
+def page_of(client: Client) -> str:
+    """Return the address of the page with a client's jobs; "" if there is none."""
+    from gangsaw.cluster.dashboard.install import page_of as found
+
+    return found(client)
+
+
+@contextmanager
+def workers(
+    *,
+    workers: int = 0,
+    threads: int = 0,
+    cluster: str = "",
+    scheduler: str = "",
+    scheduler_file: str = "",
+    wait_workers: int = 0,
+    tls: tuple[str, str, str] = ("", "", ""),
+    device: str = "cpu",
+    dashboard: bool = False,
+    silent: bool = False,
+) -> Iterator[Client]:
+    """Yield a Dask client of a running scheduler, or of workers that are started.
+
+    Parameters
+    ----------
+    workers : number of workers; with `device` "gpu" the largest number
+    cluster : kind of cluster, by default this machine, or a scheduler's address
+    tls : files of the certificate authority, the certificate and its key
+    device : "gpu" starts one worker per GPU
+    dashboard : True to serve Dask's dashboard, with the page of `page_of`
+    silent : True to hide the log lines of these workers
+
+    Raises
+    ------
+    JobFailed : no scheduler answers, no cluster starts or no workers arrive
+    BadParams : an address, kind or setting is invalid
+    DeviceError : something is missing for GPUs
+    """
+    checked_device(device)
+    with _as_ours(device), extras_named(), ExitStack() as stack:
+        from gangsaw.cluster.config import Certificates, ClusterConfig
+        from gangsaw.cluster.kinds import configured, start
+
+        config = ClusterConfig(
+            workers=workers,
+            threads=threads,
+            scheduler=scheduler,
+            scheduler_file=scheduler_file,
+            wait_workers=wait_workers,
+            certificates=Certificates(*tls),
+            device=device,
+            dashboard=dashboard,
+            silent=silent,
+        )
+        config = configured(cluster, config)
+        if config.is_here:
+            check_here(config.device)
+        client = stack.enter_context(start(config))
+        later = stack.pop_all()
+    with later:
+        yield client
+
+
+@contextmanager
+def _as_ours(device: str) -> Iterator[None]:
+    """Convert exceptions of a starting cluster to Gangsaw's."""
+    try:
+        yield
+    except ConnectionError as error:
+        raise JobFailed(str(error)) from error
+    except ValueError as error:
+        raise BadParams(str(error)) from error
+    except (ModuleNotFoundError, RuntimeError) as error:
+        if isinstance(error, GangsawError):
+            raise
+        raise (DeviceError if device == "gpu" else JobFailed)(str(error)) from error

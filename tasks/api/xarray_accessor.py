@@ -1,0 +1,164 @@
+"""Argument `encoding` of xarray's `to_zarr`, and the accessor: codecs and chunks of `compress`."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from gangsaw.codecs.core.plugins.extras import extras_named
+from gangsaw.tasks.api.arguments import split_options
+from gangsaw.tasks.formats.python_objects.encodings import (
+    encoding_of,
+    fitting,
+    is_stored_alike,
+    of_samples,
+    variables_by_path,
+)
+from gangsaw.tasks.formats.python_objects.taken import kind_of
+from gangsaw.tasks.formats.python_objects.xarray_objects import (
+    dataset_of,
+    from_xarray,
+    with_exact_packing,
+)
+from gangsaw.tasks.jobs.choice.choose import choose_layouts
+from gangsaw.tasks.jobs.choice.recipe import Recipe
+from gangsaw.tasks.store.arrays.layout import ArrayLayout, ChunkChoice
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    Given: TypeAlias = "xr.DataArray | xr.Dataset | xr.DataTree"
+
+Encoding: TypeAlias = "dict[str, dict[str, object]]"  # encoding by variable
+UNNAMED = "__xarray_dataarray_variable__"  # xarray's name for a DataArray without a name
+
+
+@extras_named()
+def encoding(
+    data: Given,
+    *,
+    codec: str = "auto",
+    params: Mapping[str, object] | None = None,
+    block: Sequence[int] | None = None,
+    chunks: ChunkChoice = None,
+    **options: object,
+) -> Encoding | dict[str, Encoding]:
+    """Return the argument `encoding` of xarray's `to_zarr` that stores as `compress` does.
+
+    Parameters
+    ----------
+    data : DataArray, Dataset or DataTree
+    codec, params, block, chunks, options : as in `compress`; `chunks` are cut so that each lies in
+        one block of a Dask array, because tasks of `to_zarr` write concurrently
+
+    Returns
+    -------
+    encoding by name of the variable, for a DataTree by path of the group first. It keeps the sample
+    settings of the variables' own encodings if they restore every value; a warning names the
+    others. It drops their settings of the store that they were read from
+
+    Raises
+    ------
+    TypeError
+        The argument is no object of xarray.
+    BadParams
+        Codec and chunks are incompatible, or a variable cannot be stored.
+    """
+    import xarray as xr
+
+    if not isinstance(data, xr.DataArray | xr.Dataset | xr.DataTree):
+        raise TypeError(f"got {kind_of(data)}: encoding takes a DataArray, Dataset or DataTree")
+    register()
+    exact, lossy = with_exact_packing(
+        dataset_of(data, UNNAMED) if isinstance(data, xr.DataArray) else data
+    )
+    for line in lossy:
+        warnings.warn(line, stacklevel=2)
+    of_codecs, _ = split_options(options)
+    own_block = None if block is None else tuple(block)
+    recipe = Recipe(codec, params or {}, own_block, of_codecs, chunks)
+    layouts = _layouts(exact, recipe)
+    found = {path: _of_group(path, v, layouts) for path, v in variables_by_path(exact)}
+    return {f"/{path}": own for path, own in found.items()} if _is_tree(data) else found[""]
+
+
+def _is_tree(data: Given) -> bool:
+    return type(data).__name__ == "DataTree"
+
+
+def _layouts(data: Given, recipe: Recipe) -> dict[str, ArrayLayout]:
+    """Return chunks and codecs of the arrays that xarray stores as `compress` does."""
+    source = from_xarray(data)
+    alike = replace(source, arrays=tuple(filter(is_stored_alike, source.arrays)))
+    codecs = recipe.codecs(alike)
+    wanted = choose_layouts(alike.arrays, codecs, recipe.chunks)
+    settled = {a.name: fitting(a, wanted[a.name].chunks) for a in alike.arrays}
+    fit = replace(recipe, settled=settled).codecs(alike)
+    return {
+        name: ArrayLayout(settled[name], None if isinstance(of, str) else of)
+        for name, of in fit.items()
+    }
+
+
+def _of_group(
+    path: str, variables: Mapping[object, xr.Variable], layouts: Mapping[str, ArrayLayout]
+) -> Encoding:
+    found: Encoding = {}
+    for key, variable in variables.items():
+        layout = layouts.get(f"{path}/{key}".lstrip("/"))
+        found[str(key)] = of_samples(variable) if layout is None else encoding_of(layout, variable)
+    return found
+
+
+@dataclass(frozen=True)
+class Accessor:
+    """Accessor `.gangsaw` of xarray objects."""
+
+    data: Given
+
+    def encoding(self, **how: object) -> Encoding | dict[str, Encoding]:
+        """Return the result of `gangsaw.encoding`."""
+        return encoding(self.data, **how)  # type: ignore[arg-type]
+
+    def to_zarr(
+        self,
+        store: object,
+        *,
+        codec: str = "auto",
+        params: Mapping[str, object] | None = None,
+        block: Sequence[int] | None = None,
+        chunks: ChunkChoice = None,
+        options: Mapping[str, object] | None = None,
+        **to_zarr: object,
+    ) -> object:
+        """Store by xarray's `to_zarr`, with codecs and chunks of `gangsaw.encoding`.
+
+        A DataArray without a name is named "data".
+
+        Parameters
+        ----------
+        options : options of codecs
+        **to_zarr : further arguments of `to_zarr`, whose result is returned
+        """
+        import xarray as xr
+
+        data = dataset_of(self.data) if isinstance(self.data, xr.DataArray) else self.data
+        how = {"codec": codec, "params": params, "block": block, "chunks": chunks}
+        told = encoding(data, **how, **(options or {}))  # type: ignore[arg-type]
+        return data.to_zarr(store, encoding=told, **to_zarr)  # type: ignore[call-overload]
+
+
+def register() -> None:
+    """Register the accessor of xarray's objects, if it is missing."""
+    import xarray as xr
+
+    pairs = (
+        (xr.DataArray, xr.register_dataarray_accessor),
+        (xr.Dataset, xr.register_dataset_accessor),
+        (xr.DataTree, xr.register_datatree_accessor),
+    )
+    for kind, registered in pairs:
+        if not hasattr(kind, "gangsaw"):
+            registered("gangsaw")(Accessor)  # type: ignore[no-untyped-call]

@@ -1,0 +1,1 @@
+"""Files of sequences: detection, decompression, read-ahead and writing."""

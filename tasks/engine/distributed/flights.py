@@ -1,0 +1,370 @@
+"""Tasks in flight: batches in a sliding window of futures, without a graph over the chunks.
+
+A graph over a million chunks would have to be optimised before the first one runs. Each future has
+its messages, so a future takes several short batches.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+import uuid
+from collections import deque
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+
+from distributed import KilledWorker, as_completed
+from distributed.protocol.pickle import loads
+
+from gangsaw.cluster.interrupts import Waiting
+from gangsaw.codecs.core.errors import JobFailed
+from gangsaw.tasks.engine.distributed.calls import packed
+from gangsaw.tasks.engine.distributed.late import Turnaround, late_tasks_to
+from gangsaw.tasks.engine.distributed.watch import HEARD_SECONDS, POLL_SECONDS, ClusterWatch, lost
+from gangsaw.tasks.engine.report.counters import Tally
+from gangsaw.tasks.engine.report.failure import ChunkFailed
+from gangsaw.tasks.engine.scheduling.batch_size import Pace
+from gangsaw.tasks.engine.scheduling.batches import Done, do_batches
+from gangsaw.tasks.engine.scheduling.lazy import Supply
+from gangsaw.tasks.engine.scheduling.work import Task, carried_bytes
+from gangsaw.tasks.engine.scheduling.worker_pools import (
+    Device,
+    Pool,
+    Workers,
+    make_pools,
+    most_carried,
+)
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+log = logging.getLogger(__name__)
+
+MOST_FAILED = 100  # failed chunks before the job ends
+MOST_STRANGE = 1000  # tasks that incompatible workers may get before they are detected
+
+Key = tuple[str, int]
+BatchT = TypeVar("BatchT")
+ResultT = TypeVar("ResultT")
+
+
+class How(Protocol):
+    """Subset of `run.Options` that the window reads."""
+
+    @property
+    def resources(self) -> Mapping[str, float]:
+        """Worker resources that each task occupies."""
+
+    @property
+    def retries(self) -> int:
+        """Number of retries of a single batch after a transient error."""
+
+    @property
+    def device(self) -> Device:
+        """Device on which batches run."""
+
+
+@dataclass(eq=False)
+class _Flight(Generic[BatchT]):
+    """Task in flight.
+
+    Attributes
+    ----------
+    pool : in which it is counted
+    batches : of the task
+    since : time.monotonic() at its submission
+    futures : of the task, and of its copies if it is a straggler
+    asked : 1 plus the number of times that it was found to be a straggler
+    """
+
+    pool: Pool
+    batches: Sequence[BatchT]
+    since: float = field(default_factory=time.monotonic)
+    futures: list[Future] = field(default_factory=list)
+    asked: int = 1
+
+    def __str__(self) -> str:
+        first, last = str(self.batches[0]), str(self.batches[-1])
+        return first if len(self.batches) == 1 else f"{first} .. {last}"
+
+
+class InFlight(Generic[BatchT, ResultT]):
+    """Window of futures in flight. Results are fetched in the background, many at once."""
+
+    def __init__(
+        self,
+        watch: ClusterWatch,
+        task: Task[BatchT, ResultT],
+        options: How,
+        supply: Supply[BatchT],
+        interrupts: Waiting,
+        tally: Tally,
+    ) -> None:
+        self.tally = tally
+        self.watch, self.task, self.options = watch, task, options
+        self.handshake, self.client = watch.handshake, watch.client
+        self.interrupts = interrupts
+        self.supply = supply
+        self.left = supply.total  # batches not yet assigned, None if unknown
+        self.again: deque[Sequence[BatchT]] = deque()  # that tasks returned undone
+        self.alone: deque[BatchT] = deque()  # that had a transient error
+        self.token = uuid.uuid4().hex[:12]
+        self.flying: dict[Future, _Flight[BatchT]] = {}
+        self.arriving = as_completed(loop=self.client.loop, with_results=True, raise_errors=False)
+        n_batches = getattr(task, "device_batches", 1)
+        carried = most_carried(carried_bytes(task))
+        self.pools = make_pools(options.device, n_batches, options.resources, carried)
+        self.submitted = 0
+        self.looked = -math.inf  # time.monotonic() of the last update of the workers
+        self.missing: Pool | None = None  # pool with tasks in flight and no worker
+        self.workers: Workers = {}  # admitted at the last update
+        self.is_drained = False  # all batches are in flight
+        self.turnaround = Turnaround()
+        self.failed: list[ChunkFailed] = []  # failed for good, while other chunks continue
+        self.strange = 0  # tasks that workers could not load
+
+    def run(self, on_done: Callable[[BatchT, ResultT], None]) -> None:
+        """Run all batches; see `run.run`."""
+        try:
+            while self.fill():
+                for future, done in self.arrived():
+                    if (flight := self.flying.get(future)) is None:
+                        continue  # the result of a copy came before
+                    if self.met_stranger(done):
+                        self.land(flight)
+                        self.take_back(flight.batches, None)
+                        continue
+                    self.tally.failed(_failures(done))
+                    self.check(future, done)
+                    self.land(flight)
+                    n = len(done.results)
+                    flight.pool.pace.saw(n, done.seconds)
+                    self.tally.by(done.worker, flight.pool.device, done.seconds)
+                    for batch, result in zip(flight.batches[:n], done.results, strict=True):
+                        self.interrupts.let_in()  # short batches arrive by the hundred
+                        on_done(batch, result)
+                        self.tally.landed()
+                    self.take_back(flight.batches[n:], done.error)
+            self.check_failed()
+        finally:
+            self.cancel()
+
+    def fill(self) -> bool:
+        """Submit in turn to each pool until all are full; return True if a task is in flight."""
+        if time.monotonic() - self.looked > POLL_SECONDS:
+            self.has_workers()
+        while free := [pool for pool in self.pools if pool.has_room]:
+            for pool in free:
+                batches_of_task = self.next(pool.share(self.left))
+                self.is_drained = not batches_of_task
+                if self.is_drained:
+                    return bool(self.flying)
+                self.submit(_Flight(pool, batches_of_task))
+        return bool(self.flying)
+
+    def next(self, n: int) -> Sequence[BatchT]:
+        """Return the batches of the next task; batches that were returned undone come first."""
+        if self.alone:
+            return (self.alone.popleft(),)
+        if self.again:
+            some = self.again.popleft()
+            if len(some) > n:
+                self.again.appendleft(some[n:])
+            return some[:n]
+        with self.interrupts.at_once():
+            return self.supply.take(n)
+
+    def take_back(self, undone: Sequence[BatchT], error: ChunkFailed | None) -> None:
+        """Queue the batches that a task did not do again.
+
+        A batch with a transient error goes alone, so that Dask retries it. One that failed for good
+        is recorded.
+        """
+        if error is not None:
+            failed, undone = undone[0], undone[1:]
+            if error.passing:
+                log.info("tried again: %s", error)
+                self.alone.append(failed)
+            else:
+                self.failed.append(error)
+        if self.left is not None:
+            self.left += len(undone) + (error is not None and error.passing)
+        if undone:
+            self.again.append(undone)
+
+    def submit(self, flight: _Flight[BatchT]) -> None:
+        """Submit a new task."""
+        self.left = None if self.left is None else self.left - len(flight.batches)
+        pool = flight.pool
+        own = pool.addresses or (tuple(self.workers) if self.handshake.left_out else ())
+        # other workers run it if these are lost, unless some are incompatible
+        self.start(flight, own, allow_others=bool(pool.addresses) and not self.handshake.left_out)
+
+    def start(self, flight: _Flight[BatchT], workers: Collection[str], allow_others: bool) -> None:
+        """Submit a task or a copy of one to Dask, restricted to these workers; () allows all."""
+        pool = flight.pool
+        most_seconds = 2 * Pace.task_seconds(pool.threads)
+        work = partial(do_batches, self.task, pool.device, flight.batches, most_seconds)
+        call, buffers = packed(work)
+        future = self.client.submit(
+            loads,
+            call,
+            buffers=buffers,
+            key=(f"{self.task.name}-{self.token}", self.submitted),
+            pure=False,
+            retries=self.options.retries,
+            resources=dict(pool.resources) or None,
+            workers=list(workers) or None,
+            allow_other_workers=allow_others,
+        )
+        self.submitted += 1
+        pool.flying += 1
+        flight.futures.append(future)
+        self.flying[future] = flight
+        self.arriving.add(future)
+
+    def land(self, flight: _Flight[BatchT]) -> None:
+        """Record that a task ended; cancel its copies."""
+        if flight.asked == 1:  # else the time is the wait for a hung worker
+            self.turnaround.saw(time.monotonic() - flight.since)
+        flight.pool.flying -= len(flight.futures)
+        for future in flight.futures:
+            del self.flying[future]
+        if late := [future for future in flight.futures if not future.done()]:
+            self.client.cancel(late, force=True)
+
+    def arrived(self) -> list[tuple[Future, Done[ResultT]]]:
+        """Wait for a result; return all that have arrived by then."""
+        self.watch.wait(self.arriving, self.interrupts, self.look)
+        found: list[tuple[Future, Done[ResultT]]] = self.arriving.next_batch(block=False)
+        return found
+
+    def look(self) -> None:
+        """Log missing workers and late results; raise JobFailed if no worker will come."""
+        if not self.has_workers():
+            self.watch.patience.ask(f"no {self.missing}")
+            return
+        if self.watch.unheard is None:
+            self.watch.patience.end()
+            self.watch.say(len(set(self.flying.values())), self.workers)
+            self.look_for_late()
+
+    def look_for_late(self) -> None:
+        """Submit copies of stragglers to other workers if no other task is left for these."""
+        now, flights = time.monotonic(), set(self.flying.values())
+        late = [f for f in flights if self.turnaround.is_late(now - f.since, f.asked)]
+        if not late or not (self.is_drained or len(late) == len(flights)):
+            return
+        having = _having(self.client, [f.key for flight in late for f in flight.futures])
+        for flight in late:
+            flight.asked += 1
+            own = set().union(*(having[f.key] for f in flight.futures))
+            able = [a for a, w in self.workers.items() if flight.pool.fits(w)]
+            others = late_tasks_to(able, own, self.watch.heartbeats.silent())
+            what = "another one gets it, too" if others else "there is no other one"
+            if others and own & set(others):
+                what = "it is sent again"
+            log.warning(
+                "no result of %s from %s for %.0f s, %s: %s",
+                *(flight, " and ".join(sorted(own)) or "any worker"),
+                *(now - flight.since, self.turnaround, what),
+            )
+            if others:
+                self.start(flight, others, allow_others=False)
+
+    def met_stranger(self, result: object) -> bool:
+        """Return True if a task could not be loaded on a worker without this gangsaw.
+
+        Such a worker is left out from now on. If it or the scheduler does not answer yet, it may
+        only be busy; then the task is submitted again, too.
+        """
+        error = result[1] if isinstance(result, tuple) else None
+        if not isinstance(error, (ImportError, AttributeError)):
+            return False
+        self.handshake.ask_again()
+        self.has_workers()
+        self.strange += 1
+        is_known = self.watch.unheard is None and self.handshake.is_complete
+        return (bool(self.handshake.left_out) or not is_known) and self.strange < MOST_STRANGE
+
+    def check(self, future: Future, result: object) -> None:
+        """Raise JobFailed unless the future has its results."""
+        if isinstance(result, Done) and result.error is not None and self.ends(result.error):
+            raise JobFailed(str(result.error)) from result.error
+        if future.status == "error":
+            error = result[1] if isinstance(result, tuple) else None  # it is sys.exc_info()
+            raise JobFailed(_cause(error, self.flying[future]))
+        if future.status == "cancelled" or isinstance(result, BaseException):
+            raise lost(self.client)
+
+    def ends(self, error: ChunkFailed) -> bool:
+        """Return True if a chunk's error ends the job at once, since no result would be stored."""
+        if error.passing:
+            return False
+        goes_on = error.is_its_own and self.options.device == "cpu" and hasattr(self.task, "commit")
+        return not goes_on or len(self.failed) >= MOST_FAILED
+
+    def check_failed(self) -> None:
+        """Raise JobFailed if chunks failed while the others continued."""
+        if self.failed:
+            more = f", and {len(self.failed) - 1} more" if len(self.failed) > 1 else ""
+            raise JobFailed(f"{self.failed[0]}{more}") from self.failed[0]
+
+    def has_workers(self) -> bool:
+        """Update the workers; return True if each pool with tasks in flight has one."""
+        if any(future.status == "cancelled" for future in self.flying):
+            raise lost(self.client)
+        if (workers := self.watch.workers()) is None:
+            return True
+        self.workers, self.looked = workers, time.monotonic()
+        for pool in self.pools:
+            pool.update(workers)
+        self.missing = next((p for p in self.pools if p.flying and not p.can_run(workers)), None)
+        return self.missing is None
+
+    def cancel(self) -> None:
+        """Cancel all tasks in flight; batches that already run finish harmlessly."""
+        if self.flying and self.client.status == "running":
+            with suppress(Exception):
+                self.client.cancel(list(self.flying), force=True)
+        self.flying.clear()
+
+
+def _having(client: Client, keys: Sequence[Key]) -> dict[Key, set[str]]:
+    """Return the workers that run each task or have its result; empty sets without an answer."""
+    found: dict[Key, set[str]] = {key: set() for key in keys}
+    with suppress(Exception):
+        running = client.sync(
+            client.scheduler.processing, workers=None, callback_timeout=HEARD_SECONDS
+        )
+        holding = client.sync(client.scheduler.who_has, keys=keys, callback_timeout=HEARD_SECONDS)
+        for address, own in running.items():
+            for key in found.keys() & set(own):
+                found[key].add(address)
+        for key, addresses in holding.items():
+            found[key] |= set(addresses)
+    return found
+
+
+def _failures(result: object) -> list[str]:
+    """Return the message of the chunk that a task could not do; Dask retries some by itself."""
+    error = result.error if isinstance(result, Done) else None
+    if isinstance(result, tuple) and isinstance(result[1], ChunkFailed):
+        error = result[1]
+    return [] if error is None else [str(error)]
+
+
+def _cause(error: BaseException | None, batch: object) -> str:
+    """Return the reason why Dask lost a batch, in one line."""
+    if isinstance(error, ChunkFailed):
+        return str(error)
+    if isinstance(error, KilledWorker):
+        return f"chunks {batch}: killed {error.allowed_failures + 1} workers: out of memory?"
+    text = f"{type(error).__name__}: {error}"
+    if isinstance(error, ImportError) or "deserializ" in text:
+        return f"a worker or the scheduler cannot load gangsaw, install the same version: {text}"
+    return f"chunks {batch}: {text}"

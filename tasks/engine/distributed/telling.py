@@ -1,0 +1,43 @@
+"""Reports of a job to its scheduler, as events that nobody waits for."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from gangsaw.cluster.dashboard.install import TOPIC, install
+from gangsaw.tasks.engine.report.counters import Message, Tally
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+END_SECONDS = 2  # time limit of the last message: the client may close after it
+
+
+def tell(tally: Tally, client: Client) -> None:
+    """Report the counters to the scheduler of the job's first client from now on."""
+    if not tally.is_told:
+        install(client)
+        tally.tell(_Events(client).send)
+
+
+class _Events:
+    """Events of a client, sent one by one, since concurrent ones may overtake each other."""
+
+    def __init__(self, client: Client) -> None:
+        self.client, self.turn = client, asyncio.Lock()
+
+    def send(self, message: Message, is_last: bool) -> None:
+        """Send a message; wait only for the last one."""
+        whole = {**message, "client": self.client.id}
+        with suppress(Exception):  # client closed or scheduler lost: the job raises that
+            if is_last:
+                self.client.sync(self._log, whole, callback_timeout=END_SECONDS)
+            else:
+                self.client.loop.add_callback(self._log, whole)
+
+    async def _log(self, message: Message) -> None:
+        with suppress(Exception):
+            async with self.turn:
+                await self.client.scheduler.log_event(topic=TOPIC, msg=message)

@@ -1,0 +1,221 @@
+"""Supervision of a job on Dask, shared by both engines.
+
+A stopped process (SIGSTOP, a frozen host) closes no connection: it is only silent. So each request
+has a time limit, and workers are judged by their heartbeats. The log follows the clock and not the
+progress.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from asyncio import CancelledError
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Protocol
+
+from gangsaw.cluster.interrupts import Waiting
+from gangsaw.codecs.core.errors import JobFailed
+from gangsaw.tasks.engine.distributed.handshake import NAMED, Handshake, workers_of
+from gangsaw.tasks.engine.distributed.patience import AGAIN_SECONDS, Patience
+from gangsaw.tasks.engine.scheduling.memory import Worker
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+log = logging.getLogger(__name__)
+
+POLL_SECONDS = 2.0  # between two checks for lost workers while nothing finishes
+TICK_SECONDS = 0.002  # between two checks for results; most find several
+HEARD_SECONDS = 5.0  # time limit for an answer of the scheduler
+SILENT_SECONDS = 10.0  # workers send a heartbeat every second or two
+LONG_SECONDS = 300.0  # without a result, even if all workers send heartbeats
+# Dask drops workers that were silent for 300 s (`worker-ttl`) and reruns their tasks. This limit
+# is for schedulers configured otherwise, and for those that hang themselves.
+STUCK_SECONDS = 360.0
+
+
+class Arriving(Protocol):
+    """Subset of Dask's `as_completed` that the supervision calls."""
+
+    def has_ready(self) -> bool:
+        """Return True if a result has arrived."""
+
+
+class Heartbeats:
+    """Times at which the heartbeat of each worker last changed, by the clock of this process.
+
+    The clocks of other hosts may differ, and a host that slept has not been silent.
+    """
+
+    def __init__(self) -> None:
+        self._last: dict[str, tuple[object, float]] = {}  # last_seen, time of change
+
+    def saw(self, workers: Mapping[str, Mapping[str, object]]) -> None:
+        """Record the workers from the scheduler's description."""
+        now, before = time.monotonic(), self._last
+        new = {address: (worker.get("last_seen"), now) for address, worker in workers.items()}
+        is_new = {a: a not in before or before[a][0] != said for a, (said, _) in new.items()}
+        self._last = {a: one if is_new[a] else before[a] for a, one in new.items()}
+
+    def silent(self, seconds: float = SILENT_SECONDS) -> dict[str, float]:
+        """Return the seconds of silence, by address, of workers silent longer than `seconds`."""
+        now = time.monotonic()
+        spans = {address: now - since for address, (_, since) in self._last.items()}
+        return {address: span for address, span in spans.items() if span > seconds}
+
+
+class ClusterWatch:
+    """Supervision of the scheduler and the workers while a job waits for results.
+
+    Attributes
+    ----------
+    patience : wait policy without a worker
+    heartbeats : of all workers
+    unheard : time of the first request without an answer from the scheduler; None if it answers
+    """
+
+    def __init__(self, handshake: Handshake, worker_seconds: float) -> None:
+        self.handshake, self.client = handshake, handshake.client
+        self.patience = Patience(self.client, worker_seconds)
+        self.heartbeats = Heartbeats()
+        self.unheard: float | None = None
+        self.came = self.said = time.monotonic()  # times of last result, last log line
+
+    def wait(self, arriving: Arriving, interrupts: Waiting, look: Callable[[], None]) -> None:
+        """Wait for a result, and call `look` every `POLL_SECONDS` until there is one.
+
+        No call of Dask may block here: it would block for ever when the last worker is lost.
+        """
+        polled = time.monotonic()
+        while not arriving.has_ready():
+            time.sleep(TICK_SECONDS)
+            interrupts.let_in()
+            if time.monotonic() - polled >= POLL_SECONDS:
+                look()
+                polled = time.monotonic()
+        self.patience.end()  # a result means that there was a worker
+        self.came = self.said = time.monotonic()
+
+    def begin(self, interrupts: Waiting) -> dict[str, Worker]:
+        """Wait for an answer of the scheduler; return all workers, admitted or not."""
+        while (found := self.seen()) is None:
+            interrupts.let_in()
+            time.sleep(TICK_SECONDS)
+        return found
+
+    def workers(self) -> dict[str, Worker] | None:
+        """Return the admitted workers; None if the scheduler does not answer in time.
+
+        Raises
+        ------
+        JobFailed : the client is closed, no worker can do the job, or no answer comes for long
+        """
+        found = self.seen()
+        return None if found is None else self.handshake.admitted(found)
+
+    def seen(self) -> dict[str, Worker] | None:
+        """Return all workers, admitted or not; see `workers`."""
+        asked = time.monotonic()
+        try:
+            found = workers_of(self.client, HEARD_SECONDS)
+        except OSError as error:
+            if self.client.status == "closed" and not isinstance(error, TimeoutError):
+                raise lost(self.client) from None
+            self._say_unheard(asked)
+            return None
+        except (RuntimeError, ValueError):  # closing and closed client
+            raise lost(self.client) from None
+        self.unheard = None
+        self.heartbeats.saw(found)
+        return found
+
+    def look(self, left: int) -> None:
+        """Check a cluster with workers of one kind; `left` tasks have no result yet."""
+        workers = self.workers()
+        if workers:
+            self.patience.end()
+            self.say(left, workers)
+        elif workers is not None:
+            self.patience.ask("no worker")
+
+    def say(self, left: int, workers: Collection[str]) -> None:
+        """Log once a minute that no result has come; raise JobFailed if none will.
+
+        It is a warning if workers are silent: others may only take their time.
+        """
+        now, silent = time.monotonic(), self.heartbeats.silent()
+        silent = {address: span for address, span in silent.items() if address in workers}
+        if silent and now - self.came >= STUCK_SECONDS:
+            self._check_stuck(now - self.came)
+        if now - self.said < AGAIN_SECONDS:
+            return
+        self.said = now
+        level = logging.WARNING if silent or now - self.came >= LONG_SECONDS else logging.INFO
+        of = f"of {left} tasks on {len(workers)} workers"
+        log.log(level, "no result for %.0f s %s%s", now - self.came, of, _listed(silent))
+
+    def _check_stuck(self, seconds: float) -> None:
+        """Raise JobFailed if all workers with tasks have been silent for `LONG_SECONDS`."""
+        silent = self.heartbeats.silent(LONG_SECONDS)
+        busy = busy_workers(self.client)
+        if busy and busy <= silent.keys():
+            named = {address: silent[address] for address in sorted(busy)}
+            raise JobFailed(
+                f"no result for {seconds:.0f} s{_listed(named)}: end these workers, or let them "
+                "go on (kill -CONT)"
+            )
+
+    def _say_unheard(self, asked: float) -> None:
+        """Log once a minute that the scheduler does not answer; raise JobFailed in the end."""
+        now = time.monotonic()
+        is_new, self.unheard = self.unheard is None, asked if self.unheard is None else self.unheard
+        where, span = getattr(self.client.scheduler, "address", "?"), now - self.unheard
+        if span >= STUCK_SECONDS:
+            raise JobFailed(
+                f"the scheduler at {where} has not answered for {span:.0f} s: end it and start one"
+            )
+        if span >= HEARD_SECONDS and (is_new or now - self.said >= AGAIN_SECONDS):
+            log.warning("the scheduler at %s has not answered for %.0f s", where, span)
+            self.said = now
+
+
+def busy_workers(client: Client) -> set[str]:
+    """Return the addresses of workers with tasks; () if the scheduler does not answer in time."""
+    with suppress(Exception):
+        running = client.sync(
+            client.scheduler.processing, workers=None, callback_timeout=HEARD_SECONDS
+        )
+        return {address for address, own in running.items() if own}
+    return set()
+
+
+class _KnownLoss(logging.Filter):
+    """Log filter for the tracebacks of Dask's client after the loss of a scheduler is reported."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Return False for failed connections and for the end of reconnection attempts."""
+        error = record.exc_info[1] if record.exc_info else None
+        is_final = str(record.msg).startswith("Failed to reconnect")
+        return not (isinstance(error, OSError | CancelledError) or is_final)
+
+
+LOGS_OF_LOSS = ("distributed.client", "distributed.batched", "tornado.application")
+_KNOWN_LOSS = _KnownLoss()
+
+
+def lost(client: Client) -> JobFailed:
+    """Return the error for a lost scheduler, and hide Dask's own messages about it."""
+    for name in LOGS_OF_LOSS:
+        logging.getLogger(name).addFilter(_KNOWN_LOSS)  # once, however often it is added
+    address = getattr(client.scheduler, "address", "?")
+    return JobFailed(f"lost the scheduler at {address}: start one")
+
+
+def _listed(silent: Mapping[str, float]) -> str:
+    """Return a list of silent workers in words, "" if there are none."""
+    if not silent:
+        return ""
+    named = [f"{address} for {span:.0f} s" for address, span in list(silent.items())[:NAMED]]
+    more = f" and {len(silent) - NAMED} others" if len(silent) > NAMED else ""
+    return f": no heartbeat from {', '.join(named)}{more}"

@@ -1,0 +1,1 @@
+"""Progress, counters, failures and dry runs of a job."""

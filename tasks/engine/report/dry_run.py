@@ -1,0 +1,133 @@
+"""Dry run of a job: it opens, chooses and checks as always, and ends before it writes.
+
+The result is a plan. Mistakes are found before a cluster starts, by the same code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from enum import Enum
+
+
+@dataclass(frozen=True)
+class ArrayPlan:
+    """Plan for one array.
+
+    Attributes
+    ----------
+    name, dtype : of the array
+    shape, chunks : samples along each axis; the first extent of a stream is 0
+    codec, parameters : as the array's metadata would name them
+    n_chunks : number of chunks; 0 for a stream
+    chunk_bytes : bytes of the samples of a chunk
+    task_bytes : upper bound of the memory that one task needs
+    """
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    chunks: tuple[int, ...] = ()
+    codec: str = ""
+    parameters: Mapping[str, object] = field(default_factory=dict)
+    n_chunks: int = 0
+    chunk_bytes: int = 0
+    task_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class JobPlan:
+    """Plan of a job.
+
+    Attributes
+    ----------
+    source : input that would be read
+    targets : outputs that would be written
+    arrays : of the source; () if they are known only when it is read
+    format : title of the target's format, if it is no Zarr store
+    raw_bytes : of all samples, as far as known
+    lost : descriptions of items that the target cannot represent
+    notes : further notes for the user
+    """
+
+    source: str
+    targets: tuple[str, ...]
+    arrays: tuple[ArrayPlan, ...] = ()
+    format: str = "Zarr"
+    raw_bytes: int = 0
+    lost: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def task_bytes(self) -> int:
+        """Upper bound of the memory that one task needs, in bytes."""
+        return max((array.task_bytes for array in self.arrays), default=0)
+
+    @property
+    def n_chunks(self) -> int:
+        """Number of chunks of all arrays."""
+        return sum(array.n_chunks for array in self.arrays)
+
+
+class Planned(BaseException):
+    """End of a dry run, with its plan; not an Exception, so that no error handler catches it."""
+
+    def __init__(self, plan: JobPlan) -> None:
+        super().__init__()
+        self.plan = plan
+
+
+class Depth(Enum):
+    """Extent of a dry run."""
+
+    CHECK = "what is found at once"
+    WHOLE = "all that the choice of a codec reads, scans of all samples included"
+
+
+_depth: ContextVar[Depth | None] = ContextVar("gangsaw_rehearsal", default=None)
+
+
+def is_on() -> bool:
+    """Return True in a dry run, where nothing may be written or removed and no workers exist."""
+    return _depth.get() is not None
+
+
+def is_quick() -> bool:
+    """Return True in a dry run that may not read its inputs whole."""
+    return _depth.get() is Depth.CHECK
+
+
+def stop(plan: Callable[[], JobPlan]) -> None:
+    """End a dry run where the job would begin to write; do nothing in a real job."""
+    if is_on():
+        raise Planned(plan())
+
+
+def forbid(target: object) -> None:
+    """Raise RuntimeError if a dry run is about to write because the job did not call `stop`."""
+    if is_on():
+        raise RuntimeError(f"{target} would have been written by a rehearsal: stop it before")
+
+
+def rehearsed(job: Callable[[], object], depth: Depth = Depth.WHOLE) -> JobPlan | None:
+    """Run a job as a dry run and return its plan; None if it ends without anything to write.
+
+    Raises the errors that the job raises before it would begin to write.
+    """
+    with _rehearsing(depth):
+        try:
+            job()
+        except Planned as planned:
+            return planned.plan
+    return None
+
+
+@contextmanager
+def _rehearsing(depth: Depth) -> Iterator[None]:
+    token = _depth.set(depth)
+    try:
+        yield
+    finally:
+        _depth.reset(token)

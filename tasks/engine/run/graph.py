@@ -1,0 +1,314 @@
+"""Execution on blocks of Dask arrays: one graph for all arrays of a job, with their own tasks.
+
+So no block leaves the worker that computed it, and tasks that several blocks need run once. The
+graph of an array is the caller's; it gets one more task for each batch.
+"""
+
+from __future__ import annotations
+
+import sys
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar, cast
+
+import numpy as np
+
+from gangsaw.cluster.interrupts import Waiting, interrupts_wait
+from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.errors import JobFailed, first_line
+from gangsaw.codecs.core.memory.threads import thread_limit
+from gangsaw.tasks.engine.distributed.task_paths import paths_of_work
+from gangsaw.tasks.engine.report.counters import Tally, job
+from gangsaw.tasks.engine.report.failure import ChunkFailed
+from gangsaw.tasks.engine.run.run import Options
+from gangsaw.tasks.engine.scheduling.batches import Done, do_batches
+from gangsaw.tasks.engine.scheduling.memory import check_memory, this_process, threads_that_fit
+from gangsaw.tasks.engine.scheduling.work import Task
+
+if TYPE_CHECKING:
+    from dask.array import Array
+    from dask.delayed import Delayed
+    from dask.highlevelgraph import HighLevelGraph
+    from distributed import Client, Future
+
+    from gangsaw.tasks.engine.distributed.watch import ClusterWatch
+
+BatchT = TypeVar("BatchT")
+ResultT = TypeVar("ResultT")
+KeyT = TypeVar("KeyT")
+Key = tuple[str, int]
+Cut: TypeAlias = "tuple[slice[int, int, int | None], ...]"
+HELD = {"Future"}
+Given: TypeAlias = "Callable[[BatchT, list[NumpyArray]], BatchT]"
+
+
+@dataclass(frozen=True)
+class OnBlocks(Generic[BatchT]):
+    """Batch with the blocks that it needs.
+
+    Attributes
+    ----------
+    batch : without its samples
+    array : that the blocks belong to
+    positions : block index along each axis, for each block
+    """
+
+    batch: BatchT
+    array: Array
+    positions: Sequence[tuple[int, ...]]
+
+    @property
+    def keys(self) -> list[tuple[object, ...]]:
+        """Keys of the blocks in the graph."""
+        return [(self.array.name, *position) for position in self.positions]
+
+
+def computed(array: Array, region: Cut, client: Client | None) -> NumpyArray:
+    """Return a part of an array, computed on the client's workers, or in this process without one.
+
+    It is meant for small parts: samples, coordinates.
+    """
+    part = array[region]
+    if client is None:
+        return _plain(part.compute(scheduler="threads"))
+    from gangsaw.tasks.engine.distributed.handshake import Handshake
+    from gangsaw.tasks.engine.distributed.watch import ClusterWatch
+
+    watch = ClusterWatch(Handshake(client), Options().worker_seconds)
+    with interrupts_wait() as interrupts:
+        future = client.compute(part)
+        ((_, found),) = _results({future: part.name}, watch, interrupts)
+    return _plain(cast("NumpyArray", found))
+
+
+def client_of(array: Array) -> Client | None:
+    """Return the client with blocks of an array on its workers, None if there is none."""
+    if "distributed" not in sys.modules:
+        return None
+    from distributed import futures_of
+
+    held: Sequence[Future] = futures_of(array)
+    return held[0].client if held else None
+
+
+def scheduler_id(client: Client) -> str:
+    """Return what identifies the run of a client's scheduler; JobFailed where it does not say."""
+    from gangsaw.cluster.identity import identity_of
+    from gangsaw.tasks.engine.distributed.watch import HEARD_SECONDS, lost
+
+    try:
+        return str(identity_of(client, HEARD_SECONDS)["id"])
+    except (OSError, RuntimeError, ValueError) as error:
+        raise lost(client) from error
+
+
+def is_held_by_workers(array: Array) -> bool:
+    """Return True if all blocks of an array are in the memory of workers."""
+    from dask.core import flatten
+
+    graph = dict(array.__dask_graph__())
+    keys = flatten(array.__dask_keys__())  # type: ignore[no-untyped-call]
+    return all(type(graph.get(key)).__name__ in HELD for key in keys)
+
+
+def run_on_blocks(
+    task: Task[BatchT, ResultT],
+    items: Sequence[OnBlocks[BatchT]],
+    given: Given[BatchT],
+    on_done: Callable[[BatchT, ResultT], None],
+    *,
+    client: Client | None = None,
+    options: Options | None = None,
+) -> None:
+    """Run the task on every batch, on the worker with its blocks; return when all are done.
+
+    Parameters
+    ----------
+    task : the chunk function
+    items : batches and their blocks
+    given : returns a batch with the samples of its blocks
+    on_done : called in this thread with each batch and its result
+    client : Dask client; None computes the blocks in threads of this process
+    options : of the run on Dask
+
+    Raises as `run.run`; also JobFailed for a block that cannot be computed.
+    """
+    if not items:
+        return
+    graph, keys = _graph(task, items, given)
+    batches = {key: item.batch for key, item in zip(keys, items, strict=True)}
+    with interrupts_wait() as interrupts, job(task.name, "") as tally:
+        tally.expect(len(items))
+        landed = _Landed(batches, on_done, interrupts, tally)
+        if client is None:
+            _in_threads(task, graph, keys, landed)
+        else:
+            paths = paths_of_work(task, list(batches.values()))
+            options = (options or Options()).seeing(*paths)
+            _on_workers(task, graph, keys, landed, client, options)
+
+
+class _Landed(Generic[BatchT, ResultT]):
+    """Receiver of task results, by their keys."""
+
+    def __init__(
+        self,
+        batches: dict[Key, BatchT],
+        on_done: Callable[[BatchT, ResultT], None],
+        interrupts: Waiting,
+        tally: Tally,
+    ) -> None:
+        self.batches, self.on_done = batches, on_done
+        self.interrupts, self.tally = interrupts, tally
+
+    def take(self, key: object, done: Done[ResultT]) -> None:
+        """Report a batch that is done; raise JobFailed if it failed."""
+        if (batch := self.batches.get(key)) is None:  # type: ignore[call-overload]
+            return  # the key of a block
+        self.interrupts.let_in()
+        if done.error is not None:
+            self.tally.failed([str(done.error)])
+            raise JobFailed(str(done.error)) from done.error
+        self.tally.by(done.worker, "cpu", done.seconds)
+        for result in done.results:
+            self.on_done(batch, result)
+        self.tally.landed()
+
+
+def _graph(
+    task: Task[BatchT, ResultT], items: Sequence[OnBlocks[BatchT]], given: Given[BatchT]
+) -> tuple[HighLevelGraph, list[Key]]:
+    """Return one graph for all arrays and batches, and the keys of the batches."""
+    from dask.base import optimize
+    from dask.highlevelgraph import HighLevelGraph
+
+    name = f"{task.name}-{uuid.uuid4().hex[:12]}"
+    work = partial(_do, task, given)
+    tasks = {(name, i): (work, item.batch, item.keys) for i, item in enumerate(items)}
+    arrays = list({item.array.name: item.array for item in items}.values())
+    lazy = [array for array in arrays if not is_held_by_workers(array)]
+    held = [array for array in arrays if is_held_by_workers(array)]  # optimised, nothing is left
+    needs = [*held, *optimize(*lazy)]  # type: ignore[no-untyped-call]
+    graph = HighLevelGraph.from_collections(name, tasks, dependencies=needs)  # type: ignore[arg-type]
+    return graph, list(tasks)
+
+
+def _do(
+    task: Task[BatchT, ResultT], given: Given[BatchT], batch: BatchT, blocks: list[NumpyArray]
+) -> Done[ResultT]:
+    return do_batches(task, "cpu", [given(batch, list(map(_plain, blocks)))])
+
+
+def _plain(block: NumpyArray) -> NumpyArray:
+    """Return a block as a NumPy array; raise JobFailed if samples are masked."""
+    if np.ma.is_masked(block):
+        raise JobFailed(
+            "a block has masked samples, which have no form in a store: fill them first"
+        )
+    return np.asarray(block)
+
+
+def _delayed(graph: HighLevelGraph, keys: Sequence[Key]) -> list[Delayed]:
+    from dask.delayed import Delayed
+
+    return [Delayed(key, graph, layer=key[0]) for key in keys]  # type: ignore[no-untyped-call]
+
+
+def _in_threads(
+    task: Task[BatchT, ResultT],
+    graph: HighLevelGraph,
+    keys: Sequence[Key],
+    landed: _Landed[BatchT, ResultT],
+) -> None:
+    from dask.base import compute
+    from dask.callbacks import Callback
+
+    check_memory(task.peak_bytes, [this_process()])
+    threads = threads_that_fit(task.peak_bytes, thread_limit())
+
+    def on_task(key: object, result: object, *_: object) -> None:
+        if isinstance(result, Done):
+            landed.take(key, result)
+
+    with Callback(posttask=on_task):  # type: ignore[no-untyped-call]
+        try:
+            compute(  # type: ignore[no-untyped-call]
+                _delayed(graph, keys),
+                scheduler="threads",
+                num_workers=threads,
+                optimize_graph=False,
+            )
+        except (JobFailed, KeyboardInterrupt):
+            raise
+        except Exception as error:
+            raise JobFailed(_cause(error)) from error
+
+
+def _on_workers(
+    task: Task[BatchT, ResultT],
+    graph: HighLevelGraph,
+    keys: Sequence[Key],
+    landed: _Landed[BatchT, ResultT],
+    client: Client,
+    options: Options,
+) -> None:
+    from dask.base import annotate
+
+    from gangsaw.tasks.engine.distributed.handshake import Handshake
+    from gangsaw.tasks.engine.distributed.telling import tell
+    from gangsaw.tasks.engine.distributed.watch import ClusterWatch
+
+    handshake = Handshake(client, options.paths)
+    watch = ClusterWatch(handshake, options.worker_seconds)
+    workers = handshake.admitted(watch.begin(landed.interrupts))
+    check_memory(task.peak_bytes, workers.values())
+    tell(landed.tally, client)
+    only = {"workers": list(workers)} if handshake.left_out else {}
+    with annotate(**only) if only else nullcontext():
+        futures: list[Future] = client.compute(
+            _delayed(graph, keys), optimize_graph=False, retries=options.retries
+        )
+    flying = dict(zip(futures, keys, strict=True))
+    for key, done in _results(flying, watch, landed.interrupts):
+        landed.take(key, cast("Done[ResultT]", done))
+
+
+def _results(
+    flying: dict[Future, KeyT], watch: ClusterWatch, interrupts: Waiting
+) -> Iterator[tuple[KeyT, object]]:
+    """Yield the key and the result of each future as it arrives; raise JobFailed for lost ones."""
+    from distributed import as_completed
+
+    client = watch.client
+    arriving = as_completed(flying, loop=client.loop, with_results=True, raise_errors=False)
+    try:
+        while flying:
+            watch.wait(arriving, interrupts, lambda: watch.look(len(flying)))
+            for future, result in arriving.next_batch(block=False):
+                key = flying.pop(future)
+                if future.status != "finished":
+                    raise _failure(future, result, client)
+                yield key, result
+    finally:
+        if flying and client.status == "running":
+            client.cancel(list(flying), force=True)
+
+
+def _failure(future: Future, result: object, client: Client) -> JobFailed:
+    error = result[1] if isinstance(result, tuple) else None  # it is sys.exc_info()
+    if future.status == "error" and isinstance(error, Exception):
+        failed = JobFailed(_cause(error))
+        failed.__cause__ = error
+        return failed
+    from gangsaw.tasks.engine.distributed.watch import lost
+
+    return JobFailed(f"{lost(client)}, or what was computed there is lost")
+
+
+def _cause(error: Exception) -> str:
+    if isinstance(error, ChunkFailed):
+        return str(error)
+    return f"a block cannot be computed: {type(error).__name__}: {first_line(error)}"

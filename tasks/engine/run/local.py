@@ -1,0 +1,198 @@
+"""Execution of batches in this process: one after the other, in threads, or on its GPU."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import closing, contextmanager
+from itertools import islice
+from typing import Generic, Self, TypeVar
+
+from gangsaw.cluster.interrupts import Waiting
+from gangsaw.codecs.core.errors import JobFailed
+from gangsaw.codecs.core.memory.threads import thread_limit
+from gangsaw.tasks.engine.report.failure import ChunkFailed
+from gangsaw.tasks.engine.scheduling.batches import commit, committed_on_device
+from gangsaw.tasks.engine.scheduling.memory import check_memory, this_process, threads_that_fit
+from gangsaw.tasks.engine.scheduling.read_ahead import ReadAhead
+from gangsaw.tasks.engine.scheduling.work import DeviceTask, Task
+from gangsaw.tasks.engine.scheduling.worker_pools import SLOTS, TASKS_PER_THREAD
+
+COMMITS = 16  # batches with a commit in progress: a remote store takes its time for each
+
+BatchT = TypeVar("BatchT")
+ResultT = TypeVar("ResultT")
+
+
+class _Commits(Generic[BatchT, ResultT]):
+    """Commits that run while further batches are done, finished in the order of the batches."""
+
+    def __init__(
+        self, task: Task[BatchT, ResultT], on_done: Callable[[BatchT, ResultT], None]
+    ) -> None:
+        self.task, self.on_done = task, on_done
+        self.pool = ThreadPoolExecutor(COMMITS, "gangsaw-commit")
+        self.waiting: deque[tuple[BatchT, ResultT, Future[None]]] = deque()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.pool.shutdown()
+
+    def add(self, batch: BatchT, result: ResultT) -> None:
+        """Start the commit of a result; report the batches with finished commits."""
+        committed = self.pool.submit(commit, self.task, [batch], [result])
+        self.waiting.append((batch, result, committed))
+        self.land(COMMITS)
+
+    def land(self, most: int = 0) -> None:
+        """Wait until at most `most` commits are unfinished."""
+        while self.waiting and (len(self.waiting) > most or self.waiting[0][2].done()):
+            batch, result, committed = self.waiting.popleft()
+            with _final():
+                committed.result()
+            self.on_done(batch, result)
+
+
+def one_by_one(
+    task: Task[BatchT, ResultT],
+    batches: Iterable[BatchT],
+    on_done: Callable[[BatchT, ResultT], None],
+    interrupts: Waiting,
+) -> None:
+    """Run the batches in this thread, while commits run in others."""
+    check_memory(task.peak_bytes, [this_process()])
+    with _Commits(task, on_done) as commits:
+        for batch in ReadAhead[BatchT](task).of(batches):
+            interrupts.let_in()
+            with _final():
+                result = task(batch)
+            commits.add(batch, result)
+        commits.land()
+
+
+def side_by_side(
+    task: Task[BatchT, ResultT],
+    batches: Iterable[BatchT],
+    on_done: Callable[[BatchT, ResultT], None],
+    interrupts: Waiting,
+) -> None:
+    """Run the batches in as many threads as the limits of this process and its memory allow.
+
+    A thread reads and writes while another encodes; a chunk may have a single block, which would
+    leave threads idle meanwhile.
+    """
+    threads = threads_that_fit(task.peak_bytes, thread_limit())
+    if threads == 1:
+        one_by_one(task, batches, on_done, interrupts)
+        return
+    ahead = ReadAhead[BatchT](task)
+    running: deque[tuple[BatchT, Future[ResultT]]] = deque()
+    pool = ThreadPoolExecutor(threads, "gangsaw-job")
+
+    def work(batch: BatchT) -> ResultT:
+        try:
+            return task(batch)
+        finally:
+            ahead.forget(batch)
+
+    with _Commits(task, on_done) as commits, closing(ahead.of(batches, keeps=True)) as coming:
+        try:
+            for batch in coming:
+                interrupts.let_in()
+                running.append((batch, pool.submit(work, batch)))
+                if len(running) == TASKS_PER_THREAD * threads:
+                    commits.add(*_first(running))
+            while running:
+                interrupts.let_in()
+                commits.add(*_first(running))
+            commits.land()
+        finally:
+            pool.shutdown(cancel_futures=True)
+            for batch, _ in running:
+                ahead.forget(batch)
+
+
+def _first(running: deque[tuple[BatchT, Future[ResultT]]]) -> tuple[BatchT, ResultT]:
+    """Wait for the batch that started first; batches done by then are not lost if it fails."""
+    batch, future = running.popleft()
+    with _final():
+        return batch, future.result()
+
+
+def in_threads(
+    task: Task[BatchT, ResultT],
+    batches: Iterable[BatchT],
+    on_done: Callable[[BatchT, ResultT], None],
+    interrupts: Waiting,
+) -> None:
+    """Run batches with samples in threads, while this thread reads further ones.
+
+    The number of threads follows the limits of this process and the memory bound of the task.
+    """
+    threads = threads_that_fit(task.peak_bytes, thread_limit())
+    coming = ((batch,) for batch in batches)
+    _ahead(lambda taken: _committed(task, taken), coming, on_done, interrupts, threads)
+
+
+def on_device(
+    task: DeviceTask[BatchT, ResultT],
+    batches: Iterable[BatchT],
+    on_done: Callable[[BatchT, ResultT], None],
+    interrupts: Waiting,
+) -> None:
+    """Run the batches in threads that share the GPU."""
+    source = iter(batches)
+    coming = iter(lambda: tuple(islice(source, task.device_batches)), ())
+    _ahead(lambda taken: committed_on_device(task, taken), coming, on_done, interrupts, SLOTS)
+
+
+def taken(batches: Iterator[BatchT], n: int, interrupts: Waiting) -> tuple[BatchT, ...]:
+    """Return the next n batches, fewer at the end; to build one may block on a pipe."""
+    with interrupts.at_once():
+        return tuple(islice(batches, n))
+
+
+def _ahead(
+    work: Callable[[tuple[BatchT, ...]], Sequence[ResultT]],
+    coming: Iterator[tuple[BatchT, ...]],
+    on_done: Callable[[BatchT, ResultT], None],
+    interrupts: Waiting,
+    threads: int,
+) -> None:
+    """Call `work` on groups of batches in threads, with a few groups queued for each thread."""
+    flying: dict[Future[Sequence[ResultT]], tuple[BatchT, ...]] = {}
+    pool = ThreadPoolExecutor(threads, "gangsaw-job")
+    try:
+        while True:
+            interrupts.let_in()
+            while len(flying) < TASKS_PER_THREAD * threads:
+                if not (some := taken(coming, 1, interrupts)):
+                    break
+                flying[pool.submit(work, some[0])] = some[0]
+            if not flying:
+                return
+            for future in wait(flying, return_when=FIRST_COMPLETED).done:
+                with _final():
+                    results = future.result()
+                for batch, result in zip(flying.pop(future), results, strict=True):
+                    on_done(batch, result)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _committed(task: Task[BatchT, ResultT], batches: Sequence[BatchT]) -> list[ResultT]:
+    results = [task(batch) for batch in batches]
+    commit(task, batches, results)
+    return results
+
+
+@contextmanager
+def _final() -> Iterator[None]:
+    """Convert ChunkFailed to JobFailed: without retries, the first failed chunk ends the job."""
+    try:
+        yield
+    except ChunkFailed as error:
+        raise JobFailed(str(error)) from error

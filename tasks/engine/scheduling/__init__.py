@@ -1,0 +1,1 @@
+"""Batches, memory bounds and pools of workers."""

@@ -1,0 +1,1 @@
+"""Contract of formats: opening, losses, independent readers."""

@@ -1,0 +1,1 @@
+"""Arrays in one file or in memory."""

@@ -1,0 +1,1 @@
+"""GeoTIFF images."""

@@ -1,0 +1,91 @@
+"""Format entry of NetCDF and HDF5."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gangsaw.tasks.formats.contract.format import (
+    ExportOptions,
+    Fit,
+    Format,
+    Look,
+    Paths,
+    SourceOptions,
+    Sure,
+    Work,
+    refused,
+)
+from gangsaw.tasks.formats.contract.signatures import NETCDF3
+
+if TYPE_CHECKING:
+    from gangsaw.tasks.formats.contract.independent_reader import Witness
+    from gangsaw.tasks.sources.source import Source
+
+
+def _sure(look: Look) -> Sure:
+    is_own = look.start.startswith(NETCDF3) or look.is_hdf5
+    return Sure.CONTENT if is_own else Sure.NO
+
+
+def _open(paths: Paths, options: SourceOptions) -> Source:
+    from gangsaw.tasks.formats.hdf5.source import open_netcdf
+    from gangsaw.tasks.formats.hdf5.virtual import check_virtual_file
+
+    check_virtual_file(paths[0])
+    return open_netcdf(paths[0], options.group, options.variables, accept_loss=options.accept_loss)
+
+
+def _witness(paths: Paths, options: SourceOptions) -> Witness | None:
+    from gangsaw.tasks.formats.hdf5.independent_reader import netcdf_witness
+
+    return netcdf_witness(paths[0], options.group, options.variables)
+
+
+def _fit(source: Source) -> Fit:
+    from gangsaw.tasks.formats.hdf5.export import check_fits, lost_structure
+    from gangsaw.tasks.formats.netcdf.layout import told
+    from gangsaw.tasks.store.dataset.as_read import as_read
+
+    given = as_read(source)
+    if refusal := refused(lambda: check_fits(given)):
+        return Fit(refusal)
+    return Fit(lost=tuple(lost_structure(given)), told=tuple(told(given)))
+
+
+def _check(source: Source, paths: Paths, _: ExportOptions) -> None:
+    from gangsaw.tasks.formats.hdf5.export import check_suffix
+    from gangsaw.tasks.store.dataset.as_read import as_read
+
+    check_suffix(as_read(source), Path(paths[0]))
+
+
+def _export(source: Source, paths: Paths, _: ExportOptions, work: Work) -> None:
+    from gangsaw.tasks.formats.hdf5.export import export_netcdf
+    from gangsaw.tasks.store.dataset.as_read import as_read
+
+    export_netcdf(
+        as_read(source),
+        Path(paths[0]),
+        overwrite=work.overwrite,
+        client=work.client,
+        on_progress=work.on_progress,
+    )
+
+
+NETCDF = Format(
+    name="netcdf",
+    needs=("xarray", "h5netcdf"),
+    extra="gangsaw[netcdf]",
+    title="NetCDF",
+    about="versions 3 and 4, and any HDF5, with all groups",
+    sure=_sure,
+    open=_open,
+    witness=_witness,
+    takes=frozenset({"variables", "group"}),
+    export=_export,
+    suffixes=(".nc", ".nc4", ".h5", ".hdf5"),
+    damaged=("fill",),
+    fit=_fit,
+    check=_check,
+)

@@ -1,1 +1,0 @@
-"""The formats that belong to no domain, one object per file."""

@@ -1,1 +1,0 @@
-"""What libraries of each field read of a source: `verify` holds stores against it."""

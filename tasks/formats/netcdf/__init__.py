@@ -1,0 +1,1 @@
+"""Dimensions, groups, records and times of NetCDF."""

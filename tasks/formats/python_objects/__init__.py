@@ -1,0 +1,1 @@
+"""Sources made of Python objects: arrays of NumPy, Dask and Zarr, and objects of xarray."""

@@ -1,0 +1,71 @@
+"""Encodings for xarray's `to_zarr` with the codecs and chunks that `compress` would choose."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from gangsaw.tasks.formats.python_objects.blocks import BlockArray
+from gangsaw.tasks.formats.python_objects.held import HeldArray
+from gangsaw.tasks.sources.source import SourceArray
+from gangsaw.tasks.store.arrays.layout import ArrayLayout
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+# encoding keys that describe samples; others describe the store that a variable was read from
+OF_SAMPLES = (
+    *("dtype", "scale_factor", "add_offset", "_FillValue", "missing_value"),
+    *("units", "calendar", "_Unsigned"),
+)
+
+
+def fitting(array: SourceArray, wanted: Sequence[int]) -> tuple[int, ...]:
+    """Return chunk extents near the wanted ones, so that each chunk is inside one Dask block.
+
+    Then no two tasks of `to_zarr` write the same chunk.
+    """
+    if not isinstance(array, BlockArray):
+        return tuple(wanted)
+    return tuple(map(_fitting, array.sizes, wanted))
+
+
+def _fitting(blocks: Sequence[int], wanted: int) -> int:
+    """Return the extent nearest to the wanted one that divides all blocks but the last."""
+    inner = math.gcd(*blocks[:-1]) if len(blocks) > 1 else 0
+    if not inner or wanted >= inner:
+        return inner or wanted
+    divisors = [n for n in range(1, inner + 1) if not inner % n]
+    below = max(n for n in divisors if n <= wanted)
+    return below if 2 * below >= wanted else min(n for n in divisors if n >= wanted)
+
+
+def is_stored_alike(array: SourceArray) -> bool:
+    """Return True if xarray and `compress` store an array in the same form: it is not carried."""
+    return isinstance(array, BlockArray | HeldArray)
+
+
+def encoding_of(layout: ArrayLayout, variable: xr.Variable) -> dict[str, object]:
+    """Return the encoding of a variable with the codec and the chunks of a layout."""
+    creation = layout.creation()
+    return {**of_samples(variable), "filters": None, **creation}
+
+
+def of_samples(variable: xr.Variable) -> dict[str, object]:
+    """Return the entries of a variable's encoding that describe its samples."""
+    return {k: variable.encoding[k] for k in OF_SAMPLES if k in variable.encoding}
+
+
+def variables_by_path(
+    given: xr.Dataset | xr.DataTree,
+) -> Iterator[tuple[str, Mapping[object, xr.Variable]]]:
+    """Yield the path of each group in the tree with its variables."""
+    import xarray as xr
+
+    if isinstance(given, xr.Dataset):
+        yield "", given.variables
+        return
+    for node in given.subtree:
+        path = node.path.removeprefix(given.path).strip("/")
+        yield path, node.to_dataset(inherit=node is given).variables

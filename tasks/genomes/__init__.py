@@ -1,1 +1,0 @@
-"""Genomes: records of residues in one array, read by name and place."""

@@ -1,1 +1,0 @@
-"""Related genomes: letters that are known, and where each genome follows them."""

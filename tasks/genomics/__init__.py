@@ -1,0 +1,1 @@
+"""Sequences, reads, genomes, and alignment with genomes."""

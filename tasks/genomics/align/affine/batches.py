@@ -1,0 +1,228 @@
+"""Input arrays of the kernels: pairs interleaved in lanes, or one pair in strips."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangsaw.codecs.core.numba.jit import HAS_AVX512, jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.vectors.integers import static
+from gangsaw.tasks.genomics.align.affine.lanes import (
+    COLUMNS,
+    PairLanes,
+    local_lanes,
+    part_of,
+    scratch,
+)
+from gangsaw.tasks.genomics.align.affine.rectangles import (
+    NO_BASE,
+    NO_OTHER,
+    Rectangles,
+    query_code,
+    query_way,
+    target_code,
+    target_way,
+)
+from gangsaw.tasks.genomics.align.affine.strips import (
+    BLOCK,
+    COLUMN,
+    FOUND,
+    LARGEST_16,
+    ROW,
+    SCORE,
+    StripRun,
+    StripTile,
+    forward,
+)
+from gangsaw.tasks.genomics.align.sets.pairs import Places
+from gangsaw.tasks.genomics.align.sets.scores import Scores
+
+VECTOR = 64 if HAS_AVX512 else 32  # bytes
+ROWS = VECTOR  # rows in a strip: two 16-bit vectors hide the latency of the dependent steps
+
+
+class BestEnds(NamedTuple):
+    """Best local alignments: scores, and ends in bases of query and target; (n,) int64 each."""
+
+    score: Places
+    query_end: Places
+    target_end: Places
+
+
+@jit_norefs
+def _fill(work: PairLanes, n: int, parts: Rectangles, chosen: Places) -> None:
+    work.queries[:] = NO_BASE
+    work.targets[:] = NO_OTHER
+    for k in range(chosen.size):
+        pair = chosen[k]
+        at, step = query_way(parts, pair)
+        to = np.uint64(k)
+        place, way = np.uint64(at), np.uint64(step)  # unsigned: no check for negative indices
+        for _ in range(parts.query_end[pair] - parts.query_start[pair]):
+            work.queries[to] = query_code(parts.queries[place])
+            place += way
+            to += np.uint64(n)
+        at, step = target_way(parts, pair)
+        to = np.uint64(k)
+        place, way = np.uint64(at), np.uint64(step)
+        for _ in range(parts.target_end[pair] - parts.target_start[pair]):
+            work.targets[to] = target_code(parts.targets[place])
+            place += way
+            to += np.uint64(n)
+
+
+def costs_of(scores: Scores) -> tuple[int, int, int, int]:
+    """Return match score, mismatch penalty, and cost of a gap's first and of its further bases."""
+    first = scores.gap_open + scores.gap_extend
+    return scores.match, -scores.mismatch, first, scores.gap_extend
+
+
+def limit_of(scores: Scores, item: type) -> int:
+    """Return the largest score that 8- or 16-bit lanes compute exactly."""
+    return int(np.iinfo(item).max) - scores.match + scores.mismatch
+
+
+def in_lanes(parts: Rectangles, chosen: Places, scores: Scores, item: type) -> BestEnds:
+    """Align pairs locally in vectors; scores above `limit_of` may be too low."""
+    n = VECTOR // np.dtype(item).itemsize
+    rows, columns = int(parts.rows[chosen].max()), int(parts.columns[chosen].max())
+    work = scratch(rows, -(-columns // COLUMNS) * COLUMNS, n, item)
+    found = np.zeros((FOUND, chosen.size), np.int64)
+    _by_vectors(parts, chosen, static(n), costs_of(scores), work, found)
+    return BestEnds(*found)
+
+
+@jit_norefs
+def _by_vectors(
+    parts: Rectangles, chosen: Places, lanes: Any, costs: Any, work: PairLanes, found: Any
+) -> None:
+    """Write score and end of each pair; one kernel, since NumPy calls per vector take as long."""
+    n = len(lanes)
+    for first in range(0, chosen.size, n):
+        some = chosen[first : first + n]
+        rows, columns = 0, 0
+        for pair in some:
+            rows = max(rows, parts.query_end[pair] - parts.query_start[pair])
+            columns = max(columns, parts.target_end[pair] - parts.target_start[pair])
+        part = part_of(work, rows, (columns + COLUMNS - 1) // COLUMNS * COLUMNS, n)
+        _fill(part, n, parts, some)
+        local_lanes(part, lanes, costs)
+        for k in range(some.size):
+            score = np.int64(part.best[k])
+            found[SCORE, first + k] = score
+            if score:
+                for i in range(ROW, FOUND):
+                    low, high = part.best[(2 * i - 1) * n + k], part.best[2 * i * n + k]
+                    found[i, first + k] = np.int64(low) + 256 * np.int64(high) + 1
+
+
+def run_of(scores: Scores, *, is_local: bool, has_marks: bool = False) -> StripRun:
+    """Return the parameters that all strips share."""
+    step = scores.match + scores.gap_open + scores.gap_extend
+    # cells of a block differ from the base by at most a block of columns and a strip of rows
+    most = (BLOCK + 2 * ROWS) * step
+    local, marks = static(int(is_local)), static(int(has_marks))
+    return StripRun(local, marks, static(0), most, costs_of(scores), 0, 0)
+
+
+def mark_bytes(rows: Places, columns: Places) -> Places:
+    """Return the bytes of traceback marks of matrices, padding rows and lanes included."""
+    return -(-rows // ROWS) * ROWS * (columns + ROWS - 1)
+
+
+def empty_tile(rows: int, columns: int, run: StripRun, marks: int = 0) -> StripTile:
+    """Return a tile with memory for pairs of at most so many rows, columns and marks."""
+    item = np.int16 if run.most <= LARGEST_16 else np.int32
+    rows = -(-rows // ROWS) * ROWS
+    return StripTile(
+        query=np.zeros(rows, item),
+        letters=np.zeros(columns + 2 * ROWS, item),
+        top=np.zeros(columns + 1, np.int32),
+        top_gap=np.zeros(columns, np.int32),
+        left=np.zeros(rows, np.int32),
+        left_gap=np.zeros(rows, np.int32),
+        near=np.zeros(BLOCK, item),
+        near_gap=np.zeros(BLOCK, item),
+        lane=np.zeros(8 * ROWS, item),
+        found=np.zeros(FOUND, np.int64),
+        marks=np.zeros(marks, np.uint8),
+    )
+
+
+@jit_norefs_inline
+def lay(parts: Rectangles, pair: int, n: int, run: StripRun, work: StripTile) -> StripTile:
+    """Return the tile of a whole pair, in the memory of a larger tile."""
+    m = parts.query_end[pair] - parts.query_start[pair]
+    columns = parts.target_end[pair] - parts.target_start[pair]
+    rows = (m + n - 1) // n * n
+    first, further = run.scores[2], 0 if len(run.is_local) else run.scores[3]
+    opened = 0 if len(run.is_local) else first - further
+    at, step = query_way(parts, pair)
+    for i in range(m):
+        work.query[i] = query_code(parts.queries[at + step * i])
+    work.query[m:rows] = NO_BASE
+    for i in range(rows):
+        work.left[i] = -opened - further * (i + 1)
+        work.left_gap[i] = work.left[i] - first
+    work.letters[:n] = NO_OTHER
+    work.letters[n + columns : 2 * n + columns] = NO_OTHER
+    work.top[0] = 0
+    at, step = target_way(parts, pair)
+    for j in range(columns):
+        work.letters[n + columns - 1 - j] = target_code(parts.targets[at + step * j])
+        work.top[j + 1] = -opened - further * (j + 1)
+        work.top_gap[j] = work.top[j + 1] - first
+    work.found[:] = 0
+    return StripTile(
+        work.query[:rows],
+        work.letters[: columns + 2 * n],
+        work.top[: columns + 1],
+        work.top_gap[:columns],
+        work.left[:rows],
+        work.left_gap[:rows],
+        work.near,
+        work.near_gap,
+        work.lane,
+        work.found,
+        work.marks,
+    )
+
+
+@jit_norefs
+def lay_out(parts: Rectangles, pair: int, n: int, run: StripRun, work: StripTile) -> None:
+    """Initialise a tile with a whole pair."""
+    lay(parts, pair, n, run, work)
+
+
+@jit_norefs
+def _one_by_one(
+    parts: Rectangles,
+    chosen: Places,
+    lanes: Any,
+    run: StripRun,
+    work: StripTile,
+    found: NDArray[np.int64],
+) -> None:
+    """Write score, row and column of each pair, (FOUND, pairs): local maxima, or the last cell."""
+    for k in range(chosen.size):
+        tile = lay(parts, chosen[k], len(lanes), run, work)
+        forward(tile, lanes, run)
+        m = parts.query_end[chosen[k]] - parts.query_start[chosen[k]]
+        if len(run.is_local):
+            for i in range(FOUND):
+                found[i, k] = tile.found[i]
+        else:
+            found[SCORE, k] = tile.left[m - 1]
+            found[ROW, k], found[COLUMN, k] = m - 1, tile.top_gap.size - 1
+
+
+def in_strips(parts: Rectangles, chosen: Places, scores: Scores, *, is_local: bool) -> BestEnds:
+    """Align non-empty pairs one by one, locally or globally."""
+    run = run_of(scores, is_local=is_local)
+    work = empty_tile(int(parts.rows[chosen].max()), int(parts.columns[chosen].max()), run)
+    found = np.zeros((FOUND, chosen.size), np.int64)
+    _one_by_one(parts, chosen, static(ROWS), run, work, found)
+    has_end = (found[SCORE] > 0) | (not is_local)
+    return BestEnds(found[SCORE], *(np.where(has_end, end + 1, 0) for end in found[ROW:]))

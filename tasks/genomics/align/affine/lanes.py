@@ -1,0 +1,279 @@
+"""Local alignment of many pairs at once, one pair per vector lane (Rognes, 2011).
+
+Gotoh's recurrence (1982) in saturating unsigned integers: where H is clamped at 0, gaps below 0
+have no effect. A strip of four columns runs down all rows, with its F and H in registers. Column
+and row of the highest score are found afterwards: of a run of strips each lane's best one is
+computed again, all lanes together. Tracking the rows of maxima in the strip itself takes twice as
+many registers, and half as many instructions again, most of them spills.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.vectors.integers import (
+    any_lane,
+    load,
+    select,
+    spread,
+    store,
+    subtract_saturated,
+    unsigned_maximum,
+)
+
+COLUMNS = 4  # columns of a strip: with eight, vectors spill
+RUN_BYTES = 1 << 20  # borders of strips in memory: fits the L2 cache
+LEAST_RUN, MOST_RUN = 8, 200  # strips: few are computed again, and their numbers fit 8 bits
+CHUNK = 256  # rows whose numbers fit 8 bits; the chunk's number is another vector
+
+
+class PairLanes(NamedTuple):
+    """Interleaved pairs: item i * lanes + k belongs to pair k. All arrays are uint8 or all uint16.
+
+    Attributes
+    ----------
+    queries, targets : (rows * lanes,), (columns * lanes,) codes; bases other than ACGT and padding
+        behind the end have codes that the other side lacks; columns is a multiple of 4
+    before, gap : ((strips + 2) * rows * lanes,) scratch: H of the previous column and E of the next
+        one at the left border of each strip in a run, then those of recomputed strips
+    letters : (4 * lanes,) scratch: target codes of recomputed strips
+    best : (6 * lanes,) results: score, row, chunk of rows, column modulo and over 256; then
+        scratch: number of the strip in a run with a higher score
+    """
+
+    queries: NDArray[Any]
+    targets: NDArray[Any]
+    before: NDArray[Any]
+    gap: NDArray[Any]
+    letters: NDArray[Any]
+    best: NDArray[Any]
+
+
+@jit_norefs_inline
+def _cell(diagonal: Any, gap_above: Any, gap: Any, is_equal: Any, costs: Any) -> Any:
+    """Return H, and E and F of the next cells (Gotoh, 1982).
+
+    H = max(0, diagonal + score of the pair, E, F), E' = max(H - first, E - further), and F'
+    likewise.
+    """
+    gained, mismatch, first, further, nothing = costs
+    paired = subtract_saturated(diagonal + select(is_equal, gained, nothing), mismatch)
+    here = unsigned_maximum(unsigned_maximum(paired, gap), gap_above)
+    opened = subtract_saturated(here, first)
+    gap = unsigned_maximum(opened, subtract_saturated(gap, further))
+    return here, gap, unsigned_maximum(opened, subtract_saturated(gap_above, further))
+
+
+@jit_norefs_inline
+def _strip(work: PairLanes, lanes: Any, at: int, letters: Any, costs: Any) -> Any:
+    """Compute a strip and the left border of the next; return the highest score of each lane."""
+    n, size, nothing = len(lanes), work.queries.size, costs[4]
+    f0, f1, f2, f3 = nothing, nothing, nothing, nothing
+    above0, above1, above2, diagonal, most = nothing, nothing, nothing, nothing, nothing
+    for i in range(0, size, n):
+        base, left = load(work.queries, i, lanes), load(work.before, at + i, lanes)
+        gap = load(work.gap, at + i, lanes)
+        h0, gap, f0 = _cell(diagonal, f0, gap, base == letters[0], costs)
+        h1, gap, f1 = _cell(above0, f1, gap, base == letters[1], costs)
+        h2, gap, f2 = _cell(above1, f2, gap, base == letters[2], costs)
+        h3, gap, f3 = _cell(above2, f3, gap, base == letters[3], costs)
+        most = unsigned_maximum(unsigned_maximum(most, h0), h1)
+        most = unsigned_maximum(unsigned_maximum(most, h2), h3)
+        diagonal, above0, above1, above2 = left, h0, h1, h2
+        store(work.before, at + size + i, h3)
+        store(work.gap, at + size + i, gap)
+    return most
+
+
+@jit_norefs_inline
+def _column(state: Any, cell: Any, is_equal: Any, costs: Any, row: Any) -> Any:
+    """Compute a cell as `_cell`; return H, E, and the column's F, maximum and first row of it."""
+    diagonal, gap = cell
+    here, gap, gap_above = _cell(diagonal, state[0], gap, is_equal, costs)
+    higher = unsigned_maximum(state[1], here)
+    return here, gap, (gap_above, higher, select(higher == state[1], state[2], row))
+
+
+@jit_norefs_inline
+def _rows(work: PairLanes, lanes: Any, part: Any, letters: Any, columns: Any, costs: Any) -> Any:
+    """Compute some rows of a strip; return H above the next row, and the states of the columns."""
+    first, end, strip, corner = part
+    n = len(lanes)
+    c0, c1, c2, c3 = columns
+    diagonal, above0, above1, above2, one = corner
+    row = one ^ one
+    for i in range(first * n, end * n, n):
+        base, left = load(work.queries, i, lanes), load(work.before, strip + i, lanes)
+        gap = load(work.gap, strip + i, lanes)
+        h0, gap, c0 = _column(c0, (diagonal, gap), base == letters[0], costs, row)
+        h1, gap, c1 = _column(c1, (above0, gap), base == letters[1], costs, row)
+        h2, gap, c2 = _column(c2, (above1, gap), base == letters[2], costs, row)
+        _, gap, c3 = _column(c3, (above2, gap), base == letters[3], costs, row)
+        diagonal, above0, above1, above2 = left, h0, h1, h2
+        row = row + one
+    return (diagonal, above0, above1, above2, one), (c0, c1, c2, c3)
+
+
+@jit_norefs_inline
+def _chunks_of(old: Any, new: Any, chunks: Any, number: Any) -> Any:
+    """Return each column's chunk of rows with its maximum: this chunk if the maximum rose."""
+    return (
+        select(old[0][1] == new[0][1], chunks[0], number),
+        select(old[1][1] == new[1][1], chunks[1], number),
+        select(old[2][1] == new[2][1], chunks[2], number),
+        select(old[3][1] == new[3][1], chunks[3], number),
+    )
+
+
+@jit_norefs_inline
+def _keep(work: PairLanes, lanes: Any, column: Any, chunk: Any, number: int) -> None:
+    """Store the maximum of a column where it exceeds earlier ones.
+
+    Parameters
+    ----------
+    number : number of the column in each lane's strip
+    """
+    n, best = len(lanes), work.best
+    most = load(best, 0, lanes)
+    higher = unsigned_maximum(most, column[1])
+    is_old = higher == most
+    store(best, 0, higher)
+    store(best, n, select(is_old, load(best, n, lanes), column[2]))
+    store(best, 2 * n, select(is_old, load(best, 2 * n, lanes), chunk))
+    low = load(work.letters, 0, lanes) + number
+    high = load(work.letters, n, lanes)
+    store(best, 3 * n, select(is_old, load(best, 3 * n, lanes), low))
+    store(best, 4 * n, select(is_old, load(best, 4 * n, lanes), high))
+
+
+@jit_norefs_inline
+def _letters_of(letters: NDArray[Any], lanes: Any, at: int) -> Any:
+    n = len(lanes)
+    return (
+        load(letters, at, lanes),
+        load(letters, at + n, lanes),
+        load(letters, at + 2 * n, lanes),
+        load(letters, at + 3 * n, lanes),
+    )
+
+
+@jit_norefs_inline
+def _strip_of(work: PairLanes, n: int, k: int) -> Any:
+    """Return the strip of a run that a lane recomputes; any strip if no score is higher."""
+    return max(np.int64(work.best[5 * n + k]) - 1, 0)
+
+
+@jit_norefs_inline
+def _take(work: PairLanes, n: int, first: int, again: int) -> None:
+    """Gather each lane's strip with its highest score in a run into one strip."""
+    size = work.queries.size
+    for k in range(n):
+        strip = _strip_of(work, n, k)
+        to, of = np.uint64(again + k), np.uint64(strip * size + k)
+        for _ in range(0, size, n):
+            work.before[to], work.gap[to] = work.before[of], work.gap[of]
+            to, of = to + np.uint64(n), of + np.uint64(n)
+        for i in range(COLUMNS):
+            work.letters[i * n + k] = work.targets[((first + strip) * COLUMNS + i) * n + k]
+
+
+@jit_norefs_inline
+def _number(work: PairLanes, n: int, first: int) -> None:
+    """Replace the codes by the first column of each lane's strip, modulo and over 256."""
+    for k in range(n):
+        column = (first + _strip_of(work, n, k)) * COLUMNS
+        work.letters[k], work.letters[n + k] = column & 255, column >> 8
+
+
+@jit_norefs_inline
+def _places(work: PairLanes, lanes: Any, first: int, again: int, costs: Any) -> None:
+    """Find the positions of the highest scores in a run of strips."""
+    n, rows, nothing = len(lanes), work.queries.size // len(lanes), costs[4]
+    _take(work, n, first, again)
+    letters = _letters_of(work.letters, lanes, 0)
+    _number(work, n, first)
+    column = (nothing, nothing, nothing)
+    columns = (column, column, column, column)
+    corner = (nothing, nothing, nothing, nothing, spread(1, work.best, lanes))
+    chunks = (nothing, nothing, nothing, nothing)
+    for begin in range(0, rows, CHUNK):
+        part = (begin, min(begin + CHUNK, rows), again, corner)
+        old = columns
+        corner, columns = _rows(work, lanes, part, letters, columns, costs)
+        chunks = _chunks_of(old, columns, chunks, spread(begin >> 8, work.best, lanes))
+    _keep(work, lanes, columns[0], chunks[0], 0)
+    _keep(work, lanes, columns[1], chunks[1], 1)
+    _keep(work, lanes, columns[2], chunks[2], 2)
+    _keep(work, lanes, columns[3], chunks[3], 3)
+
+
+@jit_norefs
+def local_lanes(work: PairLanes, lanes: Any, scores: Any) -> None:
+    """Find score and end of each lane's best local alignment.
+
+    Of equal scores the end has the lowest column, then the lowest row. A score equal to the largest
+    integer may be too low. `best` and the first borders must be zeros.
+
+    Parameters
+    ----------
+    lanes : number of lanes, a `static`
+    scores : match, mismatch penalty, cost of a gap's first and further bases
+    """
+    n, size = len(lanes), work.queries.size
+    strips = work.targets.size // (COLUMNS * n)
+    run = min(work.before.size // size - 2, MOST_RUN)
+    nothing = spread(0, work.best, lanes)
+    costs = (
+        spread(scores[0] + scores[1], work.best, lanes),
+        spread(scores[1], work.best, lanes),
+        spread(scores[2], work.best, lanes),
+        spread(scores[3], work.best, lanes),
+        nothing,
+    )
+    for first in range(0, strips, run):
+        most, where = load(work.best, 0, lanes), nothing
+        for strip in range(min(run, strips - first)):
+            letters = _letters_of(work.targets, lanes, (first + strip) * COLUMNS * n)
+            higher = unsigned_maximum(most, _strip(work, lanes, strip * size, letters, costs))
+            where = select(higher == most, where, spread(strip + 1, work.best, lanes))
+            most = higher
+        store(work.best, 5 * n, where)
+        if any_lane(unsigned_maximum(where, nothing + 1) == where):
+            _places(work, lanes, first, (run + 1) * size, costs)
+        for i in range(0, size, n):
+            store(work.before, i, load(work.before, run * size + i, lanes))
+            store(work.gap, i, load(work.gap, run * size + i, lanes))
+
+
+@jit_norefs_inline
+def part_of(work: PairLanes, rows: int, columns: int, n: int) -> PairLanes:
+    """Return empty lanes for fewer rows and columns, in the memory of larger ones."""
+    size, strips = rows * n, columns // COLUMNS
+    borders = min(work.before.size // size, strips + 2) * size
+    made = PairLanes(
+        work.queries[:size],
+        work.targets[: columns * n],
+        work.before[:borders],
+        work.gap[:borders],
+        work.letters,
+        work.best,
+    )
+    made.before[:size] = 0  # the rest is written before it is read
+    made.gap[:size] = 0
+    made.best[:] = 0
+    return made
+
+
+def scratch(rows: int, columns: int, lanes: int, item: type) -> PairLanes:
+    """Return lanes of that size, as memory for `part_of`.
+
+    The memory is left unwritten: first access to new pages takes as long as the strips.
+    """
+    run = RUN_BYTES // (2 * rows * lanes * np.dtype(item).itemsize)
+    run = min(max(run, LEAST_RUN), MOST_RUN, columns // COLUMNS)
+    sizes = rows, columns, (run + 2) * rows, (run + 2) * rows, COLUMNS, 6
+    return PairLanes(*(np.empty(size * lanes, item) for size in sizes))

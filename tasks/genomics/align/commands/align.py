@@ -1,0 +1,196 @@
+"""gangsaw align."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+import typer
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.plugins.options import none_of
+from gangsaw.tasks.console import options as opt
+from gangsaw.tasks.console.choices import choice
+from gangsaw.tasks.console.cluster import Near
+from gangsaw.tasks.console.output import clock, progress_bar, show_plan, write_json, write_table
+from gangsaw.tasks.console.panels import panels
+from gangsaw.tasks.console.parts import Again, Shown
+from gangsaw.tasks.formats.contract.pipes import is_stdout
+
+if TYPE_CHECKING:
+    from gangsaw.tasks.genomics.align.job.job import AlignSummary
+    from gangsaw.tasks.genomics.align.search.params import SearchParams
+
+PRESETS = {
+    "short": {"match": 1, "mismatch": -4, "gap_open": 6, "gap_extend": 1, "min_score": 30},
+    "long": {"mismatch": -4, "gap_open": 4, "min_score": 80},
+}  # scores of BWA-MEM, and of minimap2 for long reads
+PAIRS = ("no", "files", "interleaved")
+FORMATS = ("paf", "sam", "bam", "blast6")
+
+
+@dataclass(frozen=True)
+class ScoreOptions:
+    """Scores of alignments; unusual ones come without e-values."""
+
+    PANEL: ClassVar[str] = "Scores"
+    match: Annotated[int, typer.Option(help="Of two equal bases.")] = 2
+    mismatch: Annotated[int, typer.Option(help="Of two others, 0 or less.")] = -3
+    gap_open: Annotated[int, typer.Option(help="Cost of a gap, besides its bases.")] = 5
+    gap_extend: Annotated[int, typer.Option(help="Cost of each base of a gap.")] = 2
+
+
+@dataclass(frozen=True)
+class SeedOptions:
+    """Options of the seeds."""
+
+    PANEL: ClassVar[str] = "Seeds"
+    k: Annotated[int, typer.Option("-k", "--k", help="Letters of a seed, odd, 7 to 15.")] = 15
+    w: Annotated[int, typer.Option("-w", "--w", help="Seeds in a row of which one is taken.")] = 10
+    max_places: Annotated[
+        int, typer.Option(help="Seeds with more places in the genome do not count.")
+    ] = 512
+
+
+@dataclass(frozen=True)
+class Reported:
+    """Options of the report."""
+
+    PANEL: ClassVar[str] = "Hits"
+    min_score: Annotated[int, typer.Option(help="Least score.")] = 40
+    evalue: Annotated[
+        float, typer.Option(help="Most alignments of this score that chance would give.")
+    ] = 10.0
+    secondary: Annotated[
+        int, typer.Option("--secondary", "-N", help="Most besides the best of a part of a query.")
+    ] = 5
+    ratio: Annotated[
+        int, typer.Option(help="Least score of these, in percent of the best one's.")
+    ] = 80
+    max_hits: Annotated[int, typer.Option(help="Most of a query; 0 for all.")] = 0
+    eqx: Annotated[
+        bool, typer.Option("--eqx", help="CIGARs tell equal letters (=) from others (X).")
+    ] = False
+    read_group: Annotated[
+        str,
+        typer.Option(
+            "--read-group", "-R", help=r"Of SAM and BAM: '@RG\tID:x\tSM:y'.", show_default=False
+        ),
+    ] = ""
+
+
+@dataclass(frozen=True)
+class AlignIntake:
+    """Options of the input and of the index."""
+
+    PANEL: ClassVar[str] = "Queries, genome and target"
+    format: Annotated[
+        str,
+        choice(of=FORMATS, help="Of the target.", default="by suffix, paf"),
+    ] = ""
+    keep_index: Annotated[
+        str,
+        choice(of=("yes", "no"), help="The genome's seeds, beside its store, for other jobs."),
+    ] = "yes"
+    preset: Annotated[
+        str,
+        choice(
+            of=tuple(PRESETS),
+            help="Scores and least score as BWA-MEM has them for short reads, minimap2 for long "
+            "ones; options that are named go first.",
+            default="none",
+        ),
+    ] = ""
+    pairs: Annotated[
+        str,
+        choice(of=PAIRS, help="Mates: in two files each, or one by one.", default="of stores"),
+    ] = ""
+
+
+@panels
+def align(
+    paths: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="QUERIES... GENOME.zarr OUT",
+            help="FASTA, FASTQ (packed or not; - or a pipe, too) or stores of reads or genomes; a "
+            "store of a genome; the file "
+            "to write: .paf, .sam, .bam or .tsv, packed as .gz, or - for standard output.",
+        ),
+    ],
+    *,
+    context: typer.Context,
+    taken: AlignIntake,
+    reported: Reported,
+    seeds: SeedOptions,
+    scores: ScoreOptions,
+    cluster: Near,
+    again: Again,
+    dry_run: opt.DryRun = False,
+    shown: Shown,
+) -> None:
+    """Align queries with a stored genome.
+
+    Example: gangsaw align reads.fastq.gz genome.zarr reads.paf
+    """
+    if len(paths) < 3:
+        raise BadParams("name queries, the store of a genome, and the target (see --help)")
+    from gangsaw.tasks.genomics.align.job.job import AlignChoice, align_job
+
+    *queries, genome, target = paths
+    params = _params(reported, seeds, scores, taken.pairs, _preset(context, taken.preset))
+    keep = taken.keep_index == "yes"
+    choice = AlignChoice(taken.format, again.resume, again.overwrite, keep_index=keep)
+    job = partial(align_job, queries, genome, target, params, choice=choice)
+    if dry_run:
+        show_plan(job, cluster, as_json=shown.as_json)
+        return
+    with cluster.session(job) as client, progress_bar("align", quiet=shown.no_bar) as show:
+        done = job(client=client, on_progress=show)
+    if is_stdout(target):
+        return
+    if shown.as_json:
+        write_json(vars(done))
+    else:
+        write_table(target, _rows(done))
+
+
+def _preset(context: typer.Context, name: str) -> dict[str, int]:
+    """Return the values of a preset without the options that the user named."""
+    if name and name not in PRESETS:
+        raise none_of("--preset", PRESETS, name)
+    own = PRESETS.get(name, {}).items()
+    return {key: value for key, value in own if not _is_named(context, key)}
+
+
+def _is_named(context: typer.Context, name: str) -> bool:
+    """Return True if the user gave an option; typer bundles click, so names are compared."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name != "DEFAULT"
+
+
+def _params(
+    reported: Reported,
+    seeds: SeedOptions,
+    scores: ScoreOptions,
+    pairs: str,
+    preset: dict[str, int],
+) -> SearchParams:
+    from gangsaw.tasks.genomics.align.search.params import SearchParams
+    from gangsaw.tasks.genomics.align.sets.scores import Scores
+
+    own = vars(scores) | vars(seeds) | vars(reported) | preset
+    costs = Scores(*(own.pop(name) for name in vars(scores)))
+    return SearchParams(costs, **own, pairs=pairs)
+
+
+def _rows(done: AlignSummary) -> list[tuple[str, str]]:
+    share = 100 * done.aligned / max(1, done.queries)
+    return [
+        ("queries", f"{done.queries:,} of {done.letters:,} letters"),
+        ("aligned", f"{done.aligned:,} ({share:.2f} %)"),
+        ("hits", f"{done.hits:,} ({done.format})"),
+        ("index", done.index),
+        ("seconds", clock(done.seconds)),
+    ]

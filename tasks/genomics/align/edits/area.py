@@ -1,0 +1,158 @@
+"""Area of computed tiles of a pair, and a lower bound of the cost of paths outside it.
+
+Row w of tiles has the tiles from column low[w] on, column t those from row top[t] on. Neither
+decreases, and a row ends where the next columns begin below it.
+
+The cost of a path outside these tiles has a lower bound: the score where it left the area, plus one
+edit for each seed (some bases) on its way that has no equal out there. So the distance of all paths
+has a lower bound, too. If the best path never leaves the area, the bound is the distance.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangsaw.codecs.core.numba.bits import count_ones
+from gangsaw.codecs.core.numba.jit import jit_part
+from gangsaw.tasks.genomics.align.edits.tiles import ALL, MINUS, PLUS, WORD, least, rise_along
+from gangsaw.tasks.genomics.align.sets.pairs import Places
+
+NEVER = 1 << 40  # edits: more than any path has
+
+
+class Area(NamedTuple):
+    """Area of tiles of a pair.
+
+    Attributes
+    ----------
+    low, high : (words of the query,) int64, the first and the last tile of each row
+    top : (words of the target,) int64, the first tile of each column
+    left : (words of the query,) uint64, mask of the last bases of each row's seeds without an equal
+        to the left of the area; the first base is in the lowest bit
+    above : (words of the target,) uint64, mask of the last bases of target seeds without an equal
+        above the area; the first base is in the highest bit
+    is_open : 1 if paths may leave the area, else 0
+    free_start, free_end : 1 if bases of the target before or behind the query cost nothing
+    """
+
+    low: Places
+    high: Places
+    top: Places
+    left: NDArray[np.uint64]
+    above: NDArray[np.uint64]
+    is_open: int
+    free_start: int
+    free_end: int
+
+    @property
+    def tiles(self) -> int:
+        """Number of tiles."""
+        return int((self.high - self.low + 1).sum())
+
+
+class Edge(NamedTuple):
+    """Progress along a border of an area: to the left of its rows or above its columns.
+
+    Attributes
+    ----------
+    corner : the score where the next row or column begins
+    outside : the least score of paths that are outside there
+    """
+
+    corner: int
+    outside: int
+
+
+class KeptBorders(NamedTuple):
+    """Input borders of tiles in memory, antidiagonal by antidiagonal.
+
+    Attributes
+    ----------
+    sides, downs : (2, tiles + lanes) or (2, 0) uint64: plus and minus at the left, and at the top
+    starts : (antidiagonals,) int64, index of the first tile of each antidiagonal
+    firsts : (antidiagonals,) int64, row of that tile
+    """
+
+    sides: NDArray[np.uint64]
+    downs: NDArray[np.uint64]
+    starts: Places
+    firsts: Places
+
+
+def area_of(low: Places, high: Places, n_columns: int) -> Area:
+    """Return a closed area with tiles low[w] to high[w] of each row w."""
+    top = np.searchsorted(high, np.arange(n_columns))
+    left, above = np.zeros(low.size, np.uint64), np.zeros(n_columns, np.uint64)
+    return Area(low, high, top, left, above, 0, 0, 0)
+
+
+@jit_part
+def enter_row(tiles: Any, area: Any, edge: Any, row: int) -> Any:
+    """Set the left border of a row's first tile; return the edge behind it."""
+    if row:
+        last = area.top.size - 1
+        leaving = last - area.low[row - 1], last - area.low[row], -1
+        edge = _leave(tiles.downs, leaving, edge, area.left[row - 1], area.is_open)
+        if area.low[row]:
+            _border(tiles.sides, row, edge, (area.left[row], 0))
+    rise = rise_along(tiles.sides[PLUS, row], tiles.sides[MINUS, row], WORD)
+    return Edge(edge.corner + rise, edge.outside)
+
+
+@jit_part
+def enter_column(tiles: Any, area: Any, edge: Any, column: int) -> Any:
+    """Set the upper border of a column's first tile; return the edge behind it."""
+    at = area.top.size - 1 - column
+    if column:
+        leaving = area.top[column - 1], area.top[column], 1
+        edge = _leave(tiles.sides, leaving, edge, area.above[column - 1], area.is_open)
+        if area.top[column]:
+            _border(tiles.downs, at, edge, (area.above[column], WORD - 1))
+    rise = rise_along(tiles.downs[PLUS, at], tiles.downs[MINUS, at], WORD)
+    return Edge(edge.corner + rise, edge.outside)
+
+
+@jit_part
+def _leave(borders: Any, leaving: Any, edge: Any, seeds: Any, is_open: int) -> Any:
+    """Update an edge along borders where paths may leave the area; return it at their end."""
+    begin, end, step = leaving
+    corner, outside = edge.corner, min(edge.outside + np.int64(count_ones(seeds)), NEVER)
+    if is_open:
+        outside = min(outside, corner)
+    for at in range(begin, end, step):
+        plus, minus = borders[PLUS, at], borders[MINUS, at]
+        before, corner = corner, corner + rise_along(plus, minus, WORD)
+        if is_open and step < 0:
+            outside = least(before, outside, plus, minus, WORD)
+        elif is_open:  # rows have their first base in the lowest bit
+            outside = least(corner, outside, minus, plus, WORD)
+    return Edge(corner, outside)
+
+
+@jit_part
+def _border(borders: Any, at: int, edge: Any, seeds: Any) -> None:
+    """Set a border: scores move by one per cell towards those outside, which rise with the seeds.
+
+    Parameters
+    ----------
+    seeds : mask of their last cells, and the bit of the first cell
+    """
+    ends, first = seeds
+    plus, minus, rest = np.uint64(0), np.uint64(0), np.uint64(ALL)
+    score, outside = edge.corner, edge.outside
+    for i in range(WORD):
+        if score == outside:
+            break
+        bit = np.uint64(1) << np.uint64(abs(first - i))
+        rest ^= bit
+        outside += (ends & bit) != 0
+        if outside > score:
+            plus |= bit
+            score += 1
+        elif outside < score:
+            minus |= bit
+            score -= 1
+    borders[PLUS, at], borders[MINUS, at] = plus | (ends & rest), minus

@@ -1,0 +1,177 @@
+"""Edit distances of many pairs, one pair per lane."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gangsaw.codecs.core.numba.jit import jit, jit_inline_part, jit_part
+from gangsaw.codecs.core.numba.vectors.integers import load, static, store
+from gangsaw.tasks.genomics.align.edits.tiles import (
+    ALL,
+    DIFFERENCES,
+    HIGH,
+    LOW,
+    MINUS,
+    NONE,
+    PLANES,
+    PLUS,
+    WORD,
+    least,
+    rise_along,
+    tile,
+    word_planes,
+)
+from gangsaw.tasks.genomics.align.sets.pairs import Codes, Places, SequencePairs
+
+LANES = 16
+_OF_LANES = static(LANES)
+
+
+class EditBatch(NamedTuple):
+    """Input of the kernel.
+
+    Attributes
+    ----------
+    queries, targets : (bases,) uint8 codes
+    query_offsets, target_offsets : (n + 1,) int64
+    order : (some,) int64, pairs; the queries of each 16 consecutive pairs have equally many words
+    free_start, free_end : 1 if bases of the target before or behind the query cost nothing
+    """
+
+    queries: Codes
+    query_offsets: Places
+    targets: Codes
+    target_offsets: Places
+    order: Places
+    free_start: int
+    free_end: int
+
+
+def distances(pairs: SequencePairs, order: Places, free: tuple[bool, bool], out: Places) -> None:
+    """Write the distances of some pairs, sorted by words of the query and then of the target.
+
+    Parameters
+    ----------
+    order : (some,) int64, numbers of the pairs
+    free : flags: bases of the target before and behind the query cost nothing
+    out : (n,) int64, distances of all pairs
+    """
+    (queries, query_offsets), (targets, target_offsets) = pairs
+    words = -(-pairs.query_lengths[order] // WORD)
+    for size in np.unique(words):
+        batch = EditBatch(
+            queries,
+            query_offsets,
+            targets,
+            target_offsets,
+            order[words == size],
+            int(free[0]),
+            int(free[1]),
+        )
+        fill_distances(batch, int(size), out)
+
+
+@jit
+def fill_distances(batch: Any, n_words: int, out: Any) -> None:
+    """Write out[p] of each pair p of `order`, whose queries have `n_words` words, 1 or more.
+
+    Parameters
+    ----------
+    out : (n,) int64
+    """
+    rows = np.empty((n_words, PLANES, LANES), np.uint64)
+    sides = np.empty((n_words, DIFFERENCES, LANES), np.uint64)
+    columns = np.empty((PLANES, LANES), np.uint64)
+    borders = np.empty((DIFFERENCES, LANES), np.uint64)
+    score, best = np.empty(LANES, np.int64), np.empty(LANES, np.int64)
+    for first in range(0, batch.order.size, LANES):
+        lanes = batch.order[first : first + LANES]
+        _set_rows(batch, lanes, rows, sides, score)
+        best[:] = score
+        longest = 0
+        for p in lanes:
+            longest = max(longest, batch.target_offsets[p + 1] - batch.target_offsets[p])
+        for start in range(0, longest, WORD):
+            _set_columns(batch, lanes, start, columns)
+            _go_down(rows, sides, columns, borders, batch.free_start)
+            for lane in range(lanes.size):
+                p = lanes[lane]
+                left = batch.target_offsets[p + 1] - batch.target_offsets[p] - start
+                if left > 0:
+                    _take_border(borders, lane, min(left, WORD), score, best, batch.free_end)
+        for lane in range(lanes.size):
+            p = lanes[lane]
+            extra = batch.free_start * _rows_above(batch, p, n_words)
+            out[p] = (best[lane] if batch.free_end else score[lane]) - extra
+
+
+@jit_inline_part
+def _rows_above(batch: Any, p: int, n_words: int) -> Any:
+    return n_words * WORD - (batch.query_offsets[p + 1] - batch.query_offsets[p])
+
+
+@jit_part
+def _set_rows(batch: Any, lanes: Any, rows: Any, sides: Any, score: Any) -> None:
+    """Set the bit planes of queries, the differences of column 0 and the score at its end."""
+    n_words = len(rows)
+    for lane in range(LANES):
+        p = lanes[min(lane, lanes.size - 1)]
+        start, above = batch.query_offsets[p], _rows_above(batch, p, n_words)
+        for w in range(n_words):
+            first, n_above = start + w * WORD - above, 0
+            if w == 0:
+                first, n_above = start, above
+            rows[w, LOW, lane], rows[w, HIGH, lane], rows[w, NONE, lane] = word_planes(
+                batch.queries, first, n_above
+            )
+            sides[w, PLUS, lane], sides[w, MINUS, lane] = np.uint64(ALL), np.uint64(0)
+        if not batch.free_start:
+            sides[0, PLUS, lane] = np.uint64(ALL) << np.uint64(above)
+        score[lane] = n_words * WORD - (0 if batch.free_start else above)
+
+
+@jit_part
+def _set_columns(batch: Any, lanes: Any, start: int, columns: Any) -> None:
+    """Set the bit planes of 64 bases of each target; bits behind its end are ignored."""
+    for lane in range(LANES):
+        p = lanes[min(lane, lanes.size - 1)]
+        first = min(batch.target_offsets[p] + start, batch.targets.size)
+        columns[LOW, lane], columns[HIGH, lane], columns[NONE, lane] = word_planes(
+            batch.targets, first, 0
+        )
+
+
+@jit_part
+def _go_down(rows: Any, sides: Any, columns: Any, borders: Any, free_start: int) -> None:
+    """Compute the tiles of 64 columns from the top; `borders` gets the last row's differences."""
+    of_columns = (
+        load(columns[LOW], 0, _OF_LANES),
+        load(columns[HIGH], 0, _OF_LANES),
+        load(columns[NONE], 0, _OF_LANES),
+    )
+    none = of_columns[LOW] ^ of_columns[LOW]
+    down = (none + (free_start - 1), none)
+    for w in range(len(rows)):
+        of_rows = (
+            load(rows[w, LOW], 0, _OF_LANES),
+            load(rows[w, HIGH], 0, _OF_LANES),
+            load(rows[w, NONE], 0, _OF_LANES),
+        )
+        side = load(sides[w, PLUS], 0, _OF_LANES), load(sides[w, MINUS], 0, _OF_LANES)
+        side, down = tile(of_rows, of_columns, side, down)
+        store(sides[w, PLUS], 0, side[PLUS])
+        store(sides[w, MINUS], 0, side[MINUS])
+    store(borders[PLUS], 0, down[PLUS])
+    store(borders[MINUS], 0, down[MINUS])
+
+
+@jit_inline_part
+def _take_border(
+    borders: Any, lane: int, columns: int, score: Any, best: Any, free_end: int
+) -> None:
+    plus, minus = borders[PLUS, lane], borders[MINUS, lane]
+    if free_end:
+        best[lane] = least(score[lane], best[lane], plus, minus, columns)
+    score[lane] += rise_along(plus, minus, columns)

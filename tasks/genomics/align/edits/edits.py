@@ -1,0 +1,148 @@
+"""Edit distance (Levenshtein, 1966) of pairs of sequences, by bit vectors."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import NamedTuple, cast, overload
+
+import numpy as np
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.plugins.parameters import require_choice
+from gangsaw.tasks.genomics.align.edits import batch, long
+from gangsaw.tasks.genomics.align.edits.corridor import steps_in_corridor
+from gangsaw.tasks.genomics.align.edits.steps import DELETE, INSERT, steps_back
+from gangsaw.tasks.genomics.align.edits.tiles import WORD
+from gangsaw.tasks.genomics.align.sets.alignments import texts_of_steps
+from gangsaw.tasks.genomics.align.sets.arrays import Labelled, Lazy, are_arrays, over_pairs
+from gangsaw.tasks.genomics.align.sets.pairs import Codes, Given, Places, pairs_of
+
+# two flags by mode: bases of the target before and behind the query cost nothing
+FREE = {"global": (False, False), "infix": (True, True), "prefix": (False, True)}
+CORRIDOR = 1 << 15  # bases of a pair: for shorter ones bands take less time
+PATH_CORRIDOR = 1 << 13  # the same for paths, for which bands are computed twice
+MOST_TILES = 1 << 24  # tiles in memory: their borders take 512 MB
+LONG = 16 * WORD  # bases of a query: from here on the tiles of one pair fill the lanes
+
+
+@overload
+def edit_distance(queries: Given, targets: Given, mode: str = "global") -> Places: ...  # type: ignore[overload-overlap]
+@overload
+def edit_distance(  # type: ignore[overload-overlap]
+    queries: Labelled | Given, targets: Labelled | Given, mode: str = "global"
+) -> Labelled: ...
+@overload
+def edit_distance(queries: Lazy | Given, targets: Lazy | Given, mode: str = "global") -> Lazy: ...
+def edit_distance(queries: object, targets: object, mode: str = "global") -> object:
+    """Return the least number of substitutions, insertions and deletions, pair by pair.
+
+    Parameters
+    ----------
+    queries, targets : n strings each, or codes and offsets (`SequenceSet`); bases other than ACGT
+        in either case match nothing, not even themselves. Or string arrays of NumPy, Dask or
+        xarray, which are broadcast
+    mode : "global", the whole of both; "infix", the query and the part of the target that is
+        nearest to it (edlib's HW); "prefix", the query and the nearest prefix of the target
+        (edlib's SHW)
+
+    Returns
+    -------
+    (n,) int64; for arrays an array of their shape, lazy if one of them is lazy
+
+    Raises
+    ------
+    BadParams : the mode is unknown, the arguments are no sequences, or they differ in number
+
+    Sources
+    -------
+    Myers (1999), "A fast bit-vector algorithm for approximate string matching based on dynamic
+    programming"; Hyyro (2003), for global distances; Ukkonen (1985), for bands.
+    """
+    require_choice("mode", mode, tuple(FREE))
+    if are_arrays(queries, targets):
+        return over_pairs(partial(_distances, mode=mode), queries, targets, np.dtype(np.int64))
+    return _distances(cast("Given", queries), cast("Given", targets), mode)
+
+
+def _distances(queries: Given, targets: Given, mode: str) -> Places:
+    pairs = pairs_of(queries, targets)
+    rows, columns = pairs.query_lengths, pairs.target_lengths
+    # if one is empty, only the length of the other counts
+    out = rows.copy() if FREE[mode][1] else np.maximum(rows, columns)
+    empty = (rows == 0) | (columns == 0)
+    short = np.flatnonzero(~empty & (rows <= LONG))
+    words = -(-rows[short] // WORD)
+    order = short[np.lexsort((columns[short], words))]
+    batch.distances(pairs, order, FREE[mode], out)
+    for i in np.flatnonzero(~empty & (rows > LONG)):
+        query, target = (of.codes[of.offsets[i] : of.offsets[i + 1]] for of in pairs)
+        out[i] = _long(query, target, FREE[mode])
+    return out
+
+
+def _long(query: Codes, target: Codes, free: tuple[bool, bool]) -> int:
+    if free == FREE["global"] and (made := _by_corridor(query, target, CORRIDOR)):
+        return made[0]
+    if free[0]:
+        return long.filled(query, target, long.whole(query.size, target.size, free)).distance
+    return long.in_bands(query, target, free).distance
+
+
+def _by_corridor(query: Codes, target: Codes, least: int) -> tuple[int, Codes] | None:
+    return steps_in_corridor(query, target) if max(query.size, target.size) >= least else None
+
+
+class EditPaths(NamedTuple):
+    """Edit distances of pairs, with their alignments.
+
+    Attributes
+    ----------
+    distance : (n,) int64
+    cigar : n CIGARs of "=" (equal bases), "X" (different bases), "I" (bases of the query alone) and
+        "D" (bases of the target alone); "" for two empty sequences
+    """
+
+    distance: Places
+    cigar: list[str]
+
+
+def edit_paths(queries: Given, targets: Given) -> EditPaths:
+    """Return the global edit distance of each query and its target, and its CIGAR.
+
+    The traceback starts at the end. It prefers equal bases, then a deletion, then an insertion,
+    then different bases.
+
+    Parameters
+    ----------
+    queries, targets : as in `edit_distance`, except string arrays
+
+    Raises
+    ------
+    BadParams : the arguments are no sequences, differ in number, or need too much memory
+    """
+    pairs = pairs_of(queries, targets)
+    rows, columns = pairs.query_lengths, pairs.target_lengths
+    distance, steps = np.maximum(rows, columns), []
+    for i in range(rows.size):
+        query, target = (of.codes[of.offsets[i] : of.offsets[i + 1]] for of in pairs)
+        if rows[i] and columns[i]:
+            found = _by_corridor(query, target, PATH_CORRIDOR) or _by_bands(query, target, i)
+            distance[i], of_pair = found
+        else:
+            of_pair = np.full(distance[i], DELETE if columns[i] else INSERT, np.uint8)
+        steps.append(of_pair)
+    ends = np.cumsum([of_pair.size for of_pair in steps], dtype=np.int64)
+    return EditPaths(distance, texts_of_steps(np.concatenate(steps), ends) if steps else [])
+
+
+def _by_bands(query: Codes, target: Codes, pair: int) -> tuple[int, Codes]:
+    found = long.in_bands(query, target, FREE["global"])
+    if found.area.tiles > MOST_TILES:
+        raise BadParams(
+            f"pair {pair}: a path of {found.distance} edits in so long sequences takes too much "
+            "memory: give parts of them, or ask for the distance alone"
+        )
+    found = long.filled(query, target, found.area, has_borders=True)
+    steps = steps_back(query, target, found)
+    assert steps is not None  # a band that covers the distance covers all its paths
+    return found.distance, steps

@@ -1,0 +1,100 @@
+"""Traceback through stored borders: crossed tiles are recomputed, 64 rows in a word."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.tasks.genomics.align.edits.long import FilledTiles
+from gangsaw.tasks.genomics.align.edits.tiles import HIGH, LOW, MINUS, NONE, PLUS, WORD, word_planes
+from gangsaw.tasks.genomics.align.sets.pairs import Codes
+
+EQUAL, OTHER, INSERT, DELETE = b"=XID"
+ACROSS, DOWN, SAME = range(3)  # bits of columns: +1 from the left, +1 from above, equal bases
+LEFT_AREA = -1
+
+
+def steps_back(query: Codes, target: Codes, found: FilledTiles) -> Codes | None:
+    """Return the operations of the traceback, the last step first; None if it leaves the area.
+
+    It prefers a pair of equal bases, then a deletion (base of the target alone), then an insertion:
+    so it is the same in any area.
+    """
+    out = np.empty(query.size + target.size, np.uint8)
+    n = go_back(query, target, found.area, found.kept, out)
+    return None if n == LEFT_AREA else out[:n]
+
+
+@jit_part
+def _columns(planes: Any, target: Any, start: int, border: Any, columns: Any, end: int) -> None:
+    """Compute columns 0 to end of a tile, one bit per row.
+
+    Parameters
+    ----------
+    border : (2, 2) uint64, plus and minus at the left, then at the top
+    columns : (3, 64) uint64
+    """
+    one, top = np.uint64(1), np.uint64(WORD - 1)
+    plus, minus = border[0, PLUS], border[0, MINUS]
+    top_plus, top_minus = border[1, PLUS], border[1, MINUS]
+    for c in range(end + 1):
+        code = np.uint64(target[start + c])
+        low = np.uint64(0) - (code & one)
+        high = np.uint64(0) - ((code >> one) & one)
+        unequal = (planes[LOW] ^ low) | (planes[HIGH] ^ high) | planes[NONE]
+        equal = ~(unequal | (np.uint64(0) - (code >> np.uint64(2))))
+        vertical = equal | minus
+        matched = equal | (top_minus >> top)
+        horizontal = (((matched & plus) + plus) ^ plus) | matched
+        rise, fall = minus | ~(horizontal | plus), plus & horizontal
+        columns[SAME, c], columns[ACROSS, c] = equal, rise
+        rise, fall = (rise << one) | (top_plus >> top), (fall << one) | (top_minus >> top)
+        top_plus, top_minus = top_plus << one, top_minus << one
+        plus, minus = fall | ~(vertical | rise), rise & vertical
+        columns[DOWN, c] = plus
+
+
+@jit
+def go_back(query: Any, target: Any, area: Any, kept: Any, out: Any) -> int:
+    """Write the operations of the traceback, the last step first; return their number or LEFT_AREA.
+
+    Parameters
+    ----------
+    out : (bases of both,) uint8
+    """
+    above = -query.size % WORD
+    i, j, at = query.size - 1, target.size - 1, 0
+    columns = np.empty((3, WORD), np.uint64)
+    border = np.empty((2, 2), np.uint64)
+    while i >= 0 and j >= 0:
+        w, t = (i + above) // WORD, j // WORD
+        if t < area.low[w] or t > area.high[w]:
+            return LEFT_AREA
+        first, begin = w * WORD - above, t * WORD
+        planes = word_planes(query, max(first, 0), 0 if w else above)
+        place = kept.starts[w + t] + w - kept.firsts[w + t]
+        for k in range(2):
+            border[0, k], border[1, k] = kept.sides[k, place], kept.downs[k, place]
+        _columns(planes, target, begin, border, columns, j - begin)
+        while i >= max(first, 0) and j >= begin:
+            row, c = np.uint64(i - first), j - begin
+            step = OTHER
+            if (columns[SAME, c] >> row) & np.uint64(1):
+                step = EQUAL
+            elif (columns[ACROSS, c] >> row) & np.uint64(1):
+                step = DELETE
+            elif (columns[DOWN, c] >> row) & np.uint64(1):
+                step = INSERT
+            out[at] = step
+            at += 1
+            i -= step != DELETE
+            j -= step != INSERT
+    for _ in range(i + 1):
+        out[at] = INSERT
+        at += 1
+    for _ in range(j + 1):
+        out[at] = DELETE
+        at += 1
+    return at

@@ -1,0 +1,1 @@
+"""Alignment job: queries by batches, a genome by parts."""

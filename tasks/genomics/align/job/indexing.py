@@ -1,0 +1,103 @@
+"""Step "index" of an alignment, and the job that runs it alone."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.engine.report import dry_run
+from gangsaw.tasks.engine.report.counters import job_of
+from gangsaw.tasks.engine.report.dry_run import JobPlan
+from gangsaw.tasks.engine.report.progress import Meter, OnProgress
+from gangsaw.tasks.genomics.align.job.genome import GenomeParts, GenomeText, open_genome
+from gangsaw.tasks.genomics.align.job.kept import FOUND, KeptIndex, kept_index
+from gangsaw.tasks.genomics.align.job.makers import MakeIndex
+from gangsaw.tasks.genomics.align.search.params import SearchParams
+from gangsaw.tasks.genomics.align.search.seeds.minimizers import Seeds
+from gangsaw.tasks.jobs.steps.step_objects import Parts, PartsTask, complete
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+COPIES = 40  # bytes of memory of a task per base of a part, with its index
+
+
+@dataclass(frozen=True)
+class IndexStep:
+    """Step that builds the index of a genome.
+
+    Attributes
+    ----------
+    genome : to index
+    cut : its parts
+    seeds : of the index
+    client : of the workers, None for this process
+    """
+
+    genome: GenomeText
+    cut: GenomeParts
+    seeds: Seeds
+    client: Client | None
+
+    def build(self, parts: Parts, meter: Meter) -> None:
+        """Build the parts that do not exist yet."""
+        room = COPIES * min(self.genome.residues, self.cut.letters + 2 * self.cut.overlap)
+        make = MakeIndex(self.genome, self.cut, self.seeds)
+        task = PartsTask("index", parts, make, room)
+        complete(task, len(self.cut), self.client, meter)
+
+    def keep(self, kept: KeptIndex, meter: Meter) -> str:
+        """Build a shared index unless it exists; return the message about it."""
+        told = kept.make(lambda parts: self.build(parts, meter))
+        if told == FOUND:
+            self.build(kept.parts, meter)  # counts the existing parts
+        return f"{told}, {kept.root}"
+
+
+@dataclass(frozen=True)
+class GenomeIndexed:
+    """Result of the job.
+
+    Attributes
+    ----------
+    genome : the store
+    index : message on the index: built or found, and its folder
+    residues : of the genome
+    stored_bytes : of the index
+    seconds : duration of this run
+    """
+
+    genome: str
+    index: str
+    residues: int
+    stored_bytes: int
+    seconds: float
+
+
+@job_of("index-genome", "genome")
+def index_genome_job(
+    genome: str,
+    params: SearchParams | None = None,
+    *,
+    client: Client | None = None,
+    on_progress: OnProgress | None = None,
+) -> GenomeIndexed:
+    """Store the seeds of a genome next to its store, where alignment jobs find them.
+
+    Raises
+    ------
+    BadParams : the store has no genome, or the index cannot be stored next to it
+    JobFailed : the job stopped; the next one resumes it
+    """
+    started, opened = time.monotonic(), open_genome(genome)
+    cut, seeds = GenomeParts(opened.residues), (params or SearchParams()).rules.seeds
+    kept = kept_index(opened, cut, seeds)
+    if kept is None:
+        raise BadParams(f"{genome}: an index is kept beside a folder that can be written to")
+    dry_run.stop(lambda: JobPlan(genome, (str(kept.root),), format="index"))
+    told = IndexStep(opened, cut, seeds, client).keep(kept, Meter(len(cut), on_progress))
+    manifest = kept.parts.manifest()
+    stored = 0 if manifest is None else int(manifest.rows["stored"].sum())
+    return GenomeIndexed(genome, told, opened.residues, stored, time.monotonic() - started)

@@ -1,0 +1,1 @@
+"""Hits as text: PAF, SAM, BAM and the table of BLAST."""

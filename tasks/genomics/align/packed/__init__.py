@@ -1,0 +1,1 @@
+"""Alignment of packed bases, 2 bits each, without unpacking."""

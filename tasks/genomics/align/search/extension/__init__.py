@@ -1,0 +1,1 @@
+"""Alignment along chains: extension, bands, and paths as runs of operations."""

@@ -1,0 +1,176 @@
+"""Extension of alignments until the score has dropped too far below the best (X-drop).
+
+Z. Zhang et al. (2000), with affine gaps. Cells whose H is below best - drop are dropped.
+
+H (`before`, `scores`), E (`along`, gap in the query) and F (`down`, `across`, gap in the text):
+
+    E(i, j) = max(H(i, j - 1) - open - extend, E(i, j - 1) - extend)
+    F(i, j) = max(H(i - 1, j) - open - extend, F(i - 1, j) - extend)
+    H(i, j) = max(H(i - 1, j - 1) + pair(i, j), E(i, j), F(i, j))
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.tasks.genomics.align.search.extension.paths import (
+    DELETION,
+    INSERTION,
+    LEAST,
+    NONE,
+    SINGLE,
+    PathCosts,
+    pair_operation,
+    pair_score,
+    push,
+)
+from gangsaw.tasks.genomics.align.search.extension.wave import (
+    ACROSS,
+    ALONG,
+    LONGER_ACROSS,
+    LONGER_ALONG,
+    PAIR,
+    SOURCE,
+)
+
+CELLS, COLUMN = range(2)  # of each row: where its cells are, its first column
+END_SCORE, END_COLUMN = range(2)  # of each row: its best score, and where
+FURTHEST = 1 << 14  # letters that an end is extended by at most: a cell takes a byte
+
+
+@jit_part
+def ungapped(query: Any, text: Any, i: int, j: int, costs: PathCosts, drop: int) -> int:
+    """Return the score of the best ungapped extension of a pair of positions, to both sides."""
+    right = run_score(query[i:], text[j:], costs, drop)
+    return right + run_score(
+        backwards(query, NONE, i), backwards(text, max(0, j - i), j), costs, drop
+    )
+
+
+@jit_part
+def backwards(codes: Any, begin: int, end: int) -> Any:
+    """Return codes[begin:end] in reverse; a view has another type, which is compiled again."""
+    out = np.empty(end - begin, np.uint8)
+    for i in range(end - begin):
+        out[i] = codes[end - 1 - i]
+    return out
+
+
+@jit_part
+def run_score(query: Any, text: Any, costs: PathCosts, drop: int) -> int:
+    """Return the best score of a common prefix, until the score drops too far."""
+    score, best = 0, 0
+    for at in range(min(query.size, text.size)):
+        score += pair_score(query[at], text[at], costs)
+        best = max(best, score)
+        if score < best - drop:
+            break
+    return best
+
+
+@jit
+def extended(query: Any, text: Any, costs: PathCosts, drop: int) -> Any:
+    """Return the lengths in query and text of the best extension from their starts, and its runs.
+
+    Runs lead from the far end back to the beginning.
+    """
+    rows, cells, _, end = extension(query, text, costs, drop)
+    return back_to_start(query, text, costs, end, rows, cells)
+
+
+@jit_part
+def extension(query: Any, text: Any, costs: PathCosts, drop: int) -> Any:
+    """Return the rows of a table, its cells, the ends of its rows, and the best end of all.
+
+    The table is wide only where scores are high; ends of rows behind it score LEAST.
+    """
+    n, m = min(query.size, FURTHEST), min(text.size, FURTHEST)
+    scores, across = np.empty(m + 2, np.int32), np.empty(m + 2, np.int32)
+    for j in range(m + 2):
+        scores[j], across[j] = LEAST, LEAST
+    rows = np.empty((n + 1, 2), np.int64)
+    ends = np.full((n + 1, 2), NONE + LEAST)
+    ends[0, END_SCORE], ends[0, END_COLUMN] = NONE, NONE
+    cells = np.empty(256 + 8 * n, np.uint8)
+    opening, extend = costs.open + costs.extend, costs.extend
+    scores[0], low, high, at = 0, NONE, SINGLE, NONE
+    while high <= m and costs.open + high * extend <= drop:
+        scores[high] = -costs.open - high * extend
+        high += 1
+    cells = longer(cells, at, m + 2) if cells.size < m + 2 else cells
+    rows[0, CELLS], rows[0, COLUMN] = 0, 0
+    for j in range(high):
+        cells[j] = ALONG | (LONGER_ALONG if j > 1 else 0)
+    at = high
+    best, best_i, best_j = NONE, NONE, NONE
+    for i in range(1, n + 1):
+        if cells.size < at + m - low + 2:
+            cells = longer(cells, at, m - low + 2)
+        rows[i, CELLS], rows[i, COLUMN], letter = at, low, query[i - 1]
+        along, before, corner = LEAST, LEAST, LEAST
+        first, end, j = m + 1, low, low
+        while j <= m and (j < high or along > LEAST):
+            gap, further = scores[j] - opening, across[j] - extend
+            what = LONGER_ACROSS if further > gap else 0
+            down = max(gap, further)
+            gap, further = before - opening, along - extend
+            what |= LONGER_ALONG if further > gap else 0
+            along = max(gap, further)
+            pair = LEAST
+            if j > 0:
+                pair = corner + pair_score(letter, text[j - 1], costs)
+            corner, before = scores[j] if j < high else LEAST, pair
+            source = PAIR
+            if along > before:
+                before, source = along, ALONG
+            if down > before:
+                before, source = down, ACROSS
+            if before < best - drop:
+                before = along = down = LEAST
+            else:
+                first, end = min(first, j), j + 1
+            if before > ends[i, END_SCORE]:
+                ends[i, END_SCORE], ends[i, END_COLUMN] = before, j
+            scores[j], across[j], cells[at] = before, down, what | source
+            at, j = at + 1, j + 1
+        if ends[i, END_SCORE] > best:
+            best, best_i, best_j = ends[i, END_SCORE], i, ends[i, END_COLUMN]
+        for after in range(end, min(j, m + 2)):
+            scores[after], across[after] = LEAST, LEAST
+        low, high = first, min(end + 1, m + 1)
+        if first > m:
+            break
+    return rows, cells, ends, (best_i, best_j)
+
+
+@jit_part
+def longer(cells: Any, n: int, more: int) -> Any:
+    """Return an array with the first n cells, and capacity for at least `more` further ones."""
+    out = np.empty(2 * cells.size + more, np.uint8)
+    for i in range(n):
+        out[i] = cells[i]
+    return out
+
+
+@jit_part
+def back_to_start(query: Any, text: Any, costs: PathCosts, end: Any, rows: Any, cells: Any) -> Any:
+    """Return the lengths in query and text up to the end, and the runs from there back."""
+    (i, j), n, source = end, NONE, -1
+    runs = np.empty(i + j + 1, np.int64)
+    while i > 0 or j > 0:
+        cell = cells[rows[i, CELLS] + j - rows[i, COLUMN]]
+        if source < 0:
+            source = cell & SOURCE
+        if source == PAIR:
+            i, j = i - 1, j - 1
+            n, source = push(runs, n, pair_operation(query[i], text[j], costs), SINGLE), -1
+        elif source == ALONG:
+            n, j = push(runs, n, DELETION, SINGLE), j - 1
+            source = ALONG if cell & LONGER_ALONG else -1
+        else:
+            n, i = push(runs, n, INSERTION, SINGLE), i - 1
+            source = ACROSS if cell & LONGER_ACROSS else -1
+    return end[0], end[1], runs[:n]

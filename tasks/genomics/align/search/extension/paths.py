@@ -1,0 +1,109 @@
+"""Paths of alignments as runs of one operation, with BAM's numbers for operations."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from gangsaw.codecs.core.numba.jit import jit, jit_part
+
+
+# no Python int literals: kernels would be compiled again for each of them
+def _word(number: int) -> int:
+    return cast(int, np.int64(number))
+
+
+INSERTION, DELETION, EQUAL, DIFFERENT = _word(1), _word(2), _word(7), _word(8)
+AMBIGUOUS = _word(0)  # a pair with an unknown base, N, if it is free
+NONE, SINGLE = _word(0), _word(1)
+LETTERS = "MIDNSHP=X"
+OP_BITS = 4  # of a run: length << 4 | operation
+OP_MASK = 15
+LEAST = -(1 << 28)  # below the score of any path
+COUNTED = _word(512)  # maximum of bases of a gap that are charged: no short query has a longer one
+
+
+class PathCosts(NamedTuple):
+    """Scores of an alignment, all 0 or more.
+
+    Attributes
+    ----------
+    match : gain of a pair of equal bases
+    mismatch : cost of another pair
+    open, extend : a gap of g bases costs open + min(g, COUNTED) * extend
+    free_unknown : 1 if a pair with an unknown base costs nothing; else it is a mismatch
+    """
+
+    match: int
+    mismatch: int
+    open: int
+    extend: int
+    free_unknown: int = 0
+
+
+@jit_part
+def free_of_unknown(costs: PathCosts) -> PathCosts:
+    """Return costs under which a pair with an unknown base is free."""
+    return PathCosts(costs.match, costs.mismatch, costs.open, costs.extend, SINGLE)
+
+
+@jit_part
+def push(runs: Any, n: int, op: int, length: int) -> int:
+    """Append a run after n others, or extend the last one if its operation is the same.
+
+    Returns the number of runs.
+    """
+    if length <= 0:
+        return n
+    if n and runs[n - 1] & OP_MASK == op:
+        runs[n - 1] += np.int64(length) << OP_BITS
+        return n
+    runs[n] = np.int64(length) << OP_BITS | op
+    return n + 1
+
+
+@jit_part
+def push_pairs(runs: Any, n: int, pairs: Any, length: int, costs: PathCosts) -> int:
+    """Append the runs of aligned pairs from (query, i, text, j) on; return the number of runs."""
+    query, i, text, j = pairs
+    for at in range(length):
+        n = push(runs, n, pair_operation(query[i + at], text[j + at], costs), SINGLE)
+    return n
+
+
+@jit_part
+def pair_operation(base: int, other: int, costs: PathCosts) -> int:
+    """Return the operation of two aligned bases."""
+    if base > 3 or other > 3:
+        return AMBIGUOUS if costs.free_unknown else DIFFERENT
+    return EQUAL if base == other else DIFFERENT
+
+
+@jit_part
+def pair_score(base: int, other: int, costs: PathCosts) -> int:
+    """Return the score of two aligned bases."""
+    if base > 3 or other > 3:
+        return 0 if costs.free_unknown else -costs.mismatch
+    return costs.match if base == other else -costs.mismatch
+
+
+@jit
+def score_of(runs: Any, costs: PathCosts) -> int:
+    """Return the score of a path."""
+    return lenient_score(runs, costs, COUNTED)
+
+
+@jit_part
+def lenient_score(runs: Any, costs: PathCosts, counted: int) -> int:
+    """Return the score of a path in which at most `counted` bases of a gap are charged."""
+    score = 0
+    for run in runs:
+        op, length = run & OP_MASK, run >> OP_BITS
+        if op == EQUAL:
+            score += length * costs.match
+        elif op == DIFFERENT:
+            score -= length * costs.mismatch
+        elif op != AMBIGUOUS:
+            score -= costs.open + min(length, counted) * costs.extend
+    return score

@@ -1,0 +1,154 @@
+"""Alignments of a query along its chains: score, ends and path.
+
+A short query is aligned as a whole: the alignment is the best of all that touch a diagonal of the
+chain (`band.py` has the proof). A long one is cut at anchors. Each section between two anchors is
+aligned from end to end, and the ends are extended. If a section costs too much, the alignment is
+split, and no part overlaps another one.
+
+A long gap is one event: COUNTED_HERE of its bases are charged where an alignment is split and cut
+at its ends, and COUNTED in its score. In a long query a pair with an unknown base costs nothing, so
+a run of N, which stands for unread bases, splits no alignment.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.tasks.genomics.align.search.extension.band import FIRST_RADIUS, local_path
+from gangsaw.tasks.genomics.align.search.extension.extend import FURTHEST, backwards, extended
+from gangsaw.tasks.genomics.align.search.extension.paths import (
+    DELETION,
+    INSERTION,
+    NONE,
+    OP_BITS,
+    OP_MASK,
+    PathCosts,
+    lenient_score,
+    pair_score,
+    push_pairs,
+    score_of,
+)
+from gangsaw.tasks.genomics.align.search.extension.section import push_all, section
+from gangsaw.tasks.genomics.align.search.seeds.anchors import QUERY_BITS, QUERY_MASK
+from gangsaw.tasks.genomics.align.search.seeds.index import PLACE_MASK
+
+SHORT = 512  # letters of a query that is aligned as a whole
+STEP = 48  # letters at least between two anchors where a long query is cut
+COUNTED_HERE = 30  # bases of a gap that count where an alignment is cut: a long one is one event
+MOST_CELLS = 1 << 26  # of a section, a byte each
+
+
+@jit
+def whole(query: Any, text: Any, bounds: Any, span: Any, costs: PathCosts) -> Any:
+    """Return score, ends in query and text, and runs of the best alignment at diagonals low..high.
+
+    `bounds` is the range of the text that may be aligned.
+    """
+    low, high = span
+    n, best = query.size, 0
+    if low == high:
+        best, begin, end = run_on(query, text, bounds, low, costs)
+        if best >= costs.match * n - costs.open - costs.extend:
+            runs = np.empty(end - begin, np.int64)
+            n_runs = push_pairs(runs, NONE, (query, begin, text, begin + low), end - begin, costs)
+            return best, (begin, end), (begin + low, end + low), runs[:n_runs]
+    first, last = max(bounds[0], low - n), min(bounds[1], high + 2 * n)
+    inner = (low - first, high - first)
+    score, own, there, runs = local_path(query, text[first:last], inner, costs, best)
+    return score, own, (there[0] + first, there[1] + first), runs
+
+
+@jit_part
+def run_on(query: Any, text: Any, bounds: Any, diagonal: int, costs: PathCosts) -> Any:
+    """Return the best score of a run on a diagonal, and its ends in the query."""
+    score, begin, best, best_begin, best_end = 0, 0, 0, 0, 0
+    first, last = max(0, bounds[0] - diagonal), min(query.size, bounds[1] - diagonal)
+    begin = first
+    for i in range(first, last):
+        score += pair_score(query[i], text[i + diagonal], costs)
+        if score > best:
+            best, best_begin, best_end = score, begin, i + 1
+        if score <= 0:
+            score, begin = 0, i + 1
+    return best, best_begin, best_end
+
+
+@jit_part
+def stretch(
+    query: Any, text: Any, bounds: Any, anchors: Any, costs: PathCosts, drop: int, behind: Any
+) -> Any:
+    """Return the number of anchors used by one alignment, and its score, ends and runs.
+
+    `behind` are the ends in query and text of the alignment of the anchors before these.
+    """
+    i, j = at_anchor(anchors[0])
+    room = query.size + bounds[1] - bounds[0]
+    runs = np.empty(min(room, 4 * query.size + (1 << 16)), np.int64)
+    own = backwards(query, min(i, max(behind[0], i - FURTHEST)), i)
+    there = backwards(text, min(j, max(behind[1], j - FURTHEST)), j)
+    left_i, left_j, back = extended(own, there, costs, drop)
+    end_i, end_j = query.size, bounds[1]
+    n, begin_i, begin_j, used = NONE, i - left_i, j - left_j, anchors.size
+    n = push_all(runs, n, back)
+    for member in range(1, anchors.size):
+        to_i, to_j = at_anchor(anchors[member])
+        is_far = min(to_i - i, to_j - j) >= STEP or member == anchors.size - 1
+        if not is_far or min(to_i - i, to_j - j) <= 0:
+            continue
+        if is_too_large(to_i - i, to_j - j):
+            used, end_i, end_j = member, to_i, to_j
+            break
+        between = section(query[i:to_i], text[j:to_j], costs)
+        if lenient_score(between, costs, COUNTED_HERE) < -drop:
+            used, end_i, end_j = member, to_i, to_j
+            break
+        n, i, j = push_all(runs, n, between), to_i, to_j
+    ahead = extended(query[i:end_i], text[j:end_j], costs, drop)[2]
+    n = push_all(runs, n, ahead[::-1].copy())
+    score, first, last, skip, size = best_part(runs[:n], costs)
+    begin_i, begin_j = begin_i + skip[0], begin_j + skip[1]
+    across, along = (begin_i, begin_i + size[0]), (begin_j, begin_j + size[1])
+    return used, score, across, along, runs[first:last].copy()
+
+
+@jit_part
+def is_too_large(n: int, m: int) -> bool:
+    """Return True if the narrowest band between two anchors has more than MOST_CELLS cells."""
+    return (n + m) * (abs(n - m) // 2 + FIRST_RADIUS) > MOST_CELLS
+
+
+@jit_part
+def at_anchor(anchor: int) -> tuple[int, int]:
+    """Return the positions of an anchor in query and text."""
+    return anchor & QUERY_MASK, (anchor >> QUERY_BITS) & PLACE_MASK
+
+
+@jit_part
+def best_part(runs: Any, costs: PathCosts) -> Any:
+    """Return the best range of runs: score, first, end, lengths before it, lengths of it.
+
+    It is the best with COUNTED_HERE charged bases per gap; the score is that of the path.
+    """
+    score, begin, best, first, last = 0, 0, 0, 0, 0
+    for at in range(runs.size):
+        score += lenient_score(runs[at : at + 1], costs, COUNTED_HERE)
+        if score > best:
+            best, first, last = score, begin, at + 1
+        if score <= 0:
+            score, begin = 0, at + 1
+    best = score_of(runs[first:last], costs)
+    return best, first, last, lengths(runs[:first]), lengths(runs[first:last])
+
+
+@jit
+def lengths(runs: Any) -> tuple[int, int]:
+    """Return the numbers of query and text bases in a path."""
+    i, j = 0, 0
+    for run in runs:
+        op, length = run & OP_MASK, run >> OP_BITS
+        i += 0 if op == DELETION else length
+        j += 0 if op == INSERTION else length
+    return i, j

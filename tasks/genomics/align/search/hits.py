@@ -1,0 +1,38 @@
+"""Table of hits: alignments of queries with a genome."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+UNSURE = 0
+HIT = np.dtype(
+    [
+        ("query", "i8"),  # number of the query
+        ("strand", "i8"),  # 1 if the query's reverse complement is aligned
+        ("record", "i8"),  # sequence of the genome, by number
+        ("begin", "i8"),  # offsets in the query on its strand
+        ("end", "i8"),
+        ("there", "i8"),  # offsets in the text
+        ("there_end", "i8"),
+        ("score", "i8"),
+        ("anchors", "i8"),  # of its chain; UNSURE if not all positions of its seeds were tried
+        ("runs", "i8"),  # of its path: index of the first, and the end
+        ("runs_end", "i8"),
+    ]
+)
+
+
+class Hits(NamedTuple):
+    """Alignments with their paths.
+
+    Attributes
+    ----------
+    rows : (n,) HIT
+    runs : (m,) int64, runs of operations of all paths
+    """
+
+    rows: npt.NDArray[np.void]
+    runs: npt.NDArray[np.int64]

@@ -1,0 +1,142 @@
+"""Mates: the length of their fragments, and the hits of two mates that belong together.
+
+Mates of a fragment face each other: the mate on the genome's forward strand lies before the other
+one. The length of fragments is estimated from mates with a unique best hit each. As in BWA-MEM (H.
+Li, 2013) a pair of hits at such a distance has a higher score.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.numba.jit import jit, jit_part
+
+LEAST_PAIRS = 32  # for an estimate of the length of fragments
+USUAL = 1000  # maximum of bases per fragment without an estimate
+LONGEST = 10_000
+SPREAD = 3  # multiple of the interquartile range
+RECORD, STRAND, THERE, THERE_END = range(4)
+PAIR_MATCHES = 17  # score of a pair in matches, as in BWA-MEM
+
+
+class Insert(NamedTuple):
+    """Lengths of fragments in bases, from the first base of one mate to the last of the other.
+
+    Attributes
+    ----------
+    least, most : range of a proper pair
+    """
+
+    least: int
+    most: int
+
+
+def insert_of(rows: npt.NDArray[np.void], n_queries: int) -> Insert:
+    """Return the length range of fragments; mates are queries 2i and 2i + 1.
+
+    `rows` are sorted by query.
+    """
+    best = _only_best(rows, n_queries)
+    first, second = best[0::2], best[1::2]
+    is_both = (first >= 0) & (second >= 0)
+    one, two = rows[first[is_both]], rows[second[is_both]]
+    faces = (one["strand"] != two["strand"]) & (one["record"] == two["record"])
+    one, two = one[faces], two[faces]
+    ahead, behind = (np.where(one["strand"] == s, one["there"], two["there"]) for s in (0, 1))
+    ends = np.where(one["strand"] == 1, one["there_end"], two["there_end"])
+    sizes = (ends - ahead)[(ahead <= behind) & (ends - ahead < LONGEST)]
+    if sizes.size < LEAST_PAIRS:
+        return Insert(1, USUAL)
+    low, high = (int(x) for x in np.quantile(sizes, (0.25, 0.75)))
+    spread = SPREAD * max(10, high - low)
+    return Insert(max(1, low - spread), high + spread)
+
+
+def _only_best(rows: npt.NDArray[np.void], n_queries: int) -> npt.NDArray[np.int64]:
+    """Return the row of the best hit of each query, -1 if there is none or several."""
+    best = np.full(n_queries, -1, np.int64)
+    np.maximum.at(best, rows["query"], rows["score"])
+    is_best = rows["score"] == best[rows["query"]]
+    times = np.bincount(rows["query"][is_best], minlength=n_queries)
+    found = np.full(n_queries, -1, np.int64)
+    found[rows["query"][is_best]] = np.flatnonzero(is_best)
+    return np.where(times == 1, found, -1)
+
+
+@jit
+def face(one: Any, two: Any, least: int, most: int) -> Any:
+    """Return True if two hits, (record, strand, there, there_end) each, form a proper pair."""
+    if one[RECORD] != two[RECORD] or one[STRAND] == two[STRAND]:
+        return False
+    size = one[THERE_END] - two[THERE] if one[STRAND] else two[THERE_END] - one[THERE]
+    return least <= size <= most
+
+
+@jit_part
+def place_of(row: Any) -> Any:
+    """Return the fields of a hit that `face` reads."""
+    return row.record, row.strand, row.there, row.there_end
+
+
+@jit
+def paired_scores(rows: Any, least: int, most: int, bonus: int, out: Any) -> None:
+    """Fill (n,) the scores of hits, sorted by query, including the bonus of their best mate.
+
+    If a better mate lies elsewhere, the bonus is reduced, down to 0.
+    """
+    begin = 0
+    while begin < rows.size:
+        middle, end = bounds(rows, begin)
+        of_first, of_second = highest(rows, begin, middle), highest(rows, middle, end)
+        for i in range(begin, end):
+            out[i] = rows[i].score
+        for i in range(begin, middle):
+            for j in range(middle, end):
+                if face(place_of(rows[i]), place_of(rows[j]), least, most):
+                    both = rows[i].score + rows[j].score + bonus
+                    out[i] = max(out[i], both - of_second)
+                    out[j] = max(out[j], both - of_first)
+        begin = end
+
+
+@jit
+def mark_alone(rows: Any, least: int, most: int, out: Any) -> None:
+    """Set (n,) flags of hits that are best of their query without a mate nearby.
+
+    `rows` are sorted by query.
+    """
+    begin = 0
+    while begin < rows.size:
+        middle, end = bounds(rows, begin)
+        of_first, of_second = highest(rows, begin, middle), highest(rows, middle, end)
+        for i in range(begin, end):
+            out[i] = rows[i].score == (of_first if i < middle else of_second)
+        for i in range(begin, middle):
+            for j in range(middle, end):
+                if face(place_of(rows[i]), place_of(rows[j]), least, most):
+                    out[i] = out[j] = False
+        begin = end
+
+
+@jit_part
+def bounds(rows: Any, begin: int) -> tuple[int, int]:
+    """Return the ends of the hits of a first and of a second mate, from `begin` on."""
+    pair, middle = rows[begin].query >> 1, begin
+    while middle < rows.size and rows[middle].query == 2 * pair:
+        middle += 1
+    end = middle
+    while end < rows.size and rows[end].query == 2 * pair + 1:
+        end += 1
+    return middle, end
+
+
+@jit_part
+def highest(rows: Any, begin: int, end: int) -> int:
+    """Return the maximal score of rows `begin` to `end` - 1."""
+    best = 0
+    for i in range(begin, end):
+        best = max(best, rows[i].score)
+    return best

@@ -1,0 +1,164 @@
+"""Anchors: k-mers that a query and the genome share, on either strand.
+
+An anchor is one word; words sort by strand, position in the genome, position in the query. On the
+reverse strand, positions are those in the query's reverse complement, so that both grow along an
+alignment.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gangsaw.codecs.core.numba.jit import jit_part
+from gangsaw.tasks.genomics.align.search.seeds.index import PLACE_MASK, PlaceIndex, look_up
+from gangsaw.tasks.genomics.align.search.seeds.minimizers import Minimizers
+
+QUERY_BITS = 30
+QUERY_MASK = (1 << QUERY_BITS) - 1
+STRAND_BIT = 62
+MOST_ANCHORS = 1 << 22  # maximum per query: 32 MiB, and as much again for their chains
+FIRST, END = range(2)  # columns of a run of entries of the index
+FEW = 32  # maximum of words for insertion sort
+SAMPLE = 1 << 12  # anchors of a query whose minimizers have too many positions
+SAME = 16  # maximum per minimizer in a query: enough for the length of a homopolymer
+MANY = 10  # positions in query and in genome from which on a minimizer is a repeat
+BARE = 2000  # bases of a query without a seed before a repeat's minimizer is used
+
+
+@jit_part
+def anchors_of(
+    index: PlaceIndex, found: Minimizers, length: int, k: int, most_places: int, is_long: bool
+) -> Any:
+    """Return the sorted anchors (n,) int64 of the minimizers of a query with `length` bases.
+
+    Minimizers with more than `most_places` positions are left out; the limit is halved while there
+    are too many anchors. In a long query those of repeats are left out, too.
+    """
+    n = found.hashes.size
+    runs = np.empty((n, 2), np.int64)
+    for i in range(n):
+        runs[i, FIRST], runs[i, END] = look_up(index, found.hashes[i])
+    if is_long:
+        thin_repeats(found, runs, most_places)
+    total = n_within(runs, most_places)
+    while total > MOST_ANCHORS and most_places > 1:
+        most_places //= 2
+        total = n_within(runs, most_places)
+    anchors = np.empty(total, np.int64)
+    at = 0
+    for i in range(n):
+        if runs[i, END] - runs[i, FIRST] <= most_places:
+            for j in range(runs[i, FIRST], runs[i, END]):
+                place = np.int64(index.entries[j] & np.uint64(PLACE_MASK))
+                anchors[at] = anchor(found.places[i], place, length, k)
+                at += 1
+    sort_words(anchors)
+    return anchors
+
+
+@jit_part
+def thin_repeats(found: Minimizers, runs: Any, most_places: int) -> None:
+    """Drop minimizers that are frequent in query and genome, except one in each bare stretch.
+
+    A tandem repeat of n copies has n^2 anchors for each minimizer of its unit. They add nothing to
+    the anchors on both sides of it.
+    """
+    n, m = found.hashes.size, 0
+    words = np.empty(n, np.int64)
+    for i in range(n):
+        if MANY <= runs[i, END] - runs[i, FIRST] <= most_places:
+            words[m] = np.int64(found.hashes[i]) << 32 | i
+            m += 1
+    words = words[:m]
+    sort_words(words)
+    is_many, first = np.zeros(n, np.bool_), 0
+    for at in range(m):
+        if words[at] >> 32 != words[first] >> 32:
+            first = at
+        if at - first == MANY - 1:
+            for before in range(first, at):
+                is_many[words[before] & 0xFFFFFFFF] = True
+        if at - first >= MANY - 1:
+            is_many[words[at] & 0xFFFFFFFF] = True
+    last = 0
+    for i in range(n):
+        is_bare = found.places[i] >> 1 >= last + BARE
+        if is_many[i] and not is_bare:
+            runs[i, END] = runs[i, FIRST]
+        elif 0 < runs[i, END] - runs[i, FIRST] <= most_places:
+            last = found.places[i] >> 1
+
+
+@jit_part
+def sample_of(index: PlaceIndex, found: Minimizers, length: int, k: int, most_places: int) -> Any:
+    """Return sorted anchors (n,) int64 of minimizers, some with more than `most_places` positions.
+
+    These are the first positions of each minimizer. Of one that is frequent in the query, only the
+    first occurrences count, so that copies of a repeat keep all of their minimizers. Without a
+    minimizer with too many positions there are no anchors.
+    """
+    n = min(found.hashes.size, SAMPLE)
+    runs, used = np.empty((n, 2), np.int64), 0
+    has_many = False
+    for i in range(n):
+        low, high = look_up(index, found.hashes[i])
+        has_many = has_many or high - low > most_places
+        is_used = high > low and n_before(found.hashes, i) < SAME
+        runs[i, FIRST], runs[i, END] = low, high if is_used else low
+        used += 1 if is_used else 0
+    anchors, at = np.empty(SAMPLE if has_many else 0, np.int64), 0
+    if has_many:
+        most = max(1, SAMPLE // used)
+        for i in range(n):
+            for j in range(runs[i, FIRST], min(runs[i, END], runs[i, FIRST] + most)):
+                place = np.int64(index.entries[j] & np.uint64(PLACE_MASK))
+                anchors[at] = anchor(found.places[i], place, length, k)
+                at += 1
+    anchors = anchors[:at]
+    sort_words(anchors)
+    return anchors
+
+
+@jit_part
+def n_before(hashes: Any, i: int) -> int:
+    """Return the number of hashes before index i that equal hash i."""
+    same = 0
+    for j in range(i):
+        same += hashes[j] == hashes[i]
+    return same
+
+
+@jit_part
+def n_within(runs: Any, most_places: int) -> int:
+    """Return the number of positions of minimizers with at most `most_places` of them."""
+    total = 0
+    for i in range(runs.shape[0]):
+        own = runs[i, END] - runs[i, FIRST]
+        total += own if own <= most_places else 0
+    return total
+
+
+@jit_part
+def anchor(query: int, place: Any, length: int, k: int) -> Any:
+    """Return the anchor word of two positions of `Minimizers`; `length` is that of the query."""
+    is_back = (query ^ place) & 1
+    own = query >> 1
+    if is_back:
+        own = length - k - own
+    return is_back << STRAND_BIT | (place >> 1) << QUERY_BITS | own
+
+
+@jit_part
+def sort_words(words: Any) -> None:
+    """Sort words in place."""
+    if words.size > FEW:
+        words.sort()
+        return
+    for i in range(1, words.size):
+        word, j = words[i], i
+        while j > 0 and words[j - 1] > word:
+            words[j] = words[j - 1]
+            j -= 1
+        words[j] = word

@@ -1,0 +1,90 @@
+"""Index of the minimizers of a text: their positions, sorted by hash, with a table of buckets.
+
+It is made of arrays alone, so that many processes map one file. n entries need 8 n bytes, and n to
+2 n buckets need 4 bytes each.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.tasks.genomics.align.search.seeds.minimizers import Seeds, minimizers
+
+PLACE_BITS = 32  # of an entry: twice a position, and a bit for the strand
+PLACE_MASK = (1 << PLACE_BITS) - 1
+MOST_LETTERS = 1 << (PLACE_BITS - 1)
+LONG_BUCKET = 16  # entries from which on binary search is used
+
+
+class PlaceIndex(NamedTuple):
+    """Positions of minimizers, by hash.
+
+    Attributes
+    ----------
+    entries : (n,) uint64, ascending, hash << 32 | position as in `Minimizers`
+    starts : (buckets + 1,) uint32, offsets of the buckets in `entries`
+    shift : right shift of a hash that gives its bucket
+    """
+
+    entries: npt.NDArray[np.uint64]
+    starts: npt.NDArray[np.uint32]
+    shift: int
+
+
+def index_of(codes: npt.NDArray[np.uint8], seeds: Seeds) -> PlaceIndex:
+    """Return the index of codes (n,) uint8, n below MOST_LETTERS."""
+    found = minimizers(codes, 0, codes.size, seeds)
+    entries = found.hashes.astype(np.uint64) << np.uint64(PLACE_BITS)
+    entries |= found.places.astype(np.uint64)
+    entries.sort()
+    bits = min(2 * seeds.k, max(1, int(entries.size).bit_length()))
+    starts = np.empty((1 << bits) + 1, np.uint32)
+    shift = 2 * seeds.k - bits
+    fill_starts(entries, shift, starts)
+    return PlaceIndex(entries, starts, shift)
+
+
+@jit
+def fill_starts(entries: Any, shift: int, starts: Any) -> None:
+    """Fill the offset of each bucket."""
+    bucket = 0
+    for i in range(entries.size):
+        own = np.int64(entries[i] >> np.uint64(PLACE_BITS)) >> shift
+        while bucket <= own:
+            starts[bucket] = i
+            bucket += 1
+    for after in range(bucket, starts.size):
+        starts[after] = entries.size
+
+
+@jit
+def look_up(index: PlaceIndex, word: int) -> Any:
+    """Return the first and the end index of the entries with this hash."""
+    bucket = np.int64(word) >> index.shift
+    low, end = np.int64(index.starts[bucket]), np.int64(index.starts[bucket + 1])
+    low = first_at(index.entries, low, end, np.uint64(word) << np.uint64(PLACE_BITS))
+    high = low
+    if end - low > LONG_BUCKET:
+        after = (np.uint64(word) + np.uint64(1)) << np.uint64(PLACE_BITS)
+        return low, first_at(index.entries, low, end, after)
+    while high < end and index.entries[high] >> np.uint64(PLACE_BITS) == np.uint64(word):
+        high += 1
+    return low, high
+
+
+@jit_part
+def first_at(entries: Any, low: Any, high: Any, key: Any) -> Any:
+    """Return the first index in low..high - 1 whose entry is not below a key, or `high`."""
+    while high - low > LONG_BUCKET:
+        middle = (low + high) // 2
+        if entries[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    while low < high and entries[low] < key:
+        low += 1
+    return low

@@ -1,0 +1,1 @@
+"""Input and output of alignments: sequence sets, pairs, scores, alignments."""

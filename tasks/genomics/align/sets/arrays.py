@@ -1,0 +1,118 @@
+"""Pairs of strings in arrays of NumPy, Dask and xarray: one result per pair, in the same type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangsaw.codecs.core.arrays import Dtype, NumpyArray
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.formats.python_objects.elementwise import (
+    Mapped,
+    field_of,
+    fields_of,
+    is_array,
+    is_labelled,
+    over_items,
+)
+from gangsaw.tasks.genomics.align.sets.alignments import Alignments
+
+if TYPE_CHECKING:
+    import dask.array as da
+    import xarray as xr
+
+Lazy: TypeAlias = "da.Array"
+Labelled: TypeAlias = "xr.DataArray"
+PLACES = tuple(name for name in Alignments._fields if name not in ("score", "cigar"))
+
+
+def are_arrays(*given: object) -> bool:
+    """Return True if one argument is an array of strings, not a string or list of them."""
+    return any(map(is_array, given))
+
+
+def over_pairs(
+    function: Callable[[list[str], list[str]], NumpyArray],
+    queries: object,
+    targets: object,
+    dtype: Dtype,
+) -> Mapped:
+    """Apply a function of lists to the pairs of two arrays, which are broadcast.
+
+    A single string is paired with all items of the other array.
+    """
+    for given in (queries, targets):
+        if isinstance(given, tuple):
+            raise BadParams("an array of texts pairs with another one, a list or a text")
+    return over_items(
+        partial(_on_texts, function, dtype), _items(queries), _items(targets), dtype=dtype
+    )
+
+
+def alignments_over(
+    function: Callable[[list[str], list[str]], Alignments],
+    queries: object,
+    targets: object,
+    *,
+    cigar: bool,
+) -> Alignments | xr.Dataset:
+    """Return alignments of the pairs of two arrays: a Dataset for DataArrays, else arrays."""
+    dtype = records_of(cigar=cigar)
+    records = over_pairs(partial(_records, function, dtype), queries, targets, dtype)
+    return alignments_of(records)
+
+
+def alignments_of(records: Mapped) -> Alignments | xr.Dataset:
+    """Return records of alignments, split into fields."""
+    if is_labelled(records):
+        import xarray as xr
+
+        return xr.Dataset(fields_of(records, {}))
+    names = records.dtype.names or ()
+    found = {name: field_of(records, name) for name in names}
+    return Alignments(**found)  # type: ignore[arg-type]
+
+
+def records_of(*, cigar: bool = False) -> Dtype:
+    """Return the dtype of an alignment as a record."""
+    cigars = [("cigar", object)] if cigar else []
+    return np.dtype([("score", np.int32), *((name, np.int64) for name in PLACES), *cigars])
+
+
+def as_records(found: Alignments, dtype: Dtype) -> NumpyArray:
+    """Return alignments as records, one per pair."""
+    records = cast("NDArray[np.void]", np.empty(len(found.score), dtype))
+    for name in dtype.names or ():
+        records[name] = getattr(found, name)
+    return records
+
+
+def _records(
+    function: Callable[[list[str], list[str]], Alignments],
+    dtype: Dtype,
+    queries: list[str],
+    targets: list[str],
+) -> NumpyArray:
+    return as_records(function(queries, targets), dtype)
+
+
+def _items(given: object) -> object:
+    """Return an array as it is, strings as an array."""
+    if is_array(given):
+        return given
+    return np.array(given, object if isinstance(given, str | bytes) else None)
+
+
+def _on_texts(
+    function: Callable[[list[str], list[str]], NumpyArray],
+    dtype: Dtype,
+    queries: NumpyArray,
+    targets: NumpyArray,
+) -> NumpyArray:
+    ours, theirs = np.broadcast_arrays(queries, targets)
+    found = function(ours.ravel().tolist(), theirs.ravel().tolist())
+    return np.asarray(found, dtype).reshape(ours.shape)

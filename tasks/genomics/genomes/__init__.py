@@ -1,0 +1,1 @@
+"""Genomes: records of residues in one array, read by name and position."""

@@ -1,0 +1,1 @@
+"""Collections of genomes: what one shares with earlier ones."""

@@ -1,0 +1,60 @@
+"""Command `gangsaw append`: add genomes to a collection."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.console import options as opt
+from gangsaw.tasks.console.output import (
+    STOPPED,
+    Interrupted,
+    clock,
+    job_figures,
+    progress_bar,
+    size,
+    write_json,
+    write_table,
+)
+from gangsaw.tasks.console.panels import panels
+from gangsaw.tasks.console.parts import Shown
+
+
+@panels
+def append(
+    paths: Annotated[
+        list[str], typer.Argument(help="FASTA files of genomes, or pipes, and then the Zarr store.")
+    ],
+    *,
+    resume: opt.Resume = False,
+    shown: Shown,
+) -> None:
+    """Add genomes to a collection, of which nothing that is stored is written anew.
+
+    Example: gangsaw append new.fa.gz strains.zarr
+    """
+    from gangsaw.tasks.formats.contract.pipes import as_files, refuse_resume
+    from gangsaw.tasks.genomics.genomes.collections.append import append_genomes
+
+    *files, store = paths
+    if not files:
+        raise BadParams("name files of genomes and then the store (see gangsaw append --help)")
+    refuse_resume(files, resume=resume)
+    with as_files(files) as ready, progress_bar("append", quiet=shown.no_bar) as show:
+        try:
+            done = append_genomes(ready, store, resume=resume, on_progress=show)
+        except KeyboardInterrupt:
+            raise Interrupted(STOPPED) from None
+    if shown.as_json:
+        write_json(job_figures(done))
+        return
+    rows = [
+        ("genomes", f"{len(files):,} more"),
+        ("bytes", f"{size(done.raw_bytes)} -> {size(done.stored_bytes)}"),
+        ("chunks", f"{done.chunks:,}"),
+        ("seconds", clock(done.seconds)),
+        *(("note", note) for note in done.notes),
+    ]
+    write_table(done.store, rows)

@@ -1,0 +1,1 @@
+"""Files of genomes: FASTA, GenBank, 2bit."""

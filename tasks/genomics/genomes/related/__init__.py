@@ -1,0 +1,1 @@
+"""Related genomes as reference bases, and edits of each genome relative to them."""

@@ -1,0 +1,255 @@
+"""Decoder of pieces to bases. Compiled; damaged input never causes access outside the arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gangsaw.codecs.core.nucleotides.codes import LETTER_OF_CODE
+from gangsaw.codecs.core.numba.items import put_items
+from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.tasks.genomics.genomes.related.pieces import (
+    CANCEL,
+    HEAD,
+    LITERALS,
+    PLUS_1,
+    PLUS_2,
+    PLUS_3,
+    WINDOW_BITS,
+    inserted,
+)
+from gangsaw.tasks.genomics.genomes.related.runs import DELETE, INSERT
+
+WRONG = -1
+FINE, WRONG_BUNDLE, WRONG_PIECE = 0, 1, 2  # status codes of `join`
+
+
+@jit
+def placed(table: Any, n: int, out: Any) -> None:
+    """Decode the rows of `piece`: reference span a..b - 1, strand, bases, without checks.
+
+    Parameters
+    ----------
+    table : (n_pieces, 5) int64: zigzag distance to the previous piece, True for the reverse strand,
+        bases to the window's border, zigzag of bases beyond the reference span, zigzag of the
+        number
+    n : number of reference bases
+    out : (n_pieces, 4) int64, output
+    """
+    a, b = np.int64(0), np.int64(0)
+    for k in range(table.shape[0]):
+        ahead, extra = unfolded(table[k, 0]), unfolded(table[k, 3])
+        if table[k, 1]:
+            b = a - ahead
+            a = ((b - 1) >> WINDOW_BITS << WINDOW_BITS) + table[k, 2]
+        else:
+            a = b + ahead
+            b = min(((a >> WINDOW_BITS) + 1) << WINDOW_BITS, n) - table[k, 2]
+        out[k, 0], out[k, 1], out[k, 2] = a, b, -1 if table[k, 1] else 1
+        out[k, 3] = b - a + extra
+
+
+@jit_part
+def unfolded(value: Any) -> Any:
+    """Return the signed integer of a zigzag code: 0, 1, 2, 3 are 0, -1, 1, -2."""
+    return -((value + 1) >> 1) if value & 1 else value >> 1
+
+
+@jit_part
+def resolved(own: Any, parent: Any, a: Any, b: Any, out: Any) -> Any:
+    """Write all rows of a piece from its stored rows and its parent's; return their number."""
+    i, j, m, n, p = 0, 0, 0, own.shape[0], parent.shape[0]
+    while i < n or j < p:
+        if j < p and not a <= parent[j, 0] < b:
+            j += 1
+        elif i < n and (j >= p or own[i, 0] <= parent[j, 0]):
+            place = own[i, 0]
+            while i < n and own[i, 0] == place:
+                if own[i, 1] != CANCEL:
+                    out[m, 0], out[m, 1], out[m, 2] = own[i, 0], own[i, 1], own[i, 2]
+                    m += 1
+                i += 1
+            while j < p and parent[j, 0] == place:
+                j += 1
+        else:
+            out[m, 0], out[m, 1], out[m, 2] = parent[j, 0], parent[j, 1], parent[j, 2]
+            m += 1
+            j += 1
+    return m
+
+
+@jit_part
+def own_rows(edit: Any, begin: Any, a: Any) -> Any:
+    """Return the stored rows of a piece with absolute positions: (n, 3) int64."""
+    n, place = np.int64(edit[begin, 0]), a
+    own = np.empty((n, 3), np.int64)
+    for e in range(n):
+        place += np.int64(edit[begin + 1 + e, 0])
+        own[e, 0] = place
+        own[e, 1], own[e, 2] = edit[begin + 1 + e, 1], edit[begin + 1 + e, 2]
+    return own
+
+
+@jit_part
+def put_heads(edit: Any, begins: Any) -> bool:
+    """Write the offsets of a bundle's pieces; return False if pieces or parents are missing."""
+    at: Any = 0
+    for i in range(begins.size):
+        if at >= edit.shape[0] or edit[at, 1] != HEAD or np.int64(edit[at, 2]) > i:
+            return False
+        begins[i] = at
+        at += np.int64(edit[at, 0]) + 1
+    return bool(at <= edit.shape[0])
+
+
+@jit_part
+def rows_of(edit: Any, bounds: Any, out: Any) -> Any:
+    """Write all rows of the last of some pieces of a bundle; return their number, or WRONG.
+
+    Parameters
+    ----------
+    edit : (m, 3) uint32, rows of the bundle
+    bounds : (k, 2) int64, reference spans of its first pieces
+    out : (m, 3) int64, output
+    """
+    begins, chain = np.empty(len(bounds), np.int64), np.empty(len(bounds), np.int64)
+    if not put_heads(edit, begins):
+        return WRONG
+    depth = 1
+    at: Any = len(bounds) - 1
+    chain[0] = at
+    while edit[begins[at], 2]:
+        at -= np.int64(edit[begins[at], 2])
+        chain[depth] = at
+        depth += 1
+    found, n = np.empty((0, 3), np.int64), 0
+    for q in range(depth - 1, -1, -1):
+        at = chain[q]
+        own = own_rows(edit, begins[at], bounds[at, 0])
+        n = resolved(own, found, bounds[at, 0], bounds[at, 1], out)
+        found = out[:n].copy()
+    return n
+
+
+@jit_part
+def code_of(letter: Any) -> Any:
+    """Return the 2-bit code of an ASCII base A, C, G or T."""
+    x = letter >> 1 & 3
+    return x ^ x >> 1
+
+
+@jit_part
+def put_literals(word: Any, out: Any, m: Any) -> Any:
+    """Write the bases of an insertion row; return the end, WRONG if they do not fit."""
+    n = inserted(word)
+    if n > LITERALS or m + n > out.size:
+        return WRONG
+    for g in range(n):
+        out[m + g] = LETTER_OF_CODE[word >> 2 * (n - 1 - g) & 3]
+    return m + n
+
+
+@jit_part
+def put_known(known: Any, begin: Any, end: Any, out: Any, m: Any) -> Any:
+    """Copy reference bases; return the end in `out`, WRONG if the range is invalid."""
+    n = end - begin
+    if n < 0 or m < 0 or m + n > out.size or begin < 0 or end > known.size:
+        return WRONG
+    return put_items(out, m, known, begin, end)
+
+
+@jit_part
+def put_row(known: Any, at: Any, kind: Any, size: Any, out: Any, m: Any) -> Any:
+    """Apply an edit row at a position; return the ends in reference and output.
+
+    The second one is WRONG for an invalid row.
+    """
+    if kind == DELETE:
+        return at + size, m
+    if kind == INSERT:
+        return at, put_literals(size, out, m)
+    step = 1 if kind == PLUS_1 else 2 if kind == PLUS_2 else 3 if kind == PLUS_3 else 0
+    if not step or at >= known.size or m >= out.size:
+        return at, np.int64(WRONG)
+    out[m] = LETTER_OF_CODE[code_of(np.int64(known[at])) + step & 3]
+    return at + 1, m + 1
+
+
+@jit_part
+def expand(known: Any, rows: Any, span: Any, out: Any) -> bool:
+    """Write the bases of a piece; return False if its rows are invalid.
+
+    Parameters
+    ----------
+    known : (w,) uint8, bases of its window
+    rows : (m, 3) int64
+    span : (4,) int64, reference span a..b - 1, strand, bases
+    out : (n,) uint8, output in ASCII
+    """
+    low, m = span[0] >> WINDOW_BITS << WINDOW_BITS, np.int64(0)
+    at, end = span[0] - low, span[1] - low
+    for q in range(rows.shape[0]):
+        place = rows[q, 0] - low
+        m = put_known(known, at, place, out, m)
+        if m < 0 or place > end:
+            return False
+        at, m = put_row(known, place, rows[q, 1], rows[q, 2], out, m)
+        if m < 0:
+            return False
+    if put_known(known, at, end, out, m) != out.size:
+        return False
+    if span[2] < 0:
+        reverse(out)
+    return True
+
+
+@jit_part
+def reverse(out: Any) -> None:
+    """Replace bases by their reverse complement, in place."""
+    n = out.size
+    for i in range((n + 1) // 2):
+        first = LETTER_OF_CODE[3 - code_of(np.int64(out[i]))]
+        out[i] = LETTER_OF_CODE[3 - code_of(np.int64(out[n - 1 - i]))]
+        out[n - 1 - i] = first
+
+
+@jit
+def join(
+    known: Any, spans: Any, at: Any, members: Any, edit: Any, begins: Any, windows: Any, out: Any
+) -> int:
+    """Write the bases of consecutive pieces; return FINE, or a status of the error.
+
+    Parameters
+    ----------
+    known : (w, WINDOW) uint8, bases in ASCII
+    spans : (n, 4) int64, reference span a..b - 1, strand, bases
+    at : int, offset of the first piece in `out`, negative if it begins before
+    members : (n, 1 + 2 * BUNDLE) int64, number of pieces in its bundle up to this one, and the
+        reference spans of each of them
+    edit : (m, 3) uint32, rows of the bundles
+    begins : (n, 2) int64, begin and end of the rows of a piece's bundle in `edit`
+    windows : (n, 2) int64, index of a piece's window in `known`, and its number of bases
+    out : (t,) uint8, output; a piece is cut at its borders
+    """
+    most = 0
+    for i in range(spans.shape[0]):
+        most = max(most, begins[i, 1] - begins[i, 0])
+    rows = np.empty((most, 3), np.int64)
+    for i in range(spans.shape[0]):
+        own, n = edit[begins[i, 0] : begins[i, 1]], spans[i, 3]
+        bounds = members[i, 1 : 1 + 2 * members[i, 0]].reshape(-1, 2)
+        n_rows = rows_of(own, bounds, rows)
+        if n_rows < 0:
+            return WRONG_BUNDLE
+        if n > spans[i, 1] - spans[i, 0] + LITERALS * n_rows:
+            return WRONG_PIECE
+        is_cut = at < 0 or at + n > out.size
+        letters = np.empty(n, np.uint8) if is_cut else out[at : at + n]
+        if not expand(known[windows[i, 0], : windows[i, 1]], rows[:n_rows], spans[i], letters):
+            return WRONG_PIECE
+        if is_cut:
+            begin, end = max(0, at), min(out.size, at + n)
+            put_items(out, begin, letters, begin - at, end - at)
+        at += n
+    return FINE

@@ -1,0 +1,151 @@
+"""Runs of residues other than A, C, G, T, and runs of lower case, in genomes. Compiled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.nucleotides.letters import BASES
+from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.tasks.compressed_text.text import Places, Text
+
+UPPER = np.frombuffer(bytes(range(256)).upper(), np.uint8)
+IS_BASE = np.zeros(256, bool)
+IS_BASE[list(BASES)] = True
+CASE = ord("a") - ord("A")
+KINDS = {
+    "other": np.where(IS_BASE[UPPER], 0, UPPER).astype(np.uint8),
+    "lower": (np.arange(256) != UPPER).astype(np.uint8),
+}
+A, C, G, T = BASES
+STRETCH = 512  # residues that are tested together
+FAR = (1 << 32) - 1  # largest length of a gap or run in one row
+
+Table = npt.NDArray[np.uint32]
+
+
+class LetterMarks:
+    """Encoder of runs as rows of integers, genome by genome.
+
+    A row is (gap after the previous run, length of the run, residue in upper case). Rows of lower
+    case have no residue.
+    """
+
+    def __init__(self) -> None:
+        self._ends = {"other": 0, "lower": 0}
+        self._at = 0
+
+    def rows(self, letters: Text) -> dict[str, Table]:
+        """Return the rows of the next residues, by kind."""
+        found = {
+            "other": self._rows("other", letters),
+            "lower": self._rows("lower", letters)[:, :2],
+        }
+        self._at += letters.size
+        return found
+
+    def _rows(self, name: str, letters: Text) -> Table:
+        """Return the runs of residues of one kind."""
+        kinds, own = KINDS[name], np.empty((0, 3), np.int64)
+        if n := int(marked(letters, kinds, own)):
+            own = np.empty((n, 3), np.int64)
+            marked(letters, kinds, own)
+            ends = own[:, 0] + own[:, 1] + self._at
+            own[:, 0] += self._at - np.append(self._ends[name], ends[:-1])
+            self._ends[name] = int(ends[-1])
+        return _in_words(own)
+
+
+@jit_part
+def is_plain(letters: Any) -> bool:
+    """Return True if all residues are A, C, G or T; the loop is vectorized."""
+    n = 0
+    for letter in letters:
+        n += (letter == A) | (letter == C) | (letter == G) | (letter == T)
+    return bool(n == letters.size)
+
+
+@jit
+def are_bases(letters: Any) -> bool:
+    """Return True if all residues, (n,) uint8, are A, C, G or T."""
+    return is_plain(letters)
+
+
+@jit
+def looked_up(items: Any, table: Any, out: Any) -> None:
+    """Write `table[items]` for (n,) uint8 items; NumPy would first convert them to intp."""
+    for i in range(items.size):
+        out[i] = table[items[i]]
+
+
+@jit
+def marked(letters: Any, kinds: Any, out: Any) -> int:
+    """Return the number of runs of equal nonzero kind, and write the runs that fit into `out`.
+
+    Parameters
+    ----------
+    letters : (t,) uint8 residues
+    kinds : (256,) uint8, kind of each residue
+    out : (n, 3) int64, output: position, length and kind
+    """
+    n, at, size = 0, 0, letters.size
+    while at < size:
+        while at + STRETCH <= size and is_plain(letters[at : at + STRETCH]):
+            at += STRETCH
+        if at == size:
+            break
+        kind = kinds[letters[at]]
+        if not kind:
+            at += 1
+            continue
+        end = at + 1
+        while end < size and kinds[letters[end]] == kind:
+            end += 1
+        if n < out.shape[0]:
+            out[n, 0], out[n, 1], out[n, 2] = at, end - at, kind
+        n += 1
+        at = end
+    return n
+
+
+def _in_words(rows: Places) -> Table:
+    """Return rows of uint32; longer runs are split over several rows."""
+    if not (rows[:, :2] > FAR).any():
+        return rows.astype(np.uint32)
+    split: list[tuple[int, int, int]] = []
+    for gap, n, kind in rows.tolist():
+        split += [(FAR, 0, kind)] * (gap // FAR)
+        split += [(gap % FAR, min(n, FAR), kind)]
+        split += [(0, min(n - at, FAR), kind) for at in range(FAR, n, FAR)]
+    return np.array(split, np.uint32)
+
+
+class MarkedRuns:
+    """Runs of a store, which are applied to decoded residues.
+
+    Raises CorruptChunk for runs outside of `n` residues, or with an invalid residue.
+    """
+
+    def __init__(self, name: str, rows: Table, n: int) -> None:
+        steps = rows[:, :2].astype(np.int64)
+        self._ends = np.cumsum(steps.sum(axis=1))
+        self._begins = self._ends - steps[:, 1]
+        self._kinds = rows[:, 2].astype(np.int64) if name == "other" else None
+        is_odd = self._kinds is not None and ((self._kinds < 1) | (self._kinds > 255)).any()
+        if is_odd or (self._ends.size and (self._ends.max() > n or self._begins.min() < 0)):
+            raise CorruptChunk(f"{name} is not of such letters")
+
+    def put(self, letters: Text, begin: int) -> None:
+        """Apply the runs to residues that begin at position `begin` of the collection."""
+        end = begin + letters.size
+        first = int(np.searchsorted(self._ends, begin, "right"))
+        last = int(np.searchsorted(self._begins, end, "left"))
+        for i in range(first, last):
+            own = slice(max(0, int(self._begins[i]) - begin), int(self._ends[i]) - begin)
+            if self._kinds is None:
+                letters[own] += CASE
+            else:
+                letters[own] = self._kinds[i]

@@ -1,0 +1,129 @@
+"""Division of runs into pieces of one reference window each, with rows of edits. Compiled.
+
+A row is (position, kind, size), in order of positions, on the reference strand.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
+from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.tasks.genomics.genomes.related.runs import (
+    AT,
+    DELETE,
+    EDITS,
+    FIRST_EDIT,
+    INSERT,
+    KIND,
+    SIZE,
+    STRAND,
+    SUBSTITUTE,
+    TEXT,
+    TEXT_AT,
+    TEXT_END,
+)
+
+WINDOW_BITS = 16
+WINDOW = 1 << WINDOW_BITS
+LITERALS = 14  # bases of an insertion row: with the leading 1 bit they fit 32 bits
+# kinds of rows; PLUS_1, _2, _3 add to the reference code, modulo 4
+PLUS_1, PLUS_2, PLUS_3, HEAD, CANCEL = 2, 0, 3, 1, 6
+# columns of a piece: reference span a..b - 1, its strand, bases, rows
+A, B, PIECE_STRAND, LETTERS, FIRST_ROW, END_ROW = range(6)
+PIECE_COLUMNS = 6
+
+
+@jit_part
+def put_insert(rows: Any, m: Any, place: Any, text: Any, i: Any, g: Any, d: Any) -> Any:
+    """Add the rows of an insertion of g bases on the reference strand, at most LITERALS each."""
+    at = 0
+    while at < g:
+        take, word = min(LITERALS, g - at), np.int64(1)
+        for q in range(take):
+            c: Any = np.int64(text[i + at + q] if d > 0 else text[i + g - 1 - at - q])
+            c = 0 if c >= NOT_A_BASE else c if d > 0 else 3 - c
+            word = word << 2 | c
+        rows[m, 0], rows[m, 1], rows[m, 2] = place, INSERT, word
+        m, at = m + 1, at + take
+    return m
+
+
+@jit
+def turned(run: Any, edits: Any, text: Any, known: Any) -> Any:
+    """Return the rows of a run on the reference strand: (m, 3) int64."""
+    d, first, n = run[STRAND], run[FIRST_EDIT], run[EDITS]
+    rows = np.empty((n + (run[TEXT_END] - run[TEXT]) // LITERALS + n + 1, 3), np.int64)
+    m = 0
+    for q in range(n):
+        edit = edits[first + q if d > 0 else first + n - 1 - q]
+        place, size, i = edit[AT], edit[SIZE], edit[TEXT_AT]
+        if edit[KIND] == SUBSTITUTE:
+            new = np.int64(text[i]) if d > 0 else 3 - np.int64(text[i])
+            step = (new - np.int64(known[place])) & 3
+            kind = PLUS_2 if step == 2 else PLUS_1 if step == 1 else PLUS_3
+            rows[m, 0], rows[m, 1], rows[m, 2] = place, kind, 0
+            m += 1
+        elif edit[KIND] == DELETE:
+            rows[m, 0], rows[m, 1], rows[m, 2] = place if d > 0 else place - size + 1, DELETE, size
+            m += 1
+        else:
+            m = put_insert(rows, m, place if d > 0 else place + 1, text, i, size, d)
+    return rows[:m]
+
+
+@jit_part
+def inserted(word: Any) -> Any:
+    """Return the number of bases of an insertion row."""
+    n = 0
+    while word > 1:
+        n, word = n + 1, word >> 2
+    return n
+
+
+@jit_part
+def reverse_rows(pieces: Any, begin: Any, end: Any) -> None:
+    """Reverse the order of pieces begin..end - 1."""
+    for q in range((end - begin) // 2):
+        for c in range(pieces.shape[1]):
+            x = pieces[begin + q, c]
+            pieces[begin + q, c] = pieces[end - 1 - q, c]
+            pieces[end - 1 - q, c] = x
+
+
+@jit
+def cut(rows: Any, a: int, b: int, d: int, base: int, pieces: Any, k: int) -> int:
+    """Add the pieces of rows over the reference span a..b - 1, in the order of the genome.
+
+    Returns the new number of pieces. `base` is the number of the first row.
+    """
+    begin, at, m = k, 0, rows.shape[0]
+    while a < b:
+        stop = min(b, ((a >> WINDOW_BITS) + 1) << WINDOW_BITS)
+        first, after, letters = at, stop, stop - a
+        while at < m and (rows[at, 0] < stop or (stop == b and rows[at, 0] == b)):
+            place, kind, size = rows[at]
+            if kind == DELETE and place + size > stop:
+                letters -= stop - place
+                after, stop = place + size, place
+                break
+            if kind == DELETE:
+                letters -= size
+            elif kind == INSERT:
+                letters += inserted(size)
+            at += 1
+        pieces[k, A], pieces[k, B], pieces[k, PIECE_STRAND] = a, stop, d
+        pieces[k, LETTERS], pieces[k, FIRST_ROW], pieces[k, END_ROW] = (
+            letters,
+            base + first,
+            base + at,
+        )
+        if at < m and after > stop:
+            at += 1
+        k += letters > 0
+        a = after
+    if d < 0:
+        reverse_rows(pieces, begin, k)
+    return k

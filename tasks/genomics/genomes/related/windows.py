@@ -1,0 +1,64 @@
+"""Cache of decoded reference bases by windows; each window is decoded once if all of them fit."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.tasks.compressed_text.text import Places
+from gangsaw.tasks.genomics.genomes.related.marks import are_bases
+from gangsaw.tasks.genomics.genomes.related.pieces import WINDOW
+from gangsaw.tasks.sources.source import SourceArray
+
+MOST_HELD = 1 << 11  # windows in the cache: 128 MiB
+TOGETHER = 64  # windows that are decoded at once, their blocks in parallel
+
+
+class KnownWindows:
+    """Cache of at most MOST_HELD windows of reference bases.
+
+    Attributes
+    ----------
+    letters : (m, WINDOW) uint8, cached windows in ASCII
+    slots : (n,) int64, index in `letters` of each window, -1 if it is not cached
+    """
+
+    def __init__(self, array: SourceArray) -> None:
+        self._array, self._next = array, 0
+        n = -(-array.shape[0] // WINDOW)
+        self.slots = np.full(n, -1, np.int64)
+        self.letters = np.zeros((min(n, MOST_HELD), WINDOW), np.uint8)
+        self._owners = np.full(len(self.letters), -1, np.int64)
+
+    def ready(self, numbers: Places) -> None:
+        """Decode the windows that are missing from the cache, adjacent ones together.
+
+        `numbers` has at most half as many windows as the cache.
+        """
+        wanted = np.unique(numbers)
+        missing = wanted[self.slots[wanted] < 0]
+        for run in np.split(missing, np.flatnonzero(np.diff(missing) > 1) + 1):
+            for at in range(0, run.size, TOGETHER):
+                self._read(run[at : at + TOGETHER], wanted)
+
+    def _read(self, run: Places, wanted: Places) -> None:
+        """Decode adjacent windows into the cache; raise CorruptChunk if not all are bases."""
+        begin = int(run[0]) * WINDOW
+        end = min((int(run[-1]) + 1) * WINDOW, self._array.shape[0])
+        letters = self._array.read((slice(begin, end),)).astype(np.uint8, copy=False)
+        if not are_bases(letters):
+            raise CorruptChunk("known has other letters than bases")
+        for i, number in enumerate(run.tolist()):
+            slot, own = self._free(wanted), letters[i * WINDOW : (i + 1) * WINDOW]
+            self.letters[slot, : own.size] = own
+            self.slots[number], self._owners[slot] = slot, number
+
+    def _free(self, wanted: Places) -> int:
+        """Return a free slot: the oldest whose window is not wanted, which is evicted."""
+        while (owner := self._owners[self._next]) >= 0 and owner in wanted:
+            self._next = (self._next + 1) % len(self._owners)
+        slot = self._next
+        self._next = (slot + 1) % len(self._owners)
+        if owner >= 0:
+            self.slots[owner] = -1
+        return slot

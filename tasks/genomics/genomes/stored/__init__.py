@@ -1,0 +1,1 @@
+"""Stored genomes: reading, regions, export."""

@@ -1,0 +1,60 @@
+"""Report of `gangsaw info` for a store of genomes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.genomics.genomes.info import COLLECTION, PLAIN, GenomeInfo
+from gangsaw.tasks.jobs.figures.contents import Content
+from gangsaw.tasks.jobs.figures.report import StoreInfo
+
+FILES = {
+    "genome": "FASTA",
+    COLLECTION: "FASTA",
+}  # displayed names of formats, if different
+# arrays that encode residues; all except the first are those of collections
+OF_LETTERS = ("sequence", "known", "piece", "edit", "bundle", "other", "lower")
+MOST_LETTERS = 6  # residues in a message
+
+
+def content(info: StoreInfo) -> Content:
+    """Return the contents of a genome store; raise BadParams if its attribute is wrong."""
+    genome = GenomeInfo.from_attrs(info.source.attrs)
+    if genome is None:
+        raise BadParams(f"{info.store} holds no genome")
+    stored = {array.name: array.stored_bytes for array in info.arrays}
+    n, strong, bases = genome.residues, genome.count("GCSgcs"), genome.count(PLAIN)
+    figures = {
+        **genome.to_dict(),
+        "residues": n,
+        "gc": strong / max(1, bases),
+        "n": genome.count("Nn") / max(1, n),
+        "lower_case": genome.count("".join(filter(str.islower, genome.letters))) / max(1, n),
+        "bits_per_base": 8 * _of_letters(stored) / max(1, n),
+        "stored": stored,
+    }
+    return Content("genome", tuple(_rows(genome, figures)), figures)
+
+
+def _of_letters(stored: Mapping[str, int]) -> int:
+    """Return the stored bytes of residues, including those of added genomes."""
+    return sum(n for name, n in stored.items() if name.rpartition("/")[2] in OF_LETTERS)
+
+
+def _rows(genome: GenomeInfo, figures: dict[str, object]) -> Iterator[tuple[str, str]]:
+    if genome.samples:
+        yield "genomes", f"{len(genome.samples):,}"
+    yield "records", f"{genome.records:,} of {FILES.get(genome.format, genome.format)}"
+    yield "residues", f"{genome.residues:,}{_others(genome)}"
+    for name, key in (("GC", "gc"), ("N", "n"), ("lower case", "lower_case")):
+        yield name, f"{100 * float(str(figures[key])):.2f} %"
+    yield "bits/residue", f"{float(str(figures['bits_per_base'])):.3f}"
+
+
+def _others(genome: GenomeInfo) -> str:
+    """Return the counts of residues that are neither bases nor N, the most frequent first."""
+    found = {x: n for x, n in genome.letters.items() if x not in f"{PLAIN}Nn"}
+    several = sorted(found.items(), key=lambda item: -item[1])
+    listed = ", ".join(f"{count:,} {letter}" for letter, count in several[:MOST_LETTERS])
+    return f"; not ACGTN: {listed}{', ...' if several[MOST_LETTERS:] else ''}" if listed else ""

@@ -1,0 +1,112 @@
+"""Some records of a store, as if they were all of them, such as one genome of a collection."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk
+from gangsaw.tasks.compressed_text.text import Places, Text
+from gangsaw.tasks.genomics.genomes.files.file_parts import LINE_RECORD
+from gangsaw.tasks.genomics.genomes.info import GenomeInfo
+from gangsaw.tasks.genomics.genomes.stored.stored import StoredGenome
+
+
+class StoredPart(StoredGenome):
+    """Records that follow each other, by number from 0; see `StoredGenome`.
+
+    Parameters
+    ----------
+    whole : all records
+    first : the first of them that is taken
+    start : where it starts
+    info : what the store would say of these
+    """
+
+    def __init__(self, whole: StoredGenome, first: int, start: int, info: GenomeInfo) -> None:
+        self._whole, self._first, self._start = whole, first, start
+        self.info, self.n_records = info, info.records
+
+    def starts(self, first: int, last: int) -> Places:
+        """Return the offsets of records first..last - 1, and the end of the last one."""
+        return self._whole.starts(first + self._first, last + self._first) - self._start
+
+    def letters(self, begin: int, end: int) -> Text:
+        """Return residues of these records, begin..end - 1."""
+        return self._whole.letters(begin + self._start, end + self._start)
+
+    def heads(self, first: int, last: int) -> tuple[Text, Places]:
+        """Return headers of records, each with a newline, and their sizes in bytes without it."""
+        return self._whole.heads(first + self._first, last + self._first)
+
+    def odd_heads(self, first: int, last: int) -> Places:
+        """Return the records in first..last - 1 whose header has an unusual line end."""
+        return self._whole.odd_heads(first + self._first, last + self._first)
+
+    def lines(self, begin: int, end: int) -> Places:
+        """Return rows begin..end - 1 of the stored lines, as `GenomePart.lines`."""
+        rows = self._whole.lines(begin, end)
+        shift = np.zeros(rows.shape[1], np.int64)
+        shift[LINE_RECORD] = self._first
+        return rows - shift
+
+    def are_lost(self, first: int, last: int) -> bool:
+        """Whether all of records first..last - 1 are known to be damaged."""
+        return self._whole.are_lost(first + self._first, last + self._first)
+
+    def between(self, name: str, low: int, high: int) -> tuple[int, int]:
+        """Return the range of items with values low..high - 1 in an ascending array."""
+        return self._whole.between(name, low + self._first, high + self._first)
+
+
+class StoredSample(StoredPart):
+    """The records of a sample of a collection.
+
+    Parameters
+    ----------
+    whole : all records
+    number : of the sample
+    is_checked : whether its borders have to be those of the store's records
+    """
+
+    def __init__(self, whole: StoredGenome, number: int, *, is_checked: bool = True) -> None:
+        samples = whole.info.samples
+        sample = samples[number]
+        first = sum(one.records for one in samples[:number])
+        start = sum(one.residues for one in samples[:number])
+        info = replace(
+            whole.info,
+            records=sample.records,
+            width=sample.width,
+            returns=sample.returns,
+            open=sample.open,
+            before=sample.before,
+            samples=(),
+            added=(),
+        )
+        super().__init__(whole, first, start, info)
+        ends = [start, start + sample.residues]
+        borders = [first, first + sample.records]
+        if is_checked and [int(whole.starts(border, border)[0]) for border in borders] != ends:
+            raise CorruptChunk(f"record_offset is not that of {sample.file}")
+
+
+def records_of(whole: StoredGenome, first: int, last: int) -> StoredPart:
+    """Return records first..last - 1; what stands before the first record stays with that."""
+    info = replace(
+        whole.info,
+        records=last - first,
+        open=whole.info.open and last == whole.n_records,
+        before="" if first else whole.info.before,
+    )
+    return StoredPart(whole, first, int(whole.starts(first, first)[0]), info)
+
+
+def sample_of(whole: StoredGenome, name: str, *, is_checked: bool = True) -> StoredSample:
+    """Return the sample of this name, or of this file; BadParams where there is none."""
+    for number, sample in enumerate(whole.info.samples):
+        if name in (sample.name, sample.file):
+            return StoredSample(whole, number, is_checked=is_checked)
+    there = ", ".join(sample.name for sample in whole.info.samples[:5])
+    raise BadParams(f"there is no sample {name!r}; there is {there}, ...")

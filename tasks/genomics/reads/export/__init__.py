@@ -1,0 +1,1 @@
+"""Export of reads: stores to FASTQ, FASTA and BAM, and streams to FASTQ in another order."""

@@ -1,0 +1,1 @@
+"""Files of reads: FASTQ, FASTA and BAM as records, which are offsets into a text."""

@@ -1,0 +1,172 @@
+"""Records of all formats of read files, and the interface of their readers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.compressed_text.signs import is_in_colours
+from gangsaw.tasks.compressed_text.text import BegunText, Text, text_of
+from gangsaw.tasks.genomics.reads.files.kernels import LINES, RETURN
+
+Places = npt.NDArray[np.int64]
+OWNER = 0  # column of rows: number of their line or record
+
+
+class Field(NamedTuple):
+    """One line of each record of a batch.
+
+    Attributes
+    ----------
+    text : (m,) uint8
+    begins, ends : (n,) int64, contiguous
+    """
+
+    text: Text
+    begins: Places
+    ends: Places
+
+    def letters(self, i: int) -> bytes:
+        """Return the line of record i."""
+        return self.text[self.begins[i] : self.ends[i]].tobytes()
+
+    def some(self, first: int, step: int) -> Field:
+        """Return the lines of records first, first + step, ..."""
+        own = slice(first, None, step)
+        return Field(
+            self.text,
+            np.ascontiguousarray(self.begins[own]),
+            np.ascontiguousarray(self.ends[own]),
+        )
+
+
+class FastqRecords(NamedTuple):
+    """A batch of records in a text.
+
+    Attributes
+    ----------
+    text : (m,) uint8
+    begins, ends : (n, 4) int64, offsets of name, sequence, text after "+" and qualities of each
+        record, without "@", "+" and line ends
+    """
+
+    text: Text
+    begins: Places
+    ends: Places
+
+    def __len__(self) -> int:
+        """Return the number of records."""
+        return len(self.begins)
+
+    def some(self, which: slice[int | None, int | None, int | None] | Places) -> FastqRecords:
+        """Return a selection of the records."""
+        return FastqRecords(self.text, self.begins[which], self.ends[which])
+
+    def field(self, line: int) -> Field:
+        """Return one line of each record: NAME, SEQUENCE, SIGN or QUALITY."""
+        begins, ends = (np.ascontiguousarray(p[:, line]) for p in (self.begins, self.ends))
+        return Field(self.text, begins, ends)
+
+
+# records that belong together have the same index: one of each file, or even and odd ones
+Mates: TypeAlias = tuple[FastqRecords, ...]
+
+
+class Queue:
+    """Queue of rows of numbers, until the records that they describe are written.
+
+    Two files of mates are not read at the same pace.
+
+    Attributes
+    ----------
+    seen : number of rows so far
+    """
+
+    def __init__(self, columns: int) -> None:
+        self.seen, self._rows = 0, np.empty((0, columns), np.int64)
+
+    def add(self, rows: Places) -> None:
+        """Append rows (n, columns) int64, sorted by owner."""
+        self.seen += len(rows)
+        self._rows = np.concatenate((self._rows, rows)) if len(rows) else self._rows
+
+    def take(self, limit: int) -> Places:
+        """Remove and return the rows whose owner is below a limit."""
+        n = int(np.searchsorted(self._rows[:, OWNER], limit))
+        taken, self._rows = self._rows[:n], self._rows[n:]
+        return taken
+
+
+class ReadFile(ABC):
+    """A file of reads, read once.
+
+    Attributes
+    ----------
+    path : path for messages
+    n_records : number of records that were yielded so far
+    has_returns : True if lines end with CR LF, like the first one
+    odd_ends : numbers of lines with the other end: record * numbering + line of the record
+    numbering : larger than the number of lines in a record
+    ends_open : True if the last line has no newline; known at the end
+    tail : blank lines after the last record; known at the end
+    width : bases of a full line of a sequence; 0 if each has one line
+    folds : record and length of each line of sequences that deviate from `width`
+    notes : messages for the user; known at the end
+    lost : descriptions of items that are not part of records; known at the end
+    """
+
+    numbering = LINES
+
+    def __init__(self, path: str) -> None:
+        self.path, self.n_records, self.has_returns = path, 0, False
+        self.odd_ends, self.folds, self.width = Queue(1), Queue(2), 0
+        self.ends_open, self.tail = False, b""
+        self.lost: tuple[str, ...] = ()
+        self.notes: list[str] = []
+        self._begun: BegunText | None = None
+
+    def begin(self, text: BegunText | None = None) -> BegunText:
+        """Start reading the text, or use one that was started; the path is opened once."""
+        if self._begun is None:
+            self._begun = text or BegunText(self.path)
+            self.notes = self._begun.notes
+        return self._begun
+
+    @abstractmethod
+    def records(self) -> Iterator[FastqRecords]:
+        """Yield records; raise BadParams with record and line for invalid text."""
+
+    def lost_by_order(self) -> tuple[str, ...]:
+        """Return descriptions of items that an order other than kept loses; known at the end.
+
+        Line ends are lost for formats whose records do not have a fixed number of lines.
+        """
+        if self.numbering == LINES:
+            return ()
+        odd = {"line ends unlike the first": self.odd_ends, "odd folds of lines": self.folds}
+        return tuple(what for what, queue in odd.items() if queue.seen)
+
+    def _blocks(self) -> Iterator[Text]:
+        """Yield blocks of the file's text."""
+        try:
+            yield from self._begun or text_of(self.path, self.notes)
+        except BadParams as error:
+            raise type(error)(f"{error} (behind record {self.n_records})") from error
+
+    def _note_colours(self, sequence: bytes) -> None:
+        """Add a note if the first sequence is in colour space, which takes more bytes than text."""
+        if is_in_colours(sequence):
+            self.notes.append(
+                f"{self.path} is in colour space, of SOLiD: its digits were kept as letters that "
+                "are no bases; --format text may take fewer bytes"
+            )
+
+    def _note_first(self, text: Text, first_end: int) -> None:
+        """Record the end of the first line."""
+        if self.n_records == 0:
+            self.has_returns = bool(first_end and text[first_end - 1] == RETURN)

@@ -1,0 +1,79 @@
+"""Records in their new order, as the output of the steps of an order, read range by range."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.tasks.genomics.reads.files.kernels import LINES
+from gangsaw.tasks.genomics.reads.files.records import Mates, ReadFile
+from gangsaw.tasks.genomics.reads.order.groups import ReadGroups, Segments, unpacked
+from gangsaw.tasks.genomics.reads.order.intake import Facts
+from gangsaw.tasks.jobs.steps.step_objects import Parts
+
+
+@dataclass(frozen=True)
+class Arranged:
+    """Groups of records in their new order.
+
+    Attributes
+    ----------
+    parts : step outputs, one object per range
+    n_ranges : number of ranges
+    facts : facts about the input
+    is_input : True if these are the step outputs of the input, in its order
+    """
+
+    parts: Parts
+    n_ranges: int
+    facts: Facts
+    is_input: bool = False
+
+    def tried(self) -> Iterator[tuple[str, int]]:
+        """Yield the name of each range's order, and its bytes; nothing without a trial."""
+        for number in range(self.n_ranges):
+            segments = self._segments(number)
+            if segments.sizes.size > 1:
+                n_bytes, name = segments.read(1).tobytes().decode().split()
+                yield name, int(n_bytes)
+
+    def _segments(self, number: int) -> Segments:
+        return Segments(self.parts.path(number))
+
+    def groups(self, files: Sequence[ReadFile]) -> Iterator[Mates]:
+        """Yield the groups; set the attributes of `files` as if they had been read.
+
+        Raises CorruptChunk if number or checksum differ from those of the input.
+        """
+        for file, own in zip(files, self.facts.files, strict=True):
+            own.tell(file)
+        n, digest = 0, 0
+        for number in range(self.n_ranges):
+            segment = self._segments(number).read(0)
+            if not segment.size:
+                continue
+            batch = unpacked([segment])
+            _note_ends(batch, n, files)
+            n, digest = n + len(batch), (digest + batch.digest()) % (1 << 64)
+            yield batch.mates
+        if (n, digest) != (self.facts.groups, self.facts.digest):
+            raise CorruptChunk(
+                f"{self.parts.folder}: the records in order are not those that were read: "
+                "start again with --overwrite"
+            )
+
+
+def _note_ends(batch: ReadGroups, first: int, files: Sequence[ReadFile]) -> None:
+    """Add the lines of groups with an unusual end, numbered as in each file."""
+    per_file = batch.odd.shape[1] // len(files)
+    for i, file in enumerate(files):
+        own = batch.odd[:, i * per_file : (i + 1) * per_file].reshape(-1)
+        records = np.flatnonzero(own)
+        bits = own[records, None] >> np.arange(LINES) & 1
+        lines = (records + first * per_file)[:, None] * LINES + np.arange(LINES)
+        if records.size:
+            file.odd_ends.add(lines[bits == 1][:, None])
+        file.n_records += own.size

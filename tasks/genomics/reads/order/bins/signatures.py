@@ -1,0 +1,183 @@
+"""Signatures of reads: the canonical p-mer with the lowest hash, of a read or of each half.
+
+Reads of one region share most p-mers on both strands, and so usually their signatures (M. Roberts
+et al., 2004: minimizers; ORCOM's bins, S. Grabowski et al., 2015).
+
+The bases of many reads are concatenated, and p-mers of all positions are computed at once. Words of
+two bases are made from words of one, and so on, each by one vector operation. A rolling p-mer would
+depend on the previous one at each base.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.nucleotides.kernels import encode_nucleotides
+from gangsaw.codecs.core.numba.jit import jit, jit_part, jit_restrict, jit_restrict_part
+from gangsaw.codecs.reads.sequence.letters import read_only
+from gangsaw.tasks.compressed_text.text import Text
+
+LENGTH = 12  # bases of a p-mer: with 14 sets of short reads took more bytes, with 10 bacteria
+HALVED = 60  # least number of bases of a read with a signature for each half
+BIN_BITS = 20
+NO_BIN = 1 << BIN_BITS  # bin of a read without any allowed p-mer
+LEFT, RIGHT = range(2)  # columns of the bins: halves of a read
+HASH = np.uint32(0x9E3779B1)
+MIX = np.uint64(0x9E3779B97F4A7C15)
+NONE = np.uint32(0xFFFFFFFF)  # hash that stands for no p-mer
+AT_ONCE = 2048  # bases per batch: their arrays stay in the first-level cache
+BEYOND = 32  # padding after the batch, which is read and ignored
+LINE, FIRST, LAST = 0, 1, 2  # columns of a stretch: twice its line + half, first and last p-mer
+
+
+class Pmers(NamedTuple):
+    """Work arrays of a batch of bases, indexed by position.
+
+    Attributes
+    ----------
+    codes : (n,) uint8, 0..3 for A C G T, U as T, 4 for others
+    fours, back_fours : (n,) uint8, words of four bases from each position; and their reverse
+        complements
+    odd, odds : (n,) uint8, nonzero if a p-mer with the three bases at this position is not allowed;
+        and the same for all bases of the p-mer
+    eights, back_eights : (n,) uint16, words of eight bases; and their reverse complements
+    hashes : (n,) uint32, hashes of p-mers
+    stretches : (m, 3) int64, LINE, FIRST and LAST
+    """
+
+    codes: Text
+    fours: Text
+    back_fours: Text
+    odd: Text
+    odds: Text
+    eights: npt.NDArray[np.uint16]
+    back_eights: npt.NDArray[np.uint16]
+    hashes: npt.NDArray[np.uint32]
+    stretches: npt.NDArray[np.int64]
+
+
+def sign_lines(
+    text: Text, begins: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    """Return the bins of both halves of lines, (n, 2) int64; short lines have one bin, twice."""
+    pmers = empty_pmers()
+    least = np.full((len(begins), 2), NONE)
+    sign_halves(
+        read_only(text), np.ascontiguousarray(begins), np.ascontiguousarray(ends), pmers, least
+    )
+    bins = np.empty((len(begins), 2), np.int64)
+    find_bins(least, bins)
+    return bins
+
+
+def empty_pmers() -> Pmers:
+    """Return empty work arrays for AT_ONCE bases."""
+    n = AT_ONCE + BEYOND
+    codes, fours, back_fours, odd, odds = (np.zeros(n, np.uint8) for _ in range(5))
+    eights, back_eights = (np.zeros(n, np.uint16) for _ in range(2))
+    hashes, stretches = np.zeros(n, np.uint32), np.zeros((AT_ONCE // LENGTH, 3), np.int64)
+    return Pmers(codes, fours, back_fours, odd, odds, eights, back_eights, hashes, stretches)
+
+
+@jit
+def sign_halves(text: Any, begins: Any, ends: Any, pmers: Pmers, least: Any) -> None:
+    """Lower hashes (n, 2) to the minimum over the p-mers of each half.
+
+    Short lines have only a first half.
+    """
+    letters, stretches = 0, 0
+    for i in range(begins.size):
+        at, end = begins[i], ends[i]
+        middle = end if end - at < HALVED else (at + end) // 2
+        for half in range(2):
+            stop = end if half else middle
+            while stop - at >= LENGTH:
+                n = min(stop - at, AT_ONCE - letters)
+                if n < LENGTH:
+                    sign_stretches(pmers, letters, stretches, least)
+                    letters, stretches = 0, 0
+                    continue
+                encode_nucleotides(text[at : at + n], pmers.codes[letters:])
+                own = pmers.stretches[stretches]
+                own[LINE], own[FIRST], own[LAST] = 2 * i + half, letters, letters + n - LENGTH
+                letters, stretches = letters + n, stretches + 1
+                if n == stop - at:
+                    break
+                at += n - LENGTH + 1
+            at = stop
+    sign_stretches(pmers, letters, stretches, least)
+
+
+@jit_part
+def sign_stretches(pmers: Pmers, letters: int, stretches: int, least: Any) -> None:
+    """Lower the hashes of halves to the minimum over these stretches."""
+    s = pmers
+    join_letters(s.codes, s.fours, s.back_fours, s.odd, letters)
+    join_fours(s.fours, s.back_fours, s.eights, s.back_eights, letters)
+    join_odd(s.odd, s.odds, letters)
+    hash_words(s, letters)
+    lower(s.hashes, s.stretches, stretches, least)
+
+
+@jit_restrict_part
+def join_letters(codes: Any, fours: Any, back_fours: Any, odd: Any, n: int) -> None:
+    """Write words of four bases; three bases are odd if all are equal, or one is not a base."""
+    for i in range(n):
+        a, b, c, d = codes[i], codes[i + 1], codes[i + 2], codes[i + 3]
+        fours[i] = a << 6 | b << 4 | c << 2 | d
+        back_fours[i] = (a | b << 2 | c << 4 | d << 6) ^ 255
+        odd[i] = (a | b | c) >> 2 | (a == b) & (b == c)
+
+
+@jit_restrict
+def join_fours(fours: Any, back_fours: Any, eights: Any, back_eights: Any, n: int) -> None:
+    """Write words of eight bases."""
+    for i in range(n):
+        eights[i] = np.uint16(fours[i]) << 8 | np.uint16(fours[i + 4])
+        back_eights[i] = np.uint16(back_fours[i]) | np.uint16(back_fours[i + 4]) << 8
+
+
+@jit_restrict_part
+def join_odd(odd: Any, odds: Any, n: int) -> None:
+    """Write to `odds` if any of the LENGTH - 2 triples of a p-mer is odd; `odd` is changed."""
+    for i in range(n):
+        odd[i] = odd[i] | odd[i + 1] | odd[i + 2] | odd[i + 3]
+    for i in range(n):
+        odds[i] = odd[i] | odd[i + 4] | odd[i + 6]
+
+
+@jit_restrict_part
+def hash_words(pmers: Pmers, n: int) -> None:
+    """Write the lower hash of both strands of p-mers; NONE for those that are not allowed."""
+    s = pmers
+    for i in range(n):
+        forward = np.uint32(s.eights[i]) << np.uint32(8) | np.uint32(s.fours[i + 8])
+        back = np.uint32(s.back_eights[i]) | np.uint32(s.back_fours[i + 8]) << np.uint32(16)
+        # cast: Numba multiplies 32-bit integers as 64-bit ones
+        hashed = min(np.uint32(forward * HASH), np.uint32(back * HASH))
+        s.hashes[i] = NONE if s.odds[i] else hashed
+
+
+@jit_restrict
+def lower(hashes: Any, stretches: Any, n: int, least: Any) -> None:
+    """Lower the hash of each half to the minimum over a stretch."""
+    for k in range(n):
+        # unsigned indices avoid the check for negative ones
+        first, line = np.uint64(stretches[k, FIRST]), stretches[k, LINE]
+        lowest = least[line >> 1, line & 1]
+        for i in range(stretches[k, LAST] - stretches[k, FIRST] + 1):
+            lowest = min(lowest, hashes[first + np.uint64(i)])
+        least[line >> 1, line & 1] = lowest
+
+
+@jit
+def find_bins(least: Any, bins: Any) -> None:
+    """Write the bins of hashes. These are minima, so their bits are mixed once more."""
+    for i in range(len(least)):
+        for half in range(2):
+            own = least[i, half] if least[i, half] != NONE else least[i, 1 - half]
+            mixed = np.int64(np.uint64(own) * MIX >> np.uint64(64 - BIN_BITS))
+            bins[i, half] = NO_BIN if own == NONE else mixed

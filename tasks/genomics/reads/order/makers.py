@@ -1,0 +1,279 @@
+"""Tasks of the steps of an order: each makes the object of a part, bucket, slab or range."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+
+from gangsaw.tasks.genomics.reads.files.kernels import SEQUENCE
+from gangsaw.tasks.genomics.reads.files.records import FastqRecords
+from gangsaw.tasks.genomics.reads.files.settings import Settings
+from gangsaw.tasks.genomics.reads.order.arrange import order_by_place
+from gangsaw.tasks.genomics.reads.order.arranged import Arranged
+from gangsaw.tasks.genomics.reads.order.bins.chain import buckets, edges_of, heaviest
+from gangsaw.tasks.genomics.reads.order.bins.signatures import sign_lines
+from gangsaw.tasks.genomics.reads.order.groups import (
+    Numbers,
+    ReadGroups,
+    Segments,
+    cuts,
+    main_mate,
+    sealed,
+    unpacked,
+)
+from gangsaw.tasks.genomics.reads.order.plan import keys_of, ranks_of_keys, read_plan, weights_of
+from gangsaw.tasks.genomics.reads.order.smallest import coded_bytes, smallest_order
+from gangsaw.tasks.jobs.steps.step_objects import Made, Parts
+
+NONE = np.empty(0, np.uint8)
+RUN, FIRST, END = range(3)  # columns of slabs: run of ranges, first part and end
+
+
+@dataclass(frozen=True)
+class Sign:
+    """Task: bins and weights of the groups of a part, and the edges between bins by bucket.
+
+    Segments: keys and counts of each bucket; bins; weights.
+    """
+
+    intake: Parts
+    n_buckets: int
+
+    def __call__(self, part: int) -> Made:
+        """Return the object of a part."""
+        mates = unpacked([Segments(self.intake.path(part)).read(0)]).mates
+        bins = bins_of(mates[main_mate(mates)])
+        keys, counts = edges_of(bins)
+        runs = cuts(keys, buckets(self.n_buckets))
+        edges = [np.concatenate((keys[run], counts[run])) for run in runs]
+        return sealed([*edges, bins, weights_of(mates)])
+
+
+@dataclass(frozen=True)
+class Signed:
+    """Output of `Sign` for all parts."""
+
+    parts: Parts
+    n_parts: int
+    n_buckets: int
+
+    def groups(self, part: int) -> tuple[Numbers, Numbers]:
+        """Return bins (n, 2) and weights (n,) of the groups of a part."""
+        segments = Segments(self.parts.path(part))
+        bins = segments.words(self.n_buckets).reshape(-1, 2)
+        return bins, segments.words(self.n_buckets + 1)
+
+    def all_groups(self) -> Iterator[tuple[Numbers, Numbers]]:
+        """Yield bins and weights of each part in order."""
+        return map(self.groups, range(self.n_parts))
+
+    def edges(self, bucket: int) -> Iterator[tuple[Numbers, Numbers]]:
+        """Yield keys and counts of the edges of a bucket, part by part."""
+        for part in range(self.n_parts):
+            words = Segments(self.parts.path(part)).words(bucket)
+            yield words[: words.size // 2], words[words.size // 2 :]
+
+
+@dataclass(frozen=True)
+class Count:
+    """Task: the heaviest edges of the bins of a bucket, over all parts."""
+
+    signed: Signed
+
+    def __call__(self, bucket: int) -> Made:
+        """Return the object of a bucket."""
+        return sealed([heaviest(self.signed.edges(bucket))])
+
+
+@dataclass(frozen=True)
+class Price:
+    """Task: encoded bytes of a part's groups in the order of the input, and number of groups.
+
+    Attributes
+    ----------
+    intake : step outputs of the input stage
+    numbers : numbers of the parts that are encoded
+    settings : settings that select the stored lines
+    """
+
+    intake: Parts
+    numbers: tuple[int, ...]
+    settings: Settings
+
+    def __call__(self, number: int) -> Made:
+        """Return the object of a part."""
+        groups = unpacked([Segments(self.intake.path(self.numbers[number])).read(0)])
+        return sealed([np.array([coded_bytes(groups.mates, self.settings), len(groups)])])
+
+
+@dataclass(frozen=True)
+class Choose:
+    """Task: 1 if the order of the input takes no more bytes than the ranges, else 0.
+
+    Attributes
+    ----------
+    priced : step outputs of `Price`
+    n_priced : number of parts in `priced`
+    arranged : the ranges, each in its smallest order
+    groups : number of groups of all parts
+    """
+
+    priced: Parts
+    n_priced: int
+    arranged: Arranged
+    groups: int
+
+    def __call__(self, _: int) -> Made:
+        """Return the single object."""
+        rows = [Segments(self.priced.path(i)).words(0) for i in range(self.n_priced)]
+        n_bytes, groups = np.sum(rows, axis=0).tolist()
+        ours = sum(n for _, n in self.arranged.tried())
+        return sealed([np.array([int(n_bytes * self.groups <= ours * groups)])])
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """Task: the groups of a part, with one segment for each run of ranges.
+
+    Attributes
+    ----------
+    intake : step outputs of the input stage
+    signed : bins and weights of the groups
+    plan : step output with the plan, one object
+    per_run : ranges per run
+    """
+
+    intake: Parts
+    signed: Signed
+    plan: Parts
+    per_run: int
+
+    def __call__(self, part: int) -> Made:
+        """Return the object of a part."""
+        plan = read_plan(self.plan)
+        bins, weights = self.signed.groups(part)
+        keys = keys_of(plan.ranks, bins)
+        ranges = plan.ranges_of(part, ranks_of_keys(keys), weights)
+        read = unpacked([Segments(self.intake.path(part)).read(0)])
+        n_runs = -(-plan.n_ranges // self.per_run)
+        return _split(
+            ReadGroups(read.mates, read.odd, keys, ranges), ranges // self.per_run, n_runs
+        )
+
+
+@dataclass(frozen=True)
+class Slabs:
+    """Slabs: runs of ranges over some parts, which are scattered once more.
+
+    Attributes
+    ----------
+    parts : one object with rows of three int64: RUN, FIRST and END
+    per_run : ranges per run
+    """
+
+    parts: Parts
+    per_run: int
+
+    def rows(self) -> Numbers:
+        """Return the rows (s, 3) int64: RUN, FIRST, END."""
+        return _slab_rows(self.parts)
+
+
+@lru_cache(2)
+def _slab_rows(parts: Parts) -> Numbers:
+    return Segments(parts.path(0)).words(0).reshape(-1, 3)
+
+
+@dataclass(frozen=True)
+class Regroup:
+    """Task, second level: the groups of a slab, with one segment for each range."""
+
+    scattered: Parts
+    slabs: Slabs
+
+    def __call__(self, number: int) -> Made:
+        """Return the object of a slab."""
+        run, first, last = self.slabs.rows()[number].tolist()
+        per_run = self.slabs.per_run
+        batch = _joined(self.scattered, [(part, run) for part in range(first, last)])
+        if batch is None:
+            return sealed([NONE] * per_run)
+        return _split(batch, batch.ranges - run * per_run, per_run)
+
+
+@dataclass(frozen=True)
+class Arrange:
+    """Task: the groups of a range in their order, and for a trial its bytes and name.
+
+    A range without groups has one empty segment.
+
+    Attributes
+    ----------
+    scattered : output of `Scatter`, or of `Regroup` if there are slabs
+    n_parts : number of parts of `Scatter`
+    slabs : slabs of `Regroup`
+    settings : order, and the selection of stored lines
+    """
+
+    scattered: Parts
+    n_parts: int
+    slabs: Slabs | None
+    settings: Settings
+
+    def __call__(self, number: int) -> Made:
+        """Return the object of a range."""
+        batch = _joined(self.scattered, self._sources(number))
+        if batch is None:
+            return sealed([NONE])
+        if self.settings.order == "smallest":
+            found = smallest_order(batch.mates, self.settings)
+            tried = np.frombuffer(f"{found.n_bytes} {found.name}".encode(), np.uint8)
+            return sealed([batch.take(found.order).pack(), tried])
+        if self.settings.order == "sorted":
+            order = order_by_place(batch.mates, self.settings.names == "keep")
+        else:
+            order = np.argsort(batch.keys, kind="stable")
+        return sealed([batch.take(order).pack()])
+
+    def _sources(self, number: int) -> list[tuple[int, int]]:
+        """Return the objects and segments with the groups of a range, in the order of parts."""
+        if self.slabs is None:
+            return [(part, number) for part in range(self.n_parts)]
+        run, place = divmod(number, self.slabs.per_run)
+        own = np.flatnonzero(self.slabs.rows()[:, RUN] == run)
+        return [(slab, place) for slab in own.tolist()]
+
+
+def slabs_of(scattered: Parts, n_parts: int, n_runs: int, slab_bytes: int) -> Numbers:
+    """Return rows of slabs of about `slab_bytes`, by the sizes of the segments of `Scatter`."""
+    sizes = np.stack([Segments(scattered.path(part)).sizes for part in range(n_parts)])
+    rows: list[tuple[int, int, int]] = []
+    for run in range(n_runs):
+        ends = np.cumsum(sizes[:, run])
+        borders = np.searchsorted(ends, np.arange(slab_bytes, int(ends[-1]), slab_bytes)) + 1
+        edges = np.unique([0, *np.minimum(borders, n_parts).tolist(), n_parts]).tolist()
+        rows += [(run, a, b) for a, b in pairwise(edges)]
+    return np.array(rows, np.int64)
+
+
+def bins_of(records: FastqRecords) -> Numbers:
+    """Return the bins of the halves of each sequence: (n, 2) int64."""
+    return sign_lines(records.text, records.begins[:, SEQUENCE], records.ends[:, SEQUENCE])
+
+
+def _split(batch: ReadGroups, targets: Numbers, n_targets: int) -> Made:
+    """Return an object with one segment of groups per target; groups keep their order."""
+    order = np.argsort(targets, kind="stable")
+    runs = cuts(targets[order], np.arange(n_targets + 1))
+    return sealed(batch.take(order[run]).pack() if run.stop > run.start else NONE for run in runs)
+
+
+def _joined(parts: Parts, sources: list[tuple[int, int]]) -> ReadGroups | None:
+    """Return the groups of these segments of objects; None if there are none."""
+    found = [Segments(parts.path(number)).read(segment) for number, segment in sources]
+    segments = [segment for segment in found if segment.size]
+    return unpacked(segments) if segments else None

@@ -1,0 +1,157 @@
+"""Plan of an order: the bins in their order, cut into ranges of equal size.
+
+Ranges follow the ranks of the groups' left bins, and within a bin the input. So they depend neither
+on parts nor on workers; the groups of a range are ordered in memory. The weight before a group is
+known without all groups in memory: for each bin the weight before it, and for a bin over a border
+of ranges its weight in each part. So no bin is too large.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from gangsaw.tasks.genomics.reads.files.records import Mates
+from gangsaw.tasks.genomics.reads.order.bins.signatures import BIN_BITS, LEFT, NO_BIN, RIGHT
+from gangsaw.tasks.genomics.reads.order.groups import (
+    PER_RECORD,
+    Numbers,
+    Segments,
+    sealed,
+    sizes_of,
+)
+from gangsaw.tasks.jobs.steps.step_objects import Parts
+
+KEY_BITS = BIN_BITS + 1  # bits of a rank: there is one more rank than bins
+BYTES_PER_LETTER = 8  # bytes per base that a range may have: long names, empty reads
+
+
+@dataclass(frozen=True)
+class OrderLimits:
+    """Limits of memory and files; the result depends on `range_letters` alone.
+
+    Attributes
+    ----------
+    part_bytes : text of a part of the input, and of a step of a shuffle
+    range_letters : bases of a range, which is ordered in memory and should fit into a chunk
+    most_segments : largest number of segments of one level of a shuffle
+    bucket_groups : groups whose edges are merged at a time
+    """
+
+    part_bytes: int = 1 << 26
+    range_letters: int = (1 << 25) * 63 // 64  # with the record over its border, it fits
+    most_segments: int = 100_000
+    bucket_groups: int = 1 << 20
+
+    def n_buckets(self, n_parts: int, groups: int) -> int:
+        """Return the number of buckets of bins, whose edges are merged separately."""
+        return max(1, min(-(-groups // self.bucket_groups), self.most_segments // max(1, n_parts)))
+
+    def n_ranges(self, weight: int) -> int:
+        """Return the number of ranges for groups of this weight."""
+        return max(1, -(-weight // self.range_letters))
+
+
+@dataclass(frozen=True)
+class GroupPlan:
+    """Assignment of groups to ranges.
+
+    Attributes
+    ----------
+    ranks : (NO_BIN + 1,) int64, position of each bin
+    before : (NO_BIN + 1,) int64, weight before each rank
+    cut : (c,) int64, ascending ranks that lie over borders
+    shares : (p, c) int64, weight of each of those before a part
+    n_ranges, weight : number of ranges, and weight of all groups
+    """
+
+    ranks: Numbers
+    before: Numbers
+    cut: Numbers
+    shares: Numbers
+    n_ranges: int
+    weight: int
+
+    def ranges_of(self, part: int, ranks: Numbers, weights: Numbers) -> Numbers:
+        """Return the range of each group of a part."""
+        at = self.before[ranks]
+        for place in np.flatnonzero(np.isin(self.cut, ranks)).tolist():
+            own = np.flatnonzero(ranks == self.cut[place])
+            at[own] += self.shares[part, place] + np.cumsum(weights[own]) - weights[own]
+        ranges: Numbers = at * self.n_ranges // max(1, self.weight)
+        return ranges
+
+    def seal(self) -> tuple[bytes, int]:
+        """Return the plan as an object."""
+        numbers = np.array([self.n_ranges, self.weight, len(self.shares)])
+        return sealed([self.ranks, self.before, self.cut, self.shares, numbers])
+
+
+Signed = Callable[[], Iterator[tuple[Numbers, Numbers]]]
+
+
+def plan_for(ranks: Numbers, signed: Signed, limits: OrderLimits) -> GroupPlan:
+    """Return the plan for groups.
+
+    Parameters
+    ----------
+    ranks : ranks of bins
+    signed : each call yields bins (n, 2) and weights (n,) of the groups of each part in order
+    limits : limits of ranges
+    """
+    sizes = np.zeros(NO_BIN + 1, np.int64)
+    for bins, weights in signed():
+        np.add.at(sizes, ranks[bins[:, LEFT]], weights)
+    ends, weight = np.cumsum(sizes), int(sizes.sum())
+    n_ranges, before = limits.n_ranges(weight), ends - sizes
+    first, last = (at * n_ranges // max(1, weight) for at in (before, ends - 1))
+    cut = np.flatnonzero((sizes > 0) & (first < last))
+    shares = [np.zeros(cut.size, np.int64)]
+    for bins, weights in signed():
+        shares.append(shares[-1] + _share(ranks[bins[:, LEFT]], weights, cut))
+    return GroupPlan(ranks, before, cut, np.stack(shares[:-1]), n_ranges, weight)
+
+
+def _share(ranks: Numbers, weights: Numbers, cut: Numbers) -> Numbers:
+    """Return the weight of the groups of each rank in `cut`."""
+    share = np.zeros(cut.size, np.int64)
+    own = np.isin(ranks, cut)
+    np.add.at(share, np.searchsorted(cut, ranks[own]), weights[own])
+    return share
+
+
+@lru_cache(2)
+def read_plan(plan: Parts) -> GroupPlan:
+    """Return the stored plan."""
+    segments = Segments(plan.path(0))
+    ranks, before, cut, shares, numbers = (segments.words(i) for i in range(5))
+    n_ranges, weight, n_parts = numbers.tolist()
+    return GroupPlan(ranks, before, cut, shares.reshape(n_parts, cut.size), n_ranges, weight)
+
+
+def weights_of(mates: Mates) -> Numbers:
+    """Return the bases of each group, (n,) int64; more for groups with much other text."""
+    letters, text = sizes_of(mates)
+    held = text + PER_RECORD * len(mates)
+    weights: Numbers = np.maximum(letters, held // BYTES_PER_LETTER)
+    return weights
+
+
+def keys_of(ranks: Numbers, bins: Numbers) -> Numbers:
+    """Return the sort keys of groups, (n,) int64: the ranks of their left and right bins.
+
+    With the lower one of both, 16 chunks of shigella took 3.6 % more. With ties by position in the
+    input, hiv1 took 3 % more in kept order.
+    """
+    both = ranks[bins]
+    keys: Numbers = both[:, LEFT] << KEY_BITS | both[:, RIGHT]
+    return keys
+
+
+def ranks_of_keys(keys: Numbers) -> Numbers:
+    """Return the first rank of each key, by which groups are cut into ranges."""
+    ranks: Numbers = keys >> KEY_BITS
+    return ranks

@@ -1,0 +1,92 @@
+"""Sets of files whose records belong together; a store has one set after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from gangsaw.codecs.core.errors import BadParams
+
+ALTERNATING = "i"  # one file with alternating mates
+HINT = "--sets 2,1 is two files of mates and one of singles; i,1 has mates in turns in the first"
+
+
+@dataclass(frozen=True)
+class FileSet:
+    """Files whose records with the same number belong together.
+
+    Attributes
+    ----------
+    files : numbers of the files, from 0, in the user's order
+    interleaved : True if mates alternate in the only file
+    first, records : number of the first record in a store, and number of records; 0 until known
+    """
+
+    files: tuple[int, ...]
+    interleaved: bool = False
+    first: int = 0
+    records: int = 0
+
+    @property
+    def together(self) -> int:
+        """Number of records that belong together."""
+        return 2 if self.interleaved else len(self.files)
+
+    @property
+    def last(self) -> int:
+        """Number after that of the last record."""
+        return self.first + self.records
+
+
+@dataclass(frozen=True)
+class RecordRun:
+    """Records first..last - 1, all of one set."""
+
+    of: FileSet
+    first: int
+    last: int
+
+
+def sets_said(text: str, n_files: int) -> tuple[FileSet, ...]:
+    """Return the sets of an option such as "2,1,1" for four files; "2" makes sets of two.
+
+    Raises BadParams for invalid text, or for another number of files.
+    """
+    words = [word.strip() for word in text.split(",")]
+    if not all(word == ALTERNATING or (word.isdecimal() and int(word) > 0) for word in words):
+        raise BadParams(f"--sets must be like 2,1,1, got {text!r}: {HINT}")
+    sizes = [1 if word == ALTERNATING else int(word) for word in words]
+    if len(words) == 1 and n_files % sizes[0] == 0:
+        n = n_files // sizes[0]
+        words, sizes = words * n, sizes * n
+    if sum(sizes) != n_files:
+        raise BadParams(f"--sets {text} is of {sum(sizes)} files, not of {n_files}: {HINT}")
+    firsts = [sum(sizes[:i]) for i in range(len(sizes))]
+    return tuple(
+        FileSet(tuple(range(first, first + size)), word == ALTERNATING)
+        for word, first, size in zip(words, firsts, sizes, strict=True)
+    )
+
+
+def placed(sets: Iterable[FileSet], records: Sequence[int]) -> tuple[FileSet, ...]:
+    """Return the sets with these numbers of records, one set after the other."""
+    found, first = [], 0
+    for own, n in zip(sets, records, strict=True):
+        found.append(replace(own, first=first, records=n))
+        first += n
+    return tuple(found)
+
+
+def runs(sets: Iterable[FileSet], first: int, last: int) -> Iterator[RecordRun]:
+    """Yield records first..last - 1 set by set; nothing for an empty range."""
+    for own in sets:
+        begin, end = max(first, own.first), min(last, own.last)
+        if begin < end:
+            yield RecordRun(own, begin, end)
+
+
+def listed(sets: Iterable[FileSet], names: Sequence[str]) -> Iterator[str]:
+    """Yield a description of each set with the names of its files."""
+    for own in sets:
+        files = " + ".join(names[i] for i in own.files)
+        yield f"{files}, mates in turns" if own.interleaved else files

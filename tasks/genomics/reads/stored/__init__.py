@@ -1,0 +1,1 @@
+"""Reads of a store: description, lines by number, records as text."""

@@ -1,0 +1,1 @@
+"""Streams of read files: their arrays, and the comparison with stores in another order."""

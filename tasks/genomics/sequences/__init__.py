@@ -1,0 +1,1 @@
+"""Code shared by sequence domains: possibly compressed text, letters, two-bit words."""

@@ -1,0 +1,61 @@
+"""Kernels that count letters, and pack them into two-bit words. Compiled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gangsaw.codecs.core.nucleotides.codes import LETTER_OF_CODE
+from gangsaw.codecs.core.nucleotides.kernels import codes_of_eight, eight_of, pack_codes
+from gangsaw.codecs.core.numba.bits import swapped
+from gangsaw.codecs.core.numba.jit import jit, jit_inline_part
+
+LETTERS, TABLES = 256, 4  # tables of counts: adjacent equal letters are counted in different ones
+
+
+@jit
+def count_letters(text: Any, begins: Any, ends: Any, counts: Any) -> None:
+    """Add the letters of lines to counts (TABLES, LETTERS) int64, to be summed over tables."""
+    for i in range(len(begins)):
+        for at in range(begins[i], ends[i]):
+            counts[at % TABLES, text[at]] += 1
+
+
+@jit
+def pack_letters(data: Any, begins: Any, words_of: Any, words: Any) -> None:
+    """Pack letters into words (w,) uint64, two bits each, first ones lowest; others become 0.
+
+    Parameters
+    ----------
+    data : (m,) uint8
+    begins : (n + 1,) int64, offsets of lines, and m
+    words_of : (n + 1,) int64, first word of each line, and w
+    """
+    for i in range(len(begins) - 1):
+        for k in range(words_of[i], words_of[i + 1]):
+            first = begins[i] + 32 * (k - words_of[i])
+            words[k] = pack_word(data, first, min(32, begins[i + 1] - first))
+
+
+@jit_inline_part
+def pack_word(data: Any, begin: int, n: int) -> Any:
+    """Return the codes of n <= 32 letters, the first ones lowest."""
+    word = np.uint64(0)
+    for at in range(0, n, 8):
+        count = min(8, n - at)
+        codes, marks = codes_of_eight(swapped(eight_of(data, begin + at, count)))
+        packed = pack_codes(codes & ~(marks | marks << np.uint64(1)))
+        packed &= (np.uint64(1) << np.uint64(2 * count)) - np.uint64(1)
+        word |= packed << np.uint64(2 * at)
+    return word
+
+
+@jit
+def unpack_letters(words: Any, words_of: Any, begins: Any, data: Any) -> None:
+    """Undo `pack_letters`; other letters become A."""
+    for i in range(len(begins) - 1):
+        for at in range(begins[i], begins[i + 1]):
+            place = at - begins[i]
+            word = words[words_of[i] + place // 32]
+            data[at] = LETTER_OF_CODE[np.int64(word >> np.uint64(2 * (place % 32)) & np.uint64(3))]

@@ -1,0 +1,139 @@
+"""Ragged arrays: lines of different lengths, with conversions to other libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.nucleotides.codes import UPPER_CODES
+from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
+from gangsaw.tasks.compressed_text.text import Places, Text
+from gangsaw.tasks.genomics.sequences.kernels import pack_letters, unpack_letters
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    import awkward
+    import pyarrow
+
+PER_WORD = 32  # letters per word
+
+
+@dataclass(frozen=True, eq=False)
+class Ragged(Sequence[bytes]):
+    """Lines of different lengths.
+
+    Attributes
+    ----------
+    data : (m,) uint8, concatenated letters of all lines
+    offsets : (n + 1,) int64, start of each line, and end of the last one
+    """
+
+    data: Text
+    offsets: Places
+
+    def __len__(self) -> int:
+        """Return the number of lines."""
+        return self.offsets.size - 1
+
+    @overload
+    def __getitem__(self, which: int) -> bytes: ...
+
+    @overload
+    def __getitem__(self, which: slice[int | None, int | None, int | None]) -> list[bytes]: ...
+
+    def __getitem__(
+        self, which: int | slice[int | None, int | None, int | None]
+    ) -> bytes | list[bytes]:
+        """Return a line, or a list of lines; raise IndexError for an invalid index."""
+        if isinstance(which, slice):
+            return [self[i] for i in range(len(self))[which]]
+        i = range(len(self))[which]
+        return self.data[self.offsets[i] : self.offsets[i + 1]].tobytes()
+
+    @property
+    def lengths(self) -> Places:
+        """Letters of each line, (n,) int64."""
+        return np.diff(self.offsets)
+
+    def to_arrow(self) -> pyarrow.LargeStringArray:
+        """Return the lines as an Arrow array of large strings, without a copy of the letters.
+
+        Raises BadParams for non-ASCII letters, or if pyarrow is missing.
+        """
+        if self.data.max(initial=0) > 127:
+            raise BadParams("strings of Arrow are UTF-8, and there are letters other than ASCII")
+        arrow = _library("pyarrow")
+        buffers = [None, arrow.py_buffer(self.offsets), arrow.py_buffer(self.data)]
+        return arrow.LargeStringArray.from_buffers(len(self), *buffers[1:])
+
+    def to_awkward(self) -> awkward.Array:
+        """Return the lines as an Awkward array of bytestrings, without a copy of the letters.
+
+        Raises BadParams if awkward is missing.
+        """
+        awkward = _library("awkward")
+        layouts = awkward.contents
+        letters = layouts.NumpyArray(self.data, parameters={"__array__": "byte"})
+        offsets, kind = awkward.index.Index64(self.offsets), {"__array__": "bytestring"}
+        return awkward.Array(layouts.ListOffsetArray(offsets, letters, parameters=kind))
+
+    def packed(self) -> Packed:
+        """Return the letters A, C, G and T packed to two bits each, and a list of others."""
+        lengths = self.lengths
+        offsets = np.concatenate(([0], np.cumsum(-(-lengths // PER_WORD))))
+        words = np.empty(int(offsets[-1]), np.uint64)
+        places = np.flatnonzero(UPPER_CODES[self.data] == NOT_A_BASE)
+        pack_letters(self.data, self.offsets, offsets, words)
+        return Packed(words, offsets, lengths, places, self.data[places])
+
+
+@dataclass(frozen=True, eq=False)
+class Packed:
+    """Sequences in words of 32 letters.
+
+    A is 0, C 1, G 2, T 3. Letter i of a sequence is bits 2 (i mod 32) and 2 (i mod 32) + 1 of its
+    word floor(i / 32), so its first letter is in the lowest bits. Each sequence begins a word;
+    unused bits of its last word are 0. CuPy can copy these arrays to a device unchanged.
+
+    Attributes
+    ----------
+    words : (w,) uint64
+    offsets : (n + 1,) int64, first word of each sequence, and w
+    lengths : (n,) int64, letters of each
+    other_places : (e,) int64, positions of letters other than A, C, G or T, ascending, counted over
+        the letters of all sequences; their codes in the words are 0
+    other_letters : (e,) uint8, these letters, such as N
+    """
+
+    words: npt.NDArray[np.uint64]
+    offsets: Places
+    lengths: Places
+    other_places: Places
+    other_letters: Text
+
+    def __len__(self) -> int:
+        """Return the number of sequences."""
+        return self.lengths.size
+
+    def unpacked(self) -> Ragged:
+        """Return the sequences as letters."""
+        offsets = np.concatenate(([0], np.cumsum(self.lengths)))
+        data = np.empty(int(offsets[-1]), np.uint8)
+        unpack_letters(self.words, self.offsets, offsets, data)
+        data[self.other_places] = self.other_letters
+        return Ragged(data, offsets)
+
+
+def _library(name: str) -> ModuleType:
+    """Import an optional library; raise BadParams with the install command if it is missing."""
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        raise BadParams(f"{name} is missing: pip install {name}") from error

@@ -1,1 +1,0 @@
-"""The commands index and search."""

@@ -1,1 +1,0 @@
-"""What is compiled of an index: its bits and lines, walks over its rows, patterns."""

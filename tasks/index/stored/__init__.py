@@ -1,1 +1,0 @@
-"""Indexes in a store beside the data: what they are of, how a job makes them, how they are read."""

@@ -1,1 +1,0 @@
-"""An index of one text: made of it, packed into bytes, opened from bytes that are not trusted."""

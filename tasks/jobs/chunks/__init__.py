@@ -1,0 +1,1 @@
+"""Functions of one chunk: encode, decode, check, on CPU and GPU."""

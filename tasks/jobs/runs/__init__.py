@@ -1,0 +1,1 @@
+"""Plan, history, counters and resume of a job."""

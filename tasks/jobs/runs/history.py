@@ -1,0 +1,74 @@
+"""Entries of jobs in the history of a store, written at success, failure and interruption."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from importlib.metadata import version
+
+from gangsaw.tasks.engine.report.counters import Tally, job
+from gangsaw.tasks.store.objects.prefix import Place
+from gangsaw.tasks.store.state.history import PastJob, note
+from gangsaw.tasks.store.state.lease import LeaseLost
+from gangsaw.tasks.store.state.target import JOB, Target
+
+
+@contextmanager
+def published(kind: str, target: Target, arrays: Collection[str]) -> Iterator[None]:
+    """Publish a store at its final address at the end of the block that writes it; see `noted`."""
+    with noted(kind, target, arrays):
+        yield
+        target.publish()
+
+
+@contextmanager
+def noted(kind: str, target: Target, arrays: Iterable[str]) -> Iterator[None]:
+    """Add an entry to the store's history at the end of the block.
+
+    Parameters
+    ----------
+    kind : command of the job, unless the job is part of another one
+    target : target of the store; after success, the store is at its final address
+    arrays : names of the arrays of the store, some of which the block may remove
+    """
+    with job(kind, target.final) as tally:
+        try:
+            yield
+        except LeaseLost:  # another job owns the history now
+            raise
+        except BaseException as error:
+            is_asked = isinstance(error, KeyboardInterrupt)
+            _note(target.work, arrays, tally, "interrupted" if is_asked else "failed")
+            raise
+        _note(target.final, arrays, tally, "done")
+
+
+def _note(store: Place, arrays: Iterable[str], tally: Tally, outcome: str) -> None:
+    with suppress(OSError):
+        first = min(arrays, default="")
+        array = store / first if first else store
+        if array.has(JOB):  # a failed job may have moved its store away
+            note(array, _entry(tally, outcome))
+
+
+def _entry(tally: Tally, outcome: str) -> PastJob:
+    done = tally.progress
+    return PastJob(
+        command=tally.kind,
+        version=version("gangsaw"),
+        began=_iso(tally.began),
+        ended=_iso(time.time()),
+        outcome=outcome,
+        chunks=done.done if done else 0,
+        resumed=done.resumed if done else 0,
+        raw_bytes=done.raw_bytes if done else 0,
+        stored_bytes=done.stored_bytes if done else 0,
+        workers=len(tally.workers),
+        source_bytes=tally.source_bytes,
+    )
+
+
+def _iso(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")

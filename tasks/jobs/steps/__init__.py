@@ -1,0 +1,1 @@
+"""Work folder and outputs of the steps of a job."""

@@ -1,0 +1,168 @@
+"""Stages that transform a source before it is encoded: each is a separate job with a journal.
+
+The result of a stage is a store. `compress` puts it into a hidden folder next to the target until
+the target is complete, so that `resume` finds it. `verify` runs the stages in a temporary folder
+and compares the target with their results. A `JobStage` stores its own files in such a folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from zarr.codecs import ZstdCodec
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.engine.report import dry_run
+from gangsaw.tasks.engine.report.progress import OnProgress
+from gangsaw.tasks.jobs.compress import compress
+from gangsaw.tasks.jobs.runs.plan import plan_of_stages
+from gangsaw.tasks.jobs.streams.spool import spool
+from gangsaw.tasks.sources.source import JobStage, Room, Source, Stage, Stream
+from gangsaw.tasks.store.objects.change_stamps import Watch
+from gangsaw.tasks.store.objects.prefix import Place, open_place
+from gangsaw.tasks.store.source import open_zarr
+from gangsaw.tasks.store.state.lease import is_free, leased
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+LEVEL = 1  # of Zstandard: the result of a stage is read once
+
+
+@contextmanager
+def staged(
+    source: Source | Stream,
+    folder_of: Callable[[str], Path],
+    *,
+    client: Client | None = None,
+    resume: bool = False,
+    on_progress: OnProgress | None = None,
+) -> Iterator[Source | Stream]:
+    """Yield the result of the stages of a source, or the source itself if it has none.
+
+    Parameters
+    ----------
+    source : source that the user named
+    folder_of : function that returns the folder of a stage by its name
+    client : Dask client; None works in this process
+    resume : continue interrupted stages; streams start again
+    on_progress : called by stages of kind `JobStage`
+
+    Raises
+    ------
+    BadParams, JobFailed : as `compress` and `spool`
+    """
+    made: list[Path] = []
+    stages: tuple[Stage | JobStage, ...] = getattr(source, "stages", ())
+    # a later run cannot continue after a partly read pipe
+    is_over = any(isinstance(stage, JobStage) for stage in stages) and _comes_once(source)
+    watch = Watch.of(source) if stages else None
+    try:
+        with nullcontext() if watch is None else watch.held(lambda: _remove_all(made)):
+            for stage in stages:
+                made.append(folder_of(stage.name))
+                source = _staged_by(stage, source, Room(made[-1], client, resume, on_progress))
+        yield source
+        is_over = True
+    finally:
+        _remove_all(made if is_over else ())
+
+
+def _comes_once(source: Source | Stream) -> bool:
+    return isinstance(source, Stream) and not getattr(source, "is_repeatable", False)
+
+
+def _staged_by(stage: Stage | JobStage, source: Source | Stream, room: Room) -> Source | Stream:
+    """Run a stage; return its result, which is stored in the folder of `room`."""
+    if isinstance(stage, Stage):
+        return _stored(stage.run(source), room.folder, room.client, room.resume)
+    if not room.resume:
+        _remove(room.folder)
+    return stage.run(source, room)
+
+
+@contextmanager
+def staged_at_target(
+    source: Source | Stream,
+    target: str | Path,
+    *,
+    client: Client | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    on_progress: OnProgress | None = None,
+) -> Iterator[Source | Stream]:
+    """Yield the result of the stages of a source, stored in folders next to the target.
+
+    The target must be free or replaceable. A source may name another folder as `scratch`.
+    """
+    stages: tuple[Stage | JobStage, ...] = getattr(source, "stages", ())
+    if not stages:
+        yield source
+        return
+    place = open_place(target, writable=True)
+    scratch = scratch_of(source)
+    if place.folder is None and scratch is None:
+        raise BadParams(
+            f"{source.name} goes through stages, which need a folder: name one by --scratch, or as "
+            "the target"
+        )
+    beside = _beside(place, scratch)
+
+    def folder_of(name: str) -> Path:
+        return beside.with_name(f"{beside.name}.gangsaw-stage-{name}")
+
+    with leased(place, shared=True):
+        if not (is_free(place) or resume or overwrite):
+            raise BadParams(f"{place} exists: give another name, or --overwrite to replace it")
+        dry_run.stop(lambda: plan_of_stages(source, target, [stage.name for stage in stages]))
+        with staged(
+            source, folder_of, client=client, resume=resume, on_progress=on_progress
+        ) as ready:
+            yield ready
+
+
+def scratch_of(source: Source | Stream) -> Path | None:
+    """Return the scratch folder that the user named; raise BadParams if it is no folder."""
+    named = str(getattr(source, "scratch", ""))
+    if named and not Path(named).is_dir():
+        raise BadParams(f"--scratch {named}: no such folder")
+    return Path(named).absolute() if named else None
+
+
+def _beside(place: Place, scratch: Path | None) -> Path:
+    """Return the path prefix of stage folders; in a scratch folder it has a hash of the target."""
+    if scratch is None:
+        assert place.folder is not None
+        return place.folder.with_name(f".{place.folder.name}")
+    name = str(place).rstrip("/").rpartition("/")[2]
+    return scratch / f".{name}.{hashlib.sha256(str(place).encode()).hexdigest()[:12]}"
+
+
+def _remove_all(folders: Iterable[Path]) -> None:
+    for folder in folders:
+        _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    """Rename a folder, then remove it, so that nobody takes a half-removed folder for a store."""
+    if folder.exists():
+        gone = folder.with_name(f"{folder.name}-removed")
+        shutil.rmtree(gone, ignore_errors=True)
+        folder.rename(gone)
+        shutil.rmtree(gone, ignore_errors=True)
+
+
+def _stored(made: Source | Stream, folder: Path, client: Client | None, resume: bool) -> Source:
+    """Store the result of a stage; return the store under the name of the user's source."""
+    codec, overwrite = ZstdCodec(level=LEVEL), folder.exists() and not resume
+    if isinstance(made, Stream):
+        spool(made, folder, choose=lambda _: codec, client=client, overwrite=folder.exists())
+    else:
+        compress(made, folder, codec=codec, client=client, resume=resume, overwrite=overwrite)
+    return replace(open_zarr(str(folder)), name=made.name)

@@ -1,1 +1,0 @@
-"""Compiled kernels before anybody waits for them: packs that travel, and caches that are warm."""

@@ -1,0 +1,1 @@
+"""Compilation of kernels in advance: packs to distribute, and warm caches."""

@@ -1,1 +1,0 @@
-"""Sequencing reads: FASTQ and FASTA into stores and back, and records of stores by number."""

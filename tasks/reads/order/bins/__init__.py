@@ -1,1 +1,0 @@
-"""Bins of reads: signatures on CPUs and GPUs, and the walk that gives bins their order."""

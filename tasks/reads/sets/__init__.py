@@ -1,1 +1,0 @@
-"""Which files of reads belong together: pairs, singles beside them, index reads, lanes."""

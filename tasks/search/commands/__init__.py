@@ -1,0 +1,1 @@
+"""Commands `gangsaw index` and `gangsaw search`."""

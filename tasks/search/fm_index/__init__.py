@@ -1,0 +1,1 @@
+"""Indexes of one text: building, packing into bytes, and opening of untrusted bytes."""

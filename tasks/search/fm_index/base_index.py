@@ -1,0 +1,154 @@
+"""Index of the bases of a text, with breaks at other letters and record borders."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.bwt.transform.suffixes import suffix_array
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.memory.aligned import aligned_zeros
+from gangsaw.tasks.genomics.sequences.ragged import Ragged
+from gangsaw.tasks.search.fm_index.base_runs import NO_BORDERS, BaseRuns, check_base_runs, split
+from gangsaw.tasks.search.fm_index.by_rows import RowIndex
+from gangsaw.tasks.search.fm_index.packed import Bytes, Opened, pack
+from gangsaw.tasks.search.fm_index.samples import (
+    Places,
+    Suffixes,
+    made_samples,
+    opened_samples,
+    places_of,
+    seeds_of,
+)
+from gangsaw.tasks.search.kernels import bases, bits, walks
+from gangsaw.tasks.search.kernels.patterns import AT_ONCE, N_BASES, fill_table, rows_of_bases
+
+KIND = 2
+RATE = 32  # default sampling rate: 0.13 bytes per base
+TABLE_K = 8  # 512 kB: it stays in the level 2 cache
+MANY = 1 << 14  # patterns from which a table pays off
+
+
+@dataclass(frozen=True, eq=False)
+class BaseIndex(RowIndex):
+    """FM-index of bases in lines of 64 bytes, with sampled positions.
+
+    Attributes
+    ----------
+    n : letters of the text
+    of : transform of the runs
+    samples : positions of some rows
+    runs : runs of bases among the letters
+    """
+
+    n: int
+    of: bases.BaseRows
+    samples: walks.Samples
+    runs: BaseRuns
+    _tables: dict[int, npt.NDArray[np.uint32]] = field(default_factory=dict)
+
+    @classmethod
+    def made(cls, letters: Bytes, borders: Places = NO_BORDERS, rate: int = RATE) -> BaseIndex:
+        """Return the index of (n,) uint8 with the position of every `rate`-th suffix.
+
+        borders : (b,) int64, ascending, record borders; no pattern matches across them
+
+        It takes 8 bytes of memory per letter if runs are long.
+        """
+        text, runs = split(letters, borders)
+        return cls.of_runs(text, suffix_array(text), runs, letters.size, rate)
+
+    @classmethod
+    def of_runs(
+        cls, text: Bytes, suffixes: Suffixes, runs: BaseRuns, n: int, rate: int
+    ) -> BaseIndex:
+        """Return the index of runs of bases in n letters, from their suffix array."""
+        samples = made_samples(text, suffixes, rate, has_breaks=True)
+        words = aligned_zeros(bases.n_words(text.size + 1), np.uint64)
+        odd = np.empty(max(1, runs.places.size), np.int64)
+        used = bases.fill_rows(text, suffixes, words, odd)
+        return cls(n, _rows(words, odd[:used], text.size + 1), samples, runs)
+
+    @classmethod
+    def opened(cls, data: Opened) -> BaseIndex:
+        """Return the index of an unpacked header and body; raise CorruptChunk if inconsistent."""
+        n, rate, n_samples, n_text, n_odd, n_runs, *_ = data.fields
+        if data.kind != KIND:
+            raise CorruptChunk("no index of bases")
+        arrays = data.arrays()
+        words = arrays.take(bases.n_words(n_text + 1), np.uint64)
+        marks = arrays.take(bits.n_words(n_text + 1), np.uint64)
+        places = arrays.take(n_samples, np.uint32)
+        odd = arrays.take(n_odd, np.uint32)
+        begins, there = arrays.take(n_runs + 1, np.uint32), arrays.take(n_runs, np.uint32)
+        arrays.end()
+        runs = BaseRuns(begins.astype(np.int64), there.astype(np.int64))
+        check_base_runs(runs, n_text, n)
+        if n_odd != max(1, n_runs):
+            raise CorruptChunk("the index has other breaks than its runs")
+        of = _rows(words, odd.astype(np.int64), n_text + 1)
+        return cls(n, of, opened_samples(marks, places, rate, n_text), runs)
+
+    def packed(self) -> Bytes:
+        """Return the index as (m,) uint8, the input of `unpack` and `opened`."""
+        runs, odd = self.runs, self.of.odd.astype("<u4")
+        n_text = int(self.of.firsts[N_BASES]) - 1
+        rate, n_samples = self.samples.rate, self.samples.places.size
+        fields = (self.n, rate, n_samples, n_text, odd.size, runs.places.size)
+        own = (odd, runs.begins.astype("<u4"), runs.places.astype("<u4"))
+        return pack(KIND, fields, (self.of.words, self.samples.marks, self.samples.places, *own))
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the index, in bytes."""
+        of, samples, runs = self.of, self.samples, self.runs
+        arrays = (of.words, of.has_odd, of.odd, samples.marks, samples.places, runs.begins)
+        return sum(int(array.nbytes) for array in (*arrays, runs.places))
+
+    def rows(self, patterns: Ragged) -> Places:
+        """Return the first row and the end of patterns of codes, (k, 2) int64.
+
+        A pattern with a code other than 0..3 has no rows.
+        """
+        k = TABLE_K if len(patterns) >= MANY else 0
+        found = np.empty((len(patterns), 2), np.int64)
+        scratch = np.empty(AT_ONCE, np.int64)
+        rows_of_bases(self.of, self._table(k), k, patterns.data, patterns.offsets, found, scratch)
+        return found
+
+    def seeds(self, query: Bytes, length: int) -> tuple[Places, Places]:
+        """Return the seeds of a query: windows that do not extend to the left.
+
+        query : (m,) uint8, codes
+
+        They are starts in the query and positions in the text, (k,) int64. Raises BadParams for too
+        many.
+        """
+        begins, rows = seeds_of(self.of, query, length)
+        return begins, self.places(rows)
+
+    def places(self, rows: Places) -> Places:
+        """Return the positions of rows (k,) int64 in the letters; raise CorruptChunk if invalid."""
+        n_text = int(self.of.firsts[N_BASES]) - 1
+        found = places_of(walks.locate_bases, self.of, self.samples, rows, n_text)
+        return self.runs.places_of(found)
+
+    def _table(self, k: int) -> npt.NDArray[np.uint32]:
+        """Return the rows of all k-mers, computed once."""
+        if k not in self._tables:
+            table = np.empty((1 << 2 * k, 2), np.uint32)
+            fill_table(self.of, k, table)
+            self._tables[k] = table
+        return self._tables[k]
+
+
+def _rows(words: npt.NDArray[np.uint64], odd: Places, n_rows: int) -> bases.BaseRows:
+    """Return the transform; raise CorruptChunk if lines and odd rows are inconsistent."""
+    has_odd = np.empty(words.size // bases.WORDS, np.bool_)
+    totals = np.empty(N_BASES, np.int64)
+    if not bases.check_rows(words, n_rows, odd, has_odd, totals):
+        raise CorruptChunk("lines of the index do not go with their counts")
+    firsts = np.concatenate(([0], np.cumsum(totals))) + odd.size
+    return bases.BaseRows(words, has_odd, odd, firsts)

@@ -1,0 +1,62 @@
+"""Runs of bases among letters, separated by other letters and record borders."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.nucleotides.codes import CODES
+from gangsaw.tasks.search.fm_index.packed import Bytes
+from gangsaw.tasks.search.fm_index.samples import Places
+from gangsaw.tasks.search.kernels.patterns import N_BASES
+from gangsaw.tasks.search.kernels.runs import split_runs
+
+NO_BORDERS: Places = np.empty(0, np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class BaseRuns:
+    """Positions of the runs of bases.
+
+    Attributes
+    ----------
+    begins : (r + 1,) int64, starts in the text of the index, with one break between; then the end
+    places : (r,) int64, starts in the letters
+    """
+
+    begins: Places
+    places: Places
+
+    def places_of(self, at: Places) -> Places:
+        """Return the positions in the letters for positions of bases in the text of the index."""
+        run = np.searchsorted(self.begins[1:], at, "right").clip(0, max(0, self.places.size - 1))
+        found: Places = self.places[run] + at - self.begins[run]
+        return found
+
+
+def codes_for(pattern: bytes) -> Bytes:
+    """Return a pattern as codes, for either case; codes of other letters match nothing."""
+    return CODES[np.frombuffer(pattern, np.uint8)]
+
+
+def split(letters: Bytes, borders: Places) -> tuple[Bytes, BaseRuns]:
+    """Return the runs of bases as a text with breaks between, and their positions."""
+    codes = CODES[letters]
+    most = int(np.count_nonzero(codes > N_BASES - 1)) + borders.size + 1
+    text = np.empty(letters.size + most, np.uint8)
+    begins, places = np.empty(most, np.int64), np.empty(most, np.int64)
+    n_runs, n_text = split_runs(codes, borders, text, begins, places)
+    ends = np.append(begins[:n_runs], n_text + (n_runs > 0))
+    return text[:n_text], BaseRuns(ends, places[:n_runs].copy())
+
+
+def check_base_runs(runs: BaseRuns, n_text: int, n: int) -> None:
+    """Raise CorruptChunk unless runs are ascending, in the text and in n letters."""
+    lengths = np.diff(runs.begins) - 1
+    ends = runs.places + lengths
+    is_whole = runs.begins[0] == 0 and runs.begins[-1] == n_text + (lengths.size > 0)
+    is_apart = (ends[:-1] <= runs.places[1:]).all() and int(ends.max(initial=0)) <= n
+    if not (is_whole and is_apart and int(lengths.min(initial=1)) > 0):
+        raise CorruptChunk("runs of the index are not those of a text")

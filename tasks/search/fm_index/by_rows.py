@@ -1,0 +1,56 @@
+"""Base class of indexes that find rows of a transform, and walk from rows to positions."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from gangsaw.tasks.genomics.sequences.ragged import Ragged
+from gangsaw.tasks.search.fm_index.samples import Places
+
+
+class RowIndex(ABC):
+    """An index that finds the rows of patterns, and the places of rows.
+
+    Attributes
+    ----------
+    n : letters of the text
+    """
+
+    n: int
+
+    @abstractmethod
+    def rows(self, patterns: Ragged) -> Places:
+        """Return the first row and the end of each pattern, (k, 2) int64."""
+
+    @abstractmethod
+    def places(self, rows: Places) -> Places:
+        """Return the positions of rows (k,) int64; raise CorruptChunk if the index is invalid."""
+
+    def counts(self, patterns: Ragged) -> Places:
+        """Return how often each pattern is there, (k,) int64."""
+        return counts_of(self.rows(patterns))
+
+    def located(self, patterns: Ragged) -> tuple[Places, Places]:
+        """Return all places, and which pattern is at each, (n,) int64 in any order."""
+        return self.located_at(self.rows(patterns))
+
+    def located_at(self, rows: Places) -> tuple[Places, Places]:
+        """Return the same of patterns whose rows (k, 2) are found."""
+        which, each = _rows_in_turn(rows)
+        return which, self.places(each)
+
+
+def counts_of(rows: Places) -> Places:
+    """Return how many rows each of (k, 2) int64 has."""
+    counts: Places = (rows[:, 1] - rows[:, 0]).clip(0)
+    return counts
+
+
+def _rows_in_turn(rows: Places) -> tuple[Places, Places]:
+    """Return all rows between first ones and ends (k, 2) int64, and which of these each is of."""
+    counts = counts_of(rows)
+    which = np.repeat(np.arange(counts.size), counts)
+    first = np.repeat(rows[:, 0] - (np.cumsum(counts) - counts), counts)
+    return which, first + np.arange(which.size)

@@ -1,0 +1,149 @@
+"""Index of a text of any bytes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.bwt.transform.suffixes import suffix_array
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.memory.aligned import aligned_zeros
+from gangsaw.tasks.genomics.sequences.kernels import LETTERS, TABLES, count_letters
+from gangsaw.tasks.genomics.sequences.ragged import Ragged
+from gangsaw.tasks.search.fm_index.by_rows import RowIndex
+from gangsaw.tasks.search.fm_index.codes import codes_of, lengths_for, nodes_of
+from gangsaw.tasks.search.fm_index.packed import Bytes, Opened, pack
+from gangsaw.tasks.search.fm_index.samples import (
+    Places,
+    Suffixes,
+    made_samples,
+    opened_samples,
+    places_of,
+    seeds_of,
+)
+from gangsaw.tasks.search.kernels import bits, tree, walks
+from gangsaw.tasks.search.kernels.patterns import AT_ONCE, LANE, rows_of_bytes
+
+KIND = 1
+RATE = 64  # default sampling rate: 0.06 bytes per byte
+
+
+@dataclass(frozen=True, eq=False)
+class ByteIndex(RowIndex):
+    """FM-index of bytes: a Huffman-shaped wavelet tree, with sampled positions.
+
+    Attributes
+    ----------
+    n : bytes of the text
+    of : the transform
+    samples : positions of some rows
+    """
+
+    n: int
+    of: tree.ByteRows
+    samples: walks.Samples
+
+    @classmethod
+    def made(cls, text: Bytes, rate: int = RATE) -> ByteIndex:
+        """Return the index of (n,) uint8 with the position of every `rate`-th suffix."""
+        return cls.of_text(text, suffix_array(text), rate)
+
+    @classmethod
+    def of_text(cls, text: Bytes, suffixes: Suffixes, rate: int) -> ByteIndex:
+        """Return the index of a text from its suffix array."""
+        counts = letters_of(text)
+        lengths = lengths_for(counts)
+        samples = made_samples(text, suffixes, rate, has_breaks=False)
+        transformed, primary = np.empty(text.size, np.uint8), 0
+        if text.size:
+            primary = int(tree.gather(text, suffixes, transformed))
+        codes = codes_of(lengths, counts)
+        nodes, _, n_bits = nodes_of(codes, lengths, counts)
+        words = aligned_zeros(bits.n_words(n_bits), np.uint64)
+        wide, ends = lengths.astype(np.int64), nodes[:, tree.BEGIN].copy()
+        tree.fill_bits(transformed, codes, wide, nodes, ends, words)
+        bits.fill_counts(words)
+        return cls(text.size, _rows(words, counts, lengths, primary), samples)
+
+    @classmethod
+    def opened(cls, data: Opened) -> ByteIndex:
+        """Return the index of an unpacked header and body; raise CorruptChunk if inconsistent."""
+        n, rate, n_samples, primary, n_bits, *_ = data.fields
+        if data.kind != KIND:
+            raise CorruptChunk("no index of bytes")
+        arrays = data.arrays()
+        counts = arrays.take(256, np.uint32).astype(np.int64)
+        lengths = arrays.take(256, np.uint8)
+        words = arrays.take(bits.n_words(n_bits), np.uint64)
+        marks = arrays.take(bits.n_words(n + 1), np.uint64)
+        places = arrays.take(n_samples, np.uint32)
+        arrays.end()
+        if int(counts.sum()) != n or not (primary <= n and (primary > 0) == (n > 0)):
+            raise CorruptChunk("counts of bytes are not those of a text")
+        of = _rows(words, counts, lengths, primary, n_bits)
+        return cls(n, of, opened_samples(marks, places, rate, n))
+
+    def packed(self) -> Bytes:
+        """Return the index as (m,) uint8, the input of `unpack` and `opened`."""
+        counts = np.diff(self.of.firsts).astype("<u4")
+        n_bits = int((counts.astype(np.int64) * self.of.lengths).sum())
+        fields = (self.n, self.samples.rate, self.samples.places.size, self.of.primary, n_bits)
+        arrays = (counts, self.of.lengths.astype(np.uint8), self.of.bits)
+        return pack(KIND, fields, (*arrays, self.samples.marks, self.samples.places))
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the index, in bytes."""
+        return int(self.of.bits.nbytes + self.samples.marks.nbytes + self.samples.places.nbytes)
+
+    def rows(self, patterns: Ragged) -> Places:
+        """Return the first row and the end of each pattern, (k, 2) int64."""
+        found = np.empty((len(patterns), 2), np.int64)
+        scratch = np.empty((AT_ONCE, LANE), np.int64)
+        rows_of_bytes(self.of, patterns.data, patterns.offsets, found, scratch)
+        return found
+
+    def seeds(self, query: Bytes, length: int) -> tuple[Places, Places]:
+        """Return the seeds of a query: windows that do not extend to the left.
+
+        query : (m,) uint8
+
+        They are starts in the query and positions in the text, (k,) int64. Raises BadParams for too
+        many.
+        """
+        begins, rows = seeds_of(self.of, query, length)
+        return begins, self.places(rows)
+
+    def places(self, rows: Places) -> Places:
+        """Return the positions of rows (k,) int64 in the text; raise CorruptChunk if invalid."""
+        return places_of(walks.locate_bytes, self.of, self.samples, rows, self.n)
+
+
+def letters_of(text: Bytes) -> Places:
+    """Return the count of each byte value, without the int64 copy of NumPy's `bincount`."""
+    counts = np.zeros((TABLES, LETTERS), np.int64)
+    count_letters(text, np.zeros(1, np.int64), np.array([text.size]), counts)
+    total: Places = counts.sum(axis=0)
+    return total
+
+
+def _rows(
+    words: npt.NDArray[np.uint64],
+    counts: Places,
+    lengths: npt.NDArray[np.uint8],
+    primary: int,
+    n_bits: int | None = None,
+) -> tree.ByteRows:
+    """Return the transform; with `n_bits` the bits are untrusted and checked against the counts."""
+    codes = codes_of(lengths, counts)
+    nodes, ones, n_own = nodes_of(codes, lengths, counts)
+    if n_bits is not None and (n_bits != n_own or bits.checked_ones(words, n_bits) < 0):
+        raise CorruptChunk("bits of the index do not go with its counts")
+    if not tree.are_nodes_whole(words, nodes, ones, n_own):
+        raise CorruptChunk("nodes of the index do not go with its counts")
+    there = np.flatnonzero(counts)
+    root = 0 if len(nodes) else ~int(there[0]) if there.size else ~0
+    firsts = 1 + np.concatenate(([0], np.cumsum(counts)))
+    return tree.ByteRows(words, nodes, codes, lengths.astype(np.int64), firsts, root, primary)

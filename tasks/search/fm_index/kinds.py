@@ -1,0 +1,90 @@
+"""Kinds of indexes: building, opening, and size bounds."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from gangsaw.codecs.bwt.transform.suffixes import suffix_array
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.tasks.search.fm_index import base_index, byte_index, repeat_index
+from gangsaw.tasks.search.fm_index.base_index import BaseIndex
+from gangsaw.tasks.search.fm_index.base_runs import BaseRuns, split
+from gangsaw.tasks.search.fm_index.byte_index import ByteIndex
+from gangsaw.tasks.search.fm_index.codes import lengths_for
+from gangsaw.tasks.search.fm_index.packed import FIELDS, Bytes, Section, room_of, unpack
+from gangsaw.tasks.search.fm_index.repeat_index import RepeatIndex
+from gangsaw.tasks.search.fm_index.samples import Places
+from gangsaw.tasks.search.fm_index.stored_runs import count_runs
+from gangsaw.tasks.search.kernels import bases, bits
+
+Kind = Literal["bases", "bytes"]
+TextIndex = BaseIndex | ByteIndex | RepeatIndex
+RATES: dict[Kind, int] = {"bases": base_index.RATE, "bytes": byte_index.RATE}
+PER_RUN = 16  # least average run length for an index of bases that is stored
+SPARE_RUNS = 64
+FEW_RUNS = 8  # ratio of letters to runs: with less, the search by runs takes the memory of the text
+MOST_LETTERS = 1 << 28  # letters of a text: counts of bits have 32 bits
+WORKING = 10  # bytes of memory per letter to build an index
+
+
+def made(kind: Kind, letters: Bytes, borders: Places, rate: int) -> TextIndex:
+    """Return the index of (n,) uint8: by runs, if these are few and the index is smaller.
+
+    borders : (b,) int64, ascending, borders of records of bases
+    """
+    text, runs = split(letters, borders) if kind == "bases" else (letters, None)
+    suffixes = suffix_array(text)
+    if text.size and FEW_RUNS * count_runs(text, suffixes) < text.size:
+        found = RepeatIndex.made(text, suffixes, runs, letters.size)
+        if found.packed().size < _plain_bytes(text, runs, rate):
+            return found
+    if runs is None:
+        return ByteIndex.of_text(text, suffixes, rate)
+    return BaseIndex.of_runs(text, suffixes, runs, letters.size, rate)
+
+
+def is_of(index: TextIndex, kind: Kind) -> bool:
+    """Return True if an index is of this kind."""
+    if isinstance(index, RepeatIndex):
+        return (index.runs is not None) == (kind == "bases")
+    return isinstance(index, BaseIndex) == (kind == "bases")
+
+
+def opened(data: Bytes) -> TextIndex:
+    """Return the index of packed bytes; raise CorruptChunk if they are damaged or no index."""
+    found = unpack(data)
+    if found.fields[0] > MOST_LETTERS:
+        raise CorruptChunk(f"an index of {found.fields[0]:,} letters")
+    if found.kind == base_index.KIND:
+        return BaseIndex.opened(found)
+    if found.kind == byte_index.KIND:
+        return ByteIndex.opened(found)
+    if found.kind == repeat_index.KIND:
+        return RepeatIndex.opened(found)
+    raise CorruptChunk(f"an index of kind {found.kind}")
+
+
+def room_for(kind: Kind, n: int, rate: int) -> int:
+    """Return the most bytes of an index of n letters, with the allowed number of runs."""
+    if kind == "bytes":
+        return _room(n, rate, n_bits=8 * n)
+    runs = n // PER_RUN + SPARE_RUNS
+    return _room(n + runs, rate, n_runs=runs)
+
+
+def _plain_bytes(text: Bytes, runs: BaseRuns | None, rate: int) -> int:
+    """Return the bytes of an index of a text that is not by runs."""
+    if runs is not None:
+        return _room(text.size, rate, n_runs=runs.places.size)
+    counts = byte_index.letters_of(text)
+    return _room(text.size, rate, n_bits=int((counts * lengths_for(counts)).sum()))
+
+
+def _room(n: int, rate: int, n_runs: int = 0, n_bits: int | None = None) -> int:
+    """Return the bytes of an index of n letters; n_bits : bits of the tree of a byte index."""
+    if n_bits is None:
+        own = [Section(bases.n_words(n + 1), "u8"), *3 * [Section(n_runs + 1, "u4")]]
+    else:
+        own = [Section(256, "u4"), Section(256, "u1"), Section(bits.n_words(n_bits), "u8")]
+    marks = [Section(bits.n_words(n + 1), "u8"), Section(n // rate + 2 + n_runs, "u4")]
+    return 8 * FIELDS + room_of([*own, *marks])

@@ -1,0 +1,119 @@
+"""Packed arrays of an index as in SPEC.md; the only parser of these bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.arrays import NumpyArray, ScalarT
+from gangsaw.codecs.core.container.checksum import crc32c
+from gangsaw.codecs.core.errors import CorruptChunk, NewerFormat
+from gangsaw.codecs.core.memory.aligned import LINE, aligned, aligned_zeros
+
+Bytes = npt.NDArray[np.uint8]
+
+MAGIC = int.from_bytes(b"GANGSAWI", "little")
+VERSION = 1
+FIELDS = 16  # words of the header
+MAGIC_AT, VERSION_AT, KIND_AT, CRC_AT, SIZE_AT, FIRST_OWN = range(6)
+SUMMED = 8 * (CRC_AT + 1)  # first byte covered by the checksum
+
+
+class Section(NamedTuple):
+    """An array of an index: number of items and dtype."""
+
+    size: int
+    dtype: npt.DTypeLike
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A header with a valid checksum, and the bytes after it.
+
+    Attributes
+    ----------
+    kind : kind of the index
+    fields : numbers of its kind, letters of the text first
+    body : (n,) uint8
+    """
+
+    kind: int
+    fields: tuple[int, ...]
+    body: Bytes
+
+    def arrays(self) -> Arrays:
+        """Return a sequential reader of the arrays of the body."""
+        return Arrays(self.body)
+
+
+class Arrays:
+    """Sequential reader that copies arrays to addresses aligned to cache lines."""
+
+    def __init__(self, body: Bytes) -> None:
+        self._body, self._at = body, 0
+
+    def take(self, size: int, kind: type[ScalarT]) -> npt.NDArray[ScalarT]:
+        """Return the next array; raise CorruptChunk if the bytes end in it."""
+        n_bytes = size * np.dtype(kind).itemsize
+        if padded(n_bytes) > self._body.size - self._at:
+            raise CorruptChunk("arrays of the index are cut")
+        array: npt.NDArray[ScalarT] = aligned(size, kind)
+        array.view(np.uint8)[:] = self._body[self._at : self._at + n_bytes]
+        self._at += padded(n_bytes)
+        return array
+
+    def end(self) -> None:
+        """Raise CorruptChunk if bytes are left."""
+        if self._at != self._body.size:
+            raise CorruptChunk("bytes behind the arrays of the index")
+
+
+def padded(n_bytes: int) -> int:
+    """Return the number of bytes, rounded up to whole cache lines."""
+    return n_bytes + -n_bytes % LINE
+
+
+def room_of(sections: Sequence[Section]) -> int:
+    """Return the padded bytes of arrays."""
+    return sum(padded(size * np.dtype(kind).itemsize) for size, kind in sections)
+
+
+def pack(kind: int, fields: Sequence[int], arrays: Sequence[NumpyArray]) -> Bytes:
+    """Return an index as (n,) uint8."""
+    size = 8 * FIELDS + sum(padded(array.nbytes) for array in arrays)
+    out = aligned_zeros(size, np.uint8)
+    header = out[: 8 * FIELDS].view("<u8")
+    header[:SIZE_AT] = MAGIC, VERSION, kind, 0
+    header[SIZE_AT], header[FIRST_OWN : FIRST_OWN + len(fields)] = size, fields
+    at = 8 * FIELDS
+    for array in arrays:
+        out[at : at + array.nbytes] = array.view(np.uint8)
+        at += padded(array.nbytes)
+    header[CRC_AT] = crc32c(out[SUMMED:])
+    return out
+
+
+def unpack(data: Bytes) -> Opened:
+    """Return the parts of an index in (n,) uint8; bytes after its end are ignored.
+
+    Raises
+    ------
+    CorruptChunk : the bytes are not an index, cut or damaged
+    NewerFormat : their version is unknown
+    """
+    if data.size < 8 * FIELDS:
+        raise CorruptChunk("too short for an index")
+    header = data[: 8 * FIELDS].view("<u8")
+    size = int(header[SIZE_AT])
+    if header[MAGIC_AT] != MAGIC or not 8 * FIELDS <= size <= data.size:
+        raise CorruptChunk("no index, or cut")
+    if header[VERSION_AT] != VERSION:
+        raise NewerFormat(f"an index of version {header[VERSION_AT]}")
+    if header[CRC_AT] != crc32c(data[SUMMED:size]):
+        raise CorruptChunk("the checksum of the index is wrong")
+    fields = tuple(int(field) for field in header[FIRST_OWN:])
+    return Opened(int(header[KIND_AT]), fields, data[8 * FIELDS : size])

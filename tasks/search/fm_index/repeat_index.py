@@ -1,0 +1,122 @@
+"""Index of a repetitive text, with a size proportional to the runs of its transform."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk
+from gangsaw.tasks.genomics.sequences.ragged import Ragged
+from gangsaw.tasks.search.fm_index.base_runs import BaseRuns, check_base_runs
+from gangsaw.tasks.search.fm_index.packed import Bytes, Opened, pack
+from gangsaw.tasks.search.fm_index.samples import MOST_SEEDS, Places, Suffixes
+from gangsaw.tasks.search.fm_index.stored_runs import StoredRuns, count_runs, runs_of
+from gangsaw.tasks.search.kernels import repeats
+
+KIND = 3
+
+
+@dataclass(frozen=True, eq=False)
+class RepeatIndex:
+    """r-index of bytes, or of the runs of bases.
+
+    Attributes
+    ----------
+    n : letters of the text
+    stored : runs of the transform
+    runs : runs of bases among the letters; None for bytes
+    """
+
+    n: int
+    stored: StoredRuns
+    runs: BaseRuns | None
+
+    @classmethod
+    def made(cls, text: Bytes, suffixes: Suffixes, runs: BaseRuns | None, n: int) -> RepeatIndex:
+        """Return the index of a nonempty text; codes of bases start at 1."""
+        table = runs_of(text, suffixes, count_runs(text, suffixes))
+        return cls(n, StoredRuns.of(table, text.size), runs)
+
+    @classmethod
+    def opened(cls, data: Opened) -> RepeatIndex:
+        """Return the index of an unpacked header and body; raise CorruptChunk if inconsistent."""
+        n, has_bases, n_bases, n_length_words, n_text, *others = data.fields[:9]
+        if not has_bases and n_text != n:
+            raise CorruptChunk("runs of the index do not make up a text")
+        arrays = data.arrays()
+        n_runs, primary, n_firsts, n_lasts = others
+        sizes = (n_text, n_runs, primary, n_firsts, n_lasts)
+        stored = StoredRuns.taken(sizes, n_length_words, arrays)
+        runs = None
+        if has_bases:
+            starts, places = arrays.take(n_bases + 1, np.uint32), arrays.take(n_bases, np.uint32)
+            runs = BaseRuns(starts.astype(np.int64), places.astype(np.int64))
+            check_base_runs(runs, stored.n, n)
+        arrays.end()
+        found = cls(n, stored, runs)
+        found.of  # noqa: B018 - the property checks the runs
+        return found
+
+    @cached_property
+    def of(self) -> repeats.RepeatRows:
+        """The transform; raises CorruptChunk if the runs are not those of a text."""
+        return self.stored.rows()
+
+    def packed(self) -> Bytes:
+        """Return the index as (m,) uint8, the input of `unpack` and `opened`."""
+        n_bases = 0 if self.runs is None else self.runs.places.size
+        fields = (self.n, int(self.runs is not None), n_bases, self.stored.lengths.size)
+        arrays: list[NumpyArray] = list(self.stored.arrays)
+        if self.runs is not None:
+            own = (self.runs.begins, self.runs.places)
+            arrays += [array.astype(np.uint32) for array in own]
+        return pack(KIND, (*fields, *self.stored.sizes), arrays)
+
+    def counts(self, patterns: Ragged) -> Places:
+        """Return the number of occurrences of each pattern, (k,) int64."""
+        found = self._rows(patterns)
+        counts: Places = found[:, repeats.HIGH] - found[:, repeats.LOW]
+        return counts
+
+    def located(self, patterns: Ragged) -> tuple[Places, Places]:
+        """Return pattern indices and positions of all occurrences, (n,) int64 in any order."""
+        return self._expanded(self._rows(patterns))
+
+    def seeds(self, query: Bytes, length: int) -> tuple[Places, Places]:
+        """Return the seeds of a query: windows that do not extend to the left.
+
+        They are starts in the query and positions in the text, (k,) int64. Raises BadParams for too
+        many.
+        """
+        room = max(1, query.size - length + 1)
+        windows, rows = np.empty(room, np.int64), np.empty((room, 3), np.int64)
+        used = repeats.find_windows(self.of, self._letters(query), length, windows, rows)
+        if int((rows[:used, repeats.HIGH] - rows[:used, repeats.LOW]).sum()) > MOST_SEEDS:
+            raise BadParams(
+                f"windows of {length} letters are there too often: look for longer matches"
+            )
+        which, places = self._expanded(rows[:used])
+        begins = windows[which]
+        keys = begins * (self.n + 1) + places
+        # a window extends to the left if the window before it occurs one position before
+        is_longer = np.isin(keys - self.n - 2, keys) & (begins > 0) & (places > 0)
+        return begins[~is_longer], places[~is_longer]
+
+    def _letters(self, letters: Bytes) -> Bytes:
+        return letters if self.runs is None else letters + np.uint8(1)
+
+    def _rows(self, patterns: Ragged) -> Places:
+        found = np.empty((len(patterns), 3), np.int64)
+        repeats.find_rows(self.of, self._letters(patterns.data), patterns.offsets, found)
+        return found
+
+    def _expanded(self, rows: Places) -> tuple[Places, Places]:
+        counts = rows[:, repeats.HIGH] - rows[:, repeats.LOW]
+        places = np.empty(int(counts.sum()), np.int64)
+        if not repeats.fill_places(self.of, rows, places):
+            raise CorruptChunk("the index is of no text: a place is outside")
+        which = np.repeat(np.arange(counts.size), counts)
+        return which, places if self.runs is None else self.runs.places_of(places)

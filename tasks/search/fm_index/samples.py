@@ -1,0 +1,75 @@
+"""Sampled positions of an index: sampling, checks, and walks to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk
+from gangsaw.codecs.core.memory.aligned import aligned_zeros
+from gangsaw.tasks.search.kernels import bases, bits, seeds, tree, walks
+
+RowsT = TypeVar("RowsT", bases.BaseRows, tree.ByteRows)
+Places = npt.NDArray[np.int64]
+Walk = Callable[[RowsT, walks.Samples, Places, Places, Places], None]
+Suffixes = npt.NDArray[np.int32]
+Octets = npt.NDArray[np.uint8]
+MOST_SEEDS = 1 << 22  # most seeds of a query in a text
+MOST_RATE = 1 << 16
+
+
+def made_samples(
+    text: npt.NDArray[np.uint8], suffixes: npt.NDArray[np.int32], rate: int, *, has_breaks: bool
+) -> walks.Samples:
+    """Return every `rate`-th position of a text, its end, and those after breaks."""
+    marks = aligned_zeros(bits.n_words(text.size + 1), np.uint64)
+    walks.fill_marks(text, suffixes, rate, has_breaks, marks)
+    places = np.empty(bits.fill_counts(marks), np.uint32)
+    walks.fill_places(suffixes, marks, places)
+    return walks.Samples(marks, places, rate)
+
+
+def opened_samples(
+    marks: npt.NDArray[np.uint64], places: npt.NDArray[np.uint32], rate: int, n: int
+) -> walks.Samples:
+    """Return the samples of a text of n letters; raise CorruptChunk if inconsistent."""
+    if not 1 <= rate <= MOST_RATE:
+        raise CorruptChunk(f"places of every {rate}th suffix")
+    if bits.checked_ones(marks, n + 1) != places.size or int(places.max(initial=0)) > n:
+        raise CorruptChunk("sampled places are not those of a text")
+    return walks.Samples(marks, places, rate)
+
+
+def seeds_of(
+    of: bases.BaseRows | tree.ByteRows, query: Octets, length: int
+) -> tuple[Places, Places]:
+    """Return starts in the query and rows (k,) int64 of windows with other letters before them.
+
+    Raises BadParams if there are more than MOST_SEEDS.
+    """
+    of_bases = of if isinstance(of, bases.BaseRows) else None
+    of_bytes = of if isinstance(of, tree.ByteRows) else None
+    windows = np.empty((max(0, query.size - length + 1), 3), np.int64)
+    windows = windows[: seeds.find_windows(of_bases, of_bytes, query, length, windows)]
+    n = int((windows[:, seeds.HIGH] - windows[:, seeds.LOW]).sum())
+    if n > MOST_SEEDS:
+        raise BadParams(
+            f"windows of {length} letters are there more than {MOST_SEEDS:,} times: look for "
+            "longer matches"
+        )
+    begins, rows = np.empty(n, np.int64), np.empty(n, np.int64)
+    used = seeds.expand_windows(of_bases, of_bytes, query, windows, begins, rows)
+    return begins[:used], rows[:used]
+
+
+def places_of(walk: Walk[RowsT], of: RowsT, samples: walks.Samples, rows: Places, n: int) -> Places:
+    """Return the positions of rows (k,) int64; raise CorruptChunk if the index is invalid."""
+    out = np.empty(rows.size, np.int64)
+    scratch = np.empty(walks.AT_ONCE * walks.WALK, np.int64)
+    walk(of, samples, np.ascontiguousarray(rows), scratch, out)
+    if out.size and not 0 <= int(out.min()) <= int(out.max()) <= n:
+        raise CorruptChunk("the index is of no text: a walk ends nowhere")
+    return out

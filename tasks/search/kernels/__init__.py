@@ -1,0 +1,1 @@
+"""Compiled kernels of indexes: bits and lines, walks over rows, patterns."""

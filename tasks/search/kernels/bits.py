@@ -1,0 +1,104 @@
+"""Bit vector with ranks: lines of 64 bytes, each a count of the ones before it and 480 bits.
+
+Line k is words 8k .. 8k + 7, uint64. The lower half of its first word is the count; bit 480k + i is
+bit (i + 32) mod 64 of word 8k + (i + 32) div 64. A rank therefore reads one cache line.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gangsaw.codecs.core.numba.bits import count_ones, prefetch
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+
+WORDS = 8  # words of a line
+PER_LINE = 480  # bits
+COUNT_BITS = 32
+COUNT = np.uint64((1 << COUNT_BITS) - 1)  # mask of the count in a line's first word
+ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+
+
+def n_words(n_bits: int) -> int:
+    """Return the words of `n_bits` bits; one line more if the last is full, for rank(n)."""
+    return WORDS * (n_bits // PER_LINE + 1)
+
+
+@jit_norefs_inline
+def place_of(bit: Any) -> Any:
+    """Return the word index of a bit, and its position in the word."""
+    line = np.uint64(bit) // np.uint64(PER_LINE)
+    inner = np.uint64(bit) - line * np.uint64(PER_LINE) + np.uint64(COUNT_BITS)
+    return line * np.uint64(WORDS) + (inner >> np.uint64(6)), inner & np.uint64(63)
+
+
+@jit_norefs_inline
+def fetch(words: Any, bit: Any) -> None:
+    """Prefetch the line of a bit."""
+    prefetch(words, np.uint64(bit) // np.uint64(PER_LINE) * np.uint64(WORDS))
+
+
+@jit_norefs_inline
+def is_set(words: Any, bit: Any) -> Any:
+    """Return True if a bit is 1."""
+    word, place = place_of(bit)
+    return (words[word] >> place) & np.uint64(1) != np.uint64(0)
+
+
+@jit_norefs_inline
+def rank(words: Any, bit: Any) -> Any:
+    """Return the number of ones before a bit, int64."""
+    word, place = place_of(bit)
+    first = word & ~np.uint64(WORDS - 1)
+    below = (np.uint64(1) << place) - np.uint64(1)
+    n = np.int64(words[first] & COUNT) + count_ones(words[word] & below & ~_count_of(word))
+    # a fixed number of steps, as the needed one is unpredictable
+    for at in range(np.uint64(WORDS - 1)):
+        other = words[first + at] & ~_count_of(at)
+        n += count_ones(other if first + at < word else np.uint64(0))
+    return n
+
+
+@jit_norefs_inline
+def _count_of(word: Any) -> Any:
+    """Return a mask of the count bits of a word."""
+    return COUNT if word & np.uint64(WORDS - 1) == np.uint64(0) else np.uint64(0)
+
+
+@jit_norefs_inline
+def set_bit(words: Any, bit: Any) -> None:
+    """Set a bit to 1; counts are filled afterwards."""
+    word, place = place_of(bit)
+    words[word] |= np.uint64(1) << place
+
+
+@jit_norefs
+def fill_counts(words: Any) -> Any:
+    """Fill the counts of lines; return the number of ones."""
+    n = np.int64(0)
+    for line in range(words.size // WORDS):
+        at = line * WORDS
+        words[at] = (words[at] & ~COUNT) | np.uint64(n)
+        n += _ones(words, at)
+    return n
+
+
+@jit_norefs
+def checked_ones(words: Any, n_bits: int) -> Any:
+    """Return the number of ones; -1 if counts are wrong, or bits after the last one are set."""
+    n = np.int64(0)
+    for line in range(words.size // WORDS):
+        at = line * WORDS
+        if np.int64(words[at] & COUNT) != n:
+            return -1
+        n += _ones(words, at)
+    return n if rank(words, n_bits) == n else -1
+
+
+@jit_norefs_inline
+def _ones(words: Any, at: int) -> Any:
+    n = count_ones(words[at] & ~COUNT)
+    for i in range(1, WORDS):
+        n += count_ones(words[at + i])
+    return n

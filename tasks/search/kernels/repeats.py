@@ -1,0 +1,157 @@
+"""Transform as runs of equal letters: an r-index (Gagie, Navarro, Prezza, 2020).
+
+For each run it has the start, the number of equal letters before it, and the position of its last
+row. For its first row it has the position, and that of the row before. Two consecutive rows in a
+run have the same difference of positions as those of the suffixes one letter longer. All other
+positions follow from the stored ones.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+
+LETTERS = 256
+LOW, HIGH, PLACE = range(3)  # fields of a pattern: its rows, and the position of the last one
+NOWHERE = -1
+
+
+class RepeatRows(NamedTuple):
+    """Runs of a transform, with sampled positions.
+
+    Attributes
+    ----------
+    own : (257,) int64, first run of each letter, and number of runs
+    begins : (r,) uint32, starts of runs in the transform without the primary row; by letter
+    before : (r + 1,) uint32, letters in the runs before, in that order
+    ends : (r,) uint32, position of the last row of each
+    heads : (h,) uint32, positions of the first rows of runs, and of the primary row, ascending
+    above : (h,) uint32, position of the row before each
+    firsts : (257,) int64, first row of the suffixes that begin with each letter, and number of rows
+    primary : row of the whole text; no run extends across it
+    last : position of the last row
+    """
+
+    own: npt.NDArray[np.int64]
+    begins: npt.NDArray[np.uint32]
+    before: npt.NDArray[np.uint32]
+    ends: npt.NDArray[np.uint32]
+    heads: npt.NDArray[np.uint32]
+    above: npt.NDArray[np.uint32]
+    firsts: npt.NDArray[np.int64]
+    primary: int
+    last: int
+
+
+@jit_norefs_inline
+def _last_below(numbers: Any, low: Any, high: Any, most: Any) -> Any:
+    """Return the last index in low..high - 1 of ascending numbers below `most`, else low - 1."""
+    while low < high:
+        middle = (low + high) >> 1
+        if np.int64(numbers[middle]) < most:
+            low = middle + 1
+        else:
+            high = middle
+    return low - 1
+
+
+@jit_norefs
+def fill_runs(text: Any, suffixes: Any, letters: Any, lengths: Any, firsts: Any, lasts: Any) -> Any:
+    """Fill the runs, in the order of rows; return their number, and the primary row.
+
+    Parameters
+    ----------
+    text, suffixes : (n,) uint8 and int32, n >= 1
+    letters, lengths : (r,) uint8 and uint32; runs beyond r are only counted
+    firsts, lasts : (r,) uint32, positions of the first and of the last row of each
+    """
+    used, primary, before = 0, 0, np.int64(-1)
+    for row in range(text.size + 1):
+        place = text.size if row == 0 else np.int64(suffixes[row - 1])
+        if place == 0:
+            primary, before = row, np.int64(-1)
+            continue
+        letter = np.int64(text[place - 1])
+        if letter != before:
+            if used < letters.size:
+                letters[used], lengths[used], firsts[used] = letter, 0, place
+            used, before = used + 1, letter
+        if used <= letters.size:
+            lengths[used - 1] += np.uint32(1)
+            lasts[used - 1] = place
+    return used, primary
+
+
+@jit_norefs
+def find_rows(of: Any, data: Any, begins: Any, rows: Any) -> None:
+    """Fill rows and the position of the last one, (n, 3) int64, of patterns."""
+    for i in range(len(begins) - 1):
+        find_one(of, data, begins[i], begins[i + 1], rows, i)
+
+
+@jit_norefs_inline
+def find_one(of: Any, data: Any, begin: Any, end: Any, rows: Any, i: int) -> Any:
+    """Search letters begin..end - 1; return the first index from which on they occur."""
+    low, high, place = np.int64(0), of.firsts[LETTERS], np.int64(of.last)
+    while end > begin and low < high:
+        end -= 1
+        letter = np.int64(data[end])
+        first, stop = of.own[letter], of.own[letter + 1]
+        own = np.int64(of.before[first])
+        at = high - (high > of.primary)
+        run = _last_below(of.begins, first, stop, at)
+        if run < first:
+            low = high = np.int64(0)
+            break
+        inside = min(at - np.int64(of.begins[run]), _length(of, run))
+        ends_here = at - np.int64(of.begins[run]) == inside and high - 1 != of.primary
+        place = (place if ends_here else np.int64(of.ends[run])) - 1
+        high = of.firsts[letter] + np.int64(of.before[run]) - own + inside
+        at = low - (low > of.primary)
+        run = _last_below(of.begins, first, stop, at)
+        count = np.int64(0)
+        if run >= first:
+            inside = min(at - np.int64(of.begins[run]), _length(of, run))
+            count = np.int64(of.before[run]) - own + inside
+        low = of.firsts[letter] + count
+    rows[i, LOW], rows[i, HIGH], rows[i, PLACE] = low, high, place
+    return end
+
+
+@jit_norefs_inline
+def _length(of: Any, run: Any) -> Any:
+    return np.int64(of.before[run + 1]) - np.int64(of.before[run])
+
+
+@jit_norefs
+def find_windows(of: Any, data: Any, length: int, windows: Any, rows: Any) -> Any:
+    """Fill starts (k,) int64 and rows (k, 3) of windows that occur; return their number."""
+    used, begin = 0, np.int64(0)
+    while begin + length <= data.size:
+        at = find_one(of, data, begin, begin + length, rows, used)
+        if rows[used, LOW] < rows[used, HIGH]:
+            windows[used] = begin
+            used += 1
+        begin = at + 1
+    return used
+
+
+@jit_norefs
+def fill_places(of: Any, rows: Any, places: Any) -> bool:
+    """Fill the positions of all rows of patterns, backwards; return True if all are in the text."""
+    used, n = 0, of.firsts[LETTERS] - 1
+    for i in range(len(rows)):
+        place = rows[i, PLACE]
+        for row in range(rows[i, HIGH] - 1, rows[i, LOW] - 1, -1):
+            if not 0 <= place <= n:
+                return False
+            places[used] = place
+            used += 1
+            if row > rows[i, LOW]:
+                head = _last_below(of.heads, 0, of.heads.size, place + 1)
+                place = np.int64(of.above[head]) + place - np.int64(of.heads[head])
+    return True

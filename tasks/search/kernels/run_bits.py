@@ -1,0 +1,185 @@
+"""Bit packing of the runs of a transform: letters, lengths, and positions not implied by others.
+
+If the suffix one letter longer than that of a run's first row is also at the first row of a run,
+its position is one less. Runs thus form chains, and only the first of each needs a position. The
+same holds for last rows.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+
+END = -1  # end of a chain
+MOST_LENGTH_BITS = 32  # bits of the length of a run
+LETTERS = 256
+
+
+@jit_norefs_inline
+def put(words: Any, at: Any, value: Any, width: Any) -> Any:
+    """Write the low bits of a value at a bit offset of zeroed words (w,) uint64; return the end.
+
+    width : 0 to 63; there must be a word after the last bit
+    """
+    word, shift = at >> 6, np.uint64(at & 63)
+    words[word] |= np.uint64(value) << shift
+    if shift:
+        words[word + 1] |= np.uint64(value) >> (np.uint64(64) - shift)
+    return at + width
+
+
+@jit_norefs_inline
+def take(words: Any, at: Any, width: Any) -> Any:
+    """Return 0 to 63 bits as int64."""
+    word, shift = at >> 6, np.uint64(at & 63)
+    value = words[word] >> shift
+    if shift:
+        value |= words[word + 1] << (np.uint64(64) - shift)
+    return np.int64(value & ((np.uint64(1) << np.uint64(width)) - np.uint64(1)))
+
+
+@jit_norefs_inline
+def _bits_of(number: Any) -> Any:
+    """Return the number of bits after the first one of a number above 0."""
+    n = np.int64(0)
+    while number >> (n + 1):
+        n += 1
+    return n
+
+
+@jit_norefs
+def count_length_bits(lengths: Any) -> Any:
+    """Return the number of bits of lengths (r,) uint32 in Elias's gamma code."""
+    total = np.int64(0)
+    for i in range(lengths.size):
+        total += 2 * _bits_of(np.int64(lengths[i])) + 1
+    return total
+
+
+@jit_norefs
+def put_lengths(lengths: Any, words: Any) -> None:
+    """Write lengths in gamma code: as many zeros as bits follow the first one, then all bits."""
+    at = np.int64(0)
+    for i in range(lengths.size):
+        n = _bits_of(np.int64(lengths[i]))
+        at = put(words, at + n, 1, 1)
+        at = put(words, at, np.int64(lengths[i]) - (np.int64(1) << n), n)
+
+
+@jit_norefs
+def take_lengths(words: Any, n: int, lengths: Any) -> Any:
+    """Fill lengths (r,) uint32; return True if they are complete, with sum n."""
+    at, total, end = np.int64(0), np.int64(0), np.int64(64 * (words.size - 1))
+    for i in range(lengths.size):
+        zeros = np.int64(0)
+        while at < end and zeros < MOST_LENGTH_BITS and take(words, at, 1) == 0:
+            zeros, at = zeros + 1, at + 1
+        if zeros == MOST_LENGTH_BITS or at + 1 + zeros > end:
+            return False
+        length = (np.int64(1) << zeros) | take(words, at + 1, zeros)
+        at, total = at + 1 + zeros, total + length
+        if total > n:
+            return False
+        lengths[i] = length
+    return total == n
+
+
+@jit_norefs
+def put_numbers(numbers: Any, width: int, words: Any) -> None:
+    """Write numbers (k,) with `width` bits each."""
+    at = np.int64(0)
+    for i in range(numbers.size):
+        at = put(words, at, np.int64(numbers[i]), width)
+
+
+@jit_norefs
+def take_numbers(words: Any, width: int, numbers: Any) -> None:
+    """Fill numbers (k,) of `width` bits each; there must be a word after the last."""
+    for i in range(numbers.size):
+        numbers[i] = take(words, i * width, width)
+
+
+@jit_norefs
+def sort_runs(
+    letters: Any, lengths: Any, primary: int, own: Any, order: Any, rows: Any, before: Any
+) -> None:
+    """Sort runs by letter, then by start.
+
+    Parameters
+    ----------
+    letters, lengths : (r,) uint8 and uint32, in the order of rows
+    own : (257,) int64, filled: first run of each letter in the new order, and r
+    order : (r,) uint32, filled: the runs in the new order
+    rows : (r,) uint32, filled: first row of each run, in the order of rows
+    before : (r + 1,) uint32, filled: letters in the runs before, in the new order
+    """
+    own[:] = 0
+    row = np.int64(0)
+    for i in range(letters.size):
+        own[np.int64(letters[i]) + 1] += 1
+        rows[i] = row + (row >= primary)
+        row += np.int64(lengths[i])
+    for letter in range(LETTERS):
+        own[letter + 1] += own[letter]
+    for i in range(letters.size):  # afterwards each letter has the index of the next one
+        order[own[letters[i]]] = i
+        own[letters[i]] += 1
+    for letter in range(LETTERS - 1, 0, -1):
+        own[letter] = own[letter - 1]
+    own[0] = 0
+    before[0] = 0
+    for k in range(letters.size):
+        before[k + 1] = before[k] + lengths[order[k]]
+
+
+@jit_norefs
+def link(rows: Any, lengths: Any, order: Any, before: Any, of_last: bool, following: Any) -> None:
+    """Fill the successor run (r,) int32 of each run's first row, or last row; else END.
+
+    A successor exists if that row leads to the first row, or last row, of another run. In the order
+    by letter, the rows to which runs lead ascend.
+    """
+    at = 0
+    for k in range(order.size):
+        row = np.int64(before[k + 1]) if of_last else np.int64(before[k]) + 1
+        while at < rows.size and _row(rows, lengths, at, of_last) < row:
+            at += 1
+        is_there = at < rows.size and _row(rows, lengths, at, of_last) == row
+        following[order[k]] = at if is_there else END
+
+
+@jit_norefs_inline
+def _row(rows: Any, lengths: Any, run: Any, of_last: Any) -> Any:
+    return np.int64(rows[run]) + (np.int64(lengths[run]) - 1 if of_last else 0)
+
+
+@jit_norefs
+def mark_followers(following: Any, is_follower: Any) -> Any:
+    """Fill flags (r,) bool of runs with a predecessor; return the number without one."""
+    is_follower[:] = False
+    n = following.size
+    for i in range(following.size):
+        if following[i] != END:
+            is_follower[following[i]] = True
+            n -= 1
+    return n
+
+
+@jit_norefs
+def follow(following: Any, is_follower: Any, known: Any, places: Any) -> Any:
+    """Fill positions (r,) int64 from those of first runs of chains; return True if complete.
+
+    No two runs have the same successor, so a chain with a first run ends.
+    """
+    used = reached = 0
+    for first in range(following.size):
+        if not is_follower[first]:
+            run, place = np.int64(first), np.int64(known[used])
+            used += 1
+            while run != END:
+                places[run] = place
+                run, place, reached = np.int64(following[run]), place - 1, reached + 1
+    return reached == following.size

@@ -1,0 +1,41 @@
+"""Split of a text into runs of bases, at other letters and at record borders."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gangsaw.codecs.core.numba.jit import jit_norefs
+
+BREAK = 0  # code of a break; bases are 1..4
+
+
+@jit_norefs
+def split_runs(codes: Any, borders: Any, text: Any, begins: Any, places: Any) -> Any:
+    """Copy the runs of bases, with one break between; return their number, and letters copied.
+
+    Parameters
+    ----------
+    codes : (n,) uint8: 0..3 are bases
+    borders : (b,) int64, record borders, ascending
+    text : (n + r,) uint8, filled
+    begins : (r,) int64, large enough for all runs, filled: their starts in the text
+    places : (r,) int64, filled: their starts in the codes
+    """
+    runs, used, border, is_inside = 0, 0, 0, False
+    for at in range(codes.size):
+        while border < borders.size and borders[border] <= at:
+            is_inside, border = False, border + 1
+        if codes[at] > 3:
+            is_inside = False
+            continue
+        if not is_inside:
+            if runs:
+                text[used] = BREAK
+                used += 1
+            begins[runs], places[runs] = used, at
+            runs, is_inside = runs + 1, True
+        text[used] = codes[at] + np.uint8(1)
+        used += 1
+    return runs, used

@@ -1,0 +1,125 @@
+"""Transform of bytes as a wavelet tree in the shape of a Huffman code.
+
+A node has one bit for each byte of the transform whose code passes through it: the next bit of that
+code. All nodes are concatenated in one bit vector, so a byte takes as many bits as its code.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.tasks.search.kernels.bits import fetch, is_set, rank, set_bit
+
+ZERO, ONE, BEGIN, BEFORE = range(4)  # fields of a node: its children, first bit, ones before that
+NODE = 4
+
+
+class ByteRows(NamedTuple):
+    """Transform of bytes, with the data for ranks.
+
+    Attributes
+    ----------
+    bits : (8 l,) uint64, lines of the nodes' bits
+    nodes : (m, NODE) int64; children of 0 and 1: a node, or ~byte
+    codes, lengths : (256,) uint64 and int64: code of each byte, its first bit highest; 0 bits if
+        the text has no other byte
+    firsts : (257,) int64, first row of the suffixes that begin with each byte, and number of rows
+    root : 0, or ~byte for a text of a single byte value
+    primary : row of the whole text, which has no byte before it and is omitted from the transform
+    """
+
+    bits: npt.NDArray[np.uint64]
+    nodes: npt.NDArray[np.int64]
+    codes: npt.NDArray[np.uint64]
+    lengths: npt.NDArray[np.int64]
+    firsts: npt.NDArray[np.int64]
+    root: int
+    primary: int
+
+
+@jit_norefs_inline
+def fetch_node(of: Any, node: Any, at: Any) -> None:
+    """Prefetch the line of a bit of a node."""
+    fetch(of.bits, of.nodes[node, BEGIN] + at)
+
+
+@jit_norefs_inline
+def ones_before(of: Any, node: Any, at: Any) -> Any:
+    """Return the number of ones of a node before one of its bits."""
+    return rank(of.bits, of.nodes[node, BEGIN] + at) - of.nodes[node, BEFORE]
+
+
+@jit_norefs_inline
+def down(of: Any, node: Any, at: Any) -> Any:
+    """Return the child that a bit leads to, and the position in it."""
+    ones = ones_before(of, node, at)
+    is_one = is_set(of.bits, of.nodes[node, BEGIN] + at)
+    return (of.nodes[node, ONE], ones) if is_one else (of.nodes[node, ZERO], at - ones)
+
+
+@jit_norefs_inline
+def step(of: Any, byte: Any, row: Any) -> Any:
+    """Return the first row of suffixes that begin with a byte and go on as those from `row`."""
+    at, node = row - (row > of.primary), of.root
+    code, length = of.codes[byte], of.lengths[byte]
+    for shift in range(length - 1, -1, -1):
+        ones = ones_before(of, node, at)
+        is_one = (code >> np.uint64(shift)) & np.uint64(1) != np.uint64(0)
+        at = ones if is_one else at - ones
+        node = of.nodes[node, ONE] if is_one else of.nodes[node, ZERO]
+    return of.firsts[byte] + at
+
+
+@jit_norefs_inline
+def back(of: Any, row: Any) -> Any:
+    """Return the byte before the suffix of a row, and the row of the suffix that begins with it.
+
+    The row must not be the primary one.
+    """
+    at, node = row - (row > of.primary), of.root
+    while node >= 0:
+        node, at = down(of, node, at)
+    return ~node, of.firsts[~node] + at
+
+
+@jit_norefs
+def gather(text: Any, suffixes: Any, out: Any) -> int:
+    """Fill the bytes before the suffixes, except that of the whole text; return its row."""
+    out[0] = text[text.size - 1]
+    used, primary = 1, 0
+    for i in range(suffixes.size):
+        place = suffixes[i]
+        if place == 0:
+            primary = i + 1
+        else:
+            out[used] = text[place - 1]
+            used += 1
+    return primary
+
+
+@jit_norefs
+def fill_bits(transformed: Any, codes: Any, lengths: Any, nodes: Any, ends: Any, bits: Any) -> None:
+    """Set the bits of all nodes; `ends` (m,) int64 initially has the nodes' first bits."""
+    for i in range(transformed.size):
+        code, node = codes[transformed[i]], 0
+        for shift in range(lengths[transformed[i]] - 1, -1, -1):
+            is_one = (code >> np.uint64(shift)) & np.uint64(1) != np.uint64(0)
+            if is_one:
+                set_bit(bits, ends[node])
+            ends[node] += 1
+            node = nodes[node, ONE] if is_one else nodes[node, ZERO]
+
+
+@jit_norefs
+def are_nodes_whole(bits: Any, nodes: Any, ones: Any, n_bits: int) -> bool:
+    """Return True if each node has the expected ones (m,) int64; fill the ones before."""
+    for i in range(len(nodes)):
+        end = nodes[i + 1, BEGIN] if i + 1 < len(nodes) else n_bits
+        nodes[i, BEFORE] = rank(bits, nodes[i, BEGIN])
+        if rank(bits, end) - nodes[i, BEFORE] != ones[i]:
+            return False
+    return True

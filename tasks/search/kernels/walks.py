@@ -1,0 +1,184 @@
+"""Locate rows: walks through the text towards its start, to the next sampled row."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.tasks.search.kernels import bases, tree
+from gangsaw.tasks.search.kernels.bits import fetch, is_set, rank, set_bit
+
+AT_ONCE = 32  # walks in turn: while one waits for memory, the others continue
+NOWHERE = -1  # result of a walk that meets no sampled row: the index is damaged
+# Fields of a walk; at a node, ROW is a position in it. Unsigned indices need no test for negative
+# ones.
+ROW, STEPS, WHICH, NODE = map(np.uint64, range(4))
+WALK = 4
+STRIDE = np.uint64(WALK)
+STEP_BITS = 17  # bits of the step count, which is below the largest rate
+AT_ROW = -1  # no node
+
+
+class Samples(NamedTuple):
+    """Sampled positions of some rows.
+
+    Attributes
+    ----------
+    marks : (8 l,) uint64, bits of the sampled rows
+    places : (k,) uint32, their positions in the text, in the order of the rows
+    rate : exclusive upper bound of the steps of a walk
+    """
+
+    marks: npt.NDArray[np.uint64]
+    places: npt.NDArray[np.uint32]
+    rate: int
+
+
+@jit_norefs
+def fill_marks(text: Any, suffixes: Any, rate: int, has_breaks: bool, marks: Any) -> None:
+    """Mark rows at every `rate`-th position, the end, and after breaks if code 0 is a break.
+
+    text : (n,) uint8
+    suffixes : (n,) int32, its suffix array; a row before them is that of the empty suffix
+    marks : (8 l,) uint64, zeros; counts are not filled
+    """
+    for row in range(text.size + 1):
+        place = text.size if row == 0 else np.int64(suffixes[row - 1])
+        if row == 0 or place % rate == 0 or (has_breaks and text[place - 1] == 0):
+            set_bit(marks, row)
+
+
+@jit_norefs
+def fill_places(suffixes: Any, marks: Any, places: Any) -> None:
+    """Fill the positions of marked rows."""
+    used = 0
+    for row in range(suffixes.size + 1):
+        if is_set(marks, row):
+            places[used] = suffixes.size if row == 0 else suffixes[row - 1]
+            used += 1
+
+
+@jit_norefs
+def locate_bases(of: Any, samples: Any, rows: Any, walks: Any, out: Any) -> None:
+    """Fill the positions (k,) int64 of rows (k,) int64, NOWHERE if no walk reaches a sampled row.
+
+    walks : (AT_ONCE * WALK,) int64, scratch
+    """
+    live = started = _begin(rows, walks)
+    while live:
+        lane = np.uint64(0)
+        while lane < live:
+            if _has_arrived(samples, walks, lane, out):
+                live, started = _next(rows, walks, lane, live, started)
+            else:
+                row = np.uint64(walks[lane * STRIDE + ROW])
+                row = np.uint64(bases.step(of, bases.base_at(of.words, row), row))
+                bases.fetch(of.words, row)
+                fetch(samples.marks, row)
+                walks[lane * STRIDE + ROW] = np.int64(row)
+                lane += np.uint64(1)
+    _fill_found(samples, out)
+
+
+@jit_norefs
+def locate_bytes(of: Any, samples: Any, rows: Any, walks: Any, out: Any) -> None:
+    """Do the same in the rows of bytes, one tree level per turn."""
+    live = started = _begin(rows, walks)
+    while live:
+        lane = np.uint64(0)
+        while lane < live:
+            if walks[lane * STRIDE + NODE] != AT_ROW:
+                _go_down(of, samples, walks, lane)
+                lane += np.uint64(1)
+            elif _has_arrived(samples, walks, lane, out):
+                live, started = _next(rows, walks, lane, live, started)
+            else:
+                _begin_step(of, walks, lane)
+                lane += np.uint64(1)
+    _fill_found(samples, out)
+
+
+@jit_norefs_inline
+def _begin_step(of: Any, walks: Any, lane: Any) -> None:
+    """Start a step at the root; the primary row is sampled, unless the index is damaged."""
+    walk = lane * STRIDE
+    row = walks[walk + ROW]
+    if row == of.primary:
+        return
+    at = row - (row > of.primary)
+    if of.root < 0:
+        walks[walk + ROW] = of.firsts[~of.root] + at
+        return
+    walks[walk + ROW], walks[walk + NODE] = at, of.root
+    tree.fetch_node(of, of.root, at)
+
+
+@jit_norefs_inline
+def _go_down(of: Any, samples: Any, walks: Any, lane: Any) -> None:
+    """Descend one level, or move from a leaf to the row of the suffix one byte longer."""
+    walk = lane * STRIDE
+    node, at = tree.down(of, walks[walk + NODE], walks[walk + ROW])
+    if node >= 0:
+        walks[walk + ROW], walks[walk + NODE] = at, node
+        tree.fetch_node(of, node, at)
+    else:
+        walks[walk + ROW], walks[walk + NODE] = of.firsts[~node] + at, AT_ROW
+        fetch(samples.marks, walks[walk + ROW])
+
+
+@jit_norefs_inline
+def _begin(rows: Any, walks: Any) -> Any:
+    """Start the first walks; return their number."""
+    live = np.uint64(min(rows.size, AT_ONCE))
+    for lane in range(live):
+        _put(walks, lane, rows, lane)
+    return live
+
+
+@jit_norefs_inline
+def _put(walks: Any, lane: Any, rows: Any, which: Any) -> None:
+    walk = lane * STRIDE
+    walks[walk + ROW], walks[walk + STEPS] = rows[which], 0
+    walks[walk + WHICH], walks[walk + NODE] = np.int64(which), AT_ROW
+
+
+@jit_norefs_inline
+def _has_arrived(samples: Any, walks: Any, lane: Any, out: Any) -> Any:
+    """Return True if a walk ends, and record its row and steps; else count the next step.
+
+    The position is looked up later: here the loop would run out of registers.
+    """
+    walk = lane * STRIDE
+    row, steps = walks[walk + ROW], walks[walk + STEPS]
+    if is_set(samples.marks, row):
+        out[np.uint64(walks[walk + WHICH])] = row << STEP_BITS | steps
+        return True
+    if steps >= samples.rate:
+        out[np.uint64(walks[walk + WHICH])] = NOWHERE
+        return True
+    walks[walk + STEPS] = steps + 1
+    return False
+
+
+@jit_norefs_inline
+def _next(rows: Any, walks: Any, lane: Any, live: Any, started: Any) -> Any:
+    """Start the next walk in a lane, or move the last one there; return live and started counts."""
+    if started < np.uint64(rows.size):
+        _put(walks, lane, rows, started)
+        return live, started + np.uint64(1)
+    live -= np.uint64(1)
+    for i in range(STRIDE):
+        walks[lane * STRIDE + i] = walks[live * STRIDE + i]
+    return live, started
+
+
+@jit_norefs_inline
+def _fill_found(samples: Any, out: Any) -> None:
+    """Replace recorded rows and steps by positions."""
+    for i in range(out.size):
+        if out[i] != NOWHERE:
+            row, steps = out[i] >> STEP_BITS, out[i] & ((1 << STEP_BITS) - 1)
+            out[i] = np.int64(samples.places[rank(samples.marks, row)]) + steps

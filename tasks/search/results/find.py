@@ -1,0 +1,168 @@
+"""Pattern search in one chunk by its index, and across its end by a small temporary index.
+
+An occurrence across chunk borders belongs to the first of them. On both sides of a border, 2(m - 1)
+letters are read in total, where m is the length of the longest pattern.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.tasks.engine.report.failure import naming
+from gangsaw.tasks.genomics.sequences.ragged import Ragged
+from gangsaw.tasks.search.fm_index.base_index import BaseIndex
+from gangsaw.tasks.search.fm_index.by_rows import RowIndex
+from gangsaw.tasks.search.fm_index.byte_index import ByteIndex
+from gangsaw.tasks.search.fm_index.kinds import TextIndex
+from gangsaw.tasks.search.fm_index.samples import Places
+from gangsaw.tasks.search.results import scan
+from gangsaw.tasks.search.results.hits import Occurrences, Patterns, some_of
+from gangsaw.tasks.search.stored.opened import IndexedText
+
+WINDOW_RATE = 8  # sampling rate of an index built for a border
+MANY = 1 << 17  # hits in a chunk that take longer than a search of its start
+FAR_MORE = 128  # ratio of hits in a chunk to requested hits
+AS_FAR = 8  # factor on the length for evenly spread hits: at most a sixteenth of the chunk
+# memory of reading and opening an index, in stored sizes: an index by runs grows most
+INDEX_COPIES = 6
+
+
+class Located(NamedTuple):
+    """Positions of patterns: (n,) int64 each."""
+
+    which: Places
+    place: Places
+
+
+@dataclass(frozen=True)
+class CountInChunk:
+    """Engine task that counts patterns in a chunk and across its end."""
+
+    text: IndexedText
+    patterns: Patterns
+    name: str = "count"
+    carried_bytes: int = 1  # the engine may use threads if there is no client
+
+    @property
+    def peak_bytes(self) -> int:
+        """Upper bound of the memory for a chunk, in bytes."""
+        return peak_bytes_of(self.text)
+
+    def __call__(self, number: int) -> Places:
+        """Return the count of each pattern, (n,) int64."""
+        with naming(f"{self.text.store}, chunk {number}"):
+            counts = self.text.index(number).counts(self.patterns.letters)
+            across = _across(self.text, self.patterns, number)
+            counts += np.bincount(across.which, minlength=counts.size)
+            out = np.zeros(self.patterns.n, np.int64)
+            np.add.at(out, self.patterns.pattern, counts)
+            return out
+
+
+@dataclass(frozen=True)
+class LocateInChunk:
+    """Engine task that locates patterns in a chunk and across its end.
+
+    Attributes
+    ----------
+    most : requested hits of each pattern, at the lowest positions; more may be returned; None for
+        all
+    """
+
+    text: IndexedText
+    patterns: Patterns
+    most: int | None = None
+    name: str = "locate"
+    carried_bytes: int = 1
+
+    @property
+    def peak_bytes(self) -> int:
+        """Memory of a chunk, whose text may be read, too."""
+        return peak_bytes_of(self.text) + scan.COPIES * self.text.how.chunk
+
+    def __call__(self, number: int) -> Occurrences:
+        """Return the occurrences of the patterns."""
+        with naming(f"{self.text.store}, chunk {number}"):
+            begin, _ = self.text.how.window(number)
+            index = self.text.index(number)
+            inside = self._inside(index, number)
+            check_inside(index, inside.place, self.patterns.letters.lengths[inside.which])
+            across = _across(self.text, self.patterns, number)
+            which = np.concatenate((inside.which, across.which))
+            place = np.concatenate((inside.place + begin, across.place))
+            own = Occurrences(self.patterns.pattern[which], place, self.patterns.strand[which])
+            return Occurrences.joined([own], self.most)
+
+    def _inside(self, index: TextIndex, number: int) -> Located:
+        """Return the occurrences of patterns in a chunk, relative to its start.
+
+        Rows are not ordered by position. For a pattern with far more hits than requested, the first
+        ones are therefore found by a search of the chunk's start, without its rows.
+        """
+        letters = self.patterns.letters
+        if self.most is None:
+            return self._all(index, number, letters)
+        counts = index.counts(letters)
+        keep = counts <= max(MANY, FAR_MORE * self.most)
+        which, found = np.flatnonzero(keep), self._all(index, number, some_of(letters, keep))
+        parts = [Located(which[found.which], found.place)]
+        for one in np.flatnonzero(~keep):
+            places = self._first(index, number, int(one), int(counts[one]))
+            parts.append(Located(np.full(places.size, one), places))
+        return Located(*map(np.concatenate, zip(*parts, strict=True)))
+
+    def _all(self, index: TextIndex, number: int, letters: Ragged) -> Located:
+        """Return all places; an index of runs needs no walk to each."""
+        if isinstance(index, RowIndex):
+            return Located(*scan.located(self.text, number, index, letters))
+        return Located(*index.located(letters))
+
+    def _first(self, index: TextIndex, number: int, one: int, count: int) -> Places:
+        """Return the first positions of one pattern, as many as requested or more."""
+        assert self.most is not None
+        pattern = some_of(self.patterns.letters, np.arange(len(self.patterns.letters)) == one)
+        begin, end = self.text.how.window(number)
+        reach = begin + AS_FAR * self.most * (end - begin) // count
+        _, places = index_of(self.text, begin, min(end, reach)).located(pattern)
+        return places if places.size >= self.most else index.located(pattern)[1]
+
+
+def check_inside(index: TextIndex, places: Places, lengths: Places | int) -> None:
+    """Raise CorruptChunk if a match does not end inside the text."""
+    if int((places + lengths).max(initial=0)) > index.n:
+        raise CorruptChunk("the index is of another text: what is found ends behind it")
+
+
+def reach_of(text: IndexedText, number: int, length: int) -> tuple[int, int]:
+    """Return the range of letters of matches across the end of a chunk that start in it."""
+    begin, end = text.how.window(number)
+    return max(begin, end - length + 1), min(text.how.size, end + length - 1)
+
+
+def index_of(text: IndexedText, begin: int, end: int) -> TextIndex:
+    """Return a temporary index of letters around the end of a chunk."""
+    letters = text.letters.read(begin, end)
+    if text.how.kind == "bytes":
+        return ByteIndex.made(letters, WINDOW_RATE)
+    return BaseIndex.made(letters, text.letters.borders_in(begin, end), WINDOW_RATE)
+
+
+def peak_bytes_of(text: IndexedText) -> int:
+    """Return an upper bound of the memory of a chunk's index, in bytes."""
+    return INDEX_COPIES * text.rows.shape[1]
+
+
+def _across(text: IndexedText, patterns: Patterns, number: int) -> Located:
+    """Return the matches across the end of a chunk that start in it, as array positions."""
+    _, end = text.how.window(number)
+    first, last = reach_of(text, number, patterns.longest)
+    if not first < end < last:
+        return Located(np.empty(0, np.int64), np.empty(0, np.int64))
+    found = Located(*index_of(text, first, last).located(patterns.letters))
+    place = found.place + first
+    crosses = (place < end) & (place + patterns.letters.lengths[found.which] > end)
+    return Located(found.which[crosses], place[crosses])

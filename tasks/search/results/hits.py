@@ -1,0 +1,118 @@
+"""Search patterns in the form that indexes take, and the occurrences found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.nucleotides.codes import CODES, turned_codes
+from gangsaw.tasks.genomics.sequences.ragged import Ragged
+from gangsaw.tasks.search.fm_index.kinds import Kind
+from gangsaw.tasks.search.fm_index.samples import Places
+
+FORWARD, REVERSE = 1, -1  # strands
+MOST_LENGTH = 1 << 20  # letters of a pattern: twice as many are read at each border of chunks
+
+
+def check_length(pattern: bytes) -> None:
+    """Raise BadParams for an empty pattern, or one of more than MOST_LENGTH letters."""
+    if not 0 < len(pattern) <= MOST_LENGTH:
+        raise BadParams(f"a pattern has 1 to {MOST_LENGTH:,} letters, not {len(pattern):,}")
+
+
+@dataclass(frozen=True, eq=False)
+class Patterns:
+    """Patterns to search for; for bases, their reverse complements, too.
+
+    Attributes
+    ----------
+    letters : letters of all of them, base codes for an index of bases
+    pattern : (k,) int64, index of the user's pattern
+    strand : (k,) int8, FORWARD or REVERSE
+    n : number of the user's patterns
+    """
+
+    letters: Ragged
+    pattern: Places
+    strand: npt.NDArray[np.int8]
+    n: int
+
+    @classmethod
+    def of(cls, patterns: Sequence[bytes], kind: Kind, *, both_strands: bool = True) -> Patterns:
+        """Return patterns; one equal to its reverse complement is searched once.
+
+        Raises BadParams for an empty pattern or one of more than MOST_LENGTH letters.
+        """
+        found: list[tuple[npt.NDArray[np.uint8], int, int]] = []
+        for number, pattern in enumerate(patterns):
+            check_length(pattern)
+            letters = np.frombuffer(pattern, np.uint8)
+            own = CODES[letters] if kind == "bases" else letters
+            found.append((own, number, FORWARD))
+            other = turned_codes(own) if kind == "bases" and both_strands else own
+            if not np.array_equal(own, other):
+                found.append((other, number, REVERSE))
+        offsets = np.cumsum([0, *(own.size for own, _, _ in found)], dtype=np.int64)
+        data = np.concatenate([np.empty(0, np.uint8), *(own for own, _, _ in found)])
+        numbers = np.array([number for _, number, _ in found], np.int64)
+        strands = np.array([strand for _, _, strand in found], np.int8)
+        return cls(Ragged(data, offsets), numbers, strands, len(patterns))
+
+    def only(self, wanted: npt.NDArray[np.bool_]) -> Patterns:
+        """Return the user's patterns selected by a mask (n,), with their indices preserved."""
+        keep = wanted[self.pattern]
+        return replace(
+            self,
+            letters=some_of(self.letters, keep),
+            pattern=self.pattern[keep],
+            strand=self.strand[keep],
+        )
+
+    @property
+    def longest(self) -> int:
+        """Letters of the longest pattern."""
+        return int(self.letters.lengths.max(initial=0))
+
+
+def some_of(lines: Ragged, keep: npt.NDArray[np.bool_]) -> Ragged:
+    """Return the lines selected by a mask."""
+    lengths = lines.lengths
+    offsets = np.concatenate(([0], np.cumsum(lengths[keep])))
+    return Ragged(lines.data[np.repeat(keep, lengths)], offsets)
+
+
+@dataclass(frozen=True, eq=False)
+class Occurrences:
+    """Occurrences of patterns, sorted by pattern, then by position.
+
+    Attributes
+    ----------
+    pattern : (n,) int64, index of the pattern
+    place : (n,) int64, position of its first letter in the array
+    strand : (n,) int8: 1, or -1 for the reverse complement
+    """
+
+    pattern: Places
+    place: Places
+    strand: npt.NDArray[np.int8]
+
+    def __len__(self) -> int:
+        """Return the number of occurrences."""
+        return self.place.size
+
+    @classmethod
+    def joined(cls, parts: Iterable[Occurrences], most: int | None = None) -> Occurrences:
+        """Return sorted hits; with `most`, only those at the lowest positions of each pattern."""
+        some = list(parts)
+        pattern = np.concatenate([np.empty(0, np.int64), *(one.pattern for one in some)])
+        place = np.concatenate([np.empty(0, np.int64), *(one.place for one in some)])
+        strand = np.concatenate([np.empty(0, np.int8), *(one.strand for one in some)])
+        order = np.lexsort((-strand, place, pattern))
+        if most is not None and order.size:
+            first = np.searchsorted(pattern[order], pattern[order])
+            order = order[np.arange(order.size) - first < most]
+        return cls(pattern[order], place[order], strand[order])

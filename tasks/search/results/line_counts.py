@@ -1,0 +1,76 @@
+"""Count of lines in which patterns begin: chunk by chunk, a line across chunks once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from gangsaw.tasks.genomics.sequences.ragged import Ragged
+from gangsaw.tasks.search.fm_index.samples import Places
+from gangsaw.tasks.search.results.find import LocateInChunk
+from gangsaw.tasks.search.results.hits import Patterns
+from gangsaw.tasks.search.results.lines import NEWLINE
+from gangsaw.tasks.search.stored.opened import IndexedText
+
+ONE_NEWLINE = Ragged(np.frombuffer(NEWLINE, np.uint8), np.array([0, 1]))
+
+
+class HitLines(NamedTuple):
+    """Lines of a chunk with a hit.
+
+    Attributes
+    ----------
+    n : lines with a hit that begin in the chunk
+    in_first : True if the line in progress at the chunk's start has a hit
+    in_last : True if the line in progress at the chunk's end has a hit
+    has_end : True if a line ends in the chunk; else first and last line are the same
+    """
+
+    n: int
+    in_first: bool
+    in_last: bool
+    has_end: bool
+
+
+@dataclass(frozen=True)
+class LinesInChunk:
+    """Engine task that counts the lines of a chunk in which any of the patterns begins."""
+
+    text: IndexedText
+    patterns: Patterns
+    name: str = "count lines"
+    carried_bytes: int = 1  # the engine may use threads if there is no client
+
+    @property
+    def peak_bytes(self) -> int:
+        """Memory of a chunk."""
+        return LocateInChunk(self.text, self.patterns).peak_bytes + 2 * self.text.how.chunk
+
+    def __call__(self, number: int) -> HitLines:
+        """Return the line counts of a chunk; its text is read only if there is a hit."""
+        begin, end = self.text.how.window(number)
+        places = LocateInChunk(self.text, self.patterns)(number).place - begin
+        if not places.size:
+            has_end = bool(self.text.index(number).counts(ONE_NEWLINE)[0])
+            return HitLines(0, in_first=False, in_last=False, has_end=has_end)
+        letters = self.text.letters.read(begin, end)
+        return _in_lines(places, np.flatnonzero(letters == NEWLINE[0]))
+
+
+def lines_of(chunks: Iterable[HitLines]) -> int:
+    """Return the number of lines with a hit in all chunks, given in order."""
+    total, is_open = 0, False  # True if the line in progress is counted already
+    for chunk in chunks:
+        total += chunk.n + (chunk.in_first and not is_open)
+        is_open = chunk.in_last or ((is_open or chunk.in_first) and not chunk.has_end)
+    return total
+
+
+def _in_lines(places: Places, ends: Places) -> HitLines:
+    """Return the line counts for hits (k,) and line ends, both relative to the chunk's start."""
+    lines = np.unique(np.searchsorted(ends, places))
+    in_first, in_last = bool(lines[0] == 0), bool(ends.size and lines[-1] == ends.size)
+    return HitLines(lines.size - in_first, in_first, in_last, bool(ends.size))

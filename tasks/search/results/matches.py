@@ -1,0 +1,166 @@
+"""Maximal exact matches of a query: matches that no letter on either side extends.
+
+Each has a seed, a window of the minimum length at its start, in a chunk or across its end. Matches
+across chunk ends are found more than once, and duplicates are removed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.nucleotides.codes import CODES, turned_codes
+from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
+from gangsaw.tasks.engine.report.failure import naming
+from gangsaw.tasks.genomics.sequences.held import HeldChunks
+from gangsaw.tasks.search.fm_index.kinds import Kind, TextIndex
+from gangsaw.tasks.search.fm_index.samples import Places
+from gangsaw.tasks.search.results.find import check_inside, index_of, peak_bytes_of, reach_of
+from gangsaw.tasks.search.results.hits import FORWARD, REVERSE
+from gangsaw.tasks.search.stored.data import StoredText
+from gangsaw.tasks.search.stored.opened import IndexedText
+
+STEP = 64  # letters compared at first; then twice as many, and so on
+MATCH = np.dtype([("strand", "i1"), ("begin", "i8"), ("place", "i8"), ("length", "i8")])
+Octets = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, eq=False)
+class ExactMatches:
+    """Matches of a query, sorted by strand, start and position.
+
+    Attributes
+    ----------
+    begin : (n,) int64, start of each in the query
+    place : (n,) int64, position of its first letter in the array
+    length : (n,) int64, letters
+    strand : (n,) int8: 1, or -1 for the reverse complement of that part of the query
+    """
+
+    begin: Places
+    place: Places
+    length: Places
+    strand: npt.NDArray[np.int8]
+
+    def __len__(self) -> int:
+        """Return the number of matches."""
+        return self.place.size
+
+    @classmethod
+    def joined(cls, parts: Iterable[npt.NDArray[np.void]], n: int) -> ExactMatches:
+        """Return distinct matches from rows of MATCH, for a query of n letters."""
+        rows = np.unique(np.concatenate([np.empty(0, MATCH), *parts]))
+        begin = np.where(
+            rows["strand"] == REVERSE, n - rows["begin"] - rows["length"], rows["begin"]
+        )
+        order = np.lexsort((rows["place"], begin, -rows["strand"]))
+        rows, begin = rows[order], begin[order]
+        return cls(begin, rows["place"].copy(), rows["length"].copy(), rows["strand"].copy())
+
+
+@dataclass(frozen=True)
+class MatchQuery:
+    """A query in the form to compare, by strand: one, or two for bases.
+
+    Attributes
+    ----------
+    least : minimum letters of a match
+    """
+
+    strands: tuple[tuple[int, Octets], ...]
+    least: int
+
+    @classmethod
+    def of(cls, query: bytes, kind: Kind, least: int) -> MatchQuery:
+        """Return a query; raise BadParams if matches could have less than one letter."""
+        if least < 1:
+            raise BadParams(f"matches have 1 letter or more, not {least}")
+        letters = np.frombuffer(query, np.uint8)
+        if kind == "bytes":
+            return cls(((FORWARD, letters),), least)
+        codes = CODES[letters]
+        return cls(((FORWARD, codes), (REVERSE, turned_codes(codes))), least)
+
+
+@dataclass(frozen=True)
+class MatchInChunk:
+    """Engine task that finds the matches with a seed in a chunk or across its end."""
+
+    text: IndexedText
+    queries: MatchQuery
+    name: str = "match"
+    carried_bytes: int = 1  # the engine may use threads if there is no client
+
+    @property
+    def peak_bytes(self) -> int:
+        """Upper bound of the memory for a chunk, in bytes."""
+        return peak_bytes_of(self.text) + 2 * self.text.how.chunk
+
+    def __call__(self, number: int) -> npt.NDArray[np.void]:
+        """Return the matches as rows of MATCH."""
+        with naming(f"{self.text.store}, chunk {number}"):
+            begin, end = self.text.how.window(number)
+            reader = _Comparer(self.text.letters)
+            found = self._matches(self.text.index(number), begin, reader)
+            first, last = reach_of(self.text, number, self.queries.least)
+            if first < end < last:
+                found += self._matches(index_of(self.text, first, last), first, reader)
+            return np.unique(np.array(found, MATCH))
+
+    def _matches(
+        self, index: TextIndex, shift: int, reader: _Comparer
+    ) -> list[tuple[int, int, int, int]]:
+        found = []
+        for strand, query in self.queries.strands:
+            begins, places = index.seeds(query, self.queries.least)
+            check_inside(index, places, self.queries.least)
+            for begin, place in zip(begins.tolist(), (places + shift).tolist(), strict=True):
+                end = begin + self.queries.least
+                left, right = reader.around(query[:begin][::-1], query[end:], place, end - begin)
+                found.append((strand, begin - left, place - left, left + end - begin + right))
+        return found
+
+
+class _Comparer:
+    """Comparison of letters of a text with those of a query."""
+
+    def __init__(self, letters: StoredText) -> None:
+        self._letters, self._held = letters, HeldChunks(letters.array)
+
+    def around(self, left: Octets, right: Octets, place: int, n: int) -> tuple[int, int]:
+        """Return the number of equal letters before a seed of n letters, and after it.
+
+        left, right : (k,) uint8, letters of the query next to the seed; the left ones in reverse
+            order
+        """
+        low, high = self._letters.record_at(place)
+        end = place + n
+        return (
+            self._common(left[: place - low], place, -1),
+            self._common(right[: high - end], end, 1),
+        )
+
+    def _common(self, query: Octets, place: int, way: int) -> int:
+        """Return the number of equal letters from a position on, or backwards before it."""
+        done, step, room = 0, STEP, query.size
+        while done < room:
+            n = min(step, room - done)
+            own = self._read(place + done, n) if way > 0 else self._read(place - done - n, n)[::-1]
+            same = (own == query[done : done + n]) & (own < self._end)
+            if not same.all():
+                return done + int(np.argmin(same))
+            done, step = done + n, 2 * step
+        return done
+
+    @property
+    def _end(self) -> int:
+        """The first code that never matches."""
+        return NOT_A_BASE if self._letters.kind == "bases" else 256
+
+    def _read(self, begin: int, n: int) -> Octets:
+        letters = self._held.read(begin, begin + n).astype(np.uint8, copy=False)
+        return CODES[letters] if self._letters.kind == "bases" else letters

@@ -1,0 +1,102 @@
+"""Records of a genome, or reads, at positions of a text."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.tasks.genomics.genomes.stored.genome import Genome
+from gangsaw.tasks.genomics.sequences.held import HeldChunks
+from gangsaw.tasks.search.fm_index.samples import Places
+from gangsaw.tasks.search.stored.data import StoredText
+
+STEP = 1 << 20  # start positions of reads loaded at once
+
+
+class InRecords(NamedTuple):
+    """Records at positions, (k,) int64 each.
+
+    Attributes
+    ----------
+    number : index of the record, from 0
+    begin, end : range of its residues in the text
+    """
+
+    number: Places
+    begin: Places
+    end: Places
+
+
+class TextRecords(Protocol):
+    """Records of a text, by number."""
+
+    def of(self, places: Places) -> InRecords:
+        """Return the records at positions (k,) int64."""
+
+    def called(self, number: int) -> dict[str, object]:
+        """Return the label of a record: "record" with its name, or "read" with its number."""
+
+
+class GenomeRecords:
+    """The records of a genome."""
+
+    def __init__(self, store: str) -> None:
+        self._genome = Genome(store)
+
+    def of(self, places: Places) -> InRecords:
+        """Return the records at positions (k,) int64."""
+        starts = self._genome.offsets
+        number = np.searchsorted(starts, places, "right") - 1
+        return InRecords(number, starts[number], starts[number + 1])
+
+    def called(self, number: int) -> dict[str, object]:
+        """Return the name of a record."""
+        return {"record": self._genome.names[number]}
+
+
+class StoredReads:
+    """The reads of a store; only the needed part of their start positions is read."""
+
+    def __init__(self, starts: HeldChunks) -> None:
+        self._starts = starts
+
+    def of(self, places: Places) -> InRecords:
+        """Return the reads at positions (k,) int64."""
+        order = np.argsort(places)
+        found = np.empty((places.size, 3), np.int64)
+        for first, starts in self._around(places[order]):
+            if (np.diff(starts) < 1).any():
+                raise CorruptChunk("begins of reads do not grow")
+            low, high = np.searchsorted(places[order], [starts[0], starts[-1]])
+            own = order[low:high]
+            at = np.searchsorted(starts, places[own], "right")
+            found[own] = np.stack((first + at - 1, starts[at - 1], starts[at] - 1), axis=1)
+        return InRecords(*found.T.copy())
+
+    def called(self, number: int) -> dict[str, object]:
+        """Return the number of a read from 0, as in `gangsaw extract`."""
+        return {"read": number}
+
+    def _around(self, places: Places) -> Iterator[tuple[int, Places]]:
+        """Yield first number and start positions of reads, from the first position to the last."""
+        if not places.size:
+            return
+        first, last = (self._number(int(places[at])) for at in (0, -1))
+        for begin in range(first, last + 1, STEP):
+            end = min(begin + STEP, last + 1)
+            yield begin, self._starts.read(begin, end + 1).astype(np.int64)
+
+    def _number(self, place: int) -> int:
+        reads = range(self._starts.size - 1)
+        return bisect_right(reads, place, key=lambda i: int(self._starts.read(i, i + 1)[0])) - 1
+
+
+def records_of(store: str, text: StoredText) -> TextRecords | None:
+    """Return the records or reads of a text; None if it has none."""
+    if text.borders is not None:
+        return GenomeRecords(store)
+    return None if text.reads is None else StoredReads(HeldChunks(text.reads))

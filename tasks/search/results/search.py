@@ -1,0 +1,237 @@
+"""Search in a text of a store by its indexes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.engine.report.progress import Meter, OnProgress
+from gangsaw.tasks.engine.run.run import run
+from gangsaw.tasks.engine.scheduling.work import Task
+from gangsaw.tasks.genomics.sequences.held import HeldChunks
+from gangsaw.tasks.search.fm_index.kinds import Kind
+from gangsaw.tasks.search.fm_index.samples import Places
+from gangsaw.tasks.search.results.find import CountInChunk, LocateInChunk
+from gangsaw.tasks.search.results.hits import Occurrences, Patterns
+from gangsaw.tasks.search.results.line_counts import HitLines, LinesInChunk, lines_of
+from gangsaw.tasks.search.results.matches import ExactMatches, MatchInChunk, MatchQuery
+from gangsaw.tasks.search.results.records import TextRecords, records_of
+from gangsaw.tasks.search.stored.opened import IndexedText, open_indexed
+from gangsaw.tasks.store.objects.stores import as_address
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+Pattern = str | bytes
+LEAST = 20  # minimum letters of a match
+FoundT = TypeVar("FoundT")
+
+
+class Search:
+    """Search in a text by its indexes; the text itself is read only as needed.
+
+    Bytes are matched exactly. For bases, case is ignored and both strands are searched. Letters
+    other than A, C, G and T match nothing, and no match extends across records.
+
+    Attributes
+    ----------
+    store : path or address
+    name : name of the array
+    """
+
+    def __init__(self, text: IndexedText, client: Client | None = None) -> None:
+        self._text, self._client = text, client
+        self.store, self.name = text.store, text.name
+
+    def __len__(self) -> int:
+        """Return the number of letters of the text."""
+        return self._text.how.size
+
+    def __repr__(self) -> str:
+        """Return store, array and size."""
+        return f"<Search in {self.store}/{self.name}: {len(self):,} {self.kind}>"
+
+    @property
+    def has_lines(self) -> bool:
+        """True if lines can be counted: a genome has none."""
+        return self._text.letters.borders is None
+
+    @property
+    def kind(self) -> Kind:
+        """Kind of the index: "bases" of either strand, or "bytes"."""
+        return self._text.how.kind
+
+    def count(self, pattern: Pattern) -> int:
+        """Return the number of occurrences of a pattern; see `counts`."""
+        return int(self.counts([pattern])[0])
+
+    def counts(
+        self, patterns: Sequence[Pattern], *, on_progress: OnProgress | None = None
+    ) -> Places:
+        """Return the number of occurrences of each pattern, (k,) int64.
+
+        Occurrences may overlap. A `str` is encoded as UTF-8. Raises BadParams for an empty pattern,
+        JobFailed for a damaged index.
+        """
+        wanted = self._patterns(patterns)
+        total = np.zeros(wanted.n, np.int64)
+
+        def on_done(_: int, counts: Places) -> None:
+            total[:] += counts
+            meter.add(1, 0, 0)
+
+        meter = Meter(len(self._text), on_progress)
+        self._run(CountInChunk(self._text, wanted), on_done)
+        return total
+
+    def count_lines(
+        self, patterns: Pattern | Sequence[Pattern], *, on_progress: OnProgress | None = None
+    ) -> int:
+        """Return the number of lines, or reads, in which any pattern begins, as grep counts.
+
+        Raises BadParams for a genome, which has no lines; see `counts`.
+        """
+        if not self.has_lines:
+            raise BadParams(f"{self.store} holds a genome, which has no lines: count matches")
+        if self.records is not None:
+            hits = self.locate(patterns, on_progress=on_progress)
+            return int(np.unique(self.records.of(hits.place).number).size)
+        found: dict[int, HitLines] = {}
+
+        def on_done(chunk: int, lines: HitLines) -> None:
+            found[chunk] = lines
+            meter.add(1, 0, 0)
+
+        meter = Meter(len(self._text), on_progress)
+        self._run(LinesInChunk(self._text, self._patterns(patterns)), on_done)
+        return lines_of(found[chunk] for chunk in sorted(found))
+
+    def locate(
+        self,
+        patterns: Pattern | Sequence[Pattern],
+        most: int | None = None,
+        *,
+        on_progress: OnProgress | None = None,
+    ) -> Occurrences:
+        """Return the occurrences of patterns, all or the first `most` of each; see `counts`.
+
+        With `most`, the search stops after the chunks that contain this many of each.
+        """
+        if most is not None and most < 1:
+            raise BadParams(f"of each pattern 1 hit or more is asked for, not {most}")
+        wanted = self._patterns(patterns)
+        parts: list[Occurrences] = []
+
+        def on_done(_: int, hits: Occurrences) -> None:
+            parts.append(hits)
+            meter.add(1, 0, 0)
+
+        meter = Meter(len(self._text), on_progress)
+        for chunks in _waves(len(self._text), most):
+            self._run(LocateInChunk(self._text, wanted, most), on_done, chunks)
+            parts = [Occurrences.joined(parts, most)]
+            if most is not None:
+                wanted = wanted.only(np.bincount(parts[0].pattern, minlength=wanted.n) < most)
+            if not len(wanted.letters):
+                break
+        return Occurrences.joined(parts, most)
+
+    def mems(
+        self, query: Pattern, least: int = LEAST, *, on_progress: OnProgress | None = None
+    ) -> ExactMatches:
+        """Return the maximal exact matches of a query with at least `least` letters.
+
+        A match is a part of the query that equals the text at a position, for bases on either
+        strand, and that no letter on either side extends. Raises BadParams if windows of `least`
+        letters occur more than 4 million times in a chunk.
+        """
+        letters = query.encode() if isinstance(query, str) else query
+        parts: list[npt.NDArray[np.void]] = []
+
+        def on_done(_: int, rows: npt.NDArray[np.void]) -> None:
+            parts.append(rows)
+            meter.add(1, 0, 0)
+
+        meter = Meter(len(self._text), on_progress)
+        self._run(MatchInChunk(self._text, MatchQuery.of(letters, self.kind, least)), on_done)
+        return ExactMatches.joined(parts, len(letters))
+
+    def extract(self, begin: int, end: int) -> bytes:
+        """Return letters begin..end - 1 of the stored text; raise BadParams for an invalid range.
+
+        They are read from the store: an index of bases has no case and no other letters. An index
+        of bytes gives letters backwards, one by one, each by a rank in every level of its tree.
+        """
+        if not 0 <= begin <= end <= len(self):
+            raise BadParams(f"{self.name} has letters 0 to {len(self):,}, not {begin} to {end}")
+        letters = self._text.letters.read(begin, end)
+        self._text.letters.check()
+        return letters.tobytes()
+
+    @cached_property
+    def records(self) -> TextRecords | None:
+        """Records of a genome, or reads; None for other texts."""
+        return records_of(self.store, self._text.letters)
+
+    def held(self) -> HeldChunks:
+        """Return a chunk-wise reader of the text that caches the last chunks.
+
+        It raises JobFailed if the text changed before a chunk was read.
+        """
+        return HeldChunks(self._text.letters.checked())
+
+    def _patterns(self, patterns: Pattern | Sequence[Pattern]) -> Patterns:
+        some = [patterns] if isinstance(patterns, str | bytes) else patterns
+        return Patterns.of([p.encode() if isinstance(p, str) else p for p in some], self.kind)
+
+    def _run(
+        self,
+        task: Task[int, FoundT],
+        on_done: Callable[[int, FoundT], None],
+        chunks: range | None = None,
+    ) -> None:
+        """Run a task on some chunks, or on all; raise JobFailed if the text changed meanwhile."""
+        chunks = range(len(self._text)) if chunks is None else chunks
+        run(task, chunks, on_done, client=self._client)
+        self._text.letters.check()
+
+
+def _waves(n: int, most: int | None) -> Iterator[range]:
+    """Yield ranges of n chunks: all, or with `most`, twice as many each time."""
+    first, size = 0, n if most is None else 1
+    while first < n:
+        yield range(first, min(first + size, n))
+        first, size = first + size, 2 * size
+
+
+def open_search(
+    store: str | Path,
+    *,
+    index: str | Path | None = None,
+    variable: str | None = None,
+    client: Client | None = None,
+    storage_options: Mapping[str, object] | None = None,
+) -> Search:
+    """Return a `Search` of a text of a store.
+
+    Parameters
+    ----------
+    store : path or address
+    index : path or address of its indexes, if they are not next to the store
+    variable : array, if several are indexed
+    client : Dask client; None works in threads of this process
+    storage_options : options of the file systems of addresses, as in `gangsaw.compress`
+
+    Raises
+    ------
+    BadParams : there is no index, or it is of another content
+    CorruptChunk : metadata are damaged
+    """
+    where = None if index is None else as_address(index, storage_options)
+    return Search(open_indexed(as_address(store, storage_options), where, variable), client)

@@ -1,0 +1,77 @@
+"""Attribute of a store of indexes: identity of the indexed content, and store location."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import cast
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.search.fm_index.kinds import RATES, Kind
+from gangsaw.tasks.store.objects.address import opened_with, options_of
+
+ATTRIBUTE = "gangsaw_index"
+VERSION = 1
+SUFFIX = ".index.zarr"
+OF_STORES = (".zarr.zip", ".zarr", ".zip")  # suffixes removed before SUFFIX is added
+
+
+@dataclass(frozen=True)
+class IndexedArray:
+    """Index parameters of an array.
+
+    Attributes
+    ----------
+    kind : kind of its indexes
+    size : letters of the array
+    chunk : letters of an index; the last one may have fewer
+    rate : sampling rate
+    identity : identity of the array's content
+    """
+
+    kind: Kind
+    size: int
+    chunk: int
+    rate: int
+    identity: str
+
+    @property
+    def starts(self) -> range:
+        """The first letter of each index."""
+        return range(0, self.size, self.chunk)
+
+    def window(self, number: int) -> tuple[int, int]:
+        """Return the range of letters of an index."""
+        begin = self.starts[number]
+        return begin, min(begin + self.chunk, self.size)
+
+
+def attrs_of(arrays: Mapping[str, IndexedArray]) -> dict[str, object]:
+    """Return the attribute."""
+    own = {name: asdict(array) for name, array in arrays.items()}
+    return {ATTRIBUTE: {"version": VERSION, "arrays": own}}
+
+
+def arrays_of(attrs: Mapping[str, object]) -> dict[str, IndexedArray]:
+    """Read the attribute; raise BadParams if it is missing or invalid."""
+    data = attrs.get(ATTRIBUTE)
+    if not isinstance(data, Mapping) or data.get("version") != VERSION:
+        raise BadParams("it holds no index that is known here")
+    try:
+        return {str(name): _array(own) for name, own in dict(data["arrays"]).items()}
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise BadParams(f"attribute {ATTRIBUTE} is not whole: {error}") from error
+
+
+def _array(own: Mapping[str, object]) -> IndexedArray:
+    size, chunk, rate = (int(cast(int, own[name])) for name in ("size", "chunk", "rate"))
+    if own["kind"] not in RATES or size < 0 or not 1 <= chunk <= max(1, size) or rate < 1:
+        raise ValueError(f"{size} letters in indexes of {chunk}")
+    return IndexedArray(own["kind"], size, chunk, rate, str(own["identity"]))
+
+
+def beside(store: str) -> str:
+    """Return the default location of a store's indexes."""
+    stem, options = store.rstrip("/"), options_of(store)
+    suffix = next((suffix for suffix in OF_STORES if stem.endswith(suffix)), "")
+    return opened_with(f"{stem.removesuffix(suffix)}{SUFFIX}", options)

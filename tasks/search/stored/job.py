@@ -1,0 +1,168 @@
+"""Job that builds the indexes of a store: arrays as a source, one index per chunk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from zarr.codecs import ZstdCodec
+
+from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.engine.report.counters import job_of
+from gangsaw.tasks.engine.report.progress import OnProgress
+from gangsaw.tasks.jobs.compress import Summary, compress
+from gangsaw.tasks.search.fm_index.kinds import MOST_LETTERS, RATES, WORKING, made, room_for
+from gangsaw.tasks.search.fm_index.samples import MOST_RATE
+from gangsaw.tasks.search.stored.data import StoredText, letters_of
+from gangsaw.tasks.search.stored.info import IndexedArray, attrs_of, beside
+from gangsaw.tasks.sources.source import Coordinate, Described, Region
+from gangsaw.tasks.store.objects.change_stamps import Stamps
+from gangsaw.tasks.store.objects.stores import as_address
+from gangsaw.tasks.store.source import ZarrSource
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+# Indexes have 4 to 8 bits per letter that hardly compress, and zero padding: the last index has
+# fewer letters, and a text may have fewer bits than its row.
+CODEC = ZstdCodec(level=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexArray(Described):
+    """Indexes of an array, one row of bytes each, built when they are read.
+
+    Attributes
+    ----------
+    of : the array
+    how : its index parameters
+    """
+
+    of: StoredText
+    how: IndexedArray
+
+    @property
+    def working_bytes(self) -> int:
+        """Memory to build an index besides its bytes."""
+        return WORKING * self.how.chunk
+
+    def read(self, region: Region) -> NumpyArray:
+        """Return some rows; raise BadParams if an index is too long."""
+        rows, columns = region
+        out = np.zeros((rows.stop - rows.start, self.shape[1]), np.uint8)
+        for row, number in zip(out, range(rows.start, rows.stop), strict=True):
+            packed = self._made(number)
+            if packed.size > row.size:
+                raise BadParams(
+                    f"letters {self.how.window(number)[0]:,} and on of {self.name} have too many "
+                    "breaks for an index of bases: letters other than ACGT, or borders of records"
+                )
+            row[: packed.size] = packed
+        return out[:, columns]
+
+    def _made(self, number: int) -> NumpyArray:
+        begin, end = self.how.window(number)
+        letters = self.of.read(begin, end)
+        borders = self.of.borders_in(begin, end)
+        return made(self.how.kind, letters, borders, self.how.rate).packed()
+
+
+@dataclass(frozen=True)
+class IndexSource:
+    """Indexes of a store as a source; it implements `gangsaw.tasks.sources.source.Source`."""
+
+    name: str
+    arrays: tuple[IndexArray, ...]
+    data: ZarrSource
+    attrs: Mapping[str, object] = field(compare=False)
+    coords: tuple[Coordinate, ...] = ()
+
+    def identity(self) -> str:
+        """Return the identity of the indexed content."""
+        return " ".join(array.how.identity for array in self.arrays)
+
+    def stamps(self) -> Stamps:
+        """Return the change stamps of the store."""
+        return self.data.stamps()
+
+
+@job_of("index", "store")
+def index_job(
+    store: str | Path,
+    target: str | Path | None = None,
+    *,
+    variables: Sequence[str] = (),
+    rate: int | None = None,
+    client: Client | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    storage_options: Mapping[str, object] | None = None,
+    on_progress: OnProgress | None = None,
+) -> Summary:
+    """Index the text or the bases of a store, so that a search finds patterns in it.
+
+    Parameters
+    ----------
+    store : path or address
+    target : location of the indexes; None is next to the store, as logs.index.zarr for logs.zarr
+    variables : arrays, of (n,) uint8; if empty, the sequences of a genome or of reads, else all
+        that hold text
+    rate : step between sampled positions; None is 64, for bases 32. A larger step takes less space,
+        and more time to locate
+    client : Dask client; None works in this thread
+    resume : finish what an earlier run began
+    overwrite : replace an existing index, which stays until the new one is complete
+    storage_options : options of the file systems of addresses, as in `gangsaw.compress`
+    on_progress : called after each batch of chunks
+
+    Raises
+    ------
+    BadParams : the store holds no such text or has too large chunks, or the target may not be
+        changed
+    JobFailed : the job stopped, and `resume` continues it; or the store changed meanwhile
+    """
+    store = as_address(store, storage_options)
+    source, texts = letters_of(store, variables)
+    how = {name: _plan(letters, rate) for name, letters in texts.items()}
+    arrays = tuple(_described(texts[name], how[name]) for name in texts)
+    return compress(
+        IndexSource(store, arrays, source, attrs_of(how)),
+        beside(store) if target is None else as_address(target, storage_options),
+        codec=CODEC,
+        chunks={"index": 1, "byte": -1},
+        client=client,
+        resume=resume,
+        overwrite=overwrite,
+        on_progress=on_progress,
+    )
+
+
+def _plan(letters: StoredText, rate: int | None) -> IndexedArray:
+    chunk = max(1, min(letters.size, (letters.array.chunks or letters.array.shape)[0]))
+    if chunk > MOST_LETTERS:
+        raise BadParams(
+            f"{letters.array.name} has chunks of {chunk:,} letters, more than {MOST_LETTERS:,}: "
+            "compress it with smaller ones"
+        )
+    rate = RATES[letters.kind] if rate is None else rate
+    if not 1 <= rate <= MOST_RATE:
+        raise BadParams(f"rate must be 1 to {MOST_RATE:,}, got {rate}")
+    return IndexedArray(letters.kind, letters.size, chunk, rate, letters.identity)
+
+
+def _described(letters: StoredText, how: IndexedArray) -> IndexArray:
+    room = room_for(how.kind, how.chunk, how.rate)
+    name = letters.array.name
+    return IndexArray(
+        name=name,
+        shape=(len(how.starts), room),
+        dtype=np.dtype(np.uint8),
+        dims=("index", "byte"),
+        chunks=None,
+        of=letters,
+        how=how,
+    )

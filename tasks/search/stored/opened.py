@@ -1,0 +1,100 @@
+"""Opening of a store's indexes for search; indexes of other content are rejected."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk
+from gangsaw.codecs.core.plugins.options import listed
+from gangsaw.tasks.search.fm_index.kinds import TextIndex, is_of, opened, room_for
+from gangsaw.tasks.search.stored.data import StoredText, letters_of
+from gangsaw.tasks.search.stored.info import IndexedArray, arrays_of, beside
+from gangsaw.tasks.sources.source import SourceArray
+from gangsaw.tasks.store.objects.prefix import open_place
+from gangsaw.tasks.store.source import open_zarr
+
+HELD = 4  # indexes cached per process
+
+
+@dataclass(frozen=True)
+class IndexedText:
+    """A text with its indexes; it is sent with every batch and read on the worker.
+
+    Attributes
+    ----------
+    store : path or address
+    name : name of the array
+    letters : the array
+    how : its index parameters
+    rows : array of the packed indexes
+    """
+
+    store: str
+    name: str
+    letters: StoredText
+    how: IndexedArray
+    rows: SourceArray
+
+    def __len__(self) -> int:
+        """Return the number of indexes."""
+        return len(self.how.starts)
+
+    def index(self, number: int) -> TextIndex:
+        """Return an index; raise CorruptChunk if its bytes are invalid."""
+        return _index(self, number)
+
+
+def open_indexed(store: str, index: str | None = None, variable: str | None = None) -> IndexedText:
+    """Return a text of a store and its indexes.
+
+    Raises
+    ------
+    BadParams : there is no index, one of other content, or several without a named one
+    """
+    where = index or beside(store)
+    make = f"make one by gangsaw index {store}"
+    if open_place(where).is_empty:
+        # raises if the store has nothing to index
+        letters_of(store, [variable] if variable else [])
+        raise BadParams(f"{store} has no index at {where}: {make}")
+    found = open_zarr(where)
+    try:
+        arrays = arrays_of(found.attrs)
+    except BadParams as error:
+        raise BadParams(f"{where}: {error}; {make} --overwrite") from error
+    name = _chosen(where, list(arrays), variable)
+    how = arrays[name]
+    letters = letters_of(store, [name])[1][name]
+    if how.identity != letters.identity or how.size != letters.size or how.kind != letters.kind:
+        raise BadParams(f"{where} is of another content than {store} has now: {make} --overwrite")
+    rows = {array.name: array for array in found.arrays}.get(name)
+    shape = (len(how.starts), room_for(how.kind, how.chunk, how.rate))
+    if rows is None or rows.dtype != np.uint8 or rows.shape != shape:
+        raise CorruptChunk(f"{name} holds no indexes of {len(how.starts)} chunks", store=where)
+    return IndexedText(store, name, letters, how, rows)
+
+
+def _chosen(where: str, names: list[str], wanted: str | None) -> str:
+    if wanted is not None and wanted not in names:
+        raise BadParams(f"{where} has no index of {wanted}; it has of {listed(names)}")
+    if wanted is None and len(names) != 1:
+        raise BadParams(f"{where} has indexes of {listed(names)}: name one by --variable")
+    return wanted or names[0]
+
+
+@lru_cache(maxsize=HELD)
+def _index(text: IndexedText, number: int) -> TextIndex:
+    rows, how = text.rows, text.how
+    data = np.asarray(rows.read((slice(number, number + 1), slice(0, rows.shape[1]))))
+    where = f"{getattr(rows, 'address', '')}/{rows.name}"
+    begin, end = how.window(number)
+    try:
+        found = opened(np.ascontiguousarray(data[0]))
+    except CorruptChunk as error:
+        raise error.at(store=where, chunk=str(number)) from error
+    if found.n != end - begin or not is_of(found, how.kind):
+        raise CorruptChunk("an index of another text", store=where, chunk=str(number))
+    return found

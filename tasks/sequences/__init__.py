@@ -1,1 +1,0 @@
-"""What domains of sequences share: text that may be compressed, letters, words of two bits."""

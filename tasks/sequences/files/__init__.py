@@ -1,1 +1,0 @@
-"""Files of sequences: how they begin, are compressed, read ahead and written."""

@@ -1,0 +1,1 @@
+"""Contract of inputs, and errors of the libraries that read them."""

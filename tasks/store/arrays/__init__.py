@@ -1,0 +1,1 @@
+"""Layouts, grids, keys and chunks of the arrays of a store."""

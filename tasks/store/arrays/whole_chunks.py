@@ -1,0 +1,85 @@
+"""Direct reader of whole chunks of an array of any writer, in the calling thread.
+
+Zarr itself passes each chunk through its event loop and its threads, and copies it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Self, TypeAlias
+
+import numpy as np
+from zarr.core.metadata import ArrayV3Metadata
+
+from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.errors import ChunkError, CorruptChunk
+from gangsaw.tasks.sources.source import Region
+from gangsaw.tasks.store.arrays.chunks import ChunkGrid, ZarrArray
+from gangsaw.tasks.store.arrays.codec_pipeline import CodecChain
+from gangsaw.tasks.store.arrays.grids import regular_chunks
+from gangsaw.tasks.store.objects.prefix import Place
+
+Span: TypeAlias = "slice[int, int, int | None]"
+
+
+@dataclass(frozen=True)
+class WholeChunks:
+    """Direct reader of the chunks of an array.
+
+    Attributes
+    ----------
+    metadata : metadata of the array
+    place : prefix of the array
+    grid : its chunk grid
+    chain : its codecs
+    is_whole : True if every chunk must exist; else an absent chunk means fill values
+    """
+
+    metadata: ArrayV3Metadata
+    place: Place
+    grid: ChunkGrid
+    chain: CodecChain
+    is_whole: bool
+
+    @classmethod
+    def of(cls, array: ZarrArray, place: Place, *, is_whole: bool) -> Self | None:
+        """Return the reader of an array, or None if only zarr can read its chunks."""
+        if regular_chunks(array) is None:
+            return None
+        chain, metadata = CodecChain.of(array), array.metadata
+        if chain is None or not isinstance(metadata, ArrayV3Metadata):
+            return None
+        return cls(metadata, place, ChunkGrid(array.shape, array.chunks), chain, is_whole)
+
+    def has(self, region: Region) -> bool:
+        """Return True if a region consists of whole chunks; others can be read in part by zarr."""
+        return all(self.grid.is_inside(position, region) for position in self.grid.touched(region))
+
+    def read(self, region: Region) -> NumpyArray:
+        """Return the samples of a region that consists of whole chunks.
+
+        Raises
+        ------
+        CorruptChunk : a chunk is damaged or missing; names store and chunk
+        """
+        out = np.empty([s.stop - s.start for s in region], self.chain.dtype)
+        for position in self.grid.touched(region):
+            self._read(position, out[tuple(self._spans(position, region))])
+        return out
+
+    def _read(self, position: tuple[int, ...], out: NumpyArray) -> None:
+        key = self.metadata.encode_chunk_key(position)
+        try:
+            if (stored := self.place.get(key)) is not None:
+                self.chain.decode_into(stored, out)
+            elif self.is_whole:
+                raise CorruptChunk("missing: Zarr would read fill values")
+            else:
+                out[...] = self.metadata.fill_value
+        except ChunkError as error:
+            raise error.at(store=str(self.place), chunk=key) from error
+
+    def _spans(self, position: tuple[int, ...], region: Region) -> Iterator[Span]:
+        steps = zip(position, self.grid.chunks, self.grid.shape, region, strict=True)
+        return (slice(i * c - s.start, min((i + 1) * c, n) - s.start) for i, c, n, s in steps)

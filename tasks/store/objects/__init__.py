@@ -1,0 +1,1 @@
+"""Files and objects of a store, local and remote."""

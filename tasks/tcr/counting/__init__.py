@@ -1,0 +1,1 @@
+"""Counting of recombination paths: kernels, and arrays of paths."""

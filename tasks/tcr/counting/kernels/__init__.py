@@ -1,0 +1,1 @@
+"""Path counting of references: kernels of both models for CPUs and GPUs, and their tables."""

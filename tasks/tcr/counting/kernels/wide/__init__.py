@@ -1,0 +1,1 @@
+"""Counts for palindromes and junctions of any length: loops over the limits instead of vectors."""

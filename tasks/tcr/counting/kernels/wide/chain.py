@@ -1,0 +1,206 @@
+"""Ways along the chain: from V over junctions and D genes, boundary by boundary, for one pi.
+
+A row has the ways to one boundary for each nu of the sweep. The arrays determine the type of
+numbers: integers modulo 2^64, or floating point if only the magnitude is needed.
+"""
+
+from __future__ import annotations
+
+from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.numba.jit import jit_norefs_part
+from gangsaw.tasks.tcr.counting.kernels.reference import Reference
+from gangsaw.tasks.tcr.counting.kernels.stages.ends import WAYS
+from gangsaw.tasks.tcr.counting.kernels.wide.tables import Numbers, WideLimits, WideTables, WideWork
+from gangsaw.tasks.tcr.model.nucleotides import Codes
+
+
+@jit_norefs_part
+def find_turns(symbols: Codes, length: int, max_p: int, turns: Numbers) -> None:
+    """Fill turns[q]: half length of the reverse-complement palindrome at boundary q."""
+    for q in range(length + 1):
+        most = min(q, length - q, max_p)
+        t = 0
+        while t < most and symbols[q - 1 - t] & complement(symbols[q + t]):
+            t += 1
+        turns[q] = t
+
+
+@jit_norefs_part
+def complement(code: int) -> int:
+    """Return the complement of a code: exchange A=1 with T=2, and C=4 with G=8."""
+    return ((code & 5) << 1) | ((code >> 1) & 5)
+
+
+@jit_norefs_part
+def leave_v(
+    reference: Reference, ways: NumpyArray, place: int, limits: WideLimits, work: WideWork
+) -> None:
+    """Fill from_v[b, nu]: V of k symbols in `ways[place + k]` ways, then n-string R[k:b]."""
+    symbols, n_nus = work.symbols, len(limits.nus)
+    for b in range(reference.length + 1):
+        strings, total, k = work.unit[0], work.unit[1], 0
+        for m in range(b + 1):
+            if m:
+                strings *= WAYS[symbols[b - m]]
+            if b - m <= reference.v_match:
+                total += ways[place + b - m] * strings
+            while k < n_nus and limits.nus[k] == m:
+                work.from_v[b * n_nus + k] = total
+                k += 1
+            if k == n_nus:
+                break
+        work.from_v[b * n_nus + k : (b + 1) * n_nus] = total
+
+
+@jit_norefs_part
+def reach_j(
+    reference: Reference, ways: NumpyArray, place: int, limits: WideLimits, work: WideWork
+) -> None:
+    """Fill j_row[b], the ways of J to begin at b, and to_j[b, nu], an n-string and then J."""
+    symbols, n_nus, length = work.symbols, len(limits.nus), reference.length
+    work.j_row[: length + 1] = 0
+    for k in range(reference.j_match + 1):
+        work.j_row[length - k] = ways[place + k]
+    for b in range(length + 1):
+        strings, total, k = work.unit[0], work.unit[1], 0
+        for m in range(length - b + 1):
+            if m:
+                strings *= WAYS[symbols[b + m - 1]]
+            total += work.j_row[b + m] * strings
+            while k < n_nus and limits.nus[k] == m:
+                work.to_j[b * n_nus + k] = total
+                k += 1
+            if k == n_nus:
+                break
+        work.to_j[b * n_nus + k : (b + 1) * n_nus] = total
+
+
+@jit_norefs_part
+def pass_junction(
+    reference: Reference, source: NumpyArray, target: NumpyArray, limits: WideLimits, work: WideWork
+) -> None:
+    """Fill target[b, nu]: ways source[a, nu], then the n-string R[a:b] of at most nu symbols."""
+    n_nus = len(limits.nus)
+    for b in range(reference.length + 1):
+        strings, k = work.unit[0], 0
+        target[b * n_nus : (b + 1) * n_nus] = 0
+        for m in range(b + 1):
+            if m:
+                strings *= WAYS[work.symbols[b - m]]
+            while k < n_nus and limits.nus[k] < m:
+                k += 1
+            for lane in range(k, n_nus):
+                target[b * n_nus + lane] += source[(b - m) * n_nus + lane] * strings
+
+
+@jit_norefs_part
+def pass_d(
+    reference: Reference,
+    source: NumpyArray,
+    empty: int,
+    target: NumpyArray,
+    limits: WideLimits,
+    work: WideWork,
+) -> None:
+    """Fill target[b, nu]: ways source[a, nu], then D as R[a:b]; D is empty in `empty` ways."""
+    n_nus, side = len(limits.nus), reference.length + 1
+    for b in range(side):
+        for k in range(n_nus):
+            target[b * n_nus + k] = source[b * n_nus + k] * empty
+        for a in range(b):
+            ways = work.weights[b * side + a]
+            if ways:
+                for k in range(n_nus):
+                    target[b * n_nus + k] += source[a * n_nus + k] * ways
+
+
+@jit_norefs_part
+def join(reference: Reference, source: NumpyArray, limits: WideLimits, work: WideWork) -> None:
+    """Fill total[nu]: sum over boundaries of the ways source[b, nu] to each, times those to J."""
+    n_nus = len(limits.nus)
+    work.total[:n_nus] = 0
+    for b in range(reference.length + 1):
+        for k in range(n_nus):
+            work.total[k] += source[b * n_nus + k] * work.to_j[b * n_nus + k]
+
+
+@jit_norefs_part
+def weigh_d(gene: int, p: int, reference: Reference, tables: WideTables, work: WideWork) -> None:
+    """Fill weights[b, a]: the ways of a D gene to be R[a:b], a < b, for the pi with index p.
+
+    The J-side cut leaves e symbols of the gene with its right palindrome. The V-side cut leaves a
+    segment that ends there, or all of it after a palindrome of the next symbols in the reference.
+    """
+    size = tables.d_germline[gene]
+    left_width = tables.d_starts[gene + 1] - tables.d_starts[gene] - size + 1
+    right = tables.right_places[gene] + p * (size + left_width)
+    left = tables.left_places[gene] + p * left_width
+    places = (tables.d_starts[gene], tables.d_starts[gene + 1], right, left, left_width - 1)
+    arrays = (tables.d, tables.right_ways, tables.left_ways)
+    weigh_pieces(reference, arrays, places, work)
+
+
+@jit_norefs_part
+def weigh_pieces(
+    reference: Reference,
+    arrays: tuple[Codes, NumpyArray, NumpyArray],
+    places: tuple[int, int, int, int, int],
+    work: WideWork,
+) -> None:
+    """Fill weights[b, a] with the segments of a gene.
+
+    Parameters
+    ----------
+    reference : limits of the matches
+    arrays : codes of genes, ways of the cuts at their right end, and at their left end
+    places : in these arrays, start and end of the gene, and start of its right and left cuts;
+        longest left palindrome
+    work : output
+    """
+    codes, right_ways, left_ways = arrays
+    start, stop, right, left, longest = places
+    length, side = reference.length, reference.length + 1
+    work.weights[: side * side] = 0
+    work.runs[:side] = 0
+    for e in range(1, stop - start + 1):
+        cut = right_ways[right + e]
+        if not cut:
+            return  # a longer palindrome has no ways, either
+        for b in range(length, 0, -1):
+            run = work.runs[b - 1] + 1 if codes[start + e - 1] & work.symbols[b - 1] else 0
+            work.runs[b] = run
+            for a in range(b - run, b):
+                work.weights[b * side + a] += cut * left_ways[left]
+            if run == e:
+                add_turned(b, e, cut, left_ways, left, longest, work, side)
+
+
+@jit_norefs_part
+def add_turned(
+    b: int,
+    e: int,
+    cut: int,
+    left_ways: NumpyArray,
+    left: int,
+    longest: int,
+    work: WideWork,
+    side: int,
+) -> None:
+    """Add a D of e symbols that ends at b, after each palindrome of the symbols from b - e on."""
+    q = b - e
+    for i in range(1, min(work.turns[q], longest) + 1):
+        work.weights[b * side + q - i] += cut * left_ways[left + i]
+
+
+@jit_norefs_part
+def add_emptied(
+    gene: int, p: int, reference: Reference, tables: WideTables, work: WideWork
+) -> None:
+    """Add palindromes of the symbols after a D that its J-side cut has deleted completely."""
+    size = tables.d_germline[gene]
+    left_width = tables.d_starts[gene + 1] - tables.d_starts[gene] - size + 1
+    cut = tables.right_ways[tables.right_places[gene] + p * (size + left_width)]
+    left = tables.left_places[gene] + p * left_width
+    side = reference.length + 1
+    for q in range(side):
+        add_turned(q, 0, cut, tables.left_ways, left, left_width - 1, work, side)

@@ -1,0 +1,1 @@
+"""Path counts of many references as a dataset: checks, deduplication, counting."""

@@ -1,1 +1,0 @@
-"""Whole genes, for what is outside CDR3s."""

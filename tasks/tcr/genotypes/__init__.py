@@ -1,1 +1,0 @@
-"""Which alleles each donor has."""

@@ -1,0 +1,1 @@
+"""Whole genes, including the parts outside CDR3s."""

@@ -1,0 +1,1 @@
+"""Genotypes of donors: the alleles that each has."""

@@ -1,1 +1,0 @@
-"""What one reference needs: kernels of both models on CPUs and GPUs, and their tables."""

@@ -1,1 +1,0 @@
-"""Palindromes and junctions of any length: plain loops over the limits, where vectors end."""

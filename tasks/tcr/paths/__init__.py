@@ -1,1 +1,0 @@
-"""Counts of many references: what can be counted, each distinct one once, as a dataset."""

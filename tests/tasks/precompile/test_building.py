@@ -1,0 +1,111 @@
+"""Packs are built from first runs, and hold what these need."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.numba.packs import levels, packs, places
+from gangsaw.tasks.precompile import building
+from gangsaw.tasks.precompile.first_runs import first_runs
+
+COMPILED = """
+from gangsaw.codecs.core.numba.packs.telling import tally
+import sys
+sys.stderr.write(f"compiled {tally.count}")
+"""
+SAMPLES = """
+import sys
+from gangsaw.tasks.precompile.samples import run_samples
+for codec in sys.argv[1:]:
+    run_samples(codec)
+"""
+COMMANDS = """
+import json, sys
+from gangsaw.cli import main
+for words in json.loads(sys.argv[1]):
+    assert main(words) == 0, words
+"""
+AT_END = f"import atexit; atexit.register(exec, {COMPILED!r}, {{}})"
+
+
+def test_wrong_names_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(BadParams, match="no level of instructions is called 'v9'"):
+        building.build(["v9"])
+    with pytest.raises(BadParams, match="no codec is called 'nothing': there are bwt"):
+        building.build(codec="nothing")
+    monkeypatch.setenv("NUMBA_CPU_NAME", "haswell")
+    with pytest.raises(BadParams, match="NUMBA_CPU_NAME is set"):
+        building.build()
+
+
+def compiled(tmp_path: Path, code: str, *arguments: str) -> int:
+    """Kernels that a process compiles with packs in `tmp_path` and an empty cache."""
+    environment = {
+        **os.environ,
+        places.FOLDERS: str(tmp_path / "packs"),
+        "NUMBA_CACHE_DIR": str(tmp_path / "cache"),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", f"{AT_END}\n{code}", *arguments],
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    found = re.search(r"compiled (\d+)$", done.stderr)
+    assert found is not None, done.stderr
+    return int(found[1])
+
+
+@pytest.mark.full
+@pytest.mark.skipif(not levels.host_levels(), reason="this processor has the features of no level")
+def test_with_a_pack_of_first_runs_they_compile_nothing(tmp_path: Path) -> None:
+    """Each first run, after a build from the lists for the plainest level that is used here.
+
+    Commands of a run share a process, whose imports take longer than they: there, too, it would
+    compile what one of them lacks.
+    """
+    able = levels.host_levels()
+    used = [level.name for level in able if level.wide == able[0].wide]
+    (built,) = building.build([used[-1]], into=tmp_path / "packs", first_runs=True)
+    assert built.ran
+    for name, first in first_runs().items():
+        first.make(tmp_path)
+        commands = [[*words, *overwriting(words[0])] for words in first.commands]
+        assert compiled(tmp_path, COMMANDS, json.dumps(commands)) == 0, name
+
+
+@pytest.mark.full
+@pytest.mark.skipif(not levels.host_levels(), reason="this processor has the features of no level")
+def test_with_a_pack_of_a_codec_its_samples_compile_nothing(tmp_path: Path) -> None:
+    (built,) = building.build(into=tmp_path / "packs", codec="integers")
+    assert built.ran
+    assert compiled(tmp_path, SAMPLES, "integers") == 0
+
+
+def overwriting(command: str) -> tuple[str, ...]:
+    """Return the option that lets a command write what an earlier run wrote."""
+    return () if command in ("search", "extract", "demo", "verify", "append") else ("--overwrite",)
+
+
+@pytest.mark.full
+def test_a_level_that_this_processor_has_not_is_compiled_only(tmp_path: Path) -> None:
+    able = levels.host_levels()
+    wide = levels.level_named("x86-64-v4-gfni")
+    if not able or wide in able:
+        pytest.skip("this processor runs each level, or none")
+    (built,) = building.build([wide.name], into=tmp_path, codec="dna")
+    assert not built.ran
+    opened = packs.opened(Path(built.path), wide)
+    assert opened is not None
+    assert built.kernels == len(opened.members) > 5
