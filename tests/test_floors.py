@@ -76,7 +76,7 @@ MUTANTS = {
     "upward by import_module from here": Mutant(
         "tasks/engine/run/run.py",
         "from importlib import import_module\n"
-        'M = import_module("..jobs.verification.verify", __package__)',
+        'M = import_module("...jobs.verification.verify", __package__)',
         "tasks/engine/run/run.py imports tasks/jobs/verification/verify.py: "
         "jobs is above engine in tasks",
     ),

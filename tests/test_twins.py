@@ -9,7 +9,7 @@ from helpers.twin_exceptions import EXCEPTIONS
 from helpers.twins import cpu_functions, cuda_functions, functions_in, without_twin
 
 ROOT = Path(__file__).parents[1]
-SHARED = [ROOT / "codecs/core" / name for name in ("numba", "nucleotides")]
+SHARED = [ROOT / "codecs/core" / name for name in ("numba", "nucleotides", "entropy")]
 SOURCE = """
 // __device__ int commented_out(int x) { return x; }
 struct Row { int i; };

@@ -186,7 +186,7 @@ def test_a_scheduler_that_is_not_there(gangsaw: CommandLine, tmp_path: Path, sce
         ),
         (("--codec", "none", "--bit-depth", "9"), "(uint16) goes to plain samples"),
         (("--workers", "-1"), "--workers"),
-        (("--frobnicate",), "No such option: --frobnicate "),
+        (("--frobnicate",), "No such option: --frobnicate"),
     ],
 )
 def test_wrong_options(

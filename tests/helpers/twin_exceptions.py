@@ -27,7 +27,7 @@ DOUBLING = "suffixes are sorted by radix and prefix doubling; the CPU induces on
 
 EXCEPTIONS = {
     "codecs/core/cuda": {
-        BITS: "BitReader BitWriter bits finish look peek position put shift skip",
+        BITS: "BitReader BitWriter bits finish look peek position shift skip",
         WARP: "of scan_before",
     },
     "codecs/core/nucleotides": {},
@@ -42,7 +42,7 @@ EXCEPTIONS = {
         BITS: "put_bit take take_number take_raw write",
         TABLES: "begin_of counts_of length_of state_of",
         MEMORY: "begin_weights",
-        STEPS: "asked_bit begin_lane begin_run_at habits_after next_habit smoothed_by",
+        STEPS: "asked_bit begin_run_at habits_after next_habit smoothed_by",
     },
     "codecs/ccsds123": {
         BITS: "bits_from code_residual",
