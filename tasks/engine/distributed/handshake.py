@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, cast
 from weakref import WeakKeyDictionary
 
-from gangsaw.cluster.identity import identity_of
 from gangsaw.codecs.core.errors import JobFailed
 from gangsaw.tasks.engine.scheduling.memory import Worker
 
@@ -197,8 +196,3 @@ def _answers(
 def _named(address: str, worker: Worker) -> str:
     name = worker.get("name", address)
     return address if name == address else f"{address} ({name})"
-
-
-def workers_of(client: Client, seconds: float) -> dict[str, Worker]:
-    """Return all workers by address, with the scheduler's description; raises as `identity_of`."""
-    return dict(cast("Mapping[str, Worker]", identity_of(client, seconds)["workers"]))

@@ -12,11 +12,12 @@ import time
 from asyncio import CancelledError
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
+from gangsaw.cluster.identity import identity_of
 from gangsaw.cluster.interrupts import Waiting
 from gangsaw.codecs.core.errors import JobFailed
-from gangsaw.tasks.engine.distributed.handshake import NAMED, Handshake, workers_of
+from gangsaw.tasks.engine.distributed.handshake import NAMED, Handshake
 from gangsaw.tasks.engine.distributed.patience import AGAIN_SECONDS, Patience
 from gangsaw.tasks.engine.scheduling.memory import Worker
 
@@ -80,22 +81,26 @@ class ClusterWatch:
         self.patience = Patience(self.client, worker_seconds)
         self.heartbeats = Heartbeats()
         self.unheard: float | None = None
-        self.came = self.said = time.monotonic()  # times of last result, last log line
+        # times of the last result, the last log line and the last check
+        self.came = self.said = self.looked = time.monotonic()
 
     def wait(self, arriving: Arriving, interrupts: Waiting, look: Callable[[], None]) -> None:
-        """Wait for a result, and call `look` every `POLL_SECONDS` until there is one.
+        """Wait for a result; call `look` every `POLL_SECONDS`, also while results arrive.
 
         No call of Dask may block here: it would block for ever when the last worker is lost.
         """
-        polled = time.monotonic()
         while not arriving.has_ready():
             time.sleep(TICK_SECONDS)
             interrupts.let_in()
-            if time.monotonic() - polled >= POLL_SECONDS:
-                look()
-                polled = time.monotonic()
+            self._look_in_time(look)
         self.patience.end()  # a result means that there was a worker
-        self.came = self.said = time.monotonic()
+        self.came = time.monotonic()
+        self._look_in_time(look)  # one worker may be silent while another one delivers results
+
+    def _look_in_time(self, look: Callable[[], None]) -> None:
+        if time.monotonic() - self.looked >= POLL_SECONDS:
+            look()
+            self.looked = time.monotonic()
 
     def begin(self, interrupts: Waiting) -> dict[str, Worker]:
         """Wait for an answer of the scheduler; return all workers, admitted or not."""
@@ -103,6 +108,13 @@ class ClusterWatch:
             interrupts.let_in()
             time.sleep(TICK_SECONDS)
         return found
+
+    def scheduler_id(self, interrupts: Waiting) -> str:
+        """Wait for an answer of the scheduler; return the identifier of its run."""
+        while (found := self._described()) is None:
+            interrupts.let_in()
+            time.sleep(TICK_SECONDS)
+        return str(found["id"])
 
     def workers(self) -> dict[str, Worker] | None:
         """Return the admitted workers; None if the scheduler does not answer in time.
@@ -116,9 +128,17 @@ class ClusterWatch:
 
     def seen(self) -> dict[str, Worker] | None:
         """Return all workers, admitted or not; see `workers`."""
+        if (found := self._described()) is None:
+            return None
+        workers = dict(cast("Mapping[str, Worker]", found["workers"]))
+        self.heartbeats.saw(workers)
+        return workers
+
+    def _described(self) -> Mapping[str, object] | None:
+        """Return the scheduler's description; None if it does not answer in time; see `workers`."""
         asked = time.monotonic()
         try:
-            found = workers_of(self.client, HEARD_SECONDS)
+            found = identity_of(self.client, HEARD_SECONDS)
         except OSError as error:
             if self.client.status == "closed" and not isinstance(error, TimeoutError):
                 raise lost(self.client) from None
@@ -127,7 +147,6 @@ class ClusterWatch:
         except (RuntimeError, ValueError):  # closing and closed client
             raise lost(self.client) from None
         self.unheard = None
-        self.heartbeats.saw(found)
         return found
 
     def look(self, left: int) -> None:
@@ -140,7 +159,7 @@ class ClusterWatch:
             self.patience.ask("no worker")
 
     def say(self, left: int, workers: Collection[str]) -> None:
-        """Log once a minute that no result has come; raise JobFailed if none will.
+        """Log once a minute that no result or heartbeat has come; raise JobFailed if none will.
 
         It is a warning if workers are silent: others may only take their time.
         """
@@ -150,10 +169,16 @@ class ClusterWatch:
             self._check_stuck(now - self.came)
         if now - self.said < AGAIN_SECONDS:
             return
-        self.said = now
-        level = logging.WARNING if silent or now - self.came >= LONG_SECONDS else logging.INFO
         of = f"of {left} tasks on {len(workers)} workers"
-        log.log(level, "no result for %.0f s %s%s", now - self.came, of, _listed(silent))
+        if now - self.came >= AGAIN_SECONDS:
+            level = logging.WARNING if silent or now - self.came >= LONG_SECONDS else logging.INFO
+            log.log(level, "no result for %.0f s %s%s", now - self.came, of, _listed(silent))
+            self.said = now
+        elif max(silent.values(), default=0.0) >= AGAIN_SECONDS:
+            log.warning(
+                "results of other workers arrive, %d tasks are left%s", left, _listed(silent)
+            )
+            self.said = now
 
     def _check_stuck(self, seconds: float) -> None:
         """Raise JobFailed if all workers with tasks have been silent for `LONG_SECONDS`."""

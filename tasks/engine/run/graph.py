@@ -95,14 +95,15 @@ def client_of(array: Array) -> Client | None:
 
 
 def scheduler_id(client: Client) -> str:
-    """Return what identifies the run of a client's scheduler; JobFailed where it does not say."""
-    from gangsaw.cluster.identity import identity_of
-    from gangsaw.tasks.engine.distributed.watch import HEARD_SECONDS, lost
+    """Return the identifier of the run of a client's scheduler.
 
-    try:
-        return str(identity_of(client, HEARD_SECONDS)["id"])
-    except (OSError, RuntimeError, ValueError) as error:
-        raise lost(client) from error
+    Raises JobFailed if the scheduler does not answer for long.
+    """
+    from gangsaw.tasks.engine.distributed.handshake import Handshake
+    from gangsaw.tasks.engine.distributed.watch import ClusterWatch
+
+    with interrupts_wait() as interrupts:
+        return ClusterWatch(Handshake(client), Options().worker_seconds).scheduler_id(interrupts)
 
 
 def is_held_by_workers(array: Array) -> bool:

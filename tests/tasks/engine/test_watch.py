@@ -16,6 +16,7 @@ from gangsaw.codecs.core.errors import JobFailed
 from gangsaw.tasks.engine.distributed import patience, watch
 from gangsaw.tasks.engine.distributed.handshake import Handshake
 from gangsaw.tasks.engine.distributed.watch import LOGS_OF_LOSS, ClusterWatch, Heartbeats, lost
+from gangsaw.tasks.engine.run.graph import scheduler_id
 
 A, B = "tcp://10.0.0.1:1", "tcp://10.0.0.2:1"
 Beats = dict[str, float]  # the last heartbeat of each worker, by the scheduler's clock
@@ -46,6 +47,7 @@ class Site:
 
     status, cluster = "running", None
     answers = True
+    refused = 0  # requests that it does not answer in time, before it does
 
     def __init__(self, clock: Clock, beats: Beats, busy: tuple[str, ...] = ()) -> None:
         self.clock, self.beats, self.busy = clock, beats, busy
@@ -53,12 +55,16 @@ class Site:
         self.scheduler.processing = lambda: {a: ["key"] * (a in busy) for a in beats}
 
     def identity(self) -> dict[str, object]:
-        return {"workers": {a: {"last_seen": at, "name": a} for a, at in self.beats.items()}}
+        return {
+            "id": "Scheduler-1",
+            "workers": {a: {"last_seen": at, "name": a} for a, at in self.beats.items()},
+        }
 
     def scheduler_info(self) -> None: ...
 
     def sync(self, ask: Callable[[], Any], callback_timeout: float, **_: object) -> Any:
-        if not self.answers:
+        self.refused -= 1
+        if not self.answers or self.refused >= 0:
             self.clock.now += callback_timeout
             raise TimeoutError
         return ask()
@@ -128,6 +134,66 @@ def test_silent_workers_are_told_once_a_minute(
             for n in (120, 180, 240)
         ),
     ]
+
+
+class Results:
+    """Results of which one arrives every `seconds`, of a worker that never stops."""
+
+    def __init__(self, clock: Clock, seconds: float) -> None:
+        self.clock, self.seconds, self.due = clock, seconds, seconds
+
+    def has_ready(self) -> bool:
+        return self.clock.now >= self.due
+
+    def take(self) -> None:
+        self.due = self.clock.now + self.seconds
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.5, 3.0, 30.0])
+def test_a_silent_worker_is_told_while_another_one_delivers(
+    clock: Clock, caplog: pytest.LogCaptureFixture, seconds: float
+) -> None:
+    watched = watch_of(site := Site(clock, {A: 0.0, B: 0.0}))
+    caplog.set_level(logging.INFO, "gangsaw")
+    results = Results(clock, seconds)
+    while clock.now < 190:
+        site.beats[B] = clock.now
+        watched.wait(results, Waiting(), lambda: watched.look(3))
+        clock.now += 0.25  # the work on a result
+        results.take()
+    said = [(record.levelname, record.getMessage()) for record in caplog.records]
+    start = f"results of other workers arrive, 3 tasks are left: no heartbeat from {A} for "
+    assert [level for level, _ in said] == ["WARNING"] * 3
+    assert all(line.startswith(start) for _, line in said)
+    spans = [int(line.removeprefix(start).removesuffix(" s")) for _, line in said]
+    assert all(60 * n <= span <= 60 * n + 9 for n, span in enumerate(spans, 1))
+
+
+def test_nothing_is_told_while_all_workers_deliver(
+    clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    watched = watch_of(site := Site(clock, {A: 0.0, B: 0.0}))
+    results = Results(clock, 0.5)
+    while clock.now < 190:
+        site.beats |= {A: clock.now, B: clock.now}
+        watched.wait(results, Waiting(), lambda: watched.look(3))
+        results.take()
+    assert caplog.records == []
+
+
+@pytest.mark.parametrize("refused", [0, 1, 7, 50])
+def test_a_scheduler_under_load_is_asked_again_for_its_id(clock: Clock, refused: int) -> None:
+    site = Site(clock, {A: 0.0})
+    site.refused = refused
+    assert scheduler_id(site) == "Scheduler-1"  # type: ignore[arg-type]
+    assert clock.now >= refused * watch.HEARD_SECONDS
+
+
+def test_a_scheduler_that_hangs_has_no_id(clock: Clock) -> None:
+    site = Site(clock, {A: 0.0})
+    site.answers = False
+    with pytest.raises(JobFailed, match=r"at tcp://h:1 has not answered for 360 s: end it"):
+        scheduler_id(site)  # type: ignore[arg-type]
 
 
 def looked(clock: Clock, site: Site) -> float:
