@@ -11,7 +11,7 @@ from pathlib import Path
 from zarr.storage import LocalStore
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.store.objects.files import sync_file
+from gangsaw.tasks.store.objects.files import behind_link, sync_file
 from gangsaw.tasks.store.objects.partial import part_of, sweep
 from gangsaw.tasks.store.objects.prefix import Place
 from gangsaw.tasks.store.objects.zipped import SUFFIX, is_zipped_store
@@ -35,6 +35,7 @@ def packed_target(target: str | Path, *, overwrite: bool, resume: bool = False) 
         return
     if "://" in str(target):
         raise BadParams(f"{target}: a ZIP file is written on this machine: name a path")
+    path = behind_link(path)
     with leased(Place(LocalStore(path))) as lease:
         if path.exists() and not overwrite:
             if resume and is_zipped_store(path):

@@ -126,3 +126,61 @@ def test_a_store_is_not_written_to_a_fifo(
     assert "is no stream" in line
     assert str(tmp_path / "fifo") in line
     assert stat.S_ISFIFO((tmp_path / "fifo").stat().st_mode)
+
+
+LINKED = [  # target, and what is written there
+    ("link.zarr", "compress"),
+    ("link.zarr.zip", "compress"),
+    ("link.fastq", "decompress"),
+]
+
+
+@pytest.mark.parametrize("option", ["", "--overwrite", "--resume"])
+@pytest.mark.parametrize(("name", "command"), LINKED)
+def test_a_link_to_nothing_yet_is_written_through(
+    gangsaw: CommandLine, reads: Path, tmp_path: Path, name: str, command: str, option: str
+) -> None:
+    source, link, end = tmp_path / "a.fastq", tmp_path / name, tmp_path / "there" / f"real-{name}"
+    source.write_bytes(FASTQ)
+    link.symlink_to(end)
+    given = source if command == "compress" else reads
+    options = [option] if option and (command, option) != ("decompress", "--resume") else []
+    line = gangsaw(command, given, link, *options).failed(2)
+    assert f"{link} is a symbolic link to {end}, and there is no directory {end.parent}" in line
+    assert not end.parent.exists()
+    end.parent.mkdir()
+    gangsaw.ok(command, given, link, *options, "--quiet")
+    assert link.is_symlink()
+    assert end.exists()
+    if command == "compress":
+        gangsaw.ok("verify", link, "--quiet")
+    else:
+        assert end.read_bytes() == FASTQ
+    gangsaw.ok(command, given, link, "--overwrite", "--quiet")
+    assert link.is_symlink()
+    assert sorted(path.name for path in end.parent.iterdir()) == [end.name]
+    assert {path.name for path in tmp_path.iterdir()} == {source.name, name, "there"}
+
+
+def test_a_store_is_written_below_a_link_to_nothing_yet(
+    gangsaw: CommandLine, tmp_path: Path
+) -> None:
+    source, link, end = tmp_path / "a.fastq", tmp_path / "link", tmp_path / "there" / "real"
+    source.write_bytes(FASTQ)
+    link.symlink_to(end)
+    line = gangsaw("compress", source, link / "a.zarr").failed(2)
+    assert f"{link} is a symbolic link to {end}, and there is no directory {end.parent}" in line
+    end.parent.mkdir()
+    gangsaw.ok("compress", source, link / "a.zarr", "--quiet")
+    assert (end / "a.zarr" / "zarr.json").is_file()
+
+
+@pytest.mark.parametrize(("name", "command"), LINKED)
+def test_a_link_to_itself_is_refused_as_a_target(
+    gangsaw: CommandLine, reads: Path, tmp_path: Path, name: str, command: str
+) -> None:
+    source, link = tmp_path / "a.fastq", tmp_path / name
+    source.write_bytes(FASTQ)
+    link.symlink_to(link)
+    line = gangsaw(command, source if command == "compress" else reads, link).failed(2)
+    assert "leads to itself: give another name" in line

@@ -14,7 +14,7 @@ from zarr.storage import LocalStore
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.contract.pipes import copy_to, is_stream
-from gangsaw.tasks.store.objects.files import is_same, resolved, sync_file
+from gangsaw.tasks.store.objects.files import behind_link, is_same, resolved, sync_file
 from gangsaw.tasks.store.objects.partial import part_of, sweep
 from gangsaw.tasks.store.objects.prefix import Place
 from gangsaw.tasks.store.state.lease import Lease, lease_of, leased, refuse_leased
@@ -135,8 +135,10 @@ def whole_folder(target: Path, mark: str, *, overwrite: bool) -> Iterator[Path]:
     """Yield a temporary path next to the target; rename it at the end, or remove it.
 
     Raises BadParams if the target exists and may not be replaced. Only a folder that contains a
-    file called `mark`, the sign of its format, may be replaced.
+    file called `mark`, the sign of its format, may be replaced. If the target is a symbolic link,
+    the folder that it leads to is replaced.
     """
+    target = behind_link(target)
     with leased_files([target]) as (lease,):
         _check_folder(target, mark, overwrite=overwrite)
         sweep(target)
@@ -179,9 +181,7 @@ def check_target(target: Path, *, overwrite: bool) -> None:
     if target.exists() and not overwrite:
         refuse_leased(place_of(target))
         raise BadParams(f"{target} exists: give another name, or --overwrite to replace it")
-    place = resolved(target)
-    if place.is_symlink():
-        raise BadParams(f"{target} is a symbolic link that leads to itself: give another name")
+    place = behind_link(target)
     if not place.parent.is_dir():
         raise BadParams(f"{place.parent}: no such directory; make it first")
 

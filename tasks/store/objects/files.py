@@ -14,6 +14,7 @@ from pathlib import Path
 
 from zarr.core.buffer import Buffer, default_buffer_prototype
 
+from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.report import dry_run
 
 PARTIAL = re.compile(r"\.[0-9a-f]{32}\.partial$")  # LocalStore's temporary files
@@ -214,6 +215,27 @@ def resolved(path: Path) -> Path:
     `Path.resolve` raises RuntimeError for a link that leads to itself, before Python 3.13.
     """
     return Path(os.path.realpath(path))
+
+
+def behind_link(path: Path) -> Path:
+    """Return the path that a symbolic link leads to; the path itself if it is no link.
+
+    A parent folder that is a link to nothing is followed, too: it cannot be created by its name.
+
+    Raises BadParams if a link leads to itself or to a path in a missing folder.
+    """
+    links = (one for one in (path, *path.parents) if one.is_symlink() and not one.exists())
+    if (link := next(links, None)) is None:
+        return resolved(path) if path.is_symlink() else path
+    end = resolved(link)
+    if end.is_symlink():
+        raise BadParams(f"{link} is a symbolic link that leads to itself: give another name")
+    if not end.parent.is_dir():
+        raise BadParams(
+            f"{link} is a symbolic link to {end}, and there is no directory {end.parent}: make it "
+            "first, or give another name"
+        )
+    return resolved(path)
 
 
 def _files(folder: Path) -> Iterator[Path]:

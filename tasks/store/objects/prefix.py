@@ -19,6 +19,7 @@ from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.store.objects.address import check_slashes, is_far
 from gangsaw.tasks.store.objects.files import (
+    behind_link,
     create_file,
     file_stamp,
     keys_below,
@@ -349,7 +350,10 @@ def read_again(place: Place, read: Callable[[], Read]) -> Read:
 
 
 def open_place(target: str | Path | Store | StorePath, *, writable: bool = False) -> Place:
-    """Return the prefix of a path, an address or a Zarr store, without creating anything."""
+    """Return the prefix of a path, an address or a Zarr store, without creating anything.
+
+    Raises BadParams if a symbolic link to be written to leads to a missing folder or to itself.
+    """
     if isinstance(target, StoreAddress):
         target = target.place
     if isinstance(target, StorePath):
@@ -362,4 +366,6 @@ def open_place(target: str | Path | Store | StorePath, *, writable: bool = False
         return Place(zip_store(str(target)))
     check_slashes(target)
     path = Path(str(target).removeprefix("file://")).absolute()
+    if writable and not path.exists():  # a folder cannot be created by the name of a link
+        path = behind_link(path)
     return Place(LocalStore(path, read_only=not writable))

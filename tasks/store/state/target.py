@@ -20,7 +20,7 @@ from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.tasks.engine.report import dry_run
 from gangsaw.tasks.store.arrays.chunks import METADATA
 from gangsaw.tasks.store.dataset.paths import key_of
-from gangsaw.tasks.store.objects.files import ignores_case
+from gangsaw.tasks.store.objects.files import behind_link, ignores_case
 from gangsaw.tasks.store.objects.prefix import Place
 from gangsaw.tasks.store.state.identity import CONTENT
 from gangsaw.tasks.store.state.journal import FOLDER, Job
@@ -58,7 +58,7 @@ class Target:
 
     def publish(self) -> None:
         """Move the finished store to its final location, if it is not there already."""
-        folder, new = self.final.folder, self.work.folder
+        folder, new = _folder(self.final), _folder(self.work)
         if folder is None or new is None or folder == new:
             return
         old = _sibling(folder, "old")
@@ -293,10 +293,15 @@ def _cleared(final: Place, staging: Place | None, confirm: Callable[[], None]) -
 
 def _staging(final: Place) -> Place | None:
     """Return the sibling directory of an overwriting job, or None for stores without rename."""
-    folder = final.folder
+    folder = _folder(final)
     if folder is None or final.path:
         return None
     return Place(LocalStore(_sibling(folder, "new")))
+
+
+def _folder(place: Place) -> Path | None:
+    """Return the folder of a prefix, through a symbolic link, which a rename would replace."""
+    return None if place.folder is None else behind_link(place.folder)
 
 
 def _sibling(folder: Path, what: str) -> Path:
@@ -305,7 +310,7 @@ def _sibling(folder: Path, what: str) -> Path:
 
 def _undo_half_swap(final: Place, confirm: Callable[[], None]) -> None:
     """Restore the old store if a job was killed between the two renames of its swap."""
-    if (folder := final.folder) is None or dry_run.is_on():
+    if (folder := _folder(final)) is None or dry_run.is_on():
         return
     old = _sibling(folder, "old")
     if old.exists():
