@@ -26,7 +26,9 @@ SKIPPABLE = tuple(bytes((low,)) + b"\x2a\x4d\x18" for low in range(0x50, 0x60))
 LZMA = b"\x5d\0\0"
 # bytes of its header, and most bytes of text that it may declare
 LZMA_HEAD, MOST_LZMA = 13, 1 << 38
-SIGN_BYTES = 13  # first bytes of a file that identify compression
+SIGN_BYTES = 64  # first bytes of a file that identify compression
+MOST_PROPERTIES = 225  # 9 * 5 * 5 combinations of LZMA's lc, lp and pb
+LZMA_CODER = 5  # first bytes of LZMA's range coder; the first one is 0
 BEHIND_BZIP2 = (b"1AY&SY", b"\x17\x72\x45\x38\x50\x90")  # after a digit; text may begin with "BZh"
 WITH_HEAD = 31  # zlib's `wbits` for data with a gzip header
 READ_BYTES = 1 << 14  # compressed bytes per step, which may expand many times
@@ -44,6 +46,8 @@ def packed_sign(start: bytes) -> bytes | None:
         return ZSTD
     if start.startswith(LZMA):
         return LZMA if _is_lzma(start) else None
+    if _is_unusual_lzma(start):
+        return LZMA
     if start.startswith(BZIP2):
         return BZIP2 if start[3:4].isdigit() and start[4:].startswith(BEHIND_BZIP2) else None
     return next((sign for sign in (GZIP, XZ, ZSTD) if start.startswith(sign)), None)
@@ -62,6 +66,22 @@ def _is_lzma(start: bytes) -> bool:
     low = dictionary & -dictionary
     is_power = dictionary in (low, 3 * low) and dictionary >= 1 << 12
     return is_power and (n < MOST_LZMA or n == (1 << 64) - 1)
+
+
+def _is_unusual_lzma(start: bytes) -> bool:
+    """Check a header with other properties than usual, and try to decode the bytes behind it.
+
+    The header alone has too few fixed bits: a table of binary numbers may begin like it.
+    """
+    if not _is_lzma(start) or len(start) < LZMA_HEAD + LZMA_CODER:
+        return False
+    if start[0] >= MOST_PROPERTIES or start[LZMA_HEAD] != 0:
+        return False
+    try:
+        lzma.LZMADecompressor(lzma.FORMAT_ALONE).decompress(start, MOST)
+    except (lzma.LZMAError, MemoryError):
+        return False
+    return True
 
 
 class BytesBehindError(Exception):
@@ -189,7 +209,7 @@ def gzip_text(file: IO[bytes]) -> IO[bytes]:
     return _text(file, (GZIP,), lambda: zlib.decompressobj(WITH_HEAD))
 
 
-def text_behind(sign: bytes, file: IO[bytes], path: str) -> IO[bytes]:
+def text_behind(sign: bytes, file: io.BufferedReader[io.RawIOBase], path: str) -> IO[bytes]:
     """Return the text of a file by its compression, as detected by `packed_sign`."""
     if sign == GZIP:
         return gzip_text(file)
@@ -198,7 +218,8 @@ def text_behind(sign: bytes, file: IO[bytes], path: str) -> IO[bytes]:
     if sign == XZ:
         return _text(file, (sign,), lzma.LZMADecompressor)
     if sign == LZMA:
-        return _text(file, (sign,), partial(lzma.LZMADecompressor, lzma.FORMAT_ALONE))
+        own = file.peek(len(LZMA))[: len(LZMA)]  # the properties may be unusual
+        return _text(file, (own,), partial(lzma.LZMADecompressor, lzma.FORMAT_ALONE))
     return _zstd(file, path)
 
 

@@ -16,10 +16,12 @@ import numpy as np
 import pytest
 from helpers.bgzipped import bgzip, member
 from helpers.zstd_frames import pzstd, skippable, zstd
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.compressed_text import bgzf
-from gangsaw.tasks.compressed_text.streams import packed_sign
+from gangsaw.tasks.compressed_text.streams import LZMA, SIGN_BYTES, packed_sign
 from gangsaw.tasks.compressed_text.text import text_of
 
 TEXT = b"".join(b"@%d\n%s\n" % (i, bytes([65 + i * i % 7]) * (i % 90)) for i in range(3000))
@@ -147,6 +149,61 @@ def test_a_pipe_may_give_few_bytes_at_once(tmp_path: Path) -> None:
 def test_texts_that_begin_nearly_as_compressed_ones_are_text() -> None:
     for text in (b"BZh9 is how I begin", b"]\0\0 is no LZMA here", b"PK", b"P*M is a plus", b"x"):
         assert packed_sign(text) is None
+
+
+def lzma_with(text: bytes, **settings: int) -> bytes:
+    """Return text as `xz --format=lzma --lzma1=...` writes it."""
+    return lzma.compress(
+        text, lzma.FORMAT_ALONE, filters=[{"id": lzma.FILTER_LZMA1, "preset": 6, **settings}]
+    )
+
+
+@pytest.mark.parametrize("size", [1 << 12, 3 << 11, 1 << 16, 1 << 20, 3 << 20, 1 << 26])
+@pytest.mark.parametrize("lc", range(5))
+@pytest.mark.parametrize("lp", range(5))
+@pytest.mark.parametrize("pb", [0, 2, 4])
+def test_lzma_of_all_properties_is_recognised(size: int, lc: int, lp: int, pb: int) -> None:
+    if lc + lp > 4:
+        pytest.skip("xz allows no more than 4 bits")
+    for text in (b"a", TEXT[:3000], bytes(5000)):
+        packed = lzma_with(text, dict_size=size, lc=lc, lp=lp, pb=pb)
+        assert packed_sign(packed) == packed_sign(packed[:SIGN_BYTES]) == LZMA
+        known = packed[:5] + len(text).to_bytes(8, "little") + packed[13:]  # as LZMA Utils writes
+        assert packed_sign(known[:SIGN_BYTES]) == LZMA
+
+
+@pytest.mark.parametrize("settings", [{"lc": 0}, {"lp": 1}, {"pb": 0}, {"dict_size": 1 << 12}])
+def test_lzma_of_unusual_properties_is_read(
+    found: Callable[[bytes], bytes], settings: dict[str, int]
+) -> None:
+    packed = lzma_with(TEXT, **settings)
+    assert not packed.startswith(LZMA)
+    assert found(packed) == TEXT
+
+
+@given(st.one_of(st.text(max_size=200).map(str.encode), st.binary(max_size=100)))
+def test_random_bytes_are_not_lzma(data: bytes) -> None:
+    assert packed_sign(data) != LZMA or data.startswith(LZMA)
+
+
+@given(st.text(st.characters(max_codepoint=0x10FFFF, exclude_categories=["Cs"]), min_size=4))
+def test_texts_of_any_encoding_are_not_lzma(text: str) -> None:
+    for encoding in ("utf-8", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"):
+        assert packed_sign(text.encode(encoding)) is not LZMA
+
+
+@given(
+    st.integers(0, 255),
+    st.integers(12, 31),
+    st.one_of(st.integers(0, 1 << 20), st.just((1 << 64) - 1)),
+    st.binary(min_size=60, max_size=60),
+)
+def test_a_header_before_random_bytes_is_not_lzma(
+    properties: int, power: int, size: int, data: bytes
+) -> None:
+    head = bytes((properties,)) + (1 << power).to_bytes(4, "little") + size.to_bytes(8, "little")
+    start = head + b"\1" + data
+    assert packed_sign(start) != LZMA or start.startswith(LZMA)
 
 
 def test_a_wrong_checksum_is_damage_and_not_a_cut(tmp_path: Path) -> None:
