@@ -35,6 +35,7 @@ from gangsaw.tasks.store.arrays.layout import (
     check_axes,
     check_sizes,
 )
+from gangsaw.tasks.store.dataset.dims import renamed_dims
 from gangsaw.tasks.store.dataset.paths import check_paths
 from gangsaw.tasks.store.objects.change_stamps import Watched
 from gangsaw.tasks.store.objects.files import is_within, resolved
@@ -179,7 +180,11 @@ def compress(
     notes = host_notes(
         {a.function.source.name: a.function.metadata for a in arrays}, "encode", options
     )
-    notes = (*wide_notes(source.arrays, layouts), *notes)
+    notes = (
+        *wide_notes(source.arrays, layouts),
+        *renamed_dims(source.arrays, source.coords),
+        *notes,
+    )
     return _summary(str(final), source, meter.progress, notes)
 
 

@@ -40,8 +40,7 @@ def agreeing_dims(
     extent gets a name with the extent, such as "polarization_3". So does the second axis of one
     name in a variable, and an axis with the name of a scalar variable in its group.
     """
-    variables: list[tuple[Named, tuple[int, ...]]] = [(a, a.shape) for a in arrays]
-    variables += [(c, np.shape(_values(c))) for c in coords]
+    variables = _with_shapes(arrays, coords)
     groups: dict[str, _AxisNames] = {}
     for variable, shape in variables:
         group = groups.setdefault(_group(variable), _AxisNames())
@@ -51,6 +50,33 @@ def agreeing_dims(
         outer = [groups[path] for path in above(_group(variable)) if path in groups]
         names[variable.name] = groups[_group(variable)].names(variable.dims, shape, outer)
     return names
+
+
+def renamed_dims(arrays: Iterable[Description], coords: Iterable[Coordinate]) -> Iterator[str]:
+    """Yield a note for each dimension of a group that has another extent around the group."""
+    arrays, coords = tuple(arrays), tuple(coords)
+    agreed = agreeing_dims(arrays, coords)
+    known: dict[str, dict[str, int]] = {}  # extents by group and name in the store
+    renamed: dict[tuple[str, str, str], int] = {}
+    for one, shape in _with_shapes(arrays, coords):
+        known.setdefault(_group(one), {}).update(zip(agreed[one.name], shape, strict=True))
+        pairs = zip(one.dims, agreed[one.name], shape, strict=True)
+        renamed |= {(_group(one), dim, new): n for dim, new, n in pairs if dim != new}
+    for (group, dim, new), extent in renamed.items():
+        outer = [known[path][dim] for path in above(group) if dim in known.get(path, {})]
+        if outer and outer[0] != extent:
+            yield (
+                f"group {group}: its dimension {dim} has the extent {extent}, which is {outer[0]} "
+                f"in a group around it: the store names it {new}"
+            )
+
+
+def _with_shapes(
+    arrays: Iterable[Description], coords: Iterable[Coordinate]
+) -> list[tuple[Named, tuple[int, ...]]]:
+    """Return all variables, each with its shape."""
+    variables: list[tuple[Named, tuple[int, ...]]] = [(a, a.shape) for a in arrays]
+    return [*variables, *((c, np.shape(_values(c))) for c in coords)]
 
 
 def _depth(variable: tuple[Named, tuple[int, ...]]) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import netCDF4
 import numpy as np
 import pytest
 import xarray as xr
@@ -13,7 +14,7 @@ from helpers.job_data import raw_source
 from helpers.job_runs import job
 
 from gangsaw.tasks.sources.source import Coordinate, Described
-from gangsaw.tasks.store.dataset.dims import agreeing_dims
+from gangsaw.tasks.store.dataset.dims import agreeing_dims, renamed_dims
 
 HERE = ("--workers", 0)
 
@@ -43,6 +44,37 @@ def test_names_are_of_their_group() -> None:
 def test_names_agree_with_those_of_outer_groups() -> None:
     found = agreeing_dims([array("a/A", x=5), array("B", x=7), array("a/b/C", x=7)], [])
     assert found == {"B": ("x",), "a/A": ("x_5",), "a/b/C": ("x",)}
+
+
+@pytest.mark.parametrize(
+    ("group", "outer"), [("g", ""), ("g/h", ""), ("g/h", "g"), ("day", ""), ("a/b/c", "a")]
+)
+def test_a_note_names_the_group_and_its_renamed_dimension(group: str, outer: str) -> None:
+    arrays = [array(f"{outer}/A".lstrip("/"), t=7), array(f"{group}/B", t=3, x=2)]
+    line = (
+        f"group {group}: its dimension t has the extent 3, which is 7 in a group around it: "
+        "the store names it t_3"
+    )
+    assert list(renamed_dims(arrays, [])) == [line]
+    time = Coordinate(f"{group}/t", ("t",), np.arange(3))
+    assert list(renamed_dims(arrays, [time])) == [line]
+
+
+def test_no_note_where_a_group_keeps_its_names() -> None:
+    arrays = [array("A", t=7), array("g/B", t=7, x=2), array("h/B", x=3), array("C", t=6)]
+    assert list(renamed_dims(arrays, [])) == []
+
+
+def test_the_summary_names_a_renamed_dimension(gangsaw: CommandLine, tmp_path: Path) -> None:
+    tree = {
+        "/": xr.Dataset({"a": (("t",), np.arange(7.0))}),
+        "/g": xr.Dataset({"b": (("u",), np.arange(3.0))}),
+    }
+    xr.DataTree.from_dict(tree).to_netcdf(tmp_path / "a.nc")
+    with netCDF4.Dataset(tmp_path / "a.nc", "a") as file:
+        file["g"].renameDimension("u", "t")
+    ran = gangsaw.ok("compress", tmp_path / "a.nc", tmp_path / "a.zarr", *HERE)
+    assert "group g: its dimension t has the extent 3" in str(ran)
 
 
 def test_one_name_twice_in_an_array() -> None:
