@@ -37,7 +37,7 @@ from gangsaw.tasks.store.objects.prefix import Place, open_place, read_again
 from gangsaw.tasks.store.objects.zipped import zarr_at
 from gangsaw.tasks.store.salvage import PIECE, Mending, MendingOf, OpenArray, fill_for, never
 from gangsaw.tasks.store.state.identity import identity_of_store
-from gangsaw.tasks.store.state.missing import WholeStore, must_be_whole
+from gangsaw.tasks.store.state.missing import RecordedChunks, WholeStore, must_be_whole
 from gangsaw.tasks.store.state.target import JOB
 
 if TYPE_CHECKING:
@@ -377,18 +377,23 @@ def open_array(address: str, key: str) -> AnyArray:
 def _array(address: str, key: str, version: str) -> tuple[AnyArray, Place, WholeChunks | None]:
     """Return an array, its prefix, and the direct reader of its chunks.
 
-    If a job wrote the array, missing chunks raise. The reader is None for stores behind a network
-    and for arrays that only zarr can decode.
+    If a job wrote the array, missing chunks raise, and so do chunks that differ from the manifest
+    if no codec has a checksum. The reader is None for stores behind a network and for arrays that
+    only zarr can decode.
     """
     array = open_array(address, key)
     is_whole, found = _version(array)
     if version != found:
         raise BadParams(f"{address}/{key}: the array was replaced since the job began")
     place = Place(array.store, array.path)
-    chunks = None if is_far(address) else WholeChunks.of(array, place, is_whole=is_whole)
+    records = RecordedChunks.of(array) if is_whole else None
+    check = None if records is None else records.check
+    chunks = None
+    if not is_far(address):
+        chunks = WholeChunks.of(array, place, is_whole=is_whole, check=check)
     if not is_whole:
         return array, place, chunks
-    whole = StorePath(WholeStore(array.store, array.path), array.path)
+    whole = StorePath(WholeStore(array.store, array.path, records), array.path)
     return zarr.Array(replace(array._async_array, store_path=whole)), place, chunks
 
 
