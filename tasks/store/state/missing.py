@@ -135,7 +135,12 @@ class RecordedChunks:
 
 
 def _known_chunks(place: Place, grid: ChunkGrid, dtype: Dtype) -> KnownChunks:
-    """Return the chunks with a valid record; none without a valid manifest."""
+    """Return the chunks with a valid record; none without a job or a valid manifest.
+
+    Coordinates, which have no job of their own, may be edited by other programs.
+    """
+    if not place.has(JOB):
+        return KnownChunks()
     try:
         manifest = open_manifest(place)
     except CorruptChunk:
@@ -156,17 +161,17 @@ def _known_if_grown(place: Place, grid: ChunkGrid, dtype: Dtype, manifest: Manif
     along each axis, which may have been written again, count as unknown; and all chunks if their
     number has changed.
     """
-    digests = {manifest.job, _digest_of_job(place)}
+    digest = _digest_of_job(place)
     has_all = manifest.n_chunks == grid.n_chunks
     stored = place.get(OWN_METADATA)
     with suppress(ValueError):
         metadata = json.loads(b"" if stored is None else stored.to_bytes())
-        if has_all and metadata_digest(metadata) in digests:
+        if has_all and metadata_digest(metadata) == digest:
             return KnownChunks(manifest, grid.counts, grid.counts)
         for growth in growths_of(grid, dtype, manifest.n_chunks, manifest.raw_bytes):
             shape = list(grid.shape)
             shape[growth.axis] = growth.before or 0
-            if metadata_digest({**metadata, "shape": shape}) in digests:
+            if metadata_digest({**metadata, "shape": shape}) == digest:
                 return KnownChunks(manifest, growth.counts, growth.known)
     if not has_all:
         return KnownChunks()
