@@ -87,7 +87,7 @@ class RecordedChunks:
 
     @classmethod
     def of(cls, array: ZarrArray) -> Self | None:
-        """Return the chunks of an array, or None if its codecs find damage or its grid is other."""
+        """Return the chunks of an array; None if a codec detects damage, or their sizes differ."""
         found = array.metadata
         if not isinstance(found, ArrayV3Metadata) or has_checksum(found.codecs):
             return None
@@ -231,8 +231,11 @@ class WholeStore(WrapperStore[Store]):
             raise CorruptChunk("missing: Zarr would read fill values")
         if records is None:
             return found
-        run = asyncio.to_thread if records.is_in_memory else _in_new_thread
-        if not await run(records.is_same, chunk, found):
+        if records.is_in_memory:
+            is_same = await asyncio.to_thread(records.is_same, chunk, found)
+        else:
+            is_same = await _in_new_thread(records.is_same, chunk, found)
+        if not is_same:
             await _in_new_thread(records.check_again, chunk, found)
         return found if byte_range is None else _cut(found, byte_range)
 
