@@ -118,7 +118,8 @@ class RecordedChunks:
 
     def check_again(self, key: str, stored: Buffer) -> None:
         """Do as `check` with a manifest read anew: another job may have replaced the store."""
-        self._found = None
+        found = _known_chunks(self._place, self._keys.grid, self._dtype)
+        self._found = found  # never None again: threads of zarr's pool must not read
         if (row := self._row(key)) is not None:
             check_stored(stored, row)
 
