@@ -53,8 +53,8 @@ def samples() -> list[Sample]:
     return [
         # rows, columns: some tables have one entry per band
         Sample(name, array, params, grows=(-2, -1))
-        for group in (_typical(), _geometry(), _orders(), _coders(), _predictors(), _hostile())
-        for name, array, params in group
+        for group in GROUPS
+        for name, array, params in group()
     ]
 
 
@@ -179,3 +179,19 @@ def _hostile() -> Rows:
         ("noise-17-block", noise((5, 9, 10), "u4", 17), Params(bit_depth=17, coder="block")),
         ("constant", np.full((3, 40, 40), 65535, "u2"), Params()),
     ]
+
+
+def _wide() -> Rows:
+    """Return samples of 64 bits that fit in 32."""
+    board = checkerboard((4, 11, 12), "i4").astype("i8")
+    cube = scene((6, 13, 17), "i4", 20).astype(">i8")
+    return [
+        ("wide-signed", board, Params()),
+        ("wide-unsigned", noise((5, 9, 10), "u4").astype("u8"), Params()),
+        ("wide-blocks", np.asfortranarray(cube), Params(bit_depth=20, block=(4, 8, 8))),
+        ("wide-bip", cube[:, ::-1], Params(bit_depth=20, order="bi")),
+        ("wide-block-coder", cube[..., ::2], Params(bit_depth=20, coder="block")),
+    ]
+
+
+GROUPS = (_typical, _geometry, _orders, _coders, _predictors, _hostile, _wide)
