@@ -24,7 +24,7 @@ def narrowed(block: NumpyArray) -> NumpyArray:
     kind = coded_dtype(block.dtype)
     if kind == block.dtype:
         return block
-    limits = np.iinfo(kind)
+    limits = np.iinfo(kind.name)
     for sample in (int(block.min()), int(block.max())):
         if not limits.min <= sample <= limits.max:
             raise BadParams(
