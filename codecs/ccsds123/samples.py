@@ -182,15 +182,15 @@ def _hostile() -> Rows:
 
 
 def _wide() -> Rows:
-    """Return samples of 64 bits that fit in 32."""
-    board = checkerboard((4, 11, 12), "i4").astype("i8")
-    cube = scene((6, 13, 17), "i4", 20).astype(">i8")
+    """Return samples of 64 bits that fit in 32. The kernels are those of other samples."""
+    signed = noise((5, 9, 10), "i4").astype(">i8")
+    unsigned = noise((5, 9, 10), "u4", 17).astype("u8")
     return [
-        ("wide-signed", board, Params()),
-        ("wide-unsigned", noise((5, 9, 10), "u4").astype("u8"), Params()),
-        ("wide-blocks", np.asfortranarray(cube), Params(bit_depth=20, block=(4, 8, 8))),
-        ("wide-bip", cube[:, ::-1], Params(bit_depth=20, order="bi")),
-        ("wide-block-coder", cube[..., ::2], Params(bit_depth=20, coder="block")),
+        ("wide-signed", checkerboard((4, 11, 12), "i4").astype("i8"), Params(**FULL)),
+        ("wide-unsigned", unsigned, Params(unary_limit=32, **FULL)),
+        ("wide-blocks", np.asfortranarray(signed), Params(block=(4, 8, 8), **FULL)),
+        ("wide-bip", signed[:, ::-1], Params(register_size=64, order="bi")),
+        ("wide-block-coder", unsigned[..., ::2], Params(bit_depth=17, coder="block")),
     ]
 
 

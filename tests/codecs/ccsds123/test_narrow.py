@@ -13,12 +13,13 @@ from hypothesis.extra import numpy as of_numpy
 
 from gangsaw.codecs.ccsds123.codec import Ccsds123
 from gangsaw.codecs.ccsds123.narrow import coded_dtype, narrowed
+from gangsaw.codecs.ccsds123.samples import FULL
 from gangsaw.codecs.ccsds123.suits import ANSWERS, bit_depth
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.plugins.selection import ArrayFacts, Extremes, Grade
 
 WIDE = {"i8": "i4", "u8": "u4"}
-CODEC = Ccsds123(block=(0, 2, 2))
+CODEC = Ccsds123(block=(0, 2, 2), **FULL)
 over_wide = pytest.mark.parametrize(("wide", "narrow"), WIDE.items())
 
 
@@ -71,7 +72,7 @@ def test_narrower_integers_are_handed_on_as_they_are() -> None:
 def test_fewer_bits_hold_for_64_bits_too() -> None:
     samples = np.full((1, 2, 2), 1 << 12)
     with pytest.raises(BadParams, match="sample 4096 does not fit bit_depth 12"):
-        Ccsds123(bit_depth=12).encode_chunk(samples)
+        Ccsds123(bit_depth=12, **FULL).encode_chunk(samples)
 
 
 def test_plain_zarr_reads_and_writes_chunks_windows_and_absent_chunks() -> None:
@@ -83,7 +84,7 @@ def test_plain_zarr_reads_and_writes_chunks_windows_and_absent_chunks() -> None:
         shape=(3, 20, 12),
         chunks=(3, 5, 6),
         dtype="i8",
-        serializer=Ccsds123(block=(0, 2, 3)),
+        serializer=Ccsds123(block=(0, 2, 3), **FULL),
         compressors=None,
         fill_value=fill,
     )
