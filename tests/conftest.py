@@ -68,6 +68,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="run every case of every test, those of minutes too; without it the quick tier runs",
     )
+    parser.addoption(
+        "--except-quick", action="store_true", help="with --all: leave out what the quick tier runs"
+    )
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist starts its processes
@@ -86,9 +89,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     # a process would wait for what takes minutes, were it the last
     items.sort(key=lambda item: item.get_closest_marker("full") is None)
     every = config.getoption("--all") or config.getoption("--write-golden")
-    if not every and not any("::" in name for name in config.args):
-        items[:], others = quick_tier(items)
-        config.hook.pytest_deselected(items=others)
+    if every and not config.getoption("--except-quick"):
+        return
+    if every or not any("::" in name for name in config.args):
+        quick, others = quick_tier(items)
+        items[:], left = (others, quick) if every else (quick, others)
+        config.hook.pytest_deselected(items=left)
 
 
 @pytest.fixture(params=["emulated", pytest.param("device", marks=pytest.mark.gpu)])

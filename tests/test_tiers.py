@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -55,3 +58,21 @@ def test_the_marker_quick_selects_cases_of_each_group(most: int) -> None:
     selected = [each.callspec.params["codec"] for each in quick_tier(items)[0]]
     expected = {codec: min(most, codecs.count(codec)) for codec in codecs}
     assert {codec: selected.count(codec) for codec in codecs} == expected
+
+
+@pytest.mark.full  # it collects three times
+def test_the_quick_tier_and_the_others_are_all() -> None:
+    """What `.ci/run` calls after the quick tier leaves nothing out and repeats nothing."""
+    quick = names()
+    others = names("--all", "--except-quick")
+    assert quick
+    assert others
+    assert sorted([*quick, *others]) == sorted(names("--all"))
+
+
+def names(*options: str) -> list[str]:
+    """Return the names of the cases that these options select in one file."""
+    file = Path(__file__).with_name("test_golden.py")
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", *options, str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return [line for line in done.stdout.splitlines() if "::" in line]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from gangsaw.codecs.ccsds123 import memory
+from gangsaw.codecs.ccsds123.narrow import coded_dtype
 from gangsaw.codecs.ccsds123.params import Image, Params
 from gangsaw.codecs.core.arrays import ArrayT, Dtype
 from gangsaw.codecs.core.container.frame import lane_bytes
@@ -63,7 +64,7 @@ class Ccsds123(BlockCodec):
     def _image(self, grid: BlockGrid, block: int, axes: str, dtype: Dtype) -> Image:
         extents = [part.stop - part.start for part in grid.slices(block)][-len(axes) :]
         sizes = dict(zip(axes, extents, strict=True))
-        image = self.params.image((sizes.get("z", 1), sizes["y"], sizes["x"]), dtype)
+        image = self.params.image((sizes.get("z", 1), sizes["y"], sizes["x"]), coded_dtype(dtype))
         self.params.resolved(image)
         return image
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from gangsaw.codecs.ccsds123.header.checks import check_block, expected, own_lanes
+from gangsaw.codecs.ccsds123.narrow import coded_dtype, narrowed
 from gangsaw.codecs.ccsds123.params import Params
 from gangsaw.codecs.ccsds123.predict.plan import Plan
 from gangsaw.codecs.ccsds123.sample.decoder import decode_lanes
@@ -15,14 +18,25 @@ from gangsaw.codecs.core.container.runs import Payload
 
 def encode_block(block: NumpyArray, params: Params, room: Payload) -> Encoded:
     """Encode (z, y, x) integers; in BSQ order, the sample-adaptive coder makes a lane per band."""
-    image = params.image(block.shape, block.dtype)
+    samples = narrowed(block)
+    image = params.image(samples.shape, samples.dtype)
     resolved, header = expected(image, params)
-    stream, lane_bits = encode_body(block, Plan.of(image, resolved), header)
+    stream, lane_bits = encode_body(samples, Plan.of(image, resolved), header)
     return Encoded((stream,), lane_bits)
 
 
 def decode_block(encoded: EncodedBlock, block: NumpyArray, params: Params) -> None:
-    """Decode a stream into a (z, y, x) block of integers, which has its shape and dtype."""
+    """Decode a stream into a (z, y, x) block of integers of its shape, which may be wider."""
+    kind = coded_dtype(block.dtype)
+    if kind == block.dtype:
+        _decode(encoded, block, params)
+    else:
+        samples = np.empty(block.shape, kind)
+        _decode(encoded, samples, params)
+        block[...] = samples
+
+
+def _decode(encoded: EncodedBlock, block: NumpyArray, params: Params) -> None:
     image, data = params.image(block.shape, block.dtype), encoded.data
     resolved, start = check_block(data, image, params)
     if encoded.lane_bits is None:

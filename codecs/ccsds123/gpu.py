@@ -5,6 +5,7 @@ from __future__ import annotations
 from gangsaw.codecs.ccsds123 import cpu
 from gangsaw.codecs.ccsds123.device import gpu_decode, gpu_encode
 from gangsaw.codecs.ccsds123.memory import decoder_device_bytes, encoder_device_bytes
+from gangsaw.codecs.ccsds123.narrow import coded_dtype
 from gangsaw.codecs.ccsds123.params import Params
 from gangsaw.codecs.core.backends.device import DeviceBackend, DeviceDecoder, DeviceEncoder
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
@@ -12,7 +13,7 @@ from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 
 def encoder_bytes(source: DeviceArray, params: Params) -> int:
     """Return a bound on the device memory of encoding one block, in bytes."""
-    return encoder_device_bytes(params.image(source.shape, source.dtype))
+    return encoder_device_bytes(params.image(source.shape, coded_dtype(source.dtype)))
 
 
 def decoder_bytes(n_bytes: int, target: DeviceArray, params: Params) -> int:

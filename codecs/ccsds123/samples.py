@@ -53,8 +53,8 @@ def samples() -> list[Sample]:
     return [
         # rows, columns: some tables have one entry per band
         Sample(name, array, params, grows=(-2, -1))
-        for group in (_typical(), _geometry(), _orders(), _coders(), _predictors(), _hostile())
-        for name, array, params in group
+        for group in GROUPS
+        for name, array, params in group()
     ]
 
 
@@ -179,3 +179,19 @@ def _hostile() -> Rows:
         ("noise-17-block", noise((5, 9, 10), "u4", 17), Params(bit_depth=17, coder="block")),
         ("constant", np.full((3, 40, 40), 65535, "u2"), Params()),
     ]
+
+
+def _wide() -> Rows:
+    """Return samples of 64 bits that fit in 32. The kernels are those of other samples."""
+    signed = noise((5, 9, 10), "i4").astype(">i8")
+    unsigned = noise((5, 9, 10), "u4", 17).astype("u8")
+    return [
+        ("wide-signed", checkerboard((4, 11, 12), "i4").astype("i8"), Params(**FULL)),
+        ("wide-unsigned", unsigned, Params(unary_limit=32, **FULL)),
+        ("wide-blocks", np.asfortranarray(signed), Params(block=(4, 8, 8), **FULL)),
+        ("wide-bip", signed[:, ::-1], Params(register_size=64, order="bi")),
+        ("wide-block-coder", unsigned[..., ::2], Params(bit_depth=17, coder="block")),
+    ]
+
+
+GROUPS = (_typical, _geometry, _orders, _coders, _predictors, _hostile, _wide)

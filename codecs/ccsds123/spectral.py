@@ -8,6 +8,7 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.axes import axes_with, image_axes, named_axis
+from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.plugins.selection import ArrayFacts
 
 GAIN = 0.98  # of the bytes with the default axes; a smaller gain may be noise
@@ -24,7 +25,10 @@ def axes_of(array: ArrayFacts) -> str:
 @lru_cache(maxsize=4)  # called again for chunks, parameters and trials
 def _best(data: bytes, dtype: str, shape: tuple[int, int, int]) -> str:
     cube = np.frombuffer(data, dtype).reshape(shape)
-    sizes = [_encoded(cube, axes_with(place)) for place in range(3)]
+    try:
+        sizes = [_encoded(cube, axes_with(place)) for place in range(3)]
+    except BadParams:  # samples of 64 bits that do not fit in 32: the job names their chunk
+        return axes_with(0)
     best = min(range(3), key=sizes.__getitem__)
     return axes_with(best if sizes[best] < GAIN * sizes[0] else 0)
 

@@ -21,6 +21,7 @@ from gangsaw.codecs.core.plugins.selection import (
 TILE = {"y": 128, "x": 256}  # samples of a block in each spatial axis; a block has all bands
 CHUNK_TILE = {"z": 1024, **TILE}  # samples: lower limit of default chunks
 MAX_BANDS = 1 << 16  # of a block: a 16-bit field of its header
+MAX_BITS = 32  # of a coded sample; integers of 64 bits are narrowed
 FIRST = ("block", "axes", "bit_depth", "prediction_bands", "mode", "local_sum")
 
 
@@ -46,16 +47,15 @@ class _Answers(Answers):
     )
 
     def refusal(self, array: ArrayFacts) -> Refusal | None:
-        if array.dtype.kind not in "iu" or array.dtype.itemsize > 4:
-            takes = "codes integers of 8 to 32 bits: scale them to integers first, or use"
-            other = "auto" if array.dtype.kind in "iu" else "zstd"
-            return Refusal(f"holds {array.dtype.name} samples", f"{takes} --codec {other}")
+        if array.dtype.kind not in "iu":
+            takes = "codes integers: scale them to integers first, or use --codec zstd"
+            return Refusal(f"holds {array.dtype.name} samples", takes)
         if len(array.shape) < 2:
             return Refusal(f"has {len(array.shape)} axes", "codes two axes or more")
         return None
 
     def suits(self, array: ArrayFacts) -> Grade:
-        return Grade.GENERAL
+        return Grade.ON_REQUEST if _is_narrowed(array) else Grade.GENERAL
 
     def least_chunks(self, array: ArrayFacts) -> Mapping[int, int] | None:
         """Return the tiles of an image whose axes a sample decided; None if their names decide."""
@@ -70,7 +70,11 @@ class _Answers(Answers):
         from gangsaw.codecs.ccsds123.spectral import axes_of
 
         axes = axes_of(array)
-        return {"axes": axes, "block": list(default_block(chunks, axes))}
+        found: dict[str, object] = {"axes": axes, "block": list(default_block(chunks, axes))}
+        if _is_narrowed(array):
+            _check_fill_value(array, chunks)
+            found["bit_depth"] = MAX_BITS
+        return found
 
     def settled(self, array: ArrayFacts, options: Mapping[str, object]) -> Mapping[str, object]:
         wanted = options.get("bit_depth")
@@ -119,11 +123,14 @@ def bit_depth(array: ArrayFacts, wanted: SupportsInt | str) -> int:
 
     Raises BadParams, with value and position, if a sample needs more than `wanted` bits.
     """
-    signed, width = array.dtype.kind == "i", 8 * array.dtype.itemsize
+    signed, width = array.dtype.kind == "i", min(8 * array.dtype.itemsize, MAX_BITS)
     if wanted == "auto":
-        return bits_of(_extremes(array), signed=signed)
+        found = _extremes(array)
+        if _is_narrowed(array):
+            _check_fits(array, MAX_BITS, found, signed)
+        return bits_of(found, signed=signed)
     depth = int(wanted)
-    if not 2 <= depth <= min(width, 32):
+    if not 2 <= depth <= width:
         name = array.dtype.name
         raise BadParams(f"bit depth of {name} samples must be in 2..{width}, got {depth}")
     if depth < width:
@@ -151,7 +158,28 @@ def _check_fits(array: ArrayFacts, depth: int, found: Extremes, signed: bool) ->
     high_needs = bits_of(Extremes(0, (), max(found.high, 0), ()), signed=signed)
     value, at = (found.high, found.high_at) if high_needs == need else (found.low, found.low_at)
     where = ", ".join(f"{dim} {i}" for dim, i in zip(array.dims, at, strict=True))
-    raise BadParams(
-        f"sample {value} at {where} of {array.name} needs {need} bits, --bit-depth is {depth}: "
-        f"use --bit-depth {need} or auto"
-    )
+    sample = f"sample {value} at {where} of {array.name} needs {need} bits"
+    if need > MAX_BITS:
+        raise BadParams(f"{sample}, gangsaw.ccsds123 codes {MAX_BITS}: use --codec auto")
+    raise BadParams(f"{sample}, --bit-depth is {depth}: use --bit-depth {need} or auto")
+
+
+def _is_narrowed(array: ArrayFacts) -> bool:
+    """Return True for integers of 64 bits, of which each chunk is checked while it is written."""
+    return array.dtype.itemsize > MAX_BITS // 8
+
+
+def _check_fill_value(array: ArrayFacts, chunks: Extents) -> None:
+    """Raise BadParams if chunks need padding with a fill value that does not fit in MAX_BITS."""
+    if not isinstance(array.fill_value, SupportsInt):
+        return
+    try:
+        value = int(array.fill_value)
+    except (ValueError, OverflowError):  # NaN or infinity: stores of integers have zero instead
+        return
+    need = bits_of(Extremes(value, (), value, ()), signed=array.dtype.kind == "i")
+    if need > MAX_BITS and any(n % c for n, c in zip(array.shape, chunks, strict=True)):
+        raise BadParams(
+            f"the chunks at the end of {array.name} are padded with its fill value {value}, which "
+            f"needs more than {MAX_BITS} bits: use chunks that divide its shape, or --codec auto"
+        )

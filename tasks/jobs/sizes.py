@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 
+from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.engine.report.progress import Amounts
 from gangsaw.tasks.sources.source import Source, Stream
 from gangsaw.tasks.store.arrays.chunks import ChunkGrid
@@ -65,9 +67,15 @@ def sizes_of(source: Source) -> StoreSizes:
 
 
 def _sizes(array: ZarrArray) -> tuple[int, int]:
-    """Return raw and stored bytes of an array, by its manifest or else by its chunk objects."""
+    """Return raw and stored bytes of an array, by its manifest or else by its chunk objects.
+
+    A damaged manifest counts as absent here: `verify` reports it.
+    """
     place: Place = array.whole().place
-    if (manifest := open_manifest(place)) is not None:
+    manifest = None
+    with suppress(CorruptChunk):
+        manifest = open_manifest(place)
+    if manifest is not None:
         return manifest.raw_bytes, manifest.stored_bytes
     opened = array.opened()
     grid = ChunkGrid(array.shape, array.shards or array.chunks or array.shape)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +25,7 @@ from gangsaw.tasks.store.dataset.dims import agreeing_dims
 from gangsaw.tasks.store.dataset.openable import openable_attrs
 from gangsaw.tasks.store.dataset.paths import attrs_of, key_of
 from gangsaw.tasks.store.readme import readme
-from gangsaw.tasks.store.state.journal import Job, batch_chunks
+from gangsaw.tasks.store.state.journal import Job, batch_chunks, metadata_digest
 from gangsaw.tasks.store.state.manifest import MANIFEST
 from gangsaw.tasks.store.state.records import ROW, Records
 
@@ -251,8 +250,7 @@ def _job(
 
 def digest(metadata: Buffer) -> str:
     """Return the SHA-256 of the metadata's canonical JSON, in hexadecimal digits."""
-    plain = json.loads(metadata.to_bytes())
-    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
+    return metadata_digest(json.loads(metadata.to_bytes()))
 
 
 def _check_names(names: Iterable[str]) -> None:

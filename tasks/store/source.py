@@ -37,7 +37,7 @@ from gangsaw.tasks.store.objects.prefix import Place, open_place, read_again
 from gangsaw.tasks.store.objects.zipped import zarr_at
 from gangsaw.tasks.store.salvage import PIECE, Mending, MendingOf, OpenArray, fill_for, never
 from gangsaw.tasks.store.state.identity import identity_of_store
-from gangsaw.tasks.store.state.missing import WholeStore, must_be_whole
+from gangsaw.tasks.store.state.missing import RecordedChunks, WholeStore, must_be_whole
 from gangsaw.tasks.store.state.target import JOB
 
 if TYPE_CHECKING:
@@ -361,10 +361,7 @@ def _describe(address: str, array: AnyArray, name: str) -> ZarrArray:
 
 
 def open_array(address: str, key: str) -> AnyArray:
-    """Open an array for reading; raise CorruptChunk if its metadata is damaged or missing.
-
-    Consolidated metadata of its group may still be intact.
-    """
+    """Open an array for reading; raise CorruptChunk if its own metadata is damaged or missing."""
     where = f"{address}/{key}".rstrip("/")
     try:
         with metadata_errors(where), any_grid():
@@ -377,18 +374,20 @@ def open_array(address: str, key: str) -> AnyArray:
 def _array(address: str, key: str, version: str) -> tuple[AnyArray, Place, WholeChunks | None]:
     """Return an array, its prefix, and the direct reader of its chunks.
 
-    If a job wrote the array, missing chunks raise. The reader is None for stores behind a network
-    and for arrays that only zarr can decode.
+    If a job wrote the array, missing chunks raise; without a checksum of a codec, so do chunks that
+    differ from the manifest. The reader is None behind a network, or if only zarr can decode.
     """
     array = open_array(address, key)
     is_whole, found = _version(array)
     if version != found:
         raise BadParams(f"{address}/{key}: the array was replaced since the job began")
-    place = Place(array.store, array.path)
-    chunks = None if is_far(address) else WholeChunks.of(array, place, is_whole=is_whole)
+    place, local = Place(array.store, array.path), not is_far(address)
+    records = RecordedChunks.of(array) if is_whole else None
+    check = None if records is None else records.check
+    chunks = WholeChunks.of(array, place, is_whole=is_whole, check=check) if local else None
     if not is_whole:
         return array, place, chunks
-    whole = StorePath(WholeStore(array.store, array.path), array.path)
+    whole = StorePath(WholeStore(array.store, array.path, records), array.path)
     return zarr.Array(replace(array._async_array, store_path=whole)), place, chunks
 
 

@@ -61,11 +61,11 @@ def test_nan_in_floats_for_an_integer_codec(gangsaw: CommandLine, tmp_path: Path
     command = ("compress", scene, tmp_path / "a.zarr", "--codec", "ccsds123", "--workers", 0)
     line = gangsaw(*command).failed(USAGE)
     assert "float32 samples and NaN at (1, 2, 3)" in line
-    assert "gangsaw.ccsds123 codes integers of 8 to 32 bits" in line
+    assert "gangsaw.ccsds123 codes integers: scale them to integers first" in line
     assert contents(tmp_path) == before
 
 
-@pytest.mark.parametrize("dtype", ["int64", "uint64", "bool", "complex64"])
+@pytest.mark.parametrize("dtype", ["bool", "complex64"])
 def test_other_dtypes_for_an_integer_codec(
     gangsaw: CommandLine, tmp_path: Path, dtype: str
 ) -> None:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from reference.ccsds123_header import Setup
 
 from gangsaw.codecs.ccsds123 import Image, Params
+from gangsaw.codecs.ccsds123.narrow import narrowed
 from gangsaw.codecs.ccsds123.params import LOCAL_SUMS
 from helpers.ccsds123_vectors import HEADERLESS_WORD, Vector
 
@@ -75,8 +76,8 @@ def body_params(vector: Vector) -> tuple[Image, Params]:
 
 
 def as_image(array: npt.NDArray[Any], params: Params) -> npt.NDArray[Any]:
-    """Return the first (z, y, x) image of a sample's array."""
+    """Return the first (z, y, x) image of a sample's array, of at most 32 bits as in a stream."""
     axes = params.axes if array.ndim > 2 else params.axes.replace("z", "")
     first = array[(0,) * (array.ndim - len(axes))]
     view = first.transpose([axes.index(axis) for axis in "zyx" if axis in axes])
-    return view if "z" in axes else view[np.newaxis]
+    return narrowed(view if "z" in axes else view[np.newaxis])

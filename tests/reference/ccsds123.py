@@ -10,6 +10,7 @@ of the package it checks. Names of variables follow the symbols of the standard.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from reference.ccsds123_coders import BlockDecoder, BlockEncoder, SampleDecoder, SampleEncoder
@@ -45,12 +46,15 @@ def encode(samples: Cube, setup: Setup, with_header: bool = True) -> bytes:
     return out.to_bytes(setup.b)
 
 
-def decode(data: bytes, setup: Setup | None = None) -> tuple[Cube, Setup]:
-    """Decompress a stream with header or, where the setup is given, a body without one."""
+def decode(data: bytes, setup: Setup | None = None, n: int | None = None) -> tuple[Cube, Setup]:
+    """Decompress a stream with header or, where the setup is given, a body without one.
+
+    With n only the first n samples in encoding order are decoded; the others are 0.
+    """
     source = BitReader(data)
     if setup is None:
         setup = read_header(source)
-    return decode_body(source, setup), setup
+    return decode_body(source, setup, n), setup
 
 
 def recode_block(
@@ -69,13 +73,13 @@ def recode_block(
     return samples, encode(samples, setup)
 
 
-def decode_body(source: BitReader, setup: Setup) -> Cube:
-    """Decompress what follows the header."""
+def decode_body(source: BitReader, setup: Setup, n: int | None = None) -> Cube:
+    """Decompress the body after the header, or its first n samples."""
     samples = [[0] * (setup.ny * setup.nx) for _ in range(setup.nz)]
     predictor = Predictor(setup, samples)
     coder: SampleDecoder | BlockDecoder
     coder = BlockDecoder(setup, source) if setup.block_adaptive else SampleDecoder(setup, source)
-    for z, y, x in encoding_order(setup):
+    for z, y, x in islice(encoding_order(setup), n):
         s_dr = predictor.predict(z, y, x)
         t = y * setup.nx + x
         samples[z][t] = unmap_residual(coder.get(z, t), s_dr, setup)

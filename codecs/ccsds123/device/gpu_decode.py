@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.ccsds123.device.gpu_encode import defines
 from gangsaw.codecs.ccsds123.header.checks import check_block, own_lanes
+from gangsaw.codecs.ccsds123.narrow import MAX_BYTES
 from gangsaw.codecs.ccsds123.params import Image, Params
 from gangsaw.codecs.ccsds123.predict.plan import Plan
 from gangsaw.codecs.ccsds123.sample.decoder import REASONS
@@ -53,8 +54,11 @@ def decode_blocks(
 def has_kernel(target: DeviceArray, params: Params) -> bool:
     """Return True if the device decodes a block, False if the CPU does.
 
-    BI order and the block-adaptive coder are serial; a device cannot store unaligned samples.
+    BI order and the block-adaptive coder are serial, and the CPU widens samples to 64 bits. A
+    device cannot store unaligned samples.
     """
+    if target.dtype.itemsize > MAX_BYTES:
+        return False
     short = target.shape[1] * target.shape[2] <= MOST_SAMPLES
     return params.has_lanes and short and aligned(target, target.dtype.itemsize)
 

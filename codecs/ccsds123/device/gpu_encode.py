@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.ccsds123.header.checks import expected
+from gangsaw.codecs.ccsds123.narrow import MAX_BYTES
 from gangsaw.codecs.ccsds123.params import Image, Params
 from gangsaw.codecs.ccsds123.predict.plan import Plan
 from gangsaw.codecs.ccsds123.predict.rows import check_range
@@ -71,9 +72,11 @@ def encode_blocks(sources: Sequence[DeviceArray], params: Params) -> list[Encode
 def has_kernel(source: DeviceArray, params: Params) -> bool:
     """Return True if the device encodes a block, False if the CPU does.
 
-    BI order and the block-adaptive coder are serial. A device cannot load unaligned samples, and
-    counts the words of a band in 32 bits.
+    BI order and the block-adaptive coder are serial, and the CPU narrows 64 bits. A device cannot
+    load unaligned samples, and counts the words of a band in 32 bits.
     """
+    if source.dtype.itemsize > MAX_BYTES:
+        return False
     most_bits = prod(source.shape[1:]) * (params.unary_limit + 8 * source.dtype.itemsize)
     return params.has_lanes and aligned(source, source.dtype.itemsize) and most_bits < 1 << 37
 

@@ -23,7 +23,7 @@ from gangsaw.tasks.store.dataset.carried import without_padding
 from gangsaw.tasks.store.dataset.texts import bytes_of
 from gangsaw.tasks.store.dataset.unpacked import is_packed, same_values
 from gangsaw.tasks.store.objects.prefix import Place, read_again
-from gangsaw.tasks.store.state.records import Records
+from gangsaw.tasks.store.state.records import Records, check_stored
 
 Found: TypeAlias = "NumpyArray | CorruptChunk"  # samples of a chunk, or its error
 
@@ -243,13 +243,10 @@ def _bits(a: NumpyArray) -> NDArray[np.uint8]:
 
 
 def _checked_bytes(stored: Buffer | None, row: np.void) -> Buffer:
-    """Return the stored bytes; raise CorruptChunk unless length and CRC match the manifest."""
+    """Return the stored bytes; raise CorruptChunk unless they match the manifest."""
     if stored is None:
         raise CorruptChunk("missing: Zarr would read fill values here")
-    if len(stored) != row["stored"]:
-        raise CorruptChunk(f"{len(stored)} bytes, the manifest says {row['stored']}")
-    if crc32c(stored.as_numpy_array()) != row["crc32c"]:
-        raise CorruptChunk("the checksum differs from the manifest's")
+    check_stored(stored, row)
     return stored
 
 

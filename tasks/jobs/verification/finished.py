@@ -13,15 +13,9 @@ from zarr.core.buffer import Buffer
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
 from gangsaw.tasks.engine.scheduling.lazy import Lazy, Units
-from gangsaw.tasks.jobs.verification.grown import (
-    Growth,
-    grown_manifest,
-    growth_from,
-    growths_of,
-    likeliest,
-    new_chunks,
-)
+from gangsaw.tasks.jobs.verification.grown import grown_manifest, likeliest, new_chunks
 from gangsaw.tasks.store.arrays.chunks import METADATA, ArrayCoder
+from gangsaw.tasks.store.arrays.growth import Growth, growth_from, growths_of
 from gangsaw.tasks.store.arrays.keys import ChunkKeys
 from gangsaw.tasks.store.objects.address import why_no_store
 from gangsaw.tasks.store.objects.prefix import Place
@@ -133,6 +127,11 @@ class FinishedArray:
         of_parts = Units((range(self.n_chunks),), step) if self.n_chunks else ()
         return ManifestBatches(self.manifest, Units(tuple(of_parts), self.batch_chunks))
 
+    def growths(self) -> list[Growth]:
+        """Return the possible growths of the array since its manifest; [] if it did not grow."""
+        coder, manifest = self.coder, self.manifest
+        return growths_of(coder.grid, coder.dtype, manifest.n_chunks, manifest.raw_bytes)
+
     def note(self) -> str:
         """Return a note for the user on the growth of the array, "" without growth."""
         if self.growth is None:
@@ -236,7 +235,7 @@ def _open(name: str, place: Place) -> FinishedArray:
     found = FinishedArray(name, place, metadata.to_bytes(), manifest)
     with metadata_errors(str(place)):
         n_chunks = found.coder.grid.n_chunks
-    if n_chunks != found.n_chunks and not growths_of(found.coder, manifest):
+    if n_chunks != found.n_chunks and not found.growths():
         raise CorruptChunk("manifest and metadata differ in the number of chunks", store=str(place))
     return found
 
@@ -252,7 +251,7 @@ def _with_growth(arrays: Sequence[FinishedArray]) -> list[FinishedArray]:
     Some growth is ambiguous: of a text array within a partial chunk, or of an image along one of
     several axes. Arrays of numbers with the same axis then decide.
     """
-    may = {array.name: growths_of(array.coder, array.manifest) for array in arrays}
+    may = {array.name: array.growths() for array in arrays}
     sure = [
         (array, one) for array in arrays for one in may[array.name] if len(may[array.name]) == 1
     ]
@@ -268,7 +267,7 @@ def _one_with_growth(
     coder, axes = array.coder, range(len(array.coder.grid.shape))
     if may or (coder.dtype.kind == "T" and grew):
         said = [(axis, grew[key]) for axis in axes if (key := _axis(array, axis)) in grew]
-        found = (growth_from(coder, axis, before) for axis, before in said)
+        found = (growth_from(coder.grid, axis, before) for axis, before in said)
         shared = [one for one in found if one and prod(one.counts) == array.n_chunks]
         if growth := shared[0] if len(shared) == 1 else None:
             return _grown(array, growth)

@@ -1,14 +1,13 @@
-"""Arrays that another program extended since their job, as `to_zarr(append_dim=...)` does.
+"""Manifests of arrays that another program extended since their job.
 
-The manifest has records of the chunks of the former shape. If only one axis grew, its number of
-chunks and raw bytes give that shape. New chunks, and partial chunks at the former end of the axis,
-have no valid record: they are decoded, and compared with the source if there is one.
+New chunks, and partial chunks at the former end of the axis, have no valid record: they are
+decoded, and compared with the source if there is one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 
 import numpy as np
@@ -18,45 +17,13 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.tasks.jobs.chunks.check import unwritten
 from gangsaw.tasks.store.arrays.chunks import ArrayCoder
+from gangsaw.tasks.store.arrays.growth import Growth
 from gangsaw.tasks.store.objects.prefix import Place
 from gangsaw.tasks.store.state.manifest import Manifest, read_manifest, write_manifest
 from gangsaw.tasks.store.state.manifest_shards import PART
 from gangsaw.tasks.store.state.records import ROW, Records
 
 SHOWN = 1000  # upper bound of the chunks whose sizes are compared with records
-
-
-@dataclass(frozen=True)
-class Growth:
-    """Growth of an array along one axis since its job.
-
-    Attributes
-    ----------
-    axis : index of the axis that grew
-    before : extent of the axis at the end of the job; None if only the number of chunks is known
-    counts : number of chunks with a record along each axis
-    known : number of chunks with a valid record along each axis
-    """
-
-    axis: int
-    before: int | None
-    counts: tuple[int, ...]
-    known: tuple[int, ...]
-
-
-def growths_of(coder: ArrayCoder, manifest: Manifest) -> list[Growth]:
-    """Return the possible growths of an array since its manifest; [] if it did not grow.
-
-    There may be several, since the same number of bytes may fit two axes of an image.
-    """
-    grid = coder.grid
-    is_text = coder.dtype.kind == "T"  # the bytes of texts do not give their number
-    raw_bytes = prod(grid.shape) * coder.dtype.itemsize
-    if manifest.n_chunks == grid.n_chunks and (is_text or manifest.raw_bytes == raw_bytes):
-        return []
-    of_axis = _by_chunks if is_text else _by_bytes
-    found = [of_axis(coder, manifest, axis) for axis in range(len(grid.shape))]
-    return [one for one in found if one is not None and prod(one.counts) == manifest.n_chunks]
 
 
 def likeliest(place: Place, coder: ArrayCoder, several: Sequence[Growth]) -> Growth:
@@ -75,35 +42,6 @@ def likeliest(place: Place, coder: ArrayCoder, several: Sequence[Growth]) -> Gro
         return int(np.count_nonzero((pairs[0] != sizes) & pairs[1])), prod(growth.known)
 
     return min(several, key=wrong)
-
-
-def growth_from(coder: ArrayCoder, axis: int, before: int) -> Growth | None:
-    """Return the growth of an array along an axis from a former extent; None if it did not grow."""
-    grid = coder.grid
-    if before >= grid.shape[axis]:
-        return None
-    counts, known = list(grid.counts), list(grid.counts)
-    counts[axis] = -(-before // grid.chunks[axis])
-    known[axis] = before // grid.chunks[axis]  # a partial chunk has been written again
-    return Growth(axis, before, tuple(counts), tuple(known))
-
-
-def _by_bytes(coder: ArrayCoder, manifest: Manifest, axis: int) -> Growth | None:
-    shape = coder.grid.shape
-    row = prod(shape[:axis] + shape[axis + 1 :]) * coder.dtype.itemsize
-    if not row or manifest.raw_bytes % row:
-        return None
-    return growth_from(coder, axis, manifest.raw_bytes // row)
-
-
-def _by_chunks(coder: ArrayCoder, manifest: Manifest, axis: int) -> Growth | None:
-    counts = list(coder.grid.counts)
-    counts[axis] = manifest.n_chunks // max(1, prod(counts[:axis] + counts[axis + 1 :]))
-    if counts[axis] >= coder.grid.counts[axis]:
-        return None
-    known = [*counts]
-    known[axis] = max(0, counts[axis] - 1)  # the last chunk may have been partial
-    return Growth(axis, None, tuple(counts), tuple(known))
 
 
 def grown_manifest(place: Place, coder: ArrayCoder, growth: Growth) -> Manifest:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol, Self, TypeAlias, cast
 import numpy as np
 import zarr
 from zarr.abc.codec import Codec
+from zarr.codecs import Crc32cCodec, ShardingCodec
 from zarr.core.array_spec import ArrayConfig, ArraySpec
 from zarr.core.buffer import Buffer, NDBuffer
 from zarr.core.buffer.cpu import buffer_prototype as host_prototype
@@ -21,6 +22,7 @@ from zarr.core.metadata import ArrayV3Metadata
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.memory.reused import reused
 from gangsaw.codecs.core.zarr.block_codec import BlockCodec
+from gangsaw.codecs.core.zarr.bytes_codec import BytesCodec
 
 if TYPE_CHECKING:
     from zarr.core.buffer import NDArrayLike
@@ -137,6 +139,15 @@ def steps_of(codecs: Iterable[Codec], spec: ArraySpec) -> tuple[Step, ...]:
         steps.append((cast(SyncCodec, codec.evolve_from_array_spec(handed)), handed))
         handed = codec.resolve_metadata(handed)
     return tuple(steps)
+
+
+def has_checksum(codecs: Iterable[Codec]) -> bool:
+    """Return True if one of the codecs, or of those inside shards, detects changed bytes."""
+    for codec in codecs:
+        inner = codec.codecs if isinstance(codec, ShardingCodec) else ()
+        if isinstance(codec, BlockCodec | BytesCodec | Crc32cCodec) or has_checksum(inner):
+            return True
+    return False
 
 
 def _is_sync(codec: Codec) -> bool:

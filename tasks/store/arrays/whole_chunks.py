@@ -5,11 +5,12 @@ Zarr itself passes each chunk through its event loop and its threads, and copies
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Self, TypeAlias
 
 import numpy as np
+from zarr.core.buffer import Buffer
 from zarr.core.metadata import ArrayV3Metadata
 
 from gangsaw.codecs.core.arrays import NumpyArray
@@ -21,6 +22,7 @@ from gangsaw.tasks.store.arrays.grids import regular_chunks
 from gangsaw.tasks.store.objects.prefix import Place
 
 Span: TypeAlias = "slice[int, int, int | None]"
+Check: TypeAlias = Callable[[str, Buffer], None]
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,8 @@ class WholeChunks:
     grid : its chunk grid
     chain : its codecs
     is_whole : True if every chunk must exist; else an absent chunk means fill values
+    check : function of key and stored bytes that raises CorruptChunk for bytes other than those
+        that the job stored, or None
     """
 
     metadata: ArrayV3Metadata
@@ -41,16 +45,20 @@ class WholeChunks:
     grid: ChunkGrid
     chain: CodecChain
     is_whole: bool
+    check: Check | None = None
 
     @classmethod
-    def of(cls, array: ZarrArray, place: Place, *, is_whole: bool) -> Self | None:
+    def of(
+        cls, array: ZarrArray, place: Place, *, is_whole: bool, check: Check | None = None
+    ) -> Self | None:
         """Return the reader of an array, or None if only zarr can read its chunks."""
         if regular_chunks(array) is None:
             return None
         chain, metadata = CodecChain.of(array), array.metadata
         if chain is None or not isinstance(metadata, ArrayV3Metadata):
             return None
-        return cls(metadata, place, ChunkGrid(array.shape, array.chunks), chain, is_whole)
+        grid = ChunkGrid(array.shape, array.chunks)
+        return cls(metadata, place, grid, chain, is_whole, check)
 
     def has(self, region: Region) -> bool:
         """Return True if a region consists of whole chunks; others can be read in part by zarr."""
@@ -72,6 +80,8 @@ class WholeChunks:
         key = self.metadata.encode_chunk_key(position)
         try:
             if (stored := self.place.get(key)) is not None:
+                if self.check is not None:
+                    self.check(key, stored)
                 self.chain.decode_into(stored, out)
             elif self.is_whole:
                 raise CorruptChunk("missing: Zarr would read fill values")

@@ -17,7 +17,7 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 
@@ -67,6 +67,11 @@ class Job:
     def to_json(self) -> bytes:
         """Return the job as canonical JSON."""
         return json.dumps({"format": FORMAT, **asdict(self)}, sort_keys=True).encode()
+
+
+def metadata_digest(metadata: Mapping[str, object]) -> str:
+    """Return the SHA-256 of an array's metadata as canonical JSON, in hexadecimal digits."""
+    return hashlib.sha256(json.dumps(metadata, sort_keys=True).encode()).hexdigest()
 
 
 def batch_chunks(n_chunks: int, chunk_bytes: int) -> int:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from zarr.core.buffer import Buffer
 
 from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.codecs.core.errors import CorruptChunk
@@ -70,6 +71,14 @@ class Records:
         }
         rows = np.ascontiguousarray(self.rows).view(np.uint8).data
         return sealed(json.dumps(header | more).encode() + b"\n", rows)
+
+
+def check_stored(stored: Buffer, row: np.void) -> None:
+    """Raise CorruptChunk unless length and CRC of a stored chunk match its row of the manifest."""
+    if len(stored) != row["stored"]:
+        raise CorruptChunk(f"{len(stored)} bytes, the manifest says {row['stored']}")
+    if crc32c(stored.as_numpy_array()) != row["crc32c"]:
+        raise CorruptChunk("the checksum differs from the manifest's")
 
 
 def sealed(*body: bytes | memoryview) -> bytes:

@@ -190,5 +190,5 @@ def test_integers_of_64_bits_are_told(tmp_path: Path) -> None:
     (note,) = gangsaw.compress(data, tmp_path / "a.zarr").notes
     assert "64 bits" in note
     assert "zstd: a0, a1, a2, a3, a4 and 2 more" in note
-    with pytest.raises(BadParams, match=r"holds int64 samples, .* --codec auto"):
-        gangsaw.compress(data, tmp_path / "b.zarr", codec="ccsds123", variables=["a0"])
+    narrow = gangsaw.compress(data, tmp_path / "b.zarr", codec="ccsds123", variables=["a0"])
+    assert not narrow.notes

@@ -14,6 +14,7 @@ from emulator.host_module import KernelFault, schedule
 from helpers.backends import encoded
 from helpers.ccsds123_setups import as_image
 from helpers.gpu_arrays import unaligned
+from helpers.pairwise import pairwise
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -281,10 +282,12 @@ def test_planted_races_are_found(
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("mode", ["full", "reduced"])
-@pytest.mark.parametrize("bands", range(16))
-def test_every_number_of_prediction_bands(cupy: ModuleType, bands: int, mode: Any) -> None:
-    x = scene((20, 4, 9), "u2")
-    for local_sum in LOCAL_SUMS:
-        params = Params(prediction_bands=bands, mode=mode, local_sum=local_sum)
-        assert_same(cupy, [cupy.asarray(x)], params)
+@pytest.mark.parametrize(
+    ("bands", "mode", "local_sum"), pairwise(range(16), ["full", "reduced"], LOCAL_SUMS)
+)
+def test_every_number_of_prediction_bands(
+    cupy: ModuleType, bands: int, mode: Any, local_sum: Any
+) -> None:
+    """A kernel is compiled for each."""
+    params = Params(prediction_bands=bands, mode=mode, local_sum=local_sum)
+    assert_same(cupy, [cupy.asarray(scene((20, 4, 9), "u2"))], params)
