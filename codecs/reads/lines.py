@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes, Int64s
 from gangsaw.codecs.core.numba.bits import count_ones, trailing_zeros
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs
 from gangsaw.codecs.core.numba.vectors.integers import bits_of, load, static
@@ -61,7 +62,7 @@ def lines_of(block: Text, lane: int) -> Lines:
 
 
 @jit_norefs
-def count_newlines(text: Any) -> Any:
+def count_newlines(text: Bytes) -> Any:
     """Return the number of newlines."""
     n, whole = np.int64(0), text.size // len(LANES) * len(LANES)
     for i in range(0, whole, len(LANES)):
@@ -72,7 +73,7 @@ def count_newlines(text: Any) -> Any:
 
 
 @jit_norefs
-def find_newlines(text: Any, out: Any) -> None:
+def find_newlines(text: Bytes, out: Int64s) -> None:
     """Write the positions of all newlines."""
     n, whole = U(0), text.size // len(LANES) * len(LANES)
     for i in range(0, whole, len(LANES)):
@@ -88,7 +89,7 @@ def find_newlines(text: Any, out: Any) -> None:
 
 
 @jit
-def count_used(block: Any) -> Any:
+def count_used(block: Bytes) -> Any:
     """Return the bytes of a block without the zeros at its end."""
     n = block.size
     while n and block[n - 1] == 0:

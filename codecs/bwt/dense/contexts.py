@@ -26,6 +26,7 @@ from gangsaw.codecs.bwt.dense.tables import (
     WIDTH_BITS,
     tree,
 )
+from gangsaw.codecs.core.arrays import Int64s
 from gangsaw.codecs.core.numba.bits import leading_zeros
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline
 
@@ -121,7 +122,14 @@ def standing_at(starts: Numbers, tokens: TokenPlaces, sizes: Numbers) -> Standin
 
 
 @jit
-def begin(standing: Any, tokens: Any, sizes: Any, labels: Any, ranks: Any, lengths: Any) -> None:
+def begin(
+    standing: Standing,
+    tokens: TokenPlaces,
+    sizes: Int64s,
+    labels: Int64s,
+    ranks: Int64s,
+    lengths: Int64s,
+) -> None:
     """Start the first run, labels[k] and so on, of each lane with more than one symbol."""
     for k in range(sizes.size):
         if sizes[k] > 1:
@@ -129,7 +137,9 @@ def begin(standing: Any, tokens: Any, sizes: Any, labels: Any, ranks: Any, lengt
 
 
 @jit_norefs_inline
-def begin_run(standing: Any, tokens: Any, k: Any, label: Any, rank: Any, length: Any) -> None:
+def begin_run(
+    standing: Standing, tokens: TokenPlaces, k: int, label: int, rank: int, length: int
+) -> None:
     """Start the next run of lane k. A decoder passes 1 for unknown values."""
     standing.label[k] = label
     standing.symbol[k] = label * NODES
@@ -145,7 +155,7 @@ def begin_run(standing: Any, tokens: Any, k: Any, label: Any, rank: Any, length:
 
 
 @jit_norefs_inline
-def begin_length(standing: Any, tokens: Any, k: Any, rank: Any, length: Any) -> None:
+def begin_length(standing: Standing, tokens: TokenPlaces, k: int, rank: int, length: int) -> None:
     """Move lane k from the rank to the length of its run."""
     at = k * tokens.rows + standing.label[k]
     history: Any = min(np.int64(standing.histories[at]) & HISTORY, MOST_LENGTH_HISTORY)
@@ -159,7 +169,7 @@ def begin_length(standing: Any, tokens: Any, k: Any, rank: Any, length: Any) -> 
 
 
 @jit_norefs_inline
-def end_run(standing: Any, tokens: Any, k: Any, length: Any) -> None:
+def end_run(standing: Standing, tokens: TokenPlaces, k: int, length: int) -> None:
     """Update the histories of lane k after a run."""
     rank, width = standing.rank[k], _width(length)
     at = k * tokens.rows + standing.label[k]
@@ -173,7 +183,7 @@ def end_run(standing: Any, tokens: Any, k: Any, length: Any) -> None:
 
 
 @jit_norefs_inline
-def end_lane(standing: Any, tokens: Any, k: Any) -> None:
+def end_lane(standing: Standing, tokens: TokenPlaces, k: int) -> None:
     """Move lane k to its end, where it counts no decisions."""
     standing.place[k], standing.state[k] = AT_END, NOWHERE
     standing.symbol[k] = (tokens.rows - 1) * NODES
@@ -181,6 +191,6 @@ def end_lane(standing: Any, tokens: Any, k: Any) -> None:
 
 
 @jit_norefs_inline
-def _width(value: Any) -> Any:
+def _width(value: int) -> Any:
     """Return the bits below the first."""
     return 63 - np.int64(leading_zeros(np.uint64(value)))

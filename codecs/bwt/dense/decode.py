@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.bwt.dense.contexts import (
+    Standing,
+    TokenPlaces,
     begin,
     begin_length,
     begin_run,
@@ -16,12 +18,21 @@ from gangsaw.codecs.bwt.dense.contexts import (
     standing_at,
     tokens_of,
 )
-from gangsaw.codecs.bwt.dense.model import LANES, OF_LANES, P_BITS, fresh_model, learn, predict
+from gangsaw.codecs.bwt.dense.model import (
+    LANES,
+    OF_LANES,
+    P_BITS,
+    MixedCounts,
+    fresh_model,
+    learn,
+    predict,
+)
 from gangsaw.codecs.bwt.dense.segments import LOWEST, STATE_BYTES, STEPS, WORD_BYTES
 from gangsaw.codecs.bwt.dense.step import go_on, is_alive, places_of, told_bits
 from gangsaw.codecs.bwt.lanes.cut import list_words
 from gangsaw.codecs.bwt.lanes.lists import Heads
 from gangsaw.codecs.bwt.lanes.ranks import LIST_WORDS, move_back
+from gangsaw.codecs.core.arrays import Bytes, UInt16s, UInt32s
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.bits import trailing_zeros
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
@@ -102,7 +113,14 @@ def _states(data: Octets, at: int, n_lanes: int) -> tuple[npt.NDArray[np.uint32]
 
 
 @jit_norefs
-def replay(model: Any, standing: Any, tokens: Any, text: Any, words: Any, states: Any) -> int:
+def replay(
+    model: MixedCounts,
+    standing: Standing,
+    tokens: TokenPlaces,
+    text: LanesOut,
+    words: UInt16s,
+    states: UInt32s,
+) -> int:
     """Decode a segment; return the number of (n,) uint16 words consumed, WRONG if it is invalid."""
     x, number = load(states, 0, OF_LANES), load(text.numbers, 0, OF_LANES)
     at, step = 0, 0
@@ -144,7 +162,7 @@ def replay(model: Any, standing: Any, tokens: Any, text: Any, words: Any, states
 
 
 @jit_norefs_inline
-def _end(standing: Any, tokens: Any, text: Any, k: Any) -> bool:
+def _end(standing: Standing, tokens: TokenPlaces, text: LanesOut, k: int) -> bool:
     """Write the run of lane k and start its next run; return False if the run is too long."""
     at, end, length = standing.at[k], standing.end[k], np.int64(standing.value[k])
     if length > end - at:
@@ -161,7 +179,7 @@ def _end(standing: Any, tokens: Any, text: Any, k: Any) -> bool:
 
 
 @jit_norefs_inline
-def _fill(out: Any, at: Any, stop: Any, end: Any, octet: Any) -> None:
+def _fill(out: Bytes, at: int, stop: int, end: int, octet: int) -> None:
     """Fill out[at:stop] by words, which may reach further, but not beyond `end`."""
     while at < stop and at + 8 <= end:
         store_le64(out, at, np.uint64(octet) * EACH)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,7 @@ from gangsaw.codecs.bwt.dense.model import (
 from gangsaw.codecs.bwt.dense.segments import LOWEST, STEPS, most_steps
 from gangsaw.codecs.bwt.dense.step import asked_bits, go_on, is_alive, places_of
 from gangsaw.codecs.bwt.lanes.cut import RunLanes
+from gangsaw.codecs.core.arrays import UInt16s, UInt32s
 from gangsaw.codecs.core.numba.bits import leading_zeros, trailing_zeros
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.vectors.integers import bits_of, load, resize_to, select, store
@@ -91,7 +92,13 @@ def _coded(records: npt.NDArray[np.uint16], steps: int, n_lanes: int) -> Octets:
 
 
 @jit_norefs
-def record(model: Any, standing: Any, tokens: Any, runs: Any, records: Any) -> int:
+def record(
+    model: MixedCounts,
+    standing: Standing,
+    tokens: TokenPlaces,
+    runs: LabelledRuns,
+    records: UInt16s,
+) -> int:
     """Fill records, (LANES * steps,) uint16, with decisions of one segment; return its steps."""
     step = 0
     while standing.alive[0] > 0 and step < STEPS:
@@ -116,7 +123,7 @@ def record(model: Any, standing: Any, tokens: Any, runs: Any, records: Any) -> i
 
 
 @jit_norefs_inline
-def _end(standing: Any, tokens: Any, runs: Any, k: Any) -> None:
+def _end(standing: Standing, tokens: TokenPlaces, runs: LabelledRuns, k: int) -> None:
     """Move lane k to its next run."""
     run = standing.at[k]
     end_run(standing, tokens, k, np.int64(runs.lengths[run]))
@@ -130,7 +137,7 @@ def _end(standing: Any, tokens: Any, runs: Any, k: Any) -> None:
 
 
 @jit
-def code_back(records: Any, steps: int, words: Any, states: Any) -> int:
+def code_back(records: UInt16s, steps: int, words: UInt16s, states: UInt32s) -> int:
     """Code the records of a segment into states, last first; return the offset of its first word.
 
     Parameters

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gangsaw.codecs.bwt.dense.contexts import Standing, TokenPlaces
 from gangsaw.codecs.bwt.dense.model import OF_LANES
 from gangsaw.codecs.bwt.dense.tables import (
     DONE,
@@ -19,13 +20,13 @@ from gangsaw.codecs.bwt.dense.tables import (
     SHIFTS,
 )
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
-from gangsaw.codecs.core.numba.vectors.integers import bits_of, load, minimum, select, store
+from gangsaw.codecs.core.numba.vectors.integers import Vector, bits_of, load, minimum, select, store
 from gangsaw.codecs.core.numba.vectors.items import load_items
 from gangsaw.codecs.core.numba.vectors.logic import logical_shift_right as shifted
 
 
 @jit_norefs_inline
-def places_of(standing: Any) -> Any:
+def places_of(standing: Standing) -> Any:
     """Return the tree nodes of lanes, and the offsets of their counts and weights, as vectors."""
     place = load(standing.place, 0, OF_LANES)
     node = place & NODE
@@ -35,13 +36,13 @@ def places_of(standing: Any) -> Any:
 
 
 @jit_norefs_inline
-def is_alive(place: Any) -> Any:
+def is_alive(place: Vector) -> Any:
     """Return a mask of the lanes that are not at their end."""
     return shifted(place, NUMBER) > 0
 
 
 @jit_norefs_inline
-def asked_bits(standing: Any, place: Any) -> Any:
+def asked_bits(standing: Standing, place: Vector) -> Any:
     """Return the decisions of an encoder: 1 if more bits follow, or the next bit."""
     value = load(standing.value, 0, OF_LANES)
     rest = shifted(value, shifted(place, SHIFT) & SHIFTS)
@@ -49,14 +50,14 @@ def asked_bits(standing: Any, place: Any) -> Any:
 
 
 @jit_norefs_inline
-def told_bits(standing: Any, place: Any, bit: Any) -> None:
+def told_bits(standing: Standing, place: Vector, bit: Vector) -> None:
     """Append the decisions of a decoder to its values."""
     value = load(standing.value, 0, OF_LANES)
     store(standing.value, 0, select((place & IN_BITS) > 0, value + value + bit, value))
 
 
 @jit_norefs_inline
-def go_on(standing: Any, tokens: Any, place: Any, bit: Any) -> Any:
+def go_on(standing: Standing, tokens: TokenPlaces, place: Vector, bit: Vector) -> Any:
     """Move to the next nodes; return the lanes after a rank, and after a length, as bit masks."""
     place = load_items(tokens.places, (shifted(place, NUMBER) << 1) + bit)
     store(standing.place, 0, place)

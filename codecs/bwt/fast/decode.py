@@ -19,6 +19,7 @@ from gangsaw.codecs.bwt.fast.symbols import (
 )
 from gangsaw.codecs.bwt.fast.tables import KINDS, StaticTables
 from gangsaw.codecs.bwt.lanes.ranks import ONES, move_back
+from gangsaw.codecs.core.arrays import Bytes, UInt16s, UInt64s
 from gangsaw.codecs.core.entropy.rans_tables import (
     FREQUENCY,
     LOWEST,
@@ -91,7 +92,9 @@ def decode_lanes(words: Words, slots: Slots, rows: Rows, out: npt.NDArray[np.uin
 
 
 @jit_norefs
-def read_lanes(words: Any, slots: Any, rows: Any, live: Any, habits: Any, out: Any) -> bool:
+def read_lanes(
+    words: UInt16s, slots: Slots, rows: UInt64s, live: UInt64s, habits: Bytes, out: Bytes
+) -> bool:
     """Do the same as `decode_lanes`, with the offset of each row and zeroed adaptive state."""
     n = live.size
     while n:
@@ -111,7 +114,9 @@ def read_lanes(words: Any, slots: Any, rows: Any, live: Any, habits: Any, out: A
 
 
 @jit_norefs_inline
-def _read_run(words: Any, slots: Any, rows: Any, row: Any, habits: Any, out: Any) -> bool:
+def _read_run(
+    words: UInt16s, slots: Slots, rows: UInt64s, row: np.uint64, habits: Bytes, out: Bytes
+) -> bool:
     """Read a run of a lane and write it; return True if it is valid."""
     x, at, smoothed = rows[row + STATE], rows[row + AT], rows[row + SMOOTHED]
     symbol = rows[row + LIST] & U(255)
@@ -140,7 +145,7 @@ def _read_run(words: Any, slots: Any, rows: Any, row: Any, habits: Any, out: Any
 
 
 @jit_norefs_inline
-def _get(slots: Any, context: Any, x: Any, at: Any, words: Any) -> Any:
+def _get(slots: Slots, context: np.uint64, x: np.uint64, at: np.uint64, words: UInt16s) -> Any:
     """Return the next symbol of a context, the state, and the word offset."""
     entry = slots.slots[slots.firsts[context] + (x & U(TOTAL - 1))]
     frequency = U(entry >> np.uint32(FREQUENCY)) & U(TOTAL - 1)
@@ -150,7 +155,7 @@ def _get(slots: Any, context: Any, x: Any, at: Any, words: Any) -> Any:
 
 
 @jit_norefs_inline
-def _refill(x: Any, at: Any, words: Any) -> Any:
+def _refill(x: np.uint64, at: np.uint64, words: UInt16s) -> Any:
     """Append a word to a state that is too low; return the state and the word offset."""
     word = U(words[at])
     is_low = x < U(LOWEST)
@@ -158,7 +163,7 @@ def _refill(x: Any, at: Any, words: Any) -> Any:
 
 
 @jit_norefs_inline
-def _get_bits(symbol: Any, x: Any, at: Any, words: Any) -> Any:
+def _get_bits(symbol: np.uint64, x: np.uint64, at: np.uint64, words: UInt16s) -> Any:
     """Return the value of a symbol with its extra bits, the state, and the word offset."""
     bits, low, shift = U(bits_below(symbol)), U(0), U(0)
     if bits > U(RAW):
@@ -170,7 +175,7 @@ def _get_bits(symbol: Any, x: Any, at: Any, words: Any) -> Any:
 
 
 @jit_norefs_inline
-def _fill(out: Any, begin: Any, stop: Any, end: Any, symbol: Any) -> None:
+def _fill(out: Bytes, begin: np.uint64, stop: np.uint64, end: np.uint64, symbol: np.uint64) -> None:
     """Write a symbol to out[begin:stop]; bytes up to `end` may be written, as later runs follow."""
     pattern = symbol * ONES
     if begin + U(16) <= end:

@@ -28,7 +28,7 @@ Table = npt.NDArray[np.uint8]
 
 
 @jit_norefs_inline
-def symbol_of(value: Any) -> Any:
+def symbol_of(value: int) -> Any:
     """Return the symbol of a number >= 0."""
     if value < EXACT:
         return np.int64(value)
@@ -37,13 +37,13 @@ def symbol_of(value: Any) -> Any:
 
 
 @jit_norefs_inline
-def bits_below(symbol: Any) -> Any:
+def bits_below(symbol: int) -> Any:
     """Return the number of extra bits of a symbol >= EXACT."""
     return (np.int64(symbol) - 4) >> 1
 
 
 @jit_norefs_inline
-def least_of(symbol: Any) -> Any:
+def least_of(symbol: int) -> Any:
     """Return the smallest number of a symbol >= EXACT."""
     return (2 | np.int64(symbol) & 1) << bits_below(symbol)
 
@@ -96,19 +96,19 @@ LENGTH_HABIT = CLASSES * HABIT  # shifted to its bits in the state byte
 
 
 @jit_norefs_inline
-def rank_context(smoothed: Any, habits: Any) -> Any:
+def rank_context(smoothed: np.uint64, habits: int) -> Any:
     """Return the context of a rank."""
     return np.uint64(CLASS[smoothed]) | np.uint64(habits) & np.uint64(CLASSES - 1)
 
 
 @jit_norefs_inline
-def length_context(habits: Any, rank: Any) -> Any:
+def length_context(habits: int, rank: np.uint64) -> Any:
     """Return the context of a length after the symbol of a rank."""
     return np.uint64(habits) & np.uint64(56) | np.uint64(RANK_CLASS[rank])
 
 
 @jit_norefs_inline
-def after(habits: Any, rank: Any, length: Any) -> Any:
+def after(habits: int, rank: np.uint64, length: np.uint64) -> Any:
     """Return the adaptive state of a text symbol after a run."""
     of_ranks = (np.uint64(habits) & np.uint64(7)) << np.uint64(6) | np.uint64(rank)
     of_lengths = (np.uint64(habits) & np.uint64(56)) << np.uint64(3) | np.uint64(length)

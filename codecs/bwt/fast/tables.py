@@ -13,7 +13,8 @@ import numpy.typing as npt
 
 from gangsaw.codecs.bwt.fast.merge import MOST_TABLES, merged
 from gangsaw.codecs.bwt.fast.symbols import CONTEXTS, N_SYMBOLS, WIDTH
-from gangsaw.codecs.bwt.lanes.coder import AT, begin, coder_at, finish, get, put
+from gangsaw.codecs.bwt.lanes.coder import AT, DecisionCoder, begin, coder_at, finish, get, put
+from gangsaw.codecs.core.arrays import Int64s, UInt32s
 from gangsaw.codecs.core.entropy.rans_tables import normalise
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.bits import leading_zeros
@@ -92,7 +93,7 @@ def decode_tables(data: npt.NDArray[np.uint8]) -> tuple[StaticTables, int]:
 
 
 @jit
-def shorten(weights: Any) -> None:
+def shorten(weights: UInt32s) -> None:
     """Round each of (n_tables, n_symbols) weights to BELOW + 1 significant bits, halves up."""
     for t in range(len(weights)):
         for s in range(weights.shape[1]):
@@ -101,12 +102,12 @@ def shorten(weights: Any) -> None:
 
 
 @jit_part
-def _bit_length(value: Any) -> Any:
+def _bit_length(value: int) -> Any:
     return 64 - np.int64(leading_zeros(np.uint64(value)))
 
 
 @jit
-def write_tables(coder: Any, table_of: Any, weights: Any) -> int:
+def write_tables(coder: DecisionCoder, table_of: Int64s, weights: UInt32s) -> int:
     """Write tables; return the end offset."""
     for kind in range(KINDS):
         tables = _write_map(coder, kind * KIND, table_of[kind])
@@ -118,7 +119,7 @@ def write_tables(coder: Any, table_of: Any, weights: Any) -> int:
 
 
 @jit_part
-def _write_map(coder: Any, first: int, table_of: Any) -> int:
+def _write_map(coder: DecisionCoder, first: int, table_of: Int64s) -> int:
     """Write the table index of each context; return the number of tables."""
     tables, same = 1, 1
     for i in range(1, CONTEXTS):
@@ -132,7 +133,7 @@ def _write_map(coder: Any, first: int, table_of: Any) -> int:
 
 
 @jit_part
-def _write_weight(coder: Any, first: int, above: int, weight: Any) -> None:
+def _write_weight(coder: DecisionCoder, first: int, above: int, weight: int) -> None:
     length = _bit_length(weight)
     _write_tree(coder, first + above * LENGTH_NODES, WIDTH_BITS, length)
     bits = min(BELOW, length - 1)
@@ -143,7 +144,7 @@ def _write_weight(coder: Any, first: int, above: int, weight: Any) -> None:
 
 
 @jit_part
-def _write_tree(coder: Any, first: int, bits: int, value: Any) -> None:
+def _write_tree(coder: DecisionCoder, first: int, bits: int, value: int) -> None:
     """Write the lowest bits of a number, high ones first, each in the context of those before."""
     node = 1
     for i in range(bits - 1, -1, -1):
@@ -153,7 +154,7 @@ def _write_tree(coder: Any, first: int, bits: int, value: Any) -> None:
 
 
 @jit
-def read_tables(coder: Any, table_of: Any, weights: Any) -> int:
+def read_tables(coder: DecisionCoder, table_of: Int64s, weights: UInt32s) -> int:
     """Fill zeroed tables; return the end offset, -1 if they are invalid."""
     begin(coder)
     for kind in range(KINDS):
@@ -175,7 +176,7 @@ def read_tables(coder: Any, table_of: Any, weights: Any) -> int:
 
 
 @jit_part
-def _read_map(coder: Any, first: int, table_of: Any) -> int:
+def _read_map(coder: DecisionCoder, first: int, table_of: Int64s) -> int:
     """Fill the table index of each context; return the number of tables, 0 if invalid."""
     tables, same = 1, 1
     for i in range(1, CONTEXTS):
@@ -191,7 +192,7 @@ def _read_map(coder: Any, first: int, table_of: Any) -> int:
 
 
 @jit_part
-def _read_weight(coder: Any, first: int, above: int) -> int:
+def _read_weight(coder: DecisionCoder, first: int, above: int) -> int:
     """Return a weight, -1 if it is too large."""
     length = _read_tree(coder, first + above * LENGTH_NODES, WIDTH_BITS)
     if length > MOST_WIDTH:
@@ -204,7 +205,7 @@ def _read_weight(coder: Any, first: int, above: int) -> int:
 
 
 @jit_part
-def _read_tree(coder: Any, first: int, bits: int) -> int:
+def _read_tree(coder: DecisionCoder, first: int, bits: int) -> int:
     node = 1
     for _ in range(bits):
         node = 2 * node + get(coder, first + node)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ from gangsaw.codecs.bwt.fast.symbols import (
     symbols_of,
 )
 from gangsaw.codecs.bwt.lanes.cut import RunLanes
+from gangsaw.codecs.core.arrays import Int64s, UInt16s
 from gangsaw.codecs.core.numba.jit import jit
 
 U = np.uint64
@@ -47,7 +48,9 @@ def tokens_of(lanes: RunLanes) -> RunTokens:
 
 
 @jit
-def tokenise(lanes: Any, ranks: Any, lengths: Any, rank_counts: Any, length_counts: Any) -> None:
+def tokenise(
+    lanes: RunLanes, ranks: UInt16s, lengths: UInt16s, rank_counts: Int64s, length_counts: Int64s
+) -> None:
     """Fill the tokens of lanes; see `RunTokens`."""
     habits = np.empty(256, np.uint8)
     for lane in range(lanes.sizes.size):

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.bwt.lanes.ranks import LIST_WORDS, begin_lists, rank_runs, split
+from gangsaw.codecs.core.arrays import Bytes, Int32s, Int64s
 from gangsaw.codecs.core.numba.bits import leading_zeros
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline
 
@@ -98,7 +99,7 @@ def list_words(lists: Octets) -> npt.NDArray[np.uint64]:
 
 
 @jit
-def cut(ranks: Any, lengths: Any, starts: Any) -> None:
+def cut(ranks: Bytes, lengths: Int32s, starts: Int64s) -> None:
     """Fill the first runs of lanes: lane k starts after k / n_lanes of all decisions.
 
     The weight of a run is the number of binary decisions of its rank and its length.
@@ -116,12 +117,12 @@ def cut(ranks: Any, lengths: Any, starts: Any) -> None:
 
 
 @jit_norefs_inline
-def _decisions(rank: Any, length: Any) -> Any:
+def _decisions(rank: int, length: int) -> Any:
     """Return the decisions of two numbers: unary bit lengths, then the bits below the first."""
     return 2 * (_below(rank | 1) + _below(length)) + 2
 
 
 @jit_norefs_inline
-def _below(value: Any) -> Any:
+def _below(value: int) -> Any:
     """Return the number of bits below the leading one."""
     return 63 - np.int64(leading_zeros(np.uint64(value)))

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.bwt.lanes.coder import AT, begin, coder_at, finish, get, put
+from gangsaw.codecs.bwt.lanes.coder import AT, DecisionCoder, begin, coder_at, finish, get, put
 from gangsaw.codecs.bwt.lanes.cut import RunLanes, lane_count
+from gangsaw.codecs.core.arrays import Bytes, Int64s
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.bits import leading_zeros
 from gangsaw.codecs.core.numba.jit import jit, jit_part
@@ -91,7 +92,7 @@ def _bounds(packed: Octets, n: int) -> Places:
 
 
 @jit
-def write_lists(coder: Any, lists: Any, sizes: Any) -> int:
+def write_lists(coder: DecisionCoder, lists: Bytes, sizes: Int64s) -> int:
     """Write lists; return the end offset."""
     left = np.arange(SYMBOLS).astype(np.uint8)
     for lane in range(sizes.size):
@@ -107,7 +108,7 @@ def write_lists(coder: Any, lists: Any, sizes: Any) -> int:
 
 
 @jit
-def read_lists(coder: Any, lists: Any, sizes: Any) -> int:
+def read_lists(coder: DecisionCoder, lists: Bytes, sizes: Int64s) -> int:
     """Fill lists; return the end offset, -1 if they are invalid."""
     left = np.arange(SYMBOLS).astype(np.uint8)
     begin(coder)
@@ -131,7 +132,7 @@ def _kind(lane: int, width: int) -> int:
 
 
 @jit_part
-def _to_place(left: Any, place: int, i: int) -> None:
+def _to_place(left: Bytes, place: int, i: int) -> None:
     """Move the symbol at `place` forward to i."""
     symbol = left[place]
     for k in range(place, i, -1):
@@ -140,7 +141,7 @@ def _to_place(left: Any, place: int, i: int) -> None:
 
 
 @jit_part
-def _put_number(coder: Any, kind: int, value: Any, widths: int) -> Any:
+def _put_number(coder: DecisionCoder, kind: int, value: int, widths: int) -> Any:
     """Write a number of at most `widths` bits; return its bit length."""
     first = kind * NUMBER
     width: Any = 64 - np.int64(leading_zeros(np.uint64(value)))
@@ -155,7 +156,7 @@ def _put_number(coder: Any, kind: int, value: Any, widths: int) -> Any:
 
 
 @jit_part
-def _get_number(coder: Any, kind: int, widths: int) -> Any:
+def _get_number(coder: DecisionCoder, kind: int, widths: int) -> Any:
     """Return a number written by `_put_number`, and its bit length."""
     first, width, node = kind * NUMBER, 0, 1
     while width < widths and get(coder, first + width):

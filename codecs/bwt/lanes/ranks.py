@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes, Int32s, Int64s, UInt64s
 from gangsaw.codecs.core.numba.bits import trailing_zeros
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline
 from gangsaw.codecs.core.numba.words import load_le64
@@ -23,7 +24,7 @@ ONES, HIGHS, ALL = U(0x0101010101010101), U(0x8080808080808080), U(0xFFFFFFFFFFF
 
 
 @jit_norefs_inline
-def first_place(word: Any, symbol: Any) -> int:
+def first_place(word: np.uint64, symbol: np.uint64) -> int:
     """Return the index of the first byte of a word equal to the symbol; 8 if there is none."""
     unlike = word ^ (symbol * ONES)
     same = (unlike - ONES) & ~unlike & HIGHS
@@ -31,7 +32,7 @@ def first_place(word: Any, symbol: Any) -> int:
 
 
 @jit_norefs_inline
-def moved_back(word: Any, rank: Any) -> Any:
+def moved_back(word: np.uint64, rank: int) -> Any:
     """Return a word of a list with its first symbol moved to `rank` < 8."""
     shift = U(rank) << U(3)
     mask = ALL >> (U(56) - shift)
@@ -39,7 +40,7 @@ def moved_back(word: Any, rank: Any) -> Any:
 
 
 @jit_norefs_inline
-def move_back(words: Any, first: Any, rank: Any) -> None:
+def move_back(words: UInt64s, first: int, rank: int) -> None:
     """Move the first symbol of the list words[first:first + LIST_WORDS] to `rank` < 256."""
     word = words[first]
     if rank < 8:
@@ -54,7 +55,7 @@ def move_back(words: Any, first: Any, rank: Any) -> None:
 
 
 @jit_norefs_inline
-def move_to_front(words: Any, head: Any, symbol: Any) -> Any:
+def move_to_front(words: UInt64s, head: np.uint64, symbol: np.uint64) -> Any:
     """Move a symbol to the front of a list with first word `head`; return the new head and rank."""
     place = first_place(head, symbol)
     if place < 8:
@@ -73,7 +74,7 @@ def move_to_front(words: Any, head: Any, symbol: Any) -> Any:
 
 
 @jit
-def split(bwt: Any, symbols: Any, lengths: Any) -> int:
+def split(bwt: Bytes, symbols: Bytes, lengths: Int32s) -> int:
     """Fill the runs of a string: (m,) uint8 symbols, (m,) int32 lengths; return their number."""
     i, runs = 0, 0
     while i < bwt.size:
@@ -90,7 +91,7 @@ def split(bwt: Any, symbols: Any, lengths: Any) -> int:
 
 
 @jit
-def rank_runs(symbols: Any, words: Any, ranks: Any) -> None:
+def rank_runs(symbols: Bytes, words: UInt64s, ranks: Bytes) -> None:
     """Fill (m,) uint8 ranks: distinct symbols until the next run of the same one; 0 if none.
 
     Parameters
@@ -108,7 +109,7 @@ def rank_runs(symbols: Any, words: Any, ranks: Any) -> None:
 
 
 @jit
-def begin_lists(symbols: Any, starts: Any, ranks: Any, lists: Any, sizes: Any) -> None:
+def begin_lists(symbols: Bytes, starts: Int64s, ranks: Bytes, lists: Bytes, sizes: Int64s) -> None:
     """Fill the initial lists of lanes, and the rank of each symbol's last run in its lane.
 
     That rank is the last position of the list, at least 1.

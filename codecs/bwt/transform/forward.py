@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from gangsaw.codecs.bwt.transform.rows import UNIT, Bytes, Transformed, row_count, spacing
 from gangsaw.codecs.bwt.transform.suffixes import suffix_array
+from gangsaw.codecs.core.arrays import Int32s, UInt32s
 from gangsaw.codecs.core.numba.jit import jit_norefs
 
 # Bytes per byte: four of the suffix array; at most two and four, times two, of the LMS positions
@@ -43,7 +42,7 @@ def transform(block: Bytes) -> Transformed:
 
 
 @jit_norefs
-def gather(block: Any, suffixes: Any, every: int, bwt: Any, rows: Any) -> None:
+def gather(block: Bytes, suffixes: Int32s, every: int, bwt: Bytes, rows: UInt32s) -> None:
     """Fill the bytes before the suffixes, and the rows of those at each `every`-th position.
 
     Row 0 is the empty suffix. The sentinel, before the first byte, is not stored in `bwt`.

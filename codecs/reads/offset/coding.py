@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.arrays import Int64s, NumpyArray
 from gangsaw.codecs.core.entropy import rans_lanes
 from gangsaw.codecs.core.entropy.sparse_tables import (
     SYMBOLS,
@@ -196,13 +196,13 @@ def _read_head(data: Text) -> tuple[int, RansTables]:
 
 
 @jit_inline
-def folded(change: Any) -> Any:
+def folded(change: np.int64) -> Any:
     """Return the unsigned number of a signed one: 0, -1, 1, -2 become 0, 1, 2, 3."""
     return np.uint64(change << 1 ^ change >> 63)
 
 
 @jit_inline
-def symbol_of(value: Any) -> tuple[int, int]:
+def symbol_of(value: np.uint64) -> tuple[int, int]:
     """Return the symbol of a number and the number of raw bits after it."""
     if value < np.uint64(PLAIN):
         return int(np.int64(value)), 0
@@ -213,7 +213,7 @@ def symbol_of(value: Any) -> tuple[int, int]:
 
 
 @jit
-def count_symbols(window: Items, centre: int, counts: Any) -> None:
+def count_symbols(window: Items, centre: int, counts: Int64s) -> None:
     """Count the symbols of a window into (256,)."""
     for i in range(1, window.size):
         change = np.int64(window[i] - window[i - 1]) - centre
@@ -221,7 +221,7 @@ def count_symbols(window: Items, centre: int, counts: Any) -> None:
 
 
 @jit
-def put_window(window: Items, centre: int, tokens: Any) -> int:
+def put_window(window: Items, centre: int, tokens: rans_lanes.Tokens) -> int:
     """Write the tokens of a window; return their number."""
     n = rans_lanes.put_raw(tokens, 0, 64, np.int64(window[0]))
     for i in range(1, window.size):
@@ -233,7 +233,9 @@ def put_window(window: Items, centre: int, tokens: Any) -> int:
 
 
 @jit
-def read_lane(data: Text, begin: int, stop: int, tables: Any, centre: int, out: Items) -> bool:
+def read_lane(
+    data: Text, begin: int, stop: int, tables: RansTables, centre: int, out: Items
+) -> bool:
     """Decode a window; return True if the lane is valid."""
     x, at = rans_lanes.begin_lane(data, begin, stop)
     if at > stop:

@@ -69,7 +69,7 @@ def strides_of(components: Components) -> Strides:
 
 
 @jit_inline_part
-def place_step(length: Any) -> Any:
+def place_step(length: int) -> Any:
     """Return the increment of the position per value; the part is position >> PLACE_BITS.
 
     The position is 0 only at the first value, even in long lines.
@@ -80,7 +80,7 @@ def place_step(length: Any) -> Any:
 
 
 @jit_inline_part
-def context_of(past: Any, strides: Any) -> Any:
+def context_of(past: Past, strides: Strides) -> Any:
     """Return the number of a context."""
     before, second, third, changed, place = past
     pair = (max(second, third) >> strides.shift) << ONE | U(second == third)
@@ -90,7 +90,7 @@ def context_of(past: Any, strides: Any) -> Any:
 
 
 @jit_inline
-def after(past: Any, value: Any, step: Any) -> Past:
+def after(past: Past, value: np.uint64, step: np.uint64) -> Past:
     """Return the past of the next value; the first one of a line counts as no change."""
     before, second, _, changed, place = past
     change = max(value, before) - min(value, before)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes, Int64s
 from gangsaw.codecs.core.entropy.rans_lanes import begin_lane, get, get_number, get_small, is_whole
 from gangsaw.codecs.core.entropy.rans_tables import LOWEST, PRECISION, TOTAL
 from gangsaw.codecs.core.entropy.sparse_tables import ABSENT, SYMBOLS, RansTables
@@ -119,7 +120,9 @@ def decode_windows(
 
 
 @jit_norefs
-def read_windows(source: Any, model: Any, first: int, spans: Any, lanes: Any, out: Any) -> None:
+def read_windows(
+    source: LaneSource, model: DecoderModel, first: int, spans: Int64s, lanes: Int64s, out: Bytes
+) -> None:
     """Decode windows like `decode_windows`, with lanes that have no window yet."""
     queue = 0
     while True:
@@ -139,7 +142,14 @@ def read_windows(source: Any, model: Any, first: int, spans: Any, lanes: Any, ou
 
 @jit_norefs_part
 def to_letters(
-    source: Any, syntax: Any, first: int, spans: Any, queue: int, lanes: Any, k: int, out: Any
+    source: LaneSource,
+    syntax: RansTables,
+    first: int,
+    spans: Int64s,
+    queue: int,
+    lanes: Int64s,
+    k: int,
+    out: Bytes,
 ) -> int:
     """Read syntax elements of a lane up to the next values; return the next window.
 
@@ -168,7 +178,13 @@ def to_letters(
 
 @jit_norefs_part
 def begin_window(
-    source: Any, syntax: Any, first: int, window: int, spans: Any, lanes: Any, k: int
+    source: LaneSource,
+    syntax: RansTables,
+    first: int,
+    window: int,
+    spans: Int64s,
+    lanes: Int64s,
+    k: int,
 ) -> None:
     """Read the syntax elements at the start of a lane."""
     stop = source.ends[first + window]
@@ -184,7 +200,7 @@ def begin_window(
 
 
 @jit_norefs_inline
-def begin_line(source: Any, syntax: Any, window: int, lanes: Any, k: int) -> bool:
+def begin_line(source: LaneSource, syntax: RansTables, window: int, lanes: Int64s, k: int) -> bool:
     """Read the syntax elements at the start of a line; return True if the line fits."""
     x, at, stop = lanes[k, STATE], lanes[k, AT], lanes[k, STOP]
     is_same, x, at = get(syntax, SAME, x, at, source.data, stop)
@@ -206,7 +222,7 @@ def begin_line(source: Any, syntax: Any, window: int, lanes: Any, k: int) -> boo
 
 
 @jit_norefs_inline
-def end_line(source: Any, lanes: Any, k: int, out: Any) -> None:
+def end_line(source: LaneSource, lanes: Int64s, k: int, out: Bytes) -> None:
     """Write the newline of a line, unless it is open."""
     place = lanes[k, OUT]
     if place < source.used:
@@ -216,7 +232,7 @@ def end_line(source: Any, lanes: Any, k: int, out: Any) -> None:
 
 
 @jit_norefs_inline
-def loaded(lanes: Any, k: int) -> Lane:
+def loaded(lanes: Int64s, k: int) -> Lane:
     """Return lane k within a line, from its stored fields."""
     values = U(lanes[k, BEFORE]), U(lanes[k, SECOND]), U(lanes[k, THIRD])
     past = Past(*values, U(lanes[k, CHANGED]), U(lanes[k, PLACE]))
@@ -224,7 +240,7 @@ def loaded(lanes: Any, k: int) -> Lane:
 
 
 @jit_norefs_inline
-def store(lane: Lane, n: int, lanes: Any, k: int) -> None:
+def store(lane: Lane, n: int, lanes: Int64s, k: int) -> None:
     """Store lane k after n more values."""
     lanes[k, STATE], lanes[k, AT] = lane.state, lane.at
     lanes[k, BEFORE], lanes[k, SECOND], lanes[k, THIRD] = lane.past[:3]
@@ -234,7 +250,7 @@ def store(lane: Lane, n: int, lanes: Any, k: int) -> None:
 
 
 @jit_norefs_inline
-def take_letter(lane: Lane, model: Any) -> Any:
+def take_letter(lane: Lane, model: DecoderModel) -> Any:
     """Return the next value of a lane, and the state, which may be too low."""
     x, table = lane.state, U(model.table_of[context_of(lane.past, model.strides)])
     slot, row = x & SLOT, table * U(len(model.row))
@@ -247,7 +263,14 @@ def take_letter(lane: Lane, model: Any) -> Any:
 
 @jit_norefs_inline
 def read_letter(
-    lane: Lane, i: Any, word_at: Any, data: Any, model: Any, lanes: Any, k: int, out: Any
+    lane: Lane,
+    i: np.uint64,
+    word_at: np.uint64,
+    data: Bytes,
+    model: DecoderModel,
+    lanes: Int64s,
+    k: int,
+    out: Bytes,
 ) -> Lane:
     """Read value i of lane k; the offset of its next word must be within `data`."""
     value, x = take_letter(lane, model)
@@ -259,7 +282,7 @@ def read_letter(
 
 
 @jit_norefs_part
-def read_line(data: Any, model: Any, lanes: Any, k: int, out: Any) -> None:
+def read_line(data: Bytes, model: DecoderModel, lanes: Int64s, k: int, out: Bytes) -> None:
     """Read the rest of a line of any lane, corrupt or not."""
     lane, n, last = loaded(lanes, k), lanes[k, LEFT], U(lanes[k, STOP] - 2)
     for i in range(U(n)):
@@ -268,7 +291,7 @@ def read_line(data: Any, model: Any, lanes: Any, k: int, out: Any) -> None:
 
 
 @jit_norefs_part
-def read_side_by_side(data: Any, model: Any, n: int, lanes: Any, out: Any) -> None:
+def read_side_by_side(data: Bytes, model: DecoderModel, n: int, lanes: Int64s, out: Bytes) -> None:
     """Read n values of each lane; 2 n bytes must follow the offset of each."""
     a, b, c, d = loaded(lanes, 0), loaded(lanes, 1), loaded(lanes, 2), loaded(lanes, 3)
     for i in range(U(n)):

@@ -10,11 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes, Int64s, UInt32s
 from gangsaw.codecs.core.entropy.rans_tables import PRECISION, TOTAL
 from gangsaw.codecs.core.entropy.sparse_tables import RansTables
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs, jit_norefs_inline, jit_norefs_part
 from gangsaw.codecs.core.numba.vectors.gather import gather
 from gangsaw.codecs.core.numba.vectors.integers import (
+    Vector,
     lane_leading_zeros,
     load,
     maximum,
@@ -124,7 +126,7 @@ def wide_model(model: DecoderModel) -> WideModel:
 
 
 @jit
-def fill_slots(lows: Any, out: Any) -> None:
+def fill_slots(lows: UInt32s, out: Bytes) -> None:
     """Write the value of each slot."""
     for table in range(len(lows)):
         for value in range(lows.shape[1] - 1):
@@ -143,7 +145,9 @@ def decode_windows(
 
 
 @jit_norefs
-def read_windows(source: Any, model: Any, first: int, spans: Any, board: Any, out: Any) -> None:
+def read_windows(
+    source: LaneSource, model: WideModel, first: int, spans: Int64s, board: Board, out: Bytes
+) -> None:
     """Decode windows like `decode_windows`, with lanes that have no window yet."""
     queue, lanes, fields = 0, board.lanes, board.fields
     while True:
@@ -169,7 +173,14 @@ def read_windows(source: Any, model: Any, first: int, spans: Any, board: Any, ou
 
 @jit_norefs_inline
 def next_letters(
-    source: Any, syntax: Any, first: int, spans: Any, queue: int, board: Any, k: int, out: Any
+    source: LaneSource,
+    syntax: RansTables,
+    first: int,
+    spans: Int64s,
+    queue: int,
+    board: Board,
+    k: int,
+    out: Bytes,
 ) -> int:
     """Read syntax elements like `to_letters`; reset lanes without a window.
 
@@ -191,7 +202,7 @@ def next_letters(
 
 
 @jit_norefs_part
-def read_letters(data: Any, model: Any, n: Any, board: Any, out: Any) -> None:
+def read_letters(data: Bytes, model: WideModel, n: int, board: Board, out: Bytes) -> None:
     """Read n values of each lane; 2 n + 2 bytes must follow the offset of each."""
     fields, grows = board.fields, load(board.fields, GROWS * SIDE, LANES)
     wide = Wide(
@@ -231,7 +242,7 @@ def with_few_changes(wide: Wide) -> Wide:
 
 
 @jit_norefs_inline
-def write_words(board: Any, i: int, m: int, out: Any) -> None:
+def write_words(board: Board, i: int, m: int, out: Bytes) -> None:
     """Write m quality bytes of each lane that has a window, from value i on."""
     for k in range(SIDE):
         if board.lanes[k, WINDOW] != NONE:
@@ -245,7 +256,7 @@ def write_words(board: Any, i: int, m: int, out: Any) -> None:
 
 
 @jit_norefs_inline
-def context_numbers(wide: Wide, strides: Any) -> Any:
+def context_numbers(wide: Wide, strides: Strides) -> Any:
     """Return the context number of each lane, see `contexts.context_of`."""
     pair = (maximum(wide.second, wide.third) >> np.int64(strides.shift)) << 1
     pair = select(wide.second == wide.third, pair + 1, pair)
@@ -255,7 +266,7 @@ def context_numbers(wide: Wide, strides: Any) -> Any:
 
 
 @jit_norefs_inline
-def read_letter(wide: Wide, grows: Any, data: Any, model: Any) -> Any:
+def read_letter(wide: Wide, grows: Vector, data: Bytes, model: WideModel) -> Any:
     """Return the entry of each lane's next value, and the lanes after it."""
     table = gather(model.table_of, context_numbers(wide, model.strides)) & HALF
     slot = wide.x & (TOTAL - 1)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Int64s, UInt16s
 from gangsaw.codecs.core.entropy.rans_tables import LOWEST, PRECISION, TOTAL
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs, jit_norefs_inline, jit_norefs_part
 from gangsaw.codecs.reads.lines import Places
@@ -83,7 +84,7 @@ def encoded_windows(runs: TokenRuns, entries: Entries) -> tuple[npt.NDArray[np.u
 
 
 @jit
-def close_up(places: Any, sizes: Any, out: Any) -> int:
+def close_up(places: Int64s, sizes: Int64s, out: UInt16s) -> int:
     """Move lanes together to the front; return the number of words."""
     at = 0
     for i in range(sizes.size):
@@ -95,7 +96,7 @@ def close_up(places: Any, sizes: Any, out: Any) -> int:
 
 
 @jit_norefs
-def write_windows(job: Any, out: Any) -> None:
+def write_windows(job: WindowLanes, out: UInt16s) -> None:
     """Write lanes backwards so that they end at `places`; set their numbers of words."""
     lanes, queue = job.lanes, 0
     while True:
@@ -114,7 +115,7 @@ def write_windows(job: Any, out: Any) -> None:
 
 
 @jit_norefs_part
-def next_window(job: Any, queue: int, k: int, out: Any) -> int:
+def next_window(job: WindowLanes, queue: int, k: int, out: UInt16s) -> int:
     """Finish a lane's window, if it has one, and begin the next one; return the one after that.
 
     LEFT is 0 if there are no more windows.
@@ -135,7 +136,7 @@ def next_window(job: Any, queue: int, k: int, out: Any) -> int:
 
 
 @jit_norefs_inline
-def push(x: Any, at: Any, place: Any, job: Any, out: Any) -> Any:
+def push(x: np.uint64, at: np.uint64, place: np.uint64, job: WindowLanes, out: UInt16s) -> Any:
     """Encode the token before `place`; the word before `at` is always written.
 
     With an inverse of 2^44 / frequency, rounded up, the quotient is exact for x < frequency * 2^20,
@@ -152,7 +153,7 @@ def push(x: Any, at: Any, place: Any, job: Any, out: Any) -> Any:
 
 
 @jit_norefs_part
-def write_rest(job: Any, k: int, out: Any) -> None:
+def write_rest(job: WindowLanes, k: int, out: UInt16s) -> None:
     """Write the remaining tokens of a window."""
     lanes = job.lanes
     x, at, place = U(lanes[k, STATE]), U(lanes[k, AT]), U(lanes[k, PLACE])
@@ -162,7 +163,7 @@ def write_rest(job: Any, k: int, out: Any) -> None:
 
 
 @jit_norefs_part
-def write_side_by_side(job: Any, n: int, out: Any) -> None:
+def write_side_by_side(job: WindowLanes, n: int, out: UInt16s) -> None:
     """Write n tokens of each lane."""
     lanes = job.lanes
     a, b, c, d = U(lanes[0, STATE]), U(lanes[1, STATE]), U(lanes[2, STATE]), U(lanes[3, STATE])

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline, jit_norefs_part
 from gangsaw.codecs.core.numba.vectors.gather import last_lane, running_sums
 from gangsaw.codecs.core.numba.vectors.integers import (
@@ -23,8 +24,8 @@ from gangsaw.codecs.core.numba.vectors.integers import (
     store,
 )
 from gangsaw.codecs.reads.lines import Places, Text
-from gangsaw.codecs.reads.quality.contexts import CHANGES, LONG, PLACES
-from gangsaw.codecs.reads.quality.values import fill_values
+from gangsaw.codecs.reads.quality.contexts import CHANGES, LONG, PLACES, Strides
+from gangsaw.codecs.reads.quality.values import Values, fill_values
 
 PIECE = 4096  # values per step, which stay in the first-level cache
 BEFORE = 3  # earlier values in a context
@@ -68,7 +69,7 @@ def part_step(length: int) -> int:
 
 
 @jit_norefs_inline
-def find_values(text: Any, begin: int, end: int, values: Any, scratch: Any) -> int:
+def find_values(text: Bytes, begin: int, end: int, values: Values, scratch: LineScratch) -> int:
     """Return the index in `scratch.values` of the values of text[begin:end], after BEFORE others.
 
     They are computed for many lines at once: a single line would wait for its stores.
@@ -83,15 +84,15 @@ def find_values(text: Any, begin: int, end: int, values: Any, scratch: Any) -> i
 
 @jit_norefs_part
 def find_contexts(
-    text: Any,
+    text: Bytes,
     line: int,
     first: int,
     n: int,
-    values: Any,
-    strides: Any,
+    values: Values,
+    strides: Strides,
     step: int,
-    changed: Any,
-    scratch: Any,
+    changed: int,
+    scratch: LineScratch,
 ) -> Any:
     """Compute the contexts of values first..first + n - 1 of a line, at most PIECE values.
 

@@ -6,11 +6,12 @@ the writer of lanes needs no lines.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes, Int64s, UInt16s
 from gangsaw.codecs.core.entropy.rans_lanes import RAW, Tokens, tokens_of
 from gangsaw.codecs.core.entropy.rans_tables import PRECISION
 from gangsaw.codecs.core.entropy.sparse_tables import SYMBOLS
@@ -132,7 +133,7 @@ def runs_of(lines: Lines) -> TokenRuns:
 
 
 @jit_norefs
-def lay_out(lines: Any, places: Any) -> None:
+def lay_out(lines: Lines, places: Int64s) -> None:
     """Write the offsets of each window's capacity for tokens, (n_windows + 1,)."""
     places[0] = 0
     for window in range(places.size - 1):
@@ -154,7 +155,9 @@ def most_of_line(length: int, before: int) -> int:
 
 
 @jit_norefs
-def write_tokens(lines: Any, first: int, last: int, model: Any, room: Any, runs: Any) -> None:
+def write_tokens(
+    lines: Lines, first: int, last: int, model: TokenModel, room: TokenRoom, runs: TokenRuns
+) -> None:
     """Write the tokens of some windows, count them, and set their ends."""
     out = runs.tokens
     for window in range(first, last):
@@ -178,7 +181,7 @@ def write_tokens(lines: Any, first: int, last: int, model: Any, room: Any, runs:
 
 
 @jit_norefs_part
-def write_header(n: int, room: Any, out: Any, at: int) -> int:
+def write_header(n: int, room: TokenRoom, out: UInt16s, at: int) -> int:
     """Write n tokens of the syntax; return the index after them."""
     for i in range(n):
         table, token = np.int64(room.header.tables[i]), np.int64(room.header.symbols[i])
@@ -190,7 +193,7 @@ def write_header(n: int, room: Any, out: Any, at: int) -> int:
 
 @jit_norefs_inline
 def write_letters(
-    text: Any, begin: int, length: int, model: Any, room: Any, out: Any, at: int
+    text: Bytes, begin: int, length: int, model: TokenModel, room: TokenRoom, out: UInt16s, at: int
 ) -> None:
     """Write and count the tokens of a line's values."""
     step, changed, piece = part_step(length), 0, room.piece

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bools, Bytes
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline
 from gangsaw.codecs.core.numba.vectors.integers import load, select, static, store
@@ -59,7 +60,7 @@ def values_of(letters: Text) -> Values:
 
 
 @jit_norefs_inline
-def fill_values(text: Any, begin: int, end: int, values: Any, out: Any) -> None:
+def fill_values(text: Bytes, begin: int, end: int, values: Values, out: Bytes) -> None:
     """Write the values of text[begin:end] to `out`; those of other bytes are undefined."""
     n = (end - begin) // len(OCTETS) * len(OCTETS) if values.is_plain else 0
     for i in range(0, n, len(OCTETS)):
@@ -89,7 +90,7 @@ def read_letters(data: Text) -> tuple[Text, Text]:
 
 
 @jit
-def mark_bytes(text: Any, is_there: Any) -> None:
+def mark_bytes(text: Bytes, is_there: Bools) -> None:
     """Mark each byte that occurs."""
     for byte in text:
         is_there[byte] = True

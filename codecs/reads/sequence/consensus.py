@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bools, Bytes, Int64s
 from gangsaw.codecs.core.entropy.rans_lanes import (
     Tokens,
     begin_lane,
@@ -98,7 +99,7 @@ def slice_bounds(data: npt.NDArray[np.uint8], size: int) -> tuple[Places, Places
 
 
 @jit
-def write_slices(codes: Any, tokens: Any, ends: Any) -> int:
+def write_slices(codes: Bytes, tokens: Tokens, ends: Int64s) -> int:
     """Write the tokens of all slices; return their number."""
     n = 0
     for i in range(ends.size):
@@ -110,7 +111,14 @@ def write_slices(codes: Any, tokens: Any, ends: Any) -> int:
 
 @jit_norefs
 def read_slices(
-    data: Any, begins: Any, ends: Any, tables: Any, out: Any, first: int, last: int, is_right: Any
+    data: Bytes,
+    begins: Int64s,
+    ends: Int64s,
+    tables: RansTables,
+    out: Consensus,
+    first: int,
+    last: int,
+    is_right: Bools,
 ) -> None:
     """Decode slices first to last - 1 on both strands; set `is_right` for each valid one."""
     i = first
@@ -131,7 +139,13 @@ def read_slices(
 
 @jit_norefs_inline
 def read_together(
-    data: Any, begins: Any, ends: Any, tables: Any, out: Any, i: int, is_right: Any
+    data: Bytes,
+    begins: Int64s,
+    ends: Int64s,
+    tables: RansTables,
+    out: Consensus,
+    i: int,
+    is_right: Bools,
 ) -> None:
     """Decode TOGETHER whole slices interleaved: a single one would wait for every symbol."""
     x0, at0 = begin_lane(data, begins[i], ends[i])
@@ -154,7 +168,14 @@ def read_together(
 
 @jit_norefs_inline
 def get_eight(
-    tables: Any, before: int, x: int, at: int, data: Any, stop: int, out: Any, place: int
+    tables: RansTables,
+    before: int,
+    x: int,
+    at: int,
+    data: Bytes,
+    stop: int,
+    out: Consensus,
+    place: int,
 ) -> tuple[int, int, int]:
     """Decode eight bases; return the last one, and the lane's state and offset."""
     first, x, at = get(tables, CONSENSUS + before, x, at, data, stop)
@@ -164,7 +185,7 @@ def get_eight(
 
 
 @jit_norefs_inline
-def complement(out: Any, begin: int, end: int) -> None:
+def complement(out: Consensus, begin: int, end: int) -> None:
     """Write the reverse complement of columns, eight at a time.
 
     The bytes of A and T differ in bits 0, 2 and 4. Those of C and G, which have bit 1, differ in

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes, Int64s
 from gangsaw.codecs.core.entropy.rans_lanes import (
     begin_lane,
     get,
@@ -69,7 +70,9 @@ def decode_windows(windows: Windows, dictionary: Dictionary, out: Text) -> Place
 
 
 @jit_norefs
-def fill_windows(windows: Any, dictionary: Any, memory: Any, out: Any, spans: Any) -> None:
+def fill_windows(
+    windows: Windows, dictionary: Dictionary, memory: Int64s, out: Bytes, spans: Int64s
+) -> None:
     """Decode all windows that are not empty; `spans` are all -1."""
     for w in range(windows.begins.size):
         if windows.begins[w] < windows.ends[w]:
@@ -79,7 +82,7 @@ def fill_windows(windows: Any, dictionary: Any, memory: Any, out: Any, spans: An
 
 @jit_norefs_part
 def fill_window(
-    windows: Any, w: int, dictionary: Any, memory: Any, out: Any
+    windows: Windows, w: int, dictionary: Dictionary, memory: Int64s, out: Bytes
 ) -> tuple[int, int, int]:
     """Decode a window; return start and end of its lines, and their number."""
     data, stop, tables = windows.data, windows.ends[w], dictionary.tables
@@ -116,7 +119,7 @@ def fill_window(
 
 @jit_norefs_inline
 def get_line(
-    window: Any, has_before: bool, odd: int, x: int, at: int, place: int
+    window: Window, has_before: bool, odd: int, x: int, at: int, place: int
 ) -> tuple[int, int, int]:
     """Decode a line; return the offset after it, and the lane's state and offset."""
     data, stop, out, memory = window.data, window.stop, window.out, window.memory

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes, Int64s
 from gangsaw.codecs.core.entropy.gamma import SPARE, get_bits, get_gamma, put_bits, put_gamma
 from gangsaw.codecs.core.entropy.sparse_tables import (
     RansTables,
@@ -131,7 +132,7 @@ def read_head(rest: Text, used: int) -> DictionaryHead:
 
 
 @jit
-def write_columns(places: Any, columns: Any, hot: Any, bits: int, out: Any) -> int:
+def write_columns(places: Int64s, columns: Bytes, hot: Int64s, bits: int, out: Bytes) -> int:
     """Write columns of class > 0 and anchors to zeroed bytes; return the number of bytes."""
     at, before = 0, -1
     for k in range(places.size):
@@ -146,7 +147,7 @@ def write_columns(places: Any, columns: Any, hot: Any, bits: int, out: Any) -> i
 
 @jit
 def read_columns(
-    data: Any, n: int, size: int, bits: int, columns: Any, variants: Any, hot: Any
+    data: Bytes, n: int, size: int, bits: int, columns: Int64s, variants: Bytes, hot: Int64s
 ) -> int:
     """Read anchors, and `columns` and `variants` without their ends, from padded bytes.
 
@@ -171,7 +172,7 @@ def read_columns(
 
 
 @jit
-def are_second(columns: Any, variants: Any, letters: Any) -> bool:
+def are_second(columns: Int64s, variants: Bytes, letters: Bytes) -> bool:
     """Return True if the second base of every column differs from the consensus."""
     for k in range(1, columns.size - 1):
         if np.int64(variants[k]) >> 2 == code_of(np.int64(letters[columns[k]])):
@@ -192,7 +193,7 @@ def index_columns(columns: Places, n_words: int) -> tuple[npt.NDArray[np.uint64]
 
 
 @jit_inline_part
-def first_column(dictionary: Any, place: int) -> Any:
+def first_column(dictionary: Dictionary, place: int) -> Any:
     """Return the index in `columns` of the first one from a position on, 0 <= place <= size."""
     word, bit = place // WORD, np.uint64(place % WORD)
     before = dictionary.marks[word] & ((np.uint64(1) << bit) - np.uint64(1))

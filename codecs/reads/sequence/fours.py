@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.entropy.rans_lanes import get, put
+from gangsaw.codecs.core.arrays import Bytes
+from gangsaw.codecs.core.entropy.rans_lanes import Tokens, get, put
+from gangsaw.codecs.core.entropy.sparse_tables import RansTables
 from gangsaw.codecs.core.nucleotides.kernels import is_base, letter_of
 from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
@@ -16,7 +18,7 @@ from gangsaw.codecs.reads.sequence.syntax import TAIL
 
 
 @jit_norefs_inline
-def put_fours(tokens: Any, n: int, table: int, codes: Any, begin: int, end: int) -> int:
+def put_fours(tokens: Tokens, n: int, table: int, codes: Bytes, begin: int, end: int) -> int:
     """Append the bases of codes[begin:end]; return the number of tokens."""
     before: Any = 0
     four: Any = 0
@@ -33,13 +35,13 @@ def put_fours(tokens: Any, n: int, table: int, codes: Any, begin: int, end: int)
 
 @jit_norefs_inline
 def get_fours(
-    tables: Any,
+    tables: RansTables,
     t: int,
     x: int,
     at: int,
-    data: Any,
+    data: Bytes,
     stop: int,
-    out: Any,
+    out: Bytes,
     place: int,
     n: int,
     end: int,
@@ -66,7 +68,15 @@ def get_fours(
 
 @jit_norefs_inline
 def get_fours_between(
-    tables: Any, t: int, x: int, at: int, data: Any, stop: int, out: Any, place: int, end: int
+    tables: RansTables,
+    t: int,
+    x: int,
+    at: int,
+    data: Bytes,
+    stop: int,
+    out: Bytes,
+    place: int,
+    end: int,
 ) -> tuple[int, int]:
     """Write bases like `get_fours`, but only where out[place:end] has bases: other bytes stay."""
     n = 0

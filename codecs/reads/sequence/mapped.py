@@ -6,12 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gangsaw.codecs.core.entropy.rans_lanes import put, put_number, put_raw, put_small
+from gangsaw.codecs.core.arrays import Bytes, Int32s, Int64s
+from gangsaw.codecs.core.entropy.rans_lanes import Tokens, put, put_number, put_raw, put_small
 from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
 from gangsaw.codecs.core.numba.bits import trailing_zeros
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 from gangsaw.codecs.core.numba.words import load_le64
 from gangsaw.codecs.reads.sequence import syntax
+from gangsaw.codecs.reads.sequence.block import SequenceBlock
 from gangsaw.codecs.reads.sequence.columns import (
     CLASS,
     ONE,
@@ -37,9 +39,17 @@ class PieceAnchor(NamedTuple):
 
 @jit_norefs_inline
 def put_mapped(
-    block: Any, line: Any, k: Any, odd: Any, several: bool, before: Any, memory: Any, places: Any,
-    tokens: Any, n: int,
-) -> tuple[int, PieceAnchor]:  # fmt: skip
+    block: SequenceBlock,
+    line: int,
+    k: int,
+    odd: int,
+    several: bool,
+    before: PieceAnchor,
+    memory: Int64s,
+    places: Int32s,
+    tokens: Tokens,
+    n: int,
+) -> tuple[int, PieceAnchor]:
     """Append a mapped piece; return the number of tokens, and the reference of the next one."""
     place = block.position[k]
     own: Any = np.int64(block.strand[k])
@@ -58,7 +68,9 @@ def put_mapped(
 
 
 @jit_norefs_inline
-def put_first_place(block: Any, k: Any, odd: Any, memory: Any, tokens: Any, n: int) -> int:
+def put_first_place(
+    block: SequenceBlock, k: int, odd: int, memory: Int64s, tokens: Tokens, n: int
+) -> int:
     """Append the position of the first mapped piece of a line."""
     primary, place = memory[syntax.AT_PRIMARY], block.position[k]
     if block.is_sorted and not odd:
@@ -70,7 +82,7 @@ def put_first_place(block: Any, k: Any, odd: Any, memory: Any, tokens: Any, n: i
 
 
 @jit_norefs_inline
-def put_ahead(ahead: Any, place: Any, tokens: Any, n: int) -> int:
+def put_ahead(ahead: int, place: int, tokens: Tokens, n: int) -> int:
     """Append a position in a sorted block."""
     if ahead < 0:
         n = put(tokens, n, syntax.AHEAD, syntax.AHEAD_BACK)
@@ -83,7 +95,14 @@ def put_ahead(ahead: Any, place: Any, tokens: Any, n: int) -> int:
 
 @jit_norefs_inline
 def put_place(
-    block: Any, k: Any, of: int, reference: Any, strand: Any, anchor: Any, tokens: Any, n: int
+    block: SequenceBlock,
+    k: int,
+    of: int,
+    reference: int,
+    strand: int,
+    anchor: int,
+    tokens: Tokens,
+    n: int,
 ) -> int:
     """Append a position that is hot, near a reference of some strand, or anywhere."""
     later, hot, place = of == syntax.OF_LATER, block.hot[k], block.position[k]
@@ -104,7 +123,13 @@ def put_place(
 
 @jit_norefs_inline
 def put_mismatches(
-    block: Any, begin: int, k: Any, is_one_of_several: bool, places: Any, tokens: Any, n: int
+    block: SequenceBlock,
+    begin: int,
+    k: int,
+    is_one_of_several: bool,
+    places: Int32s,
+    tokens: Tokens,
+    n: int,
 ) -> int:
     """Append a piece's mismatches in plain columns, and its bases in other columns."""
     length, place = block.end[k] - block.begin[k], block.position[k]
@@ -130,7 +155,7 @@ def put_mismatches(
 
 @jit_norefs_inline
 def find_events(
-    codes: Any, begin: int, row: Any, first: int, length: int, places: Any
+    codes: Bytes, begin: int, row: Bytes, first: int, length: int, places: Int32s
 ) -> tuple[int, int]:
     """List mismatches and columns that are not plain; return both numbers."""
     events, plain = 0, 0
@@ -149,7 +174,14 @@ def find_events(
 
 @jit_norefs_inline
 def put_gap(
-    row: Any, first: int, places: Any, event: int, begin: Any, left: int, tokens: Any, n: int
+    row: Bytes,
+    first: int,
+    places: Int32s,
+    event: int,
+    begin: int,
+    left: int,
+    tokens: Tokens,
+    n: int,
 ) -> int:
     """Append the plain columns from `begin` to the next mismatch, from event `event` on."""
     variants = 0
@@ -164,7 +196,7 @@ def put_gap(
 
 
 @jit_norefs_inline
-def put_variant(column: Any, code: Any, last_two: int, tokens: Any, n: int) -> tuple[int, int]:
+def put_variant(column: int, code: int, last_two: int, tokens: Tokens, n: int) -> tuple[int, int]:
     """Append a base in a column of class > 0; return tokens and the last two symbols."""
     base, second = column & 3, column >> SECOND
     which = 0 if code in (base, NOT_A_BASE) else 1 if code == second else 2

@@ -6,11 +6,10 @@ contigs may run backwards.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bools, Bytes, Int32s, Int64s
 from gangsaw.codecs.core.numba.jit import jit_norefs
 from gangsaw.codecs.reads.lines import Places
 from gangsaw.codecs.reads.sequence.layout.placed import Layout
@@ -95,7 +94,7 @@ def contigs_of(pieces: Layout) -> Places:
 
 
 @jit_norefs
-def count_links(pieces: Any, links: Any) -> None:
+def count_links(pieces: Layout, links: Int32s) -> None:
     """Count for each column the pieces that contain it and the column before."""
     for k in range(pieces.line.size):
         if pieces.is_mapped[k]:
@@ -107,7 +106,7 @@ def count_links(pieces: Any, links: Any) -> None:
 
 
 def moved_columns(
-    consensus: Any, begins: Places, ends: Places, turns: Flags, places: Places
+    consensus: Bytes, begins: Places, ends: Places, turns: Flags, places: Places
 ) -> npt.NDArray[np.uint8]:
     """Return the consensus with runs of columns moved, and reverse complemented if `turns`."""
     out: npt.NDArray[np.uint8] = np.empty_like(consensus)
@@ -116,7 +115,9 @@ def moved_columns(
 
 
 @jit_norefs
-def move_columns(consensus: Any, begins: Any, ends: Any, turns: Any, places: Any, out: Any) -> None:
+def move_columns(
+    consensus: Bytes, begins: Int64s, ends: Int64s, turns: Bools, places: Int64s, out: Bytes
+) -> None:
     """Write all runs of columns to their new positions."""
     for k in range(begins.size):
         for i in range(ends[k] - begins[k]):

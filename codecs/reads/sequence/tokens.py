@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Int32s, Int64s
 from gangsaw.codecs.core.entropy.rans_lanes import (
     Tokens,
     put,
@@ -70,14 +71,14 @@ def _longest(block: SequenceBlock, windows: Places) -> int:
 
 @jit_norefs
 def write_windows(
-    block: Any,
-    windows: Any,
+    block: SequenceBlock,
+    windows: Int64s,
     begin: int,
     lane: int,
-    memory: Any,
-    places: Any,
-    tokens: Any,
-    ends: Any,
+    memory: Int64s,
+    places: Int32s,
+    tokens: Tokens,
+    ends: Int64s,
 ) -> int:
     """Write the tokens of windows, the first of which begins at byte `begin`; return their number.
 
@@ -101,7 +102,7 @@ def write_windows(
 
 @jit_norefs_inline
 def put_start(
-    block: Any, first: Any, last: Any, lead: Any, memory: Any, tokens: Any, n: int
+    block: SequenceBlock, first: int, last: int, lead: int, memory: Int64s, tokens: Tokens, n: int
 ) -> int:
     """Append the tokens at the start of a window; return the number of all tokens."""
     primary = memory[syntax.AT_PRIMARY] if block.is_sorted else 0
@@ -117,7 +118,13 @@ def put_start(
 
 @jit_norefs_inline
 def put_line(
-    block: Any, line: Any, has_before: bool, memory: Any, places: Any, tokens: Any, n: int
+    block: SequenceBlock,
+    line: int,
+    has_before: bool,
+    memory: Int64s,
+    places: Int32s,
+    tokens: Tokens,
+    n: int,
 ) -> int:
     """Append the tokens of a line; return the number of all tokens."""
     if block.is_sorted and not block.pairs and has_before:
@@ -142,7 +149,7 @@ def put_line(
 
 
 @jit_norefs_inline
-def is_repeat(block: Any, line: Any) -> Any:
+def is_repeat(block: SequenceBlock, line: int) -> Any:
     """Return True if a line equals the one before it."""
     a, b = block.starts[line - 1], block.starts[line]
     n = block.ends[line] - b
@@ -158,7 +165,13 @@ def is_repeat(block: Any, line: Any) -> Any:
 
 @jit_norefs_inline
 def put_pieces(
-    block: Any, line: Any, odd: Any, memory: Any, places: Any, tokens: Any, n: int
+    block: SequenceBlock,
+    line: int,
+    odd: int,
+    memory: Int64s,
+    places: Int32s,
+    tokens: Tokens,
+    n: int,
 ) -> int:
     """Append the tokens of a line's pieces; return the number of all tokens."""
     first, count = block.firsts[line], block.firsts[line + 1] - block.firsts[line]

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Int64s, UInt32s
 from gangsaw.codecs.core.entropy.gamma import bit_length
 from gangsaw.codecs.core.entropy.rans_tables import PRECISION
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
@@ -68,7 +69,9 @@ def scratch_of(n: int) -> CostScratch:
 
 
 @jit_norefs
-def stream_costs(notes: Any, firsts: Any, ends: Any, totals: Any, room: Any, costs: Any) -> None:
+def stream_costs(
+    notes: UInt32s, firsts: Int64s, ends: Int64s, totals: Int64s, room: CostScratch, costs: Int64s
+) -> None:
     """Write costs to zeroed (N_STREAMS, N_MODES) int64, in units of 2^-FRACTION bits.
 
     Streams with a single byte value have no choice, and keep zeros.
@@ -90,7 +93,7 @@ def stream_costs(notes: Any, firsts: Any, ends: Any, totals: Any, room: Any, cos
 
 
 @jit_norefs_inline
-def _draw(notes: Any, out: Any) -> None:
+def _draw(notes: UInt32s, out: UInt32s) -> None:
     """Draw a random note from each group of equal size; names of mates alternate."""
     step, state = notes.size // out.size, np.uint32(1)
     for i in range(out.size):
@@ -99,7 +102,7 @@ def _draw(notes: Any, out: Any) -> None:
 
 
 @jit_norefs_part
-def _mode_costs(notes: Any, total: int, room: Any, costs: Any) -> None:
+def _mode_costs(notes: UInt32s, total: int, room: CostScratch, costs: Int64s) -> None:
     """Write the costs of a stream, (N_MODES,)."""
     n = notes.size
     _sort(notes, n, 0, room.bounds, room.by_byte)
@@ -124,7 +127,7 @@ def _mode_costs(notes: Any, total: int, room: Any, costs: Any) -> None:
 
 
 @jit_norefs_inline
-def _sort(notes: Any, n: int, shift: int, bounds: Any, out: Any) -> None:
+def _sort(notes: UInt32s, n: int, shift: int, bounds: Int64s, out: UInt32s) -> None:
     """Sort notes by 8 bits, stably; set the start of each value."""
     bounds[:] = 0
     for i in range(n):
@@ -141,7 +144,7 @@ def _sort(notes: Any, n: int, shift: int, bounds: Any, out: Any) -> None:
 
 
 @jit_norefs_part
-def _long_cost(room: Any, stream: Any) -> int:
+def _long_cost(room: CostScratch, stream: StreamCosts) -> int:
     """Return the cost of a table for each value of a source; count symbols by bit length of it."""
     cost = np.int64(0)
     room.short[:] = 0
@@ -159,7 +162,7 @@ def _long_cost(room: Any, stream: Any) -> int:
 
 
 @jit_norefs_inline
-def _count_runs(room: Any, begin: int, end: int) -> int:
+def _count_runs(room: CostScratch, begin: int, end: int) -> int:
     """Set symbols and counts of sorted notes; return the number of symbols."""
     before: Any = np.int64(room.by_source[begin]) & 255
     k, first = 0, begin
@@ -173,7 +176,7 @@ def _count_runs(room: Any, begin: int, end: int) -> int:
 
 
 @jit_norefs_part
-def _short_cost(room: Any, stream: Any) -> int:
+def _short_cost(room: CostScratch, stream: StreamCosts) -> int:
     """Return the cost of a table for each bit length of a source."""
     cost = np.int64(0)
     for length in range(LENGTHS):
@@ -188,7 +191,7 @@ def _short_cost(room: Any, stream: Any) -> int:
 
 
 @jit_norefs_part
-def _table_cost(room: Any, k: int, total: Any, stream: Any) -> int:
+def _table_cost(room: CostScratch, k: int, total: int, stream: StreamCosts) -> int:
     """Return the cost of a table of k symbols, and of its symbols, scaled to the whole stream.
 
     The entropy of the counts is too low if counts are small. The cost as if each symbol had not
@@ -223,7 +226,7 @@ def _share_bits(own: int, whole: int) -> int:
 
 
 @jit_norefs_inline
-def _entropy(counts: Any, k: int, total: int) -> int:
+def _entropy(counts: Int64s, k: int, total: int) -> int:
     """Return the cost of symbols with the frequencies of their counts."""
     whole, cost = log2(total), np.int64(0)
     for i in range(k):

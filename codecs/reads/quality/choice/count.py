@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes, Int32s
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.reads.lines import Lines
-from gangsaw.codecs.reads.quality.contexts import CHANGES, Components, U, strides_of
+from gangsaw.codecs.reads.quality.contexts import CHANGES, Components, Strides, U, strides_of
 from gangsaw.codecs.reads.quality.line_contexts import (
     PIECE,
+    LineScratch,
     find_contexts,
     part_step,
     scratch_of,
@@ -87,7 +89,9 @@ def row_size(n_values: int) -> int:
 
 
 @jit_norefs
-def fill_rows(lines: Any, step: int, values: Any, strides: Any, scratch: Any, rows: Any) -> int:
+def fill_rows(
+    lines: Lines, step: int, values: Values, strides: Strides, scratch: LineScratch, rows: CountRows
+) -> int:
     """Count every `step`th window; return the number of rows."""
     known = 0
     for window in range(0, lines.windows.size - 1, step):
@@ -104,7 +108,7 @@ def fill_rows(lines: Any, step: int, values: Any, strides: Any, scratch: Any, ro
 
 
 @jit_norefs_inline
-def count_piece(n: int, at: int, scratch: Any, known: int, rows: Any) -> int:
+def count_piece(n: int, at: int, scratch: LineScratch, known: int, rows: CountRows) -> int:
     """Count a piece; return the number of rows. Row 0 counts if all rows are used."""
     for i in range(U(n)):
         context = U(scratch.contexts[i])
@@ -118,7 +122,7 @@ def count_piece(n: int, at: int, scratch: Any, known: int, rows: Any) -> int:
 
 
 @jit_norefs
-def take_apart(numbers: Any, components: Any, out: Any) -> None:
+def take_apart(numbers: Int32s, components: Components, out: Bytes) -> None:
     """Write the components of contexts, see `context_of`."""
     for i in range(numbers.size):
         rest, change = numbers[i] // CHANGES, numbers[i] % CHANGES

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.numba.bits import load_be64, trailing_zeros
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 from gangsaw.codecs.core.numba.words import load_le64
@@ -71,7 +72,7 @@ def empty_contig(letters: int) -> Contig:
 
 
 @jit_norefs_inline
-def vote(contig: Contig, letters: Any, at: Any, step: Any, begin: Any, end: Any) -> None:
+def vote(contig: Contig, letters: Bytes, at: int, step: int, begin: int, end: int) -> None:
     """Add bases of the text to columns [begin, end); a base wins with strictly more votes.
 
     `at` is the index of the first one in `letters`; the strand is the reverse one if `step` is -1.
@@ -95,7 +96,7 @@ def vote(contig: Contig, letters: Any, at: Any, step: Any, begin: Any, end: Any)
 
 
 @jit_norefs_inline
-def votes_of(votes: Any, code: Any) -> Any:
+def votes_of(votes: np.uint64, code: int) -> Any:
     """Return the votes for a base."""
     return votes >> np.uint64(16 * code) & np.uint64(MOST_VOTES)
 
@@ -104,12 +105,12 @@ def votes_of(votes: Any, code: Any) -> Any:
 def score(
     gains: Gains,
     contig: Contig,
-    letters: Any,
-    at: Any,
-    step: Any,
-    column: Any,
-    way: Any,
-    most: Any,
+    letters: Bytes,
+    at: int,
+    step: int,
+    column: int,
+    way: int,
+    most: int,
 ) -> tuple[Any, Any, Any]:
     """Compare bases from index `at` on with columns from `column` on, at most `most`.
 
@@ -149,13 +150,13 @@ def score(
 
 
 @jit_norefs_inline
-def word(octets: Any, at: Any, way: Any) -> Any:
+def word(octets: Bytes, at: int, way: int) -> Any:
     """Return eight bytes from an index on, upwards or downwards, the first one lowest."""
     return load_le64(octets, at) if way > 0 else load_be64(octets, at - 7)
 
 
 @jit_norefs_inline
-def run(letters: Any, at: Any, way: Any, most: Any) -> Any:
+def run(letters: Bytes, at: int, way: int, most: int) -> Any:
     """Return the number of bases from an index on that are not GONE, at most `most`."""
     n = 0
     while n < most:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes, UInt32s, UInt64s
 from gangsaw.codecs.core.numba.jit import jit, jit_inline, jit_norefs_inline
 from gangsaw.codecs.reads.sequence.layout.sort import sort_by_hash
 
@@ -59,7 +60,7 @@ def index_of(codes: npt.NDArray[np.uint8], k: int) -> KmerIndex:
 
 
 @jit
-def index_kmers(codes: Any, k: int, keys: Any, kmers: Any) -> int:
+def index_kmers(codes: Bytes, k: int, keys: UInt64s, kmers: UInt32s) -> int:
     """Write the selected k-mers, in order of position; a key is hash, then rank.
 
     Returns
@@ -86,14 +87,14 @@ def index_kmers(codes: Any, k: int, keys: Any, kmers: Any) -> int:
 
 
 @jit_inline
-def hashed(kmer: Any) -> Any:
+def hashed(kmer: np.uint64) -> Any:
     """Return the hash of 32 bits, a bijection."""
     kmer = (kmer ^ kmer >> np.uint64(15)) * np.uint64(0x9E3779B1) & np.uint64(0xFFFFFFFF)
     return kmer ^ kmer >> np.uint64(16)
 
 
 @jit
-def find_groups(keys: Any, kmers: Any) -> int:
+def find_groups(keys: UInt64s, kmers: UInt32s) -> int:
     """Write the size of each group at its first k-mer; return the number of words of all groups."""
     words, begin = 0, 0
     for i in range(1, keys.size + 1):
@@ -106,7 +107,7 @@ def find_groups(keys: Any, kmers: Any) -> int:
 
 
 @jit
-def open_groups(kmers: Any, groups: Any) -> None:
+def open_groups(kmers: UInt32s, groups: UInt32s) -> None:
     """Set the starts of groups in text order, so that groups of a line are neighbours."""
     group: Any = 0
     for i in range(kmers.shape[0]):
@@ -118,7 +119,7 @@ def open_groups(kmers: Any, groups: Any) -> None:
 
 
 @jit
-def fill_groups(keys: Any, kmers: Any, groups: Any) -> None:
+def fill_groups(keys: UInt64s, kmers: UInt32s, groups: UInt32s) -> None:
     """Write the group to each member, and the members' positions to each group.
 
     The keys mark the end of a group: a loop over the group's size would wait for memory.
@@ -137,7 +138,7 @@ def fill_groups(keys: Any, kmers: Any, groups: Any) -> None:
 
 
 @jit
-def rank(kmers: Any, ranks: Any) -> None:
+def rank(kmers: UInt32s, ranks: UInt32s) -> None:
     """Fill the table of first k-mers."""
     stretch = 0
     for i in range(kmers.shape[0]):
@@ -148,7 +149,7 @@ def rank(kmers: Any, ranks: Any) -> None:
 
 
 @jit_norefs_inline
-def first_kmer(index: KmerIndex, begin: Any) -> Any:
+def first_kmer(index: KmerIndex, begin: int) -> Any:
     """Return the first k-mer at or after a byte."""
     i = np.int64(index.ranks[begin >> RANK_BITS])
     while i < index.kmers.shape[0] and np.int64(index.kmers[i, PLACE] >> np.uint32(1)) < begin:

@@ -6,11 +6,10 @@ assemblers (J. R. Miller, S. Koren, G. Sutton, 2010, Genomics 95:315).
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bools, Bytes, Int64s
 from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.reads.lines import NEWLINE, Lines
 from gangsaw.codecs.reads.sequence.layout.contig import GONE, PAD, Gains, empty_contig
@@ -68,7 +67,14 @@ def ordered(lines: Lines, mapped: Mapped, consensus: npt.NDArray[np.uint8]) -> L
 
 
 @jit
-def fill(starts: Any, ends: Any, mapped: Mapped, pieces: Any, strand: Any, is_mapped: Any) -> int:
+def fill(
+    starts: Int64s,
+    ends: Int64s,
+    mapped: Mapped,
+    pieces: tuple[Int64s, ...],
+    strand: Bytes,
+    is_mapped: Bools,
+) -> int:
     """Write the pieces of all lines, including those between mapped ones; return their number."""
     line, begin, end, position = pieces
     n, j = 0, 0

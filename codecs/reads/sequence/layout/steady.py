@@ -7,11 +7,10 @@ their bytes. So lines are first sorted by their hashes.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes, Int64s, UInt64s
 from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.words import load_le64
 from gangsaw.codecs.reads.lines import NEWLINE, Lines, Places
@@ -72,7 +71,7 @@ def lines_in(order: Places, lines: Lines) -> Lines:
 
 
 @jit
-def copy_lines(text: Any, starts: Any, out: Lines) -> None:
+def copy_lines(text: Bytes, starts: Int64s, out: Lines) -> None:
     """Copy lines from other starts to the text of `out`."""
     for i in range(starts.size):
         n = out.ends[i] - out.starts[i]
@@ -82,7 +81,7 @@ def copy_lines(text: Any, starts: Any, out: Lines) -> None:
 
 
 @jit
-def hash_lines(codes: Any, starts: Any, ends: Any, hashes: Any) -> None:
+def hash_lines(codes: Bytes, starts: Int64s, ends: Int64s, hashes: UInt64s) -> None:
     """Write (n,) hashes of lines, eight bases at a time; reads SPARE bytes beyond."""
     for i in range(starts.size):
         mixed = np.uint64(ends[i] - starts[i])

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes, Int64s
 from gangsaw.codecs.core.numba.bits import prefetch
 from gangsaw.codecs.core.numba.items import put_items
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline, jit_norefs_part, jit_part
@@ -88,14 +89,14 @@ def empty_mapped(n: int) -> Mapped:
     return Mapped(begins, ends, positions, np.empty(n, np.uint8))
 
 
-def taken(mapped: Mapped, which: Any) -> Mapped:
+def taken(mapped: Mapped, which: slice | Int64s) -> Mapped:
     """Return some pieces, by slice or numbers."""
     begins, ends, positions, strands = mapped
     return Mapped(begins[which], ends[which], positions[which], strands[which])
 
 
 @jit
-def walk(state: Walk, out: Any) -> Any:
+def walk(state: Walk, out: Bytes) -> Any:
     """Map pieces; fill the consensus; return the numbers of pieces and of columns.
 
     A contig begins with the first piece in the text that has a k-mer in a group. It has two rounds:
@@ -117,7 +118,7 @@ def walk(state: Walk, out: Any) -> Any:
 
 
 @jit_norefs_part
-def grow(state: Walk, place: Any, n: Any, number: Any) -> Any:
+def grow(state: Walk, place: int, n: int, number: int) -> Any:
     """Start a contig with the piece around a k-mer, add overlapping pieces; return their number."""
     head, edges = n, state.contig.edges
     n = seed(state, place, n)
@@ -141,7 +142,7 @@ def grow(state: Walk, place: Any, n: Any, number: Any) -> Any:
 
 
 @jit_norefs_inline
-def seed(state: Walk, place: Any, n: Any) -> Any:
+def seed(state: Walk, place: int, n: int) -> Any:
     """Place the piece around a k-mer in the middle of the columns."""
     edges, at = state.contig.edges, PAD + place
     left = run(state.letters, at - 1, -1, MOST_LETTERS // 2)
@@ -152,14 +153,14 @@ def seed(state: Walk, place: Any, n: Any) -> Any:
 
 
 @jit_norefs_inline
-def ask_column(state: Walk, column: Any, n: Any, number: Any) -> Any:
+def ask_column(state: Walk, column: int, n: int, number: int) -> Any:
     """Try to join the group of the k-mer in a column; return the number of pieces."""
     group = np.int64(state.contig.groups[column]) - 1
     return n if group < 0 else ask(state, group >> 1, column, group & 1, n, number)
 
 
 @jit_norefs_inline
-def ask(state: Walk, group: Any, column: Any, turned: Any, n: Any, number: Any) -> Any:
+def ask(state: Walk, group: int, column: int, turned: int, n: int, number: int) -> Any:
     """Try to join a group, unless it is empty or was just tried; return the number of pieces."""
     groups = state.kmer_index.groups
     has_been = groups[group + COLUMN] % VISIT == 2 * column + turned
@@ -169,7 +170,7 @@ def ask(state: Walk, group: Any, column: Any, turned: Any, n: Any, number: Any) 
 
 
 @jit_norefs_part
-def meet(state: Walk, piece: Any, n: Any, number: Any) -> Any:
+def meet(state: Walk, piece: int, n: int, number: int) -> Any:
     """Try to join the groups of a piece's k-mers; return the number of pieces."""
     kmers, end = state.kmer_index.kmers, state.mapped.ends[piece] - state.kmer_index.k
     kmer = first_kmer(state.kmer_index, state.mapped.begins[piece])
@@ -183,7 +184,7 @@ def meet(state: Walk, piece: Any, n: Any, number: Any) -> Any:
 
 
 @jit_norefs_part
-def show(state: Walk, piece: Any) -> None:
+def show(state: Walk, piece: int) -> None:
     """Write the groups of a piece's k-mers to the contig's columns."""
     kmers, end = state.kmer_index.kmers, state.mapped.ends[piece] - state.kmer_index.k
     kmer = first_kmer(state.kmer_index, state.mapped.begins[piece])
@@ -197,7 +198,7 @@ def show(state: Walk, piece: Any) -> None:
 
 
 @jit_norefs_inline
-def column_of(state: Walk, piece: Any, kmer: Any) -> tuple[Any, Any]:
+def column_of(state: Walk, piece: int, kmer: int) -> tuple[Any, Any]:
     """Return the column of a piece's k-mer, and 1 if its hash is of the reverse complement."""
     mapped, word = state.mapped, np.int64(state.kmer_index.kmers[kmer, PLACE])
     if mapped.strands[piece]:
@@ -207,7 +208,7 @@ def column_of(state: Walk, piece: Any, kmer: Any) -> tuple[Any, Any]:
 
 
 @jit_norefs_part
-def join(state: Walk, group: Any, column: Any, turned: Any, n: Any, number: Any) -> Any:
+def join(state: Walk, group: int, column: int, turned: int, n: int, number: int) -> Any:
     """Place members of a group that fit at a column; return the number of pieces."""
     groups, before = state.kmer_index.groups, n
     first, size = group + MEMBERS, np.int64(groups[group + SIZE])
@@ -231,7 +232,7 @@ def join(state: Walk, group: Any, column: Any, turned: Any, n: Any, number: Any)
 
 @jit_norefs_inline
 def attempt(
-    state: Walk, member: Any, column: Any, turned: Any, n: Any, number: Any
+    state: Walk, member: np.uint32, column: int, turned: int, n: int, number: int
 ) -> tuple[Any, Any]:
     """Place a member if it fits: at most once per round, once in all rounds of whole pieces."""
     place = place_of(member)
@@ -242,20 +243,20 @@ def attempt(
 
 
 @jit_norefs_inline
-def place_of(member: Any) -> Any:
+def place_of(member: np.uint32) -> Any:
     """Return twice the position of a member, and 1 more for the hash of its complement."""
     return np.int64(member & (FAILURE - np.uint32(1)))
 
 
 @jit_norefs_inline
-def is_free(state: Walk, place: Any) -> Any:
+def is_free(state: Walk, place: int) -> Any:
     """Return True if a k-mer is in one unplaced piece: placed ones are as long as a k-mer."""
     letters, first = state.letters, PAD + place
     return letters[first] != GONE and letters[first + state.kmer_index.k - 1] != GONE
 
 
 @jit_norefs_inline
-def fit(state: Walk, place: Any, strand: Any, column: Any, n: Any, number: Any) -> Any:
+def fit(state: Walk, place: int, strand: int, column: int, n: int, number: int) -> Any:
     """Place the piece around a k-mer, or the part that gains; return the number of pieces."""
     gains, contig, letters = state.gains, state.contig, state.letters
     step = 1 - 2 * strand
@@ -276,7 +277,7 @@ def fit(state: Walk, place: Any, strand: Any, column: Any, n: Any, number: Any) 
 
 
 @jit_norefs_inline
-def fail(state: Walk, at: Any, step: Any, start: Any, stop: Any, n: Any, number: Any) -> Any:
+def fail(state: Walk, at: int, step: int, start: int, stop: int, n: int, number: int) -> Any:
     """Record for this round that the bases around a position were compared in vain."""
     first, last = at - step * start, at + step * (max(1, stop) - 1)
     for stretch in range(min(first, last) >> STRETCH_BITS, (max(first, last) >> STRETCH_BITS) + 1):
@@ -285,7 +286,7 @@ def fail(state: Walk, at: Any, step: Any, start: Any, stop: Any, n: Any, number:
 
 
 @jit_norefs_inline
-def put(state: Walk, place: Any, step: Any, first: Any, last: Any, n: Any) -> Any:
+def put(state: Walk, place: int, step: int, first: int, last: int, n: int) -> Any:
     """Place the bases from `place` on, in direction `step`, at columns [first, last)."""
     vote(state.contig, state.letters, PAD + place, step, first, last)
     mapped = state.mapped
@@ -297,7 +298,7 @@ def put(state: Walk, place: Any, step: Any, first: Any, last: Any, n: Any) -> An
 
 
 @jit_part
-def close(state: Walk, first: Any, n: Any, columns: Any, out: Any) -> Any:
+def close(state: Walk, first: int, n: int, columns: int, out: Bytes) -> Any:
     """Append a contig to the consensus; return the number of its columns."""
     left, right = state.contig.edges[LEFT], state.contig.edges[RIGHT]
     put_items(out, columns, state.contig.bases, PAD + left, PAD + right)
