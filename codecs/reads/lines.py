@@ -16,7 +16,6 @@ NEWLINE = 10
 LANES = static(64)  # bytes that are examined together
 U = np.uint64
 Text = npt.NDArray[np.uint8]
-Places = npt.NDArray[np.int64]
 # span of a decoded window: start and end of its text, and its lines
 SPAN_BEGIN, SPAN_END, SPAN_LINES = range(3)
 SPAN = 3
@@ -36,10 +35,10 @@ class Lines(NamedTuple):
     """
 
     text: Text
-    starts: Places
-    ends: Places
+    starts: Int64s
+    ends: Int64s
     is_open: bool
-    windows: Places
+    windows: Int64s
     lane: int
 
     @property
@@ -48,7 +47,7 @@ class Lines(NamedTuple):
         return self.windows.size - 1
 
 
-def lines_of(block: Text, lane: int) -> Lines:
+def find_lines(block: Text, lane: int) -> Lines:
     """Return the lines of a block, (n,) uint8 and contiguous."""
     text = block[: int(count_used(block))]
     is_open = text.size > 0 and text[-1] != NEWLINE

@@ -25,14 +25,16 @@ SHIFT = 44
 RECIPROCAL = (1 << SHIFT) // np.maximum(1, np.arange(TOTAL + 1, dtype=np.uint64)) + U(1)
 
 
-def entries_of(tables: StaticTables, frequencies: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
+def build_token_entries(
+    tables: StaticTables, frequencies: npt.NDArray[np.uint32]
+) -> npt.NDArray[np.uint32]:
     """Return (2, TOKENS) uint32: the frequency of each token, and its first slot from bit 16."""
     both = frequencies | (np.cumsum(frequencies, axis=2, dtype=np.uint32) - frequencies) << 16
     rows = [both[kind][tables.table_of[kind]].ravel() for kind in range(KINDS)]
     return np.stack(rows).astype(np.uint32)
 
 
-def encode_lanes(
+def encode_fast_lanes(
     lanes: RunLanes, tokens: RunTokens, entries: npt.NDArray[np.uint32], most: int
 ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]] | None:
     """Return the concatenated lanes, and the bytes of each; None if there are more than `most`.

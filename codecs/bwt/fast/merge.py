@@ -21,7 +21,7 @@ LOGS = np.rint((1 << BITS) * np.log2(np.maximum(1, np.arange(1 << LOG_WIDTH)))).
 SYMBOL_BITS, TABLE_BITS = 6, 12  # approximate bits of a table, per symbol and in total
 
 
-def merged(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def merge_contexts(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Return (n_contexts,) int64, the table of each context of (n_contexts, n_symbols) counts.
 
     Tables are numbered by first context. A context without counts has the table of the context
@@ -34,7 +34,7 @@ def merged(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 
 @jit
 def merge(counts: Int64s, table_of: Int64s) -> None:
-    """Fill the result of `merged`; the counts are summed in place."""
+    """Fill the result of `merge_contexts`; the counts are summed in place."""
     n = len(counts)
     gains, costs = np.zeros((n, n), np.int64), np.zeros(n, np.int64)
     live = np.zeros(n, np.bool_)

@@ -62,38 +62,38 @@ def _learn(coder: DecisionCoder, node: int, bit: int, middle: int) -> None:
 
 
 @jit_part
-def put(coder: DecisionCoder, node: int, bit: int) -> None:
+def put_decision(coder: DecisionCoder, node: int, bit: int) -> None:
     """Write a decision; if the buffer is full, only the offset advances."""
     _learn(coder, node, bit, _middle(coder, node))
     while (coder.state[LOW] ^ coder.state[HIGH]) >> 24 == 0:
-        _put_octet(coder, coder.state[HIGH] >> 24)
+        _put_byte(coder, coder.state[HIGH] >> 24)
         _shift(coder)
 
 
 @jit_part
-def finish(coder: DecisionCoder) -> int:
+def finish_encoder(coder: DecisionCoder) -> int:
     """Write the bytes of the last decisions; return the end offset."""
     for shift in (24, 16, 8, 0):
-        _put_octet(coder, coder.state[HIGH] >> shift & 255)
+        _put_byte(coder, coder.state[HIGH] >> shift & 255)
     return int(coder.state[AT])
 
 
 @jit_part
-def begin(coder: DecisionCoder) -> None:
+def begin_decoder(coder: DecisionCoder) -> None:
     """Read the initial bytes of a decoder."""
     for _ in range(BOUND_BYTES):
-        _get_octet(coder)
+        _get_byte(coder)
 
 
 @jit_part
-def get(coder: DecisionCoder, node: int) -> int:
+def get_decision(coder: DecisionCoder, node: int) -> int:
     """Read a decision. Bytes after the end are 0."""
     middle = _middle(coder, node)
     bit = 1 if coder.state[WORD] <= middle else 0
     _learn(coder, node, bit, middle)
     while (coder.state[LOW] ^ coder.state[HIGH]) >> 24 == 0:
         _shift(coder)
-        _get_octet(coder)
+        _get_byte(coder)
     return bit
 
 
@@ -104,15 +104,15 @@ def _shift(coder: DecisionCoder) -> None:
 
 
 @jit_part
-def _put_octet(coder: DecisionCoder, octet: int) -> None:
+def _put_byte(coder: DecisionCoder, byte: int) -> None:
     if coder.state[AT] < coder.state[STOP]:
-        coder.data[coder.state[AT]] = octet
+        coder.data[coder.state[AT]] = byte
     coder.state[AT] += 1
 
 
 @jit_part
-def _get_octet(coder: DecisionCoder) -> None:
+def _get_byte(coder: DecisionCoder) -> None:
     at = coder.state[AT]
-    octet = coder.data[at] if at < coder.state[STOP] else 0
-    coder.state[WORD] = (coder.state[WORD] << 8 & 0xFFFFFFFF) | octet
+    byte = coder.data[at] if at < coder.state[STOP] else 0
+    coder.state[WORD] = (coder.state[WORD] << 8 & 0xFFFFFFFF) | byte
     coder.state[AT] = at + 1

@@ -19,15 +19,15 @@ from gangsaw.codecs.core.numba.words import load_le64
 
 LIST_WORDS = 32  # words of 8 symbols
 U = np.uint64
-EIGHT, OCTET = U(8), U(255)
+EIGHT, BYTE_MASK = U(8), U(255)
 ONES, HIGHS, ALL = U(0x0101010101010101), U(0x8080808080808080), U(0xFFFFFFFFFFFFFFFF)
 
 
 @jit_norefs_inline
-def first_place(word: np.uint64, symbol: np.uint64) -> int:
+def find_symbol(word: np.uint64, symbol: np.uint64) -> int:
     """Return the index of the first byte of a word equal to the symbol; 8 if there is none."""
-    unlike = word ^ (symbol * ONES)
-    same = (unlike - ONES) & ~unlike & HIGHS
+    difference = word ^ (symbol * ONES)
+    same = (difference - ONES) & ~difference & HIGHS
     return trailing_zeros(same) >> 3 if same else 8
 
 
@@ -36,7 +36,7 @@ def moved_back(word: np.uint64, rank: int) -> Any:
     """Return a word of a list with its first symbol moved to `rank` < 8."""
     shift = U(rank) << U(3)
     mask = ALL >> (U(56) - shift)
-    return (word & mask) >> EIGHT | (word & OCTET) << shift | word & ~mask
+    return (word & mask) >> EIGHT | (word & BYTE_MASK) << shift | word & ~mask
 
 
 @jit_norefs_inline
@@ -46,35 +46,35 @@ def move_back(words: UInt64s, first: int, rank: int) -> None:
     if rank < 8:
         words[first] = moved_back(word, rank)
         return
-    symbol, last = word & OCTET, first + (rank >> 3)
+    symbol, last = word & BYTE_MASK, first + (rank >> 3)
     for i in range(first, last):
         following = words[i + 1]
         words[i] = word >> EIGHT | following << U(56)
         word = following
-    words[last] = moved_back((word & ~OCTET) | symbol, rank & 7)
+    words[last] = moved_back((word & ~BYTE_MASK) | symbol, rank & 7)
 
 
 @jit_norefs_inline
 def move_to_front(words: UInt64s, head: np.uint64, symbol: np.uint64) -> Any:
     """Move a symbol to the front of a list with first word `head`; return the new head and rank."""
-    place = first_place(head, symbol)
+    place = find_symbol(head, symbol)
     if place < 8:
         mask = ALL >> (U(56) - (U(place) << U(3)))
         return (head & mask >> EIGHT) << EIGHT | symbol | head & ~mask, place
     carried, i = head >> U(56), 1
-    place = first_place(words[1], symbol)
+    place = find_symbol(words[1], symbol)
     while place == 8 and i < LIST_WORDS - 1:
         word = words[i]
         words[i] = word << EIGHT | carried
         carried, i = word >> U(56), i + 1
-        place = first_place(words[i], symbol)
+        place = find_symbol(words[i], symbol)
     mask = ALL >> (U(56) - (U(place) << U(3)))
     words[i] = (words[i] & mask >> EIGHT) << EIGHT | carried | words[i] & ~mask
     return head << EIGHT | symbol, 8 * i + place
 
 
 @jit
-def split(bwt: Bytes, symbols: Bytes, lengths: Int32s) -> int:
+def split_runs(bwt: Bytes, symbols: Bytes, lengths: Int32s) -> int:
     """Fill the runs of a string: (m,) uint8 symbols, (m,) int32 lengths; return their number."""
     i, runs = 0, 0
     while i < bwt.size:

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from gangsaw.codecs.bwt.transform.rows import MOST_ROWS, Bytes, Rows, row_count, spacing
-from gangsaw.codecs.core.arrays import UInt32s
+from gangsaw.codecs.bwt.transform.rows import MOST_ROWS, Rows, row_count, spacing
+from gangsaw.codecs.core.arrays import Bytes, UInt32s
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs, jit_norefs_inline
 
 BYTE = np.uint32(8)  # bits of the byte, below the row, in a word
 LOW = np.uint32(255)
 ONE = np.uint64(1)
-LETTERS = 256
+BYTE_VALUES = 256
 # Parts of the transform with separate counts, processed in turn: equal bytes follow each other, and
 # each would wait for the count stored by the one before.
 PARTS = np.uint64(4)
@@ -40,7 +40,7 @@ def invert(bwt: Bytes, rows: Rows, out: Bytes) -> None:
         raise CorruptChunk(OUTSIDE)
     words = np.empty(n + 2, np.uint32)
     fill_words(bwt, int(rows[0]), words)
-    if not follow(words, rows, spacing(n), np.empty(MOST_ROWS, np.uint32), out):
+    if not follow_chains(words, rows, spacing(n), np.empty(MOST_ROWS, np.uint32), out):
         raise CorruptChunk(BROKEN_CHAIN)
 
 
@@ -53,10 +53,10 @@ def fill_words(bwt: Bytes, first: int, words: UInt32s) -> None:
     have visited each row once, for any bytes.
     """
     n, part = np.uint64(bwt.size), np.uint64(bwt.size) // PARTS
-    next_of = np.zeros((PARTS, LETTERS), np.uint32)
+    next_of = np.zeros((PARTS, BYTE_VALUES), np.uint32)
     _count(bwt, part, next_of)
     row = np.uint32(1)
-    for symbol in range(LETTERS):
+    for symbol in range(BYTE_VALUES):
         for k in range(PARTS):
             count = next_of[k, symbol]
             next_of[k, symbol] = row
@@ -91,7 +91,7 @@ def _put_word(
 
 
 @jit_norefs
-def follow(words: UInt32s, rows: UInt32s, every: int, at: UInt32s, out: Bytes) -> bool:
+def follow_chains(words: UInt32s, rows: UInt32s, every: int, at: UInt32s, out: Bytes) -> bool:
     """Fill `out` along the chains from `rows`; return True if each ends at the next one's start.
 
     at : (MOST_ROWS,) uint32, scratch for the current rows

@@ -31,7 +31,7 @@ LOGARITHMS = _logarithms()
 
 
 @jit_inline
-def log2(value: int) -> int:
+def scaled_log2(value: int) -> int:
     """Return log2 of a number > 0, rounded down, in units of 2^-FRACTION."""
     shift = bit_length(value) - 1
     place = value >> shift - MANTISSA if shift > MANTISSA else value << MANTISSA - shift
@@ -48,5 +48,5 @@ def symbols_cost(counts: Int64s | UInt32s) -> int:
     for s in range(counts.size):
         n = np.int64(counts[s])
         if n:
-            cost += n * (log2(total) - log2(n))
+            cost += n * (scaled_log2(total) - scaled_log2(n))
     return int(cost)

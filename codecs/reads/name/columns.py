@@ -11,7 +11,7 @@ from gangsaw.codecs.core.arrays import Bytes, Int64s
 from gangsaw.codecs.core.entropy.rans_lanes import Tokens, put, put_number, put_raw, put_small
 from gangsaw.codecs.core.numba.bits import trailing_zeros
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
-from gangsaw.codecs.reads.name.split import Token, common_prefix, is_same, next_token
+from gangsaw.codecs.reads.name.split import Token, common_prefix, is_same_token, next_token
 from gangsaw.codecs.reads.name.streams import (
     COLUMNS,
     DIGITS,
@@ -106,7 +106,7 @@ def most_tokens(source: NameLines, first: int, stop: int) -> int:
 
 
 @jit_norefs
-def write_windows(
+def write_name_tokens(
     source: NameLines, first: int, stop: int, cuts: Cuts, tokens: Tokens, ends: Int64s
 ) -> int:
     """Write the tokens of windows first to stop - 1, with streams as tables; return their number.
@@ -168,7 +168,7 @@ def _write_line(
     while at < end:
         old_end = cuts.places[k + 1] if k < n_old else old_at
         old = Token(before + old_at, before + old_end, cuts.kinds[k], cuts.values[k])
-        if k < n_old and is_same(text, at, end, old, k):
+        if k < n_old and is_same_token(text, at, end, old, k):
             at += old_end - old_at
         else:
             token = next_token(text, at, end, k)

@@ -111,7 +111,7 @@ def note_contexts(
     ends: Int64s,
     most: int,
     memory: History,
-    places: Int64s,
+    next_index: Int64s,
     out: UInt32s,
 ) -> None:
     """Note at most `most` bytes of some windows, each with the byte of every context.
@@ -120,7 +120,7 @@ def note_contexts(
     ----------
     begin : first token of the windows
     ends : (n_windows,) int64, end of each window's tokens
-    places : (N_STREAMS,) int64, next index in `out` of each stream; updated
+    next_index : (N_STREAMS,) int64, next index in `out` of each stream; updated
     out : (n,) uint32, filled with bytes and, from bit 8 on, 8 bits for each context
     """
     i, n = begin, 0
@@ -129,12 +129,12 @@ def note_contexts(
         while i < ends[window] and n < most:
             stream = np.int64(tokens.tables[i])
             if stream < RAW_BITS:
-                noted = np.uint32(tokens.symbols[i])
+                note = np.uint32(tokens.symbols[i])
                 for source in range(SOURCES):
                     seen = np.uint32(context(memory, stream, BEFORE + 2 * source))
-                    noted |= seen << np.uint32(8 + 8 * source)
-                out[places[stream]] = noted
-                places[stream] += 1
+                    note |= seen << np.uint32(8 + 8 * source)
+                out[next_index[stream]] = note
+                next_index[stream] += 1
                 remember(memory, stream, tokens.symbols[i])
                 n += 1
             i += 1

@@ -133,7 +133,7 @@ def read_window(
     begin: int,
     end: int,
     is_open: bool,
-    room: tuple[Int64s, Int64s],
+    offset_buffers: tuple[Int64s, Int64s],
 ) -> Any:
     """Decode a window into out; return start and end of its text, and its lines.
 
@@ -142,7 +142,7 @@ def read_window(
     begin, end : of the window, or the end of the block's text if that is before; its lines begin
         there
     is_open : True if no newline follows the last line of the block
-    room : two arrays of (MOST_TOKENS + 1,) int64
+    offset_buffers : two arrays of (MOST_TOKENS + 1,) int64
 
     Returns
     -------
@@ -154,7 +154,7 @@ def read_window(
     lane.memory.line[:] = 0
     lead = _take_number(model, lane, FIRST_LINES)
     n_lines = _take_number(model, lane, FIRST_LINES + 1)
-    at, old, new = begin + lead, room[0], room[1]
+    at, old, new = begin + lead, offset_buffers[0], offset_buffers[1]
     if at >= end or n_lines == 0 or lane.state[PLACE] > lane.stop:
         return begin, -1, 0
     n_old = model.cuts.size - 1

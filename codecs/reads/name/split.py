@@ -149,7 +149,7 @@ def _end_of_word(text: Bytes, at: int, end: int) -> int:
 
 
 @jit_norefs_inline
-def is_same(text: Bytes, at: int, end: int, old: Token, k: int) -> bool:
+def is_same_token(text: Bytes, at: int, end: int, old: Token, k: int) -> bool:
     """Return True if token k, at this offset, equals that of the line before, with its end."""
     size = old.end - old.at
     if size > end - at:

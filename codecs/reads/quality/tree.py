@@ -51,9 +51,9 @@ class Tree(NamedTuple):
 
 
 def table_map(tree: Tree, components: Components) -> npt.NDArray[np.uint16]:
-    """Return the table of every context, in the order of `context_of`."""
-    befores, places, pairs, changes = tree.levels
-    nodes = places[befores[0]].T  # the part of a line is the first axis
+    """Return the table of every context, in the order of `number_context`."""
+    befores, parts, pairs, changes = tree.levels
+    nodes = parts[befores[0]].T  # the part of a line is the first axis
     tables: npt.NDArray[np.uint16] = tree.tables.astype(np.uint16)[changes[pairs[nodes]]].ravel()
     return tables
 
@@ -110,8 +110,8 @@ def read_tree(data: Text, components: Components) -> tuple[Tree, Text]:
     at = int(read_labels(padded, at, stop, tables))
     if at > stop:
         raise CorruptChunk("its tree of contexts is wrong")
-    befores, places, pairs, changes = levels
-    return Tree((befores, places, pairs, changes), tables), data[(at + 7) // 8 :]
+    befores, parts, pairs, changes = levels
+    return Tree((befores, parts, pairs, changes), tables), data[(at + 7) // 8 :]
 
 
 @jit

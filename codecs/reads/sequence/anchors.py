@@ -24,8 +24,8 @@ def hot_numbers(anchors: Anchors, hot: Anchors) -> npt.NDArray[np.uint8]:
     """Return the number of each hot anchor from 1 on, 0 for other anchors, (m,) uint8."""
     if not hot.size:
         return np.zeros(anchors.size, np.uint8)
-    places = np.minimum(np.searchsorted(hot, anchors), hot.size - 1)
-    return np.where(hot[places] == anchors, places + 1, 0).astype(np.uint8)
+    indices = np.minimum(np.searchsorted(hot, anchors), hot.size - 1)
+    return np.where(hot[indices] == anchors, indices + 1, 0).astype(np.uint8)
 
 
 def place_bits(size: int) -> int:

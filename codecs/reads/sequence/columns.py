@@ -39,7 +39,7 @@ class ConsensusColumns(NamedTuple):
     size: int
 
 
-def columns_of(columns: npt.NDArray[np.uint8]) -> ConsensusColumns:
+def build_columns(columns: npt.NDArray[np.uint8]) -> ConsensusColumns:
     """Return both strands of (size,) uint8."""
     forward, backward = np.zeros((2, columns.size + SPARE), np.uint8)
     forward[: columns.size] = columns
@@ -50,12 +50,12 @@ def columns_of(columns: npt.NDArray[np.uint8]) -> ConsensusColumns:
 
 def classified(codes: Bytes, begins: Int64s, pieces: Layout) -> ConsensusColumns:
     """Return the columns of a layout; (m,) begins: offset of each piece in `codes`."""
-    plain = columns_of(pieces.consensus)
+    plain = build_columns(pieces.consensus)
     covered, others = np.zeros(plain.size + 1, np.int64), np.zeros((plain.size, 4), np.uint32)
     count_columns(codes, begins, pieces, plain, covered, others)
     columns = pieces.consensus.copy()
     classify(covered, others, columns)
-    return columns_of(columns)
+    return build_columns(columns)
 
 
 @jit_norefs

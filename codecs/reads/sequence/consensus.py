@@ -23,7 +23,6 @@ from gangsaw.codecs.core.nucleotides.kernels import code_of, letter_of
 from gangsaw.codecs.core.numba.bits import swapped
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.words import load_le64, store_le64
-from gangsaw.codecs.reads.lines import Places
 from gangsaw.codecs.reads.sequence.columns import ONE, ONES
 from gangsaw.codecs.reads.sequence.fours import get_fours, put_fours
 from gangsaw.codecs.reads.sequence.letters import FOURS, SPARE, read_only
@@ -86,7 +85,7 @@ def read_consensus(data: npt.NDArray[np.uint8], size: int, tables: RansTables) -
     return out
 
 
-def slice_bounds(data: npt.NDArray[np.uint8], size: int) -> tuple[Places, Places]:
+def slice_bounds(data: npt.NDArray[np.uint8], size: int) -> tuple[Int64s, Int64s]:
     """Return start and end of lane 1's slices; raise CorruptChunk unless they fill it."""
     n_slices = -(-size // SLICE)
     if data.size < 2 * n_slices:
@@ -134,7 +133,7 @@ def read_slices(
             )
             is_right[i] = is_whole(x, at, stop)
         i += 1
-    complement(out, first * SLICE, min(last * SLICE, out.size))
+    write_complement(out, first * SLICE, min(last * SLICE, out.size))
 
 
 @jit_norefs_inline
@@ -185,7 +184,7 @@ def get_eight(
 
 
 @jit_norefs_inline
-def complement(out: Consensus, begin: int, end: int) -> None:
+def write_complement(out: Consensus, begin: int, end: int) -> None:
     """Write the reverse complement of columns, eight at a time.
 
     The bytes of A and T differ in bits 0, 2 and 4. Those of C and G, which have bit 1, differ in
@@ -193,8 +192,8 @@ def complement(out: Consensus, begin: int, end: int) -> None:
     """
     whole = begin + (end - begin) // 8 * 8
     for k in range(begin, whole, 8):
-        letters = load_le64(out.forward, k)
-        other = letters ^ A_TO_T ^ (letters >> ONE & ONES) * C_TO_G
+        bases = load_le64(out.forward, k)
+        other = bases ^ A_TO_T ^ (bases >> ONE & ONES) * C_TO_G
         store_le64(out.backward, out.size - 8 - k, swapped(other))
     for k in range(whole, end):
         out.backward[out.size - 1 - k] = letter_of(3 - code_of(np.int64(out.forward[k])))

@@ -17,11 +17,11 @@ from gangsaw.codecs.core.entropy.rans_lanes import (
 )
 from gangsaw.codecs.core.entropy.sparse_tables import ABSENT
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
-from gangsaw.codecs.reads.lines import NEWLINE, SPAN, SPAN_BEGIN, SPAN_END, SPAN_LINES, Places, Text
+from gangsaw.codecs.reads.lines import NEWLINE, SPAN, SPAN_BEGIN, SPAN_END, SPAN_LINES, Text
 from gangsaw.codecs.reads.sequence import syntax
 from gangsaw.codecs.reads.sequence.dictionary import Dictionary
-from gangsaw.codecs.reads.sequence.exceptions import get_runs
-from gangsaw.codecs.reads.sequence.letters import copy
+from gangsaw.codecs.reads.sequence.exceptions import get_exceptions
+from gangsaw.codecs.reads.sequence.letters import copy_bases
 from gangsaw.codecs.reads.sequence.pieces import Window, get_pieces
 
 
@@ -40,8 +40,8 @@ class Windows(NamedTuple):
     """
 
     data: Text
-    begins: Places
-    ends: Places
+    begins: Int64s
+    ends: Int64s
     first: int
     lane: int
     used: int
@@ -51,7 +51,7 @@ class Windows(NamedTuple):
     pairs: bool
 
 
-def decode_windows(windows: Windows, dictionary: Dictionary, out: Text) -> Places:
+def decode_windows(windows: Windows, dictionary: Dictionary, out: Text) -> Int64s:
     """Decode windows one after the other.
 
     Parameters
@@ -139,11 +139,11 @@ def get_line(
     if at > stop or end + is_closed > window.text_end or not (is_closed or length):
         return place, x, at | ABSENT
     if repeats:
-        copy(out, place - length - 1, out, place, length, window.end)
+        copy_bases(out, place - length - 1, out, place, length, window.end)
     else:
         if not odd:
             memory[syntax.AT_MATE] = 0
-        runs, x, at = get_runs(tables, x, at, data, stop, out, place, length)
+        runs, x, at = get_exceptions(tables, x, at, data, stop, out, place, length)
         if length and at <= stop:
             x, at = get_pieces(window, odd, runs > 0, x, at, place, end)
     if is_closed:

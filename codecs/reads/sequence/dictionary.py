@@ -20,7 +20,7 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.nucleotides.kernels import code_of
 from gangsaw.codecs.core.numba.bits import count_ones
 from gangsaw.codecs.core.numba.jit import jit, jit_inline_part
-from gangsaw.codecs.reads.lines import Places, Text
+from gangsaw.codecs.reads.lines import Text
 from gangsaw.codecs.reads.sequence.anchors import MOST, place_bits
 from gangsaw.codecs.reads.sequence.columns import CLASS, PLAIN, SECOND
 from gangsaw.codecs.reads.sequence.consensus import read_consensus
@@ -55,10 +55,10 @@ class Dictionary(NamedTuple):
     size: int
     low_bits: int
     hot: Anchors
-    columns: Places
+    columns: Int64s
     variants: Text
     marks: npt.NDArray[np.uint64]
-    ranks: Places
+    ranks: Int64s
 
 
 class DictionaryHead(NamedTuple):
@@ -68,10 +68,10 @@ class DictionaryHead(NamedTuple):
     size: int
     low_bits: int
     hot: Anchors
-    columns: Places
+    columns: Int64s
     variants: Text
     marks: npt.NDArray[np.uint64]
-    ranks: Places
+    ranks: Int64s
 
 
 def stored_dictionary(columns: Text, hot: Anchors, frequencies: npt.NDArray[np.uint16]) -> Text:
@@ -83,10 +83,12 @@ def stored_dictionary(columns: Text, hot: Anchors, frequencies: npt.NDArray[np.u
     hot : ascending
     frequencies : (N_TABLES, 256)
     """
-    places = np.flatnonzero(columns >= PLAIN)
-    sizes = SIZES.pack(columns.size, places.size, hot.size)
-    out = np.zeros(2 * SPARE + places.size * 11 + hot.size * 5, np.uint8)
-    n = int(write_columns(places, columns[places], hot, place_bits(columns.size), out))
+    positions = np.flatnonzero(columns >= PLAIN)
+    sizes = SIZES.pack(columns.size, positions.size, hot.size)
+    out = np.zeros(2 * SPARE + positions.size * 11 + hot.size * 5, np.uint8)
+    n = int(
+        write_variant_columns(positions, columns[positions], hot, place_bits(columns.size), out)
+    )
     return np.concatenate((np.frombuffer(sizes, np.uint8), out[:n], stored_tables(frequencies)))
 
 
@@ -97,7 +99,7 @@ def read_dictionary(rest: Text, shared: Text, used: int) -> Dictionary:
     ------
     CorruptChunk : they are invalid for a block of `used` bytes
     """
-    head = read_head(rest, used)
+    head = read_dictionary_head(rest, used)
     consensus = read_consensus(shared, head.size, head.tables)
     if not are_second(head.columns, head.variants, consensus.forward):
         raise CorruptChunk("the second letter of a column is its first")
@@ -107,7 +109,7 @@ def read_dictionary(rest: Text, shared: Text, used: int) -> Dictionary:
     )  # fmt: skip
 
 
-def read_head(rest: Text, used: int) -> DictionaryHead:
+def read_dictionary_head(rest: Text, used: int) -> DictionaryHead:
     """Return the contents of lane 0 after the fixed header; raise CorruptChunk if invalid."""
     if rest.size < SIZES.size:
         raise CorruptChunk("its head ends too early")
@@ -119,7 +121,9 @@ def read_head(rest: Text, used: int) -> DictionaryHead:
     columns[0], hot = -FAR, np.full(MOST + 1, -1)
     padded = np.concatenate((stored, np.zeros(SPARE, np.uint8)))
     bits = place_bits(size)
-    n = int(read_columns(padded, stored.size, size, bits, columns, variants, hot[1 : n_hot + 1]))
+    n = int(
+        read_variant_columns(padded, stored.size, size, bits, columns, variants, hot[1 : n_hot + 1])
+    )
     if n < 0:
         raise CorruptChunk("its columns or its anchors are wrong")
     frequencies, left = read_stored_tables(stored[n:], N_TABLES)
@@ -132,21 +136,23 @@ def read_head(rest: Text, used: int) -> DictionaryHead:
 
 
 @jit
-def write_columns(places: Int64s, columns: Bytes, hot: Int64s, bits: int, out: Bytes) -> int:
+def write_variant_columns(
+    positions: Int64s, columns: Bytes, hot: Int64s, bits: int, out: Bytes
+) -> int:
     """Write columns of class > 0 and anchors to zeroed bytes; return the number of bytes."""
     at, before = 0, -1
-    for k in range(places.size):
-        at = put_gamma(out, at, places[k] - before)
+    for k in range(positions.size):
+        at = put_gamma(out, at, positions[k] - before)
         column = np.int64(columns[k])
         at = put_bits(out, at, (column >> CLASS & 7) - 1 | column >> SECOND << 2, 4)
-        before = places[k]
+        before = positions[k]
     for k in range(hot.size):
         at = put_bits(out, at, hot[k], bits + 1)
     return (at + 7) // 8
 
 
 @jit
-def read_columns(
+def read_variant_columns(
     data: Bytes, n: int, size: int, bits: int, columns: Int64s, variants: Bytes, hot: Int64s
 ) -> int:
     """Read anchors, and `columns` and `variants` without their ends, from padded bytes.
@@ -172,15 +178,15 @@ def read_columns(
 
 
 @jit
-def are_second(columns: Int64s, variants: Bytes, letters: Bytes) -> bool:
+def are_second(columns: Int64s, variants: Bytes, bases: Bytes) -> bool:
     """Return True if the second base of every column differs from the consensus."""
     for k in range(1, columns.size - 1):
-        if np.int64(variants[k]) >> 2 == code_of(np.int64(letters[columns[k]])):
+        if np.int64(variants[k]) >> 2 == code_of(np.int64(bases[columns[k]])):
             return False
     return True
 
 
-def index_columns(columns: Places, n_words: int) -> tuple[npt.NDArray[np.uint64], Places]:
+def index_columns(columns: Int64s, n_words: int) -> tuple[npt.NDArray[np.uint64], Int64s]:
     """Return marks of columns, and the index in `columns` of the first one from each word on."""
     words, bits = np.divmod(columns[1:-1], WORD)
     firsts = np.flatnonzero(np.diff(words, prepend=-1))

@@ -20,7 +20,7 @@ from gangsaw.codecs.reads.sequence.letters import next_exception
 
 
 @jit_norefs_inline
-def put_runs(text: Bytes, codes: Bytes, start: int, end: int, tokens: Tokens, n: int) -> int:
+def put_exceptions(text: Bytes, codes: Bytes, start: int, end: int, tokens: Tokens, n: int) -> int:
     """Append the tokens of the exceptions in the line text[start:end]."""
     runs = 0
     at = next_exception(codes, start, end)
@@ -49,7 +49,7 @@ def end_of_run(text: Bytes, at: int, end: int) -> int:
 
 
 @jit_norefs_inline
-def get_runs(
+def get_exceptions(
     tables: RansTables, x: int, at: int, data: Bytes, stop: int, out: Bytes, place: int, n: int
 ) -> tuple[int, int, int]:
     """Decode exceptions into a line of n bytes with bases elsewhere; return runs, state, offset.
@@ -61,7 +61,7 @@ def get_runs(
         return 0, x, at
     if runs > n:
         return 0, x, at | ABSENT
-    fill(out, place, place + n, letter_of(0))
+    fill_bytes(out, place, place + n, letter_of(0))
     end = place + n
     for _ in range(runs):
         gap, x, at = get_number(tables, syntax.RUN_GAP, x, at, data, stop)
@@ -70,13 +70,13 @@ def get_runs(
         place += gap
         if length < 1 or place + length > end or at > stop:
             return runs, x, at | ABSENT
-        fill(out, place, place + length, byte)
+        fill_bytes(out, place, place + length, byte)
         place += length
     return runs, x, at
 
 
 @jit_norefs_inline
-def fill(out: Bytes, begin: int, end: int, byte: int) -> None:
+def fill_bytes(out: Bytes, begin: int, end: int, byte: int) -> None:
     """Write one byte repeatedly."""
     for i in range(begin, end):
         out[i] = byte

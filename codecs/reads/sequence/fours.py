@@ -22,15 +22,15 @@ def put_fours(tokens: Tokens, n: int, table: int, codes: Bytes, begin: int, end:
     """Append the bases of codes[begin:end]; return the number of tokens."""
     before: Any = 0
     four: Any = 0
-    held = 0
+    n_waiting = 0
     for i in range(begin, end):
         code = np.int64(codes[i])
         if code < NOT_A_BASE:
-            four, held = four << 2 | code, held + 1
-            if held == 4:
+            four, n_waiting = four << 2 | code, n_waiting + 1
+            if n_waiting == 4:
                 n = put(tokens, n, table + before, four)
-                before, four, held = code, 0, 0
-    return put(tokens, n, TAIL + held - 1, four) if held else n
+                before, four, n_waiting = code, 0, 0
+    return put(tokens, n, TAIL + n_waiting - 1, four) if n_waiting else n
 
 
 @jit_norefs_inline
@@ -82,17 +82,17 @@ def get_fours_between(
     n = 0
     for i in range(place, end):
         n += is_base(out[i])
-    before, four, held = 0, 0, 0
+    before, four, n_waiting = 0, 0, 0
     for i in range(place, end):
         if not is_base(out[i]):
             continue
-        if held == 0:
-            held = min(n, 4)
-            if held == 4:
+        if n_waiting == 0:
+            n_waiting = min(n, 4)
+            if n_waiting == 4:
                 four, x, at = get(tables, t + before, x, at, data, stop)
             else:
-                four, x, at = get(tables, TAIL + held - 1, x, at, data, stop)
-            before, n = four & 3, n - held
-        held -= 1
-        out[i] = letter_of(four >> 2 * held & 3)
+                four, x, at = get(tables, TAIL + n_waiting - 1, x, at, data, stop)
+            before, n = four & 3, n - n_waiting
+        n_waiting -= 1
+        out[i] = letter_of(four >> 2 * n_waiting & 3)
     return x, at

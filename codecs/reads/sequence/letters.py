@@ -31,7 +31,7 @@ def read_only(data: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
     return data
 
 
-def codes_of(text: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+def to_base_codes(text: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
     """Return the codes of (n,) bytes, padded with SPARE codes of no base."""
     codes = np.full(text.size + SPARE, NOT_A_BASE, np.uint8)
     encode_letters(read_only(text), codes)
@@ -50,7 +50,7 @@ def next_exception(codes: Bytes, at: int, end: int) -> Any:
 
 
 @jit_norefs_inline
-def copy(source: Bytes, begin: int, out: Bytes, place: int, n: int, stop: int) -> None:
+def copy_bases(source: Bytes, begin: int, out: Bytes, place: int, n: int, stop: int) -> None:
     """Copy n bytes; BYTES more may be read, and written up to out[stop]."""
     if place + n + BYTES <= stop:
         for i in range(0, n, BYTES):

@@ -46,7 +46,7 @@ def put_mapped(
     several: bool,
     before: PieceAnchor,
     memory: Int64s,
-    places: Int32s,
+    event_offsets: Int32s,
     tokens: Tokens,
     n: int,
 ) -> tuple[int, PieceAnchor]:
@@ -63,7 +63,7 @@ def put_mapped(
         anchor = place + length if own else place
         n = put_place(block, k, syntax.OF_LATER, before.end, before.strand, anchor, tokens, n)
     begin = block.starts[line] + block.begin[k]
-    n = put_mismatches(block, begin, k, several, places, tokens, n)
+    n = put_mismatches(block, begin, k, several, event_offsets, tokens, n)
     return n, PieceAnchor(place if own else place + length, own)
 
 
@@ -127,7 +127,7 @@ def put_mismatches(
     begin: int,
     k: int,
     is_one_of_several: bool,
-    places: Int32s,
+    event_offsets: Int32s,
     tokens: Tokens,
     n: int,
 ) -> int:
@@ -135,19 +135,19 @@ def put_mismatches(
     length, place = block.end[k] - block.begin[k], block.position[k]
     row = block.backward if block.strand[k] else block.forward
     first = block.size - place - length if block.strand[k] else place
-    events, left = find_events(block.codes, begin, row, first, length, places)
+    events, left = find_events(block.codes, begin, row, first, length, event_offsets)
     n = put_small(tokens, n, syntax.MISMATCHES + is_one_of_several, syntax.REST, left)
     if left:
-        n = put_gap(row, first, places, 0, 0, left, tokens, n)
+        n = put_gap(row, first, event_offsets, 0, 0, left, tokens, n)
     last_two = 0
     for e in range(events):
-        i = np.int64(places[e])
+        i = np.int64(event_offsets[e])
         column, code = np.int64(row[first + i]), np.int64(block.codes[begin + i])
         if column < PLAIN:
             n = put(tokens, n, syntax.LETTER + column, code)
             left -= 1
             if left:
-                n = put_gap(row, first, places, e + 1, i + 1, left, tokens, n)
+                n = put_gap(row, first, event_offsets, e + 1, i + 1, left, tokens, n)
         else:
             n, last_two = put_variant(column, code, last_two, tokens, n)
     return n
@@ -155,7 +155,7 @@ def put_mismatches(
 
 @jit_norefs_inline
 def find_events(
-    codes: Bytes, begin: int, row: Bytes, first: int, length: int, places: Int32s
+    codes: Bytes, begin: int, row: Bytes, first: int, length: int, event_offsets: Int32s
 ) -> tuple[int, int]:
     """List mismatches and columns that are not plain; return both numbers."""
     events, plain = 0, 0
@@ -165,8 +165,8 @@ def find_events(
             differing(load_le64(codes, begin + i), columns) | variable(columns), length - i
         )
         while marks:
-            places[events] = i + (trailing_zeros(marks) >> 3)
-            plain += row[first + places[events]] < PLAIN
+            event_offsets[events] = i + (trailing_zeros(marks) >> 3)
+            plain += row[first + event_offsets[events]] < PLAIN
             events += 1
             marks &= marks - ONE
     return events, plain
@@ -176,7 +176,7 @@ def find_events(
 def put_gap(
     row: Bytes,
     first: int,
-    places: Int32s,
+    event_offsets: Int32s,
     event: int,
     begin: int,
     left: int,
@@ -185,9 +185,9 @@ def put_gap(
 ) -> int:
     """Append the plain columns from `begin` to the next mismatch, from event `event` on."""
     variants = 0
-    while row[first + places[event + variants]] >= PLAIN:
+    while row[first + event_offsets[event + variants]] >= PLAIN:
         variants += 1
-    gap = places[event + variants] - begin - variants
+    gap = event_offsets[event + variants] - begin - variants
     table = syntax.GAP + min(left, syntax.GAPS) - 1
     while gap >= syntax.MOST_GAP:
         n = put(tokens, n, table, syntax.MOST_GAP)

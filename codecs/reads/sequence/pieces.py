@@ -14,11 +14,11 @@ from gangsaw.codecs.core.entropy.rans_lanes import get, get_number, get_raw, get
 from gangsaw.codecs.core.entropy.sparse_tables import ABSENT, RansTables
 from gangsaw.codecs.core.nucleotides.kernels import code_of, is_base, letter_of
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
-from gangsaw.codecs.reads.lines import Places, Text
+from gangsaw.codecs.reads.lines import Text
 from gangsaw.codecs.reads.sequence import syntax
 from gangsaw.codecs.reads.sequence.dictionary import Dictionary, first_column
 from gangsaw.codecs.reads.sequence.fours import get_fours, get_fours_between
-from gangsaw.codecs.reads.sequence.letters import copy
+from gangsaw.codecs.reads.sequence.letters import copy_bases
 from gangsaw.codecs.reads.sequence.syntax import strand_table
 
 
@@ -41,7 +41,7 @@ class Window(NamedTuple):
     data: Text
     stop: int
     dictionary: Dictionary
-    memory: Places
+    memory: Int64s
     is_sorted: bool
     is_steady: bool
     pairs: bool
@@ -136,7 +136,7 @@ def get_mapped(
             byte = out[place + i]
             out[place + i] = source[begin + i] if is_base(byte) else byte
     else:
-        copy(source, begin, out, place, n, window.end)
+        copy_bases(source, begin, out, place, n, window.end)
     x, at = get_mismatches(window, piece, source, begin, position, strand, x, at)
     return position if strand else position + n, strand, x, at
 

@@ -19,10 +19,9 @@ from gangsaw.codecs.core.entropy.rans_lanes import (
 from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.words import load_le64
-from gangsaw.codecs.reads.lines import Places
 from gangsaw.codecs.reads.sequence import syntax
 from gangsaw.codecs.reads.sequence.block import SequenceBlock
-from gangsaw.codecs.reads.sequence.exceptions import put_runs
+from gangsaw.codecs.reads.sequence.exceptions import put_exceptions
 from gangsaw.codecs.reads.sequence.fours import put_fours
 from gangsaw.codecs.reads.sequence.mapped import PieceAnchor, put_mapped
 
@@ -32,8 +31,8 @@ OF_WINDOW, OF_LINE, OF_PIECE, OF_LETTER, OF_EXCEPTION = 16, 24, 24, 2, 12
 
 
 def window_tokens(
-    block: SequenceBlock, windows: Places, lane: int
-) -> Iterator[tuple[Tokens, Places]]:
+    block: SequenceBlock, windows: Int64s, lane: int
+) -> Iterator[tuple[Tokens, Int64s]]:
     """Yield the tokens of some windows, and the end of each window's tokens, (n,) int64.
 
     Parameters
@@ -45,13 +44,17 @@ def window_tokens(
     step = max(1, AT_ONCE // lane)
     for first in range(0, windows.size - 1, step):
         own = windows[first : first + step + 1]
-        tokens, ends = tokens_of(_room(block, own)), np.zeros(own.size - 1, np.int64)
-        places = np.empty(_longest(block, own), np.int32)
-        n = int(write_windows(block, own, first * lane, lane, memory, places, tokens, ends))
+        tokens, ends = tokens_of(_most_tokens(block, own)), np.zeros(own.size - 1, np.int64)
+        event_offsets = np.empty(_longest(block, own), np.int32)
+        n = int(
+            write_sequence_tokens(
+                block, own, first * lane, lane, memory, event_offsets, tokens, ends
+            )
+        )
         yield Tokens(tokens.tables[:n].copy(), tokens.symbols[:n].copy()), ends
 
 
-def _room(block: SequenceBlock, windows: Places) -> int:
+def _most_tokens(block: SequenceBlock, windows: Int64s) -> int:
     """Return an upper bound on the tokens of some windows."""
     first, last = windows[[0, -1]]
     if first == last:
@@ -63,20 +66,20 @@ def _room(block: SequenceBlock, windows: Places) -> int:
     return int(whole + OF_LETTER * (end - begin) + OF_EXCEPTION * exceptions)
 
 
-def _longest(block: SequenceBlock, windows: Places) -> int:
+def _longest(block: SequenceBlock, windows: Int64s) -> int:
     """Return the bases of the longest piece in some windows."""
     own = slice(*block.firsts[windows[[0, -1]]])
     return int((block.end[own] - block.begin[own]).max(initial=0))
 
 
 @jit_norefs
-def write_windows(
+def write_sequence_tokens(
     block: SequenceBlock,
     windows: Int64s,
     begin: int,
     lane: int,
     memory: Int64s,
-    places: Int32s,
+    event_offsets: Int32s,
     tokens: Tokens,
     ends: Int64s,
 ) -> int:
@@ -85,7 +88,7 @@ def write_windows(
     Parameters
     ----------
     memory : (MEMORY,) int64, state after the window before
-    places : (longest piece,) int32 scratch memory
+    event_offsets : (longest piece,) int32 scratch memory
     ends : (n_windows,) int64, filled
     """
     n = 0
@@ -95,7 +98,7 @@ def write_windows(
             lead = block.starts[first] - begin - w * lane
             n = put_start(block, first, last, lead, memory, tokens, n)
         for line in range(first, last):
-            n = put_line(block, line, line > first, memory, places, tokens, n)
+            n = put_sequence_line(block, line, line > first, memory, event_offsets, tokens, n)
         ends[w] = n
     return n
 
@@ -117,12 +120,12 @@ def put_start(
 
 
 @jit_norefs_inline
-def put_line(
+def put_sequence_line(
     block: SequenceBlock,
     line: int,
     has_before: bool,
     memory: Int64s,
-    places: Int32s,
+    event_offsets: Int32s,
     tokens: Tokens,
     n: int,
 ) -> int:
@@ -142,9 +145,9 @@ def put_line(
     odd = line & 1 if block.pairs else 0
     if not odd:
         memory[syntax.AT_MATE] = 0
-    n = put_runs(block.text, block.codes, start, end, tokens, n)
+    n = put_exceptions(block.text, block.codes, start, end, tokens, n)
     if length:
-        n = put_pieces(block, line, odd, memory, places, tokens, n)
+        n = put_pieces(block, line, odd, memory, event_offsets, tokens, n)
     return n
 
 
@@ -169,7 +172,7 @@ def put_pieces(
     line: int,
     odd: int,
     memory: Int64s,
-    places: Int32s,
+    event_offsets: Int32s,
     tokens: Tokens,
     n: int,
 ) -> int:
@@ -194,7 +197,7 @@ def put_pieces(
                 n = put_small(tokens, n, syntax.PIECE_LENGTH + mapped, syntax.REST, length)
         if mapped:
             n, reference = put_mapped(
-                block, line, k, odd, count > 1, reference, memory, places, tokens, n
+                block, line, k, odd, count > 1, reference, memory, event_offsets, tokens, n
             )
         else:
             begin = block.starts[line] + block.begin[k]

@@ -16,7 +16,6 @@ from gangsaw.codecs.core.numba.jit import (
     jit_norefs_part,
     jit_part,
 )
-from gangsaw.codecs.reads.lines import Places
 from gangsaw.codecs.reads.quality.choice.costs import BIT, information, logarithm, logarithms
 from gangsaw.codecs.reads.quality.choice.count import ContextCounts
 from gangsaw.codecs.reads.quality.contexts import Components, U
@@ -54,13 +53,13 @@ def chosen_tree(counts: ContextCounts, components: Components, most: int = MOST_
     leaves = np.zeros((starts.size - 1, counts.counts.shape[1]), np.int64)
     sum_nodes(counts.counts, order, starts, leaves)
     tables = share_tables(leaves * counts.weight, most, prices)
-    befores, places, pairs, changes = levels
-    return Tree((befores, places, pairs, changes), tables)
+    befores, parts, pairs, changes = levels
+    return Tree((befores, parts, pairs, changes), tables)
 
 
 def _split(
-    counts: ContextCounts, prices: Prices, level: int, size: int, order: Places, starts: Places
-) -> tuple[npt.NDArray[np.int32], Places, Places]:
+    counts: ContextCounts, prices: Prices, level: int, size: int, order: Int64s, starts: Int64s
+) -> tuple[npt.NDArray[np.int32], Int64s, Int64s]:
     """Split the nodes of a level, doubling the prices until the number of nodes is legal."""
     column = counts.contexts[:, level].copy()
     while True:
@@ -86,8 +85,8 @@ class NodeRows(NamedTuple):
 
     components: npt.NDArray[np.uint8]
     counts: npt.NDArray[np.uint32]
-    order: Places
-    starts: Places
+    order: Int64s
+    starts: Int64s
 
 
 @jit
@@ -142,12 +141,12 @@ def order_by_child(components: Bytes, rows: Int64s, row: Int32s, ends: Int64s, o
         ends[row[components[e]] + 1] += 1
     for child in range(ends.size - 1):
         ends[child + 1] += ends[child]
-    places = np.empty(ends.size, np.int64)
-    put_items(places, 0, ends, 0, ends.size)
+    parts = np.empty(ends.size, np.int64)
+    put_items(parts, 0, ends, 0, ends.size)
     for e in rows:
         child = row[components[e]]
-        out[places[child]] = e
-        places[child] += 1
+        out[parts[child]] = e
+        parts[child] += 1
 
 
 @jit_part
@@ -307,7 +306,7 @@ def join_tables(
         ):
             table, known = known, known + 1
         tables[leaf] = table
-        join(own, total, table, shared, logs)
+        add_to_table(own, total, table, shared, logs)
 
 
 @jit_norefs_inline
@@ -343,7 +342,7 @@ def is_worth_a_table(
 
 
 @jit_norefs_inline
-def join(own: Int64s, total: int, table: int, shared: SharedTables, logs: Int64s) -> None:
+def add_to_table(own: Int64s, total: int, table: int, shared: SharedTables, logs: Int64s) -> None:
     """Add counts to a table."""
     shared.totals[table] += total
     shared.log_totals[table] = logarithm(max(shared.totals[table], 1), logs)

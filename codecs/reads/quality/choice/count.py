@@ -14,9 +14,9 @@ from gangsaw.codecs.reads.quality.contexts import CHANGES, Components, Strides, 
 from gangsaw.codecs.reads.quality.line_contexts import (
     PIECE,
     LineScratch,
-    find_contexts,
+    allocate_line_scratch,
+    find_line_contexts,
     part_step,
-    scratch_of,
 )
 from gangsaw.codecs.reads.quality.values import Values
 
@@ -74,10 +74,10 @@ def count_contexts(lines: Lines, values: Values, components: Components) -> Cont
         np.zeros((most + 1) * size, np.uint32),
         U(size),
     )
-    n = int(fill_rows(lines, weight, values, strides, scratch_of(), rows))
+    n = int(count_windows(lines, weight, values, strides, allocate_line_scratch(), rows))
     is_whole = weight == 1 and not rows.counts[:size].any()
     contexts = np.empty((n, 4), np.uint8)
-    take_apart(rows.contexts[1 : n + 1], components, contexts)
+    split_contexts(rows.contexts[1 : n + 1], components, contexts)
     return ContextCounts(
         contexts, rows.counts[size : (n + 1) * size].reshape(n, size), weight, is_whole
     )
@@ -89,7 +89,7 @@ def row_size(n_values: int) -> int:
 
 
 @jit_norefs
-def fill_rows(
+def count_windows(
     lines: Lines, step: int, values: Values, strides: Strides, scratch: LineScratch, rows: CountRows
 ) -> int:
     """Count every `step`th window; return the number of rows."""
@@ -100,7 +100,7 @@ def fill_rows(
             grows, changed = part_step(length), 0
             for first in range(0, length, PIECE):
                 n = min(PIECE, length - first)
-                at, changed = find_contexts(
+                at, changed = find_line_contexts(
                     lines.text, begin, first, n, values, strides, grows, changed, scratch
                 )
                 known = count_piece(n, at, scratch, known, rows)
@@ -122,8 +122,8 @@ def count_piece(n: int, at: int, scratch: LineScratch, known: int, rows: CountRo
 
 
 @jit_norefs
-def take_apart(numbers: Int32s, components: Components, out: Bytes) -> None:
-    """Write the components of contexts, see `context_of`."""
+def split_contexts(numbers: Int32s, components: Components, out: Bytes) -> None:
+    """Write the components of contexts, see `number_context`."""
     for i in range(numbers.size):
         rest, change = numbers[i] // CHANGES, numbers[i] % CHANGES
         rest, pair = rest // components.pairs, rest % components.pairs

@@ -16,7 +16,7 @@ from gangsaw.codecs.core.arrays import Bytes, Int64s
 from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline
 from gangsaw.codecs.reads.lines import Lines
-from gangsaw.codecs.reads.sequence.layout.placed import Anchors, Layout, anchors_of
+from gangsaw.codecs.reads.sequence.layout.placed import Anchors, Layout, find_anchors
 
 MOST = 16  # positions that are tried
 # later pieces that begin there: least number, and lines per such piece at most
@@ -49,7 +49,7 @@ def with_usual_joints(pieces: Layout, lines: Lines, codes: npt.NDArray[np.uint8]
 def usual_anchors(pieces: Layout, n_lines: int) -> Anchors:
     """Return (n,) anchors at which many later pieces begin, most frequent first."""
     is_later = pieces.is_mapped & (pieces.begin > 0)
-    found, counts = np.unique(anchors_of(pieces)[is_later], return_counts=True)
+    found, counts = np.unique(find_anchors(pieces)[is_later], return_counts=True)
     order = np.argsort(-counts, kind="stable")[:MOST]
     usual: Anchors = found[order[counts[order] >= max(LEAST, n_lines // SHARE)]]
     return usual
@@ -62,7 +62,7 @@ def join_usually(pieces: Layout, starts: Int64s, codes: Bytes, usual: Int64s) ->
         if pieces.line[k] == pieces.line[k - 1]:
             anchor = anchor_of(pieces, k)
             if anchor != usual[0]:
-                join(pieces, k, anchor, starts[pieces.line[k]], codes, usual)
+                move_joint(pieces, k, anchor, starts[pieces.line[k]], codes, usual)
 
 
 @jit_norefs_inline
@@ -74,7 +74,7 @@ def anchor_of(pieces: Layout, k: int) -> Any:
 
 
 @jit_norefs_inline
-def join(pieces: Layout, k: int, own: int, start: int, codes: Bytes, usual: Int64s) -> None:
+def move_joint(pieces: Layout, k: int, own: int, start: int, codes: Bytes, usual: Int64s) -> None:
     """Move the cut before a piece, and the piece to the anchor with the least cost."""
     n, before = pieces.end[k] - pieces.begin[k], pieces.end[k - 1] - pieces.begin[k - 1]
     least = cost_now(pieces, k, n, own, start, codes, usual)
