@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from gangsaw.codecs.reads.lines import Lines, Text, find_lines
 from gangsaw.codecs.reads.params import Params
 from gangsaw.codecs.reads.payload import BlockLanes, pack_payload, parse_payload
+from gangsaw.codecs.reads.sequence.bases import to_base_codes
 from gangsaw.codecs.reads.sequence.coding import encode_layout
 from gangsaw.codecs.reads.sequence.layout.placed import Layout
-from gangsaw.codecs.reads.sequence.letters import to_base_codes
 
 ACGT = np.frombuffer(b"ACGT", np.uint8)
 OTHERS = np.frombuffer(b"NNNacgtRY.*-\0\xff", np.uint8)

@@ -45,8 +45,8 @@ class WindowLanes(NamedTuple):
 def build_quality_entries(frequencies: npt.NDArray[np.uint16], n_values: int) -> Entries:
     """Return the encoder's table, (2 * n_tokens,) uint64.
 
-    Each token has the inverse of its frequency, see `push_token`, then the frequency, with its first
-    slot from bit 16 on.
+    Each token has the inverse of its frequency, see `push_token`, then the frequency, with its
+    first slot from bit 16 on.
     """
     wide = frequencies.astype(np.uint64)
     low = np.cumsum(wide, axis=1, dtype=np.uint64) - wide

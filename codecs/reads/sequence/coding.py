@@ -20,19 +20,19 @@ from gangsaw.codecs.reads.payload import (
     clear_rest,
     window_runs,
 )
-from gangsaw.codecs.reads.sequence.block import block_of
+from gangsaw.codecs.reads.sequence.bases import read_only, to_base_codes
 from gangsaw.codecs.reads.sequence.consensus import consensus_tokens, stored_consensus
 from gangsaw.codecs.reads.sequence.decode import Windows, decode_windows
 from gangsaw.codecs.reads.sequence.dictionary import (
     read_dictionary,
     stored_dictionary,
 )
+from gangsaw.codecs.reads.sequence.encode.block import block_of
+from gangsaw.codecs.reads.sequence.encode.tokens import window_tokens
 from gangsaw.codecs.reads.sequence.layout.layout import layout
 from gangsaw.codecs.reads.sequence.layout.placed import Layout
 from gangsaw.codecs.reads.sequence.layout.steady import are_sorted, steady_layout
-from gangsaw.codecs.reads.sequence.letters import read_only, to_base_codes
 from gangsaw.codecs.reads.sequence.syntax import EXCHANGED, N_TABLES, SORTED, STEADY
-from gangsaw.codecs.reads.sequence.tokens import window_tokens
 
 AT_ONCE = 1 << 20  # bytes of windows that a thread decodes per task
 

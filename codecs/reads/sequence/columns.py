@@ -11,8 +11,8 @@ from gangsaw.codecs.core.arrays import Bytes, Int64s, UInt32s
 from gangsaw.codecs.core.numba.bits import trailing_zeros
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.words import load_le64
+from gangsaw.codecs.reads.sequence.bases import SPARE
 from gangsaw.codecs.reads.sequence.layout.placed import Layout
-from gangsaw.codecs.reads.sequence.letters import SPARE
 
 SHARES = (12, 40, 100, 250)  # lower limits of classes 1 to 4: differing reads per 1000
 LEAST = 4  # least number of reads with the second base

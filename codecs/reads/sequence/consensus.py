@@ -23,9 +23,9 @@ from gangsaw.codecs.core.nucleotides.kernels import code_of, letter_of
 from gangsaw.codecs.core.numba.bits import swapped
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.words import load_le64, store_le64
+from gangsaw.codecs.reads.sequence.bases import FOURS, SPARE, read_only
 from gangsaw.codecs.reads.sequence.columns import ONE, ONES
 from gangsaw.codecs.reads.sequence.fours import get_fours, put_fours
-from gangsaw.codecs.reads.sequence.letters import FOURS, SPARE, read_only
 from gangsaw.codecs.reads.sequence.syntax import CONSENSUS
 
 SLICE = 1 << 14  # bases

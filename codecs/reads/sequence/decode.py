@@ -19,9 +19,9 @@ from gangsaw.codecs.core.entropy.sparse_tables import ABSENT
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
 from gangsaw.codecs.reads.lines import NEWLINE, SPAN, SPAN_BEGIN, SPAN_END, SPAN_LINES, Text
 from gangsaw.codecs.reads.sequence import syntax
+from gangsaw.codecs.reads.sequence.bases import copy_bases
 from gangsaw.codecs.reads.sequence.dictionary import Dictionary
 from gangsaw.codecs.reads.sequence.exceptions import get_exceptions
-from gangsaw.codecs.reads.sequence.letters import copy_bases
 from gangsaw.codecs.reads.sequence.pieces import Window, get_pieces
 
 

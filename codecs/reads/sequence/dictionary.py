@@ -21,11 +21,16 @@ from gangsaw.codecs.core.nucleotides.kernels import code_of
 from gangsaw.codecs.core.numba.bits import count_ones
 from gangsaw.codecs.core.numba.jit import jit, jit_inline_part
 from gangsaw.codecs.reads.lines import Text
-from gangsaw.codecs.reads.sequence.anchors import MOST, place_bits
 from gangsaw.codecs.reads.sequence.columns import CLASS, PLAIN, SECOND
 from gangsaw.codecs.reads.sequence.consensus import read_consensus
 from gangsaw.codecs.reads.sequence.layout.placed import Anchors
-from gangsaw.codecs.reads.sequence.syntax import HIGH_BITS, N_TABLES, legal_symbols
+from gangsaw.codecs.reads.sequence.syntax import (
+    HIGH_BITS,
+    MOST_ANCHORS,
+    N_TABLES,
+    legal_symbols,
+    place_bits,
+)
 
 SIZES = struct.Struct("<QQB")  # of the consensus, of its columns of class > 0, of anchors
 LEAST_BITS = 5  # of a column
@@ -42,7 +47,7 @@ class Dictionary(NamedTuple):
     forward, backward : (size + SPARE,) uint8, bases of the consensus on both strands
     size : columns
     low_bits : raw bits of a position that is not near
-    hot : (MOST + 1,) int64, anchors from 1 on; -1 for none
+    hot : (MOST_ANCHORS + 1,) int64, anchors from 1 on; -1 for none
     columns : (n + 2,) int64, columns of class > 0, between two that are FAR off
     variants : (n + 2,) uint8: their class - 1, and from bit 2 on their second base
     marks : (n_words,) uint64: bits of such columns, 64 per word
@@ -118,7 +123,7 @@ def read_dictionary_head(rest: Text, used: int) -> DictionaryHead:
     if size > used or n_columns > size or n_columns * LEAST_BITS > 8 * stored.size:
         raise CorruptChunk(f"its head says {n_columns} of {size} columns of {used} bytes")
     columns, variants = np.full(n_columns + 2, FAR), np.zeros(n_columns + 2, np.uint8)
-    columns[0], hot = -FAR, np.full(MOST + 1, -1)
+    columns[0], hot = -FAR, np.full(MOST_ANCHORS + 1, -1)
     padded = np.concatenate((stored, np.zeros(SPARE, np.uint8)))
     bits = place_bits(size)
     n = int(

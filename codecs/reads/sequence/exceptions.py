@@ -16,7 +16,7 @@ from gangsaw.codecs.core.entropy.sparse_tables import ABSENT, RansTables
 from gangsaw.codecs.core.nucleotides.kernels import letter_of
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 from gangsaw.codecs.reads.sequence import syntax
-from gangsaw.codecs.reads.sequence.letters import next_exception
+from gangsaw.codecs.reads.sequence.bases import next_exception
 
 
 @jit_norefs_inline

@@ -13,7 +13,7 @@ from gangsaw.codecs.core.nucleotides.kernels import is_base, letter_of
 from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 from gangsaw.codecs.core.numba.words import store_le64
-from gangsaw.codecs.reads.sequence.letters import FOURS
+from gangsaw.codecs.reads.sequence.bases import FOURS
 from gangsaw.codecs.reads.sequence.syntax import TAIL
 
 

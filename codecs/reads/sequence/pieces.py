@@ -16,9 +16,9 @@ from gangsaw.codecs.core.nucleotides.kernels import code_of, is_base, letter_of
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 from gangsaw.codecs.reads.lines import Text
 from gangsaw.codecs.reads.sequence import syntax
+from gangsaw.codecs.reads.sequence.bases import copy_bases
 from gangsaw.codecs.reads.sequence.dictionary import Dictionary, first_column
 from gangsaw.codecs.reads.sequence.fours import get_fours, get_fours_between
-from gangsaw.codecs.reads.sequence.letters import copy_bases
 from gangsaw.codecs.reads.sequence.syntax import strand_table
 
 

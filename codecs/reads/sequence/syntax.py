@@ -93,6 +93,7 @@ AHEAD_BACK, AHEAD_FAR = 254, 255  # symbols that are no distance
 MOST_GAP = 255  # symbol: so many columns, and a further symbol
 GAPS = 5  # contexts of gaps
 HIGH_BITS = 8  # of a position that is not near
+MOST_ANCHORS = 255  # a symbol for each, and 0 for none
 PLACE_BITS = 32  # of the position at the start of a window of a sorted block
 
 # state that a line inherits from earlier lines of its window, as items of (MEMORY,) int64
@@ -131,3 +132,8 @@ def legal_symbols(n_hot: int) -> npt.NDArray[np.bool_]:
     legal[LETTER + np.arange(4), np.arange(4)] = False
     legal[RUN_BYTE, list(b"ACGT\n")] = False
     return legal
+
+
+def place_bits(size: int) -> int:
+    """Return the bits of a position in a consensus."""
+    return max(1, size.bit_length())

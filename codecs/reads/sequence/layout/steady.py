@@ -14,10 +14,10 @@ from gangsaw.codecs.core.arrays import Bytes, Int64s, UInt64s
 from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.words import load_le64
 from gangsaw.codecs.reads.lines import NEWLINE, Lines
+from gangsaw.codecs.reads.sequence.bases import to_base_codes
 from gangsaw.codecs.reads.sequence.layout.index import NONE, PLACE, index_kmers
 from gangsaw.codecs.reads.sequence.layout.layout import K_OF_SHORT, layout
 from gangsaw.codecs.reads.sequence.layout.placed import Layout
-from gangsaw.codecs.reads.sequence.letters import to_base_codes
 
 MIX = np.uint64(0x9E3779B97F4A7C15)
 LEAST_LINES = 512  # with fewer lines the order gains little

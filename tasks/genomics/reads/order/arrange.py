@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.reads.lines import find_lines
+from gangsaw.codecs.reads.sequence.bases import to_base_codes
 from gangsaw.codecs.reads.sequence.layout.steady import steady_layout
-from gangsaw.codecs.reads.sequence.letters import to_base_codes
 from gangsaw.tasks.compressed_text.text import Text
 from gangsaw.tasks.genomics.reads.files.digest import hash_lines
 from gangsaw.tasks.genomics.reads.files.kernels import SEQUENCE, copy_lines

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from helpers.read_layouts import Recipe, made
 
-from gangsaw.codecs.reads.sequence.layout.placed import Layout
-from gangsaw.codecs.reads.sequence.order import (
+from gangsaw.codecs.reads.sequence.encode.order import (
     arrange_layout,
     arranged_contigs,
     ascends,
     contigs_of,
     first_mapped,
 )
+from gangsaw.codecs.reads.sequence.layout.placed import Layout
 
 
 def layout_of(rows: list[tuple[int, int, int, int, int]], size: int) -> Layout:

@@ -15,7 +15,7 @@ from gangsaw.codecs.core.entropy.sparse_tables import decoder_tables, normalised
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.jit import jit_norefs
 from gangsaw.codecs.reads.sequence import syntax
-from gangsaw.codecs.reads.sequence.anchors import hot_anchors, hot_numbers, place_bits
+from gangsaw.codecs.reads.sequence.bases import next_exception, to_base_codes
 from gangsaw.codecs.reads.sequence.columns import CLASS, SECOND, classified
 from gangsaw.codecs.reads.sequence.consensus import (
     SLICE,
@@ -23,8 +23,8 @@ from gangsaw.codecs.reads.sequence.consensus import (
     read_consensus,
     stored_consensus,
 )
+from gangsaw.codecs.reads.sequence.encode.anchors import hot_anchors, hot_numbers
 from gangsaw.codecs.reads.sequence.layout.placed import find_anchors
-from gangsaw.codecs.reads.sequence.letters import next_exception, to_base_codes
 
 LETTERS = np.frombuffer(b"ACGT", np.uint8)
 
@@ -75,7 +75,7 @@ def test_columns_are_classified_as_the_specification_says(size: int) -> None:
 
 def test_hot_anchors_are_those_that_pay() -> None:
     size = 1000
-    bits = place_bits(size)
+    bits = syntax.place_bits(size)
     anchors = np.repeat(np.arange(600), np.arange(600) % 300)
     hot = hot_anchors(anchors, size)
     assert hot.size == 255

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from gangsaw.codecs.core.nucleotides.codes import LETTER_OF_CODE, turned_codes
 from gangsaw.codecs.reads.codec import Reads
 from gangsaw.codecs.reads.lines import find_lines
+from gangsaw.codecs.reads.sequence.bases import to_base_codes
 from gangsaw.codecs.reads.sequence.layout import joints
 from gangsaw.codecs.reads.sequence.layout.layout import layout
 from gangsaw.codecs.reads.sequence.layout.placed import Layout, find_anchors
-from gangsaw.codecs.reads.sequence.letters import to_base_codes
 
 Codes = npt.NDArray[np.uint8]
 

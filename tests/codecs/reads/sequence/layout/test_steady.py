@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from gangsaw.codecs.reads.lines import Lines, find_lines
+from gangsaw.codecs.reads.sequence.bases import to_base_codes
+from gangsaw.codecs.reads.sequence.encode.order import first_mapped
 from gangsaw.codecs.reads.sequence.layout.placed import Layout
 from gangsaw.codecs.reads.sequence.layout.steady import are_sorted, lines_in, steady_layout
-from gangsaw.codecs.reads.sequence.letters import to_base_codes
-from gangsaw.codecs.reads.sequence.order import first_mapped
 from gangsaw.tasks.genomics.reads.synthetic import make_reads
 
 FASTQ = make_reads(800, 70, genome=3000).first.splitlines()

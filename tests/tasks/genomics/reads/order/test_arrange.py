@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from gangsaw.codecs.reads.lines import find_lines
+from gangsaw.codecs.reads.sequence.bases import to_base_codes
+from gangsaw.codecs.reads.sequence.encode.order import first_mapped
 from gangsaw.codecs.reads.sequence.layout.steady import steady_layout
-from gangsaw.codecs.reads.sequence.letters import to_base_codes
-from gangsaw.codecs.reads.sequence.order import first_mapped
 from gangsaw.tasks.genomics.reads.files.fastq import FastqFile
 from gangsaw.tasks.genomics.reads.files.input import ReadInput
 from gangsaw.tasks.genomics.reads.files.kernels import NAME, SEQUENCE

@@ -9,7 +9,7 @@ import pytest
 from emulator.pools import device_memory
 
 from gangsaw.codecs.core.cuda import launch
-from gangsaw.codecs.reads.sequence.letters import to_base_codes
+from gangsaw.codecs.reads.sequence.bases import to_base_codes
 from gangsaw.tasks.genomics.reads.order.bins import gpu_signatures
 from gangsaw.tasks.genomics.reads.order.bins.gpu_signatures import bins_of_lines
 from gangsaw.tasks.genomics.reads.order.bins.packed import packed_reads

@@ -9,16 +9,12 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Int64s
 from gangsaw.codecs.reads.lines import Lines, Text
-from gangsaw.codecs.reads.sequence.anchors import (
-    hot_anchors,
-    hot_numbers,
-    place_bits,
-)
+from gangsaw.codecs.reads.sequence.bases import read_only
 from gangsaw.codecs.reads.sequence.columns import classified
+from gangsaw.codecs.reads.sequence.encode.anchors import hot_anchors, hot_numbers
+from gangsaw.codecs.reads.sequence.encode.order import arrange_layout
 from gangsaw.codecs.reads.sequence.layout.placed import Anchors, Layout, find_anchors
-from gangsaw.codecs.reads.sequence.letters import read_only
-from gangsaw.codecs.reads.sequence.order import arrange_layout
-from gangsaw.codecs.reads.sequence.syntax import HIGH_BITS
+from gangsaw.codecs.reads.sequence.syntax import HIGH_BITS, place_bits
 
 
 class SequenceBlock(NamedTuple):

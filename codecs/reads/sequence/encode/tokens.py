@@ -20,10 +20,10 @@ from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.words import load_le64
 from gangsaw.codecs.reads.sequence import syntax
-from gangsaw.codecs.reads.sequence.block import SequenceBlock
+from gangsaw.codecs.reads.sequence.encode.block import SequenceBlock
+from gangsaw.codecs.reads.sequence.encode.mapped import PieceAnchor, put_mapped
 from gangsaw.codecs.reads.sequence.exceptions import put_exceptions
 from gangsaw.codecs.reads.sequence.fours import put_fours
-from gangsaw.codecs.reads.sequence.mapped import PieceAnchor, put_mapped
 
 AT_ONCE = 1 << 16  # bytes of windows whose tokens are written in one call
 # upper bounds on tokens of a window, a line, a piece, a base, and an exception

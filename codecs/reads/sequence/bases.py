@@ -1,4 +1,4 @@
-"""Codes of a text, search for its exceptions, and copies of runs of bases."""
+"""Codes of a text's bases, search for its exceptions, and copies of runs of bases."""
 
 from __future__ import annotations
 

@@ -13,7 +13,6 @@ from gangsaw.codecs.core.numba.bits import trailing_zeros
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 from gangsaw.codecs.core.numba.words import load_le64
 from gangsaw.codecs.reads.sequence import syntax
-from gangsaw.codecs.reads.sequence.block import SequenceBlock
 from gangsaw.codecs.reads.sequence.columns import (
     CLASS,
     ONE,
@@ -23,6 +22,7 @@ from gangsaw.codecs.reads.sequence.columns import (
     variable,
     within,
 )
+from gangsaw.codecs.reads.sequence.encode.block import SequenceBlock
 
 
 class PieceAnchor(NamedTuple):
