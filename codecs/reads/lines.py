@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -61,7 +61,7 @@ def find_lines(block: Text, lane: int) -> Lines:
 
 
 @jit_norefs
-def count_newlines(text: Bytes) -> Any:
+def count_newlines(text: Bytes) -> np.int64:
     """Return the number of newlines."""
     n, whole = np.int64(0), text.size // len(LANES) * len(LANES)
     for i in range(0, whole, len(LANES)):
@@ -88,7 +88,7 @@ def find_newlines(text: Bytes, out: Int64s) -> None:
 
 
 @jit
-def count_used(block: Bytes) -> Any:
+def count_used(block: Bytes) -> int:
     """Return the bytes of a block without the zeros at its end."""
     n = block.size
     while n and block[n - 1] == 0:

@@ -26,7 +26,7 @@ from gangsaw.codecs.bwt.dense.tables import (
     WIDTH_BITS,
     tree,
 )
-from gangsaw.codecs.core.arrays import Int64s
+from gangsaw.codecs.core.arrays import Int64, Int64s
 from gangsaw.codecs.core.numba.bits import leading_zeros
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline
 
@@ -138,7 +138,7 @@ def begin_runs(
 
 @jit_norefs_inline
 def begin_run(
-    lane_states: LaneStates, tokens: TokenTrees, k: int, label: int, rank: int, length: int
+    lane_states: LaneStates, tokens: TokenTrees, k: int, label: Int64, rank: Int64, length: Int64
 ) -> None:
     """Start the next run of lane k. A decoder passes 1 for unknown values."""
     lane_states.label[k] = label
@@ -156,7 +156,7 @@ def begin_run(
 
 @jit_norefs_inline
 def begin_length(
-    lane_states: LaneStates, tokens: TokenTrees, k: int, rank: int, length: int
+    lane_states: LaneStates, tokens: TokenTrees, k: int, rank: Int64, length: Int64
 ) -> None:
     """Move lane k from the rank to the length of its run."""
     at = k * tokens.rows + lane_states.label[k]
@@ -171,7 +171,7 @@ def begin_length(
 
 
 @jit_norefs_inline
-def end_run(lane_states: LaneStates, tokens: TokenTrees, k: int, length: int) -> None:
+def end_run(lane_states: LaneStates, tokens: TokenTrees, k: int, length: Int64) -> None:
     """Update the histories of lane k after a run."""
     rank, width = lane_states.rank[k], _width(length)
     at = k * tokens.rows + lane_states.label[k]
@@ -193,6 +193,6 @@ def end_lane(lane_states: LaneStates, tokens: TokenTrees, k: int) -> None:
 
 
 @jit_norefs_inline
-def _width(value: int) -> Any:
+def _width(value: Int64) -> Any:
     """Return the bits below the first."""
     return 63 - np.int64(leading_zeros(np.uint64(value)))

@@ -131,7 +131,7 @@ def learn(
 ) -> None:
     """Update counts and weights with the decision of each lane, a vector of 0 and 1."""
     own, stretched, weights = read
-    error = ((bit << P_BITS) - p) >> 1
+    error: Any = ((bit << P_BITS) - p) >> 1
     low = _moved(weights[0], error, stretched[0]) & 0xFFFF
     low = low | (_moved(weights[1], error, stretched[1]) << 16)
     high = _moved(weights[2], error, stretched[2]) & 0xFFFF

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -145,7 +145,9 @@ def _read_run(
 
 
 @jit_norefs_inline
-def _get(slots: Slots, context: np.uint64, x: np.uint64, at: np.uint64, words: UInt16s) -> Any:
+def _get(
+    slots: Slots, context: np.uint64, x: np.uint64, at: np.uint64, words: UInt16s
+) -> tuple[np.uint64, np.uint64, np.uint64]:
     """Return the next symbol of a context, the state, and the word offset."""
     entry = slots.slots[slots.firsts[context] + (x & U(TOTAL - 1))]
     frequency = U(entry >> np.uint32(FREQUENCY)) & U(TOTAL - 1)
@@ -155,7 +157,7 @@ def _get(slots: Slots, context: np.uint64, x: np.uint64, at: np.uint64, words: U
 
 
 @jit_norefs_inline
-def _refill(x: np.uint64, at: np.uint64, words: UInt16s) -> Any:
+def _refill(x: np.uint64, at: np.uint64, words: UInt16s) -> tuple[np.uint64, np.uint64]:
     """Append a word to a state that is too low; return the state and the word offset."""
     word = U(words[at])
     is_low = x < U(LOWEST)
@@ -163,7 +165,9 @@ def _refill(x: np.uint64, at: np.uint64, words: UInt16s) -> Any:
 
 
 @jit_norefs_inline
-def _get_bits(symbol: np.uint64, x: np.uint64, at: np.uint64, words: UInt16s) -> Any:
+def _get_bits(
+    symbol: np.uint64, x: np.uint64, at: np.uint64, words: UInt16s
+) -> tuple[np.uint64, np.uint64, np.uint64]:
     """Return the value of a symbol with its extra bits, the state, and the word offset."""
     bits, low, shift = U(bits_below(symbol)), U(0), U(0)
     if bits > U(RAW):

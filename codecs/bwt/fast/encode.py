@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -11,7 +9,7 @@ from gangsaw.codecs.bwt.fast.symbols import EXACT, WIDTH, bits_below
 from gangsaw.codecs.bwt.fast.tables import KINDS, StaticTables
 from gangsaw.codecs.bwt.fast.tokens import RunTokens
 from gangsaw.codecs.bwt.lanes.cut import RunLanes
-from gangsaw.codecs.core.arrays import Int64s, UInt16s, UInt32s
+from gangsaw.codecs.core.arrays import Int64, Int64s, UInt16s, UInt32s
 from gangsaw.codecs.core.entropy.rans_tables import LOWEST, PRECISION, TOTAL
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline
 
@@ -89,7 +87,7 @@ def write_lanes(
 
 
 @jit_norefs_inline
-def _put(x: np.uint64, at: int, entry: np.uint32, words: UInt16s) -> Any:
+def _put(x: np.uint64, at: int, entry: np.uint32, words: UInt16s) -> tuple[np.uint64, int]:
     """Encode a symbol into a state; return the state and the offset of the last written word."""
     frequency, first = U(entry) & U(0xFFFF), U(entry >> np.uint32(16))
     is_full = x >= frequency << U(32 - PRECISION)
@@ -101,7 +99,9 @@ def _put(x: np.uint64, at: int, entry: np.uint32, words: UInt16s) -> Any:
 
 
 @jit_norefs_inline
-def _put_bits(x: np.uint64, at: int, value: int, bits: int, words: UInt16s) -> Any:
+def _put_bits(
+    x: np.uint64, at: int, value: Int64, bits: Int64, words: UInt16s
+) -> tuple[np.uint64, int]:
     """Encode the lowest bits of a number into a state: those above RAW are read last."""
     if bits > RAW:
         x, at = _put_raw(x, at, value >> RAW, bits - RAW, words)
@@ -110,7 +110,9 @@ def _put_bits(x: np.uint64, at: int, value: int, bits: int, words: UInt16s) -> A
 
 
 @jit_norefs_inline
-def _put_raw(x: np.uint64, at: int, value: int, bits: int, words: UInt16s) -> Any:
+def _put_raw(
+    x: np.uint64, at: int, value: Int64, bits: Int64, words: UInt16s
+) -> tuple[np.uint64, int]:
     width = U(bits)
     is_full = x >= U(1) << (U(32) - width)
     words[U(at - 1)] = x

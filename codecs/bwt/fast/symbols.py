@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import UInt64
 from gangsaw.codecs.core.numba.bits import leading_zeros
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 
@@ -28,7 +29,7 @@ Table = npt.NDArray[np.uint8]
 
 
 @jit_norefs_inline
-def to_symbol(value: int) -> Any:
+def to_symbol(value: UInt64) -> Any:
     """Return the symbol of a number >= 0."""
     if value < EXACT:
         return np.int64(value)
@@ -37,13 +38,13 @@ def to_symbol(value: int) -> Any:
 
 
 @jit_norefs_inline
-def bits_below(symbol: int) -> Any:
+def bits_below(symbol: UInt64) -> Any:
     """Return the number of extra bits of a symbol >= EXACT."""
     return (np.int64(symbol) - 4) >> 1
 
 
 @jit_norefs_inline
-def get_least_number(symbol: int) -> Any:
+def get_least_number(symbol: UInt64) -> Any:
     """Return the smallest number of a symbol >= EXACT."""
     return (2 | np.int64(symbol) & 1) << bits_below(symbol)
 

@@ -8,11 +8,9 @@ Binder's distance coding as in libbsc's QLFC. SPEC.md, "Lanes and lists".
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from gangsaw.codecs.core.arrays import Bytes, Int32s, Int64s, UInt64s
+from gangsaw.codecs.core.arrays import Bytes, Int32s, Int64, Int64s, UInt64, UInt64s
 from gangsaw.codecs.core.numba.bits import trailing_zeros
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline
 from gangsaw.codecs.core.numba.words import load_le64
@@ -32,7 +30,7 @@ def find_symbol(word: np.uint64, symbol: np.uint64) -> int:
 
 
 @jit_norefs_inline
-def moved_back(word: np.uint64, rank: int) -> Any:
+def moved_back(word: np.uint64, rank: Int64 | UInt64) -> np.uint64:
     """Return a word of a list with its first symbol moved to `rank` < 8."""
     shift = U(rank) << U(3)
     mask = ALL >> (U(56) - shift)
@@ -40,7 +38,7 @@ def moved_back(word: np.uint64, rank: int) -> Any:
 
 
 @jit_norefs_inline
-def move_back(words: UInt64s, first: int, rank: int) -> None:
+def move_back(words: UInt64s, first: UInt64, rank: UInt64) -> None:
     """Move the first symbol of the list words[first:first + LIST_WORDS] to `rank` < 256."""
     word = words[first]
     if rank < 8:
@@ -55,7 +53,7 @@ def move_back(words: UInt64s, first: int, rank: int) -> None:
 
 
 @jit_norefs_inline
-def move_to_front(words: UInt64s, head: np.uint64, symbol: np.uint64) -> Any:
+def move_to_front(words: UInt64s, head: np.uint64, symbol: np.uint64) -> tuple[np.uint64, int]:
     """Move a symbol to the front of a list with first word `head`; return the new head and rank."""
     place = find_symbol(head, symbol)
     if place < 8:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from gangsaw.codecs.bwt.transform.rows import MOST_ROWS, Rows, row_count, spacing
-from gangsaw.codecs.core.arrays import Bytes, UInt32s
+from gangsaw.codecs.core.arrays import Bytes, UInt32s, UInt64
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs, jit_norefs_inline
 
@@ -70,7 +70,7 @@ def fill_words(bwt: Bytes, first: int, words: UInt32s) -> None:
 
 
 @jit_norefs_inline
-def _count(bwt: Bytes, part: np.uint64, counts: UInt32s) -> None:
+def _count(bwt: Bytes, part: UInt64, counts: UInt32s) -> None:
     """Count the bytes of each part; the last part includes the remainder."""
     for i in range(part):
         for k in range(PARTS):
@@ -81,7 +81,7 @@ def _count(bwt: Bytes, part: np.uint64, counts: UInt32s) -> None:
 
 @jit_norefs_inline
 def _put_word(
-    bwt: Bytes, i: np.uint64, k: np.uint64, first: np.uint64, next_of: UInt32s, words: UInt32s
+    bwt: Bytes, i: UInt64, k: UInt64, first: UInt64, next_of: UInt32s, words: UInt32s
 ) -> None:
     """Write the word that leads to the row of bwt[i]: i, plus 1 after the sentinel."""
     symbol = np.uint32(bwt[i])

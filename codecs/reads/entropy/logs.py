@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.arrays import Int64s, UInt32s
+from gangsaw.codecs.core.arrays import Int64, Int64s, UInt32s
 from gangsaw.codecs.core.entropy.gamma import bit_length
 from gangsaw.codecs.core.numba.jit import jit_inline, jit_inline_part
 
@@ -31,7 +31,7 @@ LOGARITHMS = _logarithms()
 
 
 @jit_inline
-def scaled_log2(value: int) -> int:
+def scaled_log2(value: Int64) -> int:
     """Return log2 of a number > 0, rounded down, in units of 2^-FRACTION."""
     shift = bit_length(value) - 1
     place = value >> shift - MANTISSA if shift > MANTISSA else value << MANTISSA - shift

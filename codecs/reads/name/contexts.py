@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.arrays import Bytes, Int64s, UInt16s, UInt32s
+from gangsaw.codecs.core.arrays import Bytes, Int64, Int64s, UInt16s, UInt32s
 from gangsaw.codecs.core.entropy.rans_lanes import RAW as RAW_BITS
 from gangsaw.codecs.core.entropy.rans_lanes import Tokens
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
@@ -65,13 +65,13 @@ def no_memory() -> History:
 
 
 @jit_norefs_inline
-def is_operation(stream: int) -> bool:
+def is_operation(stream: Int64) -> bool:
     """Return True if a stream contains the operations of a column."""
     return bool(stream % PER_COLUMN == 0 and stream < FIRST_LINES)
 
 
 @jit_norefs_inline
-def remember(memory: History, stream: int, symbol: int) -> None:
+def remember(memory: History, stream: Int64, symbol: Int64) -> None:
     """Update the history with a byte."""
     memory.streams[stream] = symbol
     line = memory.line
@@ -93,7 +93,7 @@ def _forget(memory: History) -> None:
 
 
 @jit_norefs_inline
-def context(memory: History, stream: int, mode: int) -> int:
+def context(memory: History, stream: Int64, mode: Int64) -> int:
     """Return the context byte that a mode uses."""
     if mode < BEFORE:
         return 0

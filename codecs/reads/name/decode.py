@@ -6,7 +6,7 @@ invalid line ends its window with -1.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -134,7 +134,7 @@ def read_window(
     end: int,
     is_open: bool,
     offset_buffers: tuple[Int64s, Int64s],
-) -> Any:
+) -> tuple[int, int, int]:
     """Decode a window into out; return start and end of its text, and its lines.
 
     Parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -108,7 +108,7 @@ def _number(text: Bytes, at: int, end: int) -> tuple[int, int, int]:
 
 
 @jit_norefs_inline
-def _eight(word: np.uint64, most: int) -> tuple[int, Any]:
+def _eight(word: np.uint64, most: int) -> tuple[int, np.int64]:
     """Return the number of leading digits in 8 bytes, at most `most`, and their value.
 
     It processes all bytes at once: lengths of numbers are hard to predict.

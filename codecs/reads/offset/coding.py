@@ -5,7 +5,7 @@ Any numbers of 64 bits in any order are coded losslessly; steps of similar sizes
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -191,7 +191,7 @@ def _read_head(data: Text) -> tuple[int, RansTables]:
 
 
 @jit_inline
-def to_zigzag(change: np.int64) -> Any:
+def to_zigzag(change: np.int64) -> np.uint64:
     """Return the unsigned number of a signed one: 0, -1, 1, -2 become 0, 1, 2, 3."""
     return np.uint64(change << 1 ^ change >> 63)
 

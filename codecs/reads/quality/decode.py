@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.arrays import Bytes, Int64s
+from gangsaw.codecs.core.arrays import Bytes, Int64s, UInt64
 from gangsaw.codecs.core.entropy.rans_lanes import begin_lane, get, get_number, get_small, is_whole
 from gangsaw.codecs.core.entropy.rans_tables import LOWEST, PRECISION, TOTAL
 from gangsaw.codecs.core.entropy.sparse_tables import ABSENT, SYMBOLS, RansTables
@@ -250,7 +250,7 @@ def store_lane(lane: Lane, n: int, lanes: Int64s, k: int) -> None:
 
 
 @jit_norefs_inline
-def take_value(lane: Lane, model: DecoderModel) -> Any:
+def take_value(lane: Lane, model: DecoderModel) -> tuple[np.uint64, np.uint64]:
     """Return the next value of a lane, and the state, which may be too low."""
     x, table = lane.state, U(model.table_of[number_context(lane.past, model.strides)])
     slot, row = x & SLOT, table * U(len(model.row))
@@ -264,7 +264,7 @@ def take_value(lane: Lane, model: DecoderModel) -> Any:
 @jit_norefs_inline
 def read_value(
     lane: Lane,
-    i: np.uint64,
+    i: UInt64,
     word_at: np.uint64,
     data: Bytes,
     model: DecoderModel,

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.arrays import Bytes, Int64s, UInt32s
+from gangsaw.codecs.core.arrays import Bytes, Int64, Int64s, UInt32s
 from gangsaw.codecs.core.entropy.rans_tables import PRECISION, TOTAL
 from gangsaw.codecs.core.entropy.sparse_tables import RansTables
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs, jit_norefs_inline, jit_norefs_part
@@ -202,7 +202,7 @@ def read_wide_syntax(
 
 
 @jit_norefs_part
-def read_wide_values(data: Bytes, model: WideModel, n: int, board: Board, out: Bytes) -> None:
+def read_wide_values(data: Bytes, model: WideModel, n: Int64, board: Board, out: Bytes) -> None:
     """Read n values of each lane; 2 n + 2 bytes must follow the offset of each."""
     fields, grows = board.fields, load(board.fields, GROWS * SIDE, LANES)
     wide = Wide(
@@ -242,7 +242,7 @@ def with_few_changes(wide: Wide) -> Wide:
 
 
 @jit_norefs_inline
-def write_words(board: Board, i: int, m: int, out: Bytes) -> None:
+def write_words(board: Board, i: Int64, m: Int64, out: Bytes) -> None:
     """Write m quality bytes of each lane that has a window, from value i on."""
     for k in range(SIDE):
         if board.lanes[k, WINDOW] != NONE:

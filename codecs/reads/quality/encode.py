@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -139,7 +139,7 @@ def next_window(job: WindowLanes, queue: int, k: int, out: UInt16s) -> int:
 @jit_norefs_inline
 def push_token(
     x: np.uint64, at: np.uint64, place: np.uint64, job: WindowLanes, out: UInt16s
-) -> Any:
+) -> tuple[np.uint64, np.uint64]:
     """Encode the token before `place`; the word before `at` is always written.
 
     With an inverse of 2^44 / frequency, rounded up, the quotient is exact for x < frequency * 2^20,

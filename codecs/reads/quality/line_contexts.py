@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.arrays import Bytes, Int64s
+from gangsaw.codecs.core.arrays import Bytes, Int64, Int64s
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline, jit_norefs_part
 from gangsaw.codecs.core.numba.vectors.gather import last_lane, running_sums
 from gangsaw.codecs.core.numba.vectors.integers import (
@@ -91,7 +91,7 @@ def find_line_contexts(
     values: Values,
     strides: Strides,
     step: int,
-    changed: int,
+    changed: Int64,
     scratch: LineScratch,
 ) -> Any:
     """Compute the contexts of values first..first + n - 1 of a line, at most PIECE values.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -132,19 +132,19 @@ def _count_piece(
 
 
 @jit_norefs_inline
-def differing(codes: np.uint64, columns: np.uint64) -> Any:
+def differing(codes: np.uint64, columns: np.uint64) -> np.uint64:
     """Return marks in bit 0 of each byte: 1 for a base that differs from the consensus."""
     either = codes ^ columns
     return (either | either >> ONE) & ~(codes >> TWO) & ONES
 
 
 @jit_norefs_inline
-def variable(columns: np.uint64) -> Any:
+def variable(columns: np.uint64) -> np.uint64:
     """Return marks in bit 0 of each byte: 1 for a column of a class > 0."""
     return (columns >> TWO | columns >> THREE | columns >> FOUR) & ONES
 
 
 @jit_norefs_inline
-def within(marks: np.uint64, n: int) -> Any:
+def within(marks: np.uint64, n: int) -> np.uint64:
     """Return the marks of the first n of 8 bytes."""
     return marks & ((ONE << np.uint64(8 * n)) - ONE) if n < 8 else marks

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import accumulate
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -101,7 +100,7 @@ AT_LENGTH, AT_KIND, AT_PRIMARY, AT_STRAND, AT_MATE, AT_REPEAT, MEMORY = range(7)
 
 
 @jit_norefs_inline
-def strand_table(is_still: bool, before: int) -> Any:
+def strand_table(is_still: bool, before: int) -> int:
     """Return the table of a first piece's strand in a sorted block.
 
     is_still : True if it is at the position of the one before, and the block is STEADY

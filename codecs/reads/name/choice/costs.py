@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.arrays import Int64s, UInt32s
+from gangsaw.codecs.core.arrays import Int64, Int64s, UInt32s
 from gangsaw.codecs.core.entropy.gamma import bit_length
 from gangsaw.codecs.core.entropy.rans_tables import PRECISION
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
@@ -196,13 +196,14 @@ def _short_cost(scratch: CostScratch, stream: StreamCosts) -> int:
 
 
 @jit_norefs_part
-def _table_cost(scratch: CostScratch, k: int, total: int, stream: StreamCosts) -> int:
+def _table_cost(scratch: CostScratch, k: int, total: Int64, stream: StreamCosts) -> int:
     """Return the cost of a table of k symbols, and of its symbols, scaled to the whole stream.
 
     The entropy of the counts is too low if counts are small. The cost as if each symbol had not
     been counted is too high, by as much. The right cost for `scale` is in between.
     """
-    whole, novel = scaled_log2(total), stream.scale - 256  # of 256: bytes that are not counted
+    whole = scaled_log2(total)
+    novel: Any = stream.scale - 256  # of 256: bytes that are not counted
     once, as_counted, as_new = np.int64(0), np.int64(0), np.int64(0)
     bits, before = np.int64(9 - 2 * k), np.int64(-1)
     for i in range(k):

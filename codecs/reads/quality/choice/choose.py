@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.arrays import Bytes, Int32s, Int64s, UInt32s
+from gangsaw.codecs.core.arrays import Bytes, Int32s, Int64, Int64s, UInt32s
 from gangsaw.codecs.core.numba.items import order_falling, put_items
 from gangsaw.codecs.core.numba.jit import (
     jit,
@@ -124,7 +124,7 @@ def split_nodes(rows: NodeRows, prices: Prices, most: int, children: Int32s, log
 
 
 @jit
-def add_rows(components: Bytes, counts: UInt32s, own_rows: Int64s, sums: Int64s) -> None:
+def add_rows(components: Bytes | Int32s, counts: UInt32s, own_rows: Int64s, sums: Int64s) -> None:
     """Sum rows by their component."""
     for row in own_rows:
         component = components[row]
@@ -326,7 +326,7 @@ def best_table(own: Int64s, total: int, known: int, shared: SharedTables) -> int
 
 
 @jit_norefs_inline
-def take_bits(n: int, logarithms_of: UInt32s, known: int, bits: Int64s) -> None:
+def take_bits(n: Int64, logarithms_of: UInt32s, known: int, bits: Int64s) -> None:
     """Subtract n times the logarithm of a symbol from the bits in each table."""
     for table in range(known):
         bits[table] -= n * np.int64(logarithms_of[table])

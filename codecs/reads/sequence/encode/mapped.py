@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gangsaw.codecs.core.arrays import Bytes, Int32s, Int64s
+from gangsaw.codecs.core.arrays import Bytes, Int32s, Int64, Int64s
 from gangsaw.codecs.core.entropy.rans_lanes import Tokens, put, put_number, put_raw, put_small
 from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
 from gangsaw.codecs.core.numba.bits import trailing_zeros
@@ -178,7 +178,7 @@ def put_gap(
     first: int,
     event_offsets: Int32s,
     event: int,
-    begin: int,
+    begin: Int64,
     left: int,
     tokens: Tokens,
     n: int,
@@ -196,7 +196,9 @@ def put_gap(
 
 
 @jit_norefs_inline
-def put_variant(column: int, code: int, last_two: int, tokens: Tokens, n: int) -> tuple[int, int]:
+def put_variant(
+    column: Int64, code: Int64, last_two: int, tokens: Tokens, n: int
+) -> tuple[int, int]:
     """Append a base in a column of class > 0; return tokens and the last two symbols."""
     base, second = column & 3, column >> SECOND
     which = 0 if code in (base, NOT_A_BASE) else 1 if code == second else 2

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.arrays import Bytes, Int64s
+from gangsaw.codecs.core.arrays import Bytes, Int64, Int64s
 from gangsaw.codecs.core.numba.bits import load_be64, trailing_zeros
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 from gangsaw.codecs.core.numba.words import load_le64
@@ -71,7 +71,9 @@ def empty_contig(n_bases: int) -> Contig:
 
 
 @jit_norefs_inline
-def add_votes(contig: Contig, free_codes: Bytes, at: int, step: int, begin: int, end: int) -> None:
+def add_votes(
+    contig: Contig, free_codes: Bytes, at: Int64, step: Int64, begin: Int64, end: Int64
+) -> None:
     """Add bases of the text to columns [begin, end); a base wins with strictly more votes.
 
     `at` is the index of the first one in `free_codes`; the strand is the reverse one if `step` is
@@ -106,11 +108,11 @@ def score(
     gains: Gains,
     contig: Contig,
     free_codes: Bytes,
-    at: int,
-    step: int,
-    column: int,
+    at: Int64,
+    step: Int64,
+    column: Int64,
     way: int,
-    most: int,
+    most: Int64,
 ) -> tuple[Any, Any, Any]:
     """Compare bases from index `at` on with columns from `column` on, at most `most`.
 
@@ -130,7 +132,7 @@ def score(
     while i < most and i - n <= IDLE:
         text = load_word(free_codes, at + step * way * i, step * way) ^ flip
         differ = text ^ load_word(contig.bases, PAD + column + way * i, way)
-        equal = min(most - i, trailing_zeros(differ) >> 3 if differ else 8)
+        equal: Any = min(most - i, trailing_zeros(differ) >> 3 if differ else 8)
         i += equal
         gain += equal * gains.match
         if gain > best:
@@ -150,13 +152,13 @@ def score(
 
 
 @jit_norefs_inline
-def load_word(data: Bytes, at: int, way: int) -> Any:
+def load_word(data: Bytes, at: Int64, way: Int64) -> Any:
     """Return eight bytes from an index on, upwards or downwards, the first one lowest."""
     return load_le64(data, at) if way > 0 else load_be64(data, at - 7)
 
 
 @jit_norefs_inline
-def count_bases(free_codes: Bytes, at: int, way: int, most: int) -> Any:
+def count_bases(free_codes: Bytes, at: Int64, way: Int64, most: int) -> Any:
     """Return the number of bases from an index on that are not GONE, at most `most`."""
     n = 0
     while n < most:

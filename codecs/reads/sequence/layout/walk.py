@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.arrays import Bytes, Int64s
+from gangsaw.codecs.core.arrays import Bytes, Int64, Int64s
 from gangsaw.codecs.core.numba.bits import prefetch
 from gangsaw.codecs.core.numba.items import put_items
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline, jit_norefs_part, jit_part
@@ -117,7 +117,7 @@ def walk_contigs(state: Walk, out: Bytes) -> Any:
 
 
 @jit_norefs_part
-def grow(state: Walk, place: int, n: int, number: int) -> Any:
+def grow(state: Walk, place: Int64, n: int, number: int) -> Any:
     """Start a contig with the piece around a k-mer, add overlapping pieces; return their number."""
     head, edges = n, state.contig.edges
     n = seed(state, place, n)
@@ -141,7 +141,7 @@ def grow(state: Walk, place: int, n: int, number: int) -> Any:
 
 
 @jit_norefs_inline
-def seed(state: Walk, place: int, n: int) -> Any:
+def seed(state: Walk, place: Int64, n: int) -> Any:
     """Place the piece around a k-mer in the middle of the columns."""
     edges, at = state.contig.edges, PAD + place
     left = count_bases(state.free_codes, at - 1, -1, MOST_BASES // 2)
@@ -152,14 +152,14 @@ def seed(state: Walk, place: int, n: int) -> Any:
 
 
 @jit_norefs_inline
-def ask_column(state: Walk, column: int, n: int, number: int) -> Any:
+def ask_column(state: Walk, column: Int64, n: int, number: int) -> Any:
     """Try to join the group of the k-mer in a column; return the number of pieces."""
     group = np.int64(state.contig.groups[column]) - 1
     return n if group < 0 else ask_group(state, group >> 1, column, group & 1, n, number)
 
 
 @jit_norefs_inline
-def ask_group(state: Walk, group: int, column: int, reverse: int, n: int, number: int) -> Any:
+def ask_group(state: Walk, group: Int64, column: Int64, reverse: Int64, n: int, number: int) -> Any:
     """Try to join a group, unless it is empty or was just tried; return the number of pieces."""
     groups = state.kmer_index.groups
     has_been = groups[group + COLUMN] % VISIT == 2 * column + reverse
@@ -207,10 +207,13 @@ def column_of(state: Walk, piece: int, kmer: int) -> tuple[Any, Any]:
 
 
 @jit_norefs_part
-def join_group(state: Walk, group: int, column: int, reverse: int, n: int, number: int) -> Any:
+def join_group(
+    state: Walk, group: Int64, column: Int64, reverse: Int64, n: int, number: int
+) -> Any:
     """Place members of a group that fit at a column; return the number of pieces."""
     groups, before = state.kmer_index.groups, n
-    first, size = group + MEMBERS, np.int64(groups[group + SIZE])
+    first = group + MEMBERS
+    size: Any = np.int64(groups[group + SIZE])
     stay = first
     for i in range(first, first + size):
         prefetch(
@@ -234,7 +237,7 @@ def join_group(state: Walk, group: int, column: int, reverse: int, n: int, numbe
 
 @jit_norefs_inline
 def try_member(
-    state: Walk, member: np.uint32, column: int, reverse: int, n: int, number: int
+    state: Walk, member: np.uint32, column: Int64, reverse: Int64, n: int, number: int
 ) -> tuple[Any, Any]:
     """Place a member if it fits: at most once per round, once in all rounds of whole pieces."""
     place = get_member_position(member)
@@ -251,14 +254,14 @@ def get_member_position(member: np.uint32) -> Any:
 
 
 @jit_norefs_inline
-def is_unplaced(state: Walk, place: int) -> Any:
+def is_unplaced(state: Walk, place: Int64) -> Any:
     """Return True if a k-mer is in one unplaced piece: placed ones are as long as a k-mer."""
     free_codes, first = state.free_codes, PAD + place
     return free_codes[first] != GONE and free_codes[first + state.kmer_index.k - 1] != GONE
 
 
 @jit_norefs_inline
-def fit_piece(state: Walk, place: int, strand: int, column: int, n: int, number: int) -> Any:
+def fit_piece(state: Walk, place: Int64, strand: Int64, column: Int64, n: int, number: int) -> Any:
     """Place the piece around a k-mer, or the part that gains; return the number of pieces."""
     gains, contig, free_codes = state.gains, state.contig, state.free_codes
     step = 1 - 2 * strand
@@ -280,7 +283,7 @@ def fit_piece(state: Walk, place: int, strand: int, column: int, n: int, number:
 
 @jit_norefs_inline
 def record_failure(
-    state: Walk, at: int, step: int, start: int, stop: int, n: int, number: int
+    state: Walk, at: Int64, step: Int64, start: Int64, stop: Int64, n: int, number: int
 ) -> Any:
     """Record for this round that the bases around a position were compared in vain."""
     first, last = at - step * start, at + step * (max(1, stop) - 1)
@@ -290,7 +293,7 @@ def record_failure(
 
 
 @jit_norefs_inline
-def put_piece(state: Walk, place: int, step: int, first: int, last: int, n: int) -> Any:
+def put_piece(state: Walk, place: Int64, step: Int64, first: int, last: int, n: int) -> Any:
     """Place the bases from `place` on, in direction `step`, at columns [first, last)."""
     add_votes(state.contig, state.free_codes, PAD + place, step, first, last)
     mapped = state.mapped
