@@ -8,45 +8,45 @@ from typing import cast
 import numpy as np
 
 from gangsaw.codecs.bwt.params import Params
-from gangsaw.codecs.bwt.payload import DENSE, FAST, RAW, Octets, raw, read, read_raw, write
-from gangsaw.codecs.core.arrays import Dtype, NumpyArray
+from gangsaw.codecs.bwt.payload import DENSE, FAST, RAW, raw, read_payload, read_raw, write_payload
+from gangsaw.codecs.core.arrays import Bytes, Dtype, NumpyArray
 from gangsaw.codecs.core.backends.batch import Encoded, EncodedBlock
 from gangsaw.codecs.core.backends.host import BlockCoding, Coding, HostBackend
 from gangsaw.codecs.core.container.runs import Payload
 
-OCTETS = np.dtype(np.uint8)
-ASKED = {"dense": DENSE, "fast": FAST}
+BLOCK_DTYPE = np.dtype(np.uint8)
+KIND_OF_EFFORT = {"dense": DENSE, "fast": FAST}
 
 
-def encode_block(block: NumpyArray, params: Params, room: Payload) -> Encoded:
+def encode_block(block: NumpyArray, params: Params, buffer: Payload) -> Encoded:
     """Encode (n,) uint8 with the requested effort, or raw if that is not longer."""
-    return Encoded(write(cast(Octets, block), ASKED[params.effort]))
+    return Encoded(write_payload(cast(Bytes, block), KIND_OF_EFFORT[params.effort]))
 
 
 def decode_block(encoded: EncodedBlock, block: NumpyArray, params: Params) -> None:
     """Fill (n,) uint8 from a payload."""
-    read(encoded.data, cast(Octets, block))
+    read_payload(encoded.data, cast(Bytes, block))
 
 
-def encode_raw(block: NumpyArray, params: Params, room: Payload) -> Encoded:
+def encode_raw(block: NumpyArray, params: Params, buffer: Payload) -> Encoded:
     """Encode (n,) uint8 without compression."""
-    return Encoded(raw(cast(Octets, block)))
+    return Encoded(raw(cast(Bytes, block)))
 
 
 def decode_raw(encoded: EncodedBlock, block: NumpyArray, params: Params) -> None:
     """Fill (n,) uint8 from a raw payload."""
-    read_raw(encoded.data, cast(Octets, block))
+    read_raw(encoded.data, cast(Bytes, block))
 
 
-def octets(params: Params) -> Dtype:
+def block_dtype(params: Params) -> Dtype:
     """Return the dtype of blocks, uint8."""
-    return OCTETS
+    return BLOCK_DTYPE
 
 
-TRANSFORMED = BlockCoding(encode_block, decode_block, octets)
+TRANSFORMED = BlockCoding(encode_block, decode_block, block_dtype)
 CODINGS: dict[Hashable, Coding[Params]] = {
-    RAW: BlockCoding(encode_raw, decode_raw, octets),
+    RAW: BlockCoding(encode_raw, decode_raw, block_dtype),
     DENSE: TRANSFORMED,
     FAST: TRANSFORMED,
 }
-BACKEND = HostBackend(CODINGS, lambda params: ASKED[params.effort], by_octet=True)
+BACKEND = HostBackend(CODINGS, lambda params: KIND_OF_EFFORT[params.effort], by_octet=True)

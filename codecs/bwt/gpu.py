@@ -12,8 +12,8 @@ from gangsaw.codecs.bwt.dense.device import gpu_decode as dense
 from gangsaw.codecs.bwt.dense.device import gpu_encode as dense_encode
 from gangsaw.codecs.bwt.fast.device import gpu_decode as fast
 from gangsaw.codecs.bwt.fast.device import gpu_encode as fast_encode
-from gangsaw.codecs.bwt.gpu_decode import Decode, decode_blocks
-from gangsaw.codecs.bwt.gpu_encode import Encode, encode_blocks
+from gangsaw.codecs.bwt.gpu_decode import Decode, decode_bwt_blocks
+from gangsaw.codecs.bwt.gpu_encode import Encode, encode_bwt_blocks
 from gangsaw.codecs.bwt.memory import decoder_device_bytes, encoder_device_bytes
 from gangsaw.codecs.bwt.params import Params
 from gangsaw.codecs.bwt.payload import DENSE, FAST
@@ -34,7 +34,7 @@ def is_contiguous(target: DeviceArray) -> bool:
 def decoder(stage: Decode, effort: str) -> DeviceDecoder[Params]:
     """Return the decoder of an effort."""
     return DeviceDecoder(
-        partial(decode_blocks, stage=stage),
+        partial(decode_bwt_blocks, stage=stage),
         partial(decoder_bytes, effort=effort),
         is_plain=is_contiguous,
     )
@@ -47,14 +47,17 @@ def encoder_bytes(source: DeviceArray, params: Params) -> int:
 
 def encoder(stage: Encode, kind: int) -> DeviceEncoder[Params]:
     """Return the encoder of an effort."""
-    return DeviceEncoder(partial(encode_blocks, stage=stage, kind=kind), encoder_bytes)
+    return DeviceEncoder(partial(encode_bwt_blocks, stage=stage, kind=kind), encoder_bytes)
 
 
 BACKEND = DeviceBackend(
     cpu.BACKEND,
     {
-        DENSE: encoder(dense_encode.encode_blocks, DENSE),
-        FAST: encoder(fast_encode.encode_blocks, FAST),
+        DENSE: encoder(dense_encode.encode_dense_blocks, DENSE),
+        FAST: encoder(fast_encode.encode_fast_blocks, FAST),
     },
-    {DENSE: decoder(dense.decode_blocks, "dense"), FAST: decoder(fast.decode_blocks, "fast")},
+    {
+        DENSE: decoder(dense.decode_dense_blocks, "dense"),
+        FAST: decoder(fast.decode_fast_blocks, "fast"),
+    },
 )

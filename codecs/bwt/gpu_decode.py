@@ -8,19 +8,20 @@ from typing import TypeAlias
 import numpy as np
 
 from gangsaw.codecs.bwt.params import Params
-from gangsaw.codecs.bwt.payload import Octets, Rows, split
+from gangsaw.codecs.bwt.payload import Rows, split_payload
 from gangsaw.codecs.bwt.transform.gpu_inverse import invert_blocks
 from gangsaw.codecs.bwt.transform.gpu_radix import DeviceTransformed
+from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.backends.batch import EncodedBlock
 from gangsaw.codecs.core.backends.device import Errors
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.errors import CorruptChunk
 
-Decode: TypeAlias = Callable[[Sequence[Octets], Sequence[DeviceArray]], Errors]
+Decode: TypeAlias = Callable[[Sequence[Bytes], Sequence[DeviceArray]], Errors]
 
 
-def decode_blocks(
+def decode_bwt_blocks(
     blocks: Sequence[EncodedBlock],
     targets: Sequence[DeviceArray],
     params: Params,
@@ -30,11 +31,11 @@ def decode_blocks(
 
     stage : function that fills strings from their coded bytes and returns errors
     """
-    numbers, rows, bodies = list[int](), list[Rows](), list[Octets]()
+    numbers, rows, bodies = list[int](), list[Rows](), list[Bytes]()
     errors: Errors = {}
     for i, (block, target) in enumerate(zip(blocks, targets, strict=True)):
         try:
-            own, body = split(block.data, target.shape[0])
+            own, body = split_payload(block.data, target.shape[0])
         except CorruptChunk as error:
             errors[i] = error
         else:
@@ -47,7 +48,7 @@ def decode_blocks(
 
 
 def _decode(
-    rows: Sequence[Rows], bodies: Sequence[Octets], outs: Sequence[DeviceArray], stage: Decode
+    rows: Sequence[Rows], bodies: Sequence[Bytes], outs: Sequence[DeviceArray], stage: Decode
 ) -> Errors:
     """Decode strings and invert the valid ones; return the errors of both stages."""
     cp = cupy()

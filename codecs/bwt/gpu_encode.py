@@ -7,18 +7,19 @@ from typing import TypeAlias
 
 import numpy as np
 
-from gangsaw.codecs.bwt.lanes.device.gpu_runs import DeviceRunLanes, octets_of
+from gangsaw.codecs.bwt.lanes.device.gpu_runs import DeviceRunLanes, fetch_bytes
 from gangsaw.codecs.bwt.params import Params
-from gangsaw.codecs.bwt.payload import Octets, raw, shorter
+from gangsaw.codecs.bwt.payload import raw, shorter
 from gangsaw.codecs.bwt.transform.gpu_forward import transform_blocks
+from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.backends.batch import Encoded
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 
-Encode: TypeAlias = Callable[[DeviceRunLanes], list[tuple[Octets, ...] | None]]
+Encode: TypeAlias = Callable[[DeviceRunLanes], list[tuple[Bytes, ...] | None]]
 
 
-def encode_blocks(
+def encode_bwt_blocks(
     sources: Sequence[DeviceArray], params: Params, stage: Encode, kind: int
 ) -> list[Encoded]:
     """Encode (n,) uint8 each, or raw if coded payloads are not shorter.
@@ -31,15 +32,15 @@ def encode_blocks(
     found = []
     for block, own, body in zip(blocks, transformed, bodies, strict=True):
         parts = body and shorter(kind, to_host(own.rows).astype(np.uint32), body, block.shape[0])
-        found.append(Encoded(parts or raw(octets_of(block))))
+        found.append(Encoded(parts or raw(fetch_bytes(block))))
     return found
 
 
-def _bodies(bwts: Sequence[DeviceArray], stage: Encode) -> list[tuple[Octets, ...] | None]:
+def _bodies(bwts: Sequence[DeviceArray], stage: Encode) -> list[tuple[Bytes, ...] | None]:
     """Return the coded parts of strings; those estimated not to get shorter are skipped."""
     runs = DeviceRunLanes(bwts)
     taken = [i for i in range(len(bwts)) if not runs.gets_no_shorter(i)]
-    bodies: list[tuple[Octets, ...] | None] = [None] * len(bwts)
+    bodies: list[tuple[Bytes, ...] | None] = [None] * len(bwts)
     if len(taken) < len(bwts):
         runs = DeviceRunLanes([bwts[i] for i in taken]) if taken else runs
     for i, body in zip(taken, stage(runs) if taken else (), strict=True):

@@ -5,15 +5,15 @@ The test suite of all codecs measures them.
 
 from __future__ import annotations
 
-from gangsaw.codecs.bwt.dense.cpu import device_room as dense_device_room
-from gangsaw.codecs.bwt.dense.cpu import encoder_room as dense_encoder_room
-from gangsaw.codecs.bwt.dense.cpu import room as dense_room
-from gangsaw.codecs.bwt.fast.cpu import device_room as fast_device_room
-from gangsaw.codecs.bwt.fast.cpu import encoder_room as fast_encoder_room
-from gangsaw.codecs.bwt.fast.cpu import room as fast_room
-from gangsaw.codecs.bwt.lanes.cut import device_room as runs_device_room
-from gangsaw.codecs.bwt.transform.forward import device_room as transform_device_room
-from gangsaw.codecs.bwt.transform.forward import room as transform_room
+from gangsaw.codecs.bwt.dense.cpu import dense_decoder_bytes as dense_device_room
+from gangsaw.codecs.bwt.dense.cpu import dense_encoder_bytes as dense_encoder_room
+from gangsaw.codecs.bwt.dense.cpu import dense_scratch_bytes as dense_room
+from gangsaw.codecs.bwt.fast.cpu import fast_decoder_bytes as fast_device_room
+from gangsaw.codecs.bwt.fast.cpu import fast_encoder_bytes as fast_encoder_room
+from gangsaw.codecs.bwt.fast.cpu import fast_scratch_bytes as fast_room
+from gangsaw.codecs.bwt.lanes.cut import run_device_bytes as runs_device_room
+from gangsaw.codecs.bwt.transform.forward import transform_bytes as transform_room
+from gangsaw.codecs.bwt.transform.forward import transform_device_bytes as transform_device_room
 
 PER_BLOCK = 1 << 9  # rows, index, Python objects
 FIXED = 1 << 12  # also for a chunk without blocks

@@ -13,9 +13,9 @@ from gangsaw.codecs.bwt.fast import cpu as fast
 from gangsaw.codecs.bwt.transform.forward import transform
 from gangsaw.codecs.bwt.transform.inverse import invert
 from gangsaw.codecs.bwt.transform.rows import row_count
+from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.errors import CorruptChunk
 
-Octets: TypeAlias = npt.NDArray[np.uint8]
 Rows: TypeAlias = npt.NDArray[np.uint32]
 
 RAW, DENSE, FAST = range(3)  # kinds
@@ -31,17 +31,17 @@ class EntropyStage(NamedTuple):
     decode : function that fills (n,) uint8 from (k,) uint8; raises CorruptChunk
     """
 
-    encode: Callable[[Octets, Octets | None], Octets | None]
-    decode: Callable[[Octets, Octets], None]
+    encode: Callable[[Bytes, Bytes | None], Bytes | None]
+    decode: Callable[[Bytes, Bytes], None]
 
 
 STAGES = {
-    DENSE: EntropyStage(dense.encode, dense.decode),
-    FAST: EntropyStage(fast.encode, fast.decode),
+    DENSE: EntropyStage(dense.encode_dense, dense.decode_dense),
+    FAST: EntropyStage(fast.encode_fast, fast.decode_fast),
 }
 
 
-def write(block: Octets, kind: int) -> tuple[Octets, ...]:
+def write_payload(block: Bytes, kind: int) -> tuple[Bytes, ...]:
     """Return the parts of the payload of a block, (n,) uint8: raw if `kind` is not shorter."""
     transformed = transform(block)
     body = STAGES[kind].encode(transformed.bwt, None)
@@ -49,31 +49,31 @@ def write(block: Octets, kind: int) -> tuple[Octets, ...]:
     return raw(block) if parts is None else parts
 
 
-def shorter(kind: int, rows: Rows, body: tuple[Octets, ...], n: int) -> tuple[Octets, ...] | None:
+def shorter(kind: int, rows: Rows, body: tuple[Bytes, ...], n: int) -> tuple[Bytes, ...] | None:
     """Return the parts of the payload of n bytes, None if it gets longer than raw bytes."""
     parts = np.array([kind], np.uint8), _packed(rows), *body
     return parts if sum(part.size for part in parts) <= n else None
 
 
-def raw(block: Octets) -> tuple[Octets, ...]:
+def raw(block: Bytes) -> tuple[Bytes, ...]:
     """Return the parts of the payload of a raw block."""
     return np.array([RAW], np.uint8), block
 
 
-def read(data: Octets, block: Octets) -> None:
+def read_payload(data: Bytes, block: Bytes) -> None:
     """Fill a block, (n,) uint8, from a payload of a kind of STAGES.
 
     Raises
     ------
     CorruptChunk : the payload is not that of a block of this length
     """
-    rows, body = split(data, block.size)
+    rows, body = split_payload(data, block.size)
     bwt = np.empty(block.size, np.uint8)
     STAGES[int(data[0])].decode(body, bwt)
     invert(bwt, rows, block)
 
 
-def split(data: Octets, n: int) -> tuple[Rows, Octets]:
+def split_payload(data: Bytes, n: int) -> tuple[Rows, Bytes]:
     """Return the rows and the coded string of a payload for n bytes, of a kind of STAGES.
 
     Raises
@@ -86,19 +86,19 @@ def split(data: Octets, n: int) -> tuple[Rows, Octets]:
     return _unpacked(data[1:lead]), data[lead:]
 
 
-def read_raw(data: Octets, block: Octets) -> None:
+def read_raw(data: Bytes, block: Bytes) -> None:
     """Fill a block from a raw payload; raise CorruptChunk if the length differs."""
     if data.size != 1 + block.size:
         raise CorruptChunk(f"{block.size} bytes expected, there are {data.size - 1}")
     block[:] = data[1:]
 
 
-def _packed(rows: Rows) -> Octets:
+def _packed(rows: Rows) -> Bytes:
     octets = rows.astype("<u4").view(np.uint8).reshape(rows.size, 4)
     return octets[:, :ROW_BYTES].ravel()
 
 
-def _unpacked(data: Octets) -> Rows:
+def _unpacked(data: Bytes) -> Rows:
     octets = np.zeros((data.size // ROW_BYTES, 4), np.uint8)
     octets[:, :ROW_BYTES] = data.reshape(-1, ROW_BYTES)
     return octets.view("<u4").ravel().astype(np.uint32)

@@ -108,7 +108,7 @@ def _is_proven(array: ArrayFacts, sample: NumpyArray) -> bool:
     text = sample.tobytes()
     if len(text) < LEAST or _is_nucleotides(text):
         return False
-    if is_text(text):
+    if is_text_sample(text):
         return True
     from gangsaw.codecs.bwt.codec import Bwt
 
@@ -116,7 +116,7 @@ def _is_proven(array: ArrayFacts, sample: NumpyArray) -> bool:
     return len(Bwt().encode_chunk(sample)) <= most
 
 
-def is_text(sample: bytes) -> bool:
+def is_text_sample(sample: bytes) -> bool:
     """Return True if bytes are lines of ASCII or UTF-8 text, possibly cut at both ends."""
     if sample.count(b"\n") < LINES or len(sample.translate(None, CONTROLS)) < len(sample):
         return False

@@ -6,25 +6,24 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.arrays import Bools, Int64s, NumpyArray
 from gangsaw.codecs.core.backends.batch import Encoded, EncodedBlock
 from gangsaw.codecs.core.backends.host import BlockCoding
-from gangsaw.codecs.reads.lines import Lines, Places, Text, lines_of
+from gangsaw.codecs.reads.lines import Lines, Text, find_lines
 from gangsaw.codecs.reads.params import Params
 from gangsaw.codecs.reads.payload import (
     STORED,
-    Asked,
     BlockLanes,
     Coded,
-    packed,
-    read_stored,
-    unpacked,
+    pack_payload,
+    parse_payload,
+    read_stored_text,
 )
 
 
 def of_blocks(
-    encode: Callable[[NumpyArray, Params], tuple[Text, Places]],
-    decode: Callable[[Text, Places, NumpyArray, Params, Asked | None], None],
+    encode: Callable[[NumpyArray, Params], tuple[Text, Int64s]],
+    decode: Callable[[Text, Int64s, NumpyArray, Params, Bools | None], None],
 ) -> BlockCoding[Params]:
     """Return the coding of a kind that divides the lanes of a block among threads.
 
@@ -36,7 +35,7 @@ def of_blocks(
         present ones, and the items of the others are undefined. Raises CorruptChunk.
     """
 
-    def encode_block(block: NumpyArray, params: Params, room: Text) -> Encoded:
+    def encode_block(block: NumpyArray, params: Params, buffer: Text) -> Encoded:
         payload, lane_bits = encode(block, params)
         return Encoded((payload,), lane_bits)
 
@@ -59,17 +58,17 @@ def of_lines(
     decode_lanes : decodes a payload that is not stored into (n,) uint8; raises CorruptChunk
     """
 
-    def encode(block: NumpyArray, params: Params) -> tuple[Text, Places]:
-        lines = lines_of(block.view(np.uint8), params.sizes.lane)
-        return packed(lines, encode_lines(lines, params.pairs))
+    def encode(block: NumpyArray, params: Params) -> tuple[Text, Int64s]:
+        lines = find_lines(block.view(np.uint8), params.sizes.lane)
+        return pack_payload(lines, encode_lines(lines, params.pairs))
 
     def decode(
-        data: Text, lane_bits: Places, out: NumpyArray, params: Params, there: Asked | None
+        data: Text, lane_bits: Int64s, out: NumpyArray, params: Params, there: Bools | None
     ) -> None:
         text, lane = out.view(np.uint8), params.sizes.lane
-        payload = unpacked(data, lane_bits, text.size, lane, there)
+        payload = parse_payload(data, lane_bits, text.size, lane, there)
         if payload.head.mode == STORED:
-            read_stored(payload, text)
+            read_stored_text(payload, text)
         else:
             decode_lanes(payload, text, params.pairs)
 

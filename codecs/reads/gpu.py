@@ -48,11 +48,11 @@ def _decoder(decode: Decode[Params]) -> DeviceDecoder[Params]:
 
 BACKEND = DeviceBackend(
     cpu.BACKEND,
-    {"offset": DeviceEncoder(gpu_offset_encode.encode_blocks, encoder_bytes)},
+    {"offset": DeviceEncoder(gpu_offset_encode.encode_offset_blocks, encoder_bytes)},
     {
         "sequence": _decoder(sequence.DECODER),
         "quality": _decoder(quality.DECODER),
         "name": _decoder(name.DECODER),
-        "offset": _decoder(gpu_offset_decode.decode_blocks),
+        "offset": _decoder(gpu_offset_decode.decode_offset_blocks),
     },
 )

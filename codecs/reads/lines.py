@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes, Int64s
 from gangsaw.codecs.core.numba.bits import count_ones, trailing_zeros
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs
 from gangsaw.codecs.core.numba.vectors.integers import bits_of, load, static
@@ -15,7 +16,6 @@ NEWLINE = 10
 LANES = static(64)  # bytes that are examined together
 U = np.uint64
 Text = npt.NDArray[np.uint8]
-Places = npt.NDArray[np.int64]
 # span of a decoded window: start and end of its text, and its lines
 SPAN_BEGIN, SPAN_END, SPAN_LINES = range(3)
 SPAN = 3
@@ -35,10 +35,10 @@ class Lines(NamedTuple):
     """
 
     text: Text
-    starts: Places
-    ends: Places
+    starts: Int64s
+    ends: Int64s
     is_open: bool
-    windows: Places
+    windows: Int64s
     lane: int
 
     @property
@@ -47,7 +47,7 @@ class Lines(NamedTuple):
         return self.windows.size - 1
 
 
-def lines_of(block: Text, lane: int) -> Lines:
+def find_lines(block: Text, lane: int) -> Lines:
     """Return the lines of a block, (n,) uint8 and contiguous."""
     text = block[: int(count_used(block))]
     is_open = text.size > 0 and text[-1] != NEWLINE
@@ -61,7 +61,7 @@ def lines_of(block: Text, lane: int) -> Lines:
 
 
 @jit_norefs
-def count_newlines(text: Any) -> Any:
+def count_newlines(text: Bytes) -> np.int64:
     """Return the number of newlines."""
     n, whole = np.int64(0), text.size // len(LANES) * len(LANES)
     for i in range(0, whole, len(LANES)):
@@ -72,7 +72,7 @@ def count_newlines(text: Any) -> Any:
 
 
 @jit_norefs
-def find_newlines(text: Any, out: Any) -> None:
+def find_newlines(text: Bytes, out: Int64s) -> None:
     """Write the positions of all newlines."""
     n, whole = U(0), text.size // len(LANES) * len(LANES)
     for i in range(0, whole, len(LANES)):
@@ -88,7 +88,7 @@ def find_newlines(text: Any, out: Any) -> None:
 
 
 @jit
-def count_used(block: Any) -> Any:
+def count_used(block: Bytes) -> int:
     """Return the bytes of a block without the zeros at its end."""
     n = block.size
     while n and block[n - 1] == 0:

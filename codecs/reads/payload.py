@@ -12,8 +12,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bools, Int64s
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.reads.lines import Lines, Places, Text
+from gangsaw.codecs.reads.lines import Lines, Text
 
 HEAD = struct.Struct("<BQQ")
 SHARED_LANES = 2  # before those of windows: header and tables, then other data of all windows
@@ -21,8 +22,6 @@ MOST_GROWTH = 64  # bytes that a payload may have in excess of its block
 STORED, CODED = 0, 1
 OPEN = 1 << 2  # flag of the mode byte; higher bits belong to the kind
 MODE_BITS = 3
-
-Asked = npt.NDArray[np.bool_]  # mask of lanes or windows
 
 
 class Coded(NamedTuple):
@@ -41,7 +40,7 @@ class Coded(NamedTuple):
     head: Text
     shared: Text
     lanes: Text
-    sizes: Places
+    sizes: Int64s
 
 
 class Head(NamedTuple):
@@ -75,18 +74,18 @@ class BlockLanes(NamedTuple):
     begins, ends : (n_windows,) int64, their offsets in `data`
     n_bytes : of the block
     lane : bytes of a window
-    asked : (n_windows,) bool, True for requested windows; the others are empty
+    requested : (n_windows,) bool, True for requested windows; the others are empty
     """
 
     head: Head
     rest: Text
     shared: Text
     data: Text
-    begins: Places
-    ends: Places
+    begins: Int64s
+    ends: Int64s
     n_bytes: int
     lane: int
-    asked: Asked
+    requested: Bools
 
     @property
     def n_windows(self) -> int:
@@ -94,12 +93,12 @@ class BlockLanes(NamedTuple):
         return self.begins.size
 
     @property
-    def there(self) -> Asked:
+    def there(self) -> Bools:
         """Mask of the windows whose lanes are not empty, (n_windows,)."""
         return self.begins < self.ends
 
 
-def packed(lines: Lines, coded: Coded | None) -> tuple[Text, Places]:
+def pack_payload(lines: Lines, coded: Coded | None) -> tuple[Text, Int64s]:
     """Return the payload of a block and the bits of its lanes, stored if that is not longer."""
     stored = HEAD.size + lines.text.size
     parts = None if coded is None else _parts(lines, coded)
@@ -111,7 +110,7 @@ def packed(lines: Lines, coded: Coded | None) -> tuple[Text, Places]:
     return _joined(parts, shared, coded.sizes)
 
 
-def lanes_for(lane: int, lane_bits: Places, first: int, end: int) -> Places:
+def lanes_for(lane: int, lane_bits: Int64s, first: int, end: int) -> Int64s:
     """Return the lanes that items first..end - 1 of a block need.
 
     The line that contains the first item may start in an earlier window, the last non-empty one
@@ -130,8 +129,8 @@ def lanes_for(lane: int, lane_bits: Places, first: int, end: int) -> Places:
     return np.concatenate((shared, SHARED_LANES + own))
 
 
-def unpacked(
-    data: Text, lane_bits: Places, n_bytes: int, lane: int, there: Asked | None = None
+def parse_payload(
+    data: Text, lane_bits: Int64s, n_bytes: int, lane: int, there: Bools | None = None
 ) -> BlockLanes:
     """Return the parts of a payload.
 
@@ -157,18 +156,18 @@ def unpacked(
     begins = np.concatenate(([0], ends[:-1]))
     own = slice(SHARED_LANES, SHARED_LANES + n_windows)
     rest, shared = data[HEAD.size : ends[0]], data[ends[0] : ends[1]]
-    places = begins[own], ends[own], n_bytes, lane, asked_windows(there, n_windows)
+    places = begins[own], ends[own], n_bytes, lane, requested_windows(there, n_windows)
     return BlockLanes(head, rest, shared, data, *places)
 
 
-def asked_windows(there: Asked | None, n_windows: int) -> Asked:
+def requested_windows(there: Bools | None, n_windows: int) -> Bools:
     """Return the mask of requested windows, (n_windows,), from that of the fetched lanes."""
     if there is None:
         return np.ones(n_windows, bool)
     return there[SHARED_LANES : SHARED_LANES + n_windows]
 
 
-def window_runs(there: Asked, step: int) -> list[slice[int, int, None]]:
+def window_runs(there: Bools, step: int) -> list[slice[int, int, None]]:
     """Return runs of `step` windows that contain windows of the mask `there`, (n_windows,).
 
     A partial read has few of them, and a call without work costs as much as a window.
@@ -179,13 +178,13 @@ def window_runs(there: Asked, step: int) -> list[slice[int, int, None]]:
 
 def clear_rest(payload: BlockLanes, out: Text) -> None:
     """Write the zeros after the text, in the requested windows."""
-    asked = np.flatnonzero(payload.asked)
-    if asked.size:
-        begin = max(payload.head.used, int(asked[0]) * payload.lane)
-        out[begin : (int(asked[-1]) + 1) * payload.lane] = 0
+    requested = np.flatnonzero(payload.requested)
+    if requested.size:
+        begin = max(payload.head.used, int(requested[0]) * payload.lane)
+        out[begin : (int(requested[-1]) + 1) * payload.lane] = 0
 
 
-def check_spans(payload: BlockLanes, spans: Places) -> None:
+def check_spans(payload: BlockLanes, spans: Int64s) -> None:
     """Raise CorruptChunk unless the windows' lines are the lines of their block, in order.
 
     The requested windows are adjacent. The first of them is that of the block or not empty, and
@@ -198,24 +197,24 @@ def check_spans(payload: BlockLanes, spans: Places) -> None:
     if (spans < 0).any():
         raise CorruptChunk("a window is damaged")
     begins, ends, n_lines = spans.T
-    asked = np.flatnonzero(payload.asked)
-    if not asked.size:
+    requested = np.flatnonzero(payload.requested)
+    if not requested.size:
         return
-    start = 0 if asked[0] == 0 or not begins.size else begins[0]
+    start = 0 if requested[0] == 0 or not begins.size else begins[0]
     before = np.concatenate(([start], ends))
-    reach = min(payload.head.used, int(asked[-1] + 1) * payload.lane)
+    reach = min(payload.head.used, int(requested[-1] + 1) * payload.lane)
     is_right = bool((before[:-1] == begins).all()) and before[-1] >= reach
-    if payload.asked.all():
+    if payload.requested.all():
         is_right &= n_lines.sum() == payload.head.n_lines and before[-1] == payload.head.used
     if not is_right:
         raise CorruptChunk("its windows are not the lines that its head says")
 
 
-def read_stored(payload: BlockLanes, out: Text) -> None:
+def read_stored_text(payload: BlockLanes, out: Text) -> None:
     """Read a block from stored windows; raise CorruptChunk if their sizes are wrong."""
     used, sizes = payload.head.used, payload.ends - payload.begins
     windows = np.clip(used - np.arange(payload.n_windows) * payload.lane, 0, payload.lane)
-    there = payload.asked & (windows > 0)
+    there = payload.requested & (windows > 0)
     if (sizes != windows * there).any() or payload.rest.size or payload.shared.size:
         raise CorruptChunk("its stored windows are not as long as its text")
     for i in np.flatnonzero(there).tolist():
@@ -234,7 +233,7 @@ def _parts(lines: Lines, coded: Coded) -> list[Text]:
 
 
 def _joined(
-    parts: Sequence[Text], shared: Sequence[int], windows: Places
+    parts: Sequence[Text], shared: Sequence[int], windows: Int64s
 ) -> tuple[Text, npt.NDArray[np.int64]]:
     bits = 8 * np.concatenate((np.array(shared, np.int64), windows))
     return np.concatenate(parts), bits

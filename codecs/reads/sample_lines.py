@@ -11,7 +11,7 @@ from gangsaw.codecs.reads.lines import Text
 from gangsaw.codecs.reads.params import Params
 
 
-def joined(lines: Iterable[bytes]) -> Text:
+def join_lines(lines: Iterable[bytes]) -> Text:
     """Return lines in the form of a block."""
     return np.frombuffer(b"".join(line + b"\n" for line in lines), np.uint8)
 
@@ -21,9 +21,9 @@ def any_bytes(params: Params) -> list[Sample]:
     rng = np.random.default_rng(11)
     cases = {
         "noise": rng.integers(0, 256, 700, np.uint8),
-        "newlines": joined([b""] * 300),
+        "newlines": join_lines([b""] * 300),
         "one-byte": np.frombuffer(b"A", np.uint8),
         "zeros": np.zeros(200, np.uint8),
-        "filled": np.concatenate((joined([b"ACGT"] * 9), np.zeros(90, np.uint8))),
+        "filled": np.concatenate((join_lines([b"ACGT"] * 9), np.zeros(90, np.uint8))),
     }
     return [Sample(f"{params.kind}-{name}", array, params) for name, array in cases.items()]

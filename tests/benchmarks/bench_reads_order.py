@@ -22,7 +22,7 @@ import gangsaw
 from gangsaw import reads
 from gangsaw.codecs import Reads
 from gangsaw.codecs.core.memory.threads import set_thread_limit
-from gangsaw.codecs.reads.lines import Lines, lines_of
+from gangsaw.codecs.reads.lines import Lines, find_lines
 from gangsaw.tasks.bench.table import Row, cpu_seconds, say, seconds_in_turn
 from gangsaw.tasks.compressed_text.text import Text
 from gangsaw.tasks.genomics.reads.files.kernels import LINES, copy_lines
@@ -99,7 +99,7 @@ def _orders(name: str, path: Path) -> Iterator[Row]:
         what = f"sequences sorted in {parts} chunks, {name}"
         note = f"as they came {came:.3f}; the prototype {figure}, which flags no repeats"
         yield Row(what, best, "bits a base", f"<= {figure * SPARE:.4g}", note, {"came": came})
-    lines = lines_of(kept, LANE)
+    lines = find_lines(kept, LANE)
     seconds = cpu_seconds(lambda: sign_lines(kept, lines.starts, lines.ends), 5 * ROUNDS)
     yield Row(f"signatures of both strands, {name}", n / 1e6 / seconds, "Mbases/s", SIGN)
 
@@ -123,7 +123,7 @@ def _stored(text: Text) -> int:
 
 def _in_chunks(text: Text, parts: int) -> int:
     """Return the bytes of several chunks, the lines of each sorted."""
-    lines = lines_of(text, LANE)
+    lines = find_lines(text, LANE)
     edges = np.searchsorted(lines.starts, np.arange(parts + 1) * text.size / parts)
     return sum(_stored(_sorted(text, lines, slice(a, b))) for a, b in pairwise(edges.tolist()))
 
@@ -149,7 +149,7 @@ def _binning() -> Iterator[Row]:
     cases = [(size, LENGTH) for size in SIZES] + [(SIZE, n) for n in LENGTHS if n != LENGTH]
     for size, length in cases:
         say(f"binning, {size} MB of {length}")
-        lines = lines_of(_made(size, length), LANE)
+        lines = find_lines(_made(size, length), LANE)
         steps = [step * 1e3 for step in _binning_seconds(lines)]
         what = f"binning alone, {size} MB of reads of {length}"
         note = "signatures {:.0f}, order {:.0f}, move {:.0f} ms".format(*steps)

@@ -14,12 +14,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.bwt.dense.encode import begun, record
+from gangsaw.codecs.bwt.dense.encode import begun, record_decisions
 from gangsaw.codecs.bwt.dense.model import LANES
 from gangsaw.codecs.bwt.dense.segments import most_steps
 from gangsaw.codecs.bwt.dense.tables import NODES
 from gangsaw.codecs.bwt.dense.weights import INPUTS, weights
-from gangsaw.codecs.bwt.lanes.cut import RunLanes, lanes_of
+from gangsaw.codecs.bwt.lanes.cut import RunLanes, divide_into_lanes
 from gangsaw.codecs.bwt.transform.forward import transform
 
 BLOCK, ROUNDS = 1 << 22, 6
@@ -32,8 +32,8 @@ def final_weights(lanes: RunLanes, first: Weights) -> Weights:
     four = work.model.weights.view(np.int16).reshape(LANES, NODES, -1)
     four[:, :, :INPUTS] = first
     records = np.empty(LANES * most_steps(lanes.bounds), np.uint16)
-    while work.standing.alive[0]:
-        record(*work, records)
+    while work.lane_states.alive[0]:
+        record_decisions(*work, records)
     return four[alive, :, :INPUTS].astype(np.int64)
 
 
@@ -43,7 +43,7 @@ def main() -> None:
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
     files = [np.fromfile(path, np.uint8) for path in parser.parse_args().files]
     blocks = [data[at : at + BLOCK] for data in files for at in range(0, data.size, BLOCK)]
-    lanes = [lanes_of(transform(block).bwt, by_decisions=True) for block in blocks]
+    lanes = [divide_into_lanes(transform(block).bwt, by_decisions=True) for block in blocks]
     now = weights().astype(np.int64)
     for _ in range(ROUNDS):
         now = mean_weights(lanes, now)

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
-from gangsaw.codecs.reads.lines import Lines, Text, lines_of
+from gangsaw.codecs.reads.lines import Lines, Text, find_lines
 from gangsaw.codecs.reads.params import Params
-from gangsaw.codecs.reads.payload import BlockLanes, packed, unpacked
+from gangsaw.codecs.reads.payload import BlockLanes, pack_payload, parse_payload
+from gangsaw.codecs.reads.sequence.bases import to_base_codes
 from gangsaw.codecs.reads.sequence.coding import encode_layout
 from gangsaw.codecs.reads.sequence.layout.placed import Layout
-from gangsaw.codecs.reads.sequence.letters import codes_of
 
 ACGT = np.frombuffer(b"ACGT", np.uint8)
 OTHERS = np.frombuffer(b"NNNacgtRY.*-\0\xff", np.uint8)
@@ -28,16 +28,18 @@ class Case(NamedTuple):
 
     def payload(self) -> tuple[Text, Any]:
         """What is coded of it, whether or not it is shorter; and the bits of lanes."""
-        coded = encode_layout(self.lines, codes_of(self.lines.text), self.pieces, self.params.pairs)
+        coded = encode_layout(
+            self.lines, to_base_codes(self.lines.text), self.pieces, self.params.pairs
+        )
         long = self.lines._replace(text=np.zeros(1 << 24, np.uint8))  # too long to be stored
-        data, bits = packed(long, coded)
+        data, bits = pack_payload(long, coded)
         data[1:9] = np.frombuffer(self.lines.text.size.to_bytes(8, "little"), np.uint8)
         return data, bits
 
     def unpacked(self) -> BlockLanes:
         """The payload, read."""
         data, bits = self.payload()
-        return unpacked(data, bits, self.block.size, self.params.sizes.lane)
+        return parse_payload(data, bits, self.block.size, self.params.sizes.lane)
 
 
 class Recipe(NamedTuple):
@@ -140,4 +142,4 @@ def case_of(lines: list[bytes], rows: Any, consensus: Text, recipe: Recipe) -> C
     pieces = Layout(consensus, *fields[:4], fields[4].astype(np.uint8), fields[5].astype(np.bool_))
     params = Params(kind="sequence", pairs=recipe.pairs, lane=recipe.lane)
     block = np.frombuffer(text, np.uint8)
-    return Case(block, lines_of(block, recipe.lane), pieces, params)
+    return Case(block, find_lines(block, recipe.lane), pieces, params)

@@ -42,7 +42,7 @@ EXCEPTIONS = {
         BITS: "put_bit take take_number take_raw write",
         TABLES: "begin_of counts_of length_of state_of",
         MEMORY: "begin_weights",
-        STEPS: "asked_bit begin_run_at habits_after next_habit smoothed_by",
+        STEPS: "begin_run_at next_bit next_class smoothed_by",
     },
     "codecs/ccsds123": {
         BITS: "bits_from code_residual",

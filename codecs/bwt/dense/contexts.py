@@ -26,6 +26,7 @@ from gangsaw.codecs.bwt.dense.tables import (
     WIDTH_BITS,
     tree,
 )
+from gangsaw.codecs.core.arrays import Int64, Int64s
 from gangsaw.codecs.core.numba.bits import leading_zeros
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline
 
@@ -39,7 +40,7 @@ assert LENGTH_STATES == STATE_CLASSES * HISTORY_KINDS * RANK_KINDS
 FEWEST_RANKED = 3
 
 
-class TokenPlaces(NamedTuple):
+class TokenTrees(NamedTuple):
     """Decision trees of a block's tokens.
 
     Attributes
@@ -57,7 +58,7 @@ class TokenPlaces(NamedTuple):
     places: Words
 
 
-class Standing(NamedTuple):
+class LaneStates(NamedTuple):
     """State of the lanes, (LANES,) each.
 
     Attributes
@@ -92,95 +93,106 @@ class Standing(NamedTuple):
     alive: Numbers
 
 
-def tokens_of(sizes: Numbers, rows: int) -> TokenPlaces:
+def build_token_trees(sizes: Numbers, rows: int) -> TokenTrees:
     """Return the token trees for lanes with lists of these sizes."""
     longest = max(2, int(sizes.max()))
     places, rank, length = tree(max(1, (longest - 1).bit_length() - 1))
-    return TokenPlaces(rows, longest >= FEWEST_RANKED, rank, length, places)
+    return TokenTrees(rows, longest >= FEWEST_RANKED, rank, length, places)
 
 
-def standing_at(starts: Numbers, tokens: TokenPlaces, sizes: Numbers) -> Standing:
+def start_lane_states(starts: Numbers, tokens: TokenTrees, sizes: Numbers) -> LaneStates:
     """Return the state of lanes before their first tokens; lanes of one symbol have no tokens."""
     n_lanes, rows = sizes.size, tokens.rows
     place, state, symbol, value, own, weights = np.zeros((6, LANES), np.uint32)
     numbers = np.zeros((7, LANES), np.int64)
     label, rank, ranks, lengths, width, at, end = numbers
     histories, alive = np.zeros(n_lanes * rows, np.uint8), np.zeros(1, np.int64)
-    standing = Standing(
+    lane_states = LaneStates(
         *(place, state, symbol, value, own, weights),
         *(label, rank, ranks, lengths, width, at, end),
         *(histories, alive),
     )
-    standing.place[:] = AT_END
-    standing.state[:], standing.symbol[:] = NOWHERE, (rows - 1) * NODES
-    standing.own[:n_lanes] = np.arange(n_lanes) * rows * NODES
-    standing.weights[:] = np.arange(LANES) * NODES
-    standing.at[:n_lanes], standing.end[:n_lanes] = starts[:-1], starts[1:]
-    standing.alive[0] = np.count_nonzero(sizes > 1)
-    return standing
+    lane_states.place[:] = AT_END
+    lane_states.state[:], lane_states.symbol[:] = NOWHERE, (rows - 1) * NODES
+    lane_states.own[:n_lanes] = np.arange(n_lanes) * rows * NODES
+    lane_states.weights[:] = np.arange(LANES) * NODES
+    lane_states.at[:n_lanes], lane_states.end[:n_lanes] = starts[:-1], starts[1:]
+    lane_states.alive[0] = np.count_nonzero(sizes > 1)
+    return lane_states
 
 
 @jit
-def begin(standing: Any, tokens: Any, sizes: Any, labels: Any, ranks: Any, lengths: Any) -> None:
+def begin_runs(
+    lane_states: LaneStates,
+    tokens: TokenTrees,
+    sizes: Int64s,
+    labels: Int64s,
+    ranks: Int64s,
+    lengths: Int64s,
+) -> None:
     """Start the first run, labels[k] and so on, of each lane with more than one symbol."""
     for k in range(sizes.size):
         if sizes[k] > 1:
-            begin_run(standing, tokens, k, labels[k], ranks[k], lengths[k])
+            begin_run(lane_states, tokens, k, labels[k], ranks[k], lengths[k])
 
 
 @jit_norefs_inline
-def begin_run(standing: Any, tokens: Any, k: Any, label: Any, rank: Any, length: Any) -> None:
+def begin_run(
+    lane_states: LaneStates, tokens: TokenTrees, k: int, label: Int64, rank: Int64, length: Int64
+) -> None:
     """Start the next run of lane k. A decoder passes 1 for unknown values."""
-    standing.label[k] = label
-    standing.symbol[k] = label * NODES
+    lane_states.label[k] = label
+    lane_states.symbol[k] = label * NODES
     if not tokens.has_ranks:
-        begin_length(standing, tokens, k, 1, length)
+        begin_length(lane_states, tokens, k, 1, length)
         return
-    history = np.int64(standing.histories[k * tokens.rows + label]) >> HISTORY_BITS
-    state = np.int64(CLASSES[standing.ranks[k]]) * HISTORY_KINDS + history
-    state = state * LENGTH_KINDS + min(standing.width[k], LENGTH_KINDS - 1)
-    standing.state[k] = state * RANK_NODES
-    standing.place[k] = tokens.rank
-    standing.value[k] = rank
+    history = np.int64(lane_states.histories[k * tokens.rows + label]) >> HISTORY_BITS
+    state = np.int64(CLASSES[lane_states.ranks[k]]) * HISTORY_KINDS + history
+    state = state * LENGTH_KINDS + min(lane_states.width[k], LENGTH_KINDS - 1)
+    lane_states.state[k] = state * RANK_NODES
+    lane_states.place[k] = tokens.rank
+    lane_states.value[k] = rank
 
 
 @jit_norefs_inline
-def begin_length(standing: Any, tokens: Any, k: Any, rank: Any, length: Any) -> None:
+def begin_length(
+    lane_states: LaneStates, tokens: TokenTrees, k: int, rank: Int64, length: Int64
+) -> None:
     """Move lane k from the rank to the length of its run."""
-    at = k * tokens.rows + standing.label[k]
-    history: Any = min(np.int64(standing.histories[at]) & HISTORY, MOST_LENGTH_HISTORY)
-    state = np.int64(CLASSES[standing.lengths[k]]) * HISTORY_KINDS + history
+    at = k * tokens.rows + lane_states.label[k]
+    history: Any = min(np.int64(lane_states.histories[at]) & HISTORY, MOST_LENGTH_HISTORY)
+    state = np.int64(CLASSES[lane_states.lengths[k]]) * HISTORY_KINDS + history
     state = state * RANK_KINDS + np.int64(RANK_CLASSES[rank])
     # length nodes come after rank nodes
-    standing.state[k] = RANK_STATES * RANK_NODES + state * LENGTH_NODES - RANK_NODES
-    standing.place[k] = tokens.length
-    standing.value[k] = length
-    standing.rank[k] = rank
+    lane_states.state[k] = RANK_STATES * RANK_NODES + state * LENGTH_NODES - RANK_NODES
+    lane_states.place[k] = tokens.length
+    lane_states.value[k] = length
+    lane_states.rank[k] = rank
 
 
 @jit_norefs_inline
-def end_run(standing: Any, tokens: Any, k: Any, length: Any) -> None:
+def end_run(lane_states: LaneStates, tokens: TokenTrees, k: int, length: Int64) -> None:
     """Update the histories of lane k after a run."""
-    rank, width = standing.rank[k], _width(length)
-    at = k * tokens.rows + standing.label[k]
+    rank, width = lane_states.rank[k], _width(length)
+    at = k * tokens.rows + lane_states.label[k]
     history = np.int64(
-        HISTORIES[(np.int64(standing.histories[at]) & HISTORY) << WIDTH_BITS | width]
+        HISTORIES[(np.int64(lane_states.histories[at]) & HISTORY) << WIDTH_BITS | width]
     )
-    standing.histories[at] = _width(rank) << HISTORY_BITS | history
-    standing.ranks[k] += ((min(rank, 12) - 1) * RANK_SCALE - standing.ranks[k]) >> 2
-    standing.lengths[k] += (min(width, 7) * LENGTH_SCALE - standing.lengths[k]) >> 2
-    standing.width[k] = width
+    lane_states.histories[at] = _width(rank) << HISTORY_BITS | history
+    lane_states.ranks[k] += ((min(rank, 12) - 1) * RANK_SCALE - lane_states.ranks[k]) >> 2
+    lane_states.lengths[k] += (min(width, 7) * LENGTH_SCALE - lane_states.lengths[k]) >> 2
+    lane_states.width[k] = width
 
 
 @jit_norefs_inline
-def end_lane(standing: Any, tokens: Any, k: Any) -> None:
+def end_lane(lane_states: LaneStates, tokens: TokenTrees, k: int) -> None:
     """Move lane k to its end, where it counts no decisions."""
-    standing.place[k], standing.state[k] = AT_END, NOWHERE
-    standing.symbol[k] = (tokens.rows - 1) * NODES
-    standing.alive[0] -= 1
+    lane_states.place[k], lane_states.state[k] = AT_END, NOWHERE
+    lane_states.symbol[k] = (tokens.rows - 1) * NODES
+    lane_states.alive[0] -= 1
 
 
 @jit_norefs_inline
-def _width(value: Any) -> Any:
+def _width(value: Int64) -> Any:
     """Return the bits below the first."""
     return 63 - np.int64(leading_zeros(np.uint64(value)))

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.bwt.dense.contexts import (
-    Standing,
-    TokenPlaces,
-    begin,
+    LaneStates,
+    TokenTrees,
     begin_length,
     begin_run,
+    begin_runs,
+    build_token_trees,
     end_lane,
     end_run,
-    standing_at,
-    tokens_of,
+    start_lane_states,
 )
 from gangsaw.codecs.bwt.dense.model import (
     LANES,
@@ -29,15 +29,15 @@ from gangsaw.codecs.bwt.dense.model import (
     predict,
 )
 from gangsaw.codecs.bwt.dense.segments import LOWEST, STEPS, most_steps
-from gangsaw.codecs.bwt.dense.step import asked_bits, go_on, is_alive, places_of
+from gangsaw.codecs.bwt.dense.step import go_on, has_decisions, locate_counts, next_bits
 from gangsaw.codecs.bwt.lanes.cut import RunLanes
+from gangsaw.codecs.core.arrays import Bytes, UInt16s, UInt32s
 from gangsaw.codecs.core.numba.bits import leading_zeros, trailing_zeros
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.vectors.integers import bits_of, load, resize_to, select, store
 from gangsaw.codecs.core.numba.vectors.logic import logical_shift_right as shifted
 from gangsaw.codecs.core.numba.vectors.ratios import small_quotients
 
-Octets = npt.NDArray[np.uint8]
 ONE = np.uint64(1)
 OF_ONE = (1 << 15) - 1  # mask of a record: probability of 1; the bit above it is the decision
 
@@ -45,8 +45,8 @@ OF_ONE = (1 << 15) - 1  # mask of a record: probability of 1; the bit above it i
 class LabelledRuns(NamedTuple):
     """Runs to encode: labels of symbols and ranks, (m,) uint8, and lengths, (m,) int32."""
 
-    labels: Octets
-    ranks: Octets
+    labels: Bytes
+    ranks: Bytes
     lengths: npt.NDArray[np.int32]
 
 
@@ -54,8 +54,8 @@ class Begun(NamedTuple):
     """State of an encoder."""
 
     model: MixedCounts
-    standing: Standing
-    tokens: TokenPlaces
+    lane_states: LaneStates
+    tokens: TokenTrees
     runs: LabelledRuns
 
 
@@ -66,23 +66,23 @@ def begun(lanes: RunLanes) -> Begun:
         is_there[listed[:size]] = True
     labels = (np.cumsum(is_there) - 1).astype(np.uint8)
     runs = LabelledRuns(labels[lanes.symbols], lanes.ranks, lanes.lengths)
-    tokens = tokens_of(lanes.sizes, int(is_there.sum()) + 1)
-    standing = standing_at(lanes.starts, tokens, lanes.sizes)
+    tokens = build_token_trees(lanes.sizes, int(is_there.sum()) + 1)
+    lane_states = start_lane_states(lanes.starts, tokens, lanes.sizes)
     first = np.minimum(lanes.starts[:-1], lanes.symbols.size - 1)
-    begin(standing, tokens, lanes.sizes, *(part[first].astype(np.int64) for part in runs))
-    return Begun(fresh_model(lanes.sizes.size, tokens.rows), standing, tokens, runs)
+    begin_runs(lane_states, tokens, lanes.sizes, *(part[first].astype(np.int64) for part in runs))
+    return Begun(fresh_model(lanes.sizes.size, tokens.rows), lane_states, tokens, runs)
 
 
-def encode_tokens(lanes: RunLanes) -> Iterator[Octets]:
+def encode_tokens(lanes: RunLanes) -> Iterator[Bytes]:
     """Yield the bytes of lanes, segment by segment."""
     work = begun(lanes)
     records = np.empty(LANES * most_steps(lanes.bounds), np.uint16)
-    while work.standing.alive[0]:
-        steps = record(*work, records)
+    while work.lane_states.alive[0]:
+        steps = record_decisions(*work, records)
         yield _coded(records, int(steps), lanes.sizes.size)
 
 
-def _coded(records: npt.NDArray[np.uint16], steps: int, n_lanes: int) -> Octets:
+def _coded(records: npt.NDArray[np.uint16], steps: int, n_lanes: int) -> Bytes:
     """Return the bytes of a segment: states, words."""
     states, words = np.full(LANES, LOWEST, np.uint32), np.empty(LANES * steps, np.uint16)
     first = int(code_back(records, steps, words, states))
@@ -91,46 +91,52 @@ def _coded(records: npt.NDArray[np.uint16], steps: int, n_lanes: int) -> Octets:
 
 
 @jit_norefs
-def record(model: Any, standing: Any, tokens: Any, runs: Any, records: Any) -> int:
+def record_decisions(
+    model: MixedCounts,
+    lane_states: LaneStates,
+    tokens: TokenTrees,
+    runs: LabelledRuns,
+    records: UInt16s,
+) -> int:
     """Fill records, (LANES * steps,) uint16, with decisions of one segment; return its steps."""
     step = 0
-    while standing.alive[0] > 0 and step < STEPS:
-        place, at_state, at_own, at_weights = places_of(standing)
+    while lane_states.alive[0] > 0 and step < STEPS:
+        place, at_state, at_own, at_weights = locate_counts(lane_states)
         p, read = predict(model, at_state, at_own, at_weights)
-        bit = asked_bits(standing, place)
-        p_there = select(is_alive(place), p, 0)  # 0: nothing is coded
+        bit = next_bits(lane_states, place)
+        p_there = select(has_decisions(place), p, 0)  # 0: nothing is coded
         store(records, step * LANES, resize_to(p_there | (bit << 15), records))
         learn(model, at_state, at_own, at_weights, p, read, bit)
-        ranked, ended = go_on(standing, tokens, place, bit)
+        ranked, ended = go_on(lane_states, tokens, place, bit)
         while ranked:
             k = trailing_zeros(ranked)
             ranked &= ranked - ONE
-            run = standing.at[k]
-            begin_length(standing, tokens, k, np.int64(runs.ranks[run]), runs.lengths[run])
+            run = lane_states.at[k]
+            begin_length(lane_states, tokens, k, np.int64(runs.ranks[run]), runs.lengths[run])
         while ended:
             k = trailing_zeros(ended)
             ended &= ended - ONE
-            _end(standing, tokens, runs, k)
+            _end(lane_states, tokens, runs, k)
         step += 1
     return step
 
 
 @jit_norefs_inline
-def _end(standing: Any, tokens: Any, runs: Any, k: Any) -> None:
+def _end(lane_states: LaneStates, tokens: TokenTrees, runs: LabelledRuns, k: int) -> None:
     """Move lane k to its next run."""
-    run = standing.at[k]
-    end_run(standing, tokens, k, np.int64(runs.lengths[run]))
+    run = lane_states.at[k]
+    end_run(lane_states, tokens, k, np.int64(runs.lengths[run]))
     run += 1
-    standing.at[k] = run
-    if run == standing.end[k]:
-        end_lane(standing, tokens, k)
+    lane_states.at[k] = run
+    if run == lane_states.end[k]:
+        end_lane(lane_states, tokens, k)
     else:
         label, rank = np.int64(runs.labels[run]), np.int64(runs.ranks[run])
-        begin_run(standing, tokens, k, label, rank, runs.lengths[run])
+        begin_run(lane_states, tokens, k, label, rank, runs.lengths[run])
 
 
 @jit
-def code_back(records: Any, steps: int, words: Any, states: Any) -> int:
+def code_back(records: UInt16s, steps: int, words: UInt16s, states: UInt32s) -> int:
     """Code the records of a segment into states, last first; return the offset of its first word.
 
     Parameters

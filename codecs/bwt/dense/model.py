@@ -28,6 +28,7 @@ from gangsaw.codecs.bwt.dense.tables import (
 from gangsaw.codecs.bwt.dense.weights import packed_weights
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 from gangsaw.codecs.core.numba.vectors.integers import (
+    Vector,
     as_float_bits,
     maximum,
     minimum,
@@ -68,6 +69,9 @@ Z_MOST = 12 * 256 - 1
 P_BITS = 14
 
 Words = npt.NDArray[np.uint32]
+Three = tuple[Vector, Vector, Vector]
+# values of a decision that `predict` read: own counts, logarithms of the odds, weights
+Prediction = tuple[Vector, Three, Three]
 
 
 class MixedCounts(NamedTuple):
@@ -96,7 +100,7 @@ def fresh_model(n_lanes: int, rows: int) -> MixedCounts:
 
 
 @jit_norefs_inline
-def predict(model: Any, at_state: Any, at_own: Any, at_weights: Any) -> Any:
+def predict(model: MixedCounts, at_state: Vector, at_own: Vector, at_weights: Vector) -> Any:
     """Return each lane's probability of 1 in units of 2^-14, and the values for `learn`.
 
     Offsets into the arrays of the model, and the results, are vectors of 32 bits.
@@ -117,11 +121,17 @@ def predict(model: Any, at_state: Any, at_own: Any, at_weights: Any) -> Any:
 
 @jit_norefs_inline
 def learn(
-    model: Any, at_state: Any, at_own: Any, at_weights: Any, p: Any, read: Any, bit: Any
+    model: MixedCounts,
+    at_state: Vector,
+    at_own: Vector,
+    at_weights: Vector,
+    p: Vector,
+    read: Prediction,
+    bit: Vector,
 ) -> None:
     """Update counts and weights with the decision of each lane, a vector of 0 and 1."""
     own, stretched, weights = read
-    error = ((bit << P_BITS) - p) >> 1
+    error: Any = ((bit << P_BITS) - p) >> 1
     low = _moved(weights[0], error, stretched[0]) & 0xFFFF
     low = low | (_moved(weights[1], error, stretched[1]) << 16)
     high = _moved(weights[2], error, stretched[2]) & 0xFFFF
@@ -133,19 +143,19 @@ def learn(
 
 
 @jit_norefs_inline
-def _stretch(zeros: Any, ones: Any) -> Any:
+def _stretch(zeros: Vector, ones: Vector) -> Any:
     """Return log2(ones / zeros), linear between powers of two, in units of 1/256."""
     return (as_float_bits(ones) - as_float_bits(zeros)) >> STRETCH_SHIFT
 
 
 @jit_norefs_inline
-def _moved(weight: Any, error: Any, stretched: Any) -> Any:
+def _moved(weight: Vector, error: Vector, stretched: Vector) -> Any:
     moved = weight + ((error * stretched + (1 << 14)) >> 15)
     return maximum(minimum(moved, MOST_WEIGHT), -MOST_WEIGHT - 1)
 
 
 @jit_norefs_inline
-def _counted(own: Any, bit: Any) -> Any:
+def _counted(own: Vector, bit: Vector) -> Any:
     """Return the count pairs of a lane after a decision, halved if they are full."""
     zero = 2 << SLOW_ZEROS | 2
     own = own + select(bit > 0, (bit << (SLOW_ONES + 1)) | 2 << FAST_ONES, zero)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gangsaw.codecs.bwt.dense.contexts import LaneStates, TokenTrees
 from gangsaw.codecs.bwt.dense.model import OF_LANES
 from gangsaw.codecs.bwt.dense.tables import (
     DONE,
@@ -19,46 +20,48 @@ from gangsaw.codecs.bwt.dense.tables import (
     SHIFTS,
 )
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
-from gangsaw.codecs.core.numba.vectors.integers import bits_of, load, minimum, select, store
+from gangsaw.codecs.core.numba.vectors.integers import Vector, bits_of, load, minimum, select, store
 from gangsaw.codecs.core.numba.vectors.items import load_items
 from gangsaw.codecs.core.numba.vectors.logic import logical_shift_right as shifted
 
 
 @jit_norefs_inline
-def places_of(standing: Any) -> Any:
+def locate_counts(lane_states: LaneStates) -> Any:
     """Return the tree nodes of lanes, and the offsets of their counts and weights, as vectors."""
-    place = load(standing.place, 0, OF_LANES)
+    place = load(lane_states.place, 0, OF_LANES)
     node = place & NODE
-    at_own = load(standing.symbol, 0, OF_LANES) + load(standing.own, 0, OF_LANES) + node
-    at_weights = load(standing.weights, 0, OF_LANES) + node
-    return place, load(standing.state, 0, OF_LANES) + node, at_own, at_weights
+    at_own = load(lane_states.symbol, 0, OF_LANES) + load(lane_states.own, 0, OF_LANES) + node
+    at_weights = load(lane_states.weights, 0, OF_LANES) + node
+    return place, load(lane_states.state, 0, OF_LANES) + node, at_own, at_weights
 
 
 @jit_norefs_inline
-def is_alive(place: Any) -> Any:
+def has_decisions(place: Vector) -> Any:
     """Return a mask of the lanes that are not at their end."""
     return shifted(place, NUMBER) > 0
 
 
 @jit_norefs_inline
-def asked_bits(standing: Any, place: Any) -> Any:
+def next_bits(lane_states: LaneStates, place: Vector) -> Any:
     """Return the decisions of an encoder: 1 if more bits follow, or the next bit."""
-    value = load(standing.value, 0, OF_LANES)
+    value = load(lane_states.value, 0, OF_LANES)
     rest = shifted(value, shifted(place, SHIFT) & SHIFTS)
-    return select(is_alive(place), select((place & IN_BITS) > 0, rest & 1, minimum(rest, 1)), 0)
+    return select(
+        has_decisions(place), select((place & IN_BITS) > 0, rest & 1, minimum(rest, 1)), 0
+    )
 
 
 @jit_norefs_inline
-def told_bits(standing: Any, place: Any, bit: Any) -> None:
+def append_bits(lane_states: LaneStates, place: Vector, bit: Vector) -> None:
     """Append the decisions of a decoder to its values."""
-    value = load(standing.value, 0, OF_LANES)
-    store(standing.value, 0, select((place & IN_BITS) > 0, value + value + bit, value))
+    value = load(lane_states.value, 0, OF_LANES)
+    store(lane_states.value, 0, select((place & IN_BITS) > 0, value + value + bit, value))
 
 
 @jit_norefs_inline
-def go_on(standing: Any, tokens: Any, place: Any, bit: Any) -> Any:
+def go_on(lane_states: LaneStates, tokens: TokenTrees, place: Vector, bit: Vector) -> Any:
     """Move to the next nodes; return the lanes after a rank, and after a length, as bit masks."""
     place = load_items(tokens.places, (shifted(place, NUMBER) << 1) + bit)
-    store(standing.place, 0, place)
+    store(lane_states.place, 0, place)
     lengths = bits_of((place & (DONE | IS_LENGTH)) > DONE)
     return bits_of((place & DONE) > 0) ^ lengths, lengths

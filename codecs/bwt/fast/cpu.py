@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from gangsaw.codecs.bwt.fast.decode import (
     AT,
@@ -19,10 +18,10 @@ from gangsaw.codecs.bwt.fast.decode import (
     STOP,
     Rows,
     Words,
-    decode_lanes,
+    decode_fast_lanes,
     slots_of,
 )
-from gangsaw.codecs.bwt.fast.encode import encode_lanes, entries_of
+from gangsaw.codecs.bwt.fast.encode import build_token_entries, encode_fast_lanes
 from gangsaw.codecs.bwt.fast.merge import MOST_TABLES
 from gangsaw.codecs.bwt.fast.symbols import TOKENS, WIDTH
 from gangsaw.codecs.bwt.fast.tables import (
@@ -33,16 +32,15 @@ from gangsaw.codecs.bwt.fast.tables import (
     frequencies_of,
     tables_of,
 )
-from gangsaw.codecs.bwt.fast.tokens import tokens_of
-from gangsaw.codecs.bwt.lanes.cut import lanes_of, list_words
+from gangsaw.codecs.bwt.fast.tokens import tokenise_lanes
+from gangsaw.codecs.bwt.lanes.cut import divide_into_lanes, list_words
 from gangsaw.codecs.bwt.lanes.estimate import gets_no_shorter
 from gangsaw.codecs.bwt.lanes.lists import Heads, decode_heads, encode_heads
 from gangsaw.codecs.bwt.lanes.ranks import LIST_WORDS
+from gangsaw.codecs.core.arrays import Bytes, Int64s
 from gangsaw.codecs.core.entropy.rans_tables import TOTAL
 from gangsaw.codecs.core.errors import CorruptChunk
 
-Octets = npt.NDArray[np.uint8]
-Places = npt.NDArray[np.int64]
 SIZE_BYTES = 3  # bytes of a lane length
 LEAST_LANE = 4  # bytes of its state
 DEVICE_TABLES = KINDS * MOST_TABLES * (4 * TOTAL + 2 * WIDTH)  # slots on a GPU, too
@@ -63,51 +61,53 @@ class FastParts(NamedTuple):
     """
 
     heads: Heads
-    stops: Places
+    stops: Int64s
     tables: StaticTables
-    body: Octets
+    body: Bytes
 
 
-def room(n: int) -> int:
+def fast_scratch_bytes(n: int) -> int:
     """Return an upper bound of the scratch bytes to encode or decode n bytes."""
     return 12 * n + (2 << 20)
 
 
-def device_room(n_bytes: int, n: int) -> int:
+def fast_decoder_bytes(n_bytes: int, n: int) -> int:
     """Return an upper bound of the device bytes to decode n bytes from n_bytes, without n."""
     return n_bytes + DEVICE_TABLES + DEVICE_FIXED
 
 
-def encoder_room(n: int) -> int:
+def fast_encoder_bytes(n: int) -> int:
     """Return an upper bound of the device bytes to encode the runs of n bytes, without the runs."""
     return 6 * n + DEVICE_COUNTS + DEVICE_FIXED  # tokens, words
 
 
-def encode(bwt: Octets, room: Octets | None = None) -> Octets | None:
+def encode_fast(bwt: Bytes, buffer: Bytes | None = None) -> Bytes | None:
     """Return the coded bytes of a string, (k,) uint8; None if they are not fewer.
 
     Parameters
     ----------
     bwt : (n,) uint8, n >= 1
-    room : (m,) uint8, output buffer, used if the result fits; else memory is allocated
+    buffer : (m,) uint8, output buffer, used if the result fits; else memory is allocated
     """
-    parts = None if gets_no_shorter(bwt) else coded(bwt, bwt.size)
+    parts = None if gets_no_shorter(bwt) else encode_fast_parts(bwt, bwt.size)
     if parts is None:
         return None
     size = sum(part.size for part in parts)
-    fits = room is not None and room.size >= size
-    return np.concatenate(parts, out=room[:size] if room is not None and fits else None)
+    fits = buffer is not None and buffer.size >= size
+    return np.concatenate(parts, out=buffer[:size] if buffer is not None and fits else None)
 
 
-def coded(bwt: Octets, limit: int) -> list[Octets] | None:
+def encode_fast_parts(bwt: Bytes, limit: int) -> list[Bytes] | None:
     """Return the parts of the coded bytes of a string, None if these are `limit` or more in all."""
-    lanes = lanes_of(bwt, by_decisions=False)
-    tokens = tokens_of(lanes)
+    lanes = divide_into_lanes(bwt, by_decisions=False)
+    tokens = tokenise_lanes(lanes)
     tables = tables_of(tokens.counts)
     packed = np.empty(SIZE_BYTES * (lanes.sizes.size - 1), np.uint8)
     parts = [encode_heads(lanes), packed, encode_tables(tables)]
     left = limit - 1 - sum(part.size for part in parts)
-    found = encode_lanes(lanes, tokens, entries_of(tables, frequencies_of(tables)), max(0, left))
+    found = encode_fast_lanes(
+        lanes, tokens, build_token_entries(tables, frequencies_of(tables)), max(0, left)
+    )
     if found is None or left < 0:
         return None
     body, sizes = found
@@ -115,14 +115,14 @@ def coded(bwt: Octets, limit: int) -> list[Octets] | None:
     return [*parts, body]
 
 
-def packed_sizes(sizes: Places) -> Octets:
+def packed_sizes(sizes: Int64s) -> Bytes:
     """Return the packed byte sizes of all lanes but the last one."""
-    octets = sizes[:-1].astype("<u4").view(np.uint8)
-    return octets.reshape(-1, 4)[:, :SIZE_BYTES].ravel()
+    parts_of_sizes = sizes[:-1].astype("<u4").view(np.uint8)
+    return parts_of_sizes.reshape(-1, 4)[:, :SIZE_BYTES].ravel()
 
 
-def decode(data: Octets, out: Octets) -> None:
-    """Fill (n,) uint8, n >= 1, from the (k,) uint8 output of `encode`.
+def decode_fast(data: Bytes, out: Bytes) -> None:
+    """Fill (n,) uint8, n >= 1, from the (k,) uint8 output of `encode_fast`.
 
     Raises
     ------
@@ -133,11 +133,11 @@ def decode(data: Octets, out: Octets) -> None:
     words = np.zeros(body.size // 2 + SPARE, np.uint16)
     words[:-SPARE] = np.frombuffer(body.tobytes(), "<u2", body.size // 2)
     rows = _rows_of(parts.heads, parts.stops, words)
-    if not decode_lanes(words, slots_of(tables, frequencies_of(tables)), rows, out):
+    if not decode_fast_lanes(words, slots_of(tables, frequencies_of(tables)), rows, out):
         raise CorruptChunk(WRONG_LANES)
 
 
-def read_parts(data: Octets, n: int) -> FastParts:
+def read_parts(data: Bytes, n: int) -> FastParts:
     """Return the parsed parts of (k,) uint8 that encode n >= 1 bytes.
 
     Raises
@@ -151,12 +151,12 @@ def read_parts(data: Octets, n: int) -> FastParts:
     return FastParts(heads, _checked(np.append(ends, body.size), heads), tables, body)
 
 
-def highest_ranks(heads: Heads) -> Places:
+def highest_ranks(heads: Heads) -> Int64s:
     """Return (n_lanes,) int64, the highest rank of each lane."""
     return np.maximum(1, heads.sizes - 1)
 
 
-def _lane_ends(data: Octets, n_lanes: int) -> tuple[Places, int]:
+def _lane_ends(data: Bytes, n_lanes: int) -> tuple[Int64s, int]:
     """Return the end offsets of lanes in bytes, except the last, and the bytes read for them."""
     taken = SIZE_BYTES * (n_lanes - 1)
     if data.size < taken:
@@ -165,7 +165,7 @@ def _lane_ends(data: Octets, n_lanes: int) -> tuple[Places, int]:
     return np.cumsum(packed @ (1 << 8 * np.arange(SIZE_BYTES))), taken
 
 
-def _checked(ends: Places, heads: Heads) -> Places:
+def _checked(ends: Int64s, heads: Heads) -> Int64s:
     """Return the end offsets of lanes in words; raise CorruptChunk if these are invalid."""
     lengths = np.diff(ends, prepend=0)
     least = np.where(heads.sizes, LEAST_LANE, 0)
@@ -174,7 +174,7 @@ def _checked(ends: Places, heads: Heads) -> Places:
     return ends // 2
 
 
-def _rows_of(heads: Heads, stops: Places, words: Words) -> Rows:
+def _rows_of(heads: Heads, stops: Int64s, words: Words) -> Rows:
     """Return the state rows of non-empty lanes at their first run."""
     some = np.flatnonzero(heads.sizes)
     at, rows = np.append(0, stops[:-1])[some], np.zeros((some.size, ROW), np.uint64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,14 +11,15 @@ from gangsaw.codecs.bwt.fast.symbols import (
     CONTEXTS,
     EXACT,
     STEP,
-    after,
     bits_below,
-    least_of,
+    get_least_number,
     length_context,
     rank_context,
+    update_symbol_state,
 )
 from gangsaw.codecs.bwt.fast.tables import KINDS, StaticTables
 from gangsaw.codecs.bwt.lanes.ranks import ONES, move_back
+from gangsaw.codecs.core.arrays import Bytes, UInt16s, UInt64s
 from gangsaw.codecs.core.entropy.rans_tables import (
     FREQUENCY,
     LOWEST,
@@ -39,7 +40,7 @@ U = np.uint64
 STATE, AT, STOP, OUT, END, SMOOTHED, LAST, LIST = (U(i) for i in range(8))
 ROW_BITS = 6
 ROW = 1 << ROW_BITS
-HABITS_OF_ROW = U(8 - ROW_BITS)  # 256 bytes per lane, so a row's offset is shifted
+SYMBOL_STATES_OF_ROW = U(8 - ROW_BITS)  # 256 bytes per lane, so a row's offset is shifted
 
 Words = npt.NDArray[np.uint16]
 Rows = npt.NDArray[np.uint64]
@@ -76,7 +77,7 @@ def used_tables(
     return rows, (tables.table_of + np.array([[0], [used[0]]])).ravel()
 
 
-def decode_lanes(words: Words, slots: Slots, rows: Rows, out: npt.NDArray[np.uint8]) -> bool:
+def decode_fast_lanes(words: Words, slots: Slots, rows: Rows, out: npt.NDArray[np.uint8]) -> bool:
     """Write all lanes to a block; return True if an encoder could have written each.
 
     Parameters
@@ -86,19 +87,21 @@ def decode_lanes(words: Words, slots: Slots, rows: Rows, out: npt.NDArray[np.uin
     out : (n,) uint8
     """
     live = np.arange(len(rows), dtype=np.uint64) * U(ROW)
-    habits = np.zeros(len(rows) << 8, np.uint8)
-    return bool(read_lanes(words, slots, rows.reshape(-1), live, habits, out))
+    symbol_states = np.zeros(len(rows) << 8, np.uint8)
+    return bool(read_lanes(words, slots, rows.reshape(-1), live, symbol_states, out))
 
 
 @jit_norefs
-def read_lanes(words: Any, slots: Any, rows: Any, live: Any, habits: Any, out: Any) -> bool:
-    """Do the same as `decode_lanes`, with the offset of each row and zeroed adaptive state."""
+def read_lanes(
+    words: UInt16s, slots: Slots, rows: UInt64s, live: UInt64s, symbol_states: Bytes, out: Bytes
+) -> bool:
+    """Do the same as `decode_fast_lanes`, with the offset of each row and zeroed adaptive state."""
     n = live.size
     while n:
         kept = 0
         for k in range(n):
             row = live[k]
-            if not _read_run(words, slots, rows, row, habits, out):
+            if not _read_run(words, slots, rows, row, symbol_states, out):
                 return False
             live[kept] = row
             kept += 1 if rows[row + OUT] < rows[row + END] else 0
@@ -111,24 +114,26 @@ def read_lanes(words: Any, slots: Any, rows: Any, live: Any, habits: Any, out: A
 
 
 @jit_norefs_inline
-def _read_run(words: Any, slots: Any, rows: Any, row: Any, habits: Any, out: Any) -> bool:
+def _read_run(
+    words: UInt16s, slots: Slots, rows: UInt64s, row: np.uint64, symbol_states: Bytes, out: Bytes
+) -> bool:
     """Read a run of a lane and write it; return True if it is valid."""
     x, at, smoothed = rows[row + STATE], rows[row + AT], rows[row + SMOOTHED]
     symbol = rows[row + LIST] & U(255)
-    own = (row << HABITS_OF_ROW) + symbol
-    habit = habits[own]
-    rank_symbol, x, at = _get(slots, rank_context(smoothed, habit), x, at, words)
+    own = (row << SYMBOL_STATES_OF_ROW) + symbol
+    symbol_state = symbol_states[own]
+    rank_symbol, x, at = _get(slots, rank_context(smoothed, symbol_state), x, at, words)
     rank = rank_symbol
     if rank_symbol >= U(EXACT):
         rank, x, at = _get_bits(rank_symbol, x, at, words)
     step = np.int64(STEP[rank_symbol]) - np.int64(smoothed)
     rows[row + SMOOTHED] = smoothed + U(step >> 2)
-    context = U(CONTEXTS) + length_context(habit, rank_symbol)
+    context = U(CONTEXTS) + length_context(symbol_state, rank_symbol)
     length_symbol, x, at = _get(slots, context, x, at, words)
     length = length_symbol
     if length_symbol >= U(EXACT):
         length, x, at = _get_bits(length_symbol, x, at, words)
-    habits[own] = after(habit, rank_symbol, length_symbol)
+    symbol_states[own] = update_symbol_state(symbol_state, rank_symbol, length_symbol)
     rows[row + STATE], rows[row + AT] = x, at
     begin, end = rows[row + OUT], rows[row + END]
     if (rank >= rows[row + LAST]) | (length >= end - begin) | (at > rows[row + STOP]):
@@ -140,7 +145,9 @@ def _read_run(words: Any, slots: Any, rows: Any, row: Any, habits: Any, out: Any
 
 
 @jit_norefs_inline
-def _get(slots: Any, context: Any, x: Any, at: Any, words: Any) -> Any:
+def _get(
+    slots: Slots, context: np.uint64, x: np.uint64, at: np.uint64, words: UInt16s
+) -> tuple[np.uint64, np.uint64, np.uint64]:
     """Return the next symbol of a context, the state, and the word offset."""
     entry = slots.slots[slots.firsts[context] + (x & U(TOTAL - 1))]
     frequency = U(entry >> np.uint32(FREQUENCY)) & U(TOTAL - 1)
@@ -150,7 +157,7 @@ def _get(slots: Any, context: Any, x: Any, at: Any, words: Any) -> Any:
 
 
 @jit_norefs_inline
-def _refill(x: Any, at: Any, words: Any) -> Any:
+def _refill(x: np.uint64, at: np.uint64, words: UInt16s) -> tuple[np.uint64, np.uint64]:
     """Append a word to a state that is too low; return the state and the word offset."""
     word = U(words[at])
     is_low = x < U(LOWEST)
@@ -158,7 +165,9 @@ def _refill(x: Any, at: Any, words: Any) -> Any:
 
 
 @jit_norefs_inline
-def _get_bits(symbol: Any, x: Any, at: Any, words: Any) -> Any:
+def _get_bits(
+    symbol: np.uint64, x: np.uint64, at: np.uint64, words: UInt16s
+) -> tuple[np.uint64, np.uint64, np.uint64]:
     """Return the value of a symbol with its extra bits, the state, and the word offset."""
     bits, low, shift = U(bits_below(symbol)), U(0), U(0)
     if bits > U(RAW):
@@ -166,11 +175,11 @@ def _get_bits(symbol: Any, x: Any, at: Any, words: Any) -> Any:
         x, at = _refill(x >> U(RAW), at, words)
     value = (x & ((U(1) << bits) - U(1))) << shift | low
     x, at = _refill(x >> bits, at, words)
-    return U(least_of(symbol)) | value, x, at
+    return U(get_least_number(symbol)) | value, x, at
 
 
 @jit_norefs_inline
-def _fill(out: Any, begin: Any, stop: Any, end: Any, symbol: Any) -> None:
+def _fill(out: Bytes, begin: np.uint64, stop: np.uint64, end: np.uint64, symbol: np.uint64) -> None:
     """Write a symbol to out[begin:stop]; bytes up to `end` may be written, as later runs follow."""
     pattern = symbol * ONES
     if begin + U(16) <= end:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -11,6 +9,7 @@ from gangsaw.codecs.bwt.fast.symbols import EXACT, WIDTH, bits_below
 from gangsaw.codecs.bwt.fast.tables import KINDS, StaticTables
 from gangsaw.codecs.bwt.fast.tokens import RunTokens
 from gangsaw.codecs.bwt.lanes.cut import RunLanes
+from gangsaw.codecs.core.arrays import Int64, Int64s, UInt16s, UInt32s
 from gangsaw.codecs.core.entropy.rans_tables import LOWEST, PRECISION, TOTAL
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline
 
@@ -24,14 +23,16 @@ SHIFT = 44
 RECIPROCAL = (1 << SHIFT) // np.maximum(1, np.arange(TOTAL + 1, dtype=np.uint64)) + U(1)
 
 
-def entries_of(tables: StaticTables, frequencies: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
+def build_token_entries(
+    tables: StaticTables, frequencies: npt.NDArray[np.uint32]
+) -> npt.NDArray[np.uint32]:
     """Return (2, TOKENS) uint32: the frequency of each token, and its first slot from bit 16."""
     both = frequencies | (np.cumsum(frequencies, axis=2, dtype=np.uint32) - frequencies) << 16
     rows = [both[kind][tables.table_of[kind]].ravel() for kind in range(KINDS)]
     return np.stack(rows).astype(np.uint32)
 
 
-def encode_lanes(
+def encode_fast_lanes(
     lanes: RunLanes, tokens: RunTokens, entries: npt.NDArray[np.uint32], most: int
 ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]] | None:
     """Return the concatenated lanes, and the bytes of each; None if there are more than `most`.
@@ -48,7 +49,12 @@ def encode_lanes(
 
 @jit
 def write_lanes(
-    lanes: Any, tokens: Any, rank_entries: Any, length_entries: Any, words: Any, begins: Any
+    lanes: RunLanes,
+    tokens: RunTokens,
+    rank_entries: UInt32s,
+    length_entries: UInt32s,
+    words: UInt16s,
+    begins: Int64s,
 ) -> bool:
     """Write lanes so that they end at the end of `words`; fill their start offsets and the end.
 
@@ -81,7 +87,7 @@ def write_lanes(
 
 
 @jit_norefs_inline
-def _put(x: Any, at: Any, entry: Any, words: Any) -> Any:
+def _put(x: np.uint64, at: int, entry: np.uint32, words: UInt16s) -> tuple[np.uint64, int]:
     """Encode a symbol into a state; return the state and the offset of the last written word."""
     frequency, first = U(entry) & U(0xFFFF), U(entry >> np.uint32(16))
     is_full = x >= frequency << U(32 - PRECISION)
@@ -93,7 +99,9 @@ def _put(x: Any, at: Any, entry: Any, words: Any) -> Any:
 
 
 @jit_norefs_inline
-def _put_bits(x: Any, at: Any, value: Any, bits: Any, words: Any) -> Any:
+def _put_bits(
+    x: np.uint64, at: int, value: Int64, bits: Int64, words: UInt16s
+) -> tuple[np.uint64, int]:
     """Encode the lowest bits of a number into a state: those above RAW are read last."""
     if bits > RAW:
         x, at = _put_raw(x, at, value >> RAW, bits - RAW, words)
@@ -102,7 +110,9 @@ def _put_bits(x: Any, at: Any, value: Any, bits: Any, words: Any) -> Any:
 
 
 @jit_norefs_inline
-def _put_raw(x: Any, at: Any, value: Any, bits: Any, words: Any) -> Any:
+def _put_raw(
+    x: np.uint64, at: int, value: Int64, bits: Int64, words: UInt16s
+) -> tuple[np.uint64, int]:
     width = U(bits)
     is_full = x >= U(1) << (U(32) - width)
     words[U(at - 1)] = x

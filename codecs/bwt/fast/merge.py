@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bools, Int64s
 from gangsaw.codecs.core.numba.bits import leading_zeros
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 
@@ -20,7 +21,7 @@ LOGS = np.rint((1 << BITS) * np.log2(np.maximum(1, np.arange(1 << LOG_WIDTH)))).
 SYMBOL_BITS, TABLE_BITS = 6, 12  # approximate bits of a table, per symbol and in total
 
 
-def merged(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def merge_contexts(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Return (n_contexts,) int64, the table of each context of (n_contexts, n_symbols) counts.
 
     Tables are numbered by first context. A context without counts has the table of the context
@@ -32,8 +33,8 @@ def merged(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 
 
 @jit
-def merge(counts: Any, table_of: Any) -> None:
-    """Fill the result of `merged`; the counts are summed in place."""
+def merge(counts: Int64s, table_of: Int64s) -> None:
+    """Fill the result of `merge_contexts`; the counts are summed in place."""
     n = len(counts)
     gains, costs = np.zeros((n, n), np.int64), np.zeros(n, np.int64)
     live = np.zeros(n, np.bool_)
@@ -63,7 +64,7 @@ def merge(counts: Any, table_of: Any) -> None:
 
 
 @jit_part
-def _number(joined: Any, costs: Any, table_of: Any) -> None:
+def _number(joined: Int64s, costs: Int64s, table_of: Int64s) -> None:
     """Resolve merges to the remaining contexts, and number these by first occurrence."""
     n, tables, before = joined.size, 0, 0
     number = np.full(n, -1, np.int64)
@@ -82,7 +83,7 @@ def _number(joined: Any, costs: Any, table_of: Any) -> None:
 
 
 @jit_part
-def _best(gains: Any, live: Any) -> Any:
+def _best(gains: Int64s, live: Bools) -> Any:
     """Return the pair of live contexts with the largest gain."""
     best, first, second = -(1 << 62), 0, 0
     for i in range(live.size):
@@ -93,7 +94,7 @@ def _best(gains: Any, live: Any) -> Any:
 
 
 @jit_part
-def _cost(counts: Any, i: int, j: int) -> Any:
+def _cost(counts: Int64s, i: int, j: int) -> Any:
     """Return the bits, times 2^BITS, of the tokens of one or two contexts and their table."""
     total, symbols = 0, 0
     bits: Any = 0

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import UInt64
 from gangsaw.codecs.core.numba.bits import leading_zeros
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 
@@ -28,7 +29,7 @@ Table = npt.NDArray[np.uint8]
 
 
 @jit_norefs_inline
-def symbol_of(value: Any) -> Any:
+def to_symbol(value: UInt64) -> Any:
     """Return the symbol of a number >= 0."""
     if value < EXACT:
         return np.int64(value)
@@ -37,13 +38,13 @@ def symbol_of(value: Any) -> Any:
 
 
 @jit_norefs_inline
-def bits_below(symbol: Any) -> Any:
+def bits_below(symbol: UInt64) -> Any:
     """Return the number of extra bits of a symbol >= EXACT."""
     return (np.int64(symbol) - 4) >> 1
 
 
 @jit_norefs_inline
-def least_of(symbol: Any) -> Any:
+def get_least_number(symbol: UInt64) -> Any:
     """Return the smallest number of a symbol >= EXACT."""
     return (2 | np.int64(symbol) & 1) << bits_below(symbol)
 
@@ -77,10 +78,10 @@ def _classes() -> Table:
     return (CLASSES * found).astype(np.uint8)
 
 
-def _habits() -> Table:
+def _next_classes() -> Table:
     """Return (CLASSES * WIDTH,) uint8: the next class for a class and a symbol."""
-    habit, octave = np.arange(CLASSES)[:, None], _octaves()[None]
-    following = 2 * habit + np.where(octave > 0, 4 * octave + 3, 1) >> 2
+    smoothed_class, octave = np.arange(CLASSES)[:, None], _octaves()[None]
+    following = 2 * smoothed_class + np.where(octave > 0, 4 * octave + 3, 1) >> 2
     table: Table = np.minimum(CLASSES - 1, following).astype(np.uint8).ravel()
     return table
 
@@ -91,25 +92,25 @@ def _rank_classes() -> Table:
 
 
 STEP, CLASS, RANK_CLASS = _smooth_steps(), _classes(), _rank_classes()
-HABIT = _habits()  # adaptive classes of ranks
-LENGTH_HABIT = CLASSES * HABIT  # shifted to its bits in the state byte
+NEXT_CLASS = _next_classes()  # adaptive classes of ranks
+NEXT_LENGTH_CLASS = CLASSES * NEXT_CLASS  # shifted to its bits in the state byte
 
 
 @jit_norefs_inline
-def rank_context(smoothed: Any, habits: Any) -> Any:
+def rank_context(smoothed: np.uint64, symbol_state: int) -> Any:
     """Return the context of a rank."""
-    return np.uint64(CLASS[smoothed]) | np.uint64(habits) & np.uint64(CLASSES - 1)
+    return np.uint64(CLASS[smoothed]) | np.uint64(symbol_state) & np.uint64(CLASSES - 1)
 
 
 @jit_norefs_inline
-def length_context(habits: Any, rank: Any) -> Any:
+def length_context(symbol_state: int, rank: np.uint64) -> Any:
     """Return the context of a length after the symbol of a rank."""
-    return np.uint64(habits) & np.uint64(56) | np.uint64(RANK_CLASS[rank])
+    return np.uint64(symbol_state) & np.uint64(56) | np.uint64(RANK_CLASS[rank])
 
 
 @jit_norefs_inline
-def after(habits: Any, rank: Any, length: Any) -> Any:
+def update_symbol_state(symbol_state: int, rank: np.uint64, length: np.uint64) -> Any:
     """Return the adaptive state of a text symbol after a run."""
-    of_ranks = (np.uint64(habits) & np.uint64(7)) << np.uint64(6) | np.uint64(rank)
-    of_lengths = (np.uint64(habits) & np.uint64(56)) << np.uint64(3) | np.uint64(length)
-    return HABIT[of_ranks] | LENGTH_HABIT[of_lengths]
+    of_ranks = (np.uint64(symbol_state) & np.uint64(7)) << np.uint64(6) | np.uint64(rank)
+    of_lengths = (np.uint64(symbol_state) & np.uint64(56)) << np.uint64(3) | np.uint64(length)
+    return NEXT_CLASS[of_ranks] | NEXT_LENGTH_CLASS[of_lengths]

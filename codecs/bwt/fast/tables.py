@@ -11,9 +11,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.bwt.fast.merge import MOST_TABLES, merged
+from gangsaw.codecs.bwt.fast.merge import MOST_TABLES, merge_contexts
 from gangsaw.codecs.bwt.fast.symbols import CONTEXTS, N_SYMBOLS, WIDTH
-from gangsaw.codecs.bwt.lanes.coder import AT, begin, coder_at, finish, get, put
+from gangsaw.codecs.bwt.lanes.coder import (
+    AT,
+    DecisionCoder,
+    begin_decoder,
+    coder_at,
+    finish_encoder,
+    get_decision,
+    put_decision,
+)
+from gangsaw.codecs.core.arrays import Int64s, UInt32s
 from gangsaw.codecs.core.entropy.rans_tables import normalise
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.bits import leading_zeros
@@ -54,7 +63,7 @@ def tables_of(counts: npt.NDArray[np.int64]) -> StaticTables:
     weights = np.zeros((KINDS, MOST_TABLES, WIDTH), np.uint32)
     for kind, n in enumerate(N_SYMBOLS):
         own = counts[kind].reshape(CONTEXTS, WIDTH)[:, :n]
-        table_of[kind] = merged(own)
+        table_of[kind] = merge_contexts(own)
         np.add.at(weights[kind, :, :n], table_of[kind], own.astype(np.uint32))
         normalise(weights[kind])
         shorten(weights[kind])
@@ -72,7 +81,7 @@ def frequencies_of(tables: StaticTables) -> npt.NDArray[np.uint32]:
 def encode_tables(tables: StaticTables) -> npt.NDArray[np.uint8]:
     """Return the coded bytes of tables."""
     out = np.zeros(2 * tables.weights.size + 1024, np.uint8)
-    end = write_tables(coder_at(out, 0, NODES), tables.table_of, tables.weights)
+    end = write_fast_tables(coder_at(out, 0, NODES), tables.table_of, tables.weights)
     return out[: int(end)]
 
 
@@ -85,14 +94,14 @@ def decode_tables(data: npt.NDArray[np.uint8]) -> tuple[StaticTables, int]:
     """
     table_of = np.zeros((KINDS, CONTEXTS), np.int64)
     weights = np.zeros((KINDS, MOST_TABLES, WIDTH), np.uint32)
-    end = int(read_tables(coder_at(data, 0, NODES), table_of, weights))
+    end = int(read_fast_tables(coder_at(data, 0, NODES), table_of, weights))
     if not 0 <= end <= data.size:
         raise CorruptChunk("its tables of frequencies are wrong")
     return StaticTables(table_of, weights), end
 
 
 @jit
-def shorten(weights: Any) -> None:
+def shorten(weights: UInt32s) -> None:
     """Round each of (n_tables, n_symbols) weights to BELOW + 1 significant bits, halves up."""
     for t in range(len(weights)):
         for s in range(weights.shape[1]):
@@ -101,12 +110,12 @@ def shorten(weights: Any) -> None:
 
 
 @jit_part
-def _bit_length(value: Any) -> Any:
+def _bit_length(value: int) -> Any:
     return 64 - np.int64(leading_zeros(np.uint64(value)))
 
 
 @jit
-def write_tables(coder: Any, table_of: Any, weights: Any) -> int:
+def write_fast_tables(coder: DecisionCoder, table_of: Int64s, weights: UInt32s) -> int:
     """Write tables; return the end offset."""
     for kind in range(KINDS):
         tables = _write_map(coder, kind * KIND, table_of[kind])
@@ -114,16 +123,16 @@ def write_tables(coder: Any, table_of: Any, weights: Any) -> int:
             for s in range(N_SYMBOLS[kind]):
                 above = _bit_length(weights[kind, t - 1, s]) if t else MOST_WIDTH + 1
                 _write_weight(coder, kind * KIND, above, weights[kind, t, s])
-    return finish(coder)
+    return finish_encoder(coder)
 
 
 @jit_part
-def _write_map(coder: Any, first: int, table_of: Any) -> int:
+def _write_map(coder: DecisionCoder, first: int, table_of: Int64s) -> int:
     """Write the table index of each context; return the number of tables."""
     tables, same = 1, 1
     for i in range(1, CONTEXTS):
         is_same = 1 if table_of[i] == table_of[i - 1] else 0
-        put(coder, first + SAME + same, is_same)
+        put_decision(coder, first + SAME + same, is_same)
         same = is_same
         if not same:
             _write_tree(coder, first + ID, ID_BITS, table_of[i])
@@ -132,7 +141,7 @@ def _write_map(coder: Any, first: int, table_of: Any) -> int:
 
 
 @jit_part
-def _write_weight(coder: Any, first: int, above: int, weight: Any) -> None:
+def _write_weight(coder: DecisionCoder, first: int, above: int, weight: int) -> None:
     length = _bit_length(weight)
     _write_tree(coder, first + above * LENGTH_NODES, WIDTH_BITS, length)
     bits = min(BELOW, length - 1)
@@ -143,19 +152,19 @@ def _write_weight(coder: Any, first: int, above: int, weight: Any) -> None:
 
 
 @jit_part
-def _write_tree(coder: Any, first: int, bits: int, value: Any) -> None:
+def _write_tree(coder: DecisionCoder, first: int, bits: int, value: int) -> None:
     """Write the lowest bits of a number, high ones first, each in the context of those before."""
     node = 1
     for i in range(bits - 1, -1, -1):
         bit = value >> i & 1
-        put(coder, first + node, bit)
+        put_decision(coder, first + node, bit)
         node = 2 * node + bit
 
 
 @jit
-def read_tables(coder: Any, table_of: Any, weights: Any) -> int:
+def read_fast_tables(coder: DecisionCoder, table_of: Int64s, weights: UInt32s) -> int:
     """Fill zeroed tables; return the end offset, -1 if they are invalid."""
-    begin(coder)
+    begin_decoder(coder)
     for kind in range(KINDS):
         tables = _read_map(coder, kind * KIND, table_of[kind])
         for t in range(tables):
@@ -175,11 +184,11 @@ def read_tables(coder: Any, table_of: Any, weights: Any) -> int:
 
 
 @jit_part
-def _read_map(coder: Any, first: int, table_of: Any) -> int:
+def _read_map(coder: DecisionCoder, first: int, table_of: Int64s) -> int:
     """Fill the table index of each context; return the number of tables, 0 if invalid."""
     tables, same = 1, 1
     for i in range(1, CONTEXTS):
-        same = get(coder, first + SAME + same)
+        same = get_decision(coder, first + SAME + same)
         if same:
             table_of[i] = table_of[i - 1]
             continue
@@ -191,7 +200,7 @@ def _read_map(coder: Any, first: int, table_of: Any) -> int:
 
 
 @jit_part
-def _read_weight(coder: Any, first: int, above: int) -> int:
+def _read_weight(coder: DecisionCoder, first: int, above: int) -> int:
     """Return a weight, -1 if it is too large."""
     length = _read_tree(coder, first + above * LENGTH_NODES, WIDTH_BITS)
     if length > MOST_WIDTH:
@@ -204,8 +213,8 @@ def _read_weight(coder: Any, first: int, above: int) -> int:
 
 
 @jit_part
-def _read_tree(coder: Any, first: int, bits: int) -> int:
+def _read_tree(coder: DecisionCoder, first: int, bits: int) -> int:
     node = 1
     for _ in range(bits):
-        node = 2 * node + get(coder, first + node)
+        node = 2 * node + get_decision(coder, first + node)
     return node - (1 << bits)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,13 +11,14 @@ from gangsaw.codecs.bwt.fast.symbols import (
     STEP,
     TOKENS,
     WIDTH,
-    after,
     length_context,
     rank_context,
-    symbol_of,
     symbols_of,
+    to_symbol,
+    update_symbol_state,
 )
 from gangsaw.codecs.bwt.lanes.cut import RunLanes
+from gangsaw.codecs.core.arrays import Int64s, UInt16s
 from gangsaw.codecs.core.numba.jit import jit
 
 U = np.uint64
@@ -38,7 +39,7 @@ class RunTokens(NamedTuple):
     counts: npt.NDArray[np.int64]
 
 
-def tokens_of(lanes: RunLanes) -> RunTokens:
+def tokenise_lanes(lanes: RunLanes) -> RunTokens:
     """Return the tokens of lanes."""
     ranks, lengths = np.empty((2, lanes.symbols.size), np.uint16)
     counts = np.zeros((2, TOKENS), np.int64)
@@ -47,23 +48,25 @@ def tokens_of(lanes: RunLanes) -> RunTokens:
 
 
 @jit
-def tokenise(lanes: Any, ranks: Any, lengths: Any, rank_counts: Any, length_counts: Any) -> None:
+def tokenise(
+    lanes: RunLanes, ranks: UInt16s, lengths: UInt16s, rank_counts: Int64s, length_counts: Int64s
+) -> None:
     """Fill the tokens of lanes; see `RunTokens`."""
-    habits = np.empty(256, np.uint8)
+    symbol_states = np.empty(256, np.uint8)
     for lane in range(lanes.sizes.size):
-        habits[:] = 0
+        symbol_states[:] = 0
         smoothed = U(0)
         for run in range(lanes.starts[lane], lanes.starts[lane + 1]):
             symbol = lanes.symbols[run]
-            habit = habits[symbol]
+            symbol_state = symbol_states[symbol]
             rank = U(SMALL[U(lanes.ranks[run]) - U(1)])
             value = U(lanes.lengths[run] - 1)
-            length = U(SMALL[value]) if value < U(SMALL.size) else U(symbol_of(value))
-            token = rank_context(smoothed, habit) * U(WIDTH) + rank
+            length = U(SMALL[value]) if value < U(SMALL.size) else U(to_symbol(value))
+            token = rank_context(smoothed, symbol_state) * U(WIDTH) + rank
             ranks[run] = token
             rank_counts[token] += 1
-            token = length_context(habit, rank) * U(WIDTH) + length
+            token = length_context(symbol_state, rank) * U(WIDTH) + length
             lengths[run] = token
             length_counts[token] += 1
             smoothed += U((np.int64(STEP[rank]) - np.int64(smoothed)) >> 2)
-            habits[symbol] = after(habit, rank, length)
+            symbol_states[symbol] = update_symbol_state(symbol_state, rank, length)

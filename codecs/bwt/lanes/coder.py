@@ -6,7 +6,7 @@ SPEC.md, "Decisions".
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -41,7 +41,7 @@ def coder_at(data: npt.NDArray[np.uint8], at: int, nodes: int) -> DecisionCoder:
 
 
 @jit_part
-def _middle(coder: Any, node: int) -> int:
+def _middle(coder: DecisionCoder, node: int) -> int:
     """Return the upper bound of the interval in which the decision is 1."""
     zeros, ones = coder.counts[node]
     of_one = max(1, min(4095, ((2 * ones + 1) << 12) // (2 * (zeros + ones) + 2)))
@@ -50,7 +50,7 @@ def _middle(coder: Any, node: int) -> int:
 
 
 @jit_part
-def _learn(coder: Any, node: int, bit: int, middle: int) -> None:
+def _learn(coder: DecisionCoder, node: int, bit: int, middle: int) -> None:
     if bit:
         coder.state[HIGH] = middle
     else:
@@ -62,57 +62,57 @@ def _learn(coder: Any, node: int, bit: int, middle: int) -> None:
 
 
 @jit_part
-def put(coder: Any, node: int, bit: int) -> None:
+def put_decision(coder: DecisionCoder, node: int, bit: int) -> None:
     """Write a decision; if the buffer is full, only the offset advances."""
     _learn(coder, node, bit, _middle(coder, node))
     while (coder.state[LOW] ^ coder.state[HIGH]) >> 24 == 0:
-        _put_octet(coder, coder.state[HIGH] >> 24)
+        _put_byte(coder, coder.state[HIGH] >> 24)
         _shift(coder)
 
 
 @jit_part
-def finish(coder: Any) -> int:
+def finish_encoder(coder: DecisionCoder) -> int:
     """Write the bytes of the last decisions; return the end offset."""
     for shift in (24, 16, 8, 0):
-        _put_octet(coder, coder.state[HIGH] >> shift & 255)
+        _put_byte(coder, coder.state[HIGH] >> shift & 255)
     return int(coder.state[AT])
 
 
 @jit_part
-def begin(coder: Any) -> None:
+def begin_decoder(coder: DecisionCoder) -> None:
     """Read the initial bytes of a decoder."""
     for _ in range(BOUND_BYTES):
-        _get_octet(coder)
+        _get_byte(coder)
 
 
 @jit_part
-def get(coder: Any, node: int) -> int:
+def get_decision(coder: DecisionCoder, node: int) -> int:
     """Read a decision. Bytes after the end are 0."""
     middle = _middle(coder, node)
     bit = 1 if coder.state[WORD] <= middle else 0
     _learn(coder, node, bit, middle)
     while (coder.state[LOW] ^ coder.state[HIGH]) >> 24 == 0:
         _shift(coder)
-        _get_octet(coder)
+        _get_byte(coder)
     return bit
 
 
 @jit_part
-def _shift(coder: Any) -> None:
+def _shift(coder: DecisionCoder) -> None:
     coder.state[LOW] = coder.state[LOW] << 8 & 0xFFFFFFFF
     coder.state[HIGH] = (coder.state[HIGH] << 8 & 0xFFFFFFFF) | 255
 
 
 @jit_part
-def _put_octet(coder: Any, octet: int) -> None:
+def _put_byte(coder: DecisionCoder, byte: int) -> None:
     if coder.state[AT] < coder.state[STOP]:
-        coder.data[coder.state[AT]] = octet
+        coder.data[coder.state[AT]] = byte
     coder.state[AT] += 1
 
 
 @jit_part
-def _get_octet(coder: Any) -> None:
+def _get_byte(coder: DecisionCoder) -> None:
     at = coder.state[AT]
-    octet = coder.data[at] if at < coder.state[STOP] else 0
-    coder.state[WORD] = (coder.state[WORD] << 8 & 0xFFFFFFFF) | octet
+    byte = coder.data[at] if at < coder.state[STOP] else 0
+    coder.state[WORD] = (coder.state[WORD] << 8 & 0xFFFFFFFF) | byte
     coder.state[AT] = at + 1

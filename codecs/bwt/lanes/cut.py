@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.bwt.lanes.ranks import LIST_WORDS, begin_lists, rank_runs, split
+from gangsaw.codecs.bwt.lanes.ranks import LIST_WORDS, begin_lists, rank_runs, split_runs
+from gangsaw.codecs.core.arrays import Bytes, Int32s, Int64s
 from gangsaw.codecs.core.numba.bits import leading_zeros
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline
 
@@ -17,9 +18,6 @@ LANE_BYTES = 1 << 14  # shorter lanes cost more than they gain
 # device bytes per byte: symbols, ranks, run starts; weights, their sums, and temporaries
 DEVICE_PER_BYTE = 18
 DEVICE_FIXED = 1 << 14  # lists, bounds, and rounding of allocations
-
-Octets = npt.NDArray[np.uint8]
-Places = npt.NDArray[np.int64]
 
 
 class RunLanes(NamedTuple):
@@ -36,13 +34,13 @@ class RunLanes(NamedTuple):
     sizes : (n_lanes,) int64, symbols in each list: 0 in an empty lane
     """
 
-    symbols: Octets
-    ranks: Octets
+    symbols: Bytes
+    ranks: Bytes
     lengths: npt.NDArray[np.int32]
-    starts: Places
-    bounds: Places
-    lists: Octets
-    sizes: Places
+    starts: Int64s
+    bounds: Int64s
+    lists: Bytes
+    sizes: Int64s
 
 
 def lane_count(n: int) -> int:
@@ -50,21 +48,21 @@ def lane_count(n: int) -> int:
     return min(MOST_LANES, 1 << (max(1, n // LANE_BYTES).bit_length() - 1))
 
 
-def device_room(n: int) -> int:
+def run_device_bytes(n: int) -> int:
     """Return an upper bound of the device bytes for the runs of n bytes, without the n bytes."""
     return DEVICE_PER_BYTE * n + DEVICE_FIXED
 
 
-def lanes_of(bwt: Octets, *, by_decisions: bool) -> RunLanes:
+def divide_into_lanes(bwt: Bytes, *, by_decisions: bool) -> RunLanes:
     """Return the lanes of a string, (n,) uint8, n >= 1, with equal decisions, else equal runs."""
     n_lanes, runs = lane_count(bwt.size), run_count(bwt)
     symbols, ranks = np.empty((2, runs), np.uint8)
     lengths = np.empty(runs, np.int32)
-    split(bwt, symbols, lengths)
+    split_runs(bwt, symbols, lengths)
     rank_runs(symbols, fresh_list(), ranks)
     starts = np.empty(n_lanes + 1, np.int64)
     if by_decisions:
-        cut(ranks, lengths, starts)
+        cut_by_decisions(ranks, lengths, starts)
     else:
         starts[:] = even_starts(runs, n_lanes)
     each = [lengths[a:b].sum(dtype=np.int64) for a, b in pairwise(starts)]
@@ -74,13 +72,13 @@ def lanes_of(bwt: Octets, *, by_decisions: bool) -> RunLanes:
     return RunLanes(symbols, ranks, lengths, starts, bounds, lists, sizes)
 
 
-def even_starts(runs: int, n_lanes: int) -> Places:
+def even_starts(runs: int, n_lanes: int) -> Int64s:
     """Return (n_lanes + 1,) int64, the first runs of lanes with equally many, and the end."""
-    starts: Places = -(-np.arange(n_lanes + 1) * runs // n_lanes)
+    starts: Int64s = -(-np.arange(n_lanes + 1) * runs // n_lanes)
     return starts
 
 
-def run_count(bwt: Octets) -> int:
+def run_count(bwt: Bytes) -> int:
     """Return the number of runs of equal bytes in (n,) uint8, n >= 1."""
     return 1 + int(np.count_nonzero(bwt[1:] != bwt[:-1]))
 
@@ -90,7 +88,7 @@ def fresh_list() -> npt.NDArray[np.uint64]:
     return list_words(np.arange(256, dtype=np.uint8)[None])
 
 
-def list_words(lists: Octets) -> npt.NDArray[np.uint64]:
+def list_words(lists: Bytes) -> npt.NDArray[np.uint64]:
     """Return (n_lanes * LIST_WORDS,) uint64 for (n_lanes, 256) lists, first symbol lowest."""
     words = lists.view("<u8").astype(np.uint64).ravel()
     assert words.size == len(lists) * LIST_WORDS
@@ -98,7 +96,7 @@ def list_words(lists: Octets) -> npt.NDArray[np.uint64]:
 
 
 @jit
-def cut(ranks: Any, lengths: Any, starts: Any) -> None:
+def cut_by_decisions(ranks: Bytes, lengths: Int32s, starts: Int64s) -> None:
     """Fill the first runs of lanes: lane k starts after k / n_lanes of all decisions.
 
     The weight of a run is the number of binary decisions of its rank and its length.
@@ -116,12 +114,12 @@ def cut(ranks: Any, lengths: Any, starts: Any) -> None:
 
 
 @jit_norefs_inline
-def _decisions(rank: Any, length: Any) -> Any:
+def _decisions(rank: int, length: int) -> Any:
     """Return the decisions of two numbers: unary bit lengths, then the bits below the first."""
     return 2 * (_below(rank | 1) + _below(length)) + 2
 
 
 @jit_norefs_inline
-def _below(value: Any) -> Any:
+def _below(value: int) -> Any:
     """Return the number of bits below the leading one."""
     return 63 - np.int64(leading_zeros(np.uint64(value)))

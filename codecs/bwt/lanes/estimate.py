@@ -6,7 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.bwt.lanes.cut import fresh_list, run_count
-from gangsaw.codecs.bwt.lanes.ranks import rank_runs, split
+from gangsaw.codecs.bwt.lanes.ranks import rank_runs, split_runs
+from gangsaw.codecs.core.arrays import Bytes
 
 WINDOWS, WINDOW = 4, 1 << 14  # ranks up to 255 need windows much longer than that
 LEAST = 1 << 10  # shorter strings are coded without an estimate
@@ -15,10 +16,8 @@ RUNS = 99
 GAIN = 256  # a gain below 1 / GAIN is none: sampling error on random bytes
 SCALE = 1 << 16  # logarithms are integers, so that all machines decide the same
 
-Octets = npt.NDArray[np.uint8]
 
-
-def gets_no_shorter(bwt: Octets) -> bool:
+def gets_no_shorter(bwt: Bytes) -> bool:
     """Return True if the entropy of ranks and runs of (n,) uint8 is too high for coding to gain."""
     if not may_get_no_shorter(bwt.size, run_count(bwt)):
         return False
@@ -33,21 +32,21 @@ def may_get_no_shorter(n: int, runs: int) -> bool:
     return n >= LEAST and 100 * runs >= RUNS * n
 
 
-def _spread(bwt: Octets) -> list[Octets]:
+def _spread(bwt: Bytes) -> list[Bytes]:
     """Return windows in the middle of equal parts."""
     part = bwt.size // WINDOWS
     firsts = [k * part + (part - WINDOW) // 2 for k in range(WINDOWS)]
     return [bwt[first : first + WINDOW] for first in firsts]
 
 
-def _entropy(window: Octets) -> int:
+def _entropy(window: Bytes) -> int:
     """Return the bits, times SCALE, of ranks and of lengths, each coded separately.
 
     A run without a next one has no rank; it counts as an average one.
     """
     symbols, ranks = np.empty((2, window.size), np.uint8)
     lengths = np.empty(window.size, np.int32)
-    runs = split(window, symbols, lengths)
+    runs = split_runs(window, symbols, lengths)
     rank_runs(symbols[:runs], fresh_list(), ranks[:runs])
     by_rank = np.bincount(ranks[:runs], minlength=2)[1:]
     of_ranks = _cost(by_rank) * runs // max(1, int(by_rank.sum()))

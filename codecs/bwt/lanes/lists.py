@@ -9,16 +9,21 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from gangsaw.codecs.bwt.lanes.coder import AT, begin, coder_at, finish, get, put
+from gangsaw.codecs.bwt.lanes.coder import (
+    AT,
+    DecisionCoder,
+    begin_decoder,
+    coder_at,
+    finish_encoder,
+    get_decision,
+    put_decision,
+)
 from gangsaw.codecs.bwt.lanes.cut import RunLanes, lane_count
+from gangsaw.codecs.core.arrays import Bytes, Int64s
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.bits import leading_zeros
 from gangsaw.codecs.core.numba.jit import jit, jit_part
-
-Octets = npt.NDArray[np.uint8]
-Places = npt.NDArray[np.int64]
 
 BOUND_BYTES = 3  # bytes of a lane's length: n <= 2^23
 SYMBOLS = 256
@@ -42,24 +47,24 @@ class Heads(NamedTuple):
     end : number of bytes read
     """
 
-    bounds: Places
-    lists: Octets
-    sizes: Places
+    bounds: Int64s
+    lists: Bytes
+    sizes: Int64s
     end: int
 
 
-def encode_heads(lanes: RunLanes | Heads) -> Octets:
+def encode_heads(lanes: RunLanes | Heads) -> Bytes:
     """Return the coded lengths and lists of lanes."""
     n_lanes = lanes.sizes.size
     lengths = np.diff(lanes.bounds)[: n_lanes - 1]
     packed = lengths.astype("<u4").view(np.uint8).reshape(-1, 4)[:, :BOUND_BYTES].ravel()
     out = np.zeros(packed.size + n_lanes * (SYMBOLS + 1) * 4 + 16, np.uint8)
     out[: packed.size] = packed
-    end = write_lists(coder_at(out, packed.size, NODES), lanes.lists, lanes.sizes)
+    end = write_symbol_lists(coder_at(out, packed.size, NODES), lanes.lists, lanes.sizes)
     return out[: int(end)]
 
 
-def decode_heads(data: Octets, n: int) -> Heads:
+def decode_heads(data: Bytes, n: int) -> Heads:
     """Return the heads at the start of (k,) uint8, written by `encode_heads`, for n >= 1 bytes.
 
     Raises
@@ -72,7 +77,7 @@ def decode_heads(data: Octets, n: int) -> Heads:
         raise CorruptChunk("its lanes are cut off")
     bounds = _bounds(data[:packed].reshape(-1, BOUND_BYTES), n)
     lists, sizes = np.zeros((n_lanes, SYMBOLS), np.uint8), np.zeros(n_lanes, np.int64)
-    end = int(read_lists(coder_at(data, packed, NODES), lists, sizes))
+    end = int(read_symbol_lists(coder_at(data, packed, NODES), lists, sizes))
     if end > data.size:
         raise CorruptChunk("its lists of symbols are cut off")
     lengths = np.diff(bounds)
@@ -81,7 +86,7 @@ def decode_heads(data: Octets, n: int) -> Heads:
     return Heads(bounds, lists, sizes, end)
 
 
-def _bounds(packed: Octets, n: int) -> Places:
+def _bounds(packed: Bytes, n: int) -> Int64s:
     """Return the bounds of lanes with these lengths; the last lane takes the rest."""
     lengths = packed.astype(np.int64) @ (1 << 8 * np.arange(BOUND_BYTES))
     bounds = np.concatenate(([0], np.cumsum(lengths), [n]))
@@ -91,7 +96,7 @@ def _bounds(packed: Octets, n: int) -> Places:
 
 
 @jit
-def write_lists(coder: Any, lists: Any, sizes: Any) -> int:
+def write_symbol_lists(coder: DecisionCoder, lists: Bytes, sizes: Int64s) -> int:
     """Write lists; return the end offset."""
     left = np.arange(SYMBOLS).astype(np.uint8)
     for lane in range(sizes.size):
@@ -103,14 +108,14 @@ def write_lists(coder: Any, lists: Any, sizes: Any) -> int:
                 place += 1
             width = _put_number(coder, _kind(lane, width), place - i, WIDTHS)
             _to_place(left, place, i)
-    return finish(coder)
+    return finish_encoder(coder)
 
 
 @jit
-def read_lists(coder: Any, lists: Any, sizes: Any) -> int:
+def read_symbol_lists(coder: DecisionCoder, lists: Bytes, sizes: Int64s) -> int:
     """Fill lists; return the end offset, -1 if they are invalid."""
     left = np.arange(SYMBOLS).astype(np.uint8)
-    begin(coder)
+    begin_decoder(coder)
     for lane in range(sizes.size):
         size, width = _get_number(coder, 0, SIZE_WIDTHS)
         if size > SYMBOLS:
@@ -131,7 +136,7 @@ def _kind(lane: int, width: int) -> int:
 
 
 @jit_part
-def _to_place(left: Any, place: int, i: int) -> None:
+def _to_place(left: Bytes, place: int, i: int) -> None:
     """Move the symbol at `place` forward to i."""
     symbol = left[place]
     for k in range(place, i, -1):
@@ -140,27 +145,27 @@ def _to_place(left: Any, place: int, i: int) -> None:
 
 
 @jit_part
-def _put_number(coder: Any, kind: int, value: Any, widths: int) -> Any:
+def _put_number(coder: DecisionCoder, kind: int, value: int, widths: int) -> Any:
     """Write a number of at most `widths` bits; return its bit length."""
     first = kind * NUMBER
     width: Any = 64 - np.int64(leading_zeros(np.uint64(value)))
     for i in range(min(width + 1, widths)):
-        put(coder, first + i, 1 if i < width else 0)
+        put_decision(coder, first + i, 1 if i < width else 0)
     tree, node = first + UNARY + (1 << max(0, width - 1)), 1
     for i in range(width - 2, -1, -1):
         bit = value >> i & 1
-        put(coder, tree + node, bit)
+        put_decision(coder, tree + node, bit)
         node = 2 * node + bit
     return width
 
 
 @jit_part
-def _get_number(coder: Any, kind: int, widths: int) -> Any:
+def _get_number(coder: DecisionCoder, kind: int, widths: int) -> Any:
     """Return a number written by `_put_number`, and its bit length."""
     first, width, node = kind * NUMBER, 0, 1
-    while width < widths and get(coder, first + width):
+    while width < widths and get_decision(coder, first + width):
         width += 1
     tree = first + UNARY + (1 << max(0, width - 1))
     for _ in range(width - 1):
-        node = 2 * node + get(coder, tree + node)
+        node = 2 * node + get_decision(coder, tree + node)
     return (node if width else 0), width

@@ -8,72 +8,71 @@ Binder's distance coding as in libbsc's QLFC. SPEC.md, "Lanes and lists".
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes, Int32s, Int64, Int64s, UInt64, UInt64s
 from gangsaw.codecs.core.numba.bits import trailing_zeros
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline
 from gangsaw.codecs.core.numba.words import load_le64
 
 LIST_WORDS = 32  # words of 8 symbols
 U = np.uint64
-EIGHT, OCTET = U(8), U(255)
+EIGHT, BYTE_MASK = U(8), U(255)
 ONES, HIGHS, ALL = U(0x0101010101010101), U(0x8080808080808080), U(0xFFFFFFFFFFFFFFFF)
 
 
 @jit_norefs_inline
-def first_place(word: Any, symbol: Any) -> int:
+def find_symbol(word: np.uint64, symbol: np.uint64) -> int:
     """Return the index of the first byte of a word equal to the symbol; 8 if there is none."""
-    unlike = word ^ (symbol * ONES)
-    same = (unlike - ONES) & ~unlike & HIGHS
+    difference = word ^ (symbol * ONES)
+    same = (difference - ONES) & ~difference & HIGHS
     return trailing_zeros(same) >> 3 if same else 8
 
 
 @jit_norefs_inline
-def moved_back(word: Any, rank: Any) -> Any:
+def moved_back(word: np.uint64, rank: Int64 | UInt64) -> np.uint64:
     """Return a word of a list with its first symbol moved to `rank` < 8."""
     shift = U(rank) << U(3)
     mask = ALL >> (U(56) - shift)
-    return (word & mask) >> EIGHT | (word & OCTET) << shift | word & ~mask
+    return (word & mask) >> EIGHT | (word & BYTE_MASK) << shift | word & ~mask
 
 
 @jit_norefs_inline
-def move_back(words: Any, first: Any, rank: Any) -> None:
+def move_back(words: UInt64s, first: UInt64, rank: UInt64) -> None:
     """Move the first symbol of the list words[first:first + LIST_WORDS] to `rank` < 256."""
     word = words[first]
     if rank < 8:
         words[first] = moved_back(word, rank)
         return
-    symbol, last = word & OCTET, first + (rank >> 3)
+    symbol, last = word & BYTE_MASK, first + (rank >> 3)
     for i in range(first, last):
         following = words[i + 1]
         words[i] = word >> EIGHT | following << U(56)
         word = following
-    words[last] = moved_back((word & ~OCTET) | symbol, rank & 7)
+    words[last] = moved_back((word & ~BYTE_MASK) | symbol, rank & 7)
 
 
 @jit_norefs_inline
-def move_to_front(words: Any, head: Any, symbol: Any) -> Any:
+def move_to_front(words: UInt64s, head: np.uint64, symbol: np.uint64) -> tuple[np.uint64, int]:
     """Move a symbol to the front of a list with first word `head`; return the new head and rank."""
-    place = first_place(head, symbol)
+    place = find_symbol(head, symbol)
     if place < 8:
         mask = ALL >> (U(56) - (U(place) << U(3)))
         return (head & mask >> EIGHT) << EIGHT | symbol | head & ~mask, place
     carried, i = head >> U(56), 1
-    place = first_place(words[1], symbol)
+    place = find_symbol(words[1], symbol)
     while place == 8 and i < LIST_WORDS - 1:
         word = words[i]
         words[i] = word << EIGHT | carried
         carried, i = word >> U(56), i + 1
-        place = first_place(words[i], symbol)
+        place = find_symbol(words[i], symbol)
     mask = ALL >> (U(56) - (U(place) << U(3)))
     words[i] = (words[i] & mask >> EIGHT) << EIGHT | carried | words[i] & ~mask
     return head << EIGHT | symbol, 8 * i + place
 
 
 @jit
-def split(bwt: Any, symbols: Any, lengths: Any) -> int:
+def split_runs(bwt: Bytes, symbols: Bytes, lengths: Int32s) -> int:
     """Fill the runs of a string: (m,) uint8 symbols, (m,) int32 lengths; return their number."""
     i, runs = 0, 0
     while i < bwt.size:
@@ -90,7 +89,7 @@ def split(bwt: Any, symbols: Any, lengths: Any) -> int:
 
 
 @jit
-def rank_runs(symbols: Any, words: Any, ranks: Any) -> None:
+def rank_runs(symbols: Bytes, words: UInt64s, ranks: Bytes) -> None:
     """Fill (m,) uint8 ranks: distinct symbols until the next run of the same one; 0 if none.
 
     Parameters
@@ -108,7 +107,7 @@ def rank_runs(symbols: Any, words: Any, ranks: Any) -> None:
 
 
 @jit
-def begin_lists(symbols: Any, starts: Any, ranks: Any, lists: Any, sizes: Any) -> None:
+def begin_lists(symbols: Bytes, starts: Int64s, ranks: Bytes, lists: Bytes, sizes: Int64s) -> None:
     """Fill the initial lists of lanes, and the rank of each symbol's last run in its lane.
 
     That rank is the last position of the list, at least 1.

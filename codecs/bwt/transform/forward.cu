@@ -180,7 +180,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 }
 
 // Leave out the item of the sentinel.
-extern "C" __global__ void __launch_bounds__(THREADS) gather(const Text* texts, int tiles) {
+extern "C" __global__ void __launch_bounds__(THREADS) gather_transform(const Text* texts, int tiles) {
     const Text text = texts[blockIdx.x / tiles];
     const Tile tile = this_tile(text.n, tiles);
     for (Place i = tile.begin + threadIdx.x; i < tile.end; i += THREADS)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from gangsaw.codecs.bwt.transform.rows import UNIT, Bytes, Transformed, row_count, spacing
+from gangsaw.codecs.bwt.transform.rows import UNIT, Transformed, row_count, spacing
 from gangsaw.codecs.bwt.transform.suffixes import suffix_array
+from gangsaw.codecs.core.arrays import Bytes, Int32s, UInt32s
 from gangsaw.codecs.core.numba.jit import jit_norefs
 
 # Bytes per byte: four of the suffix array; at most two and four, times two, of the LMS positions
@@ -20,12 +19,12 @@ DEVICE_PER_BYTE = 44
 DEVICE_FIXED = 1 << 14
 
 
-def room(n: int) -> int:
+def transform_bytes(n: int) -> int:
     """Return an upper bound of the bytes for either direction on a block of n, without it."""
     return PER_BYTE * n + FIXED
 
 
-def device_room(longest: int, n_blocks: int) -> int:
+def transform_device_bytes(longest: int, n_blocks: int) -> int:
     """Return an upper bound of the device bytes to transform blocks in one launch, without them.
 
     It includes the transformed bytes, and holds for both directions.
@@ -38,12 +37,12 @@ def transform(block: Bytes) -> Transformed:
     bwt = np.empty(block.size, np.uint8)
     rows = np.empty(row_count(block.size), np.uint32)
     if block.size:
-        gather(block, suffix_array(block), spacing(block.size), bwt, rows)
+        gather_transform(block, suffix_array(block), spacing(block.size), bwt, rows)
     return Transformed(bwt, rows)
 
 
 @jit_norefs
-def gather(block: Any, suffixes: Any, every: int, bwt: Any, rows: Any) -> None:
+def gather_transform(block: Bytes, suffixes: Int32s, every: int, bwt: Bytes, rows: UInt32s) -> None:
     """Fill the bytes before the suffixes, and the rows of those at each `every`-th position.
 
     Row 0 is the empty suffix. The sentinel, before the first byte, is not stored in `bwt`.

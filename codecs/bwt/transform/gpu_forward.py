@@ -12,8 +12,8 @@ from gangsaw.codecs.bwt.transform.gpu_radix import (
     DeviceTransformed,
     Lists,
     Sizes,
-    sizes_of,
-    start,
+    block_sizes,
+    start_kernel,
 )
 from gangsaw.codecs.bwt.transform.rows import MOST_ROWS, row_count, spacing
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
@@ -28,7 +28,7 @@ FIRST_SHIFTS = range(0, 8 * PREFIX, 8)
 def transform_blocks(blocks: Sequence[DeviceArray]) -> list[DeviceTransformed]:
     """Return the transforms of (n,) uint8 each, contiguous, n up to MAX_BLOCK."""
     work = _Doubling(blocks)
-    lists = sizes_of(blocks)
+    lists = block_sizes(blocks)
     work.start("first_keys", lists, work.texts, lists.table(), lists.tiles, work.buffers, 0)
     which, prefix, further = work.sort(lists, 0, FIRST_SHIFTS), PREFIX, PREFIX
     while True:
@@ -48,7 +48,7 @@ class _Doubling:
     """
 
     def __init__(self, blocks: Sequence[DeviceArray]) -> None:
-        cp, self.lists, n_blocks = cupy(), sizes_of(blocks), len(blocks)
+        cp, self.lists, n_blocks = cupy(), block_sizes(blocks), len(blocks)
         n = max(1, int(self.lists.sizes.sum()))
         self.keys = [cp.empty(n, np.uint64) for _ in range(2)]
         self.positions, self.slots = ([cp.empty(n, np.uint32) for _ in range(2)] for _ in range(2))
@@ -86,7 +86,7 @@ class _Doubling:
 
     def start(self, kernel: str, lists: Lists, *arguments: object) -> None:
         """Launch a kernel over tiles of lists."""
-        start("forward.cu", kernel, lists.grid, THREADS, *arguments)
+        start_kernel("forward.cu", kernel, lists.grid, THREADS, *arguments)
 
     def sort(self, lists: Lists, which: int, shifts: Iterable[int]) -> int:
         """Sort items by the key bytes at `shifts`, lowest first; return the buffer index."""
@@ -113,7 +113,7 @@ class _Doubling:
 
     def gathered(self) -> list[DeviceTransformed]:
         """Return the transforms, once all suffixes are final."""
-        self.start("gather", self.lists, self.texts, self.lists.tiles)
+        self.start("gather_transform", self.lists, self.texts, self.lists.tiles)
         begins, sizes = self.lists.begins.tolist(), self.lists.sizes.tolist()
         return [
             DeviceTransformed(

@@ -12,8 +12,8 @@ from gangsaw.codecs.bwt.transform.gpu_radix import (
     DeviceTransformed,
     Lists,
     Sizes,
-    sizes_of,
-    start,
+    block_sizes,
+    start_kernel,
 )
 from gangsaw.codecs.bwt.transform.inverse import BROKEN_CHAIN, OUTSIDE
 from gangsaw.codecs.bwt.transform.rows import MOST_ROWS, spacing
@@ -36,16 +36,16 @@ def invert_blocks(
 
     found : each with n bytes and row_count(n) rows
     """
-    cp, lists, n_blocks = cupy(), sizes_of(outs), len(outs)
+    cp, lists, n_blocks = cupy(), block_sizes(outs), len(outs)
     words = cp.empty(int(lists.sizes.sum()) + MORE_WORDS * n_blocks, np.uint32)
     blocks = on_device(_table(found, outs, lists, words.data.ptr))
     tiles, grid = lists.tiles, lists.grid
     counts = cp.empty(grid * DIGITS, np.uint32)
-    start("inverse.cu", "count_bytes", grid, THREADS, blocks, tiles, counts)
-    start("inverse.cu", "fill_words", grid, THREADS, blocks, tiles, sums_before(counts))
+    start_kernel("inverse.cu", "count_bytes", grid, THREADS, blocks, tiles, counts)
+    start_kernel("inverse.cu", "fill_words", grid, THREADS, blocks, tiles, sums_before(counts))
     statuses = cp.zeros(n_blocks, np.uint32)
     warps = -(-n_blocks * MOST_ROWS // WARP)
-    start("inverse.cu", "follow", warps, WARP, blocks, MOST_ROWS, n_blocks, statuses)
+    start_kernel("inverse.cu", "follow_chains", warps, WARP, blocks, MOST_ROWS, n_blocks, statuses)
     return corrupt_blocks(to_host(statuses).astype(np.int64), REASONS)
 
 

@@ -56,12 +56,12 @@ class Lists(NamedTuple):
         return on_device(np.stack([self.begins, self.sizes], axis=1))
 
 
-def sizes_of(arrays: Sequence[DeviceArray]) -> Lists:
+def block_sizes(arrays: Sequence[DeviceArray]) -> Lists:
     """Return lists of the items of 1-dimensional arrays."""
     return Lists(np.array([array.shape[0] for array in arrays], np.int64))
 
 
-def start(file: str, kernel: str, grid: int, threads: int, *arguments: object) -> None:
+def start_kernel(file: str, kernel: str, grid: int, threads: int, *arguments: object) -> None:
     """Launch a kernel of this folder; Python's integers are passed as C's `int`."""
     given = [np.int32(one) if isinstance(one, int) else one for one in arguments]
     launch(load(__package__, file, {}).get_function(kernel), grid, threads, given)

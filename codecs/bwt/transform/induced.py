@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes, Int32s
 from gangsaw.codecs.core.numba.bits import prefetch
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 
@@ -20,7 +21,7 @@ U1 = np.uint64(1)
 
 
 @jit_norefs
-def find_lms(text: Any, counts: Any, lms: Any) -> int:
+def find_lms(text: Bytes | Int32s, counts: Int32s, lms: Int32s) -> int:
     """Count the letters of (n,) text, fill `lms` with its LMS positions, descending; return m.
 
     lms : (n // 2 + 1,) int32; one more than possible, as each position is written before its check
@@ -41,81 +42,83 @@ def find_lms(text: Any, counts: Any, lms: Any) -> int:
 
 
 @jit_norefs_inline
-def set_begins(counts: Any, places: Any) -> None:
+def set_begins(counts: Int32s, buckets: Int32s) -> None:
     """Fill the start offset of the suffixes of each first letter."""
     total = ZERO
     for letter in range(counts.size):
-        places[letter] = total
+        buckets[letter] = total
         total += counts[letter]
 
 
 @jit_norefs_inline
-def set_ends(counts: Any, places: Any) -> None:
+def set_ends(counts: Int32s, buckets: Int32s) -> None:
     """Fill the end offset of the suffixes of each first letter."""
     total = ZERO
     for letter in range(counts.size):
         total += counts[letter]
-        places[letter] = total
+        buckets[letter] = total
 
 
 @jit_norefs
-def sort_pieces(text: Any, counts: Any, places: Any, lms: Any, suffixes: Any) -> None:
+def sort_pieces(
+    text: Bytes | Int32s, counts: Int32s, buckets: Int32s, lms: Int32s, suffixes: Int32s
+) -> None:
     """Sort LMS positions by the pieces between them; fill their complements, 0 elsewhere.
 
     lms : (m,) int32, descending, m > 1
     """
     suffixes[:] = ZERO
-    set_ends(counts, places)
+    set_ends(counts, buckets)
     for k in range(np.uint64(lms.size)):
         letter = np.uint64(text[np.uint64(lms[k])])
-        places[letter] -= ONE
+        buckets[letter] -= ONE
         if k + U1 < np.uint64(lms.size):  # nothing to sort precedes the last one
-            suffixes[np.uint64(places[letter])] = lms[k] - ONE
-    set_begins(counts, places)
-    _put_l(text, np.int32(text.size - 1), places, suffixes)
-    _pieces_of_l(text, places, suffixes)
-    set_ends(counts, places)
-    _pieces_of_s(text, places, suffixes)
+            suffixes[np.uint64(buckets[letter])] = lms[k] - ONE
+    set_begins(counts, buckets)
+    _put_l(text, np.int32(text.size - 1), buckets, suffixes)
+    _pieces_of_l(text, buckets, suffixes)
+    set_ends(counts, buckets)
+    _pieces_of_s(text, buckets, suffixes)
 
 
 @jit_norefs_inline
-def _put_l(text: Any, at: Any, places: Any, suffixes: Any) -> None:
+def _put_l(text: Bytes | Int32s, at: np.int32, buckets: Int32s, suffixes: Int32s) -> None:
     """Place the position before an L suffix; its complement if that suffix is of type S."""
     letter = text[np.uint64(at)]
     before = at - ONE
-    place = np.uint64(places[np.uint64(letter)])
+    place = np.uint64(buckets[np.uint64(letter)])
     suffixes[place] = ~before if text[np.uint64(before)] < letter else before
-    places[np.uint64(letter)] += ONE
+    buckets[np.uint64(letter)] += ONE
 
 
 @jit_norefs_inline
-def _pieces_of_l(text: Any, places: Any, suffixes: Any) -> None:
+def _pieces_of_l(text: Bytes | Int32s, buckets: Int32s, suffixes: Int32s) -> None:
     last = np.uint64(suffixes.size - 1)
     for i in range(np.uint64(suffixes.size)):
         prefetch(text, np.int64(suffixes[min(i + np.uint64(AHEAD), last)]))
         at = suffixes[i]
         if at > ZERO:
-            _put_l(text, at, places, suffixes)
+            _put_l(text, at, buckets, suffixes)
             suffixes[i] = ZERO
         elif at < ZERO:
             suffixes[i] = ~at
 
 
 @jit_norefs_inline
-def _pieces_of_s(text: Any, places: Any, suffixes: Any) -> None:
+def _pieces_of_s(text: Bytes | Int32s, buckets: Int32s, suffixes: Int32s) -> None:
     for i in range(np.int64(suffixes.size) - 1, -1, -1):
         prefetch(text, np.int64(suffixes[np.uint64(max(i - AHEAD, 0))]))
         at = suffixes[np.uint64(i)]
         if at > ZERO:
             letter, before = text[np.uint64(at)], at - ONE
-            places[np.uint64(letter)] -= ONE
-            place = np.uint64(places[np.uint64(letter)])
+            buckets[np.uint64(letter)] -= ONE
+            place = np.uint64(buckets[np.uint64(letter)])
             suffixes[place] = ~at if text[np.uint64(before)] > letter else before
             suffixes[np.uint64(i)] = ZERO
 
 
 @jit_norefs
-def name_pieces(text: Any, lms: Any, suffixes: Any) -> int:
+def name_pieces(text: Bytes | Int32s, lms: Int32s, suffixes: Int32s) -> int:
     """Number the sorted pieces, equal ones alike; return the count of distinct ones.
 
     The first m items are set to the sorted LMS positions, the last m to the numbers in text order.
@@ -134,7 +137,7 @@ def name_pieces(text: Any, lms: Any, suffixes: Any) -> int:
 
 
 @jit_norefs_inline
-def _compact(m: Any, suffixes: Any) -> None:
+def _compact(m: np.uint64, suffixes: Int32s) -> None:
     """Move the m complements to the front."""
     used, i = np.uint64(0), np.uint64(0)
     while used < m:
@@ -145,7 +148,7 @@ def _compact(m: Any, suffixes: Any) -> None:
 
 
 @jit_norefs_inline
-def _number(text: Any, m: Any, suffixes: Any) -> Any:
+def _number(text: Bytes | Int32s, m: np.uint64, suffixes: Int32s) -> Any:
     """Replace the length of each piece by its number, from 0."""
     name, before, length = np.int32(-1), np.uint64(0), np.int32(-1)
     for i in range(m):
@@ -167,7 +170,7 @@ def _number(text: Any, m: Any, suffixes: Any) -> Any:
 
 
 @jit_norefs
-def lms_of_names(lms: Any, order: Any) -> None:
+def lms_of_names(lms: Int32s, order: Int32s) -> None:
     """Replace the sorted numbers of LMS positions, counted from the left, by the positions."""
     last = np.uint64(lms.size - 1)
     for i in range(np.uint64(order.size)):
@@ -175,18 +178,18 @@ def lms_of_names(lms: Any, order: Any) -> None:
 
 
 @jit_norefs
-def induce(text: Any, counts: Any, places: Any, m: int, suffixes: Any) -> None:
+def induce(text: Bytes | Int32s, counts: Int32s, buckets: Int32s, m: int, suffixes: Int32s) -> None:
     """Sort all suffixes from the m sorted LMS positions, which are the first m items."""
-    set_ends(counts, places)
-    _spread(text, m, places, suffixes)
-    set_begins(counts, places)
-    _induce_l(text, places, suffixes)
-    set_ends(counts, places)
-    _induce_s(text, places, suffixes)
+    set_ends(counts, buckets)
+    _spread(text, m, buckets, suffixes)
+    set_begins(counts, buckets)
+    _induce_l(text, buckets, suffixes)
+    set_ends(counts, buckets)
+    _induce_s(text, buckets, suffixes)
 
 
 @jit_norefs_inline
-def _spread(text: Any, m: int, ends: Any, suffixes: Any) -> None:
+def _spread(text: Bytes | Int32s, m: int, ends: Int32s, suffixes: Int32s) -> None:
     """Move sorted LMS suffixes to the ends of their letters; 0 elsewhere."""
     free = np.int64(suffixes.size)
     for i in range(np.int64(m) - 1, -1, -1):
@@ -203,39 +206,39 @@ def _spread(text: Any, m: int, ends: Any, suffixes: Any) -> None:
 
 
 @jit_norefs_inline
-def _induce_l(text: Any, places: Any, suffixes: Any) -> None:
+def _induce_l(text: Bytes | Int32s, buckets: Int32s, suffixes: Int32s) -> None:
     last = np.uint64(suffixes.size - 1)
-    _induce_one_l(text, np.int32(text.size), places, suffixes)
+    _induce_one_l(text, np.int32(text.size), buckets, suffixes)
     for i in range(np.uint64(suffixes.size)):
         prefetch(text, np.int64(suffixes[min(i + np.uint64(AHEAD), last)]))
         at = suffixes[i]
         suffixes[i] = ~at
         if at > ZERO:
-            _induce_one_l(text, at, places, suffixes)
+            _induce_one_l(text, at, buckets, suffixes)
 
 
 @jit_norefs_inline
-def _induce_one_l(text: Any, at: Any, places: Any, suffixes: Any) -> None:
+def _induce_one_l(text: Bytes | Int32s, at: np.int32, buckets: Int32s, suffixes: Int32s) -> None:
     """Place the suffix before `at`, of type L; its complement if the one before it is of type S."""
     put = at - ONE
     letter = text[np.uint64(put)]
-    place = np.uint64(places[np.uint64(letter)])
-    places[np.uint64(letter)] += ONE
+    place = np.uint64(buckets[np.uint64(letter)])
+    buckets[np.uint64(letter)] += ONE
     # the first suffix reads itself, which ends the induction
     before = text[np.uint64(max(put - ONE, ZERO))]
     suffixes[place] = ~put if before < letter else put
 
 
 @jit_norefs_inline
-def _induce_s(text: Any, places: Any, suffixes: Any) -> None:
+def _induce_s(text: Bytes | Int32s, buckets: Int32s, suffixes: Int32s) -> None:
     for i in range(np.int64(suffixes.size) - 1, -1, -1):
         prefetch(text, np.int64(suffixes[np.uint64(max(i - AHEAD, 0))]))
         at = suffixes[np.uint64(i)]
         if at > ZERO:
             put = at - ONE
             letter = text[np.uint64(put)]
-            places[np.uint64(letter)] -= ONE
-            place = np.uint64(places[np.uint64(letter)])
+            buckets[np.uint64(letter)] -= ONE
+            place = np.uint64(buckets[np.uint64(letter)])
             stops = put == ZERO or text[np.uint64(max(put - ONE, ZERO))] > letter
             suffixes[place] = ~put if stops else put
         else:

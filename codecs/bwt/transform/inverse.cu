@@ -45,7 +45,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 // Follow the chains, `chains` threads for each block; statuses : (n_blocks,), 0 before, 1 where a
 // row is out of range, 2 where a chain does not end at the next row.
 extern "C" __global__ void __launch_bounds__(WARP)
-    follow(const Transformed* blocks, int chains, int n_blocks, unsigned* statuses) {
+    follow_chains(const Transformed* blocks, int chains, int n_blocks, unsigned* statuses) {
     const int thread = int(blockIdx.x) * WARP + int(threadIdx.x);
     const int number = thread / chains, chain = thread % chains;
     if (number >= n_blocks) return;

@@ -6,18 +6,17 @@ chains wait together. Tried: two bytes per step (the table takes longer than is 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from gangsaw.codecs.bwt.transform.rows import MOST_ROWS, Bytes, Rows, row_count, spacing
+from gangsaw.codecs.bwt.transform.rows import MOST_ROWS, Rows, row_count, spacing
+from gangsaw.codecs.core.arrays import Bytes, UInt32s, UInt64
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs, jit_norefs_inline
 
 BYTE = np.uint32(8)  # bits of the byte, below the row, in a word
 LOW = np.uint32(255)
 ONE = np.uint64(1)
-LETTERS = 256
+BYTE_VALUES = 256
 # Parts of the transform with separate counts, processed in turn: equal bytes follow each other, and
 # each would wait for the count stored by the one before.
 PARTS = np.uint64(4)
@@ -41,12 +40,12 @@ def invert(bwt: Bytes, rows: Rows, out: Bytes) -> None:
         raise CorruptChunk(OUTSIDE)
     words = np.empty(n + 2, np.uint32)
     fill_words(bwt, int(rows[0]), words)
-    if not follow(words, rows, spacing(n), np.empty(MOST_ROWS, np.uint32), out):
+    if not follow_chains(words, rows, spacing(n), np.empty(MOST_ROWS, np.uint32), out):
         raise CorruptChunk(BROKEN_CHAIN)
 
 
 @jit
-def fill_words(bwt: Any, first: int, words: Any) -> None:
+def fill_words(bwt: Bytes, first: int, words: UInt32s) -> None:
     """Fill words (n + 2,) uint32, one per row: row of the next suffix << 8 | first byte.
 
     Row 0, the end, leads to n + 1, and that to itself: a chain that ends early does not return. No
@@ -54,10 +53,10 @@ def fill_words(bwt: Any, first: int, words: Any) -> None:
     have visited each row once, for any bytes.
     """
     n, part = np.uint64(bwt.size), np.uint64(bwt.size) // PARTS
-    next_of = np.zeros((PARTS, LETTERS), np.uint32)
+    next_of = np.zeros((PARTS, BYTE_VALUES), np.uint32)
     _count(bwt, part, next_of)
     row = np.uint32(1)
-    for symbol in range(LETTERS):
+    for symbol in range(BYTE_VALUES):
         for k in range(PARTS):
             count = next_of[k, symbol]
             next_of[k, symbol] = row
@@ -71,7 +70,7 @@ def fill_words(bwt: Any, first: int, words: Any) -> None:
 
 
 @jit_norefs_inline
-def _count(bwt: Any, part: Any, counts: Any) -> None:
+def _count(bwt: Bytes, part: UInt64, counts: UInt32s) -> None:
     """Count the bytes of each part; the last part includes the remainder."""
     for i in range(part):
         for k in range(PARTS):
@@ -81,7 +80,9 @@ def _count(bwt: Any, part: Any, counts: Any) -> None:
 
 
 @jit_norefs_inline
-def _put_word(bwt: Any, i: Any, k: Any, first: Any, next_of: Any, words: Any) -> None:
+def _put_word(
+    bwt: Bytes, i: UInt64, k: UInt64, first: UInt64, next_of: UInt32s, words: UInt32s
+) -> None:
     """Write the word that leads to the row of bwt[i]: i, plus 1 after the sentinel."""
     symbol = np.uint32(bwt[i])
     row = next_of[k, symbol]
@@ -90,7 +91,7 @@ def _put_word(bwt: Any, i: Any, k: Any, first: Any, next_of: Any, words: Any) ->
 
 
 @jit_norefs
-def follow(words: Any, rows: Any, every: int, at: Any, out: Any) -> bool:
+def follow_chains(words: UInt32s, rows: UInt32s, every: int, at: UInt32s, out: Bytes) -> bool:
     """Fill `out` along the chains from `rows`; return True if each ends at the next one's start.
 
     at : (MOST_ROWS,) uint32, scratch for the current rows
@@ -108,7 +109,15 @@ def follow(words: Any, rows: Any, every: int, at: Any, out: Any) -> bool:
 
 
 @jit_norefs_inline
-def _steps(words: Any, begin: Any, end: Any, step: Any, chains: Any, at: Any, out: Any) -> None:
+def _steps(
+    words: UInt32s,
+    begin: np.uint64,
+    end: np.uint64,
+    step: np.uint64,
+    chains: np.uint64,
+    at: UInt32s,
+    out: Bytes,
+) -> None:
     """Take steps `begin` to `end` of the first chains."""
     for i in range(begin, end):
         for c in range(chains):

@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes
+
 MAX_BLOCK = 1 << 23  # bytes: a row and its byte fit in 32 bits, a row in 24
 # Chains that a core follows at once. 1,024 rows, a thread each on a GPU, would cost 1 % of the
 # payload of text and logs; with 64, a launch of 64 blocks has 4,096 chains there.
@@ -16,7 +18,6 @@ UNIT = 64
 # a short block is in a nearer cache, where fewer chains suffice, and rows cost relatively more
 LEAST_UNITS = 256
 
-Bytes = npt.NDArray[np.uint8]
 Rows = npt.NDArray[np.uint32]
 
 

@@ -12,9 +12,9 @@ from gangsaw.codecs.bwt.transform.induced import (
     name_pieces,
     sort_pieces,
 )
-from gangsaw.codecs.bwt.transform.rows import Bytes
+from gangsaw.codecs.core.arrays import Bytes
 
-LETTERS = 256
+BYTE_VALUES = 256
 
 Suffixes = npt.NDArray[np.int32]
 
@@ -23,21 +23,21 @@ def suffix_array(block: Bytes) -> Suffixes:
     """Return (n,) int32, the sorted suffix positions of (n,) uint8, n below 2^31."""
     suffixes = np.empty(block.size, np.int32)
     if block.size:
-        _sort(block, LETTERS, suffixes)
+        _sort(block, BYTE_VALUES, suffixes)
     return suffixes
 
 
-def _sort(text: Bytes | Suffixes, letters: int, suffixes: Suffixes) -> None:
-    """Fill the suffix array of a nonempty text of letters 0 to `letters` - 1."""
-    counts, places = np.zeros(letters, np.int32), np.empty(letters, np.int32)
+def _sort(text: Bytes | Suffixes, n_symbols: int, suffixes: Suffixes) -> None:
+    """Fill the suffix array of a nonempty text of symbols 0 to `n_symbols` - 1."""
+    counts, buckets = np.zeros(n_symbols, np.int32), np.empty(n_symbols, np.int32)
     lms = np.empty(text.size // 2 + 1, np.int32)
     m = find_lms(text, counts, lms)
     lms = lms[:m]
     suffixes[:m] = lms
     if m > 1:
-        sort_pieces(text, counts, places, lms, suffixes)
+        sort_pieces(text, counts, buckets, lms, suffixes)
         names = name_pieces(text, lms, suffixes)
         if names < m:
             _sort(suffixes[text.size - m :], names, suffixes[:m])
             lms_of_names(lms, suffixes[:m])
-    induce(text, counts, places, m, suffixes)
+    induce(text, counts, buckets, m, suffixes)

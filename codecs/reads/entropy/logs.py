@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Int64, Int64s, UInt32s
 from gangsaw.codecs.core.entropy.gamma import bit_length
 from gangsaw.codecs.core.numba.jit import jit_inline, jit_inline_part
 
@@ -32,7 +31,7 @@ LOGARITHMS = _logarithms()
 
 
 @jit_inline
-def log2(value: Any) -> int:
+def scaled_log2(value: Int64) -> int:
     """Return log2 of a number > 0, rounded down, in units of 2^-FRACTION."""
     shift = bit_length(value) - 1
     place = value >> shift - MANTISSA if shift > MANTISSA else value << MANTISSA - shift
@@ -40,7 +39,7 @@ def log2(value: Any) -> int:
 
 
 @jit_inline_part
-def symbols_cost(counts: Any) -> int:
+def symbols_cost(counts: Int64s | UInt32s) -> int:
     """Return the cost of symbols with (n,) counts in their table, in 2^-FRACTION bits."""
     total = np.int64(0)
     for s in range(counts.size):
@@ -49,5 +48,5 @@ def symbols_cost(counts: Any) -> int:
     for s in range(counts.size):
         n = np.int64(counts[s])
         if n:
-            cost += n * (log2(total) - log2(n))
+            cost += n * (scaled_log2(total) - scaled_log2(n))
     return int(cost)

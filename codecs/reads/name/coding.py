@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Int64s
 from gangsaw.codecs.core.memory.threads import run_blocks
 from gangsaw.codecs.reads.coding import of_lines
-from gangsaw.codecs.reads.lines import Places, Text
+from gangsaw.codecs.reads.lines import Text
 from gangsaw.codecs.reads.name.contexts import no_memory
 from gangsaw.codecs.reads.name.decode import NameLane, NameModel, read_window
-from gangsaw.codecs.reads.name.encode import encode_lines
+from gangsaw.codecs.reads.name.encode import encode_names
 from gangsaw.codecs.reads.name.model import read_model
 from gangsaw.codecs.reads.name.streams import no_cuts
 from gangsaw.codecs.reads.payload import BlockLanes, check_spans, clear_rest
@@ -18,7 +19,7 @@ from gangsaw.codecs.reads.payload import BlockLanes, check_spans, clear_rest
 WINDOWS = 4  # windows that a thread decodes at a time
 
 
-def decode_lanes(payload: BlockLanes, out: Text, pairs: bool) -> None:
+def decode_name_lanes(payload: BlockLanes, out: Text, pairs: bool) -> None:
     """Decode a block from its lanes; raise CorruptChunk if they are no lanes of such a block."""
     model = read_model(payload)
     text = out[: payload.head.used]
@@ -35,7 +36,7 @@ def decode_lanes(payload: BlockLanes, out: Text, pairs: bool) -> None:
 
 
 def decode_windows(
-    payload: BlockLanes, model: NameModel, windows: Places, text: Text
+    payload: BlockLanes, model: NameModel, windows: Int64s, text: Text
 ) -> npt.NDArray[np.int64]:
     """Decode windows into the text of their block; return start, end and lines of each.
 
@@ -52,4 +53,4 @@ def decode_windows(
     return found
 
 
-NAME = of_lines(encode_lines, decode_lanes)
+NAME = of_lines(encode_names, decode_name_lanes)

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.entropy.rans_lanes import put, put_number, put_raw, put_small
+from gangsaw.codecs.core.arrays import Bytes, Int64s
+from gangsaw.codecs.core.entropy.rans_lanes import Tokens, put, put_number, put_raw, put_small
 from gangsaw.codecs.core.numba.bits import trailing_zeros
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
-from gangsaw.codecs.reads.name.split import Token, common_prefix, is_same, next_token
+from gangsaw.codecs.reads.name.split import Token, common_prefix, is_same_token, next_token
 from gangsaw.codecs.reads.name.streams import (
     COLUMNS,
     DIGITS,
@@ -105,7 +106,9 @@ def most_tokens(source: NameLines, first: int, stop: int) -> int:
 
 
 @jit_norefs
-def write_windows(source: Any, first: int, stop: int, cuts: Any, tokens: Any, ends: Any) -> int:
+def write_name_tokens(
+    source: NameLines, first: int, stop: int, cuts: Cuts, tokens: Tokens, ends: Int64s
+) -> int:
     """Write the tokens of windows first to stop - 1, with streams as tables; return their number.
 
     Parameters
@@ -122,7 +125,7 @@ def write_windows(source: Any, first: int, stop: int, cuts: Any, tokens: Any, en
 
 
 @jit_norefs_inline
-def _write_window(source: Any, window: int, cuts: Any, tokens: Any, n: int) -> int:
+def _write_window(source: NameLines, window: int, cuts: Cuts, tokens: Tokens, n: int) -> int:
     """Append the tokens of a window; an empty one has none."""
     first, stop = source.windows[window], source.windows[window + 1]
     if first == stop:
@@ -141,7 +144,14 @@ def _write_window(source: Any, window: int, cuts: Any, tokens: Any, n: int) -> i
 
 @jit_norefs_inline
 def _write_line(
-    source: Any, line: int, before: int, cuts: Any, n_old: int, wide: int, tokens: Any, n: int
+    source: NameLines,
+    line: int,
+    before: int,
+    cuts: Cuts,
+    n_old: int,
+    wide: int,
+    tokens: Tokens,
+    n: int,
 ) -> tuple[int, int, int]:
     """Append the tokens of a line; return its parts, the wide ones of them, and all tokens so far.
 
@@ -158,7 +168,7 @@ def _write_line(
     while at < end:
         old_end = cuts.places[k + 1] if k < n_old else old_at
         old = Token(before + old_at, before + old_end, cuts.kinds[k], cuts.values[k])
-        if k < n_old and is_same(text, at, end, old, k):
+        if k < n_old and is_same_token(text, at, end, old, k):
             at += old_end - old_at
         else:
             token = next_token(text, at, end, k)
@@ -177,7 +187,7 @@ def _write_line(
 
 
 @jit_norefs_inline
-def _count_same(text: Any, at: int, end: int, before: int, cuts: Any, n_old: int) -> int:
+def _count_same(text: Bytes, at: int, end: int, before: int, cuts: Cuts, n_old: int) -> int:
     """Return the number of tokens in the common prefix of both lines."""
     old_size = cuts.places[n_old]
     prefix = common_prefix(text, at, before, min(end - at, old_size))
@@ -189,7 +199,7 @@ def _count_same(text: Any, at: int, end: int, before: int, cuts: Any, n_old: int
 
 
 @jit_norefs_inline
-def _put_same(tokens: Any, n: int, run: int, k: int) -> int:
+def _put_same(tokens: Tokens, n: int, run: int, k: int) -> int:
     """Append an operation: the tokens from column `run` up to k are the same."""
     if run < k:
         n = put(tokens, n, run * PER_COLUMN, SAME + k - run)
@@ -198,7 +208,14 @@ def _put_same(tokens: Any, n: int, run: int, k: int) -> int:
 
 @jit_norefs_inline
 def _write_token(
-    source: Any, old: Any, cuts: Any, k: int, token: Any, wide: int, tokens: Any, n: int
+    source: NameLines,
+    old: Token,
+    cuts: Cuts,
+    k: int,
+    token: Token,
+    wide: int,
+    tokens: Tokens,
+    n: int,
 ) -> int:
     """Append a token that differs from that of the line before, `old`, which may be empty.
 
@@ -227,7 +244,7 @@ def _write_token(
 
 
 @jit_norefs_inline
-def _match(text: Any, cuts: Any, k: int, token: Any, wide: int) -> int:
+def _match(text: Bytes, cuts: Cuts, k: int, token: Token, wide: int) -> int:
     """Return the index of an earlier number of the line that equals token k, or -1."""
     size, begin = token.end - token.at, token.at - cuts.places[k]
     left = np.uint64(wide if size >= LEAST_MATCH else 0)
@@ -243,7 +260,7 @@ def _match(text: Any, cuts: Any, k: int, token: Any, wide: int) -> int:
 
 
 @jit_norefs_inline
-def _padding(text: Any, old: Any, token: Any) -> int:
+def _padding(text: Bytes, old: Token, token: Token) -> int:
     """Return the addend of a number's operation for leading zeros; -1 if it cannot be a number."""
     size = token.end - token.at
     if size > MOST_DIGITS:
@@ -263,7 +280,9 @@ def _number(value: int) -> int:
 
 
 @jit_norefs_inline
-def _changed(source: Any, old: Any, k: int, token: Any, operation: int) -> tuple[int, int]:
+def _changed(
+    source: NameLines, old: Token, k: int, token: Token, operation: int
+) -> tuple[int, int]:
     """Return the operation of a number, a difference or the given one, and its operand."""
     if old.end > old.at and old.kind == DIGITS and old.end - old.at <= MOST_DIGITS:
         change = token.value - old.value
@@ -283,7 +302,9 @@ def _difference(change: int) -> int:
 
 
 @jit_norefs_inline
-def _put_number(tokens: Any, n: int, column: int, operation: int, padded: int, value: int) -> int:
+def _put_number(
+    tokens: Tokens, n: int, column: int, operation: int, padded: int, value: int
+) -> int:
     """Append an operation and its operand."""
     n = put(tokens, n, column, operation + padded)
     if operation == LONG:
@@ -292,7 +313,7 @@ def _put_number(tokens: Any, n: int, column: int, operation: int, padded: int, v
 
 
 @jit_norefs_inline
-def _put_operand(tokens: Any, n: int, column: int, operation: int, value: int) -> int:
+def _put_operand(tokens: Tokens, n: int, column: int, operation: int, value: int) -> int:
     """Append the bytes of an operand, high byte first."""
     which = operation - UP
     stream = column + PARTS[which]
@@ -303,7 +324,7 @@ def _put_operand(tokens: Any, n: int, column: int, operation: int, value: int) -
 
 
 @jit_norefs_part
-def _put_hexadecimal(text: Any, token: Any, column: int, tokens: Any, n: int) -> int:
+def _put_hexadecimal(text: Bytes, token: Token, column: int, tokens: Tokens, n: int) -> int:
     """Append a hexadecimal word or a UUID."""
     at, end, kind = token.at, token.end, token.kind
     if kind in (HEX_LOWER, HEX_UPPER):
@@ -321,7 +342,7 @@ def _put_hexadecimal(text: Any, token: Any, column: int, tokens: Any, n: int) ->
 
 
 @jit_norefs_inline
-def _put_digits(text: Any, at: int, end: int, tokens: Any, n: int) -> int:
+def _put_digits(text: Bytes, at: int, end: int, tokens: Tokens, n: int) -> int:
     """Append hexadecimal digits, three at a time, raw."""
     while at < end:
         some = min(3, end - at)

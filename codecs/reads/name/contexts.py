@@ -5,12 +5,14 @@ Encoder and decoder have the same history: SPEC.md, Names.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes, Int64, Int64s, UInt16s, UInt32s
 from gangsaw.codecs.core.entropy.rans_lanes import RAW as RAW_BITS
+from gangsaw.codecs.core.entropy.rans_lanes import Tokens
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.reads.name.streams import (
     BEFORE,
@@ -63,13 +65,13 @@ def no_memory() -> History:
 
 
 @jit_norefs_inline
-def is_operation(stream: Any) -> bool:
+def is_operation(stream: Int64) -> bool:
     """Return True if a stream contains the operations of a column."""
     return bool(stream % PER_COLUMN == 0 and stream < FIRST_LINES)
 
 
 @jit_norefs_inline
-def remember(memory: Any, stream: Any, symbol: Any) -> None:
+def remember(memory: History, stream: Int64, symbol: Int64) -> None:
     """Update the history with a byte."""
     memory.streams[stream] = symbol
     line = memory.line
@@ -84,14 +86,14 @@ def remember(memory: Any, stream: Any, symbol: Any) -> None:
 
 
 @jit_norefs_inline
-def _forget(memory: Any) -> None:
+def _forget(memory: History) -> None:
     """Reset the history at the start of a window."""
     memory.streams[:] = 0
     memory.line[:] = 0
 
 
 @jit_norefs_inline
-def context(memory: Any, stream: Any, mode: Any) -> int:
+def context(memory: History, stream: Int64, mode: Int64) -> int:
     """Return the context byte that a mode uses."""
     if mode < BEFORE:
         return 0
@@ -104,7 +106,13 @@ def context(memory: Any, stream: Any, mode: Any) -> int:
 
 @jit_norefs
 def note_contexts(
-    tokens: Any, begin: int, ends: Any, most: int, memory: Any, places: Any, out: Any
+    tokens: Tokens,
+    begin: int,
+    ends: Int64s,
+    most: int,
+    memory: History,
+    next_index: Int64s,
+    out: UInt32s,
 ) -> None:
     """Note at most `most` bytes of some windows, each with the byte of every context.
 
@@ -112,7 +120,7 @@ def note_contexts(
     ----------
     begin : first token of the windows
     ends : (n_windows,) int64, end of each window's tokens
-    places : (N_STREAMS,) int64, next index in `out` of each stream; updated
+    next_index : (N_STREAMS,) int64, next index in `out` of each stream; updated
     out : (n,) uint32, filled with bytes and, from bit 8 on, 8 bits for each context
     """
     i, n = begin, 0
@@ -121,19 +129,21 @@ def note_contexts(
         while i < ends[window] and n < most:
             stream = np.int64(tokens.tables[i])
             if stream < RAW_BITS:
-                noted = np.uint32(tokens.symbols[i])
+                note = np.uint32(tokens.symbols[i])
                 for source in range(SOURCES):
                     seen = np.uint32(context(memory, stream, BEFORE + 2 * source))
-                    noted |= seen << np.uint32(8 + 8 * source)
-                out[places[stream]] = noted
-                places[stream] += 1
+                    note |= seen << np.uint32(8 + 8 * source)
+                out[next_index[stream]] = note
+                next_index[stream] += 1
                 remember(memory, stream, tokens.symbols[i])
                 n += 1
             i += 1
 
 
 @jit_norefs
-def assign_tables(tokens: Any, ends: Any, memory: Any, modes: Any, base: Any) -> None:
+def assign_tables(
+    tokens: Tokens, ends: Int64s, memory: History, modes: Bytes, base: Int64s
+) -> None:
     """Replace streams of windows' tokens by tables, and bytes of raw streams by raw bits."""
     i = 0
     for window in range(ends.size):
@@ -150,7 +160,7 @@ def assign_tables(tokens: Any, ends: Any, memory: Any, modes: Any, base: Any) ->
 
 
 @jit_norefs
-def count_streams(streams: Any, totals: Any) -> None:
+def count_streams(streams: UInt16s, totals: Int64s) -> None:
     """Count the tokens of each stream."""
     for i in range(streams.size):
         if streams[i] < RAW_BITS:

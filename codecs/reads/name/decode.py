@@ -6,11 +6,12 @@ invalid line ends its window with -1.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes, Int64s
 from gangsaw.codecs.core.entropy import rans_lanes
 from gangsaw.codecs.core.entropy.rans_lanes import ESCAPE, MOST_BITS, get, get_raw
 from gangsaw.codecs.core.entropy.sparse_tables import ABSENT, RansTables
@@ -89,7 +90,7 @@ class NameLane(NamedTuple):
 
 
 @jit_norefs_inline
-def _take(model: Any, lane: Any, stream: Any) -> int:
+def _take(model: NameModel, lane: NameLane, stream: int) -> int:
     """Return the next byte of a stream."""
     mode = np.int64(model.modes[stream])
     x, at = lane.state[STATE], lane.state[PLACE]
@@ -105,7 +106,7 @@ def _take(model: Any, lane: Any, stream: Any) -> int:
 
 
 @jit_norefs_inline
-def _take_raw(lane: Any, bits: int) -> int:
+def _take_raw(lane: NameLane, bits: int) -> int:
     """Return raw bits."""
     value, x, at = get_raw(bits, lane.state[STATE], lane.state[PLACE], lane.data, lane.stop)
     lane.state[STATE], lane.state[PLACE] = x, at
@@ -113,7 +114,7 @@ def _take_raw(lane: Any, bits: int) -> int:
 
 
 @jit_norefs_inline
-def _take_number(model: Any, lane: Any, stream: int) -> int:
+def _take_number(model: NameModel, lane: NameLane, stream: int) -> int:
     """Return a number whose bit length is the next byte of a stream."""
     bits = _take(model, lane, stream)
     if bits > MOST_BITS:
@@ -126,8 +127,14 @@ def _take_number(model: Any, lane: Any, stream: int) -> int:
 
 @jit_norefs
 def read_window(
-    model: Any, lane: Any, out: Any, begin: int, end: int, is_open: bool, room: Any
-) -> Any:
+    model: NameModel,
+    lane: NameLane,
+    out: Bytes,
+    begin: int,
+    end: int,
+    is_open: bool,
+    offset_buffers: tuple[Int64s, Int64s],
+) -> tuple[int, int, int]:
     """Decode a window into out; return start and end of its text, and its lines.
 
     Parameters
@@ -135,7 +142,7 @@ def read_window(
     begin, end : of the window, or the end of the block's text if that is before; its lines begin
         there
     is_open : True if no newline follows the last line of the block
-    room : two arrays of (MOST_TOKENS + 1,) int64
+    offset_buffers : two arrays of (MOST_TOKENS + 1,) int64
 
     Returns
     -------
@@ -147,7 +154,7 @@ def read_window(
     lane.memory.line[:] = 0
     lead = _take_number(model, lane, FIRST_LINES)
     n_lines = _take_number(model, lane, FIRST_LINES + 1)
-    at, old, new = begin + lead, room[0], room[1]
+    at, old, new = begin + lead, offset_buffers[0], offset_buffers[1]
     if at >= end or n_lines == 0 or lane.state[PLACE] > lane.stop:
         return begin, -1, 0
     n_old = model.cuts.size - 1
@@ -170,7 +177,14 @@ def read_window(
 
 @jit_norefs_part
 def _read_line(
-    model: Any, lane: Any, source: Any, old: Any, n_old: int, out: Any, at: int, new: Any
+    model: NameModel,
+    lane: NameLane,
+    source: Bytes,
+    old: Int64s,
+    n_old: int,
+    out: Bytes,
+    at: int,
+    new: Int64s,
 ) -> tuple[int, int]:
     """Decode a line to out[at:]; return its end and its number of tokens.
 
@@ -205,7 +219,7 @@ def _read_line(
 
 
 @jit_norefs_inline
-def _copy(source: Any, old: Any, k: int, n: int, out: Any, at: int, new: Any) -> int:
+def _copy(source: Bytes, old: Int64s, k: int, n: int, out: Bytes, at: int, new: Int64s) -> int:
     """Copy n tokens of the line before; return the offset after them, -1 if they do not fit."""
     begin, size = old[k], old[k + n] - old[k]
     if size > out.size - at:
@@ -217,7 +231,7 @@ def _copy(source: Any, old: Any, k: int, n: int, out: Any, at: int, new: Any) ->
 
 
 @jit_norefs_inline
-def _copy_bytes(source: Any, begin: int, out: Any, at: int, size: int) -> None:
+def _copy_bytes(source: Bytes, begin: int, out: Bytes, at: int, size: int) -> None:
     """Copy bytes to a later offset without overlap; no byte after them is written."""
     if size >= 8:
         for i in range(0, size - 8, 8):
@@ -230,16 +244,16 @@ def _copy_bytes(source: Any, begin: int, out: Any, at: int, size: int) -> None:
 
 @jit_norefs_part
 def _read_token(
-    model: Any,
-    lane: Any,
+    model: NameModel,
+    lane: NameLane,
     operation: int,
     k: int,
-    source: Any,
+    source: Bytes,
     before: int,
     width: int,
-    out: Any,
+    out: Bytes,
     at: int,
-    new: Any,
+    new: Int64s,
 ) -> int:
     """Decode a token to out[at:]; return its end, -1 if it is invalid.
 
@@ -269,7 +283,7 @@ def _read_token(
 
 
 @jit_norefs_inline
-def _read_text(model: Any, lane: Any, stream: int, out: Any, at: int) -> int:
+def _read_text(model: NameModel, lane: NameLane, stream: int, out: Bytes, at: int) -> int:
     """Decode bytes up to TEXT_END."""
     while lane.state[PLACE] <= lane.stop:
         symbol = _take(model, lane, stream)
@@ -284,7 +298,13 @@ def _read_text(model: Any, lane: Any, stream: int, out: Any, at: int) -> int:
 
 @jit_norefs_inline
 def _read_value(
-    model: Any, lane: Any, operation: int, column: int, source: Any, before: int, width: int
+    model: NameModel,
+    lane: NameLane,
+    operation: int,
+    column: int,
+    source: Bytes,
+    before: int,
+    width: int,
 ) -> int:
     """Return the number of an operation, -1 if it has none."""
     if operation == LONG:
@@ -302,7 +322,7 @@ def _read_value(
 
 
 @jit_norefs_inline
-def _parsed(source: Any, at: int, width: int) -> int:
+def _parsed(source: Bytes, at: int, width: int) -> int:
     """Return the number in a token, -1 if it is none."""
     if width > MOST_DIGITS:
         return -1
@@ -316,7 +336,7 @@ def _parsed(source: Any, at: int, width: int) -> int:
 
 
 @jit_norefs_inline
-def _print(value: int, width: int, out: Any, at: int) -> int:
+def _print(value: int, width: int, out: Bytes, at: int) -> int:
     """Write a number with at least `width` digits; return its end."""
     if value < 0:
         return -1
@@ -342,7 +362,9 @@ def _hexadecimal(digit: int, is_upper: bool) -> int:
 
 
 @jit_norefs_part
-def _read_hexadecimal(model: Any, lane: Any, column: int, is_upper: bool, out: Any, at: int) -> int:
+def _read_hexadecimal(
+    model: NameModel, lane: NameLane, column: int, is_upper: bool, out: Bytes, at: int
+) -> int:
     """Decode a hexadecimal word."""
     n = _take(model, lane, column + HEX_DIGITS)
     if n == ESCAPE:
@@ -354,7 +376,7 @@ def _read_hexadecimal(model: Any, lane: Any, column: int, is_upper: bool, out: A
 
 
 @jit_norefs_inline
-def _read_digits(lane: Any, n: int, is_upper: bool, out: Any, at: int) -> None:
+def _read_digits(lane: NameLane, n: int, is_upper: bool, out: Bytes, at: int) -> None:
     """Decode hexadecimal digits, three at a time."""
     for i in range(at, at + n, 3):
         some = min(3, at + n - i)
@@ -364,7 +386,9 @@ def _read_digits(lane: Any, n: int, is_upper: bool, out: Any, at: int) -> None:
 
 
 @jit_norefs_part
-def _read_uuid(model: Any, lane: Any, column: int, is_upper: bool, out: Any, at: int) -> int:
+def _read_uuid(
+    model: NameModel, lane: NameLane, column: int, is_upper: bool, out: Bytes, at: int
+) -> int:
     """Decode a UUID."""
     if out.size - at < UUID_LENGTH:
         return -1

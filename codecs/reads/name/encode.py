@@ -8,13 +8,14 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Int64s
 from gangsaw.codecs.core.entropy import rans_lanes
 from gangsaw.codecs.core.entropy.sparse_tables import SYMBOLS, normalised, stored_tables
 from gangsaw.codecs.core.memory.threads import run_blocks
-from gangsaw.codecs.reads.lines import Lines, Places, Text
+from gangsaw.codecs.reads.lines import Lines, Text
 from gangsaw.codecs.reads.name.choice.modes import Pilot, WindowTokens, chosen_modes
 from gangsaw.codecs.reads.name.choice.policy import chosen_differences
-from gangsaw.codecs.reads.name.columns import DIFFERENCES, NameLines, most_tokens, write_windows
+from gangsaw.codecs.reads.name.columns import DIFFERENCES, NameLines, most_tokens, write_name_tokens
 from gangsaw.codecs.reads.name.contexts import assign_tables, no_memory
 from gangsaw.codecs.reads.name.model import first_tables, stored_modes, stored_template
 from gangsaw.codecs.reads.name.split import split_line
@@ -31,7 +32,7 @@ T = TypeVar("T")
 ItemT = TypeVar("ItemT")
 
 
-def encode_lines(lines: Lines, pairs: bool) -> Coded | None:
+def encode_names(lines: Lines, pairs: bool) -> Coded | None:
     """Return the coded form of a block; None if it has no lines."""
     if not lines.starts.size:
         return None
@@ -53,10 +54,12 @@ def encode_lines(lines: Lines, pairs: bool) -> Coded | None:
 
 def written(source: NameLines, first: int, stop: int) -> WindowTokens:
     """Return the tokens of windows first to stop - 1."""
-    room = rans_lanes.tokens_of(most_tokens(source, first, stop))
+    capacity = rans_lanes.tokens_of(most_tokens(source, first, stop))
     ends = np.zeros(stop - first, np.int64)
-    n = int(write_windows(source, first, stop, no_cuts(), room, ends))
-    return WindowTokens(rans_lanes.Tokens(room.tables[:n].copy(), room.symbols[:n].copy()), ends)
+    n = int(write_name_tokens(source, first, stop, no_cuts(), capacity, ends))
+    return WindowTokens(
+        rans_lanes.Tokens(capacity.tables[:n].copy(), capacity.symbols[:n].copy()), ends
+    )
 
 
 def _counted(parts: Sequence[WindowTokens], n_tables: int) -> npt.NDArray[np.int64]:
@@ -67,7 +70,7 @@ def _counted(parts: Sequence[WindowTokens], n_tables: int) -> npt.NDArray[np.int
     return counts
 
 
-def _encoded(part: WindowTokens, entries: npt.NDArray[np.uint32]) -> tuple[Text, Places]:
+def _encoded(part: WindowTokens, entries: npt.NDArray[np.uint32]) -> tuple[Text, Int64s]:
     """Return the lanes of a part, and the bytes of each."""
     n, n_windows = part.tokens.tables.size, part.ends.size
     out = np.empty(2 * n + rans_lanes.STATE_BYTES * n_windows, np.uint8)
@@ -99,8 +102,8 @@ def _groups(lines: Lines, n_bytes: int) -> list[Windows]:
 def _pilots(lines: Lines) -> list[Windows]:
     """Return the windows that choices are based on, spread over those that contain lines."""
     groups = _groups(lines, PILOT)
-    held = [(a, b) for a, b in groups if lines.windows[a] < lines.windows[b]]
-    return [held[i] for i in np.unique(np.arange(PILOTS) * len(held) // PILOTS)]
+    with_lines = [(a, b) for a, b in groups if lines.windows[a] < lines.windows[b]]
+    return [with_lines[i] for i in np.unique(np.arange(PILOTS) * len(with_lines) // PILOTS)]
 
 
 def _found(

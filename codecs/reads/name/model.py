@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Int64s
 from gangsaw.codecs.core.entropy.gamma import SPARE, get_gamma, put_gamma
 from gangsaw.codecs.core.entropy.sparse_tables import SYMBOLS, decoder_tables, read_stored_tables
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.jit import jit
-from gangsaw.codecs.reads.lines import Places, Text
+from gangsaw.codecs.reads.lines import Text
 from gangsaw.codecs.reads.name.contexts import TABLES_OF
 from gangsaw.codecs.reads.name.decode import NameModel
 from gangsaw.codecs.reads.name.streams import ABSENT, MOST_TABLES, MOST_TOKENS, N_MODES, N_STREAMS
@@ -37,7 +38,7 @@ def read_model(payload: BlockLanes) -> NameModel:
     )
 
 
-def first_tables(modes: Modes) -> tuple[int, Places]:
+def first_tables(modes: Modes) -> tuple[int, Int64s]:
     """Return the number of all tables for the streams' modes, and the first one of each stream."""
     sizes = TABLES_OF[modes]
     return int(sizes.sum()), np.cumsum(sizes) - sizes
@@ -79,14 +80,14 @@ def fill_modes(data: npt.NDArray[np.uint8], size: int, modes: Modes) -> int:
     return (at + 7) // 8
 
 
-def stored_template(text: Text, cuts: Places) -> Text:
+def stored_template(text: Text, cuts: Int64s) -> Text:
     """Return the bytes of a line with (n_tokens + 1,) cuts, the offsets of its tokens."""
     sizes = np.diff(cuts).astype("<u2").view(np.uint8)
     n = np.array([cuts.size - 1], np.uint8)
     return np.concatenate((n, sizes, text[cuts[0] : cuts[-1]]))
 
 
-def read_template(data: Text) -> tuple[Text, Places]:
+def read_template(data: Text) -> tuple[Text, Int64s]:
     """Return a line and the offsets of its tokens; raise CorruptChunk if it is invalid."""
     n = int(data[0]) if data.size else MOST_TOKENS + 1
     if n > MOST_TOKENS or data.size < 1 + 2 * n:

@@ -8,7 +8,7 @@ import numpy as np
 
 from gangsaw.codecs.core.plugins.samples import Sample
 from gangsaw.codecs.reads.params import Params
-from gangsaw.codecs.reads.sample_lines import any_bytes, joined
+from gangsaw.codecs.reads.sample_lines import any_bytes, join_lines
 
 
 def samples() -> list[Sample]:
@@ -20,8 +20,8 @@ def samples() -> list[Sample]:
         "numbers": _numbers(),
         "odd": _odd(),
     }
-    named = [Sample(f"name-{name}", joined(lines), params) for name, lines in cases.items()]
-    open_end = joined(cases["illumina"])[:-4]
+    named = [Sample(f"name-{name}", join_lines(lines), params) for name, lines in cases.items()]
+    open_end = join_lines(cases["illumina"])[:-4]
     return [
         *any_bytes(Params(kind="name", lane=64)),
         *named,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.numba.bits import trailing_zeros
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
 from gangsaw.codecs.core.numba.words import load_le64
@@ -21,6 +22,7 @@ from gangsaw.codecs.reads.name.streams import (
     UUID_PARTS,
     UUID_UPPER,
     WORD,
+    Cuts,
 )
 
 # classes of a byte: decimal, hexadecimal, any other letter
@@ -61,7 +63,7 @@ class Token(NamedTuple):
 
 
 @jit_norefs
-def split_line(text: Any, at: int, end: int, cuts: Any) -> int:
+def split_line(text: Bytes, at: int, end: int, cuts: Cuts) -> int:
     """Split text[at:end] into tokens; return their number.
 
     Tokens are numbers, hexadecimal words, and the text between them.
@@ -76,7 +78,7 @@ def split_line(text: Any, at: int, end: int, cuts: Any) -> int:
 
 
 @jit_norefs_inline
-def next_token(text: Any, at: int, end: int, n: int) -> Token:
+def next_token(text: Bytes, at: int, end: int, n: int) -> Token:
     """Return the token at an offset in a line, after n other tokens."""
     stop, kind, value = _number(text, at, end)
     if n == MOST_TOKENS - 1:
@@ -89,7 +91,7 @@ def next_token(text: Any, at: int, end: int, n: int) -> Token:
 
 
 @jit_norefs_inline
-def _number(text: Any, at: int, end: int) -> tuple[int, int, int]:
+def _number(text: Bytes, at: int, end: int) -> tuple[int, int, int]:
     """Return end, kind and value of the digits at an offset; WORD if they may be another token."""
     stop, value = at, np.int64(0)
     if at + 8 <= text.size:
@@ -106,7 +108,7 @@ def _number(text: Any, at: int, end: int) -> tuple[int, int, int]:
 
 
 @jit_norefs_inline
-def _eight(word: Any, most: int) -> tuple[int, Any]:
+def _eight(word: np.uint64, most: int) -> tuple[int, np.int64]:
     """Return the number of leading digits in 8 bytes, at most `most`, and their value.
 
     It processes all bytes at once: lengths of numbers are hard to predict.
@@ -124,7 +126,7 @@ def _eight(word: Any, most: int) -> tuple[int, Any]:
 
 
 @jit_norefs_inline
-def _plain(text: Any, at: int, end: int) -> tuple[int, int]:
+def _plain(text: Bytes, at: int, end: int) -> tuple[int, int]:
     """Return the end and kind of a token that is not hexadecimal."""
     if CLASSES[text[at]] != DIGIT:
         return _end_of_word(text, at, end), WORD
@@ -134,7 +136,7 @@ def _plain(text: Any, at: int, end: int) -> tuple[int, int]:
 
 
 @jit_norefs_inline
-def _end_of_word(text: Any, at: int, end: int) -> int:
+def _end_of_word(text: Bytes, at: int, end: int) -> int:
     """Return the offset of the next digit or hexadecimal word."""
     was_letter = False
     while at < end and CLASSES[text[at]] != DIGIT:
@@ -147,7 +149,7 @@ def _end_of_word(text: Any, at: int, end: int) -> int:
 
 
 @jit_norefs_inline
-def is_same(text: Any, at: int, end: int, old: Any, k: int) -> bool:
+def is_same_token(text: Bytes, at: int, end: int, old: Token, k: int) -> bool:
     """Return True if token k, at this offset, equals that of the line before, with its end."""
     size = old.end - old.at
     if size > end - at:
@@ -161,7 +163,7 @@ def is_same(text: Any, at: int, end: int, old: Any, k: int) -> bool:
 
 
 @jit_norefs_inline
-def _hexadecimal(text: Any, at: int, end: int) -> tuple[int, int]:
+def _hexadecimal(text: Bytes, at: int, end: int) -> tuple[int, int]:
     """Return end and kind of a hexadecimal word or UUID at an offset, else WORD."""
     stop, seen = at, 0
     while stop < end and CLASSES[text[stop]] != 0:
@@ -179,7 +181,7 @@ def _hexadecimal(text: Any, at: int, end: int) -> tuple[int, int]:
 
 
 @jit_norefs_part
-def _uuid_case(text: Any, at: Any) -> int:
+def _uuid_case(text: Bytes, at: int) -> int:
     """Return the case of a UUID's letters (LOWER if it has none), 0 if it is no UUID."""
     for i in range(8, 24, 5):
         if text[at + i] != 45:
@@ -198,7 +200,7 @@ def _uuid_case(text: Any, at: Any) -> int:
 
 
 @jit_norefs_inline
-def common_prefix(text: Any, a: int, b: int, most: int) -> int:
+def common_prefix(text: Bytes, a: int, b: int, most: int) -> int:
     """Return the length of the common prefix of text[a : a + most] and text[b : b + most]."""
     n = 0
     while n + 8 <= most:

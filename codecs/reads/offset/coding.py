@@ -5,12 +5,12 @@ Any numbers of 64 bits in any order are coded losslessly; steps of similar sizes
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.arrays import Bools, Int64s, NumpyArray
 from gangsaw.codecs.core.entropy import rans_lanes
 from gangsaw.codecs.core.entropy.sparse_tables import (
     SYMBOLS,
@@ -24,16 +24,9 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.threads import run_blocks
 from gangsaw.codecs.core.numba.jit import jit, jit_inline
 from gangsaw.codecs.reads.coding import of_blocks
-from gangsaw.codecs.reads.lines import Places, Text
+from gangsaw.codecs.reads.lines import Text
 from gangsaw.codecs.reads.params import Params
-from gangsaw.codecs.reads.payload import (
-    CODED,
-    SHARED_LANES,
-    STORED,
-    Asked,
-    asked_windows,
-    window_runs,
-)
+from gangsaw.codecs.reads.payload import CODED, SHARED_LANES, STORED, requested_windows, window_runs
 
 PLAIN = 192  # smaller numbers are a symbol; others are their bit length, and raw bits
 PLAIN_BITS = 8  # of the first number that is not plain
@@ -45,14 +38,14 @@ WRONG_WINDOW = "its offsets are not those of such a block"
 Items = NumpyArray  # (n,) uint64
 
 
-def encode(block: NumpyArray, params: Params) -> tuple[Text, Places]:
+def encode_offsets(block: NumpyArray, params: Params) -> tuple[Text, Int64s]:
     """Return the payload of a block (n,) uint64 and the bits of its lanes."""
     lane = params.sizes.lane
     windows = [block[at : at + lane] for at in range(0, block.size, lane)]
     centre = usual_difference(block)
     counts = np.zeros((1, SYMBOLS), np.int64)
     for window in windows:
-        count_symbols(window, centre, counts[0])
+        count_offset_symbols(window, centre, counts[0])
     frequencies = normalised(counts)
     lanes = _encoded(windows, centre, frequencies)
     head = coded_head(centre, frequencies)
@@ -72,14 +65,14 @@ def pays(head: Text, n_bytes: int, block_bytes: int) -> bool:
     return head.size - 1 + n_bytes < block_bytes
 
 
-def stored_payload(block: NumpyArray, lane: int) -> tuple[Text, Places]:
+def stored_payload(block: NumpyArray, lane: int) -> tuple[Text, Int64s]:
     """Return the payload of a stored block, and the bits of its lanes."""
     windows = [block[at : at + lane] for at in range(0, block.size, lane)]
     lanes = [window.astype("<u8").view(np.uint8) for window in windows]
     return joined_payload(np.array([STORED], np.uint8), lanes)
 
 
-def joined_payload(head: Text, lanes: list[Text]) -> tuple[Text, Places]:
+def joined_payload(head: Text, lanes: list[Text]) -> tuple[Text, Int64s]:
     """Return the payload of a header and the lanes of windows, and the bits of all lanes."""
     sizes = [head.size, 0, *(part.size for part in lanes)]
     return np.concatenate([head, *lanes]), 8 * np.array(sizes, np.int64)
@@ -95,12 +88,12 @@ class OffsetBlock(NamedTuple):
     tables : the one table; None if windows are stored
     """
 
-    ends: Places
+    ends: Int64s
     centre: int
     tables: RansTables | None
 
 
-def read_block(data: Text, lane_bits: Places, n_items: int, lane: int) -> OffsetBlock:
+def read_block(data: Text, lane_bits: Int64s, n_items: int, lane: int) -> OffsetBlock:
     """Return the shared data of a payload's lanes; raise CorruptChunk if it is invalid."""
     n, ends = -(-n_items // lane), np.cumsum(lane_bits >> 3)
     if (lane_bits & 7).any() or ends[-1] != data.size or ends[SHARED_LANES + n - 1] != data.size:
@@ -112,8 +105,8 @@ def read_block(data: Text, lane_bits: Places, n_items: int, lane: int) -> Offset
     return OffsetBlock(ends, *_read_head(data[1 : ends[0]]))
 
 
-def decode(
-    data: Text, lane_bits: Places, out: NumpyArray, params: Params, there: Asked | None
+def decode_offsets(
+    data: Text, lane_bits: Int64s, out: NumpyArray, params: Params, there: Bools | None
 ) -> None:
     """Decode a block (n,) uint64, or those of its windows that are present.
 
@@ -121,25 +114,25 @@ def decode(
     """
     lane, n = params.sizes.lane, -(-out.size // params.sizes.lane)
     ends, centre, tables = read_block(data, lane_bits, out.size, lane)
-    asked = asked_windows(there, n)
+    requested = requested_windows(there, n)
     if tables is None:
-        read_stored(data, ends, out, lane, asked)
+        read_stored_offsets(data, ends, out, lane, requested)
         return
 
-    groups = window_runs(asked, GROUP)
+    groups = window_runs(requested, GROUP)
 
     def decode_some(group: int) -> None:
         own = groups[group]
         for i in range(own.start, own.stop):
             window = out[i * lane : (i + 1) * lane]
             begin, end = ends[i + 1], ends[i + 2]
-            if asked[i] and not read_lane(data, int(begin), int(end), tables, centre, window):
+            if requested[i] and not read_lane(data, int(begin), int(end), tables, centre, window):
                 raise CorruptChunk(WRONG_WINDOW)
 
     run_blocks(decode_some, len(groups))
 
 
-OFFSET = of_blocks(encode, decode)
+OFFSET = of_blocks(encode_offsets, decode_offsets)
 
 
 def usual_difference(block: Items) -> int:
@@ -166,17 +159,19 @@ def _encoded(windows: list[Items], centre: int, frequencies: npt.NDArray[np.uint
     )
     out, lanes = np.empty(2 * TOKENS * longest + rans_lanes.STATE_BYTES, np.uint8), []
     for window in windows:
-        n = int(put_window(window, centre, tokens))
+        n = int(put_offset_window(window, centre, tokens))
         own = tokens.tables[:n], tokens.symbols[:n]
         lanes.append(out[int(rans_lanes.encode_lane(*own, entries, out, out.size)) :].copy())
     return lanes
 
 
-def read_stored(data: Text, ends: Places, out: NumpyArray, lane: int, asked: Asked) -> None:
+def read_stored_offsets(
+    data: Text, ends: Int64s, out: NumpyArray, lane: int, requested: Bools
+) -> None:
     """Read a block from stored windows; raise CorruptChunk if they are invalid."""
-    sizes = np.diff(ends[SHARED_LANES - 1 : SHARED_LANES + asked.size])
+    sizes = np.diff(ends[SHARED_LANES - 1 : SHARED_LANES + requested.size])
     windows = np.clip(out.size - np.arange(sizes.size) * lane, 0, lane)
-    there = asked & (windows > 0)
+    there = requested & (windows > 0)
     if ends[0] != 1 or (sizes != 8 * windows * there).any():
         raise CorruptChunk("its stored windows are not as long as its offsets")
     items, at = np.frombuffer(data[1:].tobytes(), "<u8"), 0
@@ -196,13 +191,13 @@ def _read_head(data: Text) -> tuple[int, RansTables]:
 
 
 @jit_inline
-def folded(change: Any) -> Any:
+def to_zigzag(change: np.int64) -> np.uint64:
     """Return the unsigned number of a signed one: 0, -1, 1, -2 become 0, 1, 2, 3."""
     return np.uint64(change << 1 ^ change >> 63)
 
 
 @jit_inline
-def symbol_of(value: Any) -> tuple[int, int]:
+def to_offset_symbol(value: np.uint64) -> tuple[int, int]:
     """Return the symbol of a number and the number of raw bits after it."""
     if value < np.uint64(PLAIN):
         return int(np.int64(value)), 0
@@ -213,27 +208,29 @@ def symbol_of(value: Any) -> tuple[int, int]:
 
 
 @jit
-def count_symbols(window: Items, centre: int, counts: Any) -> None:
+def count_offset_symbols(window: Items, centre: int, counts: Int64s) -> None:
     """Count the symbols of a window into (256,)."""
     for i in range(1, window.size):
         change = np.int64(window[i] - window[i - 1]) - centre
-        counts[symbol_of(folded(change))[0]] += 1
+        counts[to_offset_symbol(to_zigzag(change))[0]] += 1
 
 
 @jit
-def put_window(window: Items, centre: int, tokens: Any) -> int:
+def put_offset_window(window: Items, centre: int, tokens: rans_lanes.Tokens) -> int:
     """Write the tokens of a window; return their number."""
     n = rans_lanes.put_raw(tokens, 0, 64, np.int64(window[0]))
     for i in range(1, window.size):
-        value = folded(np.int64(window[i] - window[i - 1]) - centre)
-        symbol, bits = symbol_of(value)
+        value = to_zigzag(np.int64(window[i] - window[i - 1]) - centre)
+        symbol, bits = to_offset_symbol(value)
         n = rans_lanes.put(tokens, n, 0, symbol)
         n = rans_lanes.put_raw(tokens, n, bits, np.int64(value))
     return n
 
 
 @jit
-def read_lane(data: Text, begin: int, stop: int, tables: Any, centre: int, out: Items) -> bool:
+def read_lane(
+    data: Text, begin: int, stop: int, tables: RansTables, centre: int, out: Items
+) -> bool:
     """Decode a window; return True if the lane is valid."""
     x, at = rans_lanes.begin_lane(data, begin, stop)
     if at > stop:

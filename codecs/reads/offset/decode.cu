@@ -35,7 +35,8 @@ __device__ __forceinline__ bool read_lane(Lane lane, const Block& block, Item* o
 
 // is_right : (n,) of the windows, 0 or 1
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
-    decode(const Byte* data, const Block* blocks, const Window* windows, int n, Byte* is_right) {
+    decode_offsets(const Byte* data, const Block* blocks, const Window* windows, int n,
+                   Byte* is_right) {
     const int i = this_window();
     if (i >= n) return;
     const Window window = windows[i];

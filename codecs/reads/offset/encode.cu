@@ -24,12 +24,12 @@ struct Move {
 };
 
 // The number that stands for one with a sign: 0, -1, 1, -2 are 0, 1, 2, 3.
-__device__ __forceinline__ Item folded(Item change) {
+__device__ __forceinline__ Item to_zigzag(Item change) {
     return change << 1 ^ -(change >> 63);
 }
 
 // The symbol of a number and how many raw bits follow it.
-__device__ __forceinline__ int symbol_of(Item value, int& bits) {
+__device__ __forceinline__ int to_offset_symbol(Item value, int& bits) {
     bits = value < PLAIN ? 0 : bit_length(value) - 1;
     return value < PLAIN ? int(value) : PLAIN + bits + 1 - PLAIN_BITS;
 }
@@ -41,7 +41,7 @@ __device__ __forceinline__ Place items_of(const Block& block, const Window& wind
 
 // Count the symbols of all windows into (n_blocks, 256), which are 0 before.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
-    count_symbols(const Block* blocks, const Window* windows, int n, unsigned* counts) {
+    count_offset_symbols(const Block* blocks, const Window* windows, int n, unsigned* counts) {
     const int i = this_window();
     if (i >= n) return;
     const Block block = blocks[windows[i].block];
@@ -50,7 +50,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     const Place end = items_of(block, windows[i]);
     for (Place k = 1; k < end; ++k) {
         int bits;
-        atomicAdd(&own[symbol_of(folded(items[k] - items[k - 1] - block.centre), bits)], 1u);
+        const Item value = to_zigzag(items[k] - items[k - 1] - block.centre);
+        atomicAdd(&own[to_offset_symbol(value, bits)], 1u);
     }
 }
 
@@ -97,8 +98,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     Tail lane = {out + windows[i].end, LOWEST};
     for (Place k = items_of(block, windows[i]) - 1; k > 0; --k) {
         int bits;
-        const Item value = folded(items[k] - items[k - 1] - block.centre);
-        const unsigned entry = own[symbol_of(value, bits)];
+        const Item value = to_zigzag(items[k] - items[k - 1] - block.centre);
+        const unsigned entry = own[to_offset_symbol(value, bits)];
         put_raw(lane, bits, value);
         put(lane, entry & 0xFFFF, entry >> 16);
     }

@@ -11,13 +11,18 @@ from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.launch import load
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.reads.offset.coding import WRONG_WINDOW, OffsetBlock, read_block, read_stored
+from gangsaw.codecs.reads.offset.coding import (
+    WRONG_WINDOW,
+    OffsetBlock,
+    read_block,
+    read_stored_offsets,
+)
 from gangsaw.codecs.reads.params import Params
-from gangsaw.codecs.reads.payload import asked_windows
+from gangsaw.codecs.reads.payload import requested_windows
 from gangsaw.codecs.reads.windows.gpu_windows import Blocks, WindowsOfBlock
 
 
-def decode_blocks(
+def decode_offset_blocks(
     encoded: Sequence[EncodedBlock], outs: Sequence[DeviceArray], params: Params
 ) -> dict[int, CorruptChunk]:
     """Decode blocks into contiguous (n,) uint64; return the errors of corrupt blocks by number."""
@@ -29,8 +34,8 @@ def decode_blocks(
             block = read_block(one.data, one.lanes, n, lane)
             if block.tables is None:
                 host = np.zeros(n, np.uint64)
-                read_stored(
-                    one.data, block.ends, host, lane, asked_windows(one.there, -(-n // lane))
+                read_stored_offsets(
+                    one.data, block.ends, host, lane, requested_windows(one.there, -(-n // lane))
                 )
                 out.set(host)
             else:
@@ -45,7 +50,7 @@ def _windows_of(
 ) -> WindowsOfBlock:
     n_windows = -(-out.shape[0] // lane)
     begins, ends = block.ends[1 : n_windows + 1], block.ends[2 : n_windows + 2]
-    wanted = np.flatnonzero(asked_windows(encoded.there, n_windows))
+    wanted = np.flatnonzero(requested_windows(encoded.there, n_windows))
     assert block.tables is not None
     numbers = out.shape[0], lane, block.centre
     return WindowsOfBlock(encoded.data, begins, ends, wanted, out, numbers, block.tables)
@@ -56,7 +61,7 @@ def _decode_coded(blocks: dict[int, WindowsOfBlock]) -> dict[int, CorruptChunk]:
     if not sum(counts):
         return {}
     is_right = cupy().empty(sum(counts), np.uint8)
-    kernel = load(__package__, "decode.cu", {}).get_function("decode")
+    kernel = load(__package__, "decode.cu", {}).get_function("decode_offsets")
     on_device = Blocks(list(blocks.values()))
     on_device.launch(kernel, on_device.windows(), is_right)
     found = np.split(to_host(is_right), np.cumsum(counts)[:-1])

@@ -8,13 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Int64s
 from gangsaw.codecs.core.backends.batch import Encoded
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.launch import launch, load, pull
 from gangsaw.codecs.core.entropy.rans_lanes import STATE_BYTES, lay_out_symbols
 from gangsaw.codecs.core.entropy.sparse_tables import SYMBOLS, normalised
-from gangsaw.codecs.reads.lines import Places, Text
+from gangsaw.codecs.reads.lines import Text
 from gangsaw.codecs.reads.offset.coding import (
     TOKENS,
     coded_head,
@@ -40,12 +41,12 @@ class WindowTable(NamedTuple):
     counts : (n_blocks,) windows of each block
     """
 
-    blocks: Places
-    windows: Places
-    counts: Places
+    blocks: Int64s
+    windows: Int64s
+    counts: Int64s
 
 
-def encode_blocks(sources: Sequence[DeviceArray], params: Params) -> list[Encoded]:
+def encode_offset_blocks(sources: Sequence[DeviceArray], params: Params) -> list[Encoded]:
     """Encode CuPy blocks (n,) uint64, to the CPU's bytes."""
     cp = cupy()
     blocks = [cp.ascontiguousarray(source) for source in sources]
@@ -53,7 +54,7 @@ def encode_blocks(sources: Sequence[DeviceArray], params: Params) -> list[Encode
     table = _table_of(blocks, centres, params.sizes.lane)
     arguments = cp.asarray(table.blocks), cp.asarray(table.windows), np.int32(len(table.windows))
     symbols = cp.zeros((len(blocks), SYMBOLS), np.uint32)
-    _launch_windows("count_symbols", table, (*arguments, symbols))
+    _launch_windows("count_offset_symbols", table, (*arguments, symbols))
     frequencies = normalised(to_host(symbols).astype(np.int64))
     lanes = cp.empty(int(table.windows[-1, 3]), np.uint8)
     sizes = cp.empty(len(table.windows), np.int64)
@@ -83,7 +84,7 @@ def _launch_windows(name: str, table: WindowTable, arguments: Sequence[object]) 
 
 
 def _windows_of(
-    table: WindowTable, lanes: DeviceArray, sizes: Places, heads: Sequence[Text]
+    table: WindowTable, lanes: DeviceArray, sizes: Int64s, heads: Sequence[Text]
 ) -> list[list[Text]]:
     """Return the lanes of each block's windows in host memory; [] if the block is to be stored."""
     cuts = np.cumsum(table.counts)[:-1]
@@ -114,7 +115,7 @@ def _runs_of(
     return found
 
 
-def _joined(ends: Places, sizes: Places, lanes: DeviceArray) -> Text:
+def _joined(ends: Int64s, sizes: Int64s, lanes: DeviceArray) -> Text:
     """Return the concatenated lanes in host memory; each ends at its `ends` in its buffer."""
     if not sizes.size:
         return np.empty(0, np.uint8)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bools, Int64s
 from gangsaw.codecs.core.entropy.sparse_tables import (
     decoder_tables,
     normalised,
@@ -19,30 +20,23 @@ from gangsaw.codecs.core.memory.threads import run_blocks
 from gangsaw.codecs.core.numba.vectors.gather import HAS_GATHER
 from gangsaw.codecs.core.numba.vectors.integers import static
 from gangsaw.codecs.reads.coding import of_lines
-from gangsaw.codecs.reads.lines import SPAN, Lines, Places, Text
-from gangsaw.codecs.reads.payload import (
-    Asked,
-    BlockLanes,
-    Coded,
-    check_spans,
-    clear_rest,
-    window_runs,
-)
+from gangsaw.codecs.reads.lines import SPAN, Lines, Text
+from gangsaw.codecs.reads.payload import BlockLanes, Coded, check_spans, clear_rest, window_runs
 from gangsaw.codecs.reads.quality import decode, decode_wide
 from gangsaw.codecs.reads.quality.choice.choose import chosen_tree, counts_of_tables
 from gangsaw.codecs.reads.quality.choice.count import count_contexts
 from gangsaw.codecs.reads.quality.contexts import Components, components_of, strides_of
 from gangsaw.codecs.reads.quality.decode import DecoderModel, LaneSource
-from gangsaw.codecs.reads.quality.encode import Entries, encoded_windows, entries_of
+from gangsaw.codecs.reads.quality.encode import Entries, build_quality_entries, encoded_windows
 from gangsaw.codecs.reads.quality.syntax import SYNTAX_TABLES
 from gangsaw.codecs.reads.quality.tokens import (
     COPIES,
     VALUE_TOKENS,
     TokenModel,
     TokenRuns,
+    allocate_runs,
+    allocate_scratch,
     most_tables,
-    room_of,
-    runs_of,
     table_counts,
     token_model,
     write_tokens,
@@ -50,9 +44,9 @@ from gangsaw.codecs.reads.quality.tokens import (
 from gangsaw.codecs.reads.quality.tree import Tree, read_tree, stored_tree, table_map
 from gangsaw.codecs.reads.quality.values import (
     Values,
-    letters_of,
-    read_letters,
-    stored_letters,
+    find_alphabet,
+    read_alphabet,
+    store_alphabet,
     values_of,
 )
 
@@ -61,48 +55,48 @@ GROUP_BYTES, LEAST_GROUP = 1 << 21, 16
 LEAST_WIDE = 8 if HAS_GATHER else 1 << 62  # least number of windows that are decoded in vectors
 
 
-def encode_lines(lines: Lines, pairs: bool) -> Coded | None:
+def encode_qualities(lines: Lines, pairs: bool) -> Coded | None:
     """Return the coded form of a block, None for an empty one; `pairs` has no effect."""
     if lines.text.size == 0:
         return None
-    letters = letters_of(lines.text)
-    values, components = values_of(letters), components_of(max(1, letters.size))
+    alphabet = find_alphabet(lines.text)
+    values, components = values_of(alphabet), components_of(max(1, alphabet.size))
     tree, known = _chosen(lines, values, components)
     model = token_model(values, tree, components, is_counting=known is None)
-    runs, of_tokens = _tokens(lines, model)
+    runs, token_counts = _tokens(lines, model)
     if known is not None:
-        of_tokens[VALUE_TOKENS:] = known[:, : model.n_values].ravel()
-    frequencies = normalised(table_counts(of_tokens, model.n_values))
-    lanes, sizes = _encoded(lines, runs, entries_of(frequencies, components.befores))
-    head = np.concatenate((stored_letters(letters), stored_tree(tree), stored_tables(frequencies)))
+        token_counts[VALUE_TOKENS:] = known[:, : model.n_values].ravel()
+    frequencies = normalised(table_counts(token_counts, model.n_values))
+    lanes, sizes = _encoded(lines, runs, build_quality_entries(frequencies, components.befores))
+    head = np.concatenate((store_alphabet(alphabet), stored_tree(tree), stored_tables(frequencies)))
     return Coded(0, head, np.empty(0, np.uint8), lanes, sizes)
 
 
-def _chosen(lines: Lines, values: Values, components: Components) -> tuple[Tree, Places | None]:
+def _chosen(lines: Lines, values: Values, components: Components) -> tuple[Tree, Int64s | None]:
     """Return the tree, and the (n_tables, n) counts of each table's values if all are counted."""
     counts = count_contexts(lines, values, components)
     tree = chosen_tree(counts, components, most_tables(components))
     return tree, counts_of_tables(counts, tree) if counts.is_whole else None
 
 
-def _groups(there: Asked, lane: int) -> list[slice[int, int, None]]:
+def _groups(there: Bools, lane: int) -> list[slice[int, int, None]]:
     """Return runs of windows, each worth a thread and with enough lanes to interleave."""
     return window_runs(there, max(LEAST_GROUP, GROUP_BYTES // lane))
 
 
-def _all(lines: Lines) -> Asked:
+def _all(lines: Lines) -> Bools:
     return np.ones(lines.n_windows, bool)
 
 
-def _tokens(lines: Lines, model: TokenModel) -> tuple[TokenRuns, Places]:
+def _tokens(lines: Lines, model: TokenModel) -> tuple[TokenRuns, Int64s]:
     """Return the tokens of all windows, and the count of each token."""
     groups, lock = _groups(_all(lines), lines.lane), Lock()
-    runs, counts = runs_of(lines), np.zeros(model.n_tokens, np.int64)
+    runs, counts = allocate_runs(lines), np.zeros(model.n_tokens, np.int64)
 
     def write_group(i: int) -> None:
-        room = room_of(model)
-        write_tokens(lines, groups[i].start, groups[i].stop, model, room, runs)
-        own = room.counts.reshape(COPIES, -1).sum(0, dtype=np.int64)
+        scratch = allocate_scratch(model)
+        write_tokens(lines, groups[i].start, groups[i].stop, model, scratch, runs)
+        own = scratch.counts.reshape(COPIES, -1).sum(0, dtype=np.int64)
         with lock:
             counts[:] += own
 
@@ -110,7 +104,7 @@ def _tokens(lines: Lines, model: TokenModel) -> tuple[TokenRuns, Places]:
     return runs, counts
 
 
-def _encoded(lines: Lines, runs: TokenRuns, entries: Entries) -> tuple[Text, Places]:
+def _encoded(lines: Lines, runs: TokenRuns, entries: Entries) -> tuple[Text, Int64s]:
     """Return all lanes, and the bytes of each."""
     groups = _groups(_all(lines), lines.lane)
     parts, sizes = [np.empty(0, np.uint16)] * len(groups), np.zeros(lines.n_windows, np.int64)
@@ -125,9 +119,9 @@ def _encoded(lines: Lines, runs: TokenRuns, entries: Entries) -> tuple[Text, Pla
     return words.view(np.uint8), words.itemsize * sizes
 
 
-def decode_lanes(payload: BlockLanes, out: Text, pairs: bool) -> None:
+def decode_quality_lanes(payload: BlockLanes, out: Text, pairs: bool) -> None:
     """Decode a block from its lanes; raise CorruptChunk if they are invalid for such a block."""
-    head, lane, model = payload.head, payload.lane, model_of(payload)
+    head, lane, model = payload.head, payload.lane, read_quality_model(payload)
     data = np.concatenate((payload.data, np.zeros(decode.PAD, np.uint8)))
     data.flags.writeable = False  # like lanes of other payloads, so that kernels have one signature
     source = LaneSource(data, payload.begins, payload.ends, lane, head.used, head.is_open)
@@ -140,7 +134,7 @@ def decode_lanes(payload: BlockLanes, out: Text, pairs: bool) -> None:
         if wide is None:
             decode.decode_windows(source, model, first, own, out)
         else:
-            decode_wide.decode_windows(source, wide, first, own, out)
+            decode_wide.decode_wide_windows(source, wide, first, own, out)
 
     run_blocks(decode_group, len(groups))
     check_spans(payload, spans)
@@ -157,52 +151,52 @@ class QualityHead(NamedTuple):
 
     Attributes
     ----------
-    letters : (A,) uint8 quality bytes, ascending
+    alphabet : (A,) uint8 quality bytes, ascending
     components : of contexts
     tree : of contexts
     frequencies : (SYNTAX_TABLES + n_tables, 256) uint16; all tables of values are present if A > 0
     """
 
-    letters: Text
+    alphabet: Text
     components: Components
     tree: Tree
     frequencies: npt.NDArray[np.uint16]
 
 
-def head_of(payload: BlockLanes) -> QualityHead:
+def read_quality_head(payload: BlockLanes) -> QualityHead:
     """Return the contents of lane 0 of a block; raise CorruptChunk if they are invalid."""
     if payload.head.flags or payload.shared.size:
         raise CorruptChunk("it has flags or a second lane")
-    letters, rest = read_letters(payload.rest)
-    components = components_of(max(1, letters.size))
+    alphabet, rest = read_alphabet(payload.rest)
+    components = components_of(max(1, alphabet.size))
     tree, rest = read_tree(rest, components)
     frequencies, rest = read_stored_tables(rest, SYNTAX_TABLES + tree.n_tables)
     of_values = frequencies[SYNTAX_TABLES:]
-    if rest.size or of_values[:, letters.size :].any() or not _are_there(of_values, letters):
+    if rest.size or of_values[:, alphabet.size :].any() or not _are_there(of_values, alphabet):
         raise CorruptChunk("its tables of values are wrong")
-    if not letters.size and payload.head.n_lines != payload.head.used:
+    if not alphabet.size and payload.head.n_lines != payload.head.used:
         raise CorruptChunk("it has lines of no letters that are not empty")
-    return QualityHead(letters, components, tree, frequencies)
+    return QualityHead(alphabet, components, tree, frequencies)
 
 
-def model_of(payload: BlockLanes) -> DecoderModel:
+def read_quality_model(payload: BlockLanes) -> DecoderModel:
     """Return the decoder's model of a block; raise CorruptChunk if its header is invalid."""
-    letters, components, tree, frequencies = head_of(payload)
+    alphabet, components, tree, frequencies = read_quality_head(payload)
     of_values = frequencies[SYNTAX_TABLES:]
-    lows = decode.lows_of(of_values, letters.size)
+    lows = decode.lows_of(of_values, alphabet.size)
     return DecoderModel(
         decoder_tables(frequencies[:SYNTAX_TABLES]),
         strides_of(components),
         np.append(table_map(tree, components), np.zeros(2, np.uint16)),
         lows,
         static(lows.size // tree.n_tables),
-        decode.padded_letters(letters),
+        decode.pad_alphabet(alphabet),
         components.befores,
     )
 
 
-def _are_there(frequencies: npt.NDArray[np.uint16], letters: Text) -> bool:
-    return bool(frequencies.any(axis=1).all()) or letters.size == 0
+def _are_there(frequencies: npt.NDArray[np.uint16], alphabet: Text) -> bool:
+    return bool(frequencies.any(axis=1).all()) or alphabet.size == 0
 
 
-QUALITY = of_lines(encode_lines, decode_lanes)
+QUALITY = of_lines(encode_qualities, decode_quality_lanes)

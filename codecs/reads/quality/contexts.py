@@ -9,7 +9,7 @@ import numpy as np
 from gangsaw.codecs.core.numba.bits import leading_zeros
 from gangsaw.codecs.core.numba.jit import jit_inline, jit_inline_part
 
-PLACES = 8  # parts of a line
+PARTS = 8  # parts of a line
 CHANGES = 8  # levels of the sum of changes
 LONG = 1000  # values of a line from which on its position carries no information
 # the part is above these bits, which a line of any length in steps of 1 never fills
@@ -32,7 +32,7 @@ class Components(NamedTuple):
     @property
     def sizes(self) -> tuple[int, int, int, int]:
         """Number of values of each component, in the order of the tree's levels."""
-        return self.befores, PLACES, self.pairs, CHANGES
+        return self.befores, PARTS, self.pairs, CHANGES
 
 
 class Strides(NamedTuple):
@@ -69,18 +69,18 @@ def strides_of(components: Components) -> Strides:
 
 
 @jit_inline_part
-def place_step(length: Any) -> Any:
+def place_step(length: int) -> Any:
     """Return the increment of the position per value; the part is position >> PLACE_BITS.
 
     The position is 0 only at the first value, even in long lines.
     """
     if length >= LONG or length == 0:
         return ONE
-    return U(((PLACES << PLACE_BITS) + length - 1) // length)
+    return U(((PARTS << PLACE_BITS) + length - 1) // length)
 
 
 @jit_inline_part
-def context_of(past: Any, strides: Any) -> Any:
+def number_context(past: Past, strides: Strides) -> Any:
     """Return the number of a context."""
     before, second, third, changed, place = past
     pair = (max(second, third) >> strides.shift) << ONE | U(second == third)
@@ -90,7 +90,7 @@ def context_of(past: Any, strides: Any) -> Any:
 
 
 @jit_inline
-def after(past: Any, value: Any, step: Any) -> Past:
+def update_past(past: Past, value: np.uint64, step: np.uint64) -> Past:
     """Return the past of the next value; the first one of a line counts as no change."""
     before, second, _, changed, place = past
     change = max(value, before) - min(value, before)

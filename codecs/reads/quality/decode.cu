@@ -32,24 +32,24 @@ __device__ __forceinline__ unsigned long long place_step(Place length) {
     return (whole + length - 1) / length;
 }
 
-__device__ __forceinline__ Place context_of(const Past& past, const Block& block) {
+__device__ __forceinline__ Place number_context(const Past& past, const Block& block) {
     const unsigned pair = max(past.second, past.third) >> block.shift << 1;
     const int level = min(LAST_LEVEL, 31 - __clz(int(past.changed)));
     const Place row = Place(past.place >> PLACE_BITS) * block.part + past.before * block.before;
     return row + ((pair | unsigned(past.second == past.third)) << 3) + level;
 }
 
-__device__ __forceinline__ Past after(const Past& past, unsigned value, unsigned long long step) {
+__device__ __forceinline__ Past update_past(const Past& past, unsigned value, unsigned long long step) {
     const unsigned change = max(value, past.before) - min(value, past.before);
     const unsigned changed = past.changed + (past.place != 0 ? change : 0);
     return {value, past.before, past.second, min(changed, MOST_CHANGED), past.place + step};
 }
 
 // The value that a lane says next, and its letter.
-__device__ __forceinline__ unsigned take_letter(Lane& lane, const Past& past, const Block& block,
+__device__ __forceinline__ unsigned take_value(Lane& lane, const Past& past, const Block& block,
                                                 Byte& letter) {
     const unsigned slot = lane.x & (TOTAL - 1);
-    const Place table = block.table_of[context_of(past, block)];
+    const Place table = block.table_of[number_context(past, block)];
     const unsigned value = block.slots[table * TOTAL + slot];
     const unsigned entry = block.entries[(table << block.row_bits) + value];
     const unsigned first = entry >> LOW & (TOTAL - 1), frequency = (entry >> COUNT) + 1;
@@ -80,8 +80,8 @@ __device__ __forceinline__ void read_line(Lane& lane, const Block& block, Place 
     const unsigned long long step = place_step(length);
     Past past = {0, 0, 0, 1, 0};
     for (Place i = begin; i < begin + length; ++i) {
-        const unsigned value = take_letter(lane, past, block, block.text.out[i]);
-        past = after(past, value, step);
+        const unsigned value = take_value(lane, past, block, block.text.out[i]);
+        past = update_past(past, value, step);
     }
 }
 

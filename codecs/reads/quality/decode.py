@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes, Int64s, UInt64
 from gangsaw.codecs.core.entropy.rans_lanes import begin_lane, get, get_number, get_small, is_whole
 from gangsaw.codecs.core.entropy.rans_tables import LOWEST, PRECISION, TOTAL
 from gangsaw.codecs.core.entropy.sparse_tables import ABSENT, SYMBOLS, RansTables
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
 from gangsaw.codecs.core.numba.vectors.gather import count_lanes
 from gangsaw.codecs.core.numba.vectors.integers import load, static
-from gangsaw.codecs.reads.lines import NEWLINE, SPAN_BEGIN, SPAN_END, SPAN_LINES, Places, Text
+from gangsaw.codecs.reads.lines import NEWLINE, SPAN_BEGIN, SPAN_END, SPAN_LINES, Text
 from gangsaw.codecs.reads.quality.contexts import (
     ONE,
     ZERO,
     Past,
     Strides,
     U,
-    after,
-    context_of,
+    number_context,
     place_step,
+    update_past,
 )
 from gangsaw.codecs.reads.quality.syntax import LENGTH, MORE, NUMBER, SAME
 
@@ -49,7 +50,7 @@ class DecoderModel(NamedTuple):
     table_of : (n_contexts + 2,) uint16, the table of each
     lows : (n_tables * n,) uint16, the first slot of each value, 4096 after the last one
     row : `static(n)`, length of a row of `lows`: more than the number of values
-    letters : (256,) uint8, quality byte of each value
+    alphabet : (256,) uint8, quality byte of each value
     n_values : at least 1
     """
 
@@ -58,7 +59,7 @@ class DecoderModel(NamedTuple):
     table_of: npt.NDArray[np.uint16]
     lows: npt.NDArray[np.uint16]
     row: tuple[None, ...]
-    letters: Text
+    alphabet: Text
     n_values: int
 
 
@@ -75,8 +76,8 @@ class LaneSource(NamedTuple):
     """
 
     data: Text
-    begins: Places
-    ends: Places
+    begins: Int64s
+    ends: Int64s
     lane: int
     used: int
     is_open: bool
@@ -98,13 +99,13 @@ def lows_of(frequencies: npt.NDArray[np.uint16], n_values: int) -> npt.NDArray[n
     return np.pad(lows, ((0, 0), (1, 0))).ravel()
 
 
-def padded_letters(letters: Text) -> Text:
-    """Return `DecoderModel.letters`."""
-    return np.concatenate((letters, np.zeros(SYMBOLS - letters.size, np.uint8)))
+def pad_alphabet(alphabet: Text) -> Text:
+    """Return `DecoderModel.alphabet`."""
+    return np.concatenate((alphabet, np.zeros(SYMBOLS - alphabet.size, np.uint8)))
 
 
 def decode_windows(
-    source: LaneSource, model: DecoderModel, first: int, spans: Places, out: Text
+    source: LaneSource, model: DecoderModel, first: int, spans: Int64s, out: Text
 ) -> None:
     """Decode windows from `first` on into a block.
 
@@ -115,18 +116,20 @@ def decode_windows(
     """
     lanes = np.zeros((SIDE, FIELDS), np.int64)
     lanes[:, WINDOW] = NONE
-    read_windows(source, model, first, spans, lanes, out)
+    fill_quality_windows(source, model, first, spans, lanes, out)
 
 
 @jit_norefs
-def read_windows(source: Any, model: Any, first: int, spans: Any, lanes: Any, out: Any) -> None:
+def fill_quality_windows(
+    source: LaneSource, model: DecoderModel, first: int, spans: Int64s, lanes: Int64s, out: Bytes
+) -> None:
     """Decode windows like `decode_windows`, with lanes that have no window yet."""
     queue = 0
     while True:
         n = 1 << 62
         for k in range(SIDE):
             if lanes[k, LEFT] == 0:
-                queue = to_letters(source, model.syntax, first, spans, queue, lanes, k, out)
+                queue = read_syntax(source, model.syntax, first, spans, queue, lanes, k, out)
             n = min(n, lanes[k, LEFT], source.data.size - lanes[k, AT] >> 1)
         if n <= 0:
             break
@@ -134,12 +137,19 @@ def read_windows(source: Any, model: Any, first: int, spans: Any, lanes: Any, ou
     for k in range(SIDE):  # the last lanes of the group or of the data, or corrupt ones
         while lanes[k, LEFT]:
             read_line(source.data, model, lanes, k, out)
-            queue = to_letters(source, model.syntax, first, spans, queue, lanes, k, out)
+            queue = read_syntax(source, model.syntax, first, spans, queue, lanes, k, out)
 
 
 @jit_norefs_part
-def to_letters(
-    source: Any, syntax: Any, first: int, spans: Any, queue: int, lanes: Any, k: int, out: Any
+def read_syntax(
+    source: LaneSource,
+    syntax: RansTables,
+    first: int,
+    spans: Int64s,
+    queue: int,
+    lanes: Int64s,
+    k: int,
+    out: Bytes,
 ) -> int:
     """Read syntax elements of a lane up to the next values; return the next window.
 
@@ -168,7 +178,13 @@ def to_letters(
 
 @jit_norefs_part
 def begin_window(
-    source: Any, syntax: Any, first: int, window: int, spans: Any, lanes: Any, k: int
+    source: LaneSource,
+    syntax: RansTables,
+    first: int,
+    window: int,
+    spans: Int64s,
+    lanes: Int64s,
+    k: int,
 ) -> None:
     """Read the syntax elements at the start of a lane."""
     stop = source.ends[first + window]
@@ -184,7 +200,7 @@ def begin_window(
 
 
 @jit_norefs_inline
-def begin_line(source: Any, syntax: Any, window: int, lanes: Any, k: int) -> bool:
+def begin_line(source: LaneSource, syntax: RansTables, window: int, lanes: Int64s, k: int) -> bool:
     """Read the syntax elements at the start of a line; return True if the line fits."""
     x, at, stop = lanes[k, STATE], lanes[k, AT], lanes[k, STOP]
     is_same, x, at = get(syntax, SAME, x, at, source.data, stop)
@@ -206,7 +222,7 @@ def begin_line(source: Any, syntax: Any, window: int, lanes: Any, k: int) -> boo
 
 
 @jit_norefs_inline
-def end_line(source: Any, lanes: Any, k: int, out: Any) -> None:
+def end_line(source: LaneSource, lanes: Int64s, k: int, out: Bytes) -> None:
     """Write the newline of a line, unless it is open."""
     place = lanes[k, OUT]
     if place < source.used:
@@ -216,7 +232,7 @@ def end_line(source: Any, lanes: Any, k: int, out: Any) -> None:
 
 
 @jit_norefs_inline
-def loaded(lanes: Any, k: int) -> Lane:
+def load_lane(lanes: Int64s, k: int) -> Lane:
     """Return lane k within a line, from its stored fields."""
     values = U(lanes[k, BEFORE]), U(lanes[k, SECOND]), U(lanes[k, THIRD])
     past = Past(*values, U(lanes[k, CHANGED]), U(lanes[k, PLACE]))
@@ -224,7 +240,7 @@ def loaded(lanes: Any, k: int) -> Lane:
 
 
 @jit_norefs_inline
-def store(lane: Lane, n: int, lanes: Any, k: int) -> None:
+def store_lane(lane: Lane, n: int, lanes: Int64s, k: int) -> None:
     """Store lane k after n more values."""
     lanes[k, STATE], lanes[k, AT] = lane.state, lane.at
     lanes[k, BEFORE], lanes[k, SECOND], lanes[k, THIRD] = lane.past[:3]
@@ -234,9 +250,9 @@ def store(lane: Lane, n: int, lanes: Any, k: int) -> None:
 
 
 @jit_norefs_inline
-def take_letter(lane: Lane, model: Any) -> Any:
+def take_value(lane: Lane, model: DecoderModel) -> tuple[np.uint64, np.uint64]:
     """Return the next value of a lane, and the state, which may be too low."""
-    x, table = lane.state, U(model.table_of[context_of(lane.past, model.strides)])
+    x, table = lane.state, U(model.table_of[number_context(lane.past, model.strides)])
     slot, row = x & SLOT, table * U(len(model.row))
     value, above = ZERO - ONE, np.int64(slot + ONE)
     for first in range(0, len(model.row), len(VECTOR)):
@@ -246,37 +262,44 @@ def take_letter(lane: Lane, model: Any) -> Any:
 
 
 @jit_norefs_inline
-def read_letter(
-    lane: Lane, i: Any, word_at: Any, data: Any, model: Any, lanes: Any, k: int, out: Any
+def read_value(
+    lane: Lane,
+    i: UInt64,
+    word_at: np.uint64,
+    data: Bytes,
+    model: DecoderModel,
+    lanes: Int64s,
+    k: int,
+    out: Bytes,
 ) -> Lane:
     """Read value i of lane k; the offset of its next word must be within `data`."""
-    value, x = take_letter(lane, model)
+    value, x = take_value(lane, model)
     word = U(data[word_at]) | U(data[word_at + ONE]) << U(8)
-    taken = ZERO - U(x < U(LOWEST))  # a mask, as a branch would be unpredictable
-    x = x << (taken & U(16)) | word & taken
-    out[U(lanes[k, OUT]) + i] = model.letters[value]
-    return Lane(x, lane.at + (taken & U(2)), after(lane.past, value, U(lanes[k, GROWS])))
+    is_low = ZERO - U(x < U(LOWEST))  # a mask, as a branch would be unpredictable
+    x = x << (is_low & U(16)) | word & is_low
+    out[U(lanes[k, OUT]) + i] = model.alphabet[value]
+    return Lane(x, lane.at + (is_low & U(2)), update_past(lane.past, value, U(lanes[k, GROWS])))
 
 
 @jit_norefs_part
-def read_line(data: Any, model: Any, lanes: Any, k: int, out: Any) -> None:
+def read_line(data: Bytes, model: DecoderModel, lanes: Int64s, k: int, out: Bytes) -> None:
     """Read the rest of a line of any lane, corrupt or not."""
-    lane, n, last = loaded(lanes, k), lanes[k, LEFT], U(lanes[k, STOP] - 2)
+    lane, n, last = load_lane(lanes, k), lanes[k, LEFT], U(lanes[k, STOP] - 2)
     for i in range(U(n)):
-        lane = read_letter(lane, i, min(lane.at, last), data, model, lanes, k, out)
-    store(lane, n, lanes, k)
+        lane = read_value(lane, i, min(lane.at, last), data, model, lanes, k, out)
+    store_lane(lane, n, lanes, k)
 
 
 @jit_norefs_part
-def read_side_by_side(data: Any, model: Any, n: int, lanes: Any, out: Any) -> None:
+def read_side_by_side(data: Bytes, model: DecoderModel, n: int, lanes: Int64s, out: Bytes) -> None:
     """Read n values of each lane; 2 n bytes must follow the offset of each."""
-    a, b, c, d = loaded(lanes, 0), loaded(lanes, 1), loaded(lanes, 2), loaded(lanes, 3)
+    a, b, c, d = load_lane(lanes, 0), load_lane(lanes, 1), load_lane(lanes, 2), load_lane(lanes, 3)
     for i in range(U(n)):
-        a = read_letter(a, i, a.at, data, model, lanes, 0, out)
-        b = read_letter(b, i, b.at, data, model, lanes, 1, out)
-        c = read_letter(c, i, c.at, data, model, lanes, 2, out)
-        d = read_letter(d, i, d.at, data, model, lanes, 3, out)
-    store(a, n, lanes, 0)
-    store(b, n, lanes, 1)
-    store(c, n, lanes, 2)
-    store(d, n, lanes, 3)
+        a = read_value(a, i, a.at, data, model, lanes, 0, out)
+        b = read_value(b, i, b.at, data, model, lanes, 1, out)
+        c = read_value(c, i, c.at, data, model, lanes, 2, out)
+        d = read_value(d, i, d.at, data, model, lanes, 3, out)
+    store_lane(a, n, lanes, 0)
+    store_lane(b, n, lanes, 1)
+    store_lane(c, n, lanes, 2)
+    store_lane(d, n, lanes, 3)

@@ -10,11 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes, Int64, Int64s, UInt32s
 from gangsaw.codecs.core.entropy.rans_tables import PRECISION, TOTAL
 from gangsaw.codecs.core.entropy.sparse_tables import RansTables
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs, jit_norefs_inline, jit_norefs_part
 from gangsaw.codecs.core.numba.vectors.gather import gather
 from gangsaw.codecs.core.numba.vectors.integers import (
+    Vector,
     lane_leading_zeros,
     load,
     maximum,
@@ -23,7 +25,7 @@ from gangsaw.codecs.core.numba.vectors.integers import (
     static,
     store,
 )
-from gangsaw.codecs.reads.lines import SPAN_END, Places, Text
+from gangsaw.codecs.reads.lines import SPAN_END, Text
 from gangsaw.codecs.reads.quality import decode
 from gangsaw.codecs.reads.quality.contexts import CHANGES, Strides, U
 from gangsaw.codecs.reads.quality.decode import (
@@ -37,7 +39,7 @@ from gangsaw.codecs.reads.quality.decode import (
     WRONG,
     DecoderModel,
     LaneSource,
-    to_letters,
+    read_syntax,
 )
 from gangsaw.codecs.reads.quality.line_contexts import PART_BITS, TOP_BIT, part_step
 
@@ -116,15 +118,15 @@ def wide_model(model: DecoderModel) -> WideModel:
     row, row_bits = len(model.row), (model.n_values - 1).bit_length()
     lows = model.lows.reshape(-1, row).astype(np.uint32)
     frequencies = np.diff(lows, axis=1, append=np.uint32(TOTAL))
-    packed = lows % TOTAL << LOW | (frequencies - 1) % TOTAL << FREQUENCY | model.letters[:row]
+    packed = lows % TOTAL << LOW | (frequencies - 1) % TOTAL << FREQUENCY | model.alphabet[:row]
     slots = np.zeros(len(lows) * TOTAL + 4, np.uint8)
-    fill_slots(lows, slots)
+    fill_value_slots(lows, slots)
     entries = packed[:, : 1 << row_bits].astype(np.uint32).ravel()
     return WideModel(model.syntax, model.strides, model.table_of, slots, entries, row_bits)
 
 
 @jit
-def fill_slots(lows: Any, out: Any) -> None:
+def fill_value_slots(lows: UInt32s, out: Bytes) -> None:
     """Write the value of each slot."""
     for table in range(len(lows)):
         for value in range(lows.shape[1] - 1):
@@ -132,19 +134,21 @@ def fill_slots(lows: Any, out: Any) -> None:
                 out[table * TOTAL + slot] = value
 
 
-def decode_windows(
-    source: LaneSource, model: WideModel, first: int, spans: Places, out: Text
+def decode_wide_windows(
+    source: LaneSource, model: WideModel, first: int, spans: Int64s, out: Text
 ) -> None:
     """Decode windows like `decode.decode_windows`."""
     lanes = np.zeros((SIDE, decode.FIELDS), np.int64)
     lanes[:, WINDOW] = NONE
     board = Board(lanes, np.zeros(FIELDS * SIDE, np.int32), np.zeros(SIDE, np.int32))
-    read_windows(source, model, first, spans, board, out)
+    fill_wide_windows(source, model, first, spans, board, out)
 
 
 @jit_norefs
-def read_windows(source: Any, model: Any, first: int, spans: Any, board: Any, out: Any) -> None:
-    """Decode windows like `decode_windows`, with lanes that have no window yet."""
+def fill_wide_windows(
+    source: LaneSource, model: WideModel, first: int, spans: Int64s, board: Board, out: Bytes
+) -> None:
+    """Decode windows like `decode_wide_windows`, with lanes that have no window yet."""
     queue, lanes, fields = 0, board.lanes, board.fields
     while True:
         n = np.int64(NO_LIMIT)
@@ -154,13 +158,13 @@ def read_windows(source: Any, model: Any, first: int, spans: Any, board: Any, ou
                 spans[lanes[k, WINDOW], SPAN_END] = WRONG
                 lanes[k, WINDOW], lanes[k, LEFT] = NONE, 0
             if lanes[k, LEFT] == 0:
-                queue = next_letters(source, model.syntax, first, spans, queue, board, k, out)
+                queue = read_wide_syntax(source, model.syntax, first, spans, queue, board, k, out)
                 at = np.int64(fields[AT * SIDE + k])
             if lanes[k, WINDOW] != NONE:
                 n = min(n, lanes[k, LEFT], (source.data.size - at >> 1) - PAD // 4)
         if n == NO_LIMIT:
             break
-        read_letters(source.data, model, n, board, out)
+        read_wide_values(source.data, model, n, board, out)
         for k in range(SIDE):
             if lanes[k, WINDOW] != NONE:
                 lanes[k, OUT] += n
@@ -168,10 +172,17 @@ def read_windows(source: Any, model: Any, first: int, spans: Any, board: Any, ou
 
 
 @jit_norefs_inline
-def next_letters(
-    source: Any, syntax: Any, first: int, spans: Any, queue: int, board: Any, k: int, out: Any
+def read_wide_syntax(
+    source: LaneSource,
+    syntax: RansTables,
+    first: int,
+    spans: Int64s,
+    queue: int,
+    board: Board,
+    k: int,
+    out: Bytes,
 ) -> int:
-    """Read syntax elements like `to_letters`; reset lanes without a window.
+    """Read syntax elements like `read_syntax`; reset lanes without a window.
 
     Such a lane reads `source.data` from offset 0 on, as far as the others, and writes nothing.
     """
@@ -179,7 +190,7 @@ def next_letters(
     if lanes[k, WINDOW] != NONE:
         lanes[k, decode.STATE] = np.uint32(fields[STATE * SIDE + k])
         lanes[k, decode.AT] = fields[AT * SIDE + k]
-    queue = to_letters(source, syntax, first, spans, queue, lanes, k, out)
+    queue = read_syntax(source, syntax, first, spans, queue, lanes, k, out)
     for field in range(FIELDS):
         fields[field * SIDE + k] = 0
     fields[CHANGED * SIDE + k] = 1
@@ -191,7 +202,7 @@ def next_letters(
 
 
 @jit_norefs_part
-def read_letters(data: Any, model: Any, n: Any, board: Any, out: Any) -> None:
+def read_wide_values(data: Bytes, model: WideModel, n: Int64, board: Board, out: Bytes) -> None:
     """Read n values of each lane; 2 n + 2 bytes must follow the offset of each."""
     fields, grows = board.fields, load(board.fields, GROWS * SIDE, LANES)
     wide = Wide(
@@ -205,12 +216,12 @@ def read_letters(data: Any, model: Any, n: Any, board: Any, out: Any) -> None:
         load(fields, PLACE * SIDE, LANES),
     )
     for i in range(0, n, AT_ONCE):
-        m, letters = min(AT_ONCE, n - i), wide.x & 0
+        m, alphabet = min(AT_ONCE, n - i), wide.x & 0
         for j in range(m):
-            entry, wide = read_letter(wide, grows, data, model)
-            letters = letters | (entry & OCTET) << 8 * j
+            entry, wide = read_wide_value(wide, grows, data, model)
+            alphabet = alphabet | (entry & OCTET) << 8 * j
         wide = with_few_changes(wide)
-        store(board.words, 0, letters)
+        store(board.words, 0, alphabet)
         write_words(board, i, m, out)
     store(fields, STATE * SIDE, wide.x)
     store(fields, AT * SIDE, wide.at)
@@ -231,7 +242,7 @@ def with_few_changes(wide: Wide) -> Wide:
 
 
 @jit_norefs_inline
-def write_words(board: Any, i: int, m: int, out: Any) -> None:
+def write_words(board: Board, i: Int64, m: Int64, out: Bytes) -> None:
     """Write m quality bytes of each lane that has a window, from value i on."""
     for k in range(SIDE):
         if board.lanes[k, WINDOW] != NONE:
@@ -245,7 +256,7 @@ def write_words(board: Any, i: int, m: int, out: Any) -> None:
 
 
 @jit_norefs_inline
-def context_numbers(wide: Wide, strides: Any) -> Any:
+def context_numbers(wide: Wide, strides: Strides) -> Any:
     """Return the context number of each lane, see `contexts.context_of`."""
     pair = (maximum(wide.second, wide.third) >> np.int64(strides.shift)) << 1
     pair = select(wide.second == wide.third, pair + 1, pair)
@@ -255,7 +266,7 @@ def context_numbers(wide: Wide, strides: Any) -> Any:
 
 
 @jit_norefs_inline
-def read_letter(wide: Wide, grows: Any, data: Any, model: Any) -> Any:
+def read_wide_value(wide: Wide, grows: Vector, data: Bytes, model: WideModel) -> Any:
     """Return the entry of each lane's next value, and the lanes after it."""
     table = gather(model.table_of, context_numbers(wide, model.strides)) & HALF
     slot = wide.x & (TOTAL - 1)

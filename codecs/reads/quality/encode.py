@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Int64s, UInt16s
 from gangsaw.codecs.core.entropy.rans_tables import LOWEST, PRECISION, TOTAL
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs, jit_norefs_inline, jit_norefs_part
-from gangsaw.codecs.reads.lines import Places
 from gangsaw.codecs.reads.quality.contexts import ONE, U
 from gangsaw.codecs.reads.quality.syntax import SYNTAX_TABLES
 from gangsaw.codecs.reads.quality.tokens import TokenRuns
@@ -29,24 +29,24 @@ class WindowLanes(NamedTuple):
     Attributes
     ----------
     runs : their tokens
-    entries : of `entries_of`
-    places : (n_windows,) int64, end of each lane in words
+    entries : of `build_quality_entries`
+    lane_ends : (n_windows,) int64, end of each lane in words
     sizes : (n_windows,) int64, words of each lane, filled
     lanes : (SIDE, FIELDS) int64, the interleaved lanes
     """
 
     runs: TokenRuns
     entries: Entries
-    places: Places
-    sizes: Places
+    lane_ends: Int64s
+    sizes: Int64s
     lanes: npt.NDArray[np.int64]
 
 
-def entries_of(frequencies: npt.NDArray[np.uint16], n_values: int) -> Entries:
+def build_quality_entries(frequencies: npt.NDArray[np.uint16], n_values: int) -> Entries:
     """Return the encoder's table, (2 * n_tokens,) uint64.
 
-    Each token has the inverse of its frequency, see `push`, then the frequency, with its first slot
-    from bit 16 on.
+    Each token has the inverse of its frequency, see `push_token`, then the frequency, with its
+    first slot from bit 16 on.
     """
     wide = frequencies.astype(np.uint64)
     low = np.cumsum(wide, axis=1, dtype=np.uint64) - wide
@@ -70,24 +70,26 @@ def _packed(frequency: Entries, low: Entries) -> Entries:
     return np.stack((inverse, frequency | low << WORD_BITS), axis=-1).ravel()
 
 
-def encoded_windows(runs: TokenRuns, entries: Entries) -> tuple[npt.NDArray[np.uint16], Places]:
+def encoded_windows(runs: TokenRuns, entries: Entries) -> tuple[npt.NDArray[np.uint16], Int64s]:
     """Return the concatenated lanes of some windows, in words, and the words of each."""
     n_tokens = runs.ends - runs.begins
-    places = np.cumsum(n_tokens + STATE_WORDS * (n_tokens > 0))  # no token takes more than a word
-    out = np.empty(int(places[-1]), np.uint16)
+    lane_ends = np.cumsum(
+        n_tokens + STATE_WORDS * (n_tokens > 0)
+    )  # no token takes more than a word
+    out = np.empty(int(lane_ends[-1]), np.uint16)
     lanes = np.zeros((SIDE, FIELDS), np.int64)
     lanes[:, WINDOW] = NONE
-    job = WindowLanes(runs, entries, places, np.zeros_like(places), lanes)
-    write_windows(job, out)
-    return out[: int(close_up(job.places, job.sizes, out))].copy(), job.sizes
+    job = WindowLanes(runs, entries, lane_ends, np.zeros_like(lane_ends), lanes)
+    write_quality_lanes(job, out)
+    return out[: int(close_up(job.lane_ends, job.sizes, out))].copy(), job.sizes
 
 
 @jit
-def close_up(places: Any, sizes: Any, out: Any) -> int:
+def close_up(lane_ends: Int64s, sizes: Int64s, out: UInt16s) -> int:
     """Move lanes together to the front; return the number of words."""
     at = 0
     for i in range(sizes.size):
-        begin = places[i] - sizes[i]
+        begin = lane_ends[i] - sizes[i]
         for k in range(sizes[i]):
             out[at + k] = out[begin + k]
         at += sizes[i]
@@ -95,8 +97,8 @@ def close_up(places: Any, sizes: Any, out: Any) -> int:
 
 
 @jit_norefs
-def write_windows(job: Any, out: Any) -> None:
-    """Write lanes backwards so that they end at `places`; set their numbers of words."""
+def write_quality_lanes(job: WindowLanes, out: UInt16s) -> None:
+    """Write lanes backwards so that they end at `lane_ends`; set their numbers of words."""
     lanes, queue = job.lanes, 0
     while True:
         n = 1 << 62
@@ -114,7 +116,7 @@ def write_windows(job: Any, out: Any) -> None:
 
 
 @jit_norefs_part
-def next_window(job: Any, queue: int, k: int, out: Any) -> int:
+def next_window(job: WindowLanes, queue: int, k: int, out: UInt16s) -> int:
     """Finish a lane's window, if it has one, and begin the next one; return the one after that.
 
     LEFT is 0 if there are no more windows.
@@ -123,19 +125,21 @@ def next_window(job: Any, queue: int, k: int, out: Any) -> int:
     if window != NONE:
         at = lanes[k, AT] - STATE_WORDS
         out[at], out[at + 1] = U(lanes[k, STATE]) & U(0xFFFF), U(lanes[k, STATE]) >> WORD_BITS
-        job.sizes[window], lanes[k, WINDOW] = job.places[window] - at, NONE
+        job.sizes[window], lanes[k, WINDOW] = job.lane_ends[window] - at, NONE
     while queue < job.runs.ends.size and job.runs.begins[queue] == job.runs.ends[queue]:
         queue += 1
     if queue < job.runs.ends.size:
         lanes[k, WINDOW], lanes[k, PLACE] = queue, job.runs.ends[queue]
         lanes[k, LEFT] = job.runs.ends[queue] - job.runs.begins[queue]
-        lanes[k, STATE], lanes[k, AT] = LOWEST, job.places[queue]
+        lanes[k, STATE], lanes[k, AT] = LOWEST, job.lane_ends[queue]
         queue += 1
     return queue
 
 
 @jit_norefs_inline
-def push(x: Any, at: Any, place: Any, job: Any, out: Any) -> Any:
+def push_token(
+    x: np.uint64, at: np.uint64, place: np.uint64, job: WindowLanes, out: UInt16s
+) -> tuple[np.uint64, np.uint64]:
     """Encode the token before `place`; the word before `at` is always written.
 
     With an inverse of 2^44 / frequency, rounded up, the quotient is exact for x < frequency * 2^20,
@@ -145,34 +149,34 @@ def push(x: Any, at: Any, place: Any, job: Any, out: Any) -> Any:
     inverse, entry = job.entries[token << ONE], job.entries[token << ONE | ONE]
     frequency, low = entry & U(0xFFFF), entry >> WORD_BITS
     out[at - ONE] = x & U(0xFFFF)
-    given = U(x >> U(32 - PRECISION) >= frequency)  # words; a branch would be unpredictable
-    x >>= given << U(4)
+    n_words = U(x >> U(32 - PRECISION) >= frequency)  # words; a branch would be unpredictable
+    x >>= n_words << U(4)
     quotient = x * inverse >> INVERSE_BITS
-    return x + low + quotient * (U(TOTAL) - frequency), at - given
+    return x + low + quotient * (U(TOTAL) - frequency), at - n_words
 
 
 @jit_norefs_part
-def write_rest(job: Any, k: int, out: Any) -> None:
+def write_rest(job: WindowLanes, k: int, out: UInt16s) -> None:
     """Write the remaining tokens of a window."""
     lanes = job.lanes
     x, at, place = U(lanes[k, STATE]), U(lanes[k, AT]), U(lanes[k, PLACE])
     for i in range(U(lanes[k, LEFT])):
-        x, at = push(x, at, place - i, job, out)
+        x, at = push_token(x, at, place - i, job, out)
     lanes[k, STATE], lanes[k, AT], lanes[k, LEFT] = x, at, 0
 
 
 @jit_norefs_part
-def write_side_by_side(job: Any, n: int, out: Any) -> None:
+def write_side_by_side(job: WindowLanes, n: int, out: UInt16s) -> None:
     """Write n tokens of each lane."""
     lanes = job.lanes
     a, b, c, d = U(lanes[0, STATE]), U(lanes[1, STATE]), U(lanes[2, STATE]), U(lanes[3, STATE])
     at_a, at_b, at_c, at_d = U(lanes[0, AT]), U(lanes[1, AT]), U(lanes[2, AT]), U(lanes[3, AT])
     p, q, r, s = U(lanes[0, PLACE]), U(lanes[1, PLACE]), U(lanes[2, PLACE]), U(lanes[3, PLACE])
     for i in range(U(n)):
-        a, at_a = push(a, at_a, p - i, job, out)
-        b, at_b = push(b, at_b, q - i, job, out)
-        c, at_c = push(c, at_c, r - i, job, out)
-        d, at_d = push(d, at_d, s - i, job, out)
+        a, at_a = push_token(a, at_a, p - i, job, out)
+        b, at_b = push_token(b, at_b, q - i, job, out)
+        c, at_c = push_token(c, at_c, r - i, job, out)
+        d, at_d = push_token(d, at_d, s - i, job, out)
     for k in range(SIDE):
         lanes[k, LEFT] -= n
         lanes[k, PLACE] -= n

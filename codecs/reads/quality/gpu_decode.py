@@ -9,7 +9,7 @@ from gangsaw.codecs.core.entropy.rans_tables import TOTAL
 from gangsaw.codecs.core.entropy.sparse_tables import SYMBOLS, decoder_tables
 from gangsaw.codecs.reads.lines import Text
 from gangsaw.codecs.reads.payload import BlockLanes
-from gangsaw.codecs.reads.quality.coding import head_of
+from gangsaw.codecs.reads.quality.coding import read_quality_head
 from gangsaw.codecs.reads.quality.contexts import strides_of
 from gangsaw.codecs.reads.quality.syntax import SYNTAX_TABLES
 from gangsaw.codecs.reads.quality.tree import table_map
@@ -28,22 +28,22 @@ def _slots_of(frequencies: Frequencies) -> Text:
     return slots
 
 
-def _entries_of(frequencies: Frequencies, letters: Text, row_bits: int) -> npt.NDArray[np.uint32]:
+def _entries_of(frequencies: Frequencies, alphabet: Text, row_bits: int) -> npt.NDArray[np.uint32]:
     """Return each value's quality byte, first slot and frequency - 1, (n_tables << row_bits,)."""
     wide = frequencies[:, : 1 << row_bits].astype(np.uint32)
     first = np.cumsum(wide, axis=1, dtype=np.uint32) - wide
     own = np.zeros(1 << row_bits, np.uint32)
-    own[: letters.size] = letters
+    own[: alphabet.size] = alphabet
     entries = own | (first % TOTAL) << LOW | (wide - np.uint32(1)) % TOTAL << COUNT
     return entries.reshape(-1).astype(np.uint32, copy=False)
 
 
 def _looked_into(payload: BlockLanes, pairs: bool) -> LookedInto:
-    letters, components, tree, frequencies = head_of(payload)
+    alphabet, components, tree, frequencies = read_quality_head(payload)
     syntax, of_values = frequencies[:SYNTAX_TABLES], frequencies[SYNTAX_TABLES:]
     row_bits = (components.befores - 1).bit_length()
     strides = (int(one) for one in strides_of(components))
-    values = _slots_of(of_values), _entries_of(of_values, letters, row_bits)
+    values = _slots_of(of_values), _entries_of(of_values, alphabet, row_bits)
     arrays = *decoder_tables(syntax), table_map(tree, components), *values
     return LookedInto((*strides, row_bits), arrays)
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes, Int64, Int64s
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline, jit_norefs_part
 from gangsaw.codecs.core.numba.vectors.gather import last_lane, running_sums
 from gangsaw.codecs.core.numba.vectors.integers import (
@@ -22,9 +23,9 @@ from gangsaw.codecs.core.numba.vectors.integers import (
     static,
     store,
 )
-from gangsaw.codecs.reads.lines import Places, Text
-from gangsaw.codecs.reads.quality.contexts import CHANGES, LONG, PLACES
-from gangsaw.codecs.reads.quality.values import fill_values
+from gangsaw.codecs.reads.lines import Text
+from gangsaw.codecs.reads.quality.contexts import CHANGES, LONG, PARTS, Strides
+from gangsaw.codecs.reads.quality.values import Values, fill_values
 
 PIECE = 4096  # values per step, which stay in the first-level cache
 BEFORE = 3  # earlier values in a context
@@ -48,12 +49,12 @@ class LineScratch(NamedTuple):
     """
 
     values: Text
-    spans: Places
+    spans: Int64s
     contexts: npt.NDArray[np.int32]
     numbers: npt.NDArray[np.int32]
 
 
-def scratch_of() -> LineScratch:
+def allocate_line_scratch() -> LineScratch:
     """Return scratch memory for the pieces of one text."""
     values, contexts = np.zeros(SPAN + 2 * WIDTH, np.uint8), np.zeros(PIECE + WIDTH, np.int32)
     return LineScratch(values, np.zeros(2, np.int64), contexts, np.arange(WIDTH, dtype=np.int32))
@@ -64,11 +65,11 @@ def part_step(length: int) -> int:
     """Return the increment of the position per value; the part is position >> PART_BITS."""
     if length >= LONG or length == 0:
         return 0
-    return ((PLACES << PART_BITS) + length - 1) // length
+    return ((PARTS << PART_BITS) + length - 1) // length
 
 
 @jit_norefs_inline
-def find_values(text: Any, begin: int, end: int, values: Any, scratch: Any) -> int:
+def find_values(text: Bytes, begin: int, end: int, values: Values, scratch: LineScratch) -> int:
     """Return the index in `scratch.values` of the values of text[begin:end], after BEFORE others.
 
     They are computed for many lines at once: a single line would wait for its stores.
@@ -82,16 +83,16 @@ def find_values(text: Any, begin: int, end: int, values: Any, scratch: Any) -> i
 
 
 @jit_norefs_part
-def find_contexts(
-    text: Any,
+def find_line_contexts(
+    text: Bytes,
     line: int,
     first: int,
     n: int,
-    values: Any,
-    strides: Any,
+    values: Values,
+    strides: Strides,
     step: int,
-    changed: Any,
-    scratch: Any,
+    changed: Int64,
+    scratch: LineScratch,
 ) -> Any:
     """Compute the contexts of values first..first + n - 1 of a line, at most PIECE values.
 

@@ -9,20 +9,20 @@ import numpy as np
 from gangsaw.codecs.core.plugins.samples import Sample
 from gangsaw.codecs.reads.lines import Text
 from gangsaw.codecs.reads.params import Params
-from gangsaw.codecs.reads.sample_lines import any_bytes, joined
+from gangsaw.codecs.reads.sample_lines import any_bytes, join_lines
 
 
 def samples() -> list[Sample]:
     """Return all samples; they are the same on every machine."""
     rng = np.random.default_rng(5)
     small, pairs = Params("quality", lane=256), Params("quality", pairs=True, block=1024, lane=128)
-    equal, open_line = joined(_walks(rng, [36] * 50)), joined(_walks(rng, [40] * 20))[:-1]
-    any_length = joined(_walks(rng, [0, 1, 250, 300, 300, 0, 0, 7, 90, 2, 150, 255, 254, 511]))
+    equal, open_line = join_lines(_walks(rng, [36] * 50)), join_lines(_walks(rng, [40] * 20))[:-1]
+    any_length = join_lines(_walks(rng, [0, 1, 250, 300, 300, 0, 0, 7, 90, 2, 150, 255, 254, 511]))
     return [
         Sample("quality-equal", equal, small),
         Sample("quality-any-length", any_length, small),
         Sample("quality-open", open_line, pairs),
-        Sample("quality-long", joined(_walks(rng, [1700, 999])), pairs),
+        Sample("quality-long", join_lines(_walks(rng, [1700, 999])), pairs),
         *any_bytes(small),
     ]
 

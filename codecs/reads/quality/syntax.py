@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from gangsaw.codecs.core.entropy.rans_lanes import put, put_number, put_small
+from gangsaw.codecs.core.entropy.rans_lanes import Tokens, put, put_number, put_small
 from gangsaw.codecs.core.numba.jit import jit_norefs_part
 
 NUMBER, SAME, LENGTH, MORE = range(4)  # tables; those of values follow
@@ -13,14 +11,14 @@ MOST_TOKENS = 12  # of a line, or of the start of a lane
 
 
 @jit_norefs_part
-def put_window(tokens: Any, lead: int, n_lines: int) -> int:
+def put_window_syntax(tokens: Tokens, lead: int, n_lines: int) -> int:
     """Write the syntax elements at the start of a lane; return the number of tokens."""
     n = put_number(tokens, 0, NUMBER, lead)
     return put_number(tokens, n, NUMBER, n_lines)
 
 
 @jit_norefs_part
-def put_line(tokens: Any, length: int, before: int) -> int:
+def put_line_syntax(tokens: Tokens, length: int, before: int) -> int:
     """Write the syntax elements at the start of a line; return the number of tokens."""
     n = put(tokens, 0, SAME, length == before)
     if length != before:

@@ -6,30 +6,31 @@ the writer of lanes needs no lines.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes, Int64s, UInt16s
 from gangsaw.codecs.core.entropy.rans_lanes import RAW, Tokens, tokens_of
 from gangsaw.codecs.core.entropy.rans_tables import PRECISION
 from gangsaw.codecs.core.entropy.sparse_tables import SYMBOLS
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
-from gangsaw.codecs.reads.lines import Lines, Places
+from gangsaw.codecs.reads.lines import Lines
 from gangsaw.codecs.reads.quality.contexts import Components, Strides, U, strides_of
 from gangsaw.codecs.reads.quality.line_contexts import (
     PIECE,
     LineScratch,
-    find_contexts,
+    allocate_line_scratch,
+    find_line_contexts,
     part_step,
-    scratch_of,
 )
 from gangsaw.codecs.reads.quality.syntax import (
     MOST_TOKENS,
     SAME,
     SYNTAX_TABLES,
-    put_line,
-    put_window,
+    put_line_syntax,
+    put_window_syntax,
 )
 from gangsaw.codecs.reads.quality.tree import MOST_TABLES, Tree, table_map
 from gangsaw.codecs.reads.quality.values import Values
@@ -73,11 +74,11 @@ class TokenRuns(NamedTuple):
     """
 
     tokens: npt.NDArray[np.uint16]
-    begins: Places
-    ends: Places
+    begins: Int64s
+    ends: Int64s
 
 
-class TokenRoom(NamedTuple):
+class TokenScratch(NamedTuple):
     """Scratch memory of a thread that writes tokens.
 
     Attributes
@@ -108,7 +109,7 @@ def token_model(
     return TokenModel(values, strides_of(components), token_of, n_values, n_tokens, is_counting)
 
 
-def table_counts(counts: Places, n_values: int) -> Places:
+def table_counts(counts: Int64s, n_values: int) -> Int64s:
     """Return (n_tables, 256) counts of symbols, of syntax and values, from counts of tokens."""
     of_values = counts[VALUE_TOKENS:].reshape(-1, n_values)
     out = np.zeros((SYNTAX_TABLES + len(of_values), SYMBOLS), np.int64)
@@ -117,32 +118,34 @@ def table_counts(counts: Places, n_values: int) -> Places:
     return out
 
 
-def room_of(model: TokenModel) -> TokenRoom:
+def allocate_scratch(model: TokenModel) -> TokenScratch:
     """Return scratch memory for a thread."""
-    return TokenRoom(
-        scratch_of(), tokens_of(MOST_TOKENS), np.zeros(COPIES * model.n_tokens, np.uint32)
+    return TokenScratch(
+        allocate_line_scratch(),
+        tokens_of(MOST_TOKENS),
+        np.zeros(COPIES * model.n_tokens, np.uint32),
     )
 
 
-def runs_of(lines: Lines) -> TokenRuns:
+def allocate_runs(lines: Lines) -> TokenRuns:
     """Allocate the tokens of all windows; their ends are uninitialised."""
-    places, n = np.empty(lines.n_windows + 1, np.int64), lines.n_windows
-    lay_out(lines, places)
-    return TokenRuns(np.empty(int(places[-1]), np.uint16), places[:-1], np.empty(n, np.int64))
+    offsets, n = np.empty(lines.n_windows + 1, np.int64), lines.n_windows
+    find_capacities(lines, offsets)
+    return TokenRuns(np.empty(int(offsets[-1]), np.uint16), offsets[:-1], np.empty(n, np.int64))
 
 
 @jit_norefs
-def lay_out(lines: Any, places: Any) -> None:
+def find_capacities(lines: Lines, offsets: Int64s) -> None:
     """Write the offsets of each window's capacity for tokens, (n_windows + 1,)."""
-    places[0] = 0
-    for window in range(places.size - 1):
+    offsets[0] = 0
+    for window in range(offsets.size - 1):
         begin, end = lines.windows[window], lines.windows[window + 1]
         n, before = MOST_TOKENS * np.int64(begin < end), 0
         for line in range(begin, end):
             length = lines.ends[line] - lines.starts[line]
             n += length + most_of_line(length, before)
             before = length
-        places[window + 1] = places[window] + n
+        offsets[window + 1] = offsets[window] + n
 
 
 @jit_norefs_inline
@@ -154,7 +157,9 @@ def most_of_line(length: int, before: int) -> int:
 
 
 @jit_norefs
-def write_tokens(lines: Any, first: int, last: int, model: Any, room: Any, runs: Any) -> None:
+def write_tokens(
+    lines: Lines, first: int, last: int, model: TokenModel, scratch: TokenScratch, runs: TokenRuns
+) -> None:
     """Write the tokens of some windows, count them, and set their ends."""
     out = runs.tokens
     for window in range(first, last):
@@ -162,46 +167,56 @@ def write_tokens(lines: Any, first: int, last: int, model: Any, room: Any, runs:
         begin, end = lines.windows[window], lines.windows[window + 1]
         if begin < end:
             lead = lines.starts[begin] - window * lines.lane
-            at = write_header(put_window(room.header, lead, end - begin), room, out, at)
+            at = write_syntax_tokens(
+                put_window_syntax(scratch.header, lead, end - begin), scratch, out, at
+            )
         before = 0
         for line in range(begin, end):
             length = lines.ends[line] - lines.starts[line]
             if length == before:
                 out[at] = IS_SAME
-                room.counts[IS_SAME] += np.uint32(1)
+                scratch.counts[IS_SAME] += np.uint32(1)
                 at += 1
             else:
-                at = write_header(put_line(room.header, length, before), room, out, at)
-            write_letters(lines.text, lines.starts[line], length, model, room, out, at)
+                at = write_syntax_tokens(
+                    put_line_syntax(scratch.header, length, before), scratch, out, at
+                )
+            write_value_tokens(lines.text, lines.starts[line], length, model, scratch, out, at)
             at, before = at + length, length
         runs.ends[window] = at
 
 
 @jit_norefs_part
-def write_header(n: int, room: Any, out: Any, at: int) -> int:
+def write_syntax_tokens(n: int, scratch: TokenScratch, out: UInt16s, at: int) -> int:
     """Write n tokens of the syntax; return the index after them."""
     for i in range(n):
-        table, token = np.int64(room.header.tables[i]), np.int64(room.header.symbols[i])
+        table, token = np.int64(scratch.header.tables[i]), np.int64(scratch.header.symbols[i])
         token += RAW_TOKENS + (1 << table - RAW) if table >= RAW else table * SYMBOLS
         out[at + i] = token
-        room.counts[token] += np.uint32(1)
+        scratch.counts[token] += np.uint32(1)
     return at + n
 
 
 @jit_norefs_inline
-def write_letters(
-    text: Any, begin: int, length: int, model: Any, room: Any, out: Any, at: int
+def write_value_tokens(
+    text: Bytes,
+    begin: int,
+    length: int,
+    model: TokenModel,
+    scratch: TokenScratch,
+    out: UInt16s,
+    at: int,
 ) -> None:
     """Write and count the tokens of a line's values."""
-    step, changed, piece = part_step(length), 0, room.piece
-    half = U(room.counts.size // COPIES)
+    step, changed, piece = part_step(length), 0, scratch.piece
+    half = U(scratch.counts.size // COPIES)
     for first in range(0, length, PIECE):
         n = min(PIECE, length - first)
-        place, changed = find_contexts(
+        place, changed = find_line_contexts(
             text, begin, first, n, model.values, model.strides, step, changed, piece
         )
         to = U(at + first)
         for i in range(U(n)):
             out[to + i] = U(model.token_of[U(piece.contexts[i])]) + U(piece.values[i + U(place)])
         for i in range(U(n if model.is_counting else 0)):
-            room.counts[(i & U(COPIES - 1)) * half + U(out[to + i])] += np.uint32(1)
+            scratch.counts[(i & U(COPIES - 1)) * half + U(out[to + i])] += np.uint32(1)

@@ -7,11 +7,12 @@ refers to a table, which it may share with others.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes, Int32s
 from gangsaw.codecs.core.entropy.gamma import (
     SPARE,
     bit_length,
@@ -50,9 +51,9 @@ class Tree(NamedTuple):
 
 
 def table_map(tree: Tree, components: Components) -> npt.NDArray[np.uint16]:
-    """Return the table of every context, in the order of `context_of`."""
-    befores, places, pairs, changes = tree.levels
-    nodes = places[befores[0]].T  # the part of a line is the first axis
+    """Return the table of every context, in the order of `number_context`."""
+    befores, parts, pairs, changes = tree.levels
+    nodes = parts[befores[0]].T  # the part of a line is the first axis
     tables: npt.NDArray[np.uint16] = tree.tables.astype(np.uint16)[changes[pairs[nodes]]].ravel()
     return tables
 
@@ -68,7 +69,7 @@ def stored_tree(tree: Tree) -> Text:
 
 
 @jit
-def write_level(level: Any, out: Any, at: int) -> int:
+def write_level(level: Int32s, out: Bytes, at: int) -> int:
     """Write the values of each node that have separate nodes; return the bit after them."""
     first = 0
     for row in level:
@@ -86,7 +87,7 @@ def write_level(level: Any, out: Any, at: int) -> int:
 
 
 @jit
-def write_labels(tables: Any, out: Any, at: int) -> int:
+def write_labels(tables: Int32s, out: Bytes, at: int) -> int:
     """Write the tables of leaves, numbered by first use; return the bit after them."""
     known = 0
     for table in tables:
@@ -109,12 +110,12 @@ def read_tree(data: Text, components: Components) -> tuple[Tree, Text]:
     at = int(read_labels(padded, at, stop, tables))
     if at > stop:
         raise CorruptChunk("its tree of contexts is wrong")
-    befores, places, pairs, changes = levels
-    return Tree((befores, places, pairs, changes), tables), data[(at + 7) // 8 :]
+    befores, parts, pairs, changes = levels
+    return Tree((befores, parts, pairs, changes), tables), data[(at + 7) // 8 :]
 
 
 @jit
-def read_level(data: Any, at: int, stop: int, level: Any) -> tuple[int, int]:
+def read_level(data: Bytes, at: int, stop: int, level: Int32s) -> tuple[int, int]:
     """Read a level; return the nodes of the next one, above MOST_NODES on errors, and the bit."""
     first = 0
     for row in level:
@@ -134,7 +135,7 @@ def read_level(data: Any, at: int, stop: int, level: Any) -> tuple[int, int]:
 
 
 @jit
-def read_labels(data: Any, at: int, stop: int, tables: Any) -> int:
+def read_labels(data: Bytes, at: int, stop: int, tables: Int32s) -> int:
     """Read the tables of leaves; return the bit after them, beyond `stop` on errors."""
     known = 0
     for i in range(tables.size):

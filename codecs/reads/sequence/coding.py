@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Int64s
 from gangsaw.codecs.core.entropy.rans_lanes import count_tokens, encoded_lanes
 from gangsaw.codecs.core.entropy.sparse_tables import SYMBOLS, normalised
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.threads import run_blocks
 from gangsaw.codecs.core.nucleotides.uracil import exchange, exchanged, has_uracil, holds_uracil
 from gangsaw.codecs.reads.coding import of_lines
-from gangsaw.codecs.reads.lines import SPAN, SPAN_BEGIN, SPAN_END, Lines, Places, Text
+from gangsaw.codecs.reads.lines import SPAN, SPAN_BEGIN, SPAN_END, Lines, Text
 from gangsaw.codecs.reads.payload import (
     BlockLanes,
     Coded,
@@ -19,24 +20,24 @@ from gangsaw.codecs.reads.payload import (
     clear_rest,
     window_runs,
 )
-from gangsaw.codecs.reads.sequence.block import block_of
+from gangsaw.codecs.reads.sequence.bases import read_only, to_base_codes
 from gangsaw.codecs.reads.sequence.consensus import consensus_tokens, stored_consensus
 from gangsaw.codecs.reads.sequence.decode import Windows, decode_windows
 from gangsaw.codecs.reads.sequence.dictionary import (
     read_dictionary,
     stored_dictionary,
 )
+from gangsaw.codecs.reads.sequence.encode.block import block_of
+from gangsaw.codecs.reads.sequence.encode.tokens import window_tokens
 from gangsaw.codecs.reads.sequence.layout.layout import layout
 from gangsaw.codecs.reads.sequence.layout.placed import Layout
 from gangsaw.codecs.reads.sequence.layout.steady import are_sorted, steady_layout
-from gangsaw.codecs.reads.sequence.letters import codes_of, read_only
 from gangsaw.codecs.reads.sequence.syntax import EXCHANGED, N_TABLES, SORTED, STEADY
-from gangsaw.codecs.reads.sequence.tokens import window_tokens
 
 AT_ONCE = 1 << 20  # bytes of windows that a thread decodes per task
 
 
-def encode_lines(lines: Lines, pairs: bool) -> Coded | None:
+def encode_sequences(lines: Lines, pairs: bool) -> Coded | None:
     """Return the coded form of a block; None if it has no bases."""
     if lines.starts.size == lines.text.size:
         return None
@@ -53,7 +54,7 @@ def is_rna(text: Text) -> bool:
 
 def encode_bases(lines: Lines, pairs: bool) -> Coded:
     """Return the coded form of a block with bases, without exchange of T and U."""
-    codes = codes_of(lines.text)
+    codes = to_base_codes(lines.text)
     if are_sorted(lines, codes, pairs):
         return encode_layout(lines, codes, steady_layout(lines, codes), pairs)
     return encode_layout(lines, codes, layout(lines, codes[: lines.text.size]), pairs)
@@ -78,7 +79,7 @@ def encode_layout(lines: Lines, codes: Text, pieces: Layout, pairs: bool) -> Cod
     )
 
 
-def decode_lanes(payload: BlockLanes, out: Text, pairs: bool) -> None:
+def decode_sequence_lanes(payload: BlockLanes, out: Text, pairs: bool) -> None:
     """Decode a block from its lanes; raise CorruptChunk if they are invalid for such a block."""
     dictionary = read_dictionary(payload.rest, payload.shared, payload.head.used)
     spans = np.zeros((payload.n_windows, SPAN), np.int64)
@@ -126,7 +127,7 @@ def check_flags(head: Head) -> None:
         raise CorruptChunk("its flags are not known")
 
 
-def text_of_spans(spans: Places) -> slice[int, int, None]:
+def text_of_spans(spans: Int64s) -> slice[int, int, None]:
     """Return the range of text that adjacent windows have filled."""
     filled = spans[spans[:, SPAN_BEGIN] >= 0]
     if not len(filled):
@@ -134,4 +135,4 @@ def text_of_spans(spans: Places) -> slice[int, int, None]:
     return slice(int(filled[:, SPAN_BEGIN].min()), int(filled[:, SPAN_END].max()))
 
 
-SEQUENCE = of_lines(encode_lines, decode_lanes)
+SEQUENCE = of_lines(encode_sequences, decode_sequence_lanes)

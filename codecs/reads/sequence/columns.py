@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes, Int64s, UInt32s
 from gangsaw.codecs.core.numba.bits import trailing_zeros
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.words import load_le64
-from gangsaw.codecs.reads.sequence.letters import SPARE
+from gangsaw.codecs.reads.sequence.bases import SPARE
+from gangsaw.codecs.reads.sequence.layout.placed import Layout
 
 SHARES = (12, 40, 100, 250)  # lower limits of classes 1 to 4: differing reads per 1000
 LEAST = 4  # least number of reads with the second base
@@ -37,7 +39,7 @@ class ConsensusColumns(NamedTuple):
     size: int
 
 
-def columns_of(columns: npt.NDArray[np.uint8]) -> ConsensusColumns:
+def build_columns(columns: npt.NDArray[np.uint8]) -> ConsensusColumns:
     """Return both strands of (size,) uint8."""
     forward, backward = np.zeros((2, columns.size + SPARE), np.uint8)
     forward[: columns.size] = columns
@@ -46,18 +48,18 @@ def columns_of(columns: npt.NDArray[np.uint8]) -> ConsensusColumns:
     return ConsensusColumns(forward, backward, columns.size)
 
 
-def classified(codes: Any, begins: Any, pieces: Any) -> ConsensusColumns:
+def classified(codes: Bytes, begins: Int64s, pieces: Layout) -> ConsensusColumns:
     """Return the columns of a layout; (m,) begins: offset of each piece in `codes`."""
-    plain = columns_of(pieces.consensus)
+    plain = build_columns(pieces.consensus)
     covered, others = np.zeros(plain.size + 1, np.int64), np.zeros((plain.size, 4), np.uint32)
     count_columns(codes, begins, pieces, plain, covered, others)
     columns = pieces.consensus.copy()
     classify(covered, others, columns)
-    return columns_of(columns)
+    return build_columns(columns)
 
 
 @jit_norefs
-def classify(covered: Any, others: Any, columns: Any) -> None:
+def classify(covered: Int64s, others: UInt32s, columns: Bytes) -> None:
     """Add class and second base to the bases of columns; see `count_columns`."""
     usual, reads = np.int64(others.sum()), np.int64(covered.sum())
     for place in range(columns.size):
@@ -76,7 +78,12 @@ def classify(covered: Any, others: Any, columns: Any) -> None:
 
 @jit_norefs
 def count_columns(
-    codes: Any, begins: Any, pieces: Any, columns: Any, covered: Any, others: Any
+    codes: Bytes,
+    begins: Int64s,
+    pieces: Layout,
+    columns: ConsensusColumns,
+    covered: Int64s,
+    others: UInt32s,
 ) -> None:
     """Count the reads of columns, and those that differ.
 
@@ -101,7 +108,13 @@ def count_columns(
 
 @jit_norefs_inline
 def _count_piece(
-    codes: Any, begin: int, n: int, place: int, strand: Any, columns: Any, others: Any
+    codes: Bytes,
+    begin: int,
+    n: int,
+    place: int,
+    strand: int,
+    columns: ConsensusColumns,
+    others: UInt32s,
 ) -> None:
     row = columns.forward if strand == 0 else columns.backward
     first = place if strand == 0 else columns.size - place - n
@@ -119,19 +132,19 @@ def _count_piece(
 
 
 @jit_norefs_inline
-def differing(codes: Any, columns: Any) -> Any:
+def differing(codes: np.uint64, columns: np.uint64) -> np.uint64:
     """Return marks in bit 0 of each byte: 1 for a base that differs from the consensus."""
     either = codes ^ columns
     return (either | either >> ONE) & ~(codes >> TWO) & ONES
 
 
 @jit_norefs_inline
-def variable(columns: Any) -> Any:
+def variable(columns: np.uint64) -> np.uint64:
     """Return marks in bit 0 of each byte: 1 for a column of a class > 0."""
     return (columns >> TWO | columns >> THREE | columns >> FOUR) & ONES
 
 
 @jit_norefs_inline
-def within(marks: Any, n: Any) -> Any:
+def within(marks: np.uint64, n: int) -> np.uint64:
     """Return the marks of the first n of 8 bytes."""
     return marks & ((ONE << np.uint64(8 * n)) - ONE) if n < 8 else marks

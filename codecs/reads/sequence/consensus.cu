@@ -23,7 +23,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 // Fill the other strand of slices that are whole, a thread block for each, and note where the
 // second letter of a column is its first.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
-    complement(const Byte*, const Block* blocks, const Window* slices, int, unsigned* is_wrong) {
+    write_complement(const Byte*, const Block* blocks, const Window* slices, int, unsigned* is_wrong) {
     const Window slice = slices[blockIdx.x];
     const Block block = blocks[slice.block];
     const Place first = slice.number * SLICE, end = min(first + SLICE, block.size);

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bools, Bytes, Int64s
 from gangsaw.codecs.core.entropy.rans_lanes import (
     Tokens,
     begin_lane,
@@ -22,10 +23,9 @@ from gangsaw.codecs.core.nucleotides.kernels import code_of, letter_of
 from gangsaw.codecs.core.numba.bits import swapped
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.words import load_le64, store_le64
-from gangsaw.codecs.reads.lines import Places
+from gangsaw.codecs.reads.sequence.bases import FOURS, SPARE, read_only
 from gangsaw.codecs.reads.sequence.columns import ONE, ONES
 from gangsaw.codecs.reads.sequence.fours import get_fours, put_fours
-from gangsaw.codecs.reads.sequence.letters import FOURS, SPARE, read_only
 from gangsaw.codecs.reads.sequence.syntax import CONSENSUS
 
 SLICE = 1 << 14  # bases
@@ -85,7 +85,7 @@ def read_consensus(data: npt.NDArray[np.uint8], size: int, tables: RansTables) -
     return out
 
 
-def slice_bounds(data: npt.NDArray[np.uint8], size: int) -> tuple[Places, Places]:
+def slice_bounds(data: npt.NDArray[np.uint8], size: int) -> tuple[Int64s, Int64s]:
     """Return start and end of lane 1's slices; raise CorruptChunk unless they fill it."""
     n_slices = -(-size // SLICE)
     if data.size < 2 * n_slices:
@@ -98,7 +98,7 @@ def slice_bounds(data: npt.NDArray[np.uint8], size: int) -> tuple[Places, Places
 
 
 @jit
-def write_slices(codes: Any, tokens: Any, ends: Any) -> int:
+def write_slices(codes: Bytes, tokens: Tokens, ends: Int64s) -> int:
     """Write the tokens of all slices; return their number."""
     n = 0
     for i in range(ends.size):
@@ -110,7 +110,14 @@ def write_slices(codes: Any, tokens: Any, ends: Any) -> int:
 
 @jit_norefs
 def read_slices(
-    data: Any, begins: Any, ends: Any, tables: Any, out: Any, first: int, last: int, is_right: Any
+    data: Bytes,
+    begins: Int64s,
+    ends: Int64s,
+    tables: RansTables,
+    out: Consensus,
+    first: int,
+    last: int,
+    is_right: Bools,
 ) -> None:
     """Decode slices first to last - 1 on both strands; set `is_right` for each valid one."""
     i = first
@@ -126,12 +133,18 @@ def read_slices(
             )
             is_right[i] = is_whole(x, at, stop)
         i += 1
-    complement(out, first * SLICE, min(last * SLICE, out.size))
+    write_complement(out, first * SLICE, min(last * SLICE, out.size))
 
 
 @jit_norefs_inline
 def read_together(
-    data: Any, begins: Any, ends: Any, tables: Any, out: Any, i: int, is_right: Any
+    data: Bytes,
+    begins: Int64s,
+    ends: Int64s,
+    tables: RansTables,
+    out: Consensus,
+    i: int,
+    is_right: Bools,
 ) -> None:
     """Decode TOGETHER whole slices interleaved: a single one would wait for every symbol."""
     x0, at0 = begin_lane(data, begins[i], ends[i])
@@ -154,7 +167,14 @@ def read_together(
 
 @jit_norefs_inline
 def get_eight(
-    tables: Any, before: int, x: int, at: int, data: Any, stop: int, out: Any, place: int
+    tables: RansTables,
+    before: int,
+    x: int,
+    at: int,
+    data: Bytes,
+    stop: int,
+    out: Consensus,
+    place: int,
 ) -> tuple[int, int, int]:
     """Decode eight bases; return the last one, and the lane's state and offset."""
     first, x, at = get(tables, CONSENSUS + before, x, at, data, stop)
@@ -164,7 +184,7 @@ def get_eight(
 
 
 @jit_norefs_inline
-def complement(out: Any, begin: int, end: int) -> None:
+def write_complement(out: Consensus, begin: int, end: int) -> None:
     """Write the reverse complement of columns, eight at a time.
 
     The bytes of A and T differ in bits 0, 2 and 4. Those of C and G, which have bit 1, differ in
@@ -172,8 +192,8 @@ def complement(out: Any, begin: int, end: int) -> None:
     """
     whole = begin + (end - begin) // 8 * 8
     for k in range(begin, whole, 8):
-        letters = load_le64(out.forward, k)
-        other = letters ^ A_TO_T ^ (letters >> ONE & ONES) * C_TO_G
+        bases = load_le64(out.forward, k)
+        other = bases ^ A_TO_T ^ (bases >> ONE & ONES) * C_TO_G
         store_le64(out.backward, out.size - 8 - k, swapped(other))
     for k in range(whole, end):
         out.backward[out.size - 1 - k] = letter_of(3 - code_of(np.int64(out.forward[k])))

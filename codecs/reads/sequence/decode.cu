@@ -3,20 +3,20 @@
 
 #include "pieces.cuh"
 
-__device__ __forceinline__ void fill(Byte* out, Place begin, Place end, int byte) {
+__device__ __forceinline__ void fill_bytes(Byte* out, Place begin, Place end, int byte) {
     for (Place i = begin; i < end; ++i) out[i] = Byte(byte);
 }
 
 // Fill a line of n letters with bases and its exceptions, if there are any; return whether.
 //
 // Decoders of pieces write where a base is and leave other bytes alone.
-__device__ __forceinline__ bool get_runs(const Tables& tables, Byte* out, Place place, Place n,
+__device__ __forceinline__ bool get_exceptions(const Tables& tables, Byte* out, Place place, Place n,
                                          Lane& lane) {
     const Place runs = get_small(tables, RUNS, REST, lane);
     if (runs > n) lane.at |= ABSENT;
     if (runs == 0 || runs > n) return false;
     const Place end = place + n;
-    fill(out, place, end, letter_of(0));
+    fill_bytes(out, place, end, letter_of(0));
     for (Place i = 0; i < runs; ++i) {
         const Place gap = get_number(tables, RUN_GAP, lane);
         const Place length = get_number(tables, RUN_LENGTH, lane);
@@ -26,7 +26,7 @@ __device__ __forceinline__ bool get_runs(const Tables& tables, Byte* out, Place 
             lane.at |= ABSENT;
             break;
         }
-        fill(out, place, place + length, byte);
+        fill_bytes(out, place, place + length, byte);
         place += length;
     }
     return true;
@@ -54,7 +54,7 @@ __device__ __forceinline__ Place get_line(const Block& block, Memory& memory, bo
         for (Place i = place; i < end; ++i) out[i] = out[i - length - 1];
     } else {
         if (!odd) memory.has_mate = 0;
-        const Target target = {out, get_runs(tables, out, place, length, lane)};
+        const Target target = {out, get_exceptions(tables, out, place, length, lane)};
         if (length && lane.at <= lane.stop)
             get_pieces(block, memory, odd, target, place, end, lane);
     }

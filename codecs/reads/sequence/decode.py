@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes, Int64s
 from gangsaw.codecs.core.entropy.rans_lanes import (
     begin_lane,
     get,
@@ -16,11 +17,11 @@ from gangsaw.codecs.core.entropy.rans_lanes import (
 )
 from gangsaw.codecs.core.entropy.sparse_tables import ABSENT
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
-from gangsaw.codecs.reads.lines import NEWLINE, SPAN, SPAN_BEGIN, SPAN_END, SPAN_LINES, Places, Text
+from gangsaw.codecs.reads.lines import NEWLINE, SPAN, SPAN_BEGIN, SPAN_END, SPAN_LINES, Text
 from gangsaw.codecs.reads.sequence import syntax
+from gangsaw.codecs.reads.sequence.bases import copy_bases
 from gangsaw.codecs.reads.sequence.dictionary import Dictionary
-from gangsaw.codecs.reads.sequence.exceptions import get_runs
-from gangsaw.codecs.reads.sequence.letters import copy
+from gangsaw.codecs.reads.sequence.exceptions import get_exceptions
 from gangsaw.codecs.reads.sequence.pieces import Window, get_pieces
 
 
@@ -39,8 +40,8 @@ class Windows(NamedTuple):
     """
 
     data: Text
-    begins: Places
-    ends: Places
+    begins: Int64s
+    ends: Int64s
     first: int
     lane: int
     used: int
@@ -50,7 +51,7 @@ class Windows(NamedTuple):
     pairs: bool
 
 
-def decode_windows(windows: Windows, dictionary: Dictionary, out: Text) -> Places:
+def decode_windows(windows: Windows, dictionary: Dictionary, out: Text) -> Int64s:
     """Decode windows one after the other.
 
     Parameters
@@ -69,7 +70,9 @@ def decode_windows(windows: Windows, dictionary: Dictionary, out: Text) -> Place
 
 
 @jit_norefs
-def fill_windows(windows: Any, dictionary: Any, memory: Any, out: Any, spans: Any) -> None:
+def fill_windows(
+    windows: Windows, dictionary: Dictionary, memory: Int64s, out: Bytes, spans: Int64s
+) -> None:
     """Decode all windows that are not empty; `spans` are all -1."""
     for w in range(windows.begins.size):
         if windows.begins[w] < windows.ends[w]:
@@ -79,7 +82,7 @@ def fill_windows(windows: Any, dictionary: Any, memory: Any, out: Any, spans: An
 
 @jit_norefs_part
 def fill_window(
-    windows: Any, w: int, dictionary: Any, memory: Any, out: Any
+    windows: Windows, w: int, dictionary: Dictionary, memory: Int64s, out: Bytes
 ) -> tuple[int, int, int]:
     """Decode a window; return start and end of its lines, and their number."""
     data, stop, tables = windows.data, windows.ends[w], dictionary.tables
@@ -116,7 +119,7 @@ def fill_window(
 
 @jit_norefs_inline
 def get_line(
-    window: Any, has_before: bool, odd: int, x: int, at: int, place: int
+    window: Window, has_before: bool, odd: int, x: int, at: int, place: int
 ) -> tuple[int, int, int]:
     """Decode a line; return the offset after it, and the lane's state and offset."""
     data, stop, out, memory = window.data, window.stop, window.out, window.memory
@@ -136,11 +139,11 @@ def get_line(
     if at > stop or end + is_closed > window.text_end or not (is_closed or length):
         return place, x, at | ABSENT
     if repeats:
-        copy(out, place - length - 1, out, place, length, window.end)
+        copy_bases(out, place - length - 1, out, place, length, window.end)
     else:
         if not odd:
             memory[syntax.AT_MATE] = 0
-        runs, x, at = get_runs(tables, x, at, data, stop, out, place, length)
+        runs, x, at = get_exceptions(tables, x, at, data, stop, out, place, length)
         if length and at <= stop:
             x, at = get_pieces(window, odd, runs > 0, x, at, place, end)
     if is_closed:

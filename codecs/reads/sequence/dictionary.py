@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes, Int64s
 from gangsaw.codecs.core.entropy.gamma import SPARE, get_bits, get_gamma, put_bits, put_gamma
 from gangsaw.codecs.core.entropy.sparse_tables import (
     RansTables,
@@ -19,12 +20,17 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.nucleotides.kernels import code_of
 from gangsaw.codecs.core.numba.bits import count_ones
 from gangsaw.codecs.core.numba.jit import jit, jit_inline_part
-from gangsaw.codecs.reads.lines import Places, Text
-from gangsaw.codecs.reads.sequence.anchors import MOST, place_bits
+from gangsaw.codecs.reads.lines import Text
 from gangsaw.codecs.reads.sequence.columns import CLASS, PLAIN, SECOND
 from gangsaw.codecs.reads.sequence.consensus import read_consensus
 from gangsaw.codecs.reads.sequence.layout.placed import Anchors
-from gangsaw.codecs.reads.sequence.syntax import HIGH_BITS, N_TABLES, legal_symbols
+from gangsaw.codecs.reads.sequence.syntax import (
+    HIGH_BITS,
+    MOST_ANCHORS,
+    N_TABLES,
+    legal_symbols,
+    place_bits,
+)
 
 SIZES = struct.Struct("<QQB")  # of the consensus, of its columns of class > 0, of anchors
 LEAST_BITS = 5  # of a column
@@ -41,7 +47,7 @@ class Dictionary(NamedTuple):
     forward, backward : (size + SPARE,) uint8, bases of the consensus on both strands
     size : columns
     low_bits : raw bits of a position that is not near
-    hot : (MOST + 1,) int64, anchors from 1 on; -1 for none
+    hot : (MOST_ANCHORS + 1,) int64, anchors from 1 on; -1 for none
     columns : (n + 2,) int64, columns of class > 0, between two that are FAR off
     variants : (n + 2,) uint8: their class - 1, and from bit 2 on their second base
     marks : (n_words,) uint64: bits of such columns, 64 per word
@@ -54,10 +60,10 @@ class Dictionary(NamedTuple):
     size: int
     low_bits: int
     hot: Anchors
-    columns: Places
+    columns: Int64s
     variants: Text
     marks: npt.NDArray[np.uint64]
-    ranks: Places
+    ranks: Int64s
 
 
 class DictionaryHead(NamedTuple):
@@ -67,10 +73,10 @@ class DictionaryHead(NamedTuple):
     size: int
     low_bits: int
     hot: Anchors
-    columns: Places
+    columns: Int64s
     variants: Text
     marks: npt.NDArray[np.uint64]
-    ranks: Places
+    ranks: Int64s
 
 
 def stored_dictionary(columns: Text, hot: Anchors, frequencies: npt.NDArray[np.uint16]) -> Text:
@@ -82,10 +88,12 @@ def stored_dictionary(columns: Text, hot: Anchors, frequencies: npt.NDArray[np.u
     hot : ascending
     frequencies : (N_TABLES, 256)
     """
-    places = np.flatnonzero(columns >= PLAIN)
-    sizes = SIZES.pack(columns.size, places.size, hot.size)
-    out = np.zeros(2 * SPARE + places.size * 11 + hot.size * 5, np.uint8)
-    n = int(write_columns(places, columns[places], hot, place_bits(columns.size), out))
+    positions = np.flatnonzero(columns >= PLAIN)
+    sizes = SIZES.pack(columns.size, positions.size, hot.size)
+    out = np.zeros(2 * SPARE + positions.size * 11 + hot.size * 5, np.uint8)
+    n = int(
+        write_variant_columns(positions, columns[positions], hot, place_bits(columns.size), out)
+    )
     return np.concatenate((np.frombuffer(sizes, np.uint8), out[:n], stored_tables(frequencies)))
 
 
@@ -96,7 +104,7 @@ def read_dictionary(rest: Text, shared: Text, used: int) -> Dictionary:
     ------
     CorruptChunk : they are invalid for a block of `used` bytes
     """
-    head = read_head(rest, used)
+    head = read_dictionary_head(rest, used)
     consensus = read_consensus(shared, head.size, head.tables)
     if not are_second(head.columns, head.variants, consensus.forward):
         raise CorruptChunk("the second letter of a column is its first")
@@ -106,7 +114,7 @@ def read_dictionary(rest: Text, shared: Text, used: int) -> Dictionary:
     )  # fmt: skip
 
 
-def read_head(rest: Text, used: int) -> DictionaryHead:
+def read_dictionary_head(rest: Text, used: int) -> DictionaryHead:
     """Return the contents of lane 0 after the fixed header; raise CorruptChunk if invalid."""
     if rest.size < SIZES.size:
         raise CorruptChunk("its head ends too early")
@@ -115,10 +123,12 @@ def read_head(rest: Text, used: int) -> DictionaryHead:
     if size > used or n_columns > size or n_columns * LEAST_BITS > 8 * stored.size:
         raise CorruptChunk(f"its head says {n_columns} of {size} columns of {used} bytes")
     columns, variants = np.full(n_columns + 2, FAR), np.zeros(n_columns + 2, np.uint8)
-    columns[0], hot = -FAR, np.full(MOST + 1, -1)
+    columns[0], hot = -FAR, np.full(MOST_ANCHORS + 1, -1)
     padded = np.concatenate((stored, np.zeros(SPARE, np.uint8)))
     bits = place_bits(size)
-    n = int(read_columns(padded, stored.size, size, bits, columns, variants, hot[1 : n_hot + 1]))
+    n = int(
+        read_variant_columns(padded, stored.size, size, bits, columns, variants, hot[1 : n_hot + 1])
+    )
     if n < 0:
         raise CorruptChunk("its columns or its anchors are wrong")
     frequencies, left = read_stored_tables(stored[n:], N_TABLES)
@@ -131,22 +141,24 @@ def read_head(rest: Text, used: int) -> DictionaryHead:
 
 
 @jit
-def write_columns(places: Any, columns: Any, hot: Any, bits: int, out: Any) -> int:
+def write_variant_columns(
+    positions: Int64s, columns: Bytes, hot: Int64s, bits: int, out: Bytes
+) -> int:
     """Write columns of class > 0 and anchors to zeroed bytes; return the number of bytes."""
     at, before = 0, -1
-    for k in range(places.size):
-        at = put_gamma(out, at, places[k] - before)
+    for k in range(positions.size):
+        at = put_gamma(out, at, positions[k] - before)
         column = np.int64(columns[k])
         at = put_bits(out, at, (column >> CLASS & 7) - 1 | column >> SECOND << 2, 4)
-        before = places[k]
+        before = positions[k]
     for k in range(hot.size):
         at = put_bits(out, at, hot[k], bits + 1)
     return (at + 7) // 8
 
 
 @jit
-def read_columns(
-    data: Any, n: int, size: int, bits: int, columns: Any, variants: Any, hot: Any
+def read_variant_columns(
+    data: Bytes, n: int, size: int, bits: int, columns: Int64s, variants: Bytes, hot: Int64s
 ) -> int:
     """Read anchors, and `columns` and `variants` without their ends, from padded bytes.
 
@@ -171,15 +183,15 @@ def read_columns(
 
 
 @jit
-def are_second(columns: Any, variants: Any, letters: Any) -> bool:
+def are_second(columns: Int64s, variants: Bytes, bases: Bytes) -> bool:
     """Return True if the second base of every column differs from the consensus."""
     for k in range(1, columns.size - 1):
-        if np.int64(variants[k]) >> 2 == code_of(np.int64(letters[columns[k]])):
+        if np.int64(variants[k]) >> 2 == code_of(np.int64(bases[columns[k]])):
             return False
     return True
 
 
-def index_columns(columns: Places, n_words: int) -> tuple[npt.NDArray[np.uint64], Places]:
+def index_columns(columns: Int64s, n_words: int) -> tuple[npt.NDArray[np.uint64], Int64s]:
     """Return marks of columns, and the index in `columns` of the first one from each word on."""
     words, bits = np.divmod(columns[1:-1], WORD)
     firsts = np.flatnonzero(np.diff(words, prepend=-1))
@@ -192,7 +204,7 @@ def index_columns(columns: Places, n_words: int) -> tuple[npt.NDArray[np.uint64]
 
 
 @jit_inline_part
-def first_column(dictionary: Any, place: int) -> Any:
+def first_column(dictionary: Dictionary, place: int) -> Any:
     """Return the index in `columns` of the first one from a position on, 0 <= place <= size."""
     word, bit = place // WORD, np.uint64(place % WORD)
     before = dictionary.marks[word] & ((np.uint64(1) << bit) - np.uint64(1))

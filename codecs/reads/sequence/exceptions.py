@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.entropy.rans_lanes import (
+    Tokens,
     get,
     get_number,
     get_small,
@@ -12,15 +12,15 @@ from gangsaw.codecs.core.entropy.rans_lanes import (
     put_number,
     put_small,
 )
-from gangsaw.codecs.core.entropy.sparse_tables import ABSENT
+from gangsaw.codecs.core.entropy.sparse_tables import ABSENT, RansTables
 from gangsaw.codecs.core.nucleotides.kernels import letter_of
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 from gangsaw.codecs.reads.sequence import syntax
-from gangsaw.codecs.reads.sequence.letters import next_exception
+from gangsaw.codecs.reads.sequence.bases import next_exception
 
 
 @jit_norefs_inline
-def put_runs(text: Any, codes: Any, start: int, end: int, tokens: Any, n: int) -> int:
+def put_exceptions(text: Bytes, codes: Bytes, start: int, end: int, tokens: Tokens, n: int) -> int:
     """Append the tokens of the exceptions in the line text[start:end]."""
     runs = 0
     at = next_exception(codes, start, end)
@@ -40,7 +40,7 @@ def put_runs(text: Any, codes: Any, start: int, end: int, tokens: Any, n: int) -
 
 
 @jit_norefs_inline
-def end_of_run(text: Any, at: int, end: int) -> int:
+def end_of_run(text: Bytes, at: int, end: int) -> int:
     """Return the offset after a run of one byte."""
     byte = text[at]
     while at < end and text[at] == byte:
@@ -49,8 +49,8 @@ def end_of_run(text: Any, at: int, end: int) -> int:
 
 
 @jit_norefs_inline
-def get_runs(
-    tables: Any, x: int, at: int, data: Any, stop: int, out: Any, place: int, n: int
+def get_exceptions(
+    tables: RansTables, x: int, at: int, data: Bytes, stop: int, out: Bytes, place: int, n: int
 ) -> tuple[int, int, int]:
     """Decode exceptions into a line of n bytes with bases elsewhere; return runs, state, offset.
 
@@ -61,7 +61,7 @@ def get_runs(
         return 0, x, at
     if runs > n:
         return 0, x, at | ABSENT
-    fill(out, place, place + n, letter_of(0))
+    fill_bytes(out, place, place + n, letter_of(0))
     end = place + n
     for _ in range(runs):
         gap, x, at = get_number(tables, syntax.RUN_GAP, x, at, data, stop)
@@ -70,13 +70,13 @@ def get_runs(
         place += gap
         if length < 1 or place + length > end or at > stop:
             return runs, x, at | ABSENT
-        fill(out, place, place + length, byte)
+        fill_bytes(out, place, place + length, byte)
         place += length
     return runs, x, at
 
 
 @jit_norefs_inline
-def fill(out: Any, begin: int, end: int, byte: Any) -> None:
+def fill_bytes(out: Bytes, begin: int, end: int, byte: int) -> None:
     """Write one byte repeatedly."""
     for i in range(begin, end):
         out[i] = byte

@@ -6,40 +6,42 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.entropy.rans_lanes import get, put
+from gangsaw.codecs.core.arrays import Bytes
+from gangsaw.codecs.core.entropy.rans_lanes import Tokens, get, put
+from gangsaw.codecs.core.entropy.sparse_tables import RansTables
 from gangsaw.codecs.core.nucleotides.kernels import is_base, letter_of
 from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 from gangsaw.codecs.core.numba.words import store_le64
-from gangsaw.codecs.reads.sequence.letters import FOURS
+from gangsaw.codecs.reads.sequence.bases import FOURS
 from gangsaw.codecs.reads.sequence.syntax import TAIL
 
 
 @jit_norefs_inline
-def put_fours(tokens: Any, n: int, table: int, codes: Any, begin: int, end: int) -> int:
+def put_fours(tokens: Tokens, n: int, table: int, codes: Bytes, begin: int, end: int) -> int:
     """Append the bases of codes[begin:end]; return the number of tokens."""
     before: Any = 0
     four: Any = 0
-    held = 0
+    n_waiting = 0
     for i in range(begin, end):
         code = np.int64(codes[i])
         if code < NOT_A_BASE:
-            four, held = four << 2 | code, held + 1
-            if held == 4:
+            four, n_waiting = four << 2 | code, n_waiting + 1
+            if n_waiting == 4:
                 n = put(tokens, n, table + before, four)
-                before, four, held = code, 0, 0
-    return put(tokens, n, TAIL + held - 1, four) if held else n
+                before, four, n_waiting = code, 0, 0
+    return put(tokens, n, TAIL + n_waiting - 1, four) if n_waiting else n
 
 
 @jit_norefs_inline
 def get_fours(
-    tables: Any,
+    tables: RansTables,
     t: int,
     x: int,
     at: int,
-    data: Any,
+    data: Bytes,
     stop: int,
-    out: Any,
+    out: Bytes,
     place: int,
     n: int,
     end: int,
@@ -66,23 +68,31 @@ def get_fours(
 
 @jit_norefs_inline
 def get_fours_between(
-    tables: Any, t: int, x: int, at: int, data: Any, stop: int, out: Any, place: int, end: int
+    tables: RansTables,
+    t: int,
+    x: int,
+    at: int,
+    data: Bytes,
+    stop: int,
+    out: Bytes,
+    place: int,
+    end: int,
 ) -> tuple[int, int]:
     """Write bases like `get_fours`, but only where out[place:end] has bases: other bytes stay."""
     n = 0
     for i in range(place, end):
         n += is_base(out[i])
-    before, four, held = 0, 0, 0
+    before, four, n_waiting = 0, 0, 0
     for i in range(place, end):
         if not is_base(out[i]):
             continue
-        if held == 0:
-            held = min(n, 4)
-            if held == 4:
+        if n_waiting == 0:
+            n_waiting = min(n, 4)
+            if n_waiting == 4:
                 four, x, at = get(tables, t + before, x, at, data, stop)
             else:
-                four, x, at = get(tables, TAIL + held - 1, x, at, data, stop)
-            before, n = four & 3, n - held
-        held -= 1
-        out[i] = letter_of(four >> 2 * held & 3)
+                four, x, at = get(tables, TAIL + n_waiting - 1, x, at, data, stop)
+            before, n = four & 3, n - n_waiting
+        n_waiting -= 1
+        out[i] = letter_of(four >> 2 * n_waiting & 3)
     return x, at

@@ -11,7 +11,7 @@ from gangsaw.codecs.core.nucleotides.uracil import exchange
 from gangsaw.codecs.reads.payload import HEAD, BlockLanes
 from gangsaw.codecs.reads.sequence.coding import check_flags
 from gangsaw.codecs.reads.sequence.consensus import slice_bounds
-from gangsaw.codecs.reads.sequence.dictionary import read_head
+from gangsaw.codecs.reads.sequence.dictionary import read_dictionary_head
 from gangsaw.codecs.reads.sequence.syntax import EXCHANGED, SORTED, STEADY
 from gangsaw.codecs.reads.windows.gpu_text import LookedInto, TextDecoder
 from gangsaw.codecs.reads.windows.gpu_windows import THREADS, Blocks
@@ -19,7 +19,7 @@ from gangsaw.codecs.reads.windows.gpu_windows import THREADS, Blocks
 
 def _looked_into(payload: BlockLanes, pairs: bool) -> LookedInto:
     check_flags(payload.head)
-    head = read_head(payload.rest, payload.head.used)
+    head = read_dictionary_head(payload.rest, payload.head.used)
     is_sorted, is_steady = (bool(payload.head.flags & flag) for flag in (SORTED, STEADY))
     slices = np.stack(slice_bounds(payload.shared, head.size), axis=1)
     arrays = *head.tables, head.hot, head.columns, head.variants, head.marks, head.ranks
@@ -39,7 +39,7 @@ def _fill_consensus(blocks: Blocks) -> list[bool]:
         module = load(__package__, "consensus.cu", {})
         is_wrong = cupy().zeros(len(slices), np.uint32)
         blocks.launch(module.get_function("read_slices"), slices, is_wrong)
-        blocks.launch(module.get_function("complement"), slices, is_wrong, threads=THREADS)
+        blocks.launch(module.get_function("write_complement"), slices, is_wrong, threads=THREADS)
         is_right[slices[to_host(is_wrong) != 0, 0]] = False
     return is_right.tolist()
 

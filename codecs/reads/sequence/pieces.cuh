@@ -131,7 +131,7 @@ __device__ __forceinline__ Reference get_first_place(const Block& block, const M
 }
 
 // Copy a piece of the consensus; exceptions stay.
-__device__ __forceinline__ void copy(const Piece& piece, const Target& target, Place place) {
+__device__ __forceinline__ void copy_bases(const Piece& piece, const Target& target, Place place) {
     for (Place i = 0; i < piece.n; ++i)
         if (!target.has_runs || is_base(target.out[place + i]))
             target.out[place + i] = piece.source[piece.begin + i];
@@ -156,7 +156,7 @@ __device__ __forceinline__ Reference get_mapped(const Block& block, Memory& memo
     }
     const Piece piece = {at.strand ? block.backward : block.forward,
                          at.strand ? block.size - at.place - n : at.place, at.place, n, at.strand};
-    copy(piece, target, place);
+    copy_bases(piece, target, place);
     get_mismatches(block, piece, several, target, place, lane);
     return {at.strand ? at.place : at.place + n, at.strand};
 }

@@ -9,15 +9,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes, Int64s
 from gangsaw.codecs.core.entropy.rans_lanes import get, get_number, get_raw, get_small
-from gangsaw.codecs.core.entropy.sparse_tables import ABSENT
+from gangsaw.codecs.core.entropy.sparse_tables import ABSENT, RansTables
 from gangsaw.codecs.core.nucleotides.kernels import code_of, is_base, letter_of
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
-from gangsaw.codecs.reads.lines import Places, Text
+from gangsaw.codecs.reads.lines import Text
 from gangsaw.codecs.reads.sequence import syntax
+from gangsaw.codecs.reads.sequence.bases import copy_bases
 from gangsaw.codecs.reads.sequence.dictionary import Dictionary, first_column
 from gangsaw.codecs.reads.sequence.fours import get_fours, get_fours_between
-from gangsaw.codecs.reads.sequence.letters import copy
 from gangsaw.codecs.reads.sequence.syntax import strand_table
 
 
@@ -40,7 +41,7 @@ class Window(NamedTuple):
     data: Text
     stop: int
     dictionary: Dictionary
-    memory: Places
+    memory: Int64s
     is_sorted: bool
     is_steady: bool
     pairs: bool
@@ -68,7 +69,7 @@ class Piece(NamedTuple):
 
 @jit_norefs_inline
 def get_pieces(
-    window: Any, odd: int, has_runs: bool, x: int, at: int, place: int, end: int
+    window: Window, odd: int, has_runs: bool, x: int, at: int, place: int, end: int
 ) -> tuple[int, int]:
     """Decode the bases of a line, out[place:end]; return the lane's state and offset."""
     data, stop, out, memory = window.data, window.stop, window.out, window.memory
@@ -108,7 +109,7 @@ def get_pieces(
 
 @jit_norefs_inline
 def get_mapped(
-    window: Any, odd: int, piece: Any, reference: int, strand: int, x: int, at: int
+    window: Window, odd: int, piece: Piece, reference: int, strand: int, x: int, at: int
 ) -> tuple[int, int, int, int]:
     """Decode a mapped piece; return its end, its strand, and the lane's state and offset."""
     dictionary, memory, is_sorted = window.dictionary, window.memory, window.is_sorted
@@ -135,16 +136,24 @@ def get_mapped(
             byte = out[place + i]
             out[place + i] = source[begin + i] if is_base(byte) else byte
     else:
-        copy(source, begin, out, place, n, window.end)
+        copy_bases(source, begin, out, place, n, window.end)
     x, at = get_mismatches(window, piece, source, begin, position, strand, x, at)
     return position if strand else position + n, strand, x, at
 
 
 @jit_norefs_inline
 def get_first_place(
-    data: Any, dictionary: Any, is_sorted: bool, is_steady: bool, memory: Any, odd: int, n: int,
-    x: int, at: int, stop: int,
-) -> tuple[int, int, int, int]:  # fmt: skip
+    data: Bytes,
+    dictionary: Dictionary,
+    is_sorted: bool,
+    is_steady: bool,
+    memory: Int64s,
+    odd: int,
+    n: int,
+    x: int,
+    at: int,
+    stop: int,
+) -> tuple[int, int, int, int]:
     """Decode the position of a line's first mapped piece; return it, the strand, and the lane."""
     primary, tables = memory[syntax.AT_PRIMARY], dictionary.tables
     if is_sorted and not odd:
@@ -164,9 +173,16 @@ def get_first_place(
 
 @jit_norefs_inline
 def get_place(
-    data: Any, dictionary: Any, of: int, reference: int, strand: int, n: int, x: int, at: int,
+    data: Bytes,
+    dictionary: Dictionary,
+    of: int,
+    reference: int,
+    strand: int,
+    n: int,
+    x: int,
+    at: int,
     stop: int,
-) -> tuple[int, int, int, int]:  # fmt: skip
+) -> tuple[int, int, int, int]:
     """Decode a position, hot, near a reference or anywhere; return it, the strand, the lane."""
     tables, later = dictionary.tables, of == syntax.OF_LATER
     hot, x, at = get(tables, syntax.HOT + later, x, at, data, stop)
@@ -191,7 +207,14 @@ def get_place(
 
 @jit_norefs_inline
 def get_mismatches(
-    window: Any, piece: Any, source: Any, begin: int, position: int, strand: int, x: int, at: int
+    window: Window,
+    piece: Piece,
+    source: Bytes,
+    begin: int,
+    position: int,
+    strand: int,
+    x: int,
+    at: int,
 ) -> tuple[int, int]:
     """Replace bases that differ from the consensus; return the lane's state and offset.
 
@@ -243,7 +266,7 @@ def get_mismatches(
 
 @jit_norefs_inline
 def get_gap(
-    tables: Any, left: int, n: int, x: int, at: int, data: Any, stop: int
+    tables: RansTables, left: int, n: int, x: int, at: int, data: Bytes, stop: int
 ) -> tuple[int, int, int]:
     """Return the plain columns before the next mismatch, at most n, and the lane."""
     table = syntax.GAP + min(left, syntax.GAPS) - 1
@@ -257,7 +280,7 @@ def get_gap(
 
 @jit_norefs_inline
 def get_other(
-    tables: Any, base: Any, second: Any, x: int, at: int, data: Any, stop: int
+    tables: RansTables, base: int, second: int, x: int, at: int, data: Bytes, stop: int
 ) -> tuple[int, int, int]:
     """Return the base of a column that is neither its first nor its second one, and the lane."""
     code, x, at = get(tables, syntax.OTHER, x, at, data, stop)
@@ -267,7 +290,7 @@ def get_other(
 
 
 @jit_norefs_inline
-def put_letter(out: Any, place: int, code: Any, has_runs: bool) -> None:
+def put_letter(out: Bytes, place: int, code: int, has_runs: bool) -> None:
     """Write a base, but leave an exception unchanged."""
     if not has_runs or is_base(out[place]):
         out[place] = letter_of(code)

@@ -9,7 +9,7 @@ from gangsaw.codecs.core.nucleotides.codes import LETTER_OF_CODE
 from gangsaw.codecs.core.nucleotides.letters import other_strand
 from gangsaw.codecs.core.plugins.samples import Sample
 from gangsaw.codecs.reads.params import Params
-from gangsaw.codecs.reads.sample_lines import any_bytes, joined
+from gangsaw.codecs.reads.sample_lines import any_bytes, join_lines
 
 Lines = list[bytes]
 
@@ -28,13 +28,13 @@ def samples() -> list[Sample]:
         "sorted-pairs": (_mates(rng, genome[:280], 24, is_sorted=True), pairs),
         "variants": (_variants(rng, genome, 36), Params(kind="sequence", lane=1024)),
         "pieces": (_pieces(rng, genome, 12), plain),
-        "other-letters": (_other_letters(rng, genome), plain),
+        "other-letters": (_other_bases(rng, genome), plain),
         "long": (_long_lines(genome), Params(kind="sequence", lane=64)),
     }
-    made = [Sample(f"sequence-{name}", joined(lines), p) for name, (lines, p) in cases.items()]
-    is_open = Sample("sequence-open", joined(_reads(rng, genome, 20))[:-1], plain)
-    rna = Sample("sequence-rna", _as_rna(joined(_other_letters(rng, genome))), plain)
-    still = Sample("sequence-strands", joined(_both_strands(rng, genome)), plain)
+    made = [Sample(f"sequence-{name}", join_lines(lines), p) for name, (lines, p) in cases.items()]
+    is_open = Sample("sequence-open", join_lines(_reads(rng, genome, 20))[:-1], plain)
+    rna = Sample("sequence-rna", _as_rna(join_lines(_other_bases(rng, genome))), plain)
+    still = Sample("sequence-strands", join_lines(_both_strands(rng, genome)), plain)
     return [*any_bytes(Params(kind="sequence", lane=64)), *made, is_open, rna, still]
 
 
@@ -60,10 +60,10 @@ def _genome(rng: np.random.Generator, n: int) -> bytes:
     return bytes(rng.choice(LETTER_OF_CODE[:4], n))
 
 
-def _changed(rng: np.random.Generator, read: bytes, letters: bytes, n: int) -> bytes:
-    """Return a read with random bytes of `letters` at n positions."""
+def _changed(rng: np.random.Generator, read: bytes, bases: bytes, n: int) -> bytes:
+    """Return a read with random bytes of `bases` at n positions."""
     out: npt.NDArray[np.uint8] = np.frombuffer(read, np.uint8).copy()
-    out[rng.integers(0, len(read), n)] = rng.choice(np.frombuffer(letters, np.uint8), n)
+    out[rng.integers(0, len(read), n)] = rng.choice(np.frombuffer(bases, np.uint8), n)
     return out.tobytes()
 
 
@@ -101,7 +101,7 @@ def _pieces(rng: np.random.Generator, genome: bytes, n: int) -> Lines:
     return [a + joint + b for (a, b), joint in zip(parts, joints, strict=True)]
 
 
-def _other_letters(rng: np.random.Generator, genome: bytes) -> Lines:
+def _other_bases(rng: np.random.Generator, genome: bytes) -> Lines:
     reads = [
         _changed(rng, read, b"NNRYnacgt.*-", i // 3)
         for i, read in enumerate(_reads(rng, genome, 16))

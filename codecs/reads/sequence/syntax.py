@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import accumulate
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -93,6 +92,7 @@ AHEAD_BACK, AHEAD_FAR = 254, 255  # symbols that are no distance
 MOST_GAP = 255  # symbol: so many columns, and a further symbol
 GAPS = 5  # contexts of gaps
 HIGH_BITS = 8  # of a position that is not near
+MOST_ANCHORS = 255  # a symbol for each, and 0 for none
 PLACE_BITS = 32  # of the position at the start of a window of a sorted block
 
 # state that a line inherits from earlier lines of its window, as items of (MEMORY,) int64
@@ -100,7 +100,7 @@ AT_LENGTH, AT_KIND, AT_PRIMARY, AT_STRAND, AT_MATE, AT_REPEAT, MEMORY = range(7)
 
 
 @jit_norefs_inline
-def strand_table(is_still: bool, before: Any) -> Any:
+def strand_table(is_still: bool, before: int) -> int:
     """Return the table of a first piece's strand in a sorted block.
 
     is_still : True if it is at the position of the one before, and the block is STEADY
@@ -131,3 +131,8 @@ def legal_symbols(n_hot: int) -> npt.NDArray[np.bool_]:
     legal[LETTER + np.arange(4), np.arange(4)] = False
     legal[RUN_BYTE, list(b"ACGT\n")] = False
     return legal
+
+
+def place_bits(size: int) -> int:
+    """Return the bits of a position in a consensus."""
+    return max(1, size.bit_length())

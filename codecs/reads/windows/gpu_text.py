@@ -8,16 +8,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.arrays import Int64s, NumpyArray
 from gangsaw.codecs.core.backends.batch import EncodedBlock
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.launch import load
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.threads import run_blocks
-from gangsaw.codecs.reads.lines import SPAN, Places
+from gangsaw.codecs.reads.lines import SPAN
 from gangsaw.codecs.reads.params import Params
-from gangsaw.codecs.reads.payload import STORED, BlockLanes, check_spans, read_stored, unpacked
+from gangsaw.codecs.reads.payload import (
+    STORED,
+    BlockLanes,
+    check_spans,
+    parse_payload,
+    read_stored_text,
+)
 from gangsaw.codecs.reads.windows.gpu_windows import Blocks, WindowsOfBlock
 
 
@@ -30,7 +36,7 @@ class LookedInto(NamedTuple):
     numbers: Sequence[int]
     arrays: Sequence[NumpyArray]
     rooms: Sequence[int] = ()
-    slices: Places = np.empty((0, 2), np.int64)
+    slices: Int64s = np.empty((0, 2), np.int64)
 
 
 @dataclass(frozen=True)
@@ -86,7 +92,7 @@ class TextDecoder:
         places = payload.begins, payload.ends, wanted
         return WindowsOfBlock(payload.data, *places, out, numbers, *looked[1:])
 
-    def _launched(self, blocks: dict[int, WindowsOfBlock]) -> dict[int, Places | None]:
+    def _launched(self, blocks: dict[int, WindowsOfBlock]) -> dict[int, Int64s | None]:
         """Decode windows; return the spans of each block's wanted windows, (n, 3) int64.
 
         None for a block whose rooms cannot be filled: its windows are not decoded.
@@ -102,26 +108,26 @@ class TextDecoder:
         spans = zip(blocks, parts, filled, strict=True)
         return {i: part if is_filled else None for i, part, is_filled in spans}
 
-    def _spans(self, blocks: Blocks, windows: Places) -> Places:
+    def _spans(self, blocks: Blocks, windows: Int64s) -> Int64s:
         """Decode windows; return the span of each, (n, 3) int64."""
         spans = cupy().empty((len(windows), SPAN), np.int64)
         own = cupy().empty(max(1, len(windows) * self.window_bytes), np.uint8)
         kernel = load(self.package, "decode.cu", {}).get_function("decode_windows")
         blocks.launch(kernel, windows, spans, own)
-        found: Places = to_host(spans)
+        found: Int64s = to_host(spans)
         return found
 
 
 def _unpacked(encoded: EncodedBlock, out: DeviceArray, params: Params) -> BlockLanes:
     lane = params.sizes.lane
-    return unpacked(encoded.data, encoded.lanes, out.shape[0], lane, encoded.there)
+    return parse_payload(encoded.data, encoded.lanes, out.shape[0], lane, encoded.there)
 
 
 def _fill_stored(i: int, payload: BlockLanes, out: DeviceArray) -> dict[int, CorruptChunk]:
     """Decode a stored block; return the error of block i if it is corrupt."""
     text = np.zeros(out.shape[0], np.uint8)
     try:
-        read_stored(payload, text)
+        read_stored_text(payload, text)
     except CorruptChunk as error:
         return {i: error}
     out.set(text)
@@ -129,7 +135,7 @@ def _fill_stored(i: int, payload: BlockLanes, out: DeviceArray) -> dict[int, Cor
 
 
 def _finished(
-    i: int, payload: BlockLanes, found: Places | None, out: DeviceArray
+    i: int, payload: BlockLanes, found: Int64s | None, out: DeviceArray
 ) -> dict[int, CorruptChunk]:
     """Write the zeros at the end of a block; return the error of block i if it is corrupt."""
     if found is None:

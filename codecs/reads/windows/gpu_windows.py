@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.arrays import Int64s, NumpyArray
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray, Kernel
 from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.cuda.launch import launch
 from gangsaw.codecs.core.cuda.upload import ALIGNED, Upload
-from gangsaw.codecs.reads.lines import Places, Text
+from gangsaw.codecs.reads.lines import Text
 
 THREADS = 32  # of a thread block, as in windows.cuh
 
@@ -33,14 +33,14 @@ class WindowsOfBlock(NamedTuple):
     """
 
     data: Text
-    begins: Places
-    ends: Places
-    wanted: Places
+    begins: Int64s
+    ends: Int64s
+    wanted: Int64s
     out: DeviceArray
     numbers: Sequence[int]
     arrays: Sequence[NumpyArray]
     rooms: Sequence[int] = ()
-    slices: Places = np.empty((0, 2), np.int64)
+    slices: Int64s = np.empty((0, 2), np.int64)
 
 
 class Blocks:
@@ -65,24 +65,24 @@ class Blocks:
         ]
         self._rows = cp.asarray(np.array(rows, np.int64))
 
-    def windows(self) -> Places:
+    def windows(self) -> Int64s:
         """Return the wanted windows of all blocks, (n, 4) int64 `Window` of windows.cuh."""
         bounds = [np.stack([block.begins, block.ends], axis=1) for block in self.blocks]
         wanted = [block.wanted for block in self.blocks]
         return self._lanes([own[which] for own, which in zip(bounds, wanted, strict=True)], wanted)
 
-    def slices(self) -> Places:
+    def slices(self) -> Int64s:
         """Return the slices of all blocks, (n, 4) int64 `Window` of windows.cuh."""
         bounds = [block.slices for block in self.blocks]
         return self._lanes(bounds, [np.arange(len(own)) for own in bounds])
 
-    def launch(self, kernel: Kernel, lanes: Places, *outs: DeviceArray, threads: int = 1) -> None:
+    def launch(self, kernel: Kernel, lanes: Int64s, *outs: DeviceArray, threads: int = 1) -> None:
         """Launch a kernel with `threads` threads for each lane; outs : its output arrays."""
         grid = -(-len(lanes) * threads // THREADS)
         arguments = [self._data, self._rows, cupy().asarray(lanes), np.int32(len(lanes)), *outs]
         launch(kernel, grid, THREADS, arguments)
 
-    def _lanes(self, bounds: Sequence[Places], numbers: Sequence[Places]) -> Places:
+    def _lanes(self, bounds: Sequence[Int64s], numbers: Sequence[Int64s]) -> Int64s:
         rows = [
             np.column_stack([np.full(len(own), i), which, own + first])
             for i, (own, which, first) in enumerate(zip(bounds, numbers, self._firsts, strict=True))

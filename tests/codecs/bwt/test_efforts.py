@@ -46,7 +46,7 @@ class Effort(NamedTuple):
 
 
 def fast_coded(bwt: Octets) -> Octets:
-    parts = fast.coded(bwt, 10 * bwt.size + 10000)
+    parts = fast.encode_fast_parts(bwt, 10 * bwt.size + 10000)
     assert parts is not None
     return np.concatenate(parts)
 
@@ -59,7 +59,7 @@ def fast_encoded(bwt: bytes, own: bytes) -> bytes:
 EFFORTS = {
     "dense": Effort(
         dense,
-        lambda bwt: np.concatenate(list(dense.coded(bwt))),
+        lambda bwt: np.concatenate(list(dense.encode_dense_parts(bwt))),
         lambda bwt, _: bwt_dense.encode(bwt),
         bwt_dense.decode,
         4000,

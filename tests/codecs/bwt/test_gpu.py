@@ -102,5 +102,5 @@ def test_device_memory_of_encoders_is_as_promised(effort: Any, n: int, cupy: Any
     sources = [cupy.asarray(text(n, seed)) for seed in (1, 2)]
     with device_memory.of(1 << 30) as memory:
         before = memory.peak
-        gpu.BACKEND.encoders[cpu.ASKED[effort]].encode(sources, params)
+        gpu.BACKEND.encoders[cpu.KIND_OF_EFFORT[effort]].encode(sources, params)
         assert memory.peak - before <= 2 * encoder_device_bytes(n, effort)

@@ -38,13 +38,20 @@ def check(cupy: Any) -> None:
     """Encode and decode a little by every kernel."""
     text = runs(np.random.default_rng(3), 900, 40, 2.5)
     some = [text, np.repeat(text, 37), np.append(np.zeros(1 << 17, np.uint8), text[:50])]
-    check_encoding(cupy, lambda bwt: fast.coded(bwt, bwt.size), fast_encode.encode_blocks, some)
-    data = [np.concatenate(fast.coded(bwt, bwt.size) or []) for bwt in some]
+    check_encoding(
+        cupy,
+        lambda bwt: fast.encode_fast_parts(bwt, bwt.size),
+        fast_encode.encode_fast_blocks,
+        some,
+    )
+    data = [np.concatenate(fast.encode_fast_parts(bwt, bwt.size) or []) for bwt in some]
     data += [np.append(data[0], np.zeros(2, np.uint8)), data[0][:-2]]
     sizes = [*(bwt.size for bwt in some), text.size, text.size]
-    check_decoding(cupy, fast.decode, fast_decode.decode_blocks, data, sizes)
+    check_decoding(cupy, fast.decode_fast, fast_decode.decode_fast_blocks, data, sizes)
     limits = [text[:n] for n in range(2, 120)]  # some of which just get shorter
-    check_encoding(cupy, dense.coded, dense_encode.encode_blocks, [*some[:2], *limits])
+    check_encoding(
+        cupy, dense.encode_dense_parts, dense_encode.encode_dense_blocks, [*some[:2], *limits]
+    )
 
 
 @pytest.mark.full

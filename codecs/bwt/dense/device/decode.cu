@@ -3,7 +3,7 @@
 // Half a warp for each block, and a thread block of its own: two blocks in a warp would wait for
 // each other where they branch, and there are fewer blocks than a device has room for.
 
-#include "standing.cuh"
+#include "lane_states.cuh"
 
 constexpr int RIGHT = 0, CUT_OFF = 1, NO_STATES = 2, NO_WORDS = 3, LEFT = 4;  // statuses
 
@@ -54,7 +54,7 @@ __device__ __forceinline__ bool go_on(const Block& block, Reader& lane, bool bit
 }
 
 // Where a lane stands before its first token; one of one symbol is filled.
-__device__ __forceinline__ Reader begin(const Block& block) {
+__device__ __forceinline__ Reader begin_runs(const Block& block) {
     const int k = int(this_lane());
     Reader lane = {{AT_END, NOWHERE, 0, LOWEST}};
     if (k >= block.n_lanes) return lane;
@@ -98,8 +98,8 @@ __device__ __forceinline__ bool take_words(const Block& block, Reader& lane, Pla
 
 // Decode a segment; false where it is none.
 __device__ __forceinline__ bool replay(const Block& block, Reader& lane, Row* weights, Place& at) {
-    for (int step = 0; step < STEPS && __any_sync(HALF_WARP, is_alive(lane)); ++step) {
-        const bool is_there = is_alive(lane);
+    for (int step = 0; step < STEPS && __any_sync(HALF_WARP, has_decisions(lane)); ++step) {
+        const bool is_there = has_decisions(lane);
         const unsigned state = state_of(lane);
         const Counts counts = counts_of(block.model, lane, state, weights);
         Read read = {};
@@ -119,10 +119,10 @@ extern "C" __global__ void __launch_bounds__(LANES)
     __shared__ Row weights[NODES * LANES];  // a column for each lane
     const Block block = blocks[blockIdx.x];
     begin_weights(packed_weights, weights);
-    Reader lane = begin(block);
+    Reader lane = begin_runs(block);
     Place at = 0;
     int status = RIGHT;
-    while (status == RIGHT && __any_sync(HALF_WARP, is_alive(lane))) {
+    while (status == RIGHT && __any_sync(HALF_WARP, has_decisions(lane))) {
         status = begin_states(block, lane, at);
         if (status == RIGHT && !replay(block, lane, weights, at)) status = NO_WORDS;
     }

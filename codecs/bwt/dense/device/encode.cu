@@ -4,7 +4,7 @@
 // the place of records: of a step there are at most as many, and its records have been read.
 
 #include "lanes/device/runs.cuh"
-#include "standing.cuh"
+#include "lane_states.cuh"
 
 constexpr int SHIFT = 8, SHIFTS = 31;  // of tables.py
 constexpr int DECISION = 15;           // bit of a record, above the probability of 1
@@ -33,7 +33,7 @@ __device__ __forceinline__ void begin_run_at(const RunBlock& runs, const DenseBl
 }
 
 // Where a lane stands before its first token; one of one symbol is at its end.
-__device__ __forceinline__ Lane begin(const RunBlock& runs, const DenseBlock& block) {
+__device__ __forceinline__ Lane begin_runs(const RunBlock& runs, const DenseBlock& block) {
     const int k = int(this_lane());
     Lane lane = {AT_END, NOWHERE, 0, LOWEST};
     if (k >= runs.n_lanes) return lane;
@@ -43,7 +43,7 @@ __device__ __forceinline__ Lane begin(const RunBlock& runs, const DenseBlock& bl
 }
 
 // The decision of a lane: is there more, or the next bit.
-__device__ __forceinline__ bool asked_bit(const Lane& lane) {
+__device__ __forceinline__ bool next_bit(const Lane& lane) {
     const unsigned rest = lane.value >> (lane.place >> SHIFT & SHIFTS);
     return lane.place & IN_BITS ? rest & 1 : rest > 0;
 }
@@ -66,16 +66,16 @@ __device__ __forceinline__ void go_on(const RunBlock& runs, const DenseBlock& bl
 }
 
 // Record the decisions of a segment; return its steps.
-__device__ __forceinline__ int record(const RunBlock& runs, const DenseBlock& block, Lane& lane,
-                                      Row* weights) {
+__device__ __forceinline__ int record_decisions(const RunBlock& runs, const DenseBlock& block,
+                                                Lane& lane, Row* weights) {
     int step = 0;
-    for (; step < STEPS && __any_sync(HALF_WARP, is_alive(lane)); ++step) {
-        const bool is_there = is_alive(lane);
+    for (; step < STEPS && __any_sync(HALF_WARP, has_decisions(lane)); ++step) {
+        const bool is_there = has_decisions(lane);
         const unsigned state = state_of(lane);
         const Counts counts = counts_of(block.model, lane, state, weights);
         Read read = {};
         if (is_there) read = predict(counts);
-        const bool bit = is_there && asked_bit(lane);
+        const bool bit = is_there && next_bit(lane);
         block.records[step * LANES + this_lane()] = Half(read.p | int(bit) << DECISION);
         learn(counts, read, state, bit);
         if (is_there) go_on(runs, block, lane, bit);
@@ -135,10 +135,10 @@ extern "C" __global__ void __launch_bounds__(LANES)
     const RunBlock runs = all_runs[blockIdx.x];
     const DenseBlock block = blocks[blockIdx.x];
     begin_weights(packed_weights, weights);
-    Lane lane = begin(runs, block);
+    Lane lane = begin_runs(runs, block);
     Place at = block.most < 0 ? TOO_LONG : 0;
-    while (at != TOO_LONG && __any_sync(HALF_WARP, is_alive(lane))) {
-        const int steps = record(runs, block, lane, weights);
+    while (at != TOO_LONG && __any_sync(HALF_WARP, has_decisions(lane))) {
+        const int steps = record_decisions(runs, block, lane, weights);
         lane.x = LOWEST;
         const Coded coded = code_back(block, lane, steps);
         at = write(block, lane, int(runs.n_lanes), coded, at);

@@ -6,27 +6,28 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from gangsaw.codecs.bwt.dense.contexts import tokens_of
+from gangsaw.codecs.bwt.dense.contexts import build_token_trees
 from gangsaw.codecs.bwt.dense.decode import CUT_OFF, LEFT, NO_STATES, NO_WORDS, labelled
 from gangsaw.codecs.bwt.dense.device.gpu_model import FreshModel
 from gangsaw.codecs.bwt.dense.model import LANES
 from gangsaw.codecs.bwt.dense.weights import packed_weights
 from gangsaw.codecs.bwt.lanes.cut import list_words
 from gangsaw.codecs.bwt.lanes.lists import Heads, decode_heads
+from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.launch import corrupt_blocks, launch, load
 from gangsaw.codecs.core.cuda.upload import Upload
 from gangsaw.codecs.core.errors import CorruptChunk
 
-Octets = npt.NDArray[np.uint8]
 # error messages by status, as in decode.cu
 REASONS = {1: CUT_OFF, 2: NO_STATES, 3: NO_WORDS, 4: LEFT}
 
 
-def decode_blocks(data: Sequence[Octets], outs: Sequence[DeviceArray]) -> dict[int, CorruptChunk]:
+def decode_dense_blocks(
+    data: Sequence[Bytes], outs: Sequence[DeviceArray]
+) -> dict[int, CorruptChunk]:
     """Fill (n,) uint8 each, contiguous, n >= 1, from (k,) uint8 on the host.
 
     Returns
@@ -55,7 +56,7 @@ class _DenseFields(NamedTuple):
     out: DeviceArray
     following: int
     numbers: tuple[int, ...]
-    octets: int
+    symbols: int
     bounds: int
     sizes: int
     lists: int
@@ -64,7 +65,7 @@ class _DenseFields(NamedTuple):
     def row(self, sent: int) -> list[int]:
         """Return the fields as integers; sent : device address of the upload."""
         begin = [sent + self.words, self.n_bytes, self.out.data.ptr, sent + self.following]
-        tables = [sent + place for place in (self.octets, self.bounds, self.sizes, self.lists)]
+        tables = [sent + place for place in (self.symbols, self.bounds, self.sizes, self.lists)]
         return [*begin, *self.numbers, *tables, *self.model.row()]
 
 
@@ -74,10 +75,10 @@ class _DenseDecoding:
     def __init__(self) -> None:
         self._upload, self._blocks = Upload(), list[_DenseFields]()
 
-    def add(self, words: Octets, heads: Heads, out: DeviceArray) -> None:
+    def add(self, words: Bytes, heads: Heads, out: DeviceArray) -> None:
         """Add a block with its parsed heads."""
-        octets, lists = labelled(heads)
-        tokens = tokens_of(heads.sizes, octets.size + 1)
+        symbols, lists = labelled(heads)
+        tokens = build_token_trees(heads.sizes, symbols.size + 1)
         n_lanes, send = heads.sizes.size, self._upload.add
         block = _DenseFields(
             words=send(words),
@@ -85,11 +86,11 @@ class _DenseDecoding:
             out=out,
             following=send(tokens.places),
             numbers=(tokens.rank, tokens.length, int(tokens.has_ranks), n_lanes),
-            octets=send(octets),
+            symbols=send(symbols),
             bounds=send(heads.bounds),
             sizes=send(heads.sizes),
             lists=send(list_words(lists)),
-            model=FreshModel(n_lanes, octets.size),
+            model=FreshModel(n_lanes, symbols.size),
         )
         self._blocks.append(block)
 

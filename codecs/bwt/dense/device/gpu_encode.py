@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from gangsaw.codecs.bwt.dense.contexts import tokens_of
+from gangsaw.codecs.bwt.dense.contexts import build_token_trees
 from gangsaw.codecs.bwt.dense.decode import labelled
 from gangsaw.codecs.bwt.dense.device.gpu_model import FreshModel
 from gangsaw.codecs.bwt.dense.model import LANES
@@ -13,14 +12,13 @@ from gangsaw.codecs.bwt.dense.segments import WORD_BYTES, most_steps
 from gangsaw.codecs.bwt.dense.weights import packed_weights
 from gangsaw.codecs.bwt.lanes.device.gpu_runs import DeviceRunLanes
 from gangsaw.codecs.bwt.lanes.lists import Heads, encode_heads
+from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.launch import launch, load
 from gangsaw.codecs.core.cuda.upload import Upload
 
-Octets = npt.NDArray[np.uint8]
 
-
-def encode_blocks(runs: DeviceRunLanes) -> list[tuple[Octets, ...] | None]:
+def encode_dense_blocks(runs: DeviceRunLanes) -> list[tuple[Bytes, ...] | None]:
     """Return the parts of each coded string; None if these are not fewer bytes."""
     runs.cut_by_decisions()
     work = _DenseEncoding()
@@ -34,13 +32,13 @@ class _RecordedBlock:
 
     def __init__(self, n: int, heads: Heads, upload: Upload) -> None:
         self.heads = encode_heads(heads)
-        octets, _ = labelled(heads)
+        symbols, _ = labelled(heads)
         labels = np.zeros(256, np.uint8)
-        labels[octets] = np.arange(octets.size)
-        tokens = tokens_of(heads.sizes, octets.size + 1)
+        labels[symbols] = np.arange(symbols.size)
+        tokens = build_token_trees(heads.sizes, symbols.size + 1)
         self._numbers = tokens.rank, tokens.length, int(tokens.has_ranks)
         self._following, self._labels = upload.add(tokens.places), upload.add(labels)
-        self._model = FreshModel(heads.sizes.size, octets.size)
+        self._model = FreshModel(heads.sizes.size, symbols.size)
         # words that are fewer bytes than the block
         self._most = (n - 1 - self.heads.size) // WORD_BYTES
         cp = cupy()
@@ -53,7 +51,7 @@ class _RecordedBlock:
         rooms = sent + self._labels, self._records.data.ptr, self._out.data.ptr, self._most
         return [*tokens, *self._model.row(), *rooms]
 
-    def parts(self, n_words: int) -> tuple[Octets, ...] | None:
+    def parts(self, n_words: int) -> tuple[Bytes, ...] | None:
         """Return the coded parts of the block: heads, segments."""
         if n_words < 0:
             return None
@@ -71,7 +69,7 @@ class _DenseEncoding:
         """Add a block of n bytes."""
         self._blocks.append(_RecordedBlock(n, heads, self._upload))
 
-    def encoded(self, runs: DeviceRunLanes) -> list[tuple[Octets, ...] | None]:
+    def encoded(self, runs: DeviceRunLanes) -> list[tuple[Bytes, ...] | None]:
         """Encode all blocks; return the parts of each."""
         cp, n_blocks, sent = cupy(), len(self._blocks), self._upload.sent()
         rows = cp.asarray(np.array([own.row(sent.data.ptr) for own in self._blocks], np.int64))

@@ -1,4 +1,4 @@
-"""Adaptive model of a dense block on a GPU; see standing.cuh."""
+"""Adaptive model of a dense block on a GPU; see lane_states.cuh."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ class FreshModel:
         )
 
     def row(self) -> list[int]:
-        """Return `Model` of standing.cuh."""
+        """Return `Model` of lane_states.cuh."""
         return [self._symbols, *(array.data.ptr for array in self._arrays)]

@@ -1,10 +1,10 @@
 // Decoder of fast blocks (SPEC.md, Fast): all blocks of a batch in one launch.
 //
 // Half a warp for each block, a thread for each lane, and a thread block of its own: lanes do not
-// wait for each other, and there are fewer blocks than a device has room for. Lists and habits lie
-// in shared memory, slots of tables in the nearest cache.
+// wait for each other, and there are fewer blocks than a device has space for. Lists and symbol
+// states lie in shared memory, slots of tables in the nearest cache.
 
-#include "habits.cuh"
+#include "symbol_states.cuh"
 
 constexpr int FREQUENCY = 8, OFFSET = 20;  // of what is looked up, as in rans.py
 constexpr int SLOT_THREADS = 128, SYMBOLS = 256;
@@ -72,22 +72,22 @@ __device__ __forceinline__ unsigned take_number(const Block& block, Lane& lane, 
     const int bits = bits_below(symbol), low = min(bits, RAW);
     unsigned value = take_raw(block, lane, low);
     if (bits > RAW) value |= take_raw(block, lane, bits - RAW) << RAW;
-    return least_of(symbol) | value;
+    return get_least_number(symbol) | value;
 }
 
 // Read a run and write it; false where it is none.
 __device__ __forceinline__ bool read_run(const Block& block, const unsigned* slots, Row* list,
-                                         Byte* habits, Lane& lane) {
-    const int symbol = int(list[0] & 255), habit = habits[symbol];
+                                         Byte* symbol_states, Lane& lane) {
+    const int symbol = int(list[0] & 255), symbol_state = symbol_states[symbol];
     const unsigned* const firsts = block.firsts;
-    const int context = rank_context(lane.smoothed, habit);
+    const int context = rank_context(lane.smoothed, symbol_state);
     const int rank_symbol = take(block, slots + firsts[context], lane);
     const unsigned rank = take_number(block, lane, rank_symbol);
     lane.smoothed = smoothed_by(lane.smoothed, rank_symbol);
-    const int then = CONTEXTS + length_context(habit, rank_symbol);
+    const int then = CONTEXTS + length_context(symbol_state, rank_symbol);
     const int length_symbol = take(block, slots + firsts[then], lane);
     const unsigned length = take_number(block, lane, length_symbol);
-    habits[symbol] = habits_after(habit, rank_symbol, length_symbol);
+    symbol_states[symbol] = update_symbol_state(symbol_state, rank_symbol, length_symbol);
     if (rank >= lane.last || length >= lane.end - lane.out || lane.at > lane.stop) return false;
     move_back(list, int(rank) + 1);
     fill(block.out + lane.out, Place(length) + 1, Byte(symbol));
@@ -96,7 +96,7 @@ __device__ __forceinline__ bool read_run(const Block& block, const unsigned* slo
 }
 
 // Where this lane stands before its first run; a lane of bytes has at least a state.
-__device__ __forceinline__ Lane begin(const Block& block, Row* list, Byte* habits) {
+__device__ __forceinline__ Lane begin_runs(const Block& block, Row* list, Byte* symbol_states) {
     const int k = int(this_lane());
     Lane lane = {LOWEST, 0, k ? block.stops[k - 1] : 0, block.stops[k]};
     lane.out = block.bounds[k];
@@ -106,7 +106,7 @@ __device__ __forceinline__ Lane begin(const Block& block, Row* list, Byte* habit
     lane.x = unsigned(block.words[lane.at + 1]) << 16 | block.words[lane.at];
     lane.at += 2;
     for (int i = 0; i < LIST_WORDS; ++i) list[i] = block.lists[k * LIST_WORDS + i];
-    for (int i = 0; i < SYMBOLS; ++i) habits[i] = 0;
+    for (int i = 0; i < SYMBOLS; ++i) symbol_states[i] = 0;
     return lane;
 }
 
@@ -114,14 +114,14 @@ __device__ __forceinline__ Lane begin(const Block& block, Row* list, Byte* habit
 extern "C" __global__ void __launch_bounds__(LANES)
     decode_runs(const Block* blocks, const unsigned* slots, unsigned* statuses) {
     __shared__ Row lists[LANES][LIST_WORDS + 1];  // one more: threads meet in fewer banks
-    __shared__ Byte habits[LANES][SYMBOLS + 8];
+    __shared__ Byte symbol_states[LANES][SYMBOLS + 8];
     const Block block = blocks[blockIdx.x];
     const int k = int(this_lane());
     if (k >= block.n_lanes) return;
-    Lane lane = begin(block, lists[k], habits[k]);
+    Lane lane = begin_runs(block, lists[k], symbol_states[k]);
     bool is_right = true;
     while (is_right && lane.out < lane.end)
-        is_right = read_run(block, slots, lists[k], habits[k], lane);
+        is_right = read_run(block, slots, lists[k], symbol_states[k], lane);
     if (!is_right || lane.at != lane.stop || lane.x != LOWEST)
         atomicOr(&statuses[blockIdx.x], WRONG);
 }

@@ -1,10 +1,10 @@
 // Encoder of fast blocks (SPEC.md, Fast): all blocks of a batch, half a warp for each, a thread for
 // each lane.
 //
-// Words are counted before they are written, so that each lane has its place: room for the most
+// Words are counted before they are written, so that each lane has its place: space for the most
 // that words could take would be ten times the block.
 
-#include "habits.cuh"
+#include "symbol_states.cuh"
 #include "lanes/device/runs.cuh"
 
 constexpr int KINDS = 2, RANKS = 0, LENGTHS = 1;  // of symbols.py
@@ -25,26 +25,26 @@ struct FastBlock {
 // Fill tokens and count them.
 extern "C" __global__ void __launch_bounds__(LANES)
     tokenise(const RunBlock* runs, const FastBlock* blocks) {
-    __shared__ Byte all_habits[LANES][SYMBOLS + 8];  // 8 more: threads meet in fewer banks
+    __shared__ Byte all_symbol_states[LANES][SYMBOLS + 8];  // 8 more: threads meet in fewer banks
     const RunBlock block = runs[blockIdx.x];
     const FastBlock to = blocks[blockIdx.x];
     const int k = int(this_lane());
     if (k >= block.n_lanes) return;
-    Byte* const habits = all_habits[k];
-    for (int i = 0; i < SYMBOLS; ++i) habits[i] = 0;
+    Byte* const symbol_states = all_symbol_states[k];
+    for (int i = 0; i < SYMBOLS; ++i) symbol_states[i] = 0;
     int smoothed = 0;
     for (Place run = block.starts[k]; run < block.starts[k + 1]; ++run) {
-        const int symbol = block.symbols[run], habit = habits[symbol];
-        const int rank = symbol_of(unsigned(block.ranks[run]) - 1);
-        const int length = symbol_of(unsigned(length_of(block, run)) - 1);
-        const int of_rank = rank_context(smoothed, habit) * WIDTH + rank;
-        const int of_length = length_context(habit, rank) * WIDTH + length;
+        const int symbol = block.symbols[run], symbol_state = symbol_states[symbol];
+        const int rank = to_symbol(unsigned(block.ranks[run]) - 1);
+        const int length = to_symbol(unsigned(length_of(block, run)) - 1);
+        const int of_rank = rank_context(smoothed, symbol_state) * WIDTH + rank;
+        const int of_length = length_context(symbol_state, rank) * WIDTH + length;
         to.tokens[RANKS][run] = Half(of_rank);
         to.tokens[LENGTHS][run] = Half(of_length);
         atomicAdd(&to.counts[of_rank], 1u);
         atomicAdd(&to.counts[TOKENS + of_length], 1u);
         smoothed = smoothed_by(smoothed, rank);
-        habits[symbol] = habits_after(habit, rank, length);
+        symbol_states[symbol] = update_symbol_state(symbol_state, rank, length);
     }
 }
 

@@ -11,6 +11,7 @@ from gangsaw.codecs.bwt.fast.cpu import WRONG_LANES, FastParts, highest_ranks, r
 from gangsaw.codecs.bwt.fast.decode import used_tables
 from gangsaw.codecs.bwt.fast.tables import frequencies_of
 from gangsaw.codecs.bwt.lanes.cut import MOST_LANES, list_words
+from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.launch import corrupt_blocks, launch, load
@@ -18,11 +19,12 @@ from gangsaw.codecs.core.cuda.upload import Upload
 from gangsaw.codecs.core.entropy.rans_tables import TOTAL
 from gangsaw.codecs.core.errors import CorruptChunk
 
-Octets = npt.NDArray[np.uint8]
 SLOT_THREADS = 128  # as in decode.cu
 
 
-def decode_blocks(data: Sequence[Octets], outs: Sequence[DeviceArray]) -> dict[int, CorruptChunk]:
+def decode_fast_blocks(
+    data: Sequence[Bytes], outs: Sequence[DeviceArray]
+) -> dict[int, CorruptChunk]:
     """Fill (n,) uint8 each, contiguous, n >= 1, from (k,) uint8 on the host.
 
     Returns
@@ -83,7 +85,7 @@ class _FastDecoding:
         return corrupt_blocks(to_host(statuses).astype(np.int64), {1: WRONG_LANES})
 
 
-def _row(sent: int, places: Sequence[int], out: DeviceArray, n_lanes: int) -> list[int]:
+def _row(sent: int, offsets: Sequence[int], out: DeviceArray, n_lanes: int) -> list[int]:
     """Return `Block` of decode.cu; sent : device address of the upload."""
-    words, *others = (sent + place for place in places)
+    words, *others = (sent + place for place in offsets)
     return [words, out.data.ptr, *others, n_lanes]

@@ -12,22 +12,22 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.bwt.fast.cpu import SIZE_BYTES, packed_sizes
-from gangsaw.codecs.bwt.fast.encode import entries_of
+from gangsaw.codecs.bwt.fast.encode import build_token_entries
 from gangsaw.codecs.bwt.fast.symbols import TOKENS
 from gangsaw.codecs.bwt.fast.tables import KINDS, encode_tables, frequencies_of, tables_of
 from gangsaw.codecs.bwt.lanes.cut import MOST_LANES
 from gangsaw.codecs.bwt.lanes.device.gpu_runs import DeviceRunLanes
 from gangsaw.codecs.bwt.lanes.lists import encode_heads
+from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.launch import launch, load
 from gangsaw.codecs.core.cuda.sums import on_device
 
-Octets = npt.NDArray[np.uint8]
 Numbers = npt.NDArray[np.int64]
 WORD_BYTES, COUNT_BYTES = 2, 4
 
 
-def encode_blocks(runs: DeviceRunLanes) -> list[tuple[Octets, ...] | None]:
+def encode_fast_blocks(runs: DeviceRunLanes) -> list[tuple[Bytes, ...] | None]:
     """Return the parts of each coded string; None if these are not fewer bytes."""
     runs.cut_evenly()
     work = _FastEncoding(runs)
@@ -47,8 +47,8 @@ def encode_blocks(runs: DeviceRunLanes) -> list[tuple[Octets, ...] | None]:
 class _FastLead(NamedTuple):
     """Coded parts before the words of a block."""
 
-    heads: Octets
-    tables: Octets
+    heads: Bytes
+    tables: Bytes
     n_lanes: int
 
     @property
@@ -74,7 +74,7 @@ class _FastEncoding:
         self._start("tokenise", blocks, blocks)
         counts = to_host(self._counts).reshape(-1, KINDS, TOKENS).astype(np.int64)
         tables = [tables_of(own) for own in counts]
-        entries = [entries_of(own, frequencies_of(own)) for own in tables]
+        entries = [build_token_entries(own, frequencies_of(own)) for own in tables]
         self._entries = cupy().asarray(np.stack(entries))
         return [
             _FastLead(encode_heads(heads), encode_tables(own), heads.sizes.size)
@@ -87,7 +87,7 @@ class _FastEncoding:
         self._start("code_runs", blocks, blocks + 1)
         return to_host(self._sizes).reshape(-1, MOST_LANES).astype(np.int64)
 
-    def written(self, sizes: Numbers, is_there: npt.NDArray[np.bool_]) -> list[Octets]:
+    def written(self, sizes: Numbers, is_there: npt.NDArray[np.bool_]) -> list[Bytes]:
         """Return the words of blocks that get shorter, empty arrays for others."""
         ends = np.cumsum(np.where(is_there, sizes.sum(axis=1), 0))
         words = cupy().empty(max(1, int(ends[-1])), np.uint16)

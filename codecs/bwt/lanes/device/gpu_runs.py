@@ -17,13 +17,13 @@ from gangsaw.codecs.core.cuda.sums import on_device, sums_before
 
 THREADS, TILE, WARP, SYMBOLS = 256, 4096, 32, 256  # as in runs.cu
 RUN_BYTES = 4  # bytes of a run's start offset
-ROOM = MOST_LANES + 1  # capacity per block and kind of number: one per lane, and the end
+NUMBERS = MOST_LANES + 1  # capacity per block and kind of number: one per lane, and the end
 STARTS, BOUNDS, SIZES, KINDS = 0, 1, 2, 3
 
 Numbers = npt.NDArray[np.int64]
 
 
-def octets_of(array: DeviceArray) -> npt.NDArray[np.uint8]:
+def fetch_bytes(array: DeviceArray) -> npt.NDArray[np.uint8]:
     """Return (n,) uint8 of a device on the host."""
     return to_host(array).view(np.uint8)
 
@@ -43,7 +43,7 @@ class DeviceRunLanes:
         self.sizes = np.array([bwt.shape[0] for bwt in bwts], np.int64)
         self.lanes = np.array([lane_count(n) for n in self.sizes.tolist()], np.int64)
         cp, n_blocks = cupy(), len(bwts)
-        self._numbers = cp.zeros(n_blocks * KINDS * ROOM, np.int64)
+        self._numbers = cp.zeros(n_blocks * KINDS * NUMBERS, np.int64)
         # all rows are copied to the host, including those of unused lanes
         self._lists = cp.zeros(n_blocks * MOST_LANES * SYMBOLS, np.uint8)
         self.symbols = self.ranks = cp.empty(1, np.uint8)
@@ -70,13 +70,13 @@ class DeviceRunLanes:
     def table(self) -> DeviceArray:
         """Return `RunBlock` of runs.cuh for each block, on the device."""
         numbers, before = np.arange(len(self.bwts)), self.runs_before
-        places = self._numbers.data.ptr + 8 * ROOM * KINDS * numbers
+        places = self._numbers.data.ptr + 8 * NUMBERS * KINDS * numbers
         columns = [
             np.array([bwt.data.ptr for bwt in self.bwts]),
             *(self.sizes, self.lanes, self.runs, before),
             *(self.symbols.data.ptr + before, self.ranks.data.ptr + before),
             self.begins.data.ptr + RUN_BYTES * before,
-            *(places + 8 * ROOM * kind for kind in range(KINDS)),
+            *(places + 8 * NUMBERS * kind for kind in range(KINDS)),
             self._lists.data.ptr + MOST_LANES * SYMBOLS * numbers,
         ]
         return on_device(np.stack(columns, axis=1))
@@ -84,11 +84,11 @@ class DeviceRunLanes:
     def gets_no_shorter(self, number: int) -> bool:
         """Return `estimate.gets_no_shorter`; the host checks only strings of many runs."""
         n, runs = int(self.sizes[number]), int(self.runs[number])
-        return may_get_no_shorter(n, runs) and gets_no_shorter(octets_of(self.bwts[number]))
+        return may_get_no_shorter(n, runs) and gets_no_shorter(fetch_bytes(self.bwts[number]))
 
     def cut_evenly(self) -> None:
         """Cut strings into lanes with equally many runs."""
-        numbers = np.zeros((len(self.bwts), KINDS, ROOM), np.int64)
+        numbers = np.zeros((len(self.bwts), KINDS, NUMBERS), np.int64)
         for own, n_lanes, runs in zip(numbers, self.lanes, self.runs, strict=True):
             own[STARTS, : n_lanes + 1] = even_starts(int(runs), int(n_lanes))
         numbers[np.arange(len(numbers)), BOUNDS, self.lanes] = self.sizes
@@ -96,7 +96,7 @@ class DeviceRunLanes:
         self._rank(is_whole=False)
 
     def cut_by_decisions(self) -> None:
-        """Cut strings into lanes with equally many decisions, as `cut.cut` does."""
+        """Cut strings into lanes with equally many decisions, as `cut_by_decisions` does."""
         self.cut_evenly()
         # rank each string as one lane, from the initial lists of even lanes
         self._rank(is_whole=True)
@@ -111,7 +111,7 @@ class DeviceRunLanes:
 
     def heads(self) -> list[Heads]:
         """Return the heads of lanes, copied from the device: lists and bounds."""
-        numbers = to_host(self._numbers).reshape(-1, KINDS, ROOM)
+        numbers = to_host(self._numbers).reshape(-1, KINDS, NUMBERS)
         lists = to_host(self._lists).reshape(-1, MOST_LANES, SYMBOLS)
         return [
             Heads(own[BOUNDS, : k + 1], listed[:k], own[SIZES, :k], 0)

@@ -49,7 +49,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 }
 
 // Place of the first octet of a word that is the symbol; 8 where none is.
-__device__ __forceinline__ int first_place(Row word, Row symbol) {
+__device__ __forceinline__ int find_symbol(Row word, Row symbol) {
     const Row unlike = word ^ symbol * EACH;
     const Row same = (unlike - EACH) & ~unlike & HIGHS;
     return same ? (__ffsll(static_cast<long long>(same)) - 1) >> 3 : 8;
@@ -68,7 +68,7 @@ __device__ __forceinline__ WarpList fresh_list() {
 
 // Move a symbol to the front; return the place where it stood.
 __device__ __forceinline__ int move_to_front(WarpList& list, Row symbol) {
-    const int own = first_place(list.word, symbol);
+    const int own = find_symbol(list.word, symbol);
     const int holder = __ffs(int(__ballot_sync(EVERY, own < 8))) - 1;
     const int place = __shfl_sync(EVERY, own, holder);
     const Row carried = __shfl_up_sync(EVERY, list.word >> 56, 1u);

@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Int64, Int64s, UInt32s
 from gangsaw.codecs.core.entropy.gamma import bit_length
 from gangsaw.codecs.core.entropy.rans_tables import PRECISION
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
-from gangsaw.codecs.reads.entropy.logs import FRACTION, log2
+from gangsaw.codecs.reads.entropy.logs import FRACTION, scaled_log2
 from gangsaw.codecs.reads.name.contexts import CLASSES, LENGTHS, SOURCES, SYMBOLS
 from gangsaw.codecs.reads.name.streams import ABSENT, ALONE, BEFORE, RAW
 
@@ -59,7 +60,7 @@ class StreamCosts(NamedTuple):
     novel: int
 
 
-def scratch_of(n: int) -> CostScratch:
+def allocate_cost_scratch(n: int) -> CostScratch:
     """Return scratch memory for streams with at most n counted bytes."""
     some, by_byte, by_source = np.empty((3, n), np.uint32)
     symbols, counts = np.zeros((2, SYMBOLS), np.int64)
@@ -68,7 +69,14 @@ def scratch_of(n: int) -> CostScratch:
 
 
 @jit_norefs
-def stream_costs(notes: Any, firsts: Any, ends: Any, totals: Any, room: Any, costs: Any) -> None:
+def stream_costs(
+    notes: UInt32s,
+    firsts: Int64s,
+    ends: Int64s,
+    totals: Int64s,
+    scratch: CostScratch,
+    costs: Int64s,
+) -> None:
     """Write costs to zeroed (N_STREAMS, N_MODES) int64, in units of 2^-FRACTION bits.
 
     Streams with a single byte value have no choice, and keep zeros.
@@ -78,19 +86,19 @@ def stream_costs(notes: Any, firsts: Any, ends: Any, totals: Any, room: Any, cos
     notes : (n,) uint32 of `note_contexts`
     firsts, ends : (N_STREAMS,) int64, range of each stream's notes
     totals : (N_STREAMS,) int64, bytes of each stream, noted or not
-    room : `CostScratch`
+    scratch : `CostScratch`
     """
     for stream in range(totals.size):
         own = notes[firsts[stream] : ends[stream]]
-        if own.size > room.some.size:
-            _draw(own, room.some)
-            own = room.some
+        if own.size > scratch.some.size:
+            _draw(own, scratch.some)
+            own = scratch.some
         if own.size:
-            _mode_costs(own, totals[stream], room, costs[stream])
+            _mode_costs(own, totals[stream], scratch, costs[stream])
 
 
 @jit_norefs_inline
-def _draw(notes: Any, out: Any) -> None:
+def _draw(notes: UInt32s, out: UInt32s) -> None:
     """Draw a random note from each group of equal size; names of mates alternate."""
     step, state = notes.size // out.size, np.uint32(1)
     for i in range(out.size):
@@ -99,32 +107,32 @@ def _draw(notes: Any, out: Any) -> None:
 
 
 @jit_norefs_part
-def _mode_costs(notes: Any, total: int, room: Any, costs: Any) -> None:
+def _mode_costs(notes: UInt32s, total: int, scratch: CostScratch, costs: Int64s) -> None:
     """Write the costs of a stream, (N_MODES,)."""
     n = notes.size
-    _sort(notes, n, 0, room.bounds, room.by_byte)
+    _sort(notes, n, 0, scratch.bounds, scratch.by_byte)
     k = 0
     for s in range(SYMBOLS):
-        if room.bounds[s] < room.bounds[s + 1]:
-            room.symbols[k], room.counts[k] = s, room.bounds[s + 1] - room.bounds[s]
+        if scratch.bounds[s] < scratch.bounds[s + 1]:
+            scratch.symbols[k], scratch.counts[k] = s, scratch.bounds[s + 1] - scratch.bounds[s]
             k += 1
     if k == 1:
         return
     scale = (total << 8) // n
-    novel = _entropy(room.counts, k, n) // n
+    novel = _entropy(scratch.counts, k, n) // n
     stream = StreamCosts(scale, k, novel)
     costs[ABSENT] = IMPOSSIBLE
     costs[RAW] = (n * scale >> 8) * 8 << FRACTION
-    costs[ALONE] = _table_cost(room, k, n, stream)
+    costs[ALONE] = _table_cost(scratch, k, n, stream)
     for source in range(SOURCES):
-        _sort(room.by_byte, n, 8 + 8 * source, room.bounds, room.by_source)
+        _sort(scratch.by_byte, n, 8 + 8 * source, scratch.bounds, scratch.by_source)
         mode = BEFORE + 2 * source
-        costs[mode + 1] = _long_cost(room, stream)
-        costs[mode] = _short_cost(room, stream)
+        costs[mode + 1] = _long_cost(scratch, stream)
+        costs[mode] = _short_cost(scratch, stream)
 
 
 @jit_norefs_inline
-def _sort(notes: Any, n: int, shift: int, bounds: Any, out: Any) -> None:
+def _sort(notes: UInt32s, n: int, shift: int, bounds: Int64s, out: UInt32s) -> None:
     """Sort notes by 8 bits, stably; set the start of each value."""
     bounds[:] = 0
     for i in range(n):
@@ -141,78 +149,79 @@ def _sort(notes: Any, n: int, shift: int, bounds: Any, out: Any) -> None:
 
 
 @jit_norefs_part
-def _long_cost(room: Any, stream: Any) -> int:
+def _long_cost(scratch: CostScratch, stream: StreamCosts) -> int:
     """Return the cost of a table for each value of a source; count symbols by bit length of it."""
     cost = np.int64(0)
-    room.short[:] = 0
+    scratch.short[:] = 0
     for value in range(SYMBOLS):
-        begin, end = room.bounds[value], room.bounds[value + 1]
+        begin, end = scratch.bounds[value], scratch.bounds[value + 1]
         if begin == end:
             cost += NO_TABLE
             continue
-        k = _count_runs(room, begin, end)
+        k = _count_runs(scratch, begin, end)
         length = CLASSES[BEFORE * SYMBOLS + value]
         for i in range(k):
-            room.short[length, room.symbols[i]] += room.counts[i]
-        cost += _table_cost(room, k, end - begin, stream)
+            scratch.short[length, scratch.symbols[i]] += scratch.counts[i]
+        cost += _table_cost(scratch, k, end - begin, stream)
     return int(cost)
 
 
 @jit_norefs_inline
-def _count_runs(room: Any, begin: int, end: int) -> int:
+def _count_runs(scratch: CostScratch, begin: int, end: int) -> int:
     """Set symbols and counts of sorted notes; return the number of symbols."""
-    before: Any = np.int64(room.by_source[begin]) & 255
+    before: Any = np.int64(scratch.by_source[begin]) & 255
     k, first = 0, begin
     for i in range(begin + 1, end):
-        symbol = np.int64(room.by_source[i]) & 255
+        symbol = np.int64(scratch.by_source[i]) & 255
         if symbol != before:
-            room.symbols[k], room.counts[k] = before, i - first
+            scratch.symbols[k], scratch.counts[k] = before, i - first
             k, first, before = k + 1, i, symbol
-    room.symbols[k], room.counts[k] = before, end - first
+    scratch.symbols[k], scratch.counts[k] = before, end - first
     return k + 1
 
 
 @jit_norefs_part
-def _short_cost(room: Any, stream: Any) -> int:
+def _short_cost(scratch: CostScratch, stream: StreamCosts) -> int:
     """Return the cost of a table for each bit length of a source."""
     cost = np.int64(0)
     for length in range(LENGTHS):
         k, total = 0, np.int64(0)
         for symbol in range(SYMBOLS):
-            n = room.short[length, symbol]
+            n = scratch.short[length, symbol]
             if n:
-                room.symbols[k], room.counts[k] = symbol, n
+                scratch.symbols[k], scratch.counts[k] = symbol, n
                 k, total = k + 1, total + n
-        cost += _table_cost(room, k, total, stream) if k else NO_TABLE
+        cost += _table_cost(scratch, k, total, stream) if k else NO_TABLE
     return int(cost)
 
 
 @jit_norefs_part
-def _table_cost(room: Any, k: int, total: Any, stream: Any) -> int:
+def _table_cost(scratch: CostScratch, k: int, total: Int64, stream: StreamCosts) -> int:
     """Return the cost of a table of k symbols, and of its symbols, scaled to the whole stream.
 
     The entropy of the counts is too low if counts are small. The cost as if each symbol had not
     been counted is too high, by as much. The right cost for `scale` is in between.
     """
-    whole, novel = log2(total), stream.scale - 256  # of 256: bytes that are not counted
+    whole = scaled_log2(total)
+    novel: Any = stream.scale - 256  # of 256: bytes that are not counted
     once, as_counted, as_new = np.int64(0), np.int64(0), np.int64(0)
     bits, before = np.int64(9 - 2 * k), np.int64(-1)
     for i in range(k):
-        n = room.counts[i]
-        bits += 2 * bit_length(room.symbols[i] - before)
-        before = room.symbols[i]
+        n = scratch.counts[i]
+        bits += 2 * bit_length(scratch.symbols[i] - before)
+        before = scratch.symbols[i]
         if n == 1:
             once += 1
         else:
-            own = log2(n)
+            own = scaled_log2(n)
             bits += 2 * _share_bits(own, whole)
             as_counted += n * (whole - own)
-            as_new += n * (whole - log2(n - 1))
+            as_new += n * (whole - scaled_log2(n - 1))
     bits += 2 * once * _share_bits(0, whole)
     bits += min(stream.n_symbols - k, once * novel >> 8) * SYMBOL_PRICE
     cost = (as_counted >> 9) * (stream.scale + 256) + (as_new >> 9) * novel
     if once:
-        cost += once * whole + (once * (whole - log2(once) + stream.novel) >> 8) * novel
+        cost += once * whole + (once * (whole - scaled_log2(once) + stream.novel) >> 8) * novel
     return int((bits << FRACTION) + cost)
 
 
@@ -223,9 +232,9 @@ def _share_bits(own: int, whole: int) -> int:
 
 
 @jit_norefs_inline
-def _entropy(counts: Any, k: int, total: int) -> int:
+def _entropy(counts: Int64s, k: int, total: int) -> int:
     """Return the cost of symbols with the frequencies of their counts."""
-    whole, cost = log2(total), np.int64(0)
+    whole, cost = scaled_log2(total), np.int64(0)
     for i in range(k):
-        cost += counts[i] * (whole - log2(counts[i]))
+        cost += counts[i] * (whole - scaled_log2(counts[i]))
     return int(cost)

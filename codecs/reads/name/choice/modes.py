@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Int64s
 from gangsaw.codecs.core.entropy.rans_lanes import Tokens
 from gangsaw.codecs.reads.entropy.logs import FRACTION
-from gangsaw.codecs.reads.lines import Places
-from gangsaw.codecs.reads.name.choice.costs import scratch_of, stream_costs
+from gangsaw.codecs.reads.name.choice.costs import allocate_cost_scratch, stream_costs
 from gangsaw.codecs.reads.name.contexts import (
     TABLES_OF,
     count_streams,
@@ -22,7 +22,7 @@ from gangsaw.codecs.reads.name.contexts import (
 )
 from gangsaw.codecs.reads.name.streams import ABSENT, ALONE, MOST_TABLES, N_MODES, N_STREAMS
 
-MOST_NOTED = 1 << 13  # tokens of a pilot that are noted
+MOST_SAMPLED = 1 << 13  # tokens of a pilot that are noted
 MOST_COUNTED = 1 << 13  # notes of a stream that are counted, spread over all of them
 TABLE_PRICE = 8 << FRACTION  # bits that a table must save besides its own: tables fill caches
 
@@ -37,7 +37,7 @@ class WindowTokens(NamedTuple):
     """
 
     tokens: Tokens
-    ends: Places
+    ends: Int64s
 
 
 class Pilot(NamedTuple):
@@ -72,7 +72,7 @@ def chosen_modes(parts: list[WindowTokens], pilots: list[Pilot]) -> npt.NDArray[
     return modes
 
 
-def mode_costs(pilots: list[Pilot], totals: Places) -> npt.NDArray[np.int64]:
+def mode_costs(pilots: list[Pilot], totals: Int64s) -> npt.NDArray[np.int64]:
     """Return (N_STREAMS, N_MODES) costs; zeros for streams without a choice.
 
     totals : (N_STREAMS,) bytes of each stream
@@ -82,9 +82,11 @@ def mode_costs(pilots: list[Pilot], totals: Places) -> npt.NDArray[np.int64]:
     notes, memory = np.empty(int(totals.sum()), np.uint32), no_memory()
     for part, first, stop in pilots:
         begin = int(part.ends[first - 1]) if first else 0
-        note_contexts(part.tokens, begin, part.ends[first:stop], MOST_NOTED, memory, places, notes)
+        note_contexts(
+            part.tokens, begin, part.ends[first:stop], MOST_SAMPLED, memory, places, notes
+        )
     costs = np.zeros((N_STREAMS, N_MODES), np.int64)
-    room = scratch_of(MOST_COUNTED)
+    room = allocate_cost_scratch(MOST_COUNTED)
     stream_costs(notes, firsts, places, totals, room, costs)
     costs += TABLE_PRICE * TABLES_OF * (costs > 0)
     return costs

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_part
-from gangsaw.codecs.reads.entropy.logs import log2, symbols_cost
+from gangsaw.codecs.reads.entropy.logs import scaled_log2, symbols_cost
 from gangsaw.codecs.reads.name.columns import DIFFERENCES
 from gangsaw.codecs.reads.name.streams import (
     COLUMNS,
@@ -53,7 +53,7 @@ def _choose(streams: Counts, out: npt.NDArray[np.bool_]) -> None:
     for which in range(DIFFERENCES):
         n = streams[PARTS[which]].sum()
         if n and numbers:
-            own = _operand_bits(streams, which) + n * (log2(said) - log2(n))
+            own = _operand_bits(streams, which) + n * (scaled_log2(said) - scaled_log2(n))
             out[which] = own < n * (bits // numbers)
 
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes, Int32s, Int64, Int64s, UInt32s
 from gangsaw.codecs.core.numba.items import order_falling, put_items
 from gangsaw.codecs.core.numba.jit import (
     jit,
@@ -15,7 +16,6 @@ from gangsaw.codecs.core.numba.jit import (
     jit_norefs_part,
     jit_part,
 )
-from gangsaw.codecs.reads.lines import Places
 from gangsaw.codecs.reads.quality.choice.costs import BIT, information, logarithm, logarithms
 from gangsaw.codecs.reads.quality.choice.count import ContextCounts
 from gangsaw.codecs.reads.quality.contexts import Components, U
@@ -53,13 +53,13 @@ def chosen_tree(counts: ContextCounts, components: Components, most: int = MOST_
     leaves = np.zeros((starts.size - 1, counts.counts.shape[1]), np.int64)
     sum_nodes(counts.counts, order, starts, leaves)
     tables = share_tables(leaves * counts.weight, most, prices)
-    befores, places, pairs, changes = levels
-    return Tree((befores, places, pairs, changes), tables)
+    befores, parts, pairs, changes = levels
+    return Tree((befores, parts, pairs, changes), tables)
 
 
 def _split(
-    counts: ContextCounts, prices: Prices, level: int, size: int, order: Places, starts: Places
-) -> tuple[npt.NDArray[np.int32], Places, Places]:
+    counts: ContextCounts, prices: Prices, level: int, size: int, order: Int64s, starts: Int64s
+) -> tuple[npt.NDArray[np.int32], Int64s, Int64s]:
     """Split the nodes of a level, doubling the prices until the number of nodes is legal."""
     column = counts.contexts[:, level].copy()
     while True:
@@ -85,12 +85,12 @@ class NodeRows(NamedTuple):
 
     components: npt.NDArray[np.uint8]
     counts: npt.NDArray[np.uint32]
-    order: Places
-    starts: Places
+    order: Int64s
+    starts: Int64s
 
 
 @jit
-def split_nodes(rows: Any, prices: Any, most: int, children: Any, logs: Any) -> Any:
+def split_nodes(rows: NodeRows, prices: Prices, most: int, children: Int32s, logs: Int64s) -> Any:
     """Split all nodes of a level.
 
     Parameters
@@ -124,7 +124,7 @@ def split_nodes(rows: Any, prices: Any, most: int, children: Any, logs: Any) -> 
 
 
 @jit
-def add_rows(components: Any, counts: Any, own_rows: Any, sums: Any) -> None:
+def add_rows(components: Bytes | Int32s, counts: UInt32s, own_rows: Int64s, sums: Int64s) -> None:
     """Sum rows by their component."""
     for row in own_rows:
         component = components[row]
@@ -133,7 +133,7 @@ def add_rows(components: Any, counts: Any, own_rows: Any, sums: Any) -> None:
 
 
 @jit_part
-def order_by_child(components: Any, rows: Any, row: Any, ends: Any, out: Any) -> None:
+def order_by_child(components: Bytes, rows: Int64s, row: Int32s, ends: Int64s, out: Int64s) -> None:
     """Write rows to `out` by child from ends[0] on; set the end of each child's rows."""
     for child in range(1, ends.size):
         ends[child] = 0
@@ -141,16 +141,16 @@ def order_by_child(components: Any, rows: Any, row: Any, ends: Any, out: Any) ->
         ends[row[components[e]] + 1] += 1
     for child in range(ends.size - 1):
         ends[child + 1] += ends[child]
-    places = np.empty(ends.size, np.int64)
-    put_items(places, 0, ends, 0, ends.size)
+    parts = np.empty(ends.size, np.int64)
+    put_items(parts, 0, ends, 0, ends.size)
     for e in rows:
         child = row[components[e]]
-        out[places[child]] = e
-        places[child] += 1
+        out[parts[child]] = e
+        parts[child] += 1
 
 
 @jit_part
-def choose_own(sums: Any, prices: Any, row: Any, logs: Any) -> int:
+def choose_own(sums: Int64s, prices: Prices, row: Int32s, logs: Int64s) -> int:
     """Number the values with separate nodes from 1 on, ascending; return their number.
 
     The choice is greedy, frequent values first: a separate node pays if rest and node cost less
@@ -172,7 +172,13 @@ def choose_own(sums: Any, prices: Any, row: Any, logs: Any) -> int:
 
 @jit_norefs_part
 def mark_own(
-    sums: Any, totals: Any, rest: Any, order: Any, prices: Any, row: Any, logs: Any
+    sums: Int64s,
+    totals: Int64s,
+    rest: Int64s,
+    order: Int64s,
+    prices: Prices,
+    row: Int32s,
+    logs: Int64s,
 ) -> None:
     """Mark the values that get separate nodes.
 
@@ -196,7 +202,7 @@ def mark_own(
 
 
 @jit_norefs_inline
-def add_times(counts: Any, n: int, out: Any) -> Any:
+def add_times(counts: Int64s, n: int, out: Int64s) -> Any:
     """Add n times the counts to `out`; return the sum of the counts."""
     total = np.int64(0)
     for s in range(counts.size):
@@ -206,7 +212,7 @@ def add_times(counts: Any, n: int, out: Any) -> Any:
 
 
 @jit_norefs_inline
-def gain_of_parting(rest: Any, rest_total: int, own: Any, total: int, logs: Any) -> Any:
+def gain_of_parting(rest: Int64s, rest_total: int, own: Int64s, total: int, logs: Int64s) -> Any:
     """Return the bits saved by separating `own` from `rest`, and the symbols of `own`."""
     # the cost of counts h is information(sum of h) - sum of information(h)
     saved = information(rest_total + total, logs) - information(rest_total, logs)
@@ -221,7 +227,7 @@ def gain_of_parting(rest: Any, rest_total: int, own: Any, total: int, logs: Any)
 
 
 @jit
-def sum_nodes(counts: Any, order: Any, starts: Any, sums: Any) -> None:
+def sum_nodes(counts: UInt32s, order: Int64s, starts: Int64s, sums: Int64s) -> None:
     """Sum the counts of values by node."""
     for node in range(len(sums)):
         for row in order[starts[node] : starts[node + 1]]:
@@ -278,7 +284,13 @@ def share_tables(leaves: npt.NDArray[np.int64], most: int, prices: Prices) -> No
 
 @jit_norefs
 def join_tables(
-    leaves: Any, totals: Any, order: Any, shared: Any, prices: Any, logs: Any, tables: Any
+    leaves: Int64s,
+    totals: Int64s,
+    order: Int64s,
+    shared: SharedTables,
+    prices: Prices,
+    logs: Int64s,
+    tables: Int32s,
 ) -> None:
     """Write the table of each leaf.
 
@@ -294,11 +306,11 @@ def join_tables(
         ):
             table, known = known, known + 1
         tables[leaf] = table
-        join(own, total, table, shared, logs)
+        add_to_table(own, total, table, shared, logs)
 
 
 @jit_norefs_inline
-def best_table(own: Any, total: int, known: int, shared: Any) -> int:
+def best_table(own: Int64s, total: int, known: int, shared: SharedTables) -> int:
     """Return the table that codes the counts in the fewest bits; -1 if there is none."""
     for table in range(known):
         shared.bits[table] = total * np.int64(shared.log_totals[table])
@@ -314,21 +326,23 @@ def best_table(own: Any, total: int, known: int, shared: Any) -> int:
 
 
 @jit_norefs_inline
-def take_bits(n: Any, logarithms_of: Any, known: int, bits: Any) -> None:
+def take_bits(n: Int64, logarithms_of: UInt32s, known: int, bits: Int64s) -> None:
     """Subtract n times the logarithm of a symbol from the bits in each table."""
     for table in range(known):
         bits[table] -= n * np.int64(logarithms_of[table])
 
 
 @jit_norefs_inline
-def is_worth_a_table(own: Any, total: int, table: int, shared: Any, prices: Any, logs: Any) -> Any:
+def is_worth_a_table(
+    own: Int64s, total: int, table: int, shared: SharedTables, prices: Prices, logs: Int64s
+) -> Any:
     """Return True if a separate table for the counts saves more than its price."""
     saved, symbols = gain_of_parting(shared.counts[table], shared.totals[table], own, total, logs)
     return saved > prices.table + prices.table_symbol * symbols
 
 
 @jit_norefs_inline
-def join(own: Any, total: int, table: int, shared: Any, logs: Any) -> None:
+def add_to_table(own: Int64s, total: int, table: int, shared: SharedTables, logs: Int64s) -> None:
     """Add counts to a table."""
     shared.totals[table] += total
     shared.log_totals[table] = logarithm(max(shared.totals[table], 1), logs)
@@ -340,7 +354,7 @@ def join(own: Any, total: int, table: int, shared: Any, logs: Any) -> None:
 
 
 @jit
-def renumber(tables: Any) -> None:
+def renumber(tables: Int32s) -> None:
     """Number tables in the order in which leaves refer to them."""
     names, known = np.full(MOST_TABLES, -1), 0
     for leaf in range(tables.size):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Int64s
 from gangsaw.codecs.core.numba.bits import leading_zeros
 from gangsaw.codecs.core.numba.jit import jit, jit_inline, jit_inline_part
 
@@ -25,7 +26,7 @@ def logarithms() -> npt.NDArray[np.int64]:
 
 
 @jit
-def fill_logarithms(out: Any) -> None:
+def fill_logarithms(out: Int64s) -> None:
     """Compute each logarithm bit by bit: squaring a number doubles its logarithm."""
     for i in range(out.size):
         x, bits = np.uint64(out.size - 1 + i) << np.uint64(31 - INDEX_BITS), np.int64(0)
@@ -38,7 +39,7 @@ def fill_logarithms(out: Any) -> None:
 
 
 @jit_inline_part
-def logarithm(n: Any, logs: Any) -> Any:
+def logarithm(n: int, logs: Int64s) -> Any:
     """Return log2(n) of a count from 1 to 2^32 - 1, in units of 1 / BIT."""
     bits = 63 - np.int64(leading_zeros(np.uint64(n)))
     fraction = (n << 32 - bits) - (1 << 32)
@@ -48,6 +49,6 @@ def logarithm(n: Any, logs: Any) -> Any:
 
 
 @jit_inline
-def information(n: Any, logs: Any) -> Any:
+def information(n: int, logs: Int64s) -> Any:
     """Return n x log2(n) of a count below 2^32, in units of 1 / BIT."""
     return n * logarithm(n, logs) if n > 1 else 0

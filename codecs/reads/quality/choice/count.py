@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes, Int32s
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.reads.lines import Lines
-from gangsaw.codecs.reads.quality.contexts import CHANGES, Components, U, strides_of
+from gangsaw.codecs.reads.quality.contexts import CHANGES, Components, Strides, U, strides_of
 from gangsaw.codecs.reads.quality.line_contexts import (
     PIECE,
-    find_contexts,
+    LineScratch,
+    allocate_line_scratch,
+    find_line_contexts,
     part_step,
-    scratch_of,
 )
 from gangsaw.codecs.reads.quality.values import Values
 
@@ -72,10 +74,10 @@ def count_contexts(lines: Lines, values: Values, components: Components) -> Cont
         np.zeros((most + 1) * size, np.uint32),
         U(size),
     )
-    n = int(fill_rows(lines, weight, values, strides, scratch_of(), rows))
+    n = int(count_windows(lines, weight, values, strides, allocate_line_scratch(), rows))
     is_whole = weight == 1 and not rows.counts[:size].any()
     contexts = np.empty((n, 4), np.uint8)
-    take_apart(rows.contexts[1 : n + 1], components, contexts)
+    split_contexts(rows.contexts[1 : n + 1], components, contexts)
     return ContextCounts(
         contexts, rows.counts[size : (n + 1) * size].reshape(n, size), weight, is_whole
     )
@@ -87,7 +89,9 @@ def row_size(n_values: int) -> int:
 
 
 @jit_norefs
-def fill_rows(lines: Any, step: int, values: Any, strides: Any, scratch: Any, rows: Any) -> int:
+def count_windows(
+    lines: Lines, step: int, values: Values, strides: Strides, scratch: LineScratch, rows: CountRows
+) -> int:
     """Count every `step`th window; return the number of rows."""
     known = 0
     for window in range(0, lines.windows.size - 1, step):
@@ -96,7 +100,7 @@ def fill_rows(lines: Any, step: int, values: Any, strides: Any, scratch: Any, ro
             grows, changed = part_step(length), 0
             for first in range(0, length, PIECE):
                 n = min(PIECE, length - first)
-                at, changed = find_contexts(
+                at, changed = find_line_contexts(
                     lines.text, begin, first, n, values, strides, grows, changed, scratch
                 )
                 known = count_piece(n, at, scratch, known, rows)
@@ -104,7 +108,7 @@ def fill_rows(lines: Any, step: int, values: Any, strides: Any, scratch: Any, ro
 
 
 @jit_norefs_inline
-def count_piece(n: int, at: int, scratch: Any, known: int, rows: Any) -> int:
+def count_piece(n: int, at: int, scratch: LineScratch, known: int, rows: CountRows) -> int:
     """Count a piece; return the number of rows. Row 0 counts if all rows are used."""
     for i in range(U(n)):
         context = U(scratch.contexts[i])
@@ -118,8 +122,8 @@ def count_piece(n: int, at: int, scratch: Any, known: int, rows: Any) -> int:
 
 
 @jit_norefs
-def take_apart(numbers: Any, components: Any, out: Any) -> None:
-    """Write the components of contexts, see `context_of`."""
+def split_contexts(numbers: Int32s, components: Components, out: Bytes) -> None:
+    """Write the components of contexts, see `number_context`."""
     for i in range(numbers.size):
         rest, change = numbers[i] // CHANGES, numbers[i] % CHANGES
         rest, pair = rest // components.pairs, rest % components.pairs

@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes, Int64, Int64s
 from gangsaw.codecs.core.numba.bits import load_be64, trailing_zeros
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 from gangsaw.codecs.core.numba.words import load_le64
-from gangsaw.codecs.reads.lines import Places
 
 PAD = 8  # bytes around texts and bases: words are read beyond an end
 GONE = 255  # no base of a line, or one of a piece that is placed
-MOST_LETTERS = 1 << 20  # of a piece
+MOST_BASES = 1 << 20  # of a piece
 MOST_COLUMNS = 1 << 22
 IDLE = 256  # bases after the best cut that are examined for a better one
 MOST_VOTES = 65535
@@ -59,28 +59,31 @@ class Contig(NamedTuple):
     votes: npt.NDArray[np.uint64]
     bases: npt.NDArray[np.uint8]
     groups: npt.NDArray[np.uint32]
-    edges: Places
+    edges: Int64s
 
 
-def empty_contig(letters: int) -> Contig:
-    """Return empty columns for contigs of at most `letters` bases."""
-    n = min(MOST_COLUMNS, 2 * letters + 2)
+def empty_contig(n_bases: int) -> Contig:
+    """Return empty columns for contigs of at most `n_bases` bases."""
+    n = min(MOST_COLUMNS, 2 * n_bases + 2)
     bases = np.zeros(n + 2 * PAD, np.uint8)
     groups = np.zeros(n, np.uint32)
     return Contig(np.zeros(n, np.uint64), bases, groups, np.zeros(2, np.int64))
 
 
 @jit_norefs_inline
-def vote(contig: Contig, letters: Any, at: Any, step: Any, begin: Any, end: Any) -> None:
+def add_votes(
+    contig: Contig, free_codes: Bytes, at: Int64, step: Int64, begin: Int64, end: Int64
+) -> None:
     """Add bases of the text to columns [begin, end); a base wins with strictly more votes.
 
-    `at` is the index of the first one in `letters`; the strand is the reverse one if `step` is -1.
+    `at` is the index of the first one in `free_codes`; the strand is the reverse one if `step` is
+    -1.
     The bases are set to GONE.
     """
     flip = 3 if step < 0 else 0
     for column in range(begin, end):
-        code = letters[at]
-        letters[at] = GONE
+        code = free_codes[at]
+        free_codes[at] = GONE
         at += step
         if code < 4:
             code ^= flip
@@ -95,7 +98,7 @@ def vote(contig: Contig, letters: Any, at: Any, step: Any, begin: Any, end: Any)
 
 
 @jit_norefs_inline
-def votes_of(votes: Any, code: Any) -> Any:
+def votes_of(votes: np.uint64, code: int) -> Any:
     """Return the votes for a base."""
     return votes >> np.uint64(16 * code) & np.uint64(MOST_VOTES)
 
@@ -104,12 +107,12 @@ def votes_of(votes: Any, code: Any) -> Any:
 def score(
     gains: Gains,
     contig: Contig,
-    letters: Any,
-    at: Any,
-    step: Any,
-    column: Any,
-    way: Any,
-    most: Any,
+    free_codes: Bytes,
+    at: Int64,
+    step: Int64,
+    column: Int64,
+    way: int,
+    most: Int64,
 ) -> tuple[Any, Any, Any]:
     """Compare bases from index `at` on with columns from `column` on, at most `most`.
 
@@ -127,15 +130,15 @@ def score(
     gain, best, n, i = 0, 0, 0, 0
     flip = THREES if step < 0 else np.uint64(0)
     while i < most and i - n <= IDLE:
-        text = word(letters, at + step * way * i, step * way) ^ flip
-        differ = text ^ word(contig.bases, PAD + column + way * i, way)
-        equal = min(most - i, trailing_zeros(differ) >> 3 if differ else 8)
+        text = load_word(free_codes, at + step * way * i, step * way) ^ flip
+        differ = text ^ load_word(contig.bases, PAD + column + way * i, way)
+        equal: Any = min(most - i, trailing_zeros(differ) >> 3 if differ else 8)
         i += equal
         gain += equal * gains.match
         if gain > best:
             best, n = gain, i
         if equal < 8 and i < most:
-            letter = letters[at + step * way * i]
+            letter = free_codes[at + step * way * i]
             if letter == GONE:
                 most = i
                 break
@@ -149,17 +152,17 @@ def score(
 
 
 @jit_norefs_inline
-def word(octets: Any, at: Any, way: Any) -> Any:
+def load_word(data: Bytes, at: Int64, way: Int64) -> Any:
     """Return eight bytes from an index on, upwards or downwards, the first one lowest."""
-    return load_le64(octets, at) if way > 0 else load_be64(octets, at - 7)
+    return load_le64(data, at) if way > 0 else load_be64(data, at - 7)
 
 
 @jit_norefs_inline
-def run(letters: Any, at: Any, way: Any, most: Any) -> Any:
+def count_bases(free_codes: Bytes, at: Int64, way: Int64, most: int) -> Any:
     """Return the number of bases from an index on that are not GONE, at most `most`."""
     n = 0
     while n < most:
-        high = word(letters, at + way * n, way) & HIGHS
+        high = load_word(free_codes, at + way * n, way) & HIGHS
         if high:
             return min(most, n + (trailing_zeros(high) >> 3))
         n += 8

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes, UInt32s, UInt64s
 from gangsaw.codecs.core.numba.jit import jit, jit_inline, jit_norefs_inline
 from gangsaw.codecs.reads.sequence.layout.sort import sort_by_hash
 
@@ -43,23 +44,23 @@ class KmerIndex(NamedTuple):
     k: int
 
 
-def index_of(codes: npt.NDArray[np.uint8], k: int) -> KmerIndex:
+def build_index(codes: npt.NDArray[np.uint8], k: int) -> KmerIndex:
     """Return the index of (n,) codes 0..3; a k-mer contains no code above 3."""
     most = codes.size // 2 + 1
     keys, kmers = np.empty(most, np.uint64), np.empty((most, 2), np.uint32)
     n = index_kmers(codes, k, keys, kmers)
     kmers = kmers[:n]
     keys = sort_by_hash(keys[:n])
-    groups = np.empty(find_groups(keys, kmers), np.uint32)
+    groups = np.empty(mark_groups(keys, kmers), np.uint32)
     open_groups(kmers, groups)
     fill_groups(keys, kmers, groups)
     ranks = np.empty((codes.size >> RANK_BITS) + 2, np.uint32)
-    rank(kmers, ranks)
+    rank_kmers(kmers, ranks)
     return KmerIndex(kmers, ranks, groups, k)
 
 
 @jit
-def index_kmers(codes: Any, k: int, keys: Any, kmers: Any) -> int:
+def index_kmers(codes: Bytes, k: int, keys: UInt64s, kmers: UInt32s) -> int:
     """Write the selected k-mers, in order of position; a key is hash, then rank.
 
     Returns
@@ -69,31 +70,31 @@ def index_kmers(codes: Any, k: int, keys: Any, kmers: Any) -> int:
     low = np.uint64(0xFFFFFFFF) >> np.uint64(32 - 2 * k)
     high = np.uint64(2 * k - 2)
     forward, backward = np.uint64(0), np.uint64(0)
-    before, last, last_turned = NONE, NONE, 0
+    before, last, last_reverse = NONE, NONE, 0
     good, n = 0, 0
     for i in range(codes.size + 1):
         code = np.uint64(codes[i]) if i < codes.size else np.uint64(4)
         forward = (forward << np.uint64(2) | code & np.uint64(3)) & low
         backward = backward >> np.uint64(2) | (~code & np.uint64(3)) << high
         good = good + 1 if code < 4 else 0
-        turned = 1 if backward < forward else 0
+        reverse = 1 if backward < forward else 0
         kmer = hashed(min(forward, backward)) if good >= k else NONE
         keys[n] = last << np.uint64(32) | np.uint64(n)
-        kmers[n, PLACE], kmers[n, GROUP] = 2 * (i - k) + last_turned, ALONE
+        kmers[n, PLACE], kmers[n, GROUP] = 2 * (i - k) + last_reverse, ALONE
         n += 1 if last < before and last < kmer else 0
-        before, last, last_turned = last, kmer, turned
+        before, last, last_reverse = last, kmer, reverse
     return n
 
 
 @jit_inline
-def hashed(kmer: Any) -> Any:
+def hashed(kmer: np.uint64) -> Any:
     """Return the hash of 32 bits, a bijection."""
     kmer = (kmer ^ kmer >> np.uint64(15)) * np.uint64(0x9E3779B1) & np.uint64(0xFFFFFFFF)
     return kmer ^ kmer >> np.uint64(16)
 
 
 @jit
-def find_groups(keys: Any, kmers: Any) -> int:
+def mark_groups(keys: UInt64s, kmers: UInt32s) -> int:
     """Write the size of each group at its first k-mer; return the number of words of all groups."""
     words, begin = 0, 0
     for i in range(1, keys.size + 1):
@@ -106,7 +107,7 @@ def find_groups(keys: Any, kmers: Any) -> int:
 
 
 @jit
-def open_groups(kmers: Any, groups: Any) -> None:
+def open_groups(kmers: UInt32s, groups: UInt32s) -> None:
     """Set the starts of groups in text order, so that groups of a line are neighbours."""
     group: Any = 0
     for i in range(kmers.shape[0]):
@@ -118,7 +119,7 @@ def open_groups(kmers: Any, groups: Any) -> None:
 
 
 @jit
-def fill_groups(keys: Any, kmers: Any, groups: Any) -> None:
+def fill_groups(keys: UInt64s, kmers: UInt32s, groups: UInt32s) -> None:
     """Write the group to each member, and the members' positions to each group.
 
     The keys mark the end of a group: a loop over the group's size would wait for memory.
@@ -137,7 +138,7 @@ def fill_groups(keys: Any, kmers: Any, groups: Any) -> None:
 
 
 @jit
-def rank(kmers: Any, ranks: Any) -> None:
+def rank_kmers(kmers: UInt32s, ranks: UInt32s) -> None:
     """Fill the table of first k-mers."""
     stretch = 0
     for i in range(kmers.shape[0]):
@@ -148,7 +149,7 @@ def rank(kmers: Any, ranks: Any) -> None:
 
 
 @jit_norefs_inline
-def first_kmer(index: KmerIndex, begin: Any) -> Any:
+def first_kmer(index: KmerIndex, begin: int) -> Any:
     """Return the first k-mer at or after a byte."""
     i = np.int64(index.ranks[begin >> RANK_BITS])
     while i < index.kmers.shape[0] and np.int64(index.kmers[i, PLACE] >> np.uint32(1)) < begin:

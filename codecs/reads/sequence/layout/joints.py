@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes, Int64s
 from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline
 from gangsaw.codecs.reads.lines import Lines
-from gangsaw.codecs.reads.sequence.layout.placed import Anchors, Layout, anchors_of
+from gangsaw.codecs.reads.sequence.layout.placed import Anchors, Layout, find_anchors
 
 MOST = 16  # positions that are tried
 # later pieces that begin there: least number, and lines per such piece at most
@@ -48,24 +49,24 @@ def with_usual_joints(pieces: Layout, lines: Lines, codes: npt.NDArray[np.uint8]
 def usual_anchors(pieces: Layout, n_lines: int) -> Anchors:
     """Return (n,) anchors at which many later pieces begin, most frequent first."""
     is_later = pieces.is_mapped & (pieces.begin > 0)
-    found, counts = np.unique(anchors_of(pieces)[is_later], return_counts=True)
+    found, counts = np.unique(find_anchors(pieces)[is_later], return_counts=True)
     order = np.argsort(-counts, kind="stable")[:MOST]
     usual: Anchors = found[order[counts[order] >= max(LEAST, n_lines // SHARE)]]
     return usual
 
 
 @jit
-def join_usually(pieces: Any, starts: Any, codes: Any, usual: Any) -> None:
+def join_usually(pieces: Layout, starts: Int64s, codes: Bytes, usual: Int64s) -> None:
     """Move later pieces to positions of `usual` where that costs less."""
     for k in range(1, pieces.line.size):
         if pieces.line[k] == pieces.line[k - 1]:
             anchor = anchor_of(pieces, k)
             if anchor != usual[0]:
-                join(pieces, k, anchor, starts[pieces.line[k]], codes, usual)
+                move_joint(pieces, k, anchor, starts[pieces.line[k]], codes, usual)
 
 
 @jit_norefs_inline
-def anchor_of(pieces: Any, k: Any) -> Any:
+def anchor_of(pieces: Layout, k: int) -> Any:
     """Return the anchor of a piece, -1 for a literal."""
     strand = np.int64(pieces.strand[k])
     n = pieces.end[k] - pieces.begin[k]
@@ -73,7 +74,7 @@ def anchor_of(pieces: Any, k: Any) -> Any:
 
 
 @jit_norefs_inline
-def join(pieces: Any, k: Any, own: Any, start: Any, codes: Any, usual: Any) -> None:
+def move_joint(pieces: Layout, k: int, own: int, start: int, codes: Bytes, usual: Int64s) -> None:
     """Move the cut before a piece, and the piece to the anchor with the least cost."""
     n, before = pieces.end[k] - pieces.begin[k], pieces.end[k - 1] - pieces.begin[k - 1]
     least = cost_now(pieces, k, n, own, start, codes, usual)
@@ -93,7 +94,9 @@ def join(pieces: Any, k: Any, own: Any, start: Any, codes: Any, usual: Any) -> N
 
 
 @jit_norefs_inline
-def cost_now(pieces: Any, k: Any, n: Any, own: Any, start: Any, codes: Any, usual: Any) -> Any:
+def cost_now(
+    pieces: Layout, k: int, n: int, own: int, start: int, codes: Bytes, usual: Int64s
+) -> Any:
     """Return the upper limit of costs at a position of `usual`, without its symbol."""
     if own < 0:
         return OF_LETTER * n - OF_PLACE
@@ -106,7 +109,7 @@ def cost_now(pieces: Any, k: Any, n: Any, own: Any, start: Any, codes: Any, usua
 
 
 @jit_norefs_inline
-def cost_before(pieces: Any, k: Any, by: Any, start: Any, codes: Any) -> Any:
+def cost_before(pieces: Layout, k: int, by: int, start: int, codes: Bytes) -> Any:
     """Return the additional cost of the piece before if its end moves."""
     if by <= 0:
         return 0
@@ -120,7 +123,7 @@ def cost_before(pieces: Any, k: Any, by: Any, start: Any, codes: Any) -> Any:
 
 
 @jit_norefs_inline
-def count_wrong(consensus: Any, codes: Any, begin: Any, n: Any, anchor: Any, most: Any) -> Any:
+def count_wrong(consensus: Bytes, codes: Bytes, begin: int, n: int, anchor: int, most: int) -> Any:
     """Return the differences in n bases, or some number above `most`; BEYOND outside columns."""
     strand, column = anchor & 1, (anchor >> 1) - (anchor & 1)
     step, wrong = 1 - 2 * strand, 0
@@ -139,7 +142,7 @@ def count_wrong(consensus: Any, codes: Any, begin: Any, n: Any, anchor: Any, mos
 
 
 @jit_norefs_inline
-def move(pieces: Any, k: Any, by: Any, anchor: Any) -> None:
+def move(pieces: Layout, k: int, by: int, anchor: int) -> None:
     """Move the cut before a piece by `by` bases, and the piece to an anchor."""
     if pieces.strand[k - 1]:
         pieces.position[k - 1] -= by

@@ -6,15 +6,14 @@ assemblers (J. R. Miller, S. Koren, G. Sutton, 2010, Genomics 95:315).
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bools, Bytes, Int64s
 from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.reads.lines import NEWLINE, Lines
 from gangsaw.codecs.reads.sequence.layout.contig import GONE, PAD, Gains, empty_contig
-from gangsaw.codecs.reads.sequence.layout.index import index_of
+from gangsaw.codecs.reads.sequence.layout.index import build_index
 from gangsaw.codecs.reads.sequence.layout.joints import with_usual_joints
 from gangsaw.codecs.reads.sequence.layout.placed import Layout
 from gangsaw.codecs.reads.sequence.layout.walk import (
@@ -22,8 +21,8 @@ from gangsaw.codecs.reads.sequence.layout.walk import (
     Mapped,
     Walk,
     empty_mapped,
-    taken,
-    walk,
+    select_mapped,
+    walk_contigs,
 )
 
 K, K_OF_SHORT = 15, 14  # bases of a k-mer
@@ -41,34 +40,41 @@ def layout(lines: Lines, codes: npt.NDArray[np.uint8]) -> Layout:
     ----------
     codes : (used,) uint8, 0..3 for A C G T, 4 for any other byte
     """
-    n_letters = int((lines.ends - lines.starts).sum())
-    mean = n_letters // (int(np.count_nonzero(lines.ends > lines.starts)) or 1)
-    index = index_of(codes, K_OF_SHORT if mean < SHORT else K)
-    letters = np.full(codes.size + 2 * PAD, GONE, np.uint8)
-    letters[PAD:-PAD] = np.where(lines.text == NEWLINE, GONE, codes)
-    mapped = empty_mapped(n_letters // LEAST_PIECE + 1)
-    failed = np.zeros((letters.size >> STRETCH_BITS) + 1, np.uint32)
+    n_bases = int((lines.ends - lines.starts).sum())
+    mean = n_bases // (int(np.count_nonzero(lines.ends > lines.starts)) or 1)
+    index = build_index(codes, K_OF_SHORT if mean < SHORT else K)
+    free_codes = np.full(codes.size + 2 * PAD, GONE, np.uint8)
+    free_codes[PAD:-PAD] = np.where(lines.text == NEWLINE, GONE, codes)
+    mapped = empty_mapped(n_bases // LEAST_PIECE + 1)
+    failed = np.zeros((free_codes.size >> STRETCH_BITS) + 1, np.uint32)
     gains = GAINS_OF_LONG if mean > LONG else GAINS
-    out = np.empty(n_letters, np.uint8)
-    state = Walk(gains, letters, index, empty_contig(n_letters), mapped, failed)
-    n, columns = walk(state, out)
-    found = ordered(lines, taken(mapped, slice(n)), out[:columns])
+    out = np.empty(n_bases, np.uint8)
+    state = Walk(gains, free_codes, index, empty_contig(n_bases), mapped, failed)
+    n, columns = walk_contigs(state, out)
+    found = order_pieces(lines, select_mapped(mapped, slice(n)), out[:columns])
     return with_usual_joints(found, lines, codes)
 
 
-def ordered(lines: Lines, mapped: Mapped, consensus: npt.NDArray[np.uint8]) -> Layout:
+def order_pieces(lines: Lines, mapped: Mapped, consensus: npt.NDArray[np.uint8]) -> Layout:
     """Return the layout with these mapped pieces."""
-    mapped = taken(mapped, np.argsort(mapped.begins))
+    mapped = select_mapped(mapped, np.argsort(mapped.begins))
     most = 2 * mapped.begins.size + int(np.count_nonzero(lines.ends > lines.starts))
     pieces = tuple(np.zeros(most, np.int64) for _ in range(4))
     strand, is_mapped = np.zeros(most, np.uint8), np.zeros(most, np.bool_)
-    n = fill(lines.starts, lines.ends, mapped, pieces, strand, is_mapped)
+    n = write_pieces(lines.starts, lines.ends, mapped, pieces, strand, is_mapped)
     line, begin, end, position = (field[:n] for field in pieces)
     return Layout(consensus, line, begin, end, position, strand[:n], is_mapped[:n])
 
 
 @jit
-def fill(starts: Any, ends: Any, mapped: Mapped, pieces: Any, strand: Any, is_mapped: Any) -> int:
+def write_pieces(
+    starts: Int64s,
+    ends: Int64s,
+    mapped: Mapped,
+    pieces: tuple[Int64s, ...],
+    strand: Bytes,
+    is_mapped: Bools,
+) -> int:
     """Write the pieces of all lines, including those between mapped ones; return their number."""
     line, begin, end, position = pieces
     n, j = 0, 0

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.reads.lines import Places
+from gangsaw.codecs.core.arrays import Int64s
 
 Anchors = npt.NDArray[np.int64]
 
@@ -26,15 +26,15 @@ class Layout(NamedTuple):
     """
 
     consensus: npt.NDArray[np.uint8]
-    line: Places
-    begin: Places
-    end: Places
-    position: Places
+    line: Int64s
+    begin: Int64s
+    end: Int64s
+    position: Int64s
     strand: npt.NDArray[np.uint8]
     is_mapped: npt.NDArray[np.bool_]
 
 
-def anchors_of(pieces: Layout) -> Anchors:
+def find_anchors(pieces: Layout) -> Anchors:
     """Return (m,) int64: 2 * (column of the first base, in reading direction) + strand."""
     ends = np.where(pieces.strand == 0, 0, pieces.end - pieces.begin)
     anchors: Anchors = 2 * (pieces.position + ends) + pieces.strand

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Int64s, UInt64s
 from gangsaw.codecs.core.numba.jit import jit_restrict
 
 DIGIT_BITS = 11
@@ -25,7 +24,7 @@ def sort_by_hash(keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
 
 
 @jit_restrict
-def count_digits(keys: Any, counts: Any) -> None:
+def count_digits(keys: UInt64s, counts: Int64s) -> None:
     """Count the values of all digits."""
     mask = np.uint64((1 << DIGIT_BITS) - 1)
     for i in range(keys.size):
@@ -34,7 +33,7 @@ def count_digits(keys: Any, counts: Any) -> None:
 
 
 @jit_restrict
-def sort(keys: Any, out: Any, begins: Any, shift: int) -> None:
+def sort(keys: UInt64s, out: UInt64s, begins: Int64s, shift: int) -> None:
     """Move keys to the positions of their digits; `begins` become ends."""
     mask = np.uint64((1 << DIGIT_BITS) - 1)
     for i in range(keys.size):

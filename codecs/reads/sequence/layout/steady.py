@@ -7,18 +7,17 @@ their bytes. So lines are first sorted by their hashes.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes, Int64s, UInt64s
 from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.words import load_le64
-from gangsaw.codecs.reads.lines import NEWLINE, Lines, Places
+from gangsaw.codecs.reads.lines import NEWLINE, Lines
+from gangsaw.codecs.reads.sequence.bases import to_base_codes
 from gangsaw.codecs.reads.sequence.layout.index import NONE, PLACE, index_kmers
 from gangsaw.codecs.reads.sequence.layout.layout import K_OF_SHORT, layout
 from gangsaw.codecs.reads.sequence.layout.placed import Layout
-from gangsaw.codecs.reads.sequence.letters import codes_of
 
 MIX = np.uint64(0x9E3779B97F4A7C15)
 LEAST_LINES = 512  # with fewer lines the order gains little
@@ -38,14 +37,14 @@ def steady_layout(lines: Lines, codes: npt.NDArray[np.uint8]) -> Layout:
     """
     order = most_frequent_first(lines, codes)
     own = lines_in(order, lines)
-    found = layout(own, codes_of(own.text)[: own.text.size])
+    found = layout(own, to_base_codes(own.text)[: own.text.size])
     line = order[found.line]
     back = np.argsort(line, kind="stable")
     fields = {name: getattr(found, name)[back] for name in Layout._fields[2:]}
     return Layout(found.consensus, line[back], **fields)
 
 
-def most_frequent_first(lines: Lines, codes: npt.NDArray[np.uint8]) -> Places:
+def most_frequent_first(lines: Lines, codes: npt.NDArray[np.uint8]) -> Int64s:
     """Return the order of lines by frequency, and by hash among equally frequent ones.
 
     Frequent lines have few errors, and the first lines determine a contig. Sorted by hash alone,
@@ -53,7 +52,7 @@ def most_frequent_first(lines: Lines, codes: npt.NDArray[np.uint8]) -> Places:
     count of a line's k-mers they took as many bytes, but that needs an index.
     """
     hashes = np.empty(lines.starts.size, np.uint64)
-    hash_lines(codes, lines.starts, lines.ends, hashes)
+    hash_line_codes(codes, lines.starts, lines.ends, hashes)
     order = np.argsort(hashes, kind="stable")
     ranked = hashes[order]
     begins = np.flatnonzero(np.append(True, ranked[1:] != ranked[:-1]))
@@ -62,17 +61,17 @@ def most_frequent_first(lines: Lines, codes: npt.NDArray[np.uint8]) -> Places:
     return order[by_count]
 
 
-def lines_in(order: Places, lines: Lines) -> Lines:
+def lines_in(order: Int64s, lines: Lines) -> Lines:
     """Return lines in another order, each with a newline."""
     lengths = (lines.ends - lines.starts)[order]
     ends = np.cumsum(lengths + 1) - 1
     own = Lines(np.empty(int(ends[-1]) + 1, np.uint8), ends - lengths, ends, False, order, 0)
-    copy_lines(lines.text, lines.starts[order], own)
+    copy_reordered_lines(lines.text, lines.starts[order], own)
     return own
 
 
 @jit
-def copy_lines(text: Any, starts: Any, out: Lines) -> None:
+def copy_reordered_lines(text: Bytes, starts: Int64s, out: Lines) -> None:
     """Copy lines from other starts to the text of `out`."""
     for i in range(starts.size):
         n = out.ends[i] - out.starts[i]
@@ -82,7 +81,7 @@ def copy_lines(text: Any, starts: Any, out: Lines) -> None:
 
 
 @jit
-def hash_lines(codes: Any, starts: Any, ends: Any, hashes: Any) -> None:
+def hash_line_codes(codes: Bytes, starts: Int64s, ends: Int64s, hashes: UInt64s) -> None:
     """Write (n,) hashes of lines, eight bases at a time; reads SPARE bytes beyond."""
     for i in range(starts.size):
         mixed = np.uint64(ends[i] - starts[i])

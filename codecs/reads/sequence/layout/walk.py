@@ -7,21 +7,21 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes, Int64, Int64s
 from gangsaw.codecs.core.numba.bits import prefetch
 from gangsaw.codecs.core.numba.items import put_items
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline, jit_norefs_part, jit_part
-from gangsaw.codecs.reads.lines import Places
 from gangsaw.codecs.reads.sequence.layout.contig import (
     GONE,
     LEFT,
-    MOST_LETTERS,
+    MOST_BASES,
     PAD,
     RIGHT,
     Contig,
     Gains,
-    run,
+    add_votes,
+    count_bases,
     score,
-    vote,
 )
 from gangsaw.codecs.reads.sequence.layout.index import (
     ALONE,
@@ -54,9 +54,9 @@ class Mapped(NamedTuple):
     strands : (m,) uint8
     """
 
-    begins: Places
-    ends: Places
-    positions: Places
+    begins: Int64s
+    ends: Int64s
+    positions: Int64s
     strands: npt.NDArray[np.uint8]
 
 
@@ -66,8 +66,8 @@ class Walk(NamedTuple):
     Attributes
     ----------
     gains : of pieces
-    letters : (n + 2 PAD,) uint8, the text's codes, GONE outside lines and for placed ones; a piece
-        is a run of others
+    free_codes : (n + 2 PAD,) uint8, the text's codes, GONE outside lines and for placed ones; a
+        piece is a run of others
     kmer_index : of the text
     contig : current contig
     mapped : pieces that are placed
@@ -75,7 +75,7 @@ class Walk(NamedTuple):
     """
 
     gains: Gains
-    letters: npt.NDArray[np.uint8]
+    free_codes: npt.NDArray[np.uint8]
     kmer_index: KmerIndex
     contig: Contig
     mapped: Mapped
@@ -88,14 +88,14 @@ def empty_mapped(n: int) -> Mapped:
     return Mapped(begins, ends, positions, np.empty(n, np.uint8))
 
 
-def taken(mapped: Mapped, which: Any) -> Mapped:
+def select_mapped(mapped: Mapped, which: slice | Int64s) -> Mapped:
     """Return some pieces, by slice or numbers."""
     begins, ends, positions, strands = mapped
     return Mapped(begins[which], ends[which], positions[which], strands[which])
 
 
 @jit
-def walk(state: Walk, out: Any) -> Any:
+def walk_contigs(state: Walk, out: Bytes) -> Any:
     """Map pieces; fill the consensus; return the numbers of pieces and of columns.
 
     A contig begins with the first piece in the text that has a k-mer in a group. It has two rounds:
@@ -105,19 +105,19 @@ def walk(state: Walk, out: Any) -> Any:
     for kmer in range(index.kmers.shape[0]):
         if index.kmers[kmer, GROUP] != ALONE:
             place = np.int64(index.kmers[kmer, PLACE] >> np.uint32(1))
-            if is_free(state, place):
+            if is_unplaced(state, place):
                 number += 2
                 first, n = n, grow(state, place, n, number)
                 if n > first + 1:
                     columns = close(state, first, n, columns, out)
                 else:
                     n = first
-                clear(state.contig)
+                clear_contig(state.contig)
     return n, columns
 
 
 @jit_norefs_part
-def grow(state: Walk, place: Any, n: Any, number: Any) -> Any:
+def grow(state: Walk, place: Int64, n: int, number: int) -> Any:
     """Start a contig with the piece around a k-mer, add overlapping pieces; return their number."""
     head, edges = n, state.contig.edges
     n = seed(state, place, n)
@@ -134,70 +134,70 @@ def grow(state: Walk, place: Any, n: Any, number: Any) -> Any:
             number += 1
             right = left = edges[LEFT]
         elif head < n:
-            n = meet(state, head, n, number)
+            n = meet_groups(state, head, n, number)
             head += 1
         else:
             return n
 
 
 @jit_norefs_inline
-def seed(state: Walk, place: Any, n: Any) -> Any:
+def seed(state: Walk, place: Int64, n: int) -> Any:
     """Place the piece around a k-mer in the middle of the columns."""
     edges, at = state.contig.edges, PAD + place
-    left = run(state.letters, at - 1, -1, MOST_LETTERS // 2)
-    length = left + run(state.letters, at, 1, MOST_LETTERS // 2)
+    left = count_bases(state.free_codes, at - 1, -1, MOST_BASES // 2)
+    length = left + count_bases(state.free_codes, at, 1, MOST_BASES // 2)
     begin = (state.contig.votes.size - length) // 2
     edges[LEFT], edges[RIGHT] = begin, begin
-    return put(state, place - left, 1, begin, begin + length, n)
+    return put_piece(state, place - left, 1, begin, begin + length, n)
 
 
 @jit_norefs_inline
-def ask_column(state: Walk, column: Any, n: Any, number: Any) -> Any:
+def ask_column(state: Walk, column: Int64, n: int, number: int) -> Any:
     """Try to join the group of the k-mer in a column; return the number of pieces."""
     group = np.int64(state.contig.groups[column]) - 1
-    return n if group < 0 else ask(state, group >> 1, column, group & 1, n, number)
+    return n if group < 0 else ask_group(state, group >> 1, column, group & 1, n, number)
 
 
 @jit_norefs_inline
-def ask(state: Walk, group: Any, column: Any, turned: Any, n: Any, number: Any) -> Any:
+def ask_group(state: Walk, group: Int64, column: Int64, reverse: Int64, n: int, number: int) -> Any:
     """Try to join a group, unless it is empty or was just tried; return the number of pieces."""
     groups = state.kmer_index.groups
-    has_been = groups[group + COLUMN] % VISIT == 2 * column + turned
+    has_been = groups[group + COLUMN] % VISIT == 2 * column + reverse
     if groups[group + SIZE] == 0 or (has_been and groups[group + CONTIG] == number):
         return n
-    return join(state, group, column, turned, n, number)
+    return join_group(state, group, column, reverse, n, number)
 
 
 @jit_norefs_part
-def meet(state: Walk, piece: Any, n: Any, number: Any) -> Any:
+def meet_groups(state: Walk, piece: int, n: int, number: int) -> Any:
     """Try to join the groups of a piece's k-mers; return the number of pieces."""
     kmers, end = state.kmer_index.kmers, state.mapped.ends[piece] - state.kmer_index.k
     kmer = first_kmer(state.kmer_index, state.mapped.begins[piece])
     while kmer < kmers.shape[0] and np.int64(kmers[kmer, PLACE] >> np.uint32(1)) <= end:
         group = kmers[kmer, GROUP]
         if group != ALONE:
-            column, turned = column_of(state, piece, kmer)
-            n = ask(state, np.int64(group), column, turned, n, number)
+            column, reverse = column_of(state, piece, kmer)
+            n = ask_group(state, np.int64(group), column, reverse, n, number)
         kmer += 1
     return n
 
 
 @jit_norefs_part
-def show(state: Walk, piece: Any) -> None:
+def show_groups(state: Walk, piece: int) -> None:
     """Write the groups of a piece's k-mers to the contig's columns."""
     kmers, end = state.kmer_index.kmers, state.mapped.ends[piece] - state.kmer_index.k
     kmer = first_kmer(state.kmer_index, state.mapped.begins[piece])
     while kmer < kmers.shape[0] and np.int64(kmers[kmer, PLACE] >> np.uint32(1)) <= end:
         group = kmers[kmer, GROUP]
         if group != ALONE:
-            column, turned = column_of(state, piece, kmer)
+            column, reverse = column_of(state, piece, kmer)
             if state.contig.groups[column] == 0:
-                state.contig.groups[column] = 2 * np.int64(group) + turned + 1
+                state.contig.groups[column] = 2 * np.int64(group) + reverse + 1
         kmer += 1
 
 
 @jit_norefs_inline
-def column_of(state: Walk, piece: Any, kmer: Any) -> tuple[Any, Any]:
+def column_of(state: Walk, piece: int, kmer: int) -> tuple[Any, Any]:
     """Return the column of a piece's k-mer, and 1 if its hash is of the reverse complement."""
     mapped, word = state.mapped, np.int64(state.kmer_index.kmers[kmer, PLACE])
     if mapped.strands[piece]:
@@ -207,76 +207,84 @@ def column_of(state: Walk, piece: Any, kmer: Any) -> tuple[Any, Any]:
 
 
 @jit_norefs_part
-def join(state: Walk, group: Any, column: Any, turned: Any, n: Any, number: Any) -> Any:
+def join_group(
+    state: Walk, group: Int64, column: Int64, reverse: Int64, n: int, number: int
+) -> Any:
     """Place members of a group that fit at a column; return the number of pieces."""
     groups, before = state.kmer_index.groups, n
-    first, size = group + MEMBERS, np.int64(groups[group + SIZE])
+    first = group + MEMBERS
+    size: Any = np.int64(groups[group + SIZE])
     stay = first
     for i in range(first, first + size):
-        prefetch(state.letters, PAD + (place_of(groups[min(i + AHEAD, first + size - 1)]) >> 1))
+        prefetch(
+            state.free_codes,
+            PAD + (get_member_position(groups[min(i + AHEAD, first + size - 1)]) >> 1),
+        )
         member = groups[i]
-        place = place_of(member) >> 1
-        if is_free(state, place):
-            n, member = attempt(state, member, column, turned, n, number)
-            if member < MOST_FAILURES and is_free(state, place):
+        place = get_member_position(member) >> 1
+        if is_unplaced(state, place):
+            n, member = try_member(state, member, column, reverse, n, number)
+            if member < MOST_FAILURES and is_unplaced(state, place):
                 groups[stay] = member
                 stay += 1
     visits = np.int64(groups[group + COLUMN]) // VISIT + (8 * (n - before) < size)
     is_dead = visits > MOST_VISITS and visits * size > MOST_LOOKS
     groups[group + SIZE] = 0 if is_dead else stay - first
     groups[group + CONTIG] = number
-    groups[group + COLUMN] = 2 * column + turned + (visits if visits < 255 else 255) * VISIT
+    groups[group + COLUMN] = 2 * column + reverse + (visits if visits < 255 else 255) * VISIT
     return n
 
 
 @jit_norefs_inline
-def attempt(
-    state: Walk, member: Any, column: Any, turned: Any, n: Any, number: Any
+def try_member(
+    state: Walk, member: np.uint32, column: Int64, reverse: Int64, n: int, number: int
 ) -> tuple[Any, Any]:
     """Place a member if it fits: at most once per round, once in all rounds of whole pieces."""
-    place = place_of(member)
+    place = get_member_position(member)
     has_failed = state.failed[place >> STRETCH_BITS + 1] == number
     if has_failed or (number & 1 == 0 and member >= FAILURE):
         return n, member
-    return fit(state, place >> 1, place & 1 ^ turned, column, n, number), member + FAILURE
+    return fit_piece(state, place >> 1, place & 1 ^ reverse, column, n, number), member + FAILURE
 
 
 @jit_norefs_inline
-def place_of(member: Any) -> Any:
+def get_member_position(member: np.uint32) -> Any:
     """Return twice the position of a member, and 1 more for the hash of its complement."""
     return np.int64(member & (FAILURE - np.uint32(1)))
 
 
 @jit_norefs_inline
-def is_free(state: Walk, place: Any) -> Any:
+def is_unplaced(state: Walk, place: Int64) -> Any:
     """Return True if a k-mer is in one unplaced piece: placed ones are as long as a k-mer."""
-    letters, first = state.letters, PAD + place
-    return letters[first] != GONE and letters[first + state.kmer_index.k - 1] != GONE
+    free_codes, first = state.free_codes, PAD + place
+    return free_codes[first] != GONE and free_codes[first + state.kmer_index.k - 1] != GONE
 
 
 @jit_norefs_inline
-def fit(state: Walk, place: Any, strand: Any, column: Any, n: Any, number: Any) -> Any:
+def fit_piece(state: Walk, place: Int64, strand: Int64, column: Int64, n: int, number: int) -> Any:
     """Place the piece around a k-mer, or the part that gains; return the number of pieces."""
-    gains, contig, letters = state.gains, state.contig, state.letters
+    gains, contig, free_codes = state.gains, state.contig, state.free_codes
     step = 1 - 2 * strand
     at = PAD + place + (state.kmer_index.k - 1) * strand
     most = contig.edges[RIGHT] - column
-    right, stop, has_right = score(gains, contig, letters, at, step, column, 1, most)
+    right, stop, has_right = score(gains, contig, free_codes, at, step, column, 1, most)
     most = column - contig.edges[LEFT]
-    left, start, has_left = score(gains, contig, letters, at - step, step, column - 1, -1, most)
+    left, start, has_left = score(gains, contig, free_codes, at - step, step, column - 1, -1, most)
     clips = 2 - has_left - has_right
     if left + right - gains.clip * clips < gains.accept or (clips and number & 1 == 0):
-        return fail(state, at - PAD, step, start, stop, n, number)
-    stop += has_right * run(letters, at + step * stop, step, MOST_LETTERS // 2)
-    start += has_left * run(letters, at - step * (start + 1), -step, MOST_LETTERS // 2)
+        return record_failure(state, at - PAD, step, start, stop, n, number)
+    stop += has_right * count_bases(free_codes, at + step * stop, step, MOST_BASES // 2)
+    start += has_left * count_bases(free_codes, at - step * (start + 1), -step, MOST_BASES // 2)
     first, last = column - start, column + stop
     if first < 0 or last > contig.votes.size:
         return n
-    return put(state, at - step * start - PAD, step, first, last, n)
+    return put_piece(state, at - step * start - PAD, step, first, last, n)
 
 
 @jit_norefs_inline
-def fail(state: Walk, at: Any, step: Any, start: Any, stop: Any, n: Any, number: Any) -> Any:
+def record_failure(
+    state: Walk, at: Int64, step: Int64, start: Int64, stop: Int64, n: int, number: int
+) -> Any:
     """Record for this round that the bases around a position were compared in vain."""
     first, last = at - step * start, at + step * (max(1, stop) - 1)
     for stretch in range(min(first, last) >> STRETCH_BITS, (max(first, last) >> STRETCH_BITS) + 1):
@@ -285,19 +293,19 @@ def fail(state: Walk, at: Any, step: Any, start: Any, stop: Any, n: Any, number:
 
 
 @jit_norefs_inline
-def put(state: Walk, place: Any, step: Any, first: Any, last: Any, n: Any) -> Any:
+def put_piece(state: Walk, place: Int64, step: Int64, first: int, last: int, n: int) -> Any:
     """Place the bases from `place` on, in direction `step`, at columns [first, last)."""
-    vote(state.contig, state.letters, PAD + place, step, first, last)
+    add_votes(state.contig, state.free_codes, PAD + place, step, first, last)
     mapped = state.mapped
     begin = place if step > 0 else place - (last - first - 1)
     mapped.begins[n], mapped.ends[n] = begin, begin + last - first
     mapped.positions[n], mapped.strands[n] = first, step < 0
-    show(state, n)
+    show_groups(state, n)
     return n + 1
 
 
 @jit_part
-def close(state: Walk, first: Any, n: Any, columns: Any, out: Any) -> Any:
+def close(state: Walk, first: int, n: int, columns: int, out: Bytes) -> Any:
     """Append a contig to the consensus; return the number of its columns."""
     left, right = state.contig.edges[LEFT], state.contig.edges[RIGHT]
     put_items(out, columns, state.contig.bases, PAD + left, PAD + right)
@@ -307,7 +315,7 @@ def close(state: Walk, first: Any, n: Any, columns: Any, out: Any) -> Any:
 
 
 @jit_part
-def clear(contig: Contig) -> None:
+def clear_contig(contig: Contig) -> None:
     """Reset the votes of a contig."""
     left, right = contig.edges[LEFT], contig.edges[RIGHT]
     contig.votes[left:right] = 0

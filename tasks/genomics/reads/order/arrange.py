@@ -7,9 +7,9 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.reads.lines import lines_of
+from gangsaw.codecs.reads.lines import find_lines
+from gangsaw.codecs.reads.sequence.bases import to_base_codes
 from gangsaw.codecs.reads.sequence.layout.steady import steady_layout
-from gangsaw.codecs.reads.sequence.letters import codes_of
 from gangsaw.tasks.compressed_text.text import Text
 from gangsaw.tasks.genomics.reads.files.digest import hash_lines
 from gangsaw.tasks.genomics.reads.files.kernels import SEQUENCE, copy_lines
@@ -97,8 +97,8 @@ def lines_of_mates(mates: Mates, line: int) -> Text:
 
 def _places(text: Text) -> Numbers:
     """Return twice the position of each record plus its strand; NOWHERE for unmapped ones."""
-    lines = lines_of(text, LANE)
-    found = steady_layout(lines, codes_of(lines.text))
+    lines = find_lines(text, LANE)
+    found = steady_layout(lines, to_base_codes(lines.text))
     mapped = np.flatnonzero(found.is_mapped)[::-1]  # reversed: the first of several pieces stays
     places = np.full(lines.starts.size, NOWHERE)
     places[found.line[mapped]] = 2 * found.position[mapped] + found.strand[mapped]

@@ -19,12 +19,12 @@ Octets = npt.NDArray[np.uint8]
 
 
 def coded(bwt: Octets) -> Octets:
-    return np.concatenate(list(cpu.coded(bwt)))
+    return np.concatenate(list(cpu.encode_dense_parts(bwt)))
 
 
 def decoded(data: Octets, n: int) -> bytes:
     out = np.full(n + 16, 173, np.uint8)
-    cpu.decode(data, out[:n])
+    cpu.decode_dense(data, out[:n])
     assert (out[n:] == 173).all()
     return out[:n].tobytes()
 
@@ -36,7 +36,7 @@ def many_decisions() -> Octets:
 
 def test_segments_follow_one_another() -> None:
     bwt = many_decisions()
-    parts = list(cpu.coded(bwt))
+    parts = list(cpu.encode_dense_parts(bwt))
     assert len(parts) == 3  # heads and two
     assert decoded(np.concatenate(parts), bwt.size) == bwt.tobytes()
 
@@ -58,20 +58,20 @@ def test_damaged_bytes_never_touch_other_memory(at_end: bool) -> None:
     bwt = runs(rng, 1 << 18, 200, 2.0)
     data = coded(bwt)
     place, out = fenced(data, at_end), fenced(bwt, at_end)
-    cpu.decode(place, out)
+    cpu.decode_dense(place, out)
     np.testing.assert_array_equal(out, bwt)
     for _ in range(150):
         at = rng.integers(data.size if rng.integers(2) else 900, size=rng.integers(1, 9))
         place[at] ^= rng.integers(1, 256, at.size, np.uint8)
         with suppress(CorruptChunk):
-            cpu.decode(place, out)
+            cpu.decode_dense(place, out)
         place[:] = data
 
 
 def test_two_bytes_get_no_shorter() -> None:
-    assert cpu.encode(np.array([0, 255], np.uint8), None) is None
+    assert cpu.encode_dense(np.array([0, 255], np.uint8), None) is None
 
 
 def test_scratch_is_as_promised() -> None:
-    assert cpu.room(1 << 22) < 16 * (1 << 22)
-    assert cpu.room(1) < 4 << 20
+    assert cpu.dense_scratch_bytes(1 << 22) < 16 * (1 << 22)
+    assert cpu.dense_scratch_bytes(1) < 4 << 20

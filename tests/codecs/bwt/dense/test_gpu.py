@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gangsaw.codecs.bwt.dense import cpu
-from gangsaw.codecs.bwt.dense.device.gpu_decode import decode_blocks
-from gangsaw.codecs.bwt.dense.device.gpu_encode import encode_blocks
+from gangsaw.codecs.bwt.dense.device.gpu_decode import decode_dense_blocks
+from gangsaw.codecs.bwt.dense.device.gpu_encode import encode_dense_blocks
 
 Octets = npt.NDArray[np.uint8]
 CASES = corner_cases()
@@ -24,11 +24,11 @@ LONG = 6000  # bytes that an emulated kernel decodes in a second or so
 
 
 def coded(bwt: Octets) -> Octets:
-    return np.concatenate(list(cpu.coded(bwt)))
+    return np.concatenate(list(cpu.encode_dense_parts(bwt)))
 
 
 def check(cupy: Any, data: list[Octets], sizes: list[int]) -> list[bytes | str]:
-    return check_decoding(cupy, cpu.decode, decode_blocks, data, sizes)
+    return check_decoding(cupy, cpu.decode_dense, decode_dense_blocks, data, sizes)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -108,7 +108,7 @@ def test_any_bytes_decode_or_are_corrupt(cupy: Any) -> None:
 
 def test_states_that_are_cut_off_or_wrong(cupy: Any) -> None:
     bwt = np.frombuffer(b"aabaccab" * 3, np.uint8)
-    *_, segment = cpu.coded(bwt)
+    *_, segment = cpu.encode_dense_parts(bwt)
     data = coded(bwt)
     heads = data[: data.size - segment.size]
     zeros = np.append(heads, np.zeros(segment.size, np.uint8))
@@ -122,12 +122,12 @@ def test_device_room_holds_what_decoding_takes(cupy: Any, n: int) -> None:
     data, out = coded(bwt), cupy.empty(n, np.uint8)
     with device_memory.of(1 << 30) as memory:
         before = memory.peak
-        assert decode_blocks([data], [out]) == {}
-        assert memory.peak - before <= cpu.device_room(data.size, n)
+        assert decode_dense_blocks([data], [out]) == {}
+        assert memory.peak - before <= cpu.dense_decoder_bytes(data.size, n)
 
 
 def encode(cupy: Any, bwts: list[Octets]) -> None:
-    check_encoding(cupy, cpu.coded, encode_blocks, bwts)
+    check_encoding(cupy, cpu.encode_dense_parts, encode_dense_blocks, bwts)
 
 
 def test_blocks_are_encoded_as_on_the_cpu(cupy: Any) -> None:

@@ -14,7 +14,7 @@ from gangsaw.codecs.bwt.fast.tables import decode_tables, encode_tables, tables_
 
 Octets = npt.NDArray[np.uint8]
 symbol_of, least_of, bits_below = map(
-    callable_kernel, (symbols.symbol_of, symbols.least_of, symbols.bits_below)
+    callable_kernel, (symbols.to_symbol, symbols.get_least_number, symbols.bits_below)
 )
 
 
@@ -43,9 +43,9 @@ def test_tables_come_back(found: list[tuple[int, int]], both: bool) -> None:
 def test_many_different_contexts_share_the_most_tables() -> None:
     counts = np.zeros((symbols.CONTEXTS, 48), np.int64)
     counts[np.arange(48), np.arange(48)] = 1 << 20
-    table_of = merge.merged(counts)
+    table_of = merge.merge_contexts(counts)
     assert table_of.max() == merge.MOST_TABLES - 1
-    assert merge.merged(np.ones((symbols.CONTEXTS, 3), np.int64)).max() == 0
+    assert merge.merge_contexts(np.ones((symbols.CONTEXTS, 3), np.int64)).max() == 0
 
 
 def test_symbols_are_those_of_the_reference() -> None:

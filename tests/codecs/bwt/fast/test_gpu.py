@@ -15,21 +15,21 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gangsaw.codecs.bwt.fast import cpu
-from gangsaw.codecs.bwt.fast.device.gpu_decode import decode_blocks
-from gangsaw.codecs.bwt.fast.device.gpu_encode import encode_blocks
+from gangsaw.codecs.bwt.fast.device.gpu_decode import decode_fast_blocks
+from gangsaw.codecs.bwt.fast.device.gpu_encode import encode_fast_blocks
 
 Octets = npt.NDArray[np.uint8]
 CASES = corner_cases()
 
 
 def coded(bwt: Octets) -> Octets:
-    parts = cpu.coded(bwt, 1 << 30)
+    parts = cpu.encode_fast_parts(bwt, 1 << 30)
     assert parts is not None
     return np.concatenate(parts)
 
 
 def check(cupy: Any, data: list[Octets], sizes: list[int]) -> list[bytes | str]:
-    return check_decoding(cupy, cpu.decode, decode_blocks, data, sizes)
+    return check_decoding(cupy, cpu.decode_fast, decode_fast_blocks, data, sizes)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -100,12 +100,12 @@ def test_device_room_holds_what_decoding_takes(cupy: Any, n: int) -> None:
     data, out = coded(bwt), cupy.empty(n, np.uint8)
     with device_memory.of(1 << 30) as memory:
         before = memory.peak
-        assert decode_blocks([data], [out]) == {}
-        assert memory.peak - before <= cpu.device_room(data.size, n)
+        assert decode_fast_blocks([data], [out]) == {}
+        assert memory.peak - before <= cpu.fast_decoder_bytes(data.size, n)
 
 
 def encode(cupy: Any, bwts: list[Octets]) -> None:
-    check_encoding(cupy, lambda bwt: cpu.coded(bwt, bwt.size), encode_blocks, bwts)
+    check_encoding(cupy, lambda bwt: cpu.encode_fast_parts(bwt, bwt.size), encode_fast_blocks, bwts)
 
 
 def test_blocks_are_encoded_as_on_the_cpu(cupy: Any) -> None:

@@ -10,7 +10,7 @@ import pytest
 from emulator.host_module import schedule
 from helpers.bwt_strings import corner_cases
 
-from gangsaw.codecs.bwt.lanes.cut import lanes_of
+from gangsaw.codecs.bwt.lanes.cut import divide_into_lanes
 from gangsaw.codecs.bwt.lanes.device.gpu_runs import DeviceRunLanes
 
 Octets = npt.NDArray[np.uint8]
@@ -21,7 +21,7 @@ LONG = np.repeat(corner_cases()["text"][:4000], 9)  # of two lanes
 def check(cupy: Any, bwts: list[Octets], by_decisions: bool) -> None:
     found = DeviceRunLanes([cupy.asarray(bwt) for bwt in bwts])
     (found.cut_by_decisions if by_decisions else found.cut_evenly)()
-    expected = [lanes_of(bwt, by_decisions=by_decisions) for bwt in bwts]
+    expected = [divide_into_lanes(bwt, by_decisions=by_decisions) for bwt in bwts]
     for heads, lanes in zip(found.heads(), expected, strict=True):
         assert heads.bounds.tolist() == lanes.bounds.tolist()
         assert heads.sizes.tolist() == lanes.sizes.tolist()

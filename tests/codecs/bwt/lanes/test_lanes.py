@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 from reference import bwt_lanes as reference
 
 from gangsaw.codecs.bwt.lanes import lists, ranks
-from gangsaw.codecs.bwt.lanes.cut import RunLanes, fresh_list, lane_count, lanes_of, list_words
+from gangsaw.codecs.bwt.lanes.cut import (
+    RunLanes,
+    divide_into_lanes,
+    fresh_list,
+    lane_count,
+    list_words,
+)
 from gangsaw.codecs.bwt.lanes.estimate import gets_no_shorter
 from gangsaw.codecs.core.errors import CorruptChunk
 
@@ -21,7 +27,7 @@ move_back, move_to_front = map(callable_kernel, (ranks.move_back, ranks.move_to_
 
 
 def check(bwt: Octets, *, by_decisions: bool) -> RunLanes:
-    lanes = lanes_of(bwt, by_decisions=by_decisions)
+    lanes = divide_into_lanes(bwt, by_decisions=by_decisions)
     parts = reference.cut(bwt.tobytes(), by_decisions=by_decisions)
     assert [
         bwt[a:b].tobytes() for a, b in zip(lanes.bounds, lanes.bounds[1:], strict=False)
@@ -53,7 +59,7 @@ def test_any_string_has_the_lanes_of_the_reference(
 
 @pytest.mark.parametrize("name", CASES)
 def test_heads_come_back(name: str) -> None:
-    lanes = lanes_of(CASES[name], by_decisions=True)
+    lanes = divide_into_lanes(CASES[name], by_decisions=True)
     data = lists.encode_heads(lanes)
     heads = lists.decode_heads(np.append(data, np.uint8(7)), CASES[name].size)
     assert heads.end == data.size
@@ -73,7 +79,7 @@ def test_any_bytes_are_heads_or_corrupt(data: bytes, n: int) -> None:
 @pytest.mark.parametrize("name", ["logs", "halves", "a long run among random"])
 def test_heads_that_were_damaged_are_others_or_corrupt(name: str) -> None:
     rng = np.random.default_rng(5)
-    data = lists.encode_heads(lanes_of(CASES[name], by_decisions=False))
+    data = lists.encode_heads(divide_into_lanes(CASES[name], by_decisions=False))
     for _ in range(40):
         wrong = data[: rng.integers(data.size + 1)].copy()
         if wrong.size:

@@ -12,11 +12,12 @@ from helpers.gpu_arrays import unaligned
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from gangsaw.codecs.bwt.transform.forward import device_room, transform
+from gangsaw.codecs.bwt.transform.forward import transform, transform_device_bytes
 from gangsaw.codecs.bwt.transform.gpu_forward import transform_blocks
 from gangsaw.codecs.bwt.transform.gpu_inverse import invert_blocks
 from gangsaw.codecs.bwt.transform.gpu_radix import TILE, DeviceTransformed
-from gangsaw.codecs.bwt.transform.rows import Bytes, Transformed, spacing
+from gangsaw.codecs.bwt.transform.rows import Transformed, spacing
+from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.errors import CorruptChunk
 from tests.reference import bwt_transform as reference
 
@@ -77,7 +78,7 @@ def test_device_room_holds_what_either_direction_takes(cupy: Any, sizes: tuple[i
         before = memory.peak
         found = transform_blocks(blocks)
         invert_blocks(found, blocks)
-        assert memory.peak - before <= device_room(max(sizes), len(sizes))
+        assert memory.peak - before <= transform_device_bytes(max(sizes), len(sizes))
 
 
 def test_blocks_lie_anywhere(cupy: Any) -> None:

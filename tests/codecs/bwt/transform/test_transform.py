@@ -10,18 +10,18 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gangsaw.codecs.bwt.transform.forward import room, transform
+from gangsaw.codecs.bwt.transform.forward import transform, transform_bytes
 from gangsaw.codecs.bwt.transform.inverse import invert
 from gangsaw.codecs.bwt.transform.rows import (
     MAX_BLOCK,
     MOST_ROWS,
     UNIT,
-    Bytes,
     Transformed,
     row_count,
     spacing,
 )
 from gangsaw.codecs.bwt.transform.suffixes import suffix_array
+from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.errors import CorruptChunk
 from tests.reference import bwt_transform as reference
 
@@ -218,5 +218,5 @@ def test_room_holds_what_either_direction_takes() -> None:
         tracemalloc.reset_peak()
         before = tracemalloc.get_traced_memory()[0]
         inverse_of(transform(block))
-        assert tracemalloc.get_traced_memory()[1] - before < room(n) + 2 * n
+        assert tracemalloc.get_traced_memory()[1] - before < transform_bytes(n) + 2 * n
     tracemalloc.stop()

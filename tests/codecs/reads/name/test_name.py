@@ -11,7 +11,7 @@ from helpers.backends import encoded_block, fill_block
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gangsaw.codecs.reads.lines import lines_of
+from gangsaw.codecs.reads.lines import find_lines
 from gangsaw.codecs.reads.name import encode
 from gangsaw.codecs.reads.name.coding import NAME
 from gangsaw.codecs.reads.name.contexts import TABLES_OF
@@ -137,7 +137,7 @@ def test_tables_are_bounded() -> None:
     rows = high << 8 | high * 37 & 255
     names = [b":".join(b"%d" % value for value in row) for row in rows]
     block = np.frombuffer(b"\n".join(names), np.uint8)
-    result = encode.encode_lines(lines_of(block, 1 << 12), pairs=False)
+    result = encode.encode_names(find_lines(block, 1 << 12), pairs=False)
     assert result is not None
     modes, _ = read_modes(result.head)
     n_tables = TABLES_OF[modes].sum()

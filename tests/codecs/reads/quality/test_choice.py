@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.reads.lines import lines_of
+from gangsaw.codecs.reads.lines import find_lines
 from gangsaw.codecs.reads.quality.choice import count
 from gangsaw.codecs.reads.quality.choice.choose import chosen_tree, counts_of_tables
 from gangsaw.codecs.reads.quality.choice.costs import BIT, INDEX_BITS, information, logarithms
@@ -95,7 +95,7 @@ def test_the_map_walks_the_tree() -> None:
 @pytest.mark.parametrize("cells", [1 << 22, 24])
 def test_counts_are_of_every_so_many_windows(monkeypatch: pytest.MonkeyPatch, cells: int) -> None:
     """In rows that are too few, too."""
-    lines, components = lines_of(np.frombuffer(b"ABBABA\n" * 715, np.uint8), 64), components_of(2)
+    lines, components = find_lines(np.frombuffer(b"ABBABA\n" * 715, np.uint8), 64), components_of(2)
     values = values_of(np.frombuffer(b"AB", np.uint8))
     monkeypatch.setattr(count, "MOST_CELLS", cells)
     assert count.count_contexts(lines, values, components).is_whole == (cells > 24)
@@ -150,7 +150,7 @@ def test_contexts_of_a_line_are_those_of_its_letters(letters: Sequence[int], ste
     rng, lengths = np.random.default_rng(step), [1, 2, 3, 4, 15, 16, 17, 36, 999, 1000, 5000, 50]
     values = [rng.integers(0, known.size, -(-n // step)).repeat(step)[:n] for n in lengths]
     block = np.concatenate([np.append(known[own], np.uint8(10)) for own in values])
-    lines, components = lines_of(block, 1 << 16), components_of(known.size)
+    lines, components = find_lines(block, 1 << 16), components_of(known.size)
     counts = count.count_contexts(lines, values_of(known), components)
     expected = Counter[tuple[Context, int]]()
     for own in values:

@@ -20,7 +20,7 @@ from gangsaw.codecs.core.entropy.sparse_tables import (
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.reads.payload import HEAD, Head
 from gangsaw.codecs.reads.sequence import syntax
-from gangsaw.codecs.reads.sequence.coding import SEQUENCE, decode_lanes, windows_of
+from gangsaw.codecs.reads.sequence.coding import SEQUENCE, decode_sequence_lanes, windows_of
 from gangsaw.codecs.reads.sequence.decode import decode_windows
 from gangsaw.codecs.reads.sequence.dictionary import SIZES, read_dictionary
 
@@ -109,11 +109,11 @@ def test_windows_in_another_order_are_refused() -> None:
     case = made(RECIPE._replace(longest=20))
     payload = case.unpacked()
     out = np.empty_like(case.block)
-    decode_lanes(payload, out, False)
+    decode_sequence_lanes(payload, out, False)
     np.testing.assert_array_equal(out, case.block)
     turned = payload._replace(begins=payload.begins[::-1], ends=payload.ends[::-1])
     with pytest.raises(CorruptChunk):
-        decode_lanes(turned, out, False)
+        decode_sequence_lanes(turned, out, False)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_a_head_that_says_something_else_is_refused(change: dict[str, int]) -> N
     fields = {name: getattr(payload.head, name) + by for name, by in change.items()}
     head: Head = payload.head._replace(**fields)
     with pytest.raises(CorruptChunk):
-        decode_lanes(payload._replace(head=head), np.empty_like(case.block), False)
+        decode_sequence_lanes(payload._replace(head=head), np.empty_like(case.block), False)
 
 
 @pytest.mark.parametrize(

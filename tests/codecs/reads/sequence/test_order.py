@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from helpers.read_layouts import Recipe, made
 
-from gangsaw.codecs.reads.sequence.layout.placed import Layout
-from gangsaw.codecs.reads.sequence.order import (
+from gangsaw.codecs.reads.sequence.encode.order import (
+    arrange_layout,
     arranged_contigs,
     ascends,
     contigs_of,
     first_mapped,
-    ordered,
 )
+from gangsaw.codecs.reads.sequence.layout.placed import Layout
 
 
 def layout_of(rows: list[tuple[int, int, int, int, int]], size: int) -> Layout:
@@ -40,7 +40,7 @@ def test_a_contig_that_runs_backwards_is_turned() -> None:
     forwards = [(i, 0, 10, 5 * i, i % 2) for i in range(20)]
     backwards = [(20 + i, 0, 10, 300 - 5 * i, i % 2) for i in range(30)]
     pieces = layout_of([*forwards, *backwards], 310)
-    found, is_ahead = ordered(pieces, pairs=False)
+    found, is_ahead = arrange_layout(pieces, pairs=False)
     assert is_ahead.all()
     assert (np.diff(found.position) >= 0).all()
     np.testing.assert_array_equal(found.position[:20], pieces.position[:20])
@@ -55,7 +55,7 @@ def test_contigs_come_in_the_order_of_their_first_lines() -> None:
     others = [(20 + i, 0, 10, 110 + 4 * i, 0) for i in range(20)]
     rows = sorted([*later, *firsts, *others])
     pieces = layout_of(rows, 305)
-    found, is_ahead = ordered(pieces, pairs=False)
+    found, is_ahead = arrange_layout(pieces, pairs=False)
     assert is_ahead.sum() == 40
     assert (np.diff(found.position[is_ahead]) >= 0).all()
     assert found.position[~is_ahead].min() > found.position[is_ahead].max()
@@ -65,7 +65,7 @@ def test_contigs_come_in_the_order_of_their_first_lines() -> None:
 def test_lines_in_no_order_are_left_alone() -> None:
     places = np.random.default_rng(1).permutation(60)
     pieces = layout_of([(i, 0, 10, place, 0) for i, place in enumerate(places)], 70)
-    found, is_ahead = ordered(pieces, pairs=False)
+    found, is_ahead = arrange_layout(pieces, pairs=False)
     assert found is pieces
     assert not is_ahead.any()
 
@@ -73,9 +73,9 @@ def test_lines_in_no_order_are_left_alone() -> None:
 def test_of_mates_the_first_ones_count() -> None:
     mates = [(i, 0, 10, 5 * i if i % 2 == 0 else 300 - 5 * i, i % 2) for i in range(50)]
     pieces = layout_of([*mates, (50, 0, 300, 0, 0)], 310)
-    _, is_ahead = ordered(pieces, pairs=True)
+    _, is_ahead = arrange_layout(pieces, pairs=True)
     np.testing.assert_array_equal(is_ahead, pieces.line % 2 == 0)
-    assert not ordered(pieces, pairs=False)[1].any()
+    assert not arrange_layout(pieces, pairs=False)[1].any()
 
 
 def test_the_first_mapped_piece_of_each_line_is_found() -> None:

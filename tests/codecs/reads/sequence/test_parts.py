@@ -15,7 +15,7 @@ from gangsaw.codecs.core.entropy.sparse_tables import decoder_tables, normalised
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.jit import jit_norefs
 from gangsaw.codecs.reads.sequence import syntax
-from gangsaw.codecs.reads.sequence.anchors import hot_anchors, hot_numbers, place_bits
+from gangsaw.codecs.reads.sequence.bases import next_exception, to_base_codes
 from gangsaw.codecs.reads.sequence.columns import CLASS, SECOND, classified
 from gangsaw.codecs.reads.sequence.consensus import (
     SLICE,
@@ -23,8 +23,8 @@ from gangsaw.codecs.reads.sequence.consensus import (
     read_consensus,
     stored_consensus,
 )
-from gangsaw.codecs.reads.sequence.layout.placed import anchors_of
-from gangsaw.codecs.reads.sequence.letters import codes_of, next_exception
+from gangsaw.codecs.reads.sequence.encode.anchors import hot_anchors, hot_numbers
+from gangsaw.codecs.reads.sequence.layout.placed import find_anchors
 
 LETTERS = np.frombuffer(b"ACGT", np.uint8)
 
@@ -49,7 +49,7 @@ def test_a_consensus_comes_back_on_both_strands(size: int) -> None:
 @pytest.mark.parametrize("size", [7, 300])
 def test_columns_are_classified_as_the_specification_says(size: int) -> None:
     case = made(Recipe(4, size, 300, 50, 3, 0.05, 0.02, 0.3, False, False, False, 256))
-    codes = codes_of(case.lines.text)
+    codes = to_base_codes(case.lines.text)
     begins = case.lines.starts[case.pieces.line] + case.pieces.begin
     found = classified(codes, begins, case.pieces)
     counts, covered = np.zeros((size, 4), int), np.zeros(size, int)
@@ -75,7 +75,7 @@ def test_columns_are_classified_as_the_specification_says(size: int) -> None:
 
 def test_hot_anchors_are_those_that_pay() -> None:
     size = 1000
-    bits = place_bits(size)
+    bits = syntax.place_bits(size)
     anchors = np.repeat(np.arange(600), np.arange(600) % 300)
     hot = hot_anchors(anchors, size)
     assert hot.size == 255
@@ -89,7 +89,7 @@ def test_hot_anchors_are_those_that_pay() -> None:
 
 def test_an_anchor_is_where_a_piece_begins_as_it_is_read() -> None:
     pieces = made(Recipe(4, 300, 30, 50, 3, 0, 0, 0, False, False, False, 256)).pieces
-    for k, anchor in enumerate(anchors_of(pieces)):
+    for k, anchor in enumerate(find_anchors(pieces)):
         n = pieces.end[k] - pieces.begin[k]
         expected = pieces.position[k] + n if pieces.strand[k] else pieces.position[k]
         assert divmod(anchor, 2) == (expected, pieces.strand[k])
@@ -103,14 +103,14 @@ def first_exception(codes: Any, at: int, end: int) -> int:
 
 def test_codes_are_those_of_the_letters() -> None:
     text = np.arange(256, dtype=np.uint8)
-    codes = codes_of(text)
+    codes = to_base_codes(text)
     np.testing.assert_array_equal(codes[:256], [b"ACGT".find(byte) % 5 for byte in range(256)])
     assert (codes[256:] == 4).all()
 
 
 @given(st.binary(max_size=40), st.integers(0, 40))
 def test_the_next_exception_is_found(text: bytes, at: int) -> None:
-    codes = codes_of(np.frombuffer(text, np.uint8))
+    codes = to_base_codes(np.frombuffer(text, np.uint8))
     end = len(text)
     expected = next((i for i in range(at, end) if text[i] not in b"ACGT"), max(at, end))
     assert first_exception(codes, min(at, end), end) == min(expected, end)

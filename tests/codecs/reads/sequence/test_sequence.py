@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from gangsaw.codecs.core.memory.threads import set_thread_limit
 from gangsaw.codecs.reads.lines import Text
 from gangsaw.codecs.reads.params import Params
-from gangsaw.codecs.reads.payload import CODED, MODE_BITS, OPEN, unpacked
+from gangsaw.codecs.reads.payload import CODED, MODE_BITS, OPEN, parse_payload
 from gangsaw.codecs.reads.sequence.coding import SEQUENCE, windows_of
 from gangsaw.codecs.reads.sequence.decode import decode_windows
 from gangsaw.codecs.reads.sequence.dictionary import read_dictionary
@@ -148,7 +148,7 @@ def test_some_windows_are_decoded_without_the_others(name: str) -> None:
     lane, text = 1 << 12, CASES[name]
     block, params = np.frombuffer(text, np.uint8), Params(kind="sequence", lane=1 << 12)
     data, bits = encoded_block(SEQUENCE, block, params)
-    payload = unpacked(data, bits, block.size, lane)
+    payload = parse_payload(data, bits, block.size, lane)
     dictionary = read_dictionary(payload.rest, payload.shared, payload.head.used)
     for first, last in [(0, 1), (3, 5), (payload.n_windows - 1, payload.n_windows)]:
         out = np.full(block.size - first * lane, 7, np.uint8)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.nucleotides.kernels import encode_nucleotides
 from gangsaw.codecs.core.numba.jit import jit, jit_part, jit_restrict, jit_restrict_part
-from gangsaw.codecs.reads.sequence.letters import read_only
+from gangsaw.codecs.reads.sequence.bases import read_only
 from gangsaw.tasks.compressed_text.text import Text
 
 LENGTH = 12  # bases of a p-mer: with 14 sets of short reads took more bytes, with 10 bacteria

@@ -17,7 +17,7 @@ from gangsaw.codecs.reads.sequence.layout.index import (
     PLACE,
     SIZE,
     KmerIndex,
-    index_of,
+    build_index,
 )
 from gangsaw.codecs.reads.sequence.layout.sort import sort_by_hash
 
@@ -66,7 +66,7 @@ def test_sort_is_stable(seed: int, n: int) -> None:
 @given(st.integers(0, 1 << 32), st.integers(0, 3000), st.sampled_from([5, 14, 15, 16]))
 def test_groups_are_the_equal_kmers(seed: int, n: int, k: int) -> None:
     codes = random_codes(seed, n)
-    index = index_of(codes, k)
+    index = build_index(codes, k)
     assert (np.diff(index.kmers[:, PLACE].astype(np.int64)) > 0).all()
     expected: dict[bytes, list[int]] = defaultdict(list)
     for word in index.kmers[:, PLACE].tolist():
@@ -81,15 +81,15 @@ def test_groups_are_the_equal_kmers(seed: int, n: int, k: int) -> None:
 
 def test_a_third_of_the_kmers_is_taken_on_both_strands() -> None:
     codes = random_codes(1, 50000)[:24000]
-    forward = index_of(codes, 15).kmers[:, PLACE] >> np.uint32(1)
+    forward = build_index(codes, 15).kmers[:, PLACE] >> np.uint32(1)
     turned = np.where(codes < 4, 3 - codes, 4)[::-1].astype(np.uint8)
-    backward = index_of(turned, 15).kmers[:, PLACE] >> np.uint32(1)
+    backward = build_index(turned, 15).kmers[:, PLACE] >> np.uint32(1)
     np.testing.assert_array_equal(forward, np.sort(codes.size - 15 - backward.astype(np.int64)))
     assert 0.25 < forward.size / codes.size < 0.36
 
 
 def test_the_first_kmer_of_a_stretch() -> None:
-    index = index_of(random_codes(2, 3000), 15)
+    index = build_index(random_codes(2, 3000), 15)
     places = index.kmers[:, PLACE] >> 1
     for begin in range(3000):
         assert first_kmer(index, begin) == np.searchsorted(places, begin)

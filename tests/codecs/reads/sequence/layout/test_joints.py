@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from gangsaw.codecs.core.nucleotides.codes import LETTER_OF_CODE, turned_codes
 from gangsaw.codecs.reads.codec import Reads
-from gangsaw.codecs.reads.lines import lines_of
+from gangsaw.codecs.reads.lines import find_lines
+from gangsaw.codecs.reads.sequence.bases import to_base_codes
 from gangsaw.codecs.reads.sequence.layout import joints
 from gangsaw.codecs.reads.sequence.layout.layout import layout
-from gangsaw.codecs.reads.sequence.layout.placed import Layout, anchors_of
-from gangsaw.codecs.reads.sequence.letters import codes_of
+from gangsaw.codecs.reads.sequence.layout.placed import Layout, find_anchors
 
 Codes = npt.NDArray[np.uint8]
 
@@ -34,8 +34,8 @@ def with_adapter(seed: int, n: int, errors: float, is_turned: bool = False) -> C
 
 
 def laid_out(text: Codes) -> tuple[Layout, Any, Codes]:
-    lines = lines_of(text, 1 << 12)
-    codes = codes_of(text)[: text.size]
+    lines = find_lines(text, 1 << 12)
+    codes = to_base_codes(text)[: text.size]
     return layout(lines, codes), lines, codes
 
 
@@ -57,7 +57,7 @@ def test_most_adapters_begin_at_one_column() -> None:
     found, lines, _ = laid_out(with_adapter(1, 3000, 0.004))
     check(found, lines)
     later = found.is_mapped & (found.begin > 0)
-    _, counts = np.unique(anchors_of(found)[later], return_counts=True)
+    _, counts = np.unique(find_anchors(found)[later], return_counts=True)
     assert counts.max() > 0.9 * later.sum()
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gangsaw.codecs.reads.lines import lines_of
+from gangsaw.codecs.reads.lines import find_lines
 from gangsaw.codecs.reads.sequence.layout.layout import layout
 from gangsaw.codecs.reads.sequence.layout.placed import Layout
 
@@ -47,7 +47,7 @@ def reads_of(
 
 def checked(text: Text) -> Layout:
     """The layout of a text, which keeps the promises."""
-    lines = lines_of(text, 1 << 16)
+    lines = find_lines(text, 1 << 16)
     found = layout(lines, CODES[lines.text])
     lengths = lines.ends - lines.starts
     assert found.consensus.dtype == np.uint8
@@ -81,7 +81,7 @@ def assert_covers_lines(found: Layout, lengths: npt.NDArray[np.int64]) -> None:
 def mismatches(text: Text, found: Layout) -> int:
     """Letters of mapped pieces that are not those of the consensus."""
     codes = CODES[text]
-    lines = lines_of(text, 1 << 16)
+    lines = find_lines(text, 1 << 16)
     n = 0
     for i in np.flatnonzero(found.is_mapped):
         start = lines.starts[found.line[i]]
@@ -157,7 +157,7 @@ def test_a_line_longer_than_a_contig() -> None:
 
 
 def seconds(text: Text) -> float:
-    lines = lines_of(text, 1 << 16)
+    lines = find_lines(text, 1 << 16)
     begin = time.process_time()
     layout(lines, CODES[lines.text])
     return time.process_time() - begin

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gangsaw.codecs.reads.lines import lines_of
+from gangsaw.codecs.reads.lines import find_lines
+from gangsaw.codecs.reads.sequence.bases import to_base_codes
+from gangsaw.codecs.reads.sequence.encode.order import first_mapped
 from gangsaw.codecs.reads.sequence.layout.steady import steady_layout
-from gangsaw.codecs.reads.sequence.letters import codes_of
-from gangsaw.codecs.reads.sequence.order import first_mapped
 from gangsaw.tasks.genomics.reads.files.fastq import FastqFile
 from gangsaw.tasks.genomics.reads.files.input import ReadInput
 from gangsaw.tasks.genomics.reads.files.kernels import NAME, SEQUENCE
@@ -34,8 +34,8 @@ def test_records_are_sorted_chunk_by_chunk(tmp_path: Path, monkeypatch: pytest.M
     text = np.concatenate([found.text[a:b] for a, b in own])
     per_chunk, mapped = ROOM // 81, 0  # reads
     for first in range(0, 1500, per_chunk):
-        lines = lines_of(text[81 * first : 81 * (first + per_chunk)], 1 << 16)
-        pieces = steady_layout(lines, codes_of(lines.text))
+        lines = find_lines(text[81 * first : 81 * (first + per_chunk)], 1 << 16)
+        pieces = steady_layout(lines, to_base_codes(lines.text))
         places = pieces.position[first_mapped(pieces)]
         assert (np.diff(places) >= 0).all()
         mapped += places.size

@@ -9,7 +9,7 @@ import pytest
 from emulator.pools import device_memory
 
 from gangsaw.codecs.core.cuda import launch
-from gangsaw.codecs.reads.sequence.letters import codes_of
+from gangsaw.codecs.reads.sequence.bases import to_base_codes
 from gangsaw.tasks.genomics.reads.order.bins import gpu_signatures
 from gangsaw.tasks.genomics.reads.order.bins.gpu_signatures import bins_of_lines
 from gangsaw.tasks.genomics.reads.order.bins.packed import packed_reads
@@ -42,7 +42,7 @@ def test_letters_are_packed_in_two_bits() -> None:
         others = reads.others[words] >> shift & np.uint64(1)
         found = np.where(others, 4, codes)
         dna = np.frombuffer(text[begin : begin + n].tobytes().replace(b"U", b"T"), np.uint8)
-        np.testing.assert_array_equal(found, codes_of(dna)[:n])
+        np.testing.assert_array_equal(found, to_base_codes(dna)[:n])
 
 
 @pytest.mark.parametrize("split", [False, True])

@@ -7,17 +7,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.reads.lines import Lines, Places, Text
-from gangsaw.codecs.reads.sequence.anchors import (
-    hot_anchors,
-    hot_numbers,
-    place_bits,
-)
+from gangsaw.codecs.core.arrays import Int64s
+from gangsaw.codecs.reads.lines import Lines, Text
+from gangsaw.codecs.reads.sequence.bases import read_only
 from gangsaw.codecs.reads.sequence.columns import classified
-from gangsaw.codecs.reads.sequence.layout.placed import Anchors, Layout, anchors_of
-from gangsaw.codecs.reads.sequence.letters import read_only
-from gangsaw.codecs.reads.sequence.order import ordered
-from gangsaw.codecs.reads.sequence.syntax import HIGH_BITS
+from gangsaw.codecs.reads.sequence.encode.anchors import hot_anchors, hot_numbers
+from gangsaw.codecs.reads.sequence.encode.order import arrange_layout
+from gangsaw.codecs.reads.sequence.layout.placed import Anchors, Layout, find_anchors
+from gangsaw.codecs.reads.sequence.syntax import HIGH_BITS, place_bits
 
 
 class SequenceBlock(NamedTuple):
@@ -42,12 +39,12 @@ class SequenceBlock(NamedTuple):
 
     text: Text
     codes: Text
-    starts: Places
-    ends: Places
-    firsts: Places
-    begin: Places
-    end: Places
-    position: Places
+    starts: Int64s
+    ends: Int64s
+    firsts: Int64s
+    begin: Int64s
+    end: Int64s
+    position: Int64s
     strand: npt.NDArray[np.uint8]
     is_mapped: npt.NDArray[np.bool_]
     hot: npt.NDArray[np.uint8]
@@ -63,10 +60,10 @@ def block_of(
     lines: Lines, codes: Text, pieces: Layout, pairs: bool
 ) -> tuple[SequenceBlock, Anchors]:
     """Return the block for kernels, and its hot anchors."""
-    pieces, is_ahead = ordered(pieces, pairs)
+    pieces, is_ahead = arrange_layout(pieces, pairs)
     columns = classified(codes, lines.starts[pieces.line] + pieces.begin, pieces)
     firsts = np.searchsorted(pieces.line, np.arange(lines.starts.size + 1))
-    anchors = anchors_of(pieces)
+    anchors = find_anchors(pieces)
     hot = hot_anchors(anchors[pieces.is_mapped & ~is_ahead], columns.size)
     numbers = hot_numbers(anchors, hot)
     low_bits = max(0, place_bits(columns.size) - HIGH_BITS)

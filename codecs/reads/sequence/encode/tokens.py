@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Int32s, Int64s
 from gangsaw.codecs.core.entropy.rans_lanes import (
     Tokens,
     put,
@@ -18,12 +19,11 @@ from gangsaw.codecs.core.entropy.rans_lanes import (
 from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.words import load_le64
-from gangsaw.codecs.reads.lines import Places
 from gangsaw.codecs.reads.sequence import syntax
-from gangsaw.codecs.reads.sequence.block import SequenceBlock
-from gangsaw.codecs.reads.sequence.exceptions import put_runs
+from gangsaw.codecs.reads.sequence.encode.block import SequenceBlock
+from gangsaw.codecs.reads.sequence.encode.mapped import PieceAnchor, put_mapped
+from gangsaw.codecs.reads.sequence.exceptions import put_exceptions
 from gangsaw.codecs.reads.sequence.fours import put_fours
-from gangsaw.codecs.reads.sequence.mapped import PieceAnchor, put_mapped
 
 AT_ONCE = 1 << 16  # bytes of windows whose tokens are written in one call
 # upper bounds on tokens of a window, a line, a piece, a base, and an exception
@@ -31,8 +31,8 @@ OF_WINDOW, OF_LINE, OF_PIECE, OF_LETTER, OF_EXCEPTION = 16, 24, 24, 2, 12
 
 
 def window_tokens(
-    block: SequenceBlock, windows: Places, lane: int
-) -> Iterator[tuple[Tokens, Places]]:
+    block: SequenceBlock, windows: Int64s, lane: int
+) -> Iterator[tuple[Tokens, Int64s]]:
     """Yield the tokens of some windows, and the end of each window's tokens, (n,) int64.
 
     Parameters
@@ -44,13 +44,17 @@ def window_tokens(
     step = max(1, AT_ONCE // lane)
     for first in range(0, windows.size - 1, step):
         own = windows[first : first + step + 1]
-        tokens, ends = tokens_of(_room(block, own)), np.zeros(own.size - 1, np.int64)
-        places = np.empty(_longest(block, own), np.int32)
-        n = int(write_windows(block, own, first * lane, lane, memory, places, tokens, ends))
+        tokens, ends = tokens_of(_most_tokens(block, own)), np.zeros(own.size - 1, np.int64)
+        event_offsets = np.empty(_longest(block, own), np.int32)
+        n = int(
+            write_sequence_tokens(
+                block, own, first * lane, lane, memory, event_offsets, tokens, ends
+            )
+        )
         yield Tokens(tokens.tables[:n].copy(), tokens.symbols[:n].copy()), ends
 
 
-def _room(block: SequenceBlock, windows: Places) -> int:
+def _most_tokens(block: SequenceBlock, windows: Int64s) -> int:
     """Return an upper bound on the tokens of some windows."""
     first, last = windows[[0, -1]]
     if first == last:
@@ -62,29 +66,29 @@ def _room(block: SequenceBlock, windows: Places) -> int:
     return int(whole + OF_LETTER * (end - begin) + OF_EXCEPTION * exceptions)
 
 
-def _longest(block: SequenceBlock, windows: Places) -> int:
+def _longest(block: SequenceBlock, windows: Int64s) -> int:
     """Return the bases of the longest piece in some windows."""
     own = slice(*block.firsts[windows[[0, -1]]])
     return int((block.end[own] - block.begin[own]).max(initial=0))
 
 
 @jit_norefs
-def write_windows(
-    block: Any,
-    windows: Any,
+def write_sequence_tokens(
+    block: SequenceBlock,
+    windows: Int64s,
     begin: int,
     lane: int,
-    memory: Any,
-    places: Any,
-    tokens: Any,
-    ends: Any,
+    memory: Int64s,
+    event_offsets: Int32s,
+    tokens: Tokens,
+    ends: Int64s,
 ) -> int:
     """Write the tokens of windows, the first of which begins at byte `begin`; return their number.
 
     Parameters
     ----------
     memory : (MEMORY,) int64, state after the window before
-    places : (longest piece,) int32 scratch memory
+    event_offsets : (longest piece,) int32 scratch memory
     ends : (n_windows,) int64, filled
     """
     n = 0
@@ -94,14 +98,14 @@ def write_windows(
             lead = block.starts[first] - begin - w * lane
             n = put_start(block, first, last, lead, memory, tokens, n)
         for line in range(first, last):
-            n = put_line(block, line, line > first, memory, places, tokens, n)
+            n = put_sequence_line(block, line, line > first, memory, event_offsets, tokens, n)
         ends[w] = n
     return n
 
 
 @jit_norefs_inline
 def put_start(
-    block: Any, first: Any, last: Any, lead: Any, memory: Any, tokens: Any, n: int
+    block: SequenceBlock, first: int, last: int, lead: int, memory: Int64s, tokens: Tokens, n: int
 ) -> int:
     """Append the tokens at the start of a window; return the number of all tokens."""
     primary = memory[syntax.AT_PRIMARY] if block.is_sorted else 0
@@ -116,8 +120,14 @@ def put_start(
 
 
 @jit_norefs_inline
-def put_line(
-    block: Any, line: Any, has_before: bool, memory: Any, places: Any, tokens: Any, n: int
+def put_sequence_line(
+    block: SequenceBlock,
+    line: int,
+    has_before: bool,
+    memory: Int64s,
+    event_offsets: Int32s,
+    tokens: Tokens,
+    n: int,
 ) -> int:
     """Append the tokens of a line; return the number of all tokens."""
     if block.is_sorted and not block.pairs and has_before:
@@ -135,14 +145,14 @@ def put_line(
     odd = line & 1 if block.pairs else 0
     if not odd:
         memory[syntax.AT_MATE] = 0
-    n = put_runs(block.text, block.codes, start, end, tokens, n)
+    n = put_exceptions(block.text, block.codes, start, end, tokens, n)
     if length:
-        n = put_pieces(block, line, odd, memory, places, tokens, n)
+        n = put_pieces(block, line, odd, memory, event_offsets, tokens, n)
     return n
 
 
 @jit_norefs_inline
-def is_repeat(block: Any, line: Any) -> Any:
+def is_repeat(block: SequenceBlock, line: int) -> Any:
     """Return True if a line equals the one before it."""
     a, b = block.starts[line - 1], block.starts[line]
     n = block.ends[line] - b
@@ -158,7 +168,13 @@ def is_repeat(block: Any, line: Any) -> Any:
 
 @jit_norefs_inline
 def put_pieces(
-    block: Any, line: Any, odd: Any, memory: Any, places: Any, tokens: Any, n: int
+    block: SequenceBlock,
+    line: int,
+    odd: int,
+    memory: Int64s,
+    event_offsets: Int32s,
+    tokens: Tokens,
+    n: int,
 ) -> int:
     """Append the tokens of a line's pieces; return the number of all tokens."""
     first, count = block.firsts[line], block.firsts[line + 1] - block.firsts[line]
@@ -181,7 +197,7 @@ def put_pieces(
                 n = put_small(tokens, n, syntax.PIECE_LENGTH + mapped, syntax.REST, length)
         if mapped:
             n, reference = put_mapped(
-                block, line, k, odd, count > 1, reference, memory, places, tokens, n
+                block, line, k, odd, count > 1, reference, memory, event_offsets, tokens, n
             )
         else:
             begin = block.starts[line] + block.begin[k]

@@ -9,7 +9,7 @@ constexpr int HISTORY_BITS = 4, HISTORY = 15, MOST_LENGTH_HISTORY = 7;
 constexpr int RANK_SCALE = 100, LENGTH_SCALE = 256;
 constexpr int RANK_KINDS = 6, HISTORY_KINDS = 8, LENGTH_KINDS = 3;  // of contexts.py
 
-// What tokens a block has: contexts.TokenPlaces.
+// Decision trees of a block's tokens: contexts.TokenTrees.
 struct Tokens {
     const unsigned* following;
     Place rank, length, has_ranks;
@@ -22,7 +22,7 @@ struct Model {
     Byte* histories;
 };
 
-// Where a lane stands: contexts.Standing.
+// State of a lane: contexts.LaneStates.
 struct Lane {
     unsigned place, state, value, x;
     int label, rank, ranks, lengths, width;
@@ -31,7 +31,7 @@ struct Lane {
     Byte* histories;
 };
 
-__device__ __forceinline__ bool is_alive(const Lane& lane) {
+__device__ __forceinline__ bool has_decisions(const Lane& lane) {
     return lane.place >> NUMBER > 0;
 }
 
@@ -99,7 +99,7 @@ __device__ __forceinline__ Counts counts_of(const Model& model, const Lane& lane
 }
 
 __device__ __forceinline__ unsigned state_of(const Lane& lane) {
-    return is_alive(lane) ? lane.state + (lane.place & NODE) : NOWHERE;
+    return has_decisions(lane) ? lane.state + (lane.place & NODE) : NOWHERE;
 }
 
 // Fill the weights that lanes begin with, a column for each.

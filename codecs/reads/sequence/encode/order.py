@@ -6,20 +6,18 @@ contigs may run backwards.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bools, Bytes, Int32s, Int64s
 from gangsaw.codecs.core.numba.jit import jit_norefs
-from gangsaw.codecs.reads.lines import Places
 from gangsaw.codecs.reads.sequence.layout.placed import Layout
 
 MOST_BACK = 4  # lines per line that may precede the one before it, in a sorted block
 Flags = npt.NDArray[np.bool_]
 
 
-def ordered(pieces: Layout, pairs: bool) -> tuple[Layout, Flags]:
+def arrange_layout(pieces: Layout, pairs: bool) -> tuple[Layout, Flags]:
     """Return a layout, and the pieces whose position is coded relative to the line before.
 
     These are the first mapped pieces of lines that are no second mates. There are none if most
@@ -36,17 +34,17 @@ def ordered(pieces: Layout, pairs: bool) -> tuple[Layout, Flags]:
 
 def first_mapped(pieces: Layout) -> Flags:
     """Return (m,) bool: True if a piece is the first mapped one of its line."""
-    places = np.flatnonzero(pieces.is_mapped)
-    lines = pieces.line[places]
+    targets = np.flatnonzero(pieces.is_mapped)
+    lines = pieces.line[targets]
     is_first = np.zeros(pieces.line.size, np.bool_)
-    is_first[places[:1]] = True
-    is_first[places[1:]] = lines[1:] != lines[:-1]
+    is_first[targets[:1]] = True
+    is_first[targets[1:]] = lines[1:] != lines[:-1]
     return is_first
 
 
-def ascends(places: Places) -> bool:
+def ascends(targets: Int64s) -> bool:
     """Return True if most positions are not less than the one before."""
-    return MOST_BACK * int((np.diff(places) < 0).sum()) < places.size - 1
+    return MOST_BACK * int((np.diff(targets) < 0).sum()) < targets.size - 1
 
 
 def arranged_contigs(pieces: Layout, is_ahead: Flags) -> Layout:
@@ -63,17 +61,17 @@ def arranged_contigs(pieces: Layout, is_ahead: Flags) -> Layout:
     first_lines = np.full(begins.size, own.size)
     np.minimum.at(first_lines, own, np.arange(own.size))
     order = np.argsort(first_lines, kind="stable")
-    places = np.empty_like(begins)
-    places[order] = np.cumsum((stops - begins)[order]) - (stops - begins)[order]
+    targets = np.empty_like(begins)
+    targets[order] = np.cumsum((stops - begins)[order]) - (stops - begins)[order]
     within = np.where(turns[contig], stops[contig] - ends, pieces.position - begins[contig])
     return pieces._replace(
-        consensus=moved_columns(pieces.consensus, begins, stops, turns, places),
-        position=np.where(pieces.is_mapped, places[contig] + within, 0),
+        consensus=moved_columns(pieces.consensus, begins, stops, turns, targets),
+        position=np.where(pieces.is_mapped, targets[contig] + within, 0),
         strand=pieces.strand ^ (turns[contig] & pieces.is_mapped),
     )
 
 
-def descending(contig: Places, begins: Places, ends: Places, n_contigs: int) -> Flags:
+def descending(contig: Int64s, begins: Int64s, ends: Int64s, n_contigs: int) -> Flags:
     """Return True for each contig in which more pieces ascend after a reverse complement.
 
     Parameters
@@ -86,7 +84,7 @@ def descending(contig: Places, begins: Places, ends: Places, n_contigs: int) -> 
     return turns
 
 
-def contigs_of(pieces: Layout) -> Places:
+def contigs_of(pieces: Layout) -> Int64s:
     """Return (n,) int64, the first column of each contig; at least one."""
     links = np.zeros(pieces.consensus.size + 1, np.int32)
     count_links(pieces, links)
@@ -95,7 +93,7 @@ def contigs_of(pieces: Layout) -> Places:
 
 
 @jit_norefs
-def count_links(pieces: Any, links: Any) -> None:
+def count_links(pieces: Layout, links: Int32s) -> None:
     """Count for each column the pieces that contain it and the column before."""
     for k in range(pieces.line.size):
         if pieces.is_mapped[k]:
@@ -107,18 +105,20 @@ def count_links(pieces: Any, links: Any) -> None:
 
 
 def moved_columns(
-    consensus: Any, begins: Places, ends: Places, turns: Flags, places: Places
+    consensus: Bytes, begins: Int64s, ends: Int64s, turns: Flags, targets: Int64s
 ) -> npt.NDArray[np.uint8]:
     """Return the consensus with runs of columns moved, and reverse complemented if `turns`."""
     out: npt.NDArray[np.uint8] = np.empty_like(consensus)
-    move_columns(consensus, begins, ends, turns, places, out)
+    move_columns(consensus, begins, ends, turns, targets, out)
     return out
 
 
 @jit_norefs
-def move_columns(consensus: Any, begins: Any, ends: Any, turns: Any, places: Any, out: Any) -> None:
+def move_columns(
+    consensus: Bytes, begins: Int64s, ends: Int64s, turns: Bools, targets: Int64s, out: Bytes
+) -> None:
     """Write all runs of columns to their new positions."""
     for k in range(begins.size):
         for i in range(ends[k] - begins[k]):
             code = 3 - consensus[ends[k] - 1 - i] if turns[k] else consensus[begins[k] + i]
-            out[places[k] + i] = code
+            out[targets[k] + i] = code

@@ -1,4 +1,4 @@
-"""Codes of a text, search for its exceptions, and copies of runs of bases."""
+"""Codes of a text's bases, search for its exceptions, and copies of runs of bases."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.nucleotides.kernels import encode_letters
 from gangsaw.codecs.core.nucleotides.letters import BASES, NOT_A_BASE
 from gangsaw.codecs.core.nucleotides.packing import letters_of_bytes
@@ -30,7 +31,7 @@ def read_only(data: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
     return data
 
 
-def codes_of(text: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+def to_base_codes(text: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
     """Return the codes of (n,) bytes, padded with SPARE codes of no base."""
     codes = np.full(text.size + SPARE, NOT_A_BASE, np.uint8)
     encode_letters(read_only(text), codes)
@@ -38,7 +39,7 @@ def codes_of(text: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
 
 
 @jit_norefs_inline
-def next_exception(codes: Any, at: Any, end: Any) -> Any:
+def next_exception(codes: Bytes, at: int, end: int) -> Any:
     """Return the first index from `at` on that is no base, or `end`; reads SPARE bytes beyond."""
     while at < end:
         marks = load_le64(codes, at) & FOURTHS
@@ -49,7 +50,7 @@ def next_exception(codes: Any, at: Any, end: Any) -> Any:
 
 
 @jit_norefs_inline
-def copy(source: Any, begin: int, out: Any, place: int, n: int, stop: int) -> None:
+def copy_bases(source: Bytes, begin: int, out: Bytes, place: int, n: int, stop: int) -> None:
     """Copy n bytes; BYTES more may be read, and written up to out[stop]."""
     if place + n + BYTES <= stop:
         for i in range(0, n, BYTES):

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gangsaw.codecs.core.entropy.rans_lanes import put, put_number, put_raw, put_small
+from gangsaw.codecs.core.arrays import Bytes, Int32s, Int64, Int64s
+from gangsaw.codecs.core.entropy.rans_lanes import Tokens, put, put_number, put_raw, put_small
 from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
 from gangsaw.codecs.core.numba.bits import trailing_zeros
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
@@ -21,6 +22,7 @@ from gangsaw.codecs.reads.sequence.columns import (
     variable,
     within,
 )
+from gangsaw.codecs.reads.sequence.encode.block import SequenceBlock
 
 
 class PieceAnchor(NamedTuple):
@@ -37,9 +39,17 @@ class PieceAnchor(NamedTuple):
 
 @jit_norefs_inline
 def put_mapped(
-    block: Any, line: Any, k: Any, odd: Any, several: bool, before: Any, memory: Any, places: Any,
-    tokens: Any, n: int,
-) -> tuple[int, PieceAnchor]:  # fmt: skip
+    block: SequenceBlock,
+    line: int,
+    k: int,
+    odd: int,
+    several: bool,
+    before: PieceAnchor,
+    memory: Int64s,
+    event_offsets: Int32s,
+    tokens: Tokens,
+    n: int,
+) -> tuple[int, PieceAnchor]:
     """Append a mapped piece; return the number of tokens, and the reference of the next one."""
     place = block.position[k]
     own: Any = np.int64(block.strand[k])
@@ -53,12 +63,14 @@ def put_mapped(
         anchor = place + length if own else place
         n = put_place(block, k, syntax.OF_LATER, before.end, before.strand, anchor, tokens, n)
     begin = block.starts[line] + block.begin[k]
-    n = put_mismatches(block, begin, k, several, places, tokens, n)
+    n = put_mismatches(block, begin, k, several, event_offsets, tokens, n)
     return n, PieceAnchor(place if own else place + length, own)
 
 
 @jit_norefs_inline
-def put_first_place(block: Any, k: Any, odd: Any, memory: Any, tokens: Any, n: int) -> int:
+def put_first_place(
+    block: SequenceBlock, k: int, odd: int, memory: Int64s, tokens: Tokens, n: int
+) -> int:
     """Append the position of the first mapped piece of a line."""
     primary, place = memory[syntax.AT_PRIMARY], block.position[k]
     if block.is_sorted and not odd:
@@ -70,7 +82,7 @@ def put_first_place(block: Any, k: Any, odd: Any, memory: Any, tokens: Any, n: i
 
 
 @jit_norefs_inline
-def put_ahead(ahead: Any, place: Any, tokens: Any, n: int) -> int:
+def put_ahead(ahead: int, place: int, tokens: Tokens, n: int) -> int:
     """Append a position in a sorted block."""
     if ahead < 0:
         n = put(tokens, n, syntax.AHEAD, syntax.AHEAD_BACK)
@@ -83,7 +95,14 @@ def put_ahead(ahead: Any, place: Any, tokens: Any, n: int) -> int:
 
 @jit_norefs_inline
 def put_place(
-    block: Any, k: Any, of: int, reference: Any, strand: Any, anchor: Any, tokens: Any, n: int
+    block: SequenceBlock,
+    k: int,
+    of: int,
+    reference: int,
+    strand: int,
+    anchor: int,
+    tokens: Tokens,
+    n: int,
 ) -> int:
     """Append a position that is hot, near a reference of some strand, or anywhere."""
     later, hot, place = of == syntax.OF_LATER, block.hot[k], block.position[k]
@@ -104,25 +123,31 @@ def put_place(
 
 @jit_norefs_inline
 def put_mismatches(
-    block: Any, begin: int, k: Any, is_one_of_several: bool, places: Any, tokens: Any, n: int
+    block: SequenceBlock,
+    begin: int,
+    k: int,
+    is_one_of_several: bool,
+    event_offsets: Int32s,
+    tokens: Tokens,
+    n: int,
 ) -> int:
     """Append a piece's mismatches in plain columns, and its bases in other columns."""
     length, place = block.end[k] - block.begin[k], block.position[k]
     row = block.backward if block.strand[k] else block.forward
     first = block.size - place - length if block.strand[k] else place
-    events, left = find_events(block.codes, begin, row, first, length, places)
+    events, left = find_events(block.codes, begin, row, first, length, event_offsets)
     n = put_small(tokens, n, syntax.MISMATCHES + is_one_of_several, syntax.REST, left)
     if left:
-        n = put_gap(row, first, places, 0, 0, left, tokens, n)
+        n = put_gap(row, first, event_offsets, 0, 0, left, tokens, n)
     last_two = 0
     for e in range(events):
-        i = np.int64(places[e])
+        i = np.int64(event_offsets[e])
         column, code = np.int64(row[first + i]), np.int64(block.codes[begin + i])
         if column < PLAIN:
             n = put(tokens, n, syntax.LETTER + column, code)
             left -= 1
             if left:
-                n = put_gap(row, first, places, e + 1, i + 1, left, tokens, n)
+                n = put_gap(row, first, event_offsets, e + 1, i + 1, left, tokens, n)
         else:
             n, last_two = put_variant(column, code, last_two, tokens, n)
     return n
@@ -130,7 +155,7 @@ def put_mismatches(
 
 @jit_norefs_inline
 def find_events(
-    codes: Any, begin: int, row: Any, first: int, length: int, places: Any
+    codes: Bytes, begin: int, row: Bytes, first: int, length: int, event_offsets: Int32s
 ) -> tuple[int, int]:
     """List mismatches and columns that are not plain; return both numbers."""
     events, plain = 0, 0
@@ -140,8 +165,8 @@ def find_events(
             differing(load_le64(codes, begin + i), columns) | variable(columns), length - i
         )
         while marks:
-            places[events] = i + (trailing_zeros(marks) >> 3)
-            plain += row[first + places[events]] < PLAIN
+            event_offsets[events] = i + (trailing_zeros(marks) >> 3)
+            plain += row[first + event_offsets[events]] < PLAIN
             events += 1
             marks &= marks - ONE
     return events, plain
@@ -149,13 +174,20 @@ def find_events(
 
 @jit_norefs_inline
 def put_gap(
-    row: Any, first: int, places: Any, event: int, begin: Any, left: int, tokens: Any, n: int
+    row: Bytes,
+    first: int,
+    event_offsets: Int32s,
+    event: int,
+    begin: Int64,
+    left: int,
+    tokens: Tokens,
+    n: int,
 ) -> int:
     """Append the plain columns from `begin` to the next mismatch, from event `event` on."""
     variants = 0
-    while row[first + places[event + variants]] >= PLAIN:
+    while row[first + event_offsets[event + variants]] >= PLAIN:
         variants += 1
-    gap = places[event + variants] - begin - variants
+    gap = event_offsets[event + variants] - begin - variants
     table = syntax.GAP + min(left, syntax.GAPS) - 1
     while gap >= syntax.MOST_GAP:
         n = put(tokens, n, table, syntax.MOST_GAP)
@@ -164,7 +196,9 @@ def put_gap(
 
 
 @jit_norefs_inline
-def put_variant(column: Any, code: Any, last_two: int, tokens: Any, n: int) -> tuple[int, int]:
+def put_variant(
+    column: Int64, code: Int64, last_two: int, tokens: Tokens, n: int
+) -> tuple[int, int]:
     """Append a base in a column of class > 0; return tokens and the last two symbols."""
     base, second = column & 3, column >> SECOND
     which = 0 if code in (base, NOT_A_BASE) else 1 if code == second else 2

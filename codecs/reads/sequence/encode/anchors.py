@@ -6,16 +6,14 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.reads.sequence.layout.placed import Anchors
-from gangsaw.codecs.reads.sequence.syntax import HIGH_BITS
-
-MOST = 255  # a symbol for each, and 0 for none
+from gangsaw.codecs.reads.sequence.syntax import HIGH_BITS, MOST_ANCHORS, place_bits
 
 
 def hot_anchors(anchors: Anchors, size: int) -> Anchors:
     """Return the anchors, (m,) ascending, that pay for their entry in the list."""
     found, counts = np.unique(anchors, return_counts=True)
     bits = place_bits(size)
-    order = np.argsort(-counts, kind="stable")[:MOST]
+    order = np.argsort(-counts, kind="stable")[:MOST_ANCHORS]
     pays = counts[order] * max(1, bits - HIGH_BITS) > 2 * bits
     return np.sort(found[order[pays]])
 
@@ -24,10 +22,5 @@ def hot_numbers(anchors: Anchors, hot: Anchors) -> npt.NDArray[np.uint8]:
     """Return the number of each hot anchor from 1 on, 0 for other anchors, (m,) uint8."""
     if not hot.size:
         return np.zeros(anchors.size, np.uint8)
-    places = np.minimum(np.searchsorted(hot, anchors), hot.size - 1)
-    return np.where(hot[places] == anchors, places + 1, 0).astype(np.uint8)
-
-
-def place_bits(size: int) -> int:
-    """Return the bits of a position in a consensus."""
-    return max(1, size.bit_length())
+    indices = np.minimum(np.searchsorted(hot, anchors), hot.size - 1)
+    return np.where(hot[indices] == anchors, indices + 1, 0).astype(np.uint8)

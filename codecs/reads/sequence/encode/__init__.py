@@ -1,0 +1,1 @@
+"""Encoder of sequences: pieces of a layout, in order, as tokens."""
