@@ -38,7 +38,7 @@ class StripTile(NamedTuple):
     Attributes
     ----------
     query : (rows,) codes, 16 or 32 bits; rows is a multiple of the lanes
-    letters : (columns + 2 * lanes,) codes of the target, reversed, from index `lanes` on
+    target : (columns + 2 * lanes,) codes of the target, reversed, from index `lanes` on
     top, top_gap : (columns + 1,), (columns,) int32, H of the row above, from the diagonal on, and F
     left, left_gap : (rows,) int32, H of the previous column, and E
     near, near_gap : (BLOCK,) scratch of the dtype of query: top and top_gap as relative scores
@@ -48,7 +48,7 @@ class StripTile(NamedTuple):
     """
 
     query: NDArray[Any]
-    letters: NDArray[Any]
+    target: NDArray[Any]
     top: NDArray[np.int32]
     top_gap: NDArray[np.int32]
     left: NDArray[np.int32]
@@ -66,7 +66,7 @@ class StripRun(NamedTuple):
     Attributes
     ----------
     is_local, has_marks : flags: cells are clamped at 0, and marks are written
-    has_places : flag: the steps of the highest scores are recorded, too
+    has_positions : flag: the steps of the highest scores are recorded, too
     most : every relative score lies in -most..most
     scores : match, mismatch penalty, cost of a gap's first and further bases
     column : column of the whole target where the tile begins
@@ -75,7 +75,7 @@ class StripRun(NamedTuple):
 
     is_local: Any
     has_marks: Any
-    has_places: Any
+    has_positions: Any
     most: int
     scores: Any
     column: int
@@ -166,7 +166,7 @@ def _steps(tile: StripTile, lanes: Any, run: StripRun, block: Any, state: Any, c
             diagonal = select(entering, load(tile.lane, n, lanes), diagonal)
             gap = select(entering, load(tile.lane, 2 * n, lanes), gap)
         gap_above = push_lane(gap_above, tile.near_gap[s - first])
-        is_equal = query == load(tile.letters, columns + n - 1 - s, lanes)
+        is_equal = query == load(tile.target, columns + n - 1 - s, lanes)
         state, before = (diagonal, gap, gap_above), here
         here, gap, gap_above = _step(state, is_equal, costs, run)
         if len(run.has_marks):
@@ -182,7 +182,7 @@ def _steps(tile: StripTile, lanes: Any, run: StripRun, block: Any, state: Any, c
                 inside = both(lane < min(s + 1, n), lane > max(s - columns, -1))
                 seen = select(inside, here, nothing - run.most)
             higher = maximum(most, seen)
-            if len(run.has_places):
+            if len(run.has_positions):
                 at, step = select(higher == most, at, step), step + 1
             most = higher
         diagonal = push_lane(before, tile.near[s - first])
@@ -195,7 +195,7 @@ def _steps(tile: StripTile, lanes: Any, run: StripRun, block: Any, state: Any, c
 
 
 @jit_norefs_inline
-def _with_places(run: StripRun) -> StripRun:
+def _with_positions(run: StripRun) -> StripRun:
     yes = run.is_local
     return StripRun(yes, run.has_marks, yes, run.most, run.scores, run.column, run.row)
 
@@ -223,7 +223,7 @@ def _strip(tile: StripTile, lanes: Any, run: StripRun, row: int) -> None:
         limit = min(max(tile.found[SCORE] - 1 - base, -run.most), run.most)
         if len(run.is_local) and any_lane(most > limit):
             # compute the block again: recording all positions of maxima takes a tenth of the time
-            again = _with_places(run)
+            again = _with_positions(run)
             _, most, at = _steps(tile, lanes, again, block, state, costs)
             store(tile.lane, 5 * n, most)
             store(tile.lane, 6 * n, at)

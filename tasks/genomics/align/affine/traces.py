@@ -55,7 +55,7 @@ def trace(tile: StripTile, n: int, place: NDArray[np.int64], out: Codes) -> None
             letter = INSERT
             i -= 1
         else:
-            is_equal = tile.query[i] == tile.letters[n + columns - 1 - j]
+            is_equal = tile.query[i] == tile.target[n + columns - 1 - j]
             letter = EQUAL if is_equal else OTHER
             i -= 1
             j -= 1

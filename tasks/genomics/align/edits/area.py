@@ -66,7 +66,7 @@ class Edge(NamedTuple):
     outside: int
 
 
-class KeptBorders(NamedTuple):
+class StoredBorders(NamedTuple):
     """Input borders of tiles in memory, antidiagonal by antidiagonal.
 
     Attributes

@@ -80,7 +80,7 @@ def shared_kmers(query: Any, target: Any, table: Any, shift: int, found: Any) ->
 
 
 @jit
-def rising(places: Any, n: int, order: Any) -> int:
+def rising(positions: Any, n: int, order: Any) -> int:
     """Find the longest increasing subsequence of n positions (Fredman, 1975); return its length.
 
     Parameters
@@ -92,7 +92,7 @@ def rising(places: Any, n: int, order: Any) -> int:
         low, high = 0, size
         while low < high:
             middle = (low + high) >> 1
-            if places[ends[middle]] < places[i]:
+            if positions[ends[middle]] < positions[i]:
                 low = middle + 1
             else:
                 high = middle

@@ -17,7 +17,7 @@ from gangsaw.tasks.genomics.align.edits.area import (
     NEVER,
     Area,
     Edge,
-    KeptBorders,
+    StoredBorders,
     area_of,
     enter_column,
     enter_row,
@@ -70,7 +70,7 @@ class FilledTiles(NamedTuple):
 
     distance: int
     area: Area
-    kept: KeptBorders
+    borders: StoredBorders
 
 
 def in_bands(query: Codes, target: Codes, free: tuple[bool, bool]) -> FilledTiles:
@@ -81,13 +81,13 @@ def in_bands(query: Codes, target: Codes, free: tuple[bool, bool]) -> FilledTile
     while True:
         slack = edits if free[1] else (edits - abs(apart)) // 2
         tiles = _band(m, n, min(0, apart) - slack, max(0, apart) + slack, free)
-        found = filled(query, target, tiles)
+        found = fill_area(query, target, tiles)
         if found.distance <= edits or edits >= wide:
             return found
         edits = min(2 * edits, found.distance)
 
 
-def whole(m: int, n: int, free: tuple[bool, bool]) -> Area:
+def whole_area(m: int, n: int, free: tuple[bool, bool]) -> Area:
     """Return the area of all tiles of a query of m bases and a target of n."""
     return _band(m, n, -max(m, n), max(m, n), free)
 
@@ -102,17 +102,17 @@ def _band(m: int, n: int, low: int, high: int, free: tuple[bool, bool]) -> Area:
     return area_of(lows, highs, end + 1)._replace(free_start=int(free[0]), free_end=int(free[1]))
 
 
-def filled(query: Codes, target: Codes, area: Area, *, has_borders: bool = False) -> FilledTiles:
+def fill_area(query: Codes, target: Codes, area: Area, *, has_borders: bool = False) -> FilledTiles:
     """Return the distance of a pair within the tiles of an area."""
     tiles = area.tiles + LANES if has_borders else 0
     sides, downs = (np.empty((DIFFERENCES, tiles), np.uint64) for _ in range(2))
     starts, firsts = (np.empty(area.low.size + area.top.size, np.int64) for _ in range(2))
-    kept = KeptBorders(sides, downs, starts, firsts)
-    return FilledTiles(int(fill_tiles(query, target, area, kept)), area, kept)
+    borders = StoredBorders(sides, downs, starts, firsts)
+    return FilledTiles(int(fill_tiles(query, target, area, borders)), area, borders)
 
 
 @jit
-def fill_tiles(query: Any, target: Any, area: Any, kept: Any) -> int:
+def fill_tiles(query: Any, target: Any, area: Any, borders: Any) -> int:
     """Return the distance: a lower bound of it in an open area, an upper bound in a closed one.
 
     Parameters
@@ -133,21 +133,21 @@ def fill_tiles(query: Any, target: Any, area: Any, kept: Any) -> int:
             topped += 1
         while first < end and first + area.high[first] < step:
             first += 1
-        kept.starts[step], kept.firsts[step] = at, first
+        borders.starts[step], borders.firsts[step] = at, first
         for row in range(first, end, LANES):
             t = n_columns - 1 - step + row
-            if kept.sides.shape[1]:
-                _keep(tiles, kept, row, t, at + row - first)
+            if borders.sides.shape[1]:
+                _keep(tiles, borders, row, t, at + row - first)
             _do_lanes(tiles, row, t, end - row)
         at += end - first
     return _score(tiles, area, left.corner, target.size) - (above if area.free_start else 0)
 
 
 @jit_part
-def _keep(tiles: Any, kept: Any, w: int, t: int, at: int) -> None:
+def _keep(tiles: Any, borders: Any, w: int, t: int, at: int) -> None:
     for i in range(DIFFERENCES):
-        store(kept.sides[i], at, load(tiles.sides[i], w, _OF_LANES))
-        store(kept.downs[i], at, load(tiles.downs[i], t, _OF_LANES))
+        store(borders.sides[i], at, load(tiles.sides[i], w, _OF_LANES))
+        store(borders.downs[i], at, load(tiles.downs[i], t, _OF_LANES))
 
 
 @jit_part

@@ -23,7 +23,7 @@ def steps_back(query: Codes, target: Codes, found: FilledTiles) -> Codes | None:
     so it is the same in any area.
     """
     out = np.empty(query.size + target.size, np.uint8)
-    n = go_back(query, target, found.area, found.kept, out)
+    n = go_back(query, target, found.area, found.borders, out)
     return None if n == LEFT_AREA else out[:n]
 
 
@@ -57,7 +57,7 @@ def _columns(planes: Any, target: Any, start: int, border: Any, columns: Any, en
 
 
 @jit
-def go_back(query: Any, target: Any, area: Any, kept: Any, out: Any) -> int:
+def go_back(query: Any, target: Any, area: Any, borders: Any, out: Any) -> int:
     """Write the operations of the traceback, the last step first; return their number or LEFT_AREA.
 
     Parameters
@@ -74,9 +74,9 @@ def go_back(query: Any, target: Any, area: Any, kept: Any, out: Any) -> int:
             return LEFT_AREA
         first, begin = w * WORD - above, t * WORD
         planes = word_planes(query, max(first, 0), 0 if w else above)
-        place = kept.starts[w + t] + w - kept.firsts[w + t]
+        place = borders.starts[w + t] + w - borders.firsts[w + t]
         for k in range(2):
-            border[0, k], border[1, k] = kept.sides[k, place], kept.downs[k, place]
+            border[0, k], border[1, k] = borders.sides[k, place], borders.downs[k, place]
         _columns(planes, target, begin, border, columns, j - begin)
         while i >= max(first, 0) and j >= begin:
             row, c = np.uint64(i - first), j - begin

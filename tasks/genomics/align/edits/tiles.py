@@ -27,7 +27,7 @@ LOW, HIGH, NONE = range(3)  # bit planes: bits 0 and 1 of the codes, bases other
 PLANES = 3
 PLUS, MINUS = range(2)  # of neighbouring cells: mask of differences of +1, of -1
 DIFFERENCES = 2
-_LETTERS = static(64)
+_BASES = static(64)
 
 
 @jit_inline_part
@@ -40,9 +40,9 @@ def word_planes(codes: Any, first: int, n_above: int) -> Any:
     """
     one, two, three = np.uint64(0), np.uint64(0), np.uint64(0)
     if first + WORD <= codes.size:
-        letters = load(codes, first, _LETTERS)
-        one, two = bits_of((letters & 1) > 0), bits_of((letters & 2) > 0)
-        three = bits_of((letters & 4) > 0)
+        bases = load(codes, first, _BASES)
+        one, two = bits_of((bases & 1) > 0), bits_of((bases & 2) > 0)
+        three = bits_of((bases & 4) > 0)
     else:
         for i in range(codes.size - first):
             letter, place = np.uint64(codes[first + i]), np.uint64(i)
@@ -91,8 +91,8 @@ def least(score: int, best: int, plus: Any, minus: Any, columns: int) -> int:
 
     Few tiles have scores below earlier ones: for most of them one bit count suffices.
     """
-    kept = np.uint64(ALL) << np.uint64(WORD - columns)
-    if score - count_ones(minus & kept) >= best:
+    mask = np.uint64(ALL) << np.uint64(WORD - columns)
+    if score - count_ones(minus & mask) >= best:
         return best
     for i in range(columns):
         shift = np.uint64(WORD - 1 - i)
@@ -106,5 +106,5 @@ def rise_along(plus: Any, minus: Any, columns: int) -> int:
     """Return the change of the score along some columns, the first in the highest bit."""
     if columns <= 0:
         return 0
-    kept = np.uint64(ALL) << np.uint64(WORD - columns)
-    return int(count_ones(plus & kept) - count_ones(minus & kept))
+    mask = np.uint64(ALL) << np.uint64(WORD - columns)
+    return int(count_ones(plus & mask) - count_ones(minus & mask))

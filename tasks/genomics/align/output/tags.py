@@ -62,16 +62,16 @@ def difference_texts(source: LineSource) -> TextPool:
     spans = np.ascontiguousarray(report.rows["there_end"] - report.rows["there"])
     firsts = np.concatenate(([0], np.cumsum(spans)))
     rows = source.report.rows
-    letters = LETTER_OF_CODE[source.codes(rows["record"], rows["there"], rows["there_end"])]
-    room = 2 * letters.size + MOST_DIGITS * (int((ends - begins).sum()) + begins.size)
+    bases = LETTER_OF_CODE[source.codes(rows["record"], rows["there"], rows["there_end"])]
+    room = 2 * bases.size + MOST_DIGITS * (int((ends - begins).sum()) + begins.size)
     text, offsets = np.empty(room, np.uint8), np.zeros(begins.size + 1, np.int64)
-    write_differences(report.runs, begins, ends, letters, firsts, text, offsets)
+    write_differences(report.runs, begins, ends, bases, firsts, text, offsets)
     return TextPool(text[: offsets[-1]], offsets)
 
 
 @jit
 def write_differences(
-    runs: Any, begins: Any, ends: Any, letters: Any, firsts: Any, text: Any, offsets: Any
+    runs: Any, begins: Any, ends: Any, bases: Any, firsts: Any, text: Any, offsets: Any
 ) -> None:
     """Write the MD of paths, runs begins[i]:ends[i] of each, and set their offsets.
 
@@ -95,7 +95,7 @@ def write_differences(
                     if op != DELETION:
                         at = write_number(text, at, equal)
                         equal = 0
-                    text[at] = letters[place]
+                    text[at] = bases[place]
                     at, place = at + 1, place + 1
         at = write_number(text, at, equal)
         offsets[row + 1] = at

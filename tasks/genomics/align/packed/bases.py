@@ -29,30 +29,30 @@ class PackedBases(NamedTuple):
     bases: int
 
 
-GivenPacked: TypeAlias = PackedBases | Text
+PackedInput: TypeAlias = PackedBases | Text
 
 
-def packed_of(given: GivenPacked, name: str = "sequence") -> PackedBases:
+def packed_of(sequence: PackedInput, name: str = "sequence") -> PackedBases:
     """Return a sequence as packed bases; bases other than ACGT become A, as in packing.
 
     Raises
     ------
     BadParams : the argument is neither packed bases nor a string
     """
-    if isinstance(given, PackedBases):
-        return _checked(given, name)
-    codes = sequences_of([given], name).codes
+    if isinstance(sequence, PackedBases):
+        return _checked(sequence, name)
+    codes = sequences_of([sequence], name).codes
     return PackedBases(packed_codes(codes), codes.size)
 
 
-def unpacked(packed: PackedBases) -> SequenceSet:
+def unpack_sequence(packed: PackedBases) -> SequenceSet:
     """Return packed bases as codes."""
     codes = unpacked_codes(packed.data, packed.bases)
     return SequenceSet(codes, np.array([0, codes.size], np.int64))
 
 
-def _checked(given: PackedBases, name: str) -> PackedBases:
-    data, bases = np.ascontiguousarray(given.data), int(given.bases)
+def _checked(sequence: PackedBases, name: str) -> PackedBases:
+    data, bases = np.ascontiguousarray(sequence.data), int(sequence.bases)
     if data.dtype != np.uint8 or data.ndim != 1:
         raise BadParams(f"{name}: packed bases must be a 1-D array of uint8, got {data.dtype}")
     if not 0 <= bases <= PER_BYTE * data.size:

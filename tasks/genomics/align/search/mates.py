@@ -76,7 +76,7 @@ def face(one: Any, two: Any, least: int, most: int) -> Any:
 
 
 @jit_part
-def place_of(row: Any) -> Any:
+def position_fields(row: Any) -> Any:
     """Return the fields of a hit that `face` reads."""
     return row.record, row.strand, row.there, row.there_end
 
@@ -89,13 +89,13 @@ def paired_scores(rows: Any, least: int, most: int, bonus: int, out: Any) -> Non
     """
     begin = 0
     while begin < rows.size:
-        middle, end = bounds(rows, begin)
+        middle, end = find_mate_ends(rows, begin)
         of_first, of_second = highest(rows, begin, middle), highest(rows, middle, end)
         for i in range(begin, end):
             out[i] = rows[i].score
         for i in range(begin, middle):
             for j in range(middle, end):
-                if face(place_of(rows[i]), place_of(rows[j]), least, most):
+                if face(position_fields(rows[i]), position_fields(rows[j]), least, most):
                     both = rows[i].score + rows[j].score + bonus
                     out[i] = max(out[i], both - of_second)
                     out[j] = max(out[j], both - of_first)
@@ -110,19 +110,19 @@ def mark_alone(rows: Any, least: int, most: int, out: Any) -> None:
     """
     begin = 0
     while begin < rows.size:
-        middle, end = bounds(rows, begin)
+        middle, end = find_mate_ends(rows, begin)
         of_first, of_second = highest(rows, begin, middle), highest(rows, middle, end)
         for i in range(begin, end):
             out[i] = rows[i].score == (of_first if i < middle else of_second)
         for i in range(begin, middle):
             for j in range(middle, end):
-                if face(place_of(rows[i]), place_of(rows[j]), least, most):
+                if face(position_fields(rows[i]), position_fields(rows[j]), least, most):
                     out[i] = out[j] = False
         begin = end
 
 
 @jit_part
-def bounds(rows: Any, begin: int) -> tuple[int, int]:
+def find_mate_ends(rows: Any, begin: int) -> tuple[int, int]:
     """Return the ends of the hits of a first and of a second mate, from `begin` on."""
     pair, middle = rows[begin].query >> 1, begin
     while middle < rows.size and rows[middle].query == 2 * pair:

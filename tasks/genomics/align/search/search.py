@@ -9,11 +9,20 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.nucleotides.kernels import paired_code
 from gangsaw.codecs.core.numba.jit import jit, jit_part
-from gangsaw.tasks.genomics.align.search.extension.extend import ungapped
+from gangsaw.tasks.genomics.align.search.extension.extend import score_ungapped
 from gangsaw.tasks.genomics.align.search.extension.paths import NONE, PathCosts, free_of_unknown
-from gangsaw.tasks.genomics.align.search.extension.place import SHORT, at_anchor, stretch, whole
+from gangsaw.tasks.genomics.align.search.extension.place import (
+    SHORT,
+    align_whole,
+    at_anchor,
+    stretch,
+)
 from gangsaw.tasks.genomics.align.search.hits import UNSURE, Hits
-from gangsaw.tasks.genomics.align.search.seeds.anchors import STRAND_BIT, anchors_of, sample_of
+from gangsaw.tasks.genomics.align.search.seeds.anchors import (
+    STRAND_BIT,
+    find_anchors,
+    sample_anchors,
+)
 from gangsaw.tasks.genomics.align.search.seeds.chain import Chains, Reach, chains_of
 from gangsaw.tasks.genomics.align.search.seeds.index import PlaceIndex
 from gangsaw.tasks.genomics.align.search.seeds.minimizers import Seeds, minimizers
@@ -82,7 +91,7 @@ class FoundChains(NamedTuple):
     anchors: npt.NDArray[np.int64]
 
 
-def search(
+def search_queries(
     codes: npt.NDArray[np.uint8],
     offsets: npt.NDArray[np.int64],
     target: SearchText,
@@ -144,10 +153,10 @@ def find_chains(
             continue
         found = minimizers(query, NONE, query.size, rules.seeds)
         if is_sample:
-            anchors = sample_of(target.table, found, query.size, k, rules.places)
+            anchors = sample_anchors(target.table, found, query.size, k, rules.places)
         else:
             is_long = query.size > SHORT
-            anchors = anchors_of(target.table, found, query.size, k, rules.places, is_long)
+            anchors = find_anchors(target.table, found, query.size, k, rules.places, is_long)
         if not anchors.size:
             continue
         length = query.size if query.size > SHORT else 0
@@ -158,9 +167,9 @@ def find_chains(
                 continue
             members = chains.members[chains.offsets[chain] : chains.offsets[chain + 1]]
             if n == queries.size:
-                queries, bounds = with_room(queries, n, n), with_room(bounds, n + 1, n)
+                queries, bounds = reserve_items(queries, n, n), reserve_items(bounds, n + 1, n)
             if bounds[n] + members.size > taken.size:
-                taken = with_room(taken, bounds[n], members.size)
+                taken = reserve_items(taken, bounds[n], members.size)
             for at in range(members.size):
                 taken[bounds[n] + at] = anchors[members[at]]
             queries[n], bounds[n + 1] = i - 1, bounds[n] + members.size
@@ -169,7 +178,7 @@ def find_chains(
 
 
 @jit_part
-def with_room(items: Any, n: int, more: int) -> Any:
+def reserve_items(items: Any, n: int, more: int) -> Any:
     """Return an array with the first n items, and capacity for at least `more` further ones."""
     out = np.empty(2 * items.size + more, items.dtype)
     for at in range(n):
@@ -191,15 +200,15 @@ def follow_chains(
     size = 2 * chains.queries.size
     rows, runs = np.empty(size, row.dtype), np.empty(32 * size, np.int64)
     n, m, last = NONE, NONE, -1
-    strands = (codes[:0], turned(codes[:0]))
+    strands = (codes[:0], reverse_complement_codes(codes[:0]))
     for chain in range(chains.queries.size):
         i = chains.queries[chain]
         if i != last:
             query, last = codes[offsets[i] : offsets[i + 1]], i
-            strands = (query, turned(query))
+            strands = (query, reverse_complement_codes(query))
         own = chains.anchors[chains.offsets[chain] : chains.offsets[chain + 1]]
         before = n
-        rows, runs, n, m = follow(strands, own, target, rules, rows, runs, n, m)
+        rows, runs, n, m = append_hits(strands, own, target, rules, rows, runs, n, m)
         for at in range(before, n):
             rows[at].query = i
             if is_sample:
@@ -208,7 +217,7 @@ def follow_chains(
 
 
 @jit_part
-def turned(query: Any) -> Any:
+def reverse_complement_codes(query: Any) -> Any:
     """Return the reverse complement of codes."""
     out = np.empty(query.size, np.uint8)
     for i in range(query.size):
@@ -226,7 +235,9 @@ def choose_chains(chains: Chains, anchors: Any, length: int, rules: Rules) -> An
     for i in range(n):
         last = add_parts(chains, i, anchors, length, rules.reach.k, parts, first)
         at = 0
-        while at < found and not overlap(parts, best[at, FIRST], best[at, LAST], first, last):
+        while at < found and not are_same_parts(
+            parts, best[at, FIRST], best[at, LAST], first, last
+        ):
             at += 1
         if at == found:
             best[found, FIRST], best[found, LAST] = first, last
@@ -263,7 +274,7 @@ def add_parts(
 
 
 @jit_part
-def overlap(parts: Any, first: int, last: int, other: int, other_last: int) -> bool:
+def are_same_parts(parts: Any, first: int, last: int, other: int, other_last: int) -> bool:
     """Return True if two ranges of parts share half of the bases of either."""
     shared, size, other_size = 0, 0, 0
     for i in range(first, last):
@@ -277,7 +288,7 @@ def overlap(parts: Any, first: int, last: int, other: int, other_last: int) -> b
 
 
 @jit_part
-def follow(
+def append_hits(
     strands: Any,
     anchors: Any,
     target: SearchText,
@@ -295,14 +306,14 @@ def follow(
     bounds = (target.records[record], target.records[record + 1])
     text = target.codes[bounds[0] : bounds[1]]
     if anchors.size < SURE:
-        run = ungapped(query, text, i, j - bounds[0], rules.costs, rules.drop)
+        run = score_ungapped(query, text, i, j - bounds[0], rules.costs, rules.drop)
         if run < rules.least_run:
             return rows, runs, n, m
     used, behind, costs = 0, (NONE, bounds[0]), free_of_unknown(rules.costs)
     while used < anchors.size:
         if query.size <= SHORT:
             span = diagonals(anchors)
-            score, own, there, path = whole(query, target.codes, bounds, span, rules.costs)
+            score, own, there, path = align_whole(query, target.codes, bounds, span, rules.costs)
             count = anchors.size
         else:
             count, score, own, there, path = stretch(

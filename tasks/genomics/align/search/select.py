@@ -35,7 +35,7 @@ class ReportRules(NamedTuple):
 
 
 @jit
-def select(rows: Any, lengths: Any, choice: ReportRules) -> Any:
+def select_hits(rows: Any, lengths: Any, choice: ReportRules) -> Any:
     """Return (m,) the indices of rows to report, in order, and (n,) kind and quality of each row.
 
     `rows` are sorted by query; `lengths` are those of the queries. The best hits of a query come
@@ -49,7 +49,7 @@ def select(rows: Any, lengths: Any, choice: ReportRules) -> Any:
         while end < n and rows[end].query == rows[begin].query:
             end += 1
         ranks = ranked(rows, begin, end)
-        judge(rows, ranks, lengths[rows[begin].query], choice, (kinds, qualities))
+        rate_hits(rows, ranks, lengths[rows[begin].query], choice, (kinds, qualities))
         for i in ranks:
             if kinds[i] != DROPPED:
                 order[found] = i
@@ -86,7 +86,7 @@ def is_before(a: Any, b: Any) -> Any:
 
 
 @jit_part
-def judge(rows: Any, ranks: Any, length: int, choice: ReportRules, out: Any) -> None:
+def rate_hits(rows: Any, ranks: Any, length: int, choice: ReportRules, out: Any) -> None:
     """Fill kind and quality of the hits of one query; `ranks` has the best first."""
     kinds, qualities = out
     best, others = np.empty(ranks.size, np.int64), np.zeros((ranks.size, 2), np.int64)

@@ -42,7 +42,7 @@ LETTERS, NAMES, HEADS, RUNS, ODD_HEADS, READ = range(6)
 TOTALS = 6
 # columns of a header: offsets of its record in residues and names, and its line
 IN_LETTERS, IN_NAMES, IN_LINES = range(3)
-HEAD_PLACES = 3
+HEAD_COLUMNS = 3
 # shape of a record so far: empty, full lines, a shorter line at the end, anything else
 BEGUN, FULL, ENDED, ODD = range(4)
 
@@ -57,7 +57,7 @@ def add_run(state: Any, totals: Any, runs: Any, length: int, count: int, end: in
 
 
 @jit_norefs_part
-def end_run(state: Any, totals: Any, runs: Any) -> None:
+def close_run(state: Any, totals: Any, runs: Any) -> None:
     """Append the open run, unless its record has the usual layout so far."""
     length, count, end = state[RUN_LENGTH], state[RUN_COUNT], state[RUN_END]
     state[RUN_COUNT] = 0
@@ -87,14 +87,14 @@ def end_piece(state: Any, totals: Any, runs: Any, end: int) -> None:
     if is_same and (length > 0 or state[RUN_COUNT] < MOST_EMPTY):
         state[RUN_COUNT] += 1
         return
-    end_run(state, totals, runs)
+    close_run(state, totals, runs)
     state[RUN_LENGTH], state[RUN_COUNT], state[RUN_END] = length, 1, end
 
 
 @jit_norefs_part
 def end_record(state: Any, totals: Any, runs: Any) -> None:
     """End a record before the header of the next one."""
-    end_run(state, totals, runs)
+    close_run(state, totals, runs)
     state[SHAPE] = state[FULL_LINES] = state[LAST_LINE] = 0
 
 
@@ -111,7 +111,7 @@ def begin_record(state: Any, totals: Any, runs: Any, heads: Any) -> None:
 
 
 @jit_norefs_inline
-def full_line(text: Any, at: int, state: Any, letters: Any, to: int) -> bool:
+def full_line(text: Any, at: int, state: Any, residues: Any, to: int) -> bool:
     """Copy a line with the same layout as the previous one; return False if it differs."""
     n, has_return = state[RUN_LENGTH], state[RETURNS]
     end = at + n + has_return
@@ -120,7 +120,7 @@ def full_line(text: Any, at: int, state: Any, letters: Any, to: int) -> bool:
     is_plain = True
     for i in range(n):
         is_plain &= text[at + i] > BLANK
-        letters[to + i] = text[at + i]
+        residues[to + i] = text[at + i]
     return is_plain
 
 
@@ -168,7 +168,7 @@ def blank_byte(state: Any, totals: Any, runs: Any, letter: int) -> None:
 
 
 @jit_norefs_inline
-def body_byte(state: Any, totals: Any, letters: Any, runs: Any, letter: int) -> None:
+def body_byte(state: Any, totals: Any, residues: Any, runs: Any, letter: int) -> None:
     """Add a byte of a record's lines."""
     if letter <= BLANK:
         blank_byte(state, totals, runs, letter)
@@ -176,7 +176,7 @@ def body_byte(state: Any, totals: Any, letters: Any, runs: Any, letter: int) -> 
     if state[HAS_RETURN]:
         state[HAS_RETURN] = 0
         end_piece(state, totals, runs, RETURN)
-    letters[totals[LETTERS]] = letter
+    residues[totals[LETTERS]] = letter
     totals[LETTERS] += 1
     state[PIECE] += 1
     state[IS_START] = 0
@@ -184,7 +184,7 @@ def body_byte(state: Any, totals: Any, letters: Any, runs: Any, letter: int) -> 
 
 @jit_norefs
 def scan(
-    text: Any, state: Any, totals: Any, letters: Any, names: Any, heads: Any, runs: Any, odd: Any
+    text: Any, state: Any, totals: Any, residues: Any, names: Any, heads: Any, runs: Any, odd: Any
 ) -> None:
     """Parse a block, up to a line that begins with ";", which is not FASTA.
 
@@ -213,19 +213,19 @@ def scan(
             continue
         is_known = state[IS_START] and state[RUN_COUNT] and state[RUN_END] == USUAL
         is_known = is_known and state[RUN_LENGTH] > 0
-        if is_known and full_line(text, at, state, letters, totals[LETTERS]):
+        if is_known and full_line(text, at, state, residues, totals[LETTERS]):
             state[RUN_COUNT] += 1
             state[LINE] += 1
             totals[LETTERS] += state[RUN_LENGTH]
             at += state[RUN_LENGTH] + state[RETURNS] + 1
             continue
-        body_byte(state, totals, letters, runs, letter)
+        body_byte(state, totals, residues, runs, letter)
         at += 1
     totals[READ] = at
 
 
 @jit_norefs
-def finish(state: Any, totals: Any, names: Any, runs: Any, odd: Any) -> bool:
+def end_file(state: Any, totals: Any, names: Any, runs: Any, odd: Any) -> bool:
     """End the last record; return True if the last line has no line end."""
     is_open = state[IS_HEAD] or (state[PIECE] and not state[HAS_RETURN])
     if state[IS_HEAD]:

@@ -12,7 +12,7 @@ IS_NAME = -1  # COUNT of a row that is a header
 LENGTH, COUNT, END = range(3)
 # indices of the position at which a call ends
 ROW, PIECES, RESIDUES, LETTERS, NAMES, OUT = range(6)
-PLACES = 6
+POSITION_ITEMS = 6
 MOST_END = 2  # bytes of the longest line end
 
 
@@ -29,14 +29,14 @@ def put_end(out: Any, at: int, end: int, has_return: bool) -> int:
 
 
 @jit_norefs_inline
-def copy(source: Any, begin: int, out: Any, at: int, n: int) -> None:
+def copy_bytes(source: Any, begin: int, out: Any, at: int, n: int) -> None:
     """Copy n bytes."""
     for i in range(n):
         out[at + i] = source[begin + i]
 
 
 @jit_norefs
-def put_rows(rows: Any, place: Any, letters: Any, names: Any, has_return: bool, out: Any) -> None:
+def put_rows(rows: Any, place: Any, residues: Any, names: Any, has_return: bool, out: Any) -> None:
     """Write rows from a position on, until rows, residues or capacity of `out` are exhausted.
 
     Parameters
@@ -60,13 +60,13 @@ def put_rows(rows: Any, place: Any, letters: Any, names: Any, has_return: bool, 
             if out.size - at < length + 1 + MOST_END:
                 return
             out[at] = HEAD
-            copy(names, place[NAMES], out, at + 1, length)
+            copy_bytes(names, place[NAMES], out, at + 1, length)
             place[OUT] = put_end(out, at + 1 + length, USUAL, has_return != (end != USUAL))
             place[NAMES] += length + 1
         while place[PIECES] < count:
             at, used = place[OUT], place[LETTERS]
-            n = min(length - place[RESIDUES], letters.size - used, out.size - at)
-            copy(letters, used, out, at, n)
+            n = min(length - place[RESIDUES], residues.size - used, out.size - at)
+            copy_bytes(residues, used, out, at, n)
             place[LETTERS], place[OUT] = used + n, at + n
             place[RESIDUES] += n
             if place[RESIDUES] < length or out.size - place[OUT] < MOST_END:

@@ -22,11 +22,11 @@ from gangsaw.tasks.genomics.genomes.related.pieces import (
 from gangsaw.tasks.genomics.genomes.related.runs import DELETE, INSERT
 
 WRONG = -1
-FINE, WRONG_BUNDLE, WRONG_PIECE = 0, 1, 2  # status codes of `join`
+FINE, WRONG_BUNDLE, WRONG_PIECE = 0, 1, 2  # status codes of `join_pieces`
 
 
 @jit
-def placed(table: Any, n: int, out: Any) -> None:
+def decode_pieces(table: Any, n: int, out: Any) -> None:
     """Decode the rows of `piece`: reference span a..b - 1, strand, bases, without checks.
 
     Parameters
@@ -39,7 +39,7 @@ def placed(table: Any, n: int, out: Any) -> None:
     """
     a, b = np.int64(0), np.int64(0)
     for k in range(table.shape[0]):
-        ahead, extra = unfolded(table[k, 0]), unfolded(table[k, 3])
+        ahead, extra = zigzag_to_int(table[k, 0]), zigzag_to_int(table[k, 3])
         if table[k, 1]:
             b = a - ahead
             a = ((b - 1) >> WINDOW_BITS << WINDOW_BITS) + table[k, 2]
@@ -51,13 +51,13 @@ def placed(table: Any, n: int, out: Any) -> None:
 
 
 @jit_part
-def unfolded(value: Any) -> Any:
+def zigzag_to_int(value: Any) -> Any:
     """Return the signed integer of a zigzag code: 0, 1, 2, 3 are 0, -1, 1, -2."""
     return -((value + 1) >> 1) if value & 1 else value >> 1
 
 
 @jit_part
-def resolved(own: Any, parent: Any, a: Any, b: Any, out: Any) -> Any:
+def resolve_rows(own: Any, parent: Any, a: Any, b: Any, out: Any) -> Any:
     """Write all rows of a piece from its stored rows and its parent's; return their number."""
     i, j, m, n, p = 0, 0, 0, own.shape[0], parent.shape[0]
     while i < n or j < p:
@@ -104,7 +104,7 @@ def put_heads(edit: Any, begins: Any) -> bool:
 
 
 @jit_part
-def rows_of(edit: Any, bounds: Any, out: Any) -> Any:
+def resolve_bundle(edit: Any, bounds: Any, out: Any) -> Any:
     """Write all rows of the last of some pieces of a bundle; return their number, or WRONG.
 
     Parameters
@@ -127,13 +127,13 @@ def rows_of(edit: Any, bounds: Any, out: Any) -> Any:
     for q in range(depth - 1, -1, -1):
         at = chain[q]
         own = own_rows(edit, begins[at], bounds[at, 0])
-        n = resolved(own, found, bounds[at, 0], bounds[at, 1], out)
+        n = resolve_rows(own, found, bounds[at, 0], bounds[at, 1], out)
         found = out[:n].copy()
     return n
 
 
 @jit_part
-def code_of(letter: Any) -> Any:
+def encode_base(letter: Any) -> Any:
     """Return the 2-bit code of an ASCII base A, C, G or T."""
     x = letter >> 1 & 3
     return x ^ x >> 1
@@ -160,7 +160,7 @@ def put_known(known: Any, begin: Any, end: Any, out: Any, m: Any) -> Any:
 
 
 @jit_part
-def put_row(known: Any, at: Any, kind: Any, size: Any, out: Any, m: Any) -> Any:
+def apply_row(known: Any, at: Any, kind: Any, size: Any, out: Any, m: Any) -> Any:
     """Apply an edit row at a position; return the ends in reference and output.
 
     The second one is WRONG for an invalid row.
@@ -172,12 +172,12 @@ def put_row(known: Any, at: Any, kind: Any, size: Any, out: Any, m: Any) -> Any:
     step = 1 if kind == PLUS_1 else 2 if kind == PLUS_2 else 3 if kind == PLUS_3 else 0
     if not step or at >= known.size or m >= out.size:
         return at, np.int64(WRONG)
-    out[m] = LETTER_OF_CODE[code_of(np.int64(known[at])) + step & 3]
+    out[m] = LETTER_OF_CODE[encode_base(np.int64(known[at])) + step & 3]
     return at + 1, m + 1
 
 
 @jit_part
-def expand(known: Any, rows: Any, span: Any, out: Any) -> bool:
+def expand_piece(known: Any, rows: Any, span: Any, out: Any) -> bool:
     """Write the bases of a piece; return False if its rows are invalid.
 
     Parameters
@@ -194,7 +194,7 @@ def expand(known: Any, rows: Any, span: Any, out: Any) -> bool:
         m = put_known(known, at, place, out, m)
         if m < 0 or place > end:
             return False
-        at, m = put_row(known, place, rows[q, 1], rows[q, 2], out, m)
+        at, m = apply_row(known, place, rows[q, 1], rows[q, 2], out, m)
         if m < 0:
             return False
     if put_known(known, at, end, out, m) != out.size:
@@ -209,13 +209,13 @@ def reverse(out: Any) -> None:
     """Replace bases by their reverse complement, in place."""
     n = out.size
     for i in range((n + 1) // 2):
-        first = LETTER_OF_CODE[3 - code_of(np.int64(out[i]))]
-        out[i] = LETTER_OF_CODE[3 - code_of(np.int64(out[n - 1 - i]))]
+        first = LETTER_OF_CODE[3 - encode_base(np.int64(out[i]))]
+        out[i] = LETTER_OF_CODE[3 - encode_base(np.int64(out[n - 1 - i]))]
         out[n - 1 - i] = first
 
 
 @jit
-def join(
+def join_pieces(
     known: Any, spans: Any, at: Any, members: Any, edit: Any, begins: Any, windows: Any, out: Any
 ) -> int:
     """Write the bases of consecutive pieces; return FINE, or a status of the error.
@@ -239,14 +239,16 @@ def join(
     for i in range(spans.shape[0]):
         own, n = edit[begins[i, 0] : begins[i, 1]], spans[i, 3]
         bounds = members[i, 1 : 1 + 2 * members[i, 0]].reshape(-1, 2)
-        n_rows = rows_of(own, bounds, rows)
+        n_rows = resolve_bundle(own, bounds, rows)
         if n_rows < 0:
             return WRONG_BUNDLE
         if n > spans[i, 1] - spans[i, 0] + LITERALS * n_rows:
             return WRONG_PIECE
         is_cut = at < 0 or at + n > out.size
         letters = np.empty(n, np.uint8) if is_cut else out[at : at + n]
-        if not expand(known[windows[i, 0], : windows[i, 1]], rows[:n_rows], spans[i], letters):
+        if not expand_piece(
+            known[windows[i, 0], : windows[i, 1]], rows[:n_rows], spans[i], letters
+        ):
             return WRONG_PIECE
         if is_cut:
             begin, end = max(0, at), min(out.size, at + n)

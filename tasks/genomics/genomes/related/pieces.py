@@ -52,7 +52,7 @@ def put_insert(rows: Any, m: Any, place: Any, text: Any, i: Any, g: Any, d: Any)
 
 
 @jit
-def turned(run: Any, edits: Any, text: Any, known: Any) -> Any:
+def orient_rows(run: Any, edits: Any, text: Any, known: Any) -> Any:
     """Return the rows of a run on the reference strand: (m, 3) int64."""
     d, first, n = run[STRAND], run[FIRST_EDIT], run[EDITS]
     rows = np.empty((n + (run[TEXT_END] - run[TEXT]) // LITERALS + n + 1, 3), np.int64)
@@ -94,7 +94,7 @@ def reverse_rows(pieces: Any, begin: Any, end: Any) -> None:
 
 
 @jit
-def cut(rows: Any, a: int, b: int, d: int, base: int, pieces: Any, k: int) -> int:
+def cut_pieces(rows: Any, a: int, b: int, d: int, base: int, pieces: Any, k: int) -> int:
     """Add the pieces of rows over the reference span a..b - 1, in the order of the genome.
 
     Returns the new number of pieces. `base` is the number of the first row.

@@ -17,9 +17,9 @@ from gangsaw.tasks.genomics.genomes.related.seeds import (
     LANES,
     NEAR,
     equal_of,
+    find_seed,
     is_here,
     known_at,
-    place_of,
     reaches,
     unequal,
 )
@@ -50,7 +50,7 @@ def voted(
         for q in range(4):
             if at + q + k > text.size:
                 break
-            p, e = place_of(text, at + q, k, table, bits)
+            p, e = find_seed(text, at + q, k, table, bits)
             if p != FREE and is_here(text, at + q, k, known, n, p, e):
                 line[m], way[m] = p - (at + q - i) * e, e
                 m += 1
@@ -70,7 +70,7 @@ def voted(
 
 
 @jit_part
-def grown(rows: Any) -> Any:
+def double_rows(rows: Any) -> Any:
     """Return a copy of the rows with doubled capacity."""
     out = np.empty((2 * rows.shape[0], rows.shape[1]), rows.dtype)
     out[: rows.shape[0]] = rows
@@ -98,7 +98,7 @@ def best_edit(text: Any, i: Any, known: Any, n: int, r: Any, d: Any) -> Any:
 
 
 @jit_part
-def ahead(text: Any, i: Any, known: Any, n: int, r: Any, d: Any) -> Any:
+def count_matches(text: Any, i: Any, known: Any, n: int, r: Any, d: Any) -> Any:
     """Return the number of next bases that match, compared by words of 8 bases."""
     begin = i
     while i + LANES <= text.size and reaches(n, r, d, LANES):
@@ -111,10 +111,10 @@ def ahead(text: Any, i: Any, known: Any, n: int, r: Any, d: Any) -> Any:
 
 
 @jit_part
-def follow(text: Any, i: Any, known: Any, n: int, r: Any, d: Any, edits: Any, m: Any) -> Any:
+def extend_run(text: Any, i: Any, known: Any, n: int, r: Any, d: Any, edits: Any, m: Any) -> Any:
     """Extend a run along the reference; return both ends, the edits and their number."""
     while i < text.size:
-        equal = ahead(text, i, known, n, r, d)
+        equal = count_matches(text, i, known, n, r, d)
         i += equal
         r += equal * d
         if i == text.size:
@@ -130,7 +130,7 @@ def follow(text: Any, i: Any, known: Any, n: int, r: Any, d: Any, edits: Any, m:
         if kind < 0 or text.size - i < 4:
             break
         if m + 1 >= edits.shape[0]:
-            edits = grown(edits)
+            edits = double_rows(edits)
         edits[m, AT], edits[m, KIND], edits[m, SIZE], edits[m, TEXT_AT] = r, kind, size, i
         m += 1
         if kind != DELETE:
@@ -141,7 +141,7 @@ def follow(text: Any, i: Any, known: Any, n: int, r: Any, d: Any, edits: Any, m:
 
 
 @jit_part
-def beyond(text: Any, i: Any, known: Any, n: int, last: Any, d: Any) -> Any:
+def skip_mismatches(text: Any, i: Any, known: Any, n: int, last: Any, d: Any) -> Any:
     """Return the reference and text positions where the diagonal continues after mismatches."""
     for skip in range(1, SHORT + 1):
         if i + skip >= text.size:
@@ -156,7 +156,7 @@ def beyond(text: Any, i: Any, known: Any, n: int, last: Any, d: Any) -> Any:
 @jit_part
 def found_at(text: Any, i: Any, known: Any, n: int, k: int, table: Any, bits: int) -> Any:
     """Return the reference position and strand of the bases at i; FREE if there is none."""
-    p, e = place_of(text, i, k, table, bits)
+    p, e = find_seed(text, i, k, table, bits)
     if p == FREE or not is_here(text, i, k, known, n, p, e):
         return np.int64(FREE), 1
     r, d = voted(text, i, known, n, k, table, bits, p, e)
@@ -169,7 +169,7 @@ def found_at(text: Any, i: Any, known: Any, n: int, k: int, table: Any, bits: in
 def put_jump(edits: Any, m: Any, last: Any, gap: Any, drop: Any, base: Any, start: Any) -> Any:
     """Add the edits for skipped reference bases and for bases inserted instead."""
     if m + 3 >= edits.shape[0]:
-        edits = grown(edits)
+        edits = double_rows(edits)
     if gap:
         edits[m, AT], edits[m, KIND], edits[m, SIZE], edits[m, TEXT_AT] = last, INSERT, gap, base
         m += 1
@@ -180,7 +180,7 @@ def put_jump(edits: Any, m: Any, last: Any, gap: Any, drop: Any, base: Any, star
 
 
 @jit
-def runs_of(text: Any, known: Any, n: int, k: int, table: Any, bits: int) -> Any:
+def find_runs(text: Any, known: Any, n: int, k: int, table: Any, bits: int) -> Any:
     """Return the runs of a genome, (q, 7) int64, and their edits, (m, 4) int64.
 
     Parameters
@@ -196,7 +196,7 @@ def runs_of(text: Any, known: Any, n: int, k: int, table: Any, bits: int) -> Any
     while i < text.size:
         r, d, start = np.int64(FREE), last_d, i
         if last != FREE and i == base:
-            r, start = beyond(text, i, known, n, last, last_d)
+            r, start = skip_mismatches(text, i, known, n, last, last_d)
         if r == FREE:
             if i + k > text.size:
                 break
@@ -213,7 +213,7 @@ def runs_of(text: Any, known: Any, n: int, k: int, table: Any, bits: int) -> Any
         if is_near:
             edits, m = put_jump(edits, m, last, gap, drop, base, start)
         first = m
-        i, stop, edits, m = follow(text, start, known, n, r, d, edits, m)
+        i, stop, edits, m = extend_run(text, start, known, n, r, d, edits, m)
         if not is_near and i - start < LEAST:
             m, i = first, max(i, start + 1)
             last = np.int64(FREE)
@@ -222,7 +222,7 @@ def runs_of(text: Any, known: Any, n: int, k: int, table: Any, bits: int) -> Any
             q -= 1
         else:
             if q == runs.shape[0]:
-                runs = grown(runs)
+                runs = double_rows(runs)
             runs[q, TEXT], runs[q, KNOWN], runs[q, STRAND] = start, r, d
             runs[q, FIRST_EDIT] = first
         runs[q, KNOWN_LETTERS] = abs(stop - runs[q, KNOWN])

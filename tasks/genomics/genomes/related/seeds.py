@@ -23,7 +23,7 @@ LANES = 8  # bases of a 64-bit word
 ONES, THREES = 0x0101_0101_0101_0101, 0x0303_0303_0303_0303
 
 
-def seed_letters(n: int) -> int:
+def choose_k(n: int) -> int:
     """Return k for n reference bases: 4^k is at least 4096 n, so few k-mers match by chance."""
     return min(31, max(11, ceil(log2(max(2, n)) / 2) + 6))
 
@@ -116,7 +116,7 @@ def equal_of(text: Any, i: Any, end: Any, known: Any, n: int, place: Any, strand
 
 
 @jit_part
-def place_of(text: Any, i: Any, k: int, table: Any, bits: int) -> Any:
+def find_seed(text: Any, i: Any, k: int, table: Any, bits: int) -> Any:
     """Return reference position and strand of the k-mer at i; FREE if it is not entered."""
     word, back, top = np.uint64(0), np.uint64(0), np.uint64(2 * (k - 1))
     for q in range(k):

@@ -95,7 +95,7 @@ def sum_records(fields: Any, scratch: Any) -> Any:
 
 
 @jit
-def hash_lines(text: Any, begins: Any, ends: Any, scratch: Any, hashes: Any) -> None:
+def hash_each_line(text: Any, begins: Any, ends: Any, scratch: Any, hashes: Any) -> None:
     """Write the hashes (n,) uint64 of lines; scratch as in `sum_records`."""
     for i in range(len(begins)):
         n = ends[i] - begins[i]

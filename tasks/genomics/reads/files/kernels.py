@@ -90,7 +90,7 @@ def place_lines(lengths: Any, together: int, at: int, chunk: int, starts: Any) -
 
 
 @jit
-def copy_lines(text: Any, begins: Any, ends: Any, starts: Any, out: Any) -> None:
+def copy_text_lines(text: Any, begins: Any, ends: Any, starts: Any, out: Any) -> None:
     """Copy lines to their offsets in out (m,) uint8, each with a newline."""
     for i in range(len(begins)):
         out[put_items(out, starts[i], text, begins[i], ends[i])] = NEWLINE
@@ -123,11 +123,11 @@ def same_lines(
 
 
 @jit
-def map_letters(text: Any, begins: Any, ends: Any, letters: Any) -> None:
+def map_bytes(text: Any, begins: Any, ends: Any, table: Any) -> None:
     """Replace the bytes of lines according to a (256,) map."""
     for i in range(len(begins)):
         for at in range(begins[i], ends[i]):
-            text[at] = letters[text[at]]
+            text[at] = table[text[at]]
 
 
 @jit
@@ -179,7 +179,7 @@ def cut_names(text: Any, begins: Any, ends: Any, out: Any) -> None:
 
 
 @jit
-def first_unlike(
+def find_unmatched_name(
     text: Any, begins: Any, ends: Any, other: Any, of_begins: Any, of_ends: Any
 ) -> int:
     """Return the first line whose name does not match that of its mate; n if all match.

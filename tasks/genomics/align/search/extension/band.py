@@ -24,8 +24,8 @@ from gangsaw.tasks.genomics.align.search.extension.paths import (
     NONE,
     SINGLE,
     PathCosts,
+    append_path_run,
     pair_operation,
-    push,
 )
 from gangsaw.tasks.genomics.align.search.extension.wave import (
     ACROSS,
@@ -61,7 +61,7 @@ def local_path(query: Any, text: Any, span: Any, costs: PathCosts, known: int) -
     while True:
         first, last = max(low - radius, -n), min(high + radius, text.size)
         cells = np.empty(cells_size(n, text.size, (first, last)), np.uint8)
-        score, i, j = filled(query, text, (first, last), costs, LOCAL, cells)
+        score, i, j = fill_cells(query, text, (first, last), costs, LOCAL, cells)
         need = radius_of(most - score, costs)
         if need <= radius or (first == -n and last == text.size):
             break
@@ -89,7 +89,7 @@ def global_path(query: Any, text: Any, costs: PathCosts) -> Any:
     while True:
         first, last = max(low - radius, -n), min(high + radius, m)
         cells = np.empty(cells_size(n, m, (first, last)), np.uint8)
-        score, _, _ = filled(query, text, (first, last), costs, GLOBAL, cells)
+        score, _, _ = fill_cells(query, text, (first, last), costs, GLOBAL, cells)
         beyond = 2 * costs.open + costs.extend * (high - low + 2 * (radius + 1))
         if score >= most - beyond or (first == -n and last == m) or radius >= LAST_RADIUS:
             break
@@ -108,7 +108,9 @@ def n_known(codes: Any) -> int:
 
 
 @jit_part
-def filled(query: Any, text: Any, band: Any, costs: PathCosts, is_local: int, cells: Any) -> Any:
+def fill_cells(
+    query: Any, text: Any, band: Any, costs: PathCosts, is_local: int, cells: Any
+) -> Any:
     """Fill the cells of a band; return the best score and its end, or those of the last cell."""
     size = scratch_size(query.size, text.size, band)
     if fits_16(query.size, text.size, costs):
@@ -132,11 +134,14 @@ def traced_back(
             break
         if source == PAIR:
             i, j = i - 1, j - 1
-            n, source = push(runs, n, pair_operation(query[i], text[j], costs), SINGLE), -1
+            n, source = (
+                append_path_run(runs, n, pair_operation(query[i], text[j], costs), SINGLE),
+                -1,
+            )
         elif source == ALONG:
-            n, j = push(runs, n, DELETION, SINGLE), j - 1
+            n, j = append_path_run(runs, n, DELETION, SINGLE), j - 1
             source = ALONG if cell & LONGER_ALONG else -1
         else:
-            n, i = push(runs, n, INSERTION, SINGLE), i - 1
+            n, i = append_path_run(runs, n, INSERTION, SINGLE), i - 1
             source = ACROSS if cell & LONGER_ACROSS else -1
     return score, (i, end_i), (j, end_j), runs[:n][::-1].copy()

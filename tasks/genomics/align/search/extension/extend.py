@@ -23,9 +23,9 @@ from gangsaw.tasks.genomics.align.search.extension.paths import (
     NONE,
     SINGLE,
     PathCosts,
+    append_path_run,
     pair_operation,
     pair_score,
-    push,
 )
 from gangsaw.tasks.genomics.align.search.extension.wave import (
     ACROSS,
@@ -42,7 +42,7 @@ FURTHEST = 1 << 14  # letters that an end is extended by at most: a cell takes a
 
 
 @jit_part
-def ungapped(query: Any, text: Any, i: int, j: int, costs: PathCosts, drop: int) -> int:
+def score_ungapped(query: Any, text: Any, i: int, j: int, costs: PathCosts, drop: int) -> int:
     """Return the score of the best ungapped extension of a pair of positions, to both sides."""
     right = run_score(query[i:], text[j:], costs, drop)
     return right + run_score(
@@ -166,11 +166,14 @@ def back_to_start(query: Any, text: Any, costs: PathCosts, end: Any, rows: Any, 
             source = cell & SOURCE
         if source == PAIR:
             i, j = i - 1, j - 1
-            n, source = push(runs, n, pair_operation(query[i], text[j], costs), SINGLE), -1
+            n, source = (
+                append_path_run(runs, n, pair_operation(query[i], text[j], costs), SINGLE),
+                -1,
+            )
         elif source == ALONG:
-            n, j = push(runs, n, DELETION, SINGLE), j - 1
+            n, j = append_path_run(runs, n, DELETION, SINGLE), j - 1
             source = ALONG if cell & LONGER_ALONG else -1
         else:
-            n, i = push(runs, n, INSERTION, SINGLE), i - 1
+            n, i = append_path_run(runs, n, INSERTION, SINGLE), i - 1
             source = ACROSS if cell & LONGER_ACROSS else -1
     return end[0], end[1], runs[:n]

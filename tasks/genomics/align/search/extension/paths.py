@@ -17,7 +17,7 @@ def _word(number: int) -> int:
 INSERTION, DELETION, EQUAL, DIFFERENT = _word(1), _word(2), _word(7), _word(8)
 AMBIGUOUS = _word(0)  # a pair with an unknown base, N, if it is free
 NONE, SINGLE = _word(0), _word(1)
-LETTERS = "MIDNSHP=X"
+OP_CHARACTERS = "MIDNSHP=X"
 OP_BITS = 4  # of a run: length << 4 | operation
 OP_MASK = 15
 LEAST = -(1 << 28)  # below the score of any path
@@ -49,7 +49,7 @@ def free_of_unknown(costs: PathCosts) -> PathCosts:
 
 
 @jit_part
-def push(runs: Any, n: int, op: int, length: int) -> int:
+def append_path_run(runs: Any, n: int, op: int, length: int) -> int:
     """Append a run after n others, or extend the last one if its operation is the same.
 
     Returns the number of runs.
@@ -68,7 +68,7 @@ def push_pairs(runs: Any, n: int, pairs: Any, length: int, costs: PathCosts) -> 
     """Append the runs of aligned pairs from (query, i, text, j) on; return the number of runs."""
     query, i, text, j = pairs
     for at in range(length):
-        n = push(runs, n, pair_operation(query[i + at], text[j + at], costs), SINGLE)
+        n = append_path_run(runs, n, pair_operation(query[i + at], text[j + at], costs), SINGLE)
     return n
 
 

@@ -42,7 +42,7 @@ MOST_CELLS = 1 << 26  # of a section, a byte each
 
 
 @jit
-def whole(query: Any, text: Any, bounds: Any, span: Any, costs: PathCosts) -> Any:
+def align_whole(query: Any, text: Any, bounds: Any, span: Any, costs: PathCosts) -> Any:
     """Return score, ends in query and text, and runs of the best alignment at diagonals low..high.
 
     `bounds` is the range of the text that may be aligned.

@@ -32,7 +32,7 @@ from gangsaw.tasks.genomics.align.search.extension.paths import (
     OP_MASK,
     SINGLE,
     PathCosts,
-    push,
+    append_path_run,
     push_pairs,
     score_of,
 )
@@ -80,7 +80,7 @@ def across_gap(short: Any, long: Any, costs: PathCosts, op: int) -> Any:
     before = back_to_start(short, long, costs, (best_i, begin), rows, cells)[2]
     after = back_to_start(other, there, costs, (n - best_i, m - end), back_rows, back_cells)[2]
     found = push_all(runs, NONE, before[::-1].copy())
-    found = push(runs, found, DELETION, end - begin)
+    found = append_path_run(runs, found, DELETION, end - begin)
     found = push_all(runs, found, after)
     if op == INSERTION:
         for at in range(found):
@@ -102,7 +102,7 @@ def by_long_gaps(query: Any, text: Any, costs: PathCosts) -> Any:
         op, length = run & OP_MASK, run >> OP_BITS
         if length >= LONG_GAP and op in (INSERTION, DELETION):
             part = close_section(query[begin_i:i], text[begin_j:j], costs)
-            found = push(runs, push_all(runs, found, part), op, length)
+            found = append_path_run(runs, push_all(runs, found, part), op, length)
             begin_i, begin_j = i + (length if op == INSERTION else 0), j
             begin_j += length if op == DELETION else 0
         i += 0 if op == DELETION else length
@@ -131,5 +131,5 @@ def close_section(query: Any, text: Any, costs: PathCosts) -> Any:
 def push_all(runs: Any, n: int, more: Any) -> int:
     """Add runs behind n others; return how many these are."""
     for run in more:
-        n = push(runs, n, run & OP_MASK, run >> OP_BITS)
+        n = append_path_run(runs, n, run & OP_MASK, run >> OP_BITS)
     return n

@@ -16,7 +16,7 @@ from gangsaw.tasks.genomics.align.search.seeds.minimizers import Seeds, minimize
 
 PLACE_BITS = 32  # of an entry: twice a position, and a bit for the strand
 PLACE_MASK = (1 << PLACE_BITS) - 1
-MOST_LETTERS = 1 << (PLACE_BITS - 1)
+MOST_BASES = 1 << (PLACE_BITS - 1)
 LONG_BUCKET = 16  # entries from which on binary search is used
 
 
@@ -35,7 +35,7 @@ class PlaceIndex(NamedTuple):
     shift: int
 
 
-def index_of(codes: npt.NDArray[np.uint8], seeds: Seeds) -> PlaceIndex:
+def build_seed_index(codes: npt.NDArray[np.uint8], seeds: Seeds) -> PlaceIndex:
     """Return the index of codes (n,) uint8, n below MOST_LETTERS."""
     found = minimizers(codes, 0, codes.size, seeds)
     entries = found.hashes.astype(np.uint64) << np.uint64(PLACE_BITS)

@@ -85,12 +85,12 @@ def ranks_of(keys: Numbers) -> Numbers:
     """
     begins = np.searchsorted(keys, np.arange(NO_BIN + 2) << BIN_BITS)
     ranks = np.full(NO_BIN + 1, NO_BIN, np.int64)
-    walk(begins, (keys & (NO_BIN - 1)).astype(np.int32), ranks)
+    walk_bins(begins, (keys & (NO_BIN - 1)).astype(np.int32), ranks)
     return ranks
 
 
 @jit
-def walk(begins: Any, neighbours: Any, ranks: Any) -> None:
+def walk_bins(begins: Any, neighbours: Any, ranks: Any) -> None:
     """Number bins in the order of a depth-first walk; unreached bins keep NO_BIN."""
     stack = np.empty(neighbours.size + 1, np.int64)
     n = 0

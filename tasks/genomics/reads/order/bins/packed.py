@@ -62,12 +62,12 @@ def pack_lines(text: Any, begins: Any, reads: Any) -> None:
         word = reads.firsts[i]
         for at in range(0, reads.lengths[i], WORD):
             n = min(WORD, reads.lengths[i] - at)
-            reads.letters[word], reads.others[word] = pack_word(text, begins[i] + at, n)
+            reads.letters[word], reads.others[word] = pack_marked_word(text, begins[i] + at, n)
             word += 1
 
 
 @jit_inline_part
-def pack_word(text: Any, begin: int, n: int) -> Any:
+def pack_marked_word(text: Any, begin: int, n: int) -> Any:
     """Return bases and marks of text[begin : begin + n], n <= WORD."""
     letters, others = U(0), U(0)
     for k in range(0, n, 8):

@@ -20,7 +20,7 @@ from gangsaw.tasks.genomics.align.job import makers
 from gangsaw.tasks.genomics.align.job.genome import GenomeParts, open_genome
 from gangsaw.tasks.genomics.align.job.indexing import index_genome_job
 from gangsaw.tasks.genomics.align.job.job import AlignChoice, AlignCuts, AlignSummary, align_job
-from gangsaw.tasks.genomics.align.job.kept import kept_index
+from gangsaw.tasks.genomics.align.job.kept import locate_shared_index
 from gangsaw.tasks.genomics.align.job.makers import MakeIndex
 from gangsaw.tasks.genomics.align.search.params import SearchParams
 from gangsaw.tasks.jobs.steps.step_objects import Parts
@@ -83,7 +83,7 @@ def test_a_build_that_was_stopped_goes_on(tmp_path: Path, monkeypatch: pytest.Mo
     put(tmp_path, TEXTS[0])
     genome = open_genome(str(tmp_path / "g.zarr"))
     cut, seeds = GenomeParts(genome.residues, 1500, 600), SearchParams().rules.seeds
-    kept = kept_index(genome, cut, seeds)
+    kept = locate_shared_index(genome, cut, seeds)
     assert kept is not None
 
     def killed(parts: Parts) -> None:
