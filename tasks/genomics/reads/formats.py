@@ -130,7 +130,7 @@ def _open_bam(paths: Paths, options: SourceOptions) -> ReadStream:
 
 def _reader_opener(kind: str) -> Callable[[Paths, SourceOptions], Witness | None]:
     def open_reader(paths: Paths, _: SourceOptions) -> Witness | None:
-        from gangsaw.tasks.genomics.reads.witness import open_reads_reader
+        from gangsaw.tasks.genomics.reads.independent_reader import open_reads_reader
 
         return open_reads_reader(paths, kind)
 

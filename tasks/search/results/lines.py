@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gangsaw.tasks.genomics.sequences.held import CachedChunks
+from gangsaw.tasks.genomics.sequences.cached_chunks import CachedChunks
 from gangsaw.tasks.search.fm_index.samples import Places
 
 NEWLINE = b"\n"

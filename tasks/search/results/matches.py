@@ -16,7 +16,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.nucleotides.codes import CODES, turned_codes
 from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
 from gangsaw.tasks.engine.report.failure import naming
-from gangsaw.tasks.genomics.sequences.held import CachedChunks
+from gangsaw.tasks.genomics.sequences.cached_chunks import CachedChunks
 from gangsaw.tasks.search.fm_index.kinds import Kind, TextIndex
 from gangsaw.tasks.search.fm_index.samples import Places
 from gangsaw.tasks.search.results.find import check_inside, index_of, peak_bytes_of, reach_of

@@ -10,7 +10,7 @@ import numpy as np
 
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.genomics.genomes.stored.genome import Genome
-from gangsaw.tasks.genomics.sequences.held import CachedChunks
+from gangsaw.tasks.genomics.sequences.cached_chunks import CachedChunks
 from gangsaw.tasks.search.fm_index.samples import Places
 from gangsaw.tasks.search.stored.data import StoredText
 

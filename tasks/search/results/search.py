@@ -14,7 +14,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.report.progress import Meter, OnProgress
 from gangsaw.tasks.engine.run.run import run
 from gangsaw.tasks.engine.scheduling.work import Task
-from gangsaw.tasks.genomics.sequences.held import CachedChunks
+from gangsaw.tasks.genomics.sequences.cached_chunks import CachedChunks
 from gangsaw.tasks.search.fm_index.kinds import Kind
 from gangsaw.tasks.search.fm_index.samples import Places
 from gangsaw.tasks.search.results.find import CountInChunk, LocateInChunk

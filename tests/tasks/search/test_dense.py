@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gangsaw import compress, search
-from gangsaw.tasks.genomics.sequences.held import CachedChunks
+from gangsaw.tasks.genomics.sequences.cached_chunks import CachedChunks
 from gangsaw.tasks.search.fm_index.by_rows import RowIndex
 from gangsaw.tasks.search.fm_index.byte_index import letters_of
 from gangsaw.tasks.search.fm_index.samples import Places

@@ -12,8 +12,8 @@ from gangsaw.tasks.engine.report.counters import job_of
 from gangsaw.tasks.engine.report.dry_run import JobPlan
 from gangsaw.tasks.engine.report.progress import Meter, OnProgress
 from gangsaw.tasks.genomics.align.job.genome import GenomeParts, GenomeText, open_genome
-from gangsaw.tasks.genomics.align.job.kept import FOUND, SharedIndex, locate_shared_index
-from gangsaw.tasks.genomics.align.job.makers import MakeIndex
+from gangsaw.tasks.genomics.align.job.shared_index import FOUND, SharedIndex, locate_shared_index
+from gangsaw.tasks.genomics.align.job.steps import MakeIndex
 from gangsaw.tasks.genomics.align.search.params import SearchParams
 from gangsaw.tasks.genomics.align.search.seeds.minimizers import Seeds
 from gangsaw.tasks.jobs.steps.step_objects import Parts, PartsTask, complete

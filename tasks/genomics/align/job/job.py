@@ -36,8 +36,8 @@ from gangsaw.tasks.formats.exporting.atomic import whole_files
 from gangsaw.tasks.genomics.align.job.bundle import map_arrays, pack_arrays
 from gangsaw.tasks.genomics.align.job.genome import GenomeParts, GenomeText, open_genome
 from gangsaw.tasks.genomics.align.job.indexing import IndexStep
-from gangsaw.tasks.genomics.align.job.kept import NoLocks, locate_shared_index
-from gangsaw.tasks.genomics.align.job.makers import (
+from gangsaw.tasks.genomics.align.job.shared_index import NoLocks, locate_shared_index
+from gangsaw.tasks.genomics.align.job.steps import (
     COUNTS,
     FoundHits,
     MakeHits,

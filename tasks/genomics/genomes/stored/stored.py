@@ -15,7 +15,7 @@ from gangsaw.tasks.genomics.genomes.files.file_parts import NO_RECORDS, first_wo
 from gangsaw.tasks.genomics.genomes.info import GenomeInfo
 from gangsaw.tasks.genomics.genomes.related.chained import as_one
 from gangsaw.tasks.genomics.genomes.stored.stream import LINES
-from gangsaw.tasks.genomics.sequences.held import CachedChunks, are_lost
+from gangsaw.tasks.genomics.sequences.cached_chunks import CachedChunks, are_lost
 from gangsaw.tasks.genomics.sequences.likeness import READS
 from gangsaw.tasks.sources.source import SourceArray
 

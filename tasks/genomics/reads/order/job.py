@@ -42,7 +42,9 @@ from gangsaw.tasks.genomics.reads.order.intake import (
     stamp_of,
     take_in,
 )
-from gangsaw.tasks.genomics.reads.order.makers import (
+from gangsaw.tasks.genomics.reads.order.plan import OrderLimits, plan_for, read_plan
+from gangsaw.tasks.genomics.reads.order.scratch_space import check_scratch_space
+from gangsaw.tasks.genomics.reads.order.steps import (
     Arrange,
     Choose,
     Count,
@@ -54,8 +56,6 @@ from gangsaw.tasks.genomics.reads.order.makers import (
     Slabs,
     slabs_of,
 )
-from gangsaw.tasks.genomics.reads.order.plan import OrderLimits, plan_for, read_plan
-from gangsaw.tasks.genomics.reads.order.room import check_scratch_space
 from gangsaw.tasks.jobs.runs.resume import can_be_resumed
 from gangsaw.tasks.jobs.steps.step_objects import Made, Parts, PartsTask, complete
 from gangsaw.tasks.sources.source import Room

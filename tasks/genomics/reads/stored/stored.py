@@ -12,7 +12,7 @@ from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.genomics.reads.files.kernels import line_ends
 from gangsaw.tasks.genomics.reads.files.records import Field, Int64s
 from gangsaw.tasks.genomics.reads.stored.info import ReadsInfo
-from gangsaw.tasks.genomics.sequences.held import CachedChunks, are_lost
+from gangsaw.tasks.genomics.sequences.cached_chunks import CachedChunks, are_lost
 from gangsaw.tasks.sources.source import SourceArray
 
 RECORDS = ("sequence", "quality", "name")  # arrays with a line for each record

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
-from gangsaw.tasks.genomics.sequences.held import SMALL_READS, CachedChunks
+from gangsaw.tasks.genomics.sequences.cached_chunks import SMALL_READS, CachedChunks
 from gangsaw.tasks.sources.source import Described, Region
 
 CHUNK, N = 1000, 2500
