@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes, Int64s, UInt64s
 from gangsaw.codecs.core.nucleotides.codes import LETTER_OF_CODE
 from gangsaw.codecs.core.nucleotides.kernels import codes_of_eight, eight_of, pack_codes
 from gangsaw.codecs.core.numba.bits import swapped
@@ -15,7 +14,7 @@ LETTERS, TABLES = 256, 4  # tables of counts: adjacent equal bytes are counted i
 
 
 @jit
-def count_bytes(text: Any, begins: Any, ends: Any, counts: Any) -> None:
+def count_bytes(text: Bytes, begins: Int64s, ends: Int64s, counts: Int64s) -> None:
     """Add the bytes of lines to counts (TABLES, LETTERS) int64, to be summed over tables."""
     for i in range(len(begins)):
         for at in range(begins[i], ends[i]):
@@ -23,7 +22,7 @@ def count_bytes(text: Any, begins: Any, ends: Any, counts: Any) -> None:
 
 
 @jit
-def pack_bases(data: Any, begins: Any, words_of: Any, words: Any) -> None:
+def pack_bases(data: Bytes, begins: Int64s, words_of: Int64s, words: UInt64s) -> None:
     """Pack bases into words (w,) uint64, two bits each, first ones lowest; others become 0.
 
     Parameters
@@ -39,7 +38,7 @@ def pack_bases(data: Any, begins: Any, words_of: Any, words: Any) -> None:
 
 
 @jit_inline_part
-def pack_32_bases(data: Any, begin: int, n: int) -> Any:
+def pack_32_bases(data: Bytes, begin: int, n: int) -> np.uint64:
     """Return the codes of n <= 32 bases, the first ones lowest."""
     word = np.uint64(0)
     for at in range(0, n, 8):
@@ -52,7 +51,7 @@ def pack_32_bases(data: Any, begin: int, n: int) -> Any:
 
 
 @jit
-def unpack_bases(words: Any, words_of: Any, begins: Any, data: Any) -> None:
+def unpack_bases(words: UInt64s, words_of: Int64s, begins: Int64s, data: Bytes) -> None:
     """Undo `pack_bases`; other bases become A."""
     for i in range(len(begins) - 1):
         for at in range(begins[i], begins[i + 1]):

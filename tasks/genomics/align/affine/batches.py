@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gangsaw.codecs.core.arrays import Int64s
 from gangsaw.codecs.core.numba.jit import HAS_AVX512, jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.vectors.integers import static
 from gangsaw.tasks.genomics.align.affine.lanes import (
@@ -32,6 +33,7 @@ from gangsaw.tasks.genomics.align.affine.strips import (
     LARGEST_16,
     ROW,
     SCORE,
+    StripItems,
     StripRun,
     StripTile,
     forward,
@@ -96,7 +98,12 @@ def in_lanes(parts: Rectangles, chosen: Places, scores: Scores, item: type) -> B
 
 @jit_norefs
 def _by_vectors(
-    parts: Rectangles, chosen: Places, lanes: Any, costs: Any, work: PairLanes, found: Any
+    parts: Rectangles,
+    chosen: Places,
+    lanes: tuple[None, ...],
+    costs: tuple[int, int, int, int],
+    work: PairLanes,
+    found: Int64s,
 ) -> None:
     """Write score and end of each pair; one kernel, since NumPy calls per vector take as long."""
     n = len(lanes)
@@ -134,18 +141,21 @@ def count_mark_bytes(rows: Places, columns: Places) -> Places:
 
 def empty_tile(rows: int, columns: int, run: StripRun, marks: int = 0) -> StripTile:
     """Return a tile with memory for pairs of at most so many rows, columns and marks."""
-    item = np.int16 if run.most <= LARGEST_16 else np.int32
+
+    def zeros(n: int) -> StripItems:
+        return np.zeros(n, np.int16) if run.most <= LARGEST_16 else np.zeros(n, np.int32)
+
     rows = -(-rows // ROWS) * ROWS
     return StripTile(
-        query=np.zeros(rows, item),
-        target=np.zeros(columns + 2 * ROWS, item),
+        query=zeros(rows),
+        target=zeros(columns + 2 * ROWS),
         top=np.zeros(columns + 1, np.int32),
         top_gap=np.zeros(columns, np.int32),
         left=np.zeros(rows, np.int32),
         left_gap=np.zeros(rows, np.int32),
-        near=np.zeros(BLOCK, item),
-        near_gap=np.zeros(BLOCK, item),
-        lane=np.zeros(8 * ROWS, item),
+        near=zeros(BLOCK),
+        near_gap=zeros(BLOCK),
+        lane=zeros(8 * ROWS),
         found=np.zeros(FOUND, np.int64),
         marks=np.zeros(marks, np.uint8),
     )
@@ -200,7 +210,7 @@ def init_tile(parts: Rectangles, pair: int, n: int, run: StripRun, work: StripTi
 def _one_by_one(
     parts: Rectangles,
     chosen: Places,
-    lanes: Any,
+    lanes: tuple[None, ...],
     run: StripRun,
     work: StripTile,
     found: NDArray[np.int64],

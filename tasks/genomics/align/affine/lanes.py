@@ -9,11 +9,11 @@ many registers, and half as many instructions again, most of them spills.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gangsaw.codecs.core.arrays import Bytes, UInt16s
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.vectors.integers import (
     any_lane,
@@ -29,6 +29,7 @@ COLUMNS = 4  # columns of a strip: with eight, vectors spill
 RUN_BYTES = 1 << 20  # borders of strips in memory: fits the L2 cache
 LEAST_RUN, MOST_RUN = 8, 200  # strips: few are computed again, and their numbers fit 8 bits
 CHUNK = 256  # rows whose numbers fit 8 bits; the chunk's number is another vector
+LaneItems: TypeAlias = "Bytes | UInt16s"
 
 
 class PairLanes(NamedTuple):
@@ -45,12 +46,12 @@ class PairLanes(NamedTuple):
         scratch: number of the strip in a run with a higher score
     """
 
-    queries: NDArray[Any]
-    targets: NDArray[Any]
-    before: NDArray[Any]
-    gap: NDArray[Any]
-    codes: NDArray[Any]
-    best: NDArray[Any]
+    queries: LaneItems
+    targets: LaneItems
+    before: LaneItems
+    gap: LaneItems
+    codes: LaneItems
+    best: LaneItems
 
 
 @jit_norefs_inline
@@ -69,7 +70,7 @@ def _cell(diagonal: Any, gap_above: Any, gap: Any, is_equal: Any, costs: Any) ->
 
 
 @jit_norefs_inline
-def _strip(work: PairLanes, lanes: Any, at: int, bases: Any, costs: Any) -> Any:
+def _strip(work: PairLanes, lanes: tuple[None, ...], at: int, bases: Any, costs: Any) -> Any:
     """Compute a strip and the left border of the next; return the highest score of each lane."""
     n, size, nothing = len(lanes), work.queries.size, costs[4]
     f0, f1, f2, f3 = nothing, nothing, nothing, nothing
@@ -99,7 +100,9 @@ def _column(state: Any, cell: Any, is_equal: Any, costs: Any, row: Any) -> Any:
 
 
 @jit_norefs_inline
-def _rows(work: PairLanes, lanes: Any, part: Any, bases: Any, columns: Any, costs: Any) -> Any:
+def _rows(
+    work: PairLanes, lanes: tuple[None, ...], part: Any, bases: Any, columns: Any, costs: Any
+) -> Any:
     """Compute some rows of a strip; return H above the next row, and the states of the columns."""
     first, end, strip, corner = part
     n = len(lanes)
@@ -130,7 +133,7 @@ def _chunks_of(old: Any, new: Any, chunks: Any, number: Any) -> Any:
 
 
 @jit_norefs_inline
-def _keep(work: PairLanes, lanes: Any, column: Any, chunk: Any, number: int) -> None:
+def _keep(work: PairLanes, lanes: tuple[None, ...], column: Any, chunk: Any, number: int) -> None:
     """Store the maximum of a column where it exceeds earlier ones.
 
     Parameters
@@ -151,7 +154,7 @@ def _keep(work: PairLanes, lanes: Any, column: Any, chunk: Any, number: int) -> 
 
 
 @jit_norefs_inline
-def _load_bases(codes: NDArray[Any], lanes: Any, at: int) -> Any:
+def _load_bases(codes: LaneItems, lanes: tuple[None, ...], at: int) -> Any:
     n = len(lanes)
     return (
         load(codes, at, lanes),
@@ -190,7 +193,9 @@ def _number(work: PairLanes, n: int, first: int) -> None:
 
 
 @jit_norefs_inline
-def _locate_best(work: PairLanes, lanes: Any, first: int, again: int, costs: Any) -> None:
+def _locate_best(
+    work: PairLanes, lanes: tuple[None, ...], first: int, again: int, costs: Any
+) -> None:
     """Find the positions of the highest scores in a run of strips."""
     n, rows, nothing = len(lanes), work.queries.size // len(lanes), costs[4]
     _take(work, n, first, again)
@@ -212,7 +217,9 @@ def _locate_best(work: PairLanes, lanes: Any, first: int, again: int, costs: Any
 
 
 @jit_norefs
-def local_lanes(work: PairLanes, lanes: Any, scores: Any) -> None:
+def local_lanes(
+    work: PairLanes, lanes: tuple[None, ...], scores: tuple[int, int, int, int]
+) -> None:
     """Find score and end of each lane's best local alignment.
 
     Of equal scores the end has the lowest column, then the lowest row. A score equal to the largest

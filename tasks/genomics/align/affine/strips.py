@@ -7,11 +7,9 @@ size are exact.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
+from gangsaw.codecs.core.arrays import Bytes, Int16s, Int32s, Int64s
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.vectors.integers import (
     any_lane,
@@ -30,6 +28,7 @@ LARGEST_16 = 30000  # relative score: additions before a maximum stay within 16 
 SCORE, ROW, COLUMN = range(3)  # items of `StripTile.found`
 FOUND = 3
 PAIRED, DELETED, INSERTED, DELETION_GOES_ON, INSERTION_GOES_ON = 0, 1, 2, 4, 8  # bits of marks
+StripItems: TypeAlias = "Int16s | Int32s"
 
 
 class StripTile(NamedTuple):
@@ -47,17 +46,17 @@ class StripTile(NamedTuple):
     marks : (strips * (columns + lanes - 1) * lanes,) uint8, source of each cell, or empty
     """
 
-    query: NDArray[Any]
-    target: NDArray[Any]
-    top: NDArray[np.int32]
-    top_gap: NDArray[np.int32]
-    left: NDArray[np.int32]
-    left_gap: NDArray[np.int32]
-    near: NDArray[Any]
-    near_gap: NDArray[Any]
-    lane: NDArray[Any]
-    found: NDArray[np.int64]
-    marks: NDArray[np.uint8]
+    query: StripItems
+    target: StripItems
+    top: Int32s
+    top_gap: Int32s
+    left: Int32s
+    left_gap: Int32s
+    near: StripItems
+    near_gap: StripItems
+    lane: StripItems
+    found: Int64s
+    marks: Bytes
 
 
 class StripRun(NamedTuple):
@@ -73,11 +72,11 @@ class StripRun(NamedTuple):
     row : row of the whole query where the tile begins
     """
 
-    is_local: Any
-    has_marks: Any
-    has_positions: Any
+    is_local: tuple[None, ...]
+    has_marks: tuple[None, ...]
+    has_positions: tuple[None, ...]
     most: int
-    scores: Any
+    scores: tuple[int, int, int, int]
     column: int
     row: int
 
@@ -129,7 +128,7 @@ def _enter_rows(tile: StripTile, row: int, n: int, base: int) -> None:
 
 
 @jit_norefs_inline
-def _leave_rows(tile: StripTile, row: int, n: int, part: Any) -> None:
+def _leave_rows(tile: StripTile, row: int, n: int, part: tuple[int, int, int]) -> None:
     """Write the last column of the lanes that reached it in a block."""
     first, end, base = part
     for k in range(max(first, 0), min(end, n)):
@@ -138,7 +137,7 @@ def _leave_rows(tile: StripTile, row: int, n: int, part: Any) -> None:
 
 
 @jit_norefs_inline
-def _find(tile: StripTile, row: int, n: int, place: Any) -> None:
+def _find(tile: StripTile, row: int, n: int, place: tuple[int, int, int]) -> None:
     """Update the best cell with a block: the highest score, then lowest column, then lowest row."""
     first, base, column = place
     for k in range(n):
@@ -151,7 +150,14 @@ def _find(tile: StripTile, row: int, n: int, place: Any) -> None:
 
 
 @jit_norefs_inline
-def _steps(tile: StripTile, lanes: Any, run: StripRun, block: Any, state: Any, costs: Any) -> Any:
+def _steps(
+    tile: StripTile,
+    lanes: tuple[None, ...],
+    run: StripRun,
+    block: tuple[int, int, int, int],
+    state: Any,
+    costs: Any,
+) -> Any:
     """Compute a block of steps; return the lanes' state, their highest scores and those' steps."""
     first, end, base, row = block
     n, columns = len(lanes), tile.top_gap.size
@@ -201,7 +207,7 @@ def _with_positions(run: StripRun) -> StripRun:
 
 
 @jit_norefs_inline
-def _strip(tile: StripTile, lanes: Any, run: StripRun, row: int) -> None:
+def _strip(tile: StripTile, lanes: tuple[None, ...], run: StripRun, row: int) -> None:
     n, columns, base = len(lanes), tile.top_gap.size, 0
     corner = tile.left[row + n - 1]
     nothing = spread(0, tile.lane, lanes)
@@ -233,7 +239,7 @@ def _strip(tile: StripTile, lanes: Any, run: StripRun, row: int) -> None:
 
 
 @jit_norefs
-def forward(tile: StripTile, lanes: Any, run: StripRun) -> None:
+def forward(tile: StripTile, lanes: tuple[None, ...], run: StripRun) -> None:
     """Compute a tile: its borders become those of the tiles below and to the right."""
     n = len(lanes)
     for k in range(n):

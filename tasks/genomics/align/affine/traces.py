@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -81,7 +79,7 @@ def trace_to_corner(place: NDArray[np.int64], out: Codes) -> None:
 def trace_each(
     parts: Rectangles,
     chosen: Places,
-    lanes: Any,
+    lanes: tuple[None, ...],
     run: StripRun,
     work: StripTile,
     out: Codes,

@@ -7,10 +7,11 @@ equals: so the proof needs a band narrower than the distance.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes, Int32s, Int64s, UInt64s
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.tasks.genomics.align.edits.area import Area, area_of
 from gangsaw.tasks.genomics.align.edits.chain import BASES, chain
@@ -107,7 +108,9 @@ class Side(NamedTuple):
 
 
 @jit
-def mark_seeds(side: Any, ends: Any, seeds: Any, table: Any, marks: Any) -> None:
+def mark_seeds(
+    side: Side, ends: Int64s, seeds: tuple[int, int], table: Int32s, marks: UInt64s
+) -> None:
     """Mark the last base of each seed that has no equal before the end for its word.
 
     Parameters
@@ -136,7 +139,7 @@ def mark_seeds(side: Any, ends: Any, seeds: Any, table: Any, marks: Any) -> None
 
 
 @jit_part
-def _is_there(bases: Any, at: int, k: int, table: Any, least: int) -> Any:
+def _is_there(bases: Bytes, at: int, k: int, table: Int32s, least: int) -> bool:
     kmer, good = 0, 0
     for i in range(k):
         kmer = (kmer << 2) | (bases[at + i] & 3)

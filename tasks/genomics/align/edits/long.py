@@ -7,10 +7,11 @@ less, and never below it. If the result is more than k, the band is doubled.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.numba.jit import HAS_AVX512, jit, jit_part
 from gangsaw.codecs.core.numba.vectors.integers import load, select, static, store
 from gangsaw.tasks.genomics.align.edits.area import (
@@ -18,6 +19,7 @@ from gangsaw.tasks.genomics.align.edits.area import (
     Area,
     Edge,
     StoredBorders,
+    Tiles,
     area_of,
     enter_column,
     enter_row,
@@ -43,26 +45,6 @@ from gangsaw.tasks.genomics.align.sets.pairs import Codes
 LANES = 8 if HAS_AVX512 else 4
 _OF_LANES = static(LANES)
 FIRST_BAND = 96 * LANES  # edits besides the difference of lengths: its antidiagonals fill the lanes
-
-
-class Tiles(NamedTuple):
-    """Bit planes of a pair, and differences along borders of tiles; LANES padding words at the end.
-
-    Attributes
-    ----------
-    rows : (3, words + LANES) uint64, planes of the query
-    sides : (2, words + LANES) uint64, plus and minus along the right border of each row's last tile
-    columns : (3, words + LANES) uint64, planes of the target, its last word first
-    downs : (2, words + LANES) uint64, along the lower border of each column's last tile, in that
-        order
-    lanes : (LANES,) int64, lane numbers
-    """
-
-    rows: Any
-    sides: Any
-    columns: Any
-    downs: Any
-    lanes: Any
 
 
 class FilledTiles(NamedTuple):
@@ -112,7 +94,7 @@ def fill_area(query: Codes, target: Codes, area: Area, *, has_borders: bool = Fa
 
 
 @jit
-def fill_tiles(query: Any, target: Any, area: Any, borders: Any) -> int:
+def fill_tiles(query: Bytes, target: Bytes, area: Area, borders: StoredBorders) -> int:
     """Return the distance: a lower bound of it in an open area, an upper bound in a closed one.
 
     Parameters
@@ -144,14 +126,14 @@ def fill_tiles(query: Any, target: Any, area: Any, borders: Any) -> int:
 
 
 @jit_part
-def _keep(tiles: Any, borders: Any, w: int, t: int, at: int) -> None:
+def _keep(tiles: Tiles, borders: StoredBorders, w: int, t: int, at: int) -> None:
     for i in range(DIFFERENCES):
         store(borders.sides[i], at, load(tiles.sides[i], w, _OF_LANES))
         store(borders.downs[i], at, load(tiles.downs[i], t, _OF_LANES))
 
 
 @jit_part
-def _score(tiles: Any, area: Any, score: int, n: int) -> int:
+def _score(tiles: Tiles, area: Area, score: int, n: int) -> int:
     """Return the score at the end of the last row or, with a free end, its least score.
 
     Parameters
@@ -169,7 +151,7 @@ def _score(tiles: Any, area: Any, score: int, n: int) -> int:
 
 
 @jit_part
-def _tiles_of(query: Any, target: Any, words: int, n_columns: int, free_start: int) -> Any:
+def _tiles_of(query: Bytes, target: Bytes, words: int, n_columns: int, free_start: int) -> Tiles:
     above = -query.size % WORD
     rows = np.zeros((PLANES, words + LANES), np.uint64)
     sides = np.zeros((DIFFERENCES, words + LANES), np.uint64)
@@ -189,7 +171,7 @@ def _tiles_of(query: Any, target: Any, words: int, n_columns: int, free_start: i
 
 
 @jit_part
-def _do_lanes(tiles: Any, w: int, t: int, n_lanes: int) -> None:
+def _do_lanes(tiles: Tiles, w: int, t: int, n_lanes: int) -> None:
     """Compute tiles of rows w, w + 1, ... and columns t, t + 1, ...; lanes from n_lanes on stay."""
     rows, columns = tiles.rows, tiles.columns
     of_rows = (

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes, UInt64s
 from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.tasks.genomics.align.edits.area import Area, StoredBorders
 from gangsaw.tasks.genomics.align.edits.long import FilledTiles
 from gangsaw.tasks.genomics.align.edits.tiles import HIGH, LOW, MINUS, NONE, PLUS, WORD, word_planes
 from gangsaw.tasks.genomics.align.sets.pairs import Codes
@@ -28,7 +28,14 @@ def steps_back(query: Codes, target: Codes, found: FilledTiles) -> Codes | None:
 
 
 @jit_part
-def _columns(planes: Any, target: Any, start: int, border: Any, columns: Any, end: int) -> None:
+def _columns(
+    planes: tuple[np.uint64, np.uint64, np.uint64],
+    target: Bytes,
+    start: int,
+    border: UInt64s,
+    columns: UInt64s,
+    end: int,
+) -> None:
     """Compute columns 0 to end of a tile, one bit per row.
 
     Parameters
@@ -57,7 +64,7 @@ def _columns(planes: Any, target: Any, start: int, border: Any, columns: Any, en
 
 
 @jit
-def go_back(query: Any, target: Any, area: Any, borders: Any, out: Any) -> int:
+def go_back(query: Bytes, target: Bytes, area: Area, borders: StoredBorders, out: Bytes) -> int:
     """Write the operations of the traceback, the last step first; return their number or LEFT_AREA.
 
     Parameters

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.numba.bits import count_ones
 from gangsaw.codecs.core.numba.jit import jit, jit_inline_part, jit_norefs_inline
 from gangsaw.codecs.core.numba.vectors.integers import bits_of, load, sign_mask, static
@@ -31,7 +32,7 @@ _BASES = static(64)
 
 
 @jit_inline_part
-def word_planes(codes: Any, first: int, n_above: int) -> Any:
+def word_planes(codes: Bytes, first: int, n_above: int) -> tuple[np.uint64, np.uint64, np.uint64]:
     """Return the bit planes of a word: base first + i in bit n_above + i, padding in lower bits.
 
     Parameters
@@ -86,7 +87,7 @@ def tile(rows: Any, columns: Any, left: Any, top: Any) -> Any:
 
 
 @jit
-def least(score: int, best: int, plus: Any, minus: Any, columns: int) -> int:
+def least(score: int, best: int, plus: np.uint64, minus: np.uint64, columns: int) -> int:
     """Return the least of `best` and the scores along some columns, the first in the highest bit.
 
     Few tiles have scores below earlier ones: for most of them one bit count suffices.
@@ -102,7 +103,7 @@ def least(score: int, best: int, plus: Any, minus: Any, columns: int) -> int:
 
 
 @jit_inline_part
-def rise_along(plus: Any, minus: Any, columns: int) -> int:
+def rise_along(plus: np.uint64, minus: np.uint64, columns: int) -> int:
     """Return the change of the score along some columns, the first in the highest bit."""
     if columns <= 0:
         return 0

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.nucleotides.letters import other_strand
 from gangsaw.codecs.core.numba.items import put_items
 from gangsaw.codecs.core.numba.jit import jit, jit_part
@@ -42,6 +43,15 @@ LINE = np.dtype(
         )
     ]
 )
+
+
+class LineRow(Protocol):
+    """Row of LINE: the fields that choose the bases of a line."""
+
+    query: int
+    begin: int
+    end: int
+    is_back: int
 
 
 class LineTexts(NamedTuple):
@@ -111,7 +121,9 @@ def assembled(lines: npt.NDArray[np.void], texts: LineTexts) -> bytes:
 
 
 @jit
-def write_alignment_lines(lines: Any, texts: LineTexts, own: Any, paired: Any, out: Any) -> int:
+def write_alignment_lines(
+    lines: npt.NDArray[np.void], texts: LineTexts, own: Bytes, paired: Bytes, out: Bytes
+) -> int:
     """Write lines to `out`; return the end position.
 
     Parameters
@@ -152,7 +164,7 @@ def write_alignment_lines(lines: Any, texts: LineTexts, own: Any, paired: Any, o
 
 
 @jit_part
-def put_text(out: Any, at: int, texts: TextPool, number: int, behind: int) -> int:
+def put_text(out: Bytes, at: int, texts: TextPool, number: int, behind: int) -> int:
     """Write a text and the byte `behind`; return the end position."""
     at = put_items(out, at, texts.data, texts.offsets[number], texts.offsets[number + 1])
     out[at] = behind
@@ -160,7 +172,7 @@ def put_text(out: Any, at: int, texts: TextPool, number: int, behind: int) -> in
 
 
 @jit_part
-def put_number_and_byte(out: Any, at: int, number: int, behind: int) -> int:
+def put_number_and_byte(out: Bytes, at: int, number: int, behind: int) -> int:
     """Write a number and the byte `behind`; return the end position."""
     at = write_number(out, at, number)
     out[at] = behind
@@ -168,13 +180,13 @@ def put_number_and_byte(out: Any, at: int, number: int, behind: int) -> int:
 
 
 @jit_part
-def put_query(out: Any, at: int, texts: TextPool, line: Any, table: Any) -> Any:
+def put_query(out: Bytes, at: int, texts: TextPool, line: LineRow, table: Bytes) -> int:
     """Write the bases or qualities of a query that a line shows, or "*" for none.
 
     Bytes are looked up in a table, unless it is empty.
     """
     begin, end = texts.offsets[line.query], texts.offsets[line.query + 1]
-    n = min(line.end, end - begin) - line.begin
+    n: int = min(line.end, end - begin) - line.begin
     if n <= 0:
         out[at] = NOTHING
         return at + 1

@@ -5,11 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes, Int64s
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.tasks.genomics.align.output.report import ReportedHits
 from gangsaw.tasks.genomics.align.queries.queries import Queries
@@ -125,7 +126,7 @@ OPERATIONS = tuple(np.frombuffer(own.encode(), np.uint8).copy() for own in (PAIR
 
 @jit
 def write_cigars(
-    runs: Any, begins: Any, ends: Any, operations: Any, text: Any, offsets: Any
+    runs: Int64s, begins: Int64s, ends: Int64s, operations: Bytes, text: Bytes, offsets: Int64s
 ) -> None:
     """Write the CIGARs of paths, runs begins[i]:ends[i] of each, and set their offsets."""
     at = 0
@@ -143,7 +144,7 @@ def write_cigars(
 
 
 @jit_part
-def write_number(text: Any, at: int, number: int) -> int:
+def write_number(text: Bytes, at: int, number: int) -> int:
     """Write a non-negative number in decimal; return the end position."""
     digits, rest = 1, number // 10
     while rest:

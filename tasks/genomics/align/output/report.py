@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Int64s
 from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.genomics.align.search.extension.paths import (
     AMBIGUOUS,
@@ -118,7 +119,7 @@ def _first(queries: npt.NDArray[np.int64], most: int) -> npt.NDArray[np.bool_]:
 
 
 @jit
-def measure_paths(rows: Any, runs: Any) -> None:
+def measure_paths(rows: npt.NDArray[np.void], runs: Int64s) -> None:
     """Add up the pairs and gaps in each hit's path."""
     for at in range(rows.size):
         row = rows[at]

@@ -6,10 +6,11 @@ The SAM/BAM Format Specification Working Group, Sequence Alignment/Map Optional 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes, Int64s
 from gangsaw.codecs.core.nucleotides.codes import LETTER_OF_CODE
 from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.genomics.align.output.lines import (
@@ -71,7 +72,13 @@ def difference_texts(source: LineSource) -> TextPool:
 
 @jit
 def write_differences(
-    runs: Any, begins: Any, ends: Any, bases: Any, firsts: Any, text: Any, offsets: Any
+    runs: Int64s,
+    begins: Int64s,
+    ends: Int64s,
+    bases: Bytes,
+    firsts: Int64s,
+    text: Bytes,
+    offsets: Int64s,
 ) -> None:
     """Write the MD of paths, runs begins[i]:ends[i] of each, and set their offsets.
 

@@ -6,10 +6,9 @@ genome, they agree from there on. So the beginning of one and the end of the oth
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Int64s
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.tasks.genomics.align.search.extension.paths import (
     DELETION,
@@ -21,7 +20,7 @@ from gangsaw.tasks.genomics.align.search.extension.paths import (
     append_path_run,
     score_of,
 )
-from gangsaw.tasks.genomics.align.search.hits import Hits
+from gangsaw.tasks.genomics.align.search.hits import HitRow, Hits
 
 
 @jit
@@ -53,14 +52,14 @@ def merge_hits(hits: Hits, costs: PathCosts) -> Hits:
 
 
 @jit_part
-def are_overlapping(a: Any, b: Any) -> Any:
+def are_overlapping(a: HitRow, b: HitRow) -> bool:
     """Return True if a hit and one that follows it overlap in query and genome."""
     is_same = a.query == b.query and a.strand == b.strand and a.record == b.record
     return is_same and b.there < a.there_end and b.begin < a.end and a.begin <= b.begin
 
 
 @jit_part
-def find_shared_pair(a: Any, b: Any, runs: Any) -> tuple[int, int]:
+def find_shared_pair(a: HitRow, b: HitRow, runs: Int64s) -> tuple[int, int]:
     """Return the first positions in query and genome that both hits pair as equal; -1 for none."""
     at, i, j = a.runs, a.begin, a.there
     other, k, l = b.runs, b.begin, b.there  # noqa: E741
@@ -90,7 +89,7 @@ def along(run: int) -> int:
 
 
 @jit_part
-def spliced(a: Any, b: Any, shared: tuple[int, int], runs: Any) -> Any:
+def spliced(a: HitRow, b: HitRow, shared: tuple[int, int], runs: Int64s) -> Int64s:
     """Return the runs of hit `a` before a shared pair, and those of `b` from there on."""
     out = np.empty(a.runs_end - a.runs + b.runs_end - b.runs + 1, np.int64)
     n, i, j = 0, a.begin, a.there

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bools, Bytes, Int64s
 from gangsaw.codecs.core.nucleotides.kernels import paired_code
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.tasks.genomics.align.search.extension.extend import score_ungapped
@@ -17,7 +18,7 @@ from gangsaw.tasks.genomics.align.search.extension.place import (
     at_anchor,
     stretch,
 )
-from gangsaw.tasks.genomics.align.search.hits import UNSURE, Hits
+from gangsaw.tasks.genomics.align.search.hits import UNSURE, HitRows, Hits
 from gangsaw.tasks.genomics.align.search.seeds.anchors import (
     STRAND_BIT,
     find_anchors,
@@ -132,14 +133,14 @@ def _concatenated(found: list[Hits], row: npt.NDArray[np.void]) -> Hits:
 
 @jit
 def find_chains(
-    codes: Any,
-    offsets: Any,
+    codes: Bytes,
+    offsets: Int64s,
     first: int,
-    is_wanted: Any,
+    is_wanted: Bools,
     target: SearchText,
     rules: Rules,
     is_sample: bool,
-) -> Any:
+) -> tuple[FoundChains, int]:
     """Return the chains to align of wanted queries from `first` on, and the next query.
 
     It stops before the last query if there are more than SLICE anchors.
@@ -178,7 +179,7 @@ def find_chains(
 
 
 @jit_part
-def reserve_items(items: Any, n: int, more: int) -> Any:
+def reserve_items(items: Int64s, n: int, more: int) -> Int64s:
     """Return an array with the first n items, and capacity for at least `more` further ones."""
     out = np.empty(2 * items.size + more, items.dtype)
     for at in range(n):
@@ -188,12 +189,12 @@ def reserve_items(items: Any, n: int, more: int) -> Any:
 
 @jit
 def follow_chains(
-    codes: Any,
-    offsets: Any,
+    codes: Bytes,
+    offsets: Int64s,
     chains: FoundChains,
     target: SearchText,
     rules: Rules,
-    row: Any,
+    row: HitRows,
     is_sample: bool,
 ) -> Hits:
     """Return the hits along chains of queries."""
@@ -217,7 +218,7 @@ def follow_chains(
 
 
 @jit_part
-def reverse_complement_codes(query: Any) -> Any:
+def reverse_complement_codes(query: Bytes) -> Bytes:
     """Return the reverse complement of codes."""
     out = np.empty(query.size, np.uint8)
     for i in range(query.size):
@@ -226,7 +227,7 @@ def reverse_complement_codes(query: Any) -> Any:
 
 
 @jit_part
-def choose_chains(chains: Chains, anchors: Any, length: int, rules: Rules) -> Any:
+def choose_chains(chains: Chains, anchors: Int64s, length: int, rules: Rules) -> Bools:
     """Return (n,) flags of chains to align: the best of each part of the query, and close ones."""
     n = chains.scores.size
     chosen, others = np.zeros(n, np.bool_), np.zeros(n, np.int64)
@@ -252,7 +253,7 @@ def choose_chains(chains: Chains, anchors: Any, length: int, rules: Rules) -> An
 
 @jit_part
 def add_parts(
-    chains: Chains, i: int, anchors: Any, length: int, k: int, parts: Any, found: int
+    chains: Chains, i: int, anchors: Int64s, length: int, k: int, parts: Int64s, found: int
 ) -> int:
     """Append the intervals of the query, on its strand, that a chain covers; return their number.
 
@@ -274,7 +275,7 @@ def add_parts(
 
 
 @jit_part
-def are_same_parts(parts: Any, first: int, last: int, other: int, other_last: int) -> bool:
+def are_same_parts(parts: Int64s, first: int, last: int, other: int, other_last: int) -> bool:
     """Return True if two ranges of parts share half of the bases of either."""
     shared, size, other_size = 0, 0, 0
     for i in range(first, last):
@@ -289,15 +290,15 @@ def are_same_parts(parts: Any, first: int, last: int, other: int, other_last: in
 
 @jit_part
 def append_hits(
-    strands: Any,
-    anchors: Any,
+    strands: tuple[Bytes, Bytes],
+    anchors: Int64s,
     target: SearchText,
     rules: Rules,
-    rows: Any,
-    runs: Any,
+    rows: HitRows,
+    runs: Int64s,
     n: int,
     m: int,
-) -> Any:
+) -> tuple[HitRows, Int64s, int, int]:
     """Append the hits along a chain to n rows and m runs; return the arrays, which may be new."""
     strand = anchors[0] >> 62
     query = strands[1] if strand else strands[0]
@@ -344,7 +345,7 @@ def append_hits(
 
 
 @jit_part
-def diagonals(anchors: Any) -> tuple[int, int]:
+def diagonals(anchors: Int64s) -> tuple[int, int]:
     """Return the lowest and the highest diagonal of a chain."""
     i, j = at_anchor(anchors[0])
     low = high = j - i

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from gangsaw.codecs.core.arrays import Bytes, Int64s
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.tasks.genomics.genomes.files.fasta_kernels import HEAD, NEWLINE, RETURN, USUAL
 
@@ -17,7 +16,7 @@ MOST_END = 2  # bytes of the longest line end
 
 
 @jit_norefs_inline
-def put_end(out: Any, at: int, end: int, has_return: bool) -> int:
+def put_end(out: Bytes, at: int, end: int, has_return: bool) -> int:
     """Write the end of a piece; return the new position in `out`."""
     if end == USUAL:
         if has_return:
@@ -29,14 +28,16 @@ def put_end(out: Any, at: int, end: int, has_return: bool) -> int:
 
 
 @jit_norefs_inline
-def copy_bytes(source: Any, begin: int, out: Any, at: int, n: int) -> None:
+def copy_bytes(source: Bytes, begin: int, out: Bytes, at: int, n: int) -> None:
     """Copy n bytes."""
     for i in range(n):
         out[at + i] = source[begin + i]
 
 
 @jit_norefs
-def put_rows(rows: Any, place: Any, residues: Any, names: Any, has_return: bool, out: Any) -> None:
+def put_rows(
+    rows: Int64s, place: Int64s, residues: Bytes, names: Bytes, has_return: bool, out: Bytes
+) -> None:
     """Write rows from a position on, until rows, residues or capacity of `out` are exhausted.
 
     Parameters

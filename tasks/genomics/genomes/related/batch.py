@@ -111,7 +111,8 @@ class Collected:
             a, b = _span(run)
             k = int(cut_pieces(rows, a, b, int(run[STRAND]), self._n_rows, pieces, k))
             # copy: a view would keep the kernel's whole buffer, and most positions fit 32 bits
-            self._rows.append(rows.astype(np.uint32 if known.n <= MOST_POSITION else np.int64))
+            is_short = known.n <= MOST_POSITION
+            self._rows.append(rows.astype(np.uint32) if is_short else rows.astype(np.int64))
             self._n_rows += len(rows)
             at = int(run[TEXT_END])
         k = self._novel(codes[at:], pieces, k)

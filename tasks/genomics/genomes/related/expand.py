@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes, Int, Int64s, UInt32s
 from gangsaw.codecs.core.nucleotides.codes import LETTER_OF_CODE
 from gangsaw.codecs.core.numba.items import put_items
 from gangsaw.codecs.core.numba.jit import jit, jit_part
@@ -26,7 +27,7 @@ FINE, WRONG_BUNDLE, WRONG_PIECE = 0, 1, 2  # status codes of `join_pieces`
 
 
 @jit
-def decode_pieces(table: Any, n: int, out: Any) -> None:
+def decode_pieces(table: Int64s, n: int, out: Int64s) -> None:
     """Decode the rows of `piece`: reference span a..b - 1, strand, bases, without checks.
 
     Parameters
@@ -51,13 +52,13 @@ def decode_pieces(table: Any, n: int, out: Any) -> None:
 
 
 @jit_part
-def zigzag_to_int(value: Any) -> Any:
+def zigzag_to_int(value: int) -> int:
     """Return the signed integer of a zigzag code: 0, 1, 2, 3 are 0, -1, 1, -2."""
     return -((value + 1) >> 1) if value & 1 else value >> 1
 
 
 @jit_part
-def resolve_rows(own: Any, parent: Any, a: Any, b: Any, out: Any) -> Any:
+def resolve_rows(own: Int64s, parent: Int64s, a: Int, b: int, out: Int64s) -> Any:
     """Write all rows of a piece from its stored rows and its parent's; return their number."""
     i, j, m, n, p = 0, 0, 0, own.shape[0], parent.shape[0]
     while i < n or j < p:
@@ -80,7 +81,7 @@ def resolve_rows(own: Any, parent: Any, a: Any, b: Any, out: Any) -> Any:
 
 
 @jit_part
-def own_rows(edit: Any, begin: Any, a: Any) -> Any:
+def own_rows(edit: UInt32s, begin: Int, a: Int) -> Any:
     """Return the stored rows of a piece with absolute positions: (n, 3) int64."""
     n, place = np.int64(edit[begin, 0]), a
     own = np.empty((n, 3), np.int64)
@@ -92,9 +93,9 @@ def own_rows(edit: Any, begin: Any, a: Any) -> Any:
 
 
 @jit_part
-def put_heads(edit: Any, begins: Any) -> bool:
+def put_heads(edit: UInt32s, begins: Int64s) -> bool:
     """Write the offsets of a bundle's pieces; return False if pieces or parents are missing."""
-    at: Any = 0
+    at: int | np.int64 = 0
     for i in range(begins.size):
         if at >= edit.shape[0] or edit[at, 1] != HEAD or np.int64(edit[at, 2]) > i:
             return False
@@ -104,7 +105,7 @@ def put_heads(edit: Any, begins: Any) -> bool:
 
 
 @jit_part
-def resolve_bundle(edit: Any, bounds: Any, out: Any) -> Any:
+def resolve_bundle(edit: UInt32s, bounds: Int64s, out: Int64s) -> Any:
     """Write all rows of the last of some pieces of a bundle; return their number, or WRONG.
 
     Parameters
@@ -117,7 +118,7 @@ def resolve_bundle(edit: Any, bounds: Any, out: Any) -> Any:
     if not put_heads(edit, begins):
         return WRONG
     depth = 1
-    at: Any = len(bounds) - 1
+    at: int | np.int64 = len(bounds) - 1
     chain[0] = at
     while edit[begins[at], 2]:
         at -= np.int64(edit[begins[at], 2])
@@ -133,14 +134,14 @@ def resolve_bundle(edit: Any, bounds: Any, out: Any) -> Any:
 
 
 @jit_part
-def encode_base(letter: Any) -> Any:
+def encode_base(letter: Int) -> Any:
     """Return the 2-bit code of an ASCII base A, C, G or T."""
     x = letter >> 1 & 3
     return x ^ x >> 1
 
 
 @jit_part
-def put_literals(word: Any, out: Any, m: Any) -> Any:
+def put_literals(word: Int, out: Bytes, m: Int) -> Any:
     """Write the bases of an insertion row; return the end, WRONG if they do not fit."""
     n = inserted(word)
     if n > LITERALS or m + n > out.size:
@@ -151,7 +152,7 @@ def put_literals(word: Any, out: Any, m: Any) -> Any:
 
 
 @jit_part
-def put_known(known: Any, begin: Any, end: Any, out: Any, m: Any) -> Any:
+def put_known(known: Bytes, begin: int, end: int, out: Bytes, m: Any) -> Any:
     """Copy reference bases; return the end in `out`, WRONG if the range is invalid."""
     n = end - begin
     if n < 0 or m < 0 or m + n > out.size or begin < 0 or end > known.size:
@@ -160,7 +161,7 @@ def put_known(known: Any, begin: Any, end: Any, out: Any, m: Any) -> Any:
 
 
 @jit_part
-def apply_row(known: Any, at: Any, kind: Any, size: Any, out: Any, m: Any) -> Any:
+def apply_row(known: Bytes, at: Int, kind: Int, size: Int, out: Bytes, m: Int) -> Any:
     """Apply an edit row at a position; return the ends in reference and output.
 
     The second one is WRONG for an invalid row.
@@ -177,7 +178,7 @@ def apply_row(known: Any, at: Any, kind: Any, size: Any, out: Any, m: Any) -> An
 
 
 @jit_part
-def expand_piece(known: Any, rows: Any, span: Any, out: Any) -> bool:
+def expand_piece(known: Bytes, rows: Int64s, span: Int64s, out: Bytes) -> bool:
     """Write the bases of a piece; return False if its rows are invalid.
 
     Parameters
@@ -205,7 +206,7 @@ def expand_piece(known: Any, rows: Any, span: Any, out: Any) -> bool:
 
 
 @jit_part
-def reverse(out: Any) -> None:
+def reverse(out: Bytes) -> None:
     """Replace bases by their reverse complement, in place."""
     n = out.size
     for i in range((n + 1) // 2):
@@ -216,7 +217,14 @@ def reverse(out: Any) -> None:
 
 @jit
 def join_pieces(
-    known: Any, spans: Any, at: Any, members: Any, edit: Any, begins: Any, windows: Any, out: Any
+    known: Bytes,
+    spans: Int64s,
+    at: int,
+    members: Int64s,
+    edit: UInt32s,
+    begins: Int64s,
+    windows: Int64s,
+    out: Bytes,
 ) -> int:
     """Write the bases of consecutive pieces; return FINE, or a status of the error.
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes, Int64s
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.nucleotides.letters import BASES
 from gangsaw.codecs.core.numba.jit import jit, jit_part
@@ -60,7 +59,7 @@ class ResidueMarks:
 
 
 @jit_part
-def is_acgt(residues: Any) -> bool:
+def is_acgt(residues: Bytes) -> bool:
     """Return True if all residues are A, C, G or T; the loop is vectorized."""
     n = 0
     for letter in residues:
@@ -69,20 +68,20 @@ def is_acgt(residues: Any) -> bool:
 
 
 @jit
-def are_bases(residues: Any) -> bool:
+def are_bases(residues: Bytes) -> bool:
     """Return True if all residues, (n,) uint8, are A, C, G or T."""
     return is_acgt(residues)
 
 
 @jit
-def looked_up(items: Any, table: Any, out: Any) -> None:
+def looked_up(items: Bytes, table: Bytes, out: Bytes) -> None:
     """Write `table[items]` for (n,) uint8 items; NumPy would first convert them to intp."""
     for i in range(items.size):
         out[i] = table[items[i]]
 
 
 @jit
-def mark_runs(residues: Any, kinds: Any, out: Any) -> int:
+def mark_runs(residues: Bytes, kinds: Bytes, out: Int64s) -> int:
     """Return the number of runs of equal nonzero kind, and write the runs that fit into `out`.
 
     Parameters

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes, Int, Int64s, UInt32s
 from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
 from gangsaw.codecs.core.numba.bits import trailing_zeros
 from gangsaw.codecs.core.numba.jit import jit, jit_part
@@ -39,7 +40,7 @@ SUBSTITUTE, DELETE, INSERT = 0, 4, 5  # kinds of edits
 
 @jit_part
 def voted(
-    text: Any, i: Any, known: Any, n: int, k: int, table: Any, bits: int, r: Any, d: Any
+    text: Bytes, i: Int, known: Bytes, n: int, k: int, table: UInt32s, bits: int, r: Int, d: Int
 ) -> Any:
     """Return the diagonal of most k-mers ahead that the bases at i match, too; else (r, d)."""
     line, way = np.empty(AHEAD, np.int64), np.empty(AHEAD, np.int64)
@@ -70,7 +71,7 @@ def voted(
 
 
 @jit_part
-def double_rows(rows: Any) -> Any:
+def double_rows(rows: Int64s) -> Int64s:
     """Return a copy of the rows with doubled capacity."""
     out = np.empty((2 * rows.shape[0], rows.shape[1]), rows.dtype)
     out[: rows.shape[0]] = rows
@@ -78,7 +79,7 @@ def double_rows(rows: Any) -> Any:
 
 
 @jit_part
-def best_edit(text: Any, i: Any, known: Any, n: int, r: Any, d: Any) -> Any:
+def best_edit(text: Bytes, i: Int, known: Bytes, n: int, r: Int, d: Int) -> Any:
     """Return kind and size of the edit that gives the best match after it; kind -1 for none."""
     end, best, kind, size = text.size, -1, -1, 0
     if 0 <= r < n:
@@ -98,7 +99,7 @@ def best_edit(text: Any, i: Any, known: Any, n: int, r: Any, d: Any) -> Any:
 
 
 @jit_part
-def count_matches(text: Any, i: Any, known: Any, n: int, r: Any, d: Any) -> Any:
+def count_matches(text: Bytes, i: Int, known: Bytes, n: int, r: Int, d: Int) -> Any:
     """Return the number of next bases that match, compared by words of 8 bases."""
     begin = i
     while i + LANES <= text.size and reaches(n, r, d, LANES):
@@ -111,7 +112,9 @@ def count_matches(text: Any, i: Any, known: Any, n: int, r: Any, d: Any) -> Any:
 
 
 @jit_part
-def extend_run(text: Any, i: Any, known: Any, n: int, r: Any, d: Any, edits: Any, m: Any) -> Any:
+def extend_run(
+    text: Bytes, i: Int, known: Bytes, n: int, r: Int, d: Int, edits: Int64s, m: Int
+) -> Any:
     """Extend a run along the reference; return both ends, the edits and their number."""
     while i < text.size:
         equal = count_matches(text, i, known, n, r, d)
@@ -141,7 +144,7 @@ def extend_run(text: Any, i: Any, known: Any, n: int, r: Any, d: Any, edits: Any
 
 
 @jit_part
-def skip_mismatches(text: Any, i: Any, known: Any, n: int, last: Any, d: Any) -> Any:
+def skip_mismatches(text: Bytes, i: Int, known: Bytes, n: int, last: Int, d: Int) -> Any:
     """Return the reference and text positions where the diagonal continues after mismatches."""
     for skip in range(1, SHORT + 1):
         if i + skip >= text.size:
@@ -154,7 +157,7 @@ def skip_mismatches(text: Any, i: Any, known: Any, n: int, last: Any, d: Any) ->
 
 
 @jit_part
-def found_at(text: Any, i: Any, known: Any, n: int, k: int, table: Any, bits: int) -> Any:
+def found_at(text: Bytes, i: Int, known: Bytes, n: int, k: int, table: UInt32s, bits: int) -> Any:
     """Return the reference position and strand of the bases at i; FREE if there is none."""
     p, e = find_seed(text, i, k, table, bits)
     if p == FREE or not is_here(text, i, k, known, n, p, e):
@@ -166,7 +169,7 @@ def found_at(text: Any, i: Any, known: Any, n: int, k: int, table: Any, bits: in
 
 
 @jit_part
-def put_jump(edits: Any, m: Any, last: Any, gap: Any, drop: Any, base: Any, start: Any) -> Any:
+def put_jump(edits: Int64s, m: Int, last: Int, gap: Int, drop: Int, base: int, start: int) -> Any:
     """Add the edits for skipped reference bases and for bases inserted instead."""
     if m + 3 >= edits.shape[0]:
         edits = double_rows(edits)
@@ -180,7 +183,9 @@ def put_jump(edits: Any, m: Any, last: Any, gap: Any, drop: Any, base: Any, star
 
 
 @jit
-def find_runs(text: Any, known: Any, n: int, k: int, table: Any, bits: int) -> Any:
+def find_runs(
+    text: Bytes, known: Bytes, n: int, k: int, table: UInt32s, bits: int
+) -> tuple[Int64s, Int64s]:
     """Return the runs of a genome, (q, 7) int64, and their edits, (m, 4) int64.
 
     Parameters

@@ -13,16 +13,16 @@ than r bases each, besides the gaps that lead from end to end.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes, Int64s
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.tasks.genomics.align.search.extension.paths import (
     DELETION,
     INSERTION,
     NONE,
     SINGLE,
+    AlignedPath,
     PathCosts,
     append_path_run,
     pair_operation,
@@ -48,7 +48,9 @@ FIRST_RADIUS, LAST_RADIUS = 8, 512
 
 
 @jit
-def local_path(query: Any, text: Any, span: Any, costs: PathCosts, known: int) -> Any:
+def local_path(
+    query: Bytes, text: Bytes, span: tuple[int, int], costs: PathCosts, known: int
+) -> AlignedPath:
     """Return the best local alignment that touches diagonals low..high, as `traced_back` does.
 
     `span` is (low, high) in `text`, the bases of one window. `known` is a reachable score, or 0.
@@ -77,7 +79,7 @@ def radius_of(loss: int, costs: PathCosts) -> int:
 
 
 @jit
-def global_path(query: Any, text: Any, costs: PathCosts) -> Any:
+def global_path(query: Bytes, text: Bytes, costs: PathCosts) -> AlignedPath:
     """Return the best alignment from end to end, as `traced_back` does.
 
     If the proof needs a band wider than LAST_RADIUS, it is only the best one within the band.
@@ -99,7 +101,7 @@ def global_path(query: Any, text: Any, costs: PathCosts) -> Any:
 
 
 @jit_part
-def n_known(codes: Any) -> int:
+def n_known(codes: Bytes) -> int:
     """Return the number of known bases."""
     n = 0
     for code in codes:
@@ -109,8 +111,8 @@ def n_known(codes: Any) -> int:
 
 @jit_part
 def fill_cells(
-    query: Any, text: Any, band: Any, costs: PathCosts, is_local: int, cells: Any
-) -> Any:
+    query: Bytes, text: Bytes, band: tuple[int, int], costs: PathCosts, is_local: int, cells: Bytes
+) -> tuple[int, int, int]:
     """Fill the cells of a band; return the best score and its end, or those of the last cell."""
     size = scratch_size(query.size, text.size, band)
     if fits_16(query.size, text.size, costs):
@@ -120,8 +122,14 @@ def fill_cells(
 
 @jit_part
 def traced_back(
-    query: Any, text: Any, band: Any, costs: PathCosts, cells: Any, end: Any, runs: Any
-) -> Any:
+    query: Bytes,
+    text: Bytes,
+    band: tuple[int, int],
+    costs: PathCosts,
+    cells: Bytes,
+    end: tuple[int, int, int],
+    runs: Int64s,
+) -> AlignedPath:
     """Return the score, the ends of the path in query and text, and its runs."""
     (score, i, j), n = end, NONE
     begin, _ = antidiagonals(query.size, text.size, band)

@@ -11,10 +11,9 @@ H (`before`, `scores`), E (`along`, gap in the query) and F (`down`, `across`, g
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes, Int64s
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.tasks.genomics.align.search.extension.paths import (
     DELETION,
@@ -42,7 +41,7 @@ FURTHEST = 1 << 14  # letters that an end is extended by at most: a cell takes a
 
 
 @jit_part
-def score_ungapped(query: Any, text: Any, i: int, j: int, costs: PathCosts, drop: int) -> int:
+def score_ungapped(query: Bytes, text: Bytes, i: int, j: int, costs: PathCosts, drop: int) -> int:
     """Return the score of the best ungapped extension of a pair of positions, to both sides."""
     right = run_score(query[i:], text[j:], costs, drop)
     return right + run_score(
@@ -51,7 +50,7 @@ def score_ungapped(query: Any, text: Any, i: int, j: int, costs: PathCosts, drop
 
 
 @jit_part
-def backwards(codes: Any, begin: int, end: int) -> Any:
+def backwards(codes: Bytes, begin: int, end: int) -> Bytes:
     """Return codes[begin:end] in reverse; a view has another type, which is compiled again."""
     out = np.empty(end - begin, np.uint8)
     for i in range(end - begin):
@@ -60,7 +59,7 @@ def backwards(codes: Any, begin: int, end: int) -> Any:
 
 
 @jit_part
-def run_score(query: Any, text: Any, costs: PathCosts, drop: int) -> int:
+def run_score(query: Bytes, text: Bytes, costs: PathCosts, drop: int) -> int:
     """Return the best score of a common prefix, until the score drops too far."""
     score, best = 0, 0
     for at in range(min(query.size, text.size)):
@@ -72,7 +71,7 @@ def run_score(query: Any, text: Any, costs: PathCosts, drop: int) -> int:
 
 
 @jit
-def extended(query: Any, text: Any, costs: PathCosts, drop: int) -> Any:
+def extended(query: Bytes, text: Bytes, costs: PathCosts, drop: int) -> tuple[int, int, Int64s]:
     """Return the lengths in query and text of the best extension from their starts, and its runs.
 
     Runs lead from the far end back to the beginning.
@@ -82,7 +81,9 @@ def extended(query: Any, text: Any, costs: PathCosts, drop: int) -> Any:
 
 
 @jit_part
-def extension(query: Any, text: Any, costs: PathCosts, drop: int) -> Any:
+def extension(
+    query: Bytes, text: Bytes, costs: PathCosts, drop: int
+) -> tuple[Int64s, Bytes, Int64s, tuple[int, int]]:
     """Return the rows of a table, its cells, the ends of its rows, and the best end of all.
 
     The table is wide only where scores are high; ends of rows behind it score LEAST.
@@ -147,7 +148,7 @@ def extension(query: Any, text: Any, costs: PathCosts, drop: int) -> Any:
 
 
 @jit_part
-def longer(cells: Any, n: int, more: int) -> Any:
+def longer(cells: Bytes, n: int, more: int) -> Bytes:
     """Return an array with the first n cells, and capacity for at least `more` further ones."""
     out = np.empty(2 * cells.size + more, np.uint8)
     for i in range(n):
@@ -156,7 +157,9 @@ def longer(cells: Any, n: int, more: int) -> Any:
 
 
 @jit_part
-def back_to_start(query: Any, text: Any, costs: PathCosts, end: Any, rows: Any, cells: Any) -> Any:
+def back_to_start(
+    query: Bytes, text: Bytes, costs: PathCosts, end: tuple[int, int], rows: Int64s, cells: Bytes
+) -> tuple[int, int, Int64s]:
     """Return the lengths in query and text up to the end, and the runs from there back."""
     (i, j), n, source = end, NONE, -1
     runs = np.empty(i + j + 1, np.int64)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, TypeAlias, cast
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes, Int64s
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 
 
@@ -22,6 +23,8 @@ OP_BITS = 4  # of a run: length << 4 | operation
 OP_MASK = 15
 LEAST = -(1 << 28)  # below the score of any path
 COUNTED = _word(512)  # maximum of bases of a gap that are charged: no short query has a longer one
+# score, begin and end in the query, begin and end in the text, runs
+AlignedPath: TypeAlias = "tuple[int, tuple[int, int], tuple[int, int], Int64s]"
 
 
 class PathCosts(NamedTuple):
@@ -49,7 +52,7 @@ def free_of_unknown(costs: PathCosts) -> PathCosts:
 
 
 @jit_part
-def append_path_run(runs: Any, n: int, op: int, length: int) -> int:
+def append_path_run(runs: Int64s, n: int, op: int, length: int) -> int:
     """Append a run after n others, or extend the last one if its operation is the same.
 
     Returns the number of runs.
@@ -64,7 +67,9 @@ def append_path_run(runs: Any, n: int, op: int, length: int) -> int:
 
 
 @jit_part
-def push_pairs(runs: Any, n: int, pairs: Any, length: int, costs: PathCosts) -> int:
+def push_pairs(
+    runs: Int64s, n: int, pairs: tuple[Bytes, int, Bytes, int], length: int, costs: PathCosts
+) -> int:
     """Append the runs of aligned pairs from (query, i, text, j) on; return the number of runs."""
     query, i, text, j = pairs
     for at in range(length):
@@ -89,13 +94,13 @@ def pair_score(base: int, other: int, costs: PathCosts) -> int:
 
 
 @jit
-def score_of(runs: Any, costs: PathCosts) -> int:
+def score_of(runs: Int64s, costs: PathCosts) -> int:
     """Return the score of a path."""
     return lenient_score(runs, costs, COUNTED)
 
 
 @jit_part
-def lenient_score(runs: Any, costs: PathCosts, counted: int) -> int:
+def lenient_score(runs: Int64s, costs: PathCosts, counted: int) -> int:
     """Return the score of a path in which at most `counted` bases of a gap are charged."""
     score = 0
     for run in runs:

@@ -12,10 +12,9 @@ a run of N, which stands for unread bases, splits no alignment.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes, Int64s
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.tasks.genomics.align.search.extension.band import FIRST_RADIUS, local_path
 from gangsaw.tasks.genomics.align.search.extension.extend import FURTHEST, backwards, extended
@@ -25,6 +24,7 @@ from gangsaw.tasks.genomics.align.search.extension.paths import (
     NONE,
     OP_BITS,
     OP_MASK,
+    AlignedPath,
     PathCosts,
     lenient_score,
     pair_score,
@@ -42,7 +42,9 @@ MOST_CELLS = 1 << 26  # of a section, a byte each
 
 
 @jit
-def align_whole(query: Any, text: Any, bounds: Any, span: Any, costs: PathCosts) -> Any:
+def align_whole(
+    query: Bytes, text: Bytes, bounds: tuple[int, int], span: tuple[int, int], costs: PathCosts
+) -> AlignedPath:
     """Return score, ends in query and text, and runs of the best alignment at diagonals low..high.
 
     `bounds` is the range of the text that may be aligned.
@@ -62,7 +64,9 @@ def align_whole(query: Any, text: Any, bounds: Any, span: Any, costs: PathCosts)
 
 
 @jit_part
-def run_on(query: Any, text: Any, bounds: Any, diagonal: int, costs: PathCosts) -> Any:
+def run_on(
+    query: Bytes, text: Bytes, bounds: tuple[int, int], diagonal: int, costs: PathCosts
+) -> tuple[int, int, int]:
     """Return the best score of a run on a diagonal, and its ends in the query."""
     score, begin, best, best_begin, best_end = 0, 0, 0, 0, 0
     first, last = max(0, bounds[0] - diagonal), min(query.size, bounds[1] - diagonal)
@@ -78,8 +82,14 @@ def run_on(query: Any, text: Any, bounds: Any, diagonal: int, costs: PathCosts) 
 
 @jit_part
 def stretch(
-    query: Any, text: Any, bounds: Any, anchors: Any, costs: PathCosts, drop: int, behind: Any
-) -> Any:
+    query: Bytes,
+    text: Bytes,
+    bounds: tuple[int, int],
+    anchors: Int64s,
+    costs: PathCosts,
+    drop: int,
+    behind: tuple[int, int],
+) -> tuple[int, int, tuple[int, int], tuple[int, int], Int64s]:
     """Return the number of anchors used by one alignment, and its score, ends and runs.
 
     `behind` are the ends in query and text of the alignment of the anchors before these.
@@ -127,7 +137,9 @@ def at_anchor(anchor: int) -> tuple[int, int]:
 
 
 @jit_part
-def best_part(runs: Any, costs: PathCosts) -> Any:
+def best_part(
+    runs: Int64s, costs: PathCosts
+) -> tuple[int, int, int, tuple[int, int], tuple[int, int]]:
     """Return the best range of runs: score, first, end, lengths before it, lengths of it.
 
     It is the best with COUNTED_HERE charged bases per gap; the score is that of the path.
@@ -144,7 +156,7 @@ def best_part(runs: Any, costs: PathCosts) -> Any:
 
 
 @jit
-def lengths(runs: Any) -> tuple[int, int]:
+def lengths(runs: Int64s) -> tuple[int, int]:
     """Return the numbers of query and text bases in a path."""
     i, j = 0, 0
     for run in runs:

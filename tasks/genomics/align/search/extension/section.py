@@ -10,10 +10,9 @@ affine cost: H. Li, 2018, minimap2), and what lies between them is aligned again
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes, Int64s
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.tasks.genomics.align.search.extension.band import global_path
 from gangsaw.tasks.genomics.align.search.extension.extend import (
@@ -43,7 +42,7 @@ MEET_SHARE = 60  # percent of the matches of the shorter side that both ends sco
 
 
 @jit
-def section(query: Any, text: Any, costs: PathCosts) -> Any:
+def section(query: Bytes, text: Bytes, costs: PathCosts) -> Int64s:
     """Return the runs of the best alignment from end to end; of a long gap's the module tells."""
     n, m = query.size, text.size
     if abs(n - m) < LONG_GAP or min(n, m) == 0:
@@ -59,7 +58,7 @@ def section(query: Any, text: Any, costs: PathCosts) -> Any:
 
 
 @jit_part
-def across_gap(short: Any, long: Any, costs: PathCosts, op: int) -> Any:
+def across_gap(short: Bytes, long: Bytes, costs: PathCosts, op: int) -> tuple[int, Int64s]:
     """Return the score and the runs of the best alignment with one gap, of this operation.
 
     The gap itself does not count. Where both ends do not meet there are no runs.
@@ -91,7 +90,7 @@ def across_gap(short: Any, long: Any, costs: PathCosts, op: int) -> Any:
 
 
 @jit_part
-def by_long_gaps(query: Any, text: Any, costs: PathCosts) -> Any:
+def by_long_gaps(query: Bytes, text: Bytes, costs: PathCosts) -> Int64s:
     """Return the runs of an alignment from end to end with several long gaps."""
     opening = costs.open + LONG_OPEN * costs.match
     by_gaps = PathCosts(costs.match, costs.mismatch, opening, SINGLE, costs.free_unknown)
@@ -112,7 +111,7 @@ def by_long_gaps(query: Any, text: Any, costs: PathCosts) -> Any:
 
 
 @jit_part
-def close_section(query: Any, text: Any, costs: PathCosts) -> Any:
+def close_section(query: Bytes, text: Bytes, costs: PathCosts) -> Int64s:
     """Return the runs of the best alignment from end to end.
 
     With few mismatches no gap is tried: two gaps, and a pair less, would cost more.
@@ -128,7 +127,7 @@ def close_section(query: Any, text: Any, costs: PathCosts) -> Any:
 
 
 @jit_part
-def push_all(runs: Any, n: int, more: Any) -> int:
+def push_all(runs: Int64s, n: int, more: Int64s) -> int:
     """Add runs behind n others; return how many these are."""
     for run in more:
         n = append_path_run(runs, n, run & OP_MASK, run >> OP_BITS)

@@ -13,8 +13,9 @@ With H (score), E (along, gap in the query) and F (across, gap in the text):
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeAlias
 
+from gangsaw.codecs.core.arrays import Bytes, Int16s, Int32s
 from gangsaw.codecs.core.numba.jit import jit_norefs_part
 from gangsaw.codecs.core.numba.vectors.integers import (
     load,
@@ -36,43 +37,44 @@ SCORES, GAPS_ALONG, GAPS_ACROSS, BEST, BEST_AT = 0, 2, 4, 6, 8  # first of two l
 LINES = 10
 UNKNOWN = 4  # the code of N
 LEAST_16, MOST_16 = -30_000, 14_000  # bounds of all scores of 16 bits
+Scratch: TypeAlias = "Int16s | Int32s"
 
 
 @jit_norefs_part
-def fits_16(n: int, m: int, costs: PathCosts) -> Any:
+def fits_16(n: int, m: int, costs: PathCosts) -> bool:
     """Return True if scores of n and m bases, and antidiagonal numbers, fit in 16 bits."""
     pair, further = max(costs.match, costs.mismatch), max(1, costs.extend)
     return pair * min(n, m) + further * (n + m) + 2 * costs.open < MOST_16 and pair < 1000
 
 
 @jit_norefs_part
-def line_size(band: Any) -> Any:
+def line_size(band: tuple[int, int]) -> int:
     """Return the number of items of a line: half the diagonals of a band, and padding."""
     return (band[1] - band[0] + 2) // 2 + 2 * LANES
 
 
 @jit_norefs_part
-def scratch_size(n: int, m: int, band: Any) -> Any:
+def scratch_size(n: int, m: int, band: tuple[int, int]) -> int:
     """Return the number of items of scratch: lines, lane numbers, both sequences."""
     return LINES * line_size(band) + 3 * LANES + n + m
 
 
 @jit_norefs_part
-def antidiagonals(n: int, m: int, band: Any) -> Any:
+def antidiagonals(n: int, m: int, band: tuple[int, int]) -> tuple[int, int]:
     """Return the first antidiagonal with cells of a band, and the end."""
     first, last = band
     return max(0, first, -last), min(n, m - first) + min(m, n + last) + 1
 
 
 @jit_norefs_part
-def cells_size(n: int, m: int, band: Any) -> Any:
+def cells_size(n: int, m: int, band: tuple[int, int]) -> int:
     """Return the number of cells of a band; a vector may reach into the next antidiagonal."""
     begin, end = antidiagonals(n, m, band)
     return (end - begin) * ((band[1] - band[0] + 2) // 2) + LANES
 
 
 @jit_norefs_part
-def begin_lines(query: Any, text: Any, lines: Any, size: int, least: int) -> None:
+def begin_lines(query: Bytes, text: Bytes, lines: Scratch, size: int, least: int) -> None:
     """Write initial scores, lane numbers, the reversed query and the text to the scratch."""
     for at in range(BEST * size):
         lines[at] = least
@@ -92,8 +94,14 @@ def begin_lines(query: Any, text: Any, lines: Any, size: int, least: int) -> Non
 
 @jit_norefs_part
 def fill_band(
-    query: Any, text: Any, band: Any, costs: PathCosts, is_local: int, cells: Any, lines: Any
-) -> Any:
+    query: Bytes,
+    text: Bytes,
+    band: tuple[int, int],
+    costs: PathCosts,
+    is_local: int,
+    cells: Bytes,
+    lines: Scratch,
+) -> tuple[int, int, int]:
     """Fill the cells of a band; return the best score and its end, or those of the last cell.
 
     `lines` is scratch, of 16 bits only if `fits_16`. Of equal scores the end has the fewest bases
@@ -120,7 +128,13 @@ def fill_band(
 
 @jit_norefs_part
 def fill_step(
-    step: Any, size: int, n: int, costs: PathCosts, kind: Any, cells: Any, lines: Any
+    step: tuple[int, int, int, int, int, int, int],
+    size: int,
+    n: int,
+    costs: PathCosts,
+    kind: tuple[int, int],
+    cells: Bytes,
+    lines: Scratch,
 ) -> None:
     """Fill the inner cells of an antidiagonal."""
     t, odd, i, j, low, high, at = step
@@ -167,14 +181,14 @@ def fill_step(
 
 @jit_norefs_part
 def fill_border(
-    step: Any,
+    step: tuple[int, int, int, int, int, int, int],
     wide: int,
     size: int,
-    shape: Any,
+    shape: tuple[int, int],
     costs: PathCosts,
-    kind: Any,
-    cells: Any,
-    lines: Any,
+    kind: tuple[int, int],
+    cells: Bytes,
+    lines: Scratch,
 ) -> None:
     """Fill the cells of an antidiagonal in the first row and column, without a pair."""
     (t, odd, i, j, _, _, at), (n, m), (is_local, least) = step, shape, kind
@@ -189,7 +203,7 @@ def fill_border(
 
 
 @jit_norefs_part
-def best_end(first: int, width: int, size: int, lines: Any) -> Any:
+def best_end(first: int, width: int, size: int, lines: Scratch) -> tuple[int, int, int]:
     """Return the best score of all diagonals, and its end in query and text."""
     best, best_i, best_j = NONE, NONE, NONE
     for c in range(width):
@@ -203,7 +217,8 @@ def best_end(first: int, width: int, size: int, lines: Any) -> Any:
 
 
 @jit_norefs_part
-def cell_at(cells: Any, i: int, j: int, band: Any, begin: int) -> Any:
+def cell_at(cells: Bytes, i: int, j: int, band: tuple[int, int], begin: int) -> int:
     """Return the byte of the cell of bases i and j; `begin` is the first antidiagonal."""
     half = (band[1] - band[0] + 2) // 2
-    return cells[(i + j - begin) * half + ((j - i - band[0]) >> 1)]
+    cell: int = cells[(i + j - begin) * half + ((j - i - band[0]) >> 1)]
+    return cell

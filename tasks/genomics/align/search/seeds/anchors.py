@@ -7,10 +7,9 @@ alignment.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Int, Int64s, UInt32s
 from gangsaw.codecs.core.numba.jit import jit_part
 from gangsaw.tasks.genomics.align.search.seeds.index import PLACE_MASK, PlaceIndex, look_up
 from gangsaw.tasks.genomics.align.search.seeds.minimizers import Minimizers
@@ -30,7 +29,7 @@ BARE = 2000  # bases of a query without a seed before a repeat's minimizer is us
 @jit_part
 def find_anchors(
     index: PlaceIndex, found: Minimizers, length: int, k: int, most_positions: int, is_long: bool
-) -> Any:
+) -> Int64s:
     """Return the sorted anchors (n,) int64 of the minimizers of a query with `length` bases.
 
     Minimizers with more than `most_places` positions are left out; the limit is halved while there
@@ -59,7 +58,7 @@ def find_anchors(
 
 
 @jit_part
-def thin_repeats(found: Minimizers, runs: Any, most_positions: int) -> None:
+def thin_repeats(found: Minimizers, runs: Int64s, most_positions: int) -> None:
     """Drop minimizers that are frequent in query and genome, except one in each bare stretch.
 
     A tandem repeat of n copies has n^2 anchors for each minimizer of its unit. They add nothing to
@@ -94,7 +93,7 @@ def thin_repeats(found: Minimizers, runs: Any, most_positions: int) -> None:
 @jit_part
 def sample_anchors(
     index: PlaceIndex, found: Minimizers, length: int, k: int, most_positions: int
-) -> Any:
+) -> Int64s:
     """Return sorted anchors (n,) int64 of minimizers, some with more than `most_places` positions.
 
     These are the first positions of each minimizer. Of one that is frequent in the query, only the
@@ -124,7 +123,7 @@ def sample_anchors(
 
 
 @jit_part
-def n_before(hashes: Any, i: int) -> int:
+def n_before(hashes: UInt32s, i: int) -> int:
     """Return the number of hashes before index i that equal hash i."""
     same = 0
     for j in range(i):
@@ -133,7 +132,7 @@ def n_before(hashes: Any, i: int) -> int:
 
 
 @jit_part
-def n_within(runs: Any, most_positions: int) -> int:
+def n_within(runs: Int64s, most_positions: int) -> int:
     """Return the number of positions of minimizers with at most `most_places` of them."""
     total = 0
     for i in range(runs.shape[0]):
@@ -143,7 +142,7 @@ def n_within(runs: Any, most_positions: int) -> int:
 
 
 @jit_part
-def anchor(query: int, place: Any, length: int, k: int) -> Any:
+def anchor(query: int, place: Int, length: int, k: int) -> Int:
     """Return the anchor word of two positions of `Minimizers`; `length` is that of the query."""
     is_back = (query ^ place) & 1
     own = query >> 1
@@ -153,7 +152,7 @@ def anchor(query: int, place: Any, length: int, k: int) -> Any:
 
 
 @jit_part
-def sort_words(words: Any) -> None:
+def sort_words(words: Int64s) -> None:
     """Sort words in place."""
     if words.size > FEW:
         words.sort()

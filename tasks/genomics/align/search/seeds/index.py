@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Int, UInt32s, UInt64s
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.tasks.genomics.align.search.seeds.minimizers import Seeds, minimizers
 
@@ -49,7 +50,7 @@ def build_seed_index(codes: npt.NDArray[np.uint8], seeds: Seeds) -> PlaceIndex:
 
 
 @jit
-def fill_starts(entries: Any, shift: int, starts: Any) -> None:
+def fill_starts(entries: UInt64s, shift: int, starts: UInt32s) -> None:
     """Fill the offset of each bucket."""
     bucket = 0
     for i in range(entries.size):
@@ -77,7 +78,7 @@ def look_up(index: PlaceIndex, word: int) -> Any:
 
 
 @jit_part
-def first_at(entries: Any, low: Any, high: Any, key: Any) -> Any:
+def first_at(entries: UInt64s, low: Int, high: Int, key: np.uint64) -> Any:
     """Return the first index in low..high - 1 whose entry is not below a key, or `high`."""
     while high - low > LONG_BUCKET:
         middle = (low + high) // 2

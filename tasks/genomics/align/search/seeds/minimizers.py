@@ -10,11 +10,12 @@ candidates would wait for a comparison at each base.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes, ScalarT, UInt32s
 from gangsaw.codecs.core.numba.jit import jit, jit_part, jit_restrict, jit_restrict_part
 
 NONE = np.uint32(0xFFFFFFFF)  # hash of a k-mer with a base other than A, C, G and T
@@ -50,7 +51,7 @@ class Minimizers(NamedTuple):
 
 
 @jit
-def minimizers(codes: Any, begin: int, end: int, seeds: Seeds) -> Minimizers:
+def minimizers(codes: Bytes, begin: int, end: int, seeds: Seeds) -> Minimizers:
     """Return the minimizers of codes[begin:end], (n,) uint8, 0..3 for A C G T, others above."""
     k, w = seeds
     n = max(0, end - begin - k + 1)  # k-mers
@@ -76,7 +77,7 @@ def minimizers(codes: Any, begin: int, end: int, seeds: Seeds) -> Minimizers:
 
 
 @jit_part
-def grow_array(array: Any, most: int) -> Any:
+def grow_array(array: npt.NDArray[ScalarT], most: int) -> npt.NDArray[ScalarT]:
     """Return an array with the same items and more capacity, enough for another tile."""
     out = np.empty(min(2 * array.size, most) + TILE, array.dtype)
     for i in range(array.size):
@@ -85,7 +86,7 @@ def grow_array(array: Any, most: int) -> Any:
 
 
 @jit_part
-def hash_kmers(codes: Any, begin: int, n: int, k: int, words: Any, backs: Any) -> None:
+def hash_kmers(codes: Bytes, begin: int, n: int, k: int, words: UInt32s, backs: Bytes) -> None:
     """Fill the hashes of n k-mers from `begin` on, and flags of those of the reverse strand."""
     mask, top = np.uint32((1 << (2 * k)) - 1), np.uint32(2 * (k - 1))
     word, back, good = np.uint32(0), np.uint32(0), 0
@@ -105,7 +106,7 @@ def hash_kmers(codes: Any, begin: int, n: int, k: int, words: Any, backs: Any) -
 
 
 @jit_restrict_part
-def mix(words: Any, n: int, mask: Any) -> None:
+def mix(words: UInt32s, n: int, mask: np.uint32) -> None:
     """Replace k-mers by hashes: a permutation of the words of 2k bits. NONE stays."""
     half = np.uint32(15)
     for i in range(n):
@@ -116,7 +117,7 @@ def mix(words: Any, n: int, mask: Any) -> None:
 
 
 @jit_part
-def fill_window_minima(words: Any, n: int, w: int, least: Any, other: Any) -> None:
+def fill_window_minima(words: UInt32s, n: int, w: int, least: UInt32s, other: UInt32s) -> None:
     """Fill `least` with the maximum of the least hashes of the windows of each position.
 
     A hash is the least of one of its windows if it equals this maximum.
@@ -136,7 +137,9 @@ def fill_window_minima(words: Any, n: int, w: int, least: Any, other: Any) -> No
 
 
 @jit_restrict
-def take_minima(first: Any, second: Any, out: Any, n: int, step: int, beyond: int) -> None:
+def take_minima(
+    first: UInt32s, second: UInt32s, out: UInt32s, n: int, step: int, beyond: int
+) -> None:
     """Fill out[i] with min(first[i], second[i + step]); the last `beyond` items with first[i]."""
     for i in range(n - beyond):
         out[i] = min(first[i], second[i + step])
@@ -145,7 +148,7 @@ def take_minima(first: Any, second: Any, out: Any, n: int, step: int, beyond: in
 
 
 @jit_restrict_part
-def raise_to(values: Any, n: int, w: int, out: Any) -> None:
+def raise_to(values: UInt32s, n: int, w: int, out: UInt32s) -> None:
     """Raise out[i + j] to at least values[i] for each j below w."""
     for j in range(w):
         for i in range(n):

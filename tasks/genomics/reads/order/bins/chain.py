@@ -8,11 +8,11 @@ for any number of reads.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Int32s, Int64s
 from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.genomics.reads.order.bins.signatures import BIN_BITS, LEFT, NO_BIN, RIGHT
 
@@ -90,7 +90,7 @@ def ranks_of(keys: Numbers) -> Numbers:
 
 
 @jit
-def walk_bins(begins: Any, neighbours: Any, ranks: Any) -> None:
+def walk_bins(begins: Int64s, neighbours: Int32s, ranks: Int64s) -> None:
     """Number bins in the order of a depth-first walk; unreached bins keep NO_BIN."""
     stack = np.empty(neighbours.size + 1, np.int64)
     n = 0

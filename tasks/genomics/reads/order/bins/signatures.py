@@ -10,11 +10,12 @@ depend on the previous one at each base.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes, Int64s, UInt16s, UInt32s
 from gangsaw.codecs.core.nucleotides.kernels import encode_nucleotides
 from gangsaw.codecs.core.numba.jit import jit, jit_part, jit_restrict, jit_restrict_part
 from gangsaw.codecs.reads.sequence.letters import read_only
@@ -83,7 +84,7 @@ def empty_pmers() -> Pmers:
 
 
 @jit
-def sign_halves(text: Any, begins: Any, ends: Any, pmers: Pmers, least: Any) -> None:
+def sign_halves(text: Bytes, begins: Int64s, ends: Int64s, pmers: Pmers, least: UInt32s) -> None:
     """Lower hashes (n, 2) to the minimum over the p-mers of each half.
 
     Short lines have only a first half.
@@ -112,7 +113,7 @@ def sign_halves(text: Any, begins: Any, ends: Any, pmers: Pmers, least: Any) -> 
 
 
 @jit_part
-def sign_stretches(pmers: Pmers, bases: int, stretches: int, least: Any) -> None:
+def sign_stretches(pmers: Pmers, bases: int, stretches: int, least: UInt32s) -> None:
     """Lower the hashes of halves to the minimum over these stretches."""
     s = pmers
     join_four_bases(s.codes, s.fours, s.back_fours, s.odd, bases)
@@ -123,7 +124,7 @@ def sign_stretches(pmers: Pmers, bases: int, stretches: int, least: Any) -> None
 
 
 @jit_restrict_part
-def join_four_bases(codes: Any, fours: Any, back_fours: Any, odd: Any, n: int) -> None:
+def join_four_bases(codes: Bytes, fours: Bytes, back_fours: Bytes, odd: Bytes, n: int) -> None:
     """Write words of four bases; three bases are odd if all are equal, or one is not a base."""
     for i in range(n):
         a, b, c, d = codes[i], codes[i + 1], codes[i + 2], codes[i + 3]
@@ -133,7 +134,9 @@ def join_four_bases(codes: Any, fours: Any, back_fours: Any, odd: Any, n: int) -
 
 
 @jit_restrict
-def pair_fours(fours: Any, back_fours: Any, eights: Any, back_eights: Any, n: int) -> None:
+def pair_fours(
+    fours: Bytes, back_fours: Bytes, eights: UInt16s, back_eights: UInt16s, n: int
+) -> None:
     """Write words of eight bases."""
     for i in range(n):
         eights[i] = np.uint16(fours[i]) << 8 | np.uint16(fours[i + 4])
@@ -141,7 +144,7 @@ def pair_fours(fours: Any, back_fours: Any, eights: Any, back_eights: Any, n: in
 
 
 @jit_restrict_part
-def join_odd(odd: Any, odds: Any, n: int) -> None:
+def join_odd(odd: Bytes, odds: Bytes, n: int) -> None:
     """Write to `odds` if any of the LENGTH - 2 triples of a p-mer is odd; `odd` is changed."""
     for i in range(n):
         odd[i] = odd[i] | odd[i + 1] | odd[i + 2] | odd[i + 3]
@@ -162,7 +165,7 @@ def hash_pmers(pmers: Pmers, n: int) -> None:
 
 
 @jit_restrict
-def lower_halves(hashes: Any, stretches: Any, n: int, least: Any) -> None:
+def lower_halves(hashes: UInt32s, stretches: Int64s, n: int, least: UInt32s) -> None:
     """Lower the hash of each half to the minimum over a stretch."""
     for k in range(n):
         # unsigned indices avoid the check for negative ones
@@ -174,7 +177,7 @@ def lower_halves(hashes: Any, stretches: Any, n: int, least: Any) -> None:
 
 
 @jit
-def find_bins(least: Any, bins: Any) -> None:
+def find_bins(least: UInt32s, bins: Int64s) -> None:
     """Write the bins of hashes. These are minima, so their bits are mixed once more."""
     for i in range(len(least)):
         for half in range(2):
