@@ -26,9 +26,9 @@ LONG = 16 * WORD  # bases of a query: from here on the tiles of one pair fill th
 
 
 @overload
-def edit_distance(
+def edit_distance(  # type: ignore[overload-overlap]
     queries: SequenceInput, targets: SequenceInput, mode: str = "global"
-) -> Places: ...  # type: ignore[overload-overlap]
+) -> Places: ...
 @overload
 def edit_distance(  # type: ignore[overload-overlap]
     queries: Labelled | SequenceInput, targets: Labelled | SequenceInput, mode: str = "global"

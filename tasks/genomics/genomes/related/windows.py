@@ -15,7 +15,7 @@ TOGETHER = 64  # windows that are decoded at once, their blocks in parallel
 
 
 class KnownWindows:
-    """Cache of at most MOST_HELD windows of reference bases.
+    """Cache of at most MOST_CACHED windows of reference bases.
 
     Attributes
     ----------

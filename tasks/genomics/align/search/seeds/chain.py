@@ -189,17 +189,17 @@ def traced(best: Int64s, parent: Int64s) -> Chains:
     members = np.empty(n, np.int64)
     found, at = 0, 0
     for word in order:
-        i = word & 0xFFFFFFFF
-        if taken[i]:
+        index = word & 0xFFFFFFFF
+        if taken[index]:
             continue
-        begin, last = at, i
-        while i != ALONE and not taken[i]:
-            taken[i], members[at] = True, i
-            at, i = at + 1, parent[i]
+        begin, last = at, index
+        while index != ALONE and not taken[index]:
+            taken[index], members[at] = True, index
+            at, index = at + 1, parent[index]
         for step in range((at - begin) // 2):
             first, last_one = begin + step, at - 1 - step
             members[first], members[last_one] = members[last_one], members[first]
-        scores[found] = best[last] - (best[i] if i != ALONE else 0)
+        scores[found] = best[last] - (best[index] if index != ALONE else 0)
         found += 1
         offsets[found] = at
     return sorted_chains(scores[:found], offsets, members)
