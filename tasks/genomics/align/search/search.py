@@ -11,7 +11,7 @@ from gangsaw.codecs.core.arrays import Bools, Bytes, Int64s
 from gangsaw.codecs.core.nucleotides.kernels import paired_code
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.tasks.genomics.align.search.extension.extend import score_ungapped
-from gangsaw.tasks.genomics.align.search.extension.paths import NONE, PathCosts, free_of_unknown
+from gangsaw.tasks.genomics.align.search.extension.paths import PathCosts, free_of_unknown, i64
 from gangsaw.tasks.genomics.align.search.extension.place import (
     SHORT,
     align_whole,
@@ -146,13 +146,13 @@ def find_chains(
     It stops before the last query if there are more than SLICE anchors.
     """
     queries, bounds = np.empty(offsets.size, np.int64), np.zeros(offsets.size + 1, np.int64)
-    taken, n, k = np.empty(SLICE // 8, np.int64), NONE, rules.seeds.k
+    taken, n, k = np.empty(SLICE // 8, np.int64), i64(0), rules.seeds.k
     i = first
     while i < offsets.size - 1 and bounds[n] < SLICE:
         query, i = codes[offsets[i] : offsets[i + 1]], i + 1
         if not is_wanted[i - 1]:
             continue
-        found = minimizers(query, NONE, query.size, rules.seeds)
+        found = minimizers(query, i64(0), query.size, rules.seeds)
         if is_sample:
             anchors = sample_anchors(target.table, found, query.size, k, rules.places)
         else:
@@ -200,7 +200,7 @@ def follow_chains(
     """Return the hits along chains of queries."""
     size = 2 * chains.queries.size
     rows, runs = np.empty(size, row.dtype), np.empty(32 * size, np.int64)
-    n, m, last = NONE, NONE, -1
+    n, m, last = i64(0), i64(0), -1
     strands = (codes[:0], reverse_complement_codes(codes[:0]))
     for chain in range(chains.queries.size):
         i = chains.queries[chain]
@@ -310,7 +310,7 @@ def append_hits(
         run = score_ungapped(query, text, i, j - bounds[0], rules.costs, rules.drop)
         if run < rules.least_run:
             return rows, runs, n, m
-    used, behind, costs = 0, (NONE, bounds[0]), free_of_unknown(rules.costs)
+    used, behind, costs = 0, (i64(0), bounds[0]), free_of_unknown(rules.costs)
     while used < anchors.size:
         if query.size <= SHORT:
             span = diagonals(anchors)

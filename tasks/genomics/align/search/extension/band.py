@@ -20,11 +20,10 @@ from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.tasks.genomics.align.search.extension.paths import (
     DELETION,
     INSERTION,
-    NONE,
-    SINGLE,
     AlignedPath,
     PathCosts,
     append_path_run,
+    i64,
     pair_operation,
 )
 from gangsaw.tasks.genomics.align.search.extension.wave import (
@@ -43,7 +42,7 @@ from gangsaw.tasks.genomics.align.search.extension.wave import (
     scratch_size,
 )
 
-GLOBAL, LOCAL = NONE, SINGLE
+GLOBAL, LOCAL = i64(0), i64(1)
 FIRST_RADIUS, LAST_RADIUS = 8, 512
 
 
@@ -131,7 +130,7 @@ def traced_back(
     runs: Int64s,
 ) -> AlignedPath:
     """Return the score, the ends of the path in query and text, and its runs."""
-    (score, i, j), n = end, NONE
+    (score, i, j), n = end, i64(0)
     begin, _ = antidiagonals(query.size, text.size, band)
     end_i, end_j, source = i, j, -1
     while i > 0 or j > 0:
@@ -143,13 +142,13 @@ def traced_back(
         if source == PAIR:
             i, j = i - 1, j - 1
             n, source = (
-                append_path_run(runs, n, pair_operation(query[i], text[j], costs), SINGLE),
+                append_path_run(runs, n, pair_operation(query[i], text[j], costs), i64(1)),
                 -1,
             )
         elif source == ALONG:
-            n, j = append_path_run(runs, n, DELETION, SINGLE), j - 1
+            n, j = append_path_run(runs, n, DELETION, i64(1)), j - 1
             source = ALONG if cell & LONGER_ALONG else -1
         else:
-            n, i = append_path_run(runs, n, INSERTION, SINGLE), i - 1
+            n, i = append_path_run(runs, n, INSERTION, i64(1)), i - 1
             source = ACROSS if cell & LONGER_ACROSS else -1
     return score, (i, end_i), (j, end_j), runs[:n][::-1].copy()

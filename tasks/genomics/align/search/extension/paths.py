@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple, TypeAlias, cast
 
 import numpy as np
@@ -9,20 +10,15 @@ import numpy as np
 from gangsaw.codecs.core.arrays import Bytes, Int64s
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 
-
-# no Python int literals: kernels would be compiled again for each of them
-def _word(number: int) -> int:
-    return cast(int, np.int64(number))
-
-
-INSERTION, DELETION, EQUAL, DIFFERENT = _word(1), _word(2), _word(7), _word(8)
-AMBIGUOUS = _word(0)  # a pair with an unknown base, N, if it is free
-NONE, SINGLE = _word(0), _word(1)
+# kernels would be compiled again for each literal int of Python
+i64 = cast("Callable[[int], int]", np.int64)
+INSERTION, DELETION, EQUAL, DIFFERENT = i64(1), i64(2), i64(7), i64(8)
+AMBIGUOUS = i64(0)  # a pair with an unknown base, N, if it is free
 OP_CHARACTERS = "MIDNSHP=X"
 OP_BITS = 4  # of a run: length << 4 | operation
 OP_MASK = 15
 LEAST = -(1 << 28)  # below the score of any path
-COUNTED = _word(512)  # maximum of bases of a gap that are charged: no short query has a longer one
+COUNTED = i64(512)  # maximum of bases of a gap that are charged: no short query has a longer one
 # score, begin and end in the query, begin and end in the text, runs
 AlignedPath: TypeAlias = "tuple[int, tuple[int, int], tuple[int, int], Int64s]"
 
@@ -48,7 +44,7 @@ class PathCosts(NamedTuple):
 @jit_part
 def free_of_unknown(costs: PathCosts) -> PathCosts:
     """Return costs under which a pair with an unknown base is free."""
-    return PathCosts(costs.match, costs.mismatch, costs.open, costs.extend, SINGLE)
+    return PathCosts(costs.match, costs.mismatch, costs.open, costs.extend, i64(1))
 
 
 @jit_part
@@ -73,7 +69,7 @@ def push_pairs(
     """Append the runs of aligned pairs from (query, i, text, j) on; return the number of runs."""
     query, i, text, j = pairs
     for at in range(length):
-        n = append_path_run(runs, n, pair_operation(query[i + at], text[j + at], costs), SINGLE)
+        n = append_path_run(runs, n, pair_operation(query[i + at], text[j + at], costs), i64(1))
     return n
 
 

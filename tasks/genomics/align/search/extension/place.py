@@ -21,11 +21,11 @@ from gangsaw.tasks.genomics.align.search.extension.extend import FURTHEST, backw
 from gangsaw.tasks.genomics.align.search.extension.paths import (
     DELETION,
     INSERTION,
-    NONE,
     OP_BITS,
     OP_MASK,
     AlignedPath,
     PathCosts,
+    i64,
     lenient_score,
     pair_score,
     push_pairs,
@@ -55,7 +55,7 @@ def align_whole(
         best, begin, end = run_on(query, text, bounds, low, costs)
         if best >= costs.match * n - costs.open - costs.extend:
             runs = np.empty(end - begin, np.int64)
-            n_runs = push_pairs(runs, NONE, (query, begin, text, begin + low), end - begin, costs)
+            n_runs = push_pairs(runs, i64(0), (query, begin, text, begin + low), end - begin, costs)
             return best, (begin, end), (begin + low, end + low), runs[:n_runs]
     first, last = max(bounds[0], low - n), min(bounds[1], high + 2 * n)
     inner = (low - first, high - first)
@@ -101,7 +101,7 @@ def stretch(
     there = backwards(text, min(j, max(behind[1], j - FURTHEST)), j)
     left_i, left_j, back = extended(own, there, costs, drop)
     end_i, end_j = query.size, bounds[1]
-    n, begin_i, begin_j, used = NONE, i - left_i, j - left_j, anchors.size
+    n, begin_i, begin_j, used = i64(0), i - left_i, j - left_j, anchors.size
     n = push_all(runs, n, back)
     for member in range(1, anchors.size):
         to_i, to_j = at_anchor(anchors[member])

@@ -26,12 +26,11 @@ from gangsaw.tasks.genomics.align.search.extension.paths import (
     DELETION,
     INSERTION,
     LEAST,
-    NONE,
     OP_BITS,
     OP_MASK,
-    SINGLE,
     PathCosts,
     append_path_run,
+    i64,
     push_pairs,
     score_of,
 )
@@ -65,7 +64,7 @@ def across_gap(short: Bytes, long: Bytes, costs: PathCosts, op: int) -> tuple[in
     """
     n, m, drop = short.size, long.size, MEET_DROP * costs.match
     rows, cells, ends, _ = extension(short, long, costs, drop)
-    other, there = backwards(short, NONE, n), backwards(long, NONE, m)
+    other, there = backwards(short, i64(0), n), backwards(long, i64(0), m)
     back_rows, back_cells, back_ends, _ = extension(other, there, costs, drop)
     best, best_i = LEAST // 2, -1  # above the sum of an end and of none
     for i in range(max(0, n + 1 - back_ends.shape[0]), ends.shape[0]):
@@ -78,7 +77,7 @@ def across_gap(short: Bytes, long: Bytes, costs: PathCosts, op: int) -> tuple[in
     begin, end = ends[best_i, END_COLUMN], m - back_ends[n - best_i, END_COLUMN]
     before = back_to_start(short, long, costs, (best_i, begin), rows, cells)[2]
     after = back_to_start(other, there, costs, (n - best_i, m - end), back_rows, back_cells)[2]
-    found = push_all(runs, NONE, before[::-1].copy())
+    found = push_all(runs, i64(0), before[::-1].copy())
     found = append_path_run(runs, found, DELETION, end - begin)
     found = push_all(runs, found, after)
     if op == INSERTION:
@@ -93,10 +92,10 @@ def across_gap(short: Bytes, long: Bytes, costs: PathCosts, op: int) -> tuple[in
 def by_long_gaps(query: Bytes, text: Bytes, costs: PathCosts) -> Int64s:
     """Return the runs of an alignment from end to end with several long gaps."""
     opening = costs.open + LONG_OPEN * costs.match
-    by_gaps = PathCosts(costs.match, costs.mismatch, opening, SINGLE, costs.free_unknown)
+    by_gaps = PathCosts(costs.match, costs.mismatch, opening, i64(1), costs.free_unknown)
     rough = global_path(query, text, by_gaps)[3]
-    runs, found = np.empty(query.size + text.size, np.int64), NONE
-    i = j = begin_i = begin_j = NONE
+    runs, found = np.empty(query.size + text.size, np.int64), i64(0)
+    i = j = begin_i = begin_j = i64(0)
     for run in rough:
         op, length = run & OP_MASK, run >> OP_BITS
         if length >= LONG_GAP and op in (INSERTION, DELETION):
@@ -119,7 +118,7 @@ def close_section(query: Bytes, text: Bytes, costs: PathCosts) -> Int64s:
     n = query.size
     if n == text.size:
         runs = np.empty(n, np.int64)
-        found = push_pairs(runs, NONE, (query, NONE, text, NONE), n, costs)
+        found = push_pairs(runs, i64(0), (query, i64(0), text, i64(0)), n, costs)
         gapped = costs.match * (n - 1) - 2 * (costs.open + costs.extend)
         if score_of(runs[:found], costs) >= gapped:
             return runs[:found]

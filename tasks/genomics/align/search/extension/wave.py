@@ -4,7 +4,7 @@ The cells of an antidiagonal i + j = t need only those of the two before it. Eve
 band are on every other antidiagonal, the odd ones between. So each parity has a line with the last
 value of each of its diagonals, and neighbours are adjacent.
 
-With H (score), E (along, gap in the query) and F (across, gap in the text):
+With H (`h`), E (`e`, gap in the query) and F (`f`, gap in the text):
 
     E(i, j) = max(H(i, j - 1) - open - extend, E(i, j - 1) - extend)
     F(i, j) = max(H(i - 1, j) - open - extend, F(i - 1, j) - extend)
@@ -26,7 +26,7 @@ from gangsaw.codecs.core.numba.vectors.integers import (
     static,
     store,
 )
-from gangsaw.tasks.genomics.align.search.extension.paths import NONE, PathCosts
+from gangsaw.tasks.genomics.align.search.extension.paths import PathCosts, i64
 
 STOP, PAIR, ALONG, ACROSS = 0, 1, 2, 3  # origin of a cell's score: 0, a pair, either gap
 LONGER_ALONG, LONGER_ACROSS = 4, 8  # the gap through this cell is extended, not opened
@@ -154,29 +154,29 @@ def fill_step(
         gap = load(lines, SCORES * size + above, OF_LANES) - opening
         longer = load(lines, GAPS_ACROSS * size + above, OF_LANES) - extend
         what = select(longer > gap, zero + LONGER_ACROSS, zero)
-        across = maximum(gap, longer)
+        f = maximum(gap, longer)
         gap = load(lines, SCORES * size + before, OF_LANES) - opening
         longer = load(lines, GAPS_ALONG * size + before, OF_LANES) - extend
         what = what | select(longer > gap, zero + LONGER_ALONG, zero)
-        along = maximum(gap, longer)
-        score = load(lines, SCORES * size + own + k, OF_LANES) + pair
-        source = select(along > score, zero + ALONG, zero + PAIR)
-        score = maximum(score, along)
-        source = select(across > score, zero + ACROSS, source)
-        score = maximum(score, across)
-        source = select(score > floor, source, zero)
+        e = maximum(gap, longer)
+        h = load(lines, SCORES * size + own + k, OF_LANES) + pair
+        source = select(e > h, zero + ALONG, zero + PAIR)
+        h = maximum(h, e)
+        source = select(f > h, zero + ACROSS, source)
+        h = maximum(h, f)
+        source = select(h > floor, source, zero)
         # lanes beyond the last cell are discarded
         is_cell = lane < high - k
-        score = select(is_cell, maximum(score, floor), none)
-        store(lines, SCORES * size + own + k, score)
-        store(lines, GAPS_ALONG * size + own + k, along)
-        store(lines, GAPS_ACROSS * size + own + k, select(is_cell, across, none))
+        h = select(is_cell, maximum(h, floor), none)
+        store(lines, SCORES * size + own + k, h)
+        store(lines, GAPS_ALONG * size + own + k, e)
+        store(lines, GAPS_ACROSS * size + own + k, select(is_cell, f, none))
         store(cells, at + k, resize_to(what | source, cells))
         if kind[0]:
             best = load(lines, BEST * size + own + k, OF_LANES)
-            store(lines, BEST * size + own + k, maximum(best, score))
+            store(lines, BEST * size + own + k, maximum(best, h))
             ends = load(lines, BEST_AT * size + own + k, OF_LANES)
-            store(lines, BEST_AT * size + own + k, select(score > best, now, ends))
+            store(lines, BEST_AT * size + own + k, select(h > best, now, ends))
 
 
 @jit_norefs_part
@@ -205,14 +205,14 @@ def fill_border(
 @jit_norefs_part
 def best_end(first: int, width: int, size: int, lines: Scratch) -> tuple[int, int, int]:
     """Return the best score of all diagonals, and its end in query and text."""
-    best, best_i, best_j = NONE, NONE, NONE
+    best, best_i, best_j = i64(0), i64(0), i64(0)
     for c in range(width):
         at = (c & 1) * size + LANES + (c >> 1)
         score, t = lines[BEST * size + at], lines[BEST_AT * size + at]
         i, j = (t - first - c) >> 1, (t + first + c) >> 1
         is_before = i < best_i or (i == best_i and j < best_j)
         if score > best or (score == best and score > 0 and is_before):
-            best, best_i, best_j = NONE + score, NONE + i, NONE + j
+            best, best_i, best_j = i64(0) + score, i64(0) + i, i64(0) + j
     return best, best_i, best_j
 
 
