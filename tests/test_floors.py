@@ -139,9 +139,9 @@ MUTANTS = {
     ),
     "behind the public names": Mutant(
         "tasks/genomics/align/job/job.py",
-        "from gangsaw.tasks.genomics.reads.order import makers",
-        "tasks/genomics/align/job/job.py imports tasks/genomics/reads/order/makers.py: "
-        "order/makers is not public in tasks/genomics/reads",
+        "from gangsaw.tasks.genomics.reads.order import steps",
+        "tasks/genomics/align/job/job.py imports tasks/genomics/reads/order/steps.py: "
+        "order/steps is not public in tasks/genomics/reads",
     ),
     "a name twice": Mutant("codecs/dna/ORDER", "letters", "codecs/dna/ORDER names letters twice"),
     "a stale name": Mutant(

@@ -13,8 +13,13 @@ from gangsaw.codecs.core.numba.jit import HAS_AVX512
 from gangsaw.tasks.bench.table import Row, cpu_seconds
 from gangsaw.tasks.genomics.align import Scores, needleman_wunsch, smith_waterman
 from gangsaw.tasks.genomics.align.affine.ends import local_ends
-from gangsaw.tasks.genomics.align.affine.rectangles import whole
-from gangsaw.tasks.genomics.align.sets.pairs import Codes, pairs_of, sequences_of, texts_of
+from gangsaw.tasks.genomics.align.affine.rectangles import whole_rectangles
+from gangsaw.tasks.genomics.align.sets.pairs import (
+    Codes,
+    decode_texts,
+    pair_sequences,
+    sequences_of,
+)
 
 ROUNDS = 5
 PAIRS, QUERY, TARGET = 640, 250, 400
@@ -42,7 +47,7 @@ def _local(
     name: str, queries: Texts, targets: Texts, scores: Scores, asked: tuple[float | None, float]
 ) -> Iterator[Row]:
     """Yield the speed of score and end, which parasail tells as well."""
-    parts = whole(pairs_of(queries, targets))
+    parts = whole_rectangles(pair_sequences(queries, targets))
     ours = _speed(lambda: local_ends(parts, scores), queries, targets)
     target = "" if asked[0] is None else f">= {asked[0] * SHARE}"
     yield Row(f"Smith-Waterman, score and end, {name}", ours, "GCUPS", target)
@@ -98,7 +103,7 @@ def _changed(codes: Codes, seed: int) -> Codes:
 
 
 def _text(codes: Codes) -> str:
-    return texts_of(sequences_of((codes, np.array([0, codes.size]))))[0]
+    return decode_texts(sequences_of((codes, np.array([0, codes.size]))))[0]
 
 
 def _batch() -> tuple[Texts, Texts]:

@@ -21,8 +21,8 @@ import numpy as np
 from gangsaw.tasks.bench.table import Row, cpu_seconds
 from gangsaw.tasks.genomics.align.search.hits import HIT
 from gangsaw.tasks.genomics.align.search.params import SearchParams
-from gangsaw.tasks.genomics.align.search.search import SearchText, search
-from gangsaw.tasks.genomics.align.search.seeds.index import index_of
+from gangsaw.tasks.genomics.align.search.search import SearchText, search_queries
+from gangsaw.tasks.genomics.align.search.seeds.index import build_seed_index
 from gangsaw.tasks.genomics.align.sets.pairs import sequences_of
 
 SHARED = Path(os.environ.get("GANGSAW_SHARED", "../shared"))
@@ -38,8 +38,8 @@ def rows() -> Iterator[Row]:
     queries, genome = sequences_of(reads), sequences_of(text).codes
     rules = SearchParams().rules
     borders = np.array([0, genome.size])
-    target = SearchText(genome, borders, index_of(genome, rules.seeds))
-    work = partial(search, queries.codes, queries.offsets, target, rules, np.empty(0, HIT))
+    target = SearchText(genome, borders, build_seed_index(genome, rules.seeds))
+    work = partial(search_queries, queries.codes, queries.offsets, target, rules, np.empty(0, HIT))
     ours, theirs = cpu_seconds(work, ROUNDS), _minimap2_seconds(text, reads)
     first, tied = _shares(work().rows, places, strands)
     yield Row("reads whose first hit is at the true place", 100 * first, "%", ">= 99")

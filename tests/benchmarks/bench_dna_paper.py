@@ -13,7 +13,7 @@ from gangsaw.codecs.dna.codec import Dna
 from gangsaw.codecs.dna.gencodex import put_runs
 from gangsaw.tasks.bench.table import Row, cpu_seconds, say
 from gangsaw.tasks.genomics.align import Scores, gapped, smith_waterman, ungapped
-from gangsaw.tasks.genomics.align.packed.bases import packed_of, unpacked
+from gangsaw.tasks.genomics.align.packed.bases import packed_of, unpack_sequence
 
 FOLDER = Path(os.environ.get("GANGSAW_SHARED", "../shared")) / "data/genomes/assemblies"
 UNGAPPED, LARGE = 285_000, 44_800_000  # bytes; taken as packed ones
@@ -59,7 +59,7 @@ def _compression() -> Iterator[Row]:
     for path in sorted(FOLDER.glob("*.f*a.gz")):
         say(path.name)
         packed = packed_of(_letters(path.name))
-        text = np.frombuffer(b"ACGT", np.uint8)[unpacked(packed).codes]
+        text = np.frombuffer(b"ACGT", np.uint8)[unpack_sequence(packed).codes]
         stored = {m: 8 * len(Dna(mode=m).encode_chunk(text)) / text.size for m in MODES}
         runs = 8 * int(put_runs(packed.data, np.empty(2 * packed.data.size + 9, np.uint8)))
         bits = runs / packed.bases

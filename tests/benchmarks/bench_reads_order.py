@@ -25,7 +25,7 @@ from gangsaw.codecs.core.memory.threads import set_thread_limit
 from gangsaw.codecs.reads.lines import Lines, find_lines
 from gangsaw.tasks.bench.table import Row, cpu_seconds, say, seconds_in_turn
 from gangsaw.tasks.compressed_text.text import Text
-from gangsaw.tasks.genomics.reads.files.kernels import LINES, copy_lines
+from gangsaw.tasks.genomics.reads.files.kernels import LINES, copy_text_lines
 from gangsaw.tasks.genomics.reads.files.records import FastqRecords
 from gangsaw.tasks.genomics.reads.order.arrange import by_place
 from gangsaw.tasks.genomics.reads.order.bins.signatures import sign_lines
@@ -140,7 +140,7 @@ def _moved(text: Text, begins: npt.NDArray[np.int64], ends: npt.NDArray[np.int64
     lengths = ends - begins + 1
     out = np.empty(int(lengths.sum()), np.uint8)
     begins, ends = np.ascontiguousarray(begins), np.ascontiguousarray(ends)
-    copy_lines(text, begins, ends, np.cumsum(lengths) - lengths, out)
+    copy_text_lines(text, begins, ends, np.cumsum(lengths) - lengths, out)
     return out
 
 

@@ -33,9 +33,9 @@ def _sure_of_fasta(look: Look) -> Sure:
     """Return the confidence that a path is FASTA of a genome, and not of reads."""
     if look.is_folder or look.is_address or look.is_stream or is_called(look.path, FASTQ_NAMES):
         return Sure.NO
-    from gangsaw.tasks.genomics.sequences.fasta import is_fasta
+    from gangsaw.tasks.genomics.sequences.fasta import is_fasta_file
 
-    if not is_fasta(look.path, look.start):
+    if not is_fasta_file(look.path, look.start):
         return Sure.NO
     from gangsaw.tasks.genomics.sequences.likeness import is_genome
 
@@ -77,16 +77,16 @@ def _open_fasta(paths: Paths, options: SourceOptions) -> GenomeStream:
     return _open(paths, options, "genome")
 
 
-def _witness_fasta(paths: Paths, _: SourceOptions) -> Witness | None:
-    from gangsaw.tasks.genomics.genomes.files.independent_reader import fasta_witness
+def _open_fasta_reader(paths: Paths, _: SourceOptions) -> Witness | None:
+    from gangsaw.tasks.genomics.genomes.files.independent_reader import open_fasta_reader
 
-    return fasta_witness(paths)
+    return open_fasta_reader(paths)
 
 
-def _witness_two_bit(paths: Paths, _: SourceOptions) -> Witness | None:
-    from gangsaw.tasks.genomics.genomes.files.independent_reader import two_bit_witness
+def _open_two_bit_reader(paths: Paths, _: SourceOptions) -> Witness | None:
+    from gangsaw.tasks.genomics.genomes.files.independent_reader import open_two_bit_reader
 
-    return two_bit_witness(paths)
+    return open_two_bit_reader(paths)
 
 
 def _fit_fasta(source: Source) -> Fit:
@@ -117,9 +117,9 @@ def _sure_of_collection(look: Look) -> Sure:
     """Return the confidence that a path is one of several genomes, and not of reads."""
     if look.is_folder or look.is_address or look.is_stream or is_called(look.path, FASTQ_NAMES):
         return Sure.NO
-    from gangsaw.tasks.genomics.sequences.fasta import is_fasta
+    from gangsaw.tasks.genomics.sequences.fasta import is_fasta_file
 
-    if not is_fasta(look.path, look.start):
+    if not is_fasta_file(look.path, look.start):
         return Sure.NO
     from gangsaw.tasks.genomics.sequences.likeness import is_one_of_genomes
 
@@ -161,7 +161,7 @@ GENOME = Format(
     about="records of any length by name and place, unless they look like reads; or a stream",
     sure=_sure_of_fasta,
     open=_open_fasta,
-    witness=_witness_fasta,
+    witness=_open_fasta_reader,
     export=_export_fasta,
     suffixes=(*FASTA_NAMES, *PACKED),
     fit=_fit_fasta,
@@ -176,7 +176,7 @@ TWO_BIT = Format(
     about="genomes of UCSC; N and lower case are kept, other letters written as N",
     sure=_sure_of_two_bit,
     open=_open_two_bit,
-    witness=_witness_two_bit,
+    witness=_open_two_bit_reader,
     export=_export_two_bit,
     suffixes=(".2bit",),
     fit=_fit_two_bit,

@@ -9,7 +9,7 @@ from typing import Self, cast
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.nucleotides.letters import BASES, both_cases
-from gangsaw.tasks.genomics.genomes.samples import GenomeSample, samples_of
+from gangsaw.tasks.genomics.genomes.samples import GenomeSample, parse_samples
 
 ATTRIBUTE = "gangsaw_genome"
 # a reader of version 1 would drop `before`, and mistake one sample for all
@@ -66,9 +66,9 @@ class GenomeInfo:
         """Number of residues of all records."""
         return sum(self.letters.values())
 
-    def count(self, letters: str) -> int:
+    def count(self, residues: str) -> int:
         """Return the number of residues that are one of these letters."""
-        return sum(self.letters.get(letter, 0) for letter in letters)
+        return sum(self.letters.get(letter, 0) for letter in residues)
 
     def to_dict(self) -> dict[str, object]:
         """Return the JSON attribute."""
@@ -99,7 +99,7 @@ class GenomeInfo:
                 letters={str(letter): int(n) for letter, n in letters.items()},
                 lost=tuple(map(str, data["lost"])),
                 before=str(data.get("before", "")),
-                samples=samples_of(data.get("samples")),
+                samples=parse_samples(data.get("samples")),
                 added=tuple(map(int, data.get("added", ()))),
             )
         except (AttributeError, KeyError, TypeError, ValueError) as error:

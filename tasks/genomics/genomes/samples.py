@@ -60,7 +60,7 @@ class GenomeSample:
         )
 
 
-def samples_of(data: object) -> tuple[GenomeSample, ...]:
+def parse_samples(data: object) -> tuple[GenomeSample, ...]:
     """Return the samples of a store, () if it has none.
 
     Raises the errors of `GenomeSample.from_dict`.
@@ -79,7 +79,7 @@ def sample_names(paths: Sequence[str]) -> list[str]:
     return [GenomeSample(file, 0, 0, 1, returns=False, open=False).name for file in files]
 
 
-def check_names(paths: Sequence[str]) -> None:
+def check_sample_names(paths: Sequence[str]) -> None:
     """Raise BadParams for two files of one name, as genomes are identified by their names."""
     seen: dict[str, str] = {}
     for path, name in zip(paths, sample_names(paths), strict=True):

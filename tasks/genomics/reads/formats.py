@@ -54,9 +54,9 @@ def _sure_of_fasta(look: Look) -> Sure:
     # more than two FASTA files are genomes, unless the format is named
     if look.is_folder or look.is_address or look.is_stream or look.paths > 2:
         return Sure.NO
-    from gangsaw.tasks.genomics.sequences.fasta import is_fasta
+    from gangsaw.tasks.genomics.sequences.fasta import is_fasta_file
 
-    if is_fasta(look.path, look.start):
+    if is_fasta_file(look.path, look.start):
         return Sure.CONTENT
     return Sure.PERHAPS if is_called(look.path, FASTA_NAMES) else Sure.NO
 
@@ -92,15 +92,15 @@ def _open(paths: Paths, options: SourceOptions, kind: str) -> ReadStream:
     )
 
 
-def _chosen(said: str, paths: Paths, is_interleaved: bool) -> tuple[FileSet, ...]:
+def _chosen(text: str, paths: Paths, is_interleaved: bool) -> tuple[FileSet, ...]:
     """Return the sets of files of `--sets`; () if they are derived from names."""
-    from gangsaw.tasks.genomics.reads.sets.file_sets import sets_said
+    from gangsaw.tasks.genomics.reads.sets.file_sets import parse_sets
 
-    if not said:
+    if not text:
         return ()
     if is_interleaved:
         raise BadParams("--sets i says that mates alternate in a file: leave --interleaved out")
-    return sets_said(said, len(paths))
+    return parse_sets(text, len(paths))
 
 
 def _open_fastq(paths: Paths, options: SourceOptions) -> ReadStream:
@@ -128,25 +128,25 @@ def _open_bam(paths: Paths, options: SourceOptions) -> ReadStream:
     return replace(stream, chosen=both) if has_singles else stream
 
 
-def _witness(kind: str) -> Callable[[Paths, SourceOptions], Witness | None]:
-    def witness(paths: Paths, _: SourceOptions) -> Witness | None:
-        from gangsaw.tasks.genomics.reads.witness import reads_witness
+def _reader_opener(kind: str) -> Callable[[Paths, SourceOptions], Witness | None]:
+    def open_reader(paths: Paths, _: SourceOptions) -> Witness | None:
+        from gangsaw.tasks.genomics.reads.independent_reader import open_reads_reader
 
-        return reads_witness(paths, kind)
+        return open_reads_reader(paths, kind)
 
-    return witness
+    return open_reader
 
 
 def _fit_fastq(source: Source) -> Fit:
-    from gangsaw.tasks.genomics.reads.export.export import fit
+    from gangsaw.tasks.genomics.reads.export.export import fit_reads
 
-    return fit(source, "fastq")
+    return fit_reads(source, "fastq")
 
 
 def _fit_fasta(source: Source) -> Fit:
-    from gangsaw.tasks.genomics.reads.export.export import fit
+    from gangsaw.tasks.genomics.reads.export.export import fit_reads
 
-    return fit(source, "fasta")
+    return fit_reads(source, "fasta")
 
 
 def _fit_bam(source: Source) -> Fit:
@@ -156,12 +156,12 @@ def _fit_bam(source: Source) -> Fit:
 
 
 def _check(source: Source, paths: Paths, options: ExportOptions, kind: Format) -> None:
-    from gangsaw.tasks.genomics.reads.export.export import check_meant, opened, shard_of
+    from gangsaw.tasks.genomics.reads.export.export import check_meant, open_reads, shard_of
 
     if options.format is None:
         check_meant(source, paths, kind)
     kind.check_installed(paths[0])
-    shard_of(_shard(options) or "1/1", opened(source, paths))
+    shard_of(_shard(options) or "1/1", open_reads(source, paths))
 
 
 def _check_fastq(source: Source, paths: Paths, options: ExportOptions) -> None:
@@ -181,9 +181,9 @@ def _shard(options: ExportOptions) -> str:
 
 
 def _export(source: Source, paths: Paths, options: ExportOptions, work: Work, kind: Format) -> None:
-    from gangsaw.tasks.genomics.reads.export.export import export
+    from gangsaw.tasks.genomics.reads.export.export import export_reads
 
-    export(source, paths, _shard(options), work, kind.name)
+    export_reads(source, paths, _shard(options), work, kind.name)
 
 
 def _export_fastq(source: Source, paths: Paths, options: ExportOptions, work: Work) -> None:
@@ -225,7 +225,7 @@ FASTQ = Format(
     about="reads; files of mates, lanes and singles together, or a stream",
     sure=_sure_of_fastq,
     open=_open_fastq,
-    witness=_witness("fastq"),
+    witness=_reader_opener("fastq"),
     options=(_ORDER, _SCRATCH, _QUALITIES, _PHRED, _NAMES, _INTERLEAVED, _SETS, _PAIRING),
     export=_export_fastq,
     export_options=(_SHARD,),
@@ -244,7 +244,7 @@ FASTA = Format(
     about="reads without qualities, on lines of any width; files of mates, or a stream",
     sure=_sure_of_fasta,
     open=_open_fasta,
-    witness=_witness("fasta"),
+    witness=_reader_opener("fasta"),
     options=(_ORDER, _SCRATCH, _NAMES, _INTERLEAVED, _SETS, _PAIRING),
     export=_export_fasta,
     export_options=(_SHARD,),
@@ -263,7 +263,7 @@ BAM = Format(
     about="the reads of BAM, CRAM and SAM as they were before they were aligned; mates together",
     sure=_sure_of_bam,
     open=_open_bam,
-    witness=_witness("bam"),
+    witness=_reader_opener("bam"),
     options=(_ORDER, _SCRATCH, _QUALITIES, _NAMES, _SINGLES, _TAGS),
     export=_export_bam,
     export_options=(_SHARD,),

@@ -22,7 +22,7 @@ SHARE = 0.5  # least share of nucleotide letters in a sample; protein has about 
 # letters that are no nucleotide code, including ambiguity codes; a third of protein
 RESIDUES = np.frombuffer(both_cases(b"EFIJLOPQZ"), np.uint8)
 LEAST_RESIDUES = 0.05
-LETTERS = np.frombuffer(both_cases(bytes(range(ord("A"), ord("Z") + 1))), np.uint8)
+ALPHABET = np.frombuffer(both_cases(bytes(range(ord("A"), ord("Z") + 1))), np.uint8)
 BEGINNING = 1 << 16  # bytes of text to decide whether a file of any name is FASTA
 # a name directly after >, and letters or gaps below it: a quoted mail has neither
 RECORD = re.compile(rb">[^\s>][^\n]*(\n\s*|\r)(>[^\s>]|[A-Za-z*.\-]+[ \t]*([\r\n]|\Z))")
@@ -34,7 +34,7 @@ def refuse_protein(text: Text, name: str, kind: str) -> None:
     Gaps and other characters than letters are ignored.
     """
     counts = np.bincount(text, minlength=256)
-    n = counts[LETTERS].sum()
+    n = counts[ALPHABET].sum()
     if not n or counts[NUCLEOTIDES].sum() / n >= SHARE:
         return
     if counts[RESIDUES].sum() / n >= LEAST_RESIDUES:
@@ -49,7 +49,7 @@ def protein(name: str, kind: str) -> BadParams:
     )
 
 
-def is_fasta(path: str, start: bytes) -> bool:
+def is_fasta_file(path: str, start: bytes) -> bool:
     """Return True if a file with the first bytes `start` is FASTA.
 
     Blank lines may precede the first record. For a file with a name of FASTA, the first letter

@@ -59,7 +59,7 @@ def fastx_records(path: str) -> Iterator[FastxRecord]:
         pysam.set_encoding_error_handler(before)
 
 
-def words(head: bytes) -> tuple[bytes, bytes]:
+def split_header(head: bytes) -> tuple[bytes, bytes]:
     """Return name and comment of a header, as pysam does."""
     name, *comment = BLANK.split(head, maxsplit=1)
     return name, comment[0] if comment else b""

@@ -1,30 +1,29 @@
-"""Kernels that count letters, and pack them into two-bit words. Compiled."""
+"""Kernels that count bytes, and pack bases into two-bit words. Compiled."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes, Int64s, UInt64s
 from gangsaw.codecs.core.nucleotides.codes import LETTER_OF_CODE
 from gangsaw.codecs.core.nucleotides.kernels import codes_of_eight, eight_of, pack_codes
 from gangsaw.codecs.core.numba.bits import swapped
 from gangsaw.codecs.core.numba.jit import jit, jit_inline_part
 
-LETTERS, TABLES = 256, 4  # tables of counts: adjacent equal letters are counted in different ones
+LETTERS, TABLES = 256, 4  # tables of counts: adjacent equal bytes are counted in different ones
 
 
 @jit
-def count_letters(text: Any, begins: Any, ends: Any, counts: Any) -> None:
-    """Add the letters of lines to counts (TABLES, LETTERS) int64, to be summed over tables."""
+def count_bytes(text: Bytes, begins: Int64s, ends: Int64s, counts: Int64s) -> None:
+    """Add the bytes of lines to counts (TABLES, LETTERS) int64, to be summed over tables."""
     for i in range(len(begins)):
         for at in range(begins[i], ends[i]):
             counts[at % TABLES, text[at]] += 1
 
 
 @jit
-def pack_letters(data: Any, begins: Any, words_of: Any, words: Any) -> None:
-    """Pack letters into words (w,) uint64, two bits each, first ones lowest; others become 0.
+def pack_bases(data: Bytes, begins: Int64s, words_of: Int64s, words: UInt64s) -> None:
+    """Pack bases into words (w,) uint64, two bits each, first ones lowest; others become 0.
 
     Parameters
     ----------
@@ -35,12 +34,12 @@ def pack_letters(data: Any, begins: Any, words_of: Any, words: Any) -> None:
     for i in range(len(begins) - 1):
         for k in range(words_of[i], words_of[i + 1]):
             first = begins[i] + 32 * (k - words_of[i])
-            words[k] = pack_word(data, first, min(32, begins[i + 1] - first))
+            words[k] = pack_32_bases(data, first, min(32, begins[i + 1] - first))
 
 
 @jit_inline_part
-def pack_word(data: Any, begin: int, n: int) -> Any:
-    """Return the codes of n <= 32 letters, the first ones lowest."""
+def pack_32_bases(data: Bytes, begin: int, n: int) -> np.uint64:
+    """Return the codes of n <= 32 bases, the first ones lowest."""
     word = np.uint64(0)
     for at in range(0, n, 8):
         count = min(8, n - at)
@@ -52,8 +51,8 @@ def pack_word(data: Any, begin: int, n: int) -> Any:
 
 
 @jit
-def unpack_letters(words: Any, words_of: Any, begins: Any, data: Any) -> None:
-    """Undo `pack_letters`; other letters become A."""
+def unpack_bases(words: UInt64s, words_of: Int64s, begins: Int64s, data: Bytes) -> None:
+    """Undo `pack_bases`; other bases become A."""
     for i in range(len(begins) - 1):
         for at in range(begins[i], begins[i + 1]):
             place = at - begins[i]

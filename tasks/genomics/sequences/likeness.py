@@ -25,8 +25,8 @@ LEAST_TEXT, MOST_TEXT = 1 << 23, 1 << 26  # bytes of text to read for the decisi
 READS = "gangsaw_reads"  # attribute of stores of reads
 SAMPLE = 5000  # records to check
 SHARE = 0.9  # share of records of one length, or short
-EQUAL_LETTERS = 1000  # longest reads of equal length
-SHORT_LETTERS = 300  # longest short reads, including merged mates
+EQUAL_BASES = 1000  # longest reads of equal length
+SHORT_BASES = 300  # longest short reads, including merged mates
 NAMED = 0.5  # share of records named by a machine, or by an assembler
 MACHINES = re.compile(
     rb"[^\s:]+(:[^\s:]+){4,}|"  # Illumina: instrument, run, flow cell, lane, tile, x, y
@@ -130,10 +130,10 @@ def _why_reads(
     if sum(MACHINES.match(name) is not None for name in names) >= NAMED * n:
         return "machines named its records"
     (length, times), *_ = Counter(lengths.tolist()).most_common(1)
-    if times >= SHARE * n and length <= EQUAL_LETTERS:
+    if times >= SHARE * n and length <= EQUAL_BASES:
         return f"its records are of one length, {length}"
     is_assembled = sum(ASSEMBLERS.match(name) is not None for name in names) >= NAMED * n
-    if (lengths <= SHORT_LETTERS).mean() >= SHARE and not is_assembled:
+    if (lengths <= SHORT_BASES).mean() >= SHARE and not is_assembled:
         return "its records are short"
     first_words = {name.split(None, 1)[0] if name[:1].strip() else b"" for name in names}
     return "its names repeat, or are empty" if len(first_words) < n or b"" in first_words else None

@@ -14,7 +14,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.nucleotides.codes import UPPER_CODES
 from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
 from gangsaw.tasks.compressed_text.text import Places, Text
-from gangsaw.tasks.genomics.sequences.kernels import pack_letters, unpack_letters
+from gangsaw.tasks.genomics.sequences.kernels import pack_bases, unpack_bases
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -90,7 +90,7 @@ class Ragged(Sequence[bytes]):
         offsets = np.concatenate(([0], np.cumsum(-(-lengths // PER_WORD))))
         words = np.empty(int(offsets[-1]), np.uint64)
         places = np.flatnonzero(UPPER_CODES[self.data] == NOT_A_BASE)
-        pack_letters(self.data, self.offsets, offsets, words)
+        pack_bases(self.data, self.offsets, offsets, words)
         return Packed(words, offsets, lengths, places, self.data[places])
 
 
@@ -126,7 +126,7 @@ class Packed:
         """Return the sequences as letters."""
         offsets = np.concatenate(([0], np.cumsum(self.lengths)))
         data = np.empty(int(offsets[-1]), np.uint8)
-        unpack_letters(self.words, self.offsets, offsets, data)
+        unpack_bases(self.words, self.offsets, offsets, data)
         data[self.other_places] = self.other_letters
         return Ragged(data, offsets)
 

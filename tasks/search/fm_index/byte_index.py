@@ -10,7 +10,7 @@ import numpy.typing as npt
 from gangsaw.codecs.bwt.transform.suffixes import suffix_array
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.aligned import aligned_zeros
-from gangsaw.tasks.genomics.sequences.kernels import LETTERS, TABLES, count_letters
+from gangsaw.tasks.genomics.sequences.kernels import LETTERS, TABLES, count_bytes
 from gangsaw.tasks.genomics.sequences.ragged import Ragged
 from gangsaw.tasks.search.fm_index.by_rows import RowIndex
 from gangsaw.tasks.search.fm_index.codes import codes_of, lengths_for, nodes_of
@@ -124,7 +124,7 @@ class ByteIndex(RowIndex):
 def letters_of(text: Bytes) -> Places:
     """Return the count of each byte value, without the int64 copy of NumPy's `bincount`."""
     counts = np.zeros((TABLES, LETTERS), np.int64)
-    count_letters(text, np.zeros(1, np.int64), np.array([text.size]), counts)
+    count_bytes(text, np.zeros(1, np.int64), np.array([text.size]), counts)
     total: Places = counts.sum(axis=0)
     return total
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gangsaw.tasks.genomics.sequences.held import HeldChunks
+from gangsaw.tasks.genomics.sequences.cached_chunks import CachedChunks
 from gangsaw.tasks.search.fm_index.samples import Places
 
 NEWLINE = b"\n"
@@ -55,7 +55,7 @@ class _ShownLine:
 class TextLines:
     """Lines of a text, read through cached chunks."""
 
-    def __init__(self, held: HeldChunks) -> None:
+    def __init__(self, held: CachedChunks) -> None:
         self._held = held
 
     def around(self, places: Places, ends: Places, n: int) -> Iterator[list[Line]]:

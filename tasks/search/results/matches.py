@@ -16,7 +16,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.nucleotides.codes import CODES, turned_codes
 from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
 from gangsaw.tasks.engine.report.failure import naming
-from gangsaw.tasks.genomics.sequences.held import HeldChunks
+from gangsaw.tasks.genomics.sequences.cached_chunks import CachedChunks
 from gangsaw.tasks.search.fm_index.kinds import Kind, TextIndex
 from gangsaw.tasks.search.fm_index.samples import Places
 from gangsaw.tasks.search.results.find import check_inside, index_of, peak_bytes_of, reach_of
@@ -129,7 +129,7 @@ class _Comparer:
     """Comparison of letters of a text with those of a query."""
 
     def __init__(self, letters: StoredText) -> None:
-        self._letters, self._held = letters, HeldChunks(letters.array)
+        self._letters, self._held = letters, CachedChunks(letters.array)
 
     def around(self, left: Octets, right: Octets, place: int, n: int) -> tuple[int, int]:
         """Return the number of equal letters before a seed of n letters, and after it.

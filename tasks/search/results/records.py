@@ -10,7 +10,7 @@ import numpy as np
 
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.genomics.genomes.stored.genome import Genome
-from gangsaw.tasks.genomics.sequences.held import HeldChunks
+from gangsaw.tasks.genomics.sequences.cached_chunks import CachedChunks
 from gangsaw.tasks.search.fm_index.samples import Places
 from gangsaw.tasks.search.stored.data import StoredText
 
@@ -61,7 +61,7 @@ class GenomeRecords:
 class StoredReads:
     """The reads of a store; only the needed part of their start positions is read."""
 
-    def __init__(self, starts: HeldChunks) -> None:
+    def __init__(self, starts: CachedChunks) -> None:
         self._starts = starts
 
     def of(self, places: Places) -> InRecords:
@@ -99,4 +99,4 @@ def records_of(store: str, text: StoredText) -> TextRecords | None:
     """Return the records or reads of a text; None if it has none."""
     if text.borders is not None:
         return GenomeRecords(store)
-    return None if text.reads is None else StoredReads(HeldChunks(text.reads))
+    return None if text.reads is None else StoredReads(CachedChunks(text.reads))

@@ -14,7 +14,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.report.progress import Meter, OnProgress
 from gangsaw.tasks.engine.run.run import run
 from gangsaw.tasks.engine.scheduling.work import Task
-from gangsaw.tasks.genomics.sequences.held import HeldChunks
+from gangsaw.tasks.genomics.sequences.cached_chunks import CachedChunks
 from gangsaw.tasks.search.fm_index.kinds import Kind
 from gangsaw.tasks.search.fm_index.samples import Places
 from gangsaw.tasks.search.results.find import CountInChunk, LocateInChunk
@@ -179,12 +179,12 @@ class Search:
         """Records of a genome, or reads; None for other texts."""
         return records_of(self.store, self._text.letters)
 
-    def held(self) -> HeldChunks:
+    def held(self) -> CachedChunks:
         """Return a chunk-wise reader of the text that caches the last chunks.
 
         It raises JobFailed if the text changed before a chunk was read.
         """
-        return HeldChunks(self._text.letters.checked())
+        return CachedChunks(self._text.letters.checked())
 
     def _patterns(self, patterns: Pattern | Sequence[Pattern]) -> Patterns:
         some = [patterns] if isinstance(patterns, str | bytes) else patterns

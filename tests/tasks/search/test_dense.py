@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gangsaw import compress, search
-from gangsaw.tasks.genomics.sequences.held import HeldChunks
+from gangsaw.tasks.genomics.sequences.cached_chunks import CachedChunks
 from gangsaw.tasks.search.fm_index.by_rows import RowIndex
 from gangsaw.tasks.search.fm_index.byte_index import letters_of
 from gangsaw.tasks.search.fm_index.samples import Places
@@ -24,7 +24,7 @@ from gangsaw.tasks.search.results.lines import TextLines
 RNG = np.random.default_rng(17)
 
 
-class Held(HeldChunks):
+class Held(CachedChunks):
     """A text that is held whole."""
 
     def __init__(self, text: bytes) -> None:

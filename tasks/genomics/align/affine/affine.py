@@ -14,11 +14,11 @@ import numpy as np
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.genomics.align.affine.batches import BestEnds
 from gangsaw.tasks.genomics.align.affine.ends import by_strips, local_ends
-from gangsaw.tasks.genomics.align.affine.paths import cigars
-from gangsaw.tasks.genomics.align.affine.rectangles import Rectangles, whole
+from gangsaw.tasks.genomics.align.affine.paths import trace_cigars
+from gangsaw.tasks.genomics.align.affine.rectangles import Rectangles, whole_rectangles
 from gangsaw.tasks.genomics.align.sets.alignments import Alignments
-from gangsaw.tasks.genomics.align.sets.arrays import Labelled, Lazy, alignments_over, are_arrays
-from gangsaw.tasks.genomics.align.sets.pairs import Given, pairs_of
+from gangsaw.tasks.genomics.align.sets.arrays import Labelled, Lazy, alignments_over, is_any_array
+from gangsaw.tasks.genomics.align.sets.pairs import SequenceInput, pair_sequences
 from gangsaw.tasks.genomics.align.sets.scores import Scores
 
 if TYPE_CHECKING:
@@ -30,12 +30,16 @@ _DEFAULT = Scores()
 
 @overload
 def smith_waterman(  # type: ignore[overload-overlap]
-    queries: Given | Lazy, targets: Given | Lazy, scores: Scores = _DEFAULT, *, cigar: bool = False
+    queries: SequenceInput | Lazy,
+    targets: SequenceInput | Lazy,
+    scores: Scores = _DEFAULT,
+    *,
+    cigar: bool = False,
 ) -> Alignments: ...
 @overload
 def smith_waterman(
-    queries: Labelled | Given,
-    targets: Labelled | Given,
+    queries: Labelled | SequenceInput,
+    targets: Labelled | SequenceInput,
     scores: Scores = _DEFAULT,
     *,
     cigar: bool = False,
@@ -64,13 +68,17 @@ def smith_waterman(
     ------
     BadParams : the arguments are no sequences, differ in number, or are too long for the scores
     """
-    if are_arrays(queries, targets):
+    if is_any_array(queries, targets):
         function = partial(_local, scores=scores, cigar=cigar)
         return alignments_over(function, queries, targets, cigar=cigar)
-    return _local(cast("Given", queries), cast("Given", targets), scores, cigar=cigar)
+    return _local(
+        cast("SequenceInput", queries), cast("SequenceInput", targets), scores, cigar=cigar
+    )
 
 
-def _local(queries: Given, targets: Given, scores: Scores, *, cigar: bool) -> Alignments:
+def _local(
+    queries: SequenceInput, targets: SequenceInput, scores: Scores, *, cigar: bool
+) -> Alignments:
     parts = _parts(queries, targets, scores)
     ends = local_ends(parts, scores)
     stop = parts.query_start + ends.query_end, parts.target_start + ends.target_end
@@ -85,18 +93,22 @@ def _local(queries: Given, targets: Given, scores: Scores, *, cigar: bool) -> Al
         ends.query_end,
         start[1] - parts.target_start,
         ends.target_end,
-        cigars(inner, scores) if cigar else None,
+        trace_cigars(inner, scores) if cigar else None,
     )
 
 
 @overload
 def needleman_wunsch(  # type: ignore[overload-overlap]
-    queries: Given | Lazy, targets: Given | Lazy, scores: Scores = _DEFAULT, *, cigar: bool = False
+    queries: SequenceInput | Lazy,
+    targets: SequenceInput | Lazy,
+    scores: Scores = _DEFAULT,
+    *,
+    cigar: bool = False,
 ) -> Alignments: ...
 @overload
 def needleman_wunsch(
-    queries: Labelled | Given,
-    targets: Labelled | Given,
+    queries: Labelled | SequenceInput,
+    targets: Labelled | SequenceInput,
     scores: Scores = _DEFAULT,
     *,
     cigar: bool = False,
@@ -124,13 +136,17 @@ def needleman_wunsch(
     ------
     BadParams : the arguments are no sequences, differ in number, or are too long for the scores
     """
-    if are_arrays(queries, targets):
+    if is_any_array(queries, targets):
         function = partial(_global, scores=scores, cigar=cigar)
         return alignments_over(function, queries, targets, cigar=cigar)
-    return _global(cast("Given", queries), cast("Given", targets), scores, cigar=cigar)
+    return _global(
+        cast("SequenceInput", queries), cast("SequenceInput", targets), scores, cigar=cigar
+    )
 
 
-def _global(queries: Given, targets: Given, scores: Scores, *, cigar: bool) -> Alignments:
+def _global(
+    queries: SequenceInput, targets: SequenceInput, scores: Scores, *, cigar: bool
+) -> Alignments:
     parts = _parts(queries, targets, scores)
     rows, columns = parts.rows, parts.columns
     gaps = -scores.gap_open - scores.gap_extend * (rows + columns)
@@ -138,13 +154,13 @@ def _global(queries: Given, targets: Given, scores: Scores, *, cigar: bool) -> A
     chosen = np.flatnonzero((rows > 0) & (columns > 0))
     by_strips(parts, chosen, scores, found, is_local=False)
     none = np.zeros_like(rows)
-    made = cigars(parts, scores) if cigar else None
+    made = trace_cigars(parts, scores) if cigar else None
     return Alignments(found.score.astype(np.int32), none, rows, none.copy(), columns, made)
 
 
-def _parts(queries: Given, targets: Given, scores: Scores) -> Rectangles:
+def _parts(queries: SequenceInput, targets: SequenceInput, scores: Scores) -> Rectangles:
     """Return the pairs; raise BadParams if one is too long for 32-bit scores."""
-    parts = whole(pairs_of(queries, targets))
+    parts = whole_rectangles(pair_sequences(queries, targets))
     gaps = 2 * scores.gap_open + scores.gap_extend * (parts.rows + parts.columns)
     largest = np.maximum(gaps, scores.match * np.minimum(parts.rows, parts.columns))
     if (too_large := np.flatnonzero(largest > LARGEST)).size:

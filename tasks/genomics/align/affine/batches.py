@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gangsaw.codecs.core.arrays import Int64s
 from gangsaw.codecs.core.numba.jit import HAS_AVX512, jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.vectors.integers import static
 from gangsaw.tasks.genomics.align.affine.lanes import (
     COLUMNS,
     PairLanes,
+    carve_lanes,
     local_lanes,
-    part_of,
     scratch,
 )
 from gangsaw.tasks.genomics.align.affine.rectangles import (
@@ -32,6 +33,7 @@ from gangsaw.tasks.genomics.align.affine.strips import (
     LARGEST_16,
     ROW,
     SCORE,
+    StripItems,
     StripRun,
     StripTile,
     forward,
@@ -73,7 +75,7 @@ def _fill(work: PairLanes, n: int, parts: Rectangles, chosen: Places) -> None:
             to += np.uint64(n)
 
 
-def costs_of(scores: Scores) -> tuple[int, int, int, int]:
+def convert_scores(scores: Scores) -> tuple[int, int, int, int]:
     """Return match score, mismatch penalty, and cost of a gap's first and of its further bases."""
     first = scores.gap_open + scores.gap_extend
     return scores.match, -scores.mismatch, first, scores.gap_extend
@@ -90,13 +92,18 @@ def in_lanes(parts: Rectangles, chosen: Places, scores: Scores, item: type) -> B
     rows, columns = int(parts.rows[chosen].max()), int(parts.columns[chosen].max())
     work = scratch(rows, -(-columns // COLUMNS) * COLUMNS, n, item)
     found = np.zeros((FOUND, chosen.size), np.int64)
-    _by_vectors(parts, chosen, static(n), costs_of(scores), work, found)
+    _by_vectors(parts, chosen, static(n), convert_scores(scores), work, found)
     return BestEnds(*found)
 
 
 @jit_norefs
 def _by_vectors(
-    parts: Rectangles, chosen: Places, lanes: Any, costs: Any, work: PairLanes, found: Any
+    parts: Rectangles,
+    chosen: Places,
+    lanes: tuple[None, ...],
+    costs: tuple[int, int, int, int],
+    work: PairLanes,
+    found: Int64s,
 ) -> None:
     """Write score and end of each pair; one kernel, since NumPy calls per vector take as long."""
     n = len(lanes)
@@ -106,7 +113,7 @@ def _by_vectors(
         for pair in some:
             rows = max(rows, parts.query_end[pair] - parts.query_start[pair])
             columns = max(columns, parts.target_end[pair] - parts.target_start[pair])
-        part = part_of(work, rows, (columns + COLUMNS - 1) // COLUMNS * COLUMNS, n)
+        part = carve_lanes(work, rows, (columns + COLUMNS - 1) // COLUMNS * COLUMNS, n)
         _fill(part, n, parts, some)
         local_lanes(part, lanes, costs)
         for k in range(some.size):
@@ -118,34 +125,37 @@ def _by_vectors(
                     found[i, first + k] = np.int64(low) + 256 * np.int64(high) + 1
 
 
-def run_of(scores: Scores, *, is_local: bool, has_marks: bool = False) -> StripRun:
+def build_strip_run(scores: Scores, *, is_local: bool, has_marks: bool = False) -> StripRun:
     """Return the parameters that all strips share."""
     step = scores.match + scores.gap_open + scores.gap_extend
     # cells of a block differ from the base by at most a block of columns and a strip of rows
     most = (BLOCK + 2 * ROWS) * step
     local, marks = static(int(is_local)), static(int(has_marks))
-    return StripRun(local, marks, static(0), most, costs_of(scores), 0, 0)
+    return StripRun(local, marks, static(0), most, convert_scores(scores), 0, 0)
 
 
-def mark_bytes(rows: Places, columns: Places) -> Places:
+def count_mark_bytes(rows: Places, columns: Places) -> Places:
     """Return the bytes of traceback marks of matrices, padding rows and lanes included."""
     return -(-rows // ROWS) * ROWS * (columns + ROWS - 1)
 
 
 def empty_tile(rows: int, columns: int, run: StripRun, marks: int = 0) -> StripTile:
     """Return a tile with memory for pairs of at most so many rows, columns and marks."""
-    item = np.int16 if run.most <= LARGEST_16 else np.int32
+
+    def zeros(n: int) -> StripItems:
+        return np.zeros(n, np.int16) if run.most <= LARGEST_16 else np.zeros(n, np.int32)
+
     rows = -(-rows // ROWS) * ROWS
     return StripTile(
-        query=np.zeros(rows, item),
-        letters=np.zeros(columns + 2 * ROWS, item),
+        query=zeros(rows),
+        target=zeros(columns + 2 * ROWS),
         top=np.zeros(columns + 1, np.int32),
         top_gap=np.zeros(columns, np.int32),
         left=np.zeros(rows, np.int32),
         left_gap=np.zeros(rows, np.int32),
-        near=np.zeros(BLOCK, item),
-        near_gap=np.zeros(BLOCK, item),
-        lane=np.zeros(8 * ROWS, item),
+        near=zeros(BLOCK),
+        near_gap=zeros(BLOCK),
+        lane=zeros(8 * ROWS),
         found=np.zeros(FOUND, np.int64),
         marks=np.zeros(marks, np.uint8),
     )
@@ -166,18 +176,18 @@ def lay(parts: Rectangles, pair: int, n: int, run: StripRun, work: StripTile) ->
     for i in range(rows):
         work.left[i] = -opened - further * (i + 1)
         work.left_gap[i] = work.left[i] - first
-    work.letters[:n] = NO_OTHER
-    work.letters[n + columns : 2 * n + columns] = NO_OTHER
+    work.target[:n] = NO_OTHER
+    work.target[n + columns : 2 * n + columns] = NO_OTHER
     work.top[0] = 0
     at, step = target_way(parts, pair)
     for j in range(columns):
-        work.letters[n + columns - 1 - j] = target_code(parts.targets[at + step * j])
+        work.target[n + columns - 1 - j] = target_code(parts.targets[at + step * j])
         work.top[j + 1] = -opened - further * (j + 1)
         work.top_gap[j] = work.top[j + 1] - first
     work.found[:] = 0
     return StripTile(
         work.query[:rows],
-        work.letters[: columns + 2 * n],
+        work.target[: columns + 2 * n],
         work.top[: columns + 1],
         work.top_gap[:columns],
         work.left[:rows],
@@ -191,7 +201,7 @@ def lay(parts: Rectangles, pair: int, n: int, run: StripRun, work: StripTile) ->
 
 
 @jit_norefs
-def lay_out(parts: Rectangles, pair: int, n: int, run: StripRun, work: StripTile) -> None:
+def init_tile(parts: Rectangles, pair: int, n: int, run: StripRun, work: StripTile) -> None:
     """Initialise a tile with a whole pair."""
     lay(parts, pair, n, run, work)
 
@@ -200,7 +210,7 @@ def lay_out(parts: Rectangles, pair: int, n: int, run: StripRun, work: StripTile
 def _one_by_one(
     parts: Rectangles,
     chosen: Places,
-    lanes: Any,
+    lanes: tuple[None, ...],
     run: StripRun,
     work: StripTile,
     found: NDArray[np.int64],
@@ -220,7 +230,7 @@ def _one_by_one(
 
 def in_strips(parts: Rectangles, chosen: Places, scores: Scores, *, is_local: bool) -> BestEnds:
     """Align non-empty pairs one by one, locally or globally."""
-    run = run_of(scores, is_local=is_local)
+    run = build_strip_run(scores, is_local=is_local)
     work = empty_tile(int(parts.rows[chosen].max()), int(parts.columns[chosen].max()), run)
     found = np.zeros((FOUND, chosen.size), np.int64)
     _one_by_one(parts, chosen, static(ROWS), run, work, found)

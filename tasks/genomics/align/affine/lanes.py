@@ -9,11 +9,11 @@ many registers, and half as many instructions again, most of them spills.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gangsaw.codecs.core.arrays import Bytes, UInt16s
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.vectors.integers import (
     any_lane,
@@ -29,6 +29,7 @@ COLUMNS = 4  # columns of a strip: with eight, vectors spill
 RUN_BYTES = 1 << 20  # borders of strips in memory: fits the L2 cache
 LEAST_RUN, MOST_RUN = 8, 200  # strips: few are computed again, and their numbers fit 8 bits
 CHUNK = 256  # rows whose numbers fit 8 bits; the chunk's number is another vector
+LaneItems: TypeAlias = "Bytes | UInt16s"
 
 
 class PairLanes(NamedTuple):
@@ -40,17 +41,17 @@ class PairLanes(NamedTuple):
         behind the end have codes that the other side lacks; columns is a multiple of 4
     before, gap : ((strips + 2) * rows * lanes,) scratch: H of the previous column and E of the next
         one at the left border of each strip in a run, then those of recomputed strips
-    letters : (4 * lanes,) scratch: target codes of recomputed strips
+    codes : (4 * lanes,) scratch: target codes of recomputed strips
     best : (6 * lanes,) results: score, row, chunk of rows, column modulo and over 256; then
         scratch: number of the strip in a run with a higher score
     """
 
-    queries: NDArray[Any]
-    targets: NDArray[Any]
-    before: NDArray[Any]
-    gap: NDArray[Any]
-    letters: NDArray[Any]
-    best: NDArray[Any]
+    queries: LaneItems
+    targets: LaneItems
+    before: LaneItems
+    gap: LaneItems
+    codes: LaneItems
+    best: LaneItems
 
 
 @jit_norefs_inline
@@ -69,7 +70,7 @@ def _cell(diagonal: Any, gap_above: Any, gap: Any, is_equal: Any, costs: Any) ->
 
 
 @jit_norefs_inline
-def _strip(work: PairLanes, lanes: Any, at: int, letters: Any, costs: Any) -> Any:
+def _strip(work: PairLanes, lanes: tuple[None, ...], at: int, bases: Any, costs: Any) -> Any:
     """Compute a strip and the left border of the next; return the highest score of each lane."""
     n, size, nothing = len(lanes), work.queries.size, costs[4]
     f0, f1, f2, f3 = nothing, nothing, nothing, nothing
@@ -77,10 +78,10 @@ def _strip(work: PairLanes, lanes: Any, at: int, letters: Any, costs: Any) -> An
     for i in range(0, size, n):
         base, left = load(work.queries, i, lanes), load(work.before, at + i, lanes)
         gap = load(work.gap, at + i, lanes)
-        h0, gap, f0 = _cell(diagonal, f0, gap, base == letters[0], costs)
-        h1, gap, f1 = _cell(above0, f1, gap, base == letters[1], costs)
-        h2, gap, f2 = _cell(above1, f2, gap, base == letters[2], costs)
-        h3, gap, f3 = _cell(above2, f3, gap, base == letters[3], costs)
+        h0, gap, f0 = _cell(diagonal, f0, gap, base == bases[0], costs)
+        h1, gap, f1 = _cell(above0, f1, gap, base == bases[1], costs)
+        h2, gap, f2 = _cell(above1, f2, gap, base == bases[2], costs)
+        h3, gap, f3 = _cell(above2, f3, gap, base == bases[3], costs)
         most = unsigned_maximum(unsigned_maximum(most, h0), h1)
         most = unsigned_maximum(unsigned_maximum(most, h2), h3)
         diagonal, above0, above1, above2 = left, h0, h1, h2
@@ -99,7 +100,9 @@ def _column(state: Any, cell: Any, is_equal: Any, costs: Any, row: Any) -> Any:
 
 
 @jit_norefs_inline
-def _rows(work: PairLanes, lanes: Any, part: Any, letters: Any, columns: Any, costs: Any) -> Any:
+def _rows(
+    work: PairLanes, lanes: tuple[None, ...], part: Any, bases: Any, columns: Any, costs: Any
+) -> Any:
     """Compute some rows of a strip; return H above the next row, and the states of the columns."""
     first, end, strip, corner = part
     n = len(lanes)
@@ -109,10 +112,10 @@ def _rows(work: PairLanes, lanes: Any, part: Any, letters: Any, columns: Any, co
     for i in range(first * n, end * n, n):
         base, left = load(work.queries, i, lanes), load(work.before, strip + i, lanes)
         gap = load(work.gap, strip + i, lanes)
-        h0, gap, c0 = _column(c0, (diagonal, gap), base == letters[0], costs, row)
-        h1, gap, c1 = _column(c1, (above0, gap), base == letters[1], costs, row)
-        h2, gap, c2 = _column(c2, (above1, gap), base == letters[2], costs, row)
-        _, gap, c3 = _column(c3, (above2, gap), base == letters[3], costs, row)
+        h0, gap, c0 = _column(c0, (diagonal, gap), base == bases[0], costs, row)
+        h1, gap, c1 = _column(c1, (above0, gap), base == bases[1], costs, row)
+        h2, gap, c2 = _column(c2, (above1, gap), base == bases[2], costs, row)
+        _, gap, c3 = _column(c3, (above2, gap), base == bases[3], costs, row)
         diagonal, above0, above1, above2 = left, h0, h1, h2
         row = row + one
     return (diagonal, above0, above1, above2, one), (c0, c1, c2, c3)
@@ -130,7 +133,7 @@ def _chunks_of(old: Any, new: Any, chunks: Any, number: Any) -> Any:
 
 
 @jit_norefs_inline
-def _keep(work: PairLanes, lanes: Any, column: Any, chunk: Any, number: int) -> None:
+def _keep(work: PairLanes, lanes: tuple[None, ...], column: Any, chunk: Any, number: int) -> None:
     """Store the maximum of a column where it exceeds earlier ones.
 
     Parameters
@@ -144,20 +147,20 @@ def _keep(work: PairLanes, lanes: Any, column: Any, chunk: Any, number: int) -> 
     store(best, 0, higher)
     store(best, n, select(is_old, load(best, n, lanes), column[2]))
     store(best, 2 * n, select(is_old, load(best, 2 * n, lanes), chunk))
-    low = load(work.letters, 0, lanes) + number
-    high = load(work.letters, n, lanes)
+    low = load(work.codes, 0, lanes) + number
+    high = load(work.codes, n, lanes)
     store(best, 3 * n, select(is_old, load(best, 3 * n, lanes), low))
     store(best, 4 * n, select(is_old, load(best, 4 * n, lanes), high))
 
 
 @jit_norefs_inline
-def _letters_of(letters: NDArray[Any], lanes: Any, at: int) -> Any:
+def _load_bases(codes: LaneItems, lanes: tuple[None, ...], at: int) -> Any:
     n = len(lanes)
     return (
-        load(letters, at, lanes),
-        load(letters, at + n, lanes),
-        load(letters, at + 2 * n, lanes),
-        load(letters, at + 3 * n, lanes),
+        load(codes, at, lanes),
+        load(codes, at + n, lanes),
+        load(codes, at + 2 * n, lanes),
+        load(codes, at + 3 * n, lanes),
     )
 
 
@@ -178,7 +181,7 @@ def _take(work: PairLanes, n: int, first: int, again: int) -> None:
             work.before[to], work.gap[to] = work.before[of], work.gap[of]
             to, of = to + np.uint64(n), of + np.uint64(n)
         for i in range(COLUMNS):
-            work.letters[i * n + k] = work.targets[((first + strip) * COLUMNS + i) * n + k]
+            work.codes[i * n + k] = work.targets[((first + strip) * COLUMNS + i) * n + k]
 
 
 @jit_norefs_inline
@@ -186,15 +189,17 @@ def _number(work: PairLanes, n: int, first: int) -> None:
     """Replace the codes by the first column of each lane's strip, modulo and over 256."""
     for k in range(n):
         column = (first + _strip_of(work, n, k)) * COLUMNS
-        work.letters[k], work.letters[n + k] = column & 255, column >> 8
+        work.codes[k], work.codes[n + k] = column & 255, column >> 8
 
 
 @jit_norefs_inline
-def _places(work: PairLanes, lanes: Any, first: int, again: int, costs: Any) -> None:
+def _locate_best(
+    work: PairLanes, lanes: tuple[None, ...], first: int, again: int, costs: Any
+) -> None:
     """Find the positions of the highest scores in a run of strips."""
     n, rows, nothing = len(lanes), work.queries.size // len(lanes), costs[4]
     _take(work, n, first, again)
-    letters = _letters_of(work.letters, lanes, 0)
+    bases = _load_bases(work.codes, lanes, 0)
     _number(work, n, first)
     column = (nothing, nothing, nothing)
     columns = (column, column, column, column)
@@ -203,7 +208,7 @@ def _places(work: PairLanes, lanes: Any, first: int, again: int, costs: Any) -> 
     for begin in range(0, rows, CHUNK):
         part = (begin, min(begin + CHUNK, rows), again, corner)
         old = columns
-        corner, columns = _rows(work, lanes, part, letters, columns, costs)
+        corner, columns = _rows(work, lanes, part, bases, columns, costs)
         chunks = _chunks_of(old, columns, chunks, spread(begin >> 8, work.best, lanes))
     _keep(work, lanes, columns[0], chunks[0], 0)
     _keep(work, lanes, columns[1], chunks[1], 1)
@@ -212,7 +217,9 @@ def _places(work: PairLanes, lanes: Any, first: int, again: int, costs: Any) -> 
 
 
 @jit_norefs
-def local_lanes(work: PairLanes, lanes: Any, scores: Any) -> None:
+def local_lanes(
+    work: PairLanes, lanes: tuple[None, ...], scores: tuple[int, int, int, int]
+) -> None:
     """Find score and end of each lane's best local alignment.
 
     Of equal scores the end has the lowest column, then the lowest row. A score equal to the largest
@@ -237,20 +244,20 @@ def local_lanes(work: PairLanes, lanes: Any, scores: Any) -> None:
     for first in range(0, strips, run):
         most, where = load(work.best, 0, lanes), nothing
         for strip in range(min(run, strips - first)):
-            letters = _letters_of(work.targets, lanes, (first + strip) * COLUMNS * n)
-            higher = unsigned_maximum(most, _strip(work, lanes, strip * size, letters, costs))
+            bases = _load_bases(work.targets, lanes, (first + strip) * COLUMNS * n)
+            higher = unsigned_maximum(most, _strip(work, lanes, strip * size, bases, costs))
             where = select(higher == most, where, spread(strip + 1, work.best, lanes))
             most = higher
         store(work.best, 5 * n, where)
         if any_lane(unsigned_maximum(where, nothing + 1) == where):
-            _places(work, lanes, first, (run + 1) * size, costs)
+            _locate_best(work, lanes, first, (run + 1) * size, costs)
         for i in range(0, size, n):
             store(work.before, i, load(work.before, run * size + i, lanes))
             store(work.gap, i, load(work.gap, run * size + i, lanes))
 
 
 @jit_norefs_inline
-def part_of(work: PairLanes, rows: int, columns: int, n: int) -> PairLanes:
+def carve_lanes(work: PairLanes, rows: int, columns: int, n: int) -> PairLanes:
     """Return empty lanes for fewer rows and columns, in the memory of larger ones."""
     size, strips = rows * n, columns // COLUMNS
     borders = min(work.before.size // size, strips + 2) * size
@@ -259,7 +266,7 @@ def part_of(work: PairLanes, rows: int, columns: int, n: int) -> PairLanes:
         work.targets[: columns * n],
         work.before[:borders],
         work.gap[:borders],
-        work.letters,
+        work.codes,
         work.best,
     )
     made.before[:size] = 0  # the rest is written before it is read
@@ -269,7 +276,7 @@ def part_of(work: PairLanes, rows: int, columns: int, n: int) -> PairLanes:
 
 
 def scratch(rows: int, columns: int, lanes: int, item: type) -> PairLanes:
-    """Return lanes of that size, as memory for `part_of`.
+    """Return lanes of that size, as memory for `carve_lanes`.
 
     The memory is left unwritten: first access to new pages takes as long as the strips.
     """

@@ -16,10 +16,10 @@ from gangsaw.codecs.core.memory.threads import run_blocks
 from gangsaw.codecs.core.numba.vectors.integers import static
 from gangsaw.tasks.genomics.align.affine.batches import (
     ROWS,
+    build_strip_run,
+    count_mark_bytes,
     empty_tile,
-    lay_out,
-    mark_bytes,
-    run_of,
+    init_tile,
 )
 from gangsaw.tasks.genomics.align.affine.rectangles import Rectangles
 from gangsaw.tasks.genomics.align.affine.strips import StripRun, StripTile, forward
@@ -44,7 +44,7 @@ BORDER_BYTES = 16  # per row and column of a tile: H and a gap on two sides
 GROUP = 1 << 22  # cells of the pairs in one thread's task
 
 
-def cigars(parts: Rectangles, scores: Scores) -> list[str]:
+def trace_cigars(parts: Rectangles, scores: Scores) -> list[str]:
     """Return the CIGAR of the best global alignment of each pair.
 
     The traceback starts at the end. Of steps with equal scores it prefers a pair of bases, then a
@@ -52,7 +52,7 @@ def cigars(parts: Rectangles, scores: Scores) -> list[str]:
     """
     made = [""] * parts.rows.size
     cells = parts.rows * parts.columns
-    is_long = mark_bytes(parts.rows, parts.columns) > MARKS
+    is_long = count_mark_bytes(parts.rows, parts.columns) > MARKS
     short, long = np.flatnonzero(~is_long), np.flatnonzero(is_long)
     borders = np.flatnonzero(np.diff(np.cumsum(cells[short]) // GROUP)) + 1
     groups = np.split(short, borders) if short.size else []
@@ -71,8 +71,8 @@ def cigars(parts: Rectangles, scores: Scores) -> list[str]:
 
 def _short(parts: Rectangles, chosen: Places, scores: Scores) -> list[str]:
     rows, columns = parts.rows[chosen], parts.columns[chosen]
-    run = run_of(scores, is_local=False, has_marks=True)
-    marks = int(mark_bytes(rows, columns).max())
+    run = build_strip_run(scores, is_local=False, has_marks=True)
+    marks = int(count_mark_bytes(rows, columns).max())
     work = empty_tile(int(rows.max()), int(columns.max()), run, marks)
     out = np.empty(int((rows + columns).sum()), np.uint8)
     ends = np.zeros(chosen.size + PLACE, np.int64)
@@ -97,9 +97,9 @@ def _long(parts: Rectangles, pair: int, scores: Scores) -> str:
 
 def _whole_tile(parts: Rectangles, pair: int, scores: Scores) -> StripTile:
     """Return the whole matrix of a pair as a tile."""
-    run = run_of(scores, is_local=False)
+    run = build_strip_run(scores, is_local=False)
     work = empty_tile(int(parts.rows[pair]), int(parts.columns[pair]), run)
-    lay_out(parts, pair, ROWS, run, work)
+    init_tile(parts, pair, ROWS, run, work)
     return work
 
 
@@ -109,13 +109,13 @@ def _go(tile: StripTile, scores: Scores, way: Way) -> None:
     tile = _part(tile, (0, i + 1), (0, j + 1))
     size = tile.query.size * (tile.top_gap.size + ROWS - 1)
     if size <= MARKS:
-        run = run_of(scores, is_local=False, has_marks=True)
+        run = build_strip_run(scores, is_local=False, has_marks=True)
         marked = tile._replace(marks=np.empty(size, np.uint8))
         forward(marked, static(ROWS), run)
         trace(marked, ROWS, way.place, way.out)
         return
     side = _side(tile.query.size, tile.top_gap.size)
-    tiles = _borders(tile, side, run_of(scores, is_local=False))
+    tiles = _borders(tile, side, build_strip_run(scores, is_local=False))
     while way.place[ROW] >= 0 and way.place[COLUMN] >= 0:
         row, column = (int(p) // side for p in way.place[:LETTER])
         way.place[:LETTER] -= row * side, column * side
@@ -136,7 +136,7 @@ def _part(tile: StripTile, rows: tuple[int, int], columns: tuple[int, int]) -> S
     width = tile.top_gap.size
     return tile._replace(
         query=tile.query[i:end],
-        letters=tile.letters[width - last : width - j + 2 * ROWS],
+        target=tile.target[width - last : width - j + 2 * ROWS],
         top=tile.top[j : last + 1].copy(),
         top_gap=tile.top_gap[j:last].copy(),
         left=tile.left[i:end].copy(),

@@ -39,7 +39,7 @@ class Rectangles(NamedTuple):
         return self.target_end - self.target_start
 
 
-def whole(pairs: SequencePairs) -> Rectangles:
+def whole_rectangles(pairs: SequencePairs) -> Rectangles:
     """Return the whole of each pair."""
     (queries, starts), (targets, others) = pairs
     return Rectangles(queries, targets, starts[:-1], starts[1:], others[:-1], others[1:])

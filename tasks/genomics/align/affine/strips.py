@@ -7,11 +7,9 @@ size are exact.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
+from gangsaw.codecs.core.arrays import Bytes, Int16s, Int32s, Int64s
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.vectors.integers import (
     any_lane,
@@ -30,6 +28,7 @@ LARGEST_16 = 30000  # relative score: additions before a maximum stay within 16 
 SCORE, ROW, COLUMN = range(3)  # items of `StripTile.found`
 FOUND = 3
 PAIRED, DELETED, INSERTED, DELETION_GOES_ON, INSERTION_GOES_ON = 0, 1, 2, 4, 8  # bits of marks
+StripItems: TypeAlias = "Int16s | Int32s"
 
 
 class StripTile(NamedTuple):
@@ -38,7 +37,7 @@ class StripTile(NamedTuple):
     Attributes
     ----------
     query : (rows,) codes, 16 or 32 bits; rows is a multiple of the lanes
-    letters : (columns + 2 * lanes,) codes of the target, reversed, from index `lanes` on
+    target : (columns + 2 * lanes,) codes of the target, reversed, from index `lanes` on
     top, top_gap : (columns + 1,), (columns,) int32, H of the row above, from the diagonal on, and F
     left, left_gap : (rows,) int32, H of the previous column, and E
     near, near_gap : (BLOCK,) scratch of the dtype of query: top and top_gap as relative scores
@@ -47,17 +46,17 @@ class StripTile(NamedTuple):
     marks : (strips * (columns + lanes - 1) * lanes,) uint8, source of each cell, or empty
     """
 
-    query: NDArray[Any]
-    letters: NDArray[Any]
-    top: NDArray[np.int32]
-    top_gap: NDArray[np.int32]
-    left: NDArray[np.int32]
-    left_gap: NDArray[np.int32]
-    near: NDArray[Any]
-    near_gap: NDArray[Any]
-    lane: NDArray[Any]
-    found: NDArray[np.int64]
-    marks: NDArray[np.uint8]
+    query: StripItems
+    target: StripItems
+    top: Int32s
+    top_gap: Int32s
+    left: Int32s
+    left_gap: Int32s
+    near: StripItems
+    near_gap: StripItems
+    lane: StripItems
+    found: Int64s
+    marks: Bytes
 
 
 class StripRun(NamedTuple):
@@ -66,18 +65,18 @@ class StripRun(NamedTuple):
     Attributes
     ----------
     is_local, has_marks : flags: cells are clamped at 0, and marks are written
-    has_places : flag: the steps of the highest scores are recorded, too
+    has_positions : flag: the steps of the highest scores are recorded, too
     most : every relative score lies in -most..most
     scores : match, mismatch penalty, cost of a gap's first and further bases
     column : column of the whole target where the tile begins
     row : row of the whole query where the tile begins
     """
 
-    is_local: Any
-    has_marks: Any
-    has_places: Any
+    is_local: tuple[None, ...]
+    has_marks: tuple[None, ...]
+    has_positions: tuple[None, ...]
     most: int
-    scores: Any
+    scores: tuple[int, int, int, int]
     column: int
     row: int
 
@@ -129,7 +128,7 @@ def _enter_rows(tile: StripTile, row: int, n: int, base: int) -> None:
 
 
 @jit_norefs_inline
-def _leave_rows(tile: StripTile, row: int, n: int, part: Any) -> None:
+def _leave_rows(tile: StripTile, row: int, n: int, part: tuple[int, int, int]) -> None:
     """Write the last column of the lanes that reached it in a block."""
     first, end, base = part
     for k in range(max(first, 0), min(end, n)):
@@ -138,7 +137,7 @@ def _leave_rows(tile: StripTile, row: int, n: int, part: Any) -> None:
 
 
 @jit_norefs_inline
-def _find(tile: StripTile, row: int, n: int, place: Any) -> None:
+def _find(tile: StripTile, row: int, n: int, place: tuple[int, int, int]) -> None:
     """Update the best cell with a block: the highest score, then lowest column, then lowest row."""
     first, base, column = place
     for k in range(n):
@@ -151,7 +150,14 @@ def _find(tile: StripTile, row: int, n: int, place: Any) -> None:
 
 
 @jit_norefs_inline
-def _steps(tile: StripTile, lanes: Any, run: StripRun, block: Any, state: Any, costs: Any) -> Any:
+def _steps(
+    tile: StripTile,
+    lanes: tuple[None, ...],
+    run: StripRun,
+    block: tuple[int, int, int, int],
+    state: Any,
+    costs: Any,
+) -> Any:
     """Compute a block of steps; return the lanes' state, their highest scores and those' steps."""
     first, end, base, row = block
     n, columns = len(lanes), tile.top_gap.size
@@ -166,7 +172,7 @@ def _steps(tile: StripTile, lanes: Any, run: StripRun, block: Any, state: Any, c
             diagonal = select(entering, load(tile.lane, n, lanes), diagonal)
             gap = select(entering, load(tile.lane, 2 * n, lanes), gap)
         gap_above = push_lane(gap_above, tile.near_gap[s - first])
-        is_equal = query == load(tile.letters, columns + n - 1 - s, lanes)
+        is_equal = query == load(tile.target, columns + n - 1 - s, lanes)
         state, before = (diagonal, gap, gap_above), here
         here, gap, gap_above = _step(state, is_equal, costs, run)
         if len(run.has_marks):
@@ -182,7 +188,7 @@ def _steps(tile: StripTile, lanes: Any, run: StripRun, block: Any, state: Any, c
                 inside = both(lane < min(s + 1, n), lane > max(s - columns, -1))
                 seen = select(inside, here, nothing - run.most)
             higher = maximum(most, seen)
-            if len(run.has_places):
+            if len(run.has_positions):
                 at, step = select(higher == most, at, step), step + 1
             most = higher
         diagonal = push_lane(before, tile.near[s - first])
@@ -195,13 +201,13 @@ def _steps(tile: StripTile, lanes: Any, run: StripRun, block: Any, state: Any, c
 
 
 @jit_norefs_inline
-def _with_places(run: StripRun) -> StripRun:
+def _with_positions(run: StripRun) -> StripRun:
     yes = run.is_local
     return StripRun(yes, run.has_marks, yes, run.most, run.scores, run.column, run.row)
 
 
 @jit_norefs_inline
-def _strip(tile: StripTile, lanes: Any, run: StripRun, row: int) -> None:
+def _strip(tile: StripTile, lanes: tuple[None, ...], run: StripRun, row: int) -> None:
     n, columns, base = len(lanes), tile.top_gap.size, 0
     corner = tile.left[row + n - 1]
     nothing = spread(0, tile.lane, lanes)
@@ -223,7 +229,7 @@ def _strip(tile: StripTile, lanes: Any, run: StripRun, row: int) -> None:
         limit = min(max(tile.found[SCORE] - 1 - base, -run.most), run.most)
         if len(run.is_local) and any_lane(most > limit):
             # compute the block again: recording all positions of maxima takes a tenth of the time
-            again = _with_places(run)
+            again = _with_positions(run)
             _, most, at = _steps(tile, lanes, again, block, state, costs)
             store(tile.lane, 5 * n, most)
             store(tile.lane, 6 * n, at)
@@ -233,7 +239,7 @@ def _strip(tile: StripTile, lanes: Any, run: StripRun, row: int) -> None:
 
 
 @jit_norefs
-def forward(tile: StripTile, lanes: Any, run: StripRun) -> None:
+def forward(tile: StripTile, lanes: tuple[None, ...], run: StripRun) -> None:
     """Compute a tile: its borders become those of the tiles below and to the right."""
     n = len(lanes)
     for k in range(n):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -55,7 +53,7 @@ def trace(tile: StripTile, n: int, place: NDArray[np.int64], out: Codes) -> None
             letter = INSERT
             i -= 1
         else:
-            is_equal = tile.query[i] == tile.letters[n + columns - 1 - j]
+            is_equal = tile.query[i] == tile.target[n + columns - 1 - j]
             letter = EQUAL if is_equal else OTHER
             i -= 1
             j -= 1
@@ -81,7 +79,7 @@ def trace_to_corner(place: NDArray[np.int64], out: Codes) -> None:
 def trace_each(
     parts: Rectangles,
     chosen: Places,
-    lanes: Any,
+    lanes: tuple[None, ...],
     run: StripRun,
     work: StripTile,
     out: Codes,

@@ -81,7 +81,7 @@ class Reported:
 
 
 @dataclass(frozen=True)
-class AlignIntake:
+class AlignInputs:
     """Options of the input and of the index."""
 
     PANEL: ClassVar[str] = "Queries, genome and target"
@@ -121,7 +121,7 @@ def align(
     ],
     *,
     context: typer.Context,
-    taken: AlignIntake,
+    inputs: AlignInputs,
     reported: Reported,
     seeds: SeedOptions,
     scores: ScoreOptions,
@@ -139,9 +139,9 @@ def align(
     from gangsaw.tasks.genomics.align.job.job import AlignChoice, align_job
 
     *queries, genome, target = paths
-    params = _params(reported, seeds, scores, taken.pairs, _preset(context, taken.preset))
-    keep = taken.keep_index == "yes"
-    choice = AlignChoice(taken.format, again.resume, again.overwrite, keep_index=keep)
+    params = _params(reported, seeds, scores, inputs.pairs, _preset(context, inputs.preset))
+    keep = inputs.keep_index == "yes"
+    choice = AlignChoice(inputs.format, again.resume, again.overwrite, keep_index=keep)
     job = partial(align_job, queries, genome, target, params, choice=choice)
     if dry_run:
         show_plan(job, cluster, as_json=shown.as_json)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gangsaw.codecs.core.arrays import Int64s, UInt64s
 from gangsaw.codecs.core.numba.bits import count_ones
 from gangsaw.codecs.core.numba.jit import jit_part
 from gangsaw.tasks.genomics.align.edits.tiles import ALL, MINUS, PLUS, WORD, least, rise_along
@@ -66,7 +67,27 @@ class Edge(NamedTuple):
     outside: int
 
 
-class KeptBorders(NamedTuple):
+class Tiles(NamedTuple):
+    """Bit planes of a pair, and differences along borders of tiles, with padding at the end.
+
+    Attributes
+    ----------
+    rows : (3, words + lanes) uint64, planes of the query
+    sides : (2, words + lanes) uint64, plus and minus along the right border of each row's last tile
+    columns : (3, words + lanes) uint64, planes of the target, its last word first
+    downs : (2, words + lanes) uint64, along the lower border of each column's last tile, in that
+        order
+    lanes : (lanes,) int64, lane numbers
+    """
+
+    rows: UInt64s
+    sides: UInt64s
+    columns: UInt64s
+    downs: UInt64s
+    lanes: Int64s
+
+
+class StoredBorders(NamedTuple):
     """Input borders of tiles in memory, antidiagonal by antidiagonal.
 
     Attributes
@@ -90,7 +111,7 @@ def area_of(low: Places, high: Places, n_columns: int) -> Area:
 
 
 @jit_part
-def enter_row(tiles: Any, area: Any, edge: Any, row: int) -> Any:
+def enter_row(tiles: Tiles, area: Area, edge: Edge, row: int) -> Edge:
     """Set the left border of a row's first tile; return the edge behind it."""
     if row:
         last = area.top.size - 1
@@ -103,7 +124,7 @@ def enter_row(tiles: Any, area: Any, edge: Any, row: int) -> Any:
 
 
 @jit_part
-def enter_column(tiles: Any, area: Any, edge: Any, column: int) -> Any:
+def enter_column(tiles: Tiles, area: Area, edge: Edge, column: int) -> Edge:
     """Set the upper border of a column's first tile; return the edge behind it."""
     at = area.top.size - 1 - column
     if column:
@@ -116,7 +137,9 @@ def enter_column(tiles: Any, area: Any, edge: Any, column: int) -> Any:
 
 
 @jit_part
-def _leave(borders: Any, leaving: Any, edge: Any, seeds: Any, is_open: int) -> Any:
+def _leave(
+    borders: UInt64s, leaving: tuple[int, int, int], edge: Any, seeds: np.uint64, is_open: int
+) -> Edge:
     """Update an edge along borders where paths may leave the area; return it at their end."""
     begin, end, step = leaving
     corner, outside = edge.corner, min(edge.outside + np.int64(count_ones(seeds)), NEVER)
@@ -133,7 +156,7 @@ def _leave(borders: Any, leaving: Any, edge: Any, seeds: Any, is_open: int) -> A
 
 
 @jit_part
-def _border(borders: Any, at: int, edge: Any, seeds: Any) -> None:
+def _border(borders: UInt64s, at: int, edge: Edge, seeds: tuple[np.uint64, int]) -> None:
     """Set a border: scores move by one per cell towards those outside, which rise with the seeds.
 
     Parameters

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Int64s, UInt64s
 from gangsaw.codecs.core.numba.jit import jit, jit_inline_part, jit_part
 from gangsaw.codecs.core.numba.vectors.integers import load, static, store
 from gangsaw.tasks.genomics.align.edits.tiles import (
@@ -74,7 +75,7 @@ def distances(pairs: SequencePairs, order: Places, free: tuple[bool, bool], out:
 
 
 @jit
-def fill_distances(batch: Any, n_words: int, out: Any) -> None:
+def fill_distances(batch: EditBatch, n_words: int, out: Int64s) -> None:
     """Write out[p] of each pair p of `order`, whose queries have `n_words` words, 1 or more.
 
     Parameters
@@ -108,12 +109,15 @@ def fill_distances(batch: Any, n_words: int, out: Any) -> None:
 
 
 @jit_inline_part
-def _rows_above(batch: Any, p: int, n_words: int) -> Any:
-    return n_words * WORD - (batch.query_offsets[p + 1] - batch.query_offsets[p])
+def _rows_above(batch: EditBatch, p: int, n_words: int) -> int:
+    above: int = n_words * WORD - (batch.query_offsets[p + 1] - batch.query_offsets[p])
+    return above
 
 
 @jit_part
-def _set_rows(batch: Any, lanes: Any, rows: Any, sides: Any, score: Any) -> None:
+def _set_rows(
+    batch: EditBatch, lanes: Int64s, rows: UInt64s, sides: UInt64s, score: Int64s
+) -> None:
     """Set the bit planes of queries, the differences of column 0 and the score at its end."""
     n_words = len(rows)
     for lane in range(LANES):
@@ -133,7 +137,7 @@ def _set_rows(batch: Any, lanes: Any, rows: Any, sides: Any, score: Any) -> None
 
 
 @jit_part
-def _set_columns(batch: Any, lanes: Any, start: int, columns: Any) -> None:
+def _set_columns(batch: EditBatch, lanes: Int64s, start: int, columns: UInt64s) -> None:
     """Set the bit planes of 64 bases of each target; bits behind its end are ignored."""
     for lane in range(LANES):
         p = lanes[min(lane, lanes.size - 1)]
@@ -144,7 +148,9 @@ def _set_columns(batch: Any, lanes: Any, start: int, columns: Any) -> None:
 
 
 @jit_part
-def _go_down(rows: Any, sides: Any, columns: Any, borders: Any, free_start: int) -> None:
+def _go_down(
+    rows: UInt64s, sides: UInt64s, columns: UInt64s, borders: UInt64s, free_start: int
+) -> None:
     """Compute the tiles of 64 columns from the top; `borders` gets the last row's differences."""
     of_columns = (
         load(columns[LOW], 0, _OF_LANES),
@@ -169,7 +175,7 @@ def _go_down(rows: Any, sides: Any, columns: Any, borders: Any, free_start: int)
 
 @jit_inline_part
 def _take_border(
-    borders: Any, lane: int, columns: int, score: Any, best: Any, free_end: int
+    borders: UInt64s, lane: int, columns: int, score: Int64s, best: Int64s, free_end: int
 ) -> None:
     plus, minus = borders[PLUS, lane], borders[MINUS, lane]
     if free_end:

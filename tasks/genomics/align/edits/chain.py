@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes, Int32s, Int64, Int64s
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.tasks.genomics.align.sets.pairs import Codes, Places
 
@@ -49,7 +50,7 @@ def chain(query: Codes, target: Codes) -> KmerChain:
 
 
 @jit_part
-def _place(codes: Any, start: int, shift: int) -> Any:
+def _place(codes: Bytes, start: int, shift: int) -> Int64:
     """Return the hash of a k-mer, its index in the table; -1 if it has bases other than ACGT."""
     kmer, good = np.uint64(0), 0
     for k in range(BASES):
@@ -59,7 +60,7 @@ def _place(codes: Any, start: int, shift: int) -> Any:
 
 
 @jit
-def shared_kmers(query: Any, target: Any, table: Any, shift: int, found: Any) -> int:
+def shared_kmers(query: Bytes, target: Bytes, table: Int32s, shift: int, found: Int64s) -> int:
     """Write the positions of shared k-mers in query and target to `found`; return their number."""
     for j in range(0, target.size - BASES + 1, STRIDES[1]):
         at = _place(target, j, shift)
@@ -80,7 +81,7 @@ def shared_kmers(query: Any, target: Any, table: Any, shift: int, found: Any) ->
 
 
 @jit
-def rising(places: Any, n: int, order: Any) -> int:
+def rising(positions: Int64s, n: int, order: Int64s) -> int:
     """Find the longest increasing subsequence of n positions (Fredman, 1975); return its length.
 
     Parameters
@@ -92,7 +93,7 @@ def rising(places: Any, n: int, order: Any) -> int:
         low, high = 0, size
         while low < high:
             middle = (low + high) >> 1
-            if places[ends[middle]] < places[i]:
+            if positions[ends[middle]] < positions[i]:
                 low = middle + 1
             else:
                 high = middle

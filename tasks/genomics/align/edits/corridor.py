@@ -7,14 +7,15 @@ equals: so the proof needs a band narrower than the distance.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes, Int32s, Int64s, UInt64s
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.tasks.genomics.align.edits.area import Area, area_of
 from gangsaw.tasks.genomics.align.edits.chain import BASES, chain
-from gangsaw.tasks.genomics.align.edits.long import LANES, filled
+from gangsaw.tasks.genomics.align.edits.long import LANES, fill_area
 from gangsaw.tasks.genomics.align.edits.steps import steps_back
 from gangsaw.tasks.genomics.align.edits.tiles import WORD
 from gangsaw.tasks.genomics.align.sets.pairs import Codes, Places
@@ -35,7 +36,7 @@ def steps_in_corridor(query: Codes, target: Codes) -> tuple[int, Codes] | None:
     if (way := corridor(query, target)) is None:
         return None
     for half in HALVES:
-        found = filled(query, target, opened(query, target, way, half), has_borders=True)
+        found = fill_area(query, target, open_area(query, target, way, half), has_borders=True)
         if found.distance > way.edits:
             way = way._replace(edits=2 * found.distance)
         elif (steps := steps_back(query, target, found)) is not None:
@@ -73,7 +74,7 @@ def corridor(query: Codes, target: Codes) -> Corridor | None:
     return Corridor(at, int(SPARE * edits_a_base * max(m, n)) + gaps + LEAST)
 
 
-def opened(query: Codes, target: Codes, way: Corridor, half: int) -> Area:
+def open_area(query: Codes, target: Codes, way: Corridor, half: int) -> Area:
     """Return the area of `half` columns on either side of the path."""
     m, n, last = query.size, target.size, (target.size - 1) // WORD
     lows = np.clip((way.columns[:-1] - half) // WORD, 0, last)
@@ -107,7 +108,9 @@ class Side(NamedTuple):
 
 
 @jit
-def mark_seeds(side: Any, ends: Any, seeds: Any, table: Any, marks: Any) -> None:
+def mark_seeds(
+    side: Side, ends: Int64s, seeds: tuple[int, int], table: Int32s, marks: UInt64s
+) -> None:
     """Mark the last base of each seed that has no equal before the end for its word.
 
     Parameters
@@ -136,7 +139,7 @@ def mark_seeds(side: Any, ends: Any, seeds: Any, table: Any, marks: Any) -> None
 
 
 @jit_part
-def _is_there(bases: Any, at: int, k: int, table: Any, least: int) -> Any:
+def _is_there(bases: Bytes, at: int, k: int, table: Int32s, least: int) -> bool:
     kmer, good = 0, 0
     for i in range(k):
         kmer = (kmer << 2) | (bases[at + i] & 3)

@@ -14,8 +14,8 @@ from gangsaw.tasks.genomics.align.edits.corridor import steps_in_corridor
 from gangsaw.tasks.genomics.align.edits.steps import DELETE, INSERT, steps_back
 from gangsaw.tasks.genomics.align.edits.tiles import WORD
 from gangsaw.tasks.genomics.align.sets.alignments import texts_of_steps
-from gangsaw.tasks.genomics.align.sets.arrays import Labelled, Lazy, are_arrays, over_pairs
-from gangsaw.tasks.genomics.align.sets.pairs import Codes, Given, Places, pairs_of
+from gangsaw.tasks.genomics.align.sets.arrays import Labelled, Lazy, is_any_array, over_pairs
+from gangsaw.tasks.genomics.align.sets.pairs import Codes, Places, SequenceInput, pair_sequences
 
 # two flags by mode: bases of the target before and behind the query cost nothing
 FREE = {"global": (False, False), "infix": (True, True), "prefix": (False, True)}
@@ -26,13 +26,17 @@ LONG = 16 * WORD  # bases of a query: from here on the tiles of one pair fill th
 
 
 @overload
-def edit_distance(queries: Given, targets: Given, mode: str = "global") -> Places: ...  # type: ignore[overload-overlap]
+def edit_distance(  # type: ignore[overload-overlap]
+    queries: SequenceInput, targets: SequenceInput, mode: str = "global"
+) -> Places: ...
 @overload
 def edit_distance(  # type: ignore[overload-overlap]
-    queries: Labelled | Given, targets: Labelled | Given, mode: str = "global"
+    queries: Labelled | SequenceInput, targets: Labelled | SequenceInput, mode: str = "global"
 ) -> Labelled: ...
 @overload
-def edit_distance(queries: Lazy | Given, targets: Lazy | Given, mode: str = "global") -> Lazy: ...
+def edit_distance(
+    queries: Lazy | SequenceInput, targets: Lazy | SequenceInput, mode: str = "global"
+) -> Lazy: ...
 def edit_distance(queries: object, targets: object, mode: str = "global") -> object:
     """Return the least number of substitutions, insertions and deletions, pair by pair.
 
@@ -59,13 +63,13 @@ def edit_distance(queries: object, targets: object, mode: str = "global") -> obj
     programming"; Hyyro (2003), for global distances; Ukkonen (1985), for bands.
     """
     require_choice("mode", mode, tuple(FREE))
-    if are_arrays(queries, targets):
+    if is_any_array(queries, targets):
         return over_pairs(partial(_distances, mode=mode), queries, targets, np.dtype(np.int64))
-    return _distances(cast("Given", queries), cast("Given", targets), mode)
+    return _distances(cast("SequenceInput", queries), cast("SequenceInput", targets), mode)
 
 
-def _distances(queries: Given, targets: Given, mode: str) -> Places:
-    pairs = pairs_of(queries, targets)
+def _distances(queries: SequenceInput, targets: SequenceInput, mode: str) -> Places:
+    pairs = pair_sequences(queries, targets)
     rows, columns = pairs.query_lengths, pairs.target_lengths
     # if one is empty, only the length of the other counts
     out = rows.copy() if FREE[mode][1] else np.maximum(rows, columns)
@@ -84,7 +88,9 @@ def _long(query: Codes, target: Codes, free: tuple[bool, bool]) -> int:
     if free == FREE["global"] and (made := _by_corridor(query, target, CORRIDOR)):
         return made[0]
     if free[0]:
-        return long.filled(query, target, long.whole(query.size, target.size, free)).distance
+        return long.fill_area(
+            query, target, long.whole_area(query.size, target.size, free)
+        ).distance
     return long.in_bands(query, target, free).distance
 
 
@@ -106,7 +112,7 @@ class EditPaths(NamedTuple):
     cigar: list[str]
 
 
-def edit_paths(queries: Given, targets: Given) -> EditPaths:
+def edit_paths(queries: SequenceInput, targets: SequenceInput) -> EditPaths:
     """Return the global edit distance of each query and its target, and its CIGAR.
 
     The traceback starts at the end. It prefers equal bases, then a deletion, then an insertion,
@@ -120,7 +126,7 @@ def edit_paths(queries: Given, targets: Given) -> EditPaths:
     ------
     BadParams : the arguments are no sequences, differ in number, or need too much memory
     """
-    pairs = pairs_of(queries, targets)
+    pairs = pair_sequences(queries, targets)
     rows, columns = pairs.query_lengths, pairs.target_lengths
     distance, steps = np.maximum(rows, columns), []
     for i in range(rows.size):
@@ -142,7 +148,7 @@ def _by_bands(query: Codes, target: Codes, pair: int) -> tuple[int, Codes]:
             f"pair {pair}: a path of {found.distance} edits in so long sequences takes too much "
             "memory: give parts of them, or ask for the distance alone"
         )
-    found = long.filled(query, target, found.area, has_borders=True)
+    found = long.fill_area(query, target, found.area, has_borders=True)
     steps = steps_back(query, target, found)
     assert steps is not None  # a band that covers the distance covers all its paths
     return found.distance, steps

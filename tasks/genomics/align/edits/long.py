@@ -7,17 +7,19 @@ less, and never below it. If the result is more than k, the band is doubled.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.numba.jit import HAS_AVX512, jit, jit_part
 from gangsaw.codecs.core.numba.vectors.integers import load, select, static, store
 from gangsaw.tasks.genomics.align.edits.area import (
     NEVER,
     Area,
     Edge,
-    KeptBorders,
+    StoredBorders,
+    Tiles,
     area_of,
     enter_column,
     enter_row,
@@ -45,32 +47,12 @@ _OF_LANES = static(LANES)
 FIRST_BAND = 96 * LANES  # edits besides the difference of lengths: its antidiagonals fill the lanes
 
 
-class Tiles(NamedTuple):
-    """Bit planes of a pair, and differences along borders of tiles; LANES padding words at the end.
-
-    Attributes
-    ----------
-    rows : (3, words + LANES) uint64, planes of the query
-    sides : (2, words + LANES) uint64, plus and minus along the right border of each row's last tile
-    columns : (3, words + LANES) uint64, planes of the target, its last word first
-    downs : (2, words + LANES) uint64, along the lower border of each column's last tile, in that
-        order
-    lanes : (LANES,) int64, lane numbers
-    """
-
-    rows: Any
-    sides: Any
-    columns: Any
-    downs: Any
-    lanes: Any
-
-
 class FilledTiles(NamedTuple):
     """Distance of a pair, the tiles that were computed, and optionally their borders."""
 
     distance: int
     area: Area
-    kept: KeptBorders
+    borders: StoredBorders
 
 
 def in_bands(query: Codes, target: Codes, free: tuple[bool, bool]) -> FilledTiles:
@@ -81,13 +63,13 @@ def in_bands(query: Codes, target: Codes, free: tuple[bool, bool]) -> FilledTile
     while True:
         slack = edits if free[1] else (edits - abs(apart)) // 2
         tiles = _band(m, n, min(0, apart) - slack, max(0, apart) + slack, free)
-        found = filled(query, target, tiles)
+        found = fill_area(query, target, tiles)
         if found.distance <= edits or edits >= wide:
             return found
         edits = min(2 * edits, found.distance)
 
 
-def whole(m: int, n: int, free: tuple[bool, bool]) -> Area:
+def whole_area(m: int, n: int, free: tuple[bool, bool]) -> Area:
     """Return the area of all tiles of a query of m bases and a target of n."""
     return _band(m, n, -max(m, n), max(m, n), free)
 
@@ -102,17 +84,17 @@ def _band(m: int, n: int, low: int, high: int, free: tuple[bool, bool]) -> Area:
     return area_of(lows, highs, end + 1)._replace(free_start=int(free[0]), free_end=int(free[1]))
 
 
-def filled(query: Codes, target: Codes, area: Area, *, has_borders: bool = False) -> FilledTiles:
+def fill_area(query: Codes, target: Codes, area: Area, *, has_borders: bool = False) -> FilledTiles:
     """Return the distance of a pair within the tiles of an area."""
     tiles = area.tiles + LANES if has_borders else 0
     sides, downs = (np.empty((DIFFERENCES, tiles), np.uint64) for _ in range(2))
     starts, firsts = (np.empty(area.low.size + area.top.size, np.int64) for _ in range(2))
-    kept = KeptBorders(sides, downs, starts, firsts)
-    return FilledTiles(int(fill_tiles(query, target, area, kept)), area, kept)
+    borders = StoredBorders(sides, downs, starts, firsts)
+    return FilledTiles(int(fill_tiles(query, target, area, borders)), area, borders)
 
 
 @jit
-def fill_tiles(query: Any, target: Any, area: Any, kept: Any) -> int:
+def fill_tiles(query: Bytes, target: Bytes, area: Area, borders: StoredBorders) -> int:
     """Return the distance: a lower bound of it in an open area, an upper bound in a closed one.
 
     Parameters
@@ -133,25 +115,25 @@ def fill_tiles(query: Any, target: Any, area: Any, kept: Any) -> int:
             topped += 1
         while first < end and first + area.high[first] < step:
             first += 1
-        kept.starts[step], kept.firsts[step] = at, first
+        borders.starts[step], borders.firsts[step] = at, first
         for row in range(first, end, LANES):
             t = n_columns - 1 - step + row
-            if kept.sides.shape[1]:
-                _keep(tiles, kept, row, t, at + row - first)
+            if borders.sides.shape[1]:
+                _keep(tiles, borders, row, t, at + row - first)
             _do_lanes(tiles, row, t, end - row)
         at += end - first
     return _score(tiles, area, left.corner, target.size) - (above if area.free_start else 0)
 
 
 @jit_part
-def _keep(tiles: Any, kept: Any, w: int, t: int, at: int) -> None:
+def _keep(tiles: Tiles, borders: StoredBorders, w: int, t: int, at: int) -> None:
     for i in range(DIFFERENCES):
-        store(kept.sides[i], at, load(tiles.sides[i], w, _OF_LANES))
-        store(kept.downs[i], at, load(tiles.downs[i], t, _OF_LANES))
+        store(borders.sides[i], at, load(tiles.sides[i], w, _OF_LANES))
+        store(borders.downs[i], at, load(tiles.downs[i], t, _OF_LANES))
 
 
 @jit_part
-def _score(tiles: Any, area: Any, score: int, n: int) -> int:
+def _score(tiles: Tiles, area: Area, score: int, n: int) -> int:
     """Return the score at the end of the last row or, with a free end, its least score.
 
     Parameters
@@ -169,7 +151,7 @@ def _score(tiles: Any, area: Any, score: int, n: int) -> int:
 
 
 @jit_part
-def _tiles_of(query: Any, target: Any, words: int, n_columns: int, free_start: int) -> Any:
+def _tiles_of(query: Bytes, target: Bytes, words: int, n_columns: int, free_start: int) -> Tiles:
     above = -query.size % WORD
     rows = np.zeros((PLANES, words + LANES), np.uint64)
     sides = np.zeros((DIFFERENCES, words + LANES), np.uint64)
@@ -189,7 +171,7 @@ def _tiles_of(query: Any, target: Any, words: int, n_columns: int, free_start: i
 
 
 @jit_part
-def _do_lanes(tiles: Any, w: int, t: int, n_lanes: int) -> None:
+def _do_lanes(tiles: Tiles, w: int, t: int, n_lanes: int) -> None:
     """Compute tiles of rows w, w + 1, ... and columns t, t + 1, ...; lanes from n_lanes on stay."""
     rows, columns = tiles.rows, tiles.columns
     of_rows = (

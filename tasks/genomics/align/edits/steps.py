@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes, UInt64s
 from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.tasks.genomics.align.edits.area import Area, StoredBorders
 from gangsaw.tasks.genomics.align.edits.long import FilledTiles
 from gangsaw.tasks.genomics.align.edits.tiles import HIGH, LOW, MINUS, NONE, PLUS, WORD, word_planes
 from gangsaw.tasks.genomics.align.sets.pairs import Codes
@@ -23,12 +23,19 @@ def steps_back(query: Codes, target: Codes, found: FilledTiles) -> Codes | None:
     so it is the same in any area.
     """
     out = np.empty(query.size + target.size, np.uint8)
-    n = go_back(query, target, found.area, found.kept, out)
+    n = go_back(query, target, found.area, found.borders, out)
     return None if n == LEFT_AREA else out[:n]
 
 
 @jit_part
-def _columns(planes: Any, target: Any, start: int, border: Any, columns: Any, end: int) -> None:
+def _columns(
+    planes: tuple[np.uint64, np.uint64, np.uint64],
+    target: Bytes,
+    start: int,
+    border: UInt64s,
+    columns: UInt64s,
+    end: int,
+) -> None:
     """Compute columns 0 to end of a tile, one bit per row.
 
     Parameters
@@ -57,7 +64,7 @@ def _columns(planes: Any, target: Any, start: int, border: Any, columns: Any, en
 
 
 @jit
-def go_back(query: Any, target: Any, area: Any, kept: Any, out: Any) -> int:
+def go_back(query: Bytes, target: Bytes, area: Area, borders: StoredBorders, out: Bytes) -> int:
     """Write the operations of the traceback, the last step first; return their number or LEFT_AREA.
 
     Parameters
@@ -74,9 +81,9 @@ def go_back(query: Any, target: Any, area: Any, kept: Any, out: Any) -> int:
             return LEFT_AREA
         first, begin = w * WORD - above, t * WORD
         planes = word_planes(query, max(first, 0), 0 if w else above)
-        place = kept.starts[w + t] + w - kept.firsts[w + t]
+        place = borders.starts[w + t] + w - borders.firsts[w + t]
         for k in range(2):
-            border[0, k], border[1, k] = kept.sides[k, place], kept.downs[k, place]
+            border[0, k], border[1, k] = borders.sides[k, place], borders.downs[k, place]
         _columns(planes, target, begin, border, columns, j - begin)
         while i >= max(first, 0) and j >= begin:
             row, c = np.uint64(i - first), j - begin

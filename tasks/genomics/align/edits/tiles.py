@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.numba.bits import count_ones
 from gangsaw.codecs.core.numba.jit import jit, jit_inline_part, jit_norefs_inline
 from gangsaw.codecs.core.numba.vectors.integers import bits_of, load, sign_mask, static
@@ -27,11 +28,11 @@ LOW, HIGH, NONE = range(3)  # bit planes: bits 0 and 1 of the codes, bases other
 PLANES = 3
 PLUS, MINUS = range(2)  # of neighbouring cells: mask of differences of +1, of -1
 DIFFERENCES = 2
-_LETTERS = static(64)
+_BASES = static(64)
 
 
 @jit_inline_part
-def word_planes(codes: Any, first: int, n_above: int) -> Any:
+def word_planes(codes: Bytes, first: int, n_above: int) -> tuple[np.uint64, np.uint64, np.uint64]:
     """Return the bit planes of a word: base first + i in bit n_above + i, padding in lower bits.
 
     Parameters
@@ -40,9 +41,9 @@ def word_planes(codes: Any, first: int, n_above: int) -> Any:
     """
     one, two, three = np.uint64(0), np.uint64(0), np.uint64(0)
     if first + WORD <= codes.size:
-        letters = load(codes, first, _LETTERS)
-        one, two = bits_of((letters & 1) > 0), bits_of((letters & 2) > 0)
-        three = bits_of((letters & 4) > 0)
+        bases = load(codes, first, _BASES)
+        one, two = bits_of((bases & 1) > 0), bits_of((bases & 2) > 0)
+        three = bits_of((bases & 4) > 0)
     else:
         for i in range(codes.size - first):
             letter, place = np.uint64(codes[first + i]), np.uint64(i)
@@ -86,13 +87,13 @@ def tile(rows: Any, columns: Any, left: Any, top: Any) -> Any:
 
 
 @jit
-def least(score: int, best: int, plus: Any, minus: Any, columns: int) -> int:
+def least(score: int, best: int, plus: np.uint64, minus: np.uint64, columns: int) -> int:
     """Return the least of `best` and the scores along some columns, the first in the highest bit.
 
     Few tiles have scores below earlier ones: for most of them one bit count suffices.
     """
-    kept = np.uint64(ALL) << np.uint64(WORD - columns)
-    if score - count_ones(minus & kept) >= best:
+    mask = np.uint64(ALL) << np.uint64(WORD - columns)
+    if score - count_ones(minus & mask) >= best:
         return best
     for i in range(columns):
         shift = np.uint64(WORD - 1 - i)
@@ -102,9 +103,9 @@ def least(score: int, best: int, plus: Any, minus: Any, columns: int) -> int:
 
 
 @jit_inline_part
-def rise_along(plus: Any, minus: Any, columns: int) -> int:
+def rise_along(plus: np.uint64, minus: np.uint64, columns: int) -> int:
     """Return the change of the score along some columns, the first in the highest bit."""
     if columns <= 0:
         return 0
-    kept = np.uint64(ALL) << np.uint64(WORD - columns)
-    return int(count_ones(plus & kept) - count_ones(minus & kept))
+    mask = np.uint64(ALL) << np.uint64(WORD - columns)
+    return int(count_ones(plus & mask) - count_ones(minus & mask))

@@ -20,7 +20,7 @@ ALIGNED = 64
 LENGTH = 8
 
 
-def packed(arrays: Mapping[str, NumpyArray]) -> bytes:
+def pack_arrays(arrays: Mapping[str, NumpyArray]) -> bytes:
     """Pack one-dimensional arrays into bytes."""
     own = [(name, array.dtype.descr, array.size) for name, array in arrays.items()]
     line = json.dumps(own).encode()
@@ -31,7 +31,7 @@ def packed(arrays: Mapping[str, NumpyArray]) -> bytes:
     return b"".join(parts)
 
 
-def mapped(path: Path) -> dict[str, NumpyArray]:
+def map_arrays(path: Path) -> dict[str, NumpyArray]:
     """Map the arrays of a file of a journal; changes of the arrays do not reach the file."""
     with path.open("rb") as file:
         data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)

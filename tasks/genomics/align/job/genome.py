@@ -12,12 +12,12 @@ import numpy.typing as npt
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.codecs.core.errors import CorruptChunk, JobFailed
-from gangsaw.tasks.genomics.align.job.bundle import mapped
+from gangsaw.tasks.genomics.align.job.bundle import map_arrays
 from gangsaw.tasks.genomics.align.search.search import SearchText
-from gangsaw.tasks.genomics.align.search.seeds.index import PlaceIndex, index_of
+from gangsaw.tasks.genomics.align.search.seeds.index import PlaceIndex, build_seed_index
 from gangsaw.tasks.genomics.align.search.seeds.minimizers import Seeds
 from gangsaw.tasks.genomics.align.sets.pairs import Codes, Places, sequences_of
-from gangsaw.tasks.genomics.genomes.stored.export import opened
+from gangsaw.tasks.genomics.genomes.stored.export import open_stored_genome
 from gangsaw.tasks.genomics.genomes.stored.stored import StoredGenome
 from gangsaw.tasks.jobs.steps.step_objects import Parts
 from gangsaw.tasks.store.source import open_zarr
@@ -54,7 +54,7 @@ class GenomeText:
 def open_genome(path: str) -> GenomeText:
     """Open the genome of a store; raise BadParams if it has none."""
     source = open_zarr(path)
-    stored = opened(source)
+    stored = open_stored_genome(source)
     names = tuple(name.decode("utf-8", "backslashreplace") for name in stored.names())
     starts = stored.starts(0, stored.n_records)
     return GenomeText(path, names, starts, source.identity())
@@ -88,7 +88,7 @@ class GenomeParts:
 
 @lru_cache(maxsize=2)
 def _stored(path: str, identity: str) -> StoredGenome:
-    return opened(open_zarr(path))
+    return open_stored_genome(open_zarr(path))
 
 
 def check_unchanged(genome: GenomeText) -> None:
@@ -101,8 +101,8 @@ def check_unchanged(genome: GenomeText) -> None:
 def indexed(genome: GenomeText, window: tuple[int, int], seeds: Seeds) -> dict[str, NumpyArray]:
     """Return codes, record offsets and the index of a window of a genome."""
     begin, end = window
-    codes = codes_of(genome, begin, end)
-    index = index_of(codes, seeds)
+    codes = load_codes(genome, begin, end)
+    index = build_seed_index(codes, seeds)
     first = int(np.searchsorted(genome.starts, begin, "right")) - 1
     last = int(np.searchsorted(genome.starts, end, "left"))
     records = genome.starts[first : last + 1].clip(begin, end) - begin
@@ -111,9 +111,9 @@ def indexed(genome: GenomeText, window: tuple[int, int], seeds: Seeds) -> dict[s
     return {**arrays, "entries": index.entries, "starts": index.starts}
 
 
-def codes_of(genome: GenomeText, begin: int, end: int) -> Codes:
+def load_codes(genome: GenomeText, begin: int, end: int) -> Codes:
     """Return bases begin..end - 1 of a genome as codes."""
-    letters = _stored(genome.path, genome.identity).letters(begin, end)
+    letters = _stored(genome.path, genome.identity).read_residues(begin, end)
     return sequences_of([letters]).codes
 
 
@@ -139,7 +139,7 @@ def load_part(parts: Parts, number: int) -> IndexedPart:
     path, manifest = parts.path(number), parts.manifest()
     if manifest is None or crc32c(path.read_bytes()) != manifest.rows["crc32c"][number]:
         raise CorruptChunk(f"{path} is damaged: remove {parts.folder}, the next job makes it anew")
-    arrays = mapped(path)
+    arrays = map_arrays(path)
     begin, first, shift = (int(number) for number in arrays["own"])
     entries = cast(npt.NDArray[np.uint64], arrays["entries"])
     table = PlaceIndex(entries, cast(npt.NDArray[np.uint32], arrays["starts"]), shift)

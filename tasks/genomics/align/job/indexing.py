@@ -12,8 +12,8 @@ from gangsaw.tasks.engine.report.counters import job_of
 from gangsaw.tasks.engine.report.dry_run import JobPlan
 from gangsaw.tasks.engine.report.progress import Meter, OnProgress
 from gangsaw.tasks.genomics.align.job.genome import GenomeParts, GenomeText, open_genome
-from gangsaw.tasks.genomics.align.job.kept import FOUND, KeptIndex, kept_index
-from gangsaw.tasks.genomics.align.job.makers import MakeIndex
+from gangsaw.tasks.genomics.align.job.shared_index import FOUND, SharedIndex, locate_shared_index
+from gangsaw.tasks.genomics.align.job.steps import MakeIndex
 from gangsaw.tasks.genomics.align.search.params import SearchParams
 from gangsaw.tasks.genomics.align.search.seeds.minimizers import Seeds
 from gangsaw.tasks.jobs.steps.step_objects import Parts, PartsTask, complete
@@ -48,12 +48,12 @@ class IndexStep:
         task = PartsTask("index", parts, make, room)
         complete(task, len(self.cut), self.client, meter)
 
-    def keep(self, kept: KeptIndex, meter: Meter) -> str:
+    def keep(self, shared: SharedIndex, meter: Meter) -> str:
         """Build a shared index unless it exists; return the message about it."""
-        told = kept.make(lambda parts: self.build(parts, meter))
+        told = shared.make(lambda parts: self.build(parts, meter))
         if told == FOUND:
-            self.build(kept.parts, meter)  # counts the existing parts
-        return f"{told}, {kept.root}"
+            self.build(shared.parts, meter)  # counts the existing parts
+        return f"{told}, {shared.root}"
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def index_genome_job(
     """
     started, opened = time.monotonic(), open_genome(genome)
     cut, seeds = GenomeParts(opened.residues), (params or SearchParams()).rules.seeds
-    kept = kept_index(opened, cut, seeds)
+    kept = locate_shared_index(opened, cut, seeds)
     if kept is None:
         raise BadParams(f"{genome}: an index is kept beside a folder that can be written to")
     dry_run.stop(lambda: JobPlan(genome, (str(kept.root),), format="index"))

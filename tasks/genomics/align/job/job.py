@@ -33,11 +33,11 @@ from gangsaw.tasks.engine.report.dry_run import JobPlan
 from gangsaw.tasks.engine.report.progress import Meter, OnProgress
 from gangsaw.tasks.formats.contract.pipes import is_stream, open_target, refuse_resume
 from gangsaw.tasks.formats.exporting.atomic import whole_files
-from gangsaw.tasks.genomics.align.job.bundle import mapped, packed
+from gangsaw.tasks.genomics.align.job.bundle import map_arrays, pack_arrays
 from gangsaw.tasks.genomics.align.job.genome import GenomeParts, GenomeText, open_genome
 from gangsaw.tasks.genomics.align.job.indexing import IndexStep
-from gangsaw.tasks.genomics.align.job.kept import NoLocks, kept_index
-from gangsaw.tasks.genomics.align.job.makers import (
+from gangsaw.tasks.genomics.align.job.shared_index import NoLocks, locate_shared_index
+from gangsaw.tasks.genomics.align.job.steps import (
     COUNTS,
     FoundHits,
     MakeHits,
@@ -45,15 +45,15 @@ from gangsaw.tasks.genomics.align.job.makers import (
     WrittenLines,
     gzipped,
 )
-from gangsaw.tasks.genomics.align.output.formats import FORMATS, format_of, is_packed
+from gangsaw.tasks.genomics.align.output.formats import FORMATS, format_of, is_gzip_target
 from gangsaw.tasks.genomics.align.output.lines import Heading
 from gangsaw.tasks.genomics.align.output.mates import check_mates
 from gangsaw.tasks.genomics.align.output.read_group import read_group_of
 from gangsaw.tasks.genomics.align.queries.reading import (
     BATCH_BYTES,
     are_paired,
-    batches_of,
-    is_store,
+    is_query_store,
+    read_query_batches,
 )
 from gangsaw.tasks.genomics.align.search.params import SearchParams
 from gangsaw.tasks.genomics.align.statistics.significance import gapped_significance
@@ -181,7 +181,9 @@ def align_job(
     dry_run.stop(lambda: JobPlan(", ".join([*queries, genome]), (target,), format=kind))
     with _folder(target, beside) as folder:
         with watch.held(lambda: shutil.rmtree(folder, ignore_errors=True)), can_be_resumed():
-            own = WrittenLines(kind, is_packed(target, kind), are_paired(queries, params.pairs))
+            own = WrittenLines(
+                kind, is_gzip_target(target, kind), are_paired(queries, params.pairs)
+            )
             keep = choice.keep_index
             job = _AlignSteps(
                 tuple(queries), opened, params, own, keep, choice.cuts, folder, client
@@ -193,10 +195,10 @@ def align_job(
             group = read_group_of(params.read_group)
             heading = Heading(opened.names, opened.lengths.tolist(), command, group)
             header = FORMATS[kind].header(heading)
-            file.write(gzipped(header) if is_packed(target, kind) else header)
+            file.write(gzipped(header) if is_gzip_target(target, kind) else header)
             counts = [0] * len(COUNTS)
             for path in texts:
-                arrays = mapped(path)
+                arrays = map_arrays(path)
                 file.write(arrays["text"].data)
                 counts = [int(a) + b for a, b in zip(arrays["counts"], counts, strict=True)]
             file.write(FORMATS[kind].footer)
@@ -233,24 +235,24 @@ def command_of(
 
 
 @contextmanager
-def _folder(target: str, beside: StepsBeside) -> Iterator[Path]:
+def _folder(target: str, steps: StepsBeside) -> Iterator[Path]:
     """Yield the folder of the steps; remove it after success."""
     if is_stream(target):
         with tempfile.TemporaryDirectory(prefix="gangsaw-align-") as name:
             yield Path(name)
         return
-    with beside.opened() as folder:
+    with steps.opened() as folder:
         yield folder
 
 
 def _identity(path: str) -> str:
     """Return the identity of the content of a file or store of queries."""
-    return open_zarr(path).identity() if is_store(path) else stamp_of(path)
+    return open_zarr(path).identity() if is_query_store(path) else stamp_of(path)
 
 
 def _watching(queries: Iterable[str], genome: str) -> Watch:
     """Start to watch files and stores of queries, and the genome, for changes."""
-    files = [path for path in queries if not is_store(path)]
+    files = [path for path in queries if not is_query_store(path)]
     stores = [open_zarr(path) for path in (*queries, genome) if path not in files]
     return Watch.by(lambda: file_stamps(*files) | all_stamps(stores))
 
@@ -290,7 +292,7 @@ class _AlignSteps:
 
     def run(self, on_progress: OnProgress | None) -> tuple[list[Path], str]:
         """Complete all steps; return the files of text, and the message on the index."""
-        queries = self._taken_in()
+        queries = self._store_queries()
         n_batches = self._n(queries)
         cut = GenomeParts(self.genome.residues, self.cuts.part_letters, self.cuts.overlap)
         hits, texts = self._parts("hits"), self._parts("text")
@@ -309,7 +311,7 @@ class _AlignSteps:
         seeds = self.params.rules.seeds
         step = IndexStep(self.genome, cut, seeds, self.client)
         told = "made for this job"
-        if self.keep_index and (kept := kept_index(self.genome, cut, seeds)) is not None:
+        if self.keep_index and (kept := locate_shared_index(self.genome, cut, seeds)) is not None:
             try:
                 return kept.parts, step.keep(kept, meter)
             except NoLocks as error:
@@ -319,23 +321,23 @@ class _AlignSteps:
         return own, told
 
     def _complete(
-        self, parts: Parts, make: Callable[[int], Made], n: int, room: int, meter: Meter
+        self, parts: Parts, make: Callable[[int], Made], n: int, peak_bytes: int, meter: Meter
     ) -> None:
-        task = PartsTask(parts.folder.name, parts, make, room)
+        task = PartsTask(parts.folder.name, parts, make, peak_bytes)
         complete(task, n, self.client, meter)
 
-    def _taken_in(self) -> Parts:
+    def _store_queries(self) -> Parts:
         """Store the queries in batches, unless an earlier run did; return the batches."""
         parts = self._parts("queries")
         if parts.manifest() is None:
             parts.place.clean()
             entries = []
-            found = batches_of(self.queries, self.cuts.batch_bytes, self.params.pairs)
+            found = read_query_batches(self.queries, self.cuts.batch_bytes, self.params.pairs)
             for number, batch in enumerate(found):
                 FORMATS[self.written.format].check(batch)
                 if self.written.is_paired:
                     check_mates(batch)
-                data = packed(batch.arrays())
+                data = pack_arrays(batch.arrays())
                 records = parts.put(number, (data, len(data)))
                 parts.note([records])
                 entries.append(records)

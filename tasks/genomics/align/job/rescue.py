@@ -10,15 +10,15 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.nucleotides.codes import COMPLEMENT_OF_CODE
 from gangsaw.tasks.genomics.align.affine.affine import smith_waterman
-from gangsaw.tasks.genomics.align.search.extension.paths import LETTERS, OP_BITS
+from gangsaw.tasks.genomics.align.search.extension.paths import OP_BITS, OP_CHARACTERS
 from gangsaw.tasks.genomics.align.search.hits import HIT, Hits
 from gangsaw.tasks.genomics.align.search.mates import Insert, mark_alone
 from gangsaw.tasks.genomics.align.search.params import SearchParams
-from gangsaw.tasks.genomics.align.sets.alignments import Alignments, steps_of
+from gangsaw.tasks.genomics.align.sets.alignments import Alignments, parse_cigar
 from gangsaw.tasks.genomics.align.sets.pairs import Codes, Places, SequenceSet
 
-MOST_PLACES = 4  # best hits of a query: with more of them, its position is unknown
-MOST_LETTERS = 1 << 12  # maximum of bases of a mate: longer ones have seeds
+MOST_HITS = 4  # best hits of a query: with more of them, its position is unknown
+MOST_BASES = 1 << 12  # maximum of bases of a mate: longer ones have seeds
 ReadCodes = Callable[[int, int, int], Codes]
 
 
@@ -74,7 +74,7 @@ def _windows(
     times = np.bincount(best["query"], minlength=sizes.size)
     for hit in best:
         mate = int(hit["query"]) ^ 1
-        if times[hit["query"]] <= MOST_PLACES and 0 < sizes[mate] <= MOST_LETTERS:
+        if times[hit["query"]] <= MOST_HITS and 0 < sizes[mate] <= MOST_BASES:
             yield _window(hit, mate, int(records[hit["record"]]), insert)
 
 
@@ -99,8 +99,8 @@ def _joined(hits: Hits, windows: list[MateWindow], found: Alignments, params: Se
     for i, (window, cigar) in enumerate(zip(windows, found.cigar or (), strict=True)):
         if found.score[i] < params.min_score:
             continue
-        steps = steps_of(cigar)
-        path = np.array([n << OP_BITS | LETTERS.index(op) for n, op in steps], np.int64)
+        steps = parse_cigar(cigar)
+        path = np.array([n << OP_BITS | OP_CHARACTERS.index(op) for n, op in steps], np.int64)
         equal = sum(n for n, op in steps if op == "=")
         own = (int(found.query_start[i]), int(found.query_end[i]))
         there = (window.begin + int(x[i]) for x in (found.target_start, found.target_end))

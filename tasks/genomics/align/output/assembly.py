@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.nucleotides.letters import other_strand
 from gangsaw.codecs.core.numba.items import put_items
 from gangsaw.codecs.core.numba.jit import jit, jit_part
@@ -44,6 +45,15 @@ LINE = np.dtype(
 )
 
 
+class LineRow(Protocol):
+    """Row of LINE: the fields that choose the bases of a line."""
+
+    query: int
+    begin: int
+    end: int
+    is_back: int
+
+
 class LineTexts(NamedTuple):
     """Text pools of the lines of a batch.
 
@@ -77,7 +87,7 @@ OWN = np.frombuffer(_ALL, np.uint8).copy()
 PAIRED = np.frombuffer(other_strand(_ALL)[::-1], np.uint8).copy()
 
 
-def texts_of(strings: Sequence[str]) -> TextPool:
+def pool_texts(strings: Sequence[str]) -> TextPool:
     """Return strings as a text pool in UTF-8."""
     data = "".join(strings).encode()
     sizes = list(map(len, strings))
@@ -86,7 +96,7 @@ def texts_of(strings: Sequence[str]) -> TextPool:
     return TextPool(np.frombuffer(data, np.uint8), np.cumsum([0, *sizes]))
 
 
-def lines_of(ragged: Ragged) -> TextPool:
+def pool_lines(ragged: Ragged) -> TextPool:
     """Return lines as a text pool."""
     return TextPool(ragged.data, ragged.offsets)
 
@@ -107,11 +117,13 @@ def assembled(lines: npt.NDArray[np.void], texts: LineTexts) -> bytes:
     ):
         room += int(np.diff(text.offsets)[which].sum())
     out = np.empty(room, np.uint8)
-    return out[: write_lines(lines, texts, OWN, PAIRED, out)].tobytes()
+    return out[: write_alignment_lines(lines, texts, OWN, PAIRED, out)].tobytes()
 
 
 @jit
-def write_lines(lines: Any, texts: LineTexts, own: Any, paired: Any, out: Any) -> int:
+def write_alignment_lines(
+    lines: npt.NDArray[np.void], texts: LineTexts, own: Bytes, paired: Bytes, out: Bytes
+) -> int:
     """Write lines to `out`; return the end position.
 
     Parameters
@@ -122,27 +134,27 @@ def write_lines(lines: Any, texts: LineTexts, own: Any, paired: Any, out: Any) -
     for i in range(lines.size):
         line = lines[i]
         at = put_text(out, at, texts.names, line.query, TAB)
-        at = put_number(out, at, line.flag, TAB)
+        at = put_number_and_byte(out, at, line.flag, TAB)
         if line.hit != NO_HIT:
             at = put_text(out, at, texts.records, line.record, TAB)
-            at = put_number(out, at, line.place, TAB)
-            at = put_number(out, at, line.quality, TAB)
-            at = put_number(out, at, line.before, line.clip) if line.before else at
+            at = put_number_and_byte(out, at, line.place, TAB)
+            at = put_number_and_byte(out, at, line.quality, TAB)
+            at = put_number_and_byte(out, at, line.before, line.clip) if line.before else at
             at = put_text(out, at, texts.cigars, line.hit, TAB)
             if line.behind:  # replaces the tab
-                at = put_number(out, at - 1, line.behind, line.clip)
+                at = put_number_and_byte(out, at - 1, line.behind, line.clip)
                 out[at] = TAB
                 at += 1
         at = put_text(out, at, texts.columns, line.columns, TAB)
         table = paired if line.is_back else own
-        at = put_letters(out, at, texts.sequences, line, table)
+        at = put_query(out, at, texts.sequences, line, table)
         out[at] = TAB
-        at = put_letters(out, at + 1, texts.qualities, line, table[:0])
+        at = put_query(out, at + 1, texts.qualities, line, table[:0])
         if line.hit != NO_HIT:
             at = put_text(out, at, texts.words, NM, 0) - 1
-            at = put_number(out, at, line.edits, 0) - 1
+            at = put_number_and_byte(out, at, line.edits, 0) - 1
             at = put_text(out, at, texts.words, AS, 0) - 1
-            at = put_number(out, at, line.score, 0) - 1
+            at = put_number_and_byte(out, at, line.score, 0) - 1
             at = put_text(out, at, texts.words, DE, 0) - 1
             at = put_text(out, at, texts.rates, line.rate, 0) - 1
             at = put_text(out, at, texts.words, MD, 0) - 1
@@ -152,7 +164,7 @@ def write_lines(lines: Any, texts: LineTexts, own: Any, paired: Any, out: Any) -
 
 
 @jit_part
-def put_text(out: Any, at: int, texts: TextPool, number: int, behind: int) -> int:
+def put_text(out: Bytes, at: int, texts: TextPool, number: int, behind: int) -> int:
     """Write a text and the byte `behind`; return the end position."""
     at = put_items(out, at, texts.data, texts.offsets[number], texts.offsets[number + 1])
     out[at] = behind
@@ -160,7 +172,7 @@ def put_text(out: Any, at: int, texts: TextPool, number: int, behind: int) -> in
 
 
 @jit_part
-def put_number(out: Any, at: int, number: int, behind: int) -> int:
+def put_number_and_byte(out: Bytes, at: int, number: int, behind: int) -> int:
     """Write a number and the byte `behind`; return the end position."""
     at = write_number(out, at, number)
     out[at] = behind
@@ -168,13 +180,13 @@ def put_number(out: Any, at: int, number: int, behind: int) -> int:
 
 
 @jit_part
-def put_letters(out: Any, at: int, texts: TextPool, line: Any, table: Any) -> Any:
+def put_query(out: Bytes, at: int, texts: TextPool, line: LineRow, table: Bytes) -> int:
     """Write the bases or qualities of a query that a line shows, or "*" for none.
 
     Bytes are looked up in a table, unless it is empty.
     """
     begin, end = texts.offsets[line.query], texts.offsets[line.query + 1]
-    n = min(line.end, end - begin) - line.begin
+    n: int = min(line.end, end - begin) - line.begin
     if n <= 0:
         out[at] = NOTHING
         return at + 1

@@ -22,7 +22,7 @@ FORMATS: Mapping[str, LineFormat] = {
 PACKED = (".gz", ".bgz")
 
 
-def is_packed(target: str, kind: str) -> bool:
+def is_gzip_target(target: str, kind: str) -> bool:
     """Return True if the lines of a target are packed by gzip; BAM has its own compression."""
     return target.lower().endswith(PACKED) and FORMATS[kind].is_text
 

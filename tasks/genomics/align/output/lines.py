@@ -5,15 +5,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes, Int64s
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.tasks.genomics.align.output.report import ReportedHits
 from gangsaw.tasks.genomics.align.queries.queries import Queries
-from gangsaw.tasks.genomics.align.search.extension.paths import LETTERS, OP_BITS, OP_MASK
+from gangsaw.tasks.genomics.align.search.extension.paths import OP_BITS, OP_CHARACTERS, OP_MASK
 from gangsaw.tasks.genomics.align.search.mates import Insert
 from gangsaw.tasks.genomics.align.sets.pairs import Codes, Places
 
@@ -100,7 +101,7 @@ def query_names(queries: Queries) -> list[str]:
     return [(name.split(None, 1) or ("*",))[0] for name in found]
 
 
-def cigars(source: LineSource) -> list[str]:
+def format_cigars(source: LineSource) -> list[str]:
     """Return the CIGAR of each hit."""
     text, offsets = cigar_texts(source)
     whole, bounds = text.tobytes().decode(), offsets.tolist()
@@ -118,20 +119,22 @@ def cigar_texts(source: LineSource) -> TextPool:
     return TextPool(text[: offsets[-1]], offsets)
 
 
-PAIRED = LETTERS.replace("=", "M").replace("X", "M")
-TOLD = LETTERS.replace("M", "X")  # a pair with an unknown base is not equal
-OPERATIONS = tuple(np.frombuffer(own.encode(), np.uint8).copy() for own in (PAIRED, TOLD))
+PAIRED = OP_CHARACTERS.replace("=", "M").replace("X", "M")
+EXTENDED = OP_CHARACTERS.replace("M", "X")  # a pair with an unknown base is not equal
+OPERATIONS = tuple(np.frombuffer(own.encode(), np.uint8).copy() for own in (PAIRED, EXTENDED))
 
 
 @jit
-def write_cigars(runs: Any, begins: Any, ends: Any, letters: Any, text: Any, offsets: Any) -> None:
+def write_cigars(
+    runs: Int64s, begins: Int64s, ends: Int64s, operations: Bytes, text: Bytes, offsets: Int64s
+) -> None:
     """Write the CIGARs of paths, runs begins[i]:ends[i] of each, and set their offsets."""
     at = 0
     for row in range(begins.size):
         i = begins[row]
         while i < ends[row]:
-            letter, length = letters[runs[i] & OP_MASK], 0
-            while i < ends[row] and letters[runs[i] & OP_MASK] == letter:
+            letter, length = operations[runs[i] & OP_MASK], 0
+            while i < ends[row] and operations[runs[i] & OP_MASK] == letter:
                 length += runs[i] >> OP_BITS
                 i += 1
             at = write_number(text, at, length)
@@ -141,7 +144,7 @@ def write_cigars(runs: Any, begins: Any, ends: Any, letters: Any, text: Any, off
 
 
 @jit_part
-def write_number(text: Any, at: int, number: int) -> int:
+def write_number(text: Bytes, at: int, number: int) -> int:
     """Write a non-negative number in decimal; return the end position."""
     digits, rest = 1, number // 10
     while rest:

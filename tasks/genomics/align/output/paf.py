@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from math import isnan
 
-from gangsaw.tasks.genomics.align.output.lines import LineFormat, LineSource, cigars, query_names
+from gangsaw.tasks.genomics.align.output.lines import (
+    LineFormat,
+    LineSource,
+    format_cigars,
+    query_names,
+)
 from gangsaw.tasks.genomics.align.search.select import PRIMARY
 
 
@@ -18,7 +23,7 @@ class Paf(LineFormat):
         names, sizes = query_names(source.queries), source.queries.sequences.lengths.tolist()
         records, lengths = source.names, source.lengths.tolist()
         out = []
-        for row, cigar in zip(source.report.rows.tolist(), cigars(source), strict=True):
+        for row, cigar in zip(source.report.rows.tolist(), format_cigars(source), strict=True):
             query, strand, record, begin, end, there, there_end, score, anchors, *rest = row
             _, _, kind, quality, equal, different, inserted, deleted, gaps, evalue, _ = rest
             size = sizes[query]

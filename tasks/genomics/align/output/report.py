@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Int64s
 from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.genomics.align.search.extension.paths import (
     AMBIGUOUS,
@@ -19,7 +20,7 @@ from gangsaw.tasks.genomics.align.search.extension.paths import (
 from gangsaw.tasks.genomics.align.search.hits import HIT, Hits
 from gangsaw.tasks.genomics.align.search.mates import PAIR_MATCHES, Insert, paired_scores
 from gangsaw.tasks.genomics.align.search.params import SearchParams
-from gangsaw.tasks.genomics.align.search.select import select
+from gangsaw.tasks.genomics.align.search.select import select_hits
 
 if TYPE_CHECKING:
     from gangsaw.tasks.genomics.align.statistics.evalues import Expected
@@ -72,14 +73,14 @@ def reported(
     is_kept = ~(found.evalues > params.evalue)  # NaN is kept
     rows = hits.rows[is_kept]
     ranked = rows if insert is None else _with_mates(rows, insert, params)
-    order, kinds, qualities = select(ranked, lengths, params.choice)
+    order, kinds, qualities = select_hits(ranked, lengths, params.choice)
     out = np.zeros(order.size, REPORTED)
     for name in HIT.names or ():
         out[name] = rows[name][order]
     out["kind"], out["quality"] = kinds[order], qualities[order]
     out["evalue"], out["bits"] = found.evalues[is_kept][order], found.bits[is_kept][order]
     out = out[_first(out["query"], params.max_hits)]
-    measure(out, hits.runs)
+    measure_paths(out, hits.runs)
     return ReportedHits(out, hits.runs)
 
 
@@ -101,12 +102,12 @@ def _expected(
     params: SearchParams,
 ) -> Expected:
     """Return e-value and bit score of each hit; NaN for scores without statistics."""
-    from gangsaw.tasks.genomics.align.statistics.evalues import Expected, expected
+    from gangsaw.tasks.genomics.align.statistics.evalues import Expected, compute_evalues
 
     if not params.has_statistics:
         unknown = np.full(hits.rows.size, np.nan)
         return Expected(unknown, unknown)
-    return expected(params.scores, hits.rows["score"], lengths[hits.rows["query"]], records)
+    return compute_evalues(params.scores, hits.rows["score"], lengths[hits.rows["query"]], records)
 
 
 def _first(queries: npt.NDArray[np.int64], most: int) -> npt.NDArray[np.bool_]:
@@ -118,7 +119,7 @@ def _first(queries: npt.NDArray[np.int64], most: int) -> npt.NDArray[np.bool_]:
 
 
 @jit
-def measure(rows: Any, runs: Any) -> None:
+def measure_paths(rows: npt.NDArray[np.void], runs: Int64s) -> None:
     """Add up the pairs and gaps in each hit's path."""
     for at in range(rows.size):
         row = rows[at]

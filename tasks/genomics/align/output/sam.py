@@ -21,8 +21,8 @@ from gangsaw.tasks.genomics.align.output.assembly import (
     WORDS,
     LineTexts,
     assembled,
-    lines_of,
-    texts_of,
+    pool_lines,
+    pool_texts,
 )
 from gangsaw.tasks.genomics.align.output.lines import (
     Heading,
@@ -89,9 +89,9 @@ class Sam(LineFormat):
             names = [without_mate(name) for name in names]
             columns, tags = _with_mates(source, lines, cigars, group)
         _name_others(source, lines, cigars, tags)
-        queries = (lines_of(one) for one in source.queries[1:])
-        pools = (texts_of(columns), texts_of(rates), texts_of(tags), texts_of(WORDS))
-        own = texts_of(names), *queries, texts_of(source.names), cigars, md, *pools
+        queries = (pool_lines(one) for one in source.queries[1:])
+        pools = (pool_texts(columns), pool_texts(rates), pool_texts(tags), pool_texts(WORDS))
+        own = pool_texts(names), *queries, pool_texts(source.names), cigars, md, *pools
         return assembled(lines, LineTexts(*own))
 
 

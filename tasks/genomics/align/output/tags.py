@@ -6,10 +6,11 @@ The SAM/BAM Format Specification Working Group, Sequence Alignment/Map Optional 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes, Int64s
 from gangsaw.codecs.core.nucleotides.codes import LETTER_OF_CODE
 from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.genomics.align.output.lines import (
@@ -62,16 +63,22 @@ def difference_texts(source: LineSource) -> TextPool:
     spans = np.ascontiguousarray(report.rows["there_end"] - report.rows["there"])
     firsts = np.concatenate(([0], np.cumsum(spans)))
     rows = source.report.rows
-    letters = LETTER_OF_CODE[source.codes(rows["record"], rows["there"], rows["there_end"])]
-    room = 2 * letters.size + MOST_DIGITS * (int((ends - begins).sum()) + begins.size)
+    bases = LETTER_OF_CODE[source.codes(rows["record"], rows["there"], rows["there_end"])]
+    room = 2 * bases.size + MOST_DIGITS * (int((ends - begins).sum()) + begins.size)
     text, offsets = np.empty(room, np.uint8), np.zeros(begins.size + 1, np.int64)
-    write_differences(report.runs, begins, ends, letters, firsts, text, offsets)
+    write_differences(report.runs, begins, ends, bases, firsts, text, offsets)
     return TextPool(text[: offsets[-1]], offsets)
 
 
 @jit
 def write_differences(
-    runs: Any, begins: Any, ends: Any, letters: Any, firsts: Any, text: Any, offsets: Any
+    runs: Int64s,
+    begins: Int64s,
+    ends: Int64s,
+    bases: Bytes,
+    firsts: Int64s,
+    text: Bytes,
+    offsets: Int64s,
 ) -> None:
     """Write the MD of paths, runs begins[i]:ends[i] of each, and set their offsets.
 
@@ -95,7 +102,7 @@ def write_differences(
                     if op != DELETION:
                         at = write_number(text, at, equal)
                         equal = 0
-                    text[at] = letters[place]
+                    text[at] = bases[place]
                     at, place = at + 1, place + 1
         at = write_number(text, at, equal)
         offsets[row + 1] = at

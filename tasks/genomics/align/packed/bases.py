@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.nucleotides.packing import PER_BYTE, packed_codes, unpacked_codes
 from gangsaw.codecs.core.numba.bits import load_be64
@@ -29,30 +30,30 @@ class PackedBases(NamedTuple):
     bases: int
 
 
-GivenPacked: TypeAlias = PackedBases | Text
+PackedInput: TypeAlias = PackedBases | Text
 
 
-def packed_of(given: GivenPacked, name: str = "sequence") -> PackedBases:
+def packed_of(sequence: PackedInput, name: str = "sequence") -> PackedBases:
     """Return a sequence as packed bases; bases other than ACGT become A, as in packing.
 
     Raises
     ------
     BadParams : the argument is neither packed bases nor a string
     """
-    if isinstance(given, PackedBases):
-        return _checked(given, name)
-    codes = sequences_of([given], name).codes
+    if isinstance(sequence, PackedBases):
+        return _checked(sequence, name)
+    codes = sequences_of([sequence], name).codes
     return PackedBases(packed_codes(codes), codes.size)
 
 
-def unpacked(packed: PackedBases) -> SequenceSet:
+def unpack_sequence(packed: PackedBases) -> SequenceSet:
     """Return packed bases as codes."""
     codes = unpacked_codes(packed.data, packed.bases)
     return SequenceSet(codes, np.array([0, codes.size], np.int64))
 
 
-def _checked(given: PackedBases, name: str) -> PackedBases:
-    data, bases = np.ascontiguousarray(given.data), int(given.bases)
+def _checked(sequence: PackedBases, name: str) -> PackedBases:
+    data, bases = np.ascontiguousarray(sequence.data), int(sequence.bases)
     if data.dtype != np.uint8 or data.ndim != 1:
         raise BadParams(f"{name}: packed bases must be a 1-D array of uint8, got {data.dtype}")
     if not 0 <= bases <= PER_BYTE * data.size:
@@ -61,7 +62,7 @@ def _checked(given: PackedBases, name: str) -> PackedBases:
 
 
 @jit_norefs_inline
-def four_bases(data: Any, base: int) -> int:
+def four_bases(data: Bytes, base: int) -> int:
     """Return bases base..base + 3 as a byte."""
     at, shift = base >> 2, (base & 3) << 1
     value = int(data[at]) << shift
@@ -71,16 +72,16 @@ def four_bases(data: Any, base: int) -> int:
 
 
 @jit_norefs_inline
-def word_of_bases(data: Any, base: int) -> Any:
+def word_of_bases(data: Bytes, base: int) -> np.uint64:
     """Return bases base..base + 31 as a uint64, the first in the highest bits."""
     at, shift = base >> 2, np.uint64((base & 3) << 1)
-    word = load_be64(data, at) << shift
+    word: np.uint64 = load_be64(data, at) << shift
     if shift:  # else the ninth byte is not part of them, and may be out of range
         word |= np.uint64(data[at + 8]) >> (np.uint64(8) - shift)
     return word
 
 
 @jit_norefs_inline
-def unequal_bases(differ: Any) -> Any:
+def unequal_bases(differ: np.uint64) -> np.uint64:
     """Return a mask of the unequal bases, in the lower bit of each, from the XOR of two words."""
     return (differ | (differ >> np.uint64(1))) & np.uint64(PAIRS)

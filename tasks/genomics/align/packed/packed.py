@@ -17,17 +17,17 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.plugins.parameters import require_choice, require_int
 from gangsaw.tasks.formats.python_objects.elementwise import is_labelled, is_lazy, over_items
 from gangsaw.tasks.genomics.align.packed import with_gaps, without_gaps
-from gangsaw.tasks.genomics.align.packed.bases import GivenPacked, PackedBases, packed_of
+from gangsaw.tasks.genomics.align.packed.bases import PackedBases, PackedInput, packed_of
 from gangsaw.tasks.genomics.align.packed.without_gaps import FOUND, LEAST_BRINK, Bases
 from gangsaw.tasks.genomics.align.sets.alignments import Alignments
 from gangsaw.tasks.genomics.align.sets.arrays import (
     Labelled,
     Lazy,
     alignments_of,
-    are_arrays,
     as_records,
+    is_any_array,
     over_pairs,
-    records_of,
+    record_dtype,
 )
 from gangsaw.tasks.genomics.align.sets.pairs import Places
 
@@ -42,23 +42,23 @@ Seeds = tuple[Places, Places]
 
 @overload
 def ungapped(
-    query: GivenPacked,
-    target: GivenPacked,
+    query: PackedInput,
+    target: PackedInput,
     seeds: Seeds | tuple[Lazy, Lazy],
     brink: int = 20,
     reading: str = "B",
 ) -> Alignments: ...
 @overload
 def ungapped(
-    query: GivenPacked,
-    target: GivenPacked,
+    query: PackedInput,
+    target: PackedInput,
     seeds: tuple[Labelled, Labelled],
     brink: int = 20,
     reading: str = "B",
 ) -> xr.Dataset: ...
 def ungapped(
-    query: GivenPacked,
-    target: GivenPacked,
+    query: PackedInput,
+    target: PackedInput,
     seeds: tuple[object, object],
     brink: int = 20,
     reading: str = "B",
@@ -87,7 +87,7 @@ def ungapped(
     require_int("brink", brink, 0, LARGEST)
     ours, theirs = packed_of(query, "query"), packed_of(target, "target")
     if len(seeds) == 2 and any(is_labelled(places) or is_lazy(places) for places in seeds):
-        dtype = records_of()
+        dtype = record_dtype()
         function = partial(_hits, ours, theirs, brink, reading, dtype)
         return alignments_of(over_items(function, *seeds, dtype=dtype))
     return _extended(ours, theirs, cast("Seeds", seeds), brink, reading)
@@ -105,7 +105,7 @@ def _hits(
 def _extended(
     ours: PackedBases, theirs: PackedBases, seeds: Seeds, brink: int, reading: str
 ) -> Alignments:
-    places = _places(seeds, (ours.bases, theirs.bases))
+    places = _check_seeds(seeds, (ours.bases, theirs.bases))
     bases = Bases(
         ours.data,
         theirs.data,
@@ -125,8 +125,8 @@ def _extended(
 
 @overload
 def gapped(  # type: ignore[overload-overlap]
-    query: GivenPacked,
-    target: GivenPacked,
+    query: PackedInput,
+    target: PackedInput,
     reading: str = "B",
     local: bool = True,
     gap_open: int = 2,
@@ -179,9 +179,9 @@ def gapped(
     require_int("gap_open", gap_open, 0, MOST_GAP)
     require_int("gap_extend", gap_extend, 0, MOST_GAP)
     costs = with_gaps.GapCosts(gap_open, gap_extend, READINGS.index(reading) + 1, int(local))
-    if are_arrays(query, target):
+    if is_any_array(query, target):
         return over_pairs(partial(_scores, costs=costs), query, target, np.dtype(np.int64))
-    return _score(cast("GivenPacked", query), cast("GivenPacked", target), costs)
+    return _score(cast("PackedInput", query), cast("PackedInput", target), costs)
 
 
 def _scores(queries: list[str], targets: list[str], costs: with_gaps.GapCosts) -> Places:
@@ -189,14 +189,14 @@ def _scores(queries: list[str], targets: list[str], costs: with_gaps.GapCosts) -
     return np.array([_score(query, target, costs) for query, target in pairs], np.int64)
 
 
-def _score(query: GivenPacked, target: GivenPacked, costs: with_gaps.GapCosts) -> int:
+def _score(query: PackedInput, target: PackedInput, costs: with_gaps.GapCosts) -> int:
     ours, theirs = packed_of(query, "query"), packed_of(target, "target")
     for name, one in (("query", ours), ("target", theirs)):
         require_int(f"bases of the {name}", one.bases, 0, LARGEST)
     return with_gaps.best_score(ours, theirs, costs)
 
 
-def _places(seeds: Seeds, bases: tuple[int, int]) -> Places:
+def _check_seeds(seeds: Seeds, bases: tuple[int, int]) -> Places:
     """Return the seeds as (n, 2) int64; raise BadParams for other arrays or positions."""
     if len(seeds) != 2 or np.shape(seeds[0]) != np.shape(seeds[1]) or np.ndim(seeds[0]) != 1:
         raise BadParams("seeds must be two arrays of as many places: of the query, of the target")

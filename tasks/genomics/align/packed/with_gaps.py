@@ -19,11 +19,11 @@ stored by columns and computed 32 at a time. Of Score and High only this is stor
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.arrays import Bytes, NumpyArray
 from gangsaw.codecs.core.numba.jit import jit, jit_inline_part, jit_part
 from gangsaw.codecs.core.numba.vectors.integers import (
     load,
@@ -108,14 +108,14 @@ def _lines(n_columns: int, kind: type[np.int16] | type[np.int32], local: int) ->
 
 
 @jit
-def reverse_words(data: Any, n_rows: int, n_columns: int, words: Any) -> None:
+def reverse_words(data: Bytes, n_rows: int, n_columns: int, words: Bytes) -> None:
     """Write the 4-mer that ends at row x to words[n_columns + n_rows - x]: y ascends as x falls."""
     for x in range(4, n_rows + 1):
         words[n_columns + n_rows - x] = four_bases(data, x - 4)
 
 
 @jit
-def fill_lines(words: Any, target: Any, n_rows: int, costs: Any, lines: Any) -> int:
+def fill_lines(words: Bytes, target: Bytes, n_rows: int, costs: GapCosts, lines: GapLines) -> int:
     """Return the largest Best, or a value of MOST_16 or more if 16 bits may overflow.
 
     Parameters
@@ -136,14 +136,16 @@ def fill_lines(words: Any, target: Any, n_rows: int, costs: Any, lines: Any) -> 
 
 
 @jit_inline_part
-def _set_border(lines: Any, step: int, y: int, best: int) -> None:
+def _set_border(lines: GapLines, step: int, y: int, best: int) -> None:
     """Set a cell of rows 0 to 3."""
     lines.best[step % 6, y] = best
     lines.gap[step & 1, y] = lines.none[0]
 
 
 @jit_part
-def _do_line(words: Any, target: Any, line: Any, costs: Any, lines: Any) -> None:
+def _do_line(
+    words: Bytes, target: Bytes, line: tuple[int, int, int, int], costs: GapCosts, lines: GapLines
+) -> None:
     """Compute the cells of rows 4 and more; padding lanes overwrite cells of rows 3 and less."""
     low, end, step, at = line
     best, source = lines.best[step % 6], lines.best[(step + 1) % 6]

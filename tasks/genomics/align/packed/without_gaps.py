@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Int64s
 from gangsaw.codecs.core.numba.bits import count_ones, leading_zeros, trailing_zeros
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
 from gangsaw.tasks.genomics.align.packed.bases import four_bases, unequal_bases, word_of_bases
@@ -72,7 +73,7 @@ class Extended(NamedTuple):
 
 
 @jit_norefs_inline
-def _unequal_word(strand: Any, pair: int) -> Any:
+def _unequal_word(strand: Strand, pair: int) -> np.uint64:
     """Return a mask of unequal bases as `_unequal`, for 8 complete pairs."""
     behind = 4 * pair if strand.step > 0 else -4 * pair - WORD
     ours = word_of_bases(strand.query, strand.query_at + behind)
@@ -80,7 +81,7 @@ def _unequal_word(strand: Any, pair: int) -> Any:
 
 
 @jit_norefs_inline
-def _unequal(strand: Any, pair: int) -> Any:
+def _unequal(strand: Strand, pair: int) -> np.uint64:
     """Return a mask of unequal bases in 8 pairs of 4-mers; pairs behind the end are 0.
 
     Forwards the first pair is in the highest bits, backwards in the lowest.
@@ -97,7 +98,7 @@ def _unequal(strand: Any, pair: int) -> Any:
 
 
 @jit_norefs_inline
-def _equal_first(unequal: Any, step: int) -> Any:
+def _equal_first(unequal: np.uint64, step: int) -> Any:
     """Return the number of equal bases of the first pair before a mismatch ("Rightmatch")."""
     if step > 0:
         return min(4, np.int64(leading_zeros(unequal)) >> 1)
@@ -105,17 +106,17 @@ def _equal_first(unequal: Any, step: int) -> Any:
 
 
 @jit_norefs_inline
-def _first(unequal: Any, step: int) -> Any:
+def _first(unequal: np.uint64, step: int) -> np.uint64:
     return unequal >> np.uint64(56) if step > 0 else unequal & np.uint64(0xFF)
 
 
 @jit_norefs_inline
-def _others(unequal: Any, step: int) -> Any:
+def _others(unequal: np.uint64, step: int) -> np.uint64:
     return unequal << np.uint64(8) if step > 0 else unequal >> np.uint64(8)
 
 
 @jit_norefs_part
-def by_pairs(strand: Any, state: Any, end: int, brink: int, is_b: bool) -> Any:
+def by_pairs(strand: Strand, state: Extended, end: int, brink: int, is_b: bool) -> Extended:
     """Apply the rule pair by pair, from a state to pair `end` or to its stop."""
     pair, score, high, length, _ = state
     while pair < end:
@@ -135,7 +136,7 @@ def by_pairs(strand: Any, state: Any, end: int, brink: int, is_b: bool) -> Any:
 
 
 @jit_norefs
-def by_words(strand: Any, brink: int) -> Any:
+def by_words(strand: Strand, brink: int) -> Extended:
     """Return the result of `by_pairs` with value B over all pairs; brink is 8 or more."""
     state = Extended(0, 0, 0, 0, False)
     score = bound = word = 0
@@ -159,7 +160,7 @@ def by_words(strand: Any, brink: int) -> Any:
 
 
 @jit_norefs_part
-def by_counts(strand: Any, brink: int) -> Any:
+def by_counts(strand: Strand, brink: int) -> Extended:
     """Return the result of `by_pairs` with value A over all pairs."""
     score = 4 * strand.pairs
     for word in range((strand.pairs + FOURS - 1) // FOURS):
@@ -194,7 +195,7 @@ class Bases(NamedTuple):
 
 
 @jit_norefs
-def extend(bases: Any, seeds: Any, found: Any) -> None:
+def extend(bases: Bases, seeds: Int64s, found: Int64s) -> None:
     """Extend each seed in both directions.
 
     Parameters
@@ -213,7 +214,7 @@ def extend(bases: Any, seeds: Any, found: Any) -> None:
 
 
 @jit_norefs_inline
-def _one_way(strand: Any, bases: Any) -> Any:
+def _one_way(strand: Strand, bases: Bases) -> Extended:
     if bases.is_b:
         return by_words(strand, bases.brink)
     return by_counts(strand, bases.brink)

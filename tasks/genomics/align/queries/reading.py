@@ -12,7 +12,7 @@ from gangsaw.tasks.compressed_text.text import STDIN, BegunText
 from gangsaw.tasks.genomics.align.queries.queries import Queries
 from gangsaw.tasks.genomics.align.search.seeds.anchors import QUERY_MASK
 from gangsaw.tasks.genomics.genomes.info import ATTRIBUTE as GENOME
-from gangsaw.tasks.genomics.genomes.stored.export import opened
+from gangsaw.tasks.genomics.genomes.stored.export import open_stored_genome
 from gangsaw.tasks.genomics.genomes.stored.stored import StoredGenome
 from gangsaw.tasks.genomics.reads.files.input import ReadInput
 from gangsaw.tasks.genomics.reads.files.kernels import NAME, QUALITY, SEQUENCE, gather_lines
@@ -29,7 +29,9 @@ NEWLINE = 10
 KINDS = {b">": "fasta", b"@": "fastq"}
 
 
-def batches_of(paths: Sequence[str], batch_bytes: int, pairs: str = "") -> Iterator[Queries]:
+def read_query_batches(
+    paths: Sequence[str], batch_bytes: int, pairs: str = ""
+) -> Iterator[Queries]:
     """Yield the queries of files, and of stores of reads and genomes, in order.
 
     Parameters
@@ -42,7 +44,7 @@ def batches_of(paths: Sequence[str], batch_bytes: int, pairs: str = "") -> Itera
     BadParams : a path has no reads, or a query is too long or has no mate
     """
     for group in _grouped(paths, pairs):
-        if is_store(group[0]):
+        if is_query_store(group[0]):
             found = _of_store(group[0], batch_bytes)
         else:
             found = _of_files(group, batch_bytes, pairs)
@@ -55,7 +57,7 @@ def are_paired(paths: Sequence[str], pairs: str) -> bool:
     """Return True if queries are mates: by the user's option, else if all stores have mates."""
     if pairs:
         return pairs != "no"
-    return bool(paths) and all(is_store(path) and _holds_mates(path) for path in paths)
+    return bool(paths) and all(is_query_store(path) and _holds_mates(path) for path in paths)
 
 
 def _holds_mates(path: str) -> bool:
@@ -67,12 +69,12 @@ def _grouped(paths: Sequence[str], pairs: str) -> Iterator[tuple[str, ...]]:
     if pairs != "files":
         yield from ((path,) for path in paths)
         return
-    if len(paths) % 2 or any(map(is_store, paths)):
+    if len(paths) % 2 or any(map(is_query_store, paths)):
         raise BadParams("pairs of files: name an even number of files, two of mates each")
     yield from zip(paths[::2], paths[1::2], strict=True)
 
 
-def is_store(path: str) -> bool:
+def is_query_store(path: str) -> bool:
     """Return True if a path is a store, not a file."""
     return "://" in path or Path(path).is_dir()
 
@@ -80,7 +82,7 @@ def is_store(path: str) -> bool:
 def _of_store(path: str, batch_bytes: int) -> Iterator[Queries]:
     source = open_zarr(path)
     if GENOME in source.attrs:
-        return _of_genome(opened(source), path, batch_bytes)
+        return _of_genome(open_stored_genome(source), path, batch_bytes)
     return map(_of_reads, ReadSet(path).batches())
 
 
@@ -97,7 +99,7 @@ def _of_genome(stored: StoredGenome, path: str, batch_bytes: int) -> Iterator[Qu
         heads, sizes = stored.heads(first, last)
         names = Ragged(heads[heads != NEWLINE], np.concatenate(([0], np.cumsum(sizes))))
         begin, end = int(starts[first]), int(starts[last])
-        sequences = Ragged(stored.letters(begin, end), starts[first : last + 1] - begin)
+        sequences = Ragged(stored.read_residues(begin, end), starts[first : last + 1] - begin)
         none = Ragged(np.empty(0, np.uint8), np.zeros(last - first + 1, np.int64))
         yield Queries(names, sequences, none)
         first = last

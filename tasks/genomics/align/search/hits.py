@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+
+from gangsaw.codecs.core.arrays import Int64s
 
 UNSURE = 0
 HIT = np.dtype(
@@ -25,6 +27,25 @@ HIT = np.dtype(
 )
 
 
+HitRows: TypeAlias = "npt.NDArray[np.void]"  # of dtype HIT, or with more fields
+
+
+class HitRow(Protocol):
+    """Row of a table of hits, with the fields of HIT."""
+
+    query: int
+    strand: int
+    record: int
+    begin: int
+    end: int
+    there: int
+    there_end: int
+    score: int
+    anchors: int
+    runs: int
+    runs_end: int
+
+
 class Hits(NamedTuple):
     """Alignments with their paths.
 
@@ -34,5 +55,5 @@ class Hits(NamedTuple):
     runs : (m,) int64, runs of operations of all paths
     """
 
-    rows: npt.NDArray[np.void]
-    runs: npt.NDArray[np.int64]
+    rows: HitRows
+    runs: Int64s

@@ -6,10 +6,9 @@ genome, they agree from there on. So the beginning of one and the end of the oth
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Int64s
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.tasks.genomics.align.search.extension.paths import (
     DELETION,
@@ -18,26 +17,26 @@ from gangsaw.tasks.genomics.align.search.extension.paths import (
     OP_BITS,
     OP_MASK,
     PathCosts,
-    push,
+    append_path_run,
     score_of,
 )
-from gangsaw.tasks.genomics.align.search.hits import Hits
+from gangsaw.tasks.genomics.align.search.hits import HitRow, Hits
 
 
 @jit
-def joined(hits: Hits, costs: PathCosts) -> Hits:
+def merge_hits(hits: Hits, costs: PathCosts) -> Hits:
     """Merge overlapping hits; both are sorted by query, strand, sequence and position."""
     rows, runs = hits.rows.copy(), hits.runs
     n, m = 0, runs.size
     for i in range(hits.rows.size):
         row = hits.rows[i]
         at = n - 1
-        while at >= 0 and is_beside(rows[at], row):
-            shared = meet(rows[at], row, runs)
+        while at >= 0 and are_overlapping(rows[at], row):
+            shared = find_shared_pair(rows[at], row, runs)
             if shared[0] >= 0:
                 break
             at -= 1
-        if at < 0 or not is_beside(rows[at], row):
+        if at < 0 or not are_overlapping(rows[at], row):
             rows[n] = row
             n += 1
         elif row.there_end > rows[at].there_end:
@@ -53,14 +52,14 @@ def joined(hits: Hits, costs: PathCosts) -> Hits:
 
 
 @jit_part
-def is_beside(a: Any, b: Any) -> Any:
+def are_overlapping(a: HitRow, b: HitRow) -> bool:
     """Return True if a hit and one that follows it overlap in query and genome."""
     is_same = a.query == b.query and a.strand == b.strand and a.record == b.record
     return is_same and b.there < a.there_end and b.begin < a.end and a.begin <= b.begin
 
 
 @jit_part
-def meet(a: Any, b: Any, runs: Any) -> tuple[int, int]:
+def find_shared_pair(a: HitRow, b: HitRow, runs: Int64s) -> tuple[int, int]:
     """Return the first positions in query and genome that both hits pair as equal; -1 for none."""
     at, i, j = a.runs, a.begin, a.there
     other, k, l = b.runs, b.begin, b.there  # noqa: E741
@@ -90,22 +89,22 @@ def along(run: int) -> int:
 
 
 @jit_part
-def spliced(a: Any, b: Any, shared: tuple[int, int], runs: Any) -> Any:
+def spliced(a: HitRow, b: HitRow, shared: tuple[int, int], runs: Int64s) -> Int64s:
     """Return the runs of hit `a` before a shared pair, and those of `b` from there on."""
     out = np.empty(a.runs_end - a.runs + b.runs_end - b.runs + 1, np.int64)
     n, i, j = 0, a.begin, a.there
     for run in runs[a.runs : a.runs_end]:
         if i + across(run) > shared[0] and j + along(run) > shared[1]:
-            n = push(out, n, run & OP_MASK, shared[1] - j)
+            n = append_path_run(out, n, run & OP_MASK, shared[1] - j)
             break
-        n = push(out, n, run & OP_MASK, run >> OP_BITS)
+        n = append_path_run(out, n, run & OP_MASK, run >> OP_BITS)
         i, j = i + across(run), j + along(run)
     i, j = b.begin, b.there
     for run in runs[b.runs : b.runs_end]:
         end_i, end_j = i + across(run), j + along(run)
         if j >= shared[1] and i >= shared[0]:
-            n = push(out, n, run & OP_MASK, run >> OP_BITS)
+            n = append_path_run(out, n, run & OP_MASK, run >> OP_BITS)
         elif end_i > shared[0] and end_j > shared[1]:
-            n = push(out, n, run & OP_MASK, end_j - shared[1])
+            n = append_path_run(out, n, run & OP_MASK, end_j - shared[1])
         i, j = end_i, end_j
     return out[:n].copy()

@@ -7,12 +7,14 @@ Li, 2013) a pair of hits at such a distance has a higher score.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bools, Int64s
 from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.tasks.genomics.align.search.hits import HitRow, HitRows
 
 LEAST_PAIRS = 32  # for an estimate of the length of fragments
 USUAL = 1000  # maximum of bases per fragment without an estimate
@@ -67,7 +69,9 @@ def _only_best(rows: npt.NDArray[np.void], n_queries: int) -> npt.NDArray[np.int
 
 
 @jit
-def face(one: Any, two: Any, least: int, most: int) -> Any:
+def face(
+    one: tuple[int, int, int, int], two: tuple[int, int, int, int], least: int, most: int
+) -> bool:
     """Return True if two hits, (record, strand, there, there_end) each, form a proper pair."""
     if one[RECORD] != two[RECORD] or one[STRAND] == two[STRAND]:
         return False
@@ -76,26 +80,26 @@ def face(one: Any, two: Any, least: int, most: int) -> Any:
 
 
 @jit_part
-def place_of(row: Any) -> Any:
+def position_fields(row: HitRow) -> tuple[int, int, int, int]:
     """Return the fields of a hit that `face` reads."""
     return row.record, row.strand, row.there, row.there_end
 
 
 @jit
-def paired_scores(rows: Any, least: int, most: int, bonus: int, out: Any) -> None:
+def paired_scores(rows: HitRows, least: int, most: int, bonus: int, out: Int64s) -> None:
     """Fill (n,) the scores of hits, sorted by query, including the bonus of their best mate.
 
     If a better mate lies elsewhere, the bonus is reduced, down to 0.
     """
     begin = 0
     while begin < rows.size:
-        middle, end = bounds(rows, begin)
+        middle, end = find_mate_ends(rows, begin)
         of_first, of_second = highest(rows, begin, middle), highest(rows, middle, end)
         for i in range(begin, end):
             out[i] = rows[i].score
         for i in range(begin, middle):
             for j in range(middle, end):
-                if face(place_of(rows[i]), place_of(rows[j]), least, most):
+                if face(position_fields(rows[i]), position_fields(rows[j]), least, most):
                     both = rows[i].score + rows[j].score + bonus
                     out[i] = max(out[i], both - of_second)
                     out[j] = max(out[j], both - of_first)
@@ -103,26 +107,26 @@ def paired_scores(rows: Any, least: int, most: int, bonus: int, out: Any) -> Non
 
 
 @jit
-def mark_alone(rows: Any, least: int, most: int, out: Any) -> None:
+def mark_alone(rows: HitRows, least: int, most: int, out: Bools) -> None:
     """Set (n,) flags of hits that are best of their query without a mate nearby.
 
     `rows` are sorted by query.
     """
     begin = 0
     while begin < rows.size:
-        middle, end = bounds(rows, begin)
+        middle, end = find_mate_ends(rows, begin)
         of_first, of_second = highest(rows, begin, middle), highest(rows, middle, end)
         for i in range(begin, end):
             out[i] = rows[i].score == (of_first if i < middle else of_second)
         for i in range(begin, middle):
             for j in range(middle, end):
-                if face(place_of(rows[i]), place_of(rows[j]), least, most):
+                if face(position_fields(rows[i]), position_fields(rows[j]), least, most):
                     out[i] = out[j] = False
         begin = end
 
 
 @jit_part
-def bounds(rows: Any, begin: int) -> tuple[int, int]:
+def find_mate_ends(rows: HitRows, begin: int) -> tuple[int, int]:
     """Return the ends of the hits of a first and of a second mate, from `begin` on."""
     pair, middle = rows[begin].query >> 1, begin
     while middle < rows.size and rows[middle].query == 2 * pair:
@@ -134,7 +138,7 @@ def bounds(rows: Any, begin: int) -> tuple[int, int]:
 
 
 @jit_part
-def highest(rows: Any, begin: int, end: int) -> int:
+def highest(rows: HitRows, begin: int, end: int) -> int:
     """Return the maximal score of rows `begin` to `end` - 1."""
     best = 0
     for i in range(begin, end):

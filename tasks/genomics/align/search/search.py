@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bools, Bytes, Int64s
 from gangsaw.codecs.core.nucleotides.kernels import paired_code
 from gangsaw.codecs.core.numba.jit import jit, jit_part
-from gangsaw.tasks.genomics.align.search.extension.extend import ungapped
-from gangsaw.tasks.genomics.align.search.extension.paths import NONE, PathCosts, free_of_unknown
-from gangsaw.tasks.genomics.align.search.extension.place import SHORT, at_anchor, stretch, whole
-from gangsaw.tasks.genomics.align.search.hits import UNSURE, Hits
-from gangsaw.tasks.genomics.align.search.seeds.anchors import STRAND_BIT, anchors_of, sample_of
+from gangsaw.tasks.genomics.align.search.extension.extend import score_ungapped
+from gangsaw.tasks.genomics.align.search.extension.paths import PathCosts, free_of_unknown, i64
+from gangsaw.tasks.genomics.align.search.extension.place import (
+    SHORT,
+    align_whole,
+    at_anchor,
+    stretch,
+)
+from gangsaw.tasks.genomics.align.search.hits import UNSURE, HitRows, Hits
+from gangsaw.tasks.genomics.align.search.seeds.anchors import (
+    STRAND_BIT,
+    find_anchors,
+    sample_anchors,
+)
 from gangsaw.tasks.genomics.align.search.seeds.chain import Chains, Reach, chains_of
 from gangsaw.tasks.genomics.align.search.seeds.index import PlaceIndex
 from gangsaw.tasks.genomics.align.search.seeds.minimizers import Seeds, minimizers
@@ -82,7 +92,7 @@ class FoundChains(NamedTuple):
     anchors: npt.NDArray[np.int64]
 
 
-def search(
+def search_queries(
     codes: npt.NDArray[np.uint8],
     offsets: npt.NDArray[np.int64],
     target: SearchText,
@@ -123,31 +133,31 @@ def _concatenated(found: list[Hits], row: npt.NDArray[np.void]) -> Hits:
 
 @jit
 def find_chains(
-    codes: Any,
-    offsets: Any,
+    codes: Bytes,
+    offsets: Int64s,
     first: int,
-    is_wanted: Any,
+    is_wanted: Bools,
     target: SearchText,
     rules: Rules,
     is_sample: bool,
-) -> Any:
+) -> tuple[FoundChains, int]:
     """Return the chains to align of wanted queries from `first` on, and the next query.
 
     It stops before the last query if there are more than SLICE anchors.
     """
     queries, bounds = np.empty(offsets.size, np.int64), np.zeros(offsets.size + 1, np.int64)
-    taken, n, k = np.empty(SLICE // 8, np.int64), NONE, rules.seeds.k
+    taken, n, k = np.empty(SLICE // 8, np.int64), i64(0), rules.seeds.k
     i = first
     while i < offsets.size - 1 and bounds[n] < SLICE:
         query, i = codes[offsets[i] : offsets[i + 1]], i + 1
         if not is_wanted[i - 1]:
             continue
-        found = minimizers(query, NONE, query.size, rules.seeds)
+        found = minimizers(query, i64(0), query.size, rules.seeds)
         if is_sample:
-            anchors = sample_of(target.table, found, query.size, k, rules.places)
+            anchors = sample_anchors(target.table, found, query.size, k, rules.places)
         else:
             is_long = query.size > SHORT
-            anchors = anchors_of(target.table, found, query.size, k, rules.places, is_long)
+            anchors = find_anchors(target.table, found, query.size, k, rules.places, is_long)
         if not anchors.size:
             continue
         length = query.size if query.size > SHORT else 0
@@ -158,9 +168,9 @@ def find_chains(
                 continue
             members = chains.members[chains.offsets[chain] : chains.offsets[chain + 1]]
             if n == queries.size:
-                queries, bounds = with_room(queries, n, n), with_room(bounds, n + 1, n)
+                queries, bounds = reserve_items(queries, n, n), reserve_items(bounds, n + 1, n)
             if bounds[n] + members.size > taken.size:
-                taken = with_room(taken, bounds[n], members.size)
+                taken = reserve_items(taken, bounds[n], members.size)
             for at in range(members.size):
                 taken[bounds[n] + at] = anchors[members[at]]
             queries[n], bounds[n + 1] = i - 1, bounds[n] + members.size
@@ -169,7 +179,7 @@ def find_chains(
 
 
 @jit_part
-def with_room(items: Any, n: int, more: int) -> Any:
+def reserve_items(items: Int64s, n: int, more: int) -> Int64s:
     """Return an array with the first n items, and capacity for at least `more` further ones."""
     out = np.empty(2 * items.size + more, items.dtype)
     for at in range(n):
@@ -179,27 +189,27 @@ def with_room(items: Any, n: int, more: int) -> Any:
 
 @jit
 def follow_chains(
-    codes: Any,
-    offsets: Any,
+    codes: Bytes,
+    offsets: Int64s,
     chains: FoundChains,
     target: SearchText,
     rules: Rules,
-    row: Any,
+    row: HitRows,
     is_sample: bool,
 ) -> Hits:
     """Return the hits along chains of queries."""
     size = 2 * chains.queries.size
     rows, runs = np.empty(size, row.dtype), np.empty(32 * size, np.int64)
-    n, m, last = NONE, NONE, -1
-    strands = (codes[:0], turned(codes[:0]))
+    n, m, last = i64(0), i64(0), -1
+    strands = (codes[:0], reverse_complement_codes(codes[:0]))
     for chain in range(chains.queries.size):
         i = chains.queries[chain]
         if i != last:
             query, last = codes[offsets[i] : offsets[i + 1]], i
-            strands = (query, turned(query))
+            strands = (query, reverse_complement_codes(query))
         own = chains.anchors[chains.offsets[chain] : chains.offsets[chain + 1]]
         before = n
-        rows, runs, n, m = follow(strands, own, target, rules, rows, runs, n, m)
+        rows, runs, n, m = append_hits(strands, own, target, rules, rows, runs, n, m)
         for at in range(before, n):
             rows[at].query = i
             if is_sample:
@@ -208,7 +218,7 @@ def follow_chains(
 
 
 @jit_part
-def turned(query: Any) -> Any:
+def reverse_complement_codes(query: Bytes) -> Bytes:
     """Return the reverse complement of codes."""
     out = np.empty(query.size, np.uint8)
     for i in range(query.size):
@@ -217,7 +227,7 @@ def turned(query: Any) -> Any:
 
 
 @jit_part
-def choose_chains(chains: Chains, anchors: Any, length: int, rules: Rules) -> Any:
+def choose_chains(chains: Chains, anchors: Int64s, length: int, rules: Rules) -> Bools:
     """Return (n,) flags of chains to align: the best of each part of the query, and close ones."""
     n = chains.scores.size
     chosen, others = np.zeros(n, np.bool_), np.zeros(n, np.int64)
@@ -226,7 +236,9 @@ def choose_chains(chains: Chains, anchors: Any, length: int, rules: Rules) -> An
     for i in range(n):
         last = add_parts(chains, i, anchors, length, rules.reach.k, parts, first)
         at = 0
-        while at < found and not overlap(parts, best[at, FIRST], best[at, LAST], first, last):
+        while at < found and not are_same_parts(
+            parts, best[at, FIRST], best[at, LAST], first, last
+        ):
             at += 1
         if at == found:
             best[found, FIRST], best[found, LAST] = first, last
@@ -241,7 +253,7 @@ def choose_chains(chains: Chains, anchors: Any, length: int, rules: Rules) -> An
 
 @jit_part
 def add_parts(
-    chains: Chains, i: int, anchors: Any, length: int, k: int, parts: Any, found: int
+    chains: Chains, i: int, anchors: Int64s, length: int, k: int, parts: Int64s, found: int
 ) -> int:
     """Append the intervals of the query, on its strand, that a chain covers; return their number.
 
@@ -263,7 +275,7 @@ def add_parts(
 
 
 @jit_part
-def overlap(parts: Any, first: int, last: int, other: int, other_last: int) -> bool:
+def are_same_parts(parts: Int64s, first: int, last: int, other: int, other_last: int) -> bool:
     """Return True if two ranges of parts share half of the bases of either."""
     shared, size, other_size = 0, 0, 0
     for i in range(first, last):
@@ -277,16 +289,16 @@ def overlap(parts: Any, first: int, last: int, other: int, other_last: int) -> b
 
 
 @jit_part
-def follow(
-    strands: Any,
-    anchors: Any,
+def append_hits(
+    strands: tuple[Bytes, Bytes],
+    anchors: Int64s,
     target: SearchText,
     rules: Rules,
-    rows: Any,
-    runs: Any,
+    rows: HitRows,
+    runs: Int64s,
     n: int,
     m: int,
-) -> Any:
+) -> tuple[HitRows, Int64s, int, int]:
     """Append the hits along a chain to n rows and m runs; return the arrays, which may be new."""
     strand = anchors[0] >> 62
     query = strands[1] if strand else strands[0]
@@ -295,14 +307,14 @@ def follow(
     bounds = (target.records[record], target.records[record + 1])
     text = target.codes[bounds[0] : bounds[1]]
     if anchors.size < SURE:
-        run = ungapped(query, text, i, j - bounds[0], rules.costs, rules.drop)
+        run = score_ungapped(query, text, i, j - bounds[0], rules.costs, rules.drop)
         if run < rules.least_run:
             return rows, runs, n, m
-    used, behind, costs = 0, (NONE, bounds[0]), free_of_unknown(rules.costs)
+    used, behind, costs = 0, (i64(0), bounds[0]), free_of_unknown(rules.costs)
     while used < anchors.size:
         if query.size <= SHORT:
             span = diagonals(anchors)
-            score, own, there, path = whole(query, target.codes, bounds, span, rules.costs)
+            score, own, there, path = align_whole(query, target.codes, bounds, span, rules.costs)
             count = anchors.size
         else:
             count, score, own, there, path = stretch(
@@ -333,7 +345,7 @@ def follow(
 
 
 @jit_part
-def diagonals(anchors: Any) -> tuple[int, int]:
+def diagonals(anchors: Int64s) -> tuple[int, int]:
     """Return the lowest and the highest diagonal of a chain."""
     i, j = at_anchor(anchors[0])
     low = high = j - i

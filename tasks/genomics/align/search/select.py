@@ -8,12 +8,13 @@ or 0 if not all positions of the seeds were tried.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Int64s
 from gangsaw.codecs.core.numba.jit import jit, jit_part
-from gangsaw.tasks.genomics.align.search.hits import UNSURE
+from gangsaw.tasks.genomics.align.search.hits import UNSURE, HitRow, HitRows
 
 DROPPED, PRIMARY, SECONDARY = 0, 1, 2
 KEPT, SECOND = range(2)  # columns of a best hit: number of secondary hits, best score of others
@@ -35,7 +36,9 @@ class ReportRules(NamedTuple):
 
 
 @jit
-def select(rows: Any, lengths: Any, choice: ReportRules) -> Any:
+def select_hits(
+    rows: HitRows, lengths: Int64s, choice: ReportRules
+) -> tuple[Int64s, Int64s, Int64s]:
     """Return (m,) the indices of rows to report, in order, and (n,) kind and quality of each row.
 
     `rows` are sorted by query; `lengths` are those of the queries. The best hits of a query come
@@ -49,7 +52,7 @@ def select(rows: Any, lengths: Any, choice: ReportRules) -> Any:
         while end < n and rows[end].query == rows[begin].query:
             end += 1
         ranks = ranked(rows, begin, end)
-        judge(rows, ranks, lengths[rows[begin].query], choice, (kinds, qualities))
+        rate_hits(rows, ranks, lengths[rows[begin].query], choice, (kinds, qualities))
         for i in ranks:
             if kinds[i] != DROPPED:
                 order[found] = i
@@ -59,7 +62,7 @@ def select(rows: Any, lengths: Any, choice: ReportRules) -> Any:
 
 
 @jit_part
-def ranked(rows: Any, begin: int, end: int) -> Any:
+def ranked(rows: HitRows, begin: int, end: int) -> Int64s:
     """Return the indices of rows sorted by score, then by sequence, position and strand."""
     ranks = np.arange(begin, end)
     for i in range(1, ranks.size):
@@ -72,7 +75,7 @@ def ranked(rows: Any, begin: int, end: int) -> Any:
 
 
 @jit_part
-def is_before(a: Any, b: Any) -> Any:
+def is_before(a: HitRow, b: HitRow) -> bool:
     """Return True if a hit sorts before another one."""
     if a.score != b.score:
         return a.score > b.score
@@ -86,7 +89,9 @@ def is_before(a: Any, b: Any) -> Any:
 
 
 @jit_part
-def judge(rows: Any, ranks: Any, length: int, choice: ReportRules, out: Any) -> None:
+def rate_hits(
+    rows: HitRows, ranks: Int64s, length: int, choice: ReportRules, out: tuple[Int64s, Int64s]
+) -> None:
     """Fill kind and quality of the hits of one query; `ranks` has the best first."""
     kinds, qualities = out
     best, others = np.empty(ranks.size, np.int64), np.zeros((ranks.size, 2), np.int64)
@@ -117,7 +122,7 @@ def judge(rows: Any, ranks: Any, length: int, choice: ReportRules, out: Any) -> 
 
 
 @jit_part
-def shares(a: Any, b: Any, length: int) -> Any:
+def shares(a: HitRow, b: HitRow, length: int) -> bool:
     """Return True if two hits share half of the shorter one's part of the query."""
     begin, end = (length - a.end, length - a.begin) if a.strand else (a.begin, a.end)
     other, other_end = (length - b.end, length - b.begin) if b.strand else (b.begin, b.end)
@@ -126,7 +131,7 @@ def shares(a: Any, b: Any, length: int) -> Any:
 
 
 @jit_part
-def is_twin(rows: Any, better: Any, i: int, kinds: Any) -> Any:
+def is_twin(rows: HitRows, better: Int64s, i: int, kinds: Int64s) -> bool:
     """Return True if a hit begins or ends where a better one does, or lies within it."""
     own = rows[i]
     for j in better:

@@ -37,7 +37,7 @@ class Alignments(NamedTuple):
     cigar: list[str] | None = None
 
 
-def steps_of(cigar: str) -> list[tuple[int, str]]:
+def parse_cigar(cigar: str) -> list[tuple[int, str]]:
     """Return lengths and operations of a CIGAR's steps.
 
     Raises
@@ -69,10 +69,10 @@ def texts_of_steps(steps: Codes, ends: Places) -> list[str]:
     return ["".join(reversed(parts[first:end])) for first, end in pairwise(places)]
 
 
-def merged(cigar: str) -> str:
+def merge_matches(cigar: str) -> str:
     """Return a CIGAR with M in place of = and X."""
     done: list[tuple[int, str]] = []
-    for length, letter in steps_of(cigar):
+    for length, letter in parse_cigar(cigar):
         letter = "M" if letter in "=X" else letter
         if done and done[-1][1] == letter:
             length += done.pop()[0]
@@ -91,7 +91,7 @@ def score_of_cigar(cigar: str, query: Codes, target: Codes, scores: Scores) -> i
     """
     i = j = total = 0
     before = ""
-    for length, letter in steps_of(cigar):
+    for length, letter in parse_cigar(cigar):
         if letter in "ID":
             total -= scores.gap_open * (letter != before) + scores.gap_extend * length
         else:

@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 Lazy: TypeAlias = "da.Array"
 Labelled: TypeAlias = "xr.DataArray"
-PLACES = tuple(name for name in Alignments._fields if name not in ("score", "cigar"))
+POSITION_FIELDS = tuple(name for name in Alignments._fields if name not in ("score", "cigar"))
 
 
-def are_arrays(*given: object) -> bool:
+def is_any_array(*arguments: object) -> bool:
     """Return True if one argument is an array of strings, not a string or list of them."""
-    return any(map(is_array, given))
+    return any(map(is_array, arguments))
 
 
 def over_pairs(
@@ -61,7 +61,7 @@ def alignments_over(
     cigar: bool,
 ) -> Alignments | xr.Dataset:
     """Return alignments of the pairs of two arrays: a Dataset for DataArrays, else arrays."""
-    dtype = records_of(cigar=cigar)
+    dtype = record_dtype(cigar=cigar)
     records = over_pairs(partial(_records, function, dtype), queries, targets, dtype)
     return alignments_of(records)
 
@@ -77,10 +77,10 @@ def alignments_of(records: Mapped) -> Alignments | xr.Dataset:
     return Alignments(**found)  # type: ignore[arg-type]
 
 
-def records_of(*, cigar: bool = False) -> Dtype:
+def record_dtype(*, cigar: bool = False) -> Dtype:
     """Return the dtype of an alignment as a record."""
     cigars = [("cigar", object)] if cigar else []
-    return np.dtype([("score", np.int32), *((name, np.int64) for name in PLACES), *cigars])
+    return np.dtype([("score", np.int32), *((name, np.int64) for name in POSITION_FIELDS), *cigars])
 
 
 def as_records(found: Alignments, dtype: Dtype) -> NumpyArray:
@@ -100,11 +100,11 @@ def _records(
     return as_records(function(queries, targets), dtype)
 
 
-def _items(given: object) -> object:
+def _items(strings: object) -> object:
     """Return an array as it is, strings as an array."""
-    if is_array(given):
-        return given
-    return np.array(given, object if isinstance(given, str | bytes) else None)
+    if is_array(strings):
+        return strings
+    return np.array(strings, object if isinstance(strings, str | bytes) else None)
 
 
 def _on_texts(

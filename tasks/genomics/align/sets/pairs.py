@@ -33,10 +33,10 @@ class SequenceSet(NamedTuple):
 
 
 Text: TypeAlias = str | bytes | NDArray[np.uint8]
-Given: TypeAlias = SequenceSet | tuple[Codes, Places] | Text | Sequence[Text]
+SequenceInput: TypeAlias = SequenceSet | tuple[Codes, Places] | Text | Sequence[Text]
 
 
-def sequences_of(given: Given, name: str = "sequences") -> SequenceSet:
+def sequences_of(sequences: SequenceInput, name: str = "sequences") -> SequenceSet:
     """Return sequences as codes.
 
     Parameters
@@ -49,9 +49,9 @@ def sequences_of(given: Given, name: str = "sequences") -> SequenceSet:
     ------
     BadParams : it is none of these, or codes and offsets are invalid for a `SequenceSet`
     """
-    if isinstance(given, tuple):
-        return _checked(given, name)
-    texts = [given] if isinstance(given, str | bytes | np.ndarray) else list(given)
+    if isinstance(sequences, tuple):
+        return _checked(sequences, name)
+    texts = [sequences] if isinstance(sequences, str | bytes | np.ndarray) else list(sequences)
     letters = _joined(texts, name)
     offsets = np.zeros(len(texts) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=offsets[1:])
@@ -63,10 +63,10 @@ def _joined(texts: Sequence[Text], name: str) -> bytearray:
     """Concatenate the bases; one array per string takes 20 times as long as its edit distance."""
     if set(map(type, texts)) == {str}:
         return bytearray("".join(cast("Sequence[str]", texts)).encode("ascii", "replace"))
-    return bytearray().join(_octets(text, f"{name}[{i}]") for i, text in enumerate(texts))
+    return bytearray().join(_encode_ascii(text, f"{name}[{i}]") for i, text in enumerate(texts))
 
 
-def _octets(text: Text, name: str) -> bytes | memoryview:
+def _encode_ascii(text: Text, name: str) -> bytes | memoryview:
     if isinstance(text, str):
         return text.encode("ascii", "replace")
     if isinstance(text, bytes):
@@ -77,10 +77,10 @@ def _octets(text: Text, name: str) -> bytes | memoryview:
     return np.ascontiguousarray(text).data
 
 
-def _checked(given: tuple[Codes, Places], name: str) -> SequenceSet:
-    if len(given) != 2:
+def _checked(pair: tuple[Codes, Places], name: str) -> SequenceSet:
+    if len(pair) != 2:
         raise BadParams(f"{name} must be codes and offsets, or a list of texts, got a tuple")
-    codes, offsets = np.ascontiguousarray(given[0]), np.ascontiguousarray(given[1])
+    codes, offsets = np.ascontiguousarray(pair[0]), np.ascontiguousarray(pair[1])
     if codes.dtype != np.uint8 or codes.ndim != 1 or (codes.size and codes.max() > NOT_A_BASE):
         raise BadParams(f"{name}: codes must be a 1-D array of uint8 in 0..{NOT_A_BASE}")
     if offsets.dtype != np.int64 or offsets.ndim != 1 or not offsets.size:
@@ -110,7 +110,7 @@ def reverse_complement(sequences: SequenceSet) -> SequenceSet:
     return windows(turned, starts, ends)
 
 
-def texts_of(sequences: SequenceSet) -> list[str]:
+def decode_texts(sequences: SequenceSet) -> list[str]:
     """Return the bases of each sequence as a string, N for 4."""
     letters = LETTER_OF_CODE[sequences.codes].tobytes().decode()
     bounds = sequences.offsets.tolist()
@@ -139,7 +139,7 @@ class SequencePairs(NamedTuple):
         return np.diff(self.targets.offsets)
 
 
-def pairs_of(queries: Given, targets: Given) -> SequencePairs:
+def pair_sequences(queries: SequenceInput, targets: SequenceInput) -> SequencePairs:
     """Return the pairs of queries and targets.
 
     Raises

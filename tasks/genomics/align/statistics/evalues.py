@@ -27,7 +27,7 @@ class Expected(NamedTuple):
     bits: Floats
 
 
-def expected(scores: Scores, found: Places, lengths: Places, records: Places) -> Expected:
+def compute_evalues(scores: Scores, found: Places, lengths: Places, records: Places) -> Expected:
     """Return e-values and bit scores of hits.
 
     Parameters

@@ -25,8 +25,8 @@ from gangsaw.tasks.engine.report.counters import job_of
 from gangsaw.tasks.engine.report.progress import OnProgress
 from gangsaw.tasks.genomics.genomes.collections.collected import CollectionStream
 from gangsaw.tasks.genomics.genomes.info import ATTRIBUTE, COLLECTION, GenomeInfo
-from gangsaw.tasks.genomics.genomes.related.chained import ADDED, arrays_of, group_of, known_of
-from gangsaw.tasks.genomics.genomes.samples import check_names, sample_names
+from gangsaw.tasks.genomics.genomes.related.chained import ADDED, group_arrays, group_of, known_of
+from gangsaw.tasks.genomics.genomes.samples import check_sample_names, sample_names
 from gangsaw.tasks.jobs.compress import Summary
 from gangsaw.tasks.jobs.streams.spool import Choose, StreamHead, spool
 from gangsaw.tasks.sources.source import SourceArray
@@ -66,7 +66,7 @@ class Added:
 
     def known(self, n_parts: int) -> Text:
         """Return the reference bases of the first parts, as codes: (n,) uint8."""
-        array = known_of(arrays_of(self.arrays, len(self.info.parts))[:n_parts])
+        array = known_of(group_arrays(self.arrays, len(self.info.parts))[:n_parts])
         codes: Text = CODES[array.read((slice(0, array.shape[0]),))]
         return codes
 
@@ -97,7 +97,7 @@ def append_genomes(
         The job stopped, and the store is unchanged; `resume` continues it. Or another job changed
         the store in the meantime.
     """
-    check_names(paths)
+    check_sample_names(paths)
     with leased(open_place(store, writable=True)) as lease:
         return _appended(paths, _opened(str(store)), lease, resume, on_progress)
 

@@ -16,21 +16,21 @@ from gangsaw.tasks.compressed_text.text import Text
 from gangsaw.tasks.genomics.genomes.files.fasta import FastaGenome
 from gangsaw.tasks.genomics.genomes.files.file_parts import UNFOLDED
 from gangsaw.tasks.genomics.genomes.info import ATTRIBUTE, COLLECTION, GenomeInfo
-from gangsaw.tasks.genomics.genomes.related.batch import NO_LETTERS, Collected
+from gangsaw.tasks.genomics.genomes.related.batch import NO_RESIDUES, Collected
 from gangsaw.tasks.genomics.genomes.related.joined import TABLE_COLUMNS
-from gangsaw.tasks.genomics.genomes.related.marks import LetterMarks, looked_up
+from gangsaw.tasks.genomics.genomes.related.marks import ResidueMarks, looked_up
 from gangsaw.tasks.genomics.genomes.related.small import MOST, better
-from gangsaw.tasks.genomics.genomes.samples import GenomeSample, check_names
+from gangsaw.tasks.genomics.genomes.samples import GenomeSample, check_sample_names
 from gangsaw.tasks.genomics.genomes.stored.stream import (
     GenomeWriter,
     Piece,
-    described,
+    describe_array,
     record_arrays,
 )
 from gangsaw.tasks.sources.source import Coordinate, Described
 from gangsaw.tasks.store.objects.change_stamps import file_stamps
 
-LETTERS = 1 << 24  # residues that are aligned to the reference at once
+BATCH_RESIDUES = 1 << 24  # residues that are aligned to the reference at once
 SMALL = 2 * MOST  # bytes of text, which exceed its residues
 PACKED_TIMES = 4  # approximate ratio of text to compressed file
 
@@ -57,7 +57,7 @@ class CollectionStream:
 
     def __post_init__(self) -> None:
         """Raise BadParams for two files of one name."""
-        check_names(self.paths)
+        check_sample_names(self.paths)
 
     @property
     def name(self) -> str:
@@ -88,10 +88,10 @@ class CollectionStream:
     def arrays(self) -> tuple[Described, ...]:
         """Arrays of reference bases, of pieces and edits, and of records."""
         rows = tuple(
-            described(name, "u4", f"{name}_row", INTEGER_ROWS, n, is_optional=name in OPTIONAL)
+            describe_array(name, "u4", f"{name}_row", INTEGER_ROWS, n, is_optional=name in OPTIONAL)
             for name, n in TABLE_COLUMNS.items()
         )
-        return (described("known", "u1", "letter", KNOWN_NUCLEOTIDES), *rows, *record_arrays())
+        return (describe_array("known", "u1", "letter", KNOWN_NUCLEOTIDES), *rows, *record_arrays())
 
     def letters_of(self, attrs: Mapping[str, object]) -> int:
         """Return the number of residues of a store's genomes, which exceeds that of its arrays."""
@@ -106,7 +106,7 @@ class CollectionStream:
 
     def pieces(self) -> Iterator[Piece]:
         """Yield the next items of the arrays; raise BadParams for text that is not FASTA."""
-        writer, marks, samples = GenomeWriter(), LetterMarks(), list[GenomeSample]()
+        writer, marks, samples = GenomeWriter(), ResidueMarks(), list[GenomeSample]()
         batch: Collected | None = None
         small = list[Text]()
         for path in self.paths:
@@ -127,15 +127,15 @@ class CollectionStream:
         if batch is None:
             batch = better(small)
             yield from _known(batch, 0)
-        self.notes.append(f"memory: {batch.held_bytes / 1e6:.0f} MB of known letters and edits")
+        self.notes.append(f"memory: {batch.memory_bytes / 1e6:.0f} MB of known letters and edits")
         yield writer.last()
         yield from batch.parts()
         self.outcome[ATTRIBUTE] = _info(writer, samples).to_dict()
 
-    def _begun(self, path: str, letters: Text) -> Collected:
+    def _begun(self, path: str, residues: Text) -> Collected:
         """Return an encoder for genomes, with the reference bases of earlier ones."""
-        before = NO_LETTERS if self.before is None else self.before()
-        return Collected(_n_first(path, letters), before=before)
+        before = NO_RESIDUES if self.before is None else self.before()
+        return Collected(_n_first(path, residues), before=before)
 
 
 OPTIONAL = ("other", "lower")
@@ -150,17 +150,17 @@ def _batches(writer: GenomeWriter, file: FastaGenome) -> Iterator[tuple[Piece, T
         letters.append(part.letters)
         n += part.letters.size
         yield piece, None
-        if n >= LETTERS:
+        if n >= BATCH_RESIDUES:
             yield {}, np.concatenate(letters)
             letters, n = [], 0
-    yield {}, np.concatenate((*letters, NO_LETTERS))
+    yield {}, np.concatenate((*letters, NO_RESIDUES))
 
 
-def _n_first(path: str, letters: Text) -> int:
+def _n_first(path: str, residues: Text) -> int:
     """Return the approximate number of residues of the first genome, given its first ones."""
-    if letters.size < LETTERS:
-        return letters.size
-    return max(letters.size, _text_size(path))
+    if residues.size < BATCH_RESIDUES:
+        return residues.size
+    return max(residues.size, _text_size(path))
 
 
 def _text_size(path: str) -> int:
@@ -168,11 +168,11 @@ def _text_size(path: str) -> int:
     return (PACKED_TIMES if is_called(path, PACKED) else 1) * Path(path).stat().st_size
 
 
-def _added(batch: Collected, letters: Text) -> Iterator[Piece]:
+def _added(batch: Collected, residues: Text) -> Iterator[Piece]:
     """Encode residues of a genome; yield the new reference bases."""
     before = batch.known.n
-    codes = np.empty(letters.size, np.uint8)
-    looked_up(letters, CODES, codes)
+    codes = np.empty(residues.size, np.uint8)
+    looked_up(residues, CODES, codes)
     batch.add(codes)
     yield from _known(batch, before)
 
@@ -198,6 +198,6 @@ def _info(writer: GenomeWriter, samples: list[GenomeSample]) -> GenomeInfo:
         width=UNFOLDED,
         returns=False,
         open=False,
-        letters=writer.letters(),
+        letters=writer.count_residues(),
         samples=tuple(samples),
     )

@@ -10,8 +10,8 @@ from gangsaw.tasks.compressed_text.targets import check_targets
 from gangsaw.tasks.compressed_text.text import STDIN as STDOUT
 from gangsaw.tasks.formats.contract.format import Fit, Paths, Work
 from gangsaw.tasks.genomics.genomes.info import COLLECTION, GenomeInfo
-from gangsaw.tasks.genomics.genomes.stored.export import opened, write_fasta
-from gangsaw.tasks.genomics.genomes.stored.sample import StoredSample, sample_of
+from gangsaw.tasks.genomics.genomes.stored.export import open_stored_genome, write_fasta
+from gangsaw.tasks.genomics.genomes.stored.sample import StoredSample, find_sample
 from gangsaw.tasks.genomics.genomes.stored.stored import StoredGenome
 from gangsaw.tasks.sources.source import Source
 
@@ -28,9 +28,9 @@ def fit_collection(source: Source) -> Fit:
 
 def check_collection(source: Source, paths: Paths, sample: str) -> None:
     """Raise BadParams if the sample does not exist, or if all samples have no target folder."""
-    whole = opened(source)
+    whole = open_stored_genome(source)
     if sample:
-        sample_of(whole, sample, is_checked=False)
+        find_sample(whole, sample, is_checked=False)
     elif paths[0] == STDOUT or is_called(paths[0], FASTA_NAMES):
         n = len(whole.info.samples)
         raise BadParams(f"{source.name} holds {n} genomes: name a folder, or say which --sample")
@@ -44,9 +44,9 @@ def export_collection(source: Source, paths: Paths, sample: str, work: Work) -> 
     BadParams : the store has no collection or no such sample, or a target exists
     CorruptChunk : the arrays of the store are inconsistent
     """
-    whole, is_checked = opened(source), not work.damage.skips
+    whole, is_checked = open_stored_genome(source), not work.damage.skips
     if sample:
-        write_fasta(sample_of(whole, sample, is_checked=is_checked), paths, work)
+        write_fasta(find_sample(whole, sample, is_checked=is_checked), paths, work)
         return
     folder, targets = Path(paths[0]), targets_of(whole, paths[0])
     if folder.exists() and not folder.is_dir():

@@ -40,7 +40,7 @@ class GenomeWanted:
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace that file.")] = False
 
 
-def extract(store: str, regions: tuple[str, ...], wanted: GenomeWanted) -> None:
+def extract_regions(store: str, regions: tuple[str, ...], wanted: GenomeWanted) -> None:
     """Write regions as FASTA; all of them are checked before the first is written."""
     from gangsaw.tasks.compressed_text.targets import open_targets
     from gangsaw.tasks.formats.contract.format import Work
@@ -72,4 +72,4 @@ def _found(genome: Genome, regions: tuple[str, ...], wanted: GenomeWanted) -> It
         yield find_region(genome, text)
 
 
-EXTRACTOR = Extractor("a genome", GenomeWanted, extract)
+EXTRACTOR = Extractor("a genome", GenomeWanted, extract_regions)

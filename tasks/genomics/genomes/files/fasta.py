@@ -91,15 +91,15 @@ class FastaGenome(GenomeFile):
             raise self._wrong(
                 int(self._state[kernels.LINE]), "it begins with ; (comments are not read)"
             )
-        return self._taken(totals)
+        return self._copy_part(totals)
 
     def _last(self) -> GenomePart:
         """Return the final part, at the end of the text."""
         totals, room = np.zeros(kernels.TOTALS, np.int64), self._room
-        self.is_open = kernels.finish(self._state, totals, room.names, room.runs, room.odd)
-        return self._taken(totals)
+        self.is_open = kernels.end_file(self._state, totals, room.names, room.runs, room.odd)
+        return self._copy_part(totals)
 
-    def _taken(self, totals: Places) -> GenomePart:
+    def _copy_part(self, totals: Places) -> GenomePart:
         """Return copies of the kernel's output."""
         n_letters, n_names, n_heads, n_runs, n_odd = totals[: kernels.READ].tolist()
         room = self._room
@@ -118,7 +118,7 @@ class _ScanRoom:
 
     def __init__(self, n: int) -> None:
         self.letters, self.names = np.empty(n + 4, np.uint8), np.empty(n + 4, np.uint8)
-        self.heads = np.empty((n, kernels.HEAD_PLACES), np.int64)
+        self.heads = np.empty((n, kernels.HEAD_COLUMNS), np.int64)
         self.runs = np.empty((n + 4, LINE_COLUMNS), np.int64)
         self.odd = np.empty(n + 1, np.int64)
         self.all = self.letters, self.names, self.heads, self.runs, self.odd

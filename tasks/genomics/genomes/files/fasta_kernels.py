@@ -6,8 +6,7 @@ restored. Equal consecutive pieces are one run. Records with lines of the usual 
 
 from __future__ import annotations
 
-from typing import Any
-
+from gangsaw.codecs.core.arrays import Bytes, Int64s
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
 from gangsaw.tasks.genomics.genomes.files.file_parts import (
     LINE_COUNT,
@@ -42,13 +41,13 @@ LETTERS, NAMES, HEADS, RUNS, ODD_HEADS, READ = range(6)
 TOTALS = 6
 # columns of a header: offsets of its record in residues and names, and its line
 IN_LETTERS, IN_NAMES, IN_LINES = range(3)
-HEAD_PLACES = 3
+HEAD_COLUMNS = 3
 # shape of a record so far: empty, full lines, a shorter line at the end, anything else
 BEGUN, FULL, ENDED, ODD = range(4)
 
 
 @jit_norefs_inline
-def add_run(state: Any, totals: Any, runs: Any, length: int, count: int, end: int) -> None:
+def add_run(state: Int64s, totals: Int64s, runs: Int64s, length: int, count: int, end: int) -> None:
     """Append a run of pieces."""
     row = totals[RUNS]
     runs[row, LINE_RECORD], runs[row, LINE_LENGTH] = state[RECORD], length
@@ -57,7 +56,7 @@ def add_run(state: Any, totals: Any, runs: Any, length: int, count: int, end: in
 
 
 @jit_norefs_part
-def end_run(state: Any, totals: Any, runs: Any) -> None:
+def close_run(state: Int64s, totals: Int64s, runs: Int64s) -> None:
     """Append the open run, unless its record has the usual layout so far."""
     length, count, end = state[RUN_LENGTH], state[RUN_COUNT], state[RUN_END]
     state[RUN_COUNT] = 0
@@ -80,26 +79,26 @@ def end_run(state: Any, totals: Any, runs: Any) -> None:
 
 
 @jit_norefs_part
-def end_piece(state: Any, totals: Any, runs: Any, end: int) -> None:
+def end_piece(state: Int64s, totals: Int64s, runs: Int64s, end: int) -> None:
     """End a piece with this byte, or with the usual line end."""
     length, state[PIECE] = state[PIECE], 0
     is_same = state[RUN_COUNT] > 0 and length == state[RUN_LENGTH] and end == state[RUN_END]
     if is_same and (length > 0 or state[RUN_COUNT] < MOST_EMPTY):
         state[RUN_COUNT] += 1
         return
-    end_run(state, totals, runs)
+    close_run(state, totals, runs)
     state[RUN_LENGTH], state[RUN_COUNT], state[RUN_END] = length, 1, end
 
 
 @jit_norefs_part
-def end_record(state: Any, totals: Any, runs: Any) -> None:
+def end_record(state: Int64s, totals: Int64s, runs: Int64s) -> None:
     """End a record before the header of the next one."""
-    end_run(state, totals, runs)
+    close_run(state, totals, runs)
     state[SHAPE] = state[FULL_LINES] = state[LAST_LINE] = 0
 
 
 @jit_norefs_inline
-def begin_record(state: Any, totals: Any, runs: Any, heads: Any) -> None:
+def begin_record(state: Int64s, totals: Int64s, runs: Int64s, heads: Int64s) -> None:
     """Append a header row: offsets of the record in residues and names, and its line."""
     end_record(state, totals, runs)
     state[RECORD] += 1
@@ -111,7 +110,7 @@ def begin_record(state: Any, totals: Any, runs: Any, heads: Any) -> None:
 
 
 @jit_norefs_inline
-def full_line(text: Any, at: int, state: Any, letters: Any, to: int) -> bool:
+def full_line(text: Bytes, at: int, state: Int64s, residues: Bytes, to: int) -> bool:
     """Copy a line with the same layout as the previous one; return False if it differs."""
     n, has_return = state[RUN_LENGTH], state[RETURNS]
     end = at + n + has_return
@@ -120,12 +119,12 @@ def full_line(text: Any, at: int, state: Any, letters: Any, to: int) -> bool:
     is_plain = True
     for i in range(n):
         is_plain &= text[at + i] > BLANK
-        letters[to + i] = text[at + i]
+        residues[to + i] = text[at + i]
     return is_plain
 
 
 @jit_norefs_inline
-def end_head(state: Any, totals: Any, names: Any, odd_heads: Any) -> None:
+def end_head(state: Int64s, totals: Int64s, names: Bytes, odd_heads: Int64s) -> None:
     """End a header line; append its record to `odd_heads` if its line end is unusual."""
     if state[HAS_RETURN] != state[RETURNS]:
         odd_heads[totals[ODD_HEADS]] = state[RECORD]
@@ -137,7 +136,7 @@ def end_head(state: Any, totals: Any, names: Any, odd_heads: Any) -> None:
 
 
 @jit_norefs_inline
-def name_byte(state: Any, totals: Any, names: Any, odd_heads: Any, letter: int) -> None:
+def name_byte(state: Int64s, totals: Int64s, names: Bytes, odd_heads: Int64s, letter: int) -> None:
     """Add a byte of a header; a carriage return waits for the next byte."""
     if letter == NEWLINE:
         end_head(state, totals, names, odd_heads)
@@ -152,7 +151,7 @@ def name_byte(state: Any, totals: Any, names: Any, odd_heads: Any, letter: int) 
 
 
 @jit_norefs_inline
-def blank_byte(state: Any, totals: Any, runs: Any, letter: int) -> None:
+def blank_byte(state: Int64s, totals: Int64s, runs: Int64s, letter: int) -> None:
     """End a piece with a blank; a carriage return waits if it may belong to the line end."""
     has_return = state[HAS_RETURN]
     state[HAS_RETURN] = 0
@@ -168,7 +167,7 @@ def blank_byte(state: Any, totals: Any, runs: Any, letter: int) -> None:
 
 
 @jit_norefs_inline
-def body_byte(state: Any, totals: Any, letters: Any, runs: Any, letter: int) -> None:
+def body_byte(state: Int64s, totals: Int64s, residues: Bytes, runs: Int64s, letter: int) -> None:
     """Add a byte of a record's lines."""
     if letter <= BLANK:
         blank_byte(state, totals, runs, letter)
@@ -176,7 +175,7 @@ def body_byte(state: Any, totals: Any, letters: Any, runs: Any, letter: int) -> 
     if state[HAS_RETURN]:
         state[HAS_RETURN] = 0
         end_piece(state, totals, runs, RETURN)
-    letters[totals[LETTERS]] = letter
+    residues[totals[LETTERS]] = letter
     totals[LETTERS] += 1
     state[PIECE] += 1
     state[IS_START] = 0
@@ -184,7 +183,14 @@ def body_byte(state: Any, totals: Any, letters: Any, runs: Any, letter: int) -> 
 
 @jit_norefs
 def scan(
-    text: Any, state: Any, totals: Any, letters: Any, names: Any, heads: Any, runs: Any, odd: Any
+    text: Bytes,
+    state: Int64s,
+    totals: Int64s,
+    residues: Bytes,
+    names: Bytes,
+    heads: Int64s,
+    runs: Int64s,
+    odd: Int64s,
 ) -> None:
     """Parse a block, up to a line that begins with ";", which is not FASTA.
 
@@ -213,19 +219,19 @@ def scan(
             continue
         is_known = state[IS_START] and state[RUN_COUNT] and state[RUN_END] == USUAL
         is_known = is_known and state[RUN_LENGTH] > 0
-        if is_known and full_line(text, at, state, letters, totals[LETTERS]):
+        if is_known and full_line(text, at, state, residues, totals[LETTERS]):
             state[RUN_COUNT] += 1
             state[LINE] += 1
             totals[LETTERS] += state[RUN_LENGTH]
             at += state[RUN_LENGTH] + state[RETURNS] + 1
             continue
-        body_byte(state, totals, letters, runs, letter)
+        body_byte(state, totals, residues, runs, letter)
         at += 1
     totals[READ] = at
 
 
 @jit_norefs
-def finish(state: Any, totals: Any, names: Any, runs: Any, odd: Any) -> bool:
+def end_file(state: Int64s, totals: Int64s, names: Bytes, runs: Int64s, odd: Int64s) -> bool:
     """End the last record; return True if the last line has no line end."""
     is_open = state[IS_HEAD] or (state[PIECE] and not state[HAS_RETURN])
     if state[IS_HEAD]:

@@ -72,9 +72,9 @@ class NameCheck:
         self._seen, self._begun = set[bytes](), b""
         self._places: deque[str] = deque()
 
-    def add(self, names: Text, places: list[str]) -> None:
+    def add(self, names: Text, locations: list[str]) -> None:
         """Check the next bytes of headers; `places` has one location per header, for messages."""
-        self._places.extend(places)
+        self._places.extend(locations)
         *whole, self._begun = (self._begun + names.tobytes()).split(b"\n")
         for head in whole:
             place, name = self._places.popleft(), first_word(head)

@@ -21,7 +21,7 @@ WIDTH = 60  # residues per FASTA line, as in ORIGIN
 END = b"\n//"
 LOCUS = b"LOCUS "
 UNITS = (b"bp", b"aa")
-NOT_LETTERS = b"0123456789 \t\r\n"
+NOT_RESIDUES = b"0123456789 \t\r\n"
 INDENT = b" " * 12  # indentation of continued lines
 MOST_LINE = 1 << 20  # bytes of the longest line of GenBank
 MOST_HEAD = 1 << 16  # bytes of a definition
@@ -35,7 +35,7 @@ MOST_SHOWN = 3  # names of skipped records in a message
 NAMED = (b"VERSION", b"ACCESSION", b"LOCUS")  # fields with a record's name, best first
 
 
-class GenBank(GenomeFile):
+class GenBankReader(GenomeFile):
     """A GenBank file, read once; residues become upper case, as in FASTA of the same archive.
 
     Records without a sequence of their own are skipped, and reported. Protein is refused unless the
@@ -58,7 +58,7 @@ class GenBank(GenomeFile):
                 continue
             has_more |= b"FEATURES" in fields or b"REFERENCE" in fields
             begun = np.zeros(1, np.int64)
-            names = np.frombuffer(head_of(fields) + b"\n", np.uint8)
+            names = np.frombuffer(build_header(fields) + b"\n", np.uint8)
             self._names.add(names, [f"line {self._lines.number}"])
             yield GenomePart(names[:0], names, begun, begun)
             for letters in self._sequence(fields):
@@ -79,7 +79,7 @@ class GenBank(GenomeFile):
         self._why = (
             f"its record has {key.decode()} instead of a sequence: download it with its sequence"
         )
-        self._left_out.append(head_of(fields).split(None, 1)[0])
+        self._left_out.append(build_header(fields).split(None, 1)[0])
 
     def _lost(self, *, has_more: bool) -> Iterator[str]:
         """Yield the items of the file that the store does not contain."""
@@ -135,7 +135,7 @@ class GenBank(GenomeFile):
             raise protein(self.path, "genbank")
         found = 0
         for text in self._lines.until_end():
-            letters = text.translate(None, NOT_LETTERS).upper()
+            letters = text.translate(None, NOT_RESIDUES).upper()
             if letters and not letters.isalpha():
                 raise self._wrong("a sequence holds something other than letters")
             found += len(letters)
@@ -204,7 +204,7 @@ class _GenBankLines:
         return block is not None
 
 
-def head_of(fields: dict[bytes, bytes]) -> bytes:
+def build_header(fields: dict[bytes, bytes]) -> bytes:
     """Return the name and definition of a record as a FASTA header."""
     values = (fields.get(key, b"").split() for key in NAMED)
     name = next((value[0] for value in values if value), b"")

@@ -12,7 +12,12 @@ import numpy as np
 
 from gangsaw.tasks.formats.contract.format import Paths
 from gangsaw.tasks.formats.contract.independent_reader import Witness, library
-from gangsaw.tasks.genomics.sequences.fastx import fastx_records, pysam_reads, where_read, words
+from gangsaw.tasks.genomics.sequences.fastx import (
+    fastx_records,
+    pysam_reads,
+    split_header,
+    where_read,
+)
 from gangsaw.tasks.store.source import open_array
 
 if TYPE_CHECKING:
@@ -24,23 +29,23 @@ WINDOW_BYTES = 4 << 20  # bytes of short records that are read at once
 BLANKS = bytes(range(33))  # whitespace between residues, which pysam keeps
 
 
-def fasta_witness(paths: Paths) -> Witness | None:
+def open_fasta_reader(paths: Paths) -> Witness | None:
     """Return an independent reader of a FASTA file; None if pysam cannot read it."""
     if not pysam_reads(paths):
         return None
     return Witness(library("pysam"), records=partial(fasta_differences, paths[0]))
 
 
-def two_bit_witness(paths: Paths) -> Witness | None:
+def open_two_bit_reader(paths: Paths) -> Witness | None:
     """Return an independent reader of a 2bit file; None if py2bit is not installed."""
     if find_spec("py2bit") is None:
         return None
-    return Witness(library("py2bit"), records=partial(differences, paths[0], two_bit_records))
+    return Witness(library("py2bit"), records=partial(compare_genomes, paths[0], two_bit_records))
 
 
 def fasta_differences(path: str, store: str) -> list[str] | None:
     """Return a line for each record that differs; None if pysam does not read the whole file."""
-    return where_read((path,), differences(path, fasta_records, store))
+    return where_read((path,), compare_genomes(path, fasta_records, store))
 
 
 def fasta_records(path: str) -> Records:
@@ -62,7 +67,7 @@ def two_bit_records(path: str) -> Records:
         file.close()
 
 
-def differences(path: str, opened: Callable[[str], Records], store: str) -> Iterator[str]:
+def compare_genomes(path: str, opened: Callable[[str], Records], store: str) -> Iterator[str]:
     """Yield a line for each record that differs."""
     starts = _whole(store, "record_offset")
     names = _whole(store, "name").astype(np.uint8).tobytes().split(b"\n")[:-1]
@@ -74,7 +79,7 @@ def differences(path: str, opened: Callable[[str], Records], store: str) -> Iter
             return
         begin, end = (int(place) for place in starts[number : number + 2])
         stored = residues.text(begin, end)
-        if (words(head)[0], stored) != record:
+        if (split_header(head)[0], stored) != record:
             name = record[0].decode("utf-8", "backslashreplace")
             yield f"sequence: record {number + 1}, {name}, differs from the source's"
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from gangsaw.codecs.core.arrays import Bytes, Int64s
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.tasks.genomics.genomes.files.fasta_kernels import HEAD, NEWLINE, RETURN, USUAL
 
@@ -12,12 +11,12 @@ IS_NAME = -1  # COUNT of a row that is a header
 LENGTH, COUNT, END = range(3)
 # indices of the position at which a call ends
 ROW, PIECES, RESIDUES, LETTERS, NAMES, OUT = range(6)
-PLACES = 6
+POSITION_ITEMS = 6
 MOST_END = 2  # bytes of the longest line end
 
 
 @jit_norefs_inline
-def put_end(out: Any, at: int, end: int, has_return: bool) -> int:
+def put_end(out: Bytes, at: int, end: int, has_return: bool) -> int:
     """Write the end of a piece; return the new position in `out`."""
     if end == USUAL:
         if has_return:
@@ -29,14 +28,16 @@ def put_end(out: Any, at: int, end: int, has_return: bool) -> int:
 
 
 @jit_norefs_inline
-def copy(source: Any, begin: int, out: Any, at: int, n: int) -> None:
+def copy_bytes(source: Bytes, begin: int, out: Bytes, at: int, n: int) -> None:
     """Copy n bytes."""
     for i in range(n):
         out[at + i] = source[begin + i]
 
 
 @jit_norefs
-def put_rows(rows: Any, place: Any, letters: Any, names: Any, has_return: bool, out: Any) -> None:
+def put_rows(
+    rows: Int64s, place: Int64s, residues: Bytes, names: Bytes, has_return: bool, out: Bytes
+) -> None:
     """Write rows from a position on, until rows, residues or capacity of `out` are exhausted.
 
     Parameters
@@ -60,13 +61,13 @@ def put_rows(rows: Any, place: Any, letters: Any, names: Any, has_return: bool, 
             if out.size - at < length + 1 + MOST_END:
                 return
             out[at] = HEAD
-            copy(names, place[NAMES], out, at + 1, length)
+            copy_bytes(names, place[NAMES], out, at + 1, length)
             place[OUT] = put_end(out, at + 1 + length, USUAL, has_return != (end != USUAL))
             place[NAMES] += length + 1
         while place[PIECES] < count:
             at, used = place[OUT], place[LETTERS]
-            n = min(length - place[RESIDUES], letters.size - used, out.size - at)
-            copy(letters, used, out, at, n)
+            n = min(length - place[RESIDUES], residues.size - used, out.size - at)
+            copy_bytes(residues, used, out, at, n)
             place[LETTERS], place[OUT] = used + n, at + n
             place[RESIDUES] += n
             if place[RESIDUES] < length or out.size - place[OUT] < MOST_END:

@@ -71,7 +71,7 @@ class TwoBitGenome(GenomeFile):
                 self._names.add(name, [self._record])
                 begun = np.zeros(1, np.int64)
                 yield GenomePart(name[:0], name, begun, begun)
-                for letters in self._letters(file, self._head(file, entry.offset)):
+                for letters in self._read_residues(file, self._head(file, entry.offset)):
                     yield GenomePart(letters, name[:0], begun[:0], begun[:0])
 
     def _index(self, file: IO[bytes]) -> list[Entry]:
@@ -91,8 +91,8 @@ class TwoBitGenome(GenomeFile):
         return [self._entry(file, 8 if version else 4) for _ in range(count)]
 
     def _entry(self, file: IO[bytes], width: int) -> Entry:
-        (length,) = self._taken(file, 1)
-        name = self._taken(file, length)
+        (length,) = self._read_bytes(file, 1)
+        name = self._read_bytes(file, length)
         if any(letter <= 32 for letter in name):
             raise self._wrong(f"the index has the name {name!r:.40}, with a blank")
         (offset,) = self._numbers(file, 1, width).tolist()
@@ -121,21 +121,21 @@ class TwoBitGenome(GenomeFile):
             raise self._wrong(f"its runs of N or lower case do not lie in its {size:,} bases")
         return runs
 
-    def _letters(self, file: IO[bytes], head: TwoBitHead) -> Iterator[Text]:
+    def _read_residues(self, file: IO[bytes], head: TwoBitHead) -> Iterator[Text]:
         file.seek(head.start)
         for begin in range(0, head.size, 4 * SLAB):
             end = min(begin + 4 * SLAB, head.size)
-            packed = np.frombuffer(self._taken(file, packed_size(end - begin)), np.uint8)
+            packed = np.frombuffer(self._read_bytes(file, packed_size(end - begin)), np.uint8)
             letters = UNPACKED[packed].ravel()[: end - begin]
             letters[covered(head.unknown, begin, end)] = N
             letters[covered(head.masked, begin, end)] |= LOWER
             yield letters
 
     def _numbers(self, file: IO[bytes], n: int, width: int = 4) -> Places:
-        data = self._taken(file, n * width)
+        data = self._read_bytes(file, n * width)
         return np.frombuffer(data, f"{self._order}u{width}").astype(np.int64)
 
-    def _taken(self, file: IO[bytes], n: int) -> bytes:
+    def _read_bytes(self, file: IO[bytes], n: int) -> bytes:
         """Return the next n bytes of the file.
 
         Raises BadParams, before allocating memory, if the file has fewer.

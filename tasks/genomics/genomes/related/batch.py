@@ -19,8 +19,8 @@ from gangsaw.tasks.genomics.genomes.related.pieces import (
     WINDOW,
     WINDOW_BITS,
     A,
-    cut,
-    turned,
+    cut_pieces,
+    orient_rows,
 )
 from gangsaw.tasks.genomics.genomes.related.runs import (
     KNOWN,
@@ -28,16 +28,16 @@ from gangsaw.tasks.genomics.genomes.related.runs import (
     STRAND,
     TEXT,
     TEXT_END,
-    runs_of,
+    find_runs,
 )
-from gangsaw.tasks.genomics.genomes.related.seeds import NO_ENTRY, STRIDE, enter, seed_letters
+from gangsaw.tasks.genomics.genomes.related.seeds import NO_ENTRY, STRIDE, choose_k, enter
 
 ROW_BITS, PIECE_BITS, LETTER_BITS = 13, 64, 1.9  # estimated bits of a row, a piece and a novel base
 NO_ROWS = np.empty((0, 3), np.int64)
-ROWS_GIVEN = 1 << 18  # rows of a table per step
-MOST_PLACES = (1 << 32) - 1
+ROWS_PER_STEP = 1 << 18  # rows of a table per step
+MOST_POSITION = (1 << 32) - 1
 LEAST_BITS = 10
-NO_LETTERS = np.empty(0, np.uint8)
+NO_RESIDUES = np.empty(0, np.uint8)
 
 Table = npt.NDArray[np.uint32]
 
@@ -55,25 +55,25 @@ class Known:
 
     def __init__(self, n_first: int) -> None:
         self.letters, self.n = np.empty(0, np.uint8), 0
-        self.k = seed_letters(n_first)
-        self._make_room(n_first + n_first // 4 + 1024)  # spare capacity for novel bases
+        self.k = choose_k(n_first)
+        self._allocate(n_first + n_first // 4 + 1024)  # spare capacity for novel bases
 
     def add(self, codes: Text) -> int:
         """Append bases and return the position of the first; other residues become code 0."""
         begin, end = self.n, self.n + codes.size
         if end > self.letters.size:
-            self._make_room(2 * end)
+            self._allocate(2 * end)
         self.letters[begin:end] = np.where(codes < NOT_A_BASE, codes, 0)
         self.n = end
         enter(self.letters, max(0, begin - self.k + 1), end, self.k, self.table, self.bits)
         return begin
 
-    def _make_room(self, room: int) -> None:
+    def _allocate(self, capacity: int) -> None:
         """Allocate the bases, and a table with 2 to 4 entries for each k-mer that is entered."""
-        letters = np.empty(room, np.uint8)
+        letters = np.empty(capacity, np.uint8)
         letters[: self.n] = self.letters[: self.n]
         self.letters = letters
-        self.bits = max(LEAST_BITS, (2 * room // STRIDE - 1).bit_length())
+        self.bits = max(LEAST_BITS, (2 * capacity // STRIDE - 1).bit_length())
         self.table = np.full(1 << self.bits, NO_ENTRY, np.uint32)
         enter(self.letters, 0, self.n, self.k, self.table, self.bits)
 
@@ -87,7 +87,7 @@ class Collected:
     seeks : if True, genomes are aligned to the reference bases; else all their bases are novel
     """
 
-    def __init__(self, n_first: int, *, seeks: bool = True, before: Text = NO_LETTERS) -> None:
+    def __init__(self, n_first: int, *, seeks: bool = True, before: Text = NO_RESIDUES) -> None:
         """Start with the reference bases of earlier genomes, codes (n,) uint8."""
         self.known, self.seeks = Known(max(n_first, before.size)), seeks
         if before.size:
@@ -100,18 +100,19 @@ class Collected:
         """Encode the residues of one genome, codes (n,) uint8."""
         known, at, k = self.known, 0, 0
         sought = codes if self.seeks and known.n else codes[:0]
-        runs, edits = runs_of(sought, known.letters, known.n, known.k, known.table, known.bits)
+        runs, edits = find_runs(sought, known.letters, known.n, known.k, known.table, known.bits)
         room = 2 * len(runs) + 2 + 3 * (codes.size // WINDOW + len(runs) + 1)
         pieces = np.empty((room + int(runs[:, KNOWN_LETTERS].sum()) // WINDOW, PIECE_COLUMNS), "i8")
         for run in runs:
-            rows = turned(run, edits, codes, known.letters)
+            rows = orient_rows(run, edits, codes, known.letters)
             if ROW_BITS * len(rows) + PIECE_BITS > LETTER_BITS * (run[TEXT_END] - run[TEXT]):
                 continue
             k = self._novel(codes[at : run[TEXT]], pieces, k)
             a, b = _span(run)
-            k = int(cut(rows, a, b, int(run[STRAND]), self._n_rows, pieces, k))
+            k = int(cut_pieces(rows, a, b, int(run[STRAND]), self._n_rows, pieces, k))
             # copy: a view would keep the kernel's whole buffer, and most positions fit 32 bits
-            self._rows.append(rows.astype(np.uint32 if known.n <= MOST_PLACES else np.int64))
+            is_short = known.n <= MOST_POSITION
+            self._rows.append(rows.astype(np.uint32) if is_short else rows.astype(np.int64))
             self._n_rows += len(rows)
             at = int(run[TEXT_END])
         k = self._novel(codes[at:], pieces, k)
@@ -122,10 +123,10 @@ class Collected:
         if not codes.size:
             return k
         begin = self.known.add(codes)
-        return int(cut(NO_ROWS, begin, begin + codes.size, 1, self._n_rows, pieces, k))
+        return int(cut_pieces(NO_ROWS, begin, begin + codes.size, 1, self._n_rows, pieces, k))
 
     @property
-    def held_bytes(self) -> int:
+    def memory_bytes(self) -> int:
         """Memory of the reference bases and of all pieces and rows, in bytes."""
         known = self.known.letters.nbytes + self.known.table.nbytes
         return known + sum(part.nbytes for part in (*self._pieces, *self._rows))
@@ -141,15 +142,17 @@ class Collected:
         window = pieces[:, A] >> WINDOW_BITS
         order = np.argsort(window, kind="stable")
         numbers = numbers_in(window, order)
-        said = self._said(pieces, numbers)
-        for at in range(0, len(said), ROWS_GIVEN):
-            yield {"piece": said[at : at + ROWS_GIVEN]}
+        said = self._encode_pieces(pieces, numbers)
+        for at in range(0, len(said), ROWS_PER_STEP):
+            yield {"piece": said[at : at + ROWS_PER_STEP]}
         starts = np.append(np.flatnonzero(numbers[order] % BUNDLE == 0), len(pieces))
         sizes = (pieces[order, END_ROW] - pieces[order, FIRST_ROW] + 1).cumsum()
         ends = np.append(0, sizes)[starts]  # upper bound: the rows of its pieces, and their heads
         first = 0
         while first < starts.size - 1:
-            last = max(first + 1, int(np.searchsorted(ends, ends[first] + ROWS_GIVEN, "right")) - 1)
+            last = max(
+                first + 1, int(np.searchsorted(ends, ends[first] + ROWS_PER_STEP, "right")) - 1
+            )
             edit = np.empty((int(ends[last] - ends[first]), 3), np.uint32)
             head = np.empty(last - first + 1, np.int64)
             n = int(bundled(pieces, rows, order, starts[first : last + 1], edit, head))
@@ -164,14 +167,14 @@ class Collected:
                 found[name].append(table)
         return {name: np.concatenate(tables) for name, tables in found.items() if tables}
 
-    def _said(self, pieces: Places, numbers: Places) -> Table:
+    def _encode_pieces(self, pieces: Places, numbers: Places) -> Table:
         """Return the rows of `piece`: differences to predictions by the previous piece, (n, 5)."""
         a, b, d, letters = pieces[:, :END_ROW].T[: LETTERS + 1]
         ahead = np.where(d > 0, a - np.append(0, b[:-1]), np.append(0, a[:-1]) - b)
         ends = np.minimum(((a >> WINDOW_BITS) + 1) << WINDOW_BITS, self.known.n)
         short = np.where(d > 0, ends - b, a & WINDOW - 1)
         more, steps = letters - (b - a), np.diff(numbers, prepend=0)
-        columns = folded(ahead), d < 0, short, folded(more), folded(steps)
+        columns = encode_zigzag(ahead), d < 0, short, encode_zigzag(more), encode_zigzag(steps)
         return np.stack(columns, axis=1).astype(np.uint32)
 
 
@@ -189,11 +192,11 @@ def numbers_in(window: Places, order: Places) -> Places:
     return numbers
 
 
-def folded(values: Places) -> Places:
+def encode_zigzag(values: Places) -> Places:
     """Return the zigzag code of signed integers: 0, -1, 1, -2 are 0, 1, 2, 3."""
     return np.where(values < 0, -2 * values - 1, 2 * values)
 
 
-def unfolded(values: Places) -> Places:
+def decode_zigzag(values: Places) -> Places:
     """Return the signed integers of zigzag codes."""
     return np.where(values & 1, -(values + 1 >> 1), values >> 1)

@@ -5,19 +5,21 @@ Rows of a piece replace the parent's rows at the same position; CANCEL removes t
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Int64s, UInt32s
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.tasks.genomics.genomes.related.pieces import CANCEL, END_ROW, FIRST_ROW, HEAD
 
 BUNDLE = 64  # pieces per bundle
 NO_PLACE = 1 << 62
+EditRows: TypeAlias = "Int64s | UInt32s"
 
 
 @jit_part
-def overlay(own: Any, parent: Any, a: Any, b: Any, out: Any) -> Any:
+def overlay(own: EditRows, parent: EditRows, a: int, b: int, out: Int64s) -> int:
     """Write the rows that turn a parent's rows within a..b - 1 into `own`; return their number."""
     i, j, m, n, p = 0, 0, 0, own.shape[0], parent.shape[0]
     while i < n or j < p:
@@ -48,7 +50,9 @@ def overlay(own: Any, parent: Any, a: Any, b: Any, out: Any) -> Any:
 
 
 @jit
-def bundled(pieces: Any, rows: Any, order: Any, starts: Any, out: Any, head: Any) -> int:
+def bundled(
+    pieces: Int64s, rows: EditRows, order: Int64s, starts: Int64s, out: UInt32s, head: Int64s
+) -> int:
     """Write the rows of all bundles, (gap, kind, size); return their number.
 
     Parameters

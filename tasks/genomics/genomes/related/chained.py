@@ -10,7 +10,7 @@ import numpy as np
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.genomics.genomes.info import GenomeInfo
-from gangsaw.tasks.genomics.genomes.related.joined import joined
+from gangsaw.tasks.genomics.genomes.related.joined import join_residues
 from gangsaw.tasks.genomics.genomes.related.windows import KnownWindows
 from gangsaw.tasks.sources.source import Described, Region, SourceArray
 
@@ -74,7 +74,7 @@ def group_of(part: int) -> str:
     return f"{ADDED}/{part}/" if part else ""
 
 
-def arrays_of(arrays: Sequence[SourceArray], n_parts: int) -> list[dict[str, SourceArray]]:
+def group_arrays(arrays: Sequence[SourceArray], n_parts: int) -> list[dict[str, SourceArray]]:
     """Return the arrays of each part by name; raise CorruptChunk if a part has none."""
     found: dict[str, dict[str, SourceArray]] = {group_of(part): {} for part in range(n_parts)}
     for array in arrays:
@@ -91,13 +91,13 @@ def as_one(arrays: Sequence[SourceArray], info: GenomeInfo) -> dict[str, SourceA
 
     Raises CorruptChunk if a part lacks an array of the sequence.
     """
-    parts = arrays_of(arrays, len(info.parts))
+    parts = group_arrays(arrays, len(info.parts))
     samples = info.samples_of_parts()
     residues = [sum(one.residues for one in own) for own in samples]
     records = [sum(one.records for one in own) for own in samples]
     names = dict.fromkeys(name for own in parts for name in own if name not in OWN_LAYER)
     found = {name: _chain(name, parts, residues, records) for name in names}
-    return {**found, "sequence": letters_of(parts, residues)}
+    return {**found, "sequence": chain_residues(parts, residues)}
 
 
 def known_of(parts: Sequence[Arrays]) -> SourceArray:
@@ -107,11 +107,11 @@ def known_of(parts: Sequence[Arrays]) -> SourceArray:
     return chained([own["known"] for own in parts])
 
 
-def letters_of(parts: Sequence[Arrays], residues: Sequence[int]) -> SourceArray:
+def chain_residues(parts: Sequence[Arrays], residues: Sequence[int]) -> SourceArray:
     """Return the residues of all parts, which share a cache of decoded reference bases."""
     windows = KnownWindows(known_of(parts))
     links = [
-        joined({**own, "known": known_of(parts[: number + 1])}, residues[number], windows)
+        join_residues({**own, "known": known_of(parts[: number + 1])}, residues[number], windows)
         for number, own in enumerate(parts)
     ]
     return chained(links)

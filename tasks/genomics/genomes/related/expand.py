@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes, Int64, Int64s, UInt32s
 from gangsaw.codecs.core.nucleotides.codes import LETTER_OF_CODE
 from gangsaw.codecs.core.numba.items import put_items
 from gangsaw.codecs.core.numba.jit import jit, jit_part
@@ -22,11 +23,11 @@ from gangsaw.tasks.genomics.genomes.related.pieces import (
 from gangsaw.tasks.genomics.genomes.related.runs import DELETE, INSERT
 
 WRONG = -1
-FINE, WRONG_BUNDLE, WRONG_PIECE = 0, 1, 2  # status codes of `join`
+FINE, WRONG_BUNDLE, WRONG_PIECE = 0, 1, 2  # status codes of `join_pieces`
 
 
 @jit
-def placed(table: Any, n: int, out: Any) -> None:
+def decode_pieces(table: Int64s, n: int, out: Int64s) -> None:
     """Decode the rows of `piece`: reference span a..b - 1, strand, bases, without checks.
 
     Parameters
@@ -39,7 +40,7 @@ def placed(table: Any, n: int, out: Any) -> None:
     """
     a, b = np.int64(0), np.int64(0)
     for k in range(table.shape[0]):
-        ahead, extra = unfolded(table[k, 0]), unfolded(table[k, 3])
+        ahead, extra = zigzag_to_int(table[k, 0]), zigzag_to_int(table[k, 3])
         if table[k, 1]:
             b = a - ahead
             a = ((b - 1) >> WINDOW_BITS << WINDOW_BITS) + table[k, 2]
@@ -51,13 +52,13 @@ def placed(table: Any, n: int, out: Any) -> None:
 
 
 @jit_part
-def unfolded(value: Any) -> Any:
+def zigzag_to_int(value: int) -> int:
     """Return the signed integer of a zigzag code: 0, 1, 2, 3 are 0, -1, 1, -2."""
     return -((value + 1) >> 1) if value & 1 else value >> 1
 
 
 @jit_part
-def resolved(own: Any, parent: Any, a: Any, b: Any, out: Any) -> Any:
+def resolve_rows(own: Int64s, parent: Int64s, a: Int64, b: int, out: Int64s) -> Any:
     """Write all rows of a piece from its stored rows and its parent's; return their number."""
     i, j, m, n, p = 0, 0, 0, own.shape[0], parent.shape[0]
     while i < n or j < p:
@@ -80,7 +81,7 @@ def resolved(own: Any, parent: Any, a: Any, b: Any, out: Any) -> Any:
 
 
 @jit_part
-def own_rows(edit: Any, begin: Any, a: Any) -> Any:
+def own_rows(edit: UInt32s, begin: Int64, a: Int64) -> Any:
     """Return the stored rows of a piece with absolute positions: (n, 3) int64."""
     n, place = np.int64(edit[begin, 0]), a
     own = np.empty((n, 3), np.int64)
@@ -92,9 +93,9 @@ def own_rows(edit: Any, begin: Any, a: Any) -> Any:
 
 
 @jit_part
-def put_heads(edit: Any, begins: Any) -> bool:
+def put_heads(edit: UInt32s, begins: Int64s) -> bool:
     """Write the offsets of a bundle's pieces; return False if pieces or parents are missing."""
-    at: Any = 0
+    at: int | np.int64 = 0
     for i in range(begins.size):
         if at >= edit.shape[0] or edit[at, 1] != HEAD or np.int64(edit[at, 2]) > i:
             return False
@@ -104,7 +105,7 @@ def put_heads(edit: Any, begins: Any) -> bool:
 
 
 @jit_part
-def rows_of(edit: Any, bounds: Any, out: Any) -> Any:
+def resolve_bundle(edit: UInt32s, bounds: Int64s, out: Int64s) -> Any:
     """Write all rows of the last of some pieces of a bundle; return their number, or WRONG.
 
     Parameters
@@ -117,7 +118,7 @@ def rows_of(edit: Any, bounds: Any, out: Any) -> Any:
     if not put_heads(edit, begins):
         return WRONG
     depth = 1
-    at: Any = len(bounds) - 1
+    at: int | np.int64 = len(bounds) - 1
     chain[0] = at
     while edit[begins[at], 2]:
         at -= np.int64(edit[begins[at], 2])
@@ -127,20 +128,20 @@ def rows_of(edit: Any, bounds: Any, out: Any) -> Any:
     for q in range(depth - 1, -1, -1):
         at = chain[q]
         own = own_rows(edit, begins[at], bounds[at, 0])
-        n = resolved(own, found, bounds[at, 0], bounds[at, 1], out)
+        n = resolve_rows(own, found, bounds[at, 0], bounds[at, 1], out)
         found = out[:n].copy()
     return n
 
 
 @jit_part
-def code_of(letter: Any) -> Any:
+def encode_base(letter: Int64) -> Any:
     """Return the 2-bit code of an ASCII base A, C, G or T."""
     x = letter >> 1 & 3
     return x ^ x >> 1
 
 
 @jit_part
-def put_literals(word: Any, out: Any, m: Any) -> Any:
+def put_literals(word: Int64, out: Bytes, m: Int64) -> Any:
     """Write the bases of an insertion row; return the end, WRONG if they do not fit."""
     n = inserted(word)
     if n > LITERALS or m + n > out.size:
@@ -151,7 +152,7 @@ def put_literals(word: Any, out: Any, m: Any) -> Any:
 
 
 @jit_part
-def put_known(known: Any, begin: Any, end: Any, out: Any, m: Any) -> Any:
+def put_known(known: Bytes, begin: int, end: int, out: Bytes, m: Any) -> Any:
     """Copy reference bases; return the end in `out`, WRONG if the range is invalid."""
     n = end - begin
     if n < 0 or m < 0 or m + n > out.size or begin < 0 or end > known.size:
@@ -160,7 +161,7 @@ def put_known(known: Any, begin: Any, end: Any, out: Any, m: Any) -> Any:
 
 
 @jit_part
-def put_row(known: Any, at: Any, kind: Any, size: Any, out: Any, m: Any) -> Any:
+def apply_row(known: Bytes, at: Int64, kind: Int64, size: Int64, out: Bytes, m: Int64) -> Any:
     """Apply an edit row at a position; return the ends in reference and output.
 
     The second one is WRONG for an invalid row.
@@ -172,12 +173,12 @@ def put_row(known: Any, at: Any, kind: Any, size: Any, out: Any, m: Any) -> Any:
     step = 1 if kind == PLUS_1 else 2 if kind == PLUS_2 else 3 if kind == PLUS_3 else 0
     if not step or at >= known.size or m >= out.size:
         return at, np.int64(WRONG)
-    out[m] = LETTER_OF_CODE[code_of(np.int64(known[at])) + step & 3]
+    out[m] = LETTER_OF_CODE[encode_base(np.int64(known[at])) + step & 3]
     return at + 1, m + 1
 
 
 @jit_part
-def expand(known: Any, rows: Any, span: Any, out: Any) -> bool:
+def expand_piece(known: Bytes, rows: Int64s, span: Int64s, out: Bytes) -> bool:
     """Write the bases of a piece; return False if its rows are invalid.
 
     Parameters
@@ -194,7 +195,7 @@ def expand(known: Any, rows: Any, span: Any, out: Any) -> bool:
         m = put_known(known, at, place, out, m)
         if m < 0 or place > end:
             return False
-        at, m = put_row(known, place, rows[q, 1], rows[q, 2], out, m)
+        at, m = apply_row(known, place, rows[q, 1], rows[q, 2], out, m)
         if m < 0:
             return False
     if put_known(known, at, end, out, m) != out.size:
@@ -205,18 +206,25 @@ def expand(known: Any, rows: Any, span: Any, out: Any) -> bool:
 
 
 @jit_part
-def reverse(out: Any) -> None:
+def reverse(out: Bytes) -> None:
     """Replace bases by their reverse complement, in place."""
     n = out.size
     for i in range((n + 1) // 2):
-        first = LETTER_OF_CODE[3 - code_of(np.int64(out[i]))]
-        out[i] = LETTER_OF_CODE[3 - code_of(np.int64(out[n - 1 - i]))]
+        first = LETTER_OF_CODE[3 - encode_base(np.int64(out[i]))]
+        out[i] = LETTER_OF_CODE[3 - encode_base(np.int64(out[n - 1 - i]))]
         out[n - 1 - i] = first
 
 
 @jit
-def join(
-    known: Any, spans: Any, at: Any, members: Any, edit: Any, begins: Any, windows: Any, out: Any
+def join_pieces(
+    known: Bytes,
+    spans: Int64s,
+    at: int,
+    members: Int64s,
+    edit: UInt32s,
+    begins: Int64s,
+    windows: Int64s,
+    out: Bytes,
 ) -> int:
     """Write the bases of consecutive pieces; return FINE, or a status of the error.
 
@@ -239,14 +247,16 @@ def join(
     for i in range(spans.shape[0]):
         own, n = edit[begins[i, 0] : begins[i, 1]], spans[i, 3]
         bounds = members[i, 1 : 1 + 2 * members[i, 0]].reshape(-1, 2)
-        n_rows = rows_of(own, bounds, rows)
+        n_rows = resolve_bundle(own, bounds, rows)
         if n_rows < 0:
             return WRONG_BUNDLE
         if n > spans[i, 1] - spans[i, 0] + LITERALS * n_rows:
             return WRONG_PIECE
         is_cut = at < 0 or at + n > out.size
         letters = np.empty(n, np.uint8) if is_cut else out[at : at + n]
-        if not expand(known[windows[i, 0], : windows[i, 1]], rows[:n_rows], spans[i], letters):
+        if not expand_piece(
+            known[windows[i, 0], : windows[i, 1]], rows[:n_rows], spans[i], letters
+        ):
             return WRONG_PIECE
         if is_cut:
             begin, end = max(0, at), min(out.size, at + n)

@@ -15,7 +15,7 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.compressed_text.text import Places, Text
 from gangsaw.tasks.genomics.genomes.related import expand
-from gangsaw.tasks.genomics.genomes.related.batch import numbers_in, unfolded
+from gangsaw.tasks.genomics.genomes.related.batch import decode_zigzag, numbers_in
 from gangsaw.tasks.genomics.genomes.related.bundles import BUNDLE
 from gangsaw.tasks.genomics.genomes.related.marks import MarkedRuns
 from gangsaw.tasks.genomics.genomes.related.pieces import PIECE_COLUMNS, WINDOW, WINDOW_BITS
@@ -26,7 +26,7 @@ NEEDED = ("known", "piece", "edit", "bundle")
 TABLE_COLUMNS = {"piece": PIECE_COLUMNS - 1, "edit": 3, "bundle": 1, "other": 3, "lower": 2}
 ROWS, ROWS_HELD = 1 << 13, 1 << 10  # rows of edits per read, and most cached reads: 96 MiB
 ROWS_TOGETHER = 32  # reads of ROWS that are decoded in parallel
-TOGETHER = 128  # pieces per call of `join`
+TOGETHER = 128  # pieces per call of `join_pieces`
 WRONG = {
     expand.WRONG_BUNDLE: "edit does not have the pieces of bundle",
     expand.WRONG_PIECE: "edit is not of such pieces",
@@ -93,7 +93,7 @@ class JoinedLetters(Described):
         at, (edit, begins) = int(self._pieces.starts[first]) - begin, self._rows(first, last)
         members = self._members(first, last)
         known = self.windows.letters
-        done = int(expand.join(known, spans, at, members, edit, begins, windows, out))
+        done = int(expand.join_pieces(known, spans, at, members, edit, begins, windows, out))
         if done != expand.FINE:
             raise CorruptChunk(WRONG[done])
 
@@ -119,22 +119,22 @@ class JoinedLetters(Described):
         spans = zip((begins // ROWS).tolist(), (-(-ends // ROWS)).tolist(), strict=True)
         wanted = sorted({number for first, last in spans for number in range(first, last)})
         for number in wanted:
-            if number in self._edits_held:
-                self._edits_held.move_to_end(number)
-        missing = np.array([n for n in wanted if n not in self._edits_held], np.int64)
+            if number in self._edit_cache:
+                self._edit_cache.move_to_end(number)
+        missing = np.array([n for n in wanted if n not in self._edit_cache], np.int64)
         for run in np.split(missing, np.flatnonzero(np.diff(missing) > 1) + 1):
             for at in range(0, run.size, ROWS_TOGETHER):
                 some = run[at : at + ROWS_TOGETHER].tolist()
                 rows = self._table("edit", some[0] * ROWS, (some[-1] + 1) * ROWS)
                 for i, number in enumerate(some):
-                    self._edits_held[number] = rows[i * ROWS : (i + 1) * ROWS].copy()
-        while len(self._edits_held) > max(ROWS_HELD, len(wanted)):
-            self._edits_held.popitem(last=False)
+                    self._edit_cache[number] = rows[i * ROWS : (i + 1) * ROWS].copy()
+        while len(self._edit_cache) > max(ROWS_HELD, len(wanted)):
+            self._edit_cache.popitem(last=False)
 
     def _edits(self, first: int, last: int) -> Table:
         """Return the rows first..last - 1 of edits from the cache."""
         found = [
-            self._edits_held[n][max(0, first - n * ROWS) : last - n * ROWS]
+            self._edit_cache[n][max(0, first - n * ROWS) : last - n * ROWS]
             for n in range(first // ROWS, -(-last // ROWS))
         ]
         return np.concatenate(found) if len(found) != 1 else np.ascontiguousarray(found[0])
@@ -153,11 +153,11 @@ class JoinedLetters(Described):
     def _pieces(self) -> Pieces:
         n_known, table = self.of.shape[0], self._table("piece").astype(np.int64)
         spans = np.empty((len(table), 4), np.int64)
-        expand.placed(table, n_known, spans)
+        expand.decode_pieces(table, n_known, spans)
         a, b, _, letters = spans.T
         is_whole = (a >= 0) & (a < b) & (b <= n_known) & (letters > 0)
         is_whole &= a >> WINDOW_BITS == b - 1 >> WINDOW_BITS
-        numbers, window = np.cumsum(unfolded(table[:, 4])), a >> WINDOW_BITS
+        numbers, window = np.cumsum(decode_zigzag(table[:, 4])), a >> WINDOW_BITS
         starts = np.concatenate(([0], np.cumsum(letters)))
         if not is_whole.all() or starts[-1] != self.shape[0] or (letters > self.shape[0]).any():
             raise CorruptChunk("piece is not of the letters of the store")
@@ -185,11 +185,13 @@ class JoinedLetters(Described):
         return tuple(MarkedRuns(name, self._table(name), self.shape[0]) for name in names)
 
     @cached_property
-    def _edits_held(self) -> OrderedDict[int, Table]:
+    def _edit_cache(self) -> OrderedDict[int, Table]:
         return OrderedDict()
 
 
-def joined(arrays: Mapping[str, SourceArray], n: int, windows: KnownWindows) -> JoinedLetters:
+def join_residues(
+    arrays: Mapping[str, SourceArray], n: int, windows: KnownWindows
+) -> JoinedLetters:
     """Return the residues of a store, (n,) uint8; raise CorruptChunk if an array is missing."""
     for name in NEEDED:
         if name not in arrays:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes, Int64s
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.nucleotides.letters import BASES
 from gangsaw.codecs.core.numba.jit import jit, jit_part
@@ -27,7 +26,7 @@ FAR = (1 << 32) - 1  # largest length of a gap or run in one row
 Table = npt.NDArray[np.uint32]
 
 
-class LetterMarks:
+class ResidueMarks:
     """Encoder of runs as rows of integers, genome by genome.
 
     A row is (gap after the previous run, length of the run, residue in upper case). Rows of lower
@@ -38,21 +37,21 @@ class LetterMarks:
         self._ends = {"other": 0, "lower": 0}
         self._at = 0
 
-    def rows(self, letters: Text) -> dict[str, Table]:
+    def rows(self, residues: Text) -> dict[str, Table]:
         """Return the rows of the next residues, by kind."""
         found = {
-            "other": self._rows("other", letters),
-            "lower": self._rows("lower", letters)[:, :2],
+            "other": self._rows("other", residues),
+            "lower": self._rows("lower", residues)[:, :2],
         }
-        self._at += letters.size
+        self._at += residues.size
         return found
 
-    def _rows(self, name: str, letters: Text) -> Table:
+    def _rows(self, name: str, residues: Text) -> Table:
         """Return the runs of residues of one kind."""
         kinds, own = KINDS[name], np.empty((0, 3), np.int64)
-        if n := int(marked(letters, kinds, own)):
+        if n := int(mark_runs(residues, kinds, own)):
             own = np.empty((n, 3), np.int64)
-            marked(letters, kinds, own)
+            mark_runs(residues, kinds, own)
             ends = own[:, 0] + own[:, 1] + self._at
             own[:, 0] += self._at - np.append(self._ends[name], ends[:-1])
             self._ends[name] = int(ends[-1])
@@ -60,29 +59,29 @@ class LetterMarks:
 
 
 @jit_part
-def is_plain(letters: Any) -> bool:
+def is_acgt(residues: Bytes) -> bool:
     """Return True if all residues are A, C, G or T; the loop is vectorized."""
     n = 0
-    for letter in letters:
+    for letter in residues:
         n += (letter == A) | (letter == C) | (letter == G) | (letter == T)
-    return bool(n == letters.size)
+    return bool(n == residues.size)
 
 
 @jit
-def are_bases(letters: Any) -> bool:
+def are_bases(residues: Bytes) -> bool:
     """Return True if all residues, (n,) uint8, are A, C, G or T."""
-    return is_plain(letters)
+    return is_acgt(residues)
 
 
 @jit
-def looked_up(items: Any, table: Any, out: Any) -> None:
+def looked_up(items: Bytes, table: Bytes, out: Bytes) -> None:
     """Write `table[items]` for (n,) uint8 items; NumPy would first convert them to intp."""
     for i in range(items.size):
         out[i] = table[items[i]]
 
 
 @jit
-def marked(letters: Any, kinds: Any, out: Any) -> int:
+def mark_runs(residues: Bytes, kinds: Bytes, out: Int64s) -> int:
     """Return the number of runs of equal nonzero kind, and write the runs that fit into `out`.
 
     Parameters
@@ -91,18 +90,18 @@ def marked(letters: Any, kinds: Any, out: Any) -> int:
     kinds : (256,) uint8, kind of each residue
     out : (n, 3) int64, output: position, length and kind
     """
-    n, at, size = 0, 0, letters.size
+    n, at, size = 0, 0, residues.size
     while at < size:
-        while at + STRETCH <= size and is_plain(letters[at : at + STRETCH]):
+        while at + STRETCH <= size and is_acgt(residues[at : at + STRETCH]):
             at += STRETCH
         if at == size:
             break
-        kind = kinds[letters[at]]
+        kind = kinds[residues[at]]
         if not kind:
             at += 1
             continue
         end = at + 1
-        while end < size and kinds[letters[end]] == kind:
+        while end < size and kinds[residues[end]] == kind:
             end += 1
         if n < out.shape[0]:
             out[n, 0], out[n, 1], out[n, 2] = at, end - at, kind
@@ -138,14 +137,14 @@ class MarkedRuns:
         if is_odd or (self._ends.size and (self._ends.max() > n or self._begins.min() < 0)):
             raise CorruptChunk(f"{name} is not of such letters")
 
-    def put(self, letters: Text, begin: int) -> None:
+    def put(self, residues: Text, begin: int) -> None:
         """Apply the runs to residues that begin at position `begin` of the collection."""
-        end = begin + letters.size
+        end = begin + residues.size
         first = int(np.searchsorted(self._ends, begin, "right"))
         last = int(np.searchsorted(self._begins, end, "left"))
         for i in range(first, last):
             own = slice(max(0, int(self._begins[i]) - begin), int(self._ends[i]) - begin)
             if self._kinds is None:
-                letters[own] += CASE
+                residues[own] += CASE
             else:
-                letters[own] = self._kinds[i]
+                residues[own] = self._kinds[i]

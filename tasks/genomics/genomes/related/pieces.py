@@ -5,10 +5,9 @@ A row is (position, kind, size), in order of positions, on the reference strand.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes, Int64, Int64s
 from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.tasks.genomics.genomes.related.runs import (
@@ -37,13 +36,13 @@ PIECE_COLUMNS = 6
 
 
 @jit_part
-def put_insert(rows: Any, m: Any, place: Any, text: Any, i: Any, g: Any, d: Any) -> Any:
+def put_insert(rows: Int64s, m: int, place: int, text: Bytes, i: int, g: int, d: int) -> int:
     """Add the rows of an insertion of g bases on the reference strand, at most LITERALS each."""
     at = 0
     while at < g:
         take, word = min(LITERALS, g - at), np.int64(1)
         for q in range(take):
-            c: Any = np.int64(text[i + at + q] if d > 0 else text[i + g - 1 - at - q])
+            c: int | np.int64 = np.int64(text[i + at + q] if d > 0 else text[i + g - 1 - at - q])
             c = 0 if c >= NOT_A_BASE else c if d > 0 else 3 - c
             word = word << 2 | c
         rows[m, 0], rows[m, 1], rows[m, 2] = place, INSERT, word
@@ -52,7 +51,7 @@ def put_insert(rows: Any, m: Any, place: Any, text: Any, i: Any, g: Any, d: Any)
 
 
 @jit
-def turned(run: Any, edits: Any, text: Any, known: Any) -> Any:
+def orient_rows(run: Int64s, edits: Int64s, text: Bytes, known: Bytes) -> Int64s:
     """Return the rows of a run on the reference strand: (m, 3) int64."""
     d, first, n = run[STRAND], run[FIRST_EDIT], run[EDITS]
     rows = np.empty((n + (run[TEXT_END] - run[TEXT]) // LITERALS + n + 1, 3), np.int64)
@@ -75,7 +74,7 @@ def turned(run: Any, edits: Any, text: Any, known: Any) -> Any:
 
 
 @jit_part
-def inserted(word: Any) -> Any:
+def inserted(word: Int64) -> int:
     """Return the number of bases of an insertion row."""
     n = 0
     while word > 1:
@@ -84,7 +83,7 @@ def inserted(word: Any) -> Any:
 
 
 @jit_part
-def reverse_rows(pieces: Any, begin: Any, end: Any) -> None:
+def reverse_rows(pieces: Int64s, begin: int, end: int) -> None:
     """Reverse the order of pieces begin..end - 1."""
     for q in range((end - begin) // 2):
         for c in range(pieces.shape[1]):
@@ -94,7 +93,7 @@ def reverse_rows(pieces: Any, begin: Any, end: Any) -> None:
 
 
 @jit
-def cut(rows: Any, a: int, b: int, d: int, base: int, pieces: Any, k: int) -> int:
+def cut_pieces(rows: Int64s, a: int, b: int, d: int, base: int, pieces: Int64s, k: int) -> int:
     """Add the pieces of rows over the reference span a..b - 1, in the order of the genome.
 
     Returns the new number of pieces. `base` is the number of the first row.

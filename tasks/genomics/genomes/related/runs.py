@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes, Int64, Int64s, UInt32s
 from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
 from gangsaw.codecs.core.numba.bits import trailing_zeros
 from gangsaw.codecs.core.numba.jit import jit, jit_part
@@ -17,9 +18,9 @@ from gangsaw.tasks.genomics.genomes.related.seeds import (
     LANES,
     NEAR,
     equal_of,
+    find_seed,
     is_here,
     known_at,
-    place_of,
     reaches,
     unequal,
 )
@@ -39,7 +40,15 @@ SUBSTITUTE, DELETE, INSERT = 0, 4, 5  # kinds of edits
 
 @jit_part
 def voted(
-    text: Any, i: Any, known: Any, n: int, k: int, table: Any, bits: int, r: Any, d: Any
+    text: Bytes,
+    i: Int64,
+    known: Bytes,
+    n: int,
+    k: int,
+    table: UInt32s,
+    bits: int,
+    r: Int64,
+    d: Int64,
 ) -> Any:
     """Return the diagonal of most k-mers ahead that the bases at i match, too; else (r, d)."""
     line, way = np.empty(AHEAD, np.int64), np.empty(AHEAD, np.int64)
@@ -50,7 +59,7 @@ def voted(
         for q in range(4):
             if at + q + k > text.size:
                 break
-            p, e = place_of(text, at + q, k, table, bits)
+            p, e = find_seed(text, at + q, k, table, bits)
             if p != FREE and is_here(text, at + q, k, known, n, p, e):
                 line[m], way[m] = p - (at + q - i) * e, e
                 m += 1
@@ -70,7 +79,7 @@ def voted(
 
 
 @jit_part
-def grown(rows: Any) -> Any:
+def double_rows(rows: Int64s) -> Int64s:
     """Return a copy of the rows with doubled capacity."""
     out = np.empty((2 * rows.shape[0], rows.shape[1]), rows.dtype)
     out[: rows.shape[0]] = rows
@@ -78,7 +87,7 @@ def grown(rows: Any) -> Any:
 
 
 @jit_part
-def best_edit(text: Any, i: Any, known: Any, n: int, r: Any, d: Any) -> Any:
+def best_edit(text: Bytes, i: Int64, known: Bytes, n: int, r: Int64, d: Int64) -> Any:
     """Return kind and size of the edit that gives the best match after it; kind -1 for none."""
     end, best, kind, size = text.size, -1, -1, 0
     if 0 <= r < n:
@@ -98,7 +107,7 @@ def best_edit(text: Any, i: Any, known: Any, n: int, r: Any, d: Any) -> Any:
 
 
 @jit_part
-def ahead(text: Any, i: Any, known: Any, n: int, r: Any, d: Any) -> Any:
+def count_matches(text: Bytes, i: Int64, known: Bytes, n: int, r: Int64, d: Int64) -> Any:
     """Return the number of next bases that match, compared by words of 8 bases."""
     begin = i
     while i + LANES <= text.size and reaches(n, r, d, LANES):
@@ -111,10 +120,12 @@ def ahead(text: Any, i: Any, known: Any, n: int, r: Any, d: Any) -> Any:
 
 
 @jit_part
-def follow(text: Any, i: Any, known: Any, n: int, r: Any, d: Any, edits: Any, m: Any) -> Any:
+def extend_run(
+    text: Bytes, i: Int64, known: Bytes, n: int, r: Int64, d: Int64, edits: Int64s, m: Int64
+) -> Any:
     """Extend a run along the reference; return both ends, the edits and their number."""
     while i < text.size:
-        equal = ahead(text, i, known, n, r, d)
+        equal = count_matches(text, i, known, n, r, d)
         i += equal
         r += equal * d
         if i == text.size:
@@ -130,7 +141,7 @@ def follow(text: Any, i: Any, known: Any, n: int, r: Any, d: Any, edits: Any, m:
         if kind < 0 or text.size - i < 4:
             break
         if m + 1 >= edits.shape[0]:
-            edits = grown(edits)
+            edits = double_rows(edits)
         edits[m, AT], edits[m, KIND], edits[m, SIZE], edits[m, TEXT_AT] = r, kind, size, i
         m += 1
         if kind != DELETE:
@@ -141,7 +152,7 @@ def follow(text: Any, i: Any, known: Any, n: int, r: Any, d: Any, edits: Any, m:
 
 
 @jit_part
-def beyond(text: Any, i: Any, known: Any, n: int, last: Any, d: Any) -> Any:
+def skip_mismatches(text: Bytes, i: Int64, known: Bytes, n: int, last: Int64, d: Int64) -> Any:
     """Return the reference and text positions where the diagonal continues after mismatches."""
     for skip in range(1, SHORT + 1):
         if i + skip >= text.size:
@@ -154,9 +165,9 @@ def beyond(text: Any, i: Any, known: Any, n: int, last: Any, d: Any) -> Any:
 
 
 @jit_part
-def found_at(text: Any, i: Any, known: Any, n: int, k: int, table: Any, bits: int) -> Any:
+def found_at(text: Bytes, i: Int64, known: Bytes, n: int, k: int, table: UInt32s, bits: int) -> Any:
     """Return the reference position and strand of the bases at i; FREE if there is none."""
-    p, e = place_of(text, i, k, table, bits)
+    p, e = find_seed(text, i, k, table, bits)
     if p == FREE or not is_here(text, i, k, known, n, p, e):
         return np.int64(FREE), 1
     r, d = voted(text, i, known, n, k, table, bits, p, e)
@@ -166,10 +177,12 @@ def found_at(text: Any, i: Any, known: Any, n: int, k: int, table: Any, bits: in
 
 
 @jit_part
-def put_jump(edits: Any, m: Any, last: Any, gap: Any, drop: Any, base: Any, start: Any) -> Any:
+def put_jump(
+    edits: Int64s, m: Int64, last: Int64, gap: Int64, drop: Int64, base: int, start: int
+) -> Any:
     """Add the edits for skipped reference bases and for bases inserted instead."""
     if m + 3 >= edits.shape[0]:
-        edits = grown(edits)
+        edits = double_rows(edits)
     if gap:
         edits[m, AT], edits[m, KIND], edits[m, SIZE], edits[m, TEXT_AT] = last, INSERT, gap, base
         m += 1
@@ -180,7 +193,9 @@ def put_jump(edits: Any, m: Any, last: Any, gap: Any, drop: Any, base: Any, star
 
 
 @jit
-def runs_of(text: Any, known: Any, n: int, k: int, table: Any, bits: int) -> Any:
+def find_runs(
+    text: Bytes, known: Bytes, n: int, k: int, table: UInt32s, bits: int
+) -> tuple[Int64s, Int64s]:
     """Return the runs of a genome, (q, 7) int64, and their edits, (m, 4) int64.
 
     Parameters
@@ -196,7 +211,7 @@ def runs_of(text: Any, known: Any, n: int, k: int, table: Any, bits: int) -> Any
     while i < text.size:
         r, d, start = np.int64(FREE), last_d, i
         if last != FREE and i == base:
-            r, start = beyond(text, i, known, n, last, last_d)
+            r, start = skip_mismatches(text, i, known, n, last, last_d)
         if r == FREE:
             if i + k > text.size:
                 break
@@ -213,7 +228,7 @@ def runs_of(text: Any, known: Any, n: int, k: int, table: Any, bits: int) -> Any
         if is_near:
             edits, m = put_jump(edits, m, last, gap, drop, base, start)
         first = m
-        i, stop, edits, m = follow(text, start, known, n, r, d, edits, m)
+        i, stop, edits, m = extend_run(text, start, known, n, r, d, edits, m)
         if not is_near and i - start < LEAST:
             m, i = first, max(i, start + 1)
             last = np.int64(FREE)
@@ -222,7 +237,7 @@ def runs_of(text: Any, known: Any, n: int, k: int, table: Any, bits: int) -> Any
             q -= 1
         else:
             if q == runs.shape[0]:
-                runs = grown(runs)
+                runs = double_rows(runs)
             runs[q, TEXT], runs[q, KNOWN], runs[q, STRAND] = start, r, d
             runs[q, FIRST_EDIT] = first
         runs[q, KNOWN_LETTERS] = abs(stop - runs[q, KNOWN])

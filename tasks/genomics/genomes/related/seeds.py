@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes, Int64, Int64s, UInt32s
 from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
 from gangsaw.codecs.core.numba.bits import load_be64
 from gangsaw.codecs.core.numba.jit import jit, jit_part
@@ -23,19 +24,19 @@ LANES = 8  # bases of a 64-bit word
 ONES, THREES = 0x0101_0101_0101_0101, 0x0303_0303_0303_0303
 
 
-def seed_letters(n: int) -> int:
+def choose_k(n: int) -> int:
     """Return k for n reference bases: 4^k is at least 4096 n, so few k-mers match by chance."""
     return min(31, max(11, ceil(log2(max(2, n)) / 2) + 6))
 
 
 @jit_part
-def slot_of(word: Any, bits: int) -> Any:
+def slot_of(word: np.uint64, bits: int) -> Any:
     """Return the table index of a k-mer."""
     return np.int64((np.uint64(word) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - bits))
 
 
 @jit
-def enter(known: Any, begin: int, end: int, k: int, table: Any, bits: int) -> None:
+def enter(known: Bytes, begin: Int64, end: int, k: int, table: UInt32s, bits: int) -> None:
     """Enter the k-mers of reference bases begin..end - 1 in canonical form; the first one stays.
 
     table : (2^bits,) uint32, NO_ENTRY or 2 * (position / STRIDE) + (the reverse complement is
@@ -60,7 +61,7 @@ def enter(known: Any, begin: int, end: int, k: int, table: Any, bits: int) -> No
 
 
 @jit_part
-def put_entries(slots: Any, entries: Any, m: Any, table: Any) -> None:
+def put_entries(slots: Int64s, entries: UInt32s, m: Int64, table: UInt32s) -> None:
     """Enter m k-mers without a branch, so that their cache lines are fetched in parallel."""
     for q in range(m):
         old = table[slots[q]]
@@ -68,7 +69,7 @@ def put_entries(slots: Any, entries: Any, m: Any, table: Any) -> None:
 
 
 @jit_part
-def known_at(known: Any, n: int, place: Any, strand: Any) -> Any:
+def known_at(known: Bytes, n: int, place: Int64, strand: Int64) -> Any:
     """Return the reference base at a position, on this strand; OUTSIDE if there is none."""
     if place < 0 or place >= n:
         return np.int64(OUTSIDE)
@@ -76,14 +77,14 @@ def known_at(known: Any, n: int, place: Any, strand: Any) -> Any:
 
 
 @jit_part
-def reaches(n: Any, place: Any, strand: Any, m: Any) -> bool:
+def reaches(n: int, place: Int64, strand: Int64, m: Int64) -> bool:
     """Return True if m bases from a position on, on this strand, are within the reference."""
     last = place + (m - 1) * strand
     return bool(min(place, last) >= 0 and max(place, last) < n)
 
 
 @jit_part
-def unequal(text: Any, i: Any, known: Any, place: Any, strand: Any) -> Any:
+def unequal(text: Bytes, i: Int64, known: Bytes, place: Int64, strand: Int64) -> Any:
     """Return a word with the lowest bit set in each byte whose base differs from the reference.
 
     Residues that are not bases match any base. All LANES positions must be valid.
@@ -99,7 +100,9 @@ def unequal(text: Any, i: Any, known: Any, place: Any, strand: Any) -> Any:
 
 
 @jit_part
-def equal_of(text: Any, i: Any, end: Any, known: Any, n: int, place: Any, strand: Any) -> Any:
+def equal_of(
+    text: Bytes, i: Int64, end: int, known: Bytes, n: int, place: Int64, strand: Int64
+) -> Any:
     """Return the number of next NEAR bases that match, scaled up at the end of the text."""
     if end - i >= NEAR and reaches(n, place, strand, NEAR):
         odd = np.uint64(0)
@@ -116,7 +119,7 @@ def equal_of(text: Any, i: Any, end: Any, known: Any, n: int, place: Any, strand
 
 
 @jit_part
-def place_of(text: Any, i: Any, k: int, table: Any, bits: int) -> Any:
+def find_seed(text: Bytes, i: Int64, k: int, table: UInt32s, bits: int) -> Any:
     """Return reference position and strand of the k-mer at i; FREE if it is not entered."""
     word, back, top = np.uint64(0), np.uint64(0), np.uint64(2 * (k - 1))
     for q in range(k):
@@ -134,7 +137,9 @@ def place_of(text: Any, i: Any, k: int, table: Any, bits: int) -> Any:
 
 
 @jit_part
-def is_here(text: Any, i: Any, k: int, known: Any, n: int, place: Any, strand: Any) -> bool:
+def is_here(
+    text: Bytes, i: Int64, k: int, known: Bytes, n: int, place: Int64, strand: Int64
+) -> bool:
     """Return True if all k bases at i match the reference."""
     for q in range(k):
         if np.int64(text[i + q]) != known_at(known, n, place + q * strand, strand):

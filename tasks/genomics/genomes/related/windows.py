@@ -10,12 +10,12 @@ from gangsaw.tasks.genomics.genomes.related.marks import are_bases
 from gangsaw.tasks.genomics.genomes.related.pieces import WINDOW
 from gangsaw.tasks.sources.source import SourceArray
 
-MOST_HELD = 1 << 11  # windows in the cache: 128 MiB
+MOST_CACHED = 1 << 11  # windows in the cache: 128 MiB
 TOGETHER = 64  # windows that are decoded at once, their blocks in parallel
 
 
 class KnownWindows:
-    """Cache of at most MOST_HELD windows of reference bases.
+    """Cache of at most MOST_CACHED windows of reference bases.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class KnownWindows:
         self._array, self._next = array, 0
         n = -(-array.shape[0] // WINDOW)
         self.slots = np.full(n, -1, np.int64)
-        self.letters = np.zeros((min(n, MOST_HELD), WINDOW), np.uint8)
+        self.letters = np.zeros((min(n, MOST_CACHED), WINDOW), np.uint8)
         self._owners = np.full(len(self.letters), -1, np.int64)
 
     def ready(self, numbers: Places) -> None:

@@ -12,7 +12,7 @@ from gangsaw.tasks.formats.contract.format import Fit, Paths, Work
 from gangsaw.tasks.formats.exporting.atomic import check_target, whole_files
 from gangsaw.tasks.genomics.genomes.info import GenomeInfo
 from gangsaw.tasks.genomics.genomes.stored.fasta_text import fasta_blocks
-from gangsaw.tasks.genomics.genomes.stored.sample import records_of
+from gangsaw.tasks.genomics.genomes.stored.sample import select_records
 from gangsaw.tasks.genomics.genomes.stored.stored import StoredGenome
 from gangsaw.tasks.genomics.genomes.stored.write_twobit import write_two_bit
 from gangsaw.tasks.genomics.sequences.blanks import has_words
@@ -55,11 +55,11 @@ def export_two_bit(source: Source, path: str, work: Work) -> None:
 
     Raises the errors of `export_fasta`, and BadParams for a pipe as target.
     """
-    stored = opened(source)
+    stored = open_stored_genome(source)
     if path == STDOUT:
         raise BadParams("2bit has an index before its records: name a file as the target")
     check_target(Path(path), overwrite=work.overwrite)
-    kept = kept_parts(stored, work.damage)
+    kept = select_sound_parts(stored, work.damage)
     with whole_files([Path(path)], overwrite=work.overwrite) as (part,), part.open("wb") as file:
         write_two_bit(kept, file)
 
@@ -72,7 +72,7 @@ def export_fasta(source: Source, paths: Paths, work: Work) -> None:
     BadParams : the store has no genome, or the target exists
     CorruptChunk : the arrays of the store are inconsistent
     """
-    write_fasta(opened(source), paths, work)
+    write_fasta(open_stored_genome(source), paths, work)
 
 
 def write_fasta(stored: StoredGenome, paths: Paths, work: Work, of: str = "") -> None:
@@ -81,28 +81,28 @@ def write_fasta(stored: StoredGenome, paths: Paths, work: Work, of: str = "") ->
     `of` names the file in what is said of them.
     """
     check_targets(paths, overwrite=work.overwrite)
-    kept = kept_parts(stored, work.damage, of)
+    kept = select_sound_parts(stored, work.damage, of)
     with open_targets(paths, work) as (file,):
         for part in kept:
             for block in fasta_blocks(part):
                 file.write(block.data)
 
 
-def kept_parts(stored: StoredGenome, damage: Damage, of: str = "") -> list[StoredGenome]:
+def select_sound_parts(stored: StoredGenome, damage: Damage, of: str = "") -> list[StoredGenome]:
     """Return the records to write, in parts, and note those that are left out."""
     if not damage.skips:
         return [stored]
 
     def read(begin: int, end: int) -> None:
-        for _ in fasta_blocks(records_of(stored, begin, end)):
+        for _ in fasta_blocks(select_records(stored, begin, end)):
             pass
 
     kept = sound_ranges(0, stored.n_records, 1, read, is_lost=stored.are_lost)
     damage.leave_out(f"{of}: record" if of else "record", kept, 0, stored.n_records)
-    return [records_of(stored, *one) for one in kept]
+    return [select_records(stored, *one) for one in kept]
 
 
-def opened(source: Source) -> StoredGenome:
+def open_stored_genome(source: Source) -> StoredGenome:
     """Return the genome of a store; raise BadParams if it has none."""
     try:
         return StoredGenome(source.arrays, source.attrs)

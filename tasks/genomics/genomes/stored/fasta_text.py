@@ -41,13 +41,13 @@ def _blocks(stored: StoredGenome) -> Iterator[Text]:
     if stored.starts(0, 0)[0]:
         raise CorruptChunk("record_offset does not begin with 0")
     for rows, names in _batches(stored, 0, n):
-        place = np.zeros(kernels.PLACES, np.int64)
+        place = np.zeros(kernels.POSITION_ITEMS, np.int64)
         longest = int(rows[:, kernels.LENGTH][rows[:, kernels.COUNT] < 0].max(initial=0))
         while place[kernels.ROW] < len(rows):
             out = np.empty(SLAB + longest + 4, np.uint8)
             place[kernels.OUT] = 0
             if place[kernels.LETTERS] == letters.size:
-                letters, place[kernels.LETTERS] = stored.letters(at, min(at + SLAB, size)), 0
+                letters, place[kernels.LETTERS] = stored.read_residues(at, min(at + SLAB, size)), 0
                 at += letters.size
             kernels.put_rows(rows, place, letters, names, stored.info.returns, out)
             if place[kernels.OUT]:

@@ -90,7 +90,7 @@ class GenomeRecord:
         end = self.length if end is None else end
         if not 0 <= begin <= end <= self.length:
             raise BadParams(f"{self.name} has residues 0 to {self.length}, not {begin} to {end}")
-        return self._stored.letters(self.start + begin, self.start + end)
+        return self._stored.read_residues(self.start + begin, self.start + end)
 
     def text(self, begin: int = 0, end: int | None = None) -> bytes:
         """Return residues as bytes, as in the file."""

@@ -14,7 +14,7 @@ from gangsaw.tasks.compressed_text.text import Text
 from gangsaw.tasks.genomics.genomes.stored.genome import Genome, GenomeRecord
 
 SPAN = r":([0-9][0-9,]*)?(?:-([0-9][0-9,]*)?)?"
-PLACES = re.compile(f"(.+){SPAN}", re.DOTALL)
+INTERVAL = re.compile(f"(.+){SPAN}", re.DOTALL)
 BRACED = re.compile(r"\{(.+)\}(?:" + SPAN + ")?", re.DOTALL)  # name in braces, as it has a colon
 BED = re.compile(r"([^\t]+)\t([0-9]+)\t([0-9]+)(?:\t|$)")
 HEADS = re.compile(r"#|track\s|browser\s")
@@ -47,7 +47,7 @@ def find_region(genome: Genome, text: str) -> Region:
     if text in genome:
         record = genome[text]
         return Region(text, record, 0, record.length)
-    parsed = BRACED.fullmatch(text) or PLACES.fullmatch(text)
+    parsed = BRACED.fullmatch(text) or INTERVAL.fullmatch(text)
     name = parsed[1] if parsed is not None else text
     if parsed is None or not (parsed[2] or parsed[3]):
         record = genome[name if name in genome else text]  # the error lists similar names
@@ -96,10 +96,10 @@ def _of_bed(line: str) -> str:
     return f"{name}:{int(found[2]) + 1}-{found[3]}"
 
 
-def _folded(letters: Text, width: int) -> bytes:
+def _folded(residues: Text, width: int) -> bytes:
     """Return residues with a newline after each full line and after the last one."""
-    whole = letters.size // width
+    whole = residues.size // width
     lines = np.full((whole, width + 1), NEWLINE, np.uint8)
-    lines[:, :width] = letters[: whole * width].reshape(whole, width)
-    rest = letters[whole * width :].tobytes()
+    lines[:, :width] = residues[: whole * width].reshape(whole, width)
+    rest = residues[whole * width :].tobytes()
     return lines.tobytes() + (rest + b"\n" if rest else b"")

@@ -14,8 +14,8 @@ FILES = {
     COLLECTION: "FASTA",
 }  # displayed names of formats, if different
 # arrays that encode residues; all except the first are those of collections
-OF_LETTERS = ("sequence", "known", "piece", "edit", "bundle", "other", "lower")
-MOST_LETTERS = 6  # residues in a message
+RESIDUE_ARRAYS = ("sequence", "known", "piece", "edit", "bundle", "other", "lower")
+MOST_RESIDUES = 6  # residues in a message
 
 
 def content(info: StoreInfo) -> Content:
@@ -31,15 +31,15 @@ def content(info: StoreInfo) -> Content:
         "gc": strong / max(1, bases),
         "n": genome.count("Nn") / max(1, n),
         "lower_case": genome.count("".join(filter(str.islower, genome.letters))) / max(1, n),
-        "bits_per_base": 8 * _of_letters(stored) / max(1, n),
+        "bits_per_base": 8 * _sum_residue_bytes(stored) / max(1, n),
         "stored": stored,
     }
     return Content("genome", tuple(_rows(genome, figures)), figures)
 
 
-def _of_letters(stored: Mapping[str, int]) -> int:
+def _sum_residue_bytes(stored: Mapping[str, int]) -> int:
     """Return the stored bytes of residues, including those of added genomes."""
-    return sum(n for name, n in stored.items() if name.rpartition("/")[2] in OF_LETTERS)
+    return sum(n for name, n in stored.items() if name.rpartition("/")[2] in RESIDUE_ARRAYS)
 
 
 def _rows(genome: GenomeInfo, figures: dict[str, object]) -> Iterator[tuple[str, str]]:
@@ -56,5 +56,5 @@ def _others(genome: GenomeInfo) -> str:
     """Return the counts of residues that are neither bases nor N, the most frequent first."""
     found = {x: n for x, n in genome.letters.items() if x not in f"{PLAIN}Nn"}
     several = sorted(found.items(), key=lambda item: -item[1])
-    listed = ", ".join(f"{count:,} {letter}" for letter, count in several[:MOST_LETTERS])
-    return f"; not ACGTN: {listed}{', ...' if several[MOST_LETTERS:] else ''}" if listed else ""
+    listed = ", ".join(f"{count:,} {letter}" for letter, count in several[:MOST_RESIDUES])
+    return f"; not ACGTN: {listed}{', ...' if several[MOST_RESIDUES:] else ''}" if listed else ""

@@ -32,9 +32,9 @@ class StoredPart(StoredGenome):
         """Return the offsets of records first..last - 1, and the end of the last one."""
         return self._whole.starts(first + self._first, last + self._first) - self._start
 
-    def letters(self, begin: int, end: int) -> Text:
+    def read_residues(self, begin: int, end: int) -> Text:
         """Return residues of these records, begin..end - 1."""
-        return self._whole.letters(begin + self._start, end + self._start)
+        return self._whole.read_residues(begin + self._start, end + self._start)
 
     def heads(self, first: int, last: int) -> tuple[Text, Places]:
         """Return headers of records, each with a newline, and their sizes in bytes without it."""
@@ -92,7 +92,7 @@ class StoredSample(StoredPart):
             raise CorruptChunk(f"record_offset is not that of {sample.file}")
 
 
-def records_of(whole: StoredGenome, first: int, last: int) -> StoredPart:
+def select_records(whole: StoredGenome, first: int, last: int) -> StoredPart:
     """Return records first..last - 1; what stands before the first record stays with that."""
     info = replace(
         whole.info,
@@ -103,7 +103,7 @@ def records_of(whole: StoredGenome, first: int, last: int) -> StoredPart:
     return StoredPart(whole, first, int(whole.starts(first, first)[0]), info)
 
 
-def sample_of(whole: StoredGenome, name: str, *, is_checked: bool = True) -> StoredSample:
+def find_sample(whole: StoredGenome, name: str, *, is_checked: bool = True) -> StoredSample:
     """Return the sample of this name, or of this file; BadParams where there is none."""
     for number, sample in enumerate(whole.info.samples):
         if name in (sample.name, sample.file):

@@ -15,7 +15,7 @@ from gangsaw.tasks.genomics.genomes.files.file_parts import NO_RECORDS, first_wo
 from gangsaw.tasks.genomics.genomes.info import GenomeInfo
 from gangsaw.tasks.genomics.genomes.related.chained import as_one
 from gangsaw.tasks.genomics.genomes.stored.stream import LINES
-from gangsaw.tasks.genomics.sequences.held import HeldChunks, are_lost
+from gangsaw.tasks.genomics.sequences.cached_chunks import CachedChunks, are_lost
 from gangsaw.tasks.genomics.sequences.likeness import READS
 from gangsaw.tasks.sources.source import SourceArray
 
@@ -23,7 +23,7 @@ NEEDED = ("sequence", "record_offset", "name", "name_offset")
 NEWLINE = 10
 RECORDS = 1 << 16  # records whose headers are read at once
 BLOCK = USUAL_BLOCK  # residues that are decoded together for short ranges
-BLOCKS_HELD = 4
+CACHED_BLOCKS = 4
 # residues of a collection that are decoded together for short ranges, mostly of one window;
 # the windows have a cache of their own
 JOINED, JOINED_HELD = 1 << 12, 256
@@ -51,23 +51,23 @@ class StoredGenome:
         for name in NEEDED:
             if name not in own:
                 raise BadParams(f"it holds a genome, but no array {name}: take all of its arrays")
-        self._arrays = {name: HeldChunks(array) for name, array in own.items()}
+        self._arrays = {name: CachedChunks(array) for name, array in own.items()}
         self._arrays["sequence"] = self._residues(own["sequence"])
         for name in ("record_offset", "name_offset"):
             if self._arrays[name].size != self.n_records + 1:
                 raise CorruptChunk(f"{name} is not of {self.n_records} records")
 
-    def _residues(self, array: SourceArray) -> HeldChunks:
+    def _residues(self, array: SourceArray) -> CachedChunks:
         """Return the residues of all records; those of a collection are decoded."""
         if not self.info.samples:
-            return HeldChunks(array, BLOCK, BLOCKS_HELD)
-        return HeldChunks(array, JOINED, JOINED_HELD)
+            return CachedChunks(array, BLOCK, CACHED_BLOCKS)
+        return CachedChunks(array, JOINED, JOINED_HELD)
 
     def starts(self, first: int, last: int) -> Places:
         """Return the offsets of records first..last - 1, and the end of the last one."""
         return self._borders("record_offset", "sequence", first, last)
 
-    def letters(self, begin: int, end: int) -> Text:
+    def read_residues(self, begin: int, end: int) -> Text:
         """Return residues begin..end - 1 of the whole store: (n,) uint8.
 
         Short ranges are decoded by blocks, which are cached; long ranges are decoded in parallel.

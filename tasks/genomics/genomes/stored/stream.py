@@ -21,15 +21,18 @@ from gangsaw.codecs.core.plugins.contents import (
 from gangsaw.tasks.compressed_text.measured import share_read
 from gangsaw.tasks.genomics.genomes.files.fasta import FastaGenome
 from gangsaw.tasks.genomics.genomes.files.file_parts import GenomeFile, GenomePart
-from gangsaw.tasks.genomics.genomes.files.genbank import GenBank
+from gangsaw.tasks.genomics.genomes.files.genbank import GenBankReader
 from gangsaw.tasks.genomics.genomes.files.twobit import TwoBitGenome
 from gangsaw.tasks.genomics.genomes.info import ATTRIBUTE, GenomeInfo
-from gangsaw.tasks.genomics.sequences.kernels import LETTERS, TABLES, count_letters
+from gangsaw.tasks.genomics.sequences.kernels import LETTERS, TABLES, count_bytes
 from gangsaw.tasks.genomics.sequences.likeness import likeness
 from gangsaw.tasks.sources.source import Coordinate, Described
 from gangsaw.tasks.store.objects.change_stamps import file_stamps
 
-READERS: Mapping[str, type[FastaGenome | GenBank]] = {"genome": FastaGenome, "genbank": GenBank}
+READERS: Mapping[str, type[FastaGenome | GenBankReader]] = {
+    "genome": FastaGenome,
+    "genbank": GenBankReader,
+}
 LINES = ("line_record", "line_length", "line_count", "line_end")  # columns of `GenomePart.lines`
 
 Piece = Mapping[str, NumpyArray]
@@ -79,7 +82,7 @@ class GenomeStream:
     @property
     def arrays(self) -> tuple[Described, ...]:
         """Arrays of residues, headers and offsets, then those that only some records have."""
-        return (described("sequence", "u1", "residue", NUCLEOTIDES), *record_arrays())
+        return (describe_array("sequence", "u1", "residue", NUCLEOTIDES), *record_arrays())
 
     def pieces(self) -> Iterator[Piece]:
         """Yield the next items of the arrays; raise BadParams for data of another format."""
@@ -94,7 +97,7 @@ class GenomeStream:
             width=file.width,
             returns=file.has_returns,
             open=file.is_open,
-            letters=writer.letters(),
+            letters=writer.count_residues(),
             lost=file.lost,
             before=file.before.decode(),
         )
@@ -130,7 +133,7 @@ class GenomeWriter:
 
     def piece(self, part: GenomePart) -> Piece:
         """Return the arrays of a part that are not empty."""
-        count_letters(part.letters, np.array([0]), np.array([part.letters.size]), self._counts)
+        count_bytes(part.letters, np.array([0]), np.array([part.letters.size]), self._counts)
         found: dict[str, NumpyArray] = {
             "sequence": part.letters,
             "record_offset": part.letter_starts + self.n_letters,
@@ -153,7 +156,7 @@ class GenomeWriter:
             "name_offset": np.array([self.n_names], "u8"),
         }
 
-    def letters(self) -> dict[str, int]:
+    def count_residues(self) -> dict[str, int]:
         """Return the number of occurrences of each residue."""
         counts = self._counts.sum(axis=0).tolist()
         return {chr(letter): n for letter, n in enumerate(counts) if n}
@@ -162,19 +165,19 @@ class GenomeWriter:
 def record_arrays() -> tuple[Described, ...]:
     """Return the arrays of records: headers and offsets, then those that only some records have."""
     always = (
-        described("record_offset", "i8", "record_border", RECORD_PLACES),
-        described("name", "u1", "name_byte", READ_NAMES),
-        described("name_offset", "u8", "name_border", LINE_OFFSETS),
+        describe_array("record_offset", "i8", "record_border", RECORD_PLACES),
+        describe_array("name", "u1", "name_byte", READ_NAMES),
+        describe_array("name_offset", "u8", "name_border", LINE_OFFSETS),
     )
     odd = (
-        *(described(name, "u8", "line", LINE_OFFSETS) for name in LINES[:3]),
-        described("line_end", "u1", "line", LINE_ENDS),
-        described("odd_head", "u8", "odd_head", LINE_OFFSETS),
+        *(describe_array(name, "u8", "line", LINE_OFFSETS) for name in LINES[:3]),
+        describe_array("line_end", "u1", "line", LINE_ENDS),
+        describe_array("odd_head", "u8", "odd_head", LINE_OFFSETS),
     )
     return (*always, *(replace(array, is_optional=True) for array in odd))
 
 
-def described(
+def describe_array(
     name: str, dtype: str, dim: str, content: str, columns: int = 0, *, is_optional: bool = False
 ) -> Described:
     """Return the description of a growing array; with `columns`, of rows."""

@@ -71,7 +71,7 @@ def _record(stored: StoredGenome, begin: int, end: int, file: IO[bytes]) -> int:
     place, unknown, masked = file.tell(), _LetterRuns(), _LetterRuns()
     with SpooledTemporaryFile(IN_MEMORY) as bases:
         for at in range(begin, end, SLAB):
-            letters = stored.letters(at, min(at + SLAB, end))
+            letters = stored.read_residues(at, min(at + SLAB, end))
             codes = CODES[letters]
             unknown.add(codes == NOT_A_BASE)
             masked.add(IS_LOWER[letters])

@@ -96,11 +96,11 @@ def bin_reads(
     if shown.as_json:
         write_json({"targets": targets, "order": order, **figures})
     else:
-        words = ((name, _said(value)) for name, value in figures.items())
+        words = ((name, _format_figure(value)) for name, value in figures.items())
         write_table(" ".join(paths), [*words, ("order", order)])
 
 
-def _said(figure: float) -> str:
+def _format_figure(figure: float) -> str:
     return f"{figure:,}" if isinstance(figure, int) else f"{figure:.3f}"
 
 

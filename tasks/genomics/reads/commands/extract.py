@@ -38,7 +38,7 @@ class ReadsWanted:
     ] = field(default_factory=list)
 
 
-def extract(store: str, numbers: tuple[str, ...], wanted: ReadsWanted) -> None:
+def extract_reads(store: str, numbers: tuple[str, ...], wanted: ReadsWanted) -> None:
     """Write reads by their numbers from 0, by names or by bins, as FASTQ or FASTA."""
     from gangsaw.tasks.compressed_text.targets import open_targets
     from gangsaw.tasks.formats.contract.format import Work
@@ -55,7 +55,7 @@ def extract(store: str, numbers: tuple[str, ...], wanted: ReadsWanted) -> None:
                 out.write(found.text(begin, min(begin + BATCH, last)))
 
 
-EXTRACTOR = Extractor("reads", ReadsWanted, extract)
+EXTRACTOR = Extractor("reads", ReadsWanted, extract_reads)
 
 
 def _names_of(path: str) -> list[str]:
@@ -69,7 +69,7 @@ def _wanted(
 ) -> list[tuple[int, int]]:
     """Return the ranges of the selected reads; raise BadParams for an unknown name."""
     if reads:
-        return [numbers(reads, len(found))]
+        return [parse_range(reads, len(found))]
     runs = []
     for name in names:
         own = found.find(name)
@@ -94,7 +94,7 @@ def neighbours(several: Iterable[int]) -> Iterator[tuple[int, int]]:
         yield first, last
 
 
-def numbers(text: str, n: int) -> tuple[int, int]:
+def parse_range(text: str, n: int) -> tuple[int, int]:
     """Return first and end of "5", "5:9", ":9", "5:" or "-3:"; raise BadParams for other text."""
     first, colon, last = text.partition(":")
     try:

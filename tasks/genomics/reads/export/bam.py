@@ -15,12 +15,17 @@ from gangsaw.codecs.core.memory.threads import thread_limit
 from gangsaw.tasks.compressed_text.text import Text
 from gangsaw.tasks.formats.contract.format import Fit, Work
 from gangsaw.tasks.formats.exporting.atomic import check_target, whole_files
-from gangsaw.tasks.genomics.reads.export.export import batches, kept_records, lost_signs, shard_of
+from gangsaw.tasks.genomics.reads.export.export import (
+    batches,
+    lost_signs,
+    select_sound_records,
+    shard_of,
+)
 from gangsaw.tasks.genomics.reads.files.bam import FIRST, LAST, MOST_QUALITY, PAIRED, UNMAPPED
 from gangsaw.tasks.genomics.reads.files.kernels import gather_lines
-from gangsaw.tasks.genomics.reads.sets.file_sets import runs
+from gangsaw.tasks.genomics.reads.sets.file_sets import split_by_set
 from gangsaw.tasks.genomics.reads.stored.info import ReadsInfo
-from gangsaw.tasks.genomics.reads.stored.record_text import names_of
+from gangsaw.tasks.genomics.reads.stored.record_text import read_names
 from gangsaw.tasks.genomics.reads.stored.stored import Stored
 from gangsaw.tasks.genomics.sequences.blanks import has_words
 from gangsaw.tasks.sources.source import Source
@@ -30,7 +35,7 @@ if TYPE_CHECKING:
 
 MATE_UNMAPPED = 8
 MODES = {".bam": "wb", ".cram": "wc", ".sam": "w"}
-LETTERS = np.frombuffer(b"=ACMGRSVTWYHKDBN", np.uint8)
+BASE_OF_CODE = np.frombuffer(b"=ACMGRSVTWYHKDBN", np.uint8)
 MATES = tuple(PAIRED | UNMAPPED | MATE_UNMAPPED | which for which in (FIRST, LAST))
 MOST_NAME = 254  # bytes of the longest name
 
@@ -48,7 +53,7 @@ def export_bam(source: Source, path: str, shard: str, work: Work) -> None:
     has_pairs = any(own.together == 2 for own in stored.contents.parts)
     grouped = {"GO": "query"} if has_pairs else {"SO": "unknown"}
     check_target(Path(path), overwrite=work.overwrite)
-    kept = kept_records(stored, first, last, work.damage, partial(_read, stored))
+    kept = select_sound_records(stored, first, last, work.damage, partial(_read, stored))
     comments = {"CO": work.damage.marks()} if work.damage.skips else {}
     header = pysam.AlignmentHeader.from_dict({"HD": {"VN": "1.6", **grouped}, **comments})
     mode = MODES.get(Path(path).suffix.lower(), "wb")
@@ -63,7 +68,7 @@ def export_bam(source: Source, path: str, shard: str, work: Work) -> None:
 
 def _read(stored: Stored, first: int, last: int) -> None:
     """Read all that BAM takes of records."""
-    names_of(stored, first, last)
+    read_names(stored, first, last)
     for name in ("sequence", "quality"):
         if stored.has(name):
             stored.lines(name, first, last)
@@ -88,10 +93,10 @@ def _segments(
     """Yield records first..last - 1, which belong to one set of files."""
     from pysam import AlignedSegment
 
-    (run,) = runs(stored.contents.parts, first, last)
+    (run,) = split_by_set(stored.contents.parts, first, last)
     is_paired = run.of.together == 2
     names, tags = _names(stored, first, last, is_paired), _tags(stored, first, last)
-    sequences, ends = _gathered(stored, "sequence", first, last, LETTERS)
+    sequences, ends = _gathered(stored, "sequence", first, last, BASE_OF_CODE)
     zero = stored.contents.settings.zero
     allowed = np.arange(zero, min(zero + MOST_QUALITY, 126) + 1, dtype=np.uint8)
     qualities, quality_ends = _gathered(stored, "quality", first, last, allowed)
@@ -123,8 +128,8 @@ def _tags(stored: Stored, first: int, last: int) -> list[bytes]:
     """Return the text after the first tab of each name; an empty list if tags were not stored."""
     if not stored.contents.settings.tags:
         return []
-    field = names_of(stored, first, last)
-    return [field.letters(i).partition(b"\t")[2] for i in range(last - first)]
+    field = read_names(stored, first, last)
+    return [field.line(i).partition(b"\t")[2] for i in range(last - first)]
 
 
 def _gathered(
@@ -153,8 +158,8 @@ def _gathered(
 
 def _names(stored: Stored, first: int, last: int, is_paired: bool) -> list[bytes]:
     """Return names up to the first blank; the names of mates without /1 and /2."""
-    field = names_of(stored, first, last)
-    names = [_word(field.letters(i)) for i in range(last - first)]
+    field = read_names(stored, first, last)
+    names = [_word(field.line(i)) for i in range(last - first)]
     if is_paired:
         for i in range(0, len(names), 2):
             one, other = names[i : i + 2]

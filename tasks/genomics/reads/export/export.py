@@ -11,7 +11,7 @@ from gangsaw.codecs.core.plugins.options import listed
 from gangsaw.tasks.compressed_text.targets import check_targets, open_targets
 from gangsaw.tasks.compressed_text.text import Text
 from gangsaw.tasks.formats.contract.format import Fit, Format, Paths, Work
-from gangsaw.tasks.genomics.reads.sets.file_sets import runs
+from gangsaw.tasks.genomics.reads.sets.file_sets import split_by_set
 from gangsaw.tasks.genomics.reads.stored.fasta_text import FastaText
 from gangsaw.tasks.genomics.reads.stored.info import ReadsInfo
 from gangsaw.tasks.genomics.reads.stored.record_text import FastqText, RecordText
@@ -21,11 +21,11 @@ from gangsaw.tasks.store.damage import Damage
 from gangsaw.tasks.store.sound import sound_ranges
 
 BATCH = 1 << 16  # records of one file that are written at once; fewer if they are long
-BATCH_LETTERS = 1 << 26  # bases that are written at once; more if one sequence is longer
+BATCH_BASES = 1 << 26  # bases that are written at once; more if one sequence is longer
 TEXTS: Mapping[str, Callable[[Stored], RecordText]] = {"fastq": FastqText, "fasta": FastaText}
 
 
-def fit(source: Source, kind: str) -> Fit:
+def fit_reads(source: Source, kind: str) -> Fit:
     """Return the `Fit` of a store for "fastq" or "fasta"."""
     contents = ReadsInfo.from_attrs(source.attrs)
     if contents is None:
@@ -62,7 +62,7 @@ def check_meant(source: Source, paths: Paths, kind: Format) -> None:
         )
 
 
-def export(source: Source, paths: Paths, shard: str, work: Work, kind: str) -> None:
+def export_reads(source: Source, paths: Paths, shard: str, work: Work, kind: str) -> None:
     """Write all records, or one shard of them; mates alternate if there is one target.
 
     Raises
@@ -70,18 +70,20 @@ def export(source: Source, paths: Paths, shard: str, work: Work, kind: str) -> N
     BadParams : two targets for reads without mates, an invalid shard, an existing target
     CorruptChunk : the arrays of the store are inconsistent
     """
-    stored = opened(source, paths)
+    stored = open_reads(source, paths)
     first, last = shard_of(shard or "1/1", stored)
     records = records_text(stored, kind)
     check_targets(paths, overwrite=work.overwrite)
-    kept = kept_records(stored, first, last, work.damage, lambda a, b: records.texts(a, b, 1))
+    kept = select_sound_records(
+        stored, first, last, work.damage, lambda a, b: records.texts(a, b, 1)
+    )
     with open_targets(paths, work) as outputs:
         for begin, end in kept:
             for text, which in _texts(records, begin, end, len(paths)):
                 outputs[which].write(text)
 
 
-def kept_records(
+def select_sound_records(
     stored: Stored,
     first: int,
     last: int,
@@ -101,7 +103,7 @@ def kept_records(
 
     kept = [
         one
-        for run in runs(stored.contents.parts, first, last)
+        for run in split_by_set(stored.contents.parts, first, last)
         for one in sound_ranges(
             run.first, run.last, run.of.together, read_all, is_lost=stored.are_lost
         )
@@ -119,7 +121,7 @@ def records_text(stored: Stored, kind: str = "") -> RecordText:
     return TEXTS.get(kind or usual, FastqText)(stored)
 
 
-def opened(source: Source, paths: Paths) -> Stored:
+def open_reads(source: Source, paths: Paths) -> Stored:
     """Return the reads of a store; raise BadParams for an impossible number of targets."""
     stored = Stored(source.arrays, source.attrs)
     contents = stored.contents
@@ -152,7 +154,7 @@ def _texts(
     stored, contents = records.stored, records.contents
     is_whole = n_targets == contents.n_files and records.is_own
     targets = _targets(contents, n_targets)
-    for run in runs(contents.parts, first, last):
+    for run in split_by_set(contents.parts, first, last):
         own = targets[contents.parts.index(run.of)]
         for begin, end in batches(stored, run.first, run.last):
             texts = records.texts(begin, end, len(own))
@@ -182,12 +184,12 @@ def _newline_bytes(text: Text) -> int:
 
 def batches(stored: Stored, first: int, last: int) -> Iterator[tuple[int, int]]:
     """Yield ranges of records, of whole groups and of one set, with a bounded number of bases."""
-    for run in runs(stored.contents.parts, first, last):
+    for run in split_by_set(stored.contents.parts, first, last):
         begin, together = run.first, run.of.together
         while begin < run.last:
             end = min(begin + together * BATCH, run.last)
             starts = stored.starts("sequence", begin, end)
-            n = int(np.searchsorted(starts, starts[0] + BATCH_LETTERS)) // together * together
+            n = int(np.searchsorted(starts, starts[0] + BATCH_BASES)) // together * together
             end = min(end, begin + max(n, together))
             yield begin, end
             begin = end

@@ -25,7 +25,7 @@ from gangsaw.tasks.genomics.reads.files.kernels import LINES
 from gangsaw.tasks.genomics.reads.files.records import FastqRecords, Mates
 from gangsaw.tasks.genomics.reads.files.settings import Settings
 from gangsaw.tasks.genomics.reads.sets.file_sets import FileSet
-from gangsaw.tasks.genomics.reads.stored.record_text import joined
+from gangsaw.tasks.genomics.reads.stored.record_text import join_fastq
 from gangsaw.tasks.genomics.reads.stream.stream import ReadStream
 from gangsaw.tasks.jobs.steps.stages import scratch_of, staged
 from gangsaw.tasks.store.objects.files import is_same
@@ -78,7 +78,7 @@ def rewrite(
             n += sum(len(records) for records in mates)
             parts = [alternating(mates)] if len(files) == 1 else mates
             for file, records in zip(files, parts, strict=True):
-                file.write(text_of(records).data)
+                file.write(format_fastq(records).data)
     return n
 
 
@@ -133,7 +133,7 @@ def alternating(mates: Mates) -> FastqRecords:
     return FastqRecords(text, begins.reshape(-1, LINES), ends.reshape(-1, LINES))
 
 
-def text_of(records: FastqRecords) -> Text:
+def format_fastq(records: FastqRecords) -> Text:
     """Return records as FASTQ text: (n,) uint8."""
     fields = [records.field(line) for line in range(LINES)]
-    return joined(fields, np.zeros((len(records), LINES), bool))
+    return join_fastq(fields, np.zeros((len(records), LINES), bool))

@@ -55,10 +55,10 @@ class BamFile(ReadFile):
     def records(self) -> Iterator[FastqRecords]:
         """Yield records; raise BadParams with the record number for an incomplete file."""
         number = 0
-        with reading(self.path, lambda: f" (behind record {number})") as file:
+        with open_bam(self.path, lambda: f" (behind record {number})") as file:
             lines: list[Line] = []
             letters = 0
-            for segment in self._taken(file):
+            for segment in self._select_reads(file):
                 number += 1
                 lines.append(self._line(segment, number))
                 letters += len(lines[-1][1])
@@ -69,7 +69,7 @@ class BamFile(ReadFile):
                 yield self._records(lines)
             self.lost = self._all_lost(file)
 
-    def _taken(self, file: AlignmentFile) -> Iterator[AlignedSegment]:
+    def _select_reads(self, file: AlignmentFile) -> Iterator[AlignedSegment]:
         """Return the reads of the selected part."""
         if not self._part:
             return self._checked(self._primary(file))
@@ -272,13 +272,13 @@ class _Pairs:
 
 def is_paired(path: str) -> bool:
     """Return True if the first read of a file is paired; raise BadParams for an unreadable file."""
-    with reading(path) as file:
+    with open_bam(path) as file:
         flags = (s.flag for s in file.fetch(until_eof=True) if not s.flag & NOT_PRIMARY)
         return bool(next(flags, 0) & PAIRED)
 
 
 @contextmanager
-def reading(path: str, place: Callable[[], str] = str) -> Iterator[AlignmentFile]:
+def open_bam(path: str, place: Callable[[], str] = str) -> Iterator[AlignmentFile]:
     """Open a file; raise BadParams if it is invalid or truncated, also while it is read.
 
     htslib's messages appear only in the error. `place` returns the position for it.

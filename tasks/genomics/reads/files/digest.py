@@ -5,13 +5,13 @@ XXH64 is Y. Collet's, according to its specification (version 0.2), with seed 0.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes, Int64s, UInt64s
 from gangsaw.codecs.core.numba.items import put_items
 from gangsaw.codecs.core.numba.jit import jit, jit_inline, jit_inline_part, jit_part
 from gangsaw.codecs.core.numba.words import load_le64
+from gangsaw.tasks.genomics.reads.files.kernels import FieldArrays
 
 P1 = np.uint64(0x9E3779B185EBCA87)
 P2 = np.uint64(0xC2B2AE3D27D4EB4F)
@@ -22,22 +22,22 @@ STRIPE = 32
 
 
 @jit_inline_part
-def _rotate(x: Any, n: int) -> Any:
+def _rotate(x: np.uint64, n: int) -> np.uint64:
     return x << np.uint64(n) | x >> np.uint64(64 - n)
 
 
 @jit_inline
-def _round(state: Any, lane: Any) -> Any:
+def _round(state: np.uint64, lane: np.uint64) -> np.uint64:
     return _rotate(state + lane * P2, 31) * P1
 
 
 @jit_inline
-def _merge(state: Any, lane: Any) -> Any:
+def _merge(state: np.uint64, lane: np.uint64) -> np.uint64:
     return (state ^ _round(np.uint64(0), lane)) * P1 + P4
 
 
 @jit_part
-def xxh64(data: Any, n: int) -> Any:
+def xxh64(data: Bytes, n: int) -> np.uint64:
     """Return XXH64 (seed 0) of the first n bytes of (m,) uint8, m >= n + 8."""
     at = 0
     if n >= STRIPE:
@@ -56,7 +56,7 @@ def xxh64(data: Any, n: int) -> Any:
 
 
 @jit
-def _finish(state: Any, data: Any, at: int, n: int) -> Any:
+def _finish(state: np.uint64, data: Bytes, at: int, n: int) -> np.uint64:
     while at + 8 <= n:
         state = _rotate(state ^ _round(np.uint64(0), load_le64(data, at)), 27) * P1 + P4
         at += 8
@@ -73,7 +73,7 @@ def _finish(state: Any, data: Any, at: int, n: int) -> Any:
 
 
 @jit
-def sum_records(fields: Any, scratch: Any) -> Any:
+def sum_records(fields: tuple[FieldArrays, ...], scratch: Bytes) -> np.uint64:
     """Return the sum of the records' hashes, modulo 2^64.
 
     Parameters
@@ -95,7 +95,9 @@ def sum_records(fields: Any, scratch: Any) -> Any:
 
 
 @jit
-def hash_lines(text: Any, begins: Any, ends: Any, scratch: Any, hashes: Any) -> None:
+def hash_each_line(
+    text: Bytes, begins: Int64s, ends: Int64s, scratch: Bytes, hashes: UInt64s
+) -> None:
     """Write the hashes (n,) uint64 of lines; scratch as in `sum_records`."""
     for i in range(len(begins)):
         n = ends[i] - begins[i]

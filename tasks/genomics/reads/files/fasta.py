@@ -16,7 +16,7 @@ from gangsaw.tasks.genomics.reads.files.fasta_kernels import (
     odd_folds,
 )
 from gangsaw.tasks.genomics.reads.files.kernels import LINES, NEWLINE, SEQUENCE, strip_returns
-from gangsaw.tasks.genomics.reads.files.records import FastqRecords, Places, ReadFile
+from gangsaw.tasks.genomics.reads.files.records import FastqRecords, Int64s, ReadFile
 from gangsaw.tasks.genomics.sequences.fasta import HEAD_SIGN
 
 COMMENT = 59  # ";"
@@ -82,7 +82,7 @@ class FastaFile(ReadFile):
         self.n_lines += begins.size
         return FastqRecords(text, *places)
 
-    def _check(self, text: Text, begins: Places) -> None:
+    def _check(self, text: Text, begins: Int64s) -> None:
         comments = np.flatnonzero(text[begins] == COMMENT)
         if comments.size:
             raise self._wrong(int(comments[0]), "it begins with ; (comments are not read)")
@@ -90,7 +90,7 @@ class FastaFile(ReadFile):
             line = int(np.searchsorted(begins, np.argmin(text), "right")) - 1
             raise self._wrong(line, "it holds a byte 0, so that it is no text")
 
-    def _note_lines(self, odd: Places, heads: Places, lengths: Places) -> None:
+    def _note_lines(self, odd: Int64s, heads: Int64s, lengths: Int64s) -> None:
         """Record lines with an unusual end, and records with unusual line lengths."""
         records = np.searchsorted(heads, odd, "right") - 1
         numbers = (records + self.n_records) * NUMBERING + odd - heads[records]
@@ -105,7 +105,7 @@ class FastaFile(ReadFile):
         rows = np.column_stack((owners[chosen] + self.n_records, lengths[chosen]))
         self.folds.add(rows)
 
-    def _find_width(self, lengths: Places, heads: Places) -> None:
+    def _find_width(self, lengths: Int64s, heads: Int64s) -> None:
         """Set the width to the first full line, if no earlier single line is longer."""
         width, self._longest = map(int, first_width(lengths, heads, self._longest))
         if width:
@@ -125,7 +125,7 @@ def _last_head(block: Text, is_line_start: bool) -> int:
     return int(heads[-1]) if heads.size else -1
 
 
-def first_letters(records: FastqRecords) -> Text:
+def sample_bases(records: FastqRecords) -> Text:
     """Return the first SAMPLE bases of sequences."""
     parts, n = [], 0
     for begin, end in zip(records.begins[:, SEQUENCE], records.ends[:, SEQUENCE], strict=True):

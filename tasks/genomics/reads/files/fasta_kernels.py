@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from gangsaw.codecs.core.arrays import Bools, Bytes, Int64s
 from gangsaw.codecs.core.numba.items import put_items
 from gangsaw.codecs.core.numba.jit import jit, jit_part
-from gangsaw.tasks.genomics.reads.files.kernels import NAME, NEWLINE, RETURN, SEQUENCE, SIGN
+from gangsaw.tasks.genomics.reads.files.kernels import (
+    NAME,
+    NEWLINE,
+    RETURN,
+    SEQUENCE,
+    SIGN,
+    FieldArrays,
+)
 
 HEAD = 62  # ">"
 
 
 @jit
 def join_lines(
-    text: Any, begins: Any, ends: Any, heads: Any, record_begins: Any, record_ends: Any
+    text: Bytes,
+    begins: Int64s,
+    ends: Int64s,
+    heads: Int64s,
+    record_begins: Int64s,
+    record_ends: Int64s,
 ) -> None:
     """Move the lines of each sequence together, in the text itself.
 
@@ -42,7 +53,7 @@ def join_lines(
 
 
 @jit
-def first_width(lengths: Any, heads: Any, most: int) -> tuple[int, int]:
+def first_width(lengths: Int64s, heads: Int64s, most: int) -> tuple[int, int]:
     """Return the length of the first full line, and of the longest single line before it.
 
     A full line is the first of two or more lines with bases; the length is 0 if there is none.
@@ -64,7 +75,7 @@ def first_width(lengths: Any, heads: Any, most: int) -> tuple[int, int]:
 
 
 @jit
-def odd_folds(lengths: Any, heads: Any, width: int, is_odd: Any) -> None:
+def odd_folds(lengths: Int64s, heads: Int64s, width: int, is_odd: Bools) -> None:
     """Write to is_odd, (n,) bool, if the lines of each record deviate from `width`.
 
     By default all lines of a sequence except the last have `width` bases, or one line if it is 0; a
@@ -82,7 +93,14 @@ def odd_folds(lengths: Any, heads: Any, width: int, is_odd: Any) -> None:
 
 
 @jit
-def fold_records(fields: Any, folds: Any, ends: Any, first: int, step: int, out: Any) -> int:
+def fold_records(
+    fields: tuple[FieldArrays, FieldArrays],
+    folds: tuple[Int64s, Int64s, Int64s],
+    ends: tuple[Bools, Int64s],
+    first: int,
+    step: int,
+    out: Bytes,
+) -> int:
     """Write every `step`-th record as FASTA; return the number of bytes.
 
     Parameters
@@ -117,7 +135,7 @@ def fold_records(fields: Any, folds: Any, ends: Any, first: int, step: int, out:
 
 
 @jit_part
-def _put(out: Any, at: int, text: Any, begin: int, end: int, has_return: bool) -> int:
+def _put(out: Bytes, at: int, text: Bytes, begin: int, end: int, has_return: bool) -> int:
     """Write a line and its end at offset `at`; return the new offset."""
     at = put_items(out, at, text, begin, end)
     if has_return:

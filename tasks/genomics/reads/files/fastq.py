@@ -31,7 +31,7 @@ from gangsaw.tasks.genomics.reads.files.kernels import (
     check_records,
     strip_returns,
 )
-from gangsaw.tasks.genomics.reads.files.records import FastqRecords, Places, ReadFile
+from gangsaw.tasks.genomics.reads.files.records import FastqRecords, Int64s, ReadFile
 
 SIGN_BYTES = np.array([1, 0, 1, 0])  # bytes before the fields of a record: "@" and "+"
 SAMPLE = 1 << 16  # bytes of text from which line ends are detected
@@ -87,7 +87,7 @@ class FastqFile(ReadFile):
             raise BadParams(f"{self.path}: {rest.size} bytes of blank lines behind the last record")
         self.tail = rest.tobytes()
 
-    def _checked(self, text: Text, line_ends: Places) -> FastqRecords:
+    def _checked(self, text: Text, line_ends: Int64s) -> FastqRecords:
         begins, ends = np.concatenate(([0], line_ends[:-1] + 1)), line_ends.copy()
         self._note_first(text, int(ends[0]))
         odd = np.empty(ends.size, np.int64)
@@ -122,7 +122,7 @@ class FastqFile(ReadFile):
         )
 
 
-def _lacks_empty_line(rest: Text, newlines: Places) -> bool:
+def _lacks_empty_line(rest: Text, newlines: Int64s) -> bool:
     """Return True for three lines of a record without bases, which lacks its empty last line."""
     if newlines.size != LINES - 1 or rest[-1] != NEWLINE:
         return False

@@ -11,7 +11,7 @@ from gangsaw.tasks.formats.contract.pipes import is_pipe
 from gangsaw.tasks.genomics.reads.files.bam import BamFile
 from gangsaw.tasks.genomics.reads.files.fasta import FastaFile
 from gangsaw.tasks.genomics.reads.files.fastq import FastqFile
-from gangsaw.tasks.genomics.reads.files.mates import checked
+from gangsaw.tasks.genomics.reads.files.mates import check_mate_names
 from gangsaw.tasks.genomics.reads.files.records import FastqRecords, Mates, ReadFile
 from gangsaw.tasks.genomics.reads.files.scale import refuse_other_scale
 from gangsaw.tasks.genomics.reads.files.settings import Settings
@@ -71,7 +71,7 @@ class ReadInput:
         """Yield the records of files in order, with mates together; the files are read once."""
         groups = _mates(files, self.settings.interleaved)
         if self.together > 1 and self.settings.pairing == "checked":
-            groups = checked(groups, files, self.settings)
+            groups = check_mate_names(groups, files, self.settings)
         if self.settings.qualities == "binned" and self.settings.phred is None:
             return refuse_other_scale(groups, self.name)
         return groups

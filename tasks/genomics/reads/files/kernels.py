@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeAlias
 
+from gangsaw.codecs.core.arrays import Bools, Bytes, Int64s
 from gangsaw.codecs.core.numba.items import put_items
 from gangsaw.codecs.core.numba.jit import jit
 
@@ -20,10 +21,11 @@ LINE_OF = {NO_AT: NAME, NO_PLUS: SIGN, LENGTHS: QUALITY}
 LINES = 4
 SPACE, TAB, SLASH, ONE, TWO = 32, 9, 47, 49, 50
 DOT, LOW_LINE, HASH, COLON = 46, 95, 35, 58
+FieldArrays: TypeAlias = "tuple[Bytes, Int64s, Int64s]"  # text, begins and ends of lines
 
 
 @jit
-def check_records(text: Any, begins: Any, ends: Any) -> tuple[int, int]:
+def check_records(text: Bytes, begins: Int64s, ends: Int64s) -> tuple[int, int]:
     """Return the first invalid record and its status; (n, FINE) if all are valid.
 
     Parameters
@@ -43,7 +45,7 @@ def check_records(text: Any, begins: Any, ends: Any) -> tuple[int, int]:
 
 
 @jit
-def strip_returns(text: Any, begins: Any, ends: Any, usual: bool, odd: Any) -> int:
+def strip_returns(text: Bytes, begins: Int64s, ends: Int64s, usual: bool, odd: Int64s) -> int:
     """Exclude carriage returns from line ends; list the lines with an unusual end.
 
     Parameters
@@ -64,7 +66,7 @@ def strip_returns(text: Any, begins: Any, ends: Any, usual: bool, odd: Any) -> i
 
 
 @jit
-def place_lines(lengths: Any, together: int, at: int, chunk: int, starts: Any) -> int:
+def place_lines(lengths: Int64s, together: int, at: int, chunk: int, starts: Int64s) -> int:
     """Assign each line an offset from `at` on; return the offset after the last one.
 
     No group of lines crosses the border of a chunk unless it is longer than a chunk.
@@ -90,14 +92,14 @@ def place_lines(lengths: Any, together: int, at: int, chunk: int, starts: Any) -
 
 
 @jit
-def copy_lines(text: Any, begins: Any, ends: Any, starts: Any, out: Any) -> None:
+def copy_text_lines(text: Bytes, begins: Int64s, ends: Int64s, starts: Int64s, out: Bytes) -> None:
     """Copy lines to their offsets in out (m,) uint8, each with a newline."""
     for i in range(len(begins)):
         out[put_items(out, starts[i], text, begins[i], ends[i])] = NEWLINE
 
 
 @jit
-def line_ends(text: Any, starts: Any, ends: Any) -> bool:
+def line_ends(text: Bytes, starts: Int64s, ends: Int64s) -> bool:
     """Write the offset of the first newline after each start; return False if one has none."""
     for i in range(len(starts)):
         at = starts[i]
@@ -111,7 +113,7 @@ def line_ends(text: Any, starts: Any, ends: Any) -> bool:
 
 @jit
 def same_lines(
-    a: Any, begins: Any, ends: Any, b: Any, begins_b: Any, ends_b: Any, out: Any
+    a: Bytes, begins: Int64s, ends: Int64s, b: Bytes, begins_b: Int64s, ends_b: Int64s, out: Bools
 ) -> None:
     """Write to out, (n,) bool, if the lines of each pair are equal."""
     for i in range(len(begins)):
@@ -123,15 +125,15 @@ def same_lines(
 
 
 @jit
-def map_letters(text: Any, begins: Any, ends: Any, letters: Any) -> None:
+def map_bytes(text: Bytes, begins: Int64s, ends: Int64s, table: Bytes) -> None:
     """Replace the bytes of lines according to a (256,) map."""
     for i in range(len(begins)):
         for at in range(begins[i], ends[i]):
-            text[at] = letters[text[at]]
+            text[at] = table[text[at]]
 
 
 @jit
-def join_records(fields: Any, signs: Any, returns: Any, out: Any) -> int:
+def join_records(fields: tuple[FieldArrays, ...], signs: Bytes, returns: Bools, out: Bytes) -> int:
     """Write records as text; return the number of bytes.
 
     Parameters
@@ -159,14 +161,14 @@ def join_records(fields: Any, signs: Any, returns: Any, out: Any) -> int:
 
 
 @jit
-def gather_lines(text: Any, begins: Any, ends: Any, offsets: Any, out: Any) -> None:
+def gather_lines(text: Bytes, begins: Int64s, ends: Int64s, offsets: Int64s, out: Bytes) -> None:
     """Copy lines without separators to out (m,) uint8, line i to out[offsets[i]:offsets[i + 1]]."""
     for i in range(len(begins)):
         put_items(out, offsets[i], text, begins[i], ends[i])
 
 
 @jit
-def cut_names(text: Any, begins: Any, ends: Any, out: Any) -> None:
+def cut_names(text: Bytes, begins: Int64s, ends: Int64s, out: Int64s) -> None:
     """Write the ends of the identifiers of names, (n,) int64: before a blank, /1 or /2."""
     for i in range(len(begins)):
         at = begins[i]
@@ -179,8 +181,8 @@ def cut_names(text: Any, begins: Any, ends: Any, out: Any) -> None:
 
 
 @jit
-def first_unlike(
-    text: Any, begins: Any, ends: Any, other: Any, of_begins: Any, of_ends: Any
+def find_unmatched_name(
+    text: Bytes, begins: Int64s, ends: Int64s, other: Bytes, of_begins: Int64s, of_ends: Int64s
 ) -> int:
     """Return the first line whose name does not match that of its mate; n if all match.
 
@@ -212,7 +214,7 @@ def first_unlike(
 
 
 @jit
-def _word_end(text: Any, at: int, end: int) -> int:
+def _word_end(text: Bytes, at: int, end: int) -> int:
     """Return the end of a word."""
     while at < end and text[at] != SPACE and text[at] != TAB:
         at += 1
@@ -220,13 +222,13 @@ def _word_end(text: Any, at: int, end: int) -> int:
 
 
 @jit
-def _is_numbered(text: Any, begin: int, end: int) -> bool:
+def _is_numbered(text: Bytes, begin: int, end: int) -> bool:
     """Return True if a word ends with /1 or /2."""
     return end - begin > 2 and text[end - 2] == SLASH and text[end - 1] in (ONE, TWO)
 
 
 @jit
-def _mate_behind(text: Any, at: int, end: int) -> int:
+def _mate_behind(text: Bytes, at: int, end: int) -> int:
     """Return the digit of the mate after a word, as in " 1:"; 0 if there is none."""
     is_there = at + 2 < end and text[at + 2] == COLON and text[at + 1] in (ONE, TWO)
     return text[at + 1] if is_there else 0

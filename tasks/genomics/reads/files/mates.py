@@ -7,7 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.genomics.reads.files.kernels import NAME, cut_names, first_unlike, same_lines
+from gangsaw.tasks.genomics.reads.files.kernels import (
+    NAME,
+    cut_names,
+    find_unmatched_name,
+    same_lines,
+)
 from gangsaw.tasks.genomics.reads.files.records import Field, Mates, ReadFile
 from gangsaw.tasks.genomics.reads.files.settings import Settings
 
@@ -15,7 +20,9 @@ MARK = b"/1"
 SHOWN = 60  # characters of a name in a message
 
 
-def checked(groups: Iterator[Mates], files: list[ReadFile], settings: Settings) -> Iterator[Mates]:
+def check_mate_names(
+    groups: Iterator[Mates], files: list[ReadFile], settings: Settings
+) -> Iterator[Mates]:
     """Yield groups of mates; add a note to the file for the first ones whose names differ.
 
     Raises BadParams for them if names or order are not stored, since the store could not show it.
@@ -23,23 +30,23 @@ def checked(groups: Iterator[Mates], files: list[ReadFile], settings: Settings) 
     n, is_known = 0, False
     for mates in groups:
         if not is_known and len(mates) > 1:
-            which, at = _first_unlike([records.field(NAME) for records in mates])
+            which, at = _find_unmatched_name([records.field(NAME) for records in mates])
             if is_known := at < len(mates[0]):
-                names = [mates[i].field(NAME).letters(at) for i in (0, which)]
+                names = [mates[i].field(NAME).line(at) for i in (0, which)]
                 own = files if len(files) == 1 else [files[0], files[which]]
                 _tell(_words(names, n + at, own), files[0], settings)
         n += len(mates[0])
         yield mates
 
 
-def _first_unlike(names: list[Field]) -> tuple[int, int]:
+def _find_unmatched_name(names: list[Field]) -> tuple[int, int]:
     """Return the file whose name first differs from the first file's, and the record.
 
     With two files, names of mates are compared. With more, index reads have the mark of a mate, so
     only first words are compared.
     """
     if len(names) == 2:
-        return 1, int(first_unlike(*names[0], *names[1]))
+        return 1, int(find_unmatched_name(*names[0], *names[1]))
     first, *others = (_cut(field) for field in names)
     is_same = np.empty((len(others), len(first.begins)), bool)
     for same, other in zip(is_same, others, strict=True):

@@ -14,7 +14,7 @@ from gangsaw.tasks.compressed_text.signs import is_in_colours
 from gangsaw.tasks.compressed_text.text import BegunText, Text, text_of
 from gangsaw.tasks.genomics.reads.files.kernels import LINES, RETURN
 
-Places = npt.NDArray[np.int64]
+Int64s = npt.NDArray[np.int64]
 OWNER = 0  # column of rows: number of their line or record
 
 
@@ -28,10 +28,10 @@ class Field(NamedTuple):
     """
 
     text: Text
-    begins: Places
-    ends: Places
+    begins: Int64s
+    ends: Int64s
 
-    def letters(self, i: int) -> bytes:
+    def line(self, i: int) -> bytes:
         """Return the line of record i."""
         return self.text[self.begins[i] : self.ends[i]].tobytes()
 
@@ -56,14 +56,14 @@ class FastqRecords(NamedTuple):
     """
 
     text: Text
-    begins: Places
-    ends: Places
+    begins: Int64s
+    ends: Int64s
 
     def __len__(self) -> int:
         """Return the number of records."""
         return len(self.begins)
 
-    def some(self, which: slice[int | None, int | None, int | None] | Places) -> FastqRecords:
+    def some(self, which: slice[int | None, int | None, int | None] | Int64s) -> FastqRecords:
         """Return a selection of the records."""
         return FastqRecords(self.text, self.begins[which], self.ends[which])
 
@@ -90,12 +90,12 @@ class Queue:
     def __init__(self, columns: int) -> None:
         self.seen, self._rows = 0, np.empty((0, columns), np.int64)
 
-    def add(self, rows: Places) -> None:
+    def add(self, rows: Int64s) -> None:
         """Append rows (n, columns) int64, sorted by owner."""
         self.seen += len(rows)
         self._rows = np.concatenate((self._rows, rows)) if len(rows) else self._rows
 
-    def take(self, limit: int) -> Places:
+    def take(self, limit: int) -> Int64s:
         """Remove and return the rows whose owner is below a limit."""
         n = int(np.searchsorted(self._rows[:, OWNER], limit))
         taken, self._rows = self._rows[:n], self._rows[n:]

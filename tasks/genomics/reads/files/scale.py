@@ -16,7 +16,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.compressed_text.text import Text
 from gangsaw.tasks.genomics.reads.files.kernels import QUALITY
 from gangsaw.tasks.genomics.reads.files.records import FastqRecords, Mates
-from gangsaw.tasks.genomics.sequences.kernels import LETTERS, TABLES, count_letters
+from gangsaw.tasks.genomics.sequences.kernels import LETTERS, TABLES, count_bytes
 
 PHRED = 33  # ASCII offset of quality 0
 # bins of sequencers: least quality of each bin -> quality that replaces the bin
@@ -50,7 +50,7 @@ def refuse_other_scale(groups: Iterator[Mates], name: str) -> Iterator[Mates]:
         yield mates
 
 
-def told(highest: int) -> tuple[str, ...]:
+def describe_binning(highest: int) -> tuple[str, ...]:
     """Return a message about binned high qualities; `highest` is a Phred value."""
     last = max(BINS.values())
     return (f"qualities from {last} on, up to {highest}, became {last}",) if highest > USUAL else ()
@@ -63,6 +63,6 @@ def highest_of(records: FastqRecords) -> int:
 
 def _counts(records: FastqRecords) -> npt.NDArray[np.int64]:
     tables = np.zeros((TABLES, LETTERS), np.int64)
-    count_letters(*records.field(QUALITY), tables)
+    count_bytes(*records.field(QUALITY), tables)
     counts: npt.NDArray[np.int64] = tables.sum(axis=0)
     return counts

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
-from gangsaw.tasks.genomics.reads.files.records import Field, Places
+from gangsaw.tasks.genomics.reads.files.records import Field, Int64s
 from gangsaw.tasks.genomics.reads.index.kinds import (
     BINS,
     NAMES,
     IndexKind,
     Numbers,
-    hashes_of,
+    hash_names,
     identifiers,
     signatures_of,
 )
@@ -38,9 +38,11 @@ def find_name(stored: Stored, name: bytes) -> list[int]:
     if kept == "none":
         raise BadParams("the store was made without names: take reads by their numbers")
     NAMES.check(stored)
-    keys, _ = hashes_of(_field(name))
+    keys, _ = hash_names(_field(name))
     found = _entries(stored, NAMES, int(keys[0]))
-    return [i for i in found.tolist() if is_same(stored.lines("name", i, i + 1).letters(0), name)]
+    return [
+        i for i in found.tolist() if is_name_match(stored.lines("name", i, i + 1).line(0), name)
+    ]
 
 
 def find_bin(stored: Stored, sequence: bytes) -> list[int]:
@@ -63,10 +65,10 @@ def find_bin(stored: Stored, sequence: bytes) -> list[int]:
     return [i for group in groups for i in _records_of(stored, group)]
 
 
-def is_same(stored: bytes, wanted: bytes) -> bool:
+def is_name_match(stored: bytes, wanted: bytes) -> bool:
     """Return True if a stored name matches the wanted one."""
     field = identifiers(_field(stored))
-    return wanted in (stored, *stored.split(None, 1)[:1], field.letters(0))
+    return wanted in (stored, *stored.split(None, 1)[:1], field.line(0))
 
 
 def _numbered(stored: Stored, name: bytes) -> list[int]:
@@ -119,5 +121,5 @@ def first_from(stored: Stored, kind: IndexKind, key: int) -> int:
 
 def _field(line: bytes) -> Field:
     text = np.frombuffer(line + b"\n", np.uint8)
-    begins: Places = np.zeros(1, np.int64)
+    begins: Int64s = np.zeros(1, np.int64)
     return Field(text, begins, np.full(1, len(line), np.int64))

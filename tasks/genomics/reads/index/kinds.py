@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.genomics.reads.files.digest import hash_lines
+from gangsaw.tasks.genomics.reads.files.digest import hash_each_line
 from gangsaw.tasks.genomics.reads.files.kernels import cut_names
 from gangsaw.tasks.genomics.reads.files.records import Field
 from gangsaw.tasks.genomics.reads.order.bins.signatures import (
@@ -64,12 +64,12 @@ def identifiers(names: Field) -> Field:
     return names._replace(ends=ends)
 
 
-def hashes_of(names: Field) -> tuple[Keys, Numbers]:
+def hash_names(names: Field) -> tuple[Keys, Numbers]:
     """Return XXH64 of the identifiers of names."""
     own = identifiers(names)
     scratch = np.zeros(int((own.ends - own.begins).max(initial=0)) + 8, np.uint8)
     hashes = np.empty(len(own.begins), np.uint64)
-    hash_lines(*own, scratch, hashes)
+    hash_each_line(*own, scratch, hashes)
     return hashes, np.arange(hashes.size)
 
 
@@ -82,6 +82,6 @@ def signatures_of(sequences: Field) -> tuple[Keys, Numbers]:
     return bins[is_own].astype(np.uint64), lines
 
 
-NAMES = IndexKind("names", "name_index", "name_line", "name", 64, hashes_of)
+NAMES = IndexKind("names", "name_index", "name_line", "name", 64, hash_names)
 BINS = IndexKind("bins", "bin_signature", "bin_line", "sequence", BIN_BITS, signatures_of)
 KINDS = {kind.name: kind for kind in (NAMES, BINS)}

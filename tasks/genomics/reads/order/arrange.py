@@ -11,14 +11,14 @@ from gangsaw.codecs.reads.lines import find_lines
 from gangsaw.codecs.reads.sequence.bases import to_base_codes
 from gangsaw.codecs.reads.sequence.layout.steady import steady_layout
 from gangsaw.tasks.compressed_text.text import Text
-from gangsaw.tasks.genomics.reads.files.digest import hash_lines
-from gangsaw.tasks.genomics.reads.files.kernels import SEQUENCE, copy_lines
+from gangsaw.tasks.genomics.reads.files.digest import hash_each_line
+from gangsaw.tasks.genomics.reads.files.kernels import SEQUENCE, copy_text_lines
 from gangsaw.tasks.genomics.reads.files.records import FastqRecords, Mates
 from gangsaw.tasks.genomics.reads.order.bins.chain import Numbers
 from gangsaw.tasks.genomics.reads.order.groups import main_mate
 
 LANE = 1 << 16  # arbitrary: the layout does not depend on windows
-ROOM = 1 << 25  # bytes of a chunk of sequences
+CHUNK_BYTES = 1 << 25  # bytes of a chunk of sequences
 NOWHERE = np.iinfo(np.int64).max
 
 
@@ -38,7 +38,7 @@ def order_by_place(mates: Mates, has_names: bool) -> Numbers:
     """
     if not len(mates[0]):
         return np.empty(0, np.int64)
-    borders = [0, *_borders(mates, ROOM), len(mates[0])]
+    borders = [0, *_borders(mates, CHUNK_BYTES), len(mates[0])]
     parts = [
         first + _order(_some(mates, slice(first, last)), has_names)
         for first, last in pairwise(borders)
@@ -46,15 +46,15 @@ def order_by_place(mates: Mates, has_names: bool) -> Numbers:
     return np.concatenate(parts)
 
 
-def _borders(mates: Mates, room: int) -> list[int]:
+def _borders(mates: Mates, chunk_bytes: int) -> list[int]:
     """Return the first record of each chunk except the first."""
     lengths = [records.ends[:, SEQUENCE] - records.begins[:, SEQUENCE] + 1 for records in mates]
     ends = np.cumsum(np.sum(lengths, axis=0))
     borders: list[int] = []
-    first, end = 0, room
+    first, end = 0, chunk_bytes
     while (n := max(int(np.searchsorted(ends, end, side="right")), first + 1)) < ends.size:
         borders.append(n)
-        first, end = n, int(ends[n - 1]) + room
+        first, end = n, int(ends[n - 1]) + chunk_bytes
     return borders
 
 
@@ -65,20 +65,20 @@ def _some(mates: Mates, which: slice[int, int, None]) -> Mates:
 def _order(mates: Mates, has_names: bool) -> Numbers:
     """Return the order of the records of a chunk."""
     which = main_mate(mates)
-    places = _places(lines_of_mates(mates, SEQUENCE))[which :: len(mates)]
-    hashes = hashes_of(mates[which])
+    places = _find_positions(lines_of_mates(mates, SEQUENCE))[which :: len(mates)]
+    hashes = hash_sequences(mates[which])
     if has_names:
         hashes[places == NOWHERE] = 0
     order: Numbers = np.lexsort((hashes, places))
     return order
 
 
-def hashes_of(records: FastqRecords) -> npt.NDArray[np.uint64]:
+def hash_sequences(records: FastqRecords) -> npt.NDArray[np.uint64]:
     """Return a hash of each sequence: (n,) uint64."""
     own = records.field(SEQUENCE)
     scratch = np.zeros(int((own.ends - own.begins).max(initial=0)) + 9, np.uint8)
     hashes = np.empty(len(records), np.uint64)
-    hash_lines(*own, scratch, hashes)
+    hash_each_line(*own, scratch, hashes)
     return hashes
 
 
@@ -91,11 +91,11 @@ def lines_of_mates(mates: Mates, line: int) -> Text:
     starts = np.cumsum(lengths) - lengths
     text = np.empty(int(lengths.sum()), np.uint8)
     for i, records in enumerate(mates):
-        copy_lines(*records.field(line), starts[i::k], text)
+        copy_text_lines(*records.field(line), starts[i::k], text)
     return text
 
 
-def _places(text: Text) -> Numbers:
+def _find_positions(text: Text) -> Numbers:
     """Return twice the position of each record plus its strand; NOWHERE for unmapped ones."""
     lines = find_lines(text, LANE)
     found = steady_layout(lines, to_base_codes(lines.text))

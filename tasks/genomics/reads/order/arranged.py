@@ -10,7 +10,7 @@ import numpy as np
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.genomics.reads.files.kernels import LINES
 from gangsaw.tasks.genomics.reads.files.records import Mates, ReadFile
-from gangsaw.tasks.genomics.reads.order.groups import ReadGroups, Segments, unpacked
+from gangsaw.tasks.genomics.reads.order.groups import ReadGroups, Segments, unpack_groups
 from gangsaw.tasks.genomics.reads.order.intake import Facts
 from gangsaw.tasks.jobs.steps.step_objects import Parts
 
@@ -55,7 +55,7 @@ class Arranged:
             segment = self._segments(number).read(0)
             if not segment.size:
                 continue
-            batch = unpacked([segment])
+            batch = unpack_groups([segment])
             _note_ends(batch, n, files)
             n, digest = n + len(batch), (digest + batch.digest()) % (1 << 64)
             yield batch.mates

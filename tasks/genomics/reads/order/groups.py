@@ -16,7 +16,7 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.compressed_text.text import Text
 from gangsaw.tasks.genomics.reads.files.digest import sum_records
-from gangsaw.tasks.genomics.reads.files.kernels import LINES, SEQUENCE, copy_lines
+from gangsaw.tasks.genomics.reads.files.kernels import LINES, SEQUENCE, copy_text_lines
 from gangsaw.tasks.genomics.reads.files.records import FastqRecords, Mates
 
 Numbers: TypeAlias = npt.NDArray[np.int64]
@@ -53,7 +53,7 @@ class ReadGroups:
 
     def pack(self) -> npt.NDArray[np.uint8]:
         """Return the groups as bytes."""
-        return packed([self.mates], self.odd, self.keys, self.ranges)
+        return pack_groups([self.mates], self.odd, self.keys, self.ranges)
 
     def digest(self) -> int:
         """Return the sum of the groups' hashes, modulo 2^64."""
@@ -62,7 +62,7 @@ class ReadGroups:
         return int(sum_records(tuple(fields), np.zeros(size + 8, np.uint8)))
 
 
-def sizes_of(mates: Mates) -> tuple[Numbers, Numbers]:
+def measure_groups(mates: Mates) -> tuple[Numbers, Numbers]:
     """Return the bytes of the sequences, and of all lines, of each group: (n,) int64 each."""
     lengths = np.stack([records.ends - records.begins + 1 for records in mates])
     return lengths[:, :, SEQUENCE].sum(axis=0), lengths.sum(axis=(0, 2))
@@ -79,7 +79,7 @@ def main_mate(mates: Mates) -> int:
     return int(np.argmax([int((one.ends - one.begins).sum()) for one in field]))
 
 
-def packed(
+def pack_groups(
     pieces: Sequence[Mates], odd: npt.NDArray[np.uint8], keys: Numbers, ranges: Numbers
 ) -> npt.NDArray[np.uint8]:
     """Return groups from several texts as bytes.
@@ -116,11 +116,11 @@ def _copy(pieces: Iterable[Mates], starts: npt.NDArray[np.int64], out: Text) -> 
         own = slice(at, at + len(mates[0]))
         for i, records in enumerate(mates):
             for line in range(LINES):
-                copy_lines(*records.field(line), starts[i, line, own], out)
+                copy_text_lines(*records.field(line), starts[i, line, own], out)
         at = own.stop
 
 
-def unpacked(segments: Sequence[npt.NDArray[np.uint8]]) -> ReadGroups:
+def unpack_groups(segments: Sequence[npt.NDArray[np.uint8]]) -> ReadGroups:
     """Return the groups of these bytes in order; at least one segment is required."""
     text = segments[0] if len(segments) == 1 else np.concatenate(segments)
     parts, at = [], 0
@@ -156,7 +156,7 @@ def _part(text: Text, at: int) -> ReadGroups:
     return ReadGroups(mates, odd, words[:n].astype(np.int64), words[n : 2 * n].astype(np.int64))
 
 
-def sealed(segments: Iterable[NumpyArray]) -> tuple[bytes, int]:
+def compress_segments(segments: Iterable[NumpyArray]) -> tuple[bytes, int]:
     """Return an object of compressed segments after their index, and the uncompressed size.
 
     The index has the number of segments, then compressed and uncompressed bytes of each (int64).

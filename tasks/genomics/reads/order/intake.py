@@ -23,7 +23,13 @@ from gangsaw.tasks.engine.report.progress import Meter, OnProgress
 from gangsaw.tasks.genomics.reads.files.input import ReadInput
 from gangsaw.tasks.genomics.reads.files.kernels import LINES, QUALITY
 from gangsaw.tasks.genomics.reads.files.records import OWNER, Mates, ReadFile
-from gangsaw.tasks.genomics.reads.order.groups import PER_RECORD, packed, sealed, sizes_of, unpacked
+from gangsaw.tasks.genomics.reads.order.groups import (
+    PER_RECORD,
+    compress_segments,
+    measure_groups,
+    pack_groups,
+    unpack_groups,
+)
 from gangsaw.tasks.jobs.steps.step_objects import Parts
 from gangsaw.tasks.store.state.records import Records
 from gangsaw.tasks.store.typed import StateFields, naming_file, read_fields
@@ -107,7 +113,7 @@ def stamp_of(path: str) -> str:
     return f"{found.st_size} {found.st_mtime_ns}"
 
 
-def facts_of(parts: Parts, n_files: int) -> Facts | None:
+def load_facts(parts: Parts, n_files: int) -> Facts | None:
     """Return the facts of a complete input stage; None if it is incomplete.
 
     Raises
@@ -161,7 +167,7 @@ def take_in(
     with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="gangsaw-intake") as pool:
         for pieces in cut_in_parts(groups, part_bytes):
             batch = _packed(pieces, n, files)
-            found = unpacked([batch])
+            found = unpack_groups([batch])
             n, digest = n + len(found), (digest + found.digest()) % (1 << 64)
             if len(made) >= AT_ONCE:
                 made[-AT_ONCE].result()
@@ -177,7 +183,7 @@ def take_in(
 def _stored(parts: Parts, number: int, batch: npt.NDArray[np.uint8]) -> Records:
     """Store a part unless it is journalled; raise BadParams if the journalled part differs."""
     known = parts.journal.read(range(number, number + 1))
-    made = sealed([batch])
+    made = compress_segments([batch])
     if known is None:
         try:
             with naming(str(parts.path(number))):
@@ -201,7 +207,7 @@ def cut_in_parts(groups: Iterable[Mates], part_bytes: int) -> Iterator[list[Mate
     for mates in groups:
         if not len(mates[0]):
             continue
-        weights = sizes_of(mates)[1] + PER_RECORD * len(mates)
+        weights = measure_groups(mates)[1] + PER_RECORD * len(mates)
         ends, first = size + np.cumsum(weights), 0
         while ends.size and ends[-1] >= part_bytes:
             last = first + int(np.searchsorted(ends[first:], part_bytes)) + 1
@@ -230,4 +236,4 @@ def _packed(pieces: list[Mates], first: int, files: Sequence[ReadFile]) -> npt.N
         column = i * per_file + record % per_file
         np.bitwise_or.at(ends, (record // per_file, column), (1 << line).astype(np.uint8))
     none = np.zeros(n, np.int64)
-    return packed(pieces, ends, none, none)
+    return pack_groups(pieces, ends, none, none)

@@ -33,16 +33,18 @@ from gangsaw.tasks.engine.report.progress import Meter
 from gangsaw.tasks.genomics.reads.files.input import ReadInput
 from gangsaw.tasks.genomics.reads.order.arranged import Arranged
 from gangsaw.tasks.genomics.reads.order.bins.chain import NEIGHBOURS, ranks_of
-from gangsaw.tasks.genomics.reads.order.groups import Segments, sealed
+from gangsaw.tasks.genomics.reads.order.groups import Segments, compress_segments
 from gangsaw.tasks.genomics.reads.order.intake import (
     Facts,
-    facts_of,
+    load_facts,
     measured,
     needed,
     stamp_of,
     take_in,
 )
-from gangsaw.tasks.genomics.reads.order.makers import (
+from gangsaw.tasks.genomics.reads.order.plan import OrderLimits, plan_for, read_plan
+from gangsaw.tasks.genomics.reads.order.scratch_space import check_scratch_space
+from gangsaw.tasks.genomics.reads.order.steps import (
     Arrange,
     Choose,
     Count,
@@ -54,8 +56,6 @@ from gangsaw.tasks.genomics.reads.order.makers import (
     Slabs,
     slabs_of,
 )
-from gangsaw.tasks.genomics.reads.order.plan import OrderLimits, plan_for, read_plan
-from gangsaw.tasks.genomics.reads.order.room import check_room
 from gangsaw.tasks.jobs.runs.resume import can_be_resumed
 from gangsaw.tasks.jobs.steps.step_objects import Made, Parts, PartsTask, complete
 from gangsaw.tasks.sources.source import Room
@@ -72,7 +72,7 @@ PRICED = 4  # parts of the input from which the bytes of all are estimated
 PLAN_BYTES = 1 << 30  # memory of the walk over 2^20 bins; 660 MB were measured
 
 
-def ordered(source: ReadInput, room: Room) -> Arranged:
+def order_reads(source: ReadInput, resources: Room) -> Arranged:
     """Return the records of files in the order of their settings.
 
     Raises
@@ -81,7 +81,7 @@ def ordered(source: ReadInput, room: Room) -> Arranged:
         space
     JobFailed : a step stopped; completed parts are safe
     """
-    work = _OrderJob(source, room, LIMITS)
+    work = _OrderJob(source, resources, LIMITS)
     with can_be_resumed() if source.is_repeatable else nullcontext():
         return work.run()
 
@@ -98,7 +98,7 @@ class _OrderJob:
         """Run all steps that are not complete."""
         self._begin()
         intake = self._parts("intake", self._own())
-        facts = self._taken_in(intake)
+        facts = self._run_input_stage(intake)
         if not facts.groups:
             return Arranged(intake, 0, facts)
         job = _fingerprint({"intake": intake.job, "crc": _digest(intake)})
@@ -168,13 +168,13 @@ class _OrderJob:
         own |= {name: value for name, value in of_bam.items() if value}
         return json.dumps(own, sort_keys=True)
 
-    def _taken_in(self, intake: Parts) -> Facts:
-        if (facts := facts_of(intake, len(self.source.paths))) is not None:
+    def _run_input_stage(self, intake: Parts) -> Facts:
+        if (facts := load_facts(intake, len(self.source.paths))) is not None:
             for path, own in zip(self.source.paths, facts.files, strict=True):
                 if own.stamp != stamp_of(path):
                     raise BadParams(f"{path} has changed since: start again with --overwrite")
             return facts
-        check_room(self.source, self.room.folder)
+        check_scratch_space(self.source, self.room.folder)
         files = self.source.files()
         groups = measured(needed(self.source, files), self.source, self.room.on_progress)
         return take_in(groups, files, intake, self.limits.part_bytes)
@@ -269,7 +269,9 @@ class _MakeSlabs:
     slab_bytes: int
 
     def __call__(self, _: int) -> Made:
-        return sealed([slabs_of(self.scattered, self.n_parts, self.n_runs, self.slab_bytes)])
+        return compress_segments(
+            [slabs_of(self.scattered, self.n_parts, self.n_runs, self.slab_bytes)]
+        )
 
 
 def _fingerprint(own: dict[str, str]) -> str:

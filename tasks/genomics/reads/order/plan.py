@@ -20,8 +20,8 @@ from gangsaw.tasks.genomics.reads.order.groups import (
     PER_RECORD,
     Numbers,
     Segments,
-    sealed,
-    sizes_of,
+    compress_segments,
+    measure_groups,
 )
 from gangsaw.tasks.jobs.steps.step_objects import Parts
 
@@ -87,7 +87,7 @@ class GroupPlan:
     def seal(self) -> tuple[bytes, int]:
         """Return the plan as an object."""
         numbers = np.array([self.n_ranges, self.weight, len(self.shares)])
-        return sealed([self.ranks, self.before, self.cut, self.shares, numbers])
+        return compress_segments([self.ranks, self.before, self.cut, self.shares, numbers])
 
 
 Signed = Callable[[], Iterator[tuple[Numbers, Numbers]]]
@@ -134,7 +134,7 @@ def read_plan(plan: Parts) -> GroupPlan:
 
 def weights_of(mates: Mates) -> Numbers:
     """Return the bases of each group, (n,) int64; more for groups with much other text."""
-    letters, text = sizes_of(mates)
+    letters, text = measure_groups(mates)
     held = text + PER_RECORD * len(mates)
     weights: Numbers = np.maximum(letters, held // BYTES_PER_LETTER)
     return weights

@@ -22,7 +22,7 @@ from gangsaw.tasks.genomics.reads.order.groups import Numbers
 
 INPUT, BY_NAME, BY_PLACE = "input", "name", "place"
 KINDS = {SEQUENCE: "sequence", QUALITY: "quality", NAME: "name"}
-MOST_LETTERS = 128  # bytes of a name that are compared, and of its key
+MOST_BYTES = 128  # bytes of a name that are compared, and of its key
 AT_ONCE = 1 << 12  # names whose keys are computed at once
 DIGIT_0, DIGIT_9 = 48, 57
 
@@ -79,17 +79,17 @@ def _coded(mates: Mates, line: int) -> int:
 
 def order_by_name(names: Field) -> Numbers:
     """Return the order of names, with numbers compared by value; the sort is stable."""
-    keys = np.zeros((len(names.begins), MOST_LETTERS), np.uint8)
+    keys = np.zeros((len(names.begins), MOST_BYTES), np.uint8)
     for first in range(0, len(keys), AT_ONCE):
         own = slice(first, first + AT_ONCE)
         _fill_keys(names.text, names.begins[own], names.ends[own], keys[own])
-    order: Numbers = np.argsort(keys.view(f"S{MOST_LETTERS}")[:, 0], kind="stable")
+    order: Numbers = np.argsort(keys.view(f"S{MOST_BYTES}")[:, 0], kind="stable")
     return order
 
 
 def _fill_keys(text: Keys, begins: Numbers, ends: Numbers, keys: Keys) -> None:
     """Write zeroed keys (n, MOST_LETTERS): names with the length of each number before it."""
-    lengths = np.minimum(ends - begins, MOST_LETTERS)
+    lengths = np.minimum(ends - begins, MOST_BYTES)
     firsts = np.cumsum(lengths) - lengths
     row = np.repeat(np.arange(len(keys)), lengths)
     place = np.arange(row.size) - firsts[row]
@@ -105,7 +105,7 @@ def _fill_keys(text: Keys, begins: Numbers, ends: Numbers, keys: Keys) -> None:
     _put(keys, row[numbers], column[numbers] - 1, (DIGIT_0 + digits).astype(np.uint8))
 
 
-def _put(keys: Keys, row: Numbers, column: Numbers, letters: Keys) -> None:
+def _put(keys: Keys, row: Numbers, column: Numbers, values: Keys) -> None:
     """Write bytes into keys, up to the end of these."""
-    fits = column < MOST_LETTERS
-    keys[row[fits], column[fits]] = letters[fits]
+    fits = column < MOST_BYTES
+    keys[row[fits], column[fits]] = values[fits]

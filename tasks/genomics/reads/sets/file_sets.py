@@ -47,7 +47,7 @@ class RecordRun:
     last: int
 
 
-def sets_said(text: str, n_files: int) -> tuple[FileSet, ...]:
+def parse_sets(text: str, n_files: int) -> tuple[FileSet, ...]:
     """Return the sets of an option such as "2,1,1" for four files; "2" makes sets of two.
 
     Raises BadParams for invalid text, or for another number of files.
@@ -68,7 +68,7 @@ def sets_said(text: str, n_files: int) -> tuple[FileSet, ...]:
     )
 
 
-def placed(sets: Iterable[FileSet], records: Sequence[int]) -> tuple[FileSet, ...]:
+def number_sets(sets: Iterable[FileSet], records: Sequence[int]) -> tuple[FileSet, ...]:
     """Return the sets with these numbers of records, one set after the other."""
     found, first = [], 0
     for own, n in zip(sets, records, strict=True):
@@ -77,7 +77,7 @@ def placed(sets: Iterable[FileSet], records: Sequence[int]) -> tuple[FileSet, ..
     return tuple(found)
 
 
-def runs(sets: Iterable[FileSet], first: int, last: int) -> Iterator[RecordRun]:
+def split_by_set(sets: Iterable[FileSet], first: int, last: int) -> Iterator[RecordRun]:
     """Yield records first..last - 1 set by set; nothing for an empty range."""
     for own in sets:
         begin, end = max(first, own.first), min(last, own.last)
@@ -85,7 +85,7 @@ def runs(sets: Iterable[FileSet], first: int, last: int) -> Iterator[RecordRun]:
             yield RecordRun(own, begin, end)
 
 
-def listed(sets: Iterable[FileSet], names: Sequence[str]) -> Iterator[str]:
+def describe_sets(sets: Iterable[FileSet], names: Sequence[str]) -> Iterator[str]:
     """Yield a description of each set with the names of its files."""
     for own in sets:
         files = " + ".join(names[i] for i in own.files)

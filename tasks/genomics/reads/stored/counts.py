@@ -10,7 +10,7 @@ import numpy.typing as npt
 from gangsaw.tasks.genomics.reads.files.records import Field
 from gangsaw.tasks.genomics.reads.files.scale import PHRED
 from gangsaw.tasks.genomics.reads.stored.figures import LENGTH_BITS, Histogram, ReadFigures
-from gangsaw.tasks.genomics.sequences.kernels import LETTERS, TABLES, count_letters
+from gangsaw.tasks.genomics.sequences.kernels import LETTERS, TABLES, count_bytes
 
 
 class ReadCounts:
@@ -24,9 +24,9 @@ class ReadCounts:
 
     def add(self, sequence: Field, quality: Field | None) -> None:
         """Count a batch of reads, which may be empty."""
-        count_letters(*sequence, self.letters)
+        count_bytes(*sequence, self.letters)
         if quality is not None:
-            count_letters(*quality, self.qualities)
+            count_bytes(*quality, self.qualities)
         lengths = sequence.ends - sequence.begins
         values, counts = np.unique(rounded(lengths), return_counts=True)
         self.lengths.update(dict(zip(values.tolist(), counts.tolist(), strict=True)))

@@ -8,7 +8,7 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.compressed_text.text import Text
 from gangsaw.tasks.genomics.reads.files.fasta import NUMBERING
 from gangsaw.tasks.genomics.reads.files.fasta_kernels import fold_records
-from gangsaw.tasks.genomics.reads.files.records import Field, Places
+from gangsaw.tasks.genomics.reads.files.records import Field, Int64s
 from gangsaw.tasks.genomics.reads.stored.record_text import RecordText
 from gangsaw.tasks.genomics.reads.stored.stored import Stored
 
@@ -38,7 +38,7 @@ class FastaText(RecordText):
             texts.append(out[: int(n)])
         return texts
 
-    def _folds(self, first: int, last: int, letters: Places) -> tuple[Places, Places, Places]:
+    def _folds(self, first: int, last: int, bases: Int64s) -> tuple[Int64s, Int64s, Int64s]:
         """Return the width of each record, the offsets of its own lines, and their lengths.
 
         Raises CorruptChunk if such lines do not add up to the record's bases.
@@ -55,16 +55,16 @@ class FastaText(RecordText):
         sums = np.concatenate(([0], np.cumsum(lengths)))
         own = np.diff(starts) > 0
         is_order = owners.size == lengths.size and (np.diff(owners) >= 0).all()
-        are_lengths = ((lengths >= 0) & (lengths <= letters.max(initial=0))).all()
-        if not (is_order and are_lengths and (np.diff(sums[starts]) == letters)[own].all()):
+        are_lengths = ((lengths >= 0) & (lengths <= bases.max(initial=0))).all()
+        if not (is_order and are_lengths and (np.diff(sums[starts]) == bases)[own].all()):
             raise CorruptChunk("fold_length does not add up to the letters of the sequences")
         return widths, starts, lengths
 
 
-def _most_bytes(fields: tuple[Field, Field], folds: tuple[Places, Places, Places]) -> Places:
+def _most_bytes(fields: tuple[Field, Field], folds: tuple[Int64s, Int64s, Int64s]) -> Int64s:
     """Return the upper bound of bytes of each record as text: (n,) int64."""
     widths, starts, _ = folds
     letters = fields[1].ends - fields[1].begins
     lines = 1 + -(-letters // widths) + np.diff(starts)
-    sizes: Places = 1 + (fields[0].ends - fields[0].begins) + letters + 2 * lines
+    sizes: Int64s = 1 + (fields[0].ends - fields[0].begins) + letters + 2 * lines
     return sizes

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.genomics.reads.files.settings import Settings
-from gangsaw.tasks.genomics.reads.sets.file_sets import FileSet, placed, runs
+from gangsaw.tasks.genomics.reads.sets.file_sets import FileSet, number_sets, split_by_set
 from gangsaw.tasks.genomics.reads.stored.figures import ReadFigures
 from gangsaw.tasks.genomics.sequences.likeness import READS
 
@@ -103,7 +103,7 @@ class ReadsInfo:
     def files_of(self, first: int, last: int) -> npt.NDArray[np.int64]:
         """Return the file of each of records first..last - 1: (n,) int64."""
         found = np.empty(last - first, np.int64)
-        for run in runs(self.parts, first, last):
+        for run in split_by_set(self.parts, first, last):
             files = np.array(run.of.files)
             places = np.arange(run.first, run.last) - run.of.first
             found[run.first - first : run.last - first] = files[places % files.size]
@@ -164,7 +164,7 @@ class ReadsInfo:
         return found
 
 
-def told_tried(tried: Mapping[str, int]) -> str:
+def describe_tried_orders(tried: Mapping[str, int]) -> str:
     """Return a message with the number of ranges in each order."""
     words = {"input": "as in the input", "name": "by name", "place": "by place"}
     listed = ", ".join(f"{n} {words.get(name, name)}" for name, n in tried.items())
@@ -177,7 +177,7 @@ def _sets(data: Sequence[Mapping[str, object]]) -> tuple[FileSet, ...]:
         FileSet(tuple(map(int, cast(Sequence[int], one["files"]))), bool(one["interleaved"]))
         for one in data
     ]
-    return placed(sets, [int(cast(int, one["records"])) for one in data])
+    return number_sets(sets, [int(cast(int, one["records"])) for one in data])
 
 
 def _are_whole(info: ReadsInfo) -> bool:

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.compressed_text.text import Text
 from gangsaw.tasks.genomics.reads.files.kernels import AT, LINES, PLUS, join_records
-from gangsaw.tasks.genomics.reads.files.records import Field, Places
-from gangsaw.tasks.genomics.reads.sets.file_sets import runs
+from gangsaw.tasks.genomics.reads.files.records import Field, Int64s
+from gangsaw.tasks.genomics.reads.sets.file_sets import split_by_set
 from gangsaw.tasks.genomics.reads.stored.stored import Stored
 
 SIGNS = np.array([AT, 0, PLUS, 0], np.uint8)
@@ -41,9 +41,9 @@ class RecordText(ABC):
 
     def names(self, first: int, last: int) -> Field:
         """Return the names of records: stored names, numbers, or empty ones."""
-        return names_of(self.stored, first, last)
+        return read_names(self.stored, first, last)
 
-    def numbers(self, name: str, first: int, last: int, numbering: int) -> Places:
+    def numbers(self, name: str, first: int, last: int, numbering: int) -> Int64s:
         """Return the line numbers of these records in an array, relative to the first record."""
         none = np.empty(0, np.int64)
         return numbers_of(self.stored, name, first, last, numbering)[1] if self.is_own else none
@@ -67,7 +67,7 @@ class FastqText(RecordText):
         """Return the text of records for each target; the targets take records in turns."""
         fields, returns = self.fields(first, last), self.returns(first, last)
         return [
-            joined([field.some(i, n_targets) for field in fields], returns[i::n_targets])
+            join_fastq([field.some(i, n_targets) for field in fields], returns[i::n_targets])
             for i in range(n_targets)
         ]
 
@@ -82,7 +82,7 @@ class FastqText(RecordText):
         if (letters != values).any():
             number = first + int(np.argmax(letters != values)) + 1
             raise BadParams(f"record {number} has no qualities, which FASTQ needs")
-        return [name, sequence, signs_of(self.stored, name, first, last), quality]
+        return [name, sequence, read_plus_lines(self.stored, name, first, last), quality]
 
     def returns(self, first: int, last: int) -> npt.NDArray[np.bool_]:
         """Return (n, 4) bool, True for each line that ends with CR LF."""
@@ -93,7 +93,7 @@ class FastqText(RecordText):
 
 def numbers_of(
     stored: Stored, name: str, first: int, last: int, numbering: int
-) -> tuple[int, Places]:
+) -> tuple[int, Int64s]:
     """Return the range of items for records first..last - 1 in an ascending array of numbers.
 
     The result is the index of the first item, and the items relative to the first record. Each
@@ -108,7 +108,7 @@ def numbers_of(
     return begin, found
 
 
-def signs_of(stored: Stored, name: Field, first: int, last: int) -> Field:
+def read_plus_lines(stored: Stored, name: Field, first: int, last: int) -> Field:
     """Return the text after "+" of records: empty or the name, except for the stored exceptions."""
     begin, which = numbers_of(stored, "plus_record", first, last, 1)
     none = np.zeros(last - first, np.int64)
@@ -121,7 +121,7 @@ def signs_of(stored: Stored, name: Field, first: int, last: int) -> Field:
     return Field(np.concatenate((name.text, odd.text)), begins, ends)
 
 
-def names_of(stored: Stored, first: int, last: int) -> Field:
+def read_names(stored: Stored, first: int, last: int) -> Field:
     """Return the names of records: stored names, numbers, or empty ones."""
     if stored.has("name"):
         return stored.lines("name", first, last)
@@ -136,13 +136,13 @@ def names_of(stored: Stored, first: int, last: int) -> Field:
 
 def _groups(stored: Stored, first: int, last: int) -> Iterator[int]:
     """Yield the number of the pair, or single read, of each record."""
-    for run in runs(stored.contents.parts, first, last):
+    for run in split_by_set(stored.contents.parts, first, last):
         before = stored.contents.group_of(run.first)
         skipped = (run.first - run.of.first) % run.of.together
         yield from (before + (skipped + i) // run.of.together for i in range(run.last - run.first))
 
 
-def joined(fields: list[Field], returns: npt.NDArray[np.bool_]) -> Text:
+def join_fastq(fields: list[Field], returns: npt.NDArray[np.bool_]) -> Text:
     """Return records as FASTQ text: (n,) uint8."""
     size = sum(int((field.ends - field.begins).sum()) for field in fields)
     out = np.empty(size + 10 * len(returns), np.uint8)  # per record two signs and four line ends

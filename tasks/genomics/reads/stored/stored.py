@@ -10,9 +10,9 @@ import numpy as np
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.genomics.reads.files.kernels import line_ends
-from gangsaw.tasks.genomics.reads.files.records import Field, Places
+from gangsaw.tasks.genomics.reads.files.records import Field, Int64s
 from gangsaw.tasks.genomics.reads.stored.info import ReadsInfo
-from gangsaw.tasks.genomics.sequences.held import HeldChunks, are_lost
+from gangsaw.tasks.genomics.sequences.cached_chunks import CachedChunks, are_lost
 from gangsaw.tasks.sources.source import SourceArray
 
 RECORDS = ("sequence", "quality", "name")  # arrays with a line for each record
@@ -32,7 +32,7 @@ class Stored:
         if contents is None:
             raise BadParams("it holds no reads: gangsaw compress makes such stores of FASTQ")
         self.contents, self.n_records = contents, contents.records
-        self._arrays = {array.name: HeldChunks(array) for array in arrays}
+        self._arrays = {array.name: CachedChunks(array) for array in arrays}
         for name in ("sequence", "sequence_offset"):
             if name not in self._arrays:
                 raise BadParams(f"it holds reads, but no array {name}: take all of its arrays")
@@ -41,7 +41,7 @@ class Stored:
         """Return True if the store has this array."""
         return name in self._arrays
 
-    def starts(self, name: str, first: int, last: int) -> Places:
+    def starts(self, name: str, first: int, last: int) -> Int64s:
         """Return the offsets of lines first..last - 1, and the end of the last one."""
         found = self._arrays[f"{name}_offset"].read(first, last + 1).astype(np.int64)
         if found[0] < 0 or (np.diff(found) < 1).any():
@@ -72,7 +72,7 @@ class Stored:
         """Return items begin..end - 1 of an array; raise CorruptChunk if they do not exist."""
         return self._arrays[name].read(begin, end)
 
-    def some_numbers(self, name: str, begin: int, end: int) -> Places:
+    def some_numbers(self, name: str, begin: int, end: int) -> Int64s:
         """Return items of an array of numbers as int64; none if the array does not exist."""
         if not self.has(name):
             return np.empty(0, np.int64)

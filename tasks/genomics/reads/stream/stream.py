@@ -20,20 +20,20 @@ from gangsaw.codecs.core.plugins.contents import (
     READ_SEQUENCES,
 )
 from gangsaw.tasks.compressed_text.measured import share_read
-from gangsaw.tasks.genomics.reads.files.fasta import first_letters
+from gangsaw.tasks.genomics.reads.files.fasta import sample_bases
 from gangsaw.tasks.genomics.reads.files.input import ReadInput
 from gangsaw.tasks.genomics.reads.files.records import Mates, ReadFile
-from gangsaw.tasks.genomics.reads.files.scale import told
+from gangsaw.tasks.genomics.reads.files.scale import describe_binning
 from gangsaw.tasks.genomics.reads.files.settings import Settings
 from gangsaw.tasks.genomics.reads.order.arranged import Arranged
-from gangsaw.tasks.genomics.reads.order.job import ordered
+from gangsaw.tasks.genomics.reads.order.job import order_reads
 from gangsaw.tasks.genomics.reads.order.smallest import INPUT
 from gangsaw.tasks.genomics.reads.sets.by_name import sets_by_name
-from gangsaw.tasks.genomics.reads.sets.file_sets import FileSet, listed, placed
-from gangsaw.tasks.genomics.reads.stored.info import ATTRIBUTE, ReadsInfo, told_tried
+from gangsaw.tasks.genomics.reads.sets.file_sets import FileSet, describe_sets, number_sets
+from gangsaw.tasks.genomics.reads.stored.info import ATTRIBUTE, ReadsInfo, describe_tried_orders
 from gangsaw.tasks.genomics.reads.stored.stored import Stored
 from gangsaw.tasks.genomics.reads.stream.unordered import UnorderedReads
-from gangsaw.tasks.genomics.reads.stream.writer import Piece, ReadWriter, kept_by
+from gangsaw.tasks.genomics.reads.stream.writer import Piece, ReadWriter, select_fields
 from gangsaw.tasks.genomics.sequences.fasta import refuse_protein
 from gangsaw.tasks.genomics.sequences.likeness import likeness
 from gangsaw.tasks.sources.source import Coordinate, Described, JobStage, Room, Source, Stream
@@ -134,7 +134,7 @@ class ReadStream:
     @property
     def arrays(self) -> tuple[Described, ...]:
         """Arrays of text lines with their offsets, then those that only some records have."""
-        kept = kept_by(self.settings)
+        kept = select_fields(self.settings)
         texts = [array for name in kept for array in (_text(name, self), _starts(name))]
         odd = (_text("plus", self), _starts("plus"), _numbers("plus_record"), _numbers("odd_end"))
         folds = (_numbers("fold_record"), _described("fold_length", "u8", "fold_record", {}))
@@ -190,8 +190,8 @@ class ReadStream:
             yield from self._pieces(writer, which, read[-1])
             records.append(writer.n_records - sum(records))
         yield writer.last()
-        contents = replace(contents_of(self, writer, read, records), tried=self._tried())
-        self.notes.extend(self._told(contents, read, writer))
+        contents = replace(describe_reads(self, writer, read, records), tried=self._tried())
+        self.notes.extend(self._yield_messages(contents, read, writer))
         self.outcome[ATTRIBUTE] = contents.to_dict()
 
     def _pieces(self, writer: ReadWriter, which: int, files: list[ReadFile]) -> Iterator[Piece]:
@@ -202,22 +202,22 @@ class ReadStream:
             if not mates:
                 continue  # an empty batch: a file without records has no bins
             if self._is_guess and writer.n_records == 0:
-                refuse_protein(first_letters(mates[0]), self.name, "fasta")
+                refuse_protein(sample_bases(mates[0]), self.name, "fasta")
             yield writer.piece(mates)
 
     @property
     def _is_guess(self) -> bool:
         return self.format == "fasta" and not self.is_named
 
-    def _told(
+    def _yield_messages(
         self, contents: ReadsInfo, read: list[list[ReadFile]], writer: ReadWriter
     ) -> Iterator[str]:
         """Yield messages for the user about the reads."""
         if contents.sets and not self.chosen:
-            together = "; ".join(listed(self.sets, contents.files))
+            together = "; ".join(describe_sets(self.sets, contents.files))
             yield f"by their names, these are together: {together}"
         if contents.tried:
-            yield told_tried(contents.tried)
+            yield describe_tried_orders(contents.tried)
         if contents.lost:
             yield f"not in the store: {', '.join(contents.lost)}"
         if contents.sets and FILLED * writer.filled > writer.ends["sequence"]:
@@ -226,7 +226,7 @@ class ReadStream:
                 "sets, which ratios and bits a sample count"
             )
         yield from dict.fromkeys(note for files in read for file in files for note in file.notes)
-        yield from told(writer.highest)
+        yield from describe_binning(writer.highest)
         if self._is_guess and len(self.paths) == 1 and (why := likeness(self.paths[0]).why):
             yield f"taken as reads: {why}; --format genome is for records by name, and for align"
 
@@ -256,18 +256,18 @@ class ReadStream:
 def _arranging(source: ReadInput) -> Callable[[Source | Stream, Room], ReadStream]:
     """Return the stage that orders the records of a set, after those of earlier sets."""
 
-    def run(stream: Source | Stream, room: Room) -> ReadStream:
+    def run(stream: Source | Stream, resources: Room) -> ReadStream:
         assert isinstance(stream, ReadStream)
-        return replace(stream, arranged=(*stream.arranged, ordered(source, room)))
+        return replace(stream, arranged=(*stream.arranged, order_reads(source, resources)))
 
     return run
 
 
-def contents_of(
+def describe_reads(
     stream: ReadStream, writer: ReadWriter, read: list[list[ReadFile]], records: list[int]
 ) -> ReadsInfo:
     """Return the description of the store; `records` has the number of records of each set."""
-    sets = placed(stream.sets, records)
+    sets = number_sets(stream.sets, records)
     by_number = {
         i: file
         for own, files in zip(sets, read, strict=True)

@@ -13,7 +13,7 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.genomics.reads.files.digest import sum_records
 from gangsaw.tasks.genomics.reads.files.records import Field
 from gangsaw.tasks.genomics.reads.stored.info import ATTRIBUTE
-from gangsaw.tasks.genomics.reads.stored.record_text import signs_of
+from gangsaw.tasks.genomics.reads.stored.record_text import read_plus_lines
 from gangsaw.tasks.genomics.reads.stored.stored import Stored
 from gangsaw.tasks.sources.source import Coordinate, Described, Stream
 
@@ -57,7 +57,7 @@ class UnorderedReads:
     def pieces(self) -> Iterator[Mapping[str, NumpyArray]]:
         """Read the source to its end; raise CorruptChunk if the store's checksum is wrong."""
         contents = self.stored.contents
-        if digest_of(self.stored) != int(contents.digest, 16):
+        if digest_records(self.stored) != int(contents.digest, 16):
             raise CorruptChunk("the records of the store do not add up to its digest")
         for _ in self.stream.pieces():
             pass
@@ -68,7 +68,7 @@ class UnorderedReads:
         yield from ()
 
 
-def digest_of(stored: Stored) -> int:
+def digest_records(stored: Stored) -> int:
     """Return the sum of the hashes of a store's records, modulo 2^64; a pair is hashed as one."""
     total = 0
     for own in stored.contents.parts:
@@ -93,4 +93,4 @@ def _fields(stored: Stored, first: int, last: int) -> list[Field]:
         stored.lines(name, first, last) if stored.has(name) else none
         for name in ("name", "sequence", "quality")
     )
-    return [name, sequence, signs_of(stored, name, first, last), quality]
+    return [name, sequence, read_plus_lines(stored, name, first, last), quality]

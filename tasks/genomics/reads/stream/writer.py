@@ -16,8 +16,8 @@ from gangsaw.tasks.genomics.reads.files.kernels import (
     QUALITY,
     SEQUENCE,
     SIGN,
-    copy_lines,
-    map_letters,
+    copy_text_lines,
+    map_bytes,
     place_lines,
     same_lines,
 )
@@ -32,7 +32,7 @@ FIELDS = {"sequence": SEQUENCE, "quality": QUALITY, "name": NAME}
 Piece = Mapping[str, NumpyArray]
 
 
-def kept_by(settings: Settings) -> tuple[str, ...]:
+def select_fields(settings: Settings) -> tuple[str, ...]:
     """Return the names of the text arrays that are stored."""
     own = {"quality": settings.qualities != "none", "name": settings.names == "keep"}
     return tuple(name for name in FIELDS if own.get(name, True))
@@ -57,11 +57,11 @@ class ReadWriter:
     """
 
     def __init__(self, settings: Settings) -> None:
-        self.settings, self.kept = settings, kept_by(settings)
+        self.settings, self.stored = settings, select_fields(settings)
         self.is_apart = False
         self.files: list[ReadFile] = []
         self.n_records, self.digest, self.filled = 0, 0, 0
-        self.ends = dict.fromkeys((*self.kept, "plus"), 0)
+        self.ends = dict.fromkeys((*self.stored, "plus"), 0)
         self.sign: str | None = None
         self.highest = 0
         self.counts = ReadCounts(settings.zero)
@@ -76,7 +76,7 @@ class ReadWriter:
         """Return the arrays of records, with mates adjacent."""
         mates = tuple(self._binned(records) for records in mates)
         out: dict[str, NumpyArray] = {}
-        for name in self.kept:
+        for name in self.stored:
             out |= self._lines(name, [records.field(FIELDS[name]) for records in mates])
         out |= self._odd_signs(mates)
         self._sum(mates)
@@ -119,7 +119,7 @@ class ReadWriter:
         end = int(place_lines(lengths, self._together, begin, CHUNK, starts))
         text = np.zeros(end - at, np.uint8)
         for i, one in enumerate(fields):
-            copy_lines(one.text, one.begins, one.ends, starts[i::k] - at, text)
+            copy_text_lines(one.text, one.begins, one.ends, starts[i::k] - at, text)
         self.ends[name] = end
         return {name: text, f"{name}_offset": starts.astype("u8")}
 
@@ -128,15 +128,15 @@ class ReadWriter:
 
         Without names they are not stored: most repeat the name.
         """
-        if "name" not in self.kept:
+        if "name" not in self.stored:
             return {}
         if self.sign is None:
-            self.sign = "name" if mates[0].field(SIGN).letters(0) else ""
+            self.sign = "name" if mates[0].field(SIGN).line(0) else ""
         odd = np.stack([_is_odd(records, self.sign) for records in mates], axis=1).ravel()
         numbers, k = np.flatnonzero(odd), len(mates)
         if not numbers.size:
             return {}
-        lines = [mates[i % k].field(SIGN).letters(i // k) + b"\n" for i in numbers.tolist()]
+        lines = [mates[i % k].field(SIGN).line(i // k) + b"\n" for i in numbers.tolist()]
         starts = self.ends["plus"] + np.cumsum([0, *map(len, lines)])
         self.ends["plus"] = int(starts[-1])
         return {
@@ -151,16 +151,16 @@ class ReadWriter:
             return records
         text, zero = records.text.copy(), self.settings.zero
         self.highest = max(self.highest, highest_of(records) - zero)
-        map_letters(text, records.begins[:, QUALITY], records.ends[:, QUALITY], bin_map(zero))
+        map_bytes(text, records.begins[:, QUALITY], records.ends[:, QUALITY], bin_map(zero))
         return FastqRecords(text, records.begins, records.ends)
 
     def _count(self, mates: Mates) -> None:
         for records in mates:
-            quality = records.field(QUALITY) if "quality" in self.kept else None
+            quality = records.field(QUALITY) if "quality" in self.stored else None
             self.counts.add(records.field(SEQUENCE), quality)
 
     def _sum(self, mates: Mates) -> None:
-        fields = [field for records in mates for field in _hashed(records, self.kept)]
+        fields = [field for records in mates for field in _hashed(records, self.stored)]
         size = sum(int((one.ends - one.begins).max(initial=0)) + 1 for one in fields)
         scratch = np.zeros(size + 8, np.uint8)
         self.digest = (self.digest + int(sum_records(tuple(fields), scratch))) % (1 << 64)

@@ -13,7 +13,7 @@ from gangsaw.tasks.genomics.reads.stored.figures import ReadFigures
 from gangsaw.tasks.genomics.reads.stored.info import ReadsInfo
 from gangsaw.tasks.genomics.reads.stored.stored import Stored
 from gangsaw.tasks.genomics.reads.views.profile import Profile, profile_of
-from gangsaw.tasks.genomics.reads.views.report import Costs, costs_of
+from gangsaw.tasks.genomics.reads.views.report import Costs, measure_costs
 from gangsaw.tasks.jobs.figures.colours import ACCENT, INK, SOFT
 from gangsaw.tasks.jobs.figures.plots import draw_blocks
 from gangsaw.tasks.jobs.figures.report import ArrayInfo, StoreInfo, describe
@@ -42,9 +42,9 @@ def draw(info: ArrayInfo, array: ZarrArray, source: ZarrSource) -> Figure:
     (lengths, qualities, bytes_of), (by_place, letters, along) = figure.subplots(2, 3)
     _draw_lengths(lengths, reads.figures)
     _draw_qualities(qualities, reads.figures)
-    _draw_costs(bytes_of, costs_of(store, reads))
-    _draw_quality_places(by_place, profile)
-    _draw_letter_places(letters, profile)
+    _draw_costs(bytes_of, measure_costs(store, reads))
+    _draw_quality_by_position(by_place, profile)
+    _draw_bases_by_position(letters, profile)
     _draw_along(along, store)
     figure.suptitle(_title(source.name, reads), x=0.01, ha="left", color=INK, fontsize=12)
     return figure
@@ -95,7 +95,7 @@ def _draw_costs(axes: Axes, costs: Costs) -> None:
     axes.grid(visible=False)
 
 
-def _draw_quality_places(axes: Axes, profile: Profile) -> None:
+def _draw_quality_by_position(axes: Axes, profile: Profile) -> None:
     _label(axes, f"quality by place, of {profile.n_reads:,} reads", _place(profile), "Phred value")
     if not profile.qualities.any():
         _say(axes, "no qualities stored")
@@ -116,7 +116,7 @@ def percentile(counts: npt.NDArray[np.int64], part: int) -> npt.NDArray[np.int64
     return found
 
 
-def _draw_letter_places(axes: Axes, profile: Profile) -> None:
+def _draw_bases_by_position(axes: Axes, profile: Profile) -> None:
     _label(axes, f"letters by place, of {profile.n_reads:,} reads", _place(profile), "share, %")
     totals = np.maximum(1, profile.letters.sum(axis=1))
     x = (profile.places[:-1] + profile.places[1:]) / 2

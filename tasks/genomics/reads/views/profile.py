@@ -13,7 +13,7 @@ from gangsaw.tasks.genomics.reads.stored.stored import Stored
 from gangsaw.tasks.genomics.sequences.kernels import LETTERS
 
 PARTS = 16  # sampled parts of the store, of equal numbers of reads
-MOST_LETTERS = 1 << 20  # per sampled part
+MOST_BASES = 1 << 20  # per sampled part
 MOST_READS = 4096  # per sampled part
 COLUMNS = 150  # columns of positions, if reads are longer
 SHORT = 1000  # bases; for longer reads, positions are percentages of the length
@@ -49,7 +49,7 @@ def profile_of(stored: Stored, longest: int) -> Profile:
     columns = COLUMNS if is_share else max(1, min(COLUMNS, longest))
     found = {name: np.zeros((columns, LETTERS), np.int64) for name in ("sequence", "quality")}
     n_reads = 0
-    for first, last in parts_of(stored.n_records, longest):
+    for first, last in sample_ranges(stored.n_records, longest):
         n_reads += last - first
         for name, counts in found.items():
             if stored.has(name):
@@ -59,9 +59,9 @@ def profile_of(stored: Stored, longest: int) -> Profile:
     return Profile(n_reads, edges, is_share, found["sequence"], found["quality"], zero)
 
 
-def parts_of(n_records: int, longest: int) -> Iterator[tuple[int, int]]:
+def sample_ranges(n_records: int, longest: int) -> Iterator[tuple[int, int]]:
     """Yield the ranges of the sampled reads, evenly over the store; all reads of a small one."""
-    n = max(1, min(MOST_READS, MOST_LETTERS // max(1, longest)))
+    n = max(1, min(MOST_READS, MOST_BASES // max(1, longest)))
     if n * PARTS >= n_records:
         yield 0, n_records
         return

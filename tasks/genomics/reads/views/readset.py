@@ -18,7 +18,7 @@ from gangsaw.tasks.engine.run.bags import bag_of
 from gangsaw.tasks.genomics.reads.export.export import records_text
 from gangsaw.tasks.genomics.reads.files.kernels import gather_lines
 from gangsaw.tasks.genomics.reads.files.records import Field
-from gangsaw.tasks.genomics.reads.stored.record_text import names_of
+from gangsaw.tasks.genomics.reads.stored.record_text import read_names
 from gangsaw.tasks.genomics.reads.stored.stored import Stored
 from gangsaw.tasks.genomics.sequences.ragged import Ragged
 from gangsaw.tasks.store.objects.stores import StoreLike, as_address
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 NEAR = 1 << 10  # largest gap between reads that are read together
 BATCH_READS = 1 << 16  # reads that are decoded at once; fewer if they are long
-BATCH_LETTERS = 1 << 24
+BATCH_BASES = 1 << 24
 
 
 class SingleRead(NamedTuple):
@@ -180,7 +180,7 @@ class ReadSet:
         """Return the default number of reads per batch, an even number."""
         figures = self.contents.figures
         mean = 1.0 if figures is None else max(1.0, figures.mean_length)
-        return max(2, min(BATCH_READS, int(BATCH_LETTERS / mean)) // 2 * 2)
+        return max(2, min(BATCH_READS, int(BATCH_BASES / mean)) // 2 * 2)
 
     def text(self, first: int, last: int) -> bytes:
         """Return reads first..last - 1 as text: FASTA if the source was FASTA, else FASTQ.
@@ -211,7 +211,7 @@ class ReadSet:
     def _reads(self, first: int, last: int) -> Reads:
         def lines(name: str) -> Ragged | None:
             if name == "name":
-                return _ragged(names_of(self._stored, first, last))
+                return _ragged(read_names(self._stored, first, last))
             has = self._stored.has(name)
             return _ragged(self._stored.lines(name, first, last)) if has else None
 
@@ -255,18 +255,18 @@ def all_mates(reads: ReadSet, other: str = "") -> bool:
     return reads.contents.is_paired
 
 
-def _picked(reads: Reads, places: npt.NDArray[np.int64]) -> Reads:
+def _picked(reads: Reads, indices: npt.NDArray[np.int64]) -> Reads:
     """Return a selection of these reads."""
     return Reads(
-        _lines(reads.names, places),
-        _lines(reads.sequences, places),
-        None if reads.qualities is None else _lines(reads.qualities, places),
-        reads.first + int(places[0] if places.size else 0),
+        _lines(reads.names, indices),
+        _lines(reads.sequences, indices),
+        None if reads.qualities is None else _lines(reads.qualities, indices),
+        reads.first + int(indices[0] if indices.size else 0),
     )
 
 
-def _lines(lines: Ragged, places: npt.NDArray[np.int64]) -> Ragged:
-    return _ragged(Field(lines.data, lines.offsets[places], lines.offsets[places + 1]))
+def _lines(lines: Ragged, indices: npt.NDArray[np.int64]) -> Ragged:
+    return _ragged(Field(lines.data, lines.offsets[indices], lines.offsets[indices + 1]))
 
 
 def _joined(parts: Sequence[Reads]) -> Reads:

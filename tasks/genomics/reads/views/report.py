@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.genomics.reads.index.build import INDEXES
-from gangsaw.tasks.genomics.reads.sets.file_sets import FileSet, listed
+from gangsaw.tasks.genomics.reads.sets.file_sets import FileSet, describe_sets
 from gangsaw.tasks.genomics.reads.stored.figures import GOOD, ReadFigures
-from gangsaw.tasks.genomics.reads.stored.info import ReadsInfo, told_tried
+from gangsaw.tasks.genomics.reads.stored.info import ReadsInfo, describe_tried_orders
 from gangsaw.tasks.jobs.figures.contents import Content
 from gangsaw.tasks.jobs.figures.report import StoreInfo
 
 # unit of each array: its bits are reported per base, quality and name
 PER = {"sequence": "base", "quality": "quality", "name": "name"}
-MOST_LETTERS = 6  # residues in a message
+MOST_SHOWN = 6  # residues in a message
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,11 @@ class Costs:
 def content(info: StoreInfo) -> Content:
     """Return the contents of a store of reads; raise BadParams if its attribute is wrong."""
     reads = reads_of(info)
-    costs, indexes = costs_of(info, reads), info.source.attrs.get(INDEXES, {})
+    costs, indexes = measure_costs(info, reads), info.source.attrs.get(INDEXES, {})
     figures = {"figures": {}, **reads.to_dict(), "stored": costs.stored, "bits": costs.bits}
     if reads.figures is not None:
         figures["figures"] = {**vars(reads.figures), **_derived(reads.figures)}
-    rows = (*_records(reads), *_letters(reads.figures), *_costs(costs))
+    rows = (*_records(reads), *_describe_bases(reads.figures), *_costs(costs))
     return Content("reads", (*rows, *_indexes(indexes)), figures | {"indexes": indexes})
 
 
@@ -51,7 +51,7 @@ def reads_of(info: StoreInfo) -> ReadsInfo:
     return found
 
 
-def costs_of(info: StoreInfo, reads: ReadsInfo) -> Costs:
+def measure_costs(info: StoreInfo, reads: ReadsInfo) -> Costs:
     """Return the encoded sizes of the parts of records."""
     stored = {"starts": 0} | dict.fromkeys(PER, 0)
     for array in info.arrays:
@@ -82,13 +82,13 @@ def _records(reads: ReadsInfo) -> Iterator[tuple[str, str]]:
     files = "1 file" if reads.n_files == 1 else f"{reads.n_files} files"
     whole = "" if reads.sets else _groups(reads.parts[0])
     yield "records", f"{reads.records:,}{whole}, {reads.format} of {files}"
-    for part, names in zip(reads.sets, listed(reads.sets, reads.files), strict=True):
+    for part, names in zip(reads.sets, describe_sets(reads.sets, reads.files), strict=True):
         yield "of them", f"{part.records:,}{_groups(part)}, {names}"
     own = reads.settings
     tags = f", tags {own.tags}" if own.tags else ""
     yield "kept", f"order {own.order}, qualities {own.qualities}, names {own.names}{tags}"
     if reads.tried:
-        yield "tried", told_tried(reads.tried)
+        yield "tried", describe_tried_orders(reads.tried)
 
 
 def _groups(own: FileSet) -> str:
@@ -97,13 +97,13 @@ def _groups(own: FileSet) -> str:
     return words.get(own.together, f" in {n:,} groups of {own.together}")
 
 
-def _letters(figures: ReadFigures | None) -> Iterator[tuple[str, str]]:
+def _describe_bases(figures: ReadFigures | None) -> Iterator[tuple[str, str]]:
     if figures is None:
         yield "bases", "not counted: an older version wrote the store"
         return
     several = list(figures.others.items())
-    listed = ", ".join(f"{count:,} {letter}" for letter, count in several[:MOST_LETTERS])
-    more = ", ..." if several[MOST_LETTERS:] else ""
+    listed = ", ".join(f"{count:,} {letter}" for letter, count in several[:MOST_SHOWN])
+    more = ", ..." if several[MOST_SHOWN:] else ""
     yield "bases", f"{figures.n_bases:,}" + (f"; not ACGT: {listed}{more}" if listed else "")
     lengths = f"{figures.shortest:,} to {figures.longest:,}, mean {figures.mean_length:,.1f}"
     yield "lengths", f"{lengths}, N50 {figures.n50:,}"

@@ -92,7 +92,7 @@ def test_an_index_of_a_collection_is_refused(files: list[str], tmp_path: Path) -
 def test_letters_come_back_where_a_genome_is_taken_in_parts(
     files: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(collected, "LETTERS", 1 << 14)
+    monkeypatch.setattr(collected, "BATCH_RESIDUES", 1 << 14)
     monkeypatch.setattr("gangsaw.tasks.genomics.genomes.files.fasta.STEP", 1 << 12)
     done = gangsaw.compress(files, str(tmp_path / "set.zarr"))
     gangsaw.decompress(str(tmp_path / "set.zarr"), str(tmp_path / "out"))
@@ -126,7 +126,7 @@ def many_strains(n: int) -> Collected:
 
 def test_rows_are_given_as_they_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = many_strains(6).tables()
-    monkeypatch.setattr(batches, "ROWS_GIVEN", 3000)
+    monkeypatch.setattr(batches, "ROWS_PER_STEP", 3000)
     parts = list(many_strains(6).parts())
     assert sum("edit" in part for part in parts) > 1
     for name, table in whole.items():
@@ -140,12 +140,12 @@ def test_memory_is_what_is_told() -> None:
     try:
         batch = many_strains(40)
         held = tracemalloc.get_traced_memory()[0]
-        assert held < 1.05 * batch.held_bytes + (1 << 19)
+        assert held < 1.05 * batch.memory_bytes + (1 << 19)
         tracemalloc.reset_peak()
         n = sum(len(part.get("edit", ())) for part in batch.parts())
         peak = tracemalloc.get_traced_memory()[1]
         assert n > 50_000
-        assert peak < 2 * batch.held_bytes + 24 * batches.ROWS_GIVEN
+        assert peak < 2 * batch.memory_bytes + 24 * batches.ROWS_PER_STEP
     finally:
         tracemalloc.stop()
 

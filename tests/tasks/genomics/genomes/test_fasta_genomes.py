@@ -28,7 +28,7 @@ from gangsaw.tasks.genomics.genomes.stored import fasta_text
 from gangsaw.tasks.genomics.genomes.stored.genome import open as open_by_name
 from gangsaw.tasks.genomics.genomes.stored.stream import GenomeStream
 from gangsaw.tasks.genomics.reads.stream.stream import ReadStream
-from gangsaw.tasks.genomics.sequences.fasta import is_fasta
+from gangsaw.tasks.genomics.sequences.fasta import is_fasta_file
 
 MANY = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 ASSEMBLIES = Path(os.environ.get("GANGSAW_SHARED", "../shared")) / "data/genomes/assemblies"
@@ -94,7 +94,7 @@ def test_records_are_what_lies_between_heads(
     stored = genome_in_memory(tmp_path_factory.getbasetemp() / "b.fa", written)
     starts = stored.starts(0, stored.n_records)
     heads = stored.heads(0, stored.n_records)[0].tobytes().split(b"\n")[:-1]
-    letters = [stored.letters(a, b).tobytes() for a, b in pairwise(starts.tolist())]
+    letters = [stored.read_residues(a, b).tobytes() for a, b in pairwise(starts.tolist())]
     is_cut = written.rpartition(b"\n")[2].startswith(b">")  # its carriage return is of the name
     known = records_of(written)
     if is_cut:
@@ -189,7 +189,7 @@ def test_fasta_is_known_whatever_it_is_called(tmp_path: Path, suffix: str, packe
 def test_what_is_no_fasta_is_not_taken_for_it(tmp_path: Path, packed: str, other: bytes) -> None:
     path = tmp_path / f"a.txt{packed}"
     path.write_bytes(gzip.compress(other) if packed else other)
-    assert not is_fasta(str(path), path.read_bytes()[:8])
+    assert not is_fasta_file(str(path), path.read_bytes()[:8])
 
 
 def test_gaps_are_no_protein(tmp_path: Path, gangsaw: CommandLine) -> None:

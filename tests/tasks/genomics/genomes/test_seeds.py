@@ -9,7 +9,7 @@ import pytest
 
 from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
 from gangsaw.codecs.core.numba.jit import jit
-from gangsaw.tasks.genomics.genomes.related.runs import ahead
+from gangsaw.tasks.genomics.genomes.related.runs import count_matches
 from gangsaw.tasks.genomics.genomes.related.seeds import NEAR, equal_of
 
 
@@ -17,7 +17,7 @@ from gangsaw.tasks.genomics.genomes.related.seeds import NEAR, equal_of
 def compared(text: Any, i: int, known: Any, n: int, place: int, strand: int) -> Any:
     """What kernels of these parts see: the parts themselves are none."""
     score = equal_of(text, i, text.size, known, n, place, strand)
-    return score, ahead(text, i, known, n, place, strand)
+    return score, count_matches(text, i, known, n, place, strand)
 
 
 def is_equal(text: np.ndarray, i: int, known: np.ndarray, n: int, place: int) -> bool:

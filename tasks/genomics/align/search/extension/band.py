@@ -13,19 +13,18 @@ than r bases each, besides the gaps that lead from end to end.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes, Int64s
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.tasks.genomics.align.search.extension.paths import (
     DELETION,
     INSERTION,
-    NONE,
-    SINGLE,
+    AlignedPath,
     PathCosts,
+    append_path_run,
+    i64,
     pair_operation,
-    push,
 )
 from gangsaw.tasks.genomics.align.search.extension.wave import (
     ACROSS,
@@ -43,12 +42,14 @@ from gangsaw.tasks.genomics.align.search.extension.wave import (
     scratch_size,
 )
 
-GLOBAL, LOCAL = NONE, SINGLE
+GLOBAL, LOCAL = i64(0), i64(1)
 FIRST_RADIUS, LAST_RADIUS = 8, 512
 
 
 @jit
-def local_path(query: Any, text: Any, span: Any, costs: PathCosts, known: int) -> Any:
+def local_path(
+    query: Bytes, text: Bytes, span: tuple[int, int], costs: PathCosts, known: int
+) -> AlignedPath:
     """Return the best local alignment that touches diagonals low..high, as `traced_back` does.
 
     `span` is (low, high) in `text`, the bases of one window. `known` is a reachable score, or 0.
@@ -61,7 +62,7 @@ def local_path(query: Any, text: Any, span: Any, costs: PathCosts, known: int) -
     while True:
         first, last = max(low - radius, -n), min(high + radius, text.size)
         cells = np.empty(cells_size(n, text.size, (first, last)), np.uint8)
-        score, i, j = filled(query, text, (first, last), costs, LOCAL, cells)
+        score, i, j = fill_cells(query, text, (first, last), costs, LOCAL, cells)
         need = radius_of(most - score, costs)
         if need <= radius or (first == -n and last == text.size):
             break
@@ -77,7 +78,7 @@ def radius_of(loss: int, costs: PathCosts) -> int:
 
 
 @jit
-def global_path(query: Any, text: Any, costs: PathCosts) -> Any:
+def global_path(query: Bytes, text: Bytes, costs: PathCosts) -> AlignedPath:
     """Return the best alignment from end to end, as `traced_back` does.
 
     If the proof needs a band wider than LAST_RADIUS, it is only the best one within the band.
@@ -89,7 +90,7 @@ def global_path(query: Any, text: Any, costs: PathCosts) -> Any:
     while True:
         first, last = max(low - radius, -n), min(high + radius, m)
         cells = np.empty(cells_size(n, m, (first, last)), np.uint8)
-        score, _, _ = filled(query, text, (first, last), costs, GLOBAL, cells)
+        score, _, _ = fill_cells(query, text, (first, last), costs, GLOBAL, cells)
         beyond = 2 * costs.open + costs.extend * (high - low + 2 * (radius + 1))
         if score >= most - beyond or (first == -n and last == m) or radius >= LAST_RADIUS:
             break
@@ -99,7 +100,7 @@ def global_path(query: Any, text: Any, costs: PathCosts) -> Any:
 
 
 @jit_part
-def n_known(codes: Any) -> int:
+def n_known(codes: Bytes) -> int:
     """Return the number of known bases."""
     n = 0
     for code in codes:
@@ -108,7 +109,9 @@ def n_known(codes: Any) -> int:
 
 
 @jit_part
-def filled(query: Any, text: Any, band: Any, costs: PathCosts, is_local: int, cells: Any) -> Any:
+def fill_cells(
+    query: Bytes, text: Bytes, band: tuple[int, int], costs: PathCosts, is_local: int, cells: Bytes
+) -> tuple[int, int, int]:
     """Fill the cells of a band; return the best score and its end, or those of the last cell."""
     size = scratch_size(query.size, text.size, band)
     if fits_16(query.size, text.size, costs):
@@ -118,10 +121,16 @@ def filled(query: Any, text: Any, band: Any, costs: PathCosts, is_local: int, ce
 
 @jit_part
 def traced_back(
-    query: Any, text: Any, band: Any, costs: PathCosts, cells: Any, end: Any, runs: Any
-) -> Any:
+    query: Bytes,
+    text: Bytes,
+    band: tuple[int, int],
+    costs: PathCosts,
+    cells: Bytes,
+    end: tuple[int, int, int],
+    runs: Int64s,
+) -> AlignedPath:
     """Return the score, the ends of the path in query and text, and its runs."""
-    (score, i, j), n = end, NONE
+    (score, i, j), n = end, i64(0)
     begin, _ = antidiagonals(query.size, text.size, band)
     end_i, end_j, source = i, j, -1
     while i > 0 or j > 0:
@@ -132,11 +141,14 @@ def traced_back(
             break
         if source == PAIR:
             i, j = i - 1, j - 1
-            n, source = push(runs, n, pair_operation(query[i], text[j], costs), SINGLE), -1
+            n, source = (
+                append_path_run(runs, n, pair_operation(query[i], text[j], costs), i64(1)),
+                -1,
+            )
         elif source == ALONG:
-            n, j = push(runs, n, DELETION, SINGLE), j - 1
+            n, j = append_path_run(runs, n, DELETION, i64(1)), j - 1
             source = ALONG if cell & LONGER_ALONG else -1
         else:
-            n, i = push(runs, n, INSERTION, SINGLE), i - 1
+            n, i = append_path_run(runs, n, INSERTION, i64(1)), i - 1
             source = ACROSS if cell & LONGER_ACROSS else -1
     return score, (i, end_i), (j, end_j), runs[:n][::-1].copy()

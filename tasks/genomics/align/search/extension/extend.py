@@ -2,7 +2,7 @@
 
 Z. Zhang et al. (2000), with affine gaps. Cells whose H is below best - drop are dropped.
 
-H (`before`, `scores`), E (`along`, gap in the query) and F (`down`, `across`, gap in the text):
+H (`h`, `row_h`), E (`e`, gap in the query) and F (`f`, `row_f`, gap in the text):
 
     E(i, j) = max(H(i, j - 1) - open - extend, E(i, j - 1) - extend)
     F(i, j) = max(H(i - 1, j) - open - extend, F(i - 1, j) - extend)
@@ -11,21 +11,19 @@ H (`before`, `scores`), E (`along`, gap in the query) and F (`down`, `across`, g
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes, Int64s
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.tasks.genomics.align.search.extension.paths import (
     DELETION,
     INSERTION,
     LEAST,
-    NONE,
-    SINGLE,
     PathCosts,
+    append_path_run,
+    i64,
     pair_operation,
     pair_score,
-    push,
 )
 from gangsaw.tasks.genomics.align.search.extension.wave import (
     ACROSS,
@@ -42,16 +40,16 @@ FURTHEST = 1 << 14  # letters that an end is extended by at most: a cell takes a
 
 
 @jit_part
-def ungapped(query: Any, text: Any, i: int, j: int, costs: PathCosts, drop: int) -> int:
+def score_ungapped(query: Bytes, text: Bytes, i: int, j: int, costs: PathCosts, drop: int) -> int:
     """Return the score of the best ungapped extension of a pair of positions, to both sides."""
     right = run_score(query[i:], text[j:], costs, drop)
     return right + run_score(
-        backwards(query, NONE, i), backwards(text, max(0, j - i), j), costs, drop
+        backwards(query, i64(0), i), backwards(text, max(0, j - i), j), costs, drop
     )
 
 
 @jit_part
-def backwards(codes: Any, begin: int, end: int) -> Any:
+def backwards(codes: Bytes, begin: int, end: int) -> Bytes:
     """Return codes[begin:end] in reverse; a view has another type, which is compiled again."""
     out = np.empty(end - begin, np.uint8)
     for i in range(end - begin):
@@ -60,7 +58,7 @@ def backwards(codes: Any, begin: int, end: int) -> Any:
 
 
 @jit_part
-def run_score(query: Any, text: Any, costs: PathCosts, drop: int) -> int:
+def run_score(query: Bytes, text: Bytes, costs: PathCosts, drop: int) -> int:
     """Return the best score of a common prefix, until the score drops too far."""
     score, best = 0, 0
     for at in range(min(query.size, text.size)):
@@ -72,7 +70,7 @@ def run_score(query: Any, text: Any, costs: PathCosts, drop: int) -> int:
 
 
 @jit
-def extended(query: Any, text: Any, costs: PathCosts, drop: int) -> Any:
+def extended(query: Bytes, text: Bytes, costs: PathCosts, drop: int) -> tuple[int, int, Int64s]:
     """Return the lengths in query and text of the best extension from their starts, and its runs.
 
     Runs lead from the far end back to the beginning.
@@ -82,64 +80,66 @@ def extended(query: Any, text: Any, costs: PathCosts, drop: int) -> Any:
 
 
 @jit_part
-def extension(query: Any, text: Any, costs: PathCosts, drop: int) -> Any:
+def extension(
+    query: Bytes, text: Bytes, costs: PathCosts, drop: int
+) -> tuple[Int64s, Bytes, Int64s, tuple[int, int]]:
     """Return the rows of a table, its cells, the ends of its rows, and the best end of all.
 
     The table is wide only where scores are high; ends of rows behind it score LEAST.
     """
     n, m = min(query.size, FURTHEST), min(text.size, FURTHEST)
-    scores, across = np.empty(m + 2, np.int32), np.empty(m + 2, np.int32)
+    row_h, row_f = np.empty(m + 2, np.int32), np.empty(m + 2, np.int32)
     for j in range(m + 2):
-        scores[j], across[j] = LEAST, LEAST
+        row_h[j], row_f[j] = LEAST, LEAST
     rows = np.empty((n + 1, 2), np.int64)
-    ends = np.full((n + 1, 2), NONE + LEAST)
-    ends[0, END_SCORE], ends[0, END_COLUMN] = NONE, NONE
+    ends = np.full((n + 1, 2), i64(0) + LEAST)
+    ends[0, END_SCORE], ends[0, END_COLUMN] = i64(0), i64(0)
     cells = np.empty(256 + 8 * n, np.uint8)
     opening, extend = costs.open + costs.extend, costs.extend
-    scores[0], low, high, at = 0, NONE, SINGLE, NONE
+    row_h[0], low, high, at = 0, i64(0), i64(1), i64(0)
     while high <= m and costs.open + high * extend <= drop:
-        scores[high] = -costs.open - high * extend
+        row_h[high] = -costs.open - high * extend
         high += 1
     cells = longer(cells, at, m + 2) if cells.size < m + 2 else cells
     rows[0, CELLS], rows[0, COLUMN] = 0, 0
     for j in range(high):
         cells[j] = ALONG | (LONGER_ALONG if j > 1 else 0)
     at = high
-    best, best_i, best_j = NONE, NONE, NONE
+    best, best_i, best_j = i64(0), i64(0), i64(0)
     for i in range(1, n + 1):
         if cells.size < at + m - low + 2:
             cells = longer(cells, at, m - low + 2)
         rows[i, CELLS], rows[i, COLUMN], letter = at, low, query[i - 1]
-        along, before, corner = LEAST, LEAST, LEAST
+        e, h, diagonal = LEAST, LEAST, LEAST
         first, end, j = m + 1, low, low
-        while j <= m and (j < high or along > LEAST):
-            gap, further = scores[j] - opening, across[j] - extend
+        while j <= m and (j < high or e > LEAST):  # recurrence of E, F and H
+            gap, further = row_h[j] - opening, row_f[j] - extend
             what = LONGER_ACROSS if further > gap else 0
-            down = max(gap, further)
-            gap, further = before - opening, along - extend
+            f = max(gap, further)
+            gap, further = h - opening, e - extend
             what |= LONGER_ALONG if further > gap else 0
-            along = max(gap, further)
+            e = max(gap, further)
             pair = LEAST
             if j > 0:
-                pair = corner + pair_score(letter, text[j - 1], costs)
-            corner, before = scores[j] if j < high else LEAST, pair
+                pair = diagonal + pair_score(letter, text[j - 1], costs)
+            diagonal, h = row_h[j] if j < high else LEAST, pair
             source = PAIR
-            if along > before:
-                before, source = along, ALONG
-            if down > before:
-                before, source = down, ACROSS
-            if before < best - drop:
-                before = along = down = LEAST
+            if e > h:
+                h, source = e, ALONG
+            if f > h:
+                h, source = f, ACROSS
+            if h < best - drop:
+                h = e = f = LEAST
             else:
                 first, end = min(first, j), j + 1
-            if before > ends[i, END_SCORE]:
-                ends[i, END_SCORE], ends[i, END_COLUMN] = before, j
-            scores[j], across[j], cells[at] = before, down, what | source
+            if h > ends[i, END_SCORE]:
+                ends[i, END_SCORE], ends[i, END_COLUMN] = h, j
+            row_h[j], row_f[j], cells[at] = h, f, what | source
             at, j = at + 1, j + 1
         if ends[i, END_SCORE] > best:
             best, best_i, best_j = ends[i, END_SCORE], i, ends[i, END_COLUMN]
         for after in range(end, min(j, m + 2)):
-            scores[after], across[after] = LEAST, LEAST
+            row_h[after], row_f[after] = LEAST, LEAST
         low, high = first, min(end + 1, m + 1)
         if first > m:
             break
@@ -147,7 +147,7 @@ def extension(query: Any, text: Any, costs: PathCosts, drop: int) -> Any:
 
 
 @jit_part
-def longer(cells: Any, n: int, more: int) -> Any:
+def longer(cells: Bytes, n: int, more: int) -> Bytes:
     """Return an array with the first n cells, and capacity for at least `more` further ones."""
     out = np.empty(2 * cells.size + more, np.uint8)
     for i in range(n):
@@ -156,9 +156,11 @@ def longer(cells: Any, n: int, more: int) -> Any:
 
 
 @jit_part
-def back_to_start(query: Any, text: Any, costs: PathCosts, end: Any, rows: Any, cells: Any) -> Any:
+def back_to_start(
+    query: Bytes, text: Bytes, costs: PathCosts, end: tuple[int, int], rows: Int64s, cells: Bytes
+) -> tuple[int, int, Int64s]:
     """Return the lengths in query and text up to the end, and the runs from there back."""
-    (i, j), n, source = end, NONE, -1
+    (i, j), n, source = end, i64(0), -1
     runs = np.empty(i + j + 1, np.int64)
     while i > 0 or j > 0:
         cell = cells[rows[i, CELLS] + j - rows[i, COLUMN]]
@@ -166,11 +168,14 @@ def back_to_start(query: Any, text: Any, costs: PathCosts, end: Any, rows: Any, 
             source = cell & SOURCE
         if source == PAIR:
             i, j = i - 1, j - 1
-            n, source = push(runs, n, pair_operation(query[i], text[j], costs), SINGLE), -1
+            n, source = (
+                append_path_run(runs, n, pair_operation(query[i], text[j], costs), i64(1)),
+                -1,
+            )
         elif source == ALONG:
-            n, j = push(runs, n, DELETION, SINGLE), j - 1
+            n, j = append_path_run(runs, n, DELETION, i64(1)), j - 1
             source = ALONG if cell & LONGER_ALONG else -1
         else:
-            n, i = push(runs, n, INSERTION, SINGLE), i - 1
+            n, i = append_path_run(runs, n, INSERTION, i64(1)), i - 1
             source = ACROSS if cell & LONGER_ACROSS else -1
     return end[0], end[1], runs[:n]

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, cast
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias, cast
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes, Int64s
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 
-
-# no Python int literals: kernels would be compiled again for each of them
-def _word(number: int) -> int:
-    return cast(int, np.int64(number))
-
-
-INSERTION, DELETION, EQUAL, DIFFERENT = _word(1), _word(2), _word(7), _word(8)
-AMBIGUOUS = _word(0)  # a pair with an unknown base, N, if it is free
-NONE, SINGLE = _word(0), _word(1)
-LETTERS = "MIDNSHP=X"
+# kernels would be compiled again for each literal int of Python
+i64 = cast("Callable[[int], int]", np.int64)
+INSERTION, DELETION, EQUAL, DIFFERENT = i64(1), i64(2), i64(7), i64(8)
+AMBIGUOUS = i64(0)  # a pair with an unknown base, N, if it is free
+OP_CHARACTERS = "MIDNSHP=X"
 OP_BITS = 4  # of a run: length << 4 | operation
 OP_MASK = 15
 LEAST = -(1 << 28)  # below the score of any path
-COUNTED = _word(512)  # maximum of bases of a gap that are charged: no short query has a longer one
+COUNTED = i64(512)  # maximum of bases of a gap that are charged: no short query has a longer one
+# score, begin and end in the query, begin and end in the text, runs
+AlignedPath: TypeAlias = "tuple[int, tuple[int, int], tuple[int, int], Int64s]"
 
 
 class PathCosts(NamedTuple):
@@ -45,11 +44,11 @@ class PathCosts(NamedTuple):
 @jit_part
 def free_of_unknown(costs: PathCosts) -> PathCosts:
     """Return costs under which a pair with an unknown base is free."""
-    return PathCosts(costs.match, costs.mismatch, costs.open, costs.extend, SINGLE)
+    return PathCosts(costs.match, costs.mismatch, costs.open, costs.extend, i64(1))
 
 
 @jit_part
-def push(runs: Any, n: int, op: int, length: int) -> int:
+def append_path_run(runs: Int64s, n: int, op: int, length: int) -> int:
     """Append a run after n others, or extend the last one if its operation is the same.
 
     Returns the number of runs.
@@ -64,11 +63,13 @@ def push(runs: Any, n: int, op: int, length: int) -> int:
 
 
 @jit_part
-def push_pairs(runs: Any, n: int, pairs: Any, length: int, costs: PathCosts) -> int:
+def push_pairs(
+    runs: Int64s, n: int, pairs: tuple[Bytes, int, Bytes, int], length: int, costs: PathCosts
+) -> int:
     """Append the runs of aligned pairs from (query, i, text, j) on; return the number of runs."""
     query, i, text, j = pairs
     for at in range(length):
-        n = push(runs, n, pair_operation(query[i + at], text[j + at], costs), SINGLE)
+        n = append_path_run(runs, n, pair_operation(query[i + at], text[j + at], costs), i64(1))
     return n
 
 
@@ -89,13 +90,13 @@ def pair_score(base: int, other: int, costs: PathCosts) -> int:
 
 
 @jit
-def score_of(runs: Any, costs: PathCosts) -> int:
+def score_of(runs: Int64s, costs: PathCosts) -> int:
     """Return the score of a path."""
     return lenient_score(runs, costs, COUNTED)
 
 
 @jit_part
-def lenient_score(runs: Any, costs: PathCosts, counted: int) -> int:
+def lenient_score(runs: Int64s, costs: PathCosts, counted: int) -> int:
     """Return the score of a path in which at most `counted` bases of a gap are charged."""
     score = 0
     for run in runs:

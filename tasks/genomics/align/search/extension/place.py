@@ -12,20 +12,20 @@ a run of N, which stands for unread bases, splits no alignment.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes, Int64s
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.tasks.genomics.align.search.extension.band import FIRST_RADIUS, local_path
 from gangsaw.tasks.genomics.align.search.extension.extend import FURTHEST, backwards, extended
 from gangsaw.tasks.genomics.align.search.extension.paths import (
     DELETION,
     INSERTION,
-    NONE,
     OP_BITS,
     OP_MASK,
+    AlignedPath,
     PathCosts,
+    i64,
     lenient_score,
     pair_score,
     push_pairs,
@@ -42,7 +42,9 @@ MOST_CELLS = 1 << 26  # of a section, a byte each
 
 
 @jit
-def whole(query: Any, text: Any, bounds: Any, span: Any, costs: PathCosts) -> Any:
+def align_whole(
+    query: Bytes, text: Bytes, bounds: tuple[int, int], span: tuple[int, int], costs: PathCosts
+) -> AlignedPath:
     """Return score, ends in query and text, and runs of the best alignment at diagonals low..high.
 
     `bounds` is the range of the text that may be aligned.
@@ -53,7 +55,7 @@ def whole(query: Any, text: Any, bounds: Any, span: Any, costs: PathCosts) -> An
         best, begin, end = run_on(query, text, bounds, low, costs)
         if best >= costs.match * n - costs.open - costs.extend:
             runs = np.empty(end - begin, np.int64)
-            n_runs = push_pairs(runs, NONE, (query, begin, text, begin + low), end - begin, costs)
+            n_runs = push_pairs(runs, i64(0), (query, begin, text, begin + low), end - begin, costs)
             return best, (begin, end), (begin + low, end + low), runs[:n_runs]
     first, last = max(bounds[0], low - n), min(bounds[1], high + 2 * n)
     inner = (low - first, high - first)
@@ -62,7 +64,9 @@ def whole(query: Any, text: Any, bounds: Any, span: Any, costs: PathCosts) -> An
 
 
 @jit_part
-def run_on(query: Any, text: Any, bounds: Any, diagonal: int, costs: PathCosts) -> Any:
+def run_on(
+    query: Bytes, text: Bytes, bounds: tuple[int, int], diagonal: int, costs: PathCosts
+) -> tuple[int, int, int]:
     """Return the best score of a run on a diagonal, and its ends in the query."""
     score, begin, best, best_begin, best_end = 0, 0, 0, 0, 0
     first, last = max(0, bounds[0] - diagonal), min(query.size, bounds[1] - diagonal)
@@ -78,8 +82,14 @@ def run_on(query: Any, text: Any, bounds: Any, diagonal: int, costs: PathCosts) 
 
 @jit_part
 def stretch(
-    query: Any, text: Any, bounds: Any, anchors: Any, costs: PathCosts, drop: int, behind: Any
-) -> Any:
+    query: Bytes,
+    text: Bytes,
+    bounds: tuple[int, int],
+    anchors: Int64s,
+    costs: PathCosts,
+    drop: int,
+    behind: tuple[int, int],
+) -> tuple[int, int, tuple[int, int], tuple[int, int], Int64s]:
     """Return the number of anchors used by one alignment, and its score, ends and runs.
 
     `behind` are the ends in query and text of the alignment of the anchors before these.
@@ -91,7 +101,7 @@ def stretch(
     there = backwards(text, min(j, max(behind[1], j - FURTHEST)), j)
     left_i, left_j, back = extended(own, there, costs, drop)
     end_i, end_j = query.size, bounds[1]
-    n, begin_i, begin_j, used = NONE, i - left_i, j - left_j, anchors.size
+    n, begin_i, begin_j, used = i64(0), i - left_i, j - left_j, anchors.size
     n = push_all(runs, n, back)
     for member in range(1, anchors.size):
         to_i, to_j = at_anchor(anchors[member])
@@ -127,7 +137,9 @@ def at_anchor(anchor: int) -> tuple[int, int]:
 
 
 @jit_part
-def best_part(runs: Any, costs: PathCosts) -> Any:
+def best_part(
+    runs: Int64s, costs: PathCosts
+) -> tuple[int, int, int, tuple[int, int], tuple[int, int]]:
     """Return the best range of runs: score, first, end, lengths before it, lengths of it.
 
     It is the best with COUNTED_HERE charged bases per gap; the score is that of the path.
@@ -144,7 +156,7 @@ def best_part(runs: Any, costs: PathCosts) -> Any:
 
 
 @jit
-def lengths(runs: Any) -> tuple[int, int]:
+def lengths(runs: Int64s) -> tuple[int, int]:
     """Return the numbers of query and text bases in a path."""
     i, j = 0, 0
     for run in runs:

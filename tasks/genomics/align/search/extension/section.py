@@ -10,10 +10,9 @@ affine cost: H. Li, 2018, minimap2), and what lies between them is aligned again
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes, Int64s
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.tasks.genomics.align.search.extension.band import global_path
 from gangsaw.tasks.genomics.align.search.extension.extend import (
@@ -27,12 +26,11 @@ from gangsaw.tasks.genomics.align.search.extension.paths import (
     DELETION,
     INSERTION,
     LEAST,
-    NONE,
     OP_BITS,
     OP_MASK,
-    SINGLE,
     PathCosts,
-    push,
+    append_path_run,
+    i64,
     push_pairs,
     score_of,
 )
@@ -43,7 +41,7 @@ MEET_SHARE = 60  # percent of the matches of the shorter side that both ends sco
 
 
 @jit
-def section(query: Any, text: Any, costs: PathCosts) -> Any:
+def section(query: Bytes, text: Bytes, costs: PathCosts) -> Int64s:
     """Return the runs of the best alignment from end to end; of a long gap's the module tells."""
     n, m = query.size, text.size
     if abs(n - m) < LONG_GAP or min(n, m) == 0:
@@ -59,14 +57,14 @@ def section(query: Any, text: Any, costs: PathCosts) -> Any:
 
 
 @jit_part
-def across_gap(short: Any, long: Any, costs: PathCosts, op: int) -> Any:
+def across_gap(short: Bytes, long: Bytes, costs: PathCosts, op: int) -> tuple[int, Int64s]:
     """Return the score and the runs of the best alignment with one gap, of this operation.
 
     The gap itself does not count. Where both ends do not meet there are no runs.
     """
     n, m, drop = short.size, long.size, MEET_DROP * costs.match
     rows, cells, ends, _ = extension(short, long, costs, drop)
-    other, there = backwards(short, NONE, n), backwards(long, NONE, m)
+    other, there = backwards(short, i64(0), n), backwards(long, i64(0), m)
     back_rows, back_cells, back_ends, _ = extension(other, there, costs, drop)
     best, best_i = LEAST // 2, -1  # above the sum of an end and of none
     for i in range(max(0, n + 1 - back_ends.shape[0]), ends.shape[0]):
@@ -79,8 +77,8 @@ def across_gap(short: Any, long: Any, costs: PathCosts, op: int) -> Any:
     begin, end = ends[best_i, END_COLUMN], m - back_ends[n - best_i, END_COLUMN]
     before = back_to_start(short, long, costs, (best_i, begin), rows, cells)[2]
     after = back_to_start(other, there, costs, (n - best_i, m - end), back_rows, back_cells)[2]
-    found = push_all(runs, NONE, before[::-1].copy())
-    found = push(runs, found, DELETION, end - begin)
+    found = push_all(runs, i64(0), before[::-1].copy())
+    found = append_path_run(runs, found, DELETION, end - begin)
     found = push_all(runs, found, after)
     if op == INSERTION:
         for at in range(found):
@@ -91,18 +89,18 @@ def across_gap(short: Any, long: Any, costs: PathCosts, op: int) -> Any:
 
 
 @jit_part
-def by_long_gaps(query: Any, text: Any, costs: PathCosts) -> Any:
+def by_long_gaps(query: Bytes, text: Bytes, costs: PathCosts) -> Int64s:
     """Return the runs of an alignment from end to end with several long gaps."""
     opening = costs.open + LONG_OPEN * costs.match
-    by_gaps = PathCosts(costs.match, costs.mismatch, opening, SINGLE, costs.free_unknown)
+    by_gaps = PathCosts(costs.match, costs.mismatch, opening, i64(1), costs.free_unknown)
     rough = global_path(query, text, by_gaps)[3]
-    runs, found = np.empty(query.size + text.size, np.int64), NONE
-    i = j = begin_i = begin_j = NONE
+    runs, found = np.empty(query.size + text.size, np.int64), i64(0)
+    i = j = begin_i = begin_j = i64(0)
     for run in rough:
         op, length = run & OP_MASK, run >> OP_BITS
         if length >= LONG_GAP and op in (INSERTION, DELETION):
             part = close_section(query[begin_i:i], text[begin_j:j], costs)
-            found = push(runs, push_all(runs, found, part), op, length)
+            found = append_path_run(runs, push_all(runs, found, part), op, length)
             begin_i, begin_j = i + (length if op == INSERTION else 0), j
             begin_j += length if op == DELETION else 0
         i += 0 if op == DELETION else length
@@ -112,7 +110,7 @@ def by_long_gaps(query: Any, text: Any, costs: PathCosts) -> Any:
 
 
 @jit_part
-def close_section(query: Any, text: Any, costs: PathCosts) -> Any:
+def close_section(query: Bytes, text: Bytes, costs: PathCosts) -> Int64s:
     """Return the runs of the best alignment from end to end.
 
     With few mismatches no gap is tried: two gaps, and a pair less, would cost more.
@@ -120,7 +118,7 @@ def close_section(query: Any, text: Any, costs: PathCosts) -> Any:
     n = query.size
     if n == text.size:
         runs = np.empty(n, np.int64)
-        found = push_pairs(runs, NONE, (query, NONE, text, NONE), n, costs)
+        found = push_pairs(runs, i64(0), (query, i64(0), text, i64(0)), n, costs)
         gapped = costs.match * (n - 1) - 2 * (costs.open + costs.extend)
         if score_of(runs[:found], costs) >= gapped:
             return runs[:found]
@@ -128,8 +126,8 @@ def close_section(query: Any, text: Any, costs: PathCosts) -> Any:
 
 
 @jit_part
-def push_all(runs: Any, n: int, more: Any) -> int:
+def push_all(runs: Int64s, n: int, more: Int64s) -> int:
     """Add runs behind n others; return how many these are."""
     for run in more:
-        n = push(runs, n, run & OP_MASK, run >> OP_BITS)
+        n = append_path_run(runs, n, run & OP_MASK, run >> OP_BITS)
     return n

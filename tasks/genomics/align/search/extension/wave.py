@@ -4,7 +4,7 @@ The cells of an antidiagonal i + j = t need only those of the two before it. Eve
 band are on every other antidiagonal, the odd ones between. So each parity has a line with the last
 value of each of its diagonals, and neighbours are adjacent.
 
-With H (score), E (along, gap in the query) and F (across, gap in the text):
+With H (`h`), E (`e`, gap in the query) and F (`f`, gap in the text):
 
     E(i, j) = max(H(i, j - 1) - open - extend, E(i, j - 1) - extend)
     F(i, j) = max(H(i - 1, j) - open - extend, F(i - 1, j) - extend)
@@ -13,8 +13,9 @@ With H (score), E (along, gap in the query) and F (across, gap in the text):
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeAlias
 
+from gangsaw.codecs.core.arrays import Bytes, Int16s, Int32s
 from gangsaw.codecs.core.numba.jit import jit_norefs_part
 from gangsaw.codecs.core.numba.vectors.integers import (
     load,
@@ -25,7 +26,7 @@ from gangsaw.codecs.core.numba.vectors.integers import (
     static,
     store,
 )
-from gangsaw.tasks.genomics.align.search.extension.paths import NONE, PathCosts
+from gangsaw.tasks.genomics.align.search.extension.paths import PathCosts, i64
 
 STOP, PAIR, ALONG, ACROSS = 0, 1, 2, 3  # origin of a cell's score: 0, a pair, either gap
 LONGER_ALONG, LONGER_ACROSS = 4, 8  # the gap through this cell is extended, not opened
@@ -36,43 +37,44 @@ SCORES, GAPS_ALONG, GAPS_ACROSS, BEST, BEST_AT = 0, 2, 4, 6, 8  # first of two l
 LINES = 10
 UNKNOWN = 4  # the code of N
 LEAST_16, MOST_16 = -30_000, 14_000  # bounds of all scores of 16 bits
+Scratch: TypeAlias = "Int16s | Int32s"
 
 
 @jit_norefs_part
-def fits_16(n: int, m: int, costs: PathCosts) -> Any:
+def fits_16(n: int, m: int, costs: PathCosts) -> bool:
     """Return True if scores of n and m bases, and antidiagonal numbers, fit in 16 bits."""
     pair, further = max(costs.match, costs.mismatch), max(1, costs.extend)
     return pair * min(n, m) + further * (n + m) + 2 * costs.open < MOST_16 and pair < 1000
 
 
 @jit_norefs_part
-def line_size(band: Any) -> Any:
+def line_size(band: tuple[int, int]) -> int:
     """Return the number of items of a line: half the diagonals of a band, and padding."""
     return (band[1] - band[0] + 2) // 2 + 2 * LANES
 
 
 @jit_norefs_part
-def scratch_size(n: int, m: int, band: Any) -> Any:
+def scratch_size(n: int, m: int, band: tuple[int, int]) -> int:
     """Return the number of items of scratch: lines, lane numbers, both sequences."""
     return LINES * line_size(band) + 3 * LANES + n + m
 
 
 @jit_norefs_part
-def antidiagonals(n: int, m: int, band: Any) -> Any:
+def antidiagonals(n: int, m: int, band: tuple[int, int]) -> tuple[int, int]:
     """Return the first antidiagonal with cells of a band, and the end."""
     first, last = band
     return max(0, first, -last), min(n, m - first) + min(m, n + last) + 1
 
 
 @jit_norefs_part
-def cells_size(n: int, m: int, band: Any) -> Any:
+def cells_size(n: int, m: int, band: tuple[int, int]) -> int:
     """Return the number of cells of a band; a vector may reach into the next antidiagonal."""
     begin, end = antidiagonals(n, m, band)
     return (end - begin) * ((band[1] - band[0] + 2) // 2) + LANES
 
 
 @jit_norefs_part
-def begin_lines(query: Any, text: Any, lines: Any, size: int, least: int) -> None:
+def begin_lines(query: Bytes, text: Bytes, lines: Scratch, size: int, least: int) -> None:
     """Write initial scores, lane numbers, the reversed query and the text to the scratch."""
     for at in range(BEST * size):
         lines[at] = least
@@ -92,8 +94,14 @@ def begin_lines(query: Any, text: Any, lines: Any, size: int, least: int) -> Non
 
 @jit_norefs_part
 def fill_band(
-    query: Any, text: Any, band: Any, costs: PathCosts, is_local: int, cells: Any, lines: Any
-) -> Any:
+    query: Bytes,
+    text: Bytes,
+    band: tuple[int, int],
+    costs: PathCosts,
+    is_local: int,
+    cells: Bytes,
+    lines: Scratch,
+) -> tuple[int, int, int]:
     """Fill the cells of a band; return the best score and its end, or those of the last cell.
 
     `lines` is scratch, of 16 bits only if `fits_16`. Of equal scores the end has the fewest bases
@@ -120,7 +128,13 @@ def fill_band(
 
 @jit_norefs_part
 def fill_step(
-    step: Any, size: int, n: int, costs: PathCosts, kind: Any, cells: Any, lines: Any
+    step: tuple[int, int, int, int, int, int, int],
+    size: int,
+    n: int,
+    costs: PathCosts,
+    kind: tuple[int, int],
+    cells: Bytes,
+    lines: Scratch,
 ) -> None:
     """Fill the inner cells of an antidiagonal."""
     t, odd, i, j, low, high, at = step
@@ -140,41 +154,41 @@ def fill_step(
         gap = load(lines, SCORES * size + above, OF_LANES) - opening
         longer = load(lines, GAPS_ACROSS * size + above, OF_LANES) - extend
         what = select(longer > gap, zero + LONGER_ACROSS, zero)
-        across = maximum(gap, longer)
+        f = maximum(gap, longer)
         gap = load(lines, SCORES * size + before, OF_LANES) - opening
         longer = load(lines, GAPS_ALONG * size + before, OF_LANES) - extend
         what = what | select(longer > gap, zero + LONGER_ALONG, zero)
-        along = maximum(gap, longer)
-        score = load(lines, SCORES * size + own + k, OF_LANES) + pair
-        source = select(along > score, zero + ALONG, zero + PAIR)
-        score = maximum(score, along)
-        source = select(across > score, zero + ACROSS, source)
-        score = maximum(score, across)
-        source = select(score > floor, source, zero)
+        e = maximum(gap, longer)
+        h = load(lines, SCORES * size + own + k, OF_LANES) + pair
+        source = select(e > h, zero + ALONG, zero + PAIR)
+        h = maximum(h, e)
+        source = select(f > h, zero + ACROSS, source)
+        h = maximum(h, f)
+        source = select(h > floor, source, zero)
         # lanes beyond the last cell are discarded
         is_cell = lane < high - k
-        score = select(is_cell, maximum(score, floor), none)
-        store(lines, SCORES * size + own + k, score)
-        store(lines, GAPS_ALONG * size + own + k, along)
-        store(lines, GAPS_ACROSS * size + own + k, select(is_cell, across, none))
+        h = select(is_cell, maximum(h, floor), none)
+        store(lines, SCORES * size + own + k, h)
+        store(lines, GAPS_ALONG * size + own + k, e)
+        store(lines, GAPS_ACROSS * size + own + k, select(is_cell, f, none))
         store(cells, at + k, resize_to(what | source, cells))
         if kind[0]:
             best = load(lines, BEST * size + own + k, OF_LANES)
-            store(lines, BEST * size + own + k, maximum(best, score))
+            store(lines, BEST * size + own + k, maximum(best, h))
             ends = load(lines, BEST_AT * size + own + k, OF_LANES)
-            store(lines, BEST_AT * size + own + k, select(score > best, now, ends))
+            store(lines, BEST_AT * size + own + k, select(h > best, now, ends))
 
 
 @jit_norefs_part
 def fill_border(
-    step: Any,
+    step: tuple[int, int, int, int, int, int, int],
     wide: int,
     size: int,
-    shape: Any,
+    shape: tuple[int, int],
     costs: PathCosts,
-    kind: Any,
-    cells: Any,
-    lines: Any,
+    kind: tuple[int, int],
+    cells: Bytes,
+    lines: Scratch,
 ) -> None:
     """Fill the cells of an antidiagonal in the first row and column, without a pair."""
     (t, odd, i, j, _, _, at), (n, m), (is_local, least) = step, shape, kind
@@ -189,21 +203,22 @@ def fill_border(
 
 
 @jit_norefs_part
-def best_end(first: int, width: int, size: int, lines: Any) -> Any:
+def best_end(first: int, width: int, size: int, lines: Scratch) -> tuple[int, int, int]:
     """Return the best score of all diagonals, and its end in query and text."""
-    best, best_i, best_j = NONE, NONE, NONE
+    best, best_i, best_j = i64(0), i64(0), i64(0)
     for c in range(width):
         at = (c & 1) * size + LANES + (c >> 1)
         score, t = lines[BEST * size + at], lines[BEST_AT * size + at]
         i, j = (t - first - c) >> 1, (t + first + c) >> 1
         is_before = i < best_i or (i == best_i and j < best_j)
         if score > best or (score == best and score > 0 and is_before):
-            best, best_i, best_j = NONE + score, NONE + i, NONE + j
+            best, best_i, best_j = i64(0) + score, i64(0) + i, i64(0) + j
     return best, best_i, best_j
 
 
 @jit_norefs_part
-def cell_at(cells: Any, i: int, j: int, band: Any, begin: int) -> Any:
+def cell_at(cells: Bytes, i: int, j: int, band: tuple[int, int], begin: int) -> int:
     """Return the byte of the cell of bases i and j; `begin` is the first antidiagonal."""
     half = (band[1] - band[0] + 2) // 2
-    return cells[(i + j - begin) * half + ((j - i - band[0]) >> 1)]
+    cell: int = cells[(i + j - begin) * half + ((j - i - band[0]) >> 1)]
+    return cell

@@ -7,10 +7,9 @@ alignment.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Int64, Int64s, UInt32s
 from gangsaw.codecs.core.numba.jit import jit_part
 from gangsaw.tasks.genomics.align.search.seeds.index import PLACE_MASK, PlaceIndex, look_up
 from gangsaw.tasks.genomics.align.search.seeds.minimizers import Minimizers
@@ -28,9 +27,9 @@ BARE = 2000  # bases of a query without a seed before a repeat's minimizer is us
 
 
 @jit_part
-def anchors_of(
-    index: PlaceIndex, found: Minimizers, length: int, k: int, most_places: int, is_long: bool
-) -> Any:
+def find_anchors(
+    index: PlaceIndex, found: Minimizers, length: int, k: int, most_positions: int, is_long: bool
+) -> Int64s:
     """Return the sorted anchors (n,) int64 of the minimizers of a query with `length` bases.
 
     Minimizers with more than `most_places` positions are left out; the limit is halved while there
@@ -41,15 +40,15 @@ def anchors_of(
     for i in range(n):
         runs[i, FIRST], runs[i, END] = look_up(index, found.hashes[i])
     if is_long:
-        thin_repeats(found, runs, most_places)
-    total = n_within(runs, most_places)
-    while total > MOST_ANCHORS and most_places > 1:
-        most_places //= 2
-        total = n_within(runs, most_places)
+        thin_repeats(found, runs, most_positions)
+    total = n_within(runs, most_positions)
+    while total > MOST_ANCHORS and most_positions > 1:
+        most_positions //= 2
+        total = n_within(runs, most_positions)
     anchors = np.empty(total, np.int64)
     at = 0
     for i in range(n):
-        if runs[i, END] - runs[i, FIRST] <= most_places:
+        if runs[i, END] - runs[i, FIRST] <= most_positions:
             for j in range(runs[i, FIRST], runs[i, END]):
                 place = np.int64(index.entries[j] & np.uint64(PLACE_MASK))
                 anchors[at] = anchor(found.places[i], place, length, k)
@@ -59,7 +58,7 @@ def anchors_of(
 
 
 @jit_part
-def thin_repeats(found: Minimizers, runs: Any, most_places: int) -> None:
+def thin_repeats(found: Minimizers, runs: Int64s, most_positions: int) -> None:
     """Drop minimizers that are frequent in query and genome, except one in each bare stretch.
 
     A tandem repeat of n copies has n^2 anchors for each minimizer of its unit. They add nothing to
@@ -68,7 +67,7 @@ def thin_repeats(found: Minimizers, runs: Any, most_places: int) -> None:
     n, m = found.hashes.size, 0
     words = np.empty(n, np.int64)
     for i in range(n):
-        if MANY <= runs[i, END] - runs[i, FIRST] <= most_places:
+        if MANY <= runs[i, END] - runs[i, FIRST] <= most_positions:
             words[m] = np.int64(found.hashes[i]) << 32 | i
             m += 1
     words = words[:m]
@@ -87,12 +86,14 @@ def thin_repeats(found: Minimizers, runs: Any, most_places: int) -> None:
         is_bare = found.places[i] >> 1 >= last + BARE
         if is_many[i] and not is_bare:
             runs[i, END] = runs[i, FIRST]
-        elif 0 < runs[i, END] - runs[i, FIRST] <= most_places:
+        elif 0 < runs[i, END] - runs[i, FIRST] <= most_positions:
             last = found.places[i] >> 1
 
 
 @jit_part
-def sample_of(index: PlaceIndex, found: Minimizers, length: int, k: int, most_places: int) -> Any:
+def sample_anchors(
+    index: PlaceIndex, found: Minimizers, length: int, k: int, most_positions: int
+) -> Int64s:
     """Return sorted anchors (n,) int64 of minimizers, some with more than `most_places` positions.
 
     These are the first positions of each minimizer. Of one that is frequent in the query, only the
@@ -104,7 +105,7 @@ def sample_of(index: PlaceIndex, found: Minimizers, length: int, k: int, most_pl
     has_many = False
     for i in range(n):
         low, high = look_up(index, found.hashes[i])
-        has_many = has_many or high - low > most_places
+        has_many = has_many or high - low > most_positions
         is_used = high > low and n_before(found.hashes, i) < SAME
         runs[i, FIRST], runs[i, END] = low, high if is_used else low
         used += 1 if is_used else 0
@@ -122,7 +123,7 @@ def sample_of(index: PlaceIndex, found: Minimizers, length: int, k: int, most_pl
 
 
 @jit_part
-def n_before(hashes: Any, i: int) -> int:
+def n_before(hashes: UInt32s, i: int) -> int:
     """Return the number of hashes before index i that equal hash i."""
     same = 0
     for j in range(i):
@@ -131,17 +132,17 @@ def n_before(hashes: Any, i: int) -> int:
 
 
 @jit_part
-def n_within(runs: Any, most_places: int) -> int:
+def n_within(runs: Int64s, most_positions: int) -> int:
     """Return the number of positions of minimizers with at most `most_places` of them."""
     total = 0
     for i in range(runs.shape[0]):
         own = runs[i, END] - runs[i, FIRST]
-        total += own if own <= most_places else 0
+        total += own if own <= most_positions else 0
     return total
 
 
 @jit_part
-def anchor(query: int, place: Any, length: int, k: int) -> Any:
+def anchor(query: int, place: Int64, length: int, k: int) -> Int64:
     """Return the anchor word of two positions of `Minimizers`; `length` is that of the query."""
     is_back = (query ^ place) & 1
     own = query >> 1
@@ -151,7 +152,7 @@ def anchor(query: int, place: Any, length: int, k: int) -> Any:
 
 
 @jit_part
-def sort_words(words: Any) -> None:
+def sort_words(words: Int64s) -> None:
     """Sort words in place."""
     if words.size > FEW:
         words.sort()

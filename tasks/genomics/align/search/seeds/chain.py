@@ -16,11 +16,12 @@ of the query (P. Fenwick, 1994). Such a step may bridge more, at a cost that gro
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Int64s
 from gangsaw.codecs.core.numba.jit import jit_part
 from gangsaw.tasks.genomics.align.search.seeds.anchors import (
     QUERY_BITS,
@@ -70,7 +71,7 @@ class Chains(NamedTuple):
 
 
 @jit_part
-def chains_of(anchors: Any, records: Any, reach: Reach, length: int) -> Chains:
+def chains_of(anchors: Int64s, records: Int64s, reach: Reach, length: int) -> Chains:
     """Return the chains of sorted anchors; `records` (r + 1,) are the offsets of the sequences.
 
     `length` is that of a long query; 0 disables far steps.
@@ -112,7 +113,7 @@ def chains_of(anchors: Any, records: Any, reach: Reach, length: int) -> Chains:
 
 
 @jit_part
-def best_before(tree: Any, own: int, best: Any, first: int) -> int:
+def best_before(tree: Int64s, own: int, best: Int64s, first: int) -> int:
     """Return the best anchor in the buckets before a position of the query; ALONE for none.
 
     Anchors before index `first` do not count.
@@ -127,7 +128,7 @@ def best_before(tree: Any, own: int, best: Any, first: int) -> int:
 
 
 @jit_part
-def add_end(tree: Any, own: int, best: Any, first: int, i: int) -> None:
+def add_end(tree: Int64s, own: int, best: Int64s, first: int, i: int) -> None:
     """Update the tree with anchor i as a chain end before later positions of the query."""
     at = (own >> BUCKET_BITS) + 1
     while at < tree.size:
@@ -176,7 +177,7 @@ def gap_cost(gap: int, k: int) -> int:
 
 
 @jit_part
-def traced(best: Any, parent: Any) -> Chains:
+def traced(best: Int64s, parent: Int64s) -> Chains:
     """Return the chains, the best first; an anchor belongs to the best chain that reaches it."""
     n = best.size
     order = np.empty(n, np.int64)
@@ -188,24 +189,24 @@ def traced(best: Any, parent: Any) -> Chains:
     members = np.empty(n, np.int64)
     found, at = 0, 0
     for word in order:
-        i = word & 0xFFFFFFFF
-        if taken[i]:
+        index = word & 0xFFFFFFFF
+        if taken[index]:
             continue
-        begin, last = at, i
-        while i != ALONE and not taken[i]:
-            taken[i], members[at] = True, i
-            at, i = at + 1, parent[i]
+        begin, last = at, index
+        while index != ALONE and not taken[index]:
+            taken[index], members[at] = True, index
+            at, index = at + 1, parent[index]
         for step in range((at - begin) // 2):
             first, last_one = begin + step, at - 1 - step
             members[first], members[last_one] = members[last_one], members[first]
-        scores[found] = best[last] - (best[i] if i != ALONE else 0)
+        scores[found] = best[last] - (best[index] if index != ALONE else 0)
         found += 1
         offsets[found] = at
     return sorted_chains(scores[:found], offsets, members)
 
 
 @jit_part
-def sorted_chains(scores: Any, offsets: Any, members: Any) -> Chains:
+def sorted_chains(scores: Int64s, offsets: Int64s, members: Int64s) -> Chains:
     """Return chains sorted by their own scores, without those of anchors in other chains."""
     n = scores.size
     order = np.empty(n, np.int64)

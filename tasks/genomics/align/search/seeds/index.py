@@ -11,12 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Int64, UInt32s, UInt64s
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.tasks.genomics.align.search.seeds.minimizers import Seeds, minimizers
 
 PLACE_BITS = 32  # of an entry: twice a position, and a bit for the strand
 PLACE_MASK = (1 << PLACE_BITS) - 1
-MOST_LETTERS = 1 << (PLACE_BITS - 1)
+MOST_BASES = 1 << (PLACE_BITS - 1)
 LONG_BUCKET = 16  # entries from which on binary search is used
 
 
@@ -35,7 +36,7 @@ class PlaceIndex(NamedTuple):
     shift: int
 
 
-def index_of(codes: npt.NDArray[np.uint8], seeds: Seeds) -> PlaceIndex:
+def build_seed_index(codes: npt.NDArray[np.uint8], seeds: Seeds) -> PlaceIndex:
     """Return the index of codes (n,) uint8, n below MOST_LETTERS."""
     found = minimizers(codes, 0, codes.size, seeds)
     entries = found.hashes.astype(np.uint64) << np.uint64(PLACE_BITS)
@@ -49,7 +50,7 @@ def index_of(codes: npt.NDArray[np.uint8], seeds: Seeds) -> PlaceIndex:
 
 
 @jit
-def fill_starts(entries: Any, shift: int, starts: Any) -> None:
+def fill_starts(entries: UInt64s, shift: int, starts: UInt32s) -> None:
     """Fill the offset of each bucket."""
     bucket = 0
     for i in range(entries.size):
@@ -77,7 +78,7 @@ def look_up(index: PlaceIndex, word: int) -> Any:
 
 
 @jit_part
-def first_at(entries: Any, low: Any, high: Any, key: Any) -> Any:
+def first_at(entries: UInt64s, low: Int64, high: Int64, key: np.uint64) -> Any:
     """Return the first index in low..high - 1 whose entry is not below a key, or `high`."""
     while high - low > LONG_BUCKET:
         middle = (low + high) // 2

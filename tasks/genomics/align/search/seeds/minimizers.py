@@ -10,11 +10,12 @@ candidates would wait for a comparison at each base.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes, ScalarT, UInt32s
 from gangsaw.codecs.core.numba.jit import jit, jit_part, jit_restrict, jit_restrict_part
 
 NONE = np.uint32(0xFFFFFFFF)  # hash of a k-mer with a base other than A, C, G and T
@@ -50,7 +51,7 @@ class Minimizers(NamedTuple):
 
 
 @jit
-def minimizers(codes: Any, begin: int, end: int, seeds: Seeds) -> Minimizers:
+def minimizers(codes: Bytes, begin: int, end: int, seeds: Seeds) -> Minimizers:
     """Return the minimizers of codes[begin:end], (n,) uint8, 0..3 for A C G T, others above."""
     k, w = seeds
     n = max(0, end - begin - k + 1)  # k-mers
@@ -63,10 +64,10 @@ def minimizers(codes: Any, begin: int, end: int, seeds: Seeds) -> Minimizers:
     for first in range(0, n, TILE):
         last = min(first + TILE, n)
         low, high = max(0, first - w + 1), min(n, last + w - 1)
-        hash_words(codes, begin + low, high - low, k, words, backs)
-        choose(words, high - low, w, least, other)
+        hash_kmers(codes, begin + low, high - low, k, words, backs)
+        fill_window_minima(words, high - low, w, least, other)
         if found + last - first > hashes.size:
-            hashes, places = grown(hashes, n), grown(places, n)
+            hashes, places = grow_array(hashes, n), grow_array(places, n)
         for i in range(first - low, last - low):
             if words[i] == least[i] and words[i] != NONE:
                 hashes[found] = words[i]
@@ -76,7 +77,7 @@ def minimizers(codes: Any, begin: int, end: int, seeds: Seeds) -> Minimizers:
 
 
 @jit_part
-def grown(array: Any, most: int) -> Any:
+def grow_array(array: npt.NDArray[ScalarT], most: int) -> npt.NDArray[ScalarT]:
     """Return an array with the same items and more capacity, enough for another tile."""
     out = np.empty(min(2 * array.size, most) + TILE, array.dtype)
     for i in range(array.size):
@@ -85,7 +86,7 @@ def grown(array: Any, most: int) -> Any:
 
 
 @jit_part
-def hash_words(codes: Any, begin: int, n: int, k: int, words: Any, backs: Any) -> None:
+def hash_kmers(codes: Bytes, begin: int, n: int, k: int, words: UInt32s, backs: Bytes) -> None:
     """Fill the hashes of n k-mers from `begin` on, and flags of those of the reverse strand."""
     mask, top = np.uint32((1 << (2 * k)) - 1), np.uint32(2 * (k - 1))
     word, back, good = np.uint32(0), np.uint32(0), 0
@@ -105,7 +106,7 @@ def hash_words(codes: Any, begin: int, n: int, k: int, words: Any, backs: Any) -
 
 
 @jit_restrict_part
-def mix(words: Any, n: int, mask: Any) -> None:
+def mix(words: UInt32s, n: int, mask: np.uint32) -> None:
     """Replace k-mers by hashes: a permutation of the words of 2k bits. NONE stays."""
     half = np.uint32(15)
     for i in range(n):
@@ -116,19 +117,19 @@ def mix(words: Any, n: int, mask: Any) -> None:
 
 
 @jit_part
-def choose(words: Any, n: int, w: int, least: Any, other: Any) -> None:
+def fill_window_minima(words: UInt32s, n: int, w: int, least: UInt32s, other: UInt32s) -> None:
     """Fill `least` with the maximum of the least hashes of the windows of each position.
 
     A hash is the least of one of its windows if it equals this maximum.
     """
     windows = n - w + 1
     size = 1
-    lower(words, words, least, n, 0, 0)
+    take_minima(words, words, least, n, 0, 0)
     while 2 * size <= w:
-        lower(least, least, other, n, size, size)
-        lower(other, other, least, n, 0, 0)
+        take_minima(least, least, other, n, size, size)
+        take_minima(other, other, least, n, 0, 0)
         size *= 2
-    lower(least, least, other, n, w - size, w - size)
+    take_minima(least, least, other, n, w - size, w - size)
     # position i lies in the windows i - w + 1 .. i
     for i in range(n):
         least[i] = np.uint32(0)
@@ -136,7 +137,9 @@ def choose(words: Any, n: int, w: int, least: Any, other: Any) -> None:
 
 
 @jit_restrict
-def lower(first: Any, second: Any, out: Any, n: int, step: int, beyond: int) -> None:
+def take_minima(
+    first: UInt32s, second: UInt32s, out: UInt32s, n: int, step: int, beyond: int
+) -> None:
     """Fill out[i] with min(first[i], second[i + step]); the last `beyond` items with first[i]."""
     for i in range(n - beyond):
         out[i] = min(first[i], second[i + step])
@@ -145,7 +148,7 @@ def lower(first: Any, second: Any, out: Any, n: int, step: int, beyond: int) -> 
 
 
 @jit_restrict_part
-def raise_to(values: Any, n: int, w: int, out: Any) -> None:
+def raise_to(values: UInt32s, n: int, w: int, out: UInt32s) -> None:
     """Raise out[i + j] to at least values[i] for each j below w."""
     for j in range(w):
         for i in range(n):

@@ -8,11 +8,11 @@ for any number of reads.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Int32s, Int64s
 from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.genomics.reads.order.bins.signatures import BIN_BITS, LEFT, NO_BIN, RIGHT
 
@@ -85,12 +85,12 @@ def ranks_of(keys: Numbers) -> Numbers:
     """
     begins = np.searchsorted(keys, np.arange(NO_BIN + 2) << BIN_BITS)
     ranks = np.full(NO_BIN + 1, NO_BIN, np.int64)
-    walk(begins, (keys & (NO_BIN - 1)).astype(np.int32), ranks)
+    walk_bins(begins, (keys & (NO_BIN - 1)).astype(np.int32), ranks)
     return ranks
 
 
 @jit
-def walk(begins: Any, neighbours: Any, ranks: Any) -> None:
+def walk_bins(begins: Int64s, neighbours: Int32s, ranks: Int64s) -> None:
     """Number bins in the order of a depth-first walk; unreached bins keep NO_BIN."""
     stack = np.empty(neighbours.size + 1, np.int64)
     n = 0

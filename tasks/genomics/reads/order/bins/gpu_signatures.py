@@ -50,10 +50,10 @@ def _signed_lines(text: Text, begins: Numbers, ends: Numbers) -> list[Numbers]:
     def work(run: Run) -> Numbers:
         return _signed(packed_reads(text, begins[run], ends[run]))
 
-    return in_runs(work, begins.size, lambda run: run_bytes(ends[run] - begins[run]))
+    return in_runs(work, begins.size, lambda run: bound_launch_bytes(ends[run] - begins[run]))
 
 
-def run_bytes(lengths: Numbers) -> int:
+def bound_launch_bytes(lengths: Numbers) -> int:
     """Return the upper bound of device memory for reads of these lengths in one launch."""
     words = -(-lengths // WORD) + 1
     return WORD_BYTES * int(words.sum()) + READ_BYTES * lengths.size + RUN_BYTES

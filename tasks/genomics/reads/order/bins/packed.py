@@ -5,11 +5,12 @@ Reads are packed before the copy to a device: 3 bits instead of 8.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes, Int64s
 from gangsaw.codecs.core.nucleotides.kernels import (
     as_dna,
     codes_of_eight,
@@ -56,18 +57,18 @@ def packed_reads(text: Text, begins: Numbers, ends: Numbers) -> PackedReads:
 
 
 @jit
-def pack_lines(text: Any, begins: Any, reads: Any) -> None:
+def pack_lines(text: Bytes, begins: Int64s, reads: PackedReads) -> None:
     """Write the words of reads, which are zero before."""
     for i in range(begins.size):
         word = reads.firsts[i]
         for at in range(0, reads.lengths[i], WORD):
             n = min(WORD, reads.lengths[i] - at)
-            reads.letters[word], reads.others[word] = pack_word(text, begins[i] + at, n)
+            reads.letters[word], reads.others[word] = pack_marked_word(text, begins[i] + at, n)
             word += 1
 
 
 @jit_inline_part
-def pack_word(text: Any, begin: int, n: int) -> Any:
+def pack_marked_word(text: Bytes, begin: int, n: int) -> tuple[np.uint64, np.uint32]:
     """Return bases and marks of text[begin : begin + n], n <= WORD."""
     letters, others = U(0), U(0)
     for k in range(0, n, 8):

@@ -10,11 +10,12 @@ depend on the previous one at each base.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes, Int64s, UInt16s, UInt32s
 from gangsaw.codecs.core.nucleotides.kernels import encode_nucleotides
 from gangsaw.codecs.core.numba.jit import jit, jit_part, jit_restrict, jit_restrict_part
 from gangsaw.codecs.reads.sequence.bases import read_only
@@ -83,47 +84,47 @@ def empty_pmers() -> Pmers:
 
 
 @jit
-def sign_halves(text: Any, begins: Any, ends: Any, pmers: Pmers, least: Any) -> None:
+def sign_halves(text: Bytes, begins: Int64s, ends: Int64s, pmers: Pmers, least: UInt32s) -> None:
     """Lower hashes (n, 2) to the minimum over the p-mers of each half.
 
     Short lines have only a first half.
     """
-    letters, stretches = 0, 0
+    bases, stretches = 0, 0
     for i in range(begins.size):
         at, end = begins[i], ends[i]
         middle = end if end - at < HALVED else (at + end) // 2
         for half in range(2):
             stop = end if half else middle
             while stop - at >= LENGTH:
-                n = min(stop - at, AT_ONCE - letters)
+                n = min(stop - at, AT_ONCE - bases)
                 if n < LENGTH:
-                    sign_stretches(pmers, letters, stretches, least)
-                    letters, stretches = 0, 0
+                    sign_stretches(pmers, bases, stretches, least)
+                    bases, stretches = 0, 0
                     continue
-                encode_nucleotides(text[at : at + n], pmers.codes[letters:])
+                encode_nucleotides(text[at : at + n], pmers.codes[bases:])
                 own = pmers.stretches[stretches]
-                own[LINE], own[FIRST], own[LAST] = 2 * i + half, letters, letters + n - LENGTH
-                letters, stretches = letters + n, stretches + 1
+                own[LINE], own[FIRST], own[LAST] = 2 * i + half, bases, bases + n - LENGTH
+                bases, stretches = bases + n, stretches + 1
                 if n == stop - at:
                     break
                 at += n - LENGTH + 1
             at = stop
-    sign_stretches(pmers, letters, stretches, least)
+    sign_stretches(pmers, bases, stretches, least)
 
 
 @jit_part
-def sign_stretches(pmers: Pmers, letters: int, stretches: int, least: Any) -> None:
+def sign_stretches(pmers: Pmers, bases: int, stretches: int, least: UInt32s) -> None:
     """Lower the hashes of halves to the minimum over these stretches."""
     s = pmers
-    join_letters(s.codes, s.fours, s.back_fours, s.odd, letters)
-    join_fours(s.fours, s.back_fours, s.eights, s.back_eights, letters)
-    join_odd(s.odd, s.odds, letters)
-    hash_words(s, letters)
-    lower(s.hashes, s.stretches, stretches, least)
+    join_four_bases(s.codes, s.fours, s.back_fours, s.odd, bases)
+    pair_fours(s.fours, s.back_fours, s.eights, s.back_eights, bases)
+    join_odd(s.odd, s.odds, bases)
+    hash_pmers(s, bases)
+    lower_halves(s.hashes, s.stretches, stretches, least)
 
 
 @jit_restrict_part
-def join_letters(codes: Any, fours: Any, back_fours: Any, odd: Any, n: int) -> None:
+def join_four_bases(codes: Bytes, fours: Bytes, back_fours: Bytes, odd: Bytes, n: int) -> None:
     """Write words of four bases; three bases are odd if all are equal, or one is not a base."""
     for i in range(n):
         a, b, c, d = codes[i], codes[i + 1], codes[i + 2], codes[i + 3]
@@ -133,7 +134,9 @@ def join_letters(codes: Any, fours: Any, back_fours: Any, odd: Any, n: int) -> N
 
 
 @jit_restrict
-def join_fours(fours: Any, back_fours: Any, eights: Any, back_eights: Any, n: int) -> None:
+def pair_fours(
+    fours: Bytes, back_fours: Bytes, eights: UInt16s, back_eights: UInt16s, n: int
+) -> None:
     """Write words of eight bases."""
     for i in range(n):
         eights[i] = np.uint16(fours[i]) << 8 | np.uint16(fours[i + 4])
@@ -141,7 +144,7 @@ def join_fours(fours: Any, back_fours: Any, eights: Any, back_eights: Any, n: in
 
 
 @jit_restrict_part
-def join_odd(odd: Any, odds: Any, n: int) -> None:
+def join_odd(odd: Bytes, odds: Bytes, n: int) -> None:
     """Write to `odds` if any of the LENGTH - 2 triples of a p-mer is odd; `odd` is changed."""
     for i in range(n):
         odd[i] = odd[i] | odd[i + 1] | odd[i + 2] | odd[i + 3]
@@ -150,7 +153,7 @@ def join_odd(odd: Any, odds: Any, n: int) -> None:
 
 
 @jit_restrict_part
-def hash_words(pmers: Pmers, n: int) -> None:
+def hash_pmers(pmers: Pmers, n: int) -> None:
     """Write the lower hash of both strands of p-mers; NONE for those that are not allowed."""
     s = pmers
     for i in range(n):
@@ -162,7 +165,7 @@ def hash_words(pmers: Pmers, n: int) -> None:
 
 
 @jit_restrict
-def lower(hashes: Any, stretches: Any, n: int, least: Any) -> None:
+def lower_halves(hashes: UInt32s, stretches: Int64s, n: int, least: UInt32s) -> None:
     """Lower the hash of each half to the minimum over a stretch."""
     for k in range(n):
         # unsigned indices avoid the check for negative ones
@@ -174,7 +177,7 @@ def lower(hashes: Any, stretches: Any, n: int, least: Any) -> None:
 
 
 @jit
-def find_bins(least: Any, bins: Any) -> None:
+def find_bins(least: UInt32s, bins: Int64s) -> None:
     """Write the bins of hashes. These are minima, so their bits are mixed once more."""
     for i in range(len(least)):
         for half in range(2):

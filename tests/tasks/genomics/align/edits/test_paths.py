@@ -12,7 +12,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.genomics.align import edit_distance, edit_paths
 from gangsaw.tasks.genomics.align.edits import corridor, edits, long
 from gangsaw.tasks.genomics.align.edits.chain import chain, rising
-from gangsaw.tasks.genomics.align.sets.alignments import score_of_cigar, steps_of
+from gangsaw.tasks.genomics.align.sets.alignments import parse_cigar, score_of_cigar
 from gangsaw.tasks.genomics.align.sets.pairs import Codes, sequences_of
 from gangsaw.tasks.genomics.align.sets.scores import Scores
 
@@ -42,7 +42,7 @@ def in_bands(query: Codes, target: Codes) -> int:
 
 def edits_of(cigar: str, query: Codes, target: Codes) -> int:
     """The edits of a CIGAR, which is held against the letters."""
-    equal = sum(length for length, letter in steps_of(cigar) if letter == "=")
+    equal = sum(length for length, letter in parse_cigar(cigar) if letter == "=")
     return equal - score_of_cigar(cigar, query, target, UNIT)
 
 
@@ -109,8 +109,8 @@ def test_open_areas_tell_less_or_the_distance(half: int) -> None:
         assert way is not None, name
         true = in_bands(query, target)
         way = way._replace(edits=max(way.edits, true))
-        area = corridor.opened(query, target, way, half)
-        found = long.filled(query, target, area, has_borders=True)
+        area = corridor.open_area(query, target, way, half)
+        found = long.fill_area(query, target, area, has_borders=True)
         assert found.distance <= true, name
         steps = corridor.steps_back(query, target, found)
         if steps is not None:
@@ -130,8 +130,8 @@ def test_ways_that_are_wrong_prove_nothing() -> None:
     for shift in (-900, -300, -100, 100, 300, 900):
         columns = np.clip(way.columns + shift, 0, target.size)
         columns[-1] = target.size
-        area = corridor.opened(query, target, way._replace(columns=columns), 96)
-        found = long.filled(query, target, area, has_borders=True)
+        area = corridor.open_area(query, target, way._replace(columns=columns), 96)
+        found = long.fill_area(query, target, area, has_borders=True)
         assert found.distance <= true
         steps = corridor.steps_back(query, target, found)
         assert steps is None or found.distance == true

@@ -27,7 +27,7 @@ from reference.search import reverse_complement, touching
 from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.tasks.api import functions
 from gangsaw.tasks.genomics.align.job.job import AlignChoice, AlignCuts, AlignSummary, align_job
-from gangsaw.tasks.genomics.align.job.makers import MakeHits, MakeText
+from gangsaw.tasks.genomics.align.job.steps import MakeHits, MakeText
 from gangsaw.tasks.genomics.align.search.params import SearchParams
 from gangsaw.tasks.genomics.align.sets.scores import Scores
 

@@ -11,7 +11,7 @@ from reference import packed_alignment
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.genomics.align import gapped, ungapped
 from gangsaw.tasks.genomics.align.packed import with_gaps
-from gangsaw.tasks.genomics.align.packed.bases import PackedBases, packed_of, unpacked
+from gangsaw.tasks.genomics.align.packed.bases import PackedBases, packed_of, unpack_sequence
 
 BASES = st.text("ACGT", max_size=150)
 READINGS = ("A", "B")
@@ -96,7 +96,7 @@ def test_scores_far_below_0() -> None:
 @given(st.text("ACGTacgtN", max_size=40))
 def test_packing(text: str) -> None:
     packed = packed_of(text)
-    letters = "".join("ACGT"[code] for code in unpacked(packed).codes)
+    letters = "".join("ACGT"[code] for code in unpack_sequence(packed).codes)
     assert letters == text.upper().replace("N", "A")
     assert packed.data.size == -(-len(text) // 4)
 

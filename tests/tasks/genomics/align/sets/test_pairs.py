@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.genomics import align
 from gangsaw.tasks.genomics.align import Scores
-from gangsaw.tasks.genomics.align.sets.alignments import merged, score_of_cigar, steps_of
+from gangsaw.tasks.genomics.align.sets.alignments import merge_matches, parse_cigar, score_of_cigar
 from gangsaw.tasks.genomics.align.sets.pairs import (
+    decode_texts,
     reverse_complement,
     sequences_of,
-    texts_of,
     windows,
 )
 
@@ -23,23 +23,23 @@ TEXTS = st.lists(st.text("ACGTN", max_size=12), max_size=5)
 
 @given(texts=TEXTS)
 def test_texts_come_back(texts: list[str]) -> None:
-    assert texts_of(sequences_of(texts)) == texts
-    assert texts_of(sequences_of([text.lower().encode() for text in texts])) == texts
+    assert decode_texts(sequences_of(texts)) == texts
+    assert decode_texts(sequences_of([text.lower().encode() for text in texts])) == texts
 
 
 @given(texts=TEXTS)
 def test_the_other_strand(texts: list[str]) -> None:
     other = str.maketrans("ACGT", "TGCA")
     turned = reverse_complement(sequences_of(texts))
-    assert texts_of(turned) == [text.translate(other)[::-1] for text in texts]
+    assert decode_texts(turned) == [text.translate(other)[::-1] for text in texts]
     codes, offsets = sequences_of(["GG", *texts])
     later = reverse_complement(sequences_of((codes, offsets[1:])))
-    assert texts_of(later) == texts_of(turned)
+    assert decode_texts(later) == decode_texts(turned)
 
 
 def test_one_text_of_any_kind_is_one_sequence() -> None:
     for text in ("AC", b"AC", np.frombuffer(b"AC", np.uint8)):
-        assert texts_of(sequences_of(text)) == ["AC"]
+        assert decode_texts(sequences_of(text)) == ["AC"]
     assert sequences_of("Aé-RUu").codes.tolist() == [0, 4, 4, 4, 3, 3]
 
 
@@ -60,7 +60,7 @@ def test_the_text_that_is_none_is_named() -> None:
 def test_windows_may_overlap() -> None:
     codes = sequences_of("ACGTT").codes
     found = windows(codes, np.array([1, 0, 5]), np.array([4, 3, 5]))
-    assert texts_of(found) == ["CGT", "ACG", ""]
+    assert decode_texts(found) == ["CGT", "ACG", ""]
 
 
 CODES = np.array([0, 3], np.uint8)
@@ -99,8 +99,8 @@ def test_a_cigar_is_scored() -> None:
     # A=A, C alone, G=G, T=T, TT alone, N beside N
     assert score_of_cigar("1=1I2=2D1X", query, target, Scores()) == 6 - 7 - 9 - 3
     assert score_of_cigar("1M1I2M2D1M", query, target, Scores()) == 6 - 7 - 9 - 3
-    assert merged("1=1X1I2=1X") == "2M1I3M"
-    assert steps_of("") == []
+    assert merge_matches("1=1X1I2=1X") == "2M1I3M"
+    assert parse_cigar("") == []
 
 
 @pytest.mark.parametrize(

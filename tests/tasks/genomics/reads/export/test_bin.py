@@ -11,7 +11,7 @@ from helpers.command_line import CommandLine
 
 from gangsaw import reads
 from gangsaw.tasks.genomics.reads.order import job
-from gangsaw.tasks.genomics.reads.order.makers import Arrange
+from gangsaw.tasks.genomics.reads.order.steps import Arrange
 from gangsaw.tasks.genomics.reads.synthetic import make_reads
 
 MADE = make_reads(300, 80, genome=2000)

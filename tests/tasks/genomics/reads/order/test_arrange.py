@@ -23,8 +23,8 @@ ROOM = 1 << 14
 
 
 def test_records_are_sorted_chunk_by_chunk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert arrange.ROOM == layout.CHUNK
-    monkeypatch.setattr(arrange, "ROOM", ROOM)
+    assert arrange.CHUNK_BYTES == layout.CHUNK
+    monkeypatch.setattr(arrange, "CHUNK_BYTES", ROOM)
     path = tmp_path / "reads.fastq"
     path.write_bytes(make_reads(1500, 80, genome=6000).first)
     (records,) = FastqFile(str(path)).records()

@@ -23,7 +23,7 @@ from gangsaw.tasks.genomics.reads.order import job
 from gangsaw.tasks.genomics.reads.order.arrange import order_by_place
 from gangsaw.tasks.genomics.reads.order.plan import OrderLimits
 from gangsaw.tasks.genomics.reads.order.smallest import (
-    MOST_LETTERS,
+    MOST_BYTES,
     coded_bytes,
     order_by_name,
     smallest_order,
@@ -84,7 +84,7 @@ def test_names_in_no_order_come_into_theirs(tmp_path: Path) -> None:
     records = records_of(source)
     found = smallest_order((records,), Settings(order="smallest"))
     assert found.name == "name"
-    names = [records.field(NAME).letters(i) for i in found.order.tolist()]
+    names = [records.field(NAME).line(i) for i in found.order.tolist()]
     assert names == sorted(names, key=lambda name: [int(part) for part in name[2:].split(b":")[1:]])
     assert found.n_bytes < coded_bytes((records,), Settings())
     without = smallest_order((records,), Settings(order="smallest", names="none"))
@@ -123,14 +123,14 @@ def test_a_job_goes_on_behind_its_choice(tmp_path: Path, monkeypatch: pytest.Mon
         source.write_bytes(text_of(NAMES["file"], genome))
         (own,) = ReadStream((str(source),), Settings("smallest")).inputs
         room = Room(tmp_path / str(genome))
-        first = job.ordered(own, room)
-        again = job.ordered(own, room)
+        first = job.order_reads(own, room)
+        again = job.order_reads(own, room)
         assert again.is_input == first.is_input == is_input
         for one, other in zip(again.groups(own.files()), first.groups(own.files()), strict=True):
             assert np.array_equal(one[0].text, other[0].text)
 
 
-NAME_TEXT = st.text(st.sampled_from("ab:09127. "), max_size=MOST_LETTERS // 4)
+NAME_TEXT = st.text(st.sampled_from("ab:09127. "), max_size=MOST_BYTES // 4)
 
 
 @given(st.lists(NAME_TEXT, max_size=30))

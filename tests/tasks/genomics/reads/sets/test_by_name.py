@@ -8,7 +8,7 @@ import pytest
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.genomics.reads.sets.by_name import sets_by_name
-from gangsaw.tasks.genomics.reads.sets.file_sets import FileSet, placed, sets_said
+from gangsaw.tasks.genomics.reads.sets.file_sets import FileSet, number_sets, parse_sets
 
 TOLD = {
     "reads.fastq": [(0,)],
@@ -59,16 +59,16 @@ def test_mates_alternate_in_one_file_alone() -> None:
 
 
 def test_sets_that_a_user_says() -> None:
-    assert [own.files for own in sets_said("2,1,1", 4)] == [(0, 1), (2,), (3,)]
-    assert [own.files for own in sets_said("2", 6)] == [(0, 1), (2, 3), (4, 5)]
-    assert sets_said("i, 1", 2) == (FileSet((0,), interleaved=True), FileSet((1,)))
+    assert [own.files for own in parse_sets("2,1,1", 4)] == [(0, 1), (2,), (3,)]
+    assert [own.files for own in parse_sets("2", 6)] == [(0, 1), (2, 3), (4, 5)]
+    assert parse_sets("i, 1", 2) == (FileSet((0,), interleaved=True), FileSet((1,)))
     for text in ("", "0", "2,", "a", "-1", "2;1"):
         with pytest.raises(BadParams, match="--sets must be like 2,1,1"):
-            sets_said(text, 3)
+            parse_sets(text, 3)
     with pytest.raises(BadParams, match="--sets 2,1 is of 3 files, not of 4"):
-        sets_said("2,1", 4)
+        parse_sets("2,1", 4)
 
 
 def test_records_of_sets_lie_behind_each_other() -> None:
-    found = placed(sets_said("2,1", 3), [4, 3])
+    found = number_sets(parse_sets("2,1", 3), [4, 3])
     assert [(own.first, own.last, own.together) for own in found] == [(0, 4, 2), (4, 7, 1)]

@@ -10,7 +10,7 @@ import pytest
 
 import gangsaw
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.genomics.reads.files.kernels import first_unlike
+from gangsaw.tasks.genomics.reads.files.kernels import find_unmatched_name
 
 ALIKE = [
     (b"a", b"a"),
@@ -45,7 +45,7 @@ def unlike(pairs: list[tuple[bytes, bytes]]) -> int:
         ends = np.cumsum([len(name) for name in one])
         begins = np.concatenate(([0], ends[:-1]))
         fields += [np.frombuffer(b"".join(one) + b"+", np.uint8), begins, ends]
-    return int(first_unlike(*fields))
+    return int(find_unmatched_name(*fields))
 
 
 def test_names_of_mates_are_alike() -> None:

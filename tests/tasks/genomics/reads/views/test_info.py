@@ -14,7 +14,7 @@ from gangsaw.tasks.genomics.reads.stored.counts import rounded
 from gangsaw.tasks.genomics.reads.stored.figures import ReadFigures
 from gangsaw.tasks.genomics.reads.stored.stored import Stored
 from gangsaw.tasks.genomics.reads.views.plots import percentile
-from gangsaw.tasks.genomics.reads.views.profile import PARTS, parts_of, profile_of
+from gangsaw.tasks.genomics.reads.views.profile import PARTS, profile_of, sample_ranges
 from gangsaw.tasks.store.source import open_zarr
 
 RNG = np.random.default_rng(3)
@@ -73,11 +73,11 @@ def test_percentiles_are_those_of_the_values() -> None:
 
 
 def test_a_sample_is_spread_over_the_store() -> None:
-    parts = list(parts_of(1_000_000, longest=150))
+    parts = list(sample_ranges(1_000_000, longest=150))
     assert len(parts) == PARTS
     assert parts[0][0] == 0
     assert parts[-1][1] == 1_000_000
-    assert list(parts_of(50, longest=10**9)) == [
+    assert list(sample_ranges(50, longest=10**9)) == [
         (i * 49 // 15, i * 49 // 15 + 1) for i in range(16)
     ]
 

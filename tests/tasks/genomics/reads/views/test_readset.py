@@ -17,7 +17,7 @@ import gangsaw
 from gangsaw import reads
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.reads import Ragged
-from gangsaw.tasks.genomics.reads.commands.extract import numbers
+from gangsaw.tasks.genomics.reads.commands.extract import parse_range
 
 N = 500
 USAGE = 2  # exit code
@@ -158,11 +158,11 @@ def test_extract_writes_fastq(store: Path, texts: list[bytes], gangsaw: CommandL
 
 
 def test_numbers_are_read_as_python_reads_them() -> None:
-    assert numbers("5:9", 20) == (5, 9)
-    assert numbers(":9", 20) == (0, 9)
-    assert numbers("-3:", 20) == (17, 20)
-    assert numbers("-1", 20) == (19, 20)
-    assert numbers("9:5", 20) == (9, 9)
+    assert parse_range("5:9", 20) == (5, 9)
+    assert parse_range(":9", 20) == (0, 9)
+    assert parse_range("-3:", 20) == (17, 20)
+    assert parse_range("-1", 20) == (19, 20)
+    assert parse_range("9:5", 20) == (9, 9)
 
 
 @pytest.mark.parametrize("step", [1, 2, 7, -1, -3])

@@ -12,7 +12,7 @@ from reference.search import from_start, touching
 from gangsaw.tasks.genomics.align.search.extension.band import global_path, local_path
 from gangsaw.tasks.genomics.align.search.extension.extend import extended
 from gangsaw.tasks.genomics.align.search.extension.paths import PathCosts, score_of
-from gangsaw.tasks.genomics.align.search.extension.place import lengths, section, whole
+from gangsaw.tasks.genomics.align.search.extension.place import align_whole, lengths, section
 from gangsaw.tasks.genomics.align.sets.pairs import sequences_of
 
 SCORES = st.sampled_from([(2, -3, 5, 2), (1, -1, 0, 1), (5, -4, 10, 1)])
@@ -59,7 +59,7 @@ def test_a_whole_query_is_aligned_as_well_as_its_diagonal_allows(
     scores = (2, -3, 5, 2)
     text = query[:at] + inserted + query[at:]
     bounds = (0, len(text))
-    score, *_ = whole(codes(query), codes(text), bounds, (0, 0), costs(scores))
+    score, *_ = align_whole(codes(query), codes(text), bounds, (0, 0), costs(scores))
     assert score >= touching(query, text, (0, 0), scores)
 
 

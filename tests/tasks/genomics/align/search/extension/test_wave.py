@@ -11,7 +11,12 @@ from reference.search import banded
 
 from gangsaw.tasks.genomics.align.search.extension import wave
 from gangsaw.tasks.genomics.align.search.extension.band import global_path, local_path, traced_back
-from gangsaw.tasks.genomics.align.search.extension.paths import LETTERS, OP_BITS, OP_MASK, PathCosts
+from gangsaw.tasks.genomics.align.search.extension.paths import (
+    OP_BITS,
+    OP_CHARACTERS,
+    OP_MASK,
+    PathCosts,
+)
 from gangsaw.tasks.genomics.align.sets.pairs import sequences_of
 
 SCORES = st.sampled_from([(2, -3, 5, 2), (1, -1, 0, 1), (5, -4, 10, 1), (1, -4, 6, 1)])
@@ -31,7 +36,7 @@ def codes(text: str) -> np.ndarray:
 
 
 def spelled(runs: np.ndarray) -> str:
-    return "".join(LETTERS[run & OP_MASK] * (run >> OP_BITS) for run in runs.tolist())
+    return "".join(OP_CHARACTERS[run & OP_MASK] * (run >> OP_BITS) for run in runs.tolist())
 
 
 @pytest.mark.parametrize("item", [np.int16, np.int32])

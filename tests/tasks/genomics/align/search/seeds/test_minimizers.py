@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from reference.search import minimizers as defined
 from reference.search import reverse_complement
 
-from gangsaw.tasks.genomics.align.search.seeds.index import PLACE_MASK, index_of, look_up
+from gangsaw.tasks.genomics.align.search.seeds.index import PLACE_MASK, build_seed_index, look_up
 from gangsaw.tasks.genomics.align.search.seeds.minimizers import TILE, Minimizers, Seeds, minimizers
 from gangsaw.tasks.genomics.align.sets.pairs import sequences_of
 
@@ -50,7 +50,7 @@ def test_the_other_strand_has_the_same(text: str) -> None:
 @given(st.text("AC", min_size=40, max_size=200) | st.text("ACGT", min_size=40, max_size=200))
 def test_the_index_has_all_places_of_a_hash_and_no_others(text: str) -> None:
     seeds = Seeds(7, 3)
-    index, own = index_of(sequences_of([text]).codes, seeds), found(text, seeds)
+    index, own = build_seed_index(sequences_of([text]).codes, seeds), found(text, seeds)
     for word in (*np.unique(own.hashes), 5):
         first, end = look_up(index, word)
         places = index.entries[first:end] & np.uint64(PLACE_MASK)

@@ -65,4 +65,4 @@ def test_the_memory_of_a_run_is_enough(cupy: Any, n: int | None) -> None:
     with device_memory.of(1 << 30) as memory:
         before = memory.used
         bins_of_lines(text, begins[:n], ends[:n])
-    assert memory.peak - before <= gpu_signatures.run_bytes((ends - begins)[:n])
+    assert memory.peak - before <= gpu_signatures.bound_launch_bytes((ends - begins)[:n])

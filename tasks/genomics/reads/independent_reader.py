@@ -14,7 +14,12 @@ import zarr
 from gangsaw.codecs.core.nucleotides.letters import other_strand
 from gangsaw.tasks.formats.contract.format import Paths
 from gangsaw.tasks.formats.contract.independent_reader import Witness, library
-from gangsaw.tasks.genomics.sequences.fastx import fastx_records, pysam_reads, where_read, words
+from gangsaw.tasks.genomics.sequences.fastx import (
+    fastx_records,
+    pysam_reads,
+    split_header,
+    where_read,
+)
 from gangsaw.tasks.store.objects.zipped import zarr_at
 from gangsaw.tasks.store.source import open_array
 
@@ -36,13 +41,13 @@ class ReadRecord(NamedTuple):
 Records = Iterator[ReadRecord]
 
 
-def reads_witness(paths: Paths, kind: str) -> Witness | None:
+def open_reads_reader(paths: Paths, kind: str) -> Witness | None:
     """Return an independent reader of FASTQ, FASTA or BAM; None if pysam cannot read the files."""
     is_bam = kind == "bam"
     if find_spec("pysam") is None or not (is_bam or pysam_reads(paths)):
         return None
     opened = aligned_reads if is_bam else text_reads
-    return Witness(library("pysam"), records=partial(differences, paths, opened))
+    return Witness(library("pysam"), records=partial(compare_reads, paths, opened))
 
 
 def text_reads(path: str, _: str) -> Records:
@@ -69,11 +74,11 @@ def aligned_reads(path: str, tags: str) -> Records:
             own = read.to_string().split("\t")[SAM_FIELDS:] if tags else []
             if tags != "all":
                 own = [tag for tag in own if tag[:2] in tags.split(",")]
-            name = words("\t".join([read.query_name or "", *own]).encode())
+            name = split_header("\t".join([read.query_name or "", *own]).encode())
             yield ReadRecord(name, sequence, bytes(PHRED + value for value in quality))
 
 
-def differences(
+def compare_reads(
     paths: Paths, opened: Callable[[str, str], Records], store: str
 ) -> list[str] | None:
     """Return a line for the first record that differs; None for a store in another order.
@@ -94,7 +99,7 @@ def differences(
     tags = str(about.get("tags", ""))
     mates = (_alternating(*(opened(path, tags) for path in own)) for own in groups)
     records = chain.from_iterable(chain.from_iterable(mates))
-    found = _unlike(store, columns, records)
+    found = _find_differences(store, columns, records)
     return where_read(paths, found) if opened is text_reads else list(found)
 
 
@@ -103,7 +108,7 @@ def _alternating(*mates: Records) -> Iterator[list[ReadRecord]]:
         yield [record for record in pair if record is not None]
 
 
-def _unlike(store: str, columns: list[str], records: Records) -> Iterator[str]:
+def _find_differences(store: str, columns: list[str], records: Records) -> Iterator[str]:
     first = 0
     while some := list(islice(records, BATCH)):
         for column in columns:
@@ -125,4 +130,4 @@ def _lines(store: str, column: str, first: int, last: int) -> list[object]:
         return []
     text = np.asarray(open_array(store, column)[int(starts[0]) : int(starts[-1])])
     lines = text.tobytes().split(b"\n")[:-1]
-    return [words(line) if column == "name" else line for line in lines]
+    return [split_header(line) if column == "name" else line for line in lines]

@@ -44,7 +44,7 @@ class NoLocks(BadParams):
 
 
 @dataclass(frozen=True)
-class KeptIndex:
+class SharedIndex:
     """Location of the shared index of a genome.
 
     Attributes
@@ -81,7 +81,7 @@ class KeptIndex:
         """
         if self.is_whole:
             return FOUND
-        with _held(self.root / LOCK):
+        with _lock(self.root / LOCK):
             if self.is_whole:  # another job made it meanwhile
                 return FOUND
             had_others = self._remove_others()
@@ -112,7 +112,7 @@ class KeptIndex:
         return own != str(json.loads(self.of)["genome"])
 
 
-def kept_index(genome: GenomeText, cut: GenomeParts, seeds: Seeds) -> KeptIndex | None:
+def locate_shared_index(genome: GenomeText, cut: GenomeParts, seeds: Seeds) -> SharedIndex | None:
     """Return the location of the shared index of a genome; None if it cannot be stored."""
     store = Path(genome.path)
     if fcntl is None or "://" in genome.path or not store.is_dir():
@@ -122,13 +122,13 @@ def kept_index(genome: GenomeText, cut: GenomeParts, seeds: Seeds) -> KeptIndex 
     within = any((store.parent / name).exists() for name in ("zarr.json", ".zgroup"))
     own = {"version": VERSION, "genome": genome.identity}
     own |= {"seeds": list(seeds), "parts": asdict(cut)}
-    index = KeptIndex(root, json.dumps(own, sort_keys=True))
+    index = SharedIndex(root, json.dumps(own, sort_keys=True))
     is_free = os.access(root if root.exists() else root.parent, os.W_OK)
     return index if not within and (is_free or index.is_whole) else None
 
 
 @contextmanager
-def _held(path: Path) -> Iterator[None]:
+def _lock(path: Path) -> Iterator[None]:
     """Hold the lock of a file within the block; wait until no other job has it."""
     path.parent.mkdir(exist_ok=True)
     with path.open("a", encoding="utf-8") as file:

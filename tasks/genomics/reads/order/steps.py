@@ -20,10 +20,10 @@ from gangsaw.tasks.genomics.reads.order.groups import (
     Numbers,
     ReadGroups,
     Segments,
+    compress_segments,
     cuts,
     main_mate,
-    sealed,
-    unpacked,
+    unpack_groups,
 )
 from gangsaw.tasks.genomics.reads.order.plan import keys_of, ranks_of_keys, read_plan, weights_of
 from gangsaw.tasks.genomics.reads.order.smallest import coded_bytes, smallest_order
@@ -45,12 +45,12 @@ class Sign:
 
     def __call__(self, part: int) -> Made:
         """Return the object of a part."""
-        mates = unpacked([Segments(self.intake.path(part)).read(0)]).mates
+        mates = unpack_groups([Segments(self.intake.path(part)).read(0)]).mates
         bins = bins_of(mates[main_mate(mates)])
         keys, counts = edges_of(bins)
         runs = cuts(keys, buckets(self.n_buckets))
         edges = [np.concatenate((keys[run], counts[run])) for run in runs]
-        return sealed([*edges, bins, weights_of(mates)])
+        return compress_segments([*edges, bins, weights_of(mates)])
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Count:
 
     def __call__(self, bucket: int) -> Made:
         """Return the object of a bucket."""
-        return sealed([heaviest(self.signed.edges(bucket))])
+        return compress_segments([heaviest(self.signed.edges(bucket))])
 
 
 @dataclass(frozen=True)
@@ -106,8 +106,10 @@ class Price:
 
     def __call__(self, number: int) -> Made:
         """Return the object of a part."""
-        groups = unpacked([Segments(self.intake.path(self.numbers[number])).read(0)])
-        return sealed([np.array([coded_bytes(groups.mates, self.settings), len(groups)])])
+        groups = unpack_groups([Segments(self.intake.path(self.numbers[number])).read(0)])
+        return compress_segments(
+            [np.array([coded_bytes(groups.mates, self.settings), len(groups)])]
+        )
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,7 @@ class Choose:
         rows = [Segments(self.priced.path(i)).words(0) for i in range(self.n_priced)]
         n_bytes, groups = np.sum(rows, axis=0).tolist()
         ours = sum(n for _, n in self.arranged.tried())
-        return sealed([np.array([int(n_bytes * self.groups <= ours * groups)])])
+        return compress_segments([np.array([int(n_bytes * self.groups <= ours * groups)])])
 
 
 @dataclass(frozen=True)
@@ -158,7 +160,7 @@ class Scatter:
         bins, weights = self.signed.groups(part)
         keys = keys_of(plan.ranks, bins)
         ranges = plan.ranges_of(part, ranks_of_keys(keys), weights)
-        read = unpacked([Segments(self.intake.path(part)).read(0)])
+        read = unpack_groups([Segments(self.intake.path(part)).read(0)])
         n_runs = -(-plan.n_ranges // self.per_run)
         return _split(
             ReadGroups(read.mates, read.odd, keys, ranges), ranges // self.per_run, n_runs
@@ -201,7 +203,7 @@ class Regroup:
         per_run = self.slabs.per_run
         batch = _joined(self.scattered, [(part, run) for part in range(first, last)])
         if batch is None:
-            return sealed([NONE] * per_run)
+            return compress_segments([NONE] * per_run)
         return _split(batch, batch.ranges - run * per_run, per_run)
 
 
@@ -228,16 +230,16 @@ class Arrange:
         """Return the object of a range."""
         batch = _joined(self.scattered, self._sources(number))
         if batch is None:
-            return sealed([NONE])
+            return compress_segments([NONE])
         if self.settings.order == "smallest":
             found = smallest_order(batch.mates, self.settings)
             tried = np.frombuffer(f"{found.n_bytes} {found.name}".encode(), np.uint8)
-            return sealed([batch.take(found.order).pack(), tried])
+            return compress_segments([batch.take(found.order).pack(), tried])
         if self.settings.order == "sorted":
             order = order_by_place(batch.mates, self.settings.names == "keep")
         else:
             order = np.argsort(batch.keys, kind="stable")
-        return sealed([batch.take(order).pack()])
+        return compress_segments([batch.take(order).pack()])
 
     def _sources(self, number: int) -> list[tuple[int, int]]:
         """Return the objects and segments with the groups of a range, in the order of parts."""
@@ -269,11 +271,13 @@ def _split(batch: ReadGroups, targets: Numbers, n_targets: int) -> Made:
     """Return an object with one segment of groups per target; groups keep their order."""
     order = np.argsort(targets, kind="stable")
     runs = cuts(targets[order], np.arange(n_targets + 1))
-    return sealed(batch.take(order[run]).pack() if run.stop > run.start else NONE for run in runs)
+    return compress_segments(
+        batch.take(order[run]).pack() if run.stop > run.start else NONE for run in runs
+    )
 
 
 def _joined(parts: Parts, sources: list[tuple[int, int]]) -> ReadGroups | None:
     """Return the groups of these segments of objects; None if there are none."""
     found = [Segments(parts.path(number)).read(segment) for number, segment in sources]
     segments = [segment for segment in found if segment.size]
-    return unpacked(segments) if segments else None
+    return unpack_groups(segments) if segments else None

@@ -10,12 +10,12 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.sources.source import SourceArray
 
-CHUNKS_HELD = 2  # cached chunks of each array: a line may begin in one and end in the next
+CACHED_CHUNKS = 2  # cached chunks of each array: a line may begin in one and end in the next
 SMALL_PART = 8  # an eighth of a chunk or less is read alone, by the codec's windows
 SMALL_READS = 3  # small reads of one chunk, after which all of it is read
 
 
-class HeldChunks:
+class CachedChunks:
     """Chunk-wise reader of a one-dimensional array with a cache of the last few chunks.
 
     A few items of a chunk are read alone: only the codec's windows that contain them are decoded.
@@ -26,14 +26,14 @@ class HeldChunks:
     ----------
     array : one-dimensional array
     step : items to decode and cache together instead of a chunk; disables small reads
-    n_held : number of cached chunks
+    n_cached : number of cached chunks
     """
 
-    def __init__(self, array: SourceArray, step: int = 0, n_held: int = CHUNKS_HELD) -> None:
-        self.array, self.size, self.n_held = array, array.shape[0], n_held
+    def __init__(self, array: SourceArray, step: int = 0, n_cached: int = CACHED_CHUNKS) -> None:
+        self.array, self.size, self.n_cached = array, array.shape[0], n_cached
         self.step = step or (array.chunks or array.shape)[0] or 1
         self._reads_small = not step
-        self._held: OrderedDict[int, NumpyArray] = OrderedDict()
+        self._cached: OrderedDict[int, NumpyArray] = OrderedDict()
         # chunk of the last small read, and number of such reads in a row
         self._small: tuple[int, int] = (-1, 0)
 
@@ -49,28 +49,28 @@ class HeldChunks:
             return self.array.read((slice(begin, end),))
         at = first * self.step
         try:
-            held = [self._chunk(number) for number in range(first, last + 1)]
+            chunks = [self._chunk(number) for number in range(first, last + 1)]
         except CorruptChunk:  # other blocks of a damaged chunk may be whole
             return self.array.read((slice(begin, end),))
-        return (held[0] if first == last else np.concatenate(held))[begin - at : end - at]
+        return (chunks[0] if first == last else np.concatenate(chunks))[begin - at : end - at]
 
     def _is_rare(self, number: int) -> bool:
         """Return True if an uncached chunk was rarely requested in a row; count the request."""
-        if number in self._held:
+        if number in self._cached:
             return False
         before, times = self._small
         self._small = number, times + 1 if number == before else 1
         return self._small[1] <= SMALL_READS
 
     def _chunk(self, number: int) -> NumpyArray:
-        if number not in self._held:
+        if number not in self._cached:
             begin = number * self.step
             region = (slice(begin, min(begin + self.step, self.size)),)
-            self._held[number] = self.array.read(region)
-            while len(self._held) > self.n_held:
-                self._held.popitem(last=False)
-        self._held.move_to_end(number)
-        return self._held[number]
+            self._cached[number] = self.array.read(region)
+            while len(self._cached) > self.n_cached:
+                self._cached.popitem(last=False)
+        self._cached.move_to_end(number)
+        return self._cached[number]
 
     def is_lost(self, begin: int, end: int) -> bool:
         """Whether all of items begin..end - 1 are known to be damaged."""
@@ -79,7 +79,7 @@ class HeldChunks:
         return any(first <= begin and end <= last for first, last in gaps)
 
 
-def are_lost(offsets: HeldChunks, text: HeldChunks, first: int, last: int) -> bool:
+def are_lost(offsets: CachedChunks, text: CachedChunks, first: int, last: int) -> bool:
     """Whether all of lines first..last - 1 are known to be damaged, or where they begin is."""
     if offsets.is_lost(first, last + 1):
         return True

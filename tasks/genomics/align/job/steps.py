@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.tasks.genomics.align.job.bundle import mapped, packed
+from gangsaw.tasks.genomics.align.job.bundle import map_arrays, pack_arrays
 from gangsaw.tasks.genomics.align.job.genome import (
     GenomeParts,
     GenomeText,
@@ -23,10 +23,10 @@ from gangsaw.tasks.genomics.align.output.read_group import id_of, read_group_of
 from gangsaw.tasks.genomics.align.output.report import reported
 from gangsaw.tasks.genomics.align.queries.queries import Queries
 from gangsaw.tasks.genomics.align.search.hits import HIT, Hits
-from gangsaw.tasks.genomics.align.search.join import joined
+from gangsaw.tasks.genomics.align.search.join import merge_hits
 from gangsaw.tasks.genomics.align.search.mates import Insert, insert_of
 from gangsaw.tasks.genomics.align.search.params import SearchParams
-from gangsaw.tasks.genomics.align.search.search import search
+from gangsaw.tasks.genomics.align.search.search import search_queries
 from gangsaw.tasks.genomics.align.search.seeds.minimizers import Seeds
 from gangsaw.tasks.genomics.align.sets.pairs import Codes, Places, SequenceSet, sequences_of
 from gangsaw.tasks.genomics.reads.files.kernels import gather_lines
@@ -46,7 +46,7 @@ class MakeIndex:
 
     def __call__(self, part: int) -> Made:
         """Return the bytes of the index; raise JobFailed if the genome changed meanwhile."""
-        data = packed(indexed(self.genome, self.parts.window(part), self.seeds))
+        data = pack_arrays(indexed(self.genome, self.parts.window(part), self.seeds))
         check_unchanged(self.genome)
         return data, len(data)
 
@@ -68,12 +68,12 @@ class MakeHits:
         queries = load_queries(self.queries, batch)
         codes = sequences_of([queries.sequences.data]).codes
         offsets = queries.sequences.offsets.copy()
-        rows, runs = search(codes, offsets, own.target, self.params.rules, np.empty(0, HIT))
+        rows, runs = search_queries(codes, offsets, own.target, self.params.rules, np.empty(0, HIT))
         rows["record"] += own.first
         shifts = own.begin - self.genome.starts[rows["record"]]
         rows["there"] += shifts
         rows["there_end"] += shifts
-        return packed({"rows": rows, "runs": runs}), rows.nbytes
+        return pack_arrays({"rows": rows, "runs": runs}), rows.nbytes
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class FoundHits:
     def of_batch(self, batch: int) -> Hits:
         """Return the hits in all parts, sorted by query, strand, record and position."""
         numbers = range(batch, len(self.cut) * self.n_batches, self.n_batches)
-        found = [mapped(self.hits.path(number)) for number in numbers]
+        found = [map_arrays(self.hits.path(number)) for number in numbers]
         at = np.cumsum([0, *(own["runs"].size for own in found)])
         rows = np.concatenate([own["rows"] for own in found])
         shifts = np.repeat(at[:-1], [own["rows"].size for own in found])
@@ -172,13 +172,13 @@ class MakeText:
             "text": np.frombuffer(text, np.uint8),
             "counts": np.array(counts, np.int64),
         }
-        return packed(arrays), int(offsets[-1])
+        return pack_arrays(arrays), int(offsets[-1])
 
     def _found(self, batch: int, queries: Queries) -> tuple[Hits, Insert | None]:
         """Return the hits of a batch in all parts; for mates also the length range of fragments."""
         found = self.found.of_batch(batch)
         if len(self.found.cut) > 1:
-            found = joined(found, self.params.rules.costs)
+            found = merge_hits(found, self.params.rules.costs)
         if not self.written.is_paired:
             return found, None
         insert, lines = insert_of(found.rows, len(queries.sequences)), queries.sequences
@@ -204,4 +204,4 @@ def gzipped(text: bytes) -> bytes:
 
 def load_queries(parts: Parts, batch: int) -> Queries:
     """Return a batch of queries."""
-    return Queries.from_arrays(mapped(parts.path(batch)))
+    return Queries.from_arrays(map_arrays(parts.path(batch)))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
-from gangsaw.tasks.genomics.sequences.held import SMALL_READS, HeldChunks
+from gangsaw.tasks.genomics.sequences.cached_chunks import SMALL_READS, CachedChunks
 from gangsaw.tasks.sources.source import Described, Region
 
 CHUNK, N = 1000, 2500
@@ -28,7 +28,7 @@ class Watched(Described):
 def test_few_items_are_read_alone_until_all_are_wanted() -> None:
     dtype: Dtype = np.dtype("i8")
     array = Watched(name="a", shape=(N,), dtype=dtype, dims=("x",), chunks=(CHUNK,))
-    held = HeldChunks(array)
+    held = CachedChunks(array)
     for begin in (5, 995, 40):  # the second one ends in the next chunk
         assert held.read(begin, begin + 10).tolist() == list(range(begin, begin + 10))
     assert array.asked == [(5, 15), (995, 1005), (40, 50)]

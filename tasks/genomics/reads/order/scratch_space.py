@@ -13,7 +13,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.compressed_text.text import opened
 from gangsaw.tasks.genomics.reads.files.input import ReadInput
 from gangsaw.tasks.genomics.reads.files.records import Mates
-from gangsaw.tasks.genomics.reads.order.groups import packed, sealed, sizes_of
+from gangsaw.tasks.genomics.reads.order.groups import compress_segments, measure_groups, pack_groups
 from gangsaw.tasks.genomics.reads.order.intake import needed
 
 log = logging.getLogger(__name__)
@@ -23,10 +23,10 @@ COPIES = 2  # copies of all records at a time: input and output of a step
 TRIED = 1  # one more copy if the order of the input is a candidate
 MARGIN = 1.25  # for bins and edges, and for files with an untypical start
 BUFFER = 1 << 16
-TOLD = 1 << 30  # bytes of scratch space that cause a warning
+WARNED_BYTES = 1 << 30  # bytes of scratch space that cause a warning
 
 
-def check_room(source: ReadInput, folder: Path) -> None:
+def check_scratch_space(source: ReadInput, folder: Path) -> None:
     """Report the disk space that an order needs; raise BadParams if there is less.
 
     The size of pipes is unknown.
@@ -43,7 +43,7 @@ def check_room(source: ReadInput, folder: Path) -> None:
             "--scratch"
         )
     log.log(
-        logging.WARNING if need > TOLD else logging.INFO,
+        logging.WARNING if need > WARNED_BYTES else logging.INFO,
         "%s in %s (%s free)",
         text,
         there,
@@ -57,14 +57,16 @@ def scratch_bytes(source: ReadInput) -> int:
     text = 0
     for mates in needed(source, source.files()):
         sample.append(mates)
-        text += int(sizes_of(mates)[1].sum())
+        text += int(measure_groups(mates)[1].sum())
         if text >= SAMPLE:
             break
     if not text:
         return 0
     n = sum(len(mates[0]) for mates in sample)
     none = np.zeros(n, np.int64)
-    stored, _ = sealed([packed(sample, np.zeros((n, len(sample[0])), np.uint8), none, none)])
+    stored, _ = compress_segments(
+        [pack_groups(sample, np.zeros((n, len(sample[0])), np.uint8), none, none)]
+    )
     whole = sum(map(text_bytes, source.paths))
     copies = COPIES + TRIED * (source.settings.order == "smallest")
     return int(copies * MARGIN * whole * len(stored) / text)

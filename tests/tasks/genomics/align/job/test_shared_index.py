@@ -16,12 +16,12 @@ from helpers.hang import HANG
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
 from gangsaw.tasks.api import functions
-from gangsaw.tasks.genomics.align.job import makers
+from gangsaw.tasks.genomics.align.job import steps
 from gangsaw.tasks.genomics.align.job.genome import GenomeParts, open_genome
 from gangsaw.tasks.genomics.align.job.indexing import index_genome_job
 from gangsaw.tasks.genomics.align.job.job import AlignChoice, AlignCuts, AlignSummary, align_job
-from gangsaw.tasks.genomics.align.job.kept import kept_index
-from gangsaw.tasks.genomics.align.job.makers import MakeIndex
+from gangsaw.tasks.genomics.align.job.shared_index import locate_shared_index
+from gangsaw.tasks.genomics.align.job.steps import MakeIndex
 from gangsaw.tasks.genomics.align.search.params import SearchParams
 from gangsaw.tasks.jobs.steps.step_objects import Parts
 
@@ -83,7 +83,7 @@ def test_a_build_that_was_stopped_goes_on(tmp_path: Path, monkeypatch: pytest.Mo
     put(tmp_path, TEXTS[0])
     genome = open_genome(str(tmp_path / "g.zarr"))
     cut, seeds = GenomeParts(genome.residues, 1500, 600), SearchParams().rules.seeds
-    kept = kept_index(genome, cut, seeds)
+    kept = locate_shared_index(genome, cut, seeds)
     assert kept is not None
 
     def killed(parts: Parts) -> None:
@@ -148,7 +148,7 @@ def test_a_genome_that_changes_meanwhile_leaves_no_index(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put(tmp_path, TEXTS[0])
-    real, lock, times = makers.indexed, threading.Lock(), []
+    real, lock, times = steps.indexed, threading.Lock(), []
 
     def changing(*args: object) -> object:
         with lock:  # parts are made at once
@@ -158,7 +158,7 @@ def test_a_genome_that_changes_meanwhile_leaves_no_index(
         return real(*args)  # type: ignore[arg-type]
 
     with monkeypatch.context() as patch:
-        patch.setattr(makers, "indexed", changing)
+        patch.setattr(steps, "indexed", changing)
         with pytest.raises(JobFailed, match="changed while"):
             run(tmp_path)
     put(tmp_path, TEXTS[0])
@@ -171,7 +171,7 @@ def test_damage_is_told_and_lost_files_are_made_anew(tmp_path: Path) -> None:
     part = next((tmp_path / "g.zarr.seeds").glob("*/0000001"))
     data = bytearray(part.read_bytes())
     data[-3] ^= 1
-    makers.load_part.cache_clear()
+    steps.load_part.cache_clear()
     part.write_bytes(data)
     with pytest.raises((CorruptChunk, JobFailed), match="0000001 is damaged: remove"):
         run(tmp_path)
