@@ -12,9 +12,9 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.aligned import address_of
 from gangsaw.codecs.core.nucleotides.packing import packed_size
 from gangsaw.codecs.core.nucleotides.uracil import URACIL, exchange, has_uracil
-from gangsaw.codecs.dna import gencodex
 from gangsaw.codecs.dna.dense import coding as dense
 from gangsaw.codecs.dna.dense.model.shape import Shape, shape_of
+from gangsaw.codecs.dna.gencodex import coding as gencodex
 from gangsaw.codecs.dna.head import HEAD
 from gangsaw.codecs.dna.letters.bases import bases_of, count_bases, join_bases
 from gangsaw.codecs.dna.letters.coding import Letters, join, split

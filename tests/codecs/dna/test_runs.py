@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from reference import dna as reference
 
-from gangsaw.codecs.dna.gencodex import decode, encode
+from gangsaw.codecs.dna.gencodex.coding import decode, encode
 
 
 def test_runs_are_taken_wherever_they_are_shorter() -> None:

@@ -15,11 +15,11 @@ from gangsaw.codecs.core.cuda.upload import Upload
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.nucleotides.packing import packed_size
 from gangsaw.codecs.core.nucleotides.uracil import exchange
-from gangsaw.codecs.dna import gpu_gencodex
 from gangsaw.codecs.dna.dense.coding import lane_ends
 from gangsaw.codecs.dna.dense.gpu_coding import LaneWords, new_codes
 from gangsaw.codecs.dna.dense.gpu_coding import decode_blocks as dense_decode
 from gangsaw.codecs.dna.dense.model.shape import Shape
+from gangsaw.codecs.dna.gencodex import gpu_coding as gencodex
 from gangsaw.codecs.dna.gpu_parts import DevicePart, DeviceParts, rooms
 from gangsaw.codecs.dna.letters.bases import count_bases
 from gangsaw.codecs.dna.letters.gpu_join import EncodedText, join
@@ -109,7 +109,7 @@ class _DecodeWork:
         """Fill the texts; return an error message for each, or an empty string."""
         numbers = [i for i, own in enumerate(self._parts) if own.form == RUNS]
         runs = [self._parts[i].body for i in numbers]
-        broken = gpu_gencodex.decode(numbers, runs, self._bodies)
+        broken = gencodex.decode(numbers, runs, self._bodies)
         held = self._fill_codes(broken) if self._codes else None
         wrong, runs_held = join([self._encoded(i) for i in range(len(self._blocks))], broken)
         pairs = zip(to_host(broken).tolist(), to_host(wrong).tolist(), strict=True)

@@ -12,7 +12,7 @@ from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.cuda.upload import ALIGNED
 from gangsaw.codecs.core.nucleotides.packing import packed_size
 from gangsaw.codecs.core.nucleotides.uracil import exchange, has_uracil
-from gangsaw.codecs.dna.gpu_bodies import Body, shorter_bodies
+from gangsaw.codecs.dna.device.gpu_bodies import Body, shorter_bodies
 from gangsaw.codecs.dna.gpu_parts import (
     NOTHING,
     PAD,

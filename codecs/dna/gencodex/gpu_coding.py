@@ -11,7 +11,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.launch import launch, load
-from gangsaw.codecs.dna.gencodex import GROUP, NOT_SHORTER
+from gangsaw.codecs.dna.gencodex.coding import GROUP, NOT_SHORTER
 from gangsaw.codecs.dna.gpu_parts import DevicePart, rooms
 
 WARP, THREADS = 32, 256  # threads of a block that writes, and that reads, as in gencodex.cu
