@@ -5,8 +5,7 @@ The order is part of the format: SPEC.md, Dense, "A step".
 
 from __future__ import annotations
 
-from typing import Any
-
+from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.numba.jit import jit_calls_part, jit_norefs_part
 from gangsaw.codecs.dna.dense.model.contexts import (
     BACK,
@@ -34,25 +33,32 @@ from gangsaw.codecs.dna.dense.model.rows import (
     learn_turned_row6,
     predict_rows,
 )
-from gangsaw.codecs.dna.dense.model.state import CLASSES, ROWS6
+from gangsaw.codecs.dna.dense.model.shape import Shape
+from gangsaw.codecs.dna.dense.model.state import CLASSES, ROWS6, DenseState, Matches, ModelTables
 
 
 @jit_norefs_part
-def begin_lanes(shape: Any, lanes: Any) -> None:
+def begin_lanes(shape: Shape, lanes: DenseState) -> None:
     """Fill the values read by the first step."""
     lanes.place[ROWS6, :] = CLASSES * ROWS6
     find_places(shape, lanes, shape.lanes)
 
 
 @jit_norefs_part
-def lanes_at(shape: Any, now: int) -> int:
+def lanes_at(shape: Shape, now: int) -> int:
     """Return the number of lanes with a base at a step: the last lane may be shorter."""
     return int(shape.lanes - ((shape.lanes - 1) * shape.steps + now >= shape.n))
 
 
 @jit_calls_part
 def predict(
-    codes: Any, shape: Any, tables: Any, lanes: Any, matches: Any, now: int, n: int
+    codes: Bytes,
+    shape: Shape,
+    tables: ModelTables,
+    lanes: DenseState,
+    matches: Matches,
+    now: int,
+    n: int,
 ) -> None:
     """Fill the frequencies of the next base of n lanes."""
     predict_counts(shape, tables, lanes, n)
@@ -64,7 +70,9 @@ def predict(
 
 
 @jit_calls_part
-def learn(shape: Any, tables: Any, lanes: Any, matches: Any, now: int, n: int) -> None:
+def learn(
+    shape: Shape, tables: ModelTables, lanes: DenseState, matches: Matches, now: int, n: int
+) -> None:
     """Learn the coded bases of n lanes; prefetches of table entries are interleaved."""
     learn_counts(shape, tables, lanes, n)
     turn_to(lanes.last, lanes.turned, lanes.before, lanes.base, n)

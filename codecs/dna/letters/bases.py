@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.arrays import Bytes, NumpyArray
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.nucleotides.codes import LETTER_OF_CODE
 from gangsaw.codecs.core.nucleotides.kernels import code_of
@@ -26,7 +24,7 @@ NOT_SUCH = "its exceptions are not such"
 
 
 @jit
-def take_bases(text: Any, exceptions: Any, codes: Any) -> None:
+def take_bases(text: Bytes, exceptions: Bytes, codes: Bytes) -> None:
     """Fill the codes of the bases of a text, (n,) uint8, between its runs of exceptions."""
     at, place, used = 0, 0, 0
     while used < codes.size:
@@ -42,7 +40,7 @@ def take_bases(text: Any, exceptions: Any, codes: Any) -> None:
 
 
 @jit
-def put_bases(codes: Any, exceptions: Any, letters: Any, text: Any) -> None:
+def put_bases(codes: Bytes, exceptions: Bytes, letters: Bytes, text: Bytes) -> None:
     """Undo `take_bases`; text at exceptions, which were counted before, is not changed."""
     at, place, used = 0, 0, 0
     while used < codes.size:

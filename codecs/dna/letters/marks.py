@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.arrays import Bytes, NumpyArray
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.nucleotides.kernels import is_base
 from gangsaw.codecs.core.numba.bits import trailing_zeros
@@ -85,20 +85,20 @@ NONE_FOUND = FoundMarks(OddRun(NOTHING, 0, 0, 0, 0), Turns(0, 0, 0, 0))
 
 
 @jit_norefs_inline
-def turned(low: Turns, at: int, out: Any) -> Turns:
+def turned(low: Turns, at: int, out: Marks) -> Turns:
     """Toggle lower case at a position, and write the length of what ended there."""
     used = put_number(out.cases, low.used, at - low.last - low.is_low)
     return Turns(1 - low.is_low, at, low.end, used)
 
 
 @jit_norefs_inline
-def closed_case(low: Turns, out: Any) -> Turns:
+def closed_case(low: Turns, out: Marks) -> Turns:
     """End a current run of lower case at the end of the last piece."""
     return turned(low, low.end, out) if low.is_low else low
 
 
 @jit_norefs_inline
-def closed(run: OddRun, out: Any) -> OddRun:
+def closed(run: OddRun, out: Marks) -> OddRun:
     """Write a current run of an exception."""
     if run.begin == NOTHING:
         return run
@@ -109,7 +109,7 @@ def closed(run: OddRun, out: Any) -> OddRun:
 
 
 @jit_norefs_inline
-def gone_on(run: OddRun, begin: int, end: int, value: int, out: Any) -> OddRun:
+def gone_on(run: OddRun, begin: int, end: int, value: int, out: Marks) -> OddRun:
     """Extend a run by exceptions; if they do not continue it, write it and begin another."""
     if run.begin != NOTHING and run.end == begin and run.value == value:
         return OddRun(run.begin, end, value, run.before, run.used)
@@ -124,7 +124,7 @@ def is_low(letter: int) -> bool:
 
 
 @jit_norefs_inline
-def first_run(bits: Any) -> tuple[Any, int, int]:
+def first_run(bits: int) -> tuple[Any, int, int]:
     """Return the lowest run of one bits of a nonzero word, its first bit, and its end."""
     begin = trailing_zeros(bits)
     carried = bits + (ONE << np.uint64(begin))
@@ -133,7 +133,7 @@ def first_run(bits: Any) -> tuple[Any, int, int]:
 
 
 @jit_norefs_inline
-def mark_vector(text: Any, at: int, packed: Any, found: FoundMarks, out: Any) -> FoundMarks:
+def mark_vector(text: Bytes, at: int, packed: Bytes, found: FoundMarks, out: Marks) -> FoundMarks:
     """Mark a vector of letters; see `mark_piece`."""
     odd, low = found
     letters = load(text, at, OF_OCTETS)
@@ -161,7 +161,7 @@ def upper_of(letter: int) -> int:
 
 
 @jit_norefs_inline
-def clear_codes(packed: Any, begin: int, end: int) -> None:
+def clear_codes(packed: Bytes, begin: int, end: int) -> None:
     """Set the codes of letters [begin, end) to 0."""
     first, last = begin >> 2, end - 1 >> 2
     before, behind = 0xFF00 >> (2 * (begin & 3)) & 255, 0x3F >> (2 * (end - 1 & 3))
@@ -176,7 +176,7 @@ def clear_codes(packed: Any, begin: int, end: int) -> None:
 
 @jit_norefs_inline
 def mark_piece(
-    text: Any, begin: int, end: int, packed: Any, found: FoundMarks, out: Any
+    text: Bytes, begin: int, end: int, packed: Bytes, found: FoundMarks, out: Marks
 ) -> FoundMarks:
     """Write the runs of text[begin:end], which may extend the last ones; clear exceptions' codes.
 
@@ -197,7 +197,7 @@ def mark_piece(
 
 @jit_norefs_inline
 def mark_rest(
-    text: Any, begin: int, end: int, packed: Any, found: FoundMarks, out: Any
+    text: Bytes, begin: int, end: int, packed: Bytes, found: FoundMarks, out: Marks
 ) -> FoundMarks:
     """Mark fewer letters than a vector has; see `mark_piece`."""
     odd, low = found
@@ -213,14 +213,14 @@ def mark_rest(
 
 
 @jit_norefs_inline
-def has_space(found: FoundMarks, out: Any) -> bool:
+def has_space(found: FoundMarks, out: Marks) -> bool:
     """Return True if the marks of another vector fit."""
     odd, low = found
     return bool(odd.used + SLACK <= out.exceptions.size and low.used + SLACK <= out.cases.size)
 
 
 @jit_norefs
-def put_exceptions(data: Any, out: Any) -> bool:
+def put_exceptions(data: Bytes, out: Bytes) -> bool:
     """Overwrite letters by exceptions; return True if an encoder could have written these."""
     at, place = 0, 0
     while at < data.size:
@@ -241,7 +241,7 @@ def put_exceptions(data: Any, out: Any) -> bool:
 
 
 @jit_norefs
-def put_cases(data: Any, out: Any) -> bool:
+def put_cases(data: Bytes, out: Bytes) -> bool:
     """Convert runs of letters to lower case; return True if an encoder could have written these."""
     at, place = 0, 0
     while at < data.size:
@@ -259,7 +259,7 @@ def put_cases(data: Any, out: Any) -> bool:
 
 
 @jit_norefs_inline
-def lower_run(out: Any, begin: int, end: int) -> bool:
+def lower_run(out: Bytes, begin: int, end: int) -> bool:
     """Convert letters [begin, end) to lower case; return True if all were upper case letters."""
     at, are_letters = begin, True
     while at < end and at + OCTETS <= out.size:

@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.arrays import NumpyArray, UInt32s, UInt64s
 from gangsaw.codecs.core.backends.batch import Encoded, EncodedBlock
 from gangsaw.codecs.core.backends.host import BlockCoding
 from gangsaw.codecs.core.container.runs import Payload
@@ -34,7 +33,7 @@ PIECE = 1024  # words between checks that all of them fit
 _per_thread = ThreadScratch()
 
 
-def encode_parts(block: npt.NDArray[Any]) -> tuple[Payload, ...]:
+def encode_parts(block: NumpyArray) -> tuple[Payload, ...]:
     """Return the parts of the payload of a block: of kind 4 if all values fit, else of kind 3.
 
     The parts lie in memory of this thread that the next call reuses.
@@ -55,7 +54,7 @@ def encode_table(table: Words, lanes: Lanes) -> tuple[Payload, ...]:
     return dense.encode_table(table, lanes)
 
 
-def decode(data: Payload, block: npt.NDArray[Any]) -> None:
+def decode(data: Payload, block: NumpyArray) -> None:
     """Fill a block (time, frequency, ...) of any byte order and strides from a payload of kind 4.
 
     Raises
@@ -89,13 +88,13 @@ def _narrow_like(table: Words) -> Words:
 
 
 @jit_norefs_inline
-def is_end(field: Any) -> Any:
+def is_end(field: int) -> Any:
     """Return True for the exponent field of zero or non-finite values, which keep theirs."""
     return (field + np.uint64(1) & np.uint64(2047)) < np.uint64(2)
 
 
 @jit_norefs_inline
-def fits(word: Any) -> Any:
+def fits(word: int) -> Any:
     """Return True if a double is exactly a float32."""
     field = word >> np.uint64(52) & np.uint64(2047)
     is_near = field - np.uint64(MOVED + 1) < np.uint64(254)
@@ -103,7 +102,7 @@ def fits(word: Any) -> Any:
 
 
 @jit_norefs_inline
-def narrowed(word: Any) -> Any:
+def narrowed(word: int) -> Any:
     """Return the float32 bits of a double that fits."""
     field = word >> np.uint64(52) & np.uint64(2047)
     exponent = (field if is_end(field) else field - np.uint64(MOVED)) & np.uint64(255)
@@ -112,7 +111,7 @@ def narrowed(word: Any) -> Any:
 
 
 @jit_norefs_inline
-def widened(word: Any) -> Any:
+def widened(word: int) -> Any:
     """Return the double bits of a float32: the inverse of `narrowed`, for any words."""
     field = word >> 23 & 255
     exponent = field << 3 | field & 7 if field == 0 or field == 255 else field + MOVED
@@ -122,7 +121,7 @@ def widened(word: Any) -> Any:
 
 
 @jit_norefs
-def narrow_words(words: Any, out: Any) -> bool:
+def narrow_words(words: NumpyArray, out: UInt32s) -> bool:
     """Fill (n,) uint32 from (n,) uint64 doubles; return True if all fit, else stop early.
 
     Bit fields are moved and no number is converted. NaN payloads are preserved, and denormals map
@@ -140,7 +139,7 @@ def narrow_words(words: Any, out: Any) -> bool:
 
 
 @jit_norefs
-def widen_words(words: Any, out: Any) -> None:
+def widen_words(words: UInt32s, out: UInt64s) -> None:
     """Fill (n,) uint64 with the doubles of (n,) uint32: the inverse, for any words."""
     for i in range(words.size):
         out[i] = widened(np.int64(words[i]))

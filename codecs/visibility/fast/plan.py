@@ -9,13 +9,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.container.views import Form
 from gangsaw.codecs.core.memory.aligned import aligned
 from gangsaw.codecs.core.memory.per_thread import ThreadScratch
 from gangsaw.codecs.core.numba.vectors.integers import static
 from gangsaw.codecs.visibility.fast.tiling.modes import MODES
 from gangsaw.codecs.visibility.fast.tiling.planes import SLACK, VECTOR_BYTES
+from gangsaw.codecs.visibility.fast.tiling.scratch import CallMemory, Extents, TileScratch
 from gangsaw.codecs.visibility.fast.tiling.tiles import HEAD_BYTES
 from gangsaw.codecs.visibility.lanes.table import LANES, ROWS, Lanes, Memory, memory_of
 from gangsaw.codecs.visibility.params import component_count
@@ -25,22 +25,6 @@ GROUP_BYTES = {2: 2, 4: 2, 8: 3}  # bytes of a group's header, by the bytes of a
 TAIL_BYTES = 8 * LANES * ROWS + 2 * SLACK  # see `decode_tiles`
 
 _per_thread = ThreadScratch()
-
-
-class Extents(NamedTuple):
-    """Lengths of a table.
-
-    Attributes
-    ----------
-    n_times : rows of a series, or of a segment of one
-    n_strip_rows, n_rows : rows of a strip, and of the table without padding of its last tile
-    n_series : lanes with words
-    """
-
-    n_times: int
-    n_strip_rows: int
-    n_rows: int
-    n_series: int
 
 
 class FormPlan(NamedTuple):
@@ -68,46 +52,6 @@ class FormPlan(NamedTuple):
     def n_tiles(self) -> int:
         """Number of tiles of the table."""
         return tile_count(self.extents.n_rows)
-
-
-class TileScratch(NamedTuple):
-    """Scratch memory for one vector of lanes of a tile; W is a word, but at least 32 bits.
-
-    Attributes
-    ----------
-    rows, columns : (32 * lanes,) W, and the same memory as uint32: values to store as planes
-    residuals : (32 * lanes,) W
-    counts, column_counts : (lanes,) W, and the same memory as int32: planes of each column
-    neighbours : (3 * 32,) int64, offsets of the words that predict each row
-    totals : W, sums of widths for each mode, then widths of each lane of a tile
-    lanes : lanes of a vector, `static`
-    """
-
-    rows: NumpyArray
-    columns: npt.NDArray[np.uint32]
-    residuals: NumpyArray
-    counts: NumpyArray
-    column_counts: npt.NDArray[np.int32]
-    neighbours: npt.NDArray[np.int64]
-    totals: NumpyArray
-    lanes: tuple[None, ...]
-
-
-class CallMemory(NamedTuple):
-    """Scratch memory of one call.
-
-    Attributes
-    ----------
-    table : words, flat, with padding rows of the last tile, and one row of zeros
-    scratch : scratch memory of a tile
-    tail : (TAIL_BYTES,) uint8, copy of a payload's end with readable bytes after it
-    ends : (n_tiles,) int64, end offsets of the planes of each tile
-    """
-
-    table: NumpyArray
-    scratch: TileScratch
-    tail: NumpyArray
-    ends: NumpyArray
 
 
 @lru_cache(maxsize=64)  # blocks of a chunk have the same form

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.arrays import Int64s, NumpyArray
 from gangsaw.codecs.core.memory.aligned import address_of
 from gangsaw.codecs.core.memory.per_thread import ThreadScratch
 from gangsaw.codecs.core.numba.bits import ahead, pointer, pointer_at, size_of
@@ -110,7 +110,7 @@ def _move_arguments(block: NumpyArray, words: NumpyArray) -> tuple[NumpyArray, B
 
 
 @jit_norefs_inline
-def _item_offsets(offsets: Any, first: int, memory: BlockMemory) -> None:
+def _item_offsets(offsets: Int64s, first: int, memory: BlockMemory) -> None:
     """Fill the byte offsets of items from `first` on, counted in time, then in frequency."""
     n_times = memory.n_times
     f, t = first // n_times, first % n_times
@@ -122,7 +122,14 @@ def _item_offsets(offsets: Any, first: int, memory: BlockMemory) -> None:
 
 
 @jit_norefs
-def _move(base: int, zero: Any, back: Any, offsets: Any, memory: BlockMemory, side: Any) -> None:
+def _move(
+    base: int,
+    zero: int,
+    back: tuple[None, ...],
+    offsets: Int64s,
+    memory: BlockMemory,
+    side: tuple[None, ...],
+) -> None:
     """Move tiles, strip by strip of items; the last tiles overlap those before them.
 
     Parameters
