@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gangsaw.codecs.ccsds123.header.checks import check_block, expected, own_lanes
+from gangsaw.codecs.ccsds123.header.checks import check_block, expected_header, own_lanes
 from gangsaw.codecs.ccsds123.params import Params
 from gangsaw.codecs.ccsds123.predict.plan import Plan
 from gangsaw.codecs.ccsds123.sample.decoder import decode_lanes
@@ -13,10 +13,10 @@ from gangsaw.codecs.core.backends.host import BlockCoding, HostBackend
 from gangsaw.codecs.core.container.runs import Payload
 
 
-def encode_block(block: NumpyArray, params: Params, room: Payload) -> Encoded:
+def encode_block(block: NumpyArray, params: Params, buffer: Payload) -> Encoded:
     """Encode (z, y, x) integers; in BSQ order, the sample-adaptive coder makes a lane per band."""
     image = params.image(block.shape, block.dtype)
-    resolved, header = expected(image, params)
+    resolved, header = expected_header(image, params)
     stream, lane_bits = encode_body(block, Plan.of(image, resolved), header)
     return Encoded((stream,), lane_bits)
 

@@ -34,7 +34,7 @@ REASONS = {
 }
 
 
-def encode(
+def encode_residuals(
     residuals: npt.NDArray[np.uint32], bit_depth: int, params: Params
 ) -> tuple[npt.NDArray[np.uint8], int]:
     """Code mapped residuals, which are in coding order.

@@ -182,7 +182,7 @@ def _update_after(intervals: int, p: Predictor) -> Any:
 
 
 @jit_part
-def predict_row(
+def predict_band_row(
     g: Bands, y: int, first: int, lane: int, out: NumpyArray, at: int, step: int
 ) -> None:
     """Write mapped residuals of one row of a vector of bands; the weights persist between rows.
@@ -231,14 +231,14 @@ def predict_row(
 def residual_rows(g: Bands, y: int, rows: int, out: Int32s, step: int) -> None:
     """Write mapped residuals of `rows` rows from row y on: out[(r * NX + x) * step + lane]."""
     for r in range(rows):
-        first = begin_row(g, y + r, r)
+        first = begin_band_row(g, y + r, r)
         difference_row(g, y + r, first)
         for lane in range(0, g.layout.width - HALO, value_of(g.lanes)):
-            predict_row(g, y + r, first, lane, out, r * g.layout.columns * step + lane, step)
+            predict_band_row(g, y + r, first, lane, out, r * g.layout.columns * step + lane, step)
 
 
 @jit_part
-def begin_row(g: Bands, y: int, row: int) -> Any:
+def begin_band_row(g: Bands, y: int, row: int) -> Any:
     """Return the offset of row `row` of the batch; set W and NW of x = 0 to N (4.5.2)."""
     width, pitch = g.layout.width, g.layout.pitch
     first = (row + 1) * pitch + width

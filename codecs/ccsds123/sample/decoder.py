@@ -11,7 +11,7 @@ from gangsaw.codecs.ccsds123.predict.plan import Coder, Plan
 from gangsaw.codecs.ccsds123.sample.lanes import check_end, lane_bounds
 from gangsaw.codecs.ccsds123.sample.statistics import counts
 from gangsaw.codecs.ccsds123.wave import reconstruct as wave
-from gangsaw.codecs.ccsds123.wave.output import SampleTarget, target, write_windows
+from gangsaw.codecs.ccsds123.wave.output import SampleTarget, target, write_samples
 from gangsaw.codecs.ccsds123.wave.state import (
     LANES,
     RUN,
@@ -238,7 +238,7 @@ def _decode_strip(
             wave.advance(p, s, step, lo, hi)
         if low <= step < min(high, p.bands):
             _begin_band(c, a, s, data, step)
-            wave.begin(p, s, step)
+            wave.predict_first_sample(p, s, step)
             s.delta[step] = fit(0, s.delta)  # delta(0) never enters the accumulator
         ended = step - p.samples + 1
         if low <= ended < high:
@@ -266,7 +266,7 @@ def _decode_lanes(
             status = _decode_strip(p, s, c, a, data, (first, last), (low, high))
             if status != 0:
                 return status
-            write_windows(p, s, out, first, last, low, high)
+            write_samples(p, s, out, first, last, low, high)
     return 0
 
 

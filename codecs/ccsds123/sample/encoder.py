@@ -17,9 +17,9 @@ from gangsaw.codecs.ccsds123.predict.predict import (
     BandGroup,
     Bands,
     band_groups,
-    begin_row,
+    begin_band_row,
     difference_row,
-    predict_row,
+    predict_band_row,
 )
 from gangsaw.codecs.ccsds123.predict.rows import HALO
 from gangsaw.codecs.ccsds123.sample.bit_string import (
@@ -98,7 +98,7 @@ def _write(
 
 
 @jit_part
-def encode_row(
+def encode_band_row(
     c: Coder,
     deltas: NumpyArray,
     columns: int,
@@ -153,12 +153,12 @@ def encode_rows(
     """Encode `rows` rows from row y on, all lanes of the group, with their prediction."""
     columns, state = g.layout.columns, LaneState(*arrays)
     for r in range(rows):
-        first = begin_row(g, y + r, r)
+        first = begin_band_row(g, y + r, r)
         difference_row(g, y + r, first)
         for lane in range(0, g.layout.width - HALO, value_of(g.lanes)):
-            predict_row(g, y + r, first, lane, deltas, 0, value_of(g.lanes))
+            predict_band_row(g, y + r, first, lane, deltas, 0, value_of(g.lanes))
             t = (y + r) * columns
-            encode_row(c, deltas, columns, t, state, lane, g.lanes)
+            encode_band_row(c, deltas, columns, t, state, lane, g.lanes)
 
 
 def encode_lanes(

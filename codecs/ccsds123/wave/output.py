@@ -41,7 +41,7 @@ def target(out: NumpyArray) -> Iterator[SampleTarget]:
 
 
 @jit
-def write_windows(
+def write_samples(
     p: WavePredictor, s: State, out: SampleTarget, first: int, last: int, low: int, high: int
 ) -> None:
     """Write the samples that a strip completed in the steps [first, last) of one run.
@@ -98,9 +98,15 @@ def _write_row(row: NumpyArray, stride: int, run: NumpyArray, n: int) -> None:
 
 @jit_part
 def read_residuals(
-    p: WavePredictor, place: SampleTarget, held: UInt32s, first: int, last: int, low: int, high: int
+    p: WavePredictor,
+    place: SampleTarget,
+    residuals: UInt32s,
+    first: int,
+    last: int,
+    low: int,
+    high: int,
 ) -> None:
-    """Load the residuals of a strip for the steps [first, last): held[z * RUN + step - first].
+    """Load the residuals of a strip for the steps [first, last): residuals[z * RUN + step - first].
 
     The target contains residuals until samples replace them: the residuals of a window are loaded
     before its samples are written.
@@ -108,7 +114,7 @@ def read_residuals(
     for z in range(low, min(high, p.bands)):
         begin, end = max(first - z, 0), min(last - z, p.samples)
         if begin < end:
-            run = ahead(held, z * RUN + begin + z - first)
+            run = ahead(residuals, z * RUN + begin + z - first)
             _read_band(place, place.address + z * place.z_stride, p.columns, begin, end, run)
 
 

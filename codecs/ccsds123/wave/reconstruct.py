@@ -10,7 +10,7 @@ import numpy.typing as npt
 from gangsaw.codecs.ccsds123.params import LOCAL_SUMS
 from gangsaw.codecs.ccsds123.predict.plan import Plan
 from gangsaw.codecs.ccsds123.wave import wavefront
-from gangsaw.codecs.ccsds123.wave.output import SampleTarget, read_residuals, write_windows
+from gangsaw.codecs.ccsds123.wave.output import SampleTarget, read_residuals, write_samples
 from gangsaw.codecs.ccsds123.wave.state import (
     LANES,
     RUN,
@@ -130,7 +130,7 @@ def _predict_first(p: WavePredictor, before: NumpyArray, z: int) -> Any:
 
 
 @jit
-def begin(p: WavePredictor, s: State, z: int) -> None:
+def begin_band(p: WavePredictor, s: State, z: int) -> None:
     """Initialise lane z and decode its first sample (t = 0) from s.delta, at step z."""
     zero = fit(0, s.delta)
     now, before = ring_row(s, z), ring_row(s, z - 1)
@@ -155,16 +155,23 @@ def active(p: WavePredictor, step: int, low: int, high: int) -> tuple[int, int]:
 
 @jit_part
 def _reconstruct_strip(
-    p: WavePredictor, s: State, held: UInt32s, most: int, first: int, last: int, low: int, high: int
+    p: WavePredictor,
+    s: State,
+    residuals: UInt32s,
+    most: int,
+    first: int,
+    last: int,
+    low: int,
+    high: int,
 ) -> int:
     for step in range(first, last):
         for z in range(max(low, step - p.samples + 1), min(p.bands, step + 1, high)):
-            s.delta[z] = fit(min(np.int64(held[z * RUN + step - first]), most), s.delta)
+            s.delta[z] = fit(min(np.int64(residuals[z * RUN + step - first]), most), s.delta)
         lo, hi = active(p, step, low, high)
         if lo < hi:
             advance(p, s, step, lo, hi)
         if low <= step < min(high, p.bands):
-            begin(p, s, step)
+            begin_band(p, s, step)
         ended = step - p.samples + 1
         if low <= ended < high and s.bad[ended] != 0:
             return IMPOSSIBLE_RESIDUAL
@@ -173,10 +180,15 @@ def _reconstruct_strip(
 
 @jit
 def _reconstruct(
-    p: WavePredictor, state: State, held: Held, most: int, part: Segment, place: SampleTarget
+    p: WavePredictor,
+    state: State,
+    residuals: RunResiduals,
+    most: int,
+    part: Segment,
+    place: SampleTarget,
 ) -> int:
     s, strip = pointers(state), strip_of(state)
-    fetched = pointers(held).residuals
+    fetched = pointers(residuals).residuals
     for first in range(part.first, part.last, RUN):
         last = min(first + RUN, part.last)
         for low in range(0, s.lanes, strip):
@@ -185,11 +197,11 @@ def _reconstruct(
             status = _reconstruct_strip(p, s, fetched, most, first, last, low, high)
             if status != 0:
                 return status
-            write_windows(p, s, place, first, last, low, high)
+            write_samples(p, s, place, first, last, low, high)
     return 0
 
 
-class Held(NamedTuple):
+class RunResiduals(NamedTuple):
     """Residuals of a run of steps, band by band."""
 
     residuals: npt.NDArray[np.uint32]  # (lanes * RUN,)
@@ -208,9 +220,9 @@ def reconstruct(place: SampleTarget, plan: Plan) -> None:
         A residual is impossible: no sample of the image's range has it.
     """
     predictor, state = make_predictor(plan), make_state(plan)
-    held = Held(np.zeros(state.lanes * RUN, np.uint32))
+    residuals = RunResiduals(np.zeros(state.lanes * RUN, np.uint32))
     most = 1 << plan.image.bit_depth
     for part in segments(plan.image):
         tables = at_segment(state, plan, part)
-        if _reconstruct(predictor, tables, held, most, part, place):
+        if _reconstruct(predictor, tables, residuals, most, part, place):
             raise CorruptChunk(OUT_OF_RANGE)

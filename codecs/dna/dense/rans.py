@@ -109,7 +109,7 @@ def fill_states(words: UInt16s, state: UInt32s, at: Int64s, ends: Int64s, n: int
 
 
 @jit_norefs_part
-def take_bases(
+def pull_bases(
     lanes: DenseState, words: UInt16s, state: UInt32s, at: Int64s, ends: Int64s, n: int
 ) -> None:
     """Decode the next base of n lanes."""

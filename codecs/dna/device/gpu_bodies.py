@@ -33,7 +33,7 @@ def shorter_bodies(
 ) -> tuple[list[Body], object]:
     """Return the body of each block, the mode's if shorter than packed, and a memory owner."""
     if mode == "gencodex":
-        runs = gencodex.encode([body.part for body in packed])
+        runs = gencodex.encode_runs([body.part for body in packed])
         own = [None if part is None else Body(RUNS, part) for part in runs.parts]
         return [one or body for one, body in zip(own, packed, strict=True)], runs.memory
     if mode == "dense":

@@ -102,14 +102,14 @@ def get_runs(data: Bytes, packed: Bytes) -> bool:
     return bool(place == packed.size)
 
 
-def encode(packed: NumpyArray) -> NumpyArray | None:
+def encode_runs(packed: NumpyArray) -> NumpyArray | None:
     """Return packed bases as runs; None if these are not shorter."""
     out = np.empty(packed.size + GROUP, np.uint8)
     used = put_runs(packed, out)
     return None if used == NOT_SHORTER else out[:used]
 
 
-def decode(data: NumpyArray, n: int) -> NumpyArray:
+def decode_runs(data: NumpyArray, n: int) -> NumpyArray:
     """Return n packed bytes; raise CorruptChunk if the runs do not give exactly n."""
     packed = np.empty(n, np.uint8)
     if not get_runs(data, packed):

@@ -40,7 +40,7 @@ def take_bases(text: Bytes, exceptions: Bytes, codes: Bytes) -> None:
 
 
 @jit
-def put_bases(codes: Bytes, exceptions: Bytes, letters: Bytes, text: Bytes) -> None:
+def put_bases(codes: Bytes, exceptions: Bytes, alphabet: Bytes, text: Bytes) -> None:
     """Undo `take_bases`; text at exceptions, which were counted before, is not changed."""
     at, place, used = 0, 0, 0
     while used < codes.size:
@@ -50,7 +50,7 @@ def put_bases(codes: Bytes, exceptions: Bytes, letters: Bytes, text: Bytes) -> N
             length, at = get_number(exceptions, at)
             length, at = length + 1, at + LETTER
         for i in range(gap):
-            text[place + i] = letters[codes[used + i]]
+            text[place + i] = alphabet[codes[used + i]]
         place += gap + length
         used += gap
 

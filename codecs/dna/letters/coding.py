@@ -16,7 +16,7 @@ from gangsaw.codecs.dna.letters.pack import PIECE
 FEW = 1 << 4  # marks of most texts take less than one byte per this many letters
 
 
-class Letters(NamedTuple):
+class PackedText(NamedTuple):
     """A text as packed bases and marks.
 
     Attributes
@@ -29,17 +29,17 @@ class Letters(NamedTuple):
     marks: Marks
 
 
-def split(text: NumpyArray, room: NumpyArray) -> Letters | None:
+def split_text(text: NumpyArray, buffer: NumpyArray) -> PackedText | None:
     """Return packed bases and marks of a text; None if both take more bytes than the text.
 
-    text : (n,) uint8, contiguous; room : (ceil(n / 4),) uint8 or more, filled with packed bases
+    text : (n,) uint8, contiguous; buffer : (ceil(n / 4),) uint8 or more, filled with packed bases
     """
-    packed = room[: packed_size(text.size)]
+    packed = buffer[: packed_size(text.size)]
     for most in (text.size // FEW, text.size - packed.size):
         out = Marks(*(np.empty(most + SLACK, np.uint8) for _ in range(2)))
         n_odd, n_low = pack_text(text, packed, out)
         if n_odd != NOTHING:
-            return Letters(packed, Marks(out.exceptions[:n_odd], out.cases[:n_low]))
+            return PackedText(packed, Marks(out.exceptions[:n_odd], out.cases[:n_low]))
     return None
 
 
@@ -57,10 +57,10 @@ def pack_text(text: NumpyArray, packed: NumpyArray, out: Marks) -> tuple[int, in
             found = marks.mark_piece(text, begin, end, packed, found, out)
             if not marks.has_space(found, out):
                 return NOTHING, NOTHING
-    return marks.closed(found.odd, out).used, marks.closed_case(found.low, out).used
+    return marks.close_run(found.odd, out).used, marks.close_case(found.low, out).used
 
 
-def join(letters: Letters, out: NumpyArray) -> None:
+def join_text(packed_text: PackedText, out: NumpyArray) -> None:
     """Fill a text, (n,) uint8; raise CorruptChunk for invalid marks."""
-    pack.unpack_text(letters.packed, out)
-    marks.put_marks(letters.marks, out)
+    pack.unpack_text(packed_text.packed, out)
+    marks.put_marks(packed_text.marks, out)

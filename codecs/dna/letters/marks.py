@@ -19,7 +19,7 @@ from gangsaw.codecs.core.numba.vectors.integers import bits_of, load, select, st
 from gangsaw.codecs.core.numba.vectors.logic import both
 from gangsaw.codecs.core.numba.vectors.octets import OCTETS, OF_OCTETS, first_lanes
 from gangsaw.codecs.dna.letters.numbers import WRONG, get_number, put_number
-from gangsaw.codecs.dna.letters.pack import expected
+from gangsaw.codecs.dna.letters.pack import expected_bases
 
 MOST_RECORD = 11  # bytes of two numbers and a letter
 SLACK = MOST_RECORD * OCTETS  # bytes that a vector of letters may add
@@ -85,20 +85,20 @@ NONE_FOUND = FoundMarks(OddRun(NOTHING, 0, 0, 0, 0), Turns(0, 0, 0, 0))
 
 
 @jit_norefs_inline
-def turned(low: Turns, at: int, out: Marks) -> Turns:
+def toggle_case(low: Turns, at: int, out: Marks) -> Turns:
     """Toggle lower case at a position, and write the length of what ended there."""
     used = put_number(out.cases, low.used, at - low.last - low.is_low)
     return Turns(1 - low.is_low, at, low.end, used)
 
 
 @jit_norefs_inline
-def closed_case(low: Turns, out: Marks) -> Turns:
+def close_case(low: Turns, out: Marks) -> Turns:
     """End a current run of lower case at the end of the last piece."""
-    return turned(low, low.end, out) if low.is_low else low
+    return toggle_case(low, low.end, out) if low.is_low else low
 
 
 @jit_norefs_inline
-def closed(run: OddRun, out: Marks) -> OddRun:
+def close_run(run: OddRun, out: Marks) -> OddRun:
     """Write a current run of an exception."""
     if run.begin == NOTHING:
         return run
@@ -109,11 +109,11 @@ def closed(run: OddRun, out: Marks) -> OddRun:
 
 
 @jit_norefs_inline
-def gone_on(run: OddRun, begin: int, end: int, value: int, out: Marks) -> OddRun:
+def extend_run(run: OddRun, begin: int, end: int, value: int, out: Marks) -> OddRun:
     """Extend a run by exceptions; if they do not continue it, write it and begin another."""
     if run.begin != NOTHING and run.end == begin and run.value == value:
         return OddRun(run.begin, end, value, run.before, run.used)
-    run = closed(run, out)
+    run = close_run(run, out)
     return OddRun(begin, end, value, run.before, run.used)
 
 
@@ -142,13 +142,13 @@ def mark_vector(text: Bytes, at: int, packed: Bytes, found: FoundMarks, out: Mar
     bits = bits_of(are_low)
     turns = (bits ^ (bits << ONE | np.uint64(low.is_low))) & ALL_LANES
     while turns != 0:
-        low = turned(low, at + trailing_zeros(turns), out)
+        low = toggle_case(low, at + trailing_zeros(turns), out)
         turns &= turns - ONE
-    bits = bits_of(upper == expected(upper)) ^ ALL_LANES
+    bits = bits_of(upper == expected_bases(upper)) ^ ALL_LANES
     while bits != 0:
         letter = upper_of(int(text[at + trailing_zeros(bits)]))
         run, begin, end = first_run(bits_of(upper == letter) & bits)
-        odd = gone_on(odd, at + begin, at + end, letter, out)
+        odd = extend_run(odd, at + begin, at + end, letter, out)
         clear_codes(packed, at + begin, at + end)
         bits ^= run
     return FoundMarks(odd, low)
@@ -184,7 +184,7 @@ def mark_piece(
     """
     odd, low = found
     if low.end != begin:  # the skipped pieces have no lower case
-        low = closed_case(low, out)
+        low = close_case(low, out)
     found, at = FoundMarks(odd, low), begin
     while at + OCTETS <= end and has_space(found, out):
         found = mark_vector(text, at, packed, found, out)
@@ -204,10 +204,10 @@ def mark_rest(
     for i in range(begin, end):
         letter = int(text[i])
         if is_low(letter) != low.is_low:
-            low = turned(low, i, out)
+            low = toggle_case(low, i, out)
         letter = upper_of(letter)
         if not is_base(letter):
-            odd = gone_on(odd, i, i + 1, letter, out)
+            odd = extend_run(odd, i, i + 1, letter, out)
             clear_codes(packed, i, i + 1)
     return FoundMarks(odd, low)
 

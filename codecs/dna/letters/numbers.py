@@ -71,14 +71,14 @@ def least_bytes(exceptions: Ints, cases: Ints) -> Ints:
     return 3 * exceptions + 2 * cases
 
 
-def most_bytes(runs: Ints, letters: Ints) -> Ints:
+def most_mark_bytes(runs: Ints, sizes: Ints) -> Ints:
     """Return the most bytes of runs of one kind in blocks of these numbers of letters.
 
     A number takes a byte, and one more for each 128 letters that it counts.
     """
-    return 3 * runs + letters // 128
+    return 3 * runs + sizes // 128
 
 
-def most_runs(n_bytes: Ints, has_letters: Ints) -> Ints:
+def most_runs(n_bytes: Ints, has_values: Ints) -> Ints:
     """Return the most runs of one kind in `n_bytes` bytes, the last one cut short."""
-    return -(-n_bytes // (2 + has_letters))
+    return -(-n_bytes // (2 + has_values))

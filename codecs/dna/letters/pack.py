@@ -50,9 +50,9 @@ _BASES_LOW, _BASES_HIGH = table(_of_code())
 
 
 @jit_norefs_inline
-def expected(letters: Vector) -> Any:
-    """Return a vector of upper case bases that equals `letters` exactly where these are such."""
-    return pick(letters, _EXPECTED_LOW, _EXPECTED_HIGH)
+def expected_bases(text: Vector) -> Any:
+    """Return a vector of upper case bases that equals `text` exactly at its upper case bases."""
+    return pick(text, _EXPECTED_LOW, _EXPECTED_HIGH)
 
 
 @jit_norefs_inline
@@ -64,7 +64,7 @@ def pack_piece(text: Bytes, begin: int, end: int, packed: Bytes) -> bool:
     strange, at = spread(0, packed, OF_OCTETS), begin
     while at + OCTETS <= end:
         letters = load(text, at, OF_OCTETS)
-        strange = strange | (letters ^ expected(letters))
+        strange = strange | (letters ^ expected_bases(letters))
         bits = join_fours(letters)
         store(packed, at >> 2, bits ^ (logical_shift_right(bits, 1) & 0x55))
         at += OCTETS

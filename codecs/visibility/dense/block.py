@@ -39,7 +39,7 @@ from gangsaw.codecs.visibility.lanes.table import LANES
 
 ESCAPED_EXPONENT = 11  # bits, of any float
 MOST_BITS = 1 + ESCAPED_EXPONENT + 64  # most bits of one value in addition to its symbol
-ROOM = LANES * 16  # spare bytes after the bit stream: one row of values of this length
+SPARE = LANES * 16  # spare bytes after the bit stream: one row of values of this length
 
 
 class SeriesRow(NamedTuple):

@@ -20,7 +20,7 @@ from gangsaw.codecs.core.numba.bits import pointer
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.visibility.arrays import Words
 from gangsaw.codecs.visibility.dense import cpu as dense
-from gangsaw.codecs.visibility.lanes.table import Lanes, gather, scatter
+from gangsaw.codecs.visibility.lanes.table import Lanes, gather_block, scatter_block
 from gangsaw.codecs.visibility.params import Params
 from gangsaw.codecs.visibility.words import raw
 
@@ -33,7 +33,7 @@ PIECE = 1024  # words between checks that all of them fit
 _per_thread = ThreadScratch()
 
 
-def encode_parts(block: NumpyArray) -> tuple[Payload, ...]:
+def encode_narrow(block: NumpyArray) -> tuple[Payload, ...]:
     """Return the parts of the payload of a block: of kind 4 if all values fit, else of kind 3.
 
     The parts lie in memory of this thread that the next call reuses.
@@ -41,12 +41,12 @@ def encode_parts(block: NumpyArray) -> tuple[Payload, ...]:
     block : (time, frequency, ...) of any byte order and strides
     """
     table, lanes = dense.reused_table(block)
-    gather(block, lanes, table)
-    return encode_table(table, lanes)
+    gather_block(block, lanes, table)
+    return encode_narrow_table(table, lanes)
 
 
-def encode_table(table: Words, lanes: Lanes) -> tuple[Payload, ...]:
-    """Return the result of `encode_parts` for words, (n_strips * n_rows, 32) unsigned."""
+def encode_narrow_table(table: Words, lanes: Lanes) -> tuple[Payload, ...]:
+    """Return the result of `encode_narrow` for words, (n_strips * n_rows, 32) unsigned."""
     if table.itemsize == WIDE:
         narrow = _narrow_like(table)
         if narrow_words(table.ravel(), narrow.ravel()):
@@ -54,7 +54,7 @@ def encode_table(table: Words, lanes: Lanes) -> tuple[Payload, ...]:
     return dense.encode_table(table, lanes)
 
 
-def decode(data: Payload, block: NumpyArray) -> None:
+def decode_narrow(data: Payload, block: NumpyArray) -> None:
     """Fill a block (time, frequency, ...) of any byte order and strides from a payload of kind 4.
 
     Raises
@@ -67,17 +67,17 @@ def decode(data: Payload, block: NumpyArray) -> None:
     narrow = _narrow_like(table)
     dense.decode_table(data, narrow, lanes)
     widen_words(narrow.ravel(), table.ravel())
-    scatter(table, lanes, block)
+    scatter_block(table, lanes, block)
 
 
-def encode_block(block: NumpyArray, params: Params, room: Payload) -> Encoded:
-    """Encode a block; see `encode_parts`."""
-    return Encoded(encode_parts(block))
+def encode_block(block: NumpyArray, params: Params, buffer: Payload) -> Encoded:
+    """Encode a block; see `encode_narrow`."""
+    return Encoded(encode_narrow(block))
 
 
 def decode_block(coded: EncodedBlock, block: NumpyArray, params: Params) -> None:
-    """Fill a block from a payload; see `decode`."""
-    decode(coded.data, block)
+    """Fill a block from a payload; see `decode_narrow`."""
+    decode_narrow(coded.data, block)
 
 
 CODING = BlockCoding(encode_block, decode_block, likely=raw.most_bytes, lends=True)

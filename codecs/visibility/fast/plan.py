@@ -55,7 +55,7 @@ class FormPlan(NamedTuple):
 
 
 @lru_cache(maxsize=64)  # blocks of a chunk have the same form
-def plan_of(form: Form) -> FormPlan:
+def plan_form(form: Form) -> FormPlan:
     """Return the kernel parameters for blocks (time, frequency, ...) of a form."""
     shape, strides, dtype = form
     lanes = Lanes.of(shape, component_count(dtype))
@@ -88,16 +88,16 @@ def head_bytes(n_tiles: int, word_bytes: int) -> int:
     return HEAD_BYTES + n_tiles * LANES * GROUP_BYTES[word_bytes]
 
 
-def room_for(plan: FormPlan, n_blocks: int) -> npt.NDArray[np.uint8]:
+def reuse_buffer(plan: FormPlan, n_blocks: int) -> npt.NDArray[np.uint8]:
     """Return a buffer of this thread for payloads that are no longer than their blocks.
 
-    Each call returns the same memory, unless `leave_room` was called in between.
+    Each call returns the same memory, unless `release_buffer` was called in between.
     """
     return _per_thread.array("out", n_blocks * plan.n_bytes + plan.spare, np.uint8)
 
 
-def leave_room() -> None:
-    """Release the last result of `room_for` to its user: the next call allocates new memory."""
+def release_buffer() -> None:
+    """Release the last result of `reuse_buffer` to its user: the next call allocates new memory."""
     _per_thread.forget("out", np.uint8)
 
 

@@ -71,7 +71,7 @@ class TableRows(NamedTuple):
 
 
 @jit_norefs_inline
-def guess_row(
+def guess_integer_row(
     numbers: NumpyArray, row: int, time: int, frequency: int, n_times: int, terms: Int64s
 ) -> Any:
     """Return the prediction of a row of the table from the rows before it.
@@ -99,13 +99,13 @@ def fill_marked(numbers: NumpyArray, marks: Bytes) -> None:
 
 
 @jit_norefs
-def to_residuals(numbers: NumpyArray, rows: TableRows, terms: Int64s) -> None:
+def to_integer_residuals(numbers: NumpyArray, rows: TableRows, terms: Int64s) -> None:
     """Replace integers by prediction residuals in place, last row first."""
     for strip in range(rows.n_strips - 1, -1, -1):
         for frequency in range(rows.n_rows // rows.n_times - 1, -1, -1):
             for time in range(rows.n_times - 1, -1, -1):
                 row = strip * rows.n_rows + frequency * rows.n_times + time
-                guess = guess_row(numbers, row, time, frequency, rows.n_times, terms)
+                guess = guess_integer_row(numbers, row, time, frequency, rows.n_times, terms)
                 d = load(numbers, row * LANES, ROW) - guess
                 store(numbers, row * LANES, select(d < 0, ALL - (d << 1), d << 1))
 
@@ -119,7 +119,7 @@ def put_marked(numbers: NumpyArray, marks: Bytes, least: int) -> None:
 
 
 @jit_norefs
-def from_residuals(
+def from_integer_residuals(
     numbers: NumpyArray, marks: Bytes, rows: TableRows, terms: Int64s, least: int
 ) -> int:
     """Replace residuals by integers in place; set marks of odd words and return their number.
@@ -134,7 +134,7 @@ def from_residuals(
         for frequency in range(rows.n_rows // rows.n_times):
             for time in range(rows.n_times):
                 row = strip * rows.n_rows + frequency * rows.n_times + time
-                guess = guess_row(numbers, row, time, frequency, rows.n_times, terms)
+                guess = guess_integer_row(numbers, row, time, frequency, rows.n_times, terms)
                 left = load(numbers, row * LANES, ROW)
                 restored = guess + (logical_shift_right(left, 1) ^ (0 - (left & 1)))
                 if any_lane(left < 0):
@@ -185,7 +185,7 @@ def sampled_rows(lanes: Lanes, n_codes: int) -> SampledRows:
 
 
 @jit_norefs
-def tally_classes(
+def count_classes(
     numbers: NumpyArray,
     marks: Bytes,
     sample: SampledRows,
@@ -212,14 +212,14 @@ def tally_classes(
             at = strip * sample.n_rows + number
             for code in codes:
                 own = terms[code * of_code : (code + 1) * of_code]
-                guess = guess_row(numbers, at, time, frequency, n_times, own)
+                guess = guess_integer_row(numbers, at, time, frequency, n_times, own)
                 d = load(numbers, at * LANES, ROW) - guess
                 store(row, 0, select(d < 0, ALL - (d << 1), d << 1))
-                _tally_row(row, marks, at * LANES, counts[code])
+                _count_row(row, marks, at * LANES, counts[code])
 
 
 @jit_norefs_inline
-def _tally_row(row: NumpyArray, marks: Bytes, first: int, counts: Int64s) -> None:
+def _count_row(row: NumpyArray, marks: Bytes, first: int, counts: Int64s) -> None:
     left_of, count_of = pointer(row, 0), pointer(counts, 0)
     for i in range(LANES):
         left = np.uint64(left_of[i])

@@ -43,7 +43,7 @@ def to_integers(words: Words, form: Form, numbers: NumpyArray, marks: NumpyArray
     return int(_find(words, slots, found, form.base, numbers, marks))
 
 
-def to_words(numbers: NumpyArray, form: Form, words: Words) -> None:
+def integers_to_words(numbers: NumpyArray, form: Form, words: Words) -> None:
     """Fill (n,) words from the integers that represent them; any integers are valid."""
     if form.kind == BITS:
         _shift_up(numbers, form.shift, form.base, words.view(f"i{words.itemsize}"))

@@ -115,7 +115,7 @@ class Lanes:
         return self.n_strips * self.n_rows, LANES
 
 
-def gather(block: NumpyArray, lanes: Lanes, table: NumpyArray) -> None:
+def gather_block(block: NumpyArray, lanes: Lanes, table: NumpyArray) -> None:
     """Fill a table from a block.
 
     Parameters
@@ -128,7 +128,7 @@ def gather(block: NumpyArray, lanes: Lanes, table: NumpyArray) -> None:
     gather_words(table.ravel(), address_of(block), memory, not block.dtype.isnative)
 
 
-def scatter(table: NumpyArray, lanes: Lanes, block: NumpyArray) -> None:
+def scatter_block(table: NumpyArray, lanes: Lanes, block: NumpyArray) -> None:
     """Fill a block from its table; for a block of foreign byte order, the table is left swapped."""
     memory, is_long = memory_of(lanes, block.shape, block.strides, block.itemsize)
     scatter_words(table.ravel(), address_of(block), memory, is_long, not block.dtype.isnative)

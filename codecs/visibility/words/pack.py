@@ -24,7 +24,7 @@ def count_width(bits: int, shift: int) -> int:
     return (bits >> shift).bit_length()
 
 
-def pack(words: NumpyArray, shift: int, head: bytes) -> npt.NDArray[np.uint8]:
+def pack_words(words: NumpyArray, shift: int, head: bytes) -> npt.NDArray[np.uint8]:
     """Return `head`, the zero counts and the remaining bits of words, (n,) uint8.
 
     Parameters
@@ -43,7 +43,7 @@ def pack(words: NumpyArray, shift: int, head: bytes) -> npt.NDArray[np.uint8]:
     return out[:-SLACK]
 
 
-def unpack(data: npt.NDArray[np.uint8], first: int, shift: int, words: NumpyArray) -> None:
+def unpack_words(data: npt.NDArray[np.uint8], first: int, shift: int, words: NumpyArray) -> None:
     """Fill words (n_words,) from data[first:].
 
     Raises

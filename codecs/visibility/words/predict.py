@@ -40,14 +40,14 @@ class Extrapolation(NamedTuple):
     neighbours: int
 
 
-def to_residuals(words: Words, predictor: str, window: int, difference: bool) -> Words:
+def to_word_residuals(words: Words, predictor: str, window: int, difference: bool) -> Words:
     """Return the residuals of words (component, rest, frequency, time), in the same shape."""
     residuals = np.empty_like(words)
     _run(words, residuals, predictor, window, difference, static(0))
     return residuals
 
 
-def from_residuals(words: Words, predictor: str, window: int, difference: bool) -> None:
+def from_word_residuals(words: Words, predictor: str, window: int, difference: bool) -> None:
     """Convert residuals (component, rest, frequency, time) to words, in place."""
     _run(words, words, predictor, window, difference, static(1))
 

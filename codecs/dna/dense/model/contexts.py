@@ -16,13 +16,15 @@ BACK = 16  # bases of a lane before it learns from the reverse complement
 
 
 @jit_restrict_part
-def turn_to(last: UInt32s, turned: UInt32s, before: UInt32s, base: Bytes, n: int) -> None:
+def append_base(last: UInt32s, complement: UInt32s, before: UInt32s, base: Bytes, n: int) -> None:
     """Append a base in each of n lanes, and prepend its complement to the reverse complement."""
     for lane in range(n):
         new = np.uint32(base[lane])
         before[lane] = last[lane] >> np.uint32(30)
         last[lane] = (last[lane] << np.uint32(2)) | new
-        turned[lane] = (turned[lane] >> np.uint32(2)) | (np.uint32(3) - new) << np.uint32(30)
+        complement[lane] = (complement[lane] >> np.uint32(2)) | (np.uint32(3) - new) << np.uint32(
+            30
+        )
 
 
 @jit_restrict_part
@@ -83,18 +85,18 @@ def fetch_each(table: UInt16s, index: UInt32s, part: int, n: int) -> None:
 
 
 @jit_norefs_part
-def find_places(shape: Shape, lanes: DenseState, n: int) -> None:
+def find_indices(shape: Shape, lanes: DenseState, n: int) -> None:
     """Fill the table indices of each of n lanes, for both strands."""
     hash_bases(lanes.last, lanes.key, n)
-    hash_bases(lanes.turned, lanes.turned_key, n)
+    hash_bases(lanes.complement, lanes.complement_key, n)
     low_bits(lanes.last, 2 * shape.order, lanes.of_direct, n)
-    high_bits(lanes.turned, 2 * shape.order, lanes.to_direct, n)
+    high_bits(lanes.complement, 2 * shape.order, lanes.to_direct, n)
     find_records(lanes.key, shape, lanes.of_hashed, lanes.of_entry, n)
-    find_records(lanes.turned_key, shape, lanes.to_hashed, lanes.to_entry, n)
+    find_records(lanes.complement_key, shape, lanes.to_hashed, lanes.to_entry, n)
 
 
 @jit_norefs_part
-def fetch_turned(tables: ModelTables, lanes: DenseState, part: int, n: int) -> None:
+def fetch_complement(tables: ModelTables, lanes: DenseState, part: int, n: int) -> None:
     """Prefetch the entries that a quarter of the lanes updates for the reverse complement."""
     fetch_each(tables.slots, lanes.to_hashed, part, n)
     fetch_each(tables.direct, lanes.to_direct, part, n)

@@ -124,7 +124,7 @@ def learn_counts(shape: Shape, tables: ModelTables, lanes: DenseState, n: int) -
 
 
 @jit_norefs_part
-def learn_turned_direct(shape: Shape, tables: ModelTables, lanes: DenseState, n: int) -> None:
+def learn_complement_direct(shape: Shape, tables: ModelTables, lanes: DenseState, n: int) -> None:
     """Count the base of the reverse complement in the direct counts."""
     load_each(tables.direct, lanes.to_direct, lanes.direct, n)
     other_base(lanes.last, shape.order, lanes.other, n)
@@ -133,10 +133,10 @@ def learn_turned_direct(shape: Shape, tables: ModelTables, lanes: DenseState, n:
 
 
 @jit_norefs_part
-def learn_turned_hashed(shape: Shape, tables: ModelTables, lanes: DenseState, n: int) -> None:
+def learn_complement_hashed(shape: Shape, tables: ModelTables, lanes: DenseState, n: int) -> None:
     """Count the base of the reverse complement in the hashed counts."""
     load_each(tables.slots, lanes.to_hashed, lanes.hashed, n)
     other_base(lanes.before, 0, lanes.other, n)
     shift = 24 - shape.slot_bits
-    count_hashed(lanes.hashed, lanes.turned_key, shift, lanes.other, lanes.new, n)
+    count_hashed(lanes.hashed, lanes.complement_key, shift, lanes.other, lanes.new, n)
     store_each(tables.slots, lanes.to_hashed, lanes.new, n)

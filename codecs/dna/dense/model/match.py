@@ -83,7 +83,7 @@ def find_match(
     them are compared, and the prediction is the complement of the base before them.
     """
     here, mask = lane * shape.stride + now, (1 << shape.step_bits) - 1
-    entry, turned = lanes.entry[lane], lanes.turned_entry[lane]
+    entry, turned = lanes.entry[lane], lanes.complement_entry[lane]
     if is_checked(entry, lanes.key[lane], shape.place_bits):
         place = np.int64(entry) & (1 << shape.place_bits) - 1
         step, low = place & mask, (place >> shape.step_bits) * shape.stride
@@ -91,7 +91,7 @@ def find_match(
         if length >= BACK:
             begin_match(matches, lane, low, low + step, 1, length)
             return
-    if is_checked(turned, lanes.turned_key[lane], shape.place_bits):
+    if is_checked(turned, lanes.complement_key[lane], shape.place_bits):
         place = np.int64(turned) & (1 << shape.place_bits) - 1
         step, low = (place & mask) - BACK, (place >> shape.step_bits) * shape.stride
         if step > 0:
@@ -104,7 +104,7 @@ def find_match(
 def load_entries(tables: ModelTables, lanes: DenseState, n: int) -> None:
     """Look up the earlier positions of the last 16 bases of n lanes, on either strand."""
     load_each(tables.entries, lanes.of_entry, lanes.entry, n)
-    load_each(tables.entries, lanes.to_entry, lanes.turned_entry, n)
+    load_each(tables.entries, lanes.to_entry, lanes.complement_entry, n)
 
 
 @jit_norefs_part
@@ -186,7 +186,7 @@ def move_match(matches: Matches, lane: int, is_hit: bool) -> None:
 
 
 @jit_norefs_part
-def enter_places(shape: Shape, tables: ModelTables, lanes: DenseState, now: int, n: int) -> None:
+def enter_positions(shape: Shape, tables: ModelTables, lanes: DenseState, now: int, n: int) -> None:
     """Enter the current step as the position after the last 16 bases of each of n lanes.
 
     Previous entries are looked up first: after the update a lane would find its own entry.

@@ -36,10 +36,10 @@ def predict_row(
 
 
 @jit_restrict_part
-def find_row(table: UInt64s, turned: UInt32s, shift: int, row: UInt64s, n: int) -> None:
+def find_row(table: UInt64s, complement: UInt32s, shift: int, row: UInt64s, n: int) -> None:
     """Fill the rows of the reverse complement."""
     for lane in range(n):
-        row[lane] = table[turned[lane] >> np.uint32(shift)]
+        row[lane] = table[complement[lane] >> np.uint32(shift)]
 
 
 @jit_restrict_part
@@ -63,10 +63,10 @@ def add_behind(table: UInt64s, last: UInt32s, mask: int, rise: UInt64s, n: int) 
 
 
 @jit_restrict_part
-def add_turned(table: UInt64s, turned: UInt32s, shift: int, rise: UInt64s, n: int) -> None:
+def add_complement(table: UInt64s, complement: UInt32s, shift: int, rise: UInt64s, n: int) -> None:
     """Update the rows of the reverse complement."""
     for lane in range(n):
-        table[turned[lane] >> np.uint32(shift)] += rise[lane]
+        table[complement[lane] >> np.uint32(shift)] += rise[lane]
 
 
 @jit_norefs_part
@@ -86,18 +86,18 @@ def learn_rows(tables: ModelTables, lanes: DenseState, n: int) -> None:
 
 
 @jit_norefs_part
-def learn_turned_row3(tables: ModelTables, lanes: DenseState, n: int) -> None:
+def learn_complement_row3(tables: ModelTables, lanes: DenseState, n: int) -> None:
     """Learn the base of the reverse complement after 3 bases."""
-    find_row(tables.rows3, lanes.turned, HIGH3, lanes.row3, n)
+    find_row(tables.rows3, lanes.complement, HIGH3, lanes.row3, n)
     other_base(lanes.last, 3, lanes.other, n)
     row_rise(lanes.row3, lanes.other, RATE3, lanes.rise, n)
-    add_turned(tables.rows3, lanes.turned, HIGH3, lanes.rise, n)
+    add_complement(tables.rows3, lanes.complement, HIGH3, lanes.rise, n)
 
 
 @jit_norefs_part
-def learn_turned_row6(tables: ModelTables, lanes: DenseState, n: int) -> None:
+def learn_complement_row6(tables: ModelTables, lanes: DenseState, n: int) -> None:
     """Learn the base of the reverse complement after 6 bases."""
-    find_row(tables.rows6, lanes.turned, HIGH6, lanes.row6, n)
+    find_row(tables.rows6, lanes.complement, HIGH6, lanes.row6, n)
     other_base(lanes.last, 6, lanes.other, n)
     row_rise(lanes.row6, lanes.other, RATE6, lanes.rise, n)
-    add_turned(tables.rows6, lanes.turned, HIGH6, lanes.rise, n)
+    add_complement(tables.rows6, lanes.complement, HIGH6, lanes.rise, n)

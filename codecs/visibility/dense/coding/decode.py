@@ -58,7 +58,7 @@ FARTHEST = 1 << 33  # last bit position that gathers reach: they index bytes by 
 
 
 class Bits(NamedTuple):
-    """Bit stream of values: (n,) uint8 with ROOM spare bytes after `n_bits` bits."""
+    """Bit stream of values: (n,) uint8 with SPARE bytes after `n_bits` bits."""
 
     data: npt.NDArray[np.uint8]
     n_bits: int
@@ -239,10 +239,10 @@ def decode_row(
 @jit_norefs_inline
 def decode_strip(
     words: Int32s, block: DenseBlock, strip: Strip, scratch: StripScratch, stream: SymbolStream,
-    bits: Bits, places: tuple[int, int],
+    bits: Bits, positions: tuple[int, int],
 ) -> Any:  # fmt: skip
     """Fill a strip; return the positions after it in stream and bits, as `from_symbols` does."""
-    at, position = places
+    at, position = positions
     for row in range(block.n_rows):
         around, context = begin_row(block, strip, row, scratch)
         store(scratch.contexts, 0, context)

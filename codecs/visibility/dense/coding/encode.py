@@ -47,7 +47,7 @@ from gangsaw.codecs.visibility.dense.model.symbols import (
     NEAR_GRID,
     PLANE,
     ZERO,
-    given_bits,
+    count_symbol_bits,
     to_symbol,
 )
 from gangsaw.codecs.visibility.dense.model.values import LARGEST, split
@@ -116,9 +116,11 @@ def keep_bits(
     scratch: StripScratch,
 ) -> None:
     """Store signs and the fraction bits not given by symbols, and their number."""
-    given = given_bits(octave, word)
-    left = maximum(full - given, word * 0)
-    value = logical_shift_right(logical_shift_right(fraction << given, 1), (block.width - 1) - left)
+    in_symbol = count_symbol_bits(octave, word)
+    left = maximum(full - in_symbol, word * 0)
+    value = logical_shift_right(
+        logical_shift_right(fraction << in_symbol, 1), (block.width - 1) - left
+    )
     sign = select(word < 0, word * 0 + 1, word * 0)
     is_common = symbol < ZERO
     store(scratch.values, 0, select(is_common, (value << block.signs) | sign, word * 0))
@@ -148,7 +150,7 @@ def encode_value(
 
 
 @jit_norefs_inline
-def encode_row(
+def encode_word_row(
     words: NumpyArray, block: DenseBlock, strip: Strip, row: int, scratch: StripScratch,
     coded: Symbols, first: int,
 ) -> Any:  # fmt: skip
@@ -210,7 +212,7 @@ def put_escaped(
 
 
 @jit_norefs_inline
-def tally_row(active: int, n_symbols: int, out: Symbols, first: int) -> None:
+def count_row(active: int, n_symbols: int, out: Symbols, first: int) -> None:
     """Count the symbols of a row by context."""
     symbol_of, context_of, count_of = (
         pointer(out.symbols, first),
@@ -243,11 +245,11 @@ def to_symbols(
         active, some = begin_strip(block, strips.predictors, first_row // strips.stride, scratch)
         strip = Strip(first_row * LANES, active, some, nothing)
         for row in range(block.n_rows):
-            if encode_row(words, block, strip, row, scratch, coded, first):
+            if encode_word_row(words, block, strip, row, scratch, coded, first):
                 writer = put_escaped(words, block, strip, row, scratch, out, writer)
             else:
                 writer = put_row(block, active, scratch, out, writer)
-            tally_row(active, block.n_symbols, coded, first)
+            count_row(active, block.n_symbols, coded, first)
             first += active
     return first, finish(out, writer)
 
@@ -291,8 +293,8 @@ def try_means(strips: Strips, block: DenseBlock, scratch: StripScratch, row_of: 
         active, some = begin_strip(block, strips.predictors, first_row // strips.stride, scratch)
         strip = Strip(first_row * LANES, active, some, nothing)
         for row in range(block.n_rows):
-            if encode_row(words, block, strip, row, scratch, row_of, 0):
+            if encode_word_row(words, block, strip, row, scratch, row_of, 0):
                 n_bits += count_escaped(words, block, strip, row, scratch)
             n_bits += count_bits(scratch)
-            tally_row(active, block.n_symbols, row_of, 0)
+            count_row(active, block.n_symbols, row_of, 0)
     return int(n_bits)

@@ -31,7 +31,7 @@ N_SYMBOLS = NEAR_GRID + (HIGHEST_NEAR_GRID - LOWEST_NEAR_GRID + 1) * LENGTHS
 
 
 @jit_norefs_inline
-def given_bits(octave: Vector, like: Vector) -> Any:
+def count_symbol_bits(octave: Vector, like: Vector) -> Any:
     """Return the number of fraction bits in a symbol of this octave; `like` is a vector."""
     return minimum(maximum((octave + 5) >> 1, like * 0), 2)
 

@@ -76,7 +76,7 @@ def _words(table: NumpyArray, at: int, rows: NumpyArray, lanes: tuple[None, ...]
 
 
 @jit_norefs_inline
-def _turned(words: Vector, table: NumpyArray) -> Any:
+def _rotate(words: Vector, table: NumpyArray) -> Any:
     """Rotate words left by one: the exponent is on top, the sign below the fraction."""
     bits = width_of(table)
     return (words << 1 | logical_shift_right(words, bits - 1)) & ((2 << (bits - 1)) - 1)
@@ -93,8 +93,8 @@ def extremes(table: NumpyArray, at: int, rows: NumpyArray, lanes: tuple[None, ..
     """Return the smallest and largest rotated word of each of the lanes from table[at] on."""
     least, most = spread(-1, rows, lanes), spread(0, rows, lanes)
     for row in range(ROWS):
-        turned = _turned(_words(table, at + LANES * row, rows, lanes), table)
-        least, most = unsigned_minimum(least, turned), unsigned_maximum(most, turned)
+        rotated = _rotate(_words(table, at + LANES * row, rows, lanes), table)
+        least, most = unsigned_minimum(least, rotated), unsigned_maximum(most, turned)
     return least, most
 
 
@@ -118,7 +118,7 @@ def grid_group(
     for row in range(ROWS):
         words = _words(table, at + LANES * row, rows, lanes)
         # zeros wrap around to the largest value, so that `least` is the smallest nonzero word
-        least = unsigned_minimum(least, _turned(words, table) - 2)
+        least = unsigned_minimum(least, _rotate(words, table) - 2)
         exponent = _exponent_of(words, table)
         significand = words & ((1 << fraction) - 1) | (1 << fraction)
         last = as_float_bits(significand & (spread(0, rows, lanes) - significand))
@@ -187,7 +187,7 @@ def store_values(
     floor, is_grid, is_predicted = base << (fraction_of(table) + 1), kind == GRID, kind == PREDICTED
     for row in range(ROWS):
         words = _words(table, column.at + LANES * row, rows, lanes)
-        values = _turned(words, table) - floor
+        values = _rotate(words, table) - floor
         if value_of(grids):
             values = select(is_grid, _grid_value(words, base, table, rows, lanes), values)
         if value_of(predictions):
@@ -294,7 +294,7 @@ def _restore(
     grids: tuple[None, ...],
 ) -> Any:
     """Return the words of values, except predicted ones; grids as in `restore_values`."""
-    words = _unturned(values + (header.base << (fraction_of(table) + 1)), table)
+    words = _rotate_back(values + (header.base << (fraction_of(table) + 1)), table)
     if value_of(grids):
         grid_words = _grid_word(values, header.base, table, rows)
         words = select(header.kind == GRID, grid_words, words)
@@ -302,8 +302,8 @@ def _restore(
 
 
 @jit_norefs_inline
-def _unturned(turned: Vector, table: NumpyArray) -> Any:
-    return logical_shift_right(turned, 1) | turned << (width_of(table) - 1)
+def _rotate_back(rotated: Vector, table: NumpyArray) -> Any:
+    return logical_shift_right(rotated, 1) | rotated << (width_of(table) - 1)
 
 
 @jit_norefs_inline

@@ -74,9 +74,9 @@ def _write_tiles(
 ) -> int:
     """Write headers and planes; return their end offset, as `encode_tiles` does."""
     n_tiles = -(-extents.n_rows // ROWS)
-    place: int = HEAD_BYTES + n_tiles * LANES * header_octets(table)
+    place: int = HEAD_BYTES + n_tiles * LANES * header_bytes(table)
     for tile in range(n_tiles):
-        header = HEAD_BYTES + tile * LANES * header_octets(table)
+        header = HEAD_BYTES + tile * LANES * header_bytes(table)
         if mode % WITH_GRIDS:
             set_neighbours(tile, mode % WITH_GRIDS, extents, scratch.neighbours)
         used = used_lanes(tile, extents)
@@ -94,13 +94,13 @@ def _write_empty(
     out: Bytes, header: int, used: int, table: NumpyArray, lanes: tuple[None, ...]
 ) -> None:
     """Write headers for lanes without words: kind EXPONENTS, no planes."""
-    for octet in range(header_octets(table)):
+    for octet in range(header_bytes(table)):
         for lane in range(-(-used // value_of(lanes)) * value_of(lanes), LANES):
             out[header + octet * LANES + lane] = 0
 
 
 @jit_norefs_inline
-def header_octets(table: NumpyArray) -> int:
+def header_bytes(table: NumpyArray) -> int:
     """Return the bytes of a group header."""
     return 3 if width_of(table) == 64 else 2
 
@@ -188,7 +188,7 @@ def decode_tiles(data: Bytes, behind: int, extents: Extents, work: CallMemory) -
         return wrong
     zeros = n_tiles * ROWS * LANES
     table[zeros : zeros + LANES] = 0
-    place = HEAD_BYTES + n_tiles * LANES * header_octets(table)
+    place = HEAD_BYTES + n_tiles * LANES * header_bytes(table)
     near = n_tiles
     while behind < SLACK and near > 0 and ends[near - 1] + SLACK > ends[n_tiles - 1]:
         near -= 1
@@ -210,7 +210,7 @@ def _decode_run(
     before = ends[first - 1] - place if first > 0 else -place
     mode = int(headers[1])
     for tile in range(first, end):
-        header = HEAD_BYTES + tile * LANES * header_octets(table)
+        header = HEAD_BYTES + tile * LANES * header_bytes(table)
         if mode % WITH_GRIDS:
             set_neighbours(tile, mode % WITH_GRIDS, extents, scratch.neighbours)
         for lane in range(0, used_lanes(tile, extents), value_of(scratch.lanes)):
@@ -262,7 +262,7 @@ def check(data: Bytes, n_tiles: int, table: NumpyArray, ends: Int64s) -> int:
 
     Return 0, or the error code of an invalid payload for a table of such words.
     """
-    head = HEAD_BYTES + n_tiles * LANES * header_octets(table)
+    head = HEAD_BYTES + n_tiles * LANES * header_bytes(table)
     if data.size < head:
         return WRONG_SIZE
     mode = int(data[1])
@@ -280,7 +280,7 @@ def _add_planes(data: Bytes, n_tiles: int, mode: int, table: NumpyArray, ends: I
     for tile in range(n_tiles):
         widest, kinds, count = 0, 0, 0
         for lane in range(LANES):
-            group = HEAD_BYTES + tile * LANES * header_octets(table) + lane
+            group = HEAD_BYTES + tile * LANES * header_bytes(table) + lane
             first = int(data[group])
             width = first if bits == 64 else first & 63
             kind = int(data[group + 2 * LANES if bits == 64 else group]) >> 6
