@@ -41,7 +41,9 @@ def ones_in(word: int) -> Any:
 
 
 @jit_norefs_inline
-def equal_before(codes: Bytes, at: int, step: int, here: int, now: int) -> int:
+def equal_before(
+    codes: Bytes, at: int | np.int64, step: int | np.int64, here: int | np.int64, now: int
+) -> int:
     """Return the number of equal bases before two positions, at most 32."""
     n = 0
     if step < now:
@@ -51,7 +53,9 @@ def equal_before(codes: Bytes, at: int, step: int, here: int, now: int) -> int:
 
 
 @jit_norefs_inline
-def equal_behind(codes: Bytes, at: int, step: int, here: int, now: int) -> int:
+def equal_behind(
+    codes: Bytes, at: int | np.int64, step: int | np.int64, here: int | np.int64, now: int
+) -> int:
     """Return the number of bases from `at` on that complement those before `here`, at most 32."""
     n = 0
     while n < MOST_EQUAL and step + n < now and codes[at + n] == 3 - codes[here - 1 - n]:
@@ -60,7 +64,14 @@ def equal_behind(codes: Bytes, at: int, step: int, here: int, now: int) -> int:
 
 
 @jit_norefs_inline
-def begin_match(matches: Matches, lane: int, low: int, at: int, step: int, length: int) -> None:
+def begin_match(
+    matches: Matches,
+    lane: int,
+    low: int | np.int64,
+    at: int | np.int64,
+    step: int | np.int64,
+    length: int,
+) -> None:
     """Start a match of a lane with the bases from `at` on, in the lane that starts at `low`."""
     matches.at[lane], matches.low[lane], matches.step[lane] = at, low, step
     matches.length[lane], matches.misses[lane] = length, 0
@@ -83,7 +94,7 @@ def find_match(
     them are compared, and the prediction is the complement of the base before them.
     """
     here, mask = lane * shape.stride + now, (1 << shape.step_bits) - 1
-    entry, turned = lanes.entry[lane], lanes.complement_entry[lane]
+    entry, complement = lanes.entry[lane], lanes.complement_entry[lane]
     if is_checked(entry, lanes.key[lane], shape.place_bits):
         place = np.int64(entry) & (1 << shape.place_bits) - 1
         step, low = place & mask, (place >> shape.step_bits) * shape.stride
@@ -91,8 +102,8 @@ def find_match(
         if length >= BACK:
             begin_match(matches, lane, low, low + step, 1, length)
             return
-    if is_checked(turned, lanes.complement_key[lane], shape.place_bits):
-        place = np.int64(turned) & (1 << shape.place_bits) - 1
+    if is_checked(complement, lanes.complement_key[lane], shape.place_bits):
+        place = np.int64(complement) & (1 << shape.place_bits) - 1
         step, low = (place & mask) - BACK, (place >> shape.step_bits) * shape.stride
         if step > 0:
             length = equal_behind(codes, low + step, step, here, now)

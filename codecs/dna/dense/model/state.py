@@ -147,10 +147,10 @@ def new_lanes() -> DenseState:
     """Return the state of lanes before their first base: after 16 times A."""
     lanes = DenseState(
         last=np.zeros(MOST_LANES, np.uint32),
-        turned=np.zeros(MOST_LANES, np.uint32),
+        complement=np.zeros(MOST_LANES, np.uint32),
         before=np.zeros(MOST_LANES, np.uint32),
         key=np.zeros(MOST_LANES, np.uint32),
-        turned_key=np.zeros(MOST_LANES, np.uint32),
+        complement_key=np.zeros(MOST_LANES, np.uint32),
         of_direct=np.zeros(MOST_LANES, np.uint32),
         of_hashed=np.zeros(MOST_LANES, np.uint32),
         of_entry=np.zeros(MOST_LANES, np.uint32),

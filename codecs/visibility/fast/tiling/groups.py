@@ -94,7 +94,7 @@ def extremes(table: NumpyArray, at: int, rows: NumpyArray, lanes: tuple[None, ..
     least, most = spread(-1, rows, lanes), spread(0, rows, lanes)
     for row in range(ROWS):
         rotated = _rotate(_words(table, at + LANES * row, rows, lanes), table)
-        least, most = unsigned_minimum(least, rotated), unsigned_maximum(most, turned)
+        least, most = unsigned_minimum(least, rotated), unsigned_maximum(most, rotated)
     return least, most
 
 
@@ -198,7 +198,7 @@ def store_values(
 
 @jit_norefs_inline
 def _grid_value(
-    words: Vector, base: Vector, table: NumpyArray, rows: NumpyArray, lanes: tuple[None, ...]
+    words: Vector, base: Vector | int, table: NumpyArray, rows: NumpyArray, lanes: tuple[None, ...]
 ) -> Any:
     fraction, bits = fraction_of(table), width_of(table)
     room = bits - 2 - fraction  # largest left shift of a significand
@@ -307,7 +307,7 @@ def _rotate_back(rotated: Vector, table: NumpyArray) -> Any:
 
 
 @jit_norefs_inline
-def _grid_word(values: Vector, base: Vector, table: NumpyArray, rows: NumpyArray) -> Any:
+def _grid_word(values: Vector, base: Vector | int, table: NumpyArray, rows: NumpyArray) -> Any:
     """Return the words of grid values; values that no encoder writes give arbitrary words."""
     fraction, bits = fraction_of(table), width_of(table)
     # the float of a value has the right significand, and the right exponent but for a scale
