@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.aligned import address_of
 from gangsaw.codecs.core.nucleotides.packing import packed_size
@@ -44,7 +44,7 @@ class Payload(NamedTuple):
     """
 
     form: int
-    body: NumpyArray
+    body: Bytes
     marks: Marks
     is_exchanged: bool = False
 
@@ -67,7 +67,7 @@ class WrittenPayload(NamedTuple):
     lane_bits: LaneBits
 
 
-def write_payload(text: NumpyArray, params: Params, place: Octets) -> WrittenPayload:
+def write_payload(text: Bytes, params: Params, place: Octets) -> WrittenPayload:
     """Return the payload of a text, (n,) uint8, and the bits of its lanes.
 
     place : (`likely_bytes`,) uint8 or more, output buffer for the payload; a longer payload is in a
@@ -91,9 +91,7 @@ def _may_be_rna(packed_text: PackedText | None) -> bool:
     return packed_text is None or bool((packed_text.marks.exceptions == URACIL).any())
 
 
-def _shortest(
-    text: NumpyArray, packed_text: PackedText, params: Params
-) -> tuple[int, NumpyArray, LaneBits]:
+def _shortest(text: Bytes, packed_text: PackedText, params: Params) -> tuple[int, Bytes, LaneBits]:
     """Return form, body and bits of lanes: those of the mode, if shorter than packed bases."""
     if params.mode == "gencodex":
         runs = gencodex.encode_runs(packed_text.packed)
@@ -119,7 +117,7 @@ def _laid(payload: Payload, place: Octets) -> Octets:
     return data
 
 
-def read_payload(data: NumpyArray, lane_bits: LaneBits, text: NumpyArray) -> None:
+def read_payload(data: Bytes, lane_bits: LaneBits, text: Bytes) -> None:
     """Fill a text, (n,) uint8, from its payload; raise CorruptChunk if it has another length.
 
     lane_bits : (lanes,) int64, bits of each lane, from the index
@@ -130,7 +128,7 @@ def read_payload(data: NumpyArray, lane_bits: LaneBits, text: NumpyArray) -> Non
         exchange(text)
 
 
-def _fill(payload: Payload, lane_bits: LaneBits, text: NumpyArray) -> None:
+def _fill(payload: Payload, lane_bits: LaneBits, text: Bytes) -> None:
     """Fill a text, with T and U still exchanged."""
     if payload.form in OF_LANES:
         n_bases = count_bases(text.size, payload.marks.exceptions)
@@ -164,7 +162,7 @@ def check_body_size(form: int, size: int, n: int) -> None:
         raise CorruptChunk("its bases are not as many as its letters")
 
 
-def parse_payload(data: NumpyArray) -> Payload:
+def parse_payload(data: Bytes) -> Payload:
     """Return the parts of a payload; raise CorruptChunk if its head does not fit its bytes."""
     if data.size < HEAD.size:
         raise CorruptChunk("it has no head")

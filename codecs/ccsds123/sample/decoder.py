@@ -71,14 +71,14 @@ class Decoder(NamedTuple):
 class DecoderState(NamedTuple):
     """Arrays of the entropy decoder; T (the lane dtype) and tables as in `State`."""
 
-    start: Array  # (NZ,) int64 first bit of each lane
-    end: Array  # (NZ,) int64
+    start: Int64s  # (NZ,) int64 first bit of each lane
+    end: Int64s  # (NZ,) int64
     counter: Array  # table of T, Gamma(t)
     first: Array  # (NZ,) T accumulators before t = 1
     accumulator: Array  # (lanes,) T
     code: Array  # (lanes,) T k
-    position: Array  # (lanes,) int64 next bit
-    window: Array  # (lanes,) uint64 the bits from `position` on
+    position: Int64s  # (lanes,) int64 next bit
+    window: UInt64s  # (lanes,) uint64 the bits from `position` on
 
 
 @jit_restrict_part
@@ -238,7 +238,7 @@ def _decode_strip(
             wave.advance(p, s, step, lo, hi)
         if low <= step < min(high, p.bands):
             _begin_band(c, a, s, data, step)
-            wave.predict_first_sample(p, s, step)
+            wave.begin_band(p, s, step)
             s.delta[step] = fit(0, s.delta)  # delta(0) never enters the accumulator
         ended = step - p.samples + 1
         if low <= ended < high:

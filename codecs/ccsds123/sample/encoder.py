@@ -30,7 +30,7 @@ from gangsaw.codecs.ccsds123.sample.bit_string import (
     join_lanes,
 )
 from gangsaw.codecs.ccsds123.sample.statistics import count_at, update_statistics
-from gangsaw.codecs.core.arrays import Bytes, Int32s, Int64s, NumpyArray
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.codecs.core.numba.vectors.integers import (
     Vector,
@@ -147,8 +147,7 @@ def encode_rows(
     rows: int,
     c: Coder,
     deltas: NumpyArray,
-    arrays: tuple[Int32s, Int64s, Int32s, Int64s, Bytes]
-    | tuple[Int64s, Int64s, Int64s, Int64s, Bytes],
+    arrays: tuple[NumpyArray, ...],
 ) -> None:
     """Encode `rows` rows from row y on, all lanes of the group, with their prediction."""
     columns, state = g.layout.columns, LaneState(*arrays)

@@ -14,7 +14,7 @@ from gangsaw.codecs.ccsds123.params import Image
 from gangsaw.codecs.ccsds123.predict.plan import Plan
 from gangsaw.codecs.ccsds123.wave import wavefront
 from gangsaw.codecs.ccsds123.wave.wavefront import WavePredictor
-from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.arrays import Int64s, NumpyArray
 from gangsaw.codecs.core.memory.aligned import aligned_zeros
 from gangsaw.codecs.core.numba.bits import ahead
 from gangsaw.codecs.core.numba.jit import jit_inline, jit_inline_part
@@ -179,16 +179,16 @@ def round_up(n: int, unit: int) -> int:
     return -(-n // unit) * unit
 
 
-def _border(image: Image, t: Array) -> Array:
+def _border(image: Image, t: Int64s) -> Int64s:
     x = t % image.n_columns
-    kind: Array = wavefront.FIRST_COLUMN * (x == 0) | wavefront.LAST_COLUMN * (
+    kind: Int64s = wavefront.FIRST_COLUMN * (x == 0) | wavefront.LAST_COLUMN * (
         x == image.n_columns - 1
     )
     kind |= wavefront.FIRST_ROW * (t < image.n_columns)
     return kind
 
 
-def _shifts(plan: Plan, t: Array) -> tuple[Array, Array]:
+def _shifts(plan: Plan, t: Int64s) -> tuple[Int64s, Int64s]:
     """Return left and right shifts of the weight update (CCSDS 123.0-B-2, 4.10)."""
     p = plan.predictor
     steps = p.exponent_min + ((t - plan.image.n_columns) >> p.interval)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gangsaw.codecs.core.arrays import Bytes, NumpyArray
+from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.bits import load_be64, store_be64
 from gangsaw.codecs.core.numba.jit import jit, jit_inline_part
@@ -102,14 +102,14 @@ def get_runs(data: Bytes, packed: Bytes) -> bool:
     return bool(place == packed.size)
 
 
-def encode_runs(packed: NumpyArray) -> NumpyArray | None:
+def encode_runs(packed: Bytes) -> Bytes | None:
     """Return packed bases as runs; None if these are not shorter."""
     out = np.empty(packed.size + GROUP, np.uint8)
     used = put_runs(packed, out)
     return None if used == NOT_SHORTER else out[:used]
 
 
-def decode_runs(data: NumpyArray, n: int) -> NumpyArray:
+def decode_runs(data: Bytes, n: int) -> Bytes:
     """Return n packed bytes; raise CorruptChunk if the runs do not give exactly n."""
     packed = np.empty(n, np.uint8)
     if not get_runs(data, packed):

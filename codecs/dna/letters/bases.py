@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.arrays import Bytes, NumpyArray
+from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.nucleotides.codes import LETTER_OF_CODE
 from gangsaw.codecs.core.nucleotides.kernels import code_of
@@ -55,7 +55,7 @@ def put_bases(codes: Bytes, exceptions: Bytes, alphabet: Bytes, text: Bytes) -> 
         used += gap
 
 
-def count_bases(n: int, exceptions: NumpyArray) -> int:
+def count_bases(n: int, exceptions: Bytes) -> int:
     """Return the number of bases among n letters; raise CorruptChunk for too many exceptions.
 
     It uses NumPy only: a GPU decoder needs the count first, and nothing is compiled for it.
@@ -84,14 +84,14 @@ def runs_in(exceptions: npt.NDArray[np.uint8]) -> tuple[Ints, Ints]:
     return numbers_at(exceptions, first, second), numbers_at(exceptions, second, third) + 1
 
 
-def bases_of(text: NumpyArray, marks: Marks) -> npt.NDArray[np.uint8]:
+def bases_of(text: Bytes, marks: Marks) -> npt.NDArray[np.uint8]:
     """Return the codes of the bases of a text, (n,) uint8."""
     codes = np.empty(count_bases(text.size, marks.exceptions), np.uint8)
     take_bases(text, marks.exceptions, codes)
     return codes
 
 
-def join_bases(codes: NumpyArray, marks: Marks, text: NumpyArray) -> None:
+def join_bases(codes: Bytes, marks: Marks, text: Bytes) -> None:
     """Fill a text, (n,) uint8, from its bases; raise CorruptChunk for invalid marks."""
     put_bases(codes, marks.exceptions, LETTER_OF_CODE, text)
     put_marks(marks, text)

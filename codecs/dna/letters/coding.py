@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.nucleotides.packing import packed_size
 from gangsaw.codecs.core.numba.jit import jit_norefs
 from gangsaw.codecs.dna.letters import marks, pack
@@ -25,11 +25,11 @@ class PackedText(NamedTuple):
     marks : runs of letters other than upper case bases
     """
 
-    packed: NumpyArray
+    packed: Bytes
     marks: Marks
 
 
-def split_text(text: NumpyArray, buffer: NumpyArray) -> PackedText | None:
+def split_text(text: Bytes, buffer: Bytes) -> PackedText | None:
     """Return packed bases and marks of a text; None if both take more bytes than the text.
 
     text : (n,) uint8, contiguous; buffer : (ceil(n / 4),) uint8 or more, filled with packed bases
@@ -44,7 +44,7 @@ def split_text(text: NumpyArray, buffer: NumpyArray) -> PackedText | None:
 
 
 @jit_norefs
-def pack_text(text: NumpyArray, packed: NumpyArray, out: Marks) -> tuple[int, int]:
+def pack_text(text: Bytes, packed: Bytes, out: Marks) -> tuple[int, int]:
     """Pack letters piece by piece, and mark those that are not upper case bases.
 
     text : (n,) uint8; packed : (ceil(n / 4),) uint8; out : Marks. Returns bytes of exceptions and
@@ -60,7 +60,7 @@ def pack_text(text: NumpyArray, packed: NumpyArray, out: Marks) -> tuple[int, in
     return marks.close_run(found.odd, out).used, marks.close_case(found.low, out).used
 
 
-def join_text(packed_text: PackedText, out: NumpyArray) -> None:
+def join_text(packed_text: PackedText, out: Bytes) -> None:
     """Fill a text, (n,) uint8; raise CorruptChunk for invalid marks."""
     pack.unpack_text(packed_text.packed, out)
     marks.put_marks(packed_text.marks, out)

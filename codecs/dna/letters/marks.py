@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gangsaw.codecs.core.arrays import Bytes, NumpyArray
+from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.nucleotides.kernels import is_base
 from gangsaw.codecs.core.numba.bits import trailing_zeros
@@ -36,8 +36,8 @@ class Marks(NamedTuple):
     exceptions, cases : (n,) uint8 each
     """
 
-    exceptions: NumpyArray
-    cases: NumpyArray
+    exceptions: Bytes
+    cases: Bytes
 
 
 class OddRun(NamedTuple):
@@ -274,7 +274,7 @@ def lower_run(out: Bytes, begin: int, end: int) -> bool:
     return are_letters
 
 
-def put_marks(marks: Marks, text: NumpyArray) -> None:
+def put_marks(marks: Marks, text: Bytes) -> None:
     """Apply marks to upper case bases, (n,) uint8; raise CorruptChunk for invalid marks."""
     if marks.exceptions.size and not put_exceptions(marks.exceptions, text):
         raise CorruptChunk("its exceptions are not such")

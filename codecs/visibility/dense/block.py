@@ -108,7 +108,7 @@ class StripScratch(NamedTuple):
 
     sizes: Float32s
     size_bits: UInt32s
-    state: Float32s
+    state: NumpyArray
     lanes: NumpyArray
     contexts: NumpyArray
     symbols: NumpyArray
@@ -121,7 +121,9 @@ _per_thread = ThreadScratch()
 
 def make_scratch(n_rows: int, words: NumpyArray) -> StripScratch:
     """Return scratch memory for strips of `n_rows` rows; each thread has one such buffer."""
-    sizes = _per_thread.array("sizes", n_rows * LANES, "f4")  # only rows already written are read
+    sizes = _per_thread.array(
+        "sizes", n_rows * LANES, np.float32
+    )  # only rows already written are read
     return StripScratch(sizes, sizes.view(np.uint32), *_per_thread.once(_make_rows, words.itemsize))
 
 
@@ -159,7 +161,7 @@ class Strip(NamedTuple):
 
 
 @jit_norefs_inline
-def begin_series(block: DenseBlock, kind: int, lane: int, scratch: StripScratch) -> None:
+def begin_series(block: DenseBlock, kind: int | np.int64, lane: int, scratch: StripScratch) -> None:
     """Set the constants of a lane for all rows of a strip; kind : 1 for residuals, else 0."""
     if kind != scratch.lanes[IS_RESIDUAL * LANES + lane]:
         scratch.state[lane] = NONE  # a running mean of the other type is meaningless here

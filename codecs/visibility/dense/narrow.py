@@ -88,13 +88,13 @@ def _narrow_like(table: Words) -> Words:
 
 
 @jit_norefs_inline
-def is_end(field: int) -> Any:
+def is_end(field: np.uint64 | np.int64) -> Any:
     """Return True for the exponent field of zero or non-finite values, which keep theirs."""
     return (field + np.uint64(1) & np.uint64(2047)) < np.uint64(2)
 
 
 @jit_norefs_inline
-def fits(word: int) -> Any:
+def fits(word: np.uint64) -> Any:
     """Return True if a double is exactly a float32."""
     field = word >> np.uint64(52) & np.uint64(2047)
     is_near = field - np.uint64(MOVED + 1) < np.uint64(254)
@@ -102,7 +102,7 @@ def fits(word: int) -> Any:
 
 
 @jit_norefs_inline
-def narrowed(word: int) -> Any:
+def narrowed(word: np.uint64) -> Any:
     """Return the float32 bits of a double that fits."""
     field = word >> np.uint64(52) & np.uint64(2047)
     exponent = (field if is_end(field) else field - np.uint64(MOVED)) & np.uint64(255)
@@ -121,7 +121,7 @@ def widened(word: int) -> Any:
 
 
 @jit_norefs
-def narrow_words(words: NumpyArray, out: UInt32s) -> bool:
+def narrow_words(words: NumpyArray, out: NumpyArray) -> bool:
     """Fill (n,) uint32 from (n,) uint64 doubles; return True if all fit, else stop early.
 
     Bit fields are moved and no number is converted. NaN payloads are preserved, and denormals map

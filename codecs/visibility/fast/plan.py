@@ -73,8 +73,8 @@ def work_for(plan: FormPlan) -> CallMemory:
     return CallMemory(
         _per_thread.array("table", n_words, f"u{plan.word_bytes}"),
         _per_thread.once(_scratch, plan.word_bytes),
-        _per_thread.array("tail", TAIL_BYTES, "u1"),
-        _per_thread.array("ends", plan.n_tiles, "i8"),
+        _per_thread.array("tail", TAIL_BYTES, np.uint8),
+        _per_thread.array("ends", plan.n_tiles, np.int64),
     )
 
 

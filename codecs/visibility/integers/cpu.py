@@ -122,7 +122,7 @@ def _to_words(
     numbers: NumpyArray, form: Form, odd: OddWords, code: int, words: Words, lanes: Lanes
 ) -> None:
     """Fill words from residuals of integers; raise CorruptChunk if odd words are invalid."""
-    marks = _per_thread.array("marks", words.size, "u1")[: words.size]
+    marks = _per_thread.array("marks", words.size, np.uint8)[: words.size]
     marks[:] = 0
     least = least_integer(numbers)
     n = from_integer_residuals(numbers, marks, TableRows.of(lanes), TERMS[code].ravel(), least)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.arrays import Bytes, Int32s, NumpyArray
+from gangsaw.codecs.core.arrays import Bytes, Int32s, NumpyArray, Scalar
 from gangsaw.codecs.core.numba.bits import fit
 from gangsaw.codecs.core.numba.jit import jit, jit_inline, jit_restrict
 from gangsaw.codecs.visibility.arrays import Words
@@ -20,7 +20,7 @@ HASH_SHIFT = np.uint64(64 - 12)
 NOWHERE = -1
 
 
-def to_integers(words: Words, form: Form, numbers: NumpyArray, marks: NumpyArray) -> int:
+def to_integers(words: Words, form: Form, numbers: NumpyArray, marks: Bytes) -> int:
     """Fill integers and marks, 1 for words without an integer; return the number of marks.
 
     Parameters
@@ -124,7 +124,7 @@ def new_slots(dtype: npt.DTypeLike) -> tuple[NumpyArray, npt.NDArray[np.int32]]:
 
 
 @jit_inline
-def _slot(slots: NumpyArray, found: Int32s, word: int) -> int:
+def _slot(slots: NumpyArray, found: Int32s, word: Scalar) -> int:
     """Return the slot of a word, or the empty slot to insert it."""
     at = np.int64((np.uint64(word) * HASH) >> HASH_SHIFT)
     while found[at] != NOWHERE and slots[at] != word:
@@ -133,7 +133,7 @@ def _slot(slots: NumpyArray, found: Int32s, word: int) -> int:
 
 
 @jit
-def add_value(slots: NumpyArray, found: Int32s, word: int, number: int) -> None:
+def add_value(slots: NumpyArray, found: Int32s, word: Scalar, number: int) -> None:
     """Insert a word into the table."""
     at = _slot(slots, found, word)
     slots[at], found[at] = word, number

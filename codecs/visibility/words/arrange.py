@@ -7,11 +7,11 @@ neighbours in memory (real and imaginary part, polarisations) are not.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from gangsaw.codecs.core.arrays import Int64s, NumpyArray
+from gangsaw.codecs.core.arrays import Int64s, NumpyArray, Scalar
 from gangsaw.codecs.core.memory.aligned import address_of
 from gangsaw.codecs.core.memory.per_thread import ThreadScratch
 from gangsaw.codecs.core.numba.bits import ahead, pointer, pointer_at, size_of
@@ -89,7 +89,9 @@ def from_words(words: NumpyArray, block: NumpyArray) -> None:
     _move(address_of(stored), stored.dtype.type(0), static(1), *_move_arguments(block, words))
 
 
-def _move_arguments(block: NumpyArray, words: NumpyArray) -> tuple[NumpyArray, BlockMemory, Any]:
+def _move_arguments(
+    block: NumpyArray, words: NumpyArray
+) -> tuple[Int64s, BlockMemory, tuple[None, ...]]:
     """Return offsets, memory and side for `_move`."""
     runs, length = side_by_side(block.shape[2:], block.strides[2:], block.itemsize)
     run_words = length * len(words)
@@ -124,7 +126,7 @@ def _item_offsets(offsets: Int64s, first: int, memory: BlockMemory) -> None:
 @jit_norefs
 def _move(
     base: int,
-    zero: int,
+    zero: Scalar,
     back: tuple[None, ...],
     offsets: Int64s,
     memory: BlockMemory,

@@ -66,7 +66,14 @@ def unpack_words(data: npt.NDArray[np.uint8], first: int, shift: int, words: Num
 
 
 @jit_norefs_inline
-def _put(out: Bytes, at: int, pending: int, used: int, value: int, count: int) -> Any:
+def _put(
+    out: Bytes,
+    at: int,
+    pending: np.uint64,
+    used: int | np.int64,
+    value: np.uint64 | np.int64,
+    count: int | np.int64,
+) -> Any:
     """Append `count` bits, at most 57; return bytes written, pending bits, and their number.
 
     Pending bits are the top bits of a uint64. They are written each time, and again with those that

@@ -169,7 +169,7 @@ def _from_neighbours(
     source: NumpyArray,
     target: NumpyArray,
     scratch: NumpyArray,
-    sizes: tuple[int, int, int],
+    sizes: tuple[int, ...],
     how: Extrapolation,
     difference: bool,
     back: tuple[None, ...],

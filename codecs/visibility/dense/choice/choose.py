@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.arrays import Bytes, Int64s, NumpyArray
+from gangsaw.codecs.core.arrays import Bytes, Int64s, NumpyArray, Scalar
 from gangsaw.codecs.core.numba.jit import jit, jit_inline_part
 from gangsaw.codecs.visibility.dense.model.predict import PREDICTORS, TERMS, SampledRows, add_costs
 from gangsaw.codecs.visibility.lanes.table import LANES, Lanes
@@ -160,7 +160,9 @@ def _float_costs(
 
 
 @jit_inline_part
-def word_bits(word: int, mantissa: int, most: int, bits_of: Bytes, commonest: int) -> int:
+def word_bits(
+    word: np.uint64, mantissa: int, most: int, bits_of: Bytes, commonest: np.uint64
+) -> int:
     """Return the bits of a word without a prediction; 0 for zeros and the commonest word.
 
     most : largest exponent field
@@ -193,7 +195,7 @@ def is_finite(word: int, infinity: int) -> bool:
 
 
 @jit
-def find_odd(words: NumpyArray, infinity: int) -> int:
+def find_odd(words: NumpyArray, infinity: Scalar) -> int:
     """Count the words that are not finite."""
     n = 0
     for i in range(words.size):
@@ -201,7 +203,7 @@ def find_odd(words: NumpyArray, infinity: int) -> int:
     return n
 
 
-def list_odd(words: NumpyArray, infinity: int) -> NumpyArray:
+def list_odd(words: NumpyArray, infinity: Scalar) -> NumpyArray:
     """Return the words that are not finite."""
     odd: NumpyArray = words[(words & infinity) == infinity]
     return odd

@@ -14,7 +14,9 @@ from gangsaw.codecs.visibility.dense.model.values import join, split
 
 
 @jit_norefs_inline
-def put(out: Bytes, at: int, pending: int, used: int, value: int, count: int) -> Any:
+def put(
+    out: Bytes, at: int, pending: np.uint64, used: np.uint64, value: np.uint64, count: np.uint64
+) -> Any:
     """Append `count` <= 56 bits of a value, least significant first; return the writer state."""
     pending |= value << used
     store_le64(out, at, pending)
@@ -24,7 +26,7 @@ def put(out: Bytes, at: int, pending: int, used: int, value: int, count: int) ->
 
 
 @jit_norefs_inline
-def finish(out: Bytes, writer: tuple[int, int, int]) -> Any:
+def finish(out: Bytes, writer: tuple[int, np.uint64, np.uint64]) -> Any:
     """Write the pending bits; return the total number of bytes written."""
     at, pending, used = writer
     out[at] = pending
@@ -32,14 +34,19 @@ def finish(out: Bytes, writer: tuple[int, int, int]) -> Any:
 
 
 @jit_norefs_inline
-def escaped_bits(exponent: int, is_residual: int, mantissa: int) -> Any:
+def escaped_bits(exponent: np.uint64, is_residual: int, mantissa: int) -> Any:
     """Return the fraction bits of an escaped value, uint64 like its exponent."""
     return exponent if is_residual else np.uint64(mantissa)
 
 
 @jit_norefs_inline
 def put_escape(
-    out: Bytes, writer: tuple[int, int, int], word: int, is_residual: int, width: int, mantissa: int
+    out: Bytes,
+    writer: tuple[int, np.uint64, np.uint64],
+    word: np.uint64,
+    is_residual: int,
+    width: int,
+    mantissa: int,
 ) -> Any:
     """Append an escaped value in full: sign, exponent, then the fraction in two parts."""
     at, pending, used = writer
@@ -56,7 +63,7 @@ def put_escape(
 
 
 @jit_norefs_inline
-def take(data: Bytes, position: int, count: int) -> Any:
+def take(data: Bytes, position: int, count: int | np.int64 | np.uint64) -> Any:
     """Return `count` <= 56 bits that begin at a bit position."""
     word = load_le64(data, position >> 3) >> np.uint64(position & 7)
     return word & ((np.uint64(1) << np.uint64(count)) - np.uint64(1))

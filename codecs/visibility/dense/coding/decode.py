@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.arrays import Bytes, Int32s
+from gangsaw.codecs.core.arrays import Bytes, NumpyArray
 from gangsaw.codecs.core.numba.bits import fit, pointer
 from gangsaw.codecs.core.numba.jit import HAS_AVX512, jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.vectors.floats import load_floats
@@ -110,7 +110,7 @@ def read_escaped(
     scratch: StripScratch,
     data: Bytes,
     position: int,
-    words: Int32s,
+    words: NumpyArray,
     first: int,
 ) -> int:
     """Read a row with escaped values, stored in `words`; return the end position, -1 if invalid.
@@ -207,8 +207,8 @@ def join_row(
 
 @jit_norefs_inline
 def decode_row(
-    words: Int32s, block: DenseBlock, strip: Strip, row: int, around: Vector, scratch: StripScratch,
-    next_bit: BitPlace,
+    words: NumpyArray, block: DenseBlock, strip: Strip, row: int, around: Vector,
+    scratch: StripScratch, next_bit: BitPlace,
 ) -> Any:  # fmt: skip
     """Fill a row of words from its symbols and bits.
 
@@ -238,7 +238,7 @@ def decode_row(
 
 @jit_norefs_inline
 def decode_strip(
-    words: Int32s, block: DenseBlock, strip: Strip, scratch: StripScratch, stream: SymbolStream,
+    words: NumpyArray, block: DenseBlock, strip: Strip, scratch: StripScratch, stream: SymbolStream,
     bits: Bits, positions: tuple[int, int],
 ) -> Any:  # fmt: skip
     """Fill a strip; return the positions after it in stream and bits, as `from_symbols` does."""
@@ -258,7 +258,7 @@ def decode_strip(
 
 @jit_norefs
 def from_symbols(
-    words: Int32s,
+    words: NumpyArray,
     block: DenseBlock,
     predictors: Bytes,
     scratch: StripScratch,

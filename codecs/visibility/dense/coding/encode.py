@@ -173,7 +173,11 @@ def encode_word_row(
 
 @jit_norefs_inline
 def put_row(
-    block: DenseBlock, active: int, scratch: StripScratch, out: Bytes, writer: tuple[int, int, int]
+    block: DenseBlock,
+    active: int,
+    scratch: StripScratch,
+    out: Bytes,
+    writer: tuple[int, np.uint64, np.uint64],
 ) -> Any:
     """Append the bits of a row without escaped values; return the writer state."""
     mask = np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(64 - block.width)
@@ -193,7 +197,7 @@ def put_escaped(
     row: int,
     scratch: StripScratch,
     out: Bytes,
-    writer: tuple[int, int, int],
+    writer: tuple[int, np.uint64, np.uint64],
 ) -> Any:
     """Append the bits of a row with escaped values; return the writer state."""
     mask = np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(64 - block.width)

@@ -160,7 +160,7 @@ def _entropy(counts: Int64s) -> float:
 
 
 @jit
-def _class_bits(n: int, total: int) -> Any:
+def _class_bits(n: int | np.int64, total: int | np.int64) -> Any:
     """Return the bits to code the class of n values out of `total`."""
     return n * np.log2(total / n) if n else 0.0
 
@@ -198,7 +198,7 @@ def _count_bits(words: NumpyArray, mantissa: int, limits: tuple[int, int, int]) 
 
 
 @jit
-def _on_grid(exponent: int, limits: tuple[int, int, int]) -> Any:
+def _on_grid(exponent: int | np.int64, limits: tuple[int, int, int]) -> Any:
     """Return the fraction bits on the grid; limits from `grid_limits`."""
     low, least, most = limits
     return min(max(exponent - low, least), most)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.arrays import Float64s, Int32s, Int64s, NumpyArray
+from gangsaw.codecs.core.arrays import Float64s, Int64s, NumpyArray
 from gangsaw.codecs.core.numba.bits import pointer
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.vectors.floats import (
@@ -203,7 +203,7 @@ def take_terms(prediction: Prediction, strip: int) -> int:
 
 @jit_norefs_inline
 def guess_lanes(
-    words: Int32s, base: int, time: int, frequency: int, prediction: Prediction, n_used: int
+    words: NumpyArray, base: int, time: int, frequency: int, prediction: Prediction, n_used: int
 ) -> Any:
     """Return the prediction of each lane for a row, with all predictors in one sum.
 
@@ -222,7 +222,7 @@ def guess_lanes(
 
 
 @jit_norefs
-def to_residuals(out: Int32s, words: Int32s, prediction: Prediction) -> None:
+def to_residuals(out: NumpyArray, words: NumpyArray, prediction: Prediction) -> None:
     """Fill `out` for all strips with signed words, or residuals in lanes with a predictor."""
     width, n_rows, n_times = 8 * words.itemsize, prediction.n_rows, prediction.n_times
     for strip in range(len(prediction.predictors) // LANES):

@@ -44,7 +44,7 @@ NONE, ONE, TWO = np.float32(0), np.float32(1), np.float32(2)
 
 @jit_norefs_inline
 def add_neighbour(
-    sizes: Float32s, row: int, weight: float, scale: tuple[Floats, Floats, Floats, float]
+    sizes: Float32s, row: int, weight: np.float32, scale: tuple[Floats, Floats, Floats, np.float32]
 ) -> Any:
     """Add the sizes of a row to the tuple of `add_neighbours`; return the result."""
     size = load_floats(sizes, row * LANES, ROW)
@@ -60,7 +60,7 @@ def add_zeros(sizes: Float32s, row: int, zeros: Floats) -> Any:
 
 
 @jit_norefs_inline
-def add_near(sizes: Float32s, row: int, scale: tuple[Floats, Floats, Floats, float]) -> Any:
+def add_near(sizes: Float32s, row: int, scale: tuple[Floats, Floats, Floats, np.float32]) -> Any:
     """Add a near row, which has weight 2 and whose zeros are counted."""
     sums, weights, zeros, near = add_neighbour(sizes, row, TWO, scale)
     return sums, weights, add_zeros(sizes, row, zeros), near + ONE

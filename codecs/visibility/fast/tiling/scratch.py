@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.arrays import Bytes, Int64s, NumpyArray
 
 
 class Extents(NamedTuple):
@@ -62,5 +62,5 @@ class CallMemory(NamedTuple):
 
     table: NumpyArray
     scratch: TileScratch
-    tail: NumpyArray
-    ends: NumpyArray
+    tail: Bytes
+    ends: Int64s
