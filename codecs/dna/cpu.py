@@ -17,13 +17,16 @@ TEXT_DTYPE = np.dtype(np.uint8)
 
 def encode_block(text: NumpyArray, params: Params, buffer: Payload) -> Encoded:
     """Encode (n,) uint8, in `buffer` if the payload fits."""
-    payload, lane_bits = write_payload(text, params, buffer[: likely_bytes(text.size)])
+    payload, lane_bits = write_payload(
+        text.view(np.uint8), params, buffer[: likely_bytes(text.size)]
+    )
     return Encoded((payload,), lane_bits if params.has_lanes else None)
 
 
 def decode_block(encoded: EncodedBlock, text: NumpyArray, params: Params) -> None:
     """Fill (n,) uint8 from a payload."""
-    read_payload(encoded.data, NO_LANES if encoded.lane_bits is None else encoded.lane_bits, text)
+    lane_bits = NO_LANES if encoded.lane_bits is None else encoded.lane_bits
+    read_payload(encoded.data, lane_bits, text.view(np.uint8))
 
 
 def text_dtype(params: Params) -> Dtype:

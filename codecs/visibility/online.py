@@ -150,8 +150,8 @@ def _chunk_shape(shape: tuple[int, ...], params: Params) -> tuple[int, ...]:
     if any(extent < 1 for extent in shape):
         raise BadParams(f"a step must have extents of at least 1, got shape {shape}")
     chunk_shape = (n_steps, *shape)
-    if not (letters := params.letters(len(chunk_shape))).startswith("t"):
-        raise BadParams(f"axes must begin with 't', as steps are taken in time, got {letters!r}")
+    if not (axes := params.axis_names(len(chunk_shape))).startswith("t"):
+        raise BadParams(f"axes must begin with 't', as steps are taken in time, got {axes!r}")
     return chunk_shape
 
 

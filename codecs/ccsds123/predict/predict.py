@@ -20,7 +20,7 @@ from numba.core import cgutils
 
 from gangsaw.codecs.ccsds123.predict.plan import Plan, Predictor
 from gangsaw.codecs.ccsds123.predict.rows import HALO, BandRows, RowLayout, group_lanes
-from gangsaw.codecs.core.arrays import Int32s, Int64s, NumpyArray
+from gangsaw.codecs.core.arrays import Int64s, NumpyArray
 from gangsaw.codecs.core.numba.jit import intrinsic, jit, jit_part
 from gangsaw.codecs.core.numba.vectors.integers import (
     Vector,
@@ -228,7 +228,7 @@ def predict_band_row(
 
 
 @jit
-def residual_rows(g: Bands, y: int, rows: int, out: Int32s, step: int) -> None:
+def residual_rows(g: Bands, y: int, rows: int, out: NumpyArray, step: int) -> None:
     """Write mapped residuals of `rows` rows from row y on: out[(r * NX + x) * step + lane]."""
     for r in range(rows):
         first = begin_band_row(g, y + r, r)

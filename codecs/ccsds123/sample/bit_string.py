@@ -68,7 +68,8 @@ class BitStrings:
     def bits(self) -> npt.NDArray[np.int64]:
         """Bits of each lane so far, (n_lanes,) int64."""
         starts = np.arange(self.positions.size) * self.stride
-        return 8 * (self.positions - starts) + self.used
+        bits: npt.NDArray[np.int64] = 8 * (self.positions - starts) + self.used
+        return bits
 
     def arrays(self) -> tuple[NumpyArray, ...]:
         """Return the fields of a `LaneState` as a tuple: Numba unboxes named tuples slowly."""

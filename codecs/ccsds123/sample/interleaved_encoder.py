@@ -60,7 +60,7 @@ def encode_row_codewords(c: Coder, deltas: UInt32s, row: int, t: int, state: Cod
 
 
 @jit_part
-def _to_top(word: int, used: int) -> Any:
+def _to_top(word: np.uint64, used: int) -> Any:
     gap = 64 - used
     return (word << np.uint64(gap >> 1)) << np.uint64(gap - (gap >> 1))  # a gap may be 64
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.arrays import NumpyArray, UInt32s, UInt64s
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.backends.batch import Encoded, EncodedBlock
 from gangsaw.codecs.core.backends.host import BlockCoding
 from gangsaw.codecs.core.container.runs import Payload
@@ -111,7 +111,7 @@ def narrowed(word: np.uint64) -> Any:
 
 
 @jit_norefs_inline
-def widened(word: int) -> Any:
+def widened(word: int | np.int64) -> Any:
     """Return the double bits of a float32: the inverse of `narrowed`, for any words."""
     field = word >> 23 & 255
     exponent = field << 3 | field & 7 if field == 0 or field == 255 else field + MOVED
@@ -139,7 +139,7 @@ def narrow_words(words: NumpyArray, out: NumpyArray) -> bool:
 
 
 @jit_norefs
-def widen_words(words: UInt32s, out: UInt64s) -> None:
+def widen_words(words: NumpyArray, out: NumpyArray) -> None:
     """Fill (n,) uint64 with the doubles of (n,) uint32: the inverse, for any words."""
     for i in range(words.size):
         out[i] = widened(np.int64(words[i]))

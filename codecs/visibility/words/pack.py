@@ -103,7 +103,7 @@ def _write_left(words: NumpyArray, shift: int, out: Bytes, at: int) -> None:
     bits = 8 * words.itemsize
     pending, used = np.uint64(0), 0
     for word in words:
-        left = bits - ((np.int64(leading_zeros(word)) >> shift) << shift)
+        left: int | np.int64 = bits - ((np.int64(leading_zeros(word)) >> shift) << shift)
         if words.itemsize == 8 and left > 32:
             high = np.uint64(word) >> np.uint64(32)
             at, pending, used = _put(out, at, pending, used, high, left - 32)
@@ -113,7 +113,7 @@ def _write_left(words: NumpyArray, shift: int, out: Bytes, at: int) -> None:
 
 
 @jit_norefs_inline
-def _peek(data: Bytes, position: int, count: int) -> Any:
+def _peek(data: Bytes, position: int | np.int64, count: int | np.int64) -> Any:
     """Return `count` bits, 0 to 57, from a bit position; bits beyond the end are 0."""
     at = position >> 3
     if at + 8 <= data.size:
@@ -135,7 +135,7 @@ def _read_counts(
     bits = 8 * words.itemsize
     position, total, least = 8 * first, 0, 0
     for i in range(words.size):
-        left = bits - (np.int64(_peek(data, position, width)) << shift)
+        left: Any = bits - (np.int64(_peek(data, position, width)) << shift)
         words[i] = fit(left, words[i])
         total, least = total + left, min(least, left)
         position += width

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.arrays import Bytes, Int64s, NumpyArray, Scalar
+from gangsaw.codecs.core.arrays import Bytes, Int64s, NumpyArray
 from gangsaw.codecs.core.numba.jit import jit, jit_inline_part
 from gangsaw.codecs.visibility.dense.model.predict import PREDICTORS, TERMS, SampledRows, add_costs
 from gangsaw.codecs.visibility.lanes.table import LANES, Lanes
@@ -99,7 +99,7 @@ def _best_chance(costs: npt.NDArray[np.int64], step: int, margin: int) -> npt.ND
     return chances[int(np.argmin(totals))]
 
 
-def _of_lanes(chosen: Int64s, lanes: Lanes) -> npt.NDArray[np.uint8]:
+def _of_lanes(chosen: Int64s | int, lanes: Lanes) -> npt.NDArray[np.uint8]:
     """Return the predictors of all lanes, 0 for lanes without words."""
     predictors = np.zeros(lanes.n_strips * LANES, np.uint8)
     predictors[: lanes.n_series] = chosen
@@ -178,7 +178,7 @@ def word_bits(
 def choose_commonest(words: NumpyArray, mantissa: int) -> int | None:
     """Return the most frequent non-finite word of (n,) words, None if all are finite."""
     width = 8 * words.itemsize
-    infinity = words.dtype.type(((1 << (width - 1 - mantissa)) - 1) << mantissa)
+    infinity: Any = words.dtype.type(((1 << (width - 1 - mantissa)) - 1) << mantissa)
     return commonest_of(list_odd(words, infinity)) if find_odd(words, infinity) else None
 
 
@@ -195,7 +195,7 @@ def is_finite(word: int, infinity: int) -> bool:
 
 
 @jit
-def find_odd(words: NumpyArray, infinity: Scalar) -> int:
+def find_odd(words: NumpyArray, infinity: int) -> int:
     """Count the words that are not finite."""
     n = 0
     for i in range(words.size):
@@ -203,9 +203,10 @@ def find_odd(words: NumpyArray, infinity: Scalar) -> int:
     return n
 
 
-def list_odd(words: NumpyArray, infinity: Scalar) -> NumpyArray:
+def list_odd(words: NumpyArray, infinity: int) -> NumpyArray:
     """Return the words that are not finite."""
-    odd: NumpyArray = words[(words & infinity) == infinity]
+    bits: Any = words
+    odd: NumpyArray = bits[(bits & infinity) == infinity]
     return odd
 
 

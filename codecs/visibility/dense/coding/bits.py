@@ -71,7 +71,7 @@ def take(data: Bytes, position: int, count: int | np.int64 | np.uint64) -> Any:
 
 @jit_norefs_inline
 def take_escape(
-    data: Bytes, position: int, is_residual: int, limit: int, width: int, mantissa: int
+    data: Bytes, position: int, is_residual: int, limit: int | np.uint64, width: int, mantissa: int
 ) -> Any:
     """Return an escaped value, its exponent, the end position, and True if the exponent is bad."""
     head = take(data, position, 1 + ESCAPED_EXPONENT)

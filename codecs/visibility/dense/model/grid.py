@@ -46,7 +46,7 @@ def grid_limits(grid: Grid, mantissa: int) -> tuple[int, int, int]:
     return limits_of(grid.kind, grid.value, mantissa)
 
 
-def limits_of(kind: int, value: int, mantissa: int) -> tuple[int, int, int]:
+def limits_of(kind: int, value: int | np.int64, mantissa: int) -> tuple[int, int, int]:
     """Return the same for the fields of a grid."""
     none = 0 * value  # not a literal, for which kernels would be compiled separately
     if kind == ABSOLUTE:

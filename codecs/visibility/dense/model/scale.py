@@ -88,7 +88,7 @@ def add_neighbours(sizes: Float32s, row: int, n_times: int, kind: int, nothing: 
 
 
 @jit_norefs_inline
-def follow(sizes: Float32s, row: int, rate: float, state: Float32s, nothing: Floats) -> Any:
+def follow(sizes: Float32s, row: int, rate: float, state: NumpyArray, nothing: Floats) -> Any:
     """Update the running mean of each series, state (32,); return the tuple of `add_neighbours`."""
     mean, zeros, near = load_floats(state, 0, ROW), nothing, NONE
     if row > 0:

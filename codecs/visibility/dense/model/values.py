@@ -86,7 +86,7 @@ def size_words(
 
 
 @jit_norefs_inline
-def split(word: int, is_residual: int, width: int, mantissa: int) -> Any:
+def split(word: int | np.uint64, is_residual: int, width: int, mantissa: int) -> Any:
     """Return sign, exponent and left-aligned 64-bit fraction of a value; not for residual 0."""
     sign = word >> np.uint64(width - 1) & np.uint64(1)
     if not is_residual:
