@@ -62,10 +62,10 @@ class LaneState(NamedTuple):
     """
 
     sums: NumpyArray
-    words: npt.NDArray[np.int64]
+    words: NumpyArray
     used: NumpyArray
-    positions: npt.NDArray[np.int64]
-    scratch: npt.NDArray[np.uint8]
+    positions: NumpyArray
+    scratch: NumpyArray
 
 
 @jit_part

@@ -46,7 +46,7 @@ def grid_limits(grid: Grid, mantissa: int) -> tuple[int, int, int]:
     return limits_of(grid.kind, grid.value, mantissa)
 
 
-def limits_of(kind: int, value: int | np.int64, mantissa: int) -> tuple[int, int, int]:
+def limits_of(kind: int, value: int, mantissa: int) -> tuple[int, int, int]:
     """Return the same for the fields of a grid."""
     none = 0 * value  # not a literal, for which kernels would be compiled separately
     if kind == ABSOLUTE:
@@ -76,7 +76,7 @@ def _best_grid(words: NumpyArray, mantissa: int) -> Any:
     """Return the fields of the best `Grid`. One kernel, so that no arrays pass through Python."""
     lows, zeros = np.zeros(EXPONENTS + 64, np.int64), np.zeros(64, np.int64)
     _count_ends(words, mantissa, lows, zeros)
-    best, _ = _grid_cost(words, mantissa, _limits_of(NO_GRID, np.int64(0), mantissa))
+    best, _ = _grid_cost(words, mantissa, _limits_of(NO_GRID, np.int64(0), mantissa))  # type: ignore[arg-type]
     kind, value, has_near_grid = NO_GRID, 0, False
     if not zeros.sum():
         return kind, value, has_near_grid
