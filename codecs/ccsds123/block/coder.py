@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from gangsaw.codecs.ccsds123.params import Params
 from gangsaw.codecs.core.arrays import Bytes, UInt32s
@@ -24,6 +23,7 @@ SEGMENT = 64  # blocks in a segment: the longest run of zero blocks
 REST_OF_SEGMENT = 4  # unary code of a run that ends with its segment
 WORD = 57  # longest bit string that fits a 64-bit word at any bit offset within a byte
 PART = 1 << 18  # samples decoded per step: 1 MiB of residuals
+Triple: TypeAlias = tuple[int, int, int]  # parameters of `_decode_blocks`
 MARGIN = 16  # bytes past the end that 64-bit loads and stores may touch
 
 TRUNCATED, TOO_LARGE, LONG_RUN = -1, -2, -3  # errors, returned instead of an end position
@@ -34,9 +34,7 @@ REASONS = {
 }
 
 
-def encode_residuals(
-    residuals: npt.NDArray[np.uint32], bit_depth: int, params: Params
-) -> tuple[npt.NDArray[np.uint8], int]:
+def encode_residuals(residuals: UInt32s, bit_depth: int, params: Params) -> tuple[Bytes, int]:
     """Code mapped residuals, which are in coding order.
 
     Parameters
@@ -60,8 +58,8 @@ def encode_residuals(
 
 
 def decoded_parts(
-    data: npt.NDArray[np.uint8], n_residuals: int, bit_depth: int, params: Params
-) -> Iterator[tuple[npt.NDArray[np.uint32], int]]:
+    data: Bytes, n_residuals: int, bit_depth: int, params: Params
+) -> Iterator[tuple[UInt32s, int]]:
     """Decode n_residuals mapped residuals from the start of data, a (n_bytes,) uint8 array.
 
     Yield the next residuals, (n,) uint32 in a buffer that the next step overwrites, and the number
@@ -290,12 +288,7 @@ def _one(data: Bytes, position: int, end: int) -> Any:
 
 @jit
 def _decode_blocks(
-    data: Bytes,
-    position: int,
-    end: int,
-    coding: tuple[int, int, int],
-    blocks: tuple[int, int, int],
-    out: UInt32s,
+    data: Bytes, position: int, end: int, coding: Triple, blocks: Triple, out: UInt32s
 ) -> tuple[int, int]:
     """Decode blocks `first` to `stop` into out, (n, J) uint32; the last run may add a few blocks.
 
